@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Settings: the named values a component is configured with (a [model] table of a problem file,
+// say) and the keys it accepts. Components declare their keys as data; readers of configuration
+// files check against the declaration, so an unknown key can be refused with the nearest known one.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace hesscope {
+
+using SettingValue = std::variant<bool, std::int64_t, double, std::string>;
+
+/// One key a component accepts.
+struct SettingKey {
+  enum class Type { kBoolean, kInteger, kReal, kText };
+
+  std::string name;
+  Type type = Type::kText;
+  std::string meaning;                    ///< one line for help and errors
+  std::vector<std::string> choices = {};  ///< for text: the accepted values; empty = any
+  std::int64_t minimum = INT64_MIN;       ///< for integers
+  std::int64_t maximum = INT64_MAX;       ///< for integers
+  std::variant<std::monostate, SettingValue> fallback = {};  ///< value when absent; none = required
+};
+
+/// Named values checked against a declaration.
+class Settings {
+ public:
+  Settings() = default;
+
+  /// Checks every value against the declaration and fills in fallbacks.
+  /// @throws ConfigError naming the key: unknown (with the nearest known one), wrong type, not
+  /// among
+  ///         the choices, out of range, or required and absent. `location(key)` supplies the place
+  ///         ("problem.toml:3") put before the message; an empty key asks for the place of the
+  ///         whole.
+  static Settings checked(const std::map<std::string, SettingValue>& values,
+                          std::span<const SettingKey> keys,
+                          const std::string& context,
+                          const std::map<std::string, std::string>& locations = {});
+
+  bool has(const std::string& key) const { return values_.contains(key); }
+
+  std::int64_t integer(const std::string& key) const;
+  double real(const std::string& key) const;
+  bool boolean(const std::string& key) const;
+  const std::string& text(const std::string& key) const;
+
+  /// All values, fallbacks included, in the order of their names.
+  const std::map<std::string, SettingValue>& values() const { return values_; }
+
+ private:
+  template <typename T>
+  const T& get(const std::string& key) const;
+
+  std::map<std::string, SettingValue> values_;
+};
+
+}  // namespace hesscope

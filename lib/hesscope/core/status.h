@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Why a number is, or is not, there. A quantity that could not be computed is NaN together with one
+// of these; there are no sentinel values. Result files store it as CF flag_values / flag_meanings.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace hesscope {
+
+enum class Status : std::int8_t {
+  kOk = 0,
+  kNotComputed = 1,                   ///< not asked for, or the unit was skipped
+  kNonFinite = 2,                     ///< the inputs or the result contain NaN or infinity
+  kFailed = 3,                        ///< an algorithm did not deliver
+  kUndefinedZeroMedian = 4,           ///< ratio by a median that is zero within rounding
+  kUndefinedNotPositiveDefinite = 5,  ///< needs lambda_min > 0 beyond rounding
+};
+
+/// Meanings in the order of the enumerator values, spelled as in CF flag_meanings.
+inline constexpr std::array<std::string_view, 6> kStatusMeanings = {
+    "ok",
+    "not_computed",
+    "non_finite",
+    "failed",
+    "undefined_zero_median",
+    "undefined_not_positive_definite",
+};
+
+constexpr std::string_view to_string(Status status) {
+  return kStatusMeanings[static_cast<std::size_t>(status)];
+}
+
+/// True for values that are there, and for values that mathematics says are not (a ratio by zero).
+constexpr bool is_conclusive(Status status) {
+  return status == Status::kOk || status == Status::kUndefinedZeroMedian ||
+         status == Status::kUndefinedNotPositiveDefinite;
+}
+
+}  // namespace hesscope
