@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Exact derivatives of a function written once for every scalar:
+//
+//   const auto rosenbrock = [](const auto& x) {
+//     const auto a = 1.0 - x(0);
+//     const auto b = x(1) - x(0) * x(0);
+//     return a * a + 100.0 * b * b;
+//   };
+//   const Eigen::MatrixXd H = hesscope::hessian(rosenbrock, Eigen::Vector2d(-1.2, 1.0));
+//
+// The function. Any callable with
+//
+//   template <typename T> T operator()(const Eigen::Matrix<T, Eigen::Dynamic, 1>& x) const
+//
+// (a generic lambda is one). It is called with T = double and with Jets (jet.h), so that it must
+// not name double where it means T, and must say `using std::exp; exp(v)` rather than
+// `std::exp(v)`. T mixes with double and int: 2.0 * x(0), x(0) + 1. It may branch on values, loop
+// and call Eigen. With `auto` beware of Eigen's expressions: return `T`, not an expression that
+// refers to a local. Exceptions it throws arrive at the caller.
+//
+// How. Up to 16 variables are differentiated in one call of f with a Jet<2, N>, N the next of 2, 4,
+// 8, 16 or exactly x's size where that is known at compile time. More are cut into blocks
+// (detail/jet_sweeps.h); the entries do not depend on how they were grouped. Every N compiles
+// f again: a vector of run-time size costs 5 instantiations of f for hessian, 2 for gradient, 2
+// for hessian_times; one of fixed size up to 16 costs 1 for hessian and 1 for gradient.
+//
+// Non-finite results are returned as they are; jet.h lists the choices at kinks. The functions
+// below hold no state and may be called concurrently if f may.
+#pragma once
+
+#include <Eigen/Core>
+
+#include <hesscope/autodiff/detail/jet_sweeps.h>
+#include <hesscope/core/error.h>
+
+namespace hesscope {
+
+/// A function's value with its first two derivatives, all at one point.
+struct ValueGradientHessian {
+  double value;
+  Eigen::VectorXd gradient;  ///< n
+  Eigen::MatrixXd hessian;   ///< n x n, symmetric to the last bit
+};
+
+/// The gradient of f at x.
+///
+/// @param  x  any vector expression of double: of fixed or dynamic size, Map, block, row or column.
+/// @throws PreconditionError if x is empty; whatever f throws.
+/// @cost   ceil(n / 16) calls of f with a Jet<1, 16>; n of these as scratch.
+template <typename F, typename Derived>
+Eigen::VectorXd gradient(const F& f, const Eigen::MatrixBase<Derived>& x) {
+  detail::require_function<F>();
+  const Eigen::VectorXd point = detail::require_point("gradient", x);
+  Eigen::VectorXd result(point.size());
+  detail::with_gradient_jet<Derived::SizeAtCompileTime>(point.size(), [&]<AnyJet J>() {
+    for (const detail::JetSweep& sweep : detail::gradient_sweeps<J>(point.size())) {
+      const J y = f(detail::seeded<J>(point, sweep));
+      detail::store_gradient(y, sweep, result);
+    }
+  });
+  return result;
+}
+
+/// Value, gradient and Hessian of f at x, for the price of the Hessian. Arguments as in gradient.
+template <typename F, typename Derived>
+ValueGradientHessian value_gradient_hessian(const F& f, const Eigen::MatrixBase<Derived>& x) {
+  detail::require_function<F>();
+  const Eigen::VectorXd point = detail::require_point("hessian", x);
+  const Eigen::Index n = point.size();
+  ValueGradientHessian result{0.0, Eigen::VectorXd(n), Eigen::MatrixXd(n, n)};
+  detail::with_hessian_jet<Derived::SizeAtCompileTime>(n, [&]<AnyJet J>() {
+    for (const detail::JetSweep& sweep : detail::hessian_sweeps<J>(n)) {
+      const J y = f(detail::seeded<J>(point, sweep));
+      result.value = y.value;
+      detail::store_gradient(y, sweep, result.gradient);
+      detail::store_hessian(y, sweep, result.hessian);
+    }
+  });
+  return result;
+}
+
+/// The exact Hessian of f at x, n x n, symmetric to the last bit. Arguments and exceptions as in
+/// gradient.
+///
+/// @cost   n <= 16: one call of f with a Jet of (n + 1) (n + 2) / 2 doubles. Beyond: about
+///         n^2 / 384 + n / 16 calls with Jets of 261 doubles; the matrix and n Jets of memory.
+/// @par Example  tests/autodiff/derivatives_test.cc, "Hessian.MatchesClosedFormOfRosenbrock"
+template <typename F, typename Derived>
+Eigen::MatrixXd hessian(const F& f, const Eigen::MatrixBase<Derived>& x) {
+  return value_gradient_hessian(f, x).hessian;
+}
+
+/// H V for the Hessian H of f at x, without forming H.
+///
+/// @param  directions  V, n x k, any matrix expression of double.
+/// @return n x k; equal to hessian(f, x) * V to rounding.
+/// @throws PreconditionError if x is empty or V does not have n rows; whatever f throws.
+/// @cost   ceil(n / 16) calls of f with Jets of 35 doubles for k = 1 or, for every four
+///         directions, of 95. From k = n / 2 on, hessian(f, x) * V is cheaper.
+template <typename F, typename Derived, typename DerivedV>
+Eigen::MatrixXd hessian_times(const F& f,
+                              const Eigen::MatrixBase<Derived>& x,
+                              const Eigen::MatrixBase<DerivedV>& directions) {
+  detail::require_function<F>();
+  const Eigen::VectorXd point = detail::require_point("hessian_times", x);
+  const Eigen::MatrixXd v = detail::require_directions("hessian_times", point.size(), directions);
+  Eigen::MatrixXd result(v.rows(), v.cols());
+  for (const detail::JetSweep& sweep : detail::direction_sweeps(v.rows(), v.cols())) {
+    detail::with_direction_jet(sweep, [&]<AnyJet J>() {
+      const J y = f(detail::seeded_along<J>(point, v, sweep));
+      detail::store_products(y, sweep, result);
+    });
+  }
+  return result;
+}
+
+}  // namespace hesscope

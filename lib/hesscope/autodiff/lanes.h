@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Lanes<W>: W doubles that do the same arithmetic, one sample in each. A base scalar for the tape.
+#pragma once
+
+#include <cmath>
+
+#include <Eigen/Core>
+
+namespace hesscope::detail {
+
+// g++ 12 treats a vector_size that depends on a template parameter as absent, so the widths are
+// spelled out.
+template <int W>
+struct VectorTypes;
+
+template <>
+struct VectorTypes<2> {
+  using Double [[gnu::vector_size(16)]] = double;
+  using Mask [[gnu::vector_size(16)]] = long long;
+};
+
+template <>
+struct VectorTypes<4> {
+  using Double [[gnu::vector_size(32)]] = double;
+  using Mask [[gnu::vector_size(32)]] = long long;
+};
+
+template <>
+struct VectorTypes<8> {
+  using Double [[gnu::vector_size(64)]] = double;
+  using Mask [[gnu::vector_size(64)]] = long long;
+};
+
+template <int W>
+struct Lanes {
+  using Vector = typename VectorTypes<W>::Double;
+
+  struct Mask {
+    typename VectorTypes<W>::Mask bits;
+  };
+
+  Vector x;
+
+  Lanes() : x{} {}
+
+  explicit Lanes(double value) : x(value - Vector{}) {}
+
+  explicit Lanes(int value) : Lanes(static_cast<double>(value)) {}
+
+  explicit Lanes(Vector value) : x(value) {}
+
+  double operator[](int lane) const { return x[lane]; }
+
+  void set(int lane, double value) { x[lane] = value; }
+
+  Lanes& operator+=(const Lanes& b) {
+    x += b.x;
+    return *this;
+  }
+
+  Lanes& operator-=(const Lanes& b) {
+    x -= b.x;
+    return *this;
+  }
+
+  Lanes& operator*=(const Lanes& b) {
+    x *= b.x;
+    return *this;
+  }
+
+  Lanes& operator/=(const Lanes& b) {
+    x /= b.x;
+    return *this;
+  }
+
+  friend Lanes operator+(const Lanes& a, const Lanes& b) { return Lanes(a.x + b.x); }
+
+  friend Lanes operator-(const Lanes& a, const Lanes& b) { return Lanes(a.x - b.x); }
+
+  friend Lanes operator*(const Lanes& a, const Lanes& b) { return Lanes(a.x * b.x); }
+
+  friend Lanes operator/(const Lanes& a, const Lanes& b) { return Lanes(a.x / b.x); }
+
+  friend Lanes operator-(const Lanes& a) { return Lanes(-a.x); }
+
+  friend Mask operator<(const Lanes& a, const Lanes& b) { return {a.x < b.x}; }
+
+  friend Mask operator>(const Lanes& a, const Lanes& b) { return {a.x > b.x}; }
+
+  friend Lanes select(const Mask& condition, const Lanes& yes, const Lanes& no) {
+    return Lanes(condition.bits ? yes.x : no.x);
+  }
+
+  friend Lanes abs(const Lanes& a) {
+    return a.each([](double v) { return std::abs(v); });
+  }
+
+  friend Lanes erfc(const Lanes& a) {
+    return a.each([](double v) { return std::erfc(v); });
+  }
+
+  friend Lanes exp(const Lanes& a) {
+    return a.each([](double v) { return std::exp(v); });
+  }
+
+  friend Lanes log(const Lanes& a) {
+    return a.each([](double v) { return std::log(v); });
+  }
+
+  friend Lanes log1p(const Lanes& a) {
+    return a.each([](double v) { return std::log1p(v); });
+  }
+
+  friend Lanes sqrt(const Lanes& a) {
+    return a.each([](double v) { return std::sqrt(v); });
+  }
+
+  friend Lanes tanh(const Lanes& a) {
+    return a.each([](double v) { return std::tanh(v); });
+  }
+
+ private:
+  template <typename F>
+  Lanes each(F f) const {
+    Lanes result;
+    for (int lane = 0; lane < W; ++lane) result.x[lane] = f(x[lane]);
+    return result;
+  }
+};
+
+/// The scalar case of Lanes' lane-wise choice, for base scalars whose comparisons give bool.
+template <typename T>
+T select(bool condition, const T& yes, const T& no) {
+  return condition ? yes : no;
+}
+
+}  // namespace hesscope::detail
+
+namespace Eigen {
+
+// ceres::Jet keeps its infinitesimal part in an Eigen vector of the base scalar.
+template <int W>
+struct NumTraits<hesscope::detail::Lanes<W>> : GenericNumTraits<hesscope::detail::Lanes<W>> {
+  enum {
+    IsInteger = 0,
+    IsSigned = 1,
+    IsComplex = 0,
+    RequireInitialization = 1,
+    ReadCost = 1,
+    AddCost = 1,
+    MulCost = 1
+  };
+};
+
+}  // namespace Eigen

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The oracle: the same recorded graph on 50-digit numbers, rounded to double at the very end.
+// "Exact" elsewhere means equal to this to rounding.
+#pragma once
+
+#include <span>
+
+#include <Eigen/Core>
+
+#include <hesscope/autodiff/graph.h>
+#include <hesscope/autodiff/sweep.h>
+
+namespace hesscope {
+
+/// Value, gradient and Hessian of the mean loss, each correctly rounded from a 50-digit
+/// computation.
+struct MultiprecisionDerivatives {
+  double value;
+  Eigen::VectorXd gradient;
+  Eigen::MatrixXd hessian;
+};
+
+/// Evaluates the mean loss of the samples at theta, and its derivatives, in 50-digit arithmetic.
+///
+/// The inputs are taken as the exact values of the given doubles.
+/// @throws PreconditionError if theta's size does not fit the graph or there is no sample.
+/// @cost   about a thousand times the double-precision Hessian on one thread: for tests and spot
+/// checks.
+MultiprecisionDerivatives multiprecision_derivatives(const Graph& graph,
+                                                     std::span<const double> theta,
+                                                     Records records);
+
+}  // namespace hesscope

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Sums of derivatives of a graph's loss over a run of samples, on one thread: the untemplated door
+// to the tape. What is behind it (how many samples share a vector register, how many directions a
+// sweep) is this file's business alone.
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include <Eigen/Core>
+
+#include <hesscope/autodiff/graph.h>
+
+namespace hesscope {
+
+/// Sample records in memory: record i begins at data + i * stride.
+struct Records {
+  const double* data = nullptr;
+  Eigen::Index count = 0;
+  Eigen::Index stride = 0;
+};
+
+/// One thread's workspace for a graph. Not safe for concurrent use; make one per thread.
+/// Outputs are added to, never overwritten. theta has graph.num_parameters() entries.
+class Sweep {
+ public:
+  /// Directions, and so Hessian columns, handled in one sweep.
+  static constexpr int kMaxDirections = 8;
+
+  /// `graph` must have an output and outlive the sweep.
+  static std::unique_ptr<Sweep> create(const Graph& graph);
+
+  /// Memory of one Sweep of this graph.
+  static double workspace_bytes(const Graph& graph);
+
+  virtual ~Sweep() = default;
+
+  /// The sum of the samples' losses.
+  virtual double value(std::span<const double> theta, Records records) = 0;
+
+  /// Returns the sum of the losses and adds the sum of their gradients.
+  virtual double value_and_gradient(std::span<const double> theta,
+                                    Records records,
+                                    std::span<double> gradient) = 0;
+
+  /// Writes each sample's gradient: sample i's into gradients[i * n, (i + 1) * n).
+  virtual void per_sample_gradients(std::span<const double> theta,
+                                    Records records,
+                                    std::span<double> gradients) = 0;
+
+  /// Adds rows first_column <= i < n of columns [first_column, first_column + num_columns) of the
+  /// sum of the Hessians: H(i, first_column + k) goes to out[(i - first_column) * num_columns + k].
+  /// Requires 1 <= num_columns <= kMaxDirections.
+  virtual void hessian_columns(std::span<const double> theta,
+                               Records records,
+                               Eigen::Index first_column,
+                               int num_columns,
+                               std::span<double> out) = 0;
+
+  /// Adds (sum of Hessians) V for V of size n x num_directions, both V and the result with
+  /// entry (i, k) at [i * num_directions + k]. Requires 1 <= num_directions <= kMaxDirections.
+  virtual void hessian_times(std::span<const double> theta,
+                             Records records,
+                             std::span<const double> directions,
+                             int num_directions,
+                             std::span<double> out) = 0;
+};
+
+}  // namespace hesscope
