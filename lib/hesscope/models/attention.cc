@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <cmath>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include <hesscope/core/error.h>
+#include <hesscope/models/attention.h>
+
+namespace hesscope {
+
+Model attention(const AttentionOptions& options) {
+  const std::int64_t d = options.head_dimension;
+  if (options.heads < 1 || options.embedding < 1 || d < 1 || options.sequence < 1) {
+    throw PreconditionError("attention: every size must be at least 1");
+  }
+  const double inverse_root_d = 1.0 / std::sqrt(static_cast<double>(d));
+
+  ModelBuilder b("attention");
+  const auto wq = b.parameter_stack("WQ", options.heads, options.embedding, d);
+  const auto wk = b.parameter_stack("WK", options.heads, options.embedding, d);
+  const auto wv = b.parameter_stack("WV", options.heads, options.embedding, d);
+  const Var wo = b.parameter("WO", {options.heads * d});
+  const Var x = b.array("inputs", {options.sequence, options.embedding});
+  const Var target = b.array("target", {options.sequence});
+
+  std::optional<Var> residual;
+  for (std::int64_t h = 0; h < options.heads; ++h) {
+    const auto i = static_cast<std::size_t>(h);
+    const Var q = matmul(x, wq[i]);
+    const Var k = matmul(x, wk[i]);
+    const Var s = options.kernel == AttentionKernel::kSoftmax
+                      ? softmax_rows(inverse_root_d * matmul_nt(q, k))
+                      : exp((-0.5 * inverse_root_d) * squared_distances(q, k));
+    const Var head = matmul(s, matmul(x, wv[i]));
+    const Var output = matmul(head, slice(wo, h * d, 0, d, 1));
+    residual = residual ? *residual + output : output - target;
+  }
+  return b.finish(sum(square(*residual)));
+}
+
+ModelKind attention_kind() {
+  return {
+      .name = "attention",
+      .summary = "one layer of multi-head attention, softmax or Gaussian kernel",
+      .keys = {{.name = "kernel",
+                .meaning = "the attention kernel",
+                .choices = {"softmax", "gaussian"}}},
+      .build =
+          [](const Settings& settings, const TensorShapes& checkpoint, const TensorShapes& data) {
+            const auto& wq = checkpoint.at("WQ", 3, "(heads, D, d)");
+            const auto& inputs = data.at("inputs", 3, "(samples, n, D)");
+            if (inputs[2] != wq[1]) {
+              throw InputError(fmt::format(
+                  "{}: array 'inputs': expected shape (samples, n, {}) to fit 'WQ' in {}, "
+                  "found ({}, {}, {})",
+                  data.source,
+                  wq[1],
+                  checkpoint.source,
+                  inputs[0],
+                  inputs[1],
+                  inputs[2]));
+            }
+            return attention({.heads = wq[0],
+                              .embedding = wq[1],
+                              .head_dimension = wq[2],
+                              .sequence = inputs[1],
+                              .kernel = settings.text("kernel") == "softmax"
+                                            ? AttentionKernel::kSoftmax
+                                            : AttentionKernel::kGaussian});
+          },
+  };
+}
+
+}  // namespace hesscope

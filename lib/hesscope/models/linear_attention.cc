@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <string>
+
+#include <fmt/format.h>
+
+#include <hesscope/core/error.h>
+#include <hesscope/models/linear_attention.h>
+
+namespace hesscope {
+namespace {
+
+using Parametrization = LinearAttentionParametrization;
+
+struct Layer {
+  Var p;
+  Var q;
+};
+
+// Declares a layer's parameters and returns P_full and Q_full, both e x e with e = d + 1.
+Layer declare_layer(ModelBuilder& b, const LinearAttentionOptions& options, std::int64_t l) {
+  const auto name = [l](const char* matrix) { return fmt::format("layers.{}.{}", l, matrix); };
+  const std::int64_t d = options.dimension;
+  const std::int64_t e = d + 1;
+  switch (options.parametrization) {
+    case Parametrization::kSparse: {
+      Eigen::MatrixXd corner = Eigen::MatrixXd::Zero(e, e);
+      corner(d, d) = 1;
+      const Var p = b.parameter(name("P"), {d, d});
+      const Var q = b.parameter(name("Q"), {d, d});
+      return {embed(p, 0, 0, e, e) + b.constant(corner), embed(q, 0, 0, e, e)};
+    }
+    case Parametrization::kFull: {
+      const Var p = b.parameter(name("P"), {e, e});
+      const Var q = b.parameter(name("Q"), {e, e});
+      return {p, q};
+    }
+    case Parametrization::kSplitQk: {
+      const Var p = b.parameter(name("P"), {e, e});
+      const Var wq = b.parameter(name("WQ"), {e, e});
+      const Var wk = b.parameter(name("WK"), {e, e});
+      return {p, matmul_tn(wk, wq)};
+    }
+  }
+  throw PreconditionError("linear_attention: unknown parametrization");
+}
+
+}  // namespace
+
+Model linear_attention(const LinearAttentionOptions& options) {
+  if (options.layers < 1 || options.dimension < 1 || options.context < 1) {
+    throw PreconditionError("linear_attention: layers, dimension and context must be at least 1");
+  }
+  const std::int64_t e = options.dimension + 1;
+  const std::int64_t n = options.context;
+  const double inverse_n = 1.0 / static_cast<double>(n);
+
+  ModelBuilder b("linear-attention");
+  const Var z = b.array("Z", {e, n + 1});
+  const Var target = b.array("target", {});
+  const Var context = slice(z, 0, 0, e, n);
+  const Var identity = b.constant(Eigen::MatrixXd::Identity(e, e));
+  Var s = matmul_nt(context, context);
+  Var q = slice(z, 0, n, e, 1);
+  for (std::int64_t l = 0; l < options.layers; ++l) {
+    const Layer layer = declare_layer(b, options, l);
+    q = q + inverse_n * matmul(layer.p, matmul(s, matmul(layer.q, q)));
+    if (l + 1 < options.layers) {
+      const Var a = identity + inverse_n * matmul(layer.p, matmul(s, layer.q));
+      s = matmul_nt(matmul(a, s), a);
+    }
+  }
+  const Var prediction = -slice(q, e - 1, 0, 1, 1);
+  return b.finish(square(prediction - target));
+}
+
+ModelKind linear_attention_kind() {
+  return {
+      .name = "linear-attention",
+      .summary = "linear attention on in-context linear regression",
+      .keys = {{.name = "layers",
+                .type = SettingKey::Type::kInteger,
+                .meaning = "number of layers",
+                .minimum = 1,
+                .maximum = 1000},
+               {.name = "parametrization",
+                .meaning = "what is trained in a layer",
+                .choices = {"sparse", "full", "split-qk"},
+                .fallback = SettingValue(std::string("sparse"))}},
+      .build =
+          [](const Settings& settings,
+             const TensorShapes& /*checkpoint*/,
+             const TensorShapes& data) {
+            const auto& z = data.at("Z", 3, "(samples, d+1, n+1)");
+            if (z[1] < 2 || z[2] < 2) {
+              throw InputError(fmt::format(
+                  "{}: array 'Z': expected shape (samples, d+1, n+1) with d >= 1 and n >= 1, found "
+                  "({}, {}, {})",
+                  data.source,
+                  z[0],
+                  z[1],
+                  z[2]));
+            }
+            const std::string& name = settings.text("parametrization");
+            return linear_attention({.layers = settings.integer("layers"),
+                                     .dimension = z[1] - 1,
+                                     .context = z[2] - 1,
+                                     .parametrization = name == "sparse" ? Parametrization::kSparse
+                                                        : name == "full"
+                                                            ? Parametrization::kFull
+                                                            : Parametrization::kSplitQk});
+          },
+  };
+}
+
+}  // namespace hesscope

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+
+#include <hesscope/models/model.h>
+#include <hesscope/models/model_registry.h>
+
+namespace hesscope {
+
+enum class LinearAttentionParametrization {
+  kSparse,   ///< P, Q of d x d inside P_full = [[P, 0], [0, 1]], Q_full = [[Q, 0], [0, 0]]
+  kFull,     ///< P, Q of (d + 1) x (d + 1)
+  kSplitQk,  ///< P, WQ, WK of (d + 1) x (d + 1), Q = WK^T WQ
+};
+
+struct LinearAttentionOptions {
+  std::int64_t layers = 3;
+  std::int64_t dimension = 5;  ///< d, of the covariates
+  std::int64_t context = 20;   ///< n, prompt examples before the query
+  LinearAttentionParametrization parametrization = LinearAttentionParametrization::kSparse;
+};
+
+/// Linear attention trained on linear regression in context.
+///
+/// A sample is a prompt Z in R^{(d+1) x (n+1)}, its last column the query with 0 in the label row,
+/// and the query's label `target`. Layers act as Z <- Z + (1/n) P Z M Z^T Q Z with M = diag(I_n,
+/// 0); the prediction is -[Z_L]_{d+1,n+1} and the loss (prediction - target)^2.
+///
+/// Only S = Z M Z^T and the query column q matter: with A = I + P S Q / n, q <- A q and S <- A S
+/// A^T, so the cost of a layer does not depend on n.
+///
+/// Parameters: layers.{l}.P, layers.{l}.Q, or layers.{l}.P, layers.{l}.WQ, layers.{l}.WK.
+/// Arrays: Z (d + 1, n + 1), target ().
+/// @source Ahn et al., arXiv 2310.01082, section 2, and its published code for the sparse form.
+/// @throws PreconditionError unless layers, dimension and context are at least 1.
+Model linear_attention(const LinearAttentionOptions& options);
+
+ModelKind linear_attention_kind();
+
+}  // namespace hesscope

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <string>
+
+#include <fmt/format.h>
+
+#include <hesscope/core/error.h>
+#include <hesscope/models/mlp.h>
+
+namespace hesscope {
+namespace {
+
+std::string weight_name(std::size_t layer) { return fmt::format("layers.{}.weight", layer); }
+
+Var activate(Activation activation, Var z) {
+  switch (activation) {
+    case Activation::kTanh:
+      return tanh(z);
+    case Activation::kGelu:
+      return gelu(z);
+    case Activation::kRelu:
+      return relu(z);
+    case Activation::kSoftplus:
+      return softplus(z);
+    case Activation::kIdentity:
+      return z;
+  }
+  throw PreconditionError("mlp: unknown activation");
+}
+
+Activation activation_named(const std::string& name) {
+  if (name == "gelu") return Activation::kGelu;
+  if (name == "relu") return Activation::kRelu;
+  if (name == "softplus") return Activation::kSoftplus;
+  if (name == "identity") return Activation::kIdentity;
+  return Activation::kTanh;
+}
+
+// The widths that the checkpoint's layers.0, layers.1, ... have; that they fit each other is left
+// to require_parameters().
+std::vector<std::int64_t> widths_of(const TensorShapes& checkpoint) {
+  const auto& first = checkpoint.at(weight_name(0), 2, "(out, in)");
+  std::vector<std::int64_t> widths = {first[1]};
+  for (std::size_t i = 0; checkpoint.shapes.contains(weight_name(i)); ++i) {
+    widths.push_back(checkpoint.at(weight_name(i), 2, "(out, in)")[0]);
+  }
+  return widths;
+}
+
+}  // namespace
+
+Model mlp(const MlpOptions& options) {
+  const auto& widths = options.widths;
+  if (widths.size() < 2 || *std::min_element(widths.begin(), widths.end()) < 1) {
+    throw PreconditionError("mlp: widths must be at least two, each at least 1");
+  }
+  ModelBuilder b("mlp");
+  Var z = b.array("inputs", {widths.front()});
+  for (std::size_t i = 0; i + 1 < widths.size(); ++i) {
+    const Var weight = b.parameter(weight_name(i), {widths[i + 1], widths[i]});
+    const Var bias = b.parameter(fmt::format("layers.{}.bias", i), {widths[i + 1]});
+    z = matmul(weight, z) + bias;
+    if (i + 2 < widths.size()) z = activate(options.activation, z);
+  }
+  if (options.loss == MlpLoss::kCrossEntropy) {
+    const Var target = b.one_hot("target", widths.back());
+    return b.finish(log_sum_exp(z) - matmul_tn(target, z));
+  }
+  const Var target = b.array("target", {widths.back()});
+  return b.finish((1.0 / static_cast<double>(widths.back())) * sum(square(z - target)));
+}
+
+ModelKind mlp_kind() {
+  return {
+      .name = "mlp",
+      .summary = "multilayer perceptron of any depth",
+      .keys = {{.name = "activation",
+                .meaning = "the function between layers",
+                .choices = {"tanh", "gelu", "relu", "softplus", "identity"}},
+               {.name = "loss",
+                .meaning = "the loss of a sample",
+                .choices = {"cross-entropy", "mse"}}},
+      .build =
+          [](const Settings& settings,
+             const TensorShapes& checkpoint,
+             const TensorShapes& /*data*/) {
+            return mlp({.widths = widths_of(checkpoint),
+                        .activation = activation_named(settings.text("activation")),
+                        .loss = settings.text("loss") == "mse" ? MlpLoss::kMeanSquaredError
+                                                               : MlpLoss::kCrossEntropy});
+          },
+  };
+}
+
+}  // namespace hesscope

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <numeric>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <hesscope/core/error.h>
+#include <hesscope/core/suggest.h>
+#include <hesscope/models/model.h>
+
+namespace hesscope {
+namespace {
+
+std::string text(const std::vector<std::int64_t>& shape) {
+  return shape.size() == 1 ? fmt::format("({},)", shape[0])
+                           : fmt::format("({})", fmt::join(shape, ", "));
+}
+
+Eigen::Index volume(const std::vector<std::int64_t>& shape) {
+  return std::accumulate(shape.begin(), shape.end(), Eigen::Index{1}, std::multiplies<>());
+}
+
+void require_extents(const std::string& name,
+                     const std::vector<std::int64_t>& shape,
+                     std::size_t max_rank) {
+  const bool positive = std::all_of(shape.begin(), shape.end(), [](auto e) { return e >= 1; });
+  if (!positive || shape.size() > max_rank) {
+    throw PreconditionError(fmt::format("ModelBuilder: bad shape {} for '{}'", text(shape), name));
+  }
+}
+
+std::vector<std::string> names_of(const TensorShapes& file) {
+  std::vector<std::string> names;
+  for (const auto& [name, shape] : file.shapes) names.push_back(name);
+  return names;
+}
+
+}  // namespace
+
+Eigen::Index Model::num_parameters() const {
+  return parameters.empty() ? 0 : parameters.back().offset + parameters.back().size;
+}
+
+Eigen::Index Model::record_size() const {
+  return arrays.empty() ? 0 : arrays.back().offset + arrays.back().width;
+}
+
+ModelBuilder::ModelBuilder(std::string kind) : graph_(std::make_shared<Graph>()) {
+  model_.kind = std::move(kind);
+}
+
+Eigen::Index ModelBuilder::add_block(const std::string& name,
+                                     const std::vector<std::int64_t>& shape) {
+  require_extents(name, shape, 3);
+  const Eigen::Index offset = model_.num_parameters();
+  model_.parameters.push_back({name, shape, offset, volume(shape)});
+  return offset;
+}
+
+Var ModelBuilder::parameter(const std::string& name, const std::vector<std::int64_t>& shape) {
+  require_extents(name, shape, 2);
+  if (shape.empty()) throw PreconditionError("ModelBuilder: parameter '" + name + "' has rank 0");
+  const Eigen::Index offset = add_block(name, shape);
+  return graph_->parameter(offset, shape[0], shape.size() == 2 ? shape[1] : 1);
+}
+
+std::vector<Var> ModelBuilder::parameter_stack(const std::string& name,
+                                               std::int64_t count,
+                                               std::int64_t rows,
+                                               std::int64_t cols) {
+  const Eigen::Index offset = add_block(name, {count, rows, cols});
+  std::vector<Var> matrices;
+  for (std::int64_t i = 0; i < count; ++i) {
+    matrices.push_back(graph_->parameter(offset + i * rows * cols, rows, cols));
+  }
+  return matrices;
+}
+
+Var ModelBuilder::array(const std::string& name,
+                        const std::vector<std::int64_t>& shape,
+                        DataArray::Content content) {
+  require_extents(name, shape, 2);
+  const Eigen::Index offset = model_.record_size();
+  model_.arrays.push_back({name, shape, content, offset, volume(shape)});
+  return graph_->input(offset, shape.empty() ? 1 : shape[0], shape.size() == 2 ? shape[1] : 1);
+}
+
+Var ModelBuilder::one_hot(const std::string& name, std::int64_t num_classes) {
+  require_extents(name, {num_classes}, 1);
+  const Eigen::Index offset = model_.record_size();
+  model_.arrays.push_back({name, {}, DataArray::Content::kClass, offset, num_classes});
+  return graph_->input(offset, num_classes, 1);
+}
+
+Model ModelBuilder::finish(Var loss) {
+  graph_->set_output(loss);
+  model_.graph = std::move(graph_);
+  return std::move(model_);
+}
+
+const std::vector<std::int64_t>& TensorShapes::at(const std::string& name) const {
+  const auto found = shapes.find(name);
+  if (found != shapes.end()) return found->second;
+  const std::vector<std::string> names = names_of(*this);
+  throw InputError(fmt::format("{}: no tensor '{}'{}; the file holds {}",
+                               source,
+                               name,
+                               did_you_mean(name, names),
+                               names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "))));
+}
+
+const std::vector<std::int64_t>& TensorShapes::at(const std::string& name,
+                                                  std::size_t rank,
+                                                  const std::string& pattern) const {
+  const auto& shape = at(name);
+  const bool positive = std::all_of(shape.begin(), shape.end(), [](auto e) { return e >= 1; });
+  if (shape.size() != rank || !positive) {
+    throw InputError(
+        fmt::format("{}: tensor '{}': expected shape {} with no empty dimension, found {}",
+                    source,
+                    name,
+                    pattern,
+                    text(shape)));
+  }
+  return shape;
+}
+
+void require_parameters(const Model& model, const TensorShapes& checkpoint) {
+  for (const ParameterBlock& block : model.parameters) {
+    const auto& found = checkpoint.at(block.name);
+    if (found != block.shape) {
+      throw InputError(fmt::format("{}: tensor '{}': expected shape {}, found {}",
+                                   checkpoint.source,
+                                   block.name,
+                                   text(block.shape),
+                                   text(found)));
+    }
+  }
+  for (const auto& [name, shape] : checkpoint.shapes) {
+    const bool known = std::any_of(model.parameters.begin(),
+                                   model.parameters.end(),
+                                   [&, &n = name](const auto& block) { return block.name == n; });
+    if (!known) {
+      throw InputError(
+          fmt::format("{}: tensor '{}' of shape {} is no parameter of the {} model described; "
+                      "check the number of layers and the kind in the problem file",
+                      checkpoint.source,
+                      name,
+                      text(shape),
+                      model.kind));
+    }
+  }
+}
+
+std::int64_t require_arrays(const Model& model, const TensorShapes& data) {
+  std::int64_t samples = -1;
+  for (const DataArray& array : model.arrays) {
+    const auto& found = data.at(array.name);
+    std::vector<std::int64_t> expected = {found.empty() ? 0 : found[0]};
+    expected.insert(expected.end(), array.shape.begin(), array.shape.end());
+    // A trailing dimension of one may be left out: (samples,) stands for (samples, 1).
+    std::vector<std::int64_t> given = found;
+    while (given.size() > 1 && given.back() == 1) given.pop_back();
+    std::vector<std::int64_t> wanted = expected;
+    while (wanted.size() > 1 && wanted.back() == 1) wanted.pop_back();
+    if (found.empty() || given != wanted) {
+      throw InputError(fmt::format("{}: array '{}': expected shape (samples{}{}), found {}",
+                                   data.source,
+                                   array.name,
+                                   array.shape.empty() ? "," : ", ",
+                                   fmt::join(array.shape, ", "),
+                                   text(found)));
+    }
+    if (found[0] < 1) {
+      throw InputError(fmt::format("{}: array '{}' has no samples", data.source, array.name));
+    }
+    if (samples >= 0 && found[0] != samples) {
+      throw InputError(fmt::format("{}: array '{}' has {} samples, but '{}' has {}",
+                                   data.source,
+                                   array.name,
+                                   found[0],
+                                   model.arrays.front().name,
+                                   samples));
+    }
+    samples = found[0];
+  }
+  return samples;
+}
+
+}  // namespace hesscope

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// A model: named parameters, the arrays a sample consists of, and the loss of one sample as a
+// graph.
+//
+//   ModelBuilder b("ridge");
+//   Var w = b.parameter("weight", {3});                  // column of 3
+//   Var x = b.array("inputs", {3});
+//   Var y = b.array("target", {});
+//   Model model = b.finish(square(matmul_tn(w, x) - y) + 0.01 * sum(square(w)));
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <hesscope/autodiff/graph.h>
+#include <hesscope/core/parameter_block.h>
+
+namespace hesscope {
+
+/// One array of a data set: (samples, shape...).
+struct DataArray {
+  enum class Content {
+    kReal,   ///< numbers, taken as they are
+    kClass,  ///< an integer 0 <= c < width, expanded to a one-hot column of `width` entries
+    kSign,   ///< +1 or -1
+  };
+
+  std::string name;
+  std::vector<std::int64_t> shape;  ///< of one sample; empty for a scalar
+  Content content = Content::kReal;
+  Eigen::Index offset = 0;  ///< first entry in a sample's record
+  Eigen::Index width = 0;   ///< entries in the record
+};
+
+struct Model {
+  std::string kind;
+  std::vector<ParameterBlock> parameters;  ///< in flat order
+  std::vector<DataArray> arrays;           ///< in record order
+  std::shared_ptr<const Graph> graph;
+
+  Eigen::Index num_parameters() const;
+
+  /// Numbers in a sample's record.
+  Eigen::Index record_size() const;
+};
+
+/// Declares parameters and arrays one after the other and records the forward pass on them.
+class ModelBuilder {
+ public:
+  explicit ModelBuilder(std::string kind);
+
+  /// A parameter of rank 1 (a column) or 2. @throws PreconditionError for other ranks and empty
+  /// extents.
+  Var parameter(const std::string& name, const std::vector<std::int64_t>& shape);
+
+  /// A parameter of shape (count, rows, cols), as its `count` matrices.
+  std::vector<Var> parameter_stack(const std::string& name,
+                                   std::int64_t count,
+                                   std::int64_t rows,
+                                   std::int64_t cols);
+
+  /// An array of rank 0 (1 x 1), 1 (a column) or 2 per sample.
+  Var array(const std::string& name,
+            const std::vector<std::int64_t>& shape,
+            DataArray::Content content = DataArray::Content::kReal);
+
+  /// An array holding one class index per sample, as a one-hot column of num_classes entries.
+  Var one_hot(const std::string& name, std::int64_t num_classes);
+
+  Var constant(const Eigen::Ref<const Eigen::MatrixXd>& value) { return graph_->constant(value); }
+
+  /// The model with this loss of one sample (1 x 1). The builder is spent.
+  Model finish(Var loss);
+
+ private:
+  Eigen::Index add_block(const std::string& name, const std::vector<std::int64_t>& shape);
+
+  Model model_;
+  std::shared_ptr<Graph> graph_;
+};
+
+/// Names and shapes found in a file: what a model kind is fitted to.
+struct TensorShapes {
+  std::string source;  ///< the file, for messages
+  std::map<std::string, std::vector<std::int64_t>> shapes;
+
+  /// The shape of a tensor that must be there. @throws InputError naming the file and the tensor.
+  const std::vector<std::int64_t>& at(const std::string& name) const;
+
+  /// The same for a tensor that must have this rank. `pattern` is its documented shape, for the
+  /// message.
+  const std::vector<std::int64_t>& at(const std::string& name,
+                                      std::size_t rank,
+                                      const std::string& pattern) const;
+};
+
+/// Checks that a checkpoint holds exactly the model's parameters: none missing, none of another
+/// shape, none too many. @throws InputError naming the file, the tensor, the expected and the found
+/// shape.
+void require_parameters(const Model& model, const TensorShapes& checkpoint);
+
+/// Checks that a data file holds the model's arrays with one common number of samples, and returns
+/// that number. Further arrays are ignored. @throws InputError as above.
+std::int64_t require_arrays(const Model& model, const TensorShapes& data);
+
+}  // namespace hesscope
