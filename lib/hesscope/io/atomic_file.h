@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// A file that comes into being whole or not at all. Private to the io module.
+#pragma once
+
+#include <filesystem>
+
+namespace hesscope::io {
+
+/// Owner of a temporary file beside its destination: `.NAME.tmp-PID`, created empty and
+/// exclusively. The caller fills and closes temporary(), then calls publish(). Without that the
+/// destructor removes it; what a killed process leaves behind is told by its name.
+class AtomicFile {
+ public:
+  /// @throws OutputError if the folder does not exist or cannot be written to, or if `destination`
+  ///         is not a regular file, or is one and `overwrite` is false.
+  AtomicFile(std::filesystem::path destination, bool overwrite);
+  ~AtomicFile();
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+
+  const std::filesystem::path& destination() const { return destination_; }
+
+  const std::filesystem::path& temporary() const { return temporary_; }
+
+  /// Syncs the temporary file, renames it to the destination and syncs the folder: from then on the
+  /// file survives a power cut. Without `overwrite`, a destination that has appeared in the
+  /// meantime is left as it is.
+  /// @throws OutputError, and removes the temporary file, if any step fails. Only when it is the
+  ///         sync of the folder that failed is the destination in place.
+  void publish();
+
+  /// Removes the temporary file. Does nothing after publish().
+  void discard() noexcept;
+
+ private:
+  void refuse_unreplaceable() const;
+  void rename_into_place();
+
+  std::filesystem::path destination_;
+  std::filesystem::path temporary_;  // empty once renamed or removed
+  bool overwrite_ = false;
+};
+
+}  // namespace hesscope::io

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <new>
+#include <type_traits>
+
+#include <fmt/format.h>
+
+#include <hesscope/core/error.h>
+#include <hesscope/io/elements.h>
+
+namespace hesscope::io {
+namespace {
+
+constexpr std::int64_t kLargestExactInteger = std::int64_t{1} << 53;
+constexpr std::uint64_t kAlwaysAllowedBytes = 1 << 20;
+
+[[noreturn]] void refuse_integer(const std::string& where,
+                                 const std::string& value,
+                                 std::size_t index) {
+  throw InputError(fmt::format(
+      "{}: element {} (in stored order) is {}, beyond 2^53: a double cannot hold it exactly; "
+      "save the tensor as float64 or as smaller integers",
+      where,
+      index,
+      value));
+}
+
+template <ByteOrder order>
+void decode(const std::string& where,
+            ElementType type,
+            std::span<const std::byte> in,
+            std::span<double> out,
+            std::size_t first) {
+  const auto convert = [&]<typename Stored>(Stored, auto to_double) {
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      out[i] = to_double(load<order, Stored>(in.data() + i * sizeof(Stored)), first + i);
+    }
+  };
+  const auto as_is = [](auto value, std::size_t) { return static_cast<double>(value); };
+  const auto exact = [&](auto value, std::size_t i) { return exact_double(where, value, i); };
+  switch (type) {
+    case ElementType::kBool:
+      return convert(std::uint8_t{}, [&](std::uint8_t value, std::size_t i) {
+        if (value > 1) {
+          throw InputError(fmt::format(
+              "{}: element {} (in stored order) is a boolean stored as {}; 0 or 1 is expected",
+              where,
+              i,
+              value));
+        }
+        return static_cast<double>(value);
+      });
+    case ElementType::kInt8:
+      return convert(std::int8_t{}, as_is);
+    case ElementType::kInt16:
+      return convert(std::int16_t{}, as_is);
+    case ElementType::kInt32:
+      return convert(std::int32_t{}, as_is);
+    case ElementType::kInt64:
+      return convert(std::int64_t{}, exact);
+    case ElementType::kUInt8:
+      return convert(std::uint8_t{}, as_is);
+    case ElementType::kUInt16:
+      return convert(std::uint16_t{}, as_is);
+    case ElementType::kUInt32:
+      return convert(std::uint32_t{}, as_is);
+    case ElementType::kUInt64:
+      return convert(std::uint64_t{}, exact);
+    case ElementType::kFloat16:
+      return convert(std::uint16_t{},
+                     [](std::uint16_t bits, std::size_t) { return half_to_double(bits); });
+    case ElementType::kBFloat16:  // the upper half of a float32
+      return convert(std::uint16_t{}, [](std::uint16_t bits, std::size_t) {
+        return static_cast<double>(std::bit_cast<float>(std::uint32_t{bits} << 16));
+      });
+    case ElementType::kFloat32:
+      return convert(float{}, as_is);
+    case ElementType::kFloat64:
+      return convert(double{}, as_is);
+  }
+}
+
+}  // namespace
+
+std::size_t checked_num_elements(const std::string& where,
+                                 std::span<const std::int64_t> shape,
+                                 const ReadLimits& limits) {
+  if (shape.size() > limits.max_rank) {
+    throw InputError(fmt::format(
+        "{}: has {} dimensions; at most {} are read", where, shape.size(), limits.max_rank));
+  }
+  const std::uint64_t most = limits.max_tensor_bytes / sizeof(double);
+  std::uint64_t room = 1;
+  bool is_empty = false;
+  for (const std::int64_t extent : shape) {
+    if (extent < 0) throw InputError(fmt::format("{}: has the negative extent {}", where, extent));
+    is_empty = is_empty || extent == 0;
+    const auto factor = static_cast<std::uint64_t>(std::max<std::int64_t>(extent, 1));
+    if (factor > most / room) {
+      throw InputError(
+          fmt::format("{}: shape {} is beyond the limit of {} bytes for one tensor (as float64)",
+                      where,
+                      shape_text(shape),
+                      limits.max_tensor_bytes));
+    }
+    room *= factor;
+  }
+  return is_empty ? 0 : static_cast<std::size_t>(room);
+}
+
+void check_expansion(const std::string& where,
+                     std::uint64_t decoded_bytes,
+                     std::uint64_t stored_bytes,
+                     const ReadLimits& limits) {
+  if (decoded_bytes <= kAlwaysAllowedBytes) return;
+  const bool is_plausible =
+      stored_bytes != 0 && (decoded_bytes - 1) / stored_bytes < limits.max_expansion;
+  if (!is_plausible) {
+    throw InputError(
+        fmt::format("{}: declares {} bytes but stores only {}; more than {} times is refused as a "
+                    "decompression bomb",
+                    where,
+                    decoded_bytes,
+                    stored_bytes,
+                    limits.max_expansion));
+  }
+}
+
+std::vector<double> allocate_elements(const std::string& where, std::size_t num_elements) {
+  try {
+    return std::vector<double>(num_elements);
+  } catch (const std::bad_alloc&) {
+    throw InputError(
+        fmt::format("{}: not enough memory for {} elements as float64", where, num_elements));
+  }
+}
+
+void decode_elements(const std::string& where,
+                     ElementType type,
+                     ByteOrder order,
+                     std::span<const std::byte> in,
+                     std::span<double> out,
+                     std::size_t first) {
+  if (in.size() != out.size() * size_of(type)) {
+    throw PreconditionError(fmt::format("decode_elements: {} bytes given for {} elements of {}",
+                                        in.size(),
+                                        out.size(),
+                                        to_string(type)));
+  }
+  if (order == ByteOrder::kLittle) {
+    decode<ByteOrder::kLittle>(where, type, in, out, first);
+  } else {
+    decode<ByteOrder::kBig>(where, type, in, out, first);
+  }
+}
+
+double exact_double(const std::string& where, std::int64_t value, std::size_t index) {
+  if (value < -kLargestExactInteger || value > kLargestExactInteger) {
+    refuse_integer(where, std::to_string(value), index);
+  }
+  return static_cast<double>(value);
+}
+
+double exact_double(const std::string& where, std::uint64_t value, std::size_t index) {
+  if (value > std::uint64_t{kLargestExactInteger})
+    refuse_integer(where, std::to_string(value), index);
+  return static_cast<double>(value);
+}
+
+double half_to_double(std::uint16_t bits) {
+  const double sign = (bits & 0x8000U) != 0 ? -1.0 : 1.0;
+  const int exponent = (bits >> 10) & 0x1F;
+  const int mantissa = bits & 0x3FF;
+  if (exponent == 0x1F) {
+    return mantissa == 0 ? sign * std::numeric_limits<double>::infinity()
+                         : std::numeric_limits<double>::quiet_NaN();
+  }
+  if (exponent == 0) return sign * std::ldexp(mantissa, -24);
+  return sign * std::ldexp(mantissa + 0x400, exponent - 25);
+}
+
+bool is_printable_utf8(std::string_view text) {
+  std::size_t i = 0;
+  while (i < text.size()) {
+    const auto lead = static_cast<unsigned char>(text[i]);
+    const std::size_t length = lead < 0x80   ? 1
+                               : lead < 0xC2 ? 0
+                               : lead < 0xE0 ? 2
+                               : lead < 0xF0 ? 3
+                               : lead < 0xF5 ? 4
+                                             : 0;
+    if (length == 0 || length > text.size() - i) return false;
+    std::uint32_t code = length == 1 ? lead : lead & (0x7FU >> length);
+    for (std::size_t k = 1; k < length; ++k) {
+      const auto next = static_cast<unsigned char>(text[i + k]);
+      if ((next & 0xC0U) != 0x80U) return false;
+      code = (code << 6) | (next & 0x3FU);
+    }
+    const bool is_overlong = (length == 3 && code < 0x800) || (length == 4 && code < 0x10000);
+    const bool is_surrogate = code >= 0xD800 && code < 0xE000;
+    const bool is_control = code < 0x20 || (code >= 0x7F && code < 0xA0);
+    if (is_overlong || is_surrogate || is_control || code > 0x10FFFF) return false;
+    i += length;
+  }
+  return true;
+}
+
+std::string escaped(std::string_view text) {
+  std::string out;
+  for (const char character : text) {
+    if (character >= ' ' && character <= '~') {
+      out += character;
+    } else {
+      out += fmt::format("\\x{:02x}", static_cast<unsigned char>(character));
+    }
+  }
+  return out;
+}
+
+}  // namespace hesscope::io

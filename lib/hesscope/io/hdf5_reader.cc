@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <new>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <hesscope/core/error.h>
+#include <hesscope/io/elements.h>
+#include <hesscope/io/hdf5_handle.h>
+#include <hesscope/io/hdf5_reader.h>
+#include <hesscope/io/hdf5_types.h>
+#include <hesscope/io/input_file.h>
+
+namespace hesscope::io {
+namespace {
+
+constexpr std::string_view kSignature = "\x89HDF\r\n\x1a\n";
+constexpr std::size_t kMaxDepth = 64;
+
+/// While it lives, HDF5 neither prints nor loads code (filter plugins) from a path in the
+/// environment.
+class GuardedHdf5 {
+ public:
+  GuardedHdf5() {
+    H5PLget_loading_state(&plugins_);
+    H5PLset_loading_state(0);
+  }
+
+  ~GuardedHdf5() { H5PLset_loading_state(plugins_); }
+
+  GuardedHdf5(const GuardedHdf5&) = delete;
+  GuardedHdf5& operator=(const GuardedHdf5&) = delete;
+
+ private:
+  QuietHdf5 quiet_;
+  unsigned plugins_ = 0;
+};
+
+[[noreturn]] void refuse(const std::string& where, const std::string& what) {
+  throw InputError(where + ": " + what);
+}
+
+/// To be called right after the HDF5 call that failed.
+[[noreturn]] void refuse_call(const std::string& where, const std::string& doing) {
+  const std::string text = hdf5_error_text();
+  refuse(where, fmt::format("{} failed; the file may be damaged (HDF5: {})", doing, text));
+}
+
+Hid checked(hid_t id, Hid::Closer closer, const std::string& where, const std::string& doing) {
+  if (id < 0) refuse_call(where, doing);
+  return {id, closer};
+}
+
+ElementType element_type(const std::string& where, hid_t type) {
+  if (const auto found = element_type_of(type)) return *found;
+  refuse(where,
+         fmt::format(
+             "its type is {}; floats of 16, 32 or 64 bits, integers and h5py's booleans are read",
+             describe_type(type)));
+}
+
+/// Only HDF5's own filters, each at most once: chained deflates multiply their expansion.
+void check_filters(const std::string& where, hid_t properties) {
+  constexpr std::array<H5Z_filter_t, 4> kKnown = {
+      H5Z_FILTER_DEFLATE, H5Z_FILTER_SHUFFLE, H5Z_FILTER_FLETCHER32, H5Z_FILTER_SZIP};
+  const int count = H5Pget_nfilters(properties);
+  if (count < 0) refuse_call(where, "reading its filters");
+  std::vector<H5Z_filter_t> seen;
+  for (int i = 0; i < count; ++i) {
+    unsigned flags = 0;
+    unsigned config = 0;
+    std::size_t num_values = 0;
+    std::array<char, 64> name{};
+    const H5Z_filter_t filter = H5Pget_filter2(properties,
+                                               static_cast<unsigned>(i),
+                                               &flags,
+                                               &num_values,
+                                               nullptr,
+                                               name.size() - 1,
+                                               name.data(),
+                                               &config);
+    if (std::ranges::find(kKnown, filter) == kKnown.end()) {
+      refuse(
+          where,
+          fmt::format(
+              "it is compressed with filter {} '{}'; gzip, shuffle, fletcher32 and szip are read: "
+              "re-save it with compression='gzip' or none",
+              filter,
+              escaped(name.data())));
+    }
+    if (std::ranges::find(seen, filter) != seen.end()) {
+      refuse(where, fmt::format("filter {} is applied twice", filter));
+    }
+    seen.push_back(filter);
+  }
+}
+
+/// Logical and stored size agree with each other, the file and the limits. Nothing is allocated
+/// before.
+void check_storage(const std::string& where,
+                   hid_t dataset,
+                   hid_t properties,
+                   const TensorInfo& info,
+                   std::uint64_t file_bytes,
+                   const ReadLimits& limits) {
+  const std::uint64_t stored_bytes = H5Dget_storage_size(dataset);
+  if (stored_bytes > file_bytes) {
+    refuse(
+        where,
+        fmt::format("it claims {} stored bytes in a file of {} bytes", stored_bytes, file_bytes));
+  }
+  const std::uint64_t element_bytes = size_of(info.type);
+  const auto num_elements = static_cast<std::uint64_t>(info.num_elements());
+  check_expansion(where, num_elements * element_bytes, stored_bytes, limits);
+  if (H5Pget_layout(properties) != H5D_CHUNKED) return;
+
+  // HDF5 decodes whole chunks, which may be larger than the dataset they hold.
+  std::vector<hsize_t> chunk(info.shape.size());
+  if (H5Pget_chunk(properties, static_cast<int>(chunk.size()), chunk.data()) < 0) {
+    refuse_call(where, "reading its chunk size");
+  }
+  const std::vector<std::int64_t> chunk_shape(chunk.begin(), chunk.end());
+  const std::string chunk_where = where + ": its chunk";
+  const std::uint64_t chunk_elements = checked_num_elements(chunk_where, chunk_shape, limits);
+  if (num_elements != 0) {
+    check_expansion(chunk_where, chunk_elements * element_bytes, stored_bytes, limits);
+  }
+}
+
+struct Link {
+  std::string name;
+  H5L_type_t type = H5L_TYPE_ERROR;
+};
+
+struct LinkCollector {
+  std::vector<Link> links;
+  std::size_t room;  ///< links that may still be added
+};
+
+extern "C" herr_t collect_link(hid_t, const char* name, const H5L_info_t* info, void* collector) {
+  auto& out = *static_cast<LinkCollector*>(collector);
+  if (out.links.size() >= out.room) return 1;  // ends the iteration
+  try {
+    out.links.push_back({name, info->type});
+    return 0;
+  } catch (const std::bad_alloc&) {
+    return -1;  // no exception may pass through C
+  }
+}
+
+struct Dataset {
+  Hid handle;
+  TensorInfo info;
+  std::size_t num_elements = 0;
+};
+
+/// One open file, and the only class that looks into it.
+class Hdf5Source final : public TensorSource {
+ public:
+  Hdf5Source(const std::filesystem::path& path, const ReadLimits& limits)
+      : path_(path.string()), limits_(limits), file_bytes_(InputFile(path).size()) {
+    const GuardedHdf5 guard;
+    const Hid access = checked(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, path_, "preparing to open it");
+    H5Pset_file_locking(access.get(), true, true);  // but read where the file system has no locks
+    file_ = checked(H5Fopen(path_.c_str(), H5F_ACC_RDONLY, access.get()),
+                    H5Fclose,
+                    path_,
+                    "opening it as HDF5");
+    list_group("", 0);
+  }
+
+  std::span<const TensorInfo> tensors() const override { return tensors_; }
+
+  std::vector<double> read(std::size_t index) const override {
+    const GuardedHdf5 guard;
+    const TensorInfo& listed = tensors_.at(index);
+    const std::string where = where_is(listed.name);
+    const Dataset dataset = open_dataset(listed.name);
+    if (dataset.info.shape != listed.shape || dataset.info.type != listed.type) {
+      refuse(where, "it changed while the file was open");
+    }
+    std::vector<double> out = allocate_elements(where, dataset.num_elements);
+    if (!out.empty()) read_elements(dataset, where, out);
+    return out;
+  }
+
+ private:
+  std::string where_is(const std::string& path) const {
+    return path_ + ": '" + escaped(path) + "'";
+  }
+
+  /// Lists the datasets of a group ("" or "a/b/") and those below it. A cycle of hard links ends at
+  /// kMaxDepth or at the number of links.
+  void list_group(const std::string& group, std::size_t depth) {
+    if (depth > kMaxDepth) {
+      refuse(path_,
+             fmt::format("its groups are nested more than {} deep (a cycle of links?)", kMaxDepth));
+    }
+    for (const Link& link : links_of(group)) {
+      const std::string path = group + link.name;
+      if (link.type != H5L_TYPE_HARD) {
+        refuse(
+            where_is(path),
+            "it is a soft or external link; a checkpoint must hold its tensors itself (h5repack or "
+            "h5py can write them out)");
+      }
+      name_bytes_ += path.size();
+      if (name_bytes_ > limits_.max_header_bytes)
+        refuse(path_, "the names of its datasets are too long");
+      if (!is_printable_utf8(link.name)) refuse(where_is(path), "its name is not UTF-8 text");
+      const Hid object = checked(
+          H5Oopen(file_.get(), path.c_str(), H5P_DEFAULT), H5Oclose, where_is(path), "opening it");
+      const H5I_type_t kind = H5Iget_type(object.get());
+      if (kind == H5I_GROUP) list_group(path + "/", depth + 1);
+      if (kind == H5I_DATASET) tensors_.push_back(open_dataset(path).info);
+    }
+  }
+
+  std::vector<Link> links_of(const std::string& group) {
+    const std::string where = where_is("/" + group);
+    const Hid handle = checked(
+        H5Gopen2(file_.get(), ("/" + group).c_str(), H5P_DEFAULT), H5Gclose, where, "opening it");
+    const Hid properties =
+        checked(H5Gget_create_plist(handle.get()), H5Pclose, where, "reading its properties");
+    unsigned order = 0;
+    if (H5Pget_link_creation_order(properties.get(), &order) < 0)
+      refuse_call(where, "reading its link order");
+    const H5_index_t index =
+        (order & H5P_CRT_ORDER_TRACKED) != 0 ? H5_INDEX_CRT_ORDER : H5_INDEX_NAME;
+
+    LinkCollector collector{{}, limits_.max_tensors - num_links_};
+    const herr_t outcome =
+        H5Literate(handle.get(), index, H5_ITER_INC, nullptr, &collect_link, &collector);
+    if (outcome < 0) refuse_call(where, "listing it");
+    if (outcome > 0) refuse(path_, fmt::format("it has more than {} links", limits_.max_tensors));
+    num_links_ += collector.links.size();
+    return std::move(collector.links);
+  }
+
+  /// Opens a dataset after checking all that could make reading it unsafe.
+  Dataset open_dataset(const std::string& path) const {
+    const std::string where = where_is(path);
+    Dataset dataset;
+    dataset.handle =
+        checked(H5Dopen2(file_.get(), path.c_str(), H5P_DEFAULT), H5Dclose, where, "opening it");
+    const hid_t id = dataset.handle.get();
+    const Hid properties =
+        checked(H5Dget_create_plist(id), H5Pclose, where, "reading its properties");
+    if (H5Pget_external_count(properties.get()) != 0) {
+      refuse(where, "its data lies in another file (external storage), which is not followed");
+    }
+    const H5D_layout_t layout = H5Pget_layout(properties.get());
+    if (layout != H5D_COMPACT && layout != H5D_CONTIGUOUS && layout != H5D_CHUNKED) {
+      refuse(where,
+             "it is a virtual dataset, put together from other files, which is not followed");
+    }
+    check_filters(where, properties.get());
+
+    const Hid type = checked(H5Dget_type(id), H5Tclose, where, "reading its type");
+    dataset.info = {path, shape_of(id, where), element_type(where, type.get())};
+    dataset.num_elements = checked_num_elements(where, dataset.info.shape, limits_);
+    check_storage(where, id, properties.get(), dataset.info, file_bytes_, limits_);
+    return dataset;
+  }
+
+  std::vector<std::int64_t> shape_of(hid_t dataset, const std::string& where) const {
+    const Hid space = checked(H5Dget_space(dataset), H5Sclose, where, "reading its shape");
+    const H5S_class_t space_class = H5Sget_simple_extent_type(space.get());
+    if (space_class == H5S_NULL)
+      refuse(where, "it is empty: it has no value at all (a null dataspace)");
+    const int rank = H5Sget_simple_extent_ndims(space.get());
+    if (space_class == H5S_NO_CLASS || rank < 0) refuse_call(where, "reading its shape");
+    std::vector<hsize_t> extents(static_cast<std::size_t>(rank));
+    if (H5Sget_simple_extent_dims(space.get(), extents.data(), nullptr) < 0) {
+      refuse_call(where, "reading its shape");
+    }
+    return {extents.begin(), extents.end()};  // beyond 2^63: negative, refused with the limits
+  }
+
+  /// Integers are read as 64-bit ones into the place of the doubles that they then become.
+  void read_elements(const Dataset& dataset,
+                     const std::string& where,
+                     std::span<double> out) const {
+    const ElementType type = dataset.info.type;
+    if (type == ElementType::kBool) return read_booleans(dataset, where, out);
+    if (type >= ElementType::kFloat16)
+      return read_as(dataset, H5T_NATIVE_DOUBLE, where, out.data());
+    if (type >= ElementType::kUInt8)
+      return read_integers<std::uint64_t>(dataset, H5T_NATIVE_UINT64, where, out);
+    read_integers<std::int64_t>(dataset, H5T_NATIVE_INT64, where, out);
+  }
+
+  template <typename Integer>
+  void read_integers(const Dataset& dataset,
+                     hid_t memory_type,
+                     const std::string& where,
+                     std::span<double> out) const {
+    static_assert(sizeof(Integer) == sizeof(double));
+    read_as(dataset, memory_type, where, out.data());
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      Integer value;
+      std::memcpy(&value, &out[i], sizeof value);
+      out[i] = exact_double(where, value, i);
+    }
+  }
+
+  /// In their stored type: HDF5 would map a byte that is neither FALSE nor TRUE to something else.
+  void read_booleans(const Dataset& dataset,
+                     const std::string& where,
+                     std::span<double> out) const {
+    const Hid type =
+        checked(H5Dget_type(dataset.handle.get()), H5Tclose, where, "reading its type");
+    std::vector<std::byte> stored(out.size());
+    read_as(dataset, type.get(), where, stored.data());
+    decode_elements(where, ElementType::kBool, ByteOrder::kLittle, stored, out, 0);
+  }
+
+  /// Reads exactly num_elements elements: a dataset that grew behind our back cannot overrun `out`.
+  void read_as(const Dataset& dataset,
+               hid_t memory_type,
+               const std::string& where,
+               void* out) const {
+    const hsize_t count = dataset.num_elements;
+    const Hid memory = checked(H5Screate_simple(1, &count, nullptr), H5Sclose, where, "reading it");
+    if (H5Dread(dataset.handle.get(), memory_type, memory.get(), H5S_ALL, H5P_DEFAULT, out) < 0) {
+      refuse_call(where, "reading it");
+    }
+  }
+
+  std::string path_;
+  ReadLimits limits_;
+  std::uint64_t file_bytes_;
+  Hid file_;
+  std::vector<TensorInfo> tensors_;
+  std::size_t num_links_ = 0;   ///< seen so far, of at most limits_.max_tensors
+  std::size_t name_bytes_ = 0;  ///< of their paths, of at most limits_.max_header_bytes
+};
+
+}  // namespace
+
+bool recognises_hdf5(const std::filesystem::path& path) {
+  const InputFile file(path);
+  constexpr std::uint64_t kFirstUserBlock = 512;  // the signature may follow one of 512 * 2^k bytes
+  std::uint64_t offset = 0;
+  while (offset < file.size()) {
+    if (file.text_at(offset, kSignature.size()) == kSignature) return true;
+    offset = std::max(kFirstUserBlock, 2 * offset);
+  }
+  return false;
+}
+
+std::unique_ptr<TensorSource> open_hdf5(const std::filesystem::path& path,
+                                        const ReadLimits& limits) {
+  return std::make_unique<Hdf5Source>(path, limits);
+}
+
+}  // namespace hesscope::io

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <string_view>
+#include <utility>
+
+#include <hesscope/core/error.h>
+#include <hesscope/io/elements.h>
+#include <hesscope/io/input_file.h>
+#include <hesscope/io/npy.h>
+#include <hesscope/io/npz_reader.h>
+#include <hesscope/io/zip.h>
+
+namespace hesscope::io {
+namespace {
+
+constexpr std::string_view kSuffix = ".npy";
+
+class NpzSource final : public TensorSource {
+ public:
+  NpzSource(const std::filesystem::path& path, const ReadLimits& limits)
+      : archive_(std::make_shared<InputFile>(path), limits) {
+    for (std::size_t i = 0; i < archive_.entries().size(); ++i) {
+      const ZipEntry& entry = archive_.entries()[i];
+      if (entry.is_folder() && entry.decoded_bytes == 0) continue;
+      if (!entry.name.ends_with(kSuffix) || entry.name.size() == kSuffix.size()) {
+        throw InputError(path.string() + ": member '" + entry.name +
+                         "' is not a NumPy array (NAME.npy); a .npz file holds nothing else");
+      }
+      NpyHeader header = read_npy_header(*archive_.open(i), limits);
+      tensors_.push_back({.name = entry.name.substr(0, entry.name.size() - kSuffix.size()),
+                          .shape = header.shape,
+                          .type = header.type});
+      members_.push_back({i, std::move(header)});
+    }
+  }
+
+  std::span<const TensorInfo> tensors() const override { return tensors_; }
+
+  std::vector<double> read(std::size_t index) const override {
+    const Member& member = members_.at(index);
+    return read_npy(*archive_.open(member.entry), member.header);
+  }
+
+ private:
+  struct Member {
+    std::size_t entry = 0;
+    NpyHeader header;
+  };
+
+  ZipArchive archive_;
+  std::vector<TensorInfo> tensors_;
+  std::vector<Member> members_;  ///< one per tensor
+};
+
+class NpySource final : public TensorSource {
+ public:
+  NpySource(const std::filesystem::path& path, const ReadLimits& limits)
+      : file_(std::make_shared<InputFile>(path)),
+        header_(read_npy_header(*stream_of(file_), limits)),
+        tensor_{.name = path.stem().string(), .shape = header_.shape, .type = header_.type} {}
+
+  std::span<const TensorInfo> tensors() const override { return {&tensor_, 1}; }
+
+  std::vector<double> read(std::size_t index) const override {
+    if (index != 0) throw PreconditionError("NpySource: a .npy file holds one tensor");
+    return read_npy(*stream_of(file_), header_);
+  }
+
+ private:
+  std::shared_ptr<const InputFile> file_;
+  NpyHeader header_;
+  TensorInfo tensor_;
+};
+
+}  // namespace
+
+bool recognises_npz(const std::filesystem::path& path) {
+  const InputFile file(path);
+  if (!looks_like_zip(file)) return false;
+  const std::string member = first_zip_member(file);
+  return member.empty() || member.ends_with(kSuffix);
+}
+
+std::unique_ptr<TensorSource> open_npz(const std::filesystem::path& path,
+                                       const ReadLimits& limits) {
+  return std::make_unique<NpzSource>(path, limits);
+}
+
+bool recognises_npy(const std::filesystem::path& path) {
+  return InputFile(path).text_at(0, 6) == "\x93NUMPY";
+}
+
+std::unique_ptr<TensorSource> open_npy(const std::filesystem::path& path,
+                                       const ReadLimits& limits) {
+  return std::make_unique<NpySource>(path, limits);
+}
+
+}  // namespace hesscope::io

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Result files: HDF5 that is also valid netCDF-4, so that xarray, netCDF4, ncdump, NCO, h5py,
+// MATLAB and Julia open it as it is. A file comes into being whole or not at all: it is written
+// beside its destination, and commit() closes it checking every return code, syncs it, renames it
+// into place and syncs the folder. What the format must avoid, and why, is in the essay in
+// netcdf_layout.cc.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace hesscope::io {
+
+using AttributeValue = std::variant<std::string,
+                                    double,
+                                    std::int64_t,
+                                    std::int8_t,
+                                    std::vector<double>,
+                                    std::vector<std::int8_t>>;
+
+struct Attribute {
+  std::string name;
+  AttributeValue value;
+};
+
+enum class VariableType { kDouble, kInt64, kInt8, kText };
+
+/// A variable's declaration. The first of `dimensions` is the slowest (row-major).
+struct VariableSpec {
+  std::string name;
+  VariableType type = VariableType::kDouble;
+  std::vector<std::string> dimensions;
+  std::string long_name;
+  std::string units = "1";
+  std::string definition;                       ///< the formula in words
+  std::vector<std::string> flag_meanings = {};  ///< kInt8 only: meaning of the values 0, 1, ...
+  std::string ancillary_variables = {};         ///< name of its status variable, if any
+};
+
+/// A result file being written. Groups are named "" (root), "spectrum", ...; a dimension defined in
+/// the root is visible in every group. All members throw OutputError naming the file and the
+/// object.
+class ResultFile {
+ public:
+  struct Options {
+    bool overwrite = false;  ///< replace an existing file at commit
+  };
+
+  /// Starts a file that will appear at `path` on commit(). @throws OutputError if the folder does
+  /// not exist or cannot be written, or `path` exists and may not be replaced.
+  explicit ResultFile(std::filesystem::path path, Options options);
+  explicit ResultFile(std::filesystem::path path);
+  ~ResultFile();  ///< discards everything unless commit() has returned
+  ResultFile(ResultFile&&) noexcept;
+  ResultFile& operator=(ResultFile&&) = delete;
+
+  void set_attribute(const std::string& group, const Attribute& attribute);
+
+  /// Declares a dimension. It becomes a dimension scale: a coordinate variable when define_variable
+  /// is called for a variable of the same name with this one dimension, a bare netCDF dimension
+  /// otherwise.
+  void define_dimension(const std::string& group, const std::string& name, std::uint64_t size);
+
+  /// Declares a variable over dimensions of its group or of the root. Doubles start as NaN, int8 as
+  /// the status "not_computed" (1), int64 as its netCDF fill value, text as "".
+  void define_variable(const std::string& group, const VariableSpec& spec);
+
+  /// Writes all of a variable; values.size() is the product of its dimensions.
+  void write(const std::string& group, const std::string& name, std::span<const double> values);
+  void write(const std::string& group,
+             const std::string& name,
+             std::span<const std::int64_t> values);
+  void write(const std::string& group,
+             const std::string& name,
+             std::span<const std::int8_t> values);
+  void write(const std::string& group,
+             const std::string& name,
+             std::span<const std::string> values);
+
+  /// Writes the slice [index, ...] along the first dimension.
+  void write_slice(const std::string& group,
+                   const std::string& name,
+                   std::uint64_t index,
+                   std::span<const double> values);
+  void write_slice(const std::string& group,
+                   const std::string& name,
+                   std::uint64_t index,
+                   std::span<const std::int64_t> values);
+  void write_slice(const std::string& group,
+                   const std::string& name,
+                   std::uint64_t index,
+                   std::span<const std::int8_t> values);
+  void write_slice(const std::string& group,
+                   const std::string& name,
+                   std::uint64_t index,
+                   std::span<const std::string> values);
+
+  /// Closes, syncs and publishes the file. @throws OutputError if any byte could not be stored;
+  /// nothing then remains but what was at the destination before.
+  void commit();
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace hesscope::io
