@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cmath>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <hesscope/autodiff/sweep.h>
+#include <hesscope/core/error.h>
+#include <hesscope/objective/executor.h>
+#include <hesscope/objective/graph_objective.h>
+
+namespace hesscope {
+namespace {
+
+// Samples per block of a sum. Part of the definition of the result's last bits: a function of
+// nothing.
+constexpr Eigen::Index kSamplesPerBlock = 64;
+
+// Workspaces, as many as are ever used at once.
+class SweepPool {
+ public:
+  explicit SweepPool(const Graph& graph) : graph_(&graph) {}
+
+  template <typename F>
+  auto with_sweep(F use) {
+    std::unique_ptr<Sweep> sweep = take();
+
+    struct Return {
+      SweepPool* pool;
+      std::unique_ptr<Sweep>* sweep;
+
+      ~Return() { pool->put(std::move(*sweep)); }
+    } give_back{this, &sweep};
+
+    return use(*sweep);
+  }
+
+ private:
+  std::unique_ptr<Sweep> take() {
+    {
+      const std::lock_guard lock(mutex_);
+      if (!idle_.empty()) {
+        std::unique_ptr<Sweep> sweep = std::move(idle_.back());
+        idle_.pop_back();
+        return sweep;
+      }
+    }
+    return Sweep::create(*graph_);
+  }
+
+  void put(std::unique_ptr<Sweep> sweep) {
+    const std::lock_guard lock(mutex_);
+    idle_.push_back(std::move(sweep));
+  }
+
+  const Graph* graph_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Sweep>> idle_;
+};
+
+// Reports the fraction of work done, from one thread at a time.
+class Progress {
+ public:
+  Progress(const ProgressCallback& callback, double total) : callback_(&callback), total_(total) {}
+
+  void add(double work) {
+    if (!*callback_) return;
+    const std::lock_guard lock(mutex_);
+    done_ += work;
+    if (!(*callback_)(std::min(1.0, done_ / total_))) throw Interrupted();
+  }
+
+ private:
+  const ProgressCallback* callback_;
+  double total_;
+  double done_ = 0;
+  std::mutex mutex_;
+};
+
+}  // namespace
+
+struct GraphObjective::Impl {
+  Impl(Model m, SampleTable s, int num_threads)
+      : model(std::move(m)), samples(std::move(s)), executor(num_threads), pool(*model.graph) {}
+
+  static Eigen::Index num_blocks(SampleRange range) {
+    return (range.size() + kSamplesPerBlock - 1) / kSamplesPerBlock;
+  }
+
+  Records block(SampleRange range, Eigen::Index b) const {
+    const Eigen::Index first = range.begin + b * kSamplesPerBlock;
+    const Eigen::Index stride = samples.cols();
+    return {samples.data() + first * stride, std::min(kSamplesPerBlock, range.end - first), stride};
+  }
+
+  // Sum over the range, in fixed blocks and a fixed order, of what body adds for a block of
+  // samples.
+  template <typename F>
+  void sum(SampleRange range, std::span<double> result, F body) const {
+    executor.sum(num_blocks(range), result, [&](Eigen::Index b, std::span<double> partial) {
+      pool.with_sweep([&](Sweep& sweep) { body(sweep, block(range, b), partial); });
+    });
+  }
+
+  Model model;
+  SampleTable samples;
+  Executor executor;
+  mutable SweepPool pool;
+};
+
+namespace {
+
+std::span<const double> span_of(const Eigen::VectorXd& v) {
+  return {v.data(), static_cast<std::size_t>(v.size())};
+}
+
+}  // namespace
+
+GraphObjective::GraphObjective(Model model, SampleTable samples, Options options) {
+  if (model.graph == nullptr || model.num_parameters() < 1) {
+    throw PreconditionError("GraphObjective: the model must have a graph and parameters");
+  }
+  if (samples.rows() < 1 || samples.cols() != model.record_size()) {
+    throw PreconditionError(
+        fmt::format("GraphObjective: samples must be a non-empty table of {} columns, got {} x {}",
+                    model.record_size(),
+                    samples.rows(),
+                    samples.cols()));
+  }
+  impl_ = std::make_unique<Impl>(std::move(model), std::move(samples), options.num_threads);
+}
+
+GraphObjective::GraphObjective(Model model, SampleTable samples)
+    : GraphObjective(std::move(model), std::move(samples), Options()) {}
+
+GraphObjective::~GraphObjective() = default;
+
+Eigen::Index GraphObjective::num_parameters() const { return impl_->model.num_parameters(); }
+
+Eigen::Index GraphObjective::num_samples() const { return impl_->samples.rows(); }
+
+std::span<const ParameterBlock> GraphObjective::parameter_blocks() const {
+  return impl_->model.parameters;
+}
+
+double GraphObjective::value(const ConstVectorRef& theta, SampleRange range) const {
+  require_point(*this, "value", theta, range);
+  const Vector point = theta;
+  double total = 0;
+  impl_->sum(range, {&total, 1}, [&](Sweep& sweep, Records records, std::span<double> partial) {
+    partial[0] += sweep.value(span_of(point), records);
+  });
+  return total / static_cast<double>(range.size());
+}
+
+Objective::ValueAndGradient GraphObjective::value_and_gradient(const ConstVectorRef& theta,
+                                                               SampleRange range) const {
+  require_point(*this, "value_and_gradient", theta, range);
+  const Vector point = theta;
+  const auto n = static_cast<std::size_t>(num_parameters());
+  std::vector<double> total(n + 1);  // gradient, then value
+  impl_->sum(range, total, [&](Sweep& sweep, Records records, std::span<double> partial) {
+    partial[n] += sweep.value_and_gradient(span_of(point), records, partial.first(n));
+  });
+  const double scale = 1.0 / static_cast<double>(range.size());
+  return {total[n] * scale, scale * Eigen::Map<const Vector>(total.data(), num_parameters())};
+}
+
+Objective::Matrix GraphObjective::hessian_times(const ConstVectorRef& theta,
+                                                const ConstMatrixRef& directions,
+                                                SampleRange range) const {
+  require_point(*this, "hessian_times", theta, range);
+  const Eigen::Index n = num_parameters();
+  if (directions.rows() != n) {
+    throw PreconditionError(
+        fmt::format("hessian_times: directions must have {} rows, got {}", n, directions.rows()));
+  }
+  using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  const Vector point = theta;
+  const double scale = 1.0 / static_cast<double>(range.size());
+  constexpr Eigen::Index kWidth = Sweep::kMaxDirections;
+  Matrix result(n, directions.cols());
+  impl_->executor.for_each((directions.cols() + kWidth - 1) / kWidth, [&](Eigen::Index group) {
+    const Eigen::Index first = group * kWidth;
+    const Eigen::Index width = std::min(kWidth, directions.cols() - first);
+    const RowMajor v = directions.middleCols(first, width);
+    RowMajor product(n, width);
+    impl_->sum(range,
+               {product.data(), static_cast<std::size_t>(product.size())},
+               [&](Sweep& sweep, Records records, std::span<double> partial) {
+                 sweep.hessian_times(span_of(point),
+                                     records,
+                                     {v.data(), static_cast<std::size_t>(v.size())},
+                                     static_cast<int>(width),
+                                     partial);
+               });
+    result.middleCols(first, width) = scale * product;
+  });
+  return result;
+}
+
+Objective::Matrix GraphObjective::hessian(const ConstVectorRef& theta,
+                                          SampleRange range,
+                                          const ProgressCallback& progress) const {
+  require_point(*this, "hessian", theta, range);
+  const Eigen::Index n = num_parameters();
+  const Vector point = theta;
+  const double scale = 1.0 / static_cast<double>(range.size());
+  constexpr Eigen::Index kWidth = Sweep::kMaxDirections;
+  Progress report(progress, 0.5 * static_cast<double>(n) * static_cast<double>(n + 1));
+  Matrix h(n, n);
+  // One task per block of columns: it computes the rows from the diagonal block down and writes
+  // them and their mirror image; no two tasks write the same entry.
+  impl_->executor.for_each((n + kWidth - 1) / kWidth, [&](Eigen::Index group) {
+    const Eigen::Index first = group * kWidth;
+    const Eigen::Index width = std::min(kWidth, n - first);
+    std::vector<double> columns(static_cast<std::size_t>((n - first) * width));
+    impl_->sum(range, columns, [&](Sweep& sweep, Records records, std::span<double> partial) {
+      sweep.hessian_columns(span_of(point), records, first, static_cast<int>(width), partial);
+    });
+    for (Eigen::Index k = 0; k < width; ++k) {
+      for (Eigen::Index i = first + k; i < n; ++i) {
+        const double entry = scale * columns[static_cast<std::size_t>((i - first) * width + k)];
+        h(i, first + k) = entry;
+        h(first + k, i) = entry;
+      }
+    }
+    report.add(static_cast<double>((n - first) * width));
+  });
+  return h;
+}
+
+Objective::Matrix GraphObjective::per_sample_gradients(const ConstVectorRef& theta,
+                                                       SampleRange range) const {
+  require_point(*this, "per_sample_gradients", theta, range);
+  const Vector point = theta;
+  const Eigen::Index n = num_parameters();
+  Matrix gradients(n, range.size());
+  impl_->executor.for_each(Impl::num_blocks(range), [&](Eigen::Index b) {
+    const Records records = impl_->block(range, b);
+    double* first = gradients.data() + b * kSamplesPerBlock * n;
+    impl_->pool.with_sweep([&](Sweep& sweep) {
+      sweep.per_sample_gradients(
+          span_of(point), records, {first, static_cast<std::size_t>(records.count * n)});
+    });
+  });
+  return gradients;
+}
+
+double GraphObjective::workspace_bytes() const {
+  // Per thread: a Sweep, and per level of the summation tree a block of columns.
+  const double block_bytes =
+      static_cast<double>(num_parameters() * Sweep::kMaxDirections) * sizeof(double);
+  const double levels = 2 + std::log2(static_cast<double>(Impl::num_blocks(all_samples())));
+  return static_cast<double>(impl_->samples.size()) * sizeof(double) +
+         impl_->executor.num_threads() *
+             (Sweep::workspace_bytes(*impl_->model.graph) + levels * block_bytes);
+}
+
+}  // namespace hesscope

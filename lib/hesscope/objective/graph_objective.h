@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include <hesscope/models/model.h>
+#include <hesscope/objective/objective.h>
+#include <hesscope/objective/sample_table.h>
+
+namespace hesscope {
+
+/// The Objective of a model on a data set, by the generic engine (sweep.h).
+///
+/// @cost hessian: n / Sweep::kMaxDirections second-order sweeps over every sample, each restricted
+/// to the
+///       part of the network its columns and rows need; memory one n x n matrix plus, per thread, a
+///       Sweep and a few blocks of n x kMaxDirections.
+class GraphObjective final : public Objective {
+ public:
+  struct Options {
+    int num_threads = 0;  ///< 0 = one per core; never changes a result
+  };
+
+  /// @param samples  at least one row; columns = model.record_size().
+  /// @throws PreconditionError if the sizes do not fit or the model has no parameters.
+  GraphObjective(Model model, SampleTable samples, Options options);
+  GraphObjective(Model model, SampleTable samples);
+  ~GraphObjective() override;
+
+  using Objective::hessian;
+  using Objective::hessian_times;
+  using Objective::value;
+
+  Eigen::Index num_parameters() const override;
+  Eigen::Index num_samples() const override;
+  std::span<const ParameterBlock> parameter_blocks() const override;
+  double value(const ConstVectorRef& theta, SampleRange range) const override;
+  ValueAndGradient value_and_gradient(const ConstVectorRef& theta,
+                                      SampleRange range) const override;
+  Matrix hessian_times(const ConstVectorRef& theta,
+                       const ConstMatrixRef& directions,
+                       SampleRange range) const override;
+  Matrix hessian(const ConstVectorRef& theta,
+                 SampleRange range,
+                 const ProgressCallback& progress) const override;
+  Matrix per_sample_gradients(const ConstVectorRef& theta, SampleRange range) const override;
+  double workspace_bytes() const override;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace hesscope

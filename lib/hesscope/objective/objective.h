@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The seam of the library: everything above (eigensolvers, optimisers, analyzers, programs) sees an
+// Objective and no model and no template; everything below is generated from a forward pass.
+#pragma once
+
+#include <functional>
+#include <span>
+
+#include <Eigen/Core>
+
+#include <hesscope/core/parameter_block.h>
+
+namespace hesscope {
+
+/// Samples [begin, end).
+struct SampleRange {
+  Eigen::Index begin = 0;
+  Eigen::Index end = 0;
+
+  Eigen::Index size() const { return end - begin; }
+};
+
+/// Called now and then during long work with the fraction done in [0, 1], from one thread at a
+/// time. Returning false asks for the work to stop: the call then throws Interrupted.
+using ProgressCallback = std::function<bool(double fraction)>;
+
+/// Thrown by a computation whose progress callback returned false.
+struct Interrupted {};
+
+/// The mean loss over a set of samples as a function of n parameters,
+///   f(theta) = (1 / |range|) sum_{i in range} loss_i(theta).
+///
+/// All members are const and safe to call concurrently. theta has num_parameters() entries and
+/// `range` is a non-empty part of [0, num_samples()); otherwise PreconditionError. Non-finite
+/// values are returned, not thrown. Results are bit-identical for any number of threads.
+class Objective {
+ public:
+  using Vector = Eigen::VectorXd;
+  using Matrix = Eigen::MatrixXd;
+  using ConstVectorRef = Eigen::Ref<const Eigen::VectorXd>;
+  using ConstMatrixRef = Eigen::Ref<const Eigen::MatrixXd>;
+
+  struct ValueAndGradient {
+    double value;
+    Vector gradient;
+  };
+
+  virtual ~Objective() = default;
+
+  virtual Eigen::Index num_parameters() const = 0;
+  virtual Eigen::Index num_samples() const = 0;
+
+  /// In flat order; offsets and sizes tile [0, num_parameters()).
+  virtual std::span<const ParameterBlock> parameter_blocks() const = 0;
+
+  virtual double value(const ConstVectorRef& theta, SampleRange range) const = 0;
+
+  /// @cost about 3 values.
+  virtual ValueAndGradient value_and_gradient(const ConstVectorRef& theta,
+                                              SampleRange range) const = 0;
+
+  /// H V for V of size n x k, without forming H. @cost about 3 k gradients at most.
+  virtual Matrix hessian_times(const ConstVectorRef& theta,
+                               const ConstMatrixRef& directions,
+                               SampleRange range) const = 0;
+
+  /// The exact Hessian, n x n, symmetric to the last bit.
+  /// @cost   at most n / 2 gradients-with-tangents; memory n^2 doubles plus a bounded scratch per
+  /// thread.
+  virtual Matrix hessian(const ConstVectorRef& theta,
+                         SampleRange range,
+                         const ProgressCallback& progress) const = 0;
+
+  /// Gradients of the single samples' losses (not divided by the number of samples), as the columns
+  /// of an n x |range| matrix.
+  virtual Matrix per_sample_gradients(const ConstVectorRef& theta, SampleRange range) const = 0;
+
+  /// Memory that a call of hessian() needs beside the matrix it returns: the data held and the
+  /// scratch of its threads. An upper estimate.
+  virtual double workspace_bytes() const = 0;
+
+  SampleRange all_samples() const { return {0, num_samples()}; }
+
+  double value(const ConstVectorRef& theta) const { return value(theta, all_samples()); }
+
+  Vector gradient(const ConstVectorRef& theta) const { return gradient(theta, all_samples()); }
+
+  Vector gradient(const ConstVectorRef& theta, SampleRange range) const {
+    return value_and_gradient(theta, range).gradient;
+  }
+
+  Matrix hessian(const ConstVectorRef& theta) const { return hessian(theta, all_samples(), {}); }
+
+  Matrix hessian_times(const ConstVectorRef& theta, const ConstMatrixRef& directions) const {
+    return hessian_times(theta, directions, all_samples());
+  }
+};
+
+/// Checks a point and a range as every Objective must; `function` begins the message.
+/// @throws PreconditionError.
+void require_point(const Objective& objective,
+                   const char* function,
+                   const Objective::ConstVectorRef& theta,
+                   SampleRange range);
+
+}  // namespace hesscope
