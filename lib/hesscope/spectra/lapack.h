@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The LAPACK routines behind dense_spectrum, typed. Private: lapack.cc is the only file that sees
+// lapacke.h, whose C complex macros clash with C++.
+//
+// Notation: A is n x n symmetric, Q orthogonal, T = Q^T A Q symmetric tridiagonal. Ranks count from
+// 0.
+#pragma once
+
+#include <optional>
+
+#include <Eigen/Core>
+
+namespace hesscope::detail {
+
+/// Holds the BLAS at one thread while at least one such object lives, and then restores its thread
+/// count: sums are formed in an order that depends on the number of threads. The setting belongs to
+/// the process, so the objects are counted; any number of threads may hold one. Acts on OpenBLAS
+/// only.
+class SingleThreadedBlas {
+ public:
+  SingleThreadedBlas();
+  ~SingleThreadedBlas();
+  SingleThreadedBlas(const SingleThreadedBlas&) = delete;
+  SingleThreadedBlas& operator=(const SingleThreadedBlas&) = delete;
+};
+
+/// The largest n whose workspace sizes LAPACK's integers can hold.
+Eigen::Index max_lapack_dimension();
+
+struct Tridiagonal {
+  Eigen::VectorXd diagonal;      // n
+  Eigen::VectorXd off_diagonal;  // n - 1
+};
+
+struct Reduction {
+  Tridiagonal t;
+  Eigen::VectorXd tau;  // n - 1, scales of the reflectors whose vectors the reduced matrix holds
+};
+
+/// T and Q of the matrix whose lower triangle is that of `a` (dsytrd). On return the triangle below
+/// the diagonal of `a` holds the reflectors; the diagonal is overwritten but not needed by apply_q.
+/// The strict upper triangle is neither read nor written.
+Reduction tridiagonalize(Eigen::MatrixXd& a);
+
+/// All eigenvalues, ascending (dsterf), or nothing if the QR iteration did not converge.
+std::optional<Eigen::VectorXd> eigenvalues(Tridiagonal t);
+
+/// Unit eigenvector of the eigenvalue of this rank by bisection and inverse iteration (dstebz,
+/// dstein), or nothing if either failed.
+std::optional<Eigen::VectorXd> eigenvector(const Tridiagonal& t, Eigen::Index rank);
+
+/// Q v (dormtr). `reduced` is what tridiagonalize left of its argument; LAPACK writes to it while
+/// it works and restores it.
+Eigen::VectorXd apply_q(Eigen::MatrixXd& reduced, const Eigen::VectorXd& tau, Eigen::VectorXd v);
+
+}  // namespace hesscope::detail

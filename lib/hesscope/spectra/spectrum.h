@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string_view>
+
+#include <Eigen/Core>
+
+#include <hesscope/core/status.h>
+
+namespace hesscope {
+
+/// How a reported eigenvalue was established.
+enum class Proof : std::int8_t {
+  kNone = 0,       ///< no eigenvalue was established
+  kConverged = 1,  ///< a residual bound, but no count: another eigenvalue may have been skipped
+  kDense = 2,      ///< from the full decomposition, exact to the rounding band
+  kCounted = 3,    ///< inertia on both sides fixes its rank
+};
+
+/// Meanings in the order of the enumerator values, spelled as in CF flag_meanings.
+inline constexpr std::string_view kProofMeanings[] = {"none", "converged", "dense", "counted"};
+
+/// One eigenvalue with its evidence.
+struct Eigenvalue {
+  double value = std::numeric_limits<double>::quiet_NaN();  ///< NaN when not established
+  /// ||H v - lambda v||_2 for its unit eigenvector v; NaN when not computed. An eigenvalue of H
+  /// lies within this distance of `value`, up to rounding; that its rank is right is the proof's
+  /// word.
+  double residual = std::numeric_limits<double>::quiet_NaN();
+};
+
+/// The spectrum of a symmetric matrix and what is derived from ranks.
+struct Spectrum {
+  Status status = Status::kNotComputed;
+  Proof proof = Proof::kNone;
+  Eigen::VectorXd eigenvalues;  ///< ascending; empty when not all were computed
+
+  Eigenvalue smallest;  ///< lambda_min, rank 0
+  Eigenvalue median;    ///< lower median, rank floor((n - 1) / 2) from 0
+  Eigenvalue largest;   ///< lambda_max, rank n - 1
+
+  /// (n + 10) eps ||H||_2: no reported eigenvalue of a full decomposition is further than this from
+  /// the exact one, so one of at most this magnitude cannot be told from zero. The largest error in
+  /// 44,000 random matrices of 1 to 30 rows, many graded, against 50 digits was half of it; n alone
+  /// is too little below 10 rows.
+  double rounding_band = std::numeric_limits<double>::quiet_NaN();
+  std::int64_t num_negative = -1;  ///< below -rounding_band; -1: not computed, as in all counts
+  std::int64_t num_zero = -1;      ///< within the rounding band, dead parameters included
+  std::int64_t num_positive = -1;  ///< above rounding_band
+  std::int64_t num_dead = -1;      ///< rows of H that are identically zero
+};
+
+/// All eigenvalues of a symmetric matrix by LAPACK, with eigenvectors for the residuals of the
+/// three ranks above.
+///
+/// Householder tridiagonalisation (dsytrd), all eigenvalues by the root-free QR iteration (dsterf),
+/// three eigenvectors by bisection and inverse iteration (dstebz, dstein, dormtr). The matrix is
+/// first scaled by a power of two: magnitudes from denormal to near overflow are treated alike.
+/// @param  hessian  n x n, n >= 1; only the lower triangle is read.
+/// @return status kOk with proof kDense; kNonFinite if the matrix has a NaN or an infinity, or if
+///         an eigenvalue is beyond the range of double; kFailed if the QR iteration does not
+///         converge. Without kOk no eigenvalue is reported. The zero matrix is an ordinary input.
+///         If an eigenvector alone fails, its residual is NaN and the status remains kOk: dsterf
+///         delivers all n eigenvalues to the rounding band or reports failure, vectors or not.
+/// @throws PreconditionError if the matrix is not square, is empty, or exceeds LAPACK's integers.
+/// @cost   4/3 n^3 operations, one n x n copy and O(n). Concurrent calls are safe. OpenBLAS is held
+///         at one thread, process-wide, during the call: no result depends on its thread count.
+Spectrum dense_spectrum(const Eigen::Ref<const Eigen::MatrixXd>& hessian);
+
+/// The lower median: order statistic floor((n - 1) / 2), counted from 0. NaN for an empty or
+/// non-finite input.
+double lower_median(const Eigen::Ref<const Eigen::VectorXd>& values);
+
+}  // namespace hesscope
