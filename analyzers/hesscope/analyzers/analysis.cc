@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <hesscope/analyzers/analysis.h>
+#include <hesscope/analyzers/analysis_file.h>
+#include <hesscope/analyzers/analyzer_registry.h>
+#include <hesscope/core/error.h>
+#include <hesscope/io/tensor_file.h>
+#include <hesscope/objective/hessian_cost.h>
+#include <hesscope/problem/problem.h>
+
+namespace hesscope {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+struct NamedAnalyzer {
+  std::string name;
+  std::unique_ptr<Analyzer> analyzer;
+};
+
+// The analyzers asked for, in the registry's order whatever the order asked in.
+std::vector<NamedAnalyzer> chosen_analyzers(const AnalysisRequest& request) {
+  std::set<std::string> wanted;
+  for (const std::string& name : request.only) wanted.insert(find_analyzer(name).name);
+  std::vector<NamedAnalyzer> chosen;
+  for (const AnalyzerEntry& entry : analyzer_registry()) {
+    if (wanted.empty() || wanted.contains(entry.name)) {
+      chosen.push_back({entry.name, entry.create(request.options)});
+    }
+  }
+  return chosen;
+}
+
+// A request with its inputs opened and checked against each other.
+struct Inputs {
+  explicit Inputs(const AnalysisRequest& request)
+      : analyzers(chosen_analyzers(request)), problem(load(request)) {
+    for (const CheckpointFile& checkpoint : request.checkpoints) {
+      points.push_back(problem.read_parameters(io::open_tensor_file(checkpoint.path)));
+    }
+  }
+
+  static Problem load(const AnalysisRequest& request) {
+    if (request.checkpoints.empty()) throw PreconditionError("run_analysis: no checkpoints");
+    ProblemFile file = read_problem_file(request.problem);
+    return {std::move(file),
+            io::open_tensor_file(request.checkpoints.front().path),
+            request.num_threads};
+  }
+
+  std::vector<NamedAnalyzer> analyzers;
+  Problem problem;
+  std::vector<Eigen::VectorXd> points;  // of the checkpoints, in order
+};
+
+CheckpointSummary summarize_point(const CheckpointFile& checkpoint, PointAnalysis& point) {
+  CheckpointSummary summary{.checkpoint = checkpoint,
+                            .sha256 = io::sha256_of_file(checkpoint.path),
+                            .loss = point.loss(),
+                            .gradient_norm = point.gradient().norm(),
+                            .status = Status::kOk,
+                            .numbers = {}};
+  if (!std::isfinite(summary.loss) || !std::isfinite(summary.gradient_norm) ||
+      !point.theta().allFinite()) {
+    summary.status = Status::kNonFinite;
+    summary.loss = summary.gradient_norm = std::numeric_limits<double>::quiet_NaN();
+  }
+  return summary;
+}
+
+// Takes an analyzer's headline numbers into the summary and its failures into the warnings.
+void collect(const NamedAnalyzer& named,
+             const Record& record,
+             CheckpointSummary& summary,
+             AnalysisResult& result) {
+  for (const std::string& name : named.analyzer->headline()) {
+    const auto found = record.entries().find(name);
+    if (found == record.entries().end()) continue;
+    if (const auto* real = std::get_if<Record::Real>(&found->second)) {
+      const double value =
+          real->values.empty() ? std::numeric_limits<double>::quiet_NaN() : real->values.front();
+      summary.numbers.push_back({named.name, name, value, real->status});
+    } else if (const auto* count = std::get_if<std::int64_t>(&found->second)) {
+      summary.numbers.push_back({named.name, name, static_cast<double>(*count), Status::kOk});
+    }
+  }
+  for (const auto& [name, entry] : record.entries()) {
+    const auto* real = std::get_if<Record::Real>(&entry);
+    if (real == nullptr || is_conclusive(real->status)) continue;
+    result.is_conclusive = false;
+    if (summary.status == Status::kOk) {
+      result.warnings.push_back(fmt::format("{}: {}/{}: {}",
+                                            summary.checkpoint.path.string(),
+                                            named.name,
+                                            name,
+                                            to_string(real->status)));
+    }
+  }
+}
+
+}  // namespace
+
+AnalysisResult run_analysis(const AnalysisRequest& request, const AnalysisProgress& progress) {
+  const Clock::time_point start = Clock::now();
+  const Inputs inputs(request);
+  AnalysisResult result;
+  result.timings.load_seconds = seconds_since(start);
+
+  const Objective& objective = inputs.problem.objective();
+  double write_seconds = 0;
+  const auto timed_write = [&write_seconds](auto write) {
+    const Clock::time_point begin = Clock::now();
+    write();
+    write_seconds += seconds_since(begin);
+  };
+
+  detail::AnalysisFile file(request, inputs.problem);
+  for (const NamedAnalyzer& named : inputs.analyzers) {
+    file.add_group(named.name, *named.analyzer, objective);
+  }
+  const std::size_t count = request.checkpoints.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto follow = [&, i](double fraction) {
+      return !progress || progress(i, count, fraction);
+    };
+    if (!follow(0)) throw Interrupted();
+    PointAnalysis point(objective, inputs.points[i], follow);
+    CheckpointSummary summary = summarize_point(request.checkpoints[i], point);
+    if (summary.status != Status::kOk) {
+      result.is_conclusive = false;
+      result.warnings.push_back(
+          fmt::format("{}: the {} not finite; recorded as non_finite",
+                      summary.checkpoint.path.string(),
+                      point.theta().allFinite() ? "loss or gradient is" : "weights are"));
+    }
+    timed_write([&] { file.write_root(i, summary); });
+    for (const NamedAnalyzer& named : inputs.analyzers) {
+      const Record record = named.analyzer->analyze(point);
+      timed_write([&] { file.write_record(i, named.name, record); });
+      collect(named, record, summary, result);
+    }
+    result.timings.hessian_seconds += point.seconds().hessian;
+    result.timings.eigen_seconds += point.seconds().eigen;
+    result.checkpoints.push_back(std::move(summary));
+    if (!follow(1)) throw Interrupted();
+  }
+  timed_write([&] { file.commit(); });
+  result.timings.write_seconds = write_seconds;
+  result.timings.total_seconds = seconds_since(start);
+  return result;
+}
+
+AnalysisPlan plan_analysis(const AnalysisRequest& request) {
+  const Inputs inputs(request);
+  const Objective& objective = inputs.problem.objective();
+  AnalysisPlan plan;
+  plan.model_kind = inputs.problem.model().kind;
+  plan.num_checkpoints = request.checkpoints.size();
+  plan.num_parameters = objective.num_parameters();
+  plan.num_samples = objective.num_samples();
+  for (const NamedAnalyzer& named : inputs.analyzers) plan.analyzers.push_back(named.name);
+
+  const HessianCost cost = estimate_hessian_cost(objective, inputs.points.front());
+  const double n = static_cast<double>(plan.num_parameters);
+  // Tridiagonalisation dominates the decomposition: 4/3 n^3 operations, half of them bound by
+  // memory.
+  constexpr double kEigenFlopsPerSecond = 5e9;
+  const double eigen_seconds = 4.0 / 3.0 * n * n * n / kEigenFlopsPerSecond;
+  const double matrix_bytes = n * n * sizeof(double);
+  plan.seconds = static_cast<double>(plan.num_checkpoints) * (cost.seconds + eigen_seconds);
+  // The decomposition, and storing the matrix, hold one copy of it.
+  plan.peak_memory_bytes = cost.memory_bytes + matrix_bytes;
+  return plan;
+}
+
+}  // namespace hesscope

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The main job as one call: checkpoints and a problem in, a result file out.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <hesscope/analyzers/analyzer.h>
+#include <hesscope/analyzers/checkpoints.h>
+
+namespace hesscope {
+
+struct AnalysisRequest {
+  std::vector<CheckpointFile> checkpoints;  ///< at least one
+  std::filesystem::path problem;            ///< problem file
+  std::filesystem::path output;             ///< result file
+  std::vector<std::string> only;            ///< analyzers to run; empty = all
+  AnalyzerOptions options;
+  bool overwrite = false;  ///< replace an existing output
+  int num_threads = 0;     ///< 0 = one per core; never changes a result
+  /// The command that asks for this result, for the provenance; options that cannot change a result
+  /// (threads, the output's name) should be left out so that equal results are equal files.
+  std::string command;
+};
+
+/// A number worth showing.
+struct HeadlineNumber {
+  std::string analyzer;
+  std::string name;
+  double value;  ///< NaN unless status is kOk
+  Status status;
+};
+
+struct CheckpointSummary {
+  CheckpointFile checkpoint;
+  std::string sha256;
+  double loss;
+  double gradient_norm;
+  Status status;  ///< of loss and gradient
+  std::vector<HeadlineNumber> numbers;
+};
+
+struct AnalysisTimings {
+  double load_seconds = 0;
+  double hessian_seconds = 0;
+  double eigen_seconds = 0;
+  double write_seconds = 0;
+  double total_seconds = 0;
+};
+
+struct AnalysisResult {
+  std::vector<CheckpointSummary> checkpoints;
+  std::vector<std::string> warnings;
+  AnalysisTimings timings;  ///< wall
+  /// False when some number is missing for another reason than that mathematics leaves it
+  /// undefined.
+  bool is_conclusive = true;
+};
+
+/// What a run will need, foreseen without running it.
+struct AnalysisPlan {
+  std::string model_kind;
+  std::size_t num_checkpoints = 0;
+  Eigen::Index num_parameters = 0;
+  Eigen::Index num_samples = 0;
+  std::vector<std::string> analyzers;
+  double peak_memory_bytes = 0;
+  double seconds = 0;  ///< measured on a part of the work and extrapolated
+};
+
+/// Told where a run stands: checkpoint `index` of `count` is done by `fraction`. Returning false
+/// asks for the run to stop, by Interrupted.
+using AnalysisProgress = std::function<bool(std::size_t index, std::size_t count, double fraction)>;
+
+/// Analyzes the checkpoints and writes the result file.
+///
+/// Every input is checked before anything is computed. A checkpoint with non-finite weights is
+/// recorded with the status non_finite and leaves the others unharmed.
+/// @throws ConfigError, InputError, OutputError; then no output exists that was not there before.
+AnalysisResult run_analysis(const AnalysisRequest& request, const AnalysisProgress& progress = {});
+
+/// Checks the inputs as run_analysis() does and foresees its cost. Nothing is written.
+AnalysisPlan plan_analysis(const AnalysisRequest& request);
+
+}  // namespace hesscope

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <ctime>
+#include <string>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <hesscope/analyzers/analysis_file.h>
+#include <hesscope/core/version.h>
+
+namespace hesscope::detail {
+namespace {
+
+const char* const kCheckpoint = "checkpoint";
+
+std::string status_name(const std::string& name) { return name + "_status"; }
+
+// The time of the run, or the one SOURCE_DATE_EPOCH asks for (reproducible-builds.org).
+std::string timestamp() {
+  std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  if (const char* epoch = std::getenv("SOURCE_DATE_EPOCH")) {
+    char* end = nullptr;
+    const long long seconds = std::strtoll(epoch, &end, 10);
+    if (end != epoch && *end == '\0') now = static_cast<std::time_t>(seconds);
+  }
+  std::tm utc{};
+  ::gmtime_r(&now, &utc);
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", utc);
+}
+
+std::vector<std::string> with_checkpoint(const std::vector<std::string>& dimensions) {
+  std::vector<std::string> all = {kCheckpoint};
+  all.insert(all.end(), dimensions.begin(), dimensions.end());
+  return all;
+}
+
+std::vector<std::string> status_meanings() {
+  return {kStatusMeanings.begin(), kStatusMeanings.end()};
+}
+
+}  // namespace
+
+AnalysisFile::AnalysisFile(const AnalysisRequest& request, const Problem& problem)
+    : file_(request.output, {.overwrite = request.overwrite}) {
+  const Objective& objective = problem.objective();
+  const auto attribute = [&](const char* name, const io::AttributeValue& value) {
+    file_.set_attribute("", {name, value});
+  };
+  attribute("Conventions", std::string("CF-1.8"));
+  attribute("title", fmt::format("hesscope analysis of a {} model", problem.model().kind));
+  attribute("source", fmt::format("hesscope {} (revision {})", kVersion, HESSCOPE_REVISION));
+  attribute("history", fmt::format("{} {}", timestamp(), request.command));
+  attribute("hesscope_schema_version", std::string(kResultSchemaVersion));
+  attribute("problem", problem.file().resolved_toml());
+  attribute("data_sha256", problem.data_sha256());
+  attribute("num_samples", static_cast<std::int64_t>(objective.num_samples()));
+  attribute("seed", std::int64_t{0});  // nothing is drawn
+  attribute("complete", std::int8_t{1});
+
+  file_.define_dimension("", kCheckpoint, request.checkpoints.size());
+  file_.define_dimension("", "parameter", static_cast<std::uint64_t>(objective.num_parameters()));
+  file_.define_dimension("", "block", objective.parameter_blocks().size());
+
+  using io::VariableType;
+  file_.define_variable("",
+                        {.name = "step",
+                         .type = VariableType::kInt64,
+                         .dimensions = {kCheckpoint},
+                         .long_name = "training step of the checkpoint",
+                         .definition = "N of a file named step-N.*"});
+  file_.define_variable("",
+                        {.name = "checkpoint_file",
+                         .type = VariableType::kText,
+                         .dimensions = {kCheckpoint},
+                         .long_name = "checkpoint file",
+                         .definition = "path as given to the program"});
+  file_.define_variable("",
+                        {.name = "checkpoint_sha256",
+                         .type = VariableType::kText,
+                         .dimensions = {kCheckpoint},
+                         .long_name = "SHA-256 of the checkpoint file",
+                         .definition = "hexadecimal digest of the file's bytes"});
+  define_real("",
+              {.name = "loss",
+               .long_name = "mean loss over the data set",
+               .definition = "mean over samples of the model's loss"});
+  define_real("",
+              {.name = "gradient_norm",
+               .long_name = "Euclidean norm of the gradient",
+               .definition = "square root of the sum of squared derivatives of the mean loss"});
+  file_.define_variable("",
+                        {.name = "parameter_name",
+                         .type = VariableType::kText,
+                         .dimensions = {"block"},
+                         .long_name = "name of a parameter tensor",
+                         .definition = "in the order of the flat parameter vector"});
+  file_.define_variable(
+      "",
+      {.name = "parameter_offset",
+       .type = VariableType::kInt64,
+       .dimensions = {"block"},
+       .long_name = "first index of a parameter tensor",
+       .definition = "in the flat parameter vector; row-major inside the tensor"});
+  std::vector<std::string> names;
+  std::vector<std::int64_t> offsets;
+  for (const ParameterBlock& block : objective.parameter_blocks()) {
+    names.push_back(block.name);
+    offsets.push_back(block.offset);
+  }
+  file_.write("", "parameter_name", names);
+  file_.write("", "parameter_offset", offsets);
+}
+
+void AnalysisFile::define_real(const std::string& group, const Quantity& quantity) {
+  file_.define_variable(group,
+                        {.name = quantity.name,
+                         .type = io::VariableType::kDouble,
+                         .dimensions = with_checkpoint(quantity.dimensions),
+                         .long_name = quantity.long_name,
+                         .units = quantity.units,
+                         .definition = quantity.definition,
+                         .ancillary_variables = status_name(quantity.name)});
+  file_.define_variable(group,
+                        {.name = status_name(quantity.name),
+                         .type = io::VariableType::kInt8,
+                         .dimensions = {kCheckpoint},
+                         .long_name = "status of " + quantity.name,
+                         .definition = "why " + quantity.name + " is, or is not, there",
+                         .flag_meanings = status_meanings()});
+}
+
+void AnalysisFile::add_group(const std::string& group,
+                             const Analyzer& analyzer,
+                             const Objective& objective) {
+  for (const Analyzer::Dimension& dimension : analyzer.dimensions(objective)) {
+    file_.define_dimension(group, dimension.name, static_cast<std::uint64_t>(dimension.size));
+  }
+  for (const Quantity& quantity : analyzer.quantities()) {
+    if (quantity.type == Quantity::Type::kReal) {
+      define_real(group, quantity);
+      continue;
+    }
+    const bool is_flag = quantity.type == Quantity::Type::kFlag;
+    file_.define_variable(group,
+                          {.name = quantity.name,
+                           .type = is_flag ? io::VariableType::kInt8 : io::VariableType::kInt64,
+                           .dimensions = with_checkpoint(quantity.dimensions),
+                           .long_name = quantity.long_name,
+                           .units = quantity.units,
+                           .definition = quantity.definition,
+                           .flag_meanings = quantity.flags});
+  }
+}
+
+void AnalysisFile::write_root(std::size_t index, const CheckpointSummary& summary) {
+  const auto text = [&](const char* name, const std::string& value) {
+    file_.write_slice("", name, index, std::span<const std::string>(&value, 1));
+  };
+  text("checkpoint_file", summary.checkpoint.path.string());
+  text("checkpoint_sha256", summary.sha256);
+  if (summary.checkpoint.step) {
+    file_.write_slice(
+        "", "step", index, std::span<const std::int64_t>(&*summary.checkpoint.step, 1));
+  }
+  Record root;
+  root.set("loss", summary.loss, summary.status);
+  root.set("gradient_norm", summary.gradient_norm, summary.status);
+  write_record(index, "", root);
+}
+
+void AnalysisFile::write_record(std::size_t index, const std::string& group, const Record& record) {
+  for (const auto& [name, entry] : record.entries()) {
+    if (const auto* real = std::get_if<Record::Real>(&entry)) {
+      if (!real->values.empty()) {
+        file_.write_slice(group, name, index, std::span<const double>(real->values));
+      }
+      const auto status = static_cast<std::int8_t>(real->status);
+      file_.write_slice(group, status_name(name), index, std::span<const std::int8_t>(&status, 1));
+    } else if (const auto* count = std::get_if<std::int64_t>(&entry)) {
+      file_.write_slice(group, name, index, std::span<const std::int64_t>(count, 1));
+    } else if (const auto* flag = std::get_if<std::int8_t>(&entry)) {
+      file_.write_slice(group, name, index, std::span<const std::int8_t>(flag, 1));
+    }
+  }
+}
+
+void AnalysisFile::commit() { file_.commit(); }
+
+}  // namespace hesscope::detail

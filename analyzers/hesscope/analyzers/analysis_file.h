@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The layout of an analysis' result file. Private to the analyzers.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include <hesscope/analyzers/analysis.h>
+#include <hesscope/analyzers/analyzer.h>
+#include <hesscope/io/result_file.h>
+#include <hesscope/problem/problem.h>
+
+namespace hesscope::detail {
+
+/// Version of the groups, names and meanings in result files (semantic versioning).
+inline constexpr const char* kResultSchemaVersion = "1.0.0";
+
+/// A result file with one slice per checkpoint: root variables, then a group per analyzer.
+class AnalysisFile {
+ public:
+  /// @throws OutputError if the output cannot be created.
+  AnalysisFile(const AnalysisRequest& request, const Problem& problem);
+
+  /// Declares an analyzer's group. All groups must be declared before the first record is written.
+  void add_group(const std::string& group, const Analyzer& analyzer, const Objective& objective);
+
+  void write_root(std::size_t index, const CheckpointSummary& summary);
+  void write_record(std::size_t index, const std::string& group, const Record& record);
+  void commit();
+
+ private:
+  void define_real(const std::string& group, const Quantity& quantity);
+
+  io::ResultFile file_;
+};
+
+}  // namespace hesscope::detail

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <hesscope/analyzers/analyzer_registry.h>
+#include <hesscope/analyzers/condition.h>
+#include <hesscope/analyzers/hessian.h>
+#include <hesscope/analyzers/spectrum.h>
+#include <hesscope/core/error.h>
+#include <hesscope/core/suggest.h>
+
+namespace hesscope {
+
+std::span<const AnalyzerEntry> analyzer_registry() {
+  static const std::vector<AnalyzerEntry> entries = {
+      {"hessian", "the exact Hessian: diagonal, trace, norm", make_hessian_analyzer},
+      {"spectrum", "its eigenvalues, with proof", make_spectrum_analyzer},
+      {"condition", "how badly conditioned: robust and classical numbers", make_condition_analyzer},
+  };
+  return entries;
+}
+
+const AnalyzerEntry& find_analyzer(const std::string& name) {
+  std::vector<std::string> names;
+  for (const AnalyzerEntry& entry : analyzer_registry()) {
+    if (entry.name == name) return entry;
+    names.push_back(entry.name);
+  }
+  throw ConfigError(fmt::format("unknown analyzer '{}'{}; there are {}",
+                                name,
+                                did_you_mean(name, names),
+                                fmt::join(names, ", ")));
+}
+
+}  // namespace hesscope

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+#include <system_error>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <hesscope/analyzers/checkpoints.h>
+#include <hesscope/core/error.h>
+#include <hesscope/core/suggest.h>
+#include <hesscope/io/format_registry.h>
+
+namespace hesscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::optional<std::int64_t> step_of(const fs::path& path) {
+  constexpr std::string_view kPrefix = "step-";
+  const std::string name = path.filename().string();
+  if (!name.starts_with(kPrefix)) return std::nullopt;
+  const char* first = name.data() + kPrefix.size();
+  const char* last = name.data() + name.size();
+  std::int64_t step = 0;
+  const auto [end, error] = std::from_chars(first, last, step);
+  if (error != std::errc() || end == first || (end != last && *end != '.') || *first == '-') {
+    return std::nullopt;
+  }
+  return step;
+}
+
+std::vector<CheckpointFile> in_folder(const fs::path& folder, std::string_view extension) {
+  std::vector<CheckpointFile> found;
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    const fs::path& path = it->path();
+    const auto step = step_of(path);
+    if (step && (extension.empty() || path.extension() == extension)) found.push_back({path, step});
+  }
+  if (error) throw InputError(fmt::format("{}: {}", folder.string(), error.message()));
+  if (found.empty()) {
+    throw InputError(
+        fmt::format("{}: no checkpoint in this folder; it stands for the files named "
+                    "step-N{} in it",
+                    folder.string(),
+                    extension.empty() ? ".*" : extension));
+  }
+  std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
+    return *a.step != *b.step ? *a.step < *b.step : a.path < b.path;
+  });
+  for (std::size_t i = 1; i < found.size(); ++i) {
+    if (found[i].step != found[i - 1].step) continue;
+    throw InputError(
+        fmt::format("{}: step {} is there twice, as {} and {}; choose one with --format",
+                    folder.string(),
+                    *found[i].step,
+                    found[i - 1].path.filename().string(),
+                    found[i].path.filename().string()));
+  }
+  return found;
+}
+
+std::string_view extension_of(const std::string& format) {
+  std::vector<std::string> names;
+  for (const io::Format& f : io::formats()) {
+    if (f.name == format) return f.extension;
+    names.emplace_back(f.name);
+  }
+  throw ConfigError(fmt::format("unknown format '{}'{}; there are {}",
+                                format,
+                                did_you_mean(format, names),
+                                fmt::join(names, ", ")));
+}
+
+}  // namespace
+
+std::vector<CheckpointFile> expand_checkpoints(const std::vector<fs::path>& named,
+                                               const std::string& format) {
+  const std::string_view extension = format.empty() ? std::string_view() : extension_of(format);
+  std::vector<CheckpointFile> checkpoints;
+  for (const fs::path& path : named) {
+    std::error_code ignored;
+    if (fs::is_directory(path, ignored)) {
+      const auto found = in_folder(path, extension);
+      checkpoints.insert(checkpoints.end(), found.begin(), found.end());
+    } else {
+      checkpoints.push_back({path, step_of(path)});
+    }
+  }
+  return checkpoints;
+}
+
+}  // namespace hesscope

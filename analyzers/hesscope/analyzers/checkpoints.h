@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace hesscope {
+
+/// A checkpoint to analyze.
+struct CheckpointFile {
+  std::filesystem::path path;        ///< as given, or found in a given folder
+  std::optional<std::int64_t> step;  ///< N of a file named step-N.*
+};
+
+/// Expands what a user names: a file stands for itself, a folder for the files named step-N.* in
+/// it, in the order of N.
+/// @param format  keeps only this format's files (by extension) of a folder; empty = any.
+/// @throws InputError for a folder without checkpoints, or with the same step in two formats
+/// (asking for
+///         --format); ConfigError for an unknown format. A named file that does not exist is not
+///         noticed here.
+std::vector<CheckpointFile> expand_checkpoints(const std::vector<std::filesystem::path>& named,
+                                               const std::string& format = "");
+
+}  // namespace hesscope

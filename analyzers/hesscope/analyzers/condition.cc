@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <cmath>
+#include <limits>
+
+#include <hesscope/analyzers/condition.h>
+
+namespace hesscope {
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+ConditionNumber ratio(double numerator, double denominator, bool defined, Status otherwise) {
+  if (!defined) return {kNan, otherwise};
+  const double value = numerator / denominator;
+  return {value, std::isfinite(value) ? Status::kOk : Status::kNonFinite};
+}
+
+class ConditionAnalyzer final : public Analyzer {
+ public:
+  std::vector<Dimension> dimensions(const Objective& /*objective*/) const override { return {}; }
+
+  std::vector<Quantity> quantities() const override {
+    return {
+        {.name = "robust_diagonal",
+         .long_name = "robust condition number of the diagonal",
+         .definition = "largest |H_ii| over the lower median of |H_ii|"},
+        {.name = "robust_eigenvalue",
+         .long_name = "robust condition number",
+         .definition = "lambda_max over the lower median eigenvalue"},
+        {.name = "robust_absolute",
+         .long_name = "robust condition number of eigenvalue magnitudes",
+         .definition = "largest |lambda| over the lower median of |lambda|"},
+        {.name = "classical",
+         .long_name = "condition number",
+         .definition = "lambda_max over lambda_min, where lambda_min is positive"},
+    };
+  }
+
+  std::vector<std::string> headline() const override {
+    return {"robust_diagonal", "robust_eigenvalue", "robust_absolute", "classical"};
+  }
+
+  Record analyze(PointAnalysis& point) const override {
+    const Eigen::MatrixXd* h = point.hessian();
+    const Eigen::VectorXd diagonal = h == nullptr ? Eigen::VectorXd() : h->diagonal();
+    const ConditionNumbers numbers = condition_numbers(diagonal, point.spectrum());
+    Record record;
+    record.set("robust_diagonal", numbers.robust_diagonal.value, numbers.robust_diagonal.status);
+    record.set(
+        "robust_eigenvalue", numbers.robust_eigenvalue.value, numbers.robust_eigenvalue.status);
+    record.set("robust_absolute", numbers.robust_absolute.value, numbers.robust_absolute.status);
+    record.set("classical", numbers.classical.value, numbers.classical.status);
+    return record;
+  }
+};
+
+}  // namespace
+
+ConditionNumbers condition_numbers(const Eigen::Ref<const Eigen::VectorXd>& diagonal,
+                                   const Spectrum& spectrum) {
+  if (spectrum.status != Status::kOk) {
+    const ConditionNumber none{kNan, spectrum.status};
+    return {none, none, none, none};
+  }
+  const double band = spectrum.rounding_band;
+  const auto robust = [band](double maximum, double median) {
+    return ratio(maximum, median, std::abs(median) > band, Status::kUndefinedZeroMedian);
+  };
+  const Eigen::VectorXd magnitudes = spectrum.eigenvalues.cwiseAbs();
+  return {
+      robust(diagonal.cwiseAbs().maxCoeff(), lower_median(diagonal.cwiseAbs())),
+      robust(spectrum.largest.value, spectrum.median.value),
+      robust(magnitudes.maxCoeff(), lower_median(magnitudes)),
+      ratio(spectrum.largest.value,
+            spectrum.smallest.value,
+            spectrum.smallest.value > band,
+            Status::kUndefinedNotPositiveDefinite),
+  };
+}
+
+std::unique_ptr<Analyzer> make_condition_analyzer(const AnalyzerOptions& /*options*/) {
+  return std::make_unique<ConditionAnalyzer>();
+}
+
+}  // namespace hesscope

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include <hesscope/analyzers/record.h>
+
+namespace hesscope {
+namespace {
+
+Record::Real array(const double* first, Eigen::Index size) {
+  const Eigen::Map<const Eigen::VectorXd> values(first, size);
+  return {values.allFinite() ? Status::kOk : Status::kNonFinite, {first, first + size}};
+}
+
+}  // namespace
+
+void Record::set(const std::string& name, double value) {
+  set(name, value, std::isfinite(value) ? Status::kOk : Status::kNonFinite);
+}
+
+void Record::set(const std::string& name, double value, Status status) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  entries_[name] = Real{status, {status == Status::kOk ? value : nan}};
+}
+
+void Record::set(const std::string& name, const Eigen::Ref<const Eigen::VectorXd>& values) {
+  entries_[name] = array(values.data(), values.size());
+}
+
+void Record::set_symmetric(const std::string& name, const Eigen::MatrixXd& values) {
+  entries_[name] = array(values.data(), values.size());
+}
+
+void Record::set_missing(const std::string& name, Status status) {
+  entries_[name] = Real{status, {}};
+}
+
+void Record::set_count(const std::string& name, std::int64_t value) { entries_[name] = value; }
+
+void Record::set_flag(const std::string& name, std::int8_t value) { entries_[name] = value; }
+
+}  // namespace hesscope

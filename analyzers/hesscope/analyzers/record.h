@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <Eigen/Core>
+
+#include <hesscope/core/status.h>
+
+namespace hesscope {
+
+/// One quantity an analyzer stores, for each checkpoint. The result file puts `checkpoint` before
+/// its dimensions and, for kReal, a variable NAME_status beside it.
+struct Quantity {
+  enum class Type {
+    kReal,   ///< double; NaN where not computed, with a status
+    kCount,  ///< int64; missing where not computed
+    kFlag,   ///< int8 with a meaning for each value from 0
+  };
+
+  std::string name;
+  Type type = Type::kReal;
+  std::vector<std::string> dimensions = {};  ///< beyond `checkpoint`; slowest first
+  std::string long_name;
+  std::string definition;               ///< the formula in words
+  std::vector<std::string> flags = {};  ///< kFlag: the meanings
+  std::string units = "1";
+};
+
+/// What one analyzer found for one checkpoint. Quantities that are not set stay "not computed".
+class Record {
+ public:
+  struct Real {
+    Status status = Status::kNotComputed;
+    std::vector<double>
+        values;  ///< row-major over the quantity's dimensions; empty when not computed
+  };
+
+  using Entry = std::variant<Real, std::int64_t, std::int8_t>;
+
+  /// A number that is there (kOk, or kNonFinite if it is NaN or infinite).
+  void set(const std::string& name, double value);
+
+  /// A number, or the reason why there is none: any status but kOk stores NaN.
+  void set(const std::string& name, double value, Status status);
+
+  void set(const std::string& name, const Eigen::Ref<const Eigen::VectorXd>& values);
+
+  /// A symmetric matrix: row-major and column-major are the same.
+  void set_symmetric(const std::string& name, const Eigen::MatrixXd& values);
+
+  /// Nothing was computed, for this reason.
+  void set_missing(const std::string& name, Status status);
+
+  void set_count(const std::string& name, std::int64_t value);
+  void set_flag(const std::string& name, std::int8_t value);
+
+  const std::map<std::string, Entry>& entries() const { return entries_; }
+
+ private:
+  std::map<std::string, Entry> entries_;
+};
+
+}  // namespace hesscope

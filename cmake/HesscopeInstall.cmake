@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: BSD-3-Clause
+include(CMakePackageConfigHelpers)
+set(hesscope_cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/hesscope)
+
+install(TARGETS hesscope hesscope_analyzers
+  EXPORT hesscopeTargets
+  FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(EXPORT hesscopeTargets NAMESPACE hesscope:: DESTINATION ${hesscope_cmake_dir})
+
+configure_package_config_file(
+  cmake/hesscopeConfig.cmake.in ${PROJECT_BINARY_DIR}/hesscopeConfig.cmake
+  INSTALL_DESTINATION ${hesscope_cmake_dir})
+write_basic_package_version_file(
+  ${PROJECT_BINARY_DIR}/hesscopeConfigVersion.cmake
+  COMPATIBILITY SameMinorVersion) # no promise across minor versions before 1.0
+install(FILES
+  ${PROJECT_BINARY_DIR}/hesscopeConfig.cmake
+  ${PROJECT_BINARY_DIR}/hesscopeConfigVersion.cmake
+  cmake/FindLAPACKE.cmake
+  DESTINATION ${hesscope_cmake_dir})
+
+if(TARGET hesscope_cli)
+  install(TARGETS hesscope_cli)
+endif()
+install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
