@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "analyze.h"
+
+#include <cmath>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include <hesscope/analyzers/analysis.h>
+#include <hesscope/analyzers/analyzer_registry.h>
+#include <hesscope/core/error.h>
+#include <hesscope/core/version.h>
+
+#include "interrupt.h"
+#include "progress_line.h"
+#include "table.h"
+
+namespace hesscope::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json json_number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
+Json json_of(const CheckpointSummary& summary) {
+  Json entry;
+  entry["file"] = summary.checkpoint.path.string();
+  entry["step"] = summary.checkpoint.step ? Json(*summary.checkpoint.step) : Json(nullptr);
+  entry["sha256"] = summary.sha256;
+  entry["status"] = to_string(summary.status);
+  entry["loss"] = json_number(summary.loss);
+  entry["gradient_norm"] = json_number(summary.gradient_norm);
+  for (const HeadlineNumber& number : summary.numbers) {
+    Json& group = entry[number.analyzer];
+    group[number.name] = json_number(number.value);
+    if (number.status != Status::kOk) group[number.name + "_status"] = to_string(number.status);
+  }
+  return entry;
+}
+
+class AnalyzeCommand final : public Command {
+ public:
+  std::string name() const override { return "analyze"; }
+
+  std::string summary() const override {
+    return "Exact Hessian, spectrum and condition numbers of checkpoints";
+  }
+
+  std::vector<std::string> examples() const override {
+    return {
+        "hesscope analyze checkpoints/ --problem problem.toml -o result.h5",
+        "hesscope analyze step-000500.npz --problem problem.toml -o result.h5 --only condition "
+        "--json",
+        "hesscope analyze checkpoints/ --problem problem.toml -o result.h5 --dry-run",
+    };
+  }
+
+  void declare(OptionTable& options) override {
+    std::vector<std::string> names;
+    for (const AnalyzerEntry& entry : analyzer_registry()) names.push_back(entry.name);
+    options.positionals(
+        "CHECKPOINT", checkpoints_, "Checkpoint files, or folders of files named step-N.*");
+    options.text("-p,--problem", problem_, "FILE.toml", "Problem file: model and data", true);
+    options.text("-o,--output", output_, "OUT.h5", "Result file", true);
+    options.list("--only",
+                 only_,
+                 "NAMES",
+                 fmt::format("Analyzers to run, separated by commas (default: all of {})",
+                             fmt::join(names, ",")));
+    options.choice("--method",
+                   method_,
+                   {"auto", "dense"},
+                   "How eigenvalues are found (auto chooses; dense: full decomposition)");
+    options.text("--format", format_, "NAME", "Take only this format's files from folders");
+    options.flag("--save-hessian", save_hessian_, "Store the full matrix in the result");
+    options.integer(
+        "--threads", threads_, 0, 4096, "Threads; 0 = one per core. Never changes a result");
+    options.flag("--force", force_, "Replace an existing result");
+    options.flag(
+        "--dry-run", dry_run_, "Check the inputs and foresee memory and time; compute nothing");
+    options.flag("--json", json_, "Print one JSON document on stdout");
+    options.flag("-q,--quiet", quiet_, "No progress and no summary");
+  }
+
+  ExitCode run() override {
+    const AnalysisRequest request = make_request();
+    if (dry_run_) return show_plan(plan_analysis(request));
+    catch_interrupts();
+    ProgressLine progress(quiet_);
+    const AnalysisResult result =
+        run_analysis(request, [&](std::size_t index, std::size_t count, double fraction) {
+          progress.show(
+              request.checkpoints[index].path.filename().string(), index, count, fraction);
+          return caught_signal() == 0;
+        });
+    progress.clear();
+    if (json_) {
+      print_json(result);
+    } else if (!quiet_) {
+      print_summary(result);
+    }
+    for (const std::string& warning : result.warnings) {
+      fmt::print(stderr, "hesscope analyze: warning: {}\n", warning);
+    }
+    return result.is_conclusive ? ExitCode::kDone : ExitCode::kInconclusive;
+  }
+
+ private:
+  AnalysisRequest make_request() const {
+    AnalysisRequest request;
+    const std::vector<std::filesystem::path> named(checkpoints_.begin(), checkpoints_.end());
+    request.checkpoints = expand_checkpoints(named, format_);
+    request.problem = problem_;
+    request.output = output_;
+    request.only = only_;
+    request.options.save_hessian = save_hessian_;
+    request.overwrite = force_;
+    request.num_threads = threads_;
+    request.command =
+        fmt::format("hesscope analyze {} --problem {}{}{}{}{}",
+                    fmt::join(checkpoints_, " "),
+                    problem_,
+                    only_.empty() ? "" : fmt::format(" --only {}", fmt::join(only_, ",")),
+                    method_ == "auto" ? "" : " --method " + method_,
+                    format_.empty() ? "" : " --format " + format_,
+                    save_hessian_ ? " --save-hessian" : "");
+    return request;
+  }
+
+  ExitCode show_plan(const AnalysisPlan& plan) const {
+    if (json_) {
+      Json document;
+      document["command"] = "analyze";
+      document["dry_run"] = true;
+      document["output"] = output_;
+      document["model"] = plan.model_kind;
+      document["checkpoints"] = plan.num_checkpoints;
+      document["parameters"] = plan.num_parameters;
+      document["samples"] = plan.num_samples;
+      document["analyzers"] = plan.analyzers;
+      document["peak_memory_bytes"] = plan.peak_memory_bytes;
+      document["seconds"] = plan.seconds;
+      fmt::print("{}\n", document.dump(2));
+    } else {
+      fmt::print(
+          "model        {}\ncheckpoints  {}\nparameters   {}\nsamples      {}\nanalyzers    {}\n"
+          "memory       about {}\ntime         about {}\noutput       {} (not written: dry run)\n",
+          plan.model_kind,
+          plan.num_checkpoints,
+          plan.num_parameters,
+          plan.num_samples,
+          fmt::join(plan.analyzers, ", "),
+          bytes_text(plan.peak_memory_bytes),
+          duration_text(plan.seconds),
+          output_);
+    }
+    return ExitCode::kDone;
+  }
+
+  void print_json(const AnalysisResult& result) const {
+    Json document;
+    document["command"] = "analyze";
+    document["hesscope_version"] = kVersion;
+    document["output"] = output_;
+    document["checkpoints"] = Json::array();
+    for (const CheckpointSummary& summary : result.checkpoints) {
+      document["checkpoints"].push_back(json_of(summary));
+    }
+    document["warnings"] = result.warnings;
+    document["timings"] = {{"load_seconds", result.timings.load_seconds},
+                           {"hessian_seconds", result.timings.hessian_seconds},
+                           {"eigen_seconds", result.timings.eigen_seconds},
+                           {"write_seconds", result.timings.write_seconds},
+                           {"total_seconds", result.timings.total_seconds}};
+    // Paths need not be UTF-8; JSON must be.
+    fmt::print("{}\n", document.dump(2, ' ', false, Json::error_handler_t::replace));
+  }
+
+  void print_summary(const AnalysisResult& result) const {
+    std::vector<std::vector<std::string>> rows = {{"checkpoint", "loss", "|gradient|"}};
+    for (const HeadlineNumber& number : result.checkpoints.front().numbers) {
+      rows.front().push_back(number.name);
+    }
+    bool undefined = false;
+    for (const CheckpointSummary& summary : result.checkpoints) {
+      std::vector<std::string> row = {summary.checkpoint.path.filename().string(),
+                                      number_text(summary.loss),
+                                      number_text(summary.gradient_norm)};
+      for (const HeadlineNumber& number : summary.numbers) {
+        const bool missing = number.status != Status::kOk;
+        undefined |= missing;
+        row.push_back(missing ? std::string(short_text(number.status)) : number_text(number.value));
+      }
+      rows.push_back(row);
+    }
+    fmt::print("{}", table_text(rows));
+    if (undefined) {
+      fmt::print(
+          "zero med.: the median is zero within rounding; not p.d.: the smallest eigenvalue is not "
+          "positive\n");
+    }
+    fmt::print("written to {} in {}\n", output_, duration_text(result.timings.total_seconds));
+  }
+
+  static std::string_view short_text(Status status) {
+    switch (status) {
+      case Status::kUndefinedZeroMedian:
+        return "zero med.";
+      case Status::kUndefinedNotPositiveDefinite:
+        return "not p.d.";
+      default:
+        return to_string(status);
+    }
+  }
+
+  std::vector<std::string> checkpoints_;
+  std::string problem_;
+  std::string output_;
+  std::vector<std::string> only_;
+  std::string method_ = "auto";
+  std::string format_;
+  bool save_hessian_ = false;
+  int threads_ = 0;
+  bool force_ = false;
+  bool dry_run_ = false;
+  bool json_ = false;
+  bool quiet_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_analyze_command() { return std::make_unique<AnalyzeCommand>(); }
+
+}  // namespace hesscope::cli

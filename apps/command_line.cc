@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "command_line.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <hesscope/core/suggest.h>
+#include <hesscope/core/version.h>
+
+namespace hesscope::cli {
+namespace {
+
+class CliOptionTable final : public OptionTable {
+ public:
+  explicit CliOptionTable(CLI::App& app) : app_(&app) {}
+
+  void flag(const std::string& names, bool& target, const std::string& help) override {
+    app_->add_flag(names, target, help);
+  }
+
+  void text(const std::string& names,
+            std::string& target,
+            const std::string& value_name,
+            const std::string& help,
+            bool required) override {
+    app_->add_option(names, target, help)->type_name(value_name)->required(required);
+  }
+
+  void choice(const std::string& names,
+              std::string& target,
+              const std::vector<std::string>& choices,
+              const std::string& help) override {
+    const auto check = [choices](const std::string& given) -> std::string {
+      if (std::find(choices.begin(), choices.end(), given) != choices.end()) return {};
+      return fmt::format("must be one of {}, got '{}'{}",
+                         fmt::join(choices, ", "),
+                         given,
+                         did_you_mean(given, choices));
+    };
+    app_->add_option(names, target, help)
+        ->type_name(fmt::format("{}", fmt::join(choices, "|")))
+        ->check(CLI::Validator(check, ""));
+  }
+
+  void list(const std::string& names,
+            std::vector<std::string>& target,
+            const std::string& value_name,
+            const std::string& help) override {
+    // One argument, split here: a vector option of CLI11 would also take the positionals after it.
+    const auto split = [&target](const std::string& given) {
+      target.clear();
+      for (std::size_t first = 0; first <= given.size();) {
+        const std::size_t comma = std::min(given.find(',', first), given.size());
+        if (comma > first) target.push_back(given.substr(first, comma - first));
+        first = comma + 1;
+      }
+    };
+    app_->add_option_function<std::string>(names, split, help)->type_name(value_name);
+  }
+
+  void integer(const std::string& names,
+               int& target,
+               int minimum,
+               int maximum,
+               const std::string& help) override {
+    const auto check = [minimum, maximum](const std::string& given) -> std::string {
+      int value = 0;
+      if (CLI::detail::lexical_cast(given, value) && value >= minimum && value <= maximum)
+        return {};
+      return fmt::format("must be an integer from {} to {}, got '{}'", minimum, maximum, given);
+    };
+    app_->add_option(names, target, help)->type_name("N")->check(CLI::Validator(check, ""));
+  }
+
+  void positionals(const std::string& name,
+                   std::vector<std::string>& target,
+                   const std::string& help) override {
+    app_->add_option(name, target, help)->type_name("")->required();
+  }
+
+  void positional(const std::string& name, std::string& target, const std::string& help) override {
+    app_->add_option(name, target, help)->type_name("")->required();
+  }
+
+ private:
+  CLI::App* app_;
+};
+
+std::vector<std::string> long_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  return names;
+}
+
+Invocation usage_error(const std::string& command, const std::string& message) {
+  const std::string name = command.empty() ? "hesscope" : "hesscope " + command;
+  fmt::print(stderr, "{}: {}\nTry '{} --help'.\n", name, message, name);
+  return {nullptr, ExitCode::kUsage};
+}
+
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+}  // namespace
+
+Invocation parse_command_line(int argc,
+                              const char* const* argv,
+                              const std::vector<std::unique_ptr<Command>>& commands) {
+  CLI::App app("Exact Hessians and landscape geometry of small models", "hesscope");
+  app.set_version_flag("--version", fmt::format("hesscope {}", kVersion));
+  app.require_subcommand(0, 1);
+  std::string footer = "Examples:\n";
+  std::map<std::string, std::pair<CLI::App*, Command*>> subcommands;
+  std::vector<std::string> command_names;
+  for (const auto& command : commands) {
+    CLI::App* sub = app.add_subcommand(command->name(), command->summary());
+    CliOptionTable table(*sub);
+    command->declare(table);
+    std::string examples = "Examples:\n";
+    for (const std::string& example : command->examples()) examples += "  " + example + "\n";
+    footer += "  " + command->examples().front() + "\n";
+    sub->footer(examples);
+    // Unknown options are collected so that the message can suggest the nearest known one.
+    sub->allow_extras();
+    subcommands[command->name()] = {sub, command.get()};
+    command_names.push_back(command->name());
+  }
+  footer +=
+      "\nExit codes: 0 done, 1 failed, 2 usage, 3 bad input file, 4 locked, 5 finished but a "
+      "number "
+      "is missing,\nnon-finite or unproved.";
+  app.footer(footer);
+
+  if (argc > 1 && argv[1][0] != '-' && !subcommands.contains(argv[1])) {
+    return usage_error("",
+                       fmt::format("unknown command '{}'{}; there are {}",
+                                   argv[1],
+                                   did_you_mean(argv[1], command_names),
+                                   fmt::join(command_names, ", ")));
+  }
+  const std::string chosen = argc > 1 && subcommands.contains(argv[1]) ? argv[1] : "";
+  const auto unknown_option = [&](const CLI::App& sub) -> std::string {
+    for (const std::string& extra : sub.remaining()) {
+      return extra.starts_with('-')
+                 ? fmt::format("unknown option '{}'{}", extra, did_you_mean(extra, long_names(sub)))
+                 : fmt::format("unexpected argument '{}'", extra);
+    }
+    return {};
+  };
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& success) {  // --help, --version
+    app.exit(success);
+    return {};
+  } catch (const CLI::ParseError& error) {
+    // A mistyped option is the likelier mistake behind a missing one.
+    std::string message;
+    if (!chosen.empty()) message = unknown_option(*subcommands[chosen].first);
+    return usage_error(chosen, message.empty() ? first_line(error.what()) : message);
+  }
+  if (chosen.empty()) {
+    fmt::print("{}", app.help());
+    return {nullptr, argc > 1 ? ExitCode::kUsage : ExitCode::kDone};
+  }
+  const auto [sub, command] = subcommands[chosen];
+  if (const std::string message = unknown_option(*sub); !message.empty()) {
+    return usage_error(chosen, message);
+  }
+  return {command, ExitCode::kDone};
+}
+
+}  // namespace hesscope::cli

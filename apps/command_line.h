@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "command.h"
+
+namespace hesscope::cli {
+
+/// What the command line asks for.
+struct Invocation {
+  Command* command = nullptr;  ///< to run; nullptr when there is nothing more to do
+  ExitCode exit_code = ExitCode::kDone;
+};
+
+/// Parses the command line into one of the commands. Prints help and version to stdout; usage
+/// errors, with the nearest option's or command's name, to stderr. The only code that knows the
+/// parser.
+Invocation parse_command_line(int argc,
+                              const char* const* argv,
+                              const std::vector<std::unique_ptr<Command>>& commands);
+
+}  // namespace hesscope::cli

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The one list of subcommands.
+#include "analyze.h"
+#include "command.h"
+#include "inspect.h"
+
+namespace hesscope::cli {
+
+std::vector<std::unique_ptr<Command>> all_commands() {
+  std::vector<std::unique_ptr<Command>> commands;
+  commands.push_back(make_analyze_command());
+  commands.push_back(make_inspect_command());
+  return commands;
+}
+
+}  // namespace hesscope::cli

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "inspect.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include <hesscope/io/result_reader.h>
+#include <hesscope/io/tensor_file.h>
+
+#include "table.h"
+
+namespace hesscope::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// What a tensor's values say at a glance.
+struct ValueSummary {
+  double minimum = std::numeric_limits<double>::infinity();
+  double maximum = -std::numeric_limits<double>::infinity();
+  std::int64_t num_nan = 0;
+  std::int64_t num_infinite = 0;
+  bool has_numbers = false;
+
+  explicit ValueSummary(const std::vector<double>& values) {
+    for (const double value : values) {
+      if (std::isnan(value)) {
+        ++num_nan;
+        continue;
+      }
+      if (std::isinf(value)) ++num_infinite;
+      minimum = std::min(minimum, value);
+      maximum = std::max(maximum, value);
+      has_numbers = true;
+    }
+  }
+};
+
+std::string value_text(const io::AttributeValue& value) {
+  return std::visit(
+      [](const auto& v) -> std::string {
+        using T = std::decay_t<decltype(v)>;
+        if constexpr (std::is_same_v<T, std::string>) {
+          return v;
+        } else if constexpr (std::is_same_v<T, std::vector<double>> ||
+                             std::is_same_v<T, std::vector<std::int8_t>>) {
+          return fmt::format("[{}]", fmt::join(v, ", "));
+        } else {
+          return fmt::format("{}", v);
+        }
+      },
+      value);
+}
+
+std::string type_text(const io::ResultVariable& variable) {
+  if (!variable.type) return "other";
+  switch (*variable.type) {
+    case io::VariableType::kDouble:
+      return "float64";
+    case io::VariableType::kInt64:
+      return "int64";
+    case io::VariableType::kInt8:
+      return "int8";
+    case io::VariableType::kText:
+      return "text";
+  }
+  return "other";
+}
+
+class InspectCommand final : public Command {
+ public:
+  std::string name() const override { return "inspect"; }
+
+  std::string summary() const override {
+    return "What is in a checkpoint, a data file or a result";
+  }
+
+  std::vector<std::string> examples() const override {
+    return {"hesscope inspect step-000500.npz", "hesscope inspect result.h5 --json"};
+  }
+
+  void declare(OptionTable& options) override {
+    options.positional("FILE", file_, "Checkpoint, data file or result");
+    options.flag("--json", json_, "Print one JSON document on stdout");
+  }
+
+  ExitCode run() override {
+    if (io::is_result_file(file_)) {
+      inspect_result(io::ResultReader(file_));
+    } else {
+      inspect_tensors(io::open_tensor_file(file_));
+    }
+    return ExitCode::kDone;
+  }
+
+ private:
+  void inspect_tensors(const io::TensorFile& file) const {
+    const std::string sha256 = io::sha256_of_file(file.path());
+    Json tensors = Json::array();
+    std::vector<std::vector<std::string>> rows = {{"tensor", "shape", "type", "min", "max", "NaN"}};
+    std::int64_t total = 0;
+    for (const io::TensorInfo& tensor : file.tensors()) {
+      const ValueSummary values(file.read(tensor.name));
+      total += tensor.num_elements();
+      const std::string min = values.has_numbers ? number_text(values.minimum) : "-";
+      const std::string max = values.has_numbers ? number_text(values.maximum) : "-";
+      rows.push_back({tensor.name,
+                      io::shape_text(tensor.shape),
+                      std::string(io::to_string(tensor.type)),
+                      min,
+                      max,
+                      fmt::format("{}", values.num_nan)});
+      const auto finite = [](double v) { return std::isfinite(v) ? Json(v) : Json(nullptr); };
+      tensors.push_back({{"name", tensor.name},
+                         {"shape", tensor.shape},
+                         {"type", io::to_string(tensor.type)},
+                         {"min", finite(values.minimum)},
+                         {"max", finite(values.maximum)},
+                         {"nan", values.num_nan},
+                         {"infinite", values.num_infinite}});
+    }
+    if (json_) {
+      print({{"command", "inspect"},
+             {"file", file_},
+             {"kind", "tensors"},
+             {"format", file.format()},
+             {"sha256", sha256},
+             {"tensors", tensors},
+             {"elements", total}});
+      return;
+    }
+    fmt::print("{}: {}, {} tensors, {} numbers\nsha256 {}\n\n{}",
+               file_,
+               file.format(),
+               file.tensors().size(),
+               total,
+               sha256,
+               table_text(rows));
+  }
+
+  void inspect_result(const io::ResultReader& result) const {
+    Json groups = Json::array();
+    if (!json_) fmt::print("{}: hesscope result\n", file_);
+    for (const io::ResultGroup& group : result.groups()) {
+      Json attributes = Json::object();
+      std::vector<std::vector<std::string>> rows = {{"variable", "dimensions", "type", "meaning"}};
+      Json variables = Json::array();
+      std::string heading = fmt::format("\n/{}\n", group.name);
+      for (const io::Attribute& attribute : group.attributes) {
+        std::string text = value_text(attribute.value);
+        attributes[attribute.name] = text;
+        std::replace(text.begin(), text.end(), '\n', ' ');
+        heading += fmt::format("  {}: {}\n", attribute.name, text);
+      }
+      for (const io::ResultVariable& variable : group.variables) {
+        variables.push_back({{"name", variable.name},
+                             {"type", type_text(variable)},
+                             {"dimensions", variable.dimensions},
+                             {"shape", variable.shape},
+                             {"long_name", variable.long_name},
+                             {"units", variable.units},
+                             {"definition", variable.definition}});
+        if (variable.name.ends_with("_status")) continue;
+        std::vector<std::string> extents;
+        for (std::size_t d = 0; d < variable.shape.size(); ++d) {
+          extents.push_back(fmt::format("{}={}", variable.dimensions[d], variable.shape[d]));
+        }
+        rows.push_back({variable.name,
+                        fmt::format("{}", fmt::join(extents, ", ")),
+                        type_text(variable),
+                        variable.long_name});
+      }
+      groups.push_back(
+          {{"name", group.name}, {"attributes", attributes}, {"variables", variables}});
+      if (!json_) fmt::print("{}{}", heading, table_text(rows));
+    }
+    if (json_) {
+      print({{"command", "inspect"}, {"file", file_}, {"kind", "result"}, {"groups", groups}});
+    }
+  }
+
+  static void print(const Json& document) {
+    fmt::print("{}\n", document.dump(2, ' ', false, Json::error_handler_t::replace));
+  }
+
+  std::string file_;
+  bool json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_inspect_command() { return std::make_unique<InspectCommand>(); }
+
+}  // namespace hesscope::cli

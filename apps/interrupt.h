@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+namespace hesscope::cli {
+
+/// From now on SIGINT and SIGTERM are noted instead of ending the program; a second one ends it at
+/// once.
+void catch_interrupts();
+
+/// The signal noted, or 0.
+int caught_signal();
+
+}  // namespace hesscope::cli

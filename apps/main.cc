@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// hesscope: parse, run one command, turn what was thrown into a message and an exit code.
+#include <csignal>
+#include <exception>
+#include <new>
+
+#include <fmt/format.h>
+
+#include <hesscope/core/error.h>
+#include <hesscope/objective/objective.h>
+
+#include "command_line.h"
+#include "interrupt.h"
+
+namespace hesscope::cli {
+namespace {
+
+ExitCode report(const Command& command, const char* message, ExitCode code) {
+  fmt::print(stderr, "hesscope {}: {}\n", command.name(), message);
+  return code;
+}
+
+ExitCode run(Command& command) {
+  try {
+    return command.run();
+  } catch (const ConfigError& error) {
+    return report(command, error.what(), ExitCode::kUsage);
+  } catch (const InputError& error) {
+    return report(command, error.what(), ExitCode::kBadInput);
+  } catch (const Interrupted&) {
+    const bool terminated = caught_signal() == SIGTERM;
+    return report(command,
+                  "interrupted; no output was written",
+                  terminated ? ExitCode::kTerminated : ExitCode::kInterrupted);
+  } catch (const std::bad_alloc&) {
+    return report(command, "out of memory; --dry-run foresees what is needed", ExitCode::kFailed);
+  } catch (const std::exception& error) {
+    return report(command, error.what(), ExitCode::kFailed);
+  }
+}
+
+}  // namespace
+}  // namespace hesscope::cli
+
+int main(int argc, char** argv) {
+  using namespace hesscope::cli;
+  const auto commands = all_commands();
+  const Invocation invocation = parse_command_line(argc, argv, commands);
+  if (invocation.command == nullptr) return static_cast<int>(invocation.exit_code);
+  return static_cast<int>(run(*invocation.command));
+}

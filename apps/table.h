@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace hesscope::cli {
+
+/// Columns of text for people: the first row is the header; the first column is set flush left, the
+/// others flush right. Ends with a newline.
+std::string table_text(const std::vector<std::vector<std::string>>& rows);
+
+/// A number for a table: six significant digits.
+std::string number_text(double value);
+
+/// "398 MB", "12 kB".
+std::string bytes_text(double bytes);
+
+}  // namespace hesscope::cli
