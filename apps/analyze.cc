@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "analyze.h"
 
-#include <cmath>
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 
 #include <hesscope/analyzers/analysis.h>
 #include <hesscope/analyzers/analyzer_registry.h>
@@ -16,15 +17,12 @@
 #include <hesscope/core/version.h>
 
 #include "interrupt.h"
+#include "json_document.h"
 #include "progress_line.h"
 #include "table.h"
 
 namespace hesscope::cli {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-Json json_number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
 Json json_of(const CheckpointSummary& summary) {
   Json entry;
@@ -36,7 +34,8 @@ Json json_of(const CheckpointSummary& summary) {
   entry["gradient_norm"] = json_number(summary.gradient_norm);
   for (const HeadlineNumber& number : summary.numbers) {
     Json& group = entry[number.analyzer];
-    group[number.name] = json_number(number.value);
+    group[number.name] =
+        number.is_count ? Json(static_cast<std::int64_t>(number.value)) : json_number(number.value);
     if (number.status != Status::kOk) group[number.name + "_status"] = to_string(number.status);
   }
   return entry;
@@ -99,7 +98,7 @@ class AnalyzeCommand final : public Command {
         });
     progress.clear();
     if (json_) {
-      print_json(result);
+      print_json(document_of(result));
     } else if (!quiet_) {
       print_summary(result);
     }
@@ -144,11 +143,11 @@ class AnalyzeCommand final : public Command {
       document["analyzers"] = plan.analyzers;
       document["peak_memory_bytes"] = plan.peak_memory_bytes;
       document["seconds"] = plan.seconds;
-      fmt::print("{}\n", document.dump(2));
+      print_json(document);
     } else {
       fmt::print(
           "model        {}\ncheckpoints  {}\nparameters   {}\nsamples      {}\nanalyzers    {}\n"
-          "memory       about {}\ntime         about {}\noutput       {} (not written: dry run)\n",
+          "memory       about {}\ntime         about {}\noutput       {} ({})\n",
           plan.model_kind,
           plan.num_checkpoints,
           plan.num_parameters,
@@ -156,12 +155,14 @@ class AnalyzeCommand final : public Command {
           fmt::join(plan.analyzers, ", "),
           bytes_text(plan.peak_memory_bytes),
           duration_text(plan.seconds),
-          output_);
+          output_,
+          !force_ && std::filesystem::exists(output_) ? "exists: a run would need --force"
+                                                      : "not written: dry run");
     }
     return ExitCode::kDone;
   }
 
-  void print_json(const AnalysisResult& result) const {
+  Json document_of(const AnalysisResult& result) const {
     Json document;
     document["command"] = "analyze";
     document["hesscope_version"] = kVersion;
@@ -176,42 +177,83 @@ class AnalyzeCommand final : public Command {
                            {"eigen_seconds", result.timings.eigen_seconds},
                            {"write_seconds", result.timings.write_seconds},
                            {"total_seconds", result.timings.total_seconds}};
-    // Paths need not be UTF-8; JSON must be.
-    fmt::print("{}\n", document.dump(2, ' ', false, Json::error_handler_t::replace));
+    return document;
   }
 
+  // One table for each group of the result file, so that the lines stay short.
   void print_summary(const AnalysisResult& result) const {
-    std::vector<std::vector<std::string>> rows = {{"checkpoint", "loss", "|gradient|"}};
-    for (const HeadlineNumber& number : result.checkpoints.front().numbers) {
-      rows.front().push_back(number.name);
-    }
-    bool undefined = false;
-    for (const CheckpointSummary& summary : result.checkpoints) {
-      std::vector<std::string> row = {summary.checkpoint.path.filename().string(),
-                                      number_text(summary.loss),
-                                      number_text(summary.gradient_norm)};
-      for (const HeadlineNumber& number : summary.numbers) {
-        const bool missing = number.status != Status::kOk;
-        undefined |= missing;
-        row.push_back(missing ? std::string(short_text(number.status)) : number_text(number.value));
-      }
-      rows.push_back(row);
+    const std::vector<std::string> names = short_names(result.checkpoints);
+    std::vector<std::vector<std::string>> rows = {{"/", "loss", "gradient_norm"}};
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      const CheckpointSummary& summary = result.checkpoints[i];
+      rows.push_back({names[i],
+                      cell_text(summary.loss, summary.status),
+                      cell_text(summary.gradient_norm, summary.status)});
     }
     fmt::print("{}", table_text(rows));
-    if (undefined) {
-      fmt::print(
-          "zero med.: the median is zero within rounding; not p.d.: the smallest eigenvalue is not "
-          "positive\n");
+
+    const auto& columns = result.checkpoints.front().numbers;
+    for (std::size_t first = 0, last = 0; first < columns.size(); first = last) {
+      while (last < columns.size() && columns[last].analyzer == columns[first].analyzer) ++last;
+      rows.assign(1, {"/" + columns[first].analyzer});
+      rows.resize(1 + names.size());
+      for (std::size_t c = first; c < last; ++c) rows[0].push_back(columns[c].name);
+      for (std::size_t i = 0; i < names.size(); ++i) {
+        rows[i + 1].push_back(names[i]);
+        for (std::size_t c = first; c < last; ++c) {
+          const HeadlineNumber& number = result.checkpoints[i].numbers[c];
+          rows[i + 1].push_back(cell_text(number.value, number.status));
+        }
+      }
+      fmt::print("\n{}", table_text(rows));
     }
-    fmt::print("written to {} in {}\n", output_, duration_text(result.timings.total_seconds));
+    print_legend(result);
+    fmt::print("\nwritten to {} in {}\n", output_, duration_text(result.timings.total_seconds));
+  }
+
+  static void print_legend(const AnalysisResult& result) {
+    const auto has = [&result](Status status) {
+      return std::any_of(
+          result.checkpoints.begin(), result.checkpoints.end(), [status](const auto& summary) {
+            return std::any_of(summary.numbers.begin(),
+                               summary.numbers.end(),
+                               [status](const auto& number) { return number.status == status; });
+          });
+    };
+    if (has(Status::kUndefinedZeroMedian)) {
+      fmt::print("\nzero median: the median is zero within rounding, so the ratio is undefined\n");
+    }
+    if (has(Status::kUndefinedNotPositiveDefinite)) {
+      fmt::print("\nindefinite: the smallest eigenvalue is not positive\n");
+    }
+  }
+
+  // File names; the folder before them where they alone do not tell the checkpoints apart.
+  static std::vector<std::string> short_names(const std::vector<CheckpointSummary>& checkpoints) {
+    std::vector<std::string> names;
+    for (const CheckpointSummary& summary : checkpoints) {
+      names.push_back(summary.checkpoint.path.filename().string());
+    }
+    std::vector<std::string> sorted = names;
+    std::sort(sorted.begin(), sorted.end());
+    if (std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end()) return names;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      const std::filesystem::path folder = checkpoints[i].checkpoint.path.parent_path().filename();
+      names[i] = (folder / names[i]).string();
+    }
+    return names;
+  }
+
+  static std::string cell_text(double value, Status status) {
+    return status == Status::kOk ? number_text(value) : std::string(short_text(status));
   }
 
   static std::string_view short_text(Status status) {
     switch (status) {
       case Status::kUndefinedZeroMedian:
-        return "zero med.";
+        return "zero median";
       case Status::kUndefinedNotPositiveDefinite:
-        return "not p.d.";
+        return "indefinite";
       default:
         return to_string(status);
     }

@@ -28,7 +28,7 @@ class CliOptionTable final : public OptionTable {
             const std::string& value_name,
             const std::string& help,
             bool required) override {
-    app_->add_option(names, target, help)->type_name(value_name)->required(required);
+    take_last(app_->add_option(names, target, help))->type_name(value_name)->required(required);
   }
 
   void choice(const std::string& names,
@@ -42,7 +42,7 @@ class CliOptionTable final : public OptionTable {
                          given,
                          did_you_mean(given, choices));
     };
-    app_->add_option(names, target, help)
+    take_last(app_->add_option(names, target, help))
         ->type_name(fmt::format("{}", fmt::join(choices, "|")))
         ->check(CLI::Validator(check, ""));
   }
@@ -52,15 +52,16 @@ class CliOptionTable final : public OptionTable {
             const std::string& value_name,
             const std::string& help) override {
     // One argument, split here: a vector option of CLI11 would also take the positionals after it.
-    const auto split = [&target](const std::string& given) {
+    const auto split = [&target, names](const std::string& given) {
       target.clear();
       for (std::size_t first = 0; first <= given.size();) {
         const std::size_t comma = std::min(given.find(',', first), given.size());
         if (comma > first) target.push_back(given.substr(first, comma - first));
         first = comma + 1;
       }
+      if (target.empty()) throw CLI::ValidationError(names, "names nothing");
     };
-    app_->add_option_function<std::string>(names, split, help)->type_name(value_name);
+    take_last(app_->add_option_function<std::string>(names, split, help))->type_name(value_name);
   }
 
   void integer(const std::string& names,
@@ -74,7 +75,9 @@ class CliOptionTable final : public OptionTable {
         return {};
       return fmt::format("must be an integer from {} to {}, got '{}'", minimum, maximum, given);
     };
-    app_->add_option(names, target, help)->type_name("N")->check(CLI::Validator(check, ""));
+    take_last(app_->add_option(names, target, help))
+        ->type_name("N")
+        ->check(CLI::Validator(check, ""));
   }
 
   void positionals(const std::string& name,
@@ -88,6 +91,11 @@ class CliOptionTable final : public OptionTable {
   }
 
  private:
+  // An option given twice: the later one counts, so that a line can be recalled and amended.
+  static CLI::Option* take_last(CLI::Option* option) {
+    return option->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+  }
+
   CLI::App* app_;
 };
 
@@ -105,7 +113,13 @@ Invocation usage_error(const std::string& command, const std::string& message) {
   return {nullptr, ExitCode::kUsage};
 }
 
-std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+std::string message_of(const CLI::ParseError& error) {
+  const std::string text = error.what();
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {
+    return text.substr(0, text.find(':')) + " needs a value";
+  }
+  return text.substr(0, text.find('\n'));
+}
 
 }  // namespace
 
@@ -132,9 +146,8 @@ Invocation parse_command_line(int argc,
     command_names.push_back(command->name());
   }
   footer +=
-      "\nExit codes: 0 done, 1 failed, 2 usage, 3 bad input file, 4 locked, 5 finished but a "
-      "number "
-      "is missing,\nnon-finite or unproved.";
+      "\nExit codes: 0 done, 1 failed, 2 usage, 3 bad input file, 4 locked,\n"
+      "5 finished but a number is missing, non-finite or unproved.";
   app.footer(footer);
 
   if (argc > 1 && argv[1][0] != '-' && !subcommands.contains(argv[1])) {
@@ -160,9 +173,8 @@ Invocation parse_command_line(int argc,
     return {};
   } catch (const CLI::ParseError& error) {
     // A mistyped option is the likelier mistake behind a missing one.
-    std::string message;
-    if (!chosen.empty()) message = unknown_option(*subcommands[chosen].first);
-    return usage_error(chosen, message.empty() ? first_line(error.what()) : message);
+    const std::string message = unknown_option(chosen.empty() ? app : *subcommands[chosen].first);
+    return usage_error(chosen, message.empty() ? message_of(error) : message);
   }
   if (chosen.empty()) {
     fmt::print("{}", app.help());

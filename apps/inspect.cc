@@ -10,17 +10,15 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 
 #include <hesscope/io/result_reader.h>
 #include <hesscope/io/tensor_file.h>
 
+#include "json_document.h"
 #include "table.h"
 
 namespace hesscope::cli {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 // What a tensor's values say at a glance.
 struct ValueSummary {
@@ -118,23 +116,22 @@ class InspectCommand final : public Command {
                       min,
                       max,
                       fmt::format("{}", values.num_nan)});
-      const auto finite = [](double v) { return std::isfinite(v) ? Json(v) : Json(nullptr); };
       tensors.push_back({{"name", tensor.name},
                          {"shape", tensor.shape},
                          {"type", io::to_string(tensor.type)},
-                         {"min", finite(values.minimum)},
-                         {"max", finite(values.maximum)},
+                         {"min", json_number(values.minimum)},
+                         {"max", json_number(values.maximum)},
                          {"nan", values.num_nan},
                          {"infinite", values.num_infinite}});
     }
     if (json_) {
-      print({{"command", "inspect"},
-             {"file", file_},
-             {"kind", "tensors"},
-             {"format", file.format()},
-             {"sha256", sha256},
-             {"tensors", tensors},
-             {"elements", total}});
+      print_json({{"command", "inspect"},
+                  {"file", file_},
+                  {"kind", "tensors"},
+                  {"format", file.format()},
+                  {"sha256", sha256},
+                  {"tensors", tensors},
+                  {"elements", total}});
       return;
     }
     fmt::print("{}: {}, {} tensors, {} numbers\nsha256 {}\n\n{}",
@@ -143,7 +140,7 @@ class InspectCommand final : public Command {
                file.tensors().size(),
                total,
                sha256,
-               table_text(rows));
+               table_text(rows, 3));
   }
 
   void inspect_result(const io::ResultReader& result) const {
@@ -180,15 +177,11 @@ class InspectCommand final : public Command {
       }
       groups.push_back(
           {{"name", group.name}, {"attributes", attributes}, {"variables", variables}});
-      if (!json_) fmt::print("{}{}", heading, table_text(rows));
+      if (!json_) fmt::print("{}{}", heading, table_text(rows, rows.front().size()));
     }
     if (json_) {
-      print({{"command", "inspect"}, {"file", file_}, {"kind", "result"}, {"groups", groups}});
+      print_json({{"command", "inspect"}, {"file", file_}, {"kind", "result"}, {"groups", groups}});
     }
-  }
-
-  static void print(const Json& document) {
-    fmt::print("{}\n", document.dump(2, ' ', false, Json::error_handler_t::replace));
   }
 
   std::string file_;

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // hesscope: parse, run one command, turn what was thrown into a message and an exit code.
+#include <cerrno>
 #include <csignal>
+#include <cstdio>
+#include <cstring>
 #include <exception>
 #include <new>
 
@@ -47,6 +50,12 @@ int main(int argc, char** argv) {
   using namespace hesscope::cli;
   const auto commands = all_commands();
   const Invocation invocation = parse_command_line(argc, argv, commands);
-  if (invocation.command == nullptr) return static_cast<int>(invocation.exit_code);
-  return static_cast<int>(run(*invocation.command));
+  ExitCode code = invocation.exit_code;
+  if (invocation.command != nullptr) code = run(*invocation.command);
+  // What was printed may still be on its way; a full disk shows only here.
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+    fmt::print(stderr, "hesscope: standard output: {}\n", std::strerror(errno));
+    code = ExitCode::kFailed;
+  }
+  return static_cast<int>(code);
 }

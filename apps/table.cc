@@ -8,7 +8,7 @@
 
 namespace hesscope::cli {
 
-std::string table_text(const std::vector<std::vector<std::string>>& rows) {
+std::string table_text(const std::vector<std::vector<std::string>>& rows, std::size_t num_left) {
   std::vector<std::size_t> widths;
   for (const auto& row : rows) {
     widths.resize(std::max(widths.size(), row.size()));
@@ -18,9 +18,11 @@ std::string table_text(const std::vector<std::vector<std::string>>& rows) {
   for (const auto& row : rows) {
     std::string line;
     for (std::size_t c = 0; c < row.size(); ++c) {
-      line += c == 0 ? fmt::format("{:<{}}", row[c], widths[c])
-                     : fmt::format("  {:>{}}", row[c], widths[c]);
+      if (c > 0) line += "  ";
+      line += c < num_left ? fmt::format("{:<{}}", row[c], widths[c])
+                           : fmt::format("{:>{}}", row[c], widths[c]);
     }
+    line.erase(line.find_last_not_of(' ') + 1);
     text += line + "\n";
   }
   return text;

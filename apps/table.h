@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
 namespace hesscope::cli {
 
-/// Columns of text for people: the first row is the header; the first column is set flush left, the
-/// others flush right. Ends with a newline.
-std::string table_text(const std::vector<std::vector<std::string>>& rows);
+/// Columns of text for people: the first row is the header; the first `num_left` columns are set
+/// flush left, the others flush right. Ends with a newline.
+std::string table_text(const std::vector<std::vector<std::string>>& rows, std::size_t num_left = 1);
 
 /// A number for a table: six significant digits.
 std::string number_text(double value);

@@ -2,9 +2,11 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <filesystem>
 #include <limits>
 #include <memory>
 #include <set>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -44,6 +46,19 @@ std::vector<NamedAnalyzer> chosen_analyzers(const AnalysisRequest& request) {
   return chosen;
 }
 
+// Replacing an input by the result would destroy what the result is about.
+void require_output_apart(const AnalysisRequest& request, const ProblemFile& problem) {
+  std::vector<std::filesystem::path> paths = {problem.path, problem.data_path};
+  for (const CheckpointFile& checkpoint : request.checkpoints) paths.push_back(checkpoint.path);
+  for (const std::filesystem::path& path : paths) {
+    std::error_code none;  // an output that does not exist yet is no input
+    if (std::filesystem::equivalent(path, request.output, none)) {
+      throw ConfigError(fmt::format("{}: the output is an input of the same run; name another",
+                                    request.output.string()));
+    }
+  }
+}
+
 // A request with its inputs opened and checked against each other.
 struct Inputs {
   explicit Inputs(const AnalysisRequest& request)
@@ -51,6 +66,7 @@ struct Inputs {
     for (const CheckpointFile& checkpoint : request.checkpoints) {
       points.push_back(problem.read_parameters(io::open_tensor_file(checkpoint.path)));
     }
+    require_output_apart(request, problem.file());
   }
 
   static Problem load(const AnalysisRequest& request) {
@@ -81,21 +97,34 @@ CheckpointSummary summarize_point(const CheckpointFile& checkpoint, PointAnalysi
   return summary;
 }
 
+// One of an analyzer's headline numbers. A count has no status of its own: where the record lacks
+// it, it is missing for `reason`.
+HeadlineNumber headline_number(const std::string& analyzer,
+                               const std::string& name,
+                               const Record& record,
+                               Status reason) {
+  HeadlineNumber number{analyzer, name, std::numeric_limits<double>::quiet_NaN(), reason};
+  const auto found = record.entries().find(name);
+  if (found == record.entries().end()) return number;
+  if (const auto* real = std::get_if<Record::Real>(&found->second)) {
+    number.status = real->status;
+    if (!real->values.empty()) number.value = real->values.front();
+  } else if (const auto* count = std::get_if<std::int64_t>(&found->second)) {
+    number.status = Status::kOk;
+    number.value = static_cast<double>(*count);
+    number.is_count = true;
+  }
+  return number;
+}
+
 // Takes an analyzer's headline numbers into the summary and its failures into the warnings.
 void collect(const NamedAnalyzer& named,
              const Record& record,
+             Status reason,
              CheckpointSummary& summary,
              AnalysisResult& result) {
   for (const std::string& name : named.analyzer->headline()) {
-    const auto found = record.entries().find(name);
-    if (found == record.entries().end()) continue;
-    if (const auto* real = std::get_if<Record::Real>(&found->second)) {
-      const double value =
-          real->values.empty() ? std::numeric_limits<double>::quiet_NaN() : real->values.front();
-      summary.numbers.push_back({named.name, name, value, real->status});
-    } else if (const auto* count = std::get_if<std::int64_t>(&found->second)) {
-      summary.numbers.push_back({named.name, name, static_cast<double>(*count), Status::kOk});
-    }
+    summary.numbers.push_back(headline_number(named.name, name, record, reason));
   }
   for (const auto& [name, entry] : record.entries()) {
     const auto* real = std::get_if<Record::Real>(&entry);
@@ -150,7 +179,9 @@ AnalysisResult run_analysis(const AnalysisRequest& request, const AnalysisProgre
     for (const NamedAnalyzer& named : inputs.analyzers) {
       const Record record = named.analyzer->analyze(point);
       timed_write([&] { file.write_record(i, named.name, record); });
-      collect(named, record, summary, result);
+      const Status hessian = point.hessian_status();
+      const Status reason = hessian == Status::kOk ? Status::kNotComputed : hessian;
+      collect(named, record, reason, summary, result);
     }
     result.timings.hessian_seconds += point.seconds().hessian;
     result.timings.eigen_seconds += point.seconds().eigen;

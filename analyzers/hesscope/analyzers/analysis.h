@@ -33,6 +33,7 @@ struct HeadlineNumber {
   std::string name;
   double value;  ///< NaN unless status is kOk
   Status status;
+  bool is_count = false;  ///< the value is a whole number
 };
 
 struct CheckpointSummary {
@@ -40,8 +41,8 @@ struct CheckpointSummary {
   std::string sha256;
   double loss;
   double gradient_norm;
-  Status status;  ///< of loss and gradient
-  std::vector<HeadlineNumber> numbers;
+  Status status;                        ///< of loss and gradient
+  std::vector<HeadlineNumber> numbers;  ///< the same names in the same order for every checkpoint
 };
 
 struct AnalysisTimings {

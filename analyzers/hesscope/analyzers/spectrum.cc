@@ -52,7 +52,7 @@ class SpectrumAnalyzer final : public Analyzer {
          .definition = "rows of the Hessian that are identically zero"},
         {.name = "rounding_band",
          .long_name = "magnitude below which an eigenvalue cannot be told from zero",
-         .definition = "n times the machine epsilon times the largest eigenvalue magnitude"},
+         .definition = "(n + 10) times the machine epsilon times the largest eigenvalue magnitude"},
         {.name = "proof",
          .type = Type::kFlag,
          .long_name = "how the eigenvalues were established",
