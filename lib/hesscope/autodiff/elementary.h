@@ -89,10 +89,11 @@ struct GeluFunction {
     return distribution(x) + x * density(x);
   }
 
-  // (2 - x^2) phi(x)
+  // (2 - x^2) phi(x), multiplied out so that phi = 0 wins where x^2 overflows
   template <typename B>
   static B ddf(const B& x) {
-    return (B(2) - x * x) * density(x);
+    const B phi = density(x);
+    return B(2) * phi - x * (x * phi);
   }
 };
 

@@ -5,8 +5,6 @@
 
 #include <cmath>
 
-#include <Eigen/Core>
-
 namespace hesscope::detail {
 
 // g++ 12 treats a vector_size that depends on a template parameter as absent, so the widths are
@@ -136,21 +134,3 @@ T select(bool condition, const T& yes, const T& no) {
 }
 
 }  // namespace hesscope::detail
-
-namespace Eigen {
-
-// ceres::Jet keeps its infinitesimal part in an Eigen vector of the base scalar.
-template <int W>
-struct NumTraits<hesscope::detail::Lanes<W>> : GenericNumTraits<hesscope::detail::Lanes<W>> {
-  enum {
-    IsInteger = 0,
-    IsSigned = 1,
-    IsComplex = 0,
-    RequireInitialization = 1,
-    ReadCost = 1,
-    AddCost = 1,
-    MulCost = 1
-  };
-};
-
-}  // namespace Eigen

@@ -8,38 +8,15 @@
 #include <boost/multiprecision/cpp_bin_float.hpp>
 
 #include <hesscope/autodiff/multiprecision.h>
+#include <hesscope/autodiff/tape.h>
 #include <hesscope/core/error.h>
 
-namespace hesscope::detail {
+namespace hesscope {
+namespace detail {
 
 // Expression templates off: Eigen and Jets need operators that return numbers.
 using Real50 = boost::multiprecision::number<boost::multiprecision::cpp_bin_float<50>,
                                              boost::multiprecision::et_off>;
-
-}  // namespace hesscope::detail
-
-namespace Eigen {
-
-// boost/multiprecision/eigen.hpp of Boost 1.74 does not compile with Eigen 3.4.
-template <>
-struct NumTraits<hesscope::detail::Real50> : GenericNumTraits<hesscope::detail::Real50> {
-  enum {
-    IsInteger = 0,
-    IsSigned = 1,
-    IsComplex = 0,
-    RequireInitialization = 1,
-    ReadCost = 10,
-    AddCost = 20,
-    MulCost = 40
-  };
-};
-
-}  // namespace Eigen
-
-#include <hesscope/autodiff/tape.h>
-
-namespace hesscope {
-namespace detail {
 
 template <>
 struct BaseConstants<Real50> {

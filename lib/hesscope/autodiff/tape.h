@@ -23,7 +23,7 @@
 #include <span>
 #include <vector>
 
-#include <hesscope/autodiff/kernels.h>
+#include <hesscope/autodiff/node_forward.h>
 
 namespace hesscope::detail {
 
@@ -231,59 +231,6 @@ class Tape {
         }
       });
     });
-  }
-
-  template <typename T>
-  static void forward_unary(const Node& node, View<T> out, View<const T> a) {
-    switch (node.op) {
-      case Op::kScale: {
-        const B factor(node.factor);
-        return fill(out, [&](Eigen::Index r, Eigen::Index c) { return T(a(r, c) * factor); });
-      }
-      case Op::kElementary:
-        return elementary_forward(node.function, out, a);
-      case Op::kSoftmaxRows:
-        return softmax_rows_forward(out, a);
-      case Op::kLogSumExp:
-        return log_sum_exp_forward(out, a);
-      case Op::kSum: {
-        T total{};
-        for (Eigen::Index e = 0; e < a.rows * a.cols; ++e) total += a.data[e];
-        out(0, 0) = total;
-        return;
-      }
-      case Op::kSlice: {
-        const auto part = a.part(node.row, node.col, node.rows, node.cols);
-        return fill(out, [&](Eigen::Index r, Eigen::Index c) { return part(r, c); });
-      }
-      case Op::kEmbed: {
-        fill(out, [](Eigen::Index, Eigen::Index) { return T{}; });
-        return fill(out.part(node.row, node.col, a.rows, a.cols),
-                    [&](Eigen::Index r, Eigen::Index c) { return a(r, c); });
-      }
-      default:
-        return;
-    }
-  }
-
-  template <typename T, typename A, typename C>
-  static void forward_binary(const Node& node, View<T> out, View<const A> a, View<const C> b) {
-    switch (node.op) {
-      case Op::kAdd:
-        return fill(out, [&](Eigen::Index r, Eigen::Index c) { return T(a(r, c) + b(r, c)); });
-      case Op::kSubtract:
-        return fill(out, [&](Eigen::Index r, Eigen::Index c) { return T(a(r, c) - b(r, c)); });
-      case Op::kHadamard:
-        return fill(out, [&](Eigen::Index r, Eigen::Index c) { return T(a(r, c) * b(r, c)); });
-      case Op::kMatmul:
-        fill(out, [](Eigen::Index, Eigen::Index) { return T{}; });
-        return accumulate_product(
-            out, a.transposed_if(node.transpose_a), b.transposed_if(node.transpose_b));
-      case Op::kSquaredDistances:
-        return squared_distances_forward(out, a, b);
-      default:
-        return;
-    }
   }
 
   template <typename Bar>
