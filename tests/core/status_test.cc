@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cctype>
+#include <cstdint>
+#include <set>
+#include <string_view>
+
+#include <gtest/gtest.h>
+
+#include <hesscope/core/status.h>
+
+namespace hesscope {
+namespace {
+
+TEST(Status, EveryEnumeratorHasItsMeaning) {
+  EXPECT_EQ(to_string(Status::kOk), "ok");
+  EXPECT_EQ(to_string(Status::kNotComputed), "not_computed");
+  EXPECT_EQ(to_string(Status::kNonFinite), "non_finite");
+  EXPECT_EQ(to_string(Status::kFailed), "failed");
+  EXPECT_EQ(to_string(Status::kUndefinedZeroMedian), "undefined_zero_median");
+  EXPECT_EQ(to_string(Status::kUndefinedNotPositiveDefinite), "undefined_not_positive_definite");
+}
+
+// CF flag_meanings is one string of blank-separated words, in step with flag_values.
+TEST(Status, MeaningsAreDistinctWordsWithoutBlanks) {
+  const std::set<std::string_view> distinct(kStatusMeanings.begin(), kStatusMeanings.end());
+  EXPECT_EQ(distinct.size(), kStatusMeanings.size());
+  for (const std::string_view meaning : kStatusMeanings) {
+    EXPECT_FALSE(meaning.empty());
+    EXPECT_TRUE(std::all_of(meaning.begin(), meaning.end(), [](unsigned char c) {
+      return std::islower(c) != 0 || c == '_';
+    })) << meaning;
+  }
+}
+
+TEST(Status, NumbersAreThoseOfStoredFiles) {
+  static_assert(sizeof(Status) == 1);
+  EXPECT_EQ(static_cast<std::int8_t>(Status::kOk), 0);
+  EXPECT_EQ(static_cast<std::int8_t>(Status::kNotComputed), 1);
+  EXPECT_EQ(static_cast<std::int8_t>(Status::kNonFinite), 2);
+  EXPECT_EQ(static_cast<std::int8_t>(Status::kFailed), 3);
+  EXPECT_EQ(static_cast<std::int8_t>(Status::kUndefinedZeroMedian), 4);
+  EXPECT_EQ(static_cast<std::int8_t>(Status::kUndefinedNotPositiveDefinite), 5);
+}
+
+TEST(Status, AWellDefinedUndefinedIsConclusiveAndAFailureIsNot) {
+  EXPECT_TRUE(is_conclusive(Status::kOk));
+  EXPECT_TRUE(is_conclusive(Status::kUndefinedZeroMedian));
+  EXPECT_TRUE(is_conclusive(Status::kUndefinedNotPositiveDefinite));
+  EXPECT_FALSE(is_conclusive(Status::kNotComputed));
+  EXPECT_FALSE(is_conclusive(Status::kNonFinite));
+  EXPECT_FALSE(is_conclusive(Status::kFailed));
+}
+
+}  // namespace
+}  // namespace hesscope

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Configures and builds the project SOURCE in an empty BUILD against the hesscope installed in PREFIX, and
+# runs its program `consumer`; all must succeed. With REFUSAL set, configuring must fail instead, with that
+# text in its message.
+file(REMOVE_RECURSE ${BUILD})
+execute_process(
+  COMMAND ${CMAKE_COMMAND} -S ${SOURCE} -B ${BUILD} -G ${GENERATOR}
+    -D CMAKE_MAKE_PROGRAM=${MAKE_PROGRAM}
+    -D CMAKE_C_COMPILER=${C_COMPILER}
+    -D CMAKE_CXX_COMPILER=${CXX_COMPILER}
+    -D CMAKE_CXX_FLAGS=${CXX_FLAGS}
+    -D CMAKE_BUILD_TYPE=${CONFIG}
+    -D CMAKE_PREFIX_PATH=${PREFIX}
+    -D CMAKE_FIND_USE_PACKAGE_REGISTRY=OFF
+  RESULT_VARIABLE status
+  ERROR_VARIABLE errors
+  ECHO_ERROR_VARIABLE)
+
+if(DEFINED REFUSAL)
+  string(REGEX REPLACE "[ \n]+" " " errors "${errors}") # CMake breaks messages into lines
+  if(status EQUAL 0)
+    message(FATAL_ERROR "configuring ${SOURCE} succeeded, expected a refusal with '${REFUSAL}'")
+  endif()
+  string(FIND "${errors}" "${REFUSAL}" position)
+  if(position EQUAL -1)
+    message(FATAL_ERROR "configuring ${SOURCE} failed without saying '${REFUSAL}'")
+  endif()
+  return()
+endif()
+if(NOT status EQUAL 0)
+  message(FATAL_ERROR "configuring ${SOURCE} failed: ${status}")
+endif()
+
+# The package that was found is the one just installed.
+load_cache(${BUILD} READ_WITH_PREFIX consumer_ hesscope_DIR)
+cmake_path(IS_PREFIX PREFIX "${consumer_hesscope_DIR}" NORMALIZE is_installed)
+if(NOT is_installed)
+  message(FATAL_ERROR "found hesscope in ${consumer_hesscope_DIR}, expected it below ${PREFIX}")
+endif()
+
+execute_process(
+  COMMAND ${CMAKE_COMMAND} --build ${BUILD} --config "${CONFIG}"
+  COMMAND_ERROR_IS_FATAL ANY)
+execute_process(
+  COMMAND ${BUILD}/consumer
+  COMMAND_ERROR_IS_FATAL ANY)
