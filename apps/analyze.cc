@@ -207,8 +207,9 @@ class AnalyzeCommand final : public Command {
       }
       fmt::print("\n{}", table_text(rows));
     }
+    fmt::print("\n");
     print_legend(result);
-    fmt::print("\nwritten to {} in {}\n", output_, duration_text(result.timings.total_seconds));
+    fmt::print("written to {} in {}\n", output_, duration_text(result.timings.total_seconds));
   }
 
   static void print_legend(const AnalysisResult& result) {
@@ -221,10 +222,10 @@ class AnalyzeCommand final : public Command {
           });
     };
     if (has(Status::kUndefinedZeroMedian)) {
-      fmt::print("\nzero median: the median is zero within rounding, so the ratio is undefined\n");
+      fmt::print("zero median: the median is zero within rounding, so the ratio is undefined\n");
     }
     if (has(Status::kUndefinedNotPositiveDefinite)) {
-      fmt::print("\nindefinite: the smallest eigenvalue is not positive\n");
+      fmt::print("indefinite: the smallest eigenvalue is not positive\n");
     }
   }
 

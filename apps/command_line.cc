@@ -160,6 +160,7 @@ Invocation parse_command_line(int argc,
   const std::string chosen = argc > 1 && subcommands.contains(argv[1]) ? argv[1] : "";
   const auto unknown_option = [&](const CLI::App& sub) -> std::string {
     for (const std::string& extra : sub.remaining()) {
+      if (extra == "--") continue;  // the mark before arguments that begin with '-'
       return extra.starts_with('-')
                  ? fmt::format("unknown option '{}'{}", extra, did_you_mean(extra, long_names(sub)))
                  : fmt::format("unexpected argument '{}'", extra);

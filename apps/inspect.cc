@@ -152,6 +152,7 @@ class InspectCommand final : public Command {
       Json variables = Json::array();
       std::string heading = fmt::format("\n/{}\n", group.name);
       for (const io::Attribute& attribute : group.attributes) {
+        if (attribute.name.starts_with('_')) continue;  // of the netCDF library
         std::string text = value_text(attribute.value);
         attributes[attribute.name] = text;
         std::replace(text.begin(), text.end(), '\n', ' ');

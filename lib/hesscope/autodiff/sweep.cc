@@ -13,7 +13,7 @@ using detail::plan_sweep;
 using detail::SweepPlan;
 
 // W samples share a tape, one in each lane. A run that is no multiple of W is padded with copies of
-// its last sample, whose adjoints are seeded with weight 0 and whose values are not read.
+// its last sample, whose lanes are not read.
 template <int W, int N>
 class LaneSweep final : public Sweep {
  public:
@@ -42,10 +42,10 @@ class LaneSweep final : public Sweep {
     double total = 0;
     for_each_pack(records, [&](Eigen::Index /*first*/, int count) {
       tape_.forward();
-      tape_.reverse(all_, weights(count));
+      tape_.reverse(all_, Base(1.0));
       for (int lane = 0; lane < count; ++lane) total += tape_.output()[lane];
       tape_.visit_adjoints([&](Eigen::Index j, const Base& adjoint) {
-        gradient[static_cast<std::size_t>(j)] += sum_of(adjoint);
+        gradient[static_cast<std::size_t>(j)] += sum_of(adjoint, count);
       });
     });
     return total;
@@ -59,7 +59,7 @@ class LaneSweep final : public Sweep {
     std::fill(gradients.begin(), gradients.end(), 0.0);
     for_each_pack(records, [&](Eigen::Index first, int count) {
       tape_.forward();
-      tape_.reverse(all_, weights(count));
+      tape_.reverse(all_, Base(1.0));
       tape_.visit_adjoints([&](Eigen::Index j, const Base& adjoint) {
         for (int lane = 0; lane < count; ++lane) {
           gradients[static_cast<std::size_t>((first + lane) * n + j)] += adjoint[lane];
@@ -106,10 +106,10 @@ class LaneSweep final : public Sweep {
     tape_.seed(plan, direction);
     for_each_pack(records, [&](Eigen::Index /*first*/, int count) {
       tape_.forward_jets(plan);
-      tape_.reverse_jets(plan, weights(count));
+      tape_.reverse_jets(plan, Base(1.0));
       tape_.visit_adjoint_jets(first_row, [&](Eigen::Index j, const typename Tape::Jet& adjoint) {
         double* row = out.data() + (j - first_row) * num_directions;
-        for (int k = 0; k < num_directions; ++k) row[k] += sum_of(adjoint.v[k]);
+        for (int k = 0; k < num_directions; ++k) row[k] += sum_of(adjoint.v[k], count);
       });
     });
   }
@@ -135,15 +135,12 @@ class LaneSweep final : public Sweep {
     }
   }
 
-  static Base weights(int count) {
-    Base weight;
-    for (int lane = 0; lane < count; ++lane) weight.set(lane, 1.0);
-    return weight;
-  }
-
-  static double sum_of(const Base& lanes) {
+  // Over the first `count` lanes.
+  static double sum_of(const Base& lanes, int count) {
     double total = 0;
-    for (int lane = 0; lane < W; ++lane) total += lanes[lane];
+    for (int lane = 0; lane < W; ++lane) {
+      if (lane < count) total += lanes[lane];
+    }
     return total;
   }
 
@@ -152,7 +149,8 @@ class LaneSweep final : public Sweep {
   SweepPlan all_;
 };
 
-// Two lanes fill a baseline x86-64 vector register; a Jet of 8 directions then occupies 9 of the 16.
+// Two lanes fill a baseline x86-64 vector register; a Jet of 8 directions then occupies 9 of
+// the 16.
 using DefaultSweep = LaneSweep<2, Sweep::kMaxDirections>;
 
 }  // namespace

@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# From a fresh Debian 12 to results: installs what is missing, builds hesscope, analyzes the checkpoints in
+# data/linear-attention and says how to look at what came out. Running it again is harmless.
+set -euo pipefail
+
+root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
+source "$root/cmake/steps.sh"
+build="$root/build/demo"
+data="$root/data/linear-attention"
+results="$build/results"
+hesscope="$build/apps/hesscope"
+
+step "installing packages" "$root/cmake/install-packages.sh" build
+step "configuring" cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
+  -DHESSCOPE_BUILD_TESTS=OFF -DHESSCOPE_BUILD_BENCHMARKS=OFF
+step "building (some minutes the first time)" cmake --build "$build" --parallel "$(nproc)"
+
+mkdir -p "$results"
+for optimizer in adam sgdm; do
+  printf '\nCheckpoints of a training run with %s:\n\n' "$optimizer"
+  "$hesscope" analyze "$data/$optimizer" --problem "$data/problem.toml" \
+    -o "$results/$optimizer.h5" --save-hessian --force
+done
+
+cat <<END
+
+The results:
+  $results/adam.h5
+  $results/sgdm.h5
+
+To look into them:
+  $hesscope inspect $results/adam.h5
+
+With netcdf-bin, python3-h5py, python3-xarray and python3-h5netcdf (apt-get install ...):
+  ncdump -v robust_diagonal $results/adam.h5
+  /usr/bin/python3 -c "import h5py; print(h5py.File('$results/adam.h5')['spectrum/lambda_max'][:])"
+  /usr/bin/python3 -c "import xarray; print(xarray.open_dataset('$results/adam.h5', group='condition', engine='h5netcdf'))"
+END

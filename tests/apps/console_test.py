@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the program prints and where: summaries, JSON, progress, help; and how it stops."""
+import json
+import os
+import pty
+import signal
+import subprocess
+import time
+
+import numpy as np
+
+import program
+from program import DATA, DONE, FAILED, INTERRUPTED, PROBLEM, PROGRAM, STEPS, USAGE, checkpoint, golden
+
+ANALYZE_ADAM = ("analyze", DATA / "adam", "--problem", PROBLEM, "-o", "out.h5")
+
+
+class Help(program.Case):
+    def test_of_the_program_lists_the_commands(self):
+        for arguments in ([], ["--help"], ["-h"]):
+            done = self.run_program(*arguments)
+            self.assertEqual((done.returncode, done.stderr), (DONE, ""))
+            for text in ("analyze", "inspect", "Examples:\n  hesscope analyze ", "Exit codes: 0 done"):
+                self.assertIn(text, done.stdout)
+
+    def test_of_each_command_shows_options_and_examples(self):
+        for command, options in (("analyze", ("--problem", "--output", "--only", "--threads", "--json", "--force",
+                                              "--dry-run", "--quiet", "--save-hessian", "--format")),
+                                 ("inspect", ("--json",))):
+            for flag in ("--help", "-h"):
+                done = self.run_program(command, flag)
+                self.assertEqual((done.returncode, done.stderr), (DONE, ""))
+                self.assertIn(f"Examples:\n  hesscope {command} ", done.stdout)
+                for option in options:
+                    self.assertIn(option, done.stdout)
+
+    def test_version(self):
+        done = self.run_program("--version")
+        self.assertEqual((done.returncode, done.stderr), (DONE, ""))
+        self.assertRegex(done.stdout, r"^hesscope \d+\.\d+\.\d+\n$")
+
+    def test_a_usage_mistake_points_to_the_help(self):
+        done = self.run_program("analyze")
+        self.assertEqual((done.returncode, done.stdout), (USAGE, ""))
+        self.assertIn("Try 'hesscope analyze --help'.", done.stderr)
+
+
+class Summary(program.Case):
+    def test_names_the_numbers_and_the_output(self):
+        done = self.run_program(*ANALYZE_ADAM)
+        self.assertEqual((done.returncode, done.stderr), (DONE, ""))
+        lines = done.stdout.splitlines()
+        self.assertRegex(lines[-1], r"^written to out\.h5 in ")
+        self.assertEqual(lines[0].split(), ["/", "loss", "gradient_norm"])
+        loss = float(golden(500)["loss"])
+        self.assertEqual(lines[2].split()[:2], ["step-000500.npz", f"{loss:.6g}"])
+        self.assertRegex(done.stdout, r"(?m)^step-000000\.npz +361\.166 +zero median ")
+        self.assertIn("zero median: the median is zero within rounding", done.stdout)
+
+    def test_lines_fit_a_terminal_and_end_without_blanks(self):
+        for line in self.run_program(*ANALYZE_ADAM).stdout.splitlines():
+            self.assertLessEqual(len(line), 100)
+            self.assertEqual(line, line.rstrip())
+
+    def test_tells_equal_names_of_two_folders_apart(self):
+        done = self.run_program("analyze", DATA / "adam", DATA / "sgdm", *ANALYZE_ADAM[2:])
+        self.assertIn("\nadam/step-000500.npz ", done.stdout)
+        self.assertIn("\nsgdm/step-000500.npz ", done.stdout)
+
+    def test_quiet_prints_nothing(self):
+        done = self.run_program(*ANALYZE_ADAM, "--quiet")
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (DONE, "", ""))
+        self.assertEqual(self.files(), {"out.h5"})
+
+    def test_a_standard_output_that_is_full_is_a_failure(self):
+        for arguments in (ANALYZE_ADAM, ("inspect", checkpoint(0)), ("--help",)):
+            with open("/dev/full", "w", encoding="utf-8") as full:
+                done = subprocess.run(self.command(*arguments), cwd=self.folder, stdout=full,
+                                      stderr=subprocess.PIPE, text=True, timeout=300)
+            self.assertEqual(done.returncode, FAILED, arguments)
+            self.assertIn("No space left on device", done.stderr)
+
+
+class Json(program.Case):
+    def test_is_one_document_with_the_headline_numbers(self):
+        for options in (["--json"], ["--json", "--quiet"]):
+            done = self.run_program(*ANALYZE_ADAM, "--force", *options)
+            self.assertEqual((done.returncode, done.stderr), (DONE, ""))
+            document = json.loads(done.stdout)
+            self.assertEqual((document["command"], document["output"]), ("analyze", "out.h5"))
+            self.assertEqual(document["warnings"], [])
+            self.assertEqual(set(document["timings"]), {"load_seconds", "hessian_seconds", "eigen_seconds",
+                                                        "write_seconds", "total_seconds"})
+            self.assertTrue(all(seconds >= 0 for seconds in document["timings"].values()))
+            self.assertEqual([c["step"] for c in document["checkpoints"]], list(STEPS))
+
+    def test_numbers_are_whole_where_they_count_and_null_where_undefined(self):
+        document = json.loads(self.run_program(*ANALYZE_ADAM, "--json").stdout)
+        first, second = document["checkpoints"][:2]
+        self.assertEqual(first["spectrum"]["num_dead"], 25)
+        self.assertIsInstance(first["spectrum"]["num_dead"], int)
+        self.assertIsNone(first["condition"]["robust_eigenvalue"])
+        self.assertEqual(first["condition"]["robust_eigenvalue_status"], "undefined_zero_median")
+        want = golden(500)
+        self.assertTrue(abs(second["loss"] / want["loss"] - 1) < 1e-11)
+        self.assertTrue(abs(second["spectrum"]["lambda_max"] / want["eigenvalues"][-1] - 1) < 1e-11)
+        self.assertNotIn("robust_eigenvalue_status", second["condition"])
+
+    def test_stays_utf_8_where_a_path_is_not(self):
+        (self.folder / os.fsdecode(b"caf\xe9.npz")).write_bytes(checkpoint(0).read_bytes())
+        done = subprocess.run([PROGRAM, "inspect", b"caf\xe9.npz", "--json"], cwd=self.folder, capture_output=True,
+                              timeout=300)
+        self.assertEqual((done.returncode, done.stderr), (DONE, b""))
+        self.assertEqual(json.loads(done.stdout)["file"], "caf\ufffd.npz")
+
+
+class DryRun(program.Case):
+    def test_foresees_sizes_memory_and_time_and_writes_nothing(self):
+        done = self.run_program(*ANALYZE_ADAM, "--dry-run")
+        self.assertEqual((done.returncode, done.stderr), (DONE, ""))
+        for line in (r"^parameters +150$", r"^samples +256$", r"^checkpoints +5$", r"^memory +about [\d.]+ [kMG]?B$",
+                     r"^time +about .*\d s$", r"^output +out\.h5 \(not written: dry run\)$"):
+            self.assertRegex(done.stdout, "(?m)" + line)
+        self.assertEqual(self.files(), set())
+
+    def test_in_json(self):
+        document = json.loads(self.run_program(*ANALYZE_ADAM, "--dry-run", "--json").stdout)
+        self.assertIs(document["dry_run"], True)
+        self.assertEqual((document["parameters"], document["samples"], document["checkpoints"]), (150, 256, 5))
+        self.assertGreater(document["peak_memory_bytes"], 150 * 150 * 8)
+        self.assertGreater(document["seconds"], 0)
+        self.assertEqual(self.files(), set())
+
+    def test_says_that_a_run_would_need_force(self):
+        (self.folder / "out.h5").write_text("precious")
+        self.assertIn("--force", self.run_program(*ANALYZE_ADAM, "--dry-run").stdout)
+        self.assertEqual((self.folder / "out.h5").read_text(), "precious")
+
+
+class Progress(program.Case):
+    def on_terminal(self, *options):
+        """Runs with stderr on a terminal. Returns the exit code and what the terminal received."""
+        master, slave = pty.openpty()
+        try:
+            process = subprocess.Popen(self.command(*ANALYZE_ADAM, *options), cwd=self.folder, stdout=subprocess.PIPE,
+                                       stderr=slave)
+            os.close(slave)
+            received = b""
+            while True:
+                try:
+                    part = os.read(master, 4096)
+                except OSError:  # how Linux says that the other end is closed
+                    break
+                if not part:
+                    break
+                received += part
+            process.communicate(timeout=300)
+        finally:
+            os.close(master)
+        return process.returncode, received.decode()
+
+    def test_shows_on_a_terminal_and_is_wiped(self):
+        code, received = self.on_terminal()
+        self.assertEqual(code, DONE)
+        self.assertIn("[1/5] step-000000.npz", received)
+        self.assertIn("%", received)
+        self.assertNotIn("\n", received)
+        self.assertTrue(received.endswith("\r\x1b[K"), repr(received[-80:]))
+
+    def test_is_not_shown_when_quiet(self):
+        self.assertEqual(self.on_terminal("--quiet"), (DONE, ""))
+
+    def test_is_not_shown_elsewhere(self):
+        self.assertEqual(self.run_program(*ANALYZE_ADAM).stderr, "")
+
+
+class Interruption(program.Case):
+    """A problem of some 3000 parameters and 30000 samples, stopped in the middle of its Hessian."""
+
+    def setUp(self):
+        super().setUp()
+        random = np.random.default_rng(1)
+        widths = (20, 40, 40, 10)
+        arrays = {}
+        for i, (n_in, n_out) in enumerate(zip(widths, widths[1:])):
+            arrays[f"layers.{i}.weight"] = random.standard_normal((n_out, n_in)) / np.sqrt(n_in)
+            arrays[f"layers.{i}.bias"] = np.zeros(n_out)
+        self.write_checkpoint("step-1.npz", arrays)
+        np.savez(self.folder / "eval.npz", inputs=random.standard_normal((30000, 20)),
+                 target=random.integers(0, 10, 30000))
+        (self.folder / "problem.toml").write_text(
+            '[model]\nkind = "mlp"\nactivation = "tanh"\nloss = "cross-entropy"\n[data]\nfile = "eval.npz"\n')
+        self.inputs = self.files()
+
+    def stop(self, number):
+        process = subprocess.Popen(
+            self.command("analyze", "step-1.npz", "--problem", "problem.toml", "-o", "out.h5", "--threads", "2"),
+            cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        try:
+            deadline = time.monotonic() + 120
+            # The unfinished result appears when the inputs are read and the work begins.
+            while self.files() == self.inputs and process.poll() is None and time.monotonic() < deadline:
+                time.sleep(0.01)
+            time.sleep(0.3)
+            self.assertIsNone(process.poll(), "finished too early to be interrupted")
+            self.assertGreater(self.files(), self.inputs)
+            process.send_signal(number)
+            output, message = process.communicate(timeout=120)
+        finally:
+            process.kill()
+            process.wait()
+        self.assertEqual(output, "")
+        self.assertEqual(message, "hesscope analyze: interrupted; no output was written\n")
+        self.assertEqual(self.files(), self.inputs)
+        return process.returncode
+
+    def test_by_control_c_leaves_nothing(self):
+        self.assertEqual(self.stop(signal.SIGINT), INTERRUPTED)
+
+    def test_by_a_request_to_terminate_leaves_nothing(self):
+        self.assertEqual(self.stop(signal.SIGTERM), 128 + signal.SIGTERM)
+
+
+if __name__ == "__main__":
+    program.main()

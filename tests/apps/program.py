@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the tests of the program share: running it, its inputs, a scratch folder per test.
+
+A test file is run as NAME_test.py PROGRAM SOURCE_FOLDER.
+"""
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import numpy as np
+
+if len(sys.argv) < 3:
+    sys.exit(f"usage: {sys.argv[0]} PROGRAM SOURCE_FOLDER [UNITTEST ARGUMENTS...]")
+PROGRAM = os.path.abspath(sys.argv[1])
+SOURCE = pathlib.Path(sys.argv[2]).resolve()
+DATA = SOURCE / "data" / "linear-attention"
+FIXTURES = SOURCE / "tests" / "fixtures"
+PROBLEM = DATA / "problem.toml"
+STEPS = (0, 500, 1000, 1499, 1500)
+
+DONE, FAILED, USAGE, BAD_INPUT, INCONCLUSIVE, INTERRUPTED = 0, 1, 2, 3, 5, 130
+
+
+def checkpoint(step, optimizer="adam"):
+    return DATA / optimizer / f"step-{step:06d}.npz"
+
+
+def weights(step=500):
+    with np.load(checkpoint(step)) as file:
+        return {name: file[name] for name in file.files}
+
+
+def golden(step, optimizer="adam"):
+    """Loss, gradient, Hessian and eigenvalues of a checkpoint by PyTorch in float64."""
+    with np.load(FIXTURES / f"linear-attention-s1-{optimizer}" / f"golden-{step:06d}.npz") as file:
+        return {name: file[name] for name in file.files}
+
+
+class Case(unittest.TestCase):
+    """A test with a scratch folder, in which the program is run."""
+
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="hesscope-test-"))
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def command(self, *arguments):
+        return [PROGRAM, *map(str, arguments)]
+
+    def environment(self, **changes):
+        # Reproducible unless a test says otherwise.
+        return {**os.environ, "SOURCE_DATE_EPOCH": "0", **changes}
+
+    def run_program(self, *arguments, timeout=300, **options):
+        done = subprocess.run(self.command(*arguments), cwd=self.folder, text=True, timeout=timeout,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              env=self.environment(), **options)
+        self.assertNotIn("HDF5-DIAG", done.stdout + done.stderr)
+        return done
+
+    def analyze(self, *arguments, output="out.h5", problem=PROBLEM, expect=DONE):
+        """Runs the main job and returns what it said."""
+        done = self.run_program("analyze", *arguments, "--problem", problem, "-o", output)
+        self.assertEqual(done.returncode, expect, done.stderr)
+        return done
+
+    def files(self):
+        """Names of all files in the scratch folder, hidden ones too."""
+        return {str(p.relative_to(self.folder)) for p in self.folder.rglob("*")}
+
+    def write_checkpoint(self, name, arrays):
+        np.savez(self.folder / name, **arrays)
+        return self.folder / name
+
+    def write_problem(self, *changes, name="problem.toml"):
+        """The problem file of the data folder, its data named absolutely, with (old, new) changes."""
+        text = PROBLEM.read_text().replace('"eval.npz"', f'"{DATA / "eval.npz"}"')
+        for old, new in changes:
+            self.assertIn(old, text)
+            text = text.replace(old, new)
+        (self.folder / name).write_text(text)
+        return self.folder / name
+
+
+def main():
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]], verbosity=2)

@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Every refusal has its exit code, one message that says what to do, and leaves no file behind."""
+import os
+import resource
+
+import numpy as np
+
+import program
+from program import BAD_INPUT, DATA, FAILED, FIXTURES, PROBLEM, USAGE, checkpoint, weights
+
+
+class Refusals(program.Case):
+    def refuses(self, code, arguments, *mentions):
+        """The program refuses with `code`; its one message holds every one of `mentions`."""
+        before = self.files()
+        done = self.run_program(*arguments)
+        self.assertEqual(done.returncode, code, done.stderr)
+        self.assertEqual(done.stdout, "")
+        lines = done.stderr.splitlines()
+        self.assertTrue(lines and lines[0].startswith("hesscope"), done.stderr)
+        # A usage mistake is followed by a pointer to the help text; nothing else is.
+        self.assertTrue(len(lines) == 1 or (len(lines) == 2 and "--help" in lines[1]), done.stderr)
+        for text in mentions:
+            self.assertIn(str(text), lines[0])
+        self.assertEqual(self.files(), before)
+
+    def refuses_analysis(self, code, checkpoints, *mentions, problem=PROBLEM, output="out.h5", options=()):
+        self.refuses(code, ["analyze", *checkpoints, "--problem", problem, "-o", output, *options], *mentions)
+
+
+class BadCheckpoints(Refusals):
+    def test_a_missing_file(self):
+        self.refuses_analysis(BAD_INPUT, ["nothere.npz"], "nothere.npz", "No such file")
+
+    def test_a_missing_file_after_good_ones(self):
+        self.refuses_analysis(BAD_INPUT, [checkpoint(0), "nothere.npz"], "nothere.npz")
+
+    def test_a_folder_without_checkpoints(self):
+        (self.folder / "empty").mkdir()
+        self.refuses_analysis(BAD_INPUT, ["empty"], "empty", "step-N")
+
+    def test_an_archive_cut_at_any_place(self):
+        whole = checkpoint(500).read_bytes()
+        for size in (0, 1, 100, len(whole) // 2, len(whole) - 1):
+            with self.subTest(size=size):
+                (self.folder / "cut.npz").write_bytes(whole[:size])
+                self.refuses_analysis(BAD_INPUT, ["cut.npz"], "cut.npz")
+
+    def test_a_flipped_byte_in_the_numbers(self):
+        damaged = bytearray(checkpoint(500).read_bytes())
+        damaged[300] ^= 1
+        (self.folder / "flipped.npz").write_bytes(damaged)
+        self.refuses_analysis(BAD_INPUT, ["flipped.npz"], "flipped.npz")
+
+    def test_junk(self):
+        (self.folder / "junk.pt").write_text("nonsense")
+        self.refuses_analysis(BAD_INPUT, ["junk.pt"], "junk.pt", "no known format", "npz")
+
+    def test_a_missing_tensor(self):
+        arrays = weights()
+        del arrays["layers.1.Q"]
+        self.write_checkpoint("bad.npz", arrays)
+        self.refuses_analysis(BAD_INPUT, ["bad.npz"], "bad.npz", "'layers.1.Q'", "layers.1.P")
+
+    def test_a_tensor_too_many(self):
+        self.write_checkpoint("bad.npz", {**weights(), "layers.0.bias": np.zeros(3)})
+        self.refuses_analysis(BAD_INPUT, ["bad.npz"], "bad.npz", "'layers.0.bias'", "(3,)")
+
+    def test_a_wrong_shape(self):
+        self.write_checkpoint("bad.npz", {**weights(), "layers.2.P": np.zeros((5, 4))})
+        self.refuses_analysis(BAD_INPUT, ["bad.npz"], "bad.npz", "'layers.2.P'", "(5, 5)", "(5, 4)")
+
+    def test_a_second_checkpoint_that_does_not_fit_the_first(self):
+        self.write_checkpoint("bad.npz", {name: value[:4, :4] for name, value in weights().items()})
+        self.refuses_analysis(BAD_INPUT, [checkpoint(0), "bad.npz"], "bad.npz", "(5, 5)", "(4, 4)")
+
+    def test_weights_that_are_no_real_numbers(self):
+        self.write_checkpoint("bad.npz", {**weights(), "layers.2.P": np.zeros((5, 5), dtype=complex)})
+        self.refuses_analysis(BAD_INPUT, ["bad.npz"], "bad.npz", "layers.2.P")
+
+    def test_a_name_that_a_result_cannot_hold(self):
+        (self.folder / os.fsdecode(b"caf\xe9.npz")).write_bytes(checkpoint(0).read_bytes())
+        self.refuses_analysis(FAILED, [os.fsdecode(b"caf\xe9.npz")], "UTF-8", "renamed")
+
+    def test_the_same_step_in_two_formats(self):
+        for name in ("step-000500.npz", "step-000500.h5"):
+            (self.folder / name).write_bytes(checkpoint(500).read_bytes())
+        self.refuses_analysis(BAD_INPUT, ["."], "step 500", "step-000500.npz", "step-000500.h5", "--format")
+
+
+class BadProblems(Refusals):
+    def test_more_layers_than_the_checkpoint_has(self):
+        problem = self.write_problem(("layers = 3", "layers = 4"))
+        self.refuses_analysis(BAD_INPUT, [checkpoint(0)], "'layers.3.P'", "step-000000.npz", problem=problem)
+
+    def test_fewer_layers_than_the_checkpoint_has(self):
+        problem = self.write_problem(("layers = 3", "layers = 2"))
+        self.refuses_analysis(BAD_INPUT, [checkpoint(0)], "'layers.2.P'", "number of layers", problem=problem)
+
+    def test_another_kind_of_model(self):
+        problem = self.write_problem(('"linear-attention"', '"mlp"'), ("layers = 3", 'activation = "tanh"'),
+                                     ('parametrization = "sparse"', 'loss = "mse"'))
+        self.refuses_analysis(BAD_INPUT, [checkpoint(0)], "'layers.0.weight'", "layers.0.P", problem=problem)
+
+    def test_the_data_of_another_problem(self):
+        other = FIXTURES / "mlp-spirals-tanh" / "eval.npz"
+        problem = self.write_problem((str(DATA / "eval.npz"), str(other)))
+        self.refuses_analysis(BAD_INPUT, [checkpoint(0)], other, "'Z'", "inputs", problem=problem)
+
+    def test_data_of_the_wrong_size(self):
+        # The data's width says how large the weights should be.
+        np.savez(self.folder / "narrow.npz", Z=np.zeros((4, 5, 6)), target=np.zeros(4))
+        problem = self.write_problem((str(DATA / "eval.npz"), "narrow.npz"))
+        self.refuses_analysis(BAD_INPUT, [checkpoint(0)], "'layers.0.P'", "(4, 4)", "(5, 5)", problem=problem)
+
+    def test_data_arrays_of_different_lengths(self):
+        np.savez(self.folder / "uneven.npz", Z=np.zeros((4, 6, 6)), target=np.zeros(3))
+        problem = self.write_problem((str(DATA / "eval.npz"), "uneven.npz"))
+        self.refuses_analysis(BAD_INPUT, [checkpoint(0)], "uneven.npz", "'target'", "3", "'Z'", "4",
+                              problem=problem)
+
+    def test_a_missing_data_file(self):
+        problem = self.write_problem((str(DATA / "eval.npz"), "nodata.npz"))
+        self.refuses_analysis(BAD_INPUT, [checkpoint(0)], self.folder / "nodata.npz", problem=problem)
+
+    def test_a_missing_problem_file(self):
+        self.refuses_analysis(USAGE, [checkpoint(0)], "nothere.toml", problem="nothere.toml")
+
+    def test_an_unknown_key_names_line_and_nearest(self):
+        problem = self.write_problem(("layers = 3", "layesr = 3"))
+        self.refuses_analysis(USAGE, [checkpoint(0)], f"{problem}:4", "'layesr'", "did you mean 'layers'",
+                              problem=problem)
+
+    def test_an_unknown_table_names_line_and_nearest(self):
+        problem = self.write_problem(("[data]", "[dtaa]"))
+        self.refuses_analysis(USAGE, [checkpoint(0)], f"{problem}:7", "did you mean 'data'", problem=problem)
+
+    def test_values_that_cannot_be(self):
+        for old, new, mentions in (
+                ("layers = 3", "layers = 0", (":4", "layers", "got 0")),
+                ("layers = 3", "layers = 2.5", (":4", "an integer")),
+                ("layers = 3", 'layers = "three"', (":4", "an integer")),
+                ('"sparse"', '"spares"', (":5", "'spares'", "did you mean 'sparse'")),
+                ('"linear-attention"', '"linear-atention"', (":3", "did you mean 'linear-attention'")),
+                ("layers = 3", "", ("'layers'",)),
+                ('kind = "linear-attention"', "", ("'kind'",))):
+            with self.subTest(new=new):
+                problem = self.write_problem((old, new))
+                self.refuses_analysis(USAGE, [checkpoint(0)], problem, *mentions, problem=problem)
+
+    def test_text_that_is_not_toml(self):
+        (self.folder / "broken.toml").write_text("[model]\nkind = \n")
+        self.refuses_analysis(USAGE, [checkpoint(0)], "broken.toml:2", problem="broken.toml")
+
+
+class BadCommandLines(Refusals):
+    def test_an_unknown_command(self):
+        self.refuses(USAGE, ["analyse"], "'analyse'", "did you mean 'analyze'")
+
+    def test_an_unknown_option_of_the_program(self):
+        self.refuses(USAGE, ["--versoin"], "'--versoin'", "did you mean '--version'")
+
+    def test_an_unknown_option_of_a_command(self):
+        self.refuses(USAGE, ["analyze", checkpoint(0), "--problme", PROBLEM, "-o", "out.h5"],
+                     "'--problme'", "did you mean '--problem'")
+
+    def test_what_is_required(self):
+        self.refuses(USAGE, ["analyze"], "CHECKPOINT")
+        self.refuses(USAGE, ["analyze", checkpoint(0), "-o", "out.h5"], "--problem")
+        self.refuses(USAGE, ["analyze", checkpoint(0), "--problem", PROBLEM], "--output")
+        self.refuses(USAGE, ["analyze", checkpoint(0), "--problem", PROBLEM, "-o"], "--output needs a value")
+        self.refuses(USAGE, ["inspect"], "FILE")
+
+    def test_an_unknown_analyzer(self):
+        self.refuses_analysis(USAGE, [checkpoint(0)], "'spectra'", "did you mean 'spectrum'",
+                              options=["--only", "hessian,spectra"])
+
+    def test_an_empty_list_of_analyzers(self):
+        self.refuses_analysis(USAGE, [checkpoint(0)], "--only", options=["--only", ","])
+
+    def test_an_unknown_format(self):
+        self.refuses_analysis(USAGE, [DATA / "adam"], "'nzp'", "did you mean 'npz'", options=["--format", "nzp"])
+
+    def test_values_out_of_range(self):
+        self.refuses_analysis(USAGE, [checkpoint(0)], "--threads", "'-1'", options=["--threads=-1"])
+        self.refuses_analysis(USAGE, [checkpoint(0)], "--threads", "'many'", options=["--threads", "many"])
+        self.refuses_analysis(USAGE, [checkpoint(0)], "--method", "'desne'", "did you mean 'dense'",
+                              options=["--method", "desne"])
+
+
+class BadOutputs(Refusals):
+    def test_a_folder_that_does_not_exist(self):
+        self.refuses_analysis(FAILED, [checkpoint(0)], "nowhere", output="nowhere/out.h5")
+
+    def test_a_folder_that_takes_no_files(self):
+        # /proc refuses new files even to root.
+        self.refuses_analysis(FAILED, [checkpoint(0)], "/proc/hesscope-out.h5", output="/proc/hesscope-out.h5")
+
+    def test_an_output_that_is_a_folder(self):
+        (self.folder / "results").mkdir()
+        self.refuses_analysis(FAILED, [checkpoint(0)], "results", output="results")
+        self.refuses_analysis(FAILED, [checkpoint(0)], "results", output="results", options=["--force"])
+
+    def test_an_existing_output_stays_untouched(self):
+        (self.folder / "out.h5").write_text("precious")
+        self.refuses_analysis(FAILED, [checkpoint(0)], "out.h5", "--force")
+        self.assertEqual((self.folder / "out.h5").read_text(), "precious")
+
+    def test_an_existing_output_survives_a_failing_run_with_force(self):
+        (self.folder / "out.h5").write_text("precious")
+        self.refuses_analysis(BAD_INPUT, ["nothere.npz"], "nothere.npz", options=["--force"])
+        self.assertEqual((self.folder / "out.h5").read_text(), "precious")
+
+    def test_an_output_that_is_an_input(self):
+        self.write_checkpoint("step-000500.npz", weights())
+        before = (self.folder / "step-000500.npz").read_bytes()
+        self.refuses_analysis(USAGE, ["step-000500.npz"], "input", output="./step-000500.npz", options=["--force"])
+        self.assertEqual((self.folder / "step-000500.npz").read_bytes(), before)
+
+    def test_a_disk_that_fills_up(self):
+        # A limit on the file size makes write() fail as a full disk does; Python already ignores
+        # SIGXFSZ, and restore_signals=False hands that on.
+        def limit():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (20000, 20000))
+
+        done = self.run_program("analyze", DATA / "adam", "--problem", PROBLEM, "-o", "out.h5", "--save-hessian",
+                                preexec_fn=limit, restore_signals=False)
+        self.assertEqual(done.returncode, FAILED, done.stderr)
+        self.assertIn("out.h5", done.stderr)
+        self.assertEqual(self.files(), set())
+
+
+if __name__ == "__main__":
+    program.main()
