@@ -4,6 +4,7 @@
 #include <vector>
 
 #include <tbb/blocked_range.h>
+#include <tbb/global_control.h>
 #include <tbb/parallel_for.h>
 #include <tbb/parallel_reduce.h>
 #include <tbb/partitioner.h>
@@ -40,11 +41,21 @@ class TreeSum {
   std::vector<double> partial_;
 };
 
+// Without this TBB ignores a request for more threads than cores, and says so on stderr. An
+// application's own, smaller tbb::global_control stays in force.
+void allow_more_threads_than_cores() {
+  constexpr std::size_t kMaxThreads = 256;
+  static const tbb::global_control control(tbb::global_control::max_allowed_parallelism,
+                                           kMaxThreads);
+}
+
 }  // namespace
 
 struct Executor::Impl {
   explicit Impl(int num_threads)
-      : arena(num_threads == 0 ? tbb::task_arena::automatic : num_threads) {}
+      : arena(num_threads == 0 ? tbb::task_arena::automatic : num_threads) {
+    allow_more_threads_than_cores();
+  }
 
   tbb::task_arena arena;
 };

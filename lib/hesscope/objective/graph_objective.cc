@@ -61,7 +61,7 @@ class SweepPool {
   std::vector<std::unique_ptr<Sweep>> idle_;
 };
 
-// Reports the fraction of work done, from one thread at a time.
+// Reports the fraction of work done, from one thread at a time, and not again once told to stop.
 class Progress {
  public:
   Progress(const ProgressCallback& callback, double total) : callback_(&callback), total_(total) {}
@@ -70,13 +70,15 @@ class Progress {
     if (!*callback_) return;
     const std::lock_guard lock(mutex_);
     done_ += work;
-    if (!(*callback_)(std::min(1.0, done_ / total_))) throw Interrupted();
+    stopped_ = stopped_ || !(*callback_)(done_ / total_);
+    if (stopped_) throw Interrupted();
   }
 
  private:
   const ProgressCallback* callback_;
   double total_;
   double done_ = 0;
+  bool stopped_ = false;
   std::mutex mutex_;
 };
 
@@ -210,7 +212,12 @@ Objective::Matrix GraphObjective::hessian(const ConstVectorRef& theta,
   const Vector point = theta;
   const double scale = 1.0 / static_cast<double>(range.size());
   constexpr Eigen::Index kWidth = Sweep::kMaxDirections;
-  Progress report(progress, 0.5 * static_cast<double>(n) * static_cast<double>(n + 1));
+  const auto entries = [&](Eigen::Index first) {
+    return static_cast<double>((n - first) * std::min(kWidth, n - first));
+  };
+  double total = 0;
+  for (Eigen::Index first = 0; first < n; first += kWidth) total += entries(first);
+  Progress report(progress, total);
   Matrix h(n, n);
   // One task per block of columns: it computes the rows from the diagonal block down and writes
   // them and their mirror image; no two tasks write the same entry.
@@ -228,7 +235,7 @@ Objective::Matrix GraphObjective::hessian(const ConstVectorRef& theta,
         h(first + k, i) = entry;
       }
     }
-    report.add(static_cast<double>((n - first) * width));
+    report.add(entries(first));
   });
   return h;
 }

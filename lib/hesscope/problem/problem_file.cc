@@ -80,7 +80,9 @@ const std::vector<SettingKey>& data_keys() {
 std::string read_text(const std::filesystem::path& path) {
   std::ifstream in(path, std::ios::binary);
   std::ostringstream text;
-  if (!in || std::filesystem::is_directory(path) || !(text << in.rdbuf())) {
+  // An empty file is read, though inserting nothing counts as a failure.
+  const bool empty = in.peek() == std::ifstream::traits_type::eof() && !in.bad();
+  if (!in.is_open() || in.bad() || (!empty && !(text << in.rdbuf()))) {
     throw ConfigError(fmt::format("{}: cannot read the problem file", path.string()));
   }
   return text.str();
@@ -125,11 +127,12 @@ ProblemFile read_problem_file(const std::filesystem::path& path) {
     }
   }
   const auto table = [&](const std::string& name) {
-    const toml::table* found = root[name].as_table();
-    if (found == nullptr) {
-      throw ConfigError(fmt::format("{}: needs a table [{}]", path.string(), name));
+    const toml::node* found = root.get(name);
+    if (found == nullptr || !found->is_table()) {
+      throw ConfigError(fmt::format(
+          "{}: needs a table [{}]", found == nullptr ? path.string() : place(path, *found), name));
     }
-    return flatten(path, name, *found);
+    return flatten(path, name, *found->as_table());
   };
 
   Table model = table("model");

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What a graph refuses to record, and what it does with numbers of every size.
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include <Eigen/Core>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <hesscope/autodiff/graph.h>
+#include <hesscope/autodiff/multiprecision.h>
+#include <hesscope/autodiff/sweep.h>
+#include <hesscope/core/error.h>
+
+#include "support/loss_oracle.h"
+
+namespace hesscope {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+template <typename Call>
+void expect_refusal(const Call& call, const std::string& message) {
+  try {
+    call();
+    ADD_FAILURE() << "not refused; expected: " << message;
+  } catch (const PreconditionError& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr(message));
+  }
+}
+
+TEST(Graph, NamesTheOperationWhoseShapesDoNotFit) {
+  Graph g;
+  const Var a = g.parameter(0, 2, 3);
+  const Var b = g.parameter(6, 3, 2);
+  const Var square3 = g.parameter(0, 3, 3);
+  expect_refusal([&] { a + b; }, "operator+: shapes must be equal, got 2 x 3 and 3 x 2");
+  expect_refusal([&] { a - b; }, "operator-: shapes must be equal, got 2 x 3 and 3 x 2");
+  expect_refusal([&] { hadamard(a, b); }, "hadamard: shapes must be equal, got 2 x 3 and 3 x 2");
+  expect_refusal([&] { matmul(a, a); },
+                 "matmul: inner dimensions must be equal, got 3 and 2 from 2 x 3 and 2 x 3");
+  expect_refusal([&] { matmul_nt(a, b); },
+                 "matmul_nt: inner dimensions must be equal, got 3 and 2");
+  expect_refusal([&] { matmul_tn(a, square3); },
+                 "matmul_tn: inner dimensions must be equal, got 2 and 3");
+  expect_refusal([&] { squared_distances(a, b); },
+                 "squared_distances: rows must be equally long, got 2 x 3 and 3 x 2");
+  expect_refusal([&] { slice(a, 1, 0, 2, 3); }, "slice: 2 x 3 at (1, 0) does not lie in 2 x 3");
+  expect_refusal([&] { slice(a, 0, -1, 1, 1); }, "slice: 1 x 1 at (0, -1) does not lie in 2 x 3");
+  expect_refusal([&] { slice(a, 0, 0, 0, 1); }, "slice: 0 x 1 at (0, 0)");
+  expect_refusal([&] { embed(a, 0, 1, 2, 3); }, "embed: 2 x 3 at (0, 1) does not lie in 2 x 3");
+  expect_refusal([&] { g.parameter(-1, 1, 1); }, "Graph::parameter: bad place or shape");
+  expect_refusal([&] { g.input(0, 0, 1); }, "Graph::input: bad place or shape");
+  expect_refusal([&] { g.constant(Eigen::MatrixXd(0, 2)); }, "Graph::constant: bad place or shape");
+  expect_refusal([&] { g.set_output(a); }, "Graph::set_output: the loss must be 1 x 1, got 2 x 3");
+}
+
+TEST(Graph, RefusesOperandsOfAnotherGraph) {
+  Graph g;
+  Graph other;
+  const Var a = g.parameter(0, 2, 2);
+  const Var b = other.parameter(0, 2, 2);
+  const std::string what = ": the operands belong to different graphs";
+  expect_refusal([&] { a + b; }, "operator+" + what);
+  expect_refusal([&] { a - b; }, "operator-" + what);
+  expect_refusal([&] { hadamard(a, b); }, "hadamard" + what);
+  expect_refusal([&] { matmul(a, b); }, "matmul" + what);
+  expect_refusal([&] { squared_distances(a, b); }, "squared_distances" + what);
+  expect_refusal([&] { g.set_output(sum(b)); }, "Graph::set_output: the loss belongs to another");
+}
+
+TEST(Graph, CannotBeSweptWithoutAnOutput) {
+  Graph g;
+  g.parameter(0, 1, 1);
+  expect_refusal([&] { Sweep::create(g); }, "Sweep: the graph has no output");
+  const Eigen::VectorXd theta = Eigen::VectorXd::Zero(1);
+  expect_refusal([&] { multiprecision_derivatives(g, test::span_of(theta), {}); },
+                 "multiprecision_derivatives: needs a graph with an output");
+}
+
+// Derivatives of record(graph) at theta, of one sample without data.
+template <typename Record>
+test::Derivatives derivatives_at(Record record, const Eigen::VectorXd& theta) {
+  Graph g;
+  g.set_output(record(g));
+  return test::from_sweep(g, theta, SampleTable::Zero(1, 1));
+}
+
+TEST(SoftmaxRows, IsExactForLargeArguments) {
+  // Rows (1000, 1001, 999.5) and (-1000, -1001, -900): shifts of moderate rows, and one certain.
+  Eigen::VectorXd large(6);
+  large << 1000, 1001, 999.5, -1000, -1001, -900;
+  Eigen::VectorXd moderate(6);
+  moderate << 0, 1, -0.5, -100, -101, 0;
+  const auto loss = [](Graph& g) {
+    const Eigen::MatrixXd w = (Eigen::MatrixXd(2, 3) << 1, 2, 4, 3, 5, 7).finished();
+    return sum(hadamard(g.constant(w), square(softmax_rows(g.parameter(0, 2, 3)))));
+  };
+  const test::Derivatives actual = derivatives_at(loss, large);
+  const test::Derivatives shifted = derivatives_at(loss, moderate);
+  EXPECT_EQ(actual.value, shifted.value);
+  EXPECT_EQ(actual.gradient, shifted.gradient);
+  EXPECT_EQ(actual.hessian, shifted.hessian);
+  EXPECT_TRUE(actual.hessian.allFinite());
+  EXPECT_GT(actual.hessian.topLeftCorner(3, 3).norm(), 0.1);
+}
+
+TEST(LogSumExp, IsExactForLargeArguments) {
+  for (const double shift : {1000.0, -1000.0}) {
+    const Eigen::VectorXd theta = Eigen::Vector3d(shift, shift + 1, shift - 2);
+    const test::Derivatives actual =
+        derivatives_at([](Graph& g) { return log_sum_exp(g.parameter(0, 3, 1)); }, theta);
+    const Eigen::Vector3d e(1, std::exp(1.0), std::exp(-2.0));
+    const Eigen::Vector3d p = e / e.sum();
+    const Eigen::Matrix3d H = Eigen::Matrix3d(p.asDiagonal()) - p * p.transpose();
+    // p = exp(x - y), and y near 1000 has a rounding of 1000 eps.
+    test::expect_near(
+        actual, {shift + std::log(e.sum()), p, H}, 1000 * test::kEpsilon, "the closed form");
+  }
+}
+
+TEST(SoftmaxRows, PropagatesNaNWithinItsRowOnly) {
+  const auto of_row = [](Eigen::Index row) {
+    return [row](Graph& g) {
+      return sum(square(slice(softmax_rows(g.parameter(0, 2, 3)), row, 0, 1, 3)));
+    };
+  };
+  for (const Eigen::Index place : {0, 1, 2}) {
+    Eigen::VectorXd theta = Eigen::VectorXd::LinSpaced(6, 0, 1);
+    theta(place) = kNaN;
+    const test::Derivatives bad = derivatives_at(of_row(0), theta);
+    EXPECT_TRUE(std::isnan(bad.value));
+    EXPECT_TRUE(bad.gradient.head(3).array().isNaN().all());
+    EXPECT_TRUE(bad.hessian.topLeftCorner(3, 3).array().isNaN().all());
+    EXPECT_TRUE(std::isfinite(derivatives_at(of_row(1), theta).value));
+  }
+}
+
+TEST(LogSumExp, PropagatesNaNFromAnyEntry) {
+  for (const Eigen::Index place : {0, 1, 3}) {
+    Eigen::VectorXd theta = Eigen::VectorXd::LinSpaced(4, 0, 1);
+    theta(place) = kNaN;
+    const test::Derivatives bad =
+        derivatives_at([](Graph& g) { return log_sum_exp(g.parameter(0, 2, 2)); }, theta);
+    EXPECT_TRUE(std::isnan(bad.value));
+    EXPECT_TRUE(bad.gradient.array().isNaN().all());
+    EXPECT_TRUE(bad.hessian.array().isNaN().all());
+  }
+}
+
+TEST(LogSumExp, DoesNotInventNumbersForInfinities) {
+  const auto loss = [](Graph& g) { return log_sum_exp(g.parameter(0, 2, 1)); };
+  EXPECT_FALSE(std::isfinite(derivatives_at(loss, Eigen::Vector2d(kInfinity, 0)).value));
+  EXPECT_FALSE(derivatives_at(loss, Eigen::Vector2d(kInfinity, 0)).gradient.allFinite());
+}
+
+TEST(SquaredDistances, OfCoincidingRowsHaveExactDerivatives) {
+  // sqrt-free and without cancellation: at a == b the value and gradient are 0, the Hessian is not.
+  const auto loss = [](Graph& g) {
+    return sum(squared_distances(g.parameter(0, 1, 2), g.parameter(2, 1, 2)));
+  };
+  const test::Derivatives actual = derivatives_at(loss, Eigen::Vector4d(1e8, 3, 1e8, 3));
+  Eigen::Matrix4d H = 2 * Eigen::Matrix4d::Identity();
+  H.topRightCorner<2, 2>() = H.bottomLeftCorner<2, 2>() = -2 * Eigen::Matrix2d::Identity();
+  EXPECT_EQ(actual.value, 0);
+  EXPECT_EQ(actual.gradient, Eigen::VectorXd::Zero(4));
+  EXPECT_EQ(actual.hessian, H);
+}
+
+TEST(Sweep, LeavesUnusedParametersExactlyZero) {
+  // theta_0..1 are used, 2..9 declared after the output or not at all.
+  Graph g;
+  const Var a = g.parameter(0, 2, 1);
+  g.set_output(sum(exp(a)));
+  g.parameter(4, 6, 1);
+  const test::Derivatives actual =
+      test::from_sweep(g, Eigen::VectorXd::Constant(10, 0.5), SampleTable::Zero(3, 1));
+  EXPECT_EQ(actual.gradient.tail(8), Eigen::VectorXd::Zero(8));
+  EXPECT_EQ(actual.hessian.rightCols(8), Eigen::MatrixXd::Zero(10, 8));
+  EXPECT_EQ(actual.hessian(0, 0), std::exp(0.5));
+}
+
+}  // namespace
+}  // namespace hesscope

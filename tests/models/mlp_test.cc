@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include <Eigen/Core>
+#include <gtest/gtest.h>
+
+#include <hesscope/core/error.h>
+#include <hesscope/models/mlp.h>
+
+#include "models/model_oracle.h"
+
+namespace hesscope {
+namespace {
+
+using test::Column;
+using test::Dense;
+
+template <typename T>
+T activate(Activation activation, const T& z) {
+  using std::erfc;
+  using std::exp;
+  using std::log;
+  using std::sqrt;
+  using std::tanh;
+  switch (activation) {
+    case Activation::kTanh:
+      return tanh(z);
+    case Activation::kGelu:
+      return z * erfc(-z / sqrt(T(2.0))) / T(2.0);
+    case Activation::kRelu:
+      return z > T(0.0) ? z : T(0.0);
+    case Activation::kSoftplus:
+      return log(T(1.0) + exp(z));
+    case Activation::kIdentity:
+      return z;
+  }
+  return z;
+}
+
+// The network unit by unit.
+struct Loops {
+  MlpOptions options;
+
+  template <typename T>
+  T operator()(const Column<T>& theta, const double* record) const {
+    using std::exp;
+    using std::log;
+    const auto& widths = options.widths;
+    std::vector<T> z;
+    for (std::int64_t i = 0; i < widths.front(); ++i) z.push_back(T(record[i]));
+    Eigen::Index next = 0;
+    for (std::size_t layer = 1; layer < widths.size(); ++layer) {
+      std::vector<T> out(static_cast<std::size_t>(widths[layer]), T(0.0));
+      for (T& unit : out) {
+        for (const T& in : z) unit += theta(next++) * in;
+      }
+      for (T& unit : out) {
+        unit += theta(next++);
+        if (layer + 1 < widths.size()) unit = activate(options.activation, unit);
+      }
+      z = out;
+    }
+    const double* target = record + widths.front();
+    T total(0.0);
+    if (options.loss == MlpLoss::kMeanSquaredError) {
+      for (std::size_t i = 0; i < z.size(); ++i) {
+        const T residual = z[i] - T(target[i]);
+        total += residual * residual / T(static_cast<double>(z.size()));
+      }
+      return total;
+    }
+    T of_class(0.0);
+    for (std::size_t i = 0; i < z.size(); ++i) {
+      total += exp(z[i]);
+      if (target[i] == 1) of_class = z[i];
+    }
+    return log(total) - of_class;
+  }
+};
+
+SampleTable labelled(const MlpOptions& options, Eigen::Index count, std::uint64_t seed) {
+  const Eigen::Index in = options.widths.front();
+  const Eigen::Index out = options.widths.back();
+  SampleTable table = test::Numbers(seed).table(count, in + out);
+  if (options.loss == MlpLoss::kCrossEntropy) {
+    table.rightCols(out).setZero();
+    for (Eigen::Index i = 0; i < count; ++i)
+      table(i, in + (i * i) % out) = 1;  // more of some classes
+  }
+  return table;
+}
+
+struct Shape {
+  const char* name;
+  MlpOptions options;
+};
+
+void PrintTo(const Shape& shape, std::ostream* out) { *out << shape.name; }
+
+class Mlp : public testing::TestWithParam<Shape> {
+ protected:
+  const MlpOptions options = GetParam().options;
+  const Model model = mlp(options);
+  const SampleTable samples = labelled(options, 5, 41);
+};
+
+TEST_P(Mlp, EqualsPlainLoopsAtRandomWeights) {
+  const Eigen::VectorXd theta = 1.5 * test::Numbers(42).vector(model.num_parameters());
+  test::expect_exact(model, Loops{options}, theta, samples);
+}
+
+TEST_P(Mlp, EqualsPlainLoopsAtZeroWeights) {
+  const Eigen::VectorXd theta = Eigen::VectorXd::Zero(model.num_parameters());
+  if (options.activation != Activation::kRelu) {
+    test::expect_exact(model, Loops{options}, theta, samples);
+    return;
+  }
+  // Every pre-activation is exactly at the kink, where differences say nothing.
+  const auto actual = test::from_objective(test::objective_of(model, samples), theta);
+  const test::MeanLoss mean{Loops{options}, samples};
+  test::expect_near(actual,
+                    test::by_nested_ceres<test::kNested>(mean, theta),
+                    test::kDoubleTolerance,
+                    "nested Jets");
+  test::expect_near(actual,
+                    test::fifty_digit_tape(model, theta, samples),
+                    test::kExactTolerance,
+                    "the 50-digit tape");
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Shapes,
+    Mlp,
+    testing::Values(
+        Shape{"Tanh", {{2, 3, 3}, Activation::kTanh, MlpLoss::kCrossEntropy}},
+        Shape{"TanhThreeLayers", {{2, 2, 2, 3}, Activation::kTanh, MlpLoss::kMeanSquaredError}},
+        Shape{"Gelu", {{2, 3, 3}, Activation::kGelu, MlpLoss::kCrossEntropy}},
+        Shape{"Relu", {{2, 2, 2, 3}, Activation::kRelu, MlpLoss::kCrossEntropy}},
+        Shape{"Softplus", {{2, 3, 2}, Activation::kSoftplus, MlpLoss::kMeanSquaredError}},
+        Shape{"Identity", {{2, 2, 2, 2}, Activation::kIdentity, MlpLoss::kMeanSquaredError}},
+        Shape{"SoftmaxRegression", {{3, 4}, Activation::kTanh, MlpLoss::kCrossEntropy}}),
+    [](const auto& instance) { return std::string(instance.param.name); });
+
+TEST(ReluMlp, HasSlopeZeroWhereAPreActivationIsExactlyZero) {
+  // Inputs of halves and weights of quarters make z exactly 0 for some samples and units only.
+  const MlpOptions options{{2, 3, 2}, Activation::kRelu, MlpLoss::kCrossEntropy};
+  const Model model = mlp(options);
+  SampleTable samples = labelled(options, 4, 43);
+  samples.leftCols(2) << 0.5, 0.5, 1, -0.5, -0.5, 1, 2, 2;
+  Eigen::VectorXd theta = test::Numbers(44).vector(17);
+  theta.head(9) << 0.25, -0.25, 0.5, 1, -0.75, 0.25, 0, 0, 0;
+  const auto actual = test::from_objective(test::objective_of(model, samples), theta);
+  const test::MeanLoss mean{Loops{options}, samples};
+  test::expect_near(actual,
+                    test::by_nested_ceres<test::kNested>(mean, theta),
+                    test::kDoubleTolerance,
+                    "nested Jets");
+  test::expect_near(actual,
+                    test::fifty_digit_tape(model, theta, samples),
+                    test::kExactTolerance,
+                    "the 50-digit tape");
+  EXPECT_GT(actual.gradient.head(6).norm(), 0);
+}
+
+TEST(LinearMlp, IsLeastSquares) {
+  // One layer, mse: the block of output unit o is (2/out) (1/N) sum_i (x_i, 1) (x_i, 1)^T, whatever
+  // the weights; different units do not interact.
+  const MlpOptions options{{3, 2}, Activation::kIdentity, MlpLoss::kMeanSquaredError};
+  const Model model = mlp(options);
+  const SampleTable samples = labelled(options, 9, 45);
+  const Eigen::MatrixXd X = samples.leftCols(3);
+  const Eigen::MatrixXd XX = X.transpose() * X / 9;
+  const Eigen::VectorXd mean = X.colwise().mean();
+  Eigen::MatrixXd H = Eigen::MatrixXd::Zero(8, 8);  // weight (2, 3), bias (2)
+  for (Eigen::Index o = 0; o < 2; ++o) {
+    H.block(3 * o, 3 * o, 3, 3) = XX;
+    H.block(3 * o, 6 + o, 3, 1) = mean;
+    H.block(6 + o, 3 * o, 1, 3) = mean.transpose();
+    H(6 + o, 6 + o) = 1;
+  }
+  for (const std::uint64_t seed : {46U, 47U}) {
+    const Eigen::VectorXd theta = test::Numbers(seed).vector(8);
+    const auto actual = test::from_objective(test::objective_of(model, samples), theta);
+    EXPECT_TRUE((actual.hessian - H).norm() <= test::kDoubleTolerance * H.norm());
+    Eigen::VectorXd gradient = H * theta;  // minus the right-hand side of the normal equations
+    for (Eigen::Index o = 0; o < 2; ++o) {
+      gradient.segment(3 * o, 3) -= X.transpose() * samples.col(3 + o) / 9;
+      gradient(6 + o) -= samples.col(3 + o).mean();
+    }
+    EXPECT_TRUE((actual.gradient - gradient).norm() <= test::kDoubleTolerance * gradient.norm());
+  }
+}
+
+TEST(SoftmaxRegression, HasTheKroneckerHessian) {
+  // (1/N) sum_i (diag(p_i) - p_i p_i^T) kron x_i x_i^T, with x extended by the bias's 1.
+  const MlpOptions options{{3, 4}, Activation::kTanh, MlpLoss::kCrossEntropy};
+  const Model model = mlp(options);
+  const SampleTable samples = labelled(options, 7, 48);
+  const Eigen::VectorXd theta = test::Numbers(49).vector(16);
+  const Eigen::MatrixXd W =
+      Eigen::Map<const Eigen::Matrix<double, 4, 3, Eigen::RowMajor>>(theta.data());
+  Eigen::MatrixXd H = Eigen::MatrixXd::Zero(16, 16);
+  for (Eigen::Index i = 0; i < 7; ++i) {
+    Eigen::Vector4d x;
+    x << samples.row(i).head(3).transpose(), 1;
+    const Eigen::VectorXd e = (W * x.head(3) + theta.tail(4)).array().exp();
+    const Eigen::VectorXd p = e / e.sum();
+    const auto index = [](Eigen::Index unit, Eigen::Index k) {
+      return k < 3 ? 3 * unit + k : 12 + unit;
+    };
+    for (Eigen::Index a = 0; a < 4; ++a) {
+      for (Eigen::Index b = 0; b < 4; ++b) {
+        const double curvature = (a == b ? p(a) : 0) - p(a) * p(b);
+        for (Eigen::Index k = 0; k < 4; ++k) {
+          for (Eigen::Index l = 0; l < 4; ++l) {
+            H(index(a, k), index(b, l)) += curvature * x(k) * x(l) / 7;
+          }
+        }
+      }
+    }
+  }
+  const Eigen::MatrixXd actual = test::objective_of(model, samples).hessian(theta);
+  EXPECT_TRUE((actual - H).norm() <= test::kDoubleTolerance * H.norm());
+}
+
+TEST(CrossEntropy, DoesNotSeeAShiftOfAllLogits) {
+  // Adding a constant to every output bias is a flat direction: H v = 0, g . v = 0.
+  const MlpOptions options{{2, 4, 3}, Activation::kGelu, MlpLoss::kCrossEntropy};
+  const Model model = mlp(options);
+  const SampleTable samples = labelled(options, 7, 50);
+  const Eigen::VectorXd theta = test::Numbers(51).vector(model.num_parameters());
+  Eigen::VectorXd shift = Eigen::VectorXd::Zero(theta.size());
+  shift.tail(3).setOnes();
+  const auto objective = test::objective_of(model, samples);
+  const auto plain = test::from_objective(objective, theta);
+  EXPECT_TRUE((plain.hessian * shift).norm() <= test::kDoubleTolerance * plain.hessian.norm());
+  EXPECT_TRUE(std::abs(plain.gradient.dot(shift)) <=
+              test::kDoubleTolerance * plain.gradient.norm());
+  // Logits of 1000 lose 1000 eps each, and none overflows.
+  test::expect_near(test::from_objective(objective, theta + 1000 * shift),
+                    plain,
+                    4e3 * test::kEpsilon,
+                    "the logits unshifted");
+}
+
+TEST(MlpModel, DoesNotDependOnTheOrderOfHiddenUnits) {
+  const MlpOptions options{{2, 4, 3}, Activation::kTanh, MlpLoss::kCrossEntropy};
+  const Model model = mlp(options);
+  const SampleTable samples = labelled(options, 7, 52);
+  const Eigen::VectorXd theta = test::Numbers(53).vector(27);
+  // Units 0..3 become 1, 2, 3, 0: rows of the first weight and bias, columns of the second.
+  Eigen::VectorXi from(27);
+  for (int i = 0; i < 27; ++i) from(i) = i;
+  for (int u = 0; u < 4; ++u) {
+    const int source = (u + 1) % 4;
+    from(2 * u) = 2 * source;
+    from(2 * u + 1) = 2 * source + 1;
+    from(8 + u) = 8 + source;
+    for (int o = 0; o < 3; ++o) from(12 + 4 * o + u) = 12 + 4 * o + source;
+  }
+  const auto objective = test::objective_of(model, samples);
+  const auto plain = test::from_objective(objective, theta);
+  test::expect_near(test::from_objective(objective, theta(from)),
+                    {plain.value, plain.gradient(from), plain.hessian(from, from)},
+                    test::kDoubleTolerance,
+                    "the units in order");
+}
+
+TEST(ReluMlp, LeavesDeadUnitsExactlyFlat) {
+  // A bias of -100 switches hidden unit 1 off for every sample.
+  const MlpOptions options{{2, 3, 2}, Activation::kRelu, MlpLoss::kCrossEntropy};
+  const Model model = mlp(options);
+  Eigen::VectorXd theta = test::Numbers(54).vector(17);
+  theta(7) = -100;
+  const auto actual =
+      test::from_objective(test::objective_of(model, labelled(options, 7, 55)), theta);
+  for (const Eigen::Index dead : {2, 3, 7, 10, 13}) {
+    EXPECT_EQ(actual.gradient(dead), 0);
+    EXPECT_EQ(actual.hessian.row(dead), Eigen::RowVectorXd::Zero(17));
+  }
+}
+
+TEST(MlpModel, RefusesFewerThanTwoWidthsAndEmptyLayers) {
+  EXPECT_THROW(mlp({.widths = {}}), PreconditionError);
+  EXPECT_THROW(mlp({.widths = {3}}), PreconditionError);
+  EXPECT_THROW(mlp({.widths = {3, 0, 2}}), PreconditionError);
+}
+
+}  // namespace
+}  // namespace hesscope

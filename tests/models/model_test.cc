@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <string>
+#include <vector>
+
+#include <Eigen/Core>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <hesscope/core/error.h>
+#include <hesscope/models/model.h>
+#include <hesscope/models/model_registry.h>
+
+#include "models/model_oracle.h"
+
+namespace hesscope {
+namespace {
+
+using Shape = std::vector<std::int64_t>;
+
+template <typename Error, typename Call>
+void expect_refusal(const Call& call, const std::string& message) {
+  try {
+    call();
+    ADD_FAILURE() << "not refused; expected: " << message;
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr(message));
+  }
+}
+
+Model ridge() {
+  ModelBuilder b("ridge");
+  const Var w = b.parameter("weight", {3});
+  const auto stack = b.parameter_stack("stack", 2, 2, 1);
+  const Var x = b.array("inputs", {3});
+  const Var y = b.array("target", {});
+  const Var label = b.one_hot("label", 4);
+  return b.finish(square(matmul_tn(w, x) - y) + sum(square(stack[0] - stack[1])) + sum(label));
+}
+
+TEST(ModelBuilder, PlacesParametersAndArraysOneAfterTheOther) {
+  const Model model = ridge();
+  EXPECT_EQ(model.kind, "ridge");
+  EXPECT_EQ(model.num_parameters(), 7);
+  EXPECT_EQ(model.record_size(), 8);
+  ASSERT_EQ(model.parameters.size(), 2U);
+  EXPECT_EQ(model.parameters[1].name, "stack");
+  EXPECT_EQ(model.parameters[1].shape, (Shape{2, 2, 1}));
+  EXPECT_EQ(model.parameters[1].offset, 3);
+  EXPECT_EQ(model.parameters[1].size, 4);
+  ASSERT_EQ(model.arrays.size(), 3U);
+  EXPECT_EQ(model.arrays[1].offset, 3);
+  EXPECT_EQ(model.arrays[1].width, 1);
+  EXPECT_EQ(model.arrays[2].content, DataArray::Content::kClass);
+  EXPECT_EQ(model.arrays[2].width, 4);
+  EXPECT_EQ(model.graph->num_parameters(), 7);
+  EXPECT_EQ(model.graph->record_size(), 8);
+}
+
+TEST(ModelBuilder, ReadsStacksMatrixByMatrix) {
+  const Model model = ridge();
+  Eigen::VectorXd theta(7);
+  theta << 0, 0, 0, 1, 2, 10, 20;  // stack[0] - stack[1] = (-9, -18)
+  const SampleTable sample = SampleTable::Zero(1, 8);
+  EXPECT_EQ(test::objective_of(model, sample).value(theta), 81 + 324);
+}
+
+TEST(ModelBuilder, RefusesShapesItCannotHold) {
+  ModelBuilder b("bad");
+  const auto refused = [](const auto& call) { expect_refusal<PreconditionError>(call, "'w'"); };
+  refused([&] { b.parameter("w", {}); });
+  refused([&] { b.parameter("w", {2, 0}); });
+  refused([&] { b.parameter("w", {2, 2, 2}); });
+  refused([&] { b.parameter_stack("w", 0, 2, 2); });
+  refused([&] { b.array("w", {1, 2, 3}); });
+  refused([&] { b.array("w", {-1}); });
+  refused([&] { b.one_hot("w", 0); });
+}
+
+TEST(TensorShapes, SuggestsTheNearestName) {
+  const TensorShapes file{"a.npz", {{"layers.0.P", {2, 2}}, {"layers.0.Q", {2, 2}}}};
+  EXPECT_EQ(file.at("layers.0.P"), (Shape{2, 2}));
+  expect_refusal<InputError>([&] { file.at("layer.0.P"); },
+                             "a.npz: no tensor 'layer.0.P' (did you mean 'layers.0.P'?); the file "
+                             "holds layers.0.P, layers.0.Q");
+  const TensorShapes empty{"b.npz", {}};
+  expect_refusal<InputError>([&] { empty.at("w"); }, "b.npz: no tensor 'w'; the file holds none");
+}
+
+TEST(TensorShapes, ChecksRankAndExtents) {
+  const TensorShapes file{"a.npz", {{"w", {2, 3}}, {"none", {0, 3}}}};
+  EXPECT_EQ(file.at("w", 2, "(out, in)"), (Shape{2, 3}));
+  expect_refusal<InputError>([&] { file.at("w", 3, "(heads, D, d)"); },
+                             "a.npz: tensor 'w': expected shape (heads, D, d) with no empty "
+                             "dimension, found (2, 3)");
+  expect_refusal<InputError>([&] { file.at("none", 2, "(out, in)"); }, "found (0, 3)");
+}
+
+TEST(RequireParameters, AcceptsExactlyTheModelsParameters) {
+  const Model model = ridge();
+  const auto checkpoint = [](std::map<std::string, Shape> shapes) {
+    return TensorShapes{"c.npz", std::move(shapes)};
+  };
+  EXPECT_NO_THROW(require_parameters(model, checkpoint({{"weight", {3}}, {"stack", {2, 2, 1}}})));
+  expect_refusal<InputError>(
+      [&] {
+        require_parameters(model, checkpoint({{"weight", {3}}}));
+      },
+      "c.npz: no tensor 'stack'");
+  expect_refusal<InputError>(
+      [&] {
+        require_parameters(model, checkpoint({{"weight", {4}}, {"stack", {2, 2, 1}}}));
+      },
+      "c.npz: tensor 'weight': expected shape (3,), found (4,)");
+  // A transposed or flattened parameter is another parameter.
+  expect_refusal<InputError>(
+      [&] {
+        require_parameters(model, checkpoint({{"weight", {3, 1}}, {"stack", {2, 2, 1}}}));
+      },
+      "expected shape (3,), found (3, 1)");
+  expect_refusal<InputError>(
+      [&] {
+        require_parameters(model,
+                           checkpoint({{"weight", {3}}, {"stack", {2, 2, 1}}, {"bias", {1}}}));
+      },
+      "c.npz: tensor 'bias' of shape (1,) is no parameter of the ridge model");
+}
+
+TEST(RequireArrays, ReturnsTheCommonNumberOfSamples) {
+  const Model model = ridge();
+  const auto samples = [&](Shape inputs, Shape target, Shape label) {
+    return require_arrays(
+        model, {"d.npz", {{"inputs", inputs}, {"target", target}, {"label", label}, {"x", {9}}}});
+  };
+  EXPECT_EQ(samples({5, 3}, {5}, {5}), 5);
+  EXPECT_EQ(samples({5, 3}, {5, 1}, {5}), 5);  // (samples, 1) for (samples,)
+  EXPECT_EQ(samples({1, 3}, {1}, {1}), 1);
+  expect_refusal<InputError>(
+      [&] {
+        samples({5, 4}, {5}, {5});
+      },
+      "d.npz: array 'inputs': expected shape (samples, 3), found (5, 4)");
+  expect_refusal<InputError>(
+      [&] {
+        samples({5, 3}, {5, 2}, {5});
+      },
+      "d.npz: array 'target': expected shape (samples,), found (5, 2)");
+  expect_refusal<InputError>([&] { samples({5, 3}, {}, {5}); }, "'target': expected shape");
+  expect_refusal<InputError>(
+      [&] {
+        samples({5, 3}, {4}, {5});
+      },
+      "d.npz: array 'target' has 4 samples, but 'inputs' has 5");
+  expect_refusal<InputError>([&] { samples({0, 3}, {0}, {0}); }, "'inputs' has no samples");
+  expect_refusal<InputError>(
+      [&] {
+        require_arrays(model, {"d.npz", {{"inputs", {5, 3}}}});
+      },
+      "d.npz: no tensor 'target'");
+}
+
+TEST(RequireArrays, AcceptsAVectorWhereRowsHaveOneEntry) {
+  ModelBuilder b("scalar");
+  const Var w = b.parameter("w", {1});
+  const Model model = b.finish(square(w - b.array("target", {1})));
+  EXPECT_EQ(require_arrays(model, {"d.npz", {{"target", {7}}}}), 7);
+  EXPECT_EQ(require_arrays(model, {"d.npz", {{"target", {7, 1}}}}), 7);
+  EXPECT_THROW(require_arrays(model, {"d.npz", {{"target", {7, 2}}}}), InputError);
+}
+
+TEST(ModelRegistry, FindsEachKindByItsName) {
+  std::vector<std::string> names;
+  for (const ModelKind& kind : model_kinds()) {
+    names.push_back(kind.name);
+    EXPECT_EQ(find_model_kind(kind.name), &kind);
+    EXPECT_FALSE(kind.summary.empty());
+  }
+  EXPECT_THAT(
+      names, testing::UnorderedElementsAre("linear-attention", "attention", "signal-noise", "mlp"));
+  EXPECT_EQ(find_model_kind("linear"), nullptr);
+}
+
+}  // namespace
+}  // namespace hesscope

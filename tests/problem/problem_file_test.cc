@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <hesscope/core/error.h>
+#include <hesscope/problem/problem_file.h>
+
+#include "support/files.h"
+
+namespace hesscope {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+class ProblemFileTest : public testing::Test {
+ protected:
+  ProblemFile parse(const std::string& text) const {
+    test::write_bytes(path_, text);
+    return read_problem_file(path_);
+  }
+
+  // Line 0: a message about the whole file.
+  template <typename... Parts>
+  void expect_error(const std::string& text, int line, const Parts&... parts) const {
+    const std::string place = path_.string() + ":" + (line > 0 ? std::to_string(line) + ":" : "");
+    try {
+      parse(text);
+      ADD_FAILURE() << "accepted:\n" << text;
+    } catch (const ConfigError& error) {
+      EXPECT_THAT(error.what(), AllOf(StartsWith(place), HasSubstr(parts)...));
+    }
+  }
+
+  test::ScratchFolder folder_;
+  const std::filesystem::path path_ = folder_ / "problem.toml";
+};
+
+TEST_F(ProblemFileTest, ReadsModelAndData) {
+  const ProblemFile problem = parse(
+      "# a comment\n[model]\nkind = \"linear-attention\"\nlayers = 3\nparametrization = \"full\"\n"
+      "[data]\nfile = \"sub/eval.npz\"\n");
+  EXPECT_EQ(problem.path, path_);
+  EXPECT_EQ(problem.model_kind, "linear-attention");
+  EXPECT_EQ(problem.model.integer("layers"), 3);
+  EXPECT_EQ(problem.model.text("parametrization"), "full");
+  EXPECT_EQ(problem.data.text("file"), "sub/eval.npz");
+  EXPECT_EQ(problem.data_path, folder_.path() / "sub/eval.npz");
+}
+
+TEST_F(ProblemFileTest, ResolvesPathsAgainstItsOwnFolder) {
+  const std::string model = "[model]\nkind = \"signal-noise\"\n";
+  EXPECT_EQ(parse(model + "[data]\nfile = \"/abs/x.npz\"\n").data_path, "/abs/x.npz");
+  EXPECT_EQ(parse(model + "[data]\nfile = \"../x.npz\"\n").data_path, folder_.path() / "../x.npz");
+}
+
+TEST_F(ProblemFileTest, FillsInFallbacks) {
+  const ProblemFile problem =
+      parse("[data]\nfile = \"x.npz\"\n[model]\nlayers = 1\nkind = \"linear-attention\"\n");
+  EXPECT_EQ(problem.model.text("parametrization"), "sparse");
+}
+
+TEST_F(ProblemFileTest, SuggestsTheNearestKey) {
+  expect_error("[model]\nkind = \"linear-attention\"\nlayer = 3\n[data]\nfile = \"x\"\n",
+               3,
+               "unknown key 'layer'",
+               "[model] of kind 'linear-attention'",
+               "did you mean 'layers'?",
+               "it takes layers, parametrization");
+  expect_error("[model]\nkind = \"signal-noise\"\n\n[data]\nfile = \"x\"\nfiles = 2\n",
+               6,
+               "unknown key 'files' in [data]",
+               "did you mean 'file'?");
+  // A key of another kind is unknown too.
+  expect_error(
+      "[model]\nkind = \"mlp\"\nactivation = \"relu\"\nloss = \"mse\"\nlayers = 3\n"
+      "[data]\nfile = \"x\"\n",
+      5,
+      "unknown key 'layers' in [model] of kind 'mlp'");
+}
+
+TEST_F(ProblemFileTest, SuggestsTheNearestTable) {
+  expect_error("[modle]\nkind = \"mlp\"\n[data]\nfile = \"x\"\n",
+               1,
+               "unknown table 'modle'",
+               "did you mean 'model'?");
+  expect_error("[model]\nkind = \"signal-noise\"\n[data]\nfile = \"x\"\n[optimizer]\nlr = 1\n",
+               5,
+               "unknown table 'optimizer'");
+  expect_error("seed = 3\n[model]\nkind = \"signal-noise\"\n[data]\nfile = \"x\"\n",
+               1,
+               "unknown key 'seed'");
+}
+
+TEST_F(ProblemFileTest, SuggestsTheNearestChoice) {
+  expect_error("[model]\nkind = \"linear-atention\"\n[data]\nfile = \"x\"\n",
+               2,
+               "'kind' must be one of linear-attention, attention, signal-noise, mlp",
+               "got 'linear-atention'",
+               "did you mean 'linear-attention'?");
+  expect_error(
+      "[model]\nkind = \"mlp\"\nloss = \"mse\"\nactivation = \"Tanh\"\n[data]\nfile = \"x\"\n",
+      4,
+      "'activation' must be one of tanh, gelu, relu, softplus, identity",
+      "did you mean 'tanh'?");
+}
+
+TEST_F(ProblemFileTest, NamesWhatIsMissing) {
+  expect_error("", 0, "needs a table [model]");
+  expect_error("[model]\nkind = \"signal-noise\"\n", 0, "needs a table [data]");
+  expect_error("[model]\nlayers = 3\n[data]\nfile = \"x\"\n", 1, "[model] needs the key 'kind'");
+  expect_error("\n[model]\nkind = \"linear-attention\"\n[data]\nfile = \"x\"\n",
+               2,
+               "[model] of kind 'linear-attention' needs the key 'layers' (number of layers)");
+  expect_error(
+      "[model]\nkind = \"attention\"\n[data]\nfile = \"x\"\n", 1, "needs the key 'kernel'");
+  expect_error("[model]\nkind = \"signal-noise\"\n[data]\n", 3, "[data] needs the key 'file'");
+}
+
+TEST_F(ProblemFileTest, RefusesOtherTypes) {
+  const std::string data = "\n[data]\nfile = \"x\"\n";
+  const std::string linear = "[model]\nkind = \"linear-attention\"\n";
+  expect_error(linear + "layers = \"3\"" + data, 3, "'layers' must be an integer");
+  expect_error(linear + "layers = 3.0" + data, 3, "'layers' must be an integer");
+  expect_error(linear + "layers = true" + data, 3, "'layers' must be an integer");
+  expect_error(linear + "layers = [3]" + data, 3, "'layers' in [model] must be a single value");
+  expect_error(linear + "layers = 2024-01-01" + data, 3, "'layers' in [model]", "single value");
+  expect_error("[model]\nkind = 3" + data, 2, "'kind' must be a string");
+  expect_error(
+      "[model]\nkind = \"signal-noise\"\n[data]\nfile = 1\n", 4, "'file' must be a string");
+  expect_error("model = 3\n[data]\nfile = \"x\"\n", 1, "[model]");
+  expect_error("[[model]]\nkind = \"mlp\"\n[data]\nfile = \"x\"\n", 1, "[model]");
+}
+
+TEST_F(ProblemFileTest, RefusesNumbersOutOfRange) {
+  for (const std::string layers : {"0", "-3", "1001"}) {
+    expect_error(
+        "[model]\nkind = \"linear-attention\"\nlayers = " + layers + "\n[data]\nfile = \"x\"\n",
+        3,
+        "'layers' must be between 1 and 1000, got " + layers);
+  }
+}
+
+TEST_F(ProblemFileTest, PlacesSyntaxErrors) {
+  expect_error("[model]\nkind = \"mlp\n[data]\n", 2);
+  expect_error("[model]\nkind = \"mlp\"\nkind = \"mlp\"\n", 3);
+  expect_error("[model\n", 1);
+  expect_error("[model]\nlayers = 99999999999999999999\n", 2);
+  expect_error("[model]\n\xff\xfe = 1\n", 0, "utf-8");
+}
+
+TEST_F(ProblemFileTest, RefusesWhatItCannotRead) {
+  for (const std::filesystem::path& path : {folder_ / "absent.toml", folder_.path()}) {
+    try {
+      read_problem_file(path);
+      ADD_FAILURE() << "read " << path;
+    } catch (const ConfigError& error) {
+      EXPECT_EQ(error.what(), path.string() + ": cannot read the problem file");
+    }
+  }
+}
+
+TEST_F(ProblemFileTest, ResolvesToTomlThatSaysTheSame) {
+  const std::string nasty = R"(a "quoted" \ back'slash	tab 'and' ü.npz)";
+  const std::string text =
+      "[model]\nkind = \"linear-attention\"\nlayers = 3\n[data]\nfile = '''" + nasty + "'''\n";
+  const ProblemFile problem = parse(text);
+  EXPECT_EQ(problem.data.text("file"), nasty);
+  const std::string resolved = problem.resolved_toml();
+  EXPECT_THAT(resolved, HasSubstr("parametrization = "));
+  const ProblemFile again = parse(resolved);
+  EXPECT_EQ(again.model_kind, problem.model_kind);
+  EXPECT_EQ(again.model.values(), problem.model.values());
+  EXPECT_EQ(again.data.values(), problem.data.values());
+  EXPECT_EQ(again.data_path, problem.data_path);
+  EXPECT_EQ(again.resolved_toml(), resolved);
+}
+
+TEST_F(ProblemFileTest, ResolvesToTomlThatDoesNotDependOnOrderOrComments) {
+  const std::string a =
+      "[model]\nkind = \"mlp\"\nloss = \"mse\"\nactivation = \"relu\"\n"
+      "[data]\nfile = \"x\"\n";
+  const std::string b =
+      "# note\n[data]\nfile = 'x'\n\n[model]\nactivation = 'relu'\n"
+      "kind = \"mlp\" # note\nloss = \"mse\"";
+  EXPECT_EQ(parse(a).resolved_toml(), parse(b).resolved_toml());
+}
+
+}  // namespace
+}  // namespace hesscope
