@@ -75,6 +75,7 @@
 #include <cmath>
 #include <compare>
 #include <cstddef>
+#include <limits>
 #include <type_traits>
 
 #include <Eigen/Core>
@@ -129,10 +130,12 @@ class Jet {
     return x;
   }
 
-  /// d2/dx_i dx_j for min(i, j) < M, in either order.
+  /// d2/dx_i dx_j, in either order; NaN for a pair that is not kept, min(i, j) >= M.
   double second(int i, int j) const {
     static_assert(Order == 2, "second derivatives need a Jet of order 2");
-    return i >= j ? hessian[packed(i, j)] : hessian[packed(j, i)];
+    const int column = i < j ? i : j;
+    if (column >= M) return std::numeric_limits<double>::quiet_NaN();
+    return hessian[packed(i + j - column, column)];
   }
 
   /// Position of (i, j), i >= j, j < M, in `hessian`.

@@ -212,12 +212,13 @@ Objective::Matrix GraphObjective::hessian(const ConstVectorRef& theta,
   const Vector point = theta;
   const double scale = 1.0 / static_cast<double>(range.size());
   constexpr Eigen::Index kWidth = Sweep::kMaxDirections;
+  // Work is counted in entries times samples: whole numbers, so that it ends at exactly 1.
   const auto entries = [&](Eigen::Index first) {
-    return static_cast<double>((n - first) * std::min(kWidth, n - first));
+    return (n - first) * std::min(kWidth, n - first);
   };
-  double total = 0;
+  Eigen::Index total = 0;
   for (Eigen::Index first = 0; first < n; first += kWidth) total += entries(first);
-  Progress report(progress, total);
+  Progress report(progress, static_cast<double>(total * range.size()));
   Matrix h(n, n);
   // One task per block of columns: it computes the rows from the diagonal block down and writes
   // them and their mirror image; no two tasks write the same entry.
@@ -227,6 +228,7 @@ Objective::Matrix GraphObjective::hessian(const ConstVectorRef& theta,
     std::vector<double> columns(static_cast<std::size_t>((n - first) * width));
     impl_->sum(range, columns, [&](Sweep& sweep, Records records, std::span<double> partial) {
       sweep.hessian_columns(span_of(point), records, first, static_cast<int>(width), partial);
+      report.add(static_cast<double>(entries(first) * records.count));
     });
     for (Eigen::Index k = 0; k < width; ++k) {
       for (Eigen::Index i = first + k; i < n; ++i) {
@@ -235,7 +237,6 @@ Objective::Matrix GraphObjective::hessian(const ConstVectorRef& theta,
         h(first + k, i) = entry;
       }
     }
-    report.add(entries(first));
   });
   return h;
 }
