@@ -151,6 +151,51 @@ TEST(LogSumExp, PropagatesNaNFromAnyEntry) {
   }
 }
 
+TEST(LogSumExp, HasWeightsThatSumToOneForHugeArguments) {
+  const auto loss = [](Graph& g) { return log_sum_exp(g.parameter(0, 2, 1)); };
+  for (const double x : {1e12, 1e17, -1e17}) {
+    EXPECT_EQ(derivatives_at(loss, Eigen::Vector2d(x, x)).gradient, Eigen::Vector2d(0.5, 0.5)) << x;
+  }
+}
+
+TEST(CrossEntropy, IsExactForLargeArguments) {
+  const auto loss = [](Graph& g) {
+    return cross_entropy(g.parameter(0, 2, 1), g.constant(Eigen::Vector2d(1, 0)));
+  };
+  // log(1 + exp(-d)) for d = z_0 - z_1, with slope -1 / (1 + exp(d)) in d.
+  for (const double d : {-800.0, -30.0, 0.0, 30.0, 700.0}) {
+    const test::Derivatives actual = derivatives_at(loss, Eigen::Vector2d(d, 0));
+    const double value = d < -700 ? -d : std::log1p(std::exp(-d));
+    const double slope = -1 / (1 + std::exp(d));
+    const double curvature = -slope / (1 + std::exp(-d));
+    EXPECT_LE(std::abs(actual.value - value), 1e-14 * value) << d;
+    EXPECT_LE((actual.gradient - Eigen::Vector2d(slope, -slope)).norm(), 1e-14 * std::abs(slope));
+    EXPECT_LE(std::abs(actual.hessian(0, 0) - curvature), 1e-14 * curvature) << d;
+    EXPECT_LE(std::abs(actual.hessian(0, 1) + curvature), 1e-14 * curvature) << d;
+  }
+}
+
+TEST(CrossEntropy, PropagatesNaNFromAnyEntry) {
+  const auto loss = [](Graph& g) {
+    return cross_entropy(g.parameter(0, 3, 1), g.constant(Eigen::Vector3d(0, 1, 0)));
+  };
+  for (const Eigen::Index place : {0, 1, 2}) {
+    Eigen::VectorXd theta = Eigen::VectorXd::LinSpaced(3, 0, 1);
+    theta(place) = kNaN;
+    const test::Derivatives bad = derivatives_at(loss, theta);
+    EXPECT_TRUE(std::isnan(bad.value));
+    EXPECT_TRUE(bad.gradient.array().isNaN().all());
+  }
+}
+
+TEST(CrossEntropy, RefusesATargetThatIsNoData) {
+  Graph g;
+  const Var z = g.parameter(0, 3, 1);
+  EXPECT_THROW(cross_entropy(z, g.parameter(3, 3, 1)), PreconditionError);
+  EXPECT_THROW(cross_entropy(z, g.input(0, 2, 1)), PreconditionError);
+  EXPECT_THROW(cross_entropy(g.parameter(0, 3, 2), g.input(0, 3, 2)), PreconditionError);
+}
+
 TEST(LogSumExp, DoesNotInventNumbersForInfinities) {
   const auto loss = [](Graph& g) { return log_sum_exp(g.parameter(0, 2, 1)); };
   EXPECT_FALSE(std::isfinite(derivatives_at(loss, Eigen::Vector2d(kInfinity, 0)).value));

@@ -346,6 +346,22 @@ TEST(Graph, DifferentiatesLogSumExp) {
                });
 }
 
+TEST(Graph, DifferentiatesCrossEntropy) {
+  expect_unary(
+      [](Var a) {
+        const Var target = a.graph().constant(Eigen::Vector3d(0, 1, 0));
+        return cross_entropy(slice(a, 0, 2, 3, 1), target);
+      },
+      [](const auto& a) {
+        using T = typename std::decay_t<decltype(a)>::Scalar;
+        using std::exp;
+        using std::log;
+        T total(0.0);
+        for (Eigen::Index i = 0; i < 3; ++i) total += exp(a(i, 2));
+        return Dense<T>::Constant(1, 1, log(total) - a(1, 2));
+      });
+}
+
 TEST(Graph, DifferentiatesSum) {
   expect_unary([](Var a) { return sum(a); },
                [](const auto& a) {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cmath>
+#include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -286,6 +288,78 @@ TEST(MlpModel, RefusesFewerThanTwoWidthsAndEmptyLayers) {
   EXPECT_THROW(mlp({.widths = {}}), PreconditionError);
   EXPECT_THROW(mlp({.widths = {3}}), PreconditionError);
   EXPECT_THROW(mlp({.widths = {3, 0, 2}}), PreconditionError);
+}
+
+// A classifier sure of the right class: its loss and curvature are tiny and must still be right.
+TEST(Mlp, KeepsItsAccuracyWhenItIsSure) {
+  const Model model = mlp({.widths = {2, 4, 3}, .activation = Activation::kTanh});
+  SampleTable samples(2, model.record_size());
+  samples << 0.7, -0.4, 1, 0, 0,  //
+      0.9, 0.2, 1, 0, 0;
+  Eigen::VectorXd theta = Eigen::VectorXd::LinSpaced(model.num_parameters(), -0.9, 0.8);
+  for (const double margin : {10.0, 20.0, 40.0}) {
+    theta.tail(3) << margin, 0, 0;  // the last bias decides for class 0
+    const GraphObjective objective = test::objective_of(model, samples);
+    const test::Derivatives exact = test::fifty_digit_tape(model, theta, samples);
+    EXPECT_LE(std::abs(objective.value(theta) - exact.value), 1e-13 * exact.value) << margin;
+    EXPECT_LE((objective.gradient(theta) - exact.gradient).norm(), 1e-13 * exact.gradient.norm());
+    EXPECT_LE((objective.hessian(theta) - exact.hessian).norm(), 1e-13 * exact.hessian.norm())
+        << margin;
+  }
+}
+
+TEST(Mlp, KeepsItsAccuracyWhenUnitsSaturate) {
+  const Model model = mlp({.widths = {1, 1, 1}, .loss = MlpLoss::kMeanSquaredError});
+  SampleTable sample(1, 2);
+  sample << 1.0, 0.3;
+  for (const double weight : {5.0, 15.0, 19.5, -25.0}) {
+    const Eigen::Vector4d theta(weight, 0.1, 0.7, -0.2);
+    const test::Derivatives exact = test::fifty_digit_tape(model, theta, sample);
+    const Eigen::MatrixXd H = test::objective_of(model, sample).hessian(theta);
+    for (Eigen::Index i = 0; i < 4; ++i) {
+      for (Eigen::Index j = 0; j < 4; ++j) {
+        EXPECT_LE(std::abs(H(i, j) - exact.hessian(i, j)), 1e-12 * std::abs(exact.hessian(i, j)))
+            << weight << ' ' << i << ' ' << j;
+      }
+    }
+  }
+}
+
+// What the sizes taken from a checkpoint with these shapes are refused for; empty if they are not.
+std::string refusal_of(const std::map<std::string, std::vector<std::int64_t>>& shapes) {
+  const ModelKind kind = mlp_kind();
+  const Settings settings = Settings::checked(
+      {{"activation", std::string("tanh")}, {"loss", std::string("mse")}}, kind.keys, "[model]");
+  try {
+    kind.build(settings, {"c.npz", shapes}, {"d.npz", {}});
+    return "";
+  } catch (const InputError& error) {
+    return error.what();
+  }
+}
+
+TEST(MlpKind, NamesTheWeightThatDoesNotFit) {
+  EXPECT_EQ(refusal_of({{"layers.0.weight", {4, 2}},
+                        {"layers.0.bias", {4}},
+                        {"layers.1.weight", {3, 4}},
+                        {"layers.1.bias", {3}}}),
+            "");
+  EXPECT_EQ(
+      refusal_of({{"layers.0.weight", {2, 4}}, {"layers.0.bias", {4}}}),
+      "c.npz: tensor 'layers.0.weight': expected shape (out, in) = (4, 2), found (2, 4); it looks "
+      "transposed");
+  EXPECT_EQ(
+      refusal_of({{"layers.0.weight", {4, 2}},
+                  {"layers.0.bias", {4}},
+                  {"layers.1.weight", {4, 3}},
+                  {"layers.1.bias", {3}}}),
+      "c.npz: tensor 'layers.1.weight': expected shape (out, in) = (3, 4), found (4, 3); it looks "
+      "transposed");
+  EXPECT_EQ(refusal_of({{"layers.0.weight", {4, 2}},
+                        {"layers.0.bias", {4}},
+                        {"layers.1.weight", {3, 5}},
+                        {"layers.1.bias", {3}}}),
+            "c.npz: tensor 'layers.1.weight': expected shape (out, in) = (3, 4), found (3, 5)");
 }
 
 }  // namespace

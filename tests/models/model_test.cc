@@ -76,6 +76,16 @@ TEST(ModelBuilder, RefusesShapesItCannotHold) {
   refused([&] { b.one_hot("w", 0); });
 }
 
+TEST(ModelBuilder, RefusesASecondTensorOfTheSameName) {
+  ModelBuilder b("bad");
+  b.parameter("w", {2});
+  b.array("x", {2});
+  expect_refusal<PreconditionError>([&] { b.parameter("w", {3}); }, "two 'w'");
+  expect_refusal<PreconditionError>([&] { b.parameter_stack("w", 2, 2, 2); }, "two 'w'");
+  expect_refusal<PreconditionError>([&] { b.array("x", {}); }, "two 'x'");
+  expect_refusal<PreconditionError>([&] { b.one_hot("x", 3); }, "two 'x'");
+}
+
 TEST(TensorShapes, SuggestsTheNearestName) {
   const TensorShapes file{"a.npz", {{"layers.0.P", {2, 2}}, {"layers.0.Q", {2, 2}}}};
   EXPECT_EQ(file.at("layers.0.P"), (Shape{2, 2}));

@@ -170,12 +170,12 @@ TEST_F(ProblemTest, NamesParametersOfAnotherShape) {
                with(network(), "layers.0.bias", {{2}, {}}),
                points(),
                checkpoint_,
-               "tensor 'layers.0.bias': expected shape (3,), found (2,)");
+               "tensor 'layers.0.weight': expected shape (out, in) = (2, 3), found (3, 2)");
   expect_error(kMlp,
                with(network(), "layers.1.weight", {{3, 2}, {}}),
                points(),
                checkpoint_,
-               "tensor 'layers.1.weight': expected shape (3, 3), found (3, 2)");
+               "tensor 'layers.1.weight': expected shape (out, in) = (2, 3), found (3, 2)");
   expect_error(kMlp,
                with(network(), "layers.0.weight", {{6}, {}}),
                points(),

@@ -187,18 +187,20 @@ struct TanhFunction {
     return tanh(x);
   }
 
-  // 1 - tanh^2
+  // 1 / cosh^2 = 4 e / (1 + e)^2 with e = exp(-2 |x|): 1 - tanh^2 would cancel
   template <typename B>
   static B df(const B& x) {
-    const B t = f(x);
-    return (B(1) - t) * (B(1) + t);
+    using std::abs;
+    using std::exp;
+    const B e = exp(abs(x) * B(-2));
+    const B one_plus = B(1) + e;
+    return B(4) * e / (one_plus * one_plus);
   }
 
-  // -2 tanh (1 - tanh^2)
+  // -2 tanh / cosh^2
   template <typename B>
   static B ddf(const B& x) {
-    const B t = f(x);
-    return B(-2) * t * (B(1) - t) * (B(1) + t);
+    return B(-2) * f(x) * df(x);
   }
 };
 

@@ -178,6 +178,17 @@ Var log_sum_exp(Var a) {
   return a.graph().record({.op = Op::kLogSumExp, .a = a.node(), .rows = 1, .cols = 1});
 }
 
+Var cross_entropy(Var z, Var target) {
+  require_same_shape("cross_entropy", z, target);
+  const Op op = z.graph().nodes()[static_cast<std::size_t>(target.node())].op;
+  if (z.cols() != 1) fail("cross_entropy", "z must be a column, got " + shape(z));
+  if (op != Op::kInput && op != Op::kConstant) {
+    fail("cross_entropy", "the target must be an input or a constant");
+  }
+  return z.graph().record(
+      {.op = Op::kCrossEntropy, .a = z.node(), .b = target.node(), .rows = 1, .cols = 1});
+}
+
 Var squared_distances(Var a, Var b) {
   require_same_graph("squared_distances", a, b);
   if (a.cols() != b.cols()) {

@@ -80,6 +80,7 @@ class Graph {
     kElementary,
     kSoftmaxRows,
     kLogSumExp,
+    kCrossEntropy,
     kSquaredDistances,
     kSum,
     kSlice,
@@ -166,6 +167,10 @@ Var softmax_rows(Var a);
 
 /// log sum_ij exp(a_ij), 1 x 1, computed with the maximum subtracted.
 Var log_sum_exp(Var a);
+
+/// -log softmax(z)_t for a column z and the one t with target_t = 1, 1 x 1, accurate however small.
+/// The target is a one-hot input or a constant, of z's shape.
+Var cross_entropy(Var z, Var target);
 
 /// D_ij = ||a_i - b_j||^2 over rows i of a and j of b, without cancellation.
 Var squared_distances(Var a, Var b);

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <type_traits>
+#include <vector>
 
 #include <Eigen/Core>
 #include <ceres/jet.h>
@@ -219,28 +220,105 @@ void softmax_rows_reverse(View<Bar> x_bar, View<const Bar> p_bar, View<const T> 
 }
 
 // ---------------------------------------------------------------------------------------------------
-// y = m + log sum_ij exp(x_ij - m), m = max x; xbar_ij += ybar exp(x_ij - y).
+// y = m + log sum_ij exp(x_ij - m), m = max x; xbar_ij += ybar exp(x_ij - m) / sum.
 
 template <typename T>
-void log_sum_exp_forward(View<T> y, View<const T> x) {
+auto maximum_of(View<const T> x) {
   auto maximum = row_maximum(x, 0);
   for (Eigen::Index i = 1; i < x.rows; ++i) {
     const auto of_row = row_maximum(x, i);
     maximum = select(of_row > maximum, of_row, maximum);
   }
+  return maximum;
+}
+
+template <typename T, typename M>
+T sum_of_exponentials(View<const T> x, const M& shift) {
   T total{};
   for (Eigen::Index i = 0; i < x.rows; ++i) {
-    for (Eigen::Index j = 0; j < x.cols; ++j) total += exponential(T(x(i, j) - maximum));
+    for (Eigen::Index j = 0; j < x.cols; ++j) total += exponential(T(x(i, j) - shift));
   }
-  y(0, 0) = logarithm(total) + maximum;
+  return total;
+}
+
+template <typename T>
+void log_sum_exp_forward(View<T> y, View<const T> x) {
+  const auto maximum = maximum_of(x);
+  y(0, 0) = logarithm(sum_of_exponentials(x, maximum)) + maximum;
 }
 
 template <typename Bar, typename T>
-void log_sum_exp_reverse(View<Bar> x_bar, const Bar& y_bar, View<const T> x, const T& y) {
+void log_sum_exp_reverse(View<Bar> x_bar, const Bar& y_bar, View<const T> x) {
+  const auto maximum = maximum_of(x);
+  const T inverse_total = T(std::decay_t<decltype(maximum)>(1)) / sum_of_exponentials(x, maximum);
+  Bar scale{};
+  multiply_add(scale, y_bar, inverse_total);
   for (Eigen::Index i = 0; i < x.rows; ++i) {
     for (Eigen::Index j = 0; j < x.cols; ++j) {
-      multiply_add(x_bar(i, j), y_bar, exponential(T(x(i, j) - y)));
+      multiply_add(x_bar(i, j), scale, exponential(T(x(i, j) - maximum)));
     }
+  }
+}
+
+// ---------------------------------------------------------------------------------------------------
+// y = log sum_j exp(z_j) - z_t for the one t with c_t = 1. With r the (first) largest logit, r_j =
+// 1 at j = r and 0 elsewhere, e_j = (1 - r_j) exp(z_j - z_r), s = sum_j e_j and D = 1 + s,
+//   y = log1p(s) - (z_t - z_r),   zbar_j += ybar (p_j - c_j),   p_j - c_j = (e_j + (r_j - c_j) -
+//   c_j s) / D.
+// Nothing here is a difference of numbers near 1, so that loss, gradient and curvature keep their
+// relative accuracy when the model is sure, be it right or wrong.
+
+template <typename T, typename B>
+struct CrossEntropyTerms {
+  T excess{};                 // s
+  std::vector<T> each;        // e_j
+  std::vector<B> is_largest;  // r_j
+  T largest{};                // z_r
+
+  explicit CrossEntropyTerms(View<const T> z)
+      : each(static_cast<std::size_t>(z.rows)), is_largest(static_cast<std::size_t>(z.rows)) {
+    const B maximum = maximum_of(z);
+    B none_yet(1);
+    for (Eigen::Index j = 0; j < z.rows; ++j) {
+      B& r = is_largest[static_cast<std::size_t>(j)];
+      r = select(base_value(z(j, 0)) < maximum, B(0), none_yet);  // NaN counts as the largest
+      none_yet -= r;
+      multiply_add(largest, z(j, 0), r);
+    }
+    for (Eigen::Index j = 0; j < z.rows; ++j) {
+      const auto index = static_cast<std::size_t>(j);
+      each[index] = exponential(T(z(j, 0) - largest)) * (B(1) - is_largest[index]);
+      excess += each[index];
+    }
+  }
+};
+
+template <typename T, typename B>
+void cross_entropy_forward(View<T> y, View<const T> z, View<const B> c) {
+  const CrossEntropyTerms<T, B> terms(z);
+  T loss = Lifted<T>::apply(
+      terms.excess,
+      [](const auto& a) {
+        using std::log1p;
+        return log1p(a);
+      },
+      [](const auto& a) { return B(1) / (B(1) + a); });
+  for (Eigen::Index j = 0; j < z.rows; ++j) {
+    multiply_add(loss, T(terms.largest - z(j, 0)), c(j, 0));
+  }
+  y(0, 0) = loss;
+}
+
+template <typename Bar, typename T, typename B>
+void cross_entropy_reverse(View<Bar> z_bar, const Bar& y_bar, View<const T> z, View<const B> c) {
+  const CrossEntropyTerms<T, B> terms(z);
+  Bar scale{};
+  multiply_add(scale, y_bar, T(T(B(1)) / (terms.excess + B(1))));
+  for (Eigen::Index j = 0; j < z.rows; ++j) {
+    const auto index = static_cast<std::size_t>(j);
+    const T slope =
+        terms.each[index] + (terms.is_largest[index] - c(j, 0)) - terms.excess * c(j, 0);
+    multiply_add(z_bar(j, 0), scale, slope);
   }
 }
 

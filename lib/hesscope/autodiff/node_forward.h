@@ -58,6 +58,13 @@ void forward_binary(const Graph::Node& node, View<T> out, View<const A> a, View<
       fill(out, [](Eigen::Index, Eigen::Index) { return T{}; });
       return accumulate_product(
           out, a.transposed_if(node.transpose_a), b.transposed_if(node.transpose_b));
+    case Graph::Op::kCrossEntropy:
+      // The target is data, so it is plain whatever the logits are.
+      if constexpr (std::is_same_v<T, A> &&
+                    std::is_same_v<C, std::decay_t<decltype(base_value(b(0, 0)))>>) {
+        cross_entropy_forward(out, a, b);
+      }
+      return;
     case Graph::Op::kSquaredDistances:
       return squared_distances_forward(out, a, b);
     default:

@@ -283,7 +283,8 @@ class Tape {
           softmax_rows_reverse(a_bar, bar, p);
         });
       case Op::kLogSumExp:
-        return reverse_log_sum_exp<Bar>(plan, i, a_bar, bar(0, 0));
+        return with_value<Bar>(
+            plan, node.a, [&](auto a) { log_sum_exp_reverse(a_bar, bar(0, 0), a); });
       case Op::kSum:
         return accumulate(a_bar, [&](Eigen::Index, Eigen::Index) { return bar(0, 0); });
       case Op::kSlice:
@@ -296,22 +297,6 @@ class Tape {
       default:
         return;
     }
-  }
-
-  template <typename Bar>
-  void reverse_log_sum_exp(const SweepPlan& plan,
-                           std::size_t i,
-                           View<Bar> a_bar,
-                           const Bar& bar) const {
-    const auto a = static_cast<std::size_t>(nodes_[i].a);
-    if constexpr (std::is_same_v<Bar, Jet>) {
-      // The output is active exactly when its one operand is.
-      if (plan.active[a]) {
-        return log_sum_exp_reverse(
-            a_bar, bar, view<const Jet>(jets_.data(), a), jets_[index(i, 0)]);
-      }
-    }
-    log_sum_exp_reverse(a_bar, bar, view<const B>(values_.data(), a), values_[index(i, 0)]);
   }
 
   template <typename Bar>
@@ -358,6 +343,11 @@ class Tape {
           });
         }
         return;
+      case Op::kCrossEntropy:
+        // The target is data: it is plain and has no adjoint.
+        return with_value<Bar>(plan, node.a, [&](auto a) {
+          cross_entropy_reverse(a_bar, bar(0, 0), a, view<const B>(values_.data(), b_node));
+        });
       case Op::kSquaredDistances:
         return with_value<Bar>(plan, node.a, [&](auto a) {
           with_value<Bar>(plan, node.b, [&](auto b) {

@@ -12,6 +12,8 @@ namespace {
 
 std::string weight_name(std::size_t layer) { return fmt::format("layers.{}.weight", layer); }
 
+std::string bias_name(std::size_t layer) { return fmt::format("layers.{}.bias", layer); }
+
 Var activate(Activation activation, Var z) {
   switch (activation) {
     case Activation::kTanh:
@@ -36,13 +38,26 @@ Activation activation_named(const std::string& name) {
   return Activation::kTanh;
 }
 
-// The widths that the checkpoint's layers.0, layers.1, ... have; that they fit each other is left
-// to require_parameters().
+// The widths that the checkpoint's layers.0, layers.1, ... have. A weight is checked against its
+// bias and the layer before it here, where a transposed one can be called so.
 std::vector<std::int64_t> widths_of(const TensorShapes& checkpoint) {
-  const auto& first = checkpoint.at(weight_name(0), 2, "(out, in)");
-  std::vector<std::int64_t> widths = {first[1]};
-  for (std::size_t i = 0; checkpoint.shapes.contains(weight_name(i)); ++i) {
-    widths.push_back(checkpoint.at(weight_name(i), 2, "(out, in)")[0]);
+  std::vector<std::int64_t> widths = {checkpoint.at(weight_name(0), 2, "(out, in)")[1]};
+  for (std::size_t i = 0; i == 0 || checkpoint.shapes.contains(weight_name(i)); ++i) {
+    const auto& weight = checkpoint.at(weight_name(i), 2, "(out, in)");
+    const std::int64_t out = checkpoint.at(bias_name(i), 1, "(out,)")[0];
+    if (weight[0] != out || weight[1] != widths.back()) {
+      const bool is_transposed = weight[1] == out && (i == 0 || weight[0] == widths.back());
+      throw InputError(
+          fmt::format("{}: tensor '{}': expected shape (out, in) = ({}, {}), found ({}, {}){}",
+                      checkpoint.source,
+                      weight_name(i),
+                      out,
+                      i == 0 ? weight[0] : widths.back(),
+                      weight[0],
+                      weight[1],
+                      is_transposed ? "; it looks transposed" : ""));
+    }
+    widths.push_back(out);
   }
   return widths;
 }
@@ -58,13 +73,13 @@ Model mlp(const MlpOptions& options) {
   Var z = b.array("inputs", {widths.front()});
   for (std::size_t i = 0; i + 1 < widths.size(); ++i) {
     const Var weight = b.parameter(weight_name(i), {widths[i + 1], widths[i]});
-    const Var bias = b.parameter(fmt::format("layers.{}.bias", i), {widths[i + 1]});
+    const Var bias = b.parameter(bias_name(i), {widths[i + 1]});
     z = matmul(weight, z) + bias;
     if (i + 2 < widths.size()) z = activate(options.activation, z);
   }
   if (options.loss == MlpLoss::kCrossEntropy) {
     const Var target = b.one_hot("target", widths.back());
-    return b.finish(log_sum_exp(z) - matmul_tn(target, z));
+    return b.finish(cross_entropy(z, target));
   }
   const Var target = b.array("target", {widths.back()});
   return b.finish((1.0 / static_cast<double>(widths.back())) * sum(square(z - target)));

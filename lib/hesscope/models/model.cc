@@ -30,6 +30,14 @@ void require_extents(const std::string& name,
   }
 }
 
+// Names are what a checkpoint or a data file is searched for.
+template <typename Named>
+void require_new(const std::string& name, const std::vector<Named>& known) {
+  if (std::any_of(known.begin(), known.end(), [&](const Named& k) { return k.name == name; })) {
+    throw PreconditionError("ModelBuilder: there are two '" + name + "'");
+  }
+}
+
 std::vector<std::string> names_of(const TensorShapes& file) {
   std::vector<std::string> names;
   for (const auto& [name, shape] : file.shapes) names.push_back(name);
@@ -53,6 +61,7 @@ ModelBuilder::ModelBuilder(std::string kind) : graph_(std::make_shared<Graph>())
 Eigen::Index ModelBuilder::add_block(const std::string& name,
                                      const std::vector<std::int64_t>& shape) {
   require_extents(name, shape, 3);
+  require_new(name, model_.parameters);
   const Eigen::Index offset = model_.num_parameters();
   model_.parameters.push_back({name, shape, offset, volume(shape)});
   return offset;
@@ -81,6 +90,7 @@ Var ModelBuilder::array(const std::string& name,
                         const std::vector<std::int64_t>& shape,
                         DataArray::Content content) {
   require_extents(name, shape, 2);
+  require_new(name, model_.arrays);
   const Eigen::Index offset = model_.record_size();
   model_.arrays.push_back({name, shape, content, offset, volume(shape)});
   return graph_->input(offset, shape.empty() ? 1 : shape[0], shape.size() == 2 ? shape[1] : 1);
@@ -88,6 +98,7 @@ Var ModelBuilder::array(const std::string& name,
 
 Var ModelBuilder::one_hot(const std::string& name, std::int64_t num_classes) {
   require_extents(name, {num_classes}, 1);
+  require_new(name, model_.arrays);
   const Eigen::Index offset = model_.record_size();
   model_.arrays.push_back({name, {}, DataArray::Content::kClass, offset, num_classes});
   return graph_->input(offset, num_classes, 1);
