@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <cstddef>
 #include <utility>
 #include <vector>
@@ -41,10 +42,11 @@ class TreeSum {
   std::vector<double> partial_;
 };
 
+constexpr int kMaxThreads = 256;
+
 // Without this TBB ignores a request for more threads than cores, and says so on stderr. An
 // application's own, smaller tbb::global_control stays in force.
 void allow_more_threads_than_cores() {
-  constexpr std::size_t kMaxThreads = 256;
   static const tbb::global_control control(tbb::global_control::max_allowed_parallelism,
                                            kMaxThreads);
 }
@@ -53,7 +55,7 @@ void allow_more_threads_than_cores() {
 
 struct Executor::Impl {
   explicit Impl(int num_threads)
-      : arena(num_threads == 0 ? tbb::task_arena::automatic : num_threads) {
+      : arena(num_threads == 0 ? tbb::task_arena::automatic : std::min(num_threads, kMaxThreads)) {
     allow_more_threads_than_cores();
   }
 

@@ -15,7 +15,8 @@ namespace hesscope {
 
 class Executor {
  public:
-  /// @param num_threads  threads to use; 0 = one per core this process may run on.
+  /// @param num_threads  threads to use; 0 = one per core this process may run on; at
+  ///                     most 256.
   /// @throws PreconditionError if negative.
   explicit Executor(int num_threads = 0);
   ~Executor();

@@ -125,6 +125,16 @@ GraphObjective::GraphObjective(Model model, SampleTable samples, Options options
   if (model.graph == nullptr || model.num_parameters() < 1) {
     throw PreconditionError("GraphObjective: the model must have a graph and parameters");
   }
+  if (model.graph->num_parameters() != model.num_parameters() ||
+      model.graph->record_size() > model.record_size()) {
+    throw PreconditionError(
+        fmt::format("GraphObjective: the model declares {} parameters and {} numbers a sample, its "
+                    "graph uses {} and {}",
+                    model.num_parameters(),
+                    model.record_size(),
+                    model.graph->num_parameters(),
+                    model.graph->record_size()));
+  }
   if (samples.rows() < 1 || samples.cols() != model.record_size()) {
     throw PreconditionError(
         fmt::format("GraphObjective: samples must be a non-empty table of {} columns, got {} x {}",
