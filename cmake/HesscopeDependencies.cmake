@@ -2,7 +2,7 @@
 # What the library needs. Each library in the second group reappears in hesscopeConfig.cmake.in.
 # Header-only libraries that no public header includes are linked with BUILD_INTERFACE: consumers
 # of an installed hesscope need none of them.
-find_package(tomlplusplus CONFIG REQUIRED)
+find_package(TomlHeaders REQUIRED)
 find_package(CeresJet REQUIRED)
 
 find_package(Eigen3 3.4 CONFIG REQUIRED)

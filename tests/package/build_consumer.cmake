@@ -41,6 +41,8 @@ endif()
 execute_process(
   COMMAND ${CMAKE_COMMAND} --build ${BUILD} --config "${CONFIG}"
   COMMAND_ERROR_IS_FATAL ANY)
-execute_process(
-  COMMAND ${BUILD}/consumer
-  COMMAND_ERROR_IS_FATAL ANY)
+foreach(program IN ITEMS consumer consumer_of_analyzers)
+  execute_process(
+    COMMAND ${BUILD}/${program}
+    COMMAND_ERROR_IS_FATAL ANY)
+endforeach()

@@ -2,6 +2,8 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include <hesscope/core/error.h>
 #include <hesscope/models/model_registry.h>
 #include <hesscope/objective/graph_objective.h>
@@ -17,7 +19,7 @@ TensorShapes shapes_of(const io::TensorFile& file) {
 }
 
 Problem::Problem(ProblemFile file, const io::TensorFile& checkpoint, int num_threads)
-    : file_(std::move(file)) {
+    : file_(std::move(file)), sized_by_(checkpoint.path()) {
   const ModelKind* kind = find_model_kind(file_.model_kind);
   if (kind == nullptr) {
     throw PreconditionError("Problem: unknown model kind '" + file_.model_kind + "'");
@@ -39,7 +41,12 @@ Problem::Problem(ProblemFile file, const io::TensorFile& checkpoint, int num_thr
 }
 
 Eigen::VectorXd Problem::read_parameters(const io::TensorFile& checkpoint) const {
-  require_parameters(model_, shapes_of(checkpoint));
+  try {
+    require_parameters(model_, shapes_of(checkpoint));
+  } catch (const InputError& error) {
+    throw InputError(
+        fmt::format("{} (sizes were taken from {})", error.what(), sized_by_.string()));
+  }
   Eigen::VectorXd theta(model_.num_parameters());
   for (const ParameterBlock& block : model_.parameters) {
     const std::vector<double> values = checkpoint.read(block.name);

@@ -3,6 +3,7 @@
 // From files to an Objective: a problem file, its data, and the checkpoints that fit it.
 #pragma once
 
+#include <filesystem>
 #include <memory>
 #include <string>
 
@@ -40,6 +41,7 @@ class Problem {
 
  private:
   ProblemFile file_;
+  std::filesystem::path sized_by_;  // the first checkpoint
   Model model_;
   std::unique_ptr<Objective> objective_;
   std::string data_sha256_;
