@@ -31,6 +31,8 @@ ExitCode run(Command& command) {
     return report(command, error.what(), ExitCode::kUsage);
   } catch (const InputError& error) {
     return report(command, error.what(), ExitCode::kBadInput);
+  } catch (const LockedError& error) {
+    return report(command, error.what(), ExitCode::kLocked);
   } catch (const Interrupted&) {
     const bool terminated = caught_signal() == SIGTERM;
     return report(command,

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <filesystem>
+
+namespace hesscope::io {
+
+/// Keeps two runs with the same output apart: holds `OUTPUT.lock` for its lifetime. The system
+/// releases the lock of a killed process; the file it leaves is no obstacle.
+class FileLock {
+ public:
+  /// @throws LockedError if another process holds the lock; OutputError if the file cannot be
+  /// created.
+  explicit FileLock(const std::filesystem::path& output);
+  ~FileLock();
+  FileLock(const FileLock&) = delete;
+  FileLock& operator=(const FileLock&) = delete;
+
+ private:
+  std::filesystem::path path_;
+  int descriptor_ = -1;
+};
+
+}  // namespace hesscope::io
