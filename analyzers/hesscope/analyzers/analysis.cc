@@ -15,6 +15,8 @@
 #include <hesscope/analyzers/analysis_file.h>
 #include <hesscope/analyzers/analyzer_registry.h>
 #include <hesscope/core/error.h>
+#include <hesscope/io/file_lock.h>
+#include <hesscope/io/result_reader.h>
 #include <hesscope/io/tensor_file.h>
 #include <hesscope/objective/hessian_cost.h>
 #include <hesscope/problem/problem.h>
@@ -37,6 +39,9 @@ struct NamedAnalyzer {
 std::vector<NamedAnalyzer> chosen_analyzers(const AnalysisRequest& request) {
   std::set<std::string> wanted;
   for (const std::string& name : request.only) wanted.insert(find_analyzer(name).name);
+  if (request.options.save_hessian && !wanted.empty() && !wanted.contains("hessian")) {
+    throw ConfigError("saving the Hessian needs the analyzer 'hessian' among those chosen");
+  }
   std::vector<NamedAnalyzer> chosen;
   for (const AnalyzerEntry& entry : analyzer_registry()) {
     if (wanted.empty() || wanted.contains(entry.name)) {
@@ -59,12 +64,20 @@ void require_output_apart(const AnalysisRequest& request, const ProblemFile& pro
   }
 }
 
+io::TensorFile open_checkpoint(const std::filesystem::path& path) {
+  if (io::is_result_file(path)) {
+    throw InputError(fmt::format("{}: is a hesscope result, not a checkpoint", path.string()));
+  }
+  return io::open_tensor_file(path);
+}
+
 // A request with its inputs opened and checked against each other.
 struct Inputs {
   explicit Inputs(const AnalysisRequest& request)
       : analyzers(chosen_analyzers(request)), problem(load(request)) {
     for (const CheckpointFile& checkpoint : request.checkpoints) {
-      points.push_back(problem.read_parameters(io::open_tensor_file(checkpoint.path)));
+      points.push_back(problem.read_parameters(open_checkpoint(checkpoint.path)));
+      digests.push_back(io::sha256_of_file(checkpoint.path));
     }
     require_output_apart(request, problem.file());
   }
@@ -72,19 +85,21 @@ struct Inputs {
   static Problem load(const AnalysisRequest& request) {
     if (request.checkpoints.empty()) throw PreconditionError("run_analysis: no checkpoints");
     ProblemFile file = read_problem_file(request.problem);
-    return {std::move(file),
-            io::open_tensor_file(request.checkpoints.front().path),
-            request.num_threads};
+    return {
+        std::move(file), open_checkpoint(request.checkpoints.front().path), request.num_threads};
   }
 
   std::vector<NamedAnalyzer> analyzers;
   Problem problem;
   std::vector<Eigen::VectorXd> points;  // of the checkpoints, in order
+  std::vector<std::string> digests;     // SHA-256 of the checkpoints, taken when they were read
 };
 
-CheckpointSummary summarize_point(const CheckpointFile& checkpoint, PointAnalysis& point) {
+CheckpointSummary summarize_point(const CheckpointFile& checkpoint,
+                                  const std::string& sha256,
+                                  PointAnalysis& point) {
   CheckpointSummary summary{.checkpoint = checkpoint,
-                            .sha256 = io::sha256_of_file(checkpoint.path),
+                            .sha256 = sha256,
                             .loss = point.loss(),
                             .gradient_norm = point.gradient().norm(),
                             .status = Status::kOk,
@@ -117,6 +132,14 @@ HeadlineNumber headline_number(const std::string& analyzer,
   return number;
 }
 
+// A quantity that the analyzer did not set was not computed.
+Status status_of(const Record& record, const std::string& name) {
+  const auto found = record.entries().find(name);
+  if (found == record.entries().end()) return Status::kNotComputed;
+  const auto* real = std::get_if<Record::Real>(&found->second);
+  return real == nullptr ? Status::kOk : real->status;
+}
+
 // Takes an analyzer's headline numbers into the summary and its failures into the warnings.
 void collect(const NamedAnalyzer& named,
              const Record& record,
@@ -126,16 +149,16 @@ void collect(const NamedAnalyzer& named,
   for (const std::string& name : named.analyzer->headline()) {
     summary.numbers.push_back(headline_number(named.name, name, record, reason));
   }
-  for (const auto& [name, entry] : record.entries()) {
-    const auto* real = std::get_if<Record::Real>(&entry);
-    if (real == nullptr || is_conclusive(real->status)) continue;
+  for (const Quantity& quantity : named.analyzer->quantities()) {
+    const Status status = status_of(record, quantity.name);
+    if (is_conclusive(status)) continue;
     result.is_conclusive = false;
     if (summary.status == Status::kOk) {
       result.warnings.push_back(fmt::format("{}: {}/{}: {}",
                                             summary.checkpoint.path.string(),
                                             named.name,
-                                            name,
-                                            to_string(real->status)));
+                                            quantity.name,
+                                            to_string(status)));
     }
   }
 }
@@ -157,6 +180,7 @@ AnalysisResult run_analysis(const AnalysisRequest& request, const AnalysisProgre
   };
 
   detail::AnalysisFile file(request, inputs.problem);
+  const io::FileLock lock(request.output);
   for (const NamedAnalyzer& named : inputs.analyzers) {
     file.add_group(named.name, *named.analyzer, objective);
   }
@@ -167,7 +191,7 @@ AnalysisResult run_analysis(const AnalysisRequest& request, const AnalysisProgre
     };
     if (!follow(0)) throw Interrupted();
     PointAnalysis point(objective, inputs.points[i], follow);
-    CheckpointSummary summary = summarize_point(request.checkpoints[i], point);
+    CheckpointSummary summary = summarize_point(request.checkpoints[i], inputs.digests[i], point);
     if (summary.status != Status::kOk) {
       result.is_conclusive = false;
       result.warnings.push_back(
@@ -203,6 +227,10 @@ AnalysisPlan plan_analysis(const AnalysisRequest& request) {
   plan.num_parameters = objective.num_parameters();
   plan.num_samples = objective.num_samples();
   for (const NamedAnalyzer& named : inputs.analyzers) plan.analyzers.push_back(named.name);
+  plan.num_non_finite = static_cast<std::size_t>(
+      std::count_if(inputs.points.begin(), inputs.points.end(), [](const Eigen::VectorXd& point) {
+        return !point.allFinite();
+      }));
 
   const HessianCost cost = estimate_hessian_cost(objective, inputs.points.front());
   const double n = static_cast<double>(plan.num_parameters);

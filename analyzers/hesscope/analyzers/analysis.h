@@ -66,6 +66,7 @@ struct AnalysisResult {
 struct AnalysisPlan {
   std::string model_kind;
   std::size_t num_checkpoints = 0;
+  std::size_t num_non_finite = 0;  ///< checkpoints whose weights contain NaN or infinity
   Eigen::Index num_parameters = 0;
   Eigen::Index num_samples = 0;
   std::vector<std::string> analyzers;

@@ -11,6 +11,8 @@
 #include <hesscope/analyzers/analysis_file.h>
 #include <hesscope/core/version.h>
 
+#include "hesscope_revision.h"
+
 namespace hesscope::detail {
 namespace {
 
@@ -65,12 +67,11 @@ AnalysisFile::AnalysisFile(const AnalysisRequest& request, const Problem& proble
   file_.define_dimension("", "block", objective.parameter_blocks().size());
 
   using io::VariableType;
-  file_.define_variable("",
-                        {.name = "step",
-                         .type = VariableType::kInt64,
-                         .dimensions = {kCheckpoint},
-                         .long_name = "training step of the checkpoint",
-                         .definition = "N of a file named step-N.*"});
+  define("",
+         {.name = "step",
+          .type = Quantity::Type::kCount,
+          .long_name = "training step of the checkpoint",
+          .definition = "N of a file named step-N.*"});
   file_.define_variable("",
                         {.name = "checkpoint_file",
                          .type = VariableType::kText,
@@ -83,14 +84,14 @@ AnalysisFile::AnalysisFile(const AnalysisRequest& request, const Problem& proble
                          .dimensions = {kCheckpoint},
                          .long_name = "SHA-256 of the checkpoint file",
                          .definition = "hexadecimal digest of the file's bytes"});
-  define_real("",
-              {.name = "loss",
-               .long_name = "mean loss over the data set",
-               .definition = "mean over samples of the model's loss"});
-  define_real("",
-              {.name = "gradient_norm",
-               .long_name = "Euclidean norm of the gradient",
-               .definition = "square root of the sum of squared derivatives of the mean loss"});
+  define("",
+         {.name = "loss",
+          .long_name = "mean loss over the data set",
+          .definition = "mean over samples of the model's loss"});
+  define("",
+         {.name = "gradient_norm",
+          .long_name = "Euclidean norm of the gradient",
+          .definition = "square root of the sum of squared derivatives of the mean loss"});
   file_.define_variable("",
                         {.name = "parameter_name",
                          .type = VariableType::kText,
@@ -114,15 +115,21 @@ AnalysisFile::AnalysisFile(const AnalysisRequest& request, const Problem& proble
   file_.write("", "parameter_offset", offsets);
 }
 
-void AnalysisFile::define_real(const std::string& group, const Quantity& quantity) {
+void AnalysisFile::define(const std::string& group, const Quantity& quantity) {
+  using Type = Quantity::Type;
+  const bool is_flag = quantity.type == Type::kFlag;
   file_.define_variable(group,
                         {.name = quantity.name,
-                         .type = io::VariableType::kDouble,
+                         .type = is_flag                         ? io::VariableType::kInt8
+                                 : quantity.type == Type::kCount ? io::VariableType::kInt64
+                                                                 : io::VariableType::kDouble,
                          .dimensions = with_checkpoint(quantity.dimensions),
                          .long_name = quantity.long_name,
                          .units = quantity.units,
                          .definition = quantity.definition,
-                         .ancillary_variables = status_name(quantity.name)});
+                         .flag_meanings = quantity.flags,
+                         .ancillary_variables = is_flag ? "" : status_name(quantity.name)});
+  if (is_flag) return;
   file_.define_variable(group,
                         {.name = status_name(quantity.name),
                          .type = io::VariableType::kInt8,
@@ -138,21 +145,7 @@ void AnalysisFile::add_group(const std::string& group,
   for (const Analyzer::Dimension& dimension : analyzer.dimensions(objective)) {
     file_.define_dimension(group, dimension.name, static_cast<std::uint64_t>(dimension.size));
   }
-  for (const Quantity& quantity : analyzer.quantities()) {
-    if (quantity.type == Quantity::Type::kReal) {
-      define_real(group, quantity);
-      continue;
-    }
-    const bool is_flag = quantity.type == Quantity::Type::kFlag;
-    file_.define_variable(group,
-                          {.name = quantity.name,
-                           .type = is_flag ? io::VariableType::kInt8 : io::VariableType::kInt64,
-                           .dimensions = with_checkpoint(quantity.dimensions),
-                           .long_name = quantity.long_name,
-                           .units = quantity.units,
-                           .definition = quantity.definition,
-                           .flag_meanings = quantity.flags});
-  }
+  for (const Quantity& quantity : analyzer.quantities()) define(group, quantity);
 }
 
 void AnalysisFile::write_root(std::size_t index, const CheckpointSummary& summary) {
@@ -161,26 +154,27 @@ void AnalysisFile::write_root(std::size_t index, const CheckpointSummary& summar
   };
   text("checkpoint_file", summary.checkpoint.path.string());
   text("checkpoint_sha256", summary.sha256);
-  if (summary.checkpoint.step) {
-    file_.write_slice(
-        "", "step", index, std::span<const std::int64_t>(&*summary.checkpoint.step, 1));
-  }
   Record root;
+  if (summary.checkpoint.step) root.set_count("step", *summary.checkpoint.step);
   root.set("loss", summary.loss, summary.status);
   root.set("gradient_norm", summary.gradient_norm, summary.status);
   write_record(index, "", root);
 }
 
 void AnalysisFile::write_record(std::size_t index, const std::string& group, const Record& record) {
+  const auto write_status = [&](const std::string& name, Status status) {
+    const auto value = static_cast<std::int8_t>(status);
+    file_.write_slice(group, status_name(name), index, std::span<const std::int8_t>(&value, 1));
+  };
   for (const auto& [name, entry] : record.entries()) {
     if (const auto* real = std::get_if<Record::Real>(&entry)) {
       if (!real->values.empty()) {
         file_.write_slice(group, name, index, std::span<const double>(real->values));
       }
-      const auto status = static_cast<std::int8_t>(real->status);
-      file_.write_slice(group, status_name(name), index, std::span<const std::int8_t>(&status, 1));
+      write_status(name, real->status);
     } else if (const auto* count = std::get_if<std::int64_t>(&entry)) {
       file_.write_slice(group, name, index, std::span<const std::int64_t>(count, 1));
+      write_status(name, Status::kOk);
     } else if (const auto* flag = std::get_if<std::int8_t>(&entry)) {
       file_.write_slice(group, name, index, std::span<const std::int8_t>(flag, 1));
     }

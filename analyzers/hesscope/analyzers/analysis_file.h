@@ -31,7 +31,7 @@ class AnalysisFile {
   void commit();
 
  private:
-  void define_real(const std::string& group, const Quantity& quantity);
+  void define(const std::string& group, const Quantity& quantity);
 
   io::ResultFile file_;
 };

@@ -37,7 +37,11 @@ std::vector<CheckpointFile> in_folder(const fs::path& folder, std::string_view e
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
     const fs::path& path = it->path();
     const auto step = step_of(path);
-    if (step && (extension.empty() || path.extension() == extension)) found.push_back({path, step});
+    // step-5.npz.sha256 and a folder step-5 are no checkpoints; Keras writes step-5.weights.h5.
+    const fs::path inner = path.stem().extension();
+    const bool is_plain = (inner.empty() || inner == ".weights") && it->is_regular_file(error);
+    if (step && is_plain && (extension.empty() || path.extension() == extension))
+      found.push_back({path, step});
   }
   if (error) throw InputError(fmt::format("{}: {}", folder.string(), error.message()));
   if (found.empty()) {

@@ -32,7 +32,7 @@ class ConditionAnalyzer final : public Analyzer {
          .definition = "largest |lambda| over the lower median of |lambda|"},
         {.name = "classical",
          .long_name = "condition number",
-         .definition = "lambda_max over lambda_min, where lambda_min is positive"},
+         .definition = "lambda_max over lambda_min, where lambda_min is above the rounding band"},
     };
   }
 

@@ -21,7 +21,7 @@ struct ConditionNumbers {
   ConditionNumber robust_diagonal;
   ConditionNumber robust_eigenvalue;  ///< lambda_max / lambda_median (lower median)
   ConditionNumber robust_absolute;    ///< max |lambda| / lower median |lambda|
-  ConditionNumber classical;          ///< lambda_max / lambda_min where lambda_min > 0
+  ConditionNumber classical;  ///< lambda_max / lambda_min where lambda_min is above rounding
 };
 
 /// A denominator within the rounding band is zero: the ratio is then undefined, NaN with the status

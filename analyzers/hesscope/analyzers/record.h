@@ -14,7 +14,7 @@
 namespace hesscope {
 
 /// One quantity an analyzer stores, for each checkpoint. The result file puts `checkpoint` before
-/// its dimensions and, for kReal, a variable NAME_status beside it.
+/// its dimensions and, for numbers, a variable NAME_status beside it.
 struct Quantity {
   enum class Type {
     kReal,   ///< double; NaN where not computed, with a status

@@ -73,7 +73,7 @@ class SpectrumAnalyzer final : public Analyzer {
     record.set_flag("proof", static_cast<std::int8_t>(s.proof));
     if (s.status != Status::kOk) {
       for (const Quantity& quantity : quantities()) {
-        if (quantity.type == Quantity::Type::kReal) record.set_missing(quantity.name, s.status);
+        if (quantity.type != Quantity::Type::kFlag) record.set_missing(quantity.name, s.status);
       }
       return record;
     }
