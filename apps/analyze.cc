@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -138,6 +139,7 @@ class AnalyzeCommand final : public Command {
       document["output"] = output_;
       document["model"] = plan.model_kind;
       document["checkpoints"] = plan.num_checkpoints;
+      document["non_finite_checkpoints"] = plan.num_non_finite;
       document["parameters"] = plan.num_parameters;
       document["samples"] = plan.num_samples;
       document["analyzers"] = plan.analyzers;
@@ -156,10 +158,22 @@ class AnalyzeCommand final : public Command {
           bytes_text(plan.peak_memory_bytes),
           duration_text(plan.seconds),
           output_,
-          !force_ && std::filesystem::exists(output_) ? "exists: a run would need --force"
-                                                      : "not written: dry run");
+          output_state());
+      if (plan.num_non_finite > 0) {
+        fmt::print("non-finite   the weights of {} of the checkpoints\n", plan.num_non_finite);
+      }
     }
     return ExitCode::kDone;
+  }
+
+  // What a run would find at the output's place.
+  std::string_view output_state() const {
+    const std::filesystem::path folder = std::filesystem::path(output_).parent_path();
+    if (!folder.empty() && !std::filesystem::is_directory(folder)) {
+      return "its folder does not exist: a run would fail";
+    }
+    if (!force_ && std::filesystem::exists(output_)) return "exists: a run would need --force";
+    return "not written: dry run";
   }
 
   Json document_of(const AnalysisResult& result) const {
@@ -225,7 +239,7 @@ class AnalyzeCommand final : public Command {
       fmt::print("zero median: the median is zero within rounding, so the ratio is undefined\n");
     }
     if (has(Status::kUndefinedNotPositiveDefinite)) {
-      fmt::print("indefinite: the smallest eigenvalue is not positive\n");
+      fmt::print("not-p.d.: the smallest eigenvalue is not above zero beyond rounding\n");
     }
   }
 
@@ -254,7 +268,7 @@ class AnalyzeCommand final : public Command {
       case Status::kUndefinedZeroMedian:
         return "zero median";
       case Status::kUndefinedNotPositiveDefinite:
-        return "indefinite";
+        return "not-p.d.";
       default:
         return to_string(status);
     }

@@ -88,13 +88,21 @@ class InspectCommand final : public Command {
   void declare(OptionTable& options) override {
     options.positional("FILE", file_, "Checkpoint, data file or result");
     options.flag("--json", json_, "Print one JSON document on stdout");
+    options.flag(
+        "-q,--quiet", quiet_, "Print nothing: only the exit code says whether it can be read");
   }
 
   ExitCode run() override {
     if (io::is_result_file(file_)) {
-      inspect_result(io::ResultReader(file_));
+      const io::ResultReader result(file_);
+      if (!quiet_) inspect_result(result);
     } else {
-      inspect_tensors(io::open_tensor_file(file_));
+      const io::TensorFile file = io::open_tensor_file(file_);
+      if (quiet_) {
+        for (const io::TensorInfo& tensor : file.tensors()) file.read(tensor.name);
+      } else {
+        inspect_tensors(file);
+      }
     }
     return ExitCode::kDone;
   }
@@ -103,7 +111,8 @@ class InspectCommand final : public Command {
   void inspect_tensors(const io::TensorFile& file) const {
     const std::string sha256 = io::sha256_of_file(file.path());
     Json tensors = Json::array();
-    std::vector<std::vector<std::string>> rows = {{"tensor", "shape", "type", "min", "max", "NaN"}};
+    std::vector<std::vector<std::string>> rows = {
+        {"tensor", "shape", "type", "min", "max", "NaN", "inf"}};
     std::int64_t total = 0;
     for (const io::TensorInfo& tensor : file.tensors()) {
       const ValueSummary values(file.read(tensor.name));
@@ -115,7 +124,8 @@ class InspectCommand final : public Command {
                       std::string(io::to_string(tensor.type)),
                       min,
                       max,
-                      fmt::format("{}", values.num_nan)});
+                      fmt::format("{}", values.num_nan),
+                      fmt::format("{}", values.num_infinite)});
       tensors.push_back({{"name", tensor.name},
                          {"shape", tensor.shape},
                          {"type", io::to_string(tensor.type)},
@@ -154,7 +164,8 @@ class InspectCommand final : public Command {
       for (const io::Attribute& attribute : group.attributes) {
         if (attribute.name.starts_with('_')) continue;  // of the netCDF library
         std::string text = value_text(attribute.value);
-        attributes[attribute.name] = text;
+        attributes[attribute.name] =
+            std::visit([](const auto& v) { return Json(v); }, attribute.value);
         std::replace(text.begin(), text.end(), '\n', ' ');
         heading += fmt::format("  {}: {}\n", attribute.name, text);
       }
@@ -187,6 +198,7 @@ class InspectCommand final : public Command {
 
   std::string file_;
   bool json_ = false;
+  bool quiet_ = false;
 };
 
 }  // namespace

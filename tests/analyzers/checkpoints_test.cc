@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -61,6 +62,12 @@ TEST_F(ExpandCheckpoints, IgnoresFilesOfOtherNames) {
     touch(name);
   }
   EXPECT_THAT(names_of(expand()), ElementsAre("step-5.npz"));
+}
+
+TEST_F(ExpandCheckpoints, IgnoresWhatLiesBesideACheckpoint) {
+  for (const char* name : {"step-5.npz", "step-5.npz.sha256", "step-6.weights.h5"}) touch(name);
+  std::filesystem::create_directory(folder_ / "step-7");
+  EXPECT_THAT(names_of(expand()), ElementsAre("step-5.npz", "step-6.weights.h5"));
 }
 
 TEST_F(ExpandCheckpoints, KeepsTheOrderOfWhatIsNamed) {

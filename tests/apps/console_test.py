@@ -26,7 +26,7 @@ class Help(program.Case):
     def test_of_each_command_shows_options_and_examples(self):
         for command, options in (("analyze", ("--problem", "--output", "--only", "--threads", "--json", "--force",
                                               "--dry-run", "--quiet", "--save-hessian", "--format")),
-                                 ("inspect", ("--json",))):
+                                 ("inspect", ("--json", "--quiet"))):
             for flag in ("--help", "-h"):
                 done = self.run_program(command, flag)
                 self.assertEqual((done.returncode, done.stderr), (DONE, ""))

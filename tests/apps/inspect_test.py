@@ -86,6 +86,12 @@ class Inspect(program.Case):
                     self.assertEqual((done.returncode, done.stdout), (BAD_INPUT, ""))
                     self.assertRegex(done.stderr, rf"^hesscope inspect: {name}: .+\n$")
 
+    def test_quietly_says_only_whether_a_file_can_be_read(self):
+        self.assertEqual(self.inspect(checkpoint(500), "--quiet"), "")
+        whole = checkpoint(500).read_bytes()
+        (self.folder / "cut.npz").write_bytes(whole[:-40])
+        self.assertEqual(self.run_program("inspect", "cut.npz", "-q").returncode, BAD_INPUT)
+
 
 if __name__ == "__main__":
     program.main()

@@ -61,6 +61,8 @@ class NonFinite(program.Case):
         for name, dataset in found.items():
             values = dataset[()]
             np.testing.assert_array_equal(np.delete(values, 1, axis=0), expected[name][()], err_msg=name)
+            if name == "step_status":
+                continue  # of the file's name, not of its numbers
             if name.endswith("_status"):
                 self.assertEqual(values[1], NON_FINITE, name)
             elif values.dtype == np.float64:

@@ -22,7 +22,7 @@ FIXTURES = SOURCE / "tests" / "fixtures"
 PROBLEM = DATA / "problem.toml"
 STEPS = (0, 500, 1000, 1499, 1500)
 
-DONE, FAILED, USAGE, BAD_INPUT, INCONCLUSIVE, INTERRUPTED = 0, 1, 2, 3, 5, 130
+DONE, FAILED, USAGE, BAD_INPUT, LOCKED, INCONCLUSIVE, INTERRUPTED = 0, 1, 2, 3, 4, 5, 130
 
 
 def checkpoint(step, optimizer="adam"):

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Every refusal has its exit code, one message that says what to do, and leaves no file behind."""
+import fcntl
 import os
 import resource
 
 import numpy as np
 
 import program
-from program import BAD_INPUT, DATA, FAILED, FIXTURES, PROBLEM, USAGE, checkpoint, weights
+from program import BAD_INPUT, DATA, FAILED, FIXTURES, LOCKED, PROBLEM, USAGE, checkpoint, weights
 
 
 class Refusals(program.Case):
@@ -55,6 +56,10 @@ class BadCheckpoints(Refusals):
     def test_junk(self):
         (self.folder / "junk.pt").write_text("nonsense")
         self.refuses_analysis(BAD_INPUT, ["junk.pt"], "junk.pt", "no known format", "npz")
+
+    def test_a_result_in_the_place_of_a_checkpoint(self):
+        self.analyze(checkpoint(0), output="result.h5")
+        self.refuses_analysis(BAD_INPUT, ["result.h5"], "result.h5", "is a hesscope result")
 
     def test_a_missing_tensor(self):
         arrays = weights()
@@ -181,6 +186,9 @@ class BadCommandLines(Refusals):
     def test_an_unknown_format(self):
         self.refuses_analysis(USAGE, [DATA / "adam"], "'nzp'", "did you mean 'npz'", options=["--format", "nzp"])
 
+    def test_saving_a_hessian_that_nobody_computes(self):
+        self.refuses_analysis(USAGE, [checkpoint(0)], "'hessian'", options=["--only", "condition", "--save-hessian"])
+
     def test_values_out_of_range(self):
         self.refuses_analysis(USAGE, [checkpoint(0)], "--threads", "'-1'", options=["--threads=-1"])
         self.refuses_analysis(USAGE, [checkpoint(0)], "--threads", "'many'", options=["--threads", "many"])
@@ -210,6 +218,15 @@ class BadOutputs(Refusals):
         (self.folder / "out.h5").write_text("precious")
         self.refuses_analysis(BAD_INPUT, ["nothere.npz"], "nothere.npz", options=["--force"])
         self.assertEqual((self.folder / "out.h5").read_text(), "precious")
+
+    def test_an_output_that_another_run_is_writing(self):
+        with open(self.folder / "out.h5.lock", "w") as held:
+            fcntl.flock(held, fcntl.LOCK_EX)
+            self.refuses_analysis(LOCKED, [checkpoint(0)], "out.h5", "another run")
+        # The file that a killed run leaves is no obstacle, and goes.
+        self.assertEqual(self.files(), {"out.h5.lock"})
+        self.analyze(checkpoint(0))
+        self.assertEqual(self.files(), {"out.h5"})
 
     def test_an_output_that_is_an_input(self):
         self.write_checkpoint("step-000500.npz", weights())
