@@ -19,7 +19,7 @@ enum class ExitCode : int {
   kUsage = 2,         ///< command line or problem file
   kBadInput = 3,      ///< a checkpoint or data file is missing, damaged or does not fit
   kLocked = 4,        ///< another run holds the output
-  kInconclusive = 5,  ///< finished, but a number is missing, non-finite or unproved
+  kInconclusive = 5,  ///< finished, but a number failed, is non-finite or unproved
   kInterrupted = 130,
   kTerminated = 143,
 };

@@ -147,7 +147,7 @@ Invocation parse_command_line(int argc,
   }
   footer +=
       "\nExit codes: 0 done, 1 failed, 2 usage, 3 bad input file, 4 locked,\n"
-      "5 finished but a number is missing, non-finite or unproved.";
+      "5 finished but a number failed, is non-finite or unproved; 130 and 143 interrupted.";
   app.footer(footer);
 
   if (argc > 1 && argv[1][0] != '-' && !subcommands.contains(argv[1])) {
