@@ -46,17 +46,6 @@ Eigen::Index at_least_one(const char* name, Eigen::Index number) {
 
 }  // namespace
 
-ProgressCounter::ProgressCounter(const ProgressCallback& callback, Eigen::Index total)
-    : callback_(&callback), total_(total) {}
-
-void ProgressCounter::advance() {
-  if (!*callback_) return;
-  const std::scoped_lock lock(mutex_);
-  ++done_;
-  stopped_ = stopped_ || !(*callback_)(static_cast<double>(done_) / static_cast<double>(total_));
-  if (stopped_) throw Interrupted{};
-}
-
 FunctorObjectiveBase::FunctorObjectiveBase(Eigen::Index num_parameters,
                                            Eigen::Index num_samples,
                                            FunctorObjectiveOptions options)

@@ -25,7 +25,6 @@
 
 #include <concepts>
 #include <functional>
-#include <mutex>
 #include <span>
 #include <utility>
 #include <vector>
@@ -35,6 +34,7 @@
 #include <hesscope/autodiff/detail/jet_sweeps.h>
 #include <hesscope/objective/executor.h>
 #include <hesscope/objective/objective.h>
+#include <hesscope/objective/progress_counter.h>
 
 namespace hesscope {
 
@@ -76,22 +76,6 @@ void assign(J& x, std::span<const double> sum) {
     for (std::size_t k = 0; k < J::kNumSecond; ++k) x.hessian[k] = sum[1 + J::kNumVariables + k];
   }
 }
-
-// Counts finished pieces of work and passes the fraction on, one thread at a time.
-class ProgressCounter {
- public:
-  ProgressCounter(const ProgressCallback& callback, Eigen::Index total);
-
-  // Throws Interrupted if the callback says so, now or before.
-  void advance();
-
- private:
-  const ProgressCallback* callback_;
-  Eigen::Index total_;
-  std::mutex mutex_;
-  Eigen::Index done_ = 0;
-  bool stopped_ = false;
-};
 
 // What of a FunctorObjective does not depend on the functor.
 class FunctorObjectiveBase : public Objective {

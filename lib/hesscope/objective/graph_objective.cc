@@ -11,6 +11,7 @@
 #include <hesscope/core/error.h>
 #include <hesscope/objective/executor.h>
 #include <hesscope/objective/graph_objective.h>
+#include <hesscope/objective/progress_counter.h>
 
 namespace hesscope {
 namespace {
@@ -59,27 +60,6 @@ class SweepPool {
   const Graph* graph_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<Sweep>> idle_;
-};
-
-// Reports the fraction of work done, from one thread at a time, and not again once told to stop.
-class Progress {
- public:
-  Progress(const ProgressCallback& callback, double total) : callback_(&callback), total_(total) {}
-
-  void add(double work) {
-    if (!*callback_) return;
-    const std::lock_guard lock(mutex_);
-    done_ += work;
-    stopped_ = stopped_ || !(*callback_)(done_ / total_);
-    if (stopped_) throw Interrupted();
-  }
-
- private:
-  const ProgressCallback* callback_;
-  double total_;
-  double done_ = 0;
-  bool stopped_ = false;
-  std::mutex mutex_;
 };
 
 }  // namespace
@@ -222,13 +202,13 @@ Objective::Matrix GraphObjective::hessian(const ConstVectorRef& theta,
   const Vector point = theta;
   const double scale = 1.0 / static_cast<double>(range.size());
   constexpr Eigen::Index kWidth = Sweep::kMaxDirections;
-  // Work is counted in entries times samples: whole numbers, so that it ends at exactly 1.
+  // Work is counted in entries times samples.
   const auto entries = [&](Eigen::Index first) {
     return (n - first) * std::min(kWidth, n - first);
   };
   Eigen::Index total = 0;
   for (Eigen::Index first = 0; first < n; first += kWidth) total += entries(first);
-  Progress report(progress, static_cast<double>(total * range.size()));
+  detail::ProgressCounter counter(progress, total * range.size());
   Matrix h(n, n);
   // One task per block of columns: it computes the rows from the diagonal block down and writes
   // them and their mirror image; no two tasks write the same entry.
@@ -238,7 +218,7 @@ Objective::Matrix GraphObjective::hessian(const ConstVectorRef& theta,
     std::vector<double> columns(static_cast<std::size_t>((n - first) * width));
     impl_->sum(range, columns, [&](Sweep& sweep, Records records, std::span<double> partial) {
       sweep.hessian_columns(span_of(point), records, first, static_cast<int>(width), partial);
-      report.add(static_cast<double>(entries(first) * records.count));
+      counter.advance(entries(first) * records.count);
     });
     for (Eigen::Index k = 0; k < width; ++k) {
       for (Eigen::Index i = first + k; i < n; ++i) {
