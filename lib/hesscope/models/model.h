@@ -18,6 +18,7 @@
 
 #include <hesscope/autodiff/graph.h>
 #include <hesscope/core/parameter_block.h>
+#include <hesscope/structured/structured_hessian.h>
 
 namespace hesscope {
 
@@ -41,6 +42,8 @@ struct Model {
   std::vector<ParameterBlock> parameters;  ///< in flat order
   std::vector<DataArray> arrays;           ///< in record order
   std::shared_ptr<const Graph> graph;
+  /// A faster way to the graph's Hessian, where the model kind has one; otherwise null.
+  std::shared_ptr<const StructuredHessian> structured_hessian;
 
   Eigen::Index num_parameters() const;
 

@@ -32,7 +32,7 @@
 #include <Eigen/Core>
 
 #include <hesscope/autodiff/detail/jet_sweeps.h>
-#include <hesscope/objective/executor.h>
+#include <hesscope/core/executor.h>
 #include <hesscope/objective/objective.h>
 #include <hesscope/objective/progress_counter.h>
 

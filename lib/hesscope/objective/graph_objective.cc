@@ -9,7 +9,7 @@
 
 #include <hesscope/autodiff/sweep.h>
 #include <hesscope/core/error.h>
-#include <hesscope/objective/executor.h>
+#include <hesscope/core/executor.h>
 #include <hesscope/objective/graph_objective.h>
 #include <hesscope/objective/progress_counter.h>
 
@@ -72,10 +72,14 @@ struct GraphObjective::Impl {
     return (range.size() + kSamplesPerBlock - 1) / kSamplesPerBlock;
   }
 
+  Records records(SampleRange range) const {
+    const Eigen::Index stride = samples.cols();
+    return {samples.data() + range.begin * stride, range.size(), stride};
+  }
+
   Records block(SampleRange range, Eigen::Index b) const {
     const Eigen::Index first = range.begin + b * kSamplesPerBlock;
-    const Eigen::Index stride = samples.cols();
-    return {samples.data() + first * stride, std::min(kSamplesPerBlock, range.end - first), stride};
+    return records({first, std::min(first + kSamplesPerBlock, range.end)});
   }
 
   // Sum over the range, in fixed blocks and a fixed order, of what body adds for a block of
@@ -122,6 +126,7 @@ GraphObjective::GraphObjective(Model model, SampleTable samples, Options options
                     samples.rows(),
                     samples.cols()));
   }
+  if (!options.use_structure) model.structured_hessian = nullptr;
   impl_ = std::make_unique<Impl>(std::move(model), std::move(samples), options.num_threads);
 }
 
@@ -201,6 +206,18 @@ Objective::Matrix GraphObjective::hessian(const ConstVectorRef& theta,
   const Eigen::Index n = num_parameters();
   const Vector point = theta;
   const double scale = 1.0 / static_cast<double>(range.size());
+  if (impl_->model.structured_hessian != nullptr) {
+    Matrix h(n, n);
+    detail::ProgressCounter counter(progress, range.size());
+    impl_->model.structured_hessian->sum(
+        span_of(point),
+        impl_->records(range),
+        impl_->executor,
+        [&](Eigen::Index num_samples) { counter.advance(num_samples); },
+        h);
+    h *= scale;
+    return h;
+  }
   constexpr Eigen::Index kWidth = Sweep::kMaxDirections;
   // Work is counted in entries times samples.
   const auto entries = [&](Eigen::Index first) {
@@ -253,9 +270,12 @@ double GraphObjective::workspace_bytes() const {
   const double block_bytes =
       static_cast<double>(num_parameters() * Sweep::kMaxDirections) * sizeof(double);
   const double levels = 2 + std::log2(static_cast<double>(Impl::num_blocks(all_samples())));
-  return static_cast<double>(impl_->samples.size()) * sizeof(double) +
-         impl_->executor.num_threads() *
-             (Sweep::workspace_bytes(*impl_->model.graph) + levels * block_bytes);
+  const int num_threads = impl_->executor.num_threads();
+  const double scratch_bytes =
+      impl_->model.structured_hessian != nullptr
+          ? impl_->model.structured_hessian->workspace_bytes(num_threads)
+          : num_threads * (Sweep::workspace_bytes(*impl_->model.graph) + levels * block_bytes);
+  return static_cast<double>(impl_->samples.size()) * sizeof(double) + scratch_bytes;
 }
 
 }  // namespace hesscope

@@ -12,7 +12,7 @@
 #include <tbb/task_arena.h>
 
 #include <hesscope/core/error.h>
-#include <hesscope/objective/executor.h>
+#include <hesscope/core/executor.h>
 
 namespace hesscope {
 namespace {

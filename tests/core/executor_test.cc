@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <hesscope/core/error.h>
-#include <hesscope/objective/executor.h>
+#include <hesscope/core/executor.h>
 
 namespace hesscope {
 namespace {

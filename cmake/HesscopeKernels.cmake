@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Kernels compiled once for each instruction set, chosen at run time (lib/hesscope/simd).
+#
+# A kernel source puts all it defines into namespace hesscope::HESSCOPE_ISA and has no other external
+# symbols: an inline function of a common header (std::vector's, Eigen's) compiled here with AVX-512
+# could be the copy that the linker keeps for the whole program.
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$" AND CMAKE_CXX_COMPILER_ID MATCHES "GNU|Clang")
+  set(HESSCOPE_X86_KERNELS TRUE)
+endif()
+
+# hesscope_kernels(NAME SOURCES...): adds the sources to hesscope, one object library for each set.
+function(hesscope_kernels name)
+  set(sets baseline)
+  if(HESSCOPE_X86_KERNELS)
+    list(APPEND sets avx2 avx512)
+  endif()
+  set(lanes_baseline 2)
+  set(lanes_avx2 4)
+  set(lanes_avx512 8)
+  set(flags_avx2 -mavx2 -mfma)
+  set(flags_avx512 -mavx512f -mavx512dq -mavx512vl -mavx512bw -mavx2 -mfma -mprefer-vector-width=512)
+  foreach(set IN LISTS sets)
+    set(target hesscope_${name}_${set})
+    add_library(${target} OBJECT ${ARGN})
+    target_compile_features(${target} PRIVATE cxx_std_20)
+    set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF POSITION_INDEPENDENT_CODE ON)
+    target_compile_definitions(${target} PRIVATE
+      HESSCOPE_ISA=${set} HESSCOPE_LANES=${lanes_${set}})
+    # Contraction: a kernel's products and sums may fuse; its results are those of its set.
+    target_compile_options(${target} PRIVATE ${flags_${set}} -ffp-contract=fast)
+    target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/lib)
+    target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:hesscope_warnings>)
+    target_sources(hesscope PRIVATE $<TARGET_OBJECTS:${target}>)
+  endforeach()
+endfunction()

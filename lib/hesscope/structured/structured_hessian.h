@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// A model's own way to its Hessian, faster than the generic sweep because it knows how the model is
+// built. The generic engine stays its definition and its test.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+
+#include <Eigen/Core>
+
+#include <hesscope/autodiff/sweep.h>
+#include <hesscope/core/executor.h>
+
+namespace hesscope {
+
+/// The sum of the Hessians of a model's loss over samples, computed from the model's structure.
+/// Immutable; safe to call concurrently.
+class StructuredHessian {
+ public:
+  /// Called with the number of samples finished since the last call. May throw; the exception
+  /// reaches the caller of sum().
+  using Advance = std::function<void(Eigen::Index num_samples)>;
+
+  virtual ~StructuredHessian() = default;
+
+  /// h = sum over the records of the loss's Hessian at theta: n x n, symmetric to the last bit,
+  /// and the same to the last bit for any number of the executor's threads.
+  virtual void sum(std::span<const double> theta,
+                   Records records,
+                   const Executor& executor,
+                   const Advance& advance,
+                   Eigen::Ref<Eigen::MatrixXd> h) const = 0;
+
+  /// Memory that sum() needs beside h, at most.
+  virtual double workspace_bytes(int num_threads) const = 0;
+};
+
+}  // namespace hesscope
