@@ -5,6 +5,7 @@
 
 #include <hesscope/core/error.h>
 #include <hesscope/models/linear_attention.h>
+#include <hesscope/structured/linear_attention_hessian.h>
 
 namespace hesscope {
 namespace {
@@ -44,6 +45,19 @@ Layer declare_layer(ModelBuilder& b, const LinearAttentionOptions& options, std:
   throw PreconditionError("linear_attention: unknown parametrization");
 }
 
+LinearAttentionStructure::Parametrization structure_of(Parametrization parametrization) {
+  using Structure = LinearAttentionStructure::Parametrization;
+  switch (parametrization) {
+    case Parametrization::kSparse:
+      return Structure::kSparse;
+    case Parametrization::kFull:
+      return Structure::kFull;
+    case Parametrization::kSplitQk:
+      return Structure::kSplitQk;
+  }
+  throw PreconditionError("linear_attention: unknown parametrization");
+}
+
 }  // namespace
 
 Model linear_attention(const LinearAttentionOptions& options) {
@@ -70,7 +84,15 @@ Model linear_attention(const LinearAttentionOptions& options) {
     }
   }
   const Var prediction = -slice(q, e - 1, 0, 1, 1);
-  return b.finish(square(prediction - target));
+  Model model = b.finish(square(prediction - target));
+  model.structured_hessian =
+      linear_attention_hessian({.layers = options.layers,
+                                .dimension = options.dimension,
+                                .context = n,
+                                .parametrization = structure_of(options.parametrization),
+                                .z_offset = model.arrays[0].offset,
+                                .target_offset = model.arrays[1].offset});
+  return model;
 }
 
 ModelKind linear_attention_kind() {

@@ -19,8 +19,8 @@ namespace hesscope {
 /// Immutable; safe to call concurrently.
 class StructuredHessian {
  public:
-  /// Called with the number of samples finished since the last call. May throw; the exception
-  /// reaches the caller of sum().
+  /// Called with the number of samples finished since the last call, from any thread, perhaps from
+  /// several at once. May throw; the exception reaches the caller of sum().
   using Advance = std::function<void(Eigen::Index num_samples)>;
 
   virtual ~StructuredHessian() = default;

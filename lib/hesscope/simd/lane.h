@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// For kernel sources only (cmake/HesscopeKernels.cmake): a vector register of doubles, and products
+// of small matrices whose entries are such registers. Everything here is in the namespace of the
+// instruction set it is compiled for.
+#pragma once
+
+namespace hesscope::HESSCOPE_ISA {
+
+constexpr int kLanes = HESSCOPE_LANES;
+
+using Lane [[gnu::vector_size(8 * HESSCOPE_LANES)]] = double;
+
+inline Lane* lanes(double* data) { return reinterpret_cast<Lane*>(data); }
+
+inline const Lane* lanes(const double* data) { return reinterpret_cast<const Lane*>(data); }
+
+/// Halves added to each other until one number is left.
+inline double sum_of(Lane x) {
+#if HESSCOPE_LANES == 8
+  const auto four =
+      __builtin_shufflevector(x, x, 0, 1, 2, 3) + __builtin_shufflevector(x, x, 4, 5, 6, 7);
+#elif HESSCOPE_LANES == 4
+  const Lane four = x;
+#endif
+#if HESSCOPE_LANES >= 4
+  const auto two =
+      __builtin_shufflevector(four, four, 0, 1) + __builtin_shufflevector(four, four, 2, 3);
+#else
+  const Lane two = x;
+#endif
+  return two[0] + two[1];
+}
+
+/// A matrix of T (Lane, or double: the same in all lanes): entry (i, j) at data[i * rows + j *
+/// cols].
+template <typename T>
+struct Strided {
+  T* data;
+  int row_stride;
+  int col_stride;
+
+  T& operator()(int i, int j) const { return data[i * row_stride + j * col_stride]; }
+
+  Strided transposed() const { return {data, col_stride, row_stride}; }
+};
+
+template <typename T>
+Strided<T> row_major(T* data, int cols) {
+  return {data, cols, 1};
+}
+
+enum class Store { kAssign, kAdd };
+
+// Registers a tile of accumulators takes: 18 of 32, or 8 of 16.
+constexpr int kTileRows = HESSCOPE_LANES == 8 ? 6 : 4;
+constexpr int kTileCols = HESSCOPE_LANES == 8 ? 3 : 2;
+
+template <int R, int C, Store kStore, typename A, typename B>
+[[gnu::always_inline]] inline void product_tile(
+    Strided<Lane> out, Strided<A> a, Strided<B> b, int i0, int j0, int inner) {
+  Lane sum[R][C] = {};
+  for (int k = 0; k < inner; ++k) {
+    for (int i = 0; i < R; ++i) {
+      const auto x = a(i0 + i, k);
+      for (int j = 0; j < C; ++j) sum[i][j] += x * b(k, j0 + j);
+    }
+  }
+  for (int i = 0; i < R; ++i) {
+    for (int j = 0; j < C; ++j) {
+      if constexpr (kStore == Store::kAdd) {
+        out(i0 + i, j0 + j) += sum[i][j];
+      } else {
+        out(i0 + i, j0 + j) = sum[i][j];
+      }
+    }
+  }
+}
+
+template <int R, Store kStore, typename A, typename B>
+[[gnu::always_inline]] inline void product_rows(
+    Strided<Lane> out, Strided<A> a, Strided<B> b, int i0, int inner, int cols) {
+  int j = 0;
+  for (; j + kTileCols <= cols; j += kTileCols) {
+    product_tile<R, kTileCols, kStore>(out, a, b, i0, j, inner);
+  }
+  if constexpr (kTileCols > 2) {
+    if (j + 2 <= cols) {
+      product_tile<R, 2, kStore>(out, a, b, i0, j, inner);
+      j += 2;
+    }
+  }
+  if (j < cols) product_tile<R, 1, kStore>(out, a, b, i0, j, inner);
+}
+
+template <Store kStore, typename A, typename B>
+[[gnu::always_inline]] inline void product_of_extents(
+    Strided<Lane> out, Strided<A> a, Strided<B> b, int rows, int inner, int cols) {
+  int i = 0;
+  for (; i + kTileRows <= rows; i += kTileRows) {
+    product_rows<kTileRows, kStore>(out, a, b, i, inner, cols);
+  }
+  for (; i + 3 <= rows; i += 3) product_rows<3, kStore>(out, a, b, i, inner, cols);
+  for (; i + 2 <= rows; i += 2) product_rows<2, kStore>(out, a, b, i, inner, cols);
+  if (i < rows) product_rows<1, kStore>(out, a, b, i, inner, cols);
+}
+
+template <Store kStore, typename A, typename B>
+[[gnu::noinline]] void product_of_any_extents(
+    Strided<Lane> out, Strided<A> a, Strided<B> b, int rows, int inner, int cols) {
+  product_of_extents<kStore>(out, a, b, rows, inner, cols);
+}
+
+/// out = a b, or out += a b, for a of rows x inner and b of inner x cols. `out` must not overlap a
+/// or b. Unrolled where the caller's extents are compile-time constants.
+template <Store kStore = Store::kAssign, typename A, typename B>
+[[gnu::always_inline]] inline void product(
+    Strided<Lane> out, Strided<A> a, Strided<B> b, int rows, int inner, int cols) {
+  if (__builtin_constant_p(rows) && __builtin_constant_p(inner) && __builtin_constant_p(cols)) {
+    product_of_extents<kStore>(out, a, b, rows, inner, cols);
+  } else {
+    product_of_any_extents<kStore>(out, a, b, rows, inner, cols);
+  }
+}
+
+/// A family of vectors of registers, all of one length (packs x inner): vector i has its entry (p,
+/// k) at data[i * stride + p * pack_stride + k * inner_stride].
+struct Family {
+  const Lane* data;
+  long stride;
+  long pack_stride;
+  long inner_stride;
+};
+
+template <int R, int C>
+[[gnu::always_inline]] inline void dots_tile(
+    double* out, long row_stride, long col_stride, Family x, Family y, int packs, int inner) {
+  Lane sum[R][C] = {};
+  for (int p = 0; p < packs; ++p) {
+    const Lane* xp = x.data + p * x.pack_stride;
+    const Lane* yp = y.data + p * y.pack_stride;
+    for (int k = 0; k < inner; ++k) {
+      for (int i = 0; i < R; ++i) {
+        const Lane xi = xp[k * x.inner_stride + i * x.stride];
+        for (int j = 0; j < C; ++j) sum[i][j] += xi * yp[k * y.inner_stride + j * y.stride];
+      }
+    }
+  }
+  for (int i = 0; i < R; ++i) {
+    for (int j = 0; j < C; ++j) out[i * row_stride + j * col_stride] += sum_of(sum[i][j]);
+  }
+}
+
+constexpr int kDotRows = 3;
+constexpr int kDotCols = HESSCOPE_LANES == 8 ? 6 : 3;
+
+template <int R>
+[[gnu::always_inline]] inline void dots_rows(double* out,
+                                             long row_stride,
+                                             long col_stride,
+                                             Family x,
+                                             Family y,
+                                             int cols,
+                                             int packs,
+                                             int inner) {
+  int j = 0;
+  const auto tile = [&]<int C>() {
+    const Family part{y.data + j * y.stride, y.stride, y.pack_stride, y.inner_stride};
+    dots_tile<R, C>(out + j * col_stride, row_stride, col_stride, x, part, packs, inner);
+    j += C;
+  };
+  while (j + kDotCols <= cols) tile.template operator()<kDotCols>();
+  if constexpr (kDotCols > 3) {
+    if (j + 5 <= cols) tile.template operator()<5>();
+    if (j + 4 <= cols) tile.template operator()<4>();
+    if (j + 3 <= cols) tile.template operator()<3>();
+  }
+  if (j + 2 <= cols) tile.template operator()<2>();
+  if (j < cols) tile.template operator()<1>();
+}
+
+/// out(i, j) += sum over packs, inner and lanes of x_i y_j, for `rows` vectors x and `cols` vectors
+/// y; out(i, j) at out[i * row_stride + j * col_stride].
+[[gnu::always_inline]] inline void dots(double* out,
+                                        long row_stride,
+                                        long col_stride,
+                                        Family x,
+                                        Family y,
+                                        int rows,
+                                        int cols,
+                                        int packs,
+                                        int inner) {
+  int i = 0;
+  const auto band = [&]<int R>() {
+    const Family part{x.data + i * x.stride, x.stride, x.pack_stride, x.inner_stride};
+    dots_rows<R>(out + i * row_stride, row_stride, col_stride, part, y, cols, packs, inner);
+    i += R;
+  };
+  while (i + kDotRows <= rows) band.template operator()<kDotRows>();
+  if constexpr (kDotRows > 3) {
+    if (i + 3 <= rows) band.template operator()<3>();
+  }
+  if (i + 2 <= rows) band.template operator()<2>();
+  if (i < rows) band.template operator()<1>();
+}
+
+}  // namespace hesscope::HESSCOPE_ISA

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Sums over prompts, in the parameters (P, Q) of every layer: cut
+// into groups of packs, and groups into tasks.
+#pragma once
+
+#include <vector>
+
+#include <Eigen/Core>
+
+#include <hesscope/simd/aligned_buffer.h>
+#include <hesscope/structured/linear_attention/kernels.h>
+#include <hesscope/structured/structured_hessian.h>
+
+namespace hesscope::detail {
+
+struct LinearAttentionSizes {
+  Eigen::Index layers;
+  Eigen::Index extent;   ///< e
+  Eigen::Index trained;  ///< P and Q are trained in their leading trained x trained part
+  Eigen::Index context;  ///< n
+  Eigen::Index z_offset;
+  Eigen::Index target_offset;
+
+  /// 2 layers trained^2, in the order P_0, Q_0, P_1, ...
+  Eigen::Index num_parameters() const { return 2 * layers * trained * trained; }
+};
+
+/// P / n and Q of every layer, layers x e x e, row-major.
+struct LinearAttentionWeights {
+  std::vector<double> p;
+  std::vector<double> q;
+};
+
+class LinearAttentionSum {
+ public:
+  LinearAttentionSum(const LinearAttentionSizes& sizes, const LinearAttentionKernels& kernels)
+      : sizes_(sizes), kernels_(&kernels) {}
+
+  /// The lower triangle of h = the Hessian, and gradient (if not null) = the gradient, of
+  /// sum (f - t)^2 / 2. Above the diagonal h is undefined.
+  void compute(const LinearAttentionWeights& weights,
+               Records records,
+               const Executor& executor,
+               const StructuredHessian::Advance& advance,
+               Eigen::Ref<Eigen::MatrixXd> h,
+               Eigen::VectorXd* gradient) const;
+
+  double workspace_bytes(int num_threads) const;
+
+ private:
+  /// Doubles for one pack.
+  struct PackSizes {
+    std::size_t states;
+    std::size_t gradients;
+    std::size_t curvature;
+    std::size_t second;
+    std::size_t mixed;
+
+    std::size_t total() const { return states + gradients + curvature + second + mixed; }
+  };
+
+  /// Runs body(i) for i in [0, count): on this thread, or on all.
+  using ForEach =
+      std::function<void(Eigen::Index count, const std::function<void(Eigen::Index)>& body)>;
+
+  LinearAttentionGroup group_of(const LinearAttentionWeights& weights, Eigen::Index packs) const;
+  PackSizes pack_sizes(const LinearAttentionGroup& group) const;
+  void place(LinearAttentionGroup& group, double* memory) const;
+  std::size_t scratch_size(const LinearAttentionGroup& group) const;
+  Eigen::Index packs_in_group() const;
+  bool groups_are_tasks() const;
+
+  void add_group(const LinearAttentionGroup& group,
+                 Records records,
+                 const ForEach& for_each,
+                 BufferPool& scratch) const;
+  void forward_reverse(const LinearAttentionGroup& group,
+                       int pack,
+                       Records records,
+                       double* scratch) const;
+  void add_blocks(LinearAttentionRows::Kind kind,
+                  Eigen::Index fixed,
+                  std::vector<LinearAttentionRows>& tasks) const;
+
+  LinearAttentionSizes sizes_;
+  const LinearAttentionKernels* kernels_;
+};
+
+}  // namespace hesscope::detail

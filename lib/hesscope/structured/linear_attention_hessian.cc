@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include <hesscope/core/error.h>
+#include <hesscope/structured/linear_attention/sum.h>
+#include <hesscope/structured/linear_attention_hessian.h>
+
+namespace hesscope {
+namespace {
+
+using detail::LinearAttentionKernels;
+using detail::LinearAttentionSizes;
+using detail::LinearAttentionSum;
+using detail::LinearAttentionWeights;
+using Parametrization = LinearAttentionStructure::Parametrization;
+using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+const LinearAttentionKernels& kernels_for(InstructionSet set) {
+  require_supported(set);
+#ifdef HESSCOPE_X86_KERNELS
+  if (set == InstructionSet::kAvx512) return avx512::linear_attention_kernels();
+  if (set == InstructionSet::kAvx2) return avx2::linear_attention_kernels();
+#endif
+  return baseline::linear_attention_kernels();
+}
+
+LinearAttentionSizes sizes_of(const LinearAttentionStructure& structure) {
+  const Index extent = structure.dimension + 1;
+  const bool is_sparse = structure.parametrization == Parametrization::kSparse;
+  return {.layers = structure.layers,
+          .extent = extent,
+          .trained = is_sparse ? structure.dimension : extent,
+          .context = structure.context,
+          .z_offset = structure.z_offset,
+          .target_offset = structure.target_offset};
+}
+
+class LinearAttentionHessian final : public StructuredHessian {
+ public:
+  LinearAttentionHessian(const LinearAttentionStructure& structure, InstructionSet set)
+      : structure_(structure), sum_(sizes_of(structure), kernels_for(set)) {}
+
+  void sum(std::span<const double> theta,
+           Records records,
+           const Executor& executor,
+           const Advance& advance,
+           Eigen::Ref<MatrixXd> h) const override {
+    // sum_ is of half the squares.
+    if (structure_.parametrization != Parametrization::kSplitQk) {
+      sum_.compute(weights(theta), records, executor, advance, h, nullptr);
+      mirror(executor, 2.0, h);
+      return;
+    }
+    const Index n = sizes_of(structure_).num_parameters();
+    MatrixXd pq(n, n);
+    VectorXd gradient(n);
+    sum_.compute(weights(theta), records, executor, advance, pq, &gradient);
+    mirror(executor, 2.0, pq);
+    from_pq_to_split(theta, pq, 2.0 * gradient, h);
+    mirror(executor, 1.0, h);
+  }
+
+  double workspace_bytes(int num_threads) const override {
+    const bool is_split = structure_.parametrization == Parametrization::kSplitQk;
+    const auto pq = static_cast<double>(sizes_of(structure_).num_parameters());
+    return sum_.workspace_bytes(num_threads) + (is_split ? pq * pq * sizeof(double) : 0.0);
+  }
+
+ private:
+  Index extent() const { return structure_.dimension + 1; }
+
+  // A layer's P / n and Q in full, from theta.
+  LinearAttentionWeights weights(std::span<const double> theta) const {
+    const Index e = extent();
+    const Index m = sizes_of(structure_).trained;
+    LinearAttentionWeights weights;
+    const double* next = theta.data();
+    for (Index l = 0; l < structure_.layers; ++l) {
+      RowMajor p = RowMajor::Zero(e, e);
+      RowMajor q = RowMajor::Zero(e, e);
+      const auto take = [&] {
+        const Eigen::Map<const RowMajor> block(next, m, m);
+        next += m * m;
+        return block;
+      };
+      p.topLeftCorner(m, m) = take();
+      q.topLeftCorner(m, m) = take();
+      if (structure_.parametrization == Parametrization::kSparse) p(e - 1, e - 1) = 1;
+      if (structure_.parametrization == Parametrization::kSplitQk) {
+        q = RowMajor(take().transpose() * q);
+      }
+      p /= static_cast<double>(structure_.context);
+      weights.p.insert(weights.p.end(), p.data(), p.data() + p.size());
+      weights.q.insert(weights.q.end(), q.data(), q.data() + q.size());
+    }
+    return weights;
+  }
+
+  // Scales the lower triangle and copies it to the upper one.
+  static void mirror(const Executor& executor, double factor, Eigen::Ref<MatrixXd> h) {
+    constexpr Index kBlock = 64;
+    const Index n = h.rows();
+    executor.for_each((n + kBlock - 1) / kBlock, [&](Index block) {
+      const Index first = block * kBlock;
+      const Index width = std::min(kBlock, n - first);
+      for (Index below = first; below < n; below += kBlock) {
+        const Index height = std::min(kBlock, n - below);
+        for (Index j = first; j < first + width; ++j) {
+          for (Index i = std::max(j, below); i < below + height; ++i) {
+            h(i, j) *= factor;
+            h(j, i) = h(i, j);
+          }
+        }
+      }
+    });
+  }
+
+  // H in (P, WQ, WK) from H and gradient in (P, Q), Q = WK^T WQ: with J the Jacobian,
+  // J^T H J + sum_ij (dL/dQ_ij) d2 Q_ij. Lower triangle at least.
+  void from_pq_to_split(std::span<const double> theta,
+                        const MatrixXd& pq,
+                        const VectorXd& gradient,
+                        Eigen::Ref<MatrixXd> h) const {
+    const Index e = extent();
+    const Index ee = e * e;
+    const Index layers = structure_.layers;
+    // dQ_ij / dWQ_aj = WK_ai, dQ_ij / dWK_ai = WQ_aj.
+    std::vector<MatrixXd> jacobians;
+    for (Index l = 0; l < layers; ++l) {
+      const Eigen::Map<const RowMajor> wq(theta.data() + 3 * ee * l + ee, e, e);
+      const Eigen::Map<const RowMajor> wk(theta.data() + 3 * ee * l + 2 * ee, e, e);
+      MatrixXd j = MatrixXd::Zero(2 * ee, 3 * ee);
+      j.topLeftCorner(ee, ee).setIdentity();
+      for (Index i = 0; i < e; ++i) {
+        for (Index k = 0; k < e; ++k) {
+          for (Index a = 0; a < e; ++a) {
+            j(ee + i * e + k, ee + a * e + k) += wk(a, i);
+            j(ee + i * e + k, 2 * ee + a * e + i) += wq(a, k);
+          }
+        }
+      }
+      jacobians.push_back(std::move(j));
+    }
+    for (Index l = 0; l < layers; ++l) {
+      const auto& jl = jacobians[static_cast<std::size_t>(l)];
+      for (Index m = 0; m <= l; ++m) {
+        const auto& jm = jacobians[static_cast<std::size_t>(m)];
+        h.block(3 * ee * l, 3 * ee * m, 3 * ee, 3 * ee).noalias() =
+            jl.transpose() * pq.block(2 * ee * l, 2 * ee * m, 2 * ee, 2 * ee) * jm;
+      }
+      // d2 Q_ij / dWK_ai dWQ_aj = 1.
+      for (Index i = 0; i < e; ++i) {
+        for (Index j = 0; j < e; ++j) {
+          for (Index a = 0; a < e; ++a) {
+            h(3 * ee * l + 2 * ee + a * e + i, 3 * ee * l + ee + a * e + j) +=
+                gradient(2 * ee * l + ee + i * e + j);
+          }
+        }
+      }
+    }
+  }
+
+  LinearAttentionStructure structure_;
+  LinearAttentionSum sum_;
+};
+
+}  // namespace
+
+std::shared_ptr<const StructuredHessian> linear_attention_hessian(
+    const LinearAttentionStructure& structure, InstructionSet set) {
+  if (structure.layers < 1 || structure.dimension < 1 || structure.context < 1) {
+    throw PreconditionError(
+        "linear_attention_hessian: layers, dimension and context must be at least 1");
+  }
+  auto hessian = std::make_shared<LinearAttentionHessian>(structure, set);
+  // The matrices of one pack grow as d^4.
+  constexpr double kMaxWorkspaceBytes = 512.0 * (1 << 20);
+  if (hessian->workspace_bytes(1) > kMaxWorkspaceBytes) return nullptr;
+  return hessian;
+}
+
+}  // namespace hesscope

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The Hessian of linear attention on linear regression (models/linear_attention.h), from its
+// structure.
+//
+// A layer sees its prompt only through the state x_l = (S_l, q_l), S symmetric e x e, e = d + 1.
+// With A_l = I + P_l S_l Q_l / n it gives S_{l+1} = A_l S_l A_l^T and q_{l+1} = A_l q_l; the
+// prediction is f = -[q_L]_e, the loss (f - t)^2, and its Hessian 2 (grad f)(grad f)^T + 2 (f - t)
+// d2 f. For d2 f:
+//
+// 1. Backwards through the layers, V_l = d2 f / dx_l dx_l follows from V_{l+1} (s x s, s = e(e +
+// 1)/2 + e),
+//    and on the way, at layer l, M = d2 f / dA dA at a fixed state and d2 f / d(P, Q) dx_l.
+// 2. Rows of H within layer l are M with both sides lifted from A to P and Q: dA = dP (S Q) / n or
+//    (P S / n) dQ.
+// 3. Rows of layer l and columns of the layers before it: the row of d2 f / d(P, Q) dx_l is a
+// cotangent of
+//    the state, carried back as an adjoint is, and at each layer lifted to P and Q.
+// 4. The last layer is bilinear in (S, q) and only the last row of its P matters; its rows need no
+// more
+//    than 3 e cotangents.
+//
+// Eight prompts (AVX-512), four or two share each vector register; sums over prompts are inner
+// products of such registers, added up over groups of packs.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include <hesscope/simd/instruction_set.h>
+#include <hesscope/structured/structured_hessian.h>
+
+namespace hesscope {
+
+struct LinearAttentionStructure {
+  enum class Parametrization { kSparse, kFull, kSplitQk };
+
+  Eigen::Index layers = 1;
+  Eigen::Index dimension = 1;  ///< d
+  Eigen::Index context = 1;    ///< n
+  Parametrization parametrization = Parametrization::kFull;
+  Eigen::Index z_offset = 0;  ///< of Z, (d + 1) x (n + 1), in a record
+  Eigen::Index target_offset = 0;
+};
+
+/// Null where it would need more than 512 MiB beside H (d beyond about 40): the generic engine then
+/// has to do.
+/// @cost   per prompt and pair of layers about 5 e^5 multiply-adds for each of the four blocks (P
+/// or Q,
+///         P or Q), against n / 2 gradients of the generic engine; memory as workspace_bytes()
+///         says.
+/// @param set  the instructions to use; by default the best this processor has.
+/// @throws PreconditionError if a size is not positive or the set is not supported.
+std::shared_ptr<const StructuredHessian> linear_attention_hessian(
+    const LinearAttentionStructure& structure, InstructionSet set = best_instruction_set());
+
+}  // namespace hesscope
