@@ -8,8 +8,10 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$" AND CMAKE_CXX_COMPILE
   set(HESSCOPE_X86_KERNELS TRUE)
 endif()
 
-# hesscope_kernels(NAME SOURCES...): adds the sources to hesscope, one object library for each set.
+# hesscope_kernels(NAME SOURCES... [LIBRARIES ...]): adds the sources to hesscope, one object library for
+# each set.
 function(hesscope_kernels name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LIBRARIES")
   set(sets baseline)
   if(HESSCOPE_X86_KERNELS)
     list(APPEND sets avx2 avx512)
@@ -21,7 +23,7 @@ function(hesscope_kernels name)
   set(flags_avx512 -mavx512f -mavx512dq -mavx512vl -mavx512bw -mavx2 -mfma -mprefer-vector-width=512)
   foreach(set IN LISTS sets)
     set(target hesscope_${name}_${set})
-    add_library(${target} OBJECT ${ARGN})
+    add_library(${target} OBJECT ${arg_UNPARSED_ARGUMENTS})
     target_compile_features(${target} PRIVATE cxx_std_20)
     set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF POSITION_INDEPENDENT_CODE ON)
     target_compile_definitions(${target} PRIVATE
@@ -29,7 +31,7 @@ function(hesscope_kernels name)
     # Contraction: a kernel's products and sums may fuse; its results are those of its set.
     target_compile_options(${target} PRIVATE ${flags_${set}} -ffp-contract=fast)
     target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/lib)
-    target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:hesscope_warnings>)
+    target_link_libraries(${target} PRIVATE ${arg_LIBRARIES} $<BUILD_INTERFACE:hesscope_warnings>)
     target_sources(hesscope PRIVATE $<TARGET_OBJECTS:${target}>)
   endforeach()
 endfunction()

@@ -26,10 +26,10 @@ using test::Column;
 using test::Dense;
 
 // Two groups of Hessian columns, so that an operand of parameters 0..5 is inactive while 8..11 are
-// seeded; and one full pack of samples beside a padded one.
+// seeded; and full packs of samples beside a padded one, whatever the lanes.
 constexpr int kParameters = 12;
 constexpr Eigen::Index kRecord = 12;
-constexpr Eigen::Index kSamples = 5;
+constexpr Eigen::Index kSamples = 11;
 
 // A hundred operations, each with a rounding of eps / 2, and some cancellation.
 constexpr double kTolerance = 1e-14;

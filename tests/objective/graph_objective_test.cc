@@ -3,6 +3,8 @@
 #include <atomic>
 #include <cmath>
 #include <limits>
+#include <memory>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -24,11 +26,14 @@ namespace {
 
 using test::kEpsilon;
 
-// Three layers and 43 parameters: six groups of Hessian columns, the last one of three.
+// Three layers and 43 parameters: six groups of Hessian columns, the last one of three. Without its
+// structure: this is the generic engine's test.
 Model network() {
-  return mlp({.widths = {3, 4, 3, 3},
-              .activation = Activation::kTanh,
-              .loss = MlpLoss::kMeanSquaredError});
+  Model model = mlp({.widths = {3, 4, 3, 3},
+                     .activation = Activation::kTanh,
+                     .loss = MlpLoss::kMeanSquaredError});
+  model.structured_hessian = nullptr;
+  return model;
 }
 
 // Four blocks of samples, the last one short.
@@ -251,6 +256,34 @@ TEST_F(GraphObjectiveTest, RefusesWhatBreaksItsPreconditions) {
   expect_refusal([&] { GraphObjective(model, SampleTable::Zero(3, 5)); }, "got 3 x 5");
   expect_refusal([&] { GraphObjective(Model(), samples); }, "must have a graph and parameters");
   expect_refusal([&] { with_threads(-1); }, "num_threads must not be negative");
+}
+
+TEST_F(GraphObjectiveTest, TakesTheModelsStructureUnlessToldNotTo) {
+  // Says that it was called.
+  class Ones final : public StructuredHessian {
+   public:
+    void sum(std::span<const double> /*theta*/,
+             Records records,
+             const Executor& /*executor*/,
+             const Advance& advance,
+             Eigen::Ref<Eigen::MatrixXd> h) const override {
+      h.setConstant(static_cast<double>(records.count));
+      advance(records.count);
+    }
+
+    double workspace_bytes(int num_threads) const override { return 1000.0 * num_threads; }
+  };
+
+  Model structured = model;
+  structured.structured_hessian = std::make_shared<Ones>();
+  const GraphObjective with(structured, samples, {.num_threads = 2});
+  EXPECT_EQ(with.hessian(theta), Eigen::MatrixXd::Ones(n, n));
+  EXPECT_EQ(with.hessian(theta, {3, 20}, {}), Eigen::MatrixXd::Ones(n, n));
+  EXPECT_EQ(with.gradient(theta), objective.gradient(theta));
+  const double data_bytes = static_cast<double>(samples.size()) * sizeof(double);
+  EXPECT_EQ(with.workspace_bytes(), data_bytes + 2000.0);
+  const GraphObjective without(structured, samples, {.num_threads = 2, .use_structure = false});
+  EXPECT_EQ(without.hessian(theta), objective.hessian(theta));
 }
 
 TEST(GraphObjective, KeepsTheOrderOfItsParameterBlocks) {

@@ -16,11 +16,13 @@ namespace hesscope::detail {
 template <typename B>
 struct BaseConstants;
 
-template <int W>
-struct BaseConstants<Lanes<W>> {
-  static Lanes<W> inverse_root_two_pi() { return Lanes<W>(0.398942280401432677939946059934); }
+template <int W, InstructionSet kSet>
+struct BaseConstants<Lanes<W, kSet>> {
+  using B = Lanes<W, kSet>;
 
-  static Lanes<W> root_half() { return Lanes<W>(0.707106781186547524400844362105); }
+  static B inverse_root_two_pi() { return B(0.398942280401432677939946059934); }
+
+  static B root_half() { return B(0.707106781186547524400844362105); }
 };
 
 // Each function object gives f, f' and f'' at a base scalar x. Comparisons are arranged so that NaN

@@ -5,6 +5,8 @@
 
 #include <cmath>
 
+#include <hesscope/simd/instruction_set.h>
+
 namespace hesscope::detail {
 
 // g++ 12 treats a vector_size that depends on a template parameter as absent, so the widths are
@@ -30,7 +32,9 @@ struct VectorTypes<8> {
   using Mask [[gnu::vector_size(64)]] = long long;
 };
 
-template <int W>
+/// `kSet` is the instruction set that the code using them is compiled for. It tells apart what
+/// would otherwise be one function to the linker, which keeps one copy of each.
+template <int W, InstructionSet kSet>
 struct Lanes {
   using Vector = typename VectorTypes<W>::Double;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Sums of derivatives of a graph's loss over a run of samples, on one thread: the untemplated door
-// to the tape. What is behind it (how many samples share a vector register, how many directions a
-// sweep) is this file's business alone.
+// to the tape. What is behind it (how many samples share a vector register) depends on the
+// instruction set and shows in the last bits of a sum alone.
 #pragma once
 
 #include <memory>
@@ -11,6 +11,7 @@
 #include <Eigen/Core>
 
 #include <hesscope/autodiff/graph.h>
+#include <hesscope/simd/instruction_set.h>
 
 namespace hesscope {
 
@@ -29,12 +30,14 @@ class Sweep {
   static constexpr int kMaxDirections = 8;
 
   /// `graph` must have an output and outlive the sweep.
-  static std::unique_ptr<Sweep> create(const Graph& graph);
+  /// @throws PreconditionError if it has none or the set is not supported.
+  static std::unique_ptr<Sweep> create(const Graph& graph,
+                                       InstructionSet set = best_instruction_set());
 
   /// Memory of one Sweep of this graph.
-  static double workspace_bytes(const Graph& graph);
+  static double workspace_bytes(const Graph& graph, InstructionSet set = best_instruction_set());
 
-  virtual ~Sweep() = default;
+  virtual ~Sweep();
 
   /// The sum of the samples' losses.
   virtual double value(std::span<const double> theta, Records records) = 0;

@@ -24,39 +24,9 @@
 #include <vector>
 
 #include <hesscope/autodiff/node_forward.h>
+#include <hesscope/autodiff/sweep_plan.h>
 
 namespace hesscope::detail {
-
-/// Which nodes carry Jets forwards (active) and which have an adjoint (needed); active implies
-/// needed.
-struct SweepPlan {
-  std::vector<std::uint8_t> active;
-  std::vector<std::uint8_t> needed;
-};
-
-/// The plan for directions in the span of e_j, first_seeded <= j < end_seeded, and rows i >=
-/// first_needed. Requires first_needed <= first_seeded.
-inline SweepPlan plan_sweep(const Graph& graph,
-                            Eigen::Index first_seeded,
-                            Eigen::Index end_seeded,
-                            Eigen::Index first_needed) {
-  const auto nodes = graph.nodes();
-  SweepPlan plan{std::vector<std::uint8_t>(nodes.size()), std::vector<std::uint8_t>(nodes.size())};
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    const Graph::Node& node = nodes[i];
-    if (node.op == Graph::Op::kParameter) {
-      const Eigen::Index end = node.offset + node.size();
-      plan.active[i] = node.offset < end_seeded && end > first_seeded;
-      plan.needed[i] = end > first_needed;
-    }
-    for (const std::int32_t operand : {node.a, node.b}) {
-      if (operand < 0) continue;
-      plan.active[i] |= plan.active[static_cast<std::size_t>(operand)];
-      plan.needed[i] |= plan.needed[static_cast<std::size_t>(operand)];
-    }
-  }
-  return plan;
-}
 
 template <typename B, int N>
 class Tape {
@@ -65,8 +35,9 @@ class Tape {
   using Op = Graph::Op;
   using Node = Graph::Node;
 
-  /// Memory per matrix entry of the graph: value and adjoint, plain and as Jets.
-  static constexpr double kBytesPerEntry = 2 * (sizeof(B) + sizeof(Jet));
+  /// Memory per matrix entry of the graph: value and adjoint, plain and, once seeded, as Jets.
+  static constexpr double kPlainBytesPerEntry = 2 * sizeof(B);
+  static constexpr double kBytesPerEntry = kPlainBytesPerEntry + 2 * sizeof(Jet);
 
   /// `graph` must outlive the tape and have an output.
   explicit Tape(const Graph& graph) : graph_(&graph), nodes_(graph.nodes()) {

@@ -23,7 +23,7 @@ constexpr Eigen::Index kSamplesPerBlock = 64;
 // Workspaces, as many as are ever used at once.
 class SweepPool {
  public:
-  explicit SweepPool(const Graph& graph) : graph_(&graph) {}
+  SweepPool(const Graph& graph, InstructionSet set) : graph_(&graph), set_(set) {}
 
   template <typename F>
   auto with_sweep(F use) {
@@ -49,7 +49,7 @@ class SweepPool {
         return sweep;
       }
     }
-    return Sweep::create(*graph_);
+    return Sweep::create(*graph_, set_);
   }
 
   void put(std::unique_ptr<Sweep> sweep) {
@@ -58,6 +58,7 @@ class SweepPool {
   }
 
   const Graph* graph_;
+  InstructionSet set_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<Sweep>> idle_;
 };
@@ -65,8 +66,12 @@ class SweepPool {
 }  // namespace
 
 struct GraphObjective::Impl {
-  Impl(Model m, SampleTable s, int num_threads)
-      : model(std::move(m)), samples(std::move(s)), executor(num_threads), pool(*model.graph) {}
+  Impl(Model m, SampleTable s, const Options& options)
+      : model(std::move(m)),
+        samples(std::move(s)),
+        executor(options.num_threads),
+        instruction_set(options.instruction_set),
+        pool(*model.graph, instruction_set) {}
 
   static Eigen::Index num_blocks(SampleRange range) {
     return (range.size() + kSamplesPerBlock - 1) / kSamplesPerBlock;
@@ -94,6 +99,7 @@ struct GraphObjective::Impl {
   Model model;
   SampleTable samples;
   Executor executor;
+  InstructionSet instruction_set;
   mutable SweepPool pool;
 };
 
@@ -127,7 +133,8 @@ GraphObjective::GraphObjective(Model model, SampleTable samples, Options options
                     samples.cols()));
   }
   if (!options.use_structure) model.structured_hessian = nullptr;
-  impl_ = std::make_unique<Impl>(std::move(model), std::move(samples), options.num_threads);
+  require_supported(options.instruction_set);
+  impl_ = std::make_unique<Impl>(std::move(model), std::move(samples), options);
 }
 
 GraphObjective::GraphObjective(Model model, SampleTable samples)
@@ -274,7 +281,8 @@ double GraphObjective::workspace_bytes() const {
   const double scratch_bytes =
       impl_->model.structured_hessian != nullptr
           ? impl_->model.structured_hessian->workspace_bytes(num_threads)
-          : num_threads * (Sweep::workspace_bytes(*impl_->model.graph) + levels * block_bytes);
+          : num_threads * (Sweep::workspace_bytes(*impl_->model.graph, impl_->instruction_set) +
+                           levels * block_bytes);
   return static_cast<double>(impl_->samples.size()) * sizeof(double) + scratch_bytes;
 }
 

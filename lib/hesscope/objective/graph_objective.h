@@ -13,8 +13,8 @@ namespace hesscope {
 /// The Objective of a model on a data set, by the generic engine (sweep.h); the full Hessian by the
 /// model's StructuredHessian where it has one.
 ///
-/// @cost hessian, generic: n / Sweep::kMaxDirections second-order sweeps over every sample, each restricted
-/// to the
+/// @cost hessian, generic: n / Sweep::kMaxDirections second-order sweeps over every sample, each
+/// restricted to the
 ///       part of the network its columns and rows need; memory one n x n matrix plus, per thread, a
 ///       Sweep and a few blocks of n x kMaxDirections.
 class GraphObjective final : public Objective {
@@ -23,6 +23,8 @@ class GraphObjective final : public Objective {
     int num_threads = 0;  ///< 0 = one per core; never changes a result
     /// Whether hessian() may use the model's StructuredHessian. The result is the same to rounding.
     bool use_structure = true;
+    /// Of the generic engine.
+    InstructionSet instruction_set = best_instruction_set();
   };
 
   /// @param samples  at least one row; columns = model.record_size().

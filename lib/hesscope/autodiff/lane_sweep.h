@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// A Sweep whose tapes hold several samples in the lanes of vector registers. Compiled once for each
+// instruction set (sweep_kernels.cc): all templates instantiated here have a type in their name
+// that carries the set.
+#pragma once
+
+#include <algorithm>
+
+#include <hesscope/autodiff/sweep.h>
+#include <hesscope/autodiff/tape.h>
+
+namespace hesscope::detail {
+
+/// A tape for W samples at a time. A run that is no multiple of W is padded with copies of its last
+/// sample, whose lanes are not read.
+template <int W, int N, InstructionSet kSet>
+class LaneTape : public Tape<Lanes<W, kSet>, N> {
+ public:
+  using Base = Lanes<W, kSet>;
+  using Tape = detail::Tape<Base, N>;
+
+  explicit LaneTape(const Graph& graph) : Tape(graph) {}
+
+  void set_theta(std::span<const double> theta) {
+    Tape::set_parameters([&](Eigen::Index j) { return Base(theta[static_cast<std::size_t>(j)]); });
+  }
+
+  /// body(first, count) for each run of up to W samples, with their records loaded.
+  template <typename F>
+  void for_each_pack(Records records, F body) {
+    for (Eigen::Index first = 0; first < records.count; first += W) {
+      const int count = static_cast<int>(std::min<Eigen::Index>(W, records.count - first));
+      Tape::set_inputs([&](Eigen::Index entry) {
+        Base packed;
+        for (int lane = 0; lane < W; ++lane) {
+          const Eigen::Index sample = first + std::min(lane, count - 1);
+          packed.set(lane, records.data[sample * records.stride + entry]);
+        }
+        return packed;
+      });
+      body(first, count);
+    }
+  }
+
+  /// Over the first `count` lanes.
+  static double sum_of(const Base& lanes, int count) {
+    double total = 0;
+    for (int lane = 0; lane < W; ++lane) {
+      if (lane < count) total += lanes[lane];
+    }
+    return total;
+  }
+};
+
+/// First-order sweeps on kFirst samples at a time, second-order ones on kSecond samples.
+template <int kFirst, int kSecond, InstructionSet kSet>
+class LaneSweep final : public Sweep {
+ public:
+  static constexpr int kDirections = Sweep::kMaxDirections;
+
+  using FirstOrder = LaneTape<kFirst, 1, kSet>;
+  using SecondOrder = LaneTape<kSecond, kDirections, kSet>;
+
+  /// Memory per entry of the graph's matrices.
+  static constexpr double kBytesPerEntry =
+      FirstOrder::kPlainBytesPerEntry + SecondOrder::kBytesPerEntry;
+
+  explicit LaneSweep(const Graph& graph)
+      : graph_(&graph),
+        first_(graph),
+        second_(graph),
+        all_(plan_sweep(graph, 0, graph.num_parameters(), 0)) {}
+
+  double value(std::span<const double> theta, Records records) override {
+    first_.set_theta(theta);
+    double total = 0;
+    first_.for_each_pack(records, [&](Eigen::Index /*first*/, int count) {
+      first_.forward();
+      total += FirstOrder::sum_of(first_.output(), count);
+    });
+    return total;
+  }
+
+  double value_and_gradient(std::span<const double> theta,
+                            Records records,
+                            std::span<double> gradient) override {
+    first_.set_theta(theta);
+    double total = 0;
+    first_.for_each_pack(records, [&](Eigen::Index /*first*/, int count) {
+      first_.forward();
+      first_.reverse(all_, FirstBase(1.0));
+      total += FirstOrder::sum_of(first_.output(), count);
+      first_.visit_adjoints([&](Eigen::Index j, const FirstBase& adjoint) {
+        gradient[static_cast<std::size_t>(j)] += FirstOrder::sum_of(adjoint, count);
+      });
+    });
+    return total;
+  }
+
+  void per_sample_gradients(std::span<const double> theta,
+                            Records records,
+                            std::span<double> gradients) override {
+    first_.set_theta(theta);
+    const Eigen::Index n = graph_->num_parameters();
+    for (double& entry : gradients) entry = 0.0;
+    first_.for_each_pack(records, [&](Eigen::Index first, int count) {
+      first_.forward();
+      first_.reverse(all_, FirstBase(1.0));
+      first_.visit_adjoints([&](Eigen::Index j, const FirstBase& adjoint) {
+        for (int lane = 0; lane < count; ++lane) {
+          gradients[static_cast<std::size_t>((first + lane) * n + j)] += adjoint[lane];
+        }
+      });
+    });
+  }
+
+  void hessian_columns(std::span<const double> theta,
+                       Records records,
+                       Eigen::Index first_column,
+                       int num_columns,
+                       std::span<double> out) override {
+    const SweepPlan plan =
+        plan_sweep(*graph_, first_column, first_column + num_columns, first_column);
+    const auto unit = [&](Eigen::Index j, int k) {
+      return k < num_columns && j == first_column + k ? 1.0 : 0.0;
+    };
+    second_order(theta, records, plan, unit, first_column, num_columns, out);
+  }
+
+  void hessian_times(std::span<const double> theta,
+                     Records records,
+                     std::span<const double> directions,
+                     int num_directions,
+                     std::span<double> out) override {
+    const auto entry = [&](Eigen::Index j, int k) {
+      return k < num_directions ? directions[static_cast<std::size_t>(j * num_directions + k)]
+                                : 0.0;
+    };
+    second_order(theta, records, all_, entry, 0, num_directions, out);
+  }
+
+ private:
+  using FirstBase = typename FirstOrder::Base;
+  using SecondBase = typename SecondOrder::Base;
+
+  template <typename F>
+  void second_order(std::span<const double> theta,
+                    Records records,
+                    const SweepPlan& plan,
+                    F direction,
+                    Eigen::Index first_row,
+                    int num_directions,
+                    std::span<double> out) {
+    second_.set_theta(theta);
+    second_.seed(plan, direction);
+    second_.for_each_pack(records, [&](Eigen::Index /*first*/, int count) {
+      second_.forward_jets(plan);
+      second_.reverse_jets(plan, SecondBase(1.0));
+      second_.visit_adjoint_jets(first_row,
+                                 [&](Eigen::Index j, const typename SecondOrder::Jet& adjoint) {
+                                   double* row = out.data() + (j - first_row) * num_directions;
+                                   for (int k = 0; k < num_directions; ++k) {
+                                     row[k] += SecondOrder::sum_of(adjoint.v[k], count);
+                                   }
+                                 });
+    });
+  }
+
+  const Graph* graph_;
+  FirstOrder first_;
+  SecondOrder second_;
+  SweepPlan all_;
+};
+
+}  // namespace hesscope::detail
