@@ -101,7 +101,7 @@ class LinearAttentionHessian final : public StructuredHessian {
     return weights;
   }
 
-  // Scales the lower triangle and copies it to the upper one.
+  // Scales the upper triangle and copies it to the lower one.
   static void mirror(const Executor& executor, double factor, Eigen::Ref<MatrixXd> h) {
     constexpr Index kBlock = 64;
     const Index n = h.rows();
@@ -112,8 +112,8 @@ class LinearAttentionHessian final : public StructuredHessian {
         const Index height = std::min(kBlock, n - below);
         for (Index j = first; j < first + width; ++j) {
           for (Index i = std::max(j, below); i < below + height; ++i) {
-            h(i, j) *= factor;
-            h(j, i) = h(i, j);
+            h(j, i) *= factor;
+            h(i, j) = h(j, i);
           }
         }
       }
@@ -121,7 +121,7 @@ class LinearAttentionHessian final : public StructuredHessian {
   }
 
   // H in (P, WQ, WK) from H and gradient in (P, Q), Q = WK^T WQ: with J the Jacobian,
-  // J^T H J + sum_ij (dL/dQ_ij) d2 Q_ij. Lower triangle at least.
+  // J^T H J + sum_ij (dL/dQ_ij) d2 Q_ij. Upper triangle at least.
   void from_pq_to_split(std::span<const double> theta,
                         const MatrixXd& pq,
                         const VectorXd& gradient,
@@ -150,14 +150,14 @@ class LinearAttentionHessian final : public StructuredHessian {
       const auto& jl = jacobians[static_cast<std::size_t>(l)];
       for (Index m = 0; m <= l; ++m) {
         const auto& jm = jacobians[static_cast<std::size_t>(m)];
-        h.block(3 * ee * l, 3 * ee * m, 3 * ee, 3 * ee).noalias() =
-            jl.transpose() * pq.block(2 * ee * l, 2 * ee * m, 2 * ee, 2 * ee) * jm;
+        h.block(3 * ee * m, 3 * ee * l, 3 * ee, 3 * ee).noalias() =
+            jm.transpose() * pq.block(2 * ee * m, 2 * ee * l, 2 * ee, 2 * ee) * jl;
       }
       // d2 Q_ij / dWK_ai dWQ_aj = 1.
       for (Index i = 0; i < e; ++i) {
         for (Index j = 0; j < e; ++j) {
           for (Index a = 0; a < e; ++a) {
-            h(3 * ee * l + 2 * ee + a * e + i, 3 * ee * l + ee + a * e + j) +=
+            h(3 * ee * l + ee + a * e + j, 3 * ee * l + 2 * ee + a * e + i) +=
                 gradient(2 * ee * l + ee + i * e + j);
           }
         }

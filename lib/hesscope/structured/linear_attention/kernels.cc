@@ -34,9 +34,9 @@ void outer_products(const auto& g, int first, int count) {
     for (int j = 0; j <= i; ++j) {
       const int col = live.first[j];
       const int col_end = row_end < live.end[j] ? row_end : live.end[j];
-      dots(g.h + row + col * g.ldh,
-           1,
+      dots(entry(g, row, col),
            g.ldh,
+           1,
            rows_from(row),
            rows_from(col),
            row_end - row,

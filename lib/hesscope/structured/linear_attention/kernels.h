@@ -24,7 +24,7 @@ struct LinearAttentionGroup {
   double* second;     ///< packs x e^2 x e^2: d2 f / dA dA at the layer at hand
   double* mixed;      ///< packs x 2 trained^2 x s: d2 f / d(P, Q) dx at the layer at hand
 
-  double* h;  ///< parameters x parameters, column-major; the lower triangle is added to
+  double* h;  ///< parameters x parameters, row-major; the lower triangle is added to
   long ldh;
 };
 

@@ -139,6 +139,8 @@ const double* last_p(const auto& g) { return &p_of(g, g.layers - 1)(g.e - 1, 0);
 
 double inverse_n(const auto& g) { return 1.0 / g.context; }
 
+inline double* entry(const Group& g, long row, long col) { return g.h + row * g.ldh + col; }
+
 // Position of P_ab's or Q_ab's first entry among the parameters.
 long first_p(const auto& g, int layer) { return 2L * layer * square(g.trained); }
 

@@ -56,9 +56,9 @@ void add_p_columns(const auto& g,
   const int m = g.trained;
   const long row_lanes = static_cast<long>(e) * inner;
   for (int a = 0; a < a_end; ++a) {
-    dots(g.h + block.first + (first_p(g, layer) + a * m) * g.ldh,
-         block.step,
-         g.ldh,
+    dots(entry(g, block.first, first_p(g, layer) + a * m),
+         block.step * g.ldh,
+         1,
          {x + a * inner, g.packs * row_lanes, row_lanes, 1},
          over_states(g, y_of_pack_0, 1, e),
          block.count,
@@ -74,9 +74,9 @@ void add_q_columns(const auto& g, RowBlock block, int layer, int a_end, const La
   const int m = g.trained;
   const long row_lanes = static_cast<long>(e) * e;
   for (int b = 0; b < m; ++b) {
-    dots(g.h + block.first + (first_q(g, layer) + b) * g.ldh,
-         block.step,
-         m * g.ldh,
+    dots(entry(g, block.first, first_q(g, layer) + b),
+         block.step * g.ldh,
+         m,
          {x + b, g.packs * row_lanes, row_lanes, e},
          over_states(g, layer_of(g, 0, layer).ps, 1, e),
          block.count,
@@ -163,9 +163,9 @@ void layer_rows(const auto& g, int layer, Rows rows, double* scratch) {
     // d2 A = dP S dQ: G_{a' b} S_{b' a} / n at (Q_ab, P_a'b').
     const Layer l = layer_of(g, 0, layer);
     for (int r = 0; r < rows.count; ++r) {
-      dots(g.h + block.first + r * block.step + first_p(g, layer) * g.ldh,
-           m * g.ldh,
-           g.ldh,
+      dots(entry(g, block.first + r * block.step, first_p(g, layer)),
+           m,
+           1,
            over_states(g, l.gn + rows.fixed, e, 0),
            over_states(g, l.s + (rows.first + r) * e, 1, 0),
            m,
@@ -228,9 +228,9 @@ void last_q_rows(const auto& g, Rows rows, double* scratch) {
   const long step = is_first_term ? 1 : m;
   const Family factor = over_states(g, is_first_term ? l0.wq : l0.minus_sp, 1, 0);
   if (is_first_term && m == e) {
-    dots(g.h + first + (first_p(g, last) + (e - 1) * e) * g.ldh,
-         1,
+    dots(entry(g, first, first_p(g, last) + (e - 1) * e),
          g.ldh,
+         1,
          over_states(g, l0.wqn, 1, 0),
          over_states(g, l0.s + rows.fixed * e, 1, 0),
          m,
@@ -265,9 +265,9 @@ void last_q_rows(const auto& g, Rows rows, double* scratch) {
               e,
               m);
     }
-    dots(g.h + first + first_p(g, before) * g.ldh,
-         step,
-         g.ldh,
+    dots(entry(g, first, first_p(g, before)),
+         step * g.ldh,
+         1,
          factor,
          {s.lifted, g.packs, 1, 0},
          m,

@@ -37,8 +37,8 @@ class LinearAttentionSum {
   LinearAttentionSum(const LinearAttentionSizes& sizes, const LinearAttentionKernels& kernels)
       : sizes_(sizes), kernels_(&kernels) {}
 
-  /// The lower triangle of h = the Hessian, and gradient (if not null) = the gradient, of
-  /// sum (f - t)^2 / 2. Above the diagonal h is undefined.
+  /// The upper triangle of h = the Hessian, and gradient (if not null) = the gradient, of
+  /// sum (f - t)^2 / 2. Below the diagonal h is undefined.
   void compute(const LinearAttentionWeights& weights,
                Records records,
                const Executor& executor,
