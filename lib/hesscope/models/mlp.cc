@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <optional>
 #include <string>
 
 #include <fmt/format.h>
@@ -14,18 +15,19 @@ std::string weight_name(std::size_t layer) { return fmt::format("layers.{}.weigh
 
 std::string bias_name(std::size_t layer) { return fmt::format("layers.{}.bias", layer); }
 
-Var activate(Activation activation, Var z) {
+// None for the identity.
+std::optional<Elementary> elementary_of(Activation activation) {
   switch (activation) {
     case Activation::kTanh:
-      return tanh(z);
+      return Elementary::kTanh;
     case Activation::kGelu:
-      return gelu(z);
+      return Elementary::kGelu;
     case Activation::kRelu:
-      return relu(z);
+      return Elementary::kRelu;
     case Activation::kSoftplus:
-      return softplus(z);
+      return Elementary::kSoftplus;
     case Activation::kIdentity:
-      return z;
+      return std::nullopt;
   }
   throw PreconditionError("mlp: unknown activation");
 }
@@ -69,20 +71,29 @@ Model mlp(const MlpOptions& options) {
   if (widths.size() < 2 || *std::min_element(widths.begin(), widths.end()) < 1) {
     throw PreconditionError("mlp: widths must be at least two, each at least 1");
   }
+  const std::optional<Elementary> activation = elementary_of(options.activation);
   ModelBuilder b("mlp");
   Var z = b.array("inputs", {widths.front()});
   for (std::size_t i = 0; i + 1 < widths.size(); ++i) {
     const Var weight = b.parameter(weight_name(i), {widths[i + 1], widths[i]});
     const Var bias = b.parameter(bias_name(i), {widths[i + 1]});
     z = matmul(weight, z) + bias;
-    if (i + 2 < widths.size()) z = activate(options.activation, z);
+    if (activation && i + 2 < widths.size()) z = elementary(*activation, z);
   }
-  if (options.loss == MlpLoss::kCrossEntropy) {
-    const Var target = b.one_hot("target", widths.back());
-    return b.finish(cross_entropy(z, target));
-  }
-  const Var target = b.array("target", {widths.back()});
-  return b.finish((1.0 / static_cast<double>(widths.back())) * sum(square(z - target)));
+  const auto loss = [&] {
+    if (options.loss == MlpLoss::kCrossEntropy) {
+      return cross_entropy(z, b.one_hot("target", widths.back()));
+    }
+    const Var target = b.array("target", {widths.back()});
+    return (1.0 / static_cast<double>(widths.back())) * sum(square(z - target));
+  };
+  Model model = b.finish(loss());
+  model.structured_hessian = mlp_hessian({.widths = widths,
+                                          .activation = activation,
+                                          .loss = options.loss,
+                                          .input_offset = model.arrays[0].offset,
+                                          .target_offset = model.arrays[1].offset});
+  return model;
 }
 
 ModelKind mlp_kind() {

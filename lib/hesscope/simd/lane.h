@@ -100,9 +100,13 @@ template <Store kStore, typename A, typename B>
   for (; i + kTileRows <= rows; i += kTileRows) {
     product_rows<kTileRows, kStore>(out, a, b, i, inner, cols);
   }
-  for (; i + 3 <= rows; i += 3) product_rows<3, kStore>(out, a, b, i, inner, cols);
-  for (; i + 2 <= rows; i += 2) product_rows<2, kStore>(out, a, b, i, inner, cols);
-  if (i < rows) product_rows<1, kStore>(out, a, b, i, inner, cols);
+  if constexpr (kTileRows > 4) {
+    if (i + 5 == rows) return product_rows<5, kStore>(out, a, b, i, inner, cols);
+    if (i + 4 == rows) return product_rows<4, kStore>(out, a, b, i, inner, cols);
+  }
+  if (i + 3 == rows) return product_rows<3, kStore>(out, a, b, i, inner, cols);
+  if (i + 2 == rows) return product_rows<2, kStore>(out, a, b, i, inner, cols);
+  if (i + 1 == rows) return product_rows<1, kStore>(out, a, b, i, inner, cols);
 }
 
 template <Store kStore, typename A, typename B>

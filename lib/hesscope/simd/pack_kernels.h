@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Products of matrices over samples, compiled once for each instruction set. Eight samples side by
+// side, one cache line, are a pack; a row of samples is a run of packs. Products reduce over
+// samples with the samples in the lanes, so that no operand is ever transposed.
+#pragma once
+
+#include <hesscope/simd/instruction_set.h>
+
+namespace hesscope::detail {
+
+inline constexpr int kPackSamples = 8;
+inline constexpr int kPanelRows = 4;
+inline constexpr int kPanelCols = 6;
+
+/// All arrays of packs are aligned to 64 bytes. In a panel of R rows, pack k of row r begins at
+/// double (k R + r) kPackSamples.
+struct PackKernels {
+  /// out = a w: a is rows x inner packs, w inner x cols doubles, out rows x cols packs; row-major.
+  void (*multiply)(double* out, const double* a, const double* w, int rows, int inner, int cols);
+
+  /// out = w^T a: w is inner x rows doubles, a inner x cols packs, out rows x cols packs;
+  /// row-major.
+  void (*multiply_transposed)(
+      double* out, const double* w, const double* a, int rows, int inner, int cols);
+
+  /// Panel of kPanelCols rows: row c = x[c] y[c], elementwise over rows of num_packs packs.
+  void (*fill_columns)(double* panel,
+                       const double* const* x,
+                       const double* const* y,
+                       int num_packs);
+
+  /// out(i, c) = sum over samples of a_i b_c, at out[i * row_stride + c * col_stride], for panels
+  /// `a` of kPanelRows rows each, one behind the other, and one panel `b` of kPanelCols rows.
+  void (*inner_products)(double* out,
+                         long row_stride,
+                         long col_stride,
+                         const double* a,
+                         int num_row_panels,
+                         const double* b,
+                         int num_packs);
+};
+
+/// @throws PreconditionError unless the set is supported.
+const PackKernels& pack_kernels(InstructionSet set);
+
+}  // namespace hesscope::detail

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <vector>
+
+#include <hesscope/core/huge_pages.h>
+#include <hesscope/simd/aligned_buffer.h>
+#include <hesscope/structured/mlp/factors.h>
+#include <hesscope/structured/mlp/products.h>
+#include <hesscope/structured/mlp_hessian.h>
+
+namespace hesscope {
+namespace {
+
+using detail::kPackSamples;
+using detail::MlpChunk;
+using detail::MlpFactors;
+using detail::MlpTarget;
+
+// A chunk holds at most so many packs: the panels at work then stay in a 48 KiB cache ...
+constexpr long kMaxPacks = 64;
+// ... and so many doubles (128 MiB), if one pack has fewer.
+constexpr long kMaxChunkDoubles = 1L << 24;
+// Edge of the squares in which a matrix is mirrored.
+constexpr long kMirrorEdge = 32;
+
+// Copies the part of a square matrix below its diagonal to the part above, for columns
+// [first, first + kMirrorEdge) of the part below.
+void mirror_columns(double* matrix, long stride, long size, long first) {
+  const long end = std::min(first + kMirrorEdge, size);
+  for (long row = first; row < size; row += kMirrorEdge) {
+    const long end_row = std::min(row + kMirrorEdge, size);
+    for (long i = row; i < end_row; ++i) {
+      for (long j = first; j < std::min(end, i); ++j) {
+        matrix[j + i * stride] = matrix[i + j * stride];
+      }
+    }
+  }
+}
+
+// Writes what is left in the lower triangle of a layer's block of H, in the columns of unit a: with
+// weights (i, j) and (a, b), j < b, which equals j > b; and with bias i and weights (a, b), i < a,
+// which equals bias a and weights (i, b).
+void complete_unit(const detail::MlpLayer& layer, long a, MlpTarget h) {
+  const long in = layer.in;
+  const auto column = [&](long unit, long entry) {
+    return h.data + (layer.weight + unit * in + entry) * h.stride;
+  };
+  for (long i = a + 1; i < layer.out; ++i) {
+    double* const weights = column(a, 0) + layer.weight + i * in;
+    for (long first = 0; first < in; first += kMirrorEdge) {
+      mirror_columns(weights, h.stride, in, first);
+    }
+  }
+  for (long b = 0; b < in; ++b) {
+    double* const biases = column(a, b) + layer.bias;
+    for (long i = 0; i < a; ++i) biases[i] = column(i, b)[layer.bias + a];
+  }
+}
+
+class MlpHessian final : public StructuredHessian {
+ public:
+  MlpHessian(const MlpStructure& structure, InstructionSet set)
+      : kernels_(detail::pack_kernels(set)),
+        factors_(structure, kernels_),
+        max_packs_(std::clamp(kMaxChunkDoubles / chunk_doubles(1), 1L, kMaxPacks)) {}
+
+  void sum(std::span<const double> theta,
+           Records records,
+           const Executor& executor,
+           const Advance& advance,
+           Eigen::Ref<Eigen::MatrixXd> h) const override;
+
+  double workspace_bytes(int num_threads) const override {
+    return static_cast<double>(chunk_doubles(max_packs_) +
+                               num_threads *
+                                   detail::mlp_tile_scratch(static_cast<int>(max_packs_))) *
+           sizeof(double);
+  }
+
+ private:
+  long chunk_doubles(long num_packs) const {
+    return (factors_.block_size() + factors_.num_rows()) * num_packs * kPackSamples;
+  }
+
+  const detail::PackKernels& kernels_;
+  MlpFactors factors_;
+  long max_packs_;
+};
+
+void MlpHessian::sum(std::span<const double> theta,
+                     Records records,
+                     const Executor& executor,
+                     const Advance& advance,
+                     Eigen::Ref<Eigen::MatrixXd> h) const {
+  const auto divide = [](long a, long b) { return (a + b - 1) / b; };  // rounding up
+  const long num_packs = divide(records.count, kPackSamples);
+  const long chunk_packs = divide(num_packs, divide(num_packs, max_packs_));
+  const auto curvatures = detail::mlp_curvature_products(factors_);
+  const auto slopes = detail::mlp_slope_products(factors_);
+  const auto curvature_tiles = detail::mlp_tiles(factors_, curvatures);
+  const auto slope_tiles = detail::mlp_tiles(factors_, slopes);
+  const detail::AlignedBuffer buffer(static_cast<std::size_t>(chunk_doubles(chunk_packs)));
+  detail::BufferPool scratch(
+      static_cast<std::size_t>(detail::mlp_tile_scratch(static_cast<int>(chunk_packs))));
+  advise_huge_pages(buffer.data(), chunk_doubles(chunk_packs));
+  advise_huge_pages(h.data(), h.outerStride() * h.cols());
+  MlpTarget target{h.data(), h.outerStride(), true};
+
+  for (long first_pack = 0; first_pack < num_packs; first_pack += chunk_packs) {
+    const long packs = std::min(chunk_packs, num_packs - first_pack);
+    const MlpChunk chunk{buffer.data(),
+                         buffer.data() + factors_.num_rows() * packs * kPackSamples,
+                         static_cast<int>(packs)};
+    const long first = first_pack * kPackSamples;
+    const Records part{records.data + first * records.stride,
+                       std::min<Eigen::Index>(packs * kPackSamples, records.count - first),
+                       records.stride};
+    executor.for_each(packs, [&](Eigen::Index pack) {
+      factors_.fill(theta, part, static_cast<int>(pack), chunk);
+    });
+    const auto run = [&](const std::vector<detail::MlpTile>& tiles) {
+      executor.for_each(std::ssize(tiles), [&](Eigen::Index i) {
+        scratch.with_buffer([&](double* buffer_of_task) {
+          detail::run_mlp_tile(factors_,
+                               kernels_,
+                               tiles[static_cast<std::size_t>(i)],
+                               chunk,
+                               buffer_of_task,
+                               target);
+        });
+      });
+    };
+    run(curvature_tiles);
+    target.is_new = false;
+    run(slope_tiles);
+    advance(part.count);
+  }
+
+  for (const detail::MlpLayer& layer : factors_.layers()) {
+    executor.for_each(layer.out, [&](Eigen::Index a) { complete_unit(layer, a, target); });
+  }
+  executor.for_each(divide(h.cols(), kMirrorEdge), [&](Eigen::Index i) {
+    mirror_columns(target.data, target.stride, h.cols(), i * kMirrorEdge);
+  });
+}
+
+}  // namespace
+
+std::shared_ptr<const StructuredHessian> mlp_hessian(const MlpStructure& structure,
+                                                     InstructionSet set) {
+  return std::make_shared<MlpHessian>(structure, set);
+}
+
+}  // namespace hesscope

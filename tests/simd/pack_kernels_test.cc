@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <array>
+#include <cmath>
+#include <string>
+
+#include <Eigen/Core>
+#include <gtest/gtest.h>
+
+#include <hesscope/core/error.h>
+#include <hesscope/simd/aligned_buffer.h>
+#include <hesscope/simd/pack_kernels.h>
+
+#include "support/loss_oracle.h"
+
+namespace hesscope::detail {
+namespace {
+
+using Eigen::MatrixXd;
+using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+class PackKernelsTest : public testing::TestWithParam<InstructionSet> {
+ protected:
+  AlignedBuffer random_packs(long count) {
+    AlignedBuffer buffer(static_cast<std::size_t>(count * kPackSamples));
+    for (long i = 0; i < count * kPackSamples; ++i) buffer.data()[i] = numbers.next();
+    return buffer;
+  }
+
+  const PackKernels& kernels = pack_kernels(GetParam());
+  test::Numbers numbers{7};
+};
+
+// Sample `lane` of a row-major matrix of packs.
+MatrixXd sample(const AlignedBuffer& packs, int rows, int cols, int lane) {
+  MatrixXd result(rows, cols);
+  for (int i = 0; i < rows; ++i) {
+    for (int j = 0; j < cols; ++j) {
+      result(i, j) = packs.data()[(i * cols + j) * kPackSamples + lane];
+    }
+  }
+  return result;
+}
+
+// A sum of k products: a rounding each for product and sum.
+double tolerance(int terms) { return (terms + 2) * test::kEpsilon; }
+
+TEST_P(PackKernelsTest, MultipliesEverySampleByTheMatrix) {
+  for (const auto& [rows, inner, cols] : {std::array{1, 1, 1},
+                                          {1, 5, 3},
+                                          {2, 1, 7},
+                                          {3, 4, 2},
+                                          {5, 3, 4},
+                                          {6, 6, 3},
+                                          {7, 2, 11},
+                                          {13, 9, 8}}) {
+    SCOPED_TRACE(testing::Message() << rows << " x " << inner << " x " << cols);
+    const AlignedBuffer a = random_packs(rows * inner);
+    const AlignedBuffer b = random_packs(inner * cols);
+    const RowMajor w = numbers.table(inner, cols);
+    const RowMajor v = numbers.table(inner, rows);
+    AlignedBuffer aw = random_packs(rows * cols);
+    AlignedBuffer vb = random_packs(rows * cols);
+    kernels.multiply(aw.data(), a.data(), w.data(), rows, inner, cols);
+    kernels.multiply_transposed(vb.data(), v.data(), b.data(), rows, inner, cols);
+    for (int lane = 0; lane < kPackSamples; ++lane) {
+      const MatrixXd expected_aw = sample(a, rows, inner, lane) * w;
+      const MatrixXd expected_vb = v.transpose() * sample(b, inner, cols, lane);
+      EXPECT_TRUE((sample(aw, rows, cols, lane) - expected_aw).cwiseAbs().maxCoeff() <=
+                  tolerance(inner) * inner);
+      EXPECT_TRUE((sample(vb, rows, cols, lane) - expected_vb).cwiseAbs().maxCoeff() <=
+                  tolerance(inner) * inner);
+    }
+  }
+}
+
+TEST_P(PackKernelsTest, SumsProductsOfRowsOverSamples) {
+  for (const int num_packs : {1, 2, 3, 63, 64}) {
+    for (const int num_panels : {1, 2, 5}) {
+      SCOPED_TRACE(testing::Message() << num_packs << " packs, " << num_panels << " panels");
+      const int num_rows = num_panels * kPanelRows;
+      const long samples = long{num_packs} * kPackSamples;
+      const AlignedBuffer a = random_packs(num_rows * num_packs);
+      const AlignedBuffer x = random_packs(kPanelCols * num_packs);
+      const AlignedBuffer y = random_packs(kPanelCols * num_packs);
+      AlignedBuffer b = random_packs(kPanelCols * num_packs);
+      std::array<const double*, kPanelCols> x_rows{};
+      std::array<const double*, kPanelCols> y_rows{};
+      for (int c = 0; c < kPanelCols; ++c) {
+        x_rows[static_cast<std::size_t>(c)] = x.data() + c * samples;
+        y_rows[static_cast<std::size_t>(c)] = y.data() + (kPanelCols - 1 - c) * samples;
+      }
+      kernels.fill_columns(b.data(), x_rows.data(), y_rows.data(), num_packs);
+
+      MatrixXd expected(num_rows, kPanelCols);
+      for (int r = 0; r < num_rows; ++r) {
+        for (int c = 0; c < kPanelCols; ++c) {
+          double total = 0;
+          for (long s = 0; s < samples; ++s) {
+            const long pack = s / kPackSamples;
+            const long lane = s % kPackSamples;
+            const long panel = r / kPanelRows * num_packs;
+            total +=
+                a.data()[((panel + pack) * kPanelRows + r % kPanelRows) * kPackSamples + lane] *
+                x_rows[static_cast<std::size_t>(c)][s] * y_rows[static_cast<std::size_t>(c)][s];
+          }
+          expected(r, c) = total;
+        }
+      }
+      MatrixXd by_cols = MatrixXd::Constant(num_rows, kPanelCols, -1);
+      RowMajor by_rows = by_cols;
+      kernels.inner_products(
+          by_cols.data(), 1, num_rows, a.data(), num_panels, b.data(), num_packs);
+      kernels.inner_products(
+          by_rows.data(), kPanelCols, 1, a.data(), num_panels, b.data(), num_packs);
+      const auto terms = static_cast<int>(samples);
+      EXPECT_TRUE((by_cols - expected).cwiseAbs().maxCoeff() <= tolerance(terms) * terms);
+      EXPECT_EQ(by_cols, MatrixXd(by_rows));
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(InstructionSets,
+                         PackKernelsTest,
+                         testing::ValuesIn(supported_instruction_sets().begin(),
+                                           supported_instruction_sets().end()),
+                         [](const auto& instance) {
+                           std::string name(name_of(instance.param));
+                           std::erase(name, '-');
+                           return name;
+                         });
+
+TEST(PackKernels, RefuseAnUnknownInstructionSet) {
+  EXPECT_THROW(pack_kernels(static_cast<InstructionSet>(99)), PreconditionError);
+}
+
+}  // namespace
+}  // namespace hesscope::detail

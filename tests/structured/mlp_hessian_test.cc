@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The structured Hessian of multilayer perceptrons against the generic engine and, where doubles
+// could lose digits, against 50 of them.
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <Eigen/Core>
+#include <gtest/gtest.h>
+
+#include <hesscope/autodiff/multiprecision.h>
+#include <hesscope/core/error.h>
+#include <hesscope/models/mlp.h>
+#include <hesscope/objective/graph_objective.h>
+
+#include "support/loss_oracle.h"
+
+namespace hesscope {
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// Of the norm of H.
+constexpr double kTolerance = 1e-13;
+
+MlpStructure structure_of(const MlpOptions& options) {
+  const auto activation = [&]() -> std::optional<Elementary> {
+    switch (options.activation) {
+      case Activation::kTanh:
+        return Elementary::kTanh;
+      case Activation::kGelu:
+        return Elementary::kGelu;
+      case Activation::kRelu:
+        return Elementary::kRelu;
+      case Activation::kSoftplus:
+        return Elementary::kSoftplus;
+      case Activation::kIdentity:
+        return std::nullopt;
+    }
+    return std::nullopt;
+  };
+  return {.widths = options.widths,
+          .activation = activation(),
+          .loss = options.loss,
+          .input_offset = 0,
+          .target_offset = options.widths.front()};
+}
+
+struct Case {
+  explicit Case(const MlpOptions& mlp_options, Index count = 21)
+      : options(mlp_options), samples(test::Numbers(11).table(count, model.record_size())) {
+    if (options.loss == MlpLoss::kCrossEntropy) {
+      const Index out = options.widths.back();
+      samples.rightCols(out).setZero();
+      for (Index i = 0; i < count; ++i) samples(i, options.widths.front() + i * i % out) = 1;
+    }
+  }
+
+  // The mean, as GraphObjective gives it.
+  MatrixXd structured(InstructionSet set = best_instruction_set(), int num_threads = 2) const {
+    Model with_set = model;
+    with_set.structured_hessian = mlp_hessian(structure_of(options), set);
+    return GraphObjective(with_set, samples, {.num_threads = num_threads}).hessian(theta);
+  }
+
+  MatrixXd generic() const {
+    return GraphObjective(model, samples, {.num_threads = 2, .use_structure = false})
+        .hessian(theta);
+  }
+
+  MlpOptions options;
+  Model model = mlp(options);
+  SampleTable samples;
+  VectorXd theta = test::Numbers(12).vector(model.num_parameters());
+};
+
+void expect_near(const MatrixXd& actual, const MatrixXd& expected, double tolerance = kTolerance) {
+  ASSERT_EQ(actual.rows(), expected.rows());
+  ASSERT_EQ(actual.cols(), expected.cols());
+  EXPECT_EQ(actual, actual.transpose().eval());
+  const double error = (actual - expected).norm();
+  EXPECT_TRUE(error <= tolerance * expected.norm()) << error << ", norm " << expected.norm();
+}
+
+class MlpHessianOfShape : public testing::TestWithParam<std::vector<std::int64_t>> {};
+
+TEST_P(MlpHessianOfShape, EqualsTheGenericEngine) {
+  for (const Activation activation : {Activation::kTanh,
+                                      Activation::kGelu,
+                                      Activation::kRelu,
+                                      Activation::kSoftplus,
+                                      Activation::kIdentity}) {
+    for (const MlpLoss loss : {MlpLoss::kCrossEntropy, MlpLoss::kMeanSquaredError}) {
+      const Case c({GetParam(), activation, loss});
+      const MatrixXd expected = c.generic();
+      for (const InstructionSet set : supported_instruction_sets()) {
+        SCOPED_TRACE(testing::Message() << static_cast<int>(activation) << ", "
+                                        << static_cast<int>(loss) << ", " << name_of(set));
+        expect_near(c.structured(set), expected);
+      }
+    }
+  }
+}
+
+// No hidden layer; one unit; one unit between wider layers; depth six; more rows and columns than a
+// tile has; more columns than two tiles have.
+INSTANTIATE_TEST_SUITE_P(Shapes,
+                         MlpHessianOfShape,
+                         testing::Values(std::vector<std::int64_t>{1, 1},
+                                         std::vector<std::int64_t>{3, 4},
+                                         std::vector<std::int64_t>{1, 1, 1},
+                                         std::vector<std::int64_t>{2, 5, 3},
+                                         std::vector<std::int64_t>{4, 1, 3},
+                                         std::vector<std::int64_t>{3, 7, 5, 2},
+                                         std::vector<std::int64_t>{2, 3, 2, 4, 1, 3, 2},
+                                         std::vector<std::int64_t>{2, 16, 11, 9, 3},
+                                         std::vector<std::int64_t>{1, 100, 1},
+                                         std::vector<std::int64_t>{90, 2, 2}),
+                         [](const auto& instance) {
+                           std::string name = "Widths";
+                           for (const std::int64_t width : instance.param)
+                             name += "_" + std::to_string(width);
+                           return name;
+                         });
+
+TEST(MlpHessian, IsTheMeanOverAnyNumberOfSamples) {
+  // Around a pack, and around the 512 of a chunk.
+  for (const Index count : {1, 2, 7, 8, 9, 63, 64, 65, 511, 512, 513, 1025}) {
+    SCOPED_TRACE(count);
+    const Case c({{2, 5, 4, 3}, Activation::kTanh, MlpLoss::kCrossEntropy}, count);
+    const MatrixXd expected = c.generic();
+    for (const InstructionSet set : supported_instruction_sets()) {
+      expect_near(c.structured(set), expected);
+    }
+  }
+}
+
+TEST(MlpHessian, SeesOnlyTheSamplesOfItsRange) {
+  const Case c({{3, 6, 2}, Activation::kGelu, MlpLoss::kCrossEntropy}, 700);
+  for (const SampleRange range : {SampleRange{0, 700}, {10, 91}, {3, 4}, {8, 600}, {699, 700}}) {
+    SCOPED_TRACE(testing::Message() << range.begin << " ... " << range.end);
+    SampleTable surrounded = c.samples;
+    surrounded.topRows(range.begin).setConstant(kNaN);
+    surrounded.bottomRows(700 - range.end).setConstant(kInfinity);
+    const MatrixXd H = GraphObjective(c.model, surrounded).hessian(c.theta, range, {});
+    const SampleTable alone = c.samples.middleRows(range.begin, range.size());
+    EXPECT_EQ(H, GraphObjective(c.model, alone).hessian(c.theta));
+    expect_near(
+        H,
+        GraphObjective(c.model, c.samples, {.use_structure = false}).hessian(c.theta, range, {}));
+  }
+}
+
+TEST(MlpHessian, IsBitIdenticalForAnyNumberOfThreads) {
+  const Case c({{2, 20, 17, 3}, Activation::kTanh, MlpLoss::kCrossEntropy}, 1100);
+  for (const InstructionSet set : supported_instruction_sets()) {
+    const MatrixXd one = c.structured(set, 1);
+    for (const int num_threads : {2, 3, 4}) {
+      for (int repetition = 0; repetition < 3; ++repetition) {
+        EXPECT_EQ(c.structured(set, num_threads), one) << num_threads << " " << name_of(set);
+      }
+    }
+  }
+}
+
+TEST(MlpHessian, HoldsAtZeroWeightsAndAtKinks) {
+  for (const Activation activation :
+       {Activation::kTanh, Activation::kGelu, Activation::kRelu, Activation::kSoftplus}) {
+    SCOPED_TRACE(static_cast<int>(activation));
+    Case c({{2, 4, 3, 2}, activation, MlpLoss::kCrossEntropy});
+    c.theta.setZero();
+    expect_near(c.structured(), c.generic());
+    // Inputs of halves and weights of quarters make some pre-activations exactly 0.
+    c.theta = (4 * test::Numbers(31).vector(c.theta.size())).array().round() / 4;
+    c.samples.leftCols(2) = (2 * test::Numbers(32).table(21, 2)).array().round() / 2;
+    expect_near(c.structured(), c.generic());
+  }
+}
+
+TEST(MlpHessian, KeepsItsRelativeAccuracyWhenTheClassifierIsSure) {
+  for (const Activation activation : {Activation::kTanh, Activation::kIdentity}) {
+    Case c({{2, 4, 3}, activation, MlpLoss::kCrossEntropy}, 9);
+    c.samples.rightCols(3).setZero();
+    c.samples.col(3).setOnes();  // class 1, for which the last bias speaks
+    for (const double bias : {5.0, 25.0, 100.0}) {
+      c.theta(c.theta.size() - 2) = bias;
+      const MultiprecisionDerivatives exact = multiprecision_derivatives(
+          *c.model.graph, test::span_of(c.theta), test::records_of(c.samples));
+      SCOPED_TRACE(testing::Message() << "loss " << exact.value);
+      ASSERT_LT(exact.value, std::exp(4 - bias));
+      for (const InstructionSet set : supported_instruction_sets()) {
+        expect_near(c.structured(set), exact.hessian);
+      }
+    }
+  }
+}
+
+// The other way round: sure, and wrong.
+TEST(MlpHessian, KeepsItsRelativeAccuracyWhenTheClassifierIsSureAndWrong) {
+  Case c({{2, 4, 3}, Activation::kTanh, MlpLoss::kCrossEntropy}, 9);
+  c.samples.rightCols(3).setZero();
+  c.samples.col(2).setOnes();
+  c.theta(c.theta.size() - 2) = 40;
+  const MultiprecisionDerivatives exact = multiprecision_derivatives(
+      *c.model.graph, test::span_of(c.theta), test::records_of(c.samples));
+  ASSERT_GT(exact.value, 30);
+  expect_near(c.structured(), exact.hessian);
+}
+
+TEST(MlpHessian, IsExactOnAllActivations) {
+  for (const Activation activation :
+       {Activation::kTanh, Activation::kGelu, Activation::kSoftplus, Activation::kIdentity}) {
+    const Case c({{2, 3, 3, 2}, activation, MlpLoss::kMeanSquaredError}, 3);
+    const MultiprecisionDerivatives exact = multiprecision_derivatives(
+        *c.model.graph, test::span_of(c.theta), test::records_of(c.samples));
+    expect_near(c.structured(), exact.hessian);
+  }
+}
+
+void expect_all_nan(const Case& c) {
+  for (const InstructionSet set : supported_instruction_sets()) {
+    EXPECT_TRUE(c.structured(set).array().isNaN().all()) << name_of(set);
+  }
+}
+
+TEST(MlpHessian, LetsNoNonFiniteNumberDisappear) {
+  for (const MlpLoss loss : {MlpLoss::kCrossEntropy, MlpLoss::kMeanSquaredError}) {
+    for (const Activation activation : {Activation::kTanh, Activation::kRelu}) {
+      const Case good({{3, 4, 3, 2}, activation, loss});
+      for (const double bad : {kNaN, kInfinity}) {
+        for (const Index sample : {0, 15, 20}) {
+          SCOPED_TRACE(testing::Message()
+                       << "sample " << sample << ", loss " << static_cast<int>(loss)
+                       << ", activation " << static_cast<int>(activation) << ", " << bad);
+          Case c = good;
+          c.samples(sample, 1) = bad;
+          expect_all_nan(c);
+          c = good;
+          c.samples(sample, 4) = bad;  // a target
+          expect_all_nan(c);
+        }
+        for (const Index weight : {0, 13, 20, 29, 33, 37}) {
+          SCOPED_TRACE(testing::Message()
+                       << "weight " << weight << ", loss " << static_cast<int>(loss)
+                       << ", activation " << static_cast<int>(activation) << ", " << bad);
+          Case c = good;
+          c.theta(weight) = bad;
+          expect_all_nan(c);
+        }
+      }
+    }
+  }
+}
+
+TEST(MlpHessian, ReportsEverySampleOnceAndStopsWhenAsked) {
+  const Case c({{2, 5, 2}, Activation::kTanh, MlpLoss::kCrossEntropy}, 1300);
+  const auto structured = mlp_hessian(structure_of(c.options));
+  const Executor executor(3);
+  MatrixXd h(c.theta.size(), c.theta.size());
+  std::vector<Index> counts;
+  structured->sum(
+      test::span_of(c.theta),
+      test::records_of(c.samples),
+      executor,
+      [&](Index count) { counts.push_back(count); },
+      h);
+  EXPECT_EQ(counts, (std::vector<Index>{440, 440, 420}));
+
+  int calls = 0;
+  const GraphObjective objective(c.model, c.samples, {.num_threads = 3});
+  const auto stop_at_second = [&](double /*fraction*/) { return ++calls < 2; };
+  EXPECT_THROW(objective.hessian(c.theta, {0, 1300}, stop_at_second), Interrupted);
+  EXPECT_EQ(calls, 2);
+  EXPECT_EQ(objective.hessian(c.theta), MatrixXd(h * (1.0 / 1300)));
+}
+
+TEST(MlpHessian, NeedsAScratchThatItsLayersBound) {
+  // A chunk of 512 samples, or of as many as fit into 128 MiB, and a tile's panels for each thread.
+  const double mib = 1 << 20;
+  const auto small = mlp_hessian({.widths = {2, 8, 3}});
+  const auto large = mlp_hessian({.widths = {100, 100, 100, 100, 100, 100, 10}});
+  EXPECT_LT(small->workspace_bytes(1), 4 * mib);
+  EXPECT_LT(large->workspace_bytes(1), 130 * mib);
+  EXPECT_LT(large->workspace_bytes(8) - large->workspace_bytes(1), 4 * mib);
+}
+
+TEST(MlpHessian, RefusesWhatIsNoNetwork) {
+  EXPECT_THROW(mlp_hessian({.widths = {}}), PreconditionError);
+  EXPECT_THROW(mlp_hessian({.widths = {3}}), PreconditionError);
+  EXPECT_THROW(mlp_hessian({.widths = {3, 0, 2}}), PreconditionError);
+  EXPECT_THROW(mlp_hessian({.widths = {3, 2}, .input_offset = -1}), PreconditionError);
+  EXPECT_THROW(mlp_hessian({.widths = {3, 2}}, static_cast<InstructionSet>(99)), PreconditionError);
+}
+
+}  // namespace
+}  // namespace hesscope
