@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <cstddef>
 #include <limits>
 #include <mutex>
+#include <numeric>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -109,48 +112,83 @@ std::optional<Eigen::VectorXd> eigenvalues(Tridiagonal t) {
   return std::move(t.diagonal);
 }
 
-std::optional<Eigen::VectorXd> eigenvector(const Tridiagonal& t, Eigen::Index rank) {
+namespace {
+
+// Eigenvalues by bisection, in the order dstein requires, and the blocks T splits into.
+struct Bisection {
+  std::vector<double> values;
+  std::vector<lapack_int> block_of_value;
+  std::vector<lapack_int> block_ends;
+};
+
+// All of them, or the one of this rank. None if dstebz cannot say: asked for one of a cluster it
+// may find none or several, all it finds reliably.
+std::optional<Bisection> bisect(const Tridiagonal& t, std::optional<Eigen::Index> rank) {
   const lapack_int n = to_lapack(t.diagonal.size());
-  const lapack_int index = to_lapack(rank) + 1;
   const auto length = static_cast<std::size_t>(n);
+  const lapack_int index = rank ? to_lapack(*rank) + 1 : 0;
   // dstebz documents twice the smallest safe number as the tolerance of its most accurate answer.
   const double tolerance = 2.0 * std::numeric_limits<double>::min();
   lapack_int num_found = 0;
   lapack_int num_blocks = 0;
-  Eigen::VectorXd values(n);
-  std::vector<lapack_int> block_of_value(length);
-  std::vector<lapack_int> block_ends(length);
-  std::vector<double> work(5 * length);
+  Bisection found{std::vector<double>(length),
+                  std::vector<lapack_int>(length),
+                  std::vector<lapack_int>(length)};
+  std::vector<double> work(4 * length);
   std::vector<lapack_int> integer_work(3 * length);
-  // Range by index; order by block ('B'), as dstein requires.
-  const lapack_int bisection = LAPACKE_dstebz_work('I',
-                                                   'B',
-                                                   n,
-                                                   0.0,
-                                                   0.0,
-                                                   index,
-                                                   index,
-                                                   tolerance,
-                                                   t.diagonal.data(),
-                                                   t.off_diagonal.data(),
-                                                   &num_found,
-                                                   &num_blocks,
-                                                   values.data(),
-                                                   block_of_value.data(),
-                                                   block_ends.data(),
-                                                   work.data(),
-                                                   integer_work.data());
-  if (!succeeded("dstebz", bisection) || num_found != 1) return std::nullopt;
+  // Order by block ('B'), as dstein requires.
+  const lapack_int info = LAPACKE_dstebz_work(rank ? 'I' : 'A',
+                                              'B',
+                                              n,
+                                              0.0,
+                                              0.0,
+                                              index,
+                                              index,
+                                              tolerance,
+                                              t.diagonal.data(),
+                                              t.off_diagonal.data(),
+                                              &num_found,
+                                              &num_blocks,
+                                              found.values.data(),
+                                              found.block_of_value.data(),
+                                              found.block_ends.data(),
+                                              work.data(),
+                                              integer_work.data());
+  if (!succeeded("dstebz", info) || num_found != (rank ? 1 : n)) return std::nullopt;
+  return found;
+}
+
+}  // namespace
+
+std::optional<Eigen::VectorXd> eigenvector(const Tridiagonal& t, Eigen::Index rank) {
+  std::optional<Bisection> found = bisect(t, rank);
+  if (!found) {
+    found = bisect(t, std::nullopt);
+    if (!found) return std::nullopt;
+    // The value of this rank, and the block it belongs to, to the front.
+    std::vector<std::size_t> order(found->values.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    const auto wanted = order.begin() + rank;
+    std::nth_element(order.begin(), wanted, order.end(), [&](std::size_t i, std::size_t k) {
+      return found->values[i] < found->values[k];
+    });
+    found->values[0] = found->values[*wanted];
+    found->block_of_value[0] = found->block_of_value[*wanted];
+  }
+  const lapack_int n = to_lapack(t.diagonal.size());
+  const auto length = static_cast<std::size_t>(n);
+  std::vector<double> work(5 * length);
+  std::vector<lapack_int> integer_work(length);
   Eigen::VectorXd vector(n);
   lapack_int failed = 0;
   const lapack_int iteration = LAPACKE_dstein_work(LAPACK_COL_MAJOR,
                                                    n,
                                                    t.diagonal.data(),
                                                    t.off_diagonal.data(),
-                                                   num_found,
-                                                   values.data(),
-                                                   block_of_value.data(),
-                                                   block_ends.data(),
+                                                   1,
+                                                   found->values.data(),
+                                                   found->block_of_value.data(),
+                                                   found->block_ends.data(),
                                                    vector.data(),
                                                    n,
                                                    work.data(),
