@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <cmath>
+#include <limits>
 
 #include <hesscope/structured/linear_attention/sum.h>
 
@@ -12,7 +12,9 @@ using Eigen::Index;
 // What is kept for a group of packs may take this much, and a group is at most so many packs: more
 // make inner products longer, fewer stay in the cache.
 constexpr double kGroupBytes = 96.0 * (1 << 20);
+constexpr Index kMinPacks = 4;
 constexpr Index kMaxPacks = 16;
+constexpr Index kTasks = 16;
 
 // Up to this size of H every group is one task with an H of its own; above it groups follow each
 // other, and tasks share out the packs and the rows of one group.
@@ -62,11 +64,15 @@ std::size_t LinearAttentionSum::scratch_size(const LinearAttentionGroup& group) 
       std::max(kernels_->pack_scratch_size(group), kernels_->row_scratch_size(group)));
 }
 
-// A function of the model and the instruction set alone, as the order of the sums is.
-Index LinearAttentionSum::packs_in_group() const {
+// A function of the model, the number of prompts and the instruction set alone, as the order of the
+// sums is.
+Index LinearAttentionSum::packs_in_group(Index num_packs) const {
   const LinearAttentionGroup one = group_of({}, 1);
   const double bytes = static_cast<double>(pack_sizes(one).total()) * sizeof(double);
-  return std::clamp(static_cast<Index>(kGroupBytes / bytes), Index{1}, kMaxPacks);
+  const Index most = std::clamp(static_cast<Index>(kGroupBytes / bytes), Index{1}, kMaxPacks);
+  // Few prompts still make tasks for many threads.
+  const Index fair = groups_are_tasks() ? (num_packs + kTasks - 1) / kTasks : num_packs;
+  return std::min(std::clamp(fair, std::min(kMinPacks, most), most), num_packs);
 }
 
 bool LinearAttentionSum::groups_are_tasks() const {
@@ -75,7 +81,7 @@ bool LinearAttentionSum::groups_are_tasks() const {
 }
 
 double LinearAttentionSum::workspace_bytes(int num_threads) const {
-  const LinearAttentionGroup group = group_of({}, packs_in_group());
+  const LinearAttentionGroup group = group_of({}, packs_in_group(std::numeric_limits<int>::max()));
   const double memory = static_cast<double>(pack_sizes(group).total()) * group.packs;
   const double scratch = static_cast<double>(scratch_size(group));
   constexpr double kLevels = 32;  // of the tree that joins partial sums, at most
@@ -95,7 +101,7 @@ void LinearAttentionSum::compute(const LinearAttentionWeights& weights,
   const Index n = sizes_.num_parameters();
   const Index lanes = kernels_->lanes;
   const Index num_packs = (records.count + lanes - 1) / lanes;
-  const Index packs_at_once = std::min(packs_in_group(), num_packs);
+  const Index packs_at_once = packs_in_group(num_packs);
   const Index num_groups = (num_packs + packs_at_once - 1) / packs_at_once;
   const LinearAttentionGroup full = group_of(weights, packs_at_once);
   BufferPool memory(static_cast<std::size_t>(packs_at_once) * pack_sizes(full).total());

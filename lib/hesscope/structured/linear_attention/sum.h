@@ -68,7 +68,7 @@ class LinearAttentionSum {
   PackSizes pack_sizes(const LinearAttentionGroup& group) const;
   void place(LinearAttentionGroup& group, double* memory) const;
   std::size_t scratch_size(const LinearAttentionGroup& group) const;
-  Eigen::Index packs_in_group() const;
+  Eigen::Index packs_in_group(Eigen::Index num_packs) const;
   bool groups_are_tasks() const;
 
   void add_group(const LinearAttentionGroup& group,
