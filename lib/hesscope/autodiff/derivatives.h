@@ -19,15 +19,19 @@
 // and call Eigen. With `auto` beware of Eigen's expressions: return `T`, not an expression that
 // refers to a local. Exceptions it throws arrive at the caller.
 //
-// How. Up to 16 variables are differentiated in one call of f with a Jet<2, N>, N the next of 2, 4,
-// 8, 16 or exactly x's size where that is known at compile time. More are cut into blocks
-// (detail/jet_sweeps.h); the entries do not depend on how they were grouped. Every N compiles
-// f again: a vector of run-time size costs 5 instantiations of f for hessian, 2 for gradient, 2
-// for hessian_times; one of fixed size up to 16 costs 1 for hessian and 1 for gradient.
+// How. Up to 8 variables are differentiated in one call of f with a Jet<2, N>, N the next of 2, 4,
+// 8 or exactly x's size where that is known at compile time. With more, f is called once with a Jet
+// that records it, and the record is run through backwards (jet_tape.h). Where that is not enough,
+// f being longer than 2^20 operations or a derivative not finite, Jets do it in blocks of variables
+// (detail/jet_sweeps.h), and f is called again. Every scalar compiles f again: a vector of run-time
+// size costs 6 instantiations of f for hessian, 3 for gradient, 2 for hessian_times; one of fixed
+// size up to 8 costs 1 for hessian and 1 for gradient.
 //
 // Non-finite results are returned as they are; jet.h lists the choices at kinks. The functions
 // below hold no state and may be called concurrently if f may.
 #pragma once
+
+#include <cmath>
 
 #include <Eigen/Core>
 
@@ -43,16 +47,44 @@ struct ValueGradientHessian {
   Eigen::MatrixXd hessian;   ///< n x n, symmetric to the last bit
 };
 
+namespace detail {
+
+// By recording f: writes value, gradient and, unless null, hessian. Returns false, and leaves the
+// work to Jets, if one is not finite or f is too long to record.
+template <typename F>
+bool differentiate_recorded(const F& f,
+                            const Eigen::VectorXd& point,
+                            double& value,
+                            Eigen::VectorXd& gradient,
+                            Eigen::MatrixXd* hessian) {
+  JetTape tape(point.size());
+  const RecordedJet y = record(f, point, tape);
+  value = y.value;
+  return std::isfinite(value) &&
+         tape.differentiate(
+             y.step(), gradient.data(), hessian == nullptr ? nullptr : hessian->data());
+}
+
+}  // namespace detail
+
 /// The gradient of f at x.
 ///
 /// @param  x  any vector expression of double: of fixed or dynamic size, Map, block, row or column.
 /// @throws PreconditionError if x is empty; whatever f throws.
-/// @cost   ceil(n / 16) calls of f with a Jet<1, 16>; n of these as scratch.
+/// @cost   n <= 8: one call of f with a Jet<1, N>, N at most 16. Beyond: about 3 calls of f with
+///         doubles, whatever n; 56 bytes of scratch for each operation of f.
 template <typename F, typename Derived>
 Eigen::VectorXd gradient(const F& f, const Eigen::MatrixBase<Derived>& x) {
   detail::require_function<F>();
   const Eigen::VectorXd point = detail::require_point("gradient", x);
   Eigen::VectorXd result(point.size());
+  if constexpr (detail::kMayBeRecorded<Derived::SizeAtCompileTime>) {
+    double value = 0.0;
+    if (point.size() >= detail::kSmallestRecorded &&
+        detail::differentiate_recorded(f, point, value, result, nullptr)) {
+      return result;
+    }
+  }
   detail::with_gradient_jet<Derived::SizeAtCompileTime>(point.size(), [&]<AnyJet J>() {
     for (const detail::JetSweep& sweep : detail::gradient_sweeps<J>(point.size())) {
       const J y = f(detail::seeded<J>(point, sweep));
@@ -69,6 +101,12 @@ ValueGradientHessian value_gradient_hessian(const F& f, const Eigen::MatrixBase<
   const Eigen::VectorXd point = detail::require_point("hessian", x);
   const Eigen::Index n = point.size();
   ValueGradientHessian result{0.0, Eigen::VectorXd(n), Eigen::MatrixXd(n, n)};
+  if constexpr (detail::kMayBeRecorded<Derived::SizeAtCompileTime>) {
+    if (n >= detail::kSmallestRecorded &&
+        detail::differentiate_recorded(f, point, result.value, result.gradient, &result.hessian)) {
+      return result;
+    }
+  }
   detail::with_hessian_jet<Derived::SizeAtCompileTime>(n, [&]<AnyJet J>() {
     for (const detail::JetSweep& sweep : detail::hessian_sweeps<J>(n)) {
       const J y = f(detail::seeded<J>(point, sweep));
@@ -83,8 +121,9 @@ ValueGradientHessian value_gradient_hessian(const F& f, const Eigen::MatrixBase<
 /// The exact Hessian of f at x, n x n, symmetric to the last bit. Arguments and exceptions as in
 /// gradient.
 ///
-/// @cost   n <= 16: one call of f with a Jet of (n + 1) (n + 2) / 2 doubles. Beyond: about
-///         n^2 / 384 + n / 16 calls with Jets of 261 doubles; the matrix and n Jets of memory.
+/// @cost   n <= 8: one call of f with a Jet of (n + 1) (n + 2) / 2 doubles. Beyond: one call that
+///         records f, and n / 8 runs over the record with 8 numbers for each; 190 bytes of scratch
+///         for each operation of f.
 /// @par Example  tests/autodiff/derivatives_test.cc, "Hessian.MatchesClosedFormOfRosenbrock"
 template <typename F, typename Derived>
 Eigen::MatrixXd hessian(const F& f, const Eigen::MatrixBase<Derived>& x) {

@@ -374,7 +374,7 @@ struct Eigen::NumTraits<hesscope::Jet<Order, N, M>> : Eigen::NumTraits<double> {
     IsInteger = 0,
     IsSigned = 1,
     RequireInitialization = 1,
-    ReadCost = 1 + N + Real::kNumSecond,
+    ReadCost = sizeof(Real) / sizeof(double),
     AddCost = ReadCost,
     MulCost = 3 * ReadCost
   };

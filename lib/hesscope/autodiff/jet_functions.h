@@ -84,7 +84,7 @@ J sqrt(const J& x) {
   const double f = std::sqrt(v);
   const double f1 = 0.5 / f;
   const double f2 = -0.5 * f1 / v;
-  if constexpr (J::kOrder == 2) {
+  if constexpr (J::kOrder == 2 && J::kNumVariables != Eigen::Dynamic) {
     if (v == 0.0) {
       J moving = x;
       for (int j = 0; j < J::kNumColumns; ++j) {

@@ -19,10 +19,15 @@
 // many threads at once on a const object, so it must not write to shared state.
 //
 // How. An operation is a set of sweeps (autodiff/detail/jet_sweeps.h), each one a sum of Jets over
-// samples. Sweeps run concurrently, and so do blocks of samples within one; the latter are joined
-// in the fixed tree of Executor::sum. Nothing of the size of the result exists but the result.
+// samples; from nine parameters on gradients and blocks of Hessian columns come from records of the
+// single samples' losses instead (autodiff/jet_tape.h), unless one is not finite. Sweeps run
+// concurrently, and so do blocks of samples within one; the latter are joined in the fixed tree of
+// Executor::sum. Nothing of the size of the result exists but the result.
 #pragma once
 
+#include <algorithm>
+#include <atomic>
+#include <cmath>
 #include <concepts>
 #include <functional>
 #include <span>
@@ -32,6 +37,7 @@
 #include <Eigen/Core>
 
 #include <hesscope/autodiff/detail/jet_sweeps.h>
+#include <hesscope/autodiff/jet_tape.h>
 #include <hesscope/core/executor.h>
 #include <hesscope/objective/objective.h>
 #include <hesscope/objective/progress_counter.h>
@@ -86,7 +92,7 @@ class FunctorObjectiveBase : public Objective {
 
   std::span<const ParameterBlock> parameter_blocks() const override { return blocks_; }
 
-  /// Without what the functor holds and allocates itself.
+  /// Without what the functor holds and allocates itself, and the record of one loss per thread.
   double workspace_bytes() const override;
 
  protected:
@@ -121,8 +127,9 @@ class FunctorObjectiveBase : public Objective {
 ///            template <typename T> T operator()(const Eigen::Matrix<T, Eigen::Dynamic, 1>& theta,
 ///                                               Eigen::Index sample) const.
 ///            An exception it throws arrives at the caller.
-/// @cost   per sample of the range that of hesscope::gradient, hessian and hessian_times. Memory:
-///         the result and, per thread, n Jets (for hessian with n > 16, n x 261 doubles).
+/// @cost   per sample of the range that of hesscope::gradient, hessian (the loss being recorded
+///         n / 8 times) and hessian_times. Memory: the result and, per thread, n Jets of up to 261
+///         doubles or the record of one loss.
 template <typename F>
 class FunctorObjective final : public detail::FunctorObjectiveBase {
   static_assert(
@@ -160,6 +167,9 @@ class FunctorObjective final : public detail::FunctorObjectiveBase {
     require_point(*this, "value_and_gradient", theta, range);
     const Vector point = theta;
     ValueAndGradient result{0.0, Vector(point.size())};
+    if (point.size() >= detail::kSmallestRecorded && gradient_recorded(point, range, result)) {
+      return result;
+    }
     detail::with_gradient_jet<Eigen::Dynamic>(point.size(), [&]<AnyJet J>() {
       const std::vector<detail::JetSweep> sweeps = detail::gradient_sweeps<J>(point.size());
       for_each(sweeps.size(), [&](std::size_t s) {
@@ -194,6 +204,10 @@ class FunctorObjective final : public detail::FunctorObjectiveBase {
     require_point(*this, "hessian", theta, range);
     const Vector point = theta;
     Matrix result(point.size(), point.size());
+    if (point.size() >= detail::kSmallestRecorded &&
+        hessian_recorded(point, range, progress, result)) {
+      return result;
+    }
     detail::with_hessian_jet<Eigen::Dynamic>(point.size(), [&]<AnyJet J>() {
       const std::vector<detail::JetSweep> sweeps = detail::hessian_sweeps<J>(point.size());
       detail::ProgressCounter counter(progress,
@@ -241,6 +255,64 @@ class FunctorObjective final : public detail::FunctorObjectiveBase {
     });
     detail::assign(total, sums);
     return total / static_cast<double>(range.size());
+  }
+
+  // By records of the samples' losses. Returns false, and leaves the work to Jets, if a derivative
+  // is not finite or a loss too long to record.
+  bool gradient_recorded(const Vector& theta, SampleRange range, ValueAndGradient& result) const {
+    const Eigen::Index n = theta.size();
+    std::atomic<bool> is_valid = true;
+    std::vector<double> sums(static_cast<std::size_t>(n + 1));  // gradient, then value
+    sum_blocks(range, sums, [&](SampleRange samples, std::span<double> partial) {
+      detail::JetTape tape(n);
+      Vector gradient(n);
+      for (Eigen::Index i = samples.begin; i < samples.end && is_valid; ++i) {
+        tape.clear();
+        const RecordedJet y = detail::record(loss_, theta, tape, i);
+        if (!tape.differentiate(y.step(), gradient.data(), nullptr)) is_valid = false;
+        Eigen::Map<Vector>(partial.data(), n) += gradient;
+        partial.back() += y.value;
+      }
+    });
+    const auto count = static_cast<double>(range.size());
+    result = {sums.back() / count, Eigen::Map<const Vector>(sums.data(), n) / count};
+    return is_valid && std::isfinite(result.value);
+  }
+
+  bool hessian_recorded(const Vector& theta,
+                        SampleRange range,
+                        const ProgressCallback& progress,
+                        Matrix& result) const {
+    constexpr Eigen::Index kWidth = detail::JetTape::kWidth;
+    const Eigen::Index n = theta.size();
+    const Eigen::Index num_sweeps = (n + kWidth - 1) / kWidth;
+    const auto count = static_cast<double>(range.size());
+    detail::ProgressCounter counter(progress, num_sweeps * num_blocks(range));
+    std::atomic<bool> is_valid = true;
+    for_each(static_cast<std::size_t>(num_sweeps), [&](std::size_t s) {
+      const Eigen::Index first = static_cast<Eigen::Index>(s) * kWidth;
+      std::vector<double> sums(static_cast<std::size_t>((n - first) * kWidth));
+      sum_blocks(range, sums, [&](SampleRange samples, std::span<double> partial) {
+        detail::JetTape tape(n);
+        for (Eigen::Index i = samples.begin; i < samples.end && is_valid; ++i) {
+          tape.clear();
+          const RecordedJet y = detail::record(loss_, theta, tape, i);
+          const auto column = static_cast<detail::JetTape::Index>(first);
+          if (!std::isfinite(y.value) ||
+              !tape.add_hessian_columns(y.step(), column, partial.data())) {
+            is_valid = false;
+          }
+        }
+        if (is_valid) counter.advance();
+      });
+      for (Eigen::Index i = first; i < n; ++i) {
+        for (Eigen::Index j = first; j < std::min(first + kWidth, i + 1); ++j) {
+          const double entry = sums[static_cast<std::size_t>((i - first) * kWidth + j - first)];
+          result(i, j) = result(j, i) = entry / count;
+        }
+      }
+    });
+    return is_valid;
   }
 
   F loss_;

@@ -29,6 +29,7 @@
 #include <Eigen/Core>
 
 #include <hesscope/autodiff/jet.h>
+#include <hesscope/autodiff/jet_tape.h>
 #include <hesscope/core/error.h>
 
 namespace hesscope::detail {
@@ -49,6 +50,21 @@ using BlockGradientJet = Jet<1, 16>;
 using BlockHessianJet = Jet<2, 32, 8>;
 using OneDirectionJet = Jet<2, 17, 1>;
 using FourDirectionsJet = Jet<2, 20, 4>;
+
+// From so many variables on a function is recorded (jet_tape.h), and Jets are what remains where
+// that fails.
+inline constexpr int kSmallestRecorded = 9;
+
+template <int Size>
+inline constexpr bool kMayBeRecorded = Size == Eigen::Dynamic || Size >= kSmallestRecorded;
+
+// f(x, args...) with the tape's variables at `point`.
+template <typename F, typename... Args>
+RecordedJet record(const F& f, const Eigen::VectorXd& point, JetTape& tape, const Args&... args) {
+  VectorOf<RecordedJet> x(point.size());
+  for (Eigen::Index i = 0; i < x.size(); ++i) x(i) = RecordedJet(point(i), tape, i);
+  return f(x, args...);
+}
 
 // Calls body.template operator()<J>() with the Jet to use for n variables, n = Size where not
 // Dynamic.
