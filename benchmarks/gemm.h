@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <Eigen/Core>
+
+namespace hesscope::bench {
+
+/// A square OpenBLAS dgemm, the unit that times are given in: a work of x GFLOP takes as long as a
+/// dgemm of x GFLOP on as many threads, measured beside it.
+class Gemm {
+ public:
+  /// @param gflop  about so much; the matrices have (gflop / 2)^(1/3) thousand rows.
+  Gemm(double gflop, int num_threads);
+
+  /// 2 n^3 / 10^9.
+  double gflop() const;
+
+  struct Run {
+    double seconds;    ///< wall time
+    double cpu_share;  ///< processor time over wall time and threads: 1 on an idle machine
+  };
+
+  /// Multiplies once. OpenBLAS's threads are asleep again on return.
+  Run run();
+
+ private:
+  int num_threads_;
+  Eigen::MatrixXd a_;
+  Eigen::MatrixXd b_;
+  Eigen::MatrixXd c_;
+};
+
+}  // namespace hesscope::bench

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "works.h"
+
+namespace hesscope::bench {
+
+/// What the generic engine would need for a problem's Hessian, without doing it all: some blocks of
+/// columns over the first samples on one thread, scaled to all blocks and samples and divided by
+/// the threads.
+double estimated_generic_seconds(const Problem& problem, int num_threads);
+
+}  // namespace hesscope::bench

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// hesscope itself, as its user calls it. `hesscope_peer --export FOLDER` writes the problems for
+// peers that are not C++: NAME.json with the sizes, NAME.samples and NAME.theta as raw doubles.
+#include <exception>
+#include <fstream>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include <hesscope/core/version.h>
+
+#include "peer.h"
+
+namespace hesscope::bench {
+namespace {
+
+std::string options_json(const LinearAttentionLoss& loss) {
+  const LinearAttentionOptions& o = loss.options;
+  return fmt::format(
+      R"("kind": "linear-attention", "layers": {}, "dimension": {}, "context": {}, "sparse": {})",
+      o.layers,
+      o.dimension,
+      o.context,
+      o.parametrization == LinearAttentionParametrization::kSparse);
+}
+
+std::string options_json(const MlpPeerLoss& loss) {
+  return fmt::format(R"("kind": "mlp", "widths": [{}])", fmt::join(loss.options.widths, ", "));
+}
+
+void export_problems(const std::string& folder) {
+  for (const PeerProblem& peer_problem : peer_problems()) {
+    const Problem problem = peer_problem.problem();
+    const std::string path = folder + "/" + peer_problem.name;
+    write_doubles(path + ".samples", problem.samples.data(), problem.samples.size());
+    write_doubles(path + ".theta", problem.theta.data(), problem.theta.size());
+    std::ofstream(path + ".json") << fmt::format(
+        R"({{"name": "{}", {}, "num_samples": {}, "num_parameters": {}}})"
+        "\n",
+        peer_problem.name,
+        std::visit([](const auto& loss) { return options_json(loss); }, peer_problem.loss),
+        problem.samples.rows(),
+        problem.theta.size());
+  }
+}
+
+}  // namespace
+}  // namespace hesscope::bench
+
+int main(int argc, char** argv) {
+  using namespace hesscope::bench;
+  if (argc == 3 && std::string_view(argv[1]) == "--export") {
+    try {
+      export_problems(argv[2]);
+      return 0;
+    } catch (const std::exception& error) {
+      fmt::print(stderr, "{}\n", error.what());
+      return 1;
+    }
+  }
+  return run_peer(argc,
+                  argv,
+                  fmt::format("hesscope {}", hesscope::kVersion),
+                  true,
+                  [](const PeerProblem& /*peer_problem*/, const Problem& problem, int num_threads) {
+                    const hesscope::GraphObjective objective(
+                        problem.model, problem.samples, {.num_threads = num_threads});
+                    return objective.hessian(problem.theta);
+                  });
+}

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Prints what each work costs: its time as GFLOP of an OpenBLAS dgemm on as many threads, its
+// memory, and what the generic engine and a second thread make of it, beside the limits set.
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "functor_times.h"
+#include "gemm.h"
+#include "generic_estimate.h"
+#include "peak_memory.h"
+#include "statistics.h"
+#include "stopwatch.h"
+#include "works.h"
+
+namespace hesscope::bench {
+namespace {
+
+struct Options {
+  std::vector<std::string> only;
+  int num_threads = 2;
+  int num_rounds = 5;
+  bool quick = false;
+  std::string memory_of;
+};
+
+constexpr double kMegabyte = 1e6;
+
+// Below this share of its threads' time a dgemm is no measure.
+constexpr double kLeastCpuShare = 0.9;
+
+// Above so many seconds the generic engine's time is estimated from a part of the work.
+constexpr double kLongestGenericRun = 3;
+
+struct Row {
+  std::string gflop, limit, met, seconds, dgemm, generic, speedup, memory, memory_limit, memory_met;
+};
+
+std::string yes_or_no(bool yes) { return yes ? "yes" : "NO"; }
+
+void print_row(const std::string& name, const Row& r, const std::string& title) {
+  fmt::print(
+      "| {:<11} | {:>8} | {:>9} | {:>3} | {:>8} | {:>7} | {:>10} | {:>7} | {:>6} | {:>7} | {:>3} | "
+      "{} "
+      "|\n",
+      name,
+      r.gflop,
+      r.limit,
+      r.met,
+      r.seconds,
+      r.dgemm,
+      r.generic,
+      r.speedup,
+      r.memory,
+      r.memory_limit,
+      r.memory_met,
+      title);
+  std::fflush(stdout);
+}
+
+// The bytes that another process running this program on the one work finds.
+double memory_of(const Work& work, const Options& options) {
+  const std::string command = fmt::format("'{}' --memory-of {} --threads {}",
+                                          std::filesystem::read_symlink("/proc/self/exe").string(),
+                                          work.name,
+                                          options.num_threads);
+  const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(command.c_str(), "r"), &pclose);
+  double bytes = std::numeric_limits<double>::quiet_NaN();
+  if (pipe == nullptr || std::fscanf(pipe.get(), "%lf", &bytes) != 1) {
+    return std::numeric_limits<double>::quiet_NaN();
+  }
+  return bytes;
+}
+
+void print_memory_of(const Work& work, const Options& options) {
+  const Problem problem = work.problem();
+  const GraphObjective objective(
+      problem.model, problem.samples, {.num_threads = options.num_threads});
+  fmt::print("{}\n",
+             peak_memory_over_baseline([&] { perform(objective, problem.theta, work.quantity); }));
+}
+
+// What is measured of a work, one entry a round: seconds, GFLOP/s of the dgemm, and ratios.
+struct Times {
+  std::vector<double> work, cpu_share, dgemm, gflop, gradients, speedup;
+};
+
+class Table {
+ public:
+  explicit Table(const Options& options)
+      : options_(options), gemm_(options.quick ? 2 : 20, options.num_threads) {}
+
+  void print_header() const {
+    fmt::print(
+        R"({} threads, medians of {} rounds. A work of x GFLOP takes as long as a square OpenBLAS dgemm
+of x GFLOP beside it. dgemm: its GFLOP/s; !: other programs took a tenth or more of its processor
+time, and the row decides nothing. generic: GFLOP without the model's structure, est. from a part.
+grad: gradients of the same objective. threads: time on one over time on {}. MB: the peak over what
+was held before.
+
+)",
+        options_.num_threads,
+        options_.num_rounds,
+        options_.num_threads);
+    print_row("work",
+              {"GFLOP",
+               "at most",
+               "met",
+               "seconds",
+               "dgemm",
+               "generic",
+               "threads",
+               "MB",
+               "at most",
+               "met"},
+              "what");
+    print_row("---",
+              {"---:", "---:", "---", "---:", "---:", "---:", "---:", "---:", "---:", "---"},
+              "---");
+  }
+
+  void print_work(const Work& work) {
+    const Problem problem = work.problem();
+    const Times times = measure(work, problem);
+    Row row;
+    row.gflop = fmt::format("{:.3g}", median(times.gflop));
+    row.seconds = fmt::format("{:.3g}", median(times.work));
+    const bool is_disturbed = !(median(times.cpu_share) > kLeastCpuShare);
+    row.dgemm = fmt::format("{:.0f}{}", median(times.dgemm), is_disturbed ? " !" : "");
+    if (options_.num_threads > 1) row.speedup = fmt::format("{:.2f} x", median(times.speedup));
+    if (work.time_limit) {
+      const bool in_gflop = work.time_limit->unit == TimeLimit::Unit::kGflop;
+      const double found = median(in_gflop ? times.gflop : times.gradients);
+      row.limit = in_gflop ? fmt::format("{}", work.time_limit->amount)
+                           : fmt::format("{} grad", work.time_limit->amount);
+      if (!in_gflop) row.gflop += fmt::format(" = {:.0f} grad", found);
+      row.met = is_disturbed ? "?" : yes_or_no(found <= work.time_limit->amount);
+    }
+    if (work.quantity == Quantity::kHessian) {
+      row.generic = generic(problem, median(times.work) / median(times.gflop));
+    }
+    const double bytes = memory_of(work, options_);
+    row.memory = fmt::format("{:.0f}", bytes / kMegabyte);
+    if (work.memory_limit) {
+      row.memory_limit = fmt::format("{:.0f}", *work.memory_limit / kMegabyte);
+      row.memory_met = yes_or_no(bytes <= *work.memory_limit);
+    }
+    print_row(work.name, row, work.title);
+  }
+
+  // Time per sample of the model of W1 for more and more samples.
+  void print_linearity() {
+    fmt::print(
+        "\nTime per sample, linear-attention full, L=3 d=5 n=20:\n\n| samples | us |\n| ---: | "
+        "---: |\n");
+    std::vector<double> per_sample;
+    for (const Eigen::Index n : {1'000, 3'000, 10'000, 30'000, 100'000}) {
+      const Problem problem =
+          linear_attention_problem({.layers = 3,
+                                    .dimension = 5,
+                                    .context = 20,
+                                    .parametrization = LinearAttentionParametrization::kFull},
+                                   n);
+      const GraphObjective objective(
+          problem.model, problem.samples, {.num_threads = options_.num_threads});
+      std::vector<double> seconds;
+      for (int round = 0; round < options_.num_rounds; ++round) {
+        seconds.push_back(seconds_of(objective, problem, Quantity::kHessian));
+      }
+      per_sample.push_back(median(seconds) / static_cast<double>(n));
+      fmt::print("| {} | {:.3f} |\n", n, 1e6 * per_sample.back());
+    }
+    fmt::print("\n100,000 samples over 1,000: {:.2f} x the time per sample\n",
+               per_sample.back() / per_sample.front());
+  }
+
+ private:
+  double seconds_of(const GraphObjective& objective,
+                    const Problem& problem,
+                    Quantity quantity) const {
+    return seconds_per_call(options_.quick ? 0.02 : 0.2,
+                            [&] { perform(objective, problem.theta, quantity); });
+  }
+
+  Times measure(const Work& work, const Problem& problem) {
+    const GraphObjective objective(
+        problem.model, problem.samples, {.num_threads = options_.num_threads});
+    const GraphObjective on_one(problem.model, problem.samples, {.num_threads = 1});
+    const bool needs_gradients =
+        work.time_limit && work.time_limit->unit == TimeLimit::Unit::kGradients;
+    perform(objective, problem.theta, work.quantity);
+    Times times;
+    for (int round = 0; round < options_.num_rounds; ++round) {
+      const Gemm::Run gemm = gemm_.run();
+      const double work_seconds = seconds_of(objective, problem, work.quantity);
+      times.work.push_back(work_seconds);
+      times.cpu_share.push_back(gemm.cpu_share);
+      times.dgemm.push_back(gemm_.gflop() / gemm.seconds);
+      times.gflop.push_back(work_seconds / gemm.seconds * gemm_.gflop());
+      if (needs_gradients) {
+        times.gradients.push_back(work_seconds /
+                                  seconds_of(objective, problem, Quantity::kGradient));
+      }
+      if (options_.num_threads > 1) {
+        times.speedup.push_back(seconds_of(on_one, problem, work.quantity) / work_seconds);
+      }
+    }
+    return times;
+  }
+
+  // The generic engine's time for the Hessian, in GFLOP.
+  std::string generic(const Problem& problem, double seconds_per_gflop) const {
+    const double estimate = estimated_generic_seconds(problem, options_.num_threads);
+    if (estimate > kLongestGenericRun) {
+      return fmt::format("{:.3g} est.", estimate / seconds_per_gflop);
+    }
+    const GraphObjective objective(problem.model,
+                                   problem.samples,
+                                   {.num_threads = options_.num_threads, .use_structure = false});
+    return fmt::format("{:.3g}",
+                       seconds_of(objective, problem, Quantity::kHessian) / seconds_per_gflop);
+  }
+
+  Options options_;
+  Gemm gemm_;
+};
+
+void print_functors(int num_rounds) {
+  fmt::print(
+      "\nA functor's Hessian, ns, one thread:\n\n| function | n | hesscope | x of fixed size | "
+      "nested ceres::Jet | ratio | met | ADOL-C | ratio | met |\n| --- | ---: | ---: | ---: | ---: "
+      "| ---: | --- | ---: | ---: | --- |\n");
+  for (const FunctorTimes& t : functor_times(num_rounds)) {
+    const double nested = t.nested_ceres / t.hesscope;
+    fmt::print("| {} | {} | {:.0f} | {:.0f} | {:.0f} | {:.1f} | {} |",
+               t.function,
+               t.num_variables,
+               t.hesscope,
+               t.hesscope_fixed,
+               t.nested_ceres,
+               nested,
+               yes_or_no(nested > 1));
+    if (t.adolc) {
+      fmt::print(" {:.0f} | {:.1f} | {} |\n",
+                 *t.adolc,
+                 *t.adolc / t.hesscope,
+                 yes_or_no(*t.adolc / t.hesscope >= 5));
+    } else {
+      fmt::print(" not installed | | |\n");
+    }
+  }
+}
+
+int run(int argc, char** argv) {
+  Options options;
+  CLI::App app("Prints the time and memory of hesscope's works beside the limits set for them.");
+  app.add_option(
+         "--only", options.only, "works, and 'linearity' and 'functors', separated by commas")
+      ->delimiter(',');
+  app.add_option("--threads", options.num_threads, "threads for works and dgemm")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 256));
+  app.add_flag(
+      "--quick", options.quick, "one round, a small dgemm: for trying out, not for figures");
+  app.add_option(
+      "--memory-of", options.memory_of, "print the peak memory of one work in bytes, and end");
+  CLI11_PARSE(app, argc, argv);
+  if (!options.memory_of.empty()) {
+    print_memory_of(work_named(options.memory_of), options);
+    return 0;
+  }
+  if (options.quick) options.num_rounds = 1;
+  const auto wanted = [&](const std::string& name) {
+    return options.only.empty() || std::count(options.only.begin(), options.only.end(), name) > 0;
+  };
+  for (const std::string& name : options.only) {
+    if (name != "linearity" && name != "functors") work_named(name);
+  }
+  Table table(options);
+  table.print_header();
+  for (const Work& work : works()) {
+    if (wanted(work.name)) table.print_work(work);
+  }
+  if (wanted("linearity")) table.print_linearity();
+  if (wanted("functors")) print_functors(options.quick ? 1 : 9);
+  return 0;
+}
+
+}  // namespace
+}  // namespace hesscope::bench
+
+int main(int argc, char** argv) {
+  try {
+    return hesscope::bench::run(argc, argv);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "hesscope_work_table: {}\n", error.what());
+    return 1;
+  }
+}
