@@ -15,22 +15,15 @@
 #include <hesscope/core/error.h>
 
 #include "support/loss_oracle.h"
+#include "support/refusal.h"
 
 namespace hesscope {
 namespace {
 
+using test::expect_refusal;
+
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-
-template <typename Call>
-void expect_refusal(const Call& call, const std::string& message) {
-  try {
-    call();
-    ADD_FAILURE() << "not refused; expected: " << message;
-  } catch (const PreconditionError& error) {
-    EXPECT_THAT(error.what(), testing::HasSubstr(message));
-  }
-}
 
 TEST(Graph, NamesTheOperationWhoseShapesDoNotFit) {
   Graph g;

@@ -11,21 +11,14 @@
 #include <hesscope/models/model_registry.h>
 
 #include "models/model_oracle.h"
+#include "support/refusal.h"
 
 namespace hesscope {
 namespace {
 
-using Shape = std::vector<std::int64_t>;
+using test::expect_refusal;
 
-template <typename Error, typename Call>
-void expect_refusal(const Call& call, const std::string& message) {
-  try {
-    call();
-    ADD_FAILURE() << "not refused; expected: " << message;
-  } catch (const Error& error) {
-    EXPECT_THAT(error.what(), testing::HasSubstr(message));
-  }
-}
+using Shape = std::vector<std::int64_t>;
 
 Model ridge() {
   ModelBuilder b("ridge");

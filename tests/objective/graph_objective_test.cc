@@ -20,9 +20,12 @@
 #include <hesscope/objective/graph_objective.h>
 
 #include "support/loss_oracle.h"
+#include "support/refusal.h"
 
 namespace hesscope {
 namespace {
+
+using test::expect_refusal;
 
 using test::kEpsilon;
 
@@ -216,16 +219,6 @@ TEST_F(GraphObjectiveTest, StopsWhenTheProgressCallbackAsks) {
     EXPECT_THROW(stopped.hessian(theta, {0, kSamples}, stop_at_second), Interrupted);
     EXPECT_EQ(calls, 2);
     EXPECT_EQ(stopped.hessian(theta), objective.hessian(theta));  // and works afterwards
-  }
-}
-
-template <typename Call>
-void expect_refusal(const Call& call, const std::string& message) {
-  try {
-    call();
-    ADD_FAILURE() << "not refused; expected: " << message;
-  } catch (const PreconditionError& error) {
-    EXPECT_THAT(error.what(), testing::HasSubstr(message));
   }
 }
 
