@@ -13,7 +13,7 @@ using Eigen::Index;
 // make inner products longer, fewer stay in the cache.
 constexpr double kGroupBytes = 96.0 * (1 << 20);
 constexpr Index kMinPacks = 4;
-constexpr Index kMaxPacks = 16;
+constexpr Index kMaxPacks = 8;
 constexpr Index kTasks = 16;
 
 // Up to this size of H every group is one task with an H of its own; above it groups follow each
