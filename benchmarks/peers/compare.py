@@ -113,6 +113,7 @@ def plot(tables, path):
     import matplotlib  # pylint: disable=import-outside-toplevel
 
     matplotlib.use("Agg")
+    matplotlib.rcParams["svg.fonttype"] = "none"  # text, not outlines
     from matplotlib import pyplot  # pylint: disable=import-outside-toplevel
 
     figure, axes = pyplot.subplots(len(tables), 1, figsize=(8, 1.9 * len(tables)), squeeze=False, sharex=True)
