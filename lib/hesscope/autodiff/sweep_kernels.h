@@ -4,6 +4,7 @@
 #include <memory>
 
 #include <hesscope/autodiff/sweep.h>
+#include <hesscope/simd/dispatch.h>
 
 namespace hesscope::detail {
 
@@ -15,14 +16,4 @@ struct SweepKernels {
 
 }  // namespace hesscope::detail
 
-namespace hesscope::baseline {
-const detail::SweepKernels& sweep_kernels();
-}
-
-namespace hesscope::avx2 {
-const detail::SweepKernels& sweep_kernels();
-}
-
-namespace hesscope::avx512 {
-const detail::SweepKernels& sweep_kernels();
-}
+HESSCOPE_DECLARE_KERNELS(detail::SweepKernels, sweep_kernels)

@@ -1,32 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <hesscope/simd/dispatch.h>
 #include <hesscope/simd/pack_kernels.h>
 
-namespace hesscope {
+HESSCOPE_DECLARE_KERNELS(detail::PackKernels, pack_kernels)
 
-namespace baseline {
-const detail::PackKernels& pack_kernels();
-}  // namespace baseline
+namespace hesscope::detail {
 
-#ifdef HESSCOPE_X86_KERNELS
-namespace avx2 {
-const detail::PackKernels& pack_kernels();
-}  // namespace avx2
+const PackKernels& pack_kernels(InstructionSet set) { return HESSCOPE_KERNELS(pack_kernels, set); }
 
-namespace avx512 {
-const detail::PackKernels& pack_kernels();
-}  // namespace avx512
-#endif
-
-namespace detail {
-
-const PackKernels& pack_kernels(InstructionSet set) {
-  require_supported(set);
-#ifdef HESSCOPE_X86_KERNELS
-  if (set == InstructionSet::kAvx512) return avx512::pack_kernels();
-  if (set == InstructionSet::kAvx2) return avx2::pack_kernels();
-#endif
-  return baseline::pack_kernels();
-}
-
-}  // namespace detail
-}  // namespace hesscope
+}  // namespace hesscope::detail

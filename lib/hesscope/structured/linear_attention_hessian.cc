@@ -10,7 +10,6 @@
 namespace hesscope {
 namespace {
 
-using detail::LinearAttentionKernels;
 using detail::LinearAttentionSizes;
 using detail::LinearAttentionSum;
 using detail::LinearAttentionWeights;
@@ -19,15 +18,6 @@ using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::Ro
 using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
-
-const LinearAttentionKernels& kernels_for(InstructionSet set) {
-  require_supported(set);
-#ifdef HESSCOPE_X86_KERNELS
-  if (set == InstructionSet::kAvx512) return avx512::linear_attention_kernels();
-  if (set == InstructionSet::kAvx2) return avx2::linear_attention_kernels();
-#endif
-  return baseline::linear_attention_kernels();
-}
 
 LinearAttentionSizes sizes_of(const LinearAttentionStructure& structure) {
   const Index extent = structure.dimension + 1;
@@ -43,7 +33,8 @@ LinearAttentionSizes sizes_of(const LinearAttentionStructure& structure) {
 class LinearAttentionHessian final : public StructuredHessian {
  public:
   LinearAttentionHessian(const LinearAttentionStructure& structure, InstructionSet set)
-      : structure_(structure), sum_(sizes_of(structure), kernels_for(set)) {}
+      : structure_(structure),
+        sum_(sizes_of(structure), HESSCOPE_KERNELS(linear_attention_kernels, set)) {}
 
   void sum(std::span<const double> theta,
            Records records,

@@ -4,6 +4,8 @@
 // "lanes" hold one double for each of kernels.lanes prompts side by side; such a group is a pack.
 #pragma once
 
+#include <hesscope/simd/dispatch.h>
+
 namespace hesscope::detail {
 
 /// The network, and where its numbers lie for a group of packs. e = d + 1; a state x_l = (S_l, q_l)
@@ -75,11 +77,4 @@ struct LinearAttentionKernels {
 
 }  // namespace hesscope::detail
 
-#define HESSCOPE_DECLARE_KERNELS(isa)                                         \
-  namespace hesscope::isa {                                                   \
-  const hesscope::detail::LinearAttentionKernels& linear_attention_kernels(); \
-  }
-HESSCOPE_DECLARE_KERNELS(baseline)
-HESSCOPE_DECLARE_KERNELS(avx2)
-HESSCOPE_DECLARE_KERNELS(avx512)
-#undef HESSCOPE_DECLARE_KERNELS
+HESSCOPE_DECLARE_KERNELS(detail::LinearAttentionKernels, linear_attention_kernels)

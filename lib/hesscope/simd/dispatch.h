@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The way to kernels compiled once for each instruction set (cmake/HesscopeKernels.cmake). Each set
+// has a function of the same name that returns the set's table of kernels:
+//
+//   HESSCOPE_DECLARE_KERNELS(detail::SweepKernels, sweep_kernels)          // in the kernels'
+//   header const detail::SweepKernels& k = HESSCOPE_KERNELS(sweep_kernels, set);  // who uses them
+#pragma once
+
+#include <hesscope/simd/instruction_set.h>
+
+// NOLINTBEGIN(cppcoreguidelines-macro-usage): namespaces cannot be template arguments
+
+#define HESSCOPE_DECLARE_KERNELS(Table, function) \
+  namespace hesscope::baseline {                  \
+  const Table& function();                        \
+  }                                               \
+  namespace hesscope::avx2 {                      \
+  const Table& function();                        \
+  }                                               \
+  namespace hesscope::avx512 {                    \
+  const Table& function();                        \
+  }
+
+// Throws PreconditionError unless the set is supported.
+#ifdef HESSCOPE_X86_KERNELS
+#define HESSCOPE_KERNELS(function, set)                      \
+  ::hesscope::detail::choose(set,                            \
+                             ::hesscope::baseline::function, \
+                             ::hesscope::avx2::function,     \
+                             ::hesscope::avx512::function)
+#else
+#define HESSCOPE_KERNELS(function, set)                      \
+  ::hesscope::detail::choose(set,                            \
+                             ::hesscope::baseline::function, \
+                             ::hesscope::baseline::function, \
+                             ::hesscope::baseline::function)
+#endif
+
+// NOLINTEND(cppcoreguidelines-macro-usage)
+
+namespace hesscope::detail {
+
+template <typename Table>
+const Table& choose(InstructionSet set,
+                    const Table& (*baseline)(),
+                    const Table& (*avx2)(),
+                    const Table& (*avx512)()) {
+  require_supported(set);
+  switch (set) {
+    case InstructionSet::kAvx512:
+      return avx512();
+    case InstructionSet::kAvx2:
+      return avx2();
+    case InstructionSet::kBaseline:
+      break;
+  }
+  return baseline();
+}
+
+}  // namespace hesscope::detail
