@@ -4,41 +4,20 @@
 #include <cmath>
 #include <cstdint>
 
-#include <Eigen/Eigenvalues>
-#include <boost/multiprecision/cpp_bin_float.hpp>
+#include <Eigen/Core>
 #include <gtest/gtest.h>
 
 #include <hesscope/spectra/spectrum.h>
 
+#include "spectra/eigenvalues_50.h"
 #include "spectra/matrices.h"
-
-namespace hesscope {
-
-// Without expression templates: Eigen keeps its operands by value.
-using Real50 = boost::multiprecision::number<boost::multiprecision::cpp_bin_float<50>,
-                                             boost::multiprecision::et_off>;
-
-}  // namespace hesscope
-
-// Boost 1.74's own Eigen bridge does not compile with Eigen 3.4.
-template <>
-struct Eigen::NumTraits<hesscope::Real50> : Eigen::GenericNumTraits<hesscope::Real50> {
-  enum {
-    IsComplex = 0,
-    IsInteger = 0,
-    IsSigned = 1,
-    RequireInitialization = 1,
-    ReadCost = 10,
-    AddCost = 20,
-    MulCost = 40,
-  };
-};
 
 namespace hesscope {
 namespace {
 
-using Matrix50 = Eigen::Matrix<Real50, Eigen::Dynamic, Eigen::Dynamic>;
-using Vector50 = Eigen::Matrix<Real50, Eigen::Dynamic, 1>;
+using test::eigenvalues_50;
+using test::Real50;
+using test::Vector50;
 
 // Full rank, rank deficient, graded, and clustered matrices of 1 to 8 rows take turns, then a few
 // larger ones.
@@ -64,11 +43,6 @@ Eigen::MatrixXd nth_case(std::uint64_t index) {
       return test::with_eigenvalues(
           (1.0 + 1e-14 * test::random_matrix(n, 1, index).array()).matrix(), index);
   }
-}
-
-Vector50 eigenvalues_50(const Eigen::MatrixXd& h) {
-  const Matrix50 wide = h.unaryExpr([](double entry) { return Real50(entry); });
-  return Eigen::SelfAdjointEigenSolver<Matrix50>(wide, Eigen::EigenvaluesOnly).eigenvalues();
 }
 
 TEST(Multiprecision, SolverHasFiftyDigits) {

@@ -3,7 +3,10 @@
 // Built only where the BLAS is OpenBLAS.
 #include <gtest/gtest.h>
 
+#include <hesscope/spectra/counts.h>
+#include <hesscope/spectra/extremes.h>
 #include <hesscope/spectra/spectrum.h>
+#include <hesscope/spectra/tridiagonal_form.h>
 
 #include "spectra/matrices.h"
 #include "spectra/same_bits.h"
@@ -44,6 +47,41 @@ TEST(DenseSpectrum, GivesTheSameBitsForAnyNumberOfBlasThreads) {
     const BlasThreads several(num_threads);
     ASSERT_EQ(openblas_get_num_threads(), num_threads);
     test::expect_same_bits(dense_spectrum(h), reference);
+  }
+}
+
+TEST(Spectra, GiveTheSameBitsForAnyNumberOfBlasThreads) {
+  const Eigen::MatrixXd h = test::random_symmetric(500, 48);
+
+  struct Results {
+    RankedEigenvalue median;
+    Extremes extremes;
+    Eigen::VectorXd diagonal;  // of the tridiagonal form by two stages
+    Inertia inertia;
+  };
+
+  const auto compute = [&h](int num_threads) {
+    const BlasThreads threads(num_threads);
+    Results results{EigenvalueCounter(h).median(),
+                    extreme_eigenpairs(h),
+                    {},
+                    ShiftedFactorization(h, 0.1).inertia()};
+    const detail::SingleThreadedBlas one_thread;  // TridiagonalForm leaves it to its callers
+    results.diagonal = detail::TridiagonalForm(h, 0).t().diagonal;
+    return results;
+  };
+  const Results reference = compute(1);
+  ASSERT_EQ(reference.extremes.largest.proof, Proof::kCounted);
+  for (const int num_threads : {2, 3, 4}) {
+    SCOPED_TRACE(num_threads);
+    const Results results = compute(num_threads);
+    EXPECT_EQ(results.median.eigenvalue.value, reference.median.eigenvalue.value);
+    EXPECT_EQ(results.median.vector, reference.median.vector);
+    EXPECT_EQ(results.extremes.smallest.vectors, reference.extremes.smallest.vectors);
+    EXPECT_EQ(results.extremes.largest.values, reference.extremes.largest.values);
+    EXPECT_EQ(results.extremes.largest.error_bound, reference.extremes.largest.error_bound);
+    EXPECT_EQ(results.diagonal, reference.diagonal);
+    EXPECT_EQ(results.inertia.num_below, reference.inertia.num_below);
   }
 }
 

@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <algorithm>
 #include <cstddef>
 #include <limits>
 #include <mutex>
 #include <numeric>
 #include <optional>
-#include <stdexcept>
-#include <string>
 #include <utility>
 #include <vector>
 
-#include <lapacke.h>
-
 #include <hesscope/spectra/lapack.h>
+#include <hesscope/spectra/lapack_call.h>
 
 #ifdef HESSCOPE_BLAS_IS_OPENBLAS
 // Declared here because the cblas.h on the include path may be another BLAS's.
@@ -22,29 +18,37 @@ void openblas_set_num_threads(int num_threads);
 }
 #endif
 
+// Of the BLAS behind LAPACK, declared here for the same reason.
+// NOLINTBEGIN(readability-identifier-naming): names of Fortran
+extern "C" {
+void dsymv_(const char* uplo,
+            const lapack_int* n,
+            const double* alpha,
+            const double* a,
+            const lapack_int* lda,
+            const double* x,
+            const lapack_int* incx,
+            const double* beta,
+            double* y,
+            const lapack_int* incy);
+void dsymm_(const char* side,
+            const char* uplo,
+            const lapack_int* m,
+            const lapack_int* n,
+            const double* alpha,
+            const double* a,
+            const lapack_int* lda,
+            const double* b,
+            const lapack_int* ldb,
+            const double* beta,
+            double* c,
+            const lapack_int* ldc);
+}
+
+// NOLINTEND(readability-identifier-naming)
+
 namespace hesscope::detail {
 namespace {
-
-lapack_int to_lapack(Eigen::Index n) { return static_cast<lapack_int>(n); }
-
-// A negative info is an argument LAPACK refuses, which only a mistake in this file can cause; a
-// positive one is the routine's own report of numerical failure.
-bool succeeded(const char* routine, lapack_int info) {
-  if (info < 0) {
-    throw std::logic_error(std::string("LAPACK ") + routine + " refuses its argument " +
-                           std::to_string(-info));
-  }
-  return info == 0;
-}
-
-// Runs a routine twice: asked for its best workspace size (lwork = -1), then with that workspace.
-template <typename Routine>
-void run_with_workspace(const char* name, const Routine& routine) {
-  double best_size = 0.0;
-  succeeded(name, routine(&best_size, lapack_int{-1}));
-  std::vector<double> work(static_cast<std::size_t>(best_size));
-  succeeded(name, routine(work.data(), static_cast<lapack_int>(work.size())));
-}
 
 #ifdef HESSCOPE_BLAS_IS_OPENBLAS
 struct ThreadSetting {
@@ -216,6 +220,68 @@ Eigen::VectorXd apply_q(Eigen::MatrixXd& reduced, const Eigen::VectorXd& tau, Ei
                                size);
   });
   return v;
+}
+
+std::optional<Eigensystem> eigensystem(Eigen::MatrixXd a) {
+  const lapack_int n = to_lapack(a.rows());
+  Eigen::VectorXd values(n);
+  const lapack_int info = LAPACKE_dsyevd(LAPACK_COL_MAJOR, 'V', 'L', n, a.data(), n, values.data());
+  if (!succeeded("dsyevd", info)) return std::nullopt;
+  return Eigensystem{std::move(values), std::move(a)};
+}
+
+Ldlt factor_ldlt(Eigen::MatrixXd a) {
+  const lapack_int n = to_lapack(a.rows());
+  std::vector<lapack_int> pivots(static_cast<std::size_t>(n));
+  Ldlt result;
+  run_with_workspace("dsytrf", [&](double* work, lapack_int size) {
+    const lapack_int info =
+        LAPACKE_dsytrf_work(LAPACK_COL_MAJOR, 'L', n, a.data(), n, pivots.data(), work, size);
+    result.is_singular = info > 0;  // no failure: the factorisation is complete
+    return info > 0 ? lapack_int{0} : info;
+  });
+  result.factors = std::move(a);
+  result.pivots.assign(pivots.begin(), pivots.end());
+  return result;
+}
+
+Eigen::VectorXd solve(const Ldlt& ldlt, const Eigen::Ref<const Eigen::VectorXd>& b) {
+  const lapack_int n = to_lapack(b.size());
+  const std::vector<lapack_int> pivots(ldlt.pivots.begin(), ldlt.pivots.end());
+  Eigen::VectorXd x = b;
+  succeeded("dsytrs",
+            LAPACKE_dsytrs_work(
+                LAPACK_COL_MAJOR, 'L', n, 1, ldlt.factors.data(), n, pivots.data(), x.data(), n));
+  return x;
+}
+
+Eigen::MatrixXd symmetric_times(const Eigen::Ref<const Eigen::MatrixXd>& a,
+                                const Eigen::Ref<const Eigen::MatrixXd>& v) {
+  const lapack_int n = to_lapack(a.rows());
+  const lapack_int lda = to_lapack(a.outerStride());
+  const double one = 1.0;
+  const double zero = 0.0;
+  Eigen::MatrixXd product(v.rows(), v.cols());
+  if (v.cols() == 1) {
+    const lapack_int step = 1;
+    dsymv_("L", &n, &one, a.data(), &lda, v.data(), &step, &zero, product.data(), &step);
+  } else {
+    const lapack_int num_columns = to_lapack(v.cols());
+    const lapack_int ldv = to_lapack(v.outerStride());
+    dsymm_("L",
+           "L",
+           &n,
+           &num_columns,
+           &one,
+           a.data(),
+           &lda,
+           v.data(),
+           &ldv,
+           &zero,
+           product.data(),
+           &n);
+  }
+  return product;
 }
 
 }  // namespace hesscope::detail

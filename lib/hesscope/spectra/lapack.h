@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The LAPACK routines behind dense_spectrum, typed. Private: lapack.cc is the only file that sees
-// lapacke.h, whose C complex macros clash with C++.
+// The LAPACK and BLAS routines behind the solvers here, typed. Private. Only sources that include
+// lapack_call.h see lapacke.h, whose C complex macros clash with C++.
 //
 // Notation: A is n x n symmetric, Q orthogonal, T = Q^T A Q symmetric tridiagonal. Ranks count from
 // 0.
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <vector>
 
 #include <Eigen/Core>
 
@@ -53,5 +55,32 @@ std::optional<Eigen::VectorXd> eigenvector(const Tridiagonal& t, Eigen::Index ra
 /// Q v (dormtr). `reduced` is what tridiagonalize left of its argument; LAPACK writes to it while
 /// it works and restores it.
 Eigen::VectorXd apply_q(Eigen::MatrixXd& reduced, const Eigen::VectorXd& tau, Eigen::VectorXd v);
+
+struct Eigensystem {
+  Eigen::VectorXd values;   // n, ascending
+  Eigen::MatrixXd vectors;  // n x n, orthonormal columns
+};
+
+/// All eigenvalues and eigenvectors of the matrix whose lower triangle is that of `a` (dsyevd), or
+/// nothing if the iteration did not converge.
+std::optional<Eigensystem> eigensystem(Eigen::MatrixXd a);
+
+/// A = P L D L^T P^T with a permutation P, L unit lower triangular, and D block diagonal with
+/// blocks of 1 and 2 rows.
+struct Ldlt {
+  Eigen::MatrixXd factors;           // lower triangle: L and D as dsytrf packs them
+  std::vector<std::int64_t> pivots;  // as of dsytrf; two equal negative ones mark a 2 x 2 block
+  bool is_singular = false;          // a block of D is exactly zero
+};
+
+/// By the diagonal pivoting of Bunch and Kaufman (dsytrf); reads the lower triangle of `a`.
+Ldlt factor_ldlt(Eigen::MatrixXd a);
+
+/// A^-1 b (dsytrs). Requires !is_singular.
+Eigen::VectorXd solve(const Ldlt& ldlt, const Eigen::Ref<const Eigen::VectorXd>& b);
+
+/// A V (dsymv, dsymm); reads the lower triangle of `a`, n x n.
+Eigen::MatrixXd symmetric_times(const Eigen::Ref<const Eigen::MatrixXd>& a,
+                                const Eigen::Ref<const Eigen::MatrixXd>& v);
 
 }  // namespace hesscope::detail

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The proof that no eigenvalue is missing among the outermost of a matrix. Private.
+#pragma once
+
+#include <optional>
+
+#include <Eigen/Core>
+
+namespace hesscope::detail {
+
+/// A bound on the errors of the outermost eigenvalues found at one end, proved by one count, or
+/// nothing where the count is another one.
+/// @param  direction  1 for the largest eigenvalues, -1 for the smallest.
+/// @param  values     the outermost first.
+/// @param  d          at least the distance of the values from as many eigenvalues, and at least
+/// the
+///                    counting band.
+std::optional<double> counted_bound(const Eigen::Ref<const Eigen::MatrixXd>& hessian,
+                                    double direction,
+                                    const Eigen::VectorXd& values,
+                                    double d);
+
+}  // namespace hesscope::detail

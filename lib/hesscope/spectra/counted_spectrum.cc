@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include <hesscope/spectra/counted_spectrum.h>
+#include <hesscope/spectra/counts.h>
+#include <hesscope/spectra/scaled_matrix.h>
+
+namespace hesscope {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// Counts nearer to zero than this may be off where H itself is zero.
+constexpr double kTiny = 16 * std::numeric_limits<double>::min();
+
+// Eigenvalues lambda <= x.
+std::int64_t num_up_to(const EigenvalueCounter& counter, double x) {
+  return counter.num_below(std::nextafter(x, kInfinity));
+}
+
+// The lower median of |lambda|, by bisection until no double is in between. Zero, as an eigenvalue
+// of the counter is, if it cannot be told from zero.
+double median_magnitude(const EigenvalueCounter& counter, double norm) {
+  const std::int64_t wanted = (counter.size() - 1) / 2 + 1;
+  const auto num_within = [&](double x) { return num_up_to(counter, x) - counter.num_below(-x); };
+  if (num_within(std::max(kTiny, std::numeric_limits<double>::epsilon() * norm)) >= wanted) {
+    return 0.0;
+  }
+  double lower = 0.0;
+  double upper = norm;
+  while (true) {
+    const double middle = lower + (upper - lower) / 2;
+    if (!(lower < middle && middle < upper)) return upper;
+    (num_within(middle) >= wanted ? upper : lower) = middle;
+  }
+}
+
+}  // namespace
+
+Spectrum counted_spectrum(const Eigen::Ref<const Eigen::MatrixXd>& hessian) {
+  EigenvalueCounter counter(hessian);
+  Spectrum spectrum;
+  spectrum.status = counter.status();
+  if (spectrum.status != Status::kOk) return spectrum;
+  const Eigen::Index n = counter.size();
+  const auto of_rank = [&](Eigen::Index rank) {
+    const RankedEigenvalue found = counter.eigenvalue(rank);
+    if (found.status != Status::kOk) spectrum.status = found.status;
+    return found.eigenvalue;
+  };
+  spectrum.smallest = of_rank(0);
+  spectrum.median = of_rank((n - 1) / 2);
+  spectrum.largest = of_rank(n - 1);
+  if (spectrum.status != Status::kOk) {
+    Spectrum none;
+    none.status = spectrum.status;
+    return none;
+  }
+
+  const double band = counter.rounding_band();
+  const double norm = std::max(std::abs(spectrum.smallest.value), std::abs(spectrum.largest.value));
+  spectrum.rounding_band = band;
+  spectrum.num_negative = counter.num_below(-std::max(kTiny, band));
+  spectrum.num_positive = n - num_up_to(counter, std::max(kTiny, band));
+  spectrum.num_zero = n - spectrum.num_negative - spectrum.num_positive;
+  spectrum.num_dead = detail::survey(hessian).num_dead;
+  spectrum.median_magnitude = median_magnitude(counter, norm);
+  spectrum.proof = Proof::kCounted;
+  return spectrum;
+}
+
+}  // namespace hesscope

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <Eigen/Core>
+
+#include <hesscope/spectra/spectrum.h>
+
+namespace hesscope {
+
+/// The smallest, the lower median and the largest eigenvalue of a symmetric matrix, each of a rank
+/// fixed by counts, the numbers of negative, zero and positive eigenvalues, and the lower median of
+/// magnitudes; not the other eigenvalues.
+///
+/// Householder tridiagonalisation, then bisection by Sturm counts (counts.h).
+/// @param  hessian  n x n, n >= 1; only the lower triangle is read.
+/// @return status kOk with proof kCounted, `eigenvalues` empty; kNonFinite as dense_spectrum. The
+///         zero matrix is an ordinary input.
+/// @throws PreconditionError as dense_spectrum.
+/// @cost   4/3 n^3 operations, one n x n copy and O(n). OpenBLAS is held at one thread,
+///         process-wide, during the call.
+Spectrum counted_spectrum(const Eigen::Ref<const Eigen::MatrixXd>& hessian);
+
+}  // namespace hesscope

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <hesscope/core/error.h>
+#include <hesscope/spectra/counts.h>
+#include <hesscope/spectra/lapack.h>
+#include <hesscope/spectra/scaled_matrix.h>
+#include <hesscope/spectra/tridiagonal_form.h>
+
+namespace hesscope {
+namespace {
+
+constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
+
+void count_sign(double value, std::int64_t count, Inertia& inertia) {
+  if (value < 0.0) {
+    inertia.num_below += count;
+  } else if (value > 0.0) {
+    inertia.num_above += count;
+  } else {
+    inertia.num_at += count;
+  }
+}
+
+// Of the block diagonal D.
+Inertia inertia_of(const detail::Ldlt& ldlt) {
+  const Eigen::MatrixXd& d = ldlt.factors;
+  Inertia inertia{0, 0, 0};
+  for (Eigen::Index i = 0; i < d.rows(); ++i) {
+    if (ldlt.pivots[static_cast<std::size_t>(i)] > 0) {
+      count_sign(d(i, i), 1, inertia);
+      continue;
+    }
+    // [a b; b c], chosen where |a c| < 0.41 b^2: one eigenvalue of each sign.
+    count_sign(-1.0, 1, inertia);
+    count_sign(1.0, 1, inertia);
+    ++i;
+  }
+  return inertia;
+}
+
+}  // namespace
+
+double counting_band(Eigen::Index n, double norm) { return 10.0 * detail::rounding_band(n, norm); }
+
+ShiftedFactorization::ShiftedFactorization(const Eigen::Ref<const Eigen::MatrixXd>& hessian,
+                                           double shift) {
+  detail::require_symmetric_shape("ShiftedFactorization", hessian);
+  if (!std::isfinite(shift)) {
+    throw PreconditionError(
+        fmt::format("ShiftedFactorization: shift must be finite, got {}", shift));
+  }
+  detail::Survey found = detail::survey(hessian);
+  if (!found.is_finite) {
+    status_ = Status::kNonFinite;
+    return;
+  }
+  found.largest_magnitude = std::max(found.largest_magnitude, std::abs(shift));
+  exponent_ = found.exponent();
+  const detail::SingleThreadedBlas one_thread;
+  Eigen::MatrixXd shifted = detail::scaled_copy(hessian, exponent_);
+  shifted.diagonal().array() -= std::ldexp(shift, -exponent_);
+  detail::Ldlt ldlt = detail::factor_ldlt(std::move(shifted));
+  if (!ldlt.factors.diagonal().allFinite()) {
+    status_ = Status::kFailed;
+    return;
+  }
+  inertia_ = inertia_of(ldlt);
+  ldlt_ = std::make_unique<detail::Ldlt>(std::move(ldlt));
+  status_ = Status::kOk;
+}
+
+ShiftedFactorization::~ShiftedFactorization() = default;
+ShiftedFactorization::ShiftedFactorization(ShiftedFactorization&&) noexcept = default;
+ShiftedFactorization& ShiftedFactorization::operator=(ShiftedFactorization&&) noexcept = default;
+
+std::optional<Eigen::VectorXd> ShiftedFactorization::solve(
+    const Eigen::Ref<const Eigen::VectorXd>& b) const {
+  if (ldlt_ == nullptr || ldlt_->is_singular) return std::nullopt;
+  if (b.size() != ldlt_->factors.rows()) {
+    throw PreconditionError(fmt::format(
+        "ShiftedFactorization: b must have {} entries, got {}", ldlt_->factors.rows(), b.size()));
+  }
+  const detail::SingleThreadedBlas one_thread;
+  return detail::scaled_back(detail::solve(*ldlt_, b), -exponent_);
+}
+
+EigenvalueCounter::EigenvalueCounter(const Eigen::Ref<const Eigen::MatrixXd>& hessian) {
+  detail::require_symmetric_shape("EigenvalueCounter", hessian);
+  n_ = hessian.rows();
+  const detail::Survey found = detail::survey(hessian);
+  if (!found.is_finite) {
+    status_ = Status::kNonFinite;
+    return;
+  }
+  const detail::SingleThreadedBlas one_thread;
+  exponent_ = found.exponent();
+  form_ = std::make_unique<detail::TridiagonalForm>(detail::scaled_copy(hessian, exponent_));
+  const detail::Tridiagonal& t = form_->t();
+  squared_off_diagonal_ = t.off_diagonal.cwiseAbs2();
+  // A pivot this small is replaced: the next quotient must not overflow.
+  smallest_pivot_ = std::numeric_limits<double>::min() *
+                    std::max(1.0, n_ > 1 ? squared_off_diagonal_.maxCoeff() : 0.0);
+  status_ = Status::kOk;
+
+  // Gershgorin's discs, a little wider for rounding.
+  Eigen::VectorXd radius = Eigen::VectorXd::Zero(n_);
+  radius.head(n_ - 1) += t.off_diagonal.cwiseAbs();
+  radius.tail(n_ - 1) += t.off_diagonal.cwiseAbs();
+  const double lower = (t.diagonal - radius).minCoeff();
+  const double upper = (t.diagonal + radius).maxCoeff();
+  const double margin =
+      4.0 * kEpsilon * std::max(std::abs(lower), std::abs(upper)) + 4.0 * smallest_pivot_;
+  range_ = {lower - margin, upper + margin};
+  const double width = kEpsilon * std::max(std::abs(range_.lower), std::abs(range_.upper));
+  range_.lower = enclose(0, range_, width).lower;
+  range_.upper = enclose(n_ - 1, range_, width).upper;
+  norm_ = std::max(std::abs(range_.lower), std::abs(range_.upper));
+}
+
+EigenvalueCounter::~EigenvalueCounter() = default;
+EigenvalueCounter::EigenvalueCounter(EigenvalueCounter&&) noexcept = default;
+EigenvalueCounter& EigenvalueCounter::operator=(EigenvalueCounter&&) noexcept = default;
+
+double EigenvalueCounter::rounding_band() const {
+  return status_ == Status::kOk ? std::ldexp(detail::rounding_band(n_, norm_), exponent_)
+                                : std::numeric_limits<double>::quiet_NaN();
+}
+
+// The number of negative pivots q_i = (t_ii - shift) - t_{i,i-1}^2 / q_{i-1} of T - shift I.
+std::int64_t EigenvalueCounter::scaled_num_below(double shift) const {
+  const Eigen::VectorXd& diagonal = form_->t().diagonal;
+  std::int64_t count = 0;
+  double pivot = 1.0;
+  double coupling = 0.0;
+  for (Eigen::Index i = 0; i < n_; ++i) {
+    pivot = (diagonal[i] - shift) - coupling / pivot;
+    if (std::abs(pivot) < smallest_pivot_) pivot = smallest_pivot_;
+    if (pivot < 0.0) ++count;
+    if (i + 1 < n_) coupling = squared_off_diagonal_[i];
+  }
+  return count;
+}
+
+std::int64_t EigenvalueCounter::num_below(double shift) const {
+  if (std::isnan(shift)) throw PreconditionError("EigenvalueCounter: the shift is a NaN");
+  if (status_ != Status::kOk) return -1;
+  if (std::isinf(shift)) return shift > 0.0 ? n_ : 0;
+  return scaled_num_below(std::ldexp(shift, -exponent_));
+}
+
+// count(lower) <= rank < count(upper) throughout.
+EigenvalueCounter::Interval EigenvalueCounter::enclose(Eigen::Index rank,
+                                                       Interval within,
+                                                       double width) const {
+  while (within.upper - within.lower > width) {
+    const double middle = within.lower + 0.5 * (within.upper - within.lower);
+    if (middle <= within.lower || middle >= within.upper) break;
+    (scaled_num_below(middle) > rank ? within.upper : within.lower) = middle;
+  }
+  return within;
+}
+
+RankedEigenvalue EigenvalueCounter::eigenvalue(Eigen::Index rank) {
+  if (rank < 0 || rank >= n_) {
+    throw PreconditionError(
+        fmt::format("EigenvalueCounter: rank must be in [0, {}), got {}", n_, rank));
+  }
+  RankedEigenvalue found;
+  found.status = status_;
+  if (status_ != Status::kOk) return found;
+  Interval interval = enclose(rank, range_, kEpsilon * norm_);
+  interval.lower -= smallest_pivot_;
+  interval.upper += smallest_pivot_;
+  const bool holds_zero = interval.lower <= 0.0 && interval.upper >= 0.0;
+  const double value = holds_zero ? 0.0 : 0.5 * (interval.lower + interval.upper);
+  const double band = detail::rounding_band(n_, norm_);
+  found.proof = Proof::kCounted;
+  found.rank = rank;
+  found.eigenvalue.value = std::ldexp(value, exponent_);
+  found.lower = std::ldexp(interval.lower - band, exponent_);
+  found.upper = std::ldexp(interval.upper + band, exponent_);
+  if (!std::isfinite(found.lower) || !std::isfinite(found.upper)) {
+    found = {};
+    found.status = Status::kNonFinite;
+    return found;
+  }
+
+  const detail::SingleThreadedBlas one_thread;
+  std::optional<Eigen::VectorXd> v = form_->eigenvector(rank, value);
+  if (!v) return found;
+  found.eigenvalue.residual = std::ldexp(form_->residual(*v, value), exponent_);
+  found.vector = std::move(*v);
+  return found;
+}
+
+bool EigenvalueCounter::is_confirmed(const RankedEigenvalue& found) const {
+  if (status_ != Status::kOk || found.status != Status::kOk) return false;
+  const Eigen::MatrixXd lower_triangle = form_->lower_triangle();
+  const double band = counting_band(n_, norm_);
+  const ShiftedFactorization below(lower_triangle, std::ldexp(found.lower, -exponent_) - band);
+  const ShiftedFactorization above(lower_triangle, std::ldexp(found.upper, -exponent_) + band);
+  return below.status() == Status::kOk && above.status() == Status::kOk &&
+         below.inertia().num_below <= found.rank && above.inertia().num_below > found.rank;
+}
+
+}  // namespace hesscope

@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <optional>
+#include <random>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <hesscope/core/error.h>
+#include <hesscope/spectra/counted_bound.h>
+#include <hesscope/spectra/counts.h>
+#include <hesscope/spectra/extremes.h>
+#include <hesscope/spectra/gaussian.h>
+#include <hesscope/spectra/lanczos.h>
+#include <hesscope/spectra/lapack.h>
+#include <hesscope/spectra/scaled_matrix.h>
+
+namespace hesscope {
+namespace {
+
+using detail::Ends;
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+constexpr double kProbability = 0.999;
+
+void require_options(const ExtremesOptions& options, Index n) {
+  const auto require_count = [n](const char* name, Index count) {
+    if (count < 0 || count > n) {
+      throw PreconditionError(
+          fmt::format("extreme_eigenpairs: {} must be in [0, {}], got {}", name, n, count));
+    }
+  };
+  if (n == 0) throw PreconditionError("extreme_eigenpairs: the operator has no rows");
+  require_count("num_smallest", options.num_smallest);
+  require_count("num_largest", options.num_largest);
+  if (!(options.tolerance >= 1e-12 && options.tolerance <= 1e-2)) {
+    throw PreconditionError(fmt::format(
+        "extreme_eigenpairs: tolerance must be in [1e-12, 1e-2], got {}", options.tolerance));
+  }
+  if (options.max_columns < 1) {
+    throw PreconditionError("extreme_eigenpairs: max_columns must be positive");
+  }
+}
+
+// ||h_j - theta_j v_j||_2 of each column.
+VectorXd residuals(const MatrixXd& v, const MatrixXd& h_times_v, const VectorXd& theta) {
+  const MatrixXd errors = h_times_v - v * theta.asDiagonal();
+  VectorXd norms(theta.size());
+  for (Index j = 0; j < norms.size(); ++j) norms[j] = errors.col(j).stableNorm();
+  return norms;
+}
+
+// The outermost of ascending eigenpairs, into both ends of `result`.
+void assign_ends(const VectorXd& values,
+                 const VectorXd& of_residuals,
+                 const MatrixXd& vectors,
+                 const ExtremesOptions& options,
+                 Extremes& result) {
+  const Index ks = options.num_smallest;
+  const Index kl = options.num_largest;
+  result.smallest.values = values.head(ks);
+  result.smallest.residuals = of_residuals.head(ks);
+  result.smallest.vectors = vectors.leftCols(ks);
+  result.largest.values = values.tail(kl).reverse();
+  result.largest.residuals = of_residuals.tail(kl).reverse();
+  result.largest.vectors = vectors.rightCols(kl).rowwise().reverse();
+}
+
+void set_status(Status status, const ExtremesOptions& options, Extremes& result) {
+  if (options.num_smallest > 0) result.smallest.status = status;
+  if (options.num_largest > 0) result.largest.status = status;
+}
+
+void set_evidence(Proof proof, double error_bound, EndOfSpectrum& end) {
+  if (end.status != Status::kOk) return;
+  end.proof = proof;
+  end.error_bound = error_bound;
+}
+
+void fail(EndOfSpectrum& end) {
+  end = {};
+  end.status = Status::kFailed;
+}
+
+Extremes dense_extremes(const Eigen::Ref<const MatrixXd>& hessian, const ExtremesOptions& options) {
+  Extremes result;
+  const detail::Survey found = detail::survey(hessian);
+  if (!found.is_finite) {
+    set_status(Status::kNonFinite, options, result);
+    return result;
+  }
+  const detail::SingleThreadedBlas one_thread;
+  const int exponent = found.exponent();
+  const MatrixXd scaled = detail::scaled_copy(hessian, exponent);
+  const std::optional<detail::Eigensystem> all = detail::eigensystem(scaled);
+  if (!all || !all->values.allFinite()) {
+    set_status(Status::kFailed, options, result);
+    return result;
+  }
+  const VectorXd values = detail::scaled_back(all->values, exponent);
+  if (!values.allFinite()) {
+    set_status(Status::kNonFinite, options, result);
+    return result;
+  }
+  set_status(Status::kOk, options, result);
+  const MatrixXd products = detail::symmetric_times(scaled, all->vectors);
+  assign_ends(values,
+              detail::scaled_back(residuals(all->vectors, products, all->values), exponent),
+              all->vectors,
+              options,
+              result);
+  const double norm = all->values.cwiseAbs().maxCoeff();
+  const double band = std::ldexp(detail::rounding_band(hessian.rows(), norm), exponent);
+  set_evidence(Proof::kDense, band, result.smallest);
+  set_evidence(Proof::kDense, band, result.largest);
+  return result;
+}
+
+// The search of extreme_eigenpairs. Notation: V n x q, the orthonormal vectors found so far, with
+// V^T H V = diag(theta), ascending.
+class Search {
+ public:
+  Search(const SymmetricOperator& h, const ExtremesOptions& options)
+      : h_(h), options_(options), n_(h.rows()), engine_(options.seed), v_(n_, 0), hv_(n_, 0) {}
+
+  Extremes run() {
+    Extremes result;
+    const Status status = find();
+    if (status != Status::kOk) {
+      set_status(status, options_, result);
+      return result;
+    }
+    const VectorXd of_residuals = residuals(v_, hv_, theta_);
+    set_status(Status::kOk, options_, result);
+    assign_ends(theta_, of_residuals, v_, options_, result);
+    finish(result.smallest);
+    finish(result.largest);
+    result.probability = kProbability;
+    result.missed_fraction = missed_fraction();
+    return result;
+  }
+
+ private:
+  Ends asked() const {
+    if (options_.num_largest == 0) return Ends::kSmallest;
+    return options_.num_smallest == 0 ? Ends::kLargest : Ends::kBoth;
+  }
+
+  Status find() {
+    if (const Status status = probe(); status != Status::kOk) return status;
+    if (scale_ == 0.0) return find_of_zero();
+    if (const Status status = first_search(); status != Status::kOk) return status;
+    if (!has_all()) return Status::kFailed;
+    // Each further search but the last brings a value that belongs among the outermost.
+    const Index max_searches = options_.num_smallest + options_.num_largest + 2;
+    for (Index search = 0; search < max_searches; ++search) {
+      const detail::LanczosResult found = lanczos(asked(), 1);
+      if (found.status != Status::kOk) return found.status;
+      const MatrixXd missed = beyond(found);
+      if (missed.cols() == 0) return Status::kOk;
+      if (const Status status = take(missed); status != Status::kOk) return status;
+    }
+    return Status::kFailed;
+  }
+
+  // ||H||_F / sqrt(n), which is at most ||H||_2, and the mean of the eigenvalues, estimated.
+  Status probe() {
+    const MatrixXd g = detail::gaussian(n_, 4, engine_);
+    const MatrixXd hg = h_.apply(g);
+    if (!hg.allFinite()) return Status::kNonFinite;
+    scale_ = hg.stableNorm() / g.norm();
+    mean_ = (g / g.squaredNorm()).cwiseProduct(hg).sum();
+    return Status::kOk;
+  }
+
+  // H G = 0 for a Gaussian G is the case H = 0, but for a set of probability zero.
+  Status find_of_zero() {
+    return take(MatrixXd::Identity(n_, options_.num_smallest + options_.num_largest));
+  }
+
+  Status first_search() {
+    const auto search = [this](Ends ends, Index num_per_end) {
+      const detail::LanczosResult found = lanczos(ends, num_per_end);
+      return found.status == Status::kOk ? take(found.vectors) : found.status;
+    };
+    if (options_.num_smallest == options_.num_largest) {
+      return search(Ends::kBoth, options_.num_smallest);
+    }
+    if (options_.num_smallest > 0) {
+      const Status status = search(Ends::kSmallest, options_.num_smallest);
+      if (status != Status::kOk) return status;
+    }
+    return options_.num_largest > 0 ? search(Ends::kLargest, options_.num_largest) : Status::kOk;
+  }
+
+  // On H where nothing was found yet, with what was found moved to the interior of the spectrum.
+  detail::LanczosResult lanczos(Ends ends, Index num_per_end) {
+    detail::LanczosOptions how;
+    how.ends = ends;
+    how.num_per_end = num_per_end;
+    how.tolerance = options_.tolerance * norm();
+    how.shift = 2.0 * std::sqrt(static_cast<double>(n_)) * scale_;
+    how.max_columns = options_.max_columns;
+    how.start = detail::gaussian(n_, 1, engine_);
+    how.start -= v_ * (v_.transpose() * how.start);
+    if (has_all()) {
+      how.min_steps = kMinSteps;
+      if (options_.num_smallest > 0) how.lower = last_smallest();
+      if (options_.num_largest > 0) how.upper = last_largest();
+    }
+    const DeflatedOperator rest(h_, v_, interior());
+    detail::LanczosResult found = detail::lanczos(rest, how);
+    num_steps_ = found.num_steps;
+    shift_ = how.shift;
+    return found;
+  }
+
+  double norm() const {
+    return theta_.size() == 0 ? scale_ : std::max(scale_, theta_.cwiseAbs().maxCoeff());
+  }
+
+  // What tells one eigenvalue from another.
+  double slack() const { return 2.0 * options_.tolerance * norm(); }
+
+  bool has_all() const { return theta_.size() >= options_.num_smallest + options_.num_largest; }
+
+  // The innermost value asked for at each end; requires has_all().
+  double last_smallest() const { return theta_[options_.num_smallest - 1]; }
+
+  double last_largest() const { return theta_[theta_.size() - options_.num_largest]; }
+
+  double interior() const {
+    double value = mean_;
+    if (!has_all()) return value;
+    if (options_.num_smallest > 0) value = std::max(value, last_smallest());
+    if (options_.num_largest > 0) value = std::min(value, last_largest());
+    return value;
+  }
+
+  // Those vectors of a search for one pair at each end whose values belong among the outermost.
+  MatrixXd beyond(const detail::LanczosResult& found) const {
+    std::vector<Index> columns;
+    const Index last = found.values.size() - 1;
+    if (options_.num_smallest > 0 && found.values[0] < last_smallest() - slack()) {
+      columns.push_back(0);
+    }
+    if (options_.num_largest > 0 && found.values[last] > last_largest() + slack()) {
+      columns.push_back(last);
+    }
+    return found.vectors(Eigen::all, columns);
+  }
+
+  // Adds columns to V and restores V^T H V = diag(theta) (Rayleigh-Ritz).
+  Status take(const MatrixXd& columns) {
+    const Index q = v_.cols();
+    MatrixXd v(n_, q + columns.cols());
+    v.leftCols(q) = v_;
+    Index num_kept = q;
+    for (Index j = 0; j < columns.cols(); ++j) {
+      VectorXd column = columns.col(j).normalized();
+      for (int pass = 0; pass < 2; ++pass) {
+        column -= v.leftCols(num_kept) * (v.leftCols(num_kept).transpose() * column);
+      }
+      // Nearly all of a column that is new is outside of V.
+      if (column.norm() > 0.5) v.col(num_kept++) = column.normalized();
+    }
+    v.conservativeResize(Eigen::NoChange, num_kept);
+    MatrixXd hv(n_, num_kept);
+    hv.leftCols(q) = hv_;
+    hv.rightCols(num_kept - q) = h_.apply(v.rightCols(num_kept - q));
+    if (!hv.allFinite()) return Status::kNonFinite;
+    const detail::SingleThreadedBlas one_thread;
+    const std::optional<detail::Eigensystem> small = detail::eigensystem(v.transpose() * hv);
+    if (!small) return Status::kFailed;
+    theta_ = small->values;
+    v_ = v * small->vectors;
+    hv_ = hv * small->vectors;
+    return Status::kOk;
+  }
+
+  void finish(EndOfSpectrum& end) const {
+    if (end.status != Status::kOk) return;
+    if (!(end.residuals.maxCoeff() <= options_.tolerance * norm())) {
+      fail(end);
+      return;
+    }
+    // By the norm of the block residual as many eigenvalues lie next to the values (Kahan).
+    const double rounding = detail::rounding_band(n_, 0.5 * shift_);  // shift / 2 ~ ||H||_F
+    set_evidence(Proof::kConverged, end.residuals.stableNorm() + slack() + rounding, end);
+  }
+
+  // f of 1.648 sqrt(n) r exp(-(2 m - 1) sqrt f) = p: p is half of 1 - kProbability, there being two
+  // ends; r pays for the solver's first product with B, whose eigenvalues are within a factor r of
+  // each other.
+  double missed_fraction() const {
+    if (scale_ == 0.0) return 0.0;
+    const double r = (shift_ + theta_[theta_.size() - 1]) / (shift_ + theta_[0]);
+    const double p = 0.5 * (1.0 - kProbability);
+    const double root = std::log(1.648 * std::sqrt(static_cast<double>(n_)) * r / p) /
+                        static_cast<double>(2 * num_steps_ - 1);
+    return std::min(1.0, root * root);
+  }
+
+  static constexpr Index kMinSteps = 24;  // of a search that is to find nothing
+
+  const SymmetricOperator& h_;
+  const ExtremesOptions& options_;
+  Index n_;
+  std::mt19937_64 engine_;
+  double scale_ = 0.0;
+  double mean_ = 0.0;
+  double shift_ = 0.0;
+  Index num_steps_ = 0;
+  MatrixXd v_;      // V
+  MatrixXd hv_;     // H V
+  VectorXd theta_;  // q
+};
+
+bool is_dense(Index n, const ExtremesOptions& options) {
+  return n <= std::max(options.dense_limit, 4 * (options.num_smallest + options.num_largest) + 40);
+}
+
+// At least ||H||_2: itself where both ends are known, else ||H||_F or a little more.
+double norm_bound(const Eigen::Ref<const MatrixXd>& hessian, const Extremes& found) {
+  if (found.smallest.status == Status::kOk && found.largest.status == Status::kOk) {
+    return std::max(std::abs(found.smallest.values[0]), std::abs(found.largest.values[0]));
+  }
+  double norm = 0.0;
+  for (Index j = 0; j < hessian.cols(); ++j) {
+    norm = std::hypot(norm, hessian.col(j).tail(hessian.rows() - j).stableNorm());
+  }
+  return std::numbers::sqrt2 * norm;
+}
+
+// Replaces the proof of converged values by a count, or the values by a failure.
+void prove(const Eigen::Ref<const MatrixXd>& hessian,
+           double direction,
+           double norm,
+           EndOfSpectrum& end) {
+  if (end.status != Status::kOk) return;
+  const double tight = end.residuals.stableNorm() + counting_band(hessian.rows(), norm);
+  // Eigenvalues that the search could not tell from the last one may lie a little beyond it.
+  for (const double d : {tight, tight + end.error_bound}) {
+    if (const auto bound = detail::counted_bound(hessian, direction, end.values, d)) {
+      set_evidence(Proof::kCounted, *bound, end);
+      return;
+    }
+  }
+  fail(end);
+}
+
+}  // namespace
+
+Extremes extreme_eigenpairs(const SymmetricOperator& h, const ExtremesOptions& options) {
+  const Index n = h.rows();
+  require_options(options, n);
+  if (options.num_smallest == 0 && options.num_largest == 0) return {};
+  const std::int64_t calls_before = h.num_calls();
+  const std::int64_t columns_before = h.num_columns();
+  Extremes result = is_dense(n, options)
+                        ? dense_extremes(h.apply(MatrixXd::Identity(n, n)), options)
+                        : Search(h, options).run();
+  result.num_calls = h.num_calls() - calls_before;
+  result.num_columns = h.num_columns() - columns_before;
+  return result;
+}
+
+Extremes extreme_eigenpairs(const Eigen::Ref<const MatrixXd>& hessian,
+                            const ExtremesOptions& options) {
+  const MatrixOperator h(hessian);
+  const Index n = h.rows();
+  require_options(options, n);
+  if (is_dense(n, options)) return dense_extremes(hessian, options);
+  Extremes result = extreme_eigenpairs(h, options);
+  const double norm = norm_bound(hessian, result);
+  prove(hessian, -1.0, norm, result.smallest);
+  prove(hessian, 1.0, norm, result.largest);
+  return result;
+}
+
+}  // namespace hesscope

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The ends of the spectrum of a symmetric operator, without the rest of it.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+#include <Eigen/Core>
+
+#include <hesscope/core/status.h>
+#include <hesscope/spectra/operators.h>
+#include <hesscope/spectra/spectrum.h>
+
+namespace hesscope {
+
+struct ExtremesOptions {
+  Eigen::Index num_smallest = 1;  ///< 0..n
+  Eigen::Index num_largest = 1;   ///< 0..n
+  /// Of ||H v - lambda v||_2, relative to ||H||_2; 1e-12..1e-2. The error of an eigenvalue is of
+  /// the order of the residual's square over the distance to the next one.
+  double tolerance = 1e-8;
+  /// Up to this n the matrix is formed by n applications, in one call, and decomposed.
+  Eigen::Index dense_limit = 300;
+  /// Limit on the columns applied in one search for eigenvectors; there are at least two searches.
+  std::int64_t max_columns = 20000;
+  std::uint64_t seed = 0;  ///< of the start vectors
+};
+
+/// Eigenpairs at one end of the spectrum.
+struct EndOfSpectrum {
+  Status status = Status::kNotComputed;
+  Proof proof = Proof::kNone;  ///< of every value: kDense, kCounted or kConverged
+  Eigen::VectorXd values;      ///< the outermost first; empty without kOk
+  Eigen::VectorXd residuals;   ///< ||H v - lambda v||_2 from products made after the search
+  Eigen::MatrixXd vectors;     ///< n x values.size(), orthonormal columns
+  /// |values[i] - the eigenvalue of that rank| is at most this; with kConverged, if no eigenvalue
+  /// was missed.
+  double error_bound = std::numeric_limits<double>::quiet_NaN();
+};
+
+struct Extremes {
+  EndOfSpectrum smallest;
+  EndOfSpectrum largest;
+  /// Where the proof is kConverged: with at least this probability ...
+  double probability = std::numeric_limits<double>::quiet_NaN();
+  /// ... an eigenvalue that was missed lies beyond the last one reported by at most error_bound
+  /// plus this fraction of the width lambda_max - lambda_min. See extreme_eigenpairs.
+  double missed_fraction = std::numeric_limits<double>::quiet_NaN();
+  std::int64_t num_calls = 0;    ///< of SymmetricOperator::apply
+  std::int64_t num_columns = 0;  ///< applied in these calls
+};
+
+/// Eigenpairs at both ends of the spectrum of an operator.
+///
+/// Up to dense_limit rows (and where nearly all eigenvalues are asked for) the matrix is formed and
+/// decomposed; proof kDense. Above: restarted Lanczos (Spectra's SymEigsSolver) from a random start
+/// vector, Rayleigh-Ritz on what it found, and then searches from fresh random vectors orthogonal
+/// to all that was found, until one brings nothing that belongs among the outermost: this finds the
+/// copies of a multiple eigenvalue and what the first search passed over. A residual proves that an
+/// eigenvalue is near, not that none was skipped, so the proof is kConverged.
+///
+/// What may have been missed is bounded for the last search: m Lanczos steps from a direction
+/// uniform on the sphere leave the largest eigenvalue underestimated by more than a fraction f of
+/// the width with probability at most 1.648 sqrt(n) exp(-(2 m - 1) sqrt f). The one assumption is
+/// that the start vectors are such random directions; they are pseudo-random and fixed by the seed.
+///
+/// @return for each end, status kOk or: kNonFinite if a product has a NaN or an infinity; kFailed
+///         if a search did not converge. kNotComputed for an end of which nothing is asked.
+/// @throws PreconditionError if n is 0 or an option is out of its range. What the operator throws
+///         passes through.
+/// @cost   typically 50 to 110 columns applied for one pair at each end, a block of 4 and then one
+///         by one; n doubles for each step of a search, of which at most 512 are held.
+/// @source J. Kuczynski & H. Wozniakowski (1992), SIAM J. Matrix Anal. Appl. 13, 1094-1122, the
+///         probabilistic bound of the Lanczos method.
+Extremes extreme_eigenpairs(const SymmetricOperator& h, const ExtremesOptions& options = {});
+
+/// The same of a matrix at hand, where counts prove that nothing was missed.
+///
+/// After the search above, one factorisation per end (counts.h), or two where eigenvalues crowd,
+/// counts the eigenvalues beyond the last one reported; proof kCounted where the count is the
+/// number found there, else status kFailed.
+/// @param  hessian  n x n, n >= 1; only the lower triangle is read.
+/// @throws PreconditionError as above, and if the matrix is not square or exceeds LAPACK's
+/// integers.
+/// @cost   as above, and n^3 / 3 operations and an n x n copy per factorisation.
+Extremes extreme_eigenpairs(const Eigen::Ref<const Eigen::MatrixXd>& hessian,
+                            const ExtremesOptions& options = {});
+
+}  // namespace hesscope

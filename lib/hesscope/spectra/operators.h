@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Symmetric matrices known only by their products with vectors, and how new ones are made of them.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include <Eigen/Core>
+
+#include <hesscope/objective/objective.h>
+
+namespace hesscope {
+
+/// A symmetric H, n x n, that can be applied. It counts its applications. Operators refer to what
+/// they are made of, which must outlive them; their const members are safe to call concurrently.
+class SymmetricOperator {
+ public:
+  SymmetricOperator() = default;
+  SymmetricOperator(const SymmetricOperator&) = delete;
+  SymmetricOperator& operator=(const SymmetricOperator&) = delete;
+  virtual ~SymmetricOperator() = default;
+
+  virtual Eigen::Index rows() const = 0;
+
+  /// H V for V of size n x k. Non-finite values are returned, not thrown.
+  /// @throws PreconditionError if V does not have n rows.
+  Eigen::MatrixXd apply(const Eigen::Ref<const Eigen::MatrixXd>& v) const;
+
+  /// Calls of apply so far, and the columns of their arguments altogether.
+  std::int64_t num_calls() const { return num_calls_.load(std::memory_order_relaxed); }
+
+  std::int64_t num_columns() const { return num_columns_.load(std::memory_order_relaxed); }
+
+ protected:
+  virtual Eigen::MatrixXd product(const Eigen::Ref<const Eigen::MatrixXd>& v) const = 0;
+
+ private:
+  mutable std::atomic<std::int64_t> num_calls_ = 0;
+  mutable std::atomic<std::int64_t> num_columns_ = 0;
+};
+
+/// A matrix, of which only the lower triangle is read.
+class MatrixOperator final : public SymmetricOperator {
+ public:
+  /// @throws PreconditionError if it is not square, is empty, or exceeds LAPACK's integers.
+  explicit MatrixOperator(const Eigen::Ref<const Eigen::MatrixXd>& hessian);
+
+  Eigen::Index rows() const override { return hessian_.rows(); }
+
+ protected:
+  Eigen::MatrixXd product(const Eigen::Ref<const Eigen::MatrixXd>& v) const override;
+
+ private:
+  Eigen::Ref<const Eigen::MatrixXd> hessian_;
+};
+
+/// The Hessian of an objective at theta over a range of samples, by Hessian-vector products.
+class HessianOperator final : public SymmetricOperator {
+ public:
+  /// @throws PreconditionError if theta or the range do not fit the objective.
+  HessianOperator(const Objective& objective, Eigen::VectorXd theta, SampleRange range);
+  HessianOperator(const Objective& objective, Eigen::VectorXd theta);
+
+  Eigen::Index rows() const override { return theta_.size(); }
+
+ protected:
+  Eigen::MatrixXd product(const Eigen::Ref<const Eigen::MatrixXd>& v) const override;
+
+ private:
+  const Objective* objective_;
+  Eigen::VectorXd theta_;
+  SampleRange range_;
+};
+
+/// The diagonal block of `whole` with rows and columns [offset, offset + size).
+class BlockOperator final : public SymmetricOperator {
+ public:
+  /// @throws PreconditionError if the block is empty or not within `whole`.
+  BlockOperator(const SymmetricOperator& whole, Eigen::Index offset, Eigen::Index size);
+
+  Eigen::Index rows() const override { return size_; }
+
+ protected:
+  Eigen::MatrixXd product(const Eigen::Ref<const Eigen::MatrixXd>& v) const override;
+
+ private:
+  const SymmetricOperator* whole_;
+  Eigen::Index offset_;
+  Eigen::Index size_;
+};
+
+/// D^-1/2 H D^-1/2 for a diagonal D, such as Adam's preconditioner sqrt(v) + epsilon.
+class PreconditionedOperator final : public SymmetricOperator {
+ public:
+  /// @param  diagonal  of D: n positive, finite numbers; otherwise PreconditionError.
+  PreconditionedOperator(const SymmetricOperator& h, const Eigen::VectorXd& diagonal);
+
+  Eigen::Index rows() const override { return h_->rows(); }
+
+ protected:
+  Eigen::MatrixXd product(const Eigen::Ref<const Eigen::MatrixXd>& v) const override;
+
+ private:
+  const SymmetricOperator* h_;
+  Eigen::VectorXd scale_;  // diagonal of D^-1/2
+};
+
+/// factor H + shift I; the negative of H for factor -1 and shift 0.
+class ShiftedOperator final : public SymmetricOperator {
+ public:
+  ShiftedOperator(const SymmetricOperator& h, double factor, double shift);
+
+  Eigen::Index rows() const override { return h_->rows(); }
+
+ protected:
+  Eigen::MatrixXd product(const Eigen::Ref<const Eigen::MatrixXd>& v) const override;
+
+ private:
+  const SymmetricOperator* h_;
+  double factor_;
+  double shift_;
+};
+
+/// (I - Q Q^T) H (I - Q Q^T) + value Q Q^T: H where the columns of Q were eigenvectors, and there
+/// `value`.
+class DeflatedOperator final : public SymmetricOperator {
+ public:
+  /// @param  q  n x m with orthonormal columns.
+  /// @throws PreconditionError if it does not have n rows.
+  DeflatedOperator(const SymmetricOperator& h, Eigen::MatrixXd q, double value);
+
+  Eigen::Index rows() const override { return h_->rows(); }
+
+ protected:
+  Eigen::MatrixXd product(const Eigen::Ref<const Eigen::MatrixXd>& v) const override;
+
+ private:
+  const SymmetricOperator* h_;
+  Eigen::MatrixXd q_;
+  double value_;
+};
+
+}  // namespace hesscope

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What is done to a symmetric matrix before LAPACK sees it. Private.
+#pragma once
+
+#include <cstdint>
+
+#include <Eigen/Core>
+
+namespace hesscope::detail {
+
+struct Survey {
+  bool is_finite = true;
+  double largest_magnitude = 0.0;
+  std::int64_t num_dead = 0;  // rows that are identically zero
+
+  // Of 2^-exponent H the largest entry is in [1, 2): nothing overflows, nothing that matters
+  // underflows, and the answers for H and 2^k H have the same digits. 0 for the zero matrix.
+  int exponent() const;
+};
+
+/// Reads the lower triangle only.
+Survey survey(const Eigen::Ref<const Eigen::MatrixXd>& hessian);
+
+/// Both triangles of 2^-exponent H; reads the lower triangle only.
+Eigen::MatrixXd scaled_copy(const Eigen::Ref<const Eigen::MatrixXd>& hessian, int exponent);
+
+/// 2^exponent values.
+Eigen::VectorXd scaled_back(const Eigen::VectorXd& values, int exponent);
+
+/// (n + 10) eps norm; see Spectrum::rounding_band.
+double rounding_band(Eigen::Index n, double norm);
+
+/// @throws PreconditionError unless `hessian` is square with 1 to max_lapack_dimension() rows.
+void require_symmetric_shape(const char* function,
+                             const Eigen::Ref<const Eigen::MatrixXd>& hessian);
+
+}  // namespace hesscope::detail
