@@ -73,8 +73,9 @@ class AnalyzeCommand final : public Command {
                              fmt::join(names, ",")));
     options.choice("--method",
                    method_,
-                   {"auto", "dense"},
-                   "How eigenvalues are found (auto chooses; dense: full decomposition)");
+                   {"auto", "dense", "iterative"},
+                   "How eigenvalues are found: dense: all of them (auto does that); iterative: "
+                   "smallest, median and largest, by bisection with counts");
     options.text("--format", format_, "NAME", "Take only this format's files from folders");
     options.flag("--save-hessian", save_hessian_, "Store the full matrix in the result");
     options.integer(
@@ -118,6 +119,9 @@ class AnalyzeCommand final : public Command {
     request.output = output_;
     request.only = only_;
     request.options.save_hessian = save_hessian_;
+    request.method = method_ == "iterative" ? SpectrumMethod::kIterative
+                     : method_ == "dense"   ? SpectrumMethod::kDense
+                                            : SpectrumMethod::kAuto;
     request.overwrite = force_;
     request.num_threads = threads_;
     request.command =

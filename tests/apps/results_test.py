@@ -207,6 +207,29 @@ class Choices(program.Case):
         groups, _ = self.groups("--only", "condition,hessian")
         self.assertEqual(groups, {"hessian", "condition"})
 
+    def test_iterative_counts_three_ranks_and_leaves_the_other_eigenvalues_out(self):
+        names = ("lambda_min", "lambda_median", "lambda_max", "num_negative", "num_zero", "num_dead")
+        done = self.analyze(checkpoint(0), checkpoint(500), "--method", "iterative")
+        self.assertEqual(done.stderr, "")
+        with h5py.File(self.folder / "out.h5") as file:
+            counted = {name: file["spectrum"][name][:] for name in names}
+            robust = file["condition/robust_absolute"][:]
+            self.assertTrue(np.isnan(file["spectrum/eigenvalues"][:]).all())
+            status = file["spectrum/eigenvalues_status"]
+            meanings = text_of(status.attrs["flag_meanings"]).split()
+            self.assertEqual({meanings[i] for i in status[:]}, {"not_computed"})
+            proof = file["spectrum/proof"]
+            meanings = text_of(proof.attrs["flag_meanings"]).split()
+            self.assertEqual({meanings[i] for i in proof[:]}, {"counted"})
+        self.analyze(checkpoint(0), checkpoint(500), "--method", "dense", "--force")
+        with h5py.File(self.folder / "out.h5") as file:
+            bands = 2 * file["spectrum/rounding_band"][:]
+            for name in names:
+                error = np.abs(counted[name] - file["spectrum"][name][:])
+                self.assertTrue((error <= bands).all(), name)
+            expected = file["condition/robust_absolute"][:]
+            self.assertTrue((np.abs(robust / expected - 1) <= 1e-9).all())
+
     def test_the_matrix_is_stored_only_if_asked_for(self):
         _, names = self.groups()
         self.assertIn("diagonal", names)

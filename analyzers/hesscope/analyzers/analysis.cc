@@ -151,7 +151,10 @@ void collect(const NamedAnalyzer& named,
   }
   for (const Quantity& quantity : named.analyzer->quantities()) {
     const Status status = status_of(record, quantity.name);
-    if (is_conclusive(status)) continue;
+    // An analyzer that says itself that it did not compute something was not asked to.
+    const bool is_left_out =
+        status == Status::kNotComputed && record.entries().contains(quantity.name);
+    if (is_conclusive(status) || is_left_out) continue;
     result.is_conclusive = false;
     if (summary.status == Status::kOk) {
       result.warnings.push_back(fmt::format("{}: {}/{}: {}",
@@ -190,7 +193,7 @@ AnalysisResult run_analysis(const AnalysisRequest& request, const AnalysisProgre
       return !progress || progress(i, count, fraction);
     };
     if (!follow(0)) throw Interrupted();
-    PointAnalysis point(objective, inputs.points[i], follow);
+    PointAnalysis point(objective, inputs.points[i], follow, request.method);
     CheckpointSummary summary = summarize_point(request.checkpoints[i], inputs.digests[i], point);
     if (summary.status != Status::kOk) {
       result.is_conclusive = false;

@@ -20,6 +20,7 @@ struct AnalysisRequest {
   std::filesystem::path output;             ///< result file
   std::vector<std::string> only;            ///< analyzers to run; empty = all
   AnalyzerOptions options;
+  SpectrumMethod method = SpectrumMethod::kAuto;
   bool overwrite = false;  ///< replace an existing output
   int num_threads = 0;     ///< 0 = one per core; never changes a result
   /// The command that asks for this result, for the provenance; options that cannot change a result

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -66,11 +67,12 @@ ConditionNumbers condition_numbers(const Eigen::Ref<const Eigen::VectorXd>& diag
   const auto robust = [band](double maximum, double median) {
     return ratio(maximum, median, std::abs(median) > band, Status::kUndefinedZeroMedian);
   };
-  const Eigen::VectorXd magnitudes = spectrum.eigenvalues.cwiseAbs();
+  const double largest_magnitude =
+      std::max(std::abs(spectrum.smallest.value), std::abs(spectrum.largest.value));
   return {
       robust(diagonal.cwiseAbs().maxCoeff(), lower_median(diagonal.cwiseAbs())),
       robust(spectrum.largest.value, spectrum.median.value),
-      robust(magnitudes.maxCoeff(), lower_median(magnitudes)),
+      robust(largest_magnitude, spectrum.median_magnitude),
       ratio(spectrum.largest.value,
             spectrum.smallest.value,
             spectrum.smallest.value > band,

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <hesscope/analyzers/point_analysis.h>
+#include <hesscope/spectra/counted_spectrum.h>
 
 namespace hesscope {
 namespace {
@@ -30,8 +31,12 @@ class Stopwatch {
 
 PointAnalysis::PointAnalysis(const Objective& objective,
                              Eigen::VectorXd theta,
-                             ProgressCallback progress)
-    : objective_(&objective), theta_(std::move(theta)), progress_(std::move(progress)) {}
+                             ProgressCallback progress,
+                             SpectrumMethod method)
+    : objective_(&objective),
+      theta_(std::move(theta)),
+      progress_(std::move(progress)),
+      method_(method) {}
 
 const Objective::ValueAndGradient& PointAnalysis::value_and_gradient() {
   if (!value_and_gradient_) {
@@ -68,7 +73,7 @@ const Spectrum& PointAnalysis::spectrum() {
   if (!spectrum_) {
     if (const Eigen::MatrixXd* h = hessian()) {
       const Stopwatch watch(seconds_.eigen);
-      spectrum_ = dense_spectrum(*h);
+      spectrum_ = method_ == SpectrumMethod::kIterative ? counted_spectrum(*h) : dense_spectrum(*h);
     } else {
       const double nan = std::numeric_limits<double>::quiet_NaN();
       Spectrum none{};

@@ -11,6 +11,13 @@
 
 namespace hesscope {
 
+/// How a spectrum is found.
+enum class SpectrumMethod {
+  kAuto,       ///< as kDense
+  kDense,      ///< all eigenvalues (dense_spectrum)
+  kIterative,  ///< the smallest, the median and the largest, by counts (counted_spectrum)
+};
+
 /// Wall seconds spent on each kind of work.
 struct WorkSeconds {
   double hessian = 0;
@@ -22,7 +29,10 @@ struct WorkSeconds {
 class PointAnalysis {
  public:
   /// `objective` must outlive this. `progress` follows the Hessian, the longest part.
-  PointAnalysis(const Objective& objective, Eigen::VectorXd theta, ProgressCallback progress = {});
+  PointAnalysis(const Objective& objective,
+                Eigen::VectorXd theta,
+                ProgressCallback progress = {},
+                SpectrumMethod method = SpectrumMethod::kAuto);
 
   const Objective& objective() const { return *objective_; }
 
@@ -37,7 +47,7 @@ class PointAnalysis {
   /// kOk, or kNonFinite when the parameters, the loss or the Hessian contain NaN or infinity.
   Status hessian_status();
 
-  /// The full spectrum; its status is hessian_status() where that is not kOk.
+  /// The spectrum by the method chosen; its status is hessian_status() where that is not kOk.
   const Spectrum& spectrum();
 
   const WorkSeconds& seconds() const { return seconds_; }
@@ -48,6 +58,7 @@ class PointAnalysis {
   const Objective* objective_;
   Eigen::VectorXd theta_;
   ProgressCallback progress_;
+  SpectrumMethod method_;
   std::optional<Objective::ValueAndGradient> value_and_gradient_;
   std::optional<Eigen::MatrixXd> hessian_;
   Status hessian_status_ = Status::kNotComputed;

@@ -77,7 +77,11 @@ class SpectrumAnalyzer final : public Analyzer {
       }
       return record;
     }
-    record.set("eigenvalues", s.eigenvalues);
+    if (s.eigenvalues.size() > 0) {
+      record.set("eigenvalues", s.eigenvalues);
+    } else {
+      record.set_missing("eigenvalues", Status::kNotComputed);
+    }
     record.set("lambda_min", s.smallest.value);
     record.set("lambda_median", s.median.value);
     record.set("lambda_max", s.largest.value);
