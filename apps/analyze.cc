@@ -5,8 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include <fmt/format.h>
@@ -60,8 +62,11 @@ class AnalyzeCommand final : public Command {
   }
 
   void declare(OptionTable& options) override {
-    std::vector<std::string> names;
-    for (const AnalyzerEntry& entry : analyzer_registry()) names.push_back(entry.name);
+    std::vector<std::string> defaults;
+    std::vector<std::string> others;
+    for (const AnalyzerEntry& entry : analyzer_registry()) {
+      (entry.by_default ? defaults : others).push_back(entry.name);
+    }
     options.positionals(
         "CHECKPOINT", checkpoints_, "Checkpoint files, or folders of files named step-N.*");
     options.text("-p,--problem", problem_, "FILE.toml", "Problem file: model and data", true);
@@ -69,15 +74,18 @@ class AnalyzeCommand final : public Command {
     options.list("--only",
                  only_,
                  "NAMES",
-                 fmt::format("Analyzers to run, separated by commas (default: all of {})",
-                             fmt::join(names, ",")));
+                 fmt::format("Analyzers to run, separated by commas, of {} (the default), {}",
+                             fmt::join(defaults, ","),
+                             fmt::join(others, ",")));
     options.choice("--method",
                    method_,
-                   {"auto", "dense", "iterative"},
-                   "How eigenvalues are found: dense: all of them (auto does that); iterative: "
-                   "smallest, median and largest, by bisection with counts");
+                   {"auto", "dense", "iterative", "matrix-free"},
+                   "How eigenvalues are found: dense: all of them; iterative: smallest, median and "
+                   "largest, by bisection with counts; matrix-free: smallest and largest, by "
+                   "products, unproved; auto: dense up to 20,000 parameters, then matrix-free");
     options.text("--format", format_, "NAME", "Take only this format's files from folders");
-    options.flag("--save-hessian", save_hessian_, "Store the full matrix in the result");
+    declare_analyzers(options);
+    options.seed("--seed", seed_, "Of what is drawn at random");
     options.integer(
         "--threads", threads_, 0, 4096, "Threads; 0 = one per core. Never changes a result");
     options.flag("--force", force_, "Replace an existing result");
@@ -85,6 +93,19 @@ class AnalyzeCommand final : public Command {
         "--dry-run", dry_run_, "Check the inputs and foresee memory and time; compute nothing");
     options.flag("--json", json_, "Print one JSON document on stdout");
     options.flag("-q,--quiet", quiet_, "No progress and no summary");
+  }
+
+  // An analyzer's options, and --NAME for one that does not run by default.
+  void declare_analyzers(OptionTable& options) {
+    for (const AnalyzerEntry& entry : analyzer_registry()) {
+      bool has_own_name = false;
+      for (const SettingKey& key : entry.options) {
+        options.setting(key, settings_);
+        has_own_name = has_own_name || key.name == entry.name;
+      }
+      if (entry.by_default || has_own_name) continue;
+      options.flag("--" + entry.name, also_[entry.name], "Also: " + entry.question);
+    }
   }
 
   ExitCode run() override {
@@ -118,21 +139,43 @@ class AnalyzeCommand final : public Command {
     request.problem = problem_;
     request.output = output_;
     request.only = only_;
-    request.options.save_hessian = save_hessian_;
-    request.method = method_ == "iterative" ? SpectrumMethod::kIterative
-                     : method_ == "dense"   ? SpectrumMethod::kDense
-                                            : SpectrumMethod::kAuto;
+    for (const auto& [name, is_wanted] : also_) {
+      if (is_wanted) request.also.push_back(name);
+    }
+    request.options = settings_;
+    request.seed = seed_;
+    request.method = method_ == "iterative"     ? SpectrumMethod::kIterative
+                     : method_ == "dense"       ? SpectrumMethod::kDense
+                     : method_ == "matrix-free" ? SpectrumMethod::kMatrixFree
+                                                : SpectrumMethod::kAuto;
     request.overwrite = force_;
     request.num_threads = threads_;
     request.command =
-        fmt::format("hesscope analyze {} --problem {}{}{}{}{}",
+        fmt::format("hesscope analyze {} --problem {}{}{}{}{}{}",
                     fmt::join(checkpoints_, " "),
                     problem_,
                     only_.empty() ? "" : fmt::format(" --only {}", fmt::join(only_, ",")),
                     method_ == "auto" ? "" : " --method " + method_,
                     format_.empty() ? "" : " --format " + format_,
-                    save_hessian_ ? " --save-hessian" : "");
+                    analyzer_arguments(),
+                    seed_ == 0 ? "" : fmt::format(" --seed {}", seed_));
     return request;
+  }
+
+  std::string analyzer_arguments() const {
+    std::string arguments;
+    for (const auto& [name, is_wanted] : also_) {
+      if (is_wanted) arguments += " --" + name;
+    }
+    for (const auto& [name, value] : settings_) {
+      arguments += " --" + name;
+      if (const auto* text = std::get_if<std::string>(&value)) arguments += " " + *text;
+      if (const auto* number = std::get_if<std::int64_t>(&value)) {
+        arguments += fmt::format(" {}", *number);
+      }
+      if (const auto* real = std::get_if<double>(&value)) arguments += fmt::format(" {}", *real);
+    }
+    return arguments;
   }
 
   ExitCode show_plan(const AnalysisPlan& plan) const {
@@ -269,6 +312,8 @@ class AnalyzeCommand final : public Command {
 
   static std::string_view short_text(Status status) {
     switch (status) {
+      case Status::kNotComputed:
+        return "-";
       case Status::kUndefinedZeroMedian:
         return "zero median";
       case Status::kUndefinedNotPositiveDefinite:
@@ -284,7 +329,9 @@ class AnalyzeCommand final : public Command {
   std::vector<std::string> only_;
   std::string method_ = "auto";
   std::string format_;
-  bool save_hessian_ = false;
+  std::map<std::string, bool> also_;  // by the names of analyzers that do not run by default
+  std::map<std::string, SettingValue> settings_;
+  std::uint64_t seed_ = 0;
   int threads_ = 0;
   bool force_ = false;
   bool dry_run_ = false;

@@ -6,9 +6,12 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
+
+#include <hesscope/core/settings.h>
 
 namespace hesscope::cli {
 
@@ -48,6 +51,13 @@ class OptionTable {
                     const std::string& help) = 0;
   virtual void integer(
       const std::string& names, int& target, int minimum, int maximum, const std::string& help) = 0;
+
+  /// Any whole number from 0 on.
+  virtual void seed(const std::string& names, std::uint64_t& target, const std::string& help) = 0;
+
+  /// An option --KEY for a key that a component declares; values[KEY] is set where it is given. A
+  /// boolean key is a flag.
+  virtual void setting(const SettingKey& key, std::map<std::string, SettingValue>& values) = 0;
 
   /// One or more positional arguments.
   virtual void positionals(const std::string& name,

@@ -2,6 +2,9 @@
 #include "command_line.h"
 
 #include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <cstdint>
 #include <map>
 #include <string>
 
@@ -14,6 +17,58 @@
 
 namespace hesscope::cli {
 namespace {
+
+// Turns an argument into the key's type; returns what is wrong with it, or nothing.
+std::string parse_setting(const SettingKey& key, const std::string& given, SettingValue& value) {
+  switch (key.type) {
+    case SettingKey::Type::kInteger: {
+      std::int64_t number = 0;
+      if (!CLI::detail::lexical_cast(given, number) || number < key.minimum ||
+          number > key.maximum) {
+        return key.maximum == INT64_MAX
+                   ? fmt::format("must be an integer from {} on, got '{}'", key.minimum, given)
+                   : fmt::format("must be an integer from {} to {}, got '{}'",
+                                 key.minimum,
+                                 key.maximum,
+                                 given);
+      }
+      value = number;
+      return {};
+    }
+    case SettingKey::Type::kReal: {
+      double number = 0;
+      if (!CLI::detail::lexical_cast(given, number) || !std::isfinite(number)) {
+        return fmt::format("must be a number, got '{}'", given);
+      }
+      value = number;
+      return {};
+    }
+    default:
+      value = given;
+      const bool is_known =
+          key.choices.empty() ||
+          std::find(key.choices.begin(), key.choices.end(), given) != key.choices.end();
+      return is_known ? std::string()
+                      : fmt::format("must be one of {}, got '{}'{}",
+                                    fmt::join(key.choices, ", "),
+                                    given,
+                                    did_you_mean(given, key.choices));
+  }
+}
+
+// The first letter in capitals, as in the other options' help, and the fallback.
+std::string help_of(const SettingKey& key) {
+  std::string help = key.meaning;
+  if (!help.empty()) help[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(help[0])));
+  const auto* fallback = std::get_if<SettingValue>(&key.fallback);
+  if (fallback == nullptr) return help;
+  if (const auto* number = std::get_if<std::int64_t>(fallback)) {
+    help += fmt::format(" (default: {})", *number);
+  } else if (const auto* real = std::get_if<double>(fallback)) {
+    help += fmt::format(" (default: {:g})", *real);
+  }
+  return help;
+}
 
 class CliOptionTable final : public OptionTable {
  public:
@@ -78,6 +133,37 @@ class CliOptionTable final : public OptionTable {
     take_last(app_->add_option(names, target, help))
         ->type_name("N")
         ->check(CLI::Validator(check, ""));
+  }
+
+  void seed(const std::string& names, std::uint64_t& target, const std::string& help) override {
+    const auto check = [](const std::string& given) -> std::string {
+      const bool is_number = !given.empty() && given.size() <= 18 &&
+                             given.find_first_not_of("0123456789") == std::string::npos;
+      return is_number ? std::string()
+                       : fmt::format("must be a whole number from 0 to 10^18 - 1, got '{}'", given);
+    };
+    take_last(app_->add_option(names, target, help))
+        ->type_name("N")
+        ->check(CLI::Validator(check, ""));
+  }
+
+  void setting(const SettingKey& key, std::map<std::string, SettingValue>& values) override {
+    const std::string name = "--" + key.name;
+    const std::string help = help_of(key);
+    if (key.type == SettingKey::Type::kBoolean) {
+      app_->add_flag_callback(
+          name, [&values, key] { values[key.name] = SettingValue(true); }, help);
+      return;
+    }
+    const auto parse = [&values, key, name](const std::string& given) {
+      if (const std::string problem = parse_setting(key, given, values[key.name]);
+          !problem.empty()) {
+        throw CLI::ValidationError(name, problem);
+      }
+    };
+    take_last(app_->add_option_function<std::string>(name, parse, help))
+        ->type_name(key.choices.empty() ? (key.type == SettingKey::Type::kText ? "TEXT" : "N")
+                                        : fmt::format("{}", fmt::join(key.choices, "|")));
   }
 
   void positionals(const std::string& name,

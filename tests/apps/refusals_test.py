@@ -186,8 +186,14 @@ class BadCommandLines(Refusals):
     def test_an_unknown_format(self):
         self.refuses_analysis(USAGE, [DATA / "adam"], "'nzp'", "did you mean 'npz'", options=["--format", "nzp"])
 
-    def test_saving_a_hessian_that_nobody_computes(self):
-        self.refuses_analysis(USAGE, [checkpoint(0)], "'hessian'", options=["--only", "condition", "--save-hessian"])
+    def test_an_analyzers_option(self):
+        self.refuses_analysis(USAGE, [checkpoint(0)], "--eigenpairs", "'0'", options=["--eigenpairs", "0"])
+        self.refuses_analysis(USAGE, [checkpoint(0)], "--eigenpairs", "'two'", options=["--eigenpairs", "two"])
+        self.refuses_analysis(USAGE, [checkpoint(0)], "--preconditioner", "did you mean 'adam'",
+                              options=["--preconditioner", "adm"])
+        self.refuses_analysis(USAGE, [checkpoint(0)], "'beta1'", options=["--beta1", "1"])
+        self.refuses_analysis(USAGE, [checkpoint(0)], "--learning-rate", "'nan'", options=["--learning-rate", "nan"])
+        self.refuses_analysis(USAGE, [checkpoint(0)], "--seed", "'-1'", options=["--seed=-1"])
 
     def test_values_out_of_range(self):
         self.refuses_analysis(USAGE, [checkpoint(0)], "--threads", "'-1'", options=["--threads=-1"])

@@ -19,6 +19,7 @@ TEST(Status, EveryEnumeratorHasItsMeaning) {
   EXPECT_EQ(to_string(Status::kFailed), "failed");
   EXPECT_EQ(to_string(Status::kUndefinedZeroMedian), "undefined_zero_median");
   EXPECT_EQ(to_string(Status::kUndefinedNotPositiveDefinite), "undefined_not_positive_definite");
+  EXPECT_EQ(to_string(Status::kUndefinedZeroDenominator), "undefined_zero_denominator");
 }
 
 // CF flag_meanings is one string of blank-separated words, in step with flag_values.
@@ -41,12 +42,14 @@ TEST(Status, NumbersAreThoseOfStoredFiles) {
   EXPECT_EQ(static_cast<std::int8_t>(Status::kFailed), 3);
   EXPECT_EQ(static_cast<std::int8_t>(Status::kUndefinedZeroMedian), 4);
   EXPECT_EQ(static_cast<std::int8_t>(Status::kUndefinedNotPositiveDefinite), 5);
+  EXPECT_EQ(static_cast<std::int8_t>(Status::kUndefinedZeroDenominator), 6);
 }
 
 TEST(Status, AWellDefinedUndefinedIsConclusiveAndAFailureIsNot) {
   EXPECT_TRUE(is_conclusive(Status::kOk));
   EXPECT_TRUE(is_conclusive(Status::kUndefinedZeroMedian));
   EXPECT_TRUE(is_conclusive(Status::kUndefinedNotPositiveDefinite));
+  EXPECT_TRUE(is_conclusive(Status::kUndefinedZeroDenominator));
   EXPECT_FALSE(is_conclusive(Status::kNotComputed));
   EXPECT_FALSE(is_conclusive(Status::kNonFinite));
   EXPECT_FALSE(is_conclusive(Status::kFailed));

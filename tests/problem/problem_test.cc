@@ -4,6 +4,7 @@
 #include <cmath>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 
 #include <gmock/gmock.h>
@@ -103,6 +104,59 @@ TEST_F(ProblemTest, LoadsModelDataAndParameters) {
   EXPECT_NEAR(problem.objective().value(theta), loss, 1e-15);
 }
 
+// Adam's second moments of the network above; entry j of parameter vector order is j / 8.
+Tensors adam_of(Tensors checkpoint) {
+  double next = 0;
+  for (const char* name :
+       {"layers.0.weight", "layers.0.bias", "layers.1.weight", "layers.1.bias"}) {
+    test::Tensor moments = checkpoint.at(name);
+    for (double& value : moments.values) value = next++ / 8;
+    checkpoint["optimizer.exp_avg_sq." + std::string(name)] = moments;
+  }
+  return checkpoint;
+}
+
+TEST_F(ProblemTest, ReadsAdamsSecondMomentsInTheOrderOfTheParameters) {
+  const Tensors checkpoint = with(adam_of(network()), "optimizer.step", {{}, {12}});
+  const Problem problem = load(kMlp, checkpoint, points());
+  const io::TensorFile file = io::open_tensor_file(checkpoint_);
+  EXPECT_EQ(problem.read_parameters(file).size(), 17);
+  const std::optional<AdamState> state = problem.read_adam_state(file);
+  ASSERT_TRUE(state.has_value());
+  EXPECT_EQ(state->second_moments, Eigen::VectorXd::LinSpaced(17, 0, 2));
+  EXPECT_EQ(state->step, 12);
+}
+
+TEST_F(ProblemTest, AnOptimisersStateIsOptional) {
+  const Problem problem = load(kMlp, network(), points());
+  EXPECT_FALSE(problem.read_adam_state(io::open_tensor_file(checkpoint_)).has_value());
+  const Tensors momentum = with(network(), "optimizer.exp_avg.layers.0.bias", {{3}, {1, 2, 3}});
+  test::write_npz(checkpoint_, momentum);
+  EXPECT_FALSE(problem.read_adam_state(io::open_tensor_file(checkpoint_)).has_value());
+  test::write_npz(checkpoint_, adam_of(network()));
+  EXPECT_FALSE(problem.read_adam_state(io::open_tensor_file(checkpoint_))->step.has_value());
+}
+
+TEST_F(ProblemTest, RefusesAnAdamStateThatDoesNotFit) {
+  const std::string name = "optimizer.exp_avg_sq.layers.0.bias";
+  const Problem problem = load(kMlp, network(), points());
+  const auto refused = [&](const Tensors& checkpoint, const std::string& part) {
+    test::write_npz(checkpoint_, checkpoint);
+    EXPECT_THAT([&] { problem.read_adam_state(io::open_tensor_file(checkpoint_)); },
+                testing::ThrowsMessage<InputError>(testing::AllOf(
+                    testing::StartsWith(checkpoint_.string() + ": "), testing::HasSubstr(part))))
+        << part;
+  };
+  const Tensors good = adam_of(network());
+  refused(without(good, name), "'" + name + "'");
+  refused(with(good, name, {{2}, {1, 2}}), "expected shape (3,), found (2,)");
+  refused(with(good, name, {{3}, {1, -1, 2}}), "negative or not finite");
+  refused(with(good, name, {{3}, {1, std::nan(""), 2}}), "negative or not finite");
+  refused(with(good, "optimizer.step", {{}, {0}}), "'optimizer.step' must be one whole number");
+  refused(with(good, "optimizer.step", {{}, {1.5}}), "'optimizer.step' must be one whole number");
+  refused(with(good, "optimizer.step", {{2}, {1, 2}}), "'optimizer.step' must be one whole number");
+}
+
 TEST_F(ProblemTest, IgnoresFurtherArraysOfADataFile) {
   const Tensors data = with(points(), "seed", {{}, {7}});
   EXPECT_EQ(load(kMlp, network(), data).objective().num_samples(), 4);
@@ -143,10 +197,10 @@ TEST_F(ProblemTest, NamesMissingTensors) {
 
 TEST_F(ProblemTest, NamesTensorsTooMany) {
   expect_error(kMlp,
-               with(network(), "optimizer.step", {{1}, {}}),
+               with(network(), "scheduler.step", {{1}, {}}),
                points(),
                checkpoint_,
-               "tensor 'optimizer.step' of shape (1,) is no parameter of the mlp model");
+               "tensor 'scheduler.step' of shape (1,) is no parameter of the mlp model");
   // A gap in the layers ends the network before the third.
   expect_error(kMlp,
                with(network(), "layers.3.weight", {{2, 2}, {}}),

@@ -4,8 +4,11 @@
 #include <cmath>
 #include <filesystem>
 #include <limits>
+#include <map>
 #include <memory>
+#include <optional>
 #include <set>
+#include <string>
 #include <system_error>
 #include <utility>
 
@@ -15,6 +18,7 @@
 #include <hesscope/analyzers/analysis_file.h>
 #include <hesscope/analyzers/analyzer_registry.h>
 #include <hesscope/core/error.h>
+#include <hesscope/core/suggest.h>
 #include <hesscope/io/file_lock.h>
 #include <hesscope/io/result_reader.h>
 #include <hesscope/io/tensor_file.h>
@@ -39,14 +43,27 @@ struct NamedAnalyzer {
 std::vector<NamedAnalyzer> chosen_analyzers(const AnalysisRequest& request) {
   std::set<std::string> wanted;
   for (const std::string& name : request.only) wanted.insert(find_analyzer(name).name);
-  if (request.options.save_hessian && !wanted.empty() && !wanted.contains("hessian")) {
-    throw ConfigError("saving the Hessian needs the analyzer 'hessian' among those chosen");
-  }
+  for (const std::string& name : request.also) wanted.insert(find_analyzer(name).name);
+  std::map<std::string, SettingValue> unclaimed = request.options;
+  std::vector<std::string> option_names;
   std::vector<NamedAnalyzer> chosen;
   for (const AnalyzerEntry& entry : analyzer_registry()) {
-    if (wanted.empty() || wanted.contains(entry.name)) {
-      chosen.push_back({entry.name, entry.create(request.options)});
+    std::map<std::string, SettingValue> given;
+    for (const SettingKey& key : entry.options) {
+      option_names.push_back(key.name);
+      if (auto node = unclaimed.extract(key.name)) given.insert(std::move(node));
     }
+    const bool is_default = entry.by_default && request.only.empty();
+    if (is_default || !given.empty() || wanted.contains(entry.name)) {
+      const Settings settings =
+          Settings::checked(given, entry.options, fmt::format("analyzer '{}'", entry.name));
+      chosen.push_back({entry.name, entry.create(settings)});
+    }
+  }
+  if (!unclaimed.empty()) {
+    const std::string& name = unclaimed.begin()->first;
+    throw ConfigError(
+        fmt::format("no analyzer has an option '{}'{}", name, did_you_mean(name, option_names)));
   }
   return chosen;
 }
@@ -76,7 +93,9 @@ struct Inputs {
   explicit Inputs(const AnalysisRequest& request)
       : analyzers(chosen_analyzers(request)), problem(load(request)) {
     for (const CheckpointFile& checkpoint : request.checkpoints) {
-      points.push_back(problem.read_parameters(open_checkpoint(checkpoint.path)));
+      const io::TensorFile file = open_checkpoint(checkpoint.path);
+      points.push_back(problem.read_parameters(file));
+      adam_states.push_back(problem.read_adam_state(file));
       digests.push_back(io::sha256_of_file(checkpoint.path));
     }
     require_output_apart(request, problem.file());
@@ -92,7 +111,8 @@ struct Inputs {
   std::vector<NamedAnalyzer> analyzers;
   Problem problem;
   std::vector<Eigen::VectorXd> points;  // of the checkpoints, in order
-  std::vector<std::string> digests;     // SHA-256 of the checkpoints, taken when they were read
+  std::vector<std::optional<AdamState>> adam_states;
+  std::vector<std::string> digests;  // SHA-256 of the checkpoints, taken when they were read
 };
 
 CheckpointSummary summarize_point(const CheckpointFile& checkpoint,
@@ -104,8 +124,7 @@ CheckpointSummary summarize_point(const CheckpointFile& checkpoint,
                             .gradient_norm = point.gradient().norm(),
                             .status = Status::kOk,
                             .numbers = {}};
-  if (!std::isfinite(summary.loss) || !std::isfinite(summary.gradient_norm) ||
-      !point.theta().allFinite()) {
+  if (point.status() != Status::kOk || !std::isfinite(summary.gradient_norm)) {
     summary.status = Status::kNonFinite;
     summary.loss = summary.gradient_norm = std::numeric_limits<double>::quiet_NaN();
   }
@@ -164,6 +183,15 @@ void collect(const NamedAnalyzer& named,
                                             to_string(status)));
     }
   }
+  for (const std::string& name : record.unproved()) {
+    result.is_conclusive = false;
+    result.warnings.push_back(
+        fmt::format("{}: {}/{}: converged without a count, so another eigenvalue may have been "
+                    "missed",
+                    summary.checkpoint.path.string(),
+                    named.name,
+                    name));
+  }
 }
 
 }  // namespace
@@ -188,12 +216,19 @@ AnalysisResult run_analysis(const AnalysisRequest& request, const AnalysisProgre
     file.add_group(named.name, *named.analyzer, objective);
   }
   const std::size_t count = request.checkpoints.size();
+  std::shared_ptr<PointAnalysis> last_point;
   for (std::size_t i = 0; i < count; ++i) {
     const auto follow = [&, i](double fraction) {
       return !progress || progress(i, count, fraction);
     };
     if (!follow(0)) throw Interrupted();
-    PointAnalysis point(objective, inputs.points[i], follow, request.method);
+    const auto shared_point = std::make_shared<PointAnalysis>(
+        objective,
+        inputs.points[i],
+        PointAnalysis::Options{.method = request.method, .seed = request.seed, .progress = follow});
+    PointAnalysis& point = *shared_point;
+    point.set_adam_state(inputs.adam_states[i]);
+    point.set_previous(std::exchange(last_point, shared_point));
     CheckpointSummary summary = summarize_point(request.checkpoints[i], inputs.digests[i], point);
     if (summary.status != Status::kOk) {
       result.is_conclusive = false;
@@ -213,6 +248,7 @@ AnalysisResult run_analysis(const AnalysisRequest& request, const AnalysisProgre
     result.timings.hessian_seconds += point.seconds().hessian;
     result.timings.eigen_seconds += point.seconds().eigen;
     result.checkpoints.push_back(std::move(summary));
+    point.release();
     if (!follow(1)) throw Interrupted();
   }
   timed_write([&] { file.commit(); });

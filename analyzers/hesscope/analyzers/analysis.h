@@ -4,8 +4,10 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -18,9 +20,13 @@ struct AnalysisRequest {
   std::vector<CheckpointFile> checkpoints;  ///< at least one
   std::filesystem::path problem;            ///< problem file
   std::filesystem::path output;             ///< result file
-  std::vector<std::string> only;            ///< analyzers to run; empty = all
-  AnalyzerOptions options;
+  std::vector<std::string> only;            ///< analyzers to run; empty = the default ones
+  std::vector<std::string> also;            ///< further ones
+  /// Of analyzers, by the names they declare (AnalyzerEntry::options); an option asks for its
+  /// analyzer.
+  std::map<std::string, SettingValue> options;
   SpectrumMethod method = SpectrumMethod::kAuto;
+  std::uint64_t seed = 0;  ///< of what is drawn
   bool overwrite = false;  ///< replace an existing output
   int num_threads = 0;     ///< 0 = one per core; never changes a result
   /// The command that asks for this result, for the provenance; options that cannot change a result

@@ -59,7 +59,7 @@ AnalysisFile::AnalysisFile(const AnalysisRequest& request, const Problem& proble
   attribute("problem", problem.file().resolved_toml());
   attribute("data_sha256", problem.data_sha256());
   attribute("num_samples", static_cast<std::int64_t>(objective.num_samples()));
-  attribute("seed", std::int64_t{0});  // nothing is drawn
+  attribute("seed", static_cast<std::int64_t>(request.seed));
   attribute("complete", std::int8_t{1});
 
   file_.define_dimension("", kCheckpoint, request.checkpoints.size());

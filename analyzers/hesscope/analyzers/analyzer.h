@@ -2,18 +2,16 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include <hesscope/analyzers/point_analysis.h>
 #include <hesscope/analyzers/record.h>
+#include <hesscope/core/settings.h>
 
 namespace hesscope {
-
-/// Choices that analyzers share.
-struct AnalyzerOptions {
-  bool save_hessian = false;  ///< store the full matrix
-};
 
 /// One question about a checkpoint. Its answer is a group of the result file.
 class Analyzer {
@@ -36,6 +34,17 @@ class Analyzer {
 
   /// The answer at one point. Numerical failure is in the record's statuses, not thrown.
   virtual Record analyze(PointAnalysis& point) const = 0;
+};
+
+/// An analyzer as users name and configure it.
+struct AnalyzerEntry {
+  std::string name;      ///< on the command line and as the group in the result file
+  std::string question;  ///< one line for help
+  bool by_default;       ///< whether it runs unless others are asked for
+  /// What it can be told; each has a fallback and is an option of the command line. An option that
+  /// is given asks for its analyzer.
+  std::vector<SettingKey> options;
+  std::function<std::unique_ptr<Analyzer>(const Settings&)> create;
 };
 
 }  // namespace hesscope

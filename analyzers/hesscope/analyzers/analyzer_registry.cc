@@ -6,8 +6,10 @@
 
 #include <hesscope/analyzers/analyzer_registry.h>
 #include <hesscope/analyzers/condition.h>
+#include <hesscope/analyzers/eigenpairs.h>
 #include <hesscope/analyzers/hessian.h>
 #include <hesscope/analyzers/spectrum.h>
+#include <hesscope/analyzers/stability.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/suggest.h>
 
@@ -15,9 +17,11 @@ namespace hesscope {
 
 std::span<const AnalyzerEntry> analyzer_registry() {
   static const std::vector<AnalyzerEntry> entries = {
-      {"hessian", "the exact Hessian: diagonal, trace, norm", make_hessian_analyzer},
-      {"spectrum", "its eigenvalues, with proof", make_spectrum_analyzer},
-      {"condition", "how badly conditioned: robust and classical numbers", make_condition_analyzer},
+      hessian_analyzer(),
+      spectrum_analyzer(),
+      condition_analyzer(),
+      eigenpairs_analyzer(),
+      stability_analyzer(),
   };
   return entries;
 }

@@ -43,9 +43,14 @@ class ConditionAnalyzer final : public Analyzer {
 
   Record analyze(PointAnalysis& point) const override {
     const Eigen::MatrixXd* h = point.hessian();
-    const Eigen::VectorXd diagonal = h == nullptr ? Eigen::VectorXd() : h->diagonal();
-    const ConditionNumbers numbers = condition_numbers(diagonal, point.spectrum());
     Record record;
+    if (h == nullptr) {
+      for (const Quantity& quantity : quantities()) {
+        record.set_missing(quantity.name, point.hessian_status());
+      }
+      return record;
+    }
+    const ConditionNumbers numbers = condition_numbers(h->diagonal(), point.spectrum());
     record.set("robust_diagonal", numbers.robust_diagonal.value, numbers.robust_diagonal.status);
     record.set(
         "robust_eigenvalue", numbers.robust_eigenvalue.value, numbers.robust_eigenvalue.status);
@@ -80,8 +85,12 @@ ConditionNumbers condition_numbers(const Eigen::Ref<const Eigen::VectorXd>& diag
   };
 }
 
-std::unique_ptr<Analyzer> make_condition_analyzer(const AnalyzerOptions& /*options*/) {
-  return std::make_unique<ConditionAnalyzer>();
+AnalyzerEntry condition_analyzer() {
+  return {.name = "condition",
+          .question = "how badly conditioned: robust and classical numbers",
+          .by_default = true,
+          .options = {},
+          .create = [](const Settings&) { return std::make_unique<ConditionAnalyzer>(); }};
 }
 
 }  // namespace hesscope

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <memory>
-
 #include <hesscope/analyzers/analyzer.h>
 #include <hesscope/spectra/spectrum.h>
 
@@ -33,6 +31,6 @@ ConditionNumbers condition_numbers(const Eigen::Ref<const Eigen::VectorXd>& diag
                                    const Spectrum& spectrum);
 
 /// Group /condition: the four numbers.
-std::unique_ptr<Analyzer> make_condition_analyzer(const AnalyzerOptions& options);
+AnalyzerEntry condition_analyzer();
 
 }  // namespace hesscope

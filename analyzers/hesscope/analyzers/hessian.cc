@@ -57,8 +57,17 @@ class HessianAnalyzer final : public Analyzer {
 
 }  // namespace
 
-std::unique_ptr<Analyzer> make_hessian_analyzer(const AnalyzerOptions& options) {
-  return std::make_unique<HessianAnalyzer>(options.save_hessian);
+AnalyzerEntry hessian_analyzer() {
+  return {.name = "hessian",
+          .question = "the exact Hessian: diagonal, trace, norm",
+          .by_default = true,
+          .options = {{.name = "save-hessian",
+                       .type = SettingKey::Type::kBoolean,
+                       .meaning = "store the full matrix in the result",
+                       .fallback = SettingValue(false)}},
+          .create = [](const Settings& settings) {
+            return std::make_unique<HessianAnalyzer>(settings.boolean("save-hessian"));
+          }};
 }
 
 }  // namespace hesscope

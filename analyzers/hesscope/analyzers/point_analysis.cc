@@ -1,42 +1,26 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <chrono>
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
 
 #include <hesscope/analyzers/point_analysis.h>
+#include <hesscope/core/stopwatch.h>
 #include <hesscope/spectra/counted_spectrum.h>
 
 namespace hesscope {
-namespace {
 
-// Adds the wall time of its life to a total.
-class Stopwatch {
- public:
-  explicit Stopwatch(double& total) : total_(&total), start_(Clock::now()) {}
+PointAnalysis::PointAnalysis(const Objective& objective, Eigen::VectorXd theta, Options options)
+    : objective_(&objective), theta_(std::move(theta)), options_(std::move(options)) {}
 
-  ~Stopwatch() { *total_ += std::chrono::duration<double>(Clock::now() - start_).count(); }
+PointAnalysis::PointAnalysis(const Objective& objective, Eigen::VectorXd theta)
+    : PointAnalysis(objective, std::move(theta), Options()) {}
 
-  Stopwatch(const Stopwatch&) = delete;
-  Stopwatch& operator=(const Stopwatch&) = delete;
-
- private:
-  using Clock = std::chrono::steady_clock;
-
-  double* total_;
-  Clock::time_point start_;
-};
-
-}  // namespace
-
-PointAnalysis::PointAnalysis(const Objective& objective,
-                             Eigen::VectorXd theta,
-                             ProgressCallback progress,
-                             SpectrumMethod method)
-    : objective_(&objective),
-      theta_(std::move(theta)),
-      progress_(std::move(progress)),
-      method_(method) {}
+SpectrumMethod PointAnalysis::method() const {
+  if (options_.method != SpectrumMethod::kAuto) return options_.method;
+  return objective_->num_parameters() <= kLargestAssembled ? SpectrumMethod::kDense
+                                                           : SpectrumMethod::kMatrixFree;
+}
 
 const Objective::ValueAndGradient& PointAnalysis::value_and_gradient() {
   if (!value_and_gradient_) {
@@ -49,14 +33,21 @@ double PointAnalysis::loss() { return value_and_gradient().value; }
 
 const Eigen::VectorXd& PointAnalysis::gradient() { return value_and_gradient().gradient; }
 
+Status PointAnalysis::status() {
+  // A point that is not finite has no Hessian; no time is spent on finding that out n times.
+  const bool is_finite = theta_.allFinite() && std::isfinite(loss()) && gradient().allFinite();
+  return is_finite ? Status::kOk : Status::kNonFinite;
+}
+
 const Eigen::MatrixXd* PointAnalysis::hessian() {
-  if (hessian_status_ == Status::kNotComputed) {
-    // A point that is not finite has no Hessian; no time is spent on finding that out n times.
-    if (!theta_.allFinite() || !std::isfinite(loss()) || !gradient().allFinite()) {
-      hessian_status_ = Status::kNonFinite;
+  if (!hessian_status_) {
+    if (status() != Status::kOk) {
+      hessian_status_ = status();
+    } else if (!is_assembled()) {
+      hessian_status_ = Status::kNotComputed;
     } else {
       const Stopwatch watch(seconds_.hessian);
-      hessian_ = objective_->hessian(theta_, objective_->all_samples(), progress_);
+      hessian_ = objective_->hessian(theta_, objective_->all_samples(), options_.progress);
       hessian_status_ = hessian_->allFinite() ? Status::kOk : Status::kNonFinite;
       if (hessian_status_ != Status::kOk) hessian_.reset();
     }
@@ -66,24 +57,87 @@ const Eigen::MatrixXd* PointAnalysis::hessian() {
 
 Status PointAnalysis::hessian_status() {
   hessian();
-  return hessian_status_;
+  return *hessian_status_;
+}
+
+const SymmetricOperator& PointAnalysis::hessian_operator() {
+  if (!operator_) {
+    if (const Eigen::MatrixXd* h = hessian()) {
+      operator_ = std::make_unique<MatrixOperator>(*h);
+    } else {
+      operator_ = std::make_unique<HessianOperator>(*objective_, theta_);
+    }
+  }
+  return *operator_;
+}
+
+const Extremes& PointAnalysis::extremes(Eigen::Index count) {
+  count = std::min(count, objective_->num_parameters());
+  if (!extremes_ || num_extremes_ < count) {
+    const Eigen::MatrixXd* h = hessian();
+    extremes_ = Extremes();
+    num_extremes_ = count;
+    if (hessian_status() == Status::kNonFinite) {
+      extremes_->smallest.status = extremes_->largest.status = Status::kNonFinite;
+    } else {
+      const Stopwatch watch(seconds_.eigen);
+      const ExtremesOptions options = {
+          .num_smallest = count, .num_largest = count, .seed = options_.seed};
+      extremes_ = h != nullptr ? extreme_eigenpairs(*h, options)
+                               : extreme_eigenpairs(hessian_operator(), options);
+    }
+  }
+  return *extremes_;
+}
+
+namespace {
+
+Spectrum spectrum_of_ends(const Extremes& ends, Eigen::Index n) {
+  Spectrum spectrum;
+  spectrum.status =
+      ends.smallest.status == Status::kOk ? ends.largest.status : ends.smallest.status;
+  if (spectrum.status != Status::kOk) return spectrum;
+  spectrum.proof = std::min(ends.smallest.proof, ends.largest.proof);
+  spectrum.smallest = {ends.smallest.values[0], ends.smallest.residuals[0]};
+  spectrum.largest = {ends.largest.values[0], ends.largest.residuals[0]};
+  const double norm = std::max(std::abs(spectrum.smallest.value), std::abs(spectrum.largest.value));
+  spectrum.rounding_band =
+      static_cast<double>(n + 10) * std::numeric_limits<double>::epsilon() * norm;
+  return spectrum;
+}
+
+}  // namespace
+
+Spectrum PointAnalysis::spectrum_of(const Eigen::MatrixXd& matrix) {
+  const Stopwatch watch(seconds_.eigen);
+  return method() == SpectrumMethod::kIterative ? counted_spectrum(matrix) : dense_spectrum(matrix);
+}
+
+Spectrum PointAnalysis::ends_of(const SymmetricOperator& matrix) {
+  const Stopwatch watch(seconds_.eigen);
+  return spectrum_of_ends(extreme_eigenpairs(matrix, {.seed = options_.seed}), matrix.rows());
 }
 
 const Spectrum& PointAnalysis::spectrum() {
   if (!spectrum_) {
-    if (const Eigen::MatrixXd* h = hessian()) {
-      const Stopwatch watch(seconds_.eigen);
-      spectrum_ = method_ == SpectrumMethod::kIterative ? counted_spectrum(*h) : dense_spectrum(*h);
+    const Eigen::MatrixXd* h = hessian();
+    if (h != nullptr) {
+      spectrum_ = spectrum_of(*h);
+    } else if (hessian_status() == Status::kNotComputed) {
+      spectrum_ = spectrum_of_ends(extremes(1), theta_.size());
     } else {
-      const double nan = std::numeric_limits<double>::quiet_NaN();
-      Spectrum none{};
-      none.status = hessian_status_;
-      none.smallest = none.median = none.largest = {nan, nan};
-      none.rounding_band = nan;
-      spectrum_ = none;
+      spectrum_ = Spectrum();
+      spectrum_->status = hessian_status();
     }
   }
   return *spectrum_;
+}
+
+void PointAnalysis::release() {
+  operator_.reset();
+  hessian_.reset();
+  hessian_status_.reset();
+  previous_.reset();
 }
 
 }  // namespace hesscope

@@ -1,22 +1,31 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstdint>
+#include <memory>
 #include <optional>
 
 #include <Eigen/Core>
 
 #include <hesscope/core/status.h>
 #include <hesscope/objective/objective.h>
+#include <hesscope/problem/adam_state.h>
+#include <hesscope/spectra/extremes.h>
+#include <hesscope/spectra/operators.h>
 #include <hesscope/spectra/spectrum.h>
 
 namespace hesscope {
 
 /// How a spectrum is found.
 enum class SpectrumMethod {
-  kAuto,       ///< as kDense
-  kDense,      ///< all eigenvalues (dense_spectrum)
-  kIterative,  ///< the smallest, the median and the largest, by counts (counted_spectrum)
+  kAuto,        ///< kDense up to kLargestAssembled parameters, kMatrixFree beyond
+  kDense,       ///< the matrix is assembled; all its eigenvalues (dense_spectrum)
+  kIterative,   ///< it is assembled; smallest, median and largest by counts (counted_spectrum)
+  kMatrixFree,  ///< never assembled; smallest and largest by products (extreme_eigenpairs)
 };
+
+/// n = 20,000: a Hessian of 3.2 GB.
+inline constexpr Eigen::Index kLargestAssembled = 20000;
 
 /// Wall seconds spent on each kind of work.
 struct WorkSeconds {
@@ -28,27 +37,70 @@ struct WorkSeconds {
 /// asked for and kept, so that analyzers share it. Not safe for concurrent use.
 class PointAnalysis {
  public:
-  /// `objective` must outlive this. `progress` follows the Hessian, the longest part.
-  PointAnalysis(const Objective& objective,
-                Eigen::VectorXd theta,
-                ProgressCallback progress = {},
-                SpectrumMethod method = SpectrumMethod::kAuto);
+  struct Options {
+    SpectrumMethod method = SpectrumMethod::kAuto;
+    std::uint64_t seed = 0;          ///< of what is drawn
+    ProgressCallback progress = {};  ///< of the Hessian, the longest part
+  };
+
+  /// `objective` must outlive this.
+  PointAnalysis(const Objective& objective, Eigen::VectorXd theta, Options options);
+  PointAnalysis(const Objective& objective, Eigen::VectorXd theta);
 
   const Objective& objective() const { return *objective_; }
 
   const Eigen::VectorXd& theta() const { return theta_; }
 
+  std::uint64_t seed() const { return options_.seed; }
+
+  const ProgressCallback& progress() const { return options_.progress; }
+
+  /// kAuto resolved.
+  SpectrumMethod method() const;
+
+  /// Whether hessian() may be a matrix.
+  bool is_assembled() const { return method() != SpectrumMethod::kMatrixFree; }
+
   double loss();
   const Eigen::VectorXd& gradient();
+
+  /// kNonFinite when the parameters, the loss or the gradient contain NaN or infinity.
+  Status status();
 
   /// The Hessian, or nullptr where there is none: see hessian_status().
   const Eigen::MatrixXd* hessian();
 
-  /// kOk, or kNonFinite when the parameters, the loss or the Hessian contain NaN or infinity.
+  /// kOk; kNonFinite when the point or the Hessian contain NaN or infinity; kNotComputed without
+  /// a matrix.
   Status hessian_status();
 
-  /// The spectrum by the method chosen; its status is hessian_status() where that is not kOk.
+  /// The Hessian as an operator, assembled or not. Only at a point whose status() is kOk, and where
+  /// hessian_status() is not kNonFinite.
+  const SymmetricOperator& hessian_operator();
+
+  /// The spectrum by the method chosen; its status is that of the point or the Hessian where that
+  /// is not kOk. Without a matrix it has the two ends only, with proof kConverged.
   const Spectrum& spectrum();
+
+  /// The spectrum of another matrix, or the ends of that of another operator, by the same method.
+  Spectrum spectrum_of(const Eigen::MatrixXd& matrix);
+  Spectrum ends_of(const SymmetricOperator& matrix);
+
+  /// min(count, n) eigenpairs at each end, with proof; statuses as of spectrum().
+  const Extremes& extremes(Eigen::Index count);
+
+  /// The checkpoint before this one on the trajectory, or nullptr.
+  PointAnalysis* previous() const { return previous_.get(); }
+
+  void set_previous(std::shared_ptr<PointAnalysis> previous) { previous_ = std::move(previous); }
+
+  /// Adam's second moments, where the checkpoint holds them.
+  const std::optional<AdamState>& adam_state() const { return adam_state_; }
+
+  void set_adam_state(std::optional<AdamState> state) { adam_state_ = std::move(state); }
+
+  /// Gives back the memory of the Hessian and of the point before; both can be had again.
+  void release();
 
   const WorkSeconds& seconds() const { return seconds_; }
 
@@ -57,12 +109,16 @@ class PointAnalysis {
 
   const Objective* objective_;
   Eigen::VectorXd theta_;
-  ProgressCallback progress_;
-  SpectrumMethod method_;
+  Options options_;
+  std::shared_ptr<PointAnalysis> previous_;
+  std::optional<AdamState> adam_state_;
   std::optional<Objective::ValueAndGradient> value_and_gradient_;
   std::optional<Eigen::MatrixXd> hessian_;
-  Status hessian_status_ = Status::kNotComputed;
+  std::optional<Status> hessian_status_;
+  std::unique_ptr<SymmetricOperator> operator_;
   std::optional<Spectrum> spectrum_;
+  std::optional<Extremes> extremes_;
+  Eigen::Index num_extremes_ = 0;
   WorkSeconds seconds_;
 };
 

@@ -28,6 +28,15 @@ void Record::set(const std::string& name, const Eigen::Ref<const Eigen::VectorXd
   entries_[name] = array(values.data(), values.size());
 }
 
+void Record::set_rows(const std::string& name, const Eigen::MatrixXd& values) {
+  set_rows(name, values, values.allFinite() ? Status::kOk : Status::kNonFinite);
+}
+
+void Record::set_rows(const std::string& name, const Eigen::MatrixXd& values, Status status) {
+  const Eigen::MatrixXd rows = values.transpose();
+  entries_[name] = Real{status, {rows.data(), rows.data() + rows.size()}};
+}
+
 void Record::set_symmetric(const std::string& name, const Eigen::MatrixXd& values) {
   entries_[name] = array(values.data(), values.size());
 }

@@ -50,6 +50,12 @@ class Record {
 
   void set(const std::string& name, const Eigen::Ref<const Eigen::VectorXd>& values);
 
+  /// A matrix whose rows lie along the quantity's first dimension.
+  void set_rows(const std::string& name, const Eigen::MatrixXd& values);
+
+  /// The same with a status of its own, for matrices whose rows end in NaN where they are shorter.
+  void set_rows(const std::string& name, const Eigen::MatrixXd& values, Status status);
+
   /// A symmetric matrix: row-major and column-major are the same.
   void set_symmetric(const std::string& name, const Eigen::MatrixXd& values);
 
@@ -61,8 +67,14 @@ class Record {
 
   const std::map<std::string, Entry>& entries() const { return entries_; }
 
+  /// Says of a number that is there that nothing proves it.
+  void set_unproved(const std::string& name) { unproved_.push_back(name); }
+
+  const std::vector<std::string>& unproved() const { return unproved_; }
+
  private:
   std::map<std::string, Entry> entries_;
+  std::vector<std::string> unproved_;
 };
 
 }  // namespace hesscope

@@ -17,16 +17,18 @@ enum class Status : std::int8_t {
   kFailed = 3,                        ///< an algorithm did not deliver
   kUndefinedZeroMedian = 4,           ///< ratio by a median that is zero within rounding
   kUndefinedNotPositiveDefinite = 5,  ///< needs lambda_min > 0 beyond rounding
+  kUndefinedZeroDenominator = 6,      ///< ratio by another quantity that is zero
 };
 
 /// Meanings in the order of the enumerator values, spelled as in CF flag_meanings.
-inline constexpr std::array<std::string_view, 6> kStatusMeanings = {
+inline constexpr std::array<std::string_view, 7> kStatusMeanings = {
     "ok",
     "not_computed",
     "non_finite",
     "failed",
     "undefined_zero_median",
     "undefined_not_positive_definite",
+    "undefined_zero_denominator",
 };
 
 constexpr std::string_view to_string(Status status) {
@@ -36,7 +38,8 @@ constexpr std::string_view to_string(Status status) {
 /// True for values that are there, and for values that mathematics says are not (a ratio by zero).
 constexpr bool is_conclusive(Status status) {
   return status == Status::kOk || status == Status::kUndefinedZeroMedian ||
-         status == Status::kUndefinedNotPositiveDefinite;
+         status == Status::kUndefinedNotPositiveDefinite ||
+         status == Status::kUndefinedZeroDenominator;
 }
 
 }  // namespace hesscope

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cmath>
 #include <utility>
 #include <vector>
 
@@ -18,6 +20,21 @@ TensorShapes shapes_of(const io::TensorFile& file) {
   return shapes;
 }
 
+namespace {
+
+const std::string kOptimizer = "optimizer.";
+const std::string kSecondMoment = "optimizer.exp_avg_sq.";
+const std::string kStep = "optimizer.step";
+
+}  // namespace
+
+TensorShapes parameter_shapes_of(const io::TensorFile& checkpoint) {
+  TensorShapes shapes = shapes_of(checkpoint);
+  std::erase_if(shapes.shapes,
+                [](const auto& tensor) { return tensor.first.starts_with(kOptimizer); });
+  return shapes;
+}
+
 Problem::Problem(ProblemFile file, const io::TensorFile& checkpoint, int num_threads)
     : file_(std::move(file)), sized_by_(checkpoint.path()) {
   const ModelKind* kind = find_model_kind(file_.model_kind);
@@ -25,7 +42,7 @@ Problem::Problem(ProblemFile file, const io::TensorFile& checkpoint, int num_thr
     throw PreconditionError("Problem: unknown model kind '" + file_.model_kind + "'");
   }
   const io::TensorFile data = io::open_tensor_file(file_.data_path);
-  const TensorShapes checkpoint_shapes = shapes_of(checkpoint);
+  const TensorShapes checkpoint_shapes = parameter_shapes_of(checkpoint);
   const TensorShapes data_shapes = shapes_of(data);
   model_ = kind->build(file_.model, checkpoint_shapes, data_shapes);
   require_parameters(model_, checkpoint_shapes);
@@ -42,7 +59,7 @@ Problem::Problem(ProblemFile file, const io::TensorFile& checkpoint, int num_thr
 
 Eigen::VectorXd Problem::read_parameters(const io::TensorFile& checkpoint) const {
   try {
-    require_parameters(model_, shapes_of(checkpoint));
+    require_parameters(model_, parameter_shapes_of(checkpoint));
   } catch (const InputError& error) {
     throw InputError(
         fmt::format("{} (sizes were taken from {})", error.what(), sized_by_.string()));
@@ -54,6 +71,46 @@ Eigen::VectorXd Problem::read_parameters(const io::TensorFile& checkpoint) const
         Eigen::Map<const Eigen::VectorXd>(values.data(), block.size);
   }
   return theta;
+}
+
+std::optional<AdamState> Problem::read_adam_state(const io::TensorFile& checkpoint) const {
+  const auto tensors = checkpoint.tensors();
+  const bool has_moments = std::any_of(tensors.begin(), tensors.end(), [](const auto& tensor) {
+    return tensor.name.starts_with(kSecondMoment);
+  });
+  if (!has_moments) return std::nullopt;
+  const TensorShapes shapes = shapes_of(checkpoint);
+  AdamState state;
+  state.second_moments.resize(model_.num_parameters());
+  for (const ParameterBlock& block : model_.parameters) {
+    const std::string name = kSecondMoment + block.name;
+    const auto& shape = shapes.at(name);
+    if (shape != block.shape) {
+      throw InputError(fmt::format("{}: tensor '{}': expected shape {}, found {}",
+                                   shapes.source,
+                                   name,
+                                   io::shape_text(block.shape),
+                                   io::shape_text(shape)));
+    }
+    const std::vector<double> values = checkpoint.read(name);
+    const Eigen::Map<const Eigen::VectorXd> moments(values.data(), block.size);
+    if (!moments.allFinite() || !(moments.minCoeff() >= 0)) {
+      throw InputError(fmt::format(
+          "{}: tensor '{}' holds averages of squares, but a value is negative or not finite",
+          shapes.source,
+          name));
+    }
+    state.second_moments.segment(block.offset, block.size) = moments;
+  }
+  if (checkpoint.find(kStep) != nullptr) {
+    const std::vector<double> step = checkpoint.read(kStep);
+    if (step.size() != 1 || !(step[0] >= 1 && step[0] <= 1e15) || step[0] != std::floor(step[0])) {
+      throw InputError(fmt::format(
+          "{}: tensor '{}' must be one whole number, at least 1", shapes.source, kStep));
+    }
+    state.step = static_cast<std::int64_t>(step[0]);
+  }
+  return state;
 }
 
 }  // namespace hesscope

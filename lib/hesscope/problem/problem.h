@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include <Eigen/Core>
@@ -12,12 +13,16 @@
 #include <hesscope/io/tensor_file.h>
 #include <hesscope/models/model.h>
 #include <hesscope/objective/objective.h>
+#include <hesscope/problem/adam_state.h>
 #include <hesscope/problem/problem_file.h>
 
 namespace hesscope {
 
 /// Names and shapes of a file's tensors.
 TensorShapes shapes_of(const io::TensorFile& file);
+
+/// The same without what belongs to an optimiser: tensors named optimizer.*.
+TensorShapes parameter_shapes_of(const io::TensorFile& checkpoint);
 
 /// A problem with its data loaded, its model sized by a first checkpoint.
 class Problem {
@@ -38,6 +43,11 @@ class Problem {
 
   /// The checkpoint's parameters as a flat vector. @throws InputError if it does not fit the model.
   Eigen::VectorXd read_parameters(const io::TensorFile& checkpoint) const;
+
+  /// Adam's second moments, where the checkpoint holds them: `optimizer.exp_avg_sq.NAME` for every
+  /// parameter NAME, of its shape, and `optimizer.step`, a scalar. Nothing without the former.
+  /// @throws InputError if one is missing, does not fit, or is negative or not finite.
+  std::optional<AdamState> read_adam_state(const io::TensorFile& checkpoint) const;
 
  private:
   ProblemFile file_;

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <iterator>
+#include <string>
+
+#include <hesscope/analyzers/eigenpairs.h>
+
+namespace hesscope {
+namespace {
+
+// The two ends: suffix of names, and words for definitions.
+struct End {
+  const char* suffix;
+  const char* words;
+  EndOfSpectrum Extremes::*member;
+};
+
+constexpr End kEnds[] = {
+    {"_largest", "largest", &Extremes::largest},
+    {"_smallest", "smallest", &Extremes::smallest},
+};
+
+// Eigenvectors are known up to their sign: the entry of largest magnitude becomes positive.
+void fix_signs(Eigen::MatrixXd& vectors) {
+  for (auto v : vectors.colwise()) {
+    Eigen::Index largest = 0;
+    v.cwiseAbs().maxCoeff(&largest);
+    if (v[largest] < 0) v = -v;
+  }
+}
+
+class EigenpairsAnalyzer final : public Analyzer {
+ public:
+  explicit EigenpairsAnalyzer(Eigen::Index count) : count_(count) {}
+
+  std::vector<Dimension> dimensions(const Objective& objective) const override {
+    return {{"pair", std::min(count_, objective.num_parameters())}};
+  }
+
+  std::vector<Quantity> quantities() const override {
+    std::vector<Quantity> all;
+    for (const End& end : kEnds) {
+      const auto add = [&](const std::string& name,
+                           std::vector<std::string> dimensions,
+                           const std::string& long_name,
+                           const std::string& definition) {
+        all.push_back({.name = name + end.suffix,
+                       .dimensions = std::move(dimensions),
+                       .long_name = long_name + " (" + end.words + " eigenvalues)",
+                       .definition = definition});
+      };
+      add("eigenvalues", {"pair"}, "outermost eigenvalues", "the outermost first");
+      add("residuals",
+          {"pair"},
+          "residuals of the eigenpairs",
+          "Euclidean norm of H v - lambda v for its unit eigenvector v");
+      add("eigenvectors",
+          {"pair", "parameter"},
+          "unit eigenvectors",
+          "their entry of largest magnitude is positive");
+      add("participation",
+          {"pair"},
+          "inverse participation ratio",
+          "sum of the fourth powers of an eigenvector's entries: 1 on one parameter, 1 / n evenly "
+          "on all");
+      add("block_weight",
+          {"pair", "block"},
+          "weight of an eigenvector in a parameter tensor",
+          "sum of its squared entries there");
+      add("overlap",
+          {"pair"},
+          "overlap with the checkpoint before",
+          "squared norm of an eigenvector's projection on the space that these eigenvectors "
+          "spanned at the checkpoint before");
+      add("gradient_fraction",
+          {"pair"},
+          "fraction of the gradient in the outermost eigenvectors",
+          "squared norm of the gradient's projection on the eigenvectors up to this one, over its "
+          "squared norm");
+      all.push_back({.name = std::string("proof") + end.suffix,
+                     .type = Quantity::Type::kFlag,
+                     .long_name = "how the eigenvalues were established",
+                     .definition = "as /spectrum/proof",
+                     .flags = {std::begin(kProofMeanings), std::end(kProofMeanings)}});
+    }
+    return all;
+  }
+
+  std::vector<std::string> headline() const override {
+    return {"participation_largest", "overlap_largest", "gradient_fraction_largest"};
+  }
+
+  Record analyze(PointAnalysis& point) const override {
+    Record record;
+    const Extremes& extremes = point.extremes(count_);
+    for (const End& end : kEnds) {
+      const EndOfSpectrum& found = extremes.*end.member;
+      record.set_flag(named("proof", end), static_cast<std::int8_t>(found.proof));
+      if (found.status == Status::kOk) {
+        describe(point, end, found, record);
+        continue;
+      }
+      for (const Quantity& quantity : quantities()) {
+        if (quantity.name.ends_with(end.suffix) && quantity.type != Quantity::Type::kFlag) {
+          record.set_missing(quantity.name, found.status);
+        }
+      }
+    }
+    return record;
+  }
+
+ private:
+  static std::string named(const std::string& name, const End& end) { return name + end.suffix; }
+
+  void describe(PointAnalysis& point,
+                const End& end,
+                const EndOfSpectrum& found,
+                Record& record) const {
+    Eigen::MatrixXd vectors = found.vectors;
+    fix_signs(vectors);
+    record.set(named("eigenvalues", end), found.values);
+    record.set(named("residuals", end), found.residuals);
+    if (found.proof == Proof::kConverged) record.set_unproved(named("eigenvalues", end));
+    record.set_rows(named("eigenvectors", end), vectors.transpose());
+    record.set(named("participation", end),
+               vectors.array().square().square().colwise().sum().transpose().matrix());
+    const auto blocks = point.objective().parameter_blocks();
+    Eigen::MatrixXd weights(vectors.cols(), static_cast<Eigen::Index>(blocks.size()));
+    for (Eigen::Index b = 0; b < weights.cols(); ++b) {
+      const ParameterBlock& block = blocks[static_cast<std::size_t>(b)];
+      weights.col(b) = vectors.middleRows(block.offset, block.size).colwise().squaredNorm();
+    }
+    record.set_rows(named("block_weight", end), weights);
+    set_overlap(point, end, vectors, record);
+    set_gradient_fraction(point, end, vectors, record);
+  }
+
+  void set_overlap(PointAnalysis& point,
+                   const End& end,
+                   const Eigen::MatrixXd& vectors,
+                   Record& record) const {
+    const std::string name = named("overlap", end);
+    if (point.previous() == nullptr) return record.set_missing(name, Status::kNotComputed);
+    const EndOfSpectrum& before = point.previous()->extremes(count_).*end.member;
+    if (before.status != Status::kOk) return record.set_missing(name, Status::kNotComputed);
+    record.set(name, (before.vectors.transpose() * vectors).colwise().squaredNorm().transpose());
+  }
+
+  static void set_gradient_fraction(PointAnalysis& point,
+                                    const End& end,
+                                    const Eigen::MatrixXd& vectors,
+                                    Record& record) {
+    const std::string name = named("gradient_fraction", end);
+    // Of the unit gradient, so that no square underflows.
+    const Eigen::VectorXd direction = point.gradient().stableNormalized();
+    if (!(direction.squaredNorm() > 0))
+      return record.set_missing(name, Status::kUndefinedZeroDenominator);
+    Eigen::VectorXd fraction = (vectors.transpose() * direction).array().square();
+    for (Eigen::Index k = 1; k < fraction.size(); ++k) fraction[k] += fraction[k - 1];
+    record.set(name, fraction);
+  }
+
+  Eigen::Index count_;
+};
+
+}  // namespace
+
+AnalyzerEntry eigenpairs_analyzer() {
+  return {.name = "eigenpairs",
+          .question = "outermost eigenvectors: where they live, how they turn",
+          .by_default = false,
+          .options = {{.name = "eigenpairs",
+                       .type = SettingKey::Type::kInteger,
+                       .meaning = "also: this many eigenpairs at each end of the spectrum",
+                       .minimum = 1,
+                       .maximum = 1000,
+                       .fallback = SettingValue(std::int64_t{5})}},
+          .create = [](const Settings& settings) {
+            return std::make_unique<EigenpairsAnalyzer>(settings.integer("eigenpairs"));
+          }};
+}
+
+}  // namespace hesscope
