@@ -131,6 +131,17 @@ class AnalyzeCommand final : public Command {
     return result.is_conclusive ? ExitCode::kDone : ExitCode::kInconclusive;
   }
 
+  std::string on_interrupt() const override {
+    if (!has_unfinished_analysis(output_)) return Command::on_interrupt();
+    return fmt::format(
+        "interrupted; what is finished is kept in '{}.units', and the same command goes on from "
+        "there:\n  {} -o {}{}",
+        output_,
+        command_text(),
+        output_,
+        force_ ? " --force" : "");
+  }
+
  private:
   AnalysisRequest make_request() const {
     AnalysisRequest request;
@@ -150,16 +161,20 @@ class AnalyzeCommand final : public Command {
                                                 : SpectrumMethod::kAuto;
     request.overwrite = force_;
     request.num_threads = threads_;
-    request.command =
-        fmt::format("hesscope analyze {} --problem {}{}{}{}{}{}",
-                    fmt::join(checkpoints_, " "),
-                    problem_,
-                    only_.empty() ? "" : fmt::format(" --only {}", fmt::join(only_, ",")),
-                    method_ == "auto" ? "" : " --method " + method_,
-                    format_.empty() ? "" : " --format " + format_,
-                    analyzer_arguments(),
-                    seed_ == 0 ? "" : fmt::format(" --seed {}", seed_));
+    request.command = command_text();
     return request;
+  }
+
+  // The command without what cannot change a result.
+  std::string command_text() const {
+    return fmt::format("hesscope analyze {} --problem {}{}{}{}{}{}",
+                       fmt::join(checkpoints_, " "),
+                       problem_,
+                       only_.empty() ? "" : fmt::format(" --only {}", fmt::join(only_, ",")),
+                       method_ == "auto" ? "" : " --method " + method_,
+                       format_.empty() ? "" : " --format " + format_,
+                       analyzer_arguments(),
+                       seed_ == 0 ? "" : fmt::format(" --seed {}", seed_));
   }
 
   std::string analyzer_arguments() const {
@@ -219,6 +234,7 @@ class AnalyzeCommand final : public Command {
     if (!folder.empty() && !std::filesystem::is_directory(folder)) {
       return "its folder does not exist: a run would fail";
     }
+    if (has_unfinished_analysis(output_)) return "begun: a run would go on with it";
     if (!force_ && std::filesystem::exists(output_)) return "exists: a run would need --force";
     return "not written: dry run";
   }

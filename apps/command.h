@@ -81,6 +81,9 @@ class Command {
   virtual std::vector<std::string> examples() const = 0;
   virtual void declare(OptionTable& options) = 0;
   virtual ExitCode run() = 0;
+
+  /// What to say when run() was interrupted.
+  virtual std::string on_interrupt() const { return "interrupted; no output was written"; }
 };
 
 /// All subcommands, in the order of the help text.

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <exception>
 #include <new>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -19,7 +20,7 @@
 namespace hesscope::cli {
 namespace {
 
-ExitCode report(const Command& command, const char* message, ExitCode code) {
+ExitCode report(const Command& command, std::string_view message, ExitCode code) {
   fmt::print(stderr, "hesscope {}: {}\n", command.name(), message);
   return code;
 }
@@ -36,7 +37,7 @@ ExitCode run(Command& command) {
   } catch (const Interrupted&) {
     const bool terminated = caught_signal() == SIGTERM;
     return report(command,
-                  "interrupted; no output was written",
+                  command.on_interrupt(),
                   terminated ? ExitCode::kTerminated : ExitCode::kInterrupted);
   } catch (const std::bad_alloc&) {
     return report(command, "out of memory; --dry-run foresees what is needed", ExitCode::kFailed);

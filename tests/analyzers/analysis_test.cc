@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
+#include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -78,7 +81,7 @@ TEST_F(Analysis, AZeroMedianIsAConclusion) {
   EXPECT_EQ(ratio.status, Status::kUndefinedZeroMedian);
 }
 
-TEST_F(Analysis, StopsWhenProgressSaysSoAndLeavesNothing) {
+TEST_F(Analysis, StopsWhenProgressSaysSoAndLeavesNoOutput) {
   for (const std::size_t stop_at : {0U, 2U}) {
     std::size_t last = 0;
     const auto progress = [&](std::size_t index, std::size_t count, double fraction) {
@@ -90,7 +93,9 @@ TEST_F(Analysis, StopsWhenProgressSaysSoAndLeavesNothing) {
     };
     EXPECT_THROW(run_analysis(request_, progress), Interrupted);
     EXPECT_EQ(last, stop_at);
-    EXPECT_THAT(left_behind(), IsEmpty());
+    EXPECT_EQ(has_unfinished_analysis(request_.output), stop_at > 0);
+    const std::vector<std::string> expected(stop_at > 0 ? 1 : 0, "result.h5.units");
+    EXPECT_EQ(left_behind(), expected);
   }
 }
 
@@ -103,7 +108,128 @@ TEST_F(Analysis, StopsInsideAHessian) {
   };
   EXPECT_THROW(run_analysis(request_, progress), Interrupted);
   EXPECT_EQ(calls, 2);
-  EXPECT_THAT(left_behind(), IsEmpty());
+  EXPECT_THAT(left_behind(), ElementsAre("result.h5.units"));  // loss and gradient are known
+}
+
+class Resumption : public Analysis {
+ protected:
+  Resumption() {
+    ::setenv("SOURCE_DATE_EPOCH", "0", 1);
+    request_.also = {"eigenpairs"};  // looks at the checkpoint before
+  }
+
+  ~Resumption() override { ::unsetenv("SOURCE_DATE_EPOCH"); }
+
+  std::string uninterrupted() {
+    AnalysisRequest other = request_;
+    other.output = folder_ / "whole.h5";
+    run_analysis(other);
+    return test::read_bytes(other.output);
+  }
+
+  void interrupt_at(std::size_t checkpoint) {
+    EXPECT_THROW(
+        run_analysis(request_, [&](std::size_t index, auto, auto) { return index < checkpoint; }),
+        Interrupted);
+  }
+
+  const fs::path units_ = folder_ / "result.h5.units";
+};
+
+TEST_F(Resumption, EndsWithTheSameBytesAndTheSameSummary) {
+  const std::string whole = uninterrupted();
+  for (const std::size_t checkpoint : {1U, 3U, 4U}) interrupt_at(checkpoint);
+  const AnalysisResult result = run_analysis(request_);
+  EXPECT_EQ(test::read_bytes(request_.output), whole);
+  EXPECT_FALSE(fs::exists(units_));
+  request_.overwrite = true;
+  const AnalysisResult again = run_analysis(request_);
+  ASSERT_EQ(result.checkpoints.size(), again.checkpoints.size());
+  for (std::size_t i = 0; i < result.checkpoints.size(); ++i) {
+    EXPECT_EQ(result.checkpoints[i].loss, again.checkpoints[i].loss);
+    ASSERT_EQ(result.checkpoints[i].numbers.size(), again.checkpoints[i].numbers.size());
+    for (std::size_t k = 0; k < result.checkpoints[i].numbers.size(); ++k) {
+      EXPECT_EQ(result.checkpoints[i].numbers[k].status, again.checkpoints[i].numbers[k].status);
+    }
+  }
+}
+
+TEST_F(Resumption, ComputesNothingTwice) {
+  interrupt_at(3);
+  std::map<std::string, fs::file_time_type> kept;
+  for (const auto& entry : fs::directory_iterator(units_)) {
+    kept[entry.path().filename().string()] = entry.last_write_time();
+  }
+  EXPECT_EQ(kept.size(), 1 + 3 * 5U);  // the configuration; root and four analyzers
+  interrupt_at(4);
+  for (const auto& [name, time] : kept) EXPECT_EQ(fs::last_write_time(units_ / name), time) << name;
+}
+
+TEST_F(Resumption, ComputesADamagedUnitAnew) {
+  const std::string whole = uninterrupted();
+  interrupt_at(2);
+  const fs::path unit = units_ / "000001-spectrum.unit";
+  std::string bytes = test::read_bytes(unit);
+  bytes[bytes.size() / 2] ^= 1;
+  test::write_bytes(unit, bytes);
+  test::write_bytes(units_ / "000000-condition.unit", "");
+  fs::remove(units_ / "000000-root.unit");
+  run_analysis(request_);
+  EXPECT_EQ(test::read_bytes(request_.output), whole);
+}
+
+TEST_F(Resumption, RefusesUnitsOfAnotherRunAndNamesTheDifference) {
+  interrupt_at(1);
+  const auto refused = [](AnalysisRequest request, const std::string& key) {
+    EXPECT_THAT([&] { run_analysis(request); },
+                ThrowsMessage<ConfigError>(AllOf(HasSubstr("result.h5.units"), HasSubstr(key))));
+  };
+  AnalysisRequest changed = request_;
+  changed.seed = 1;
+  refused(changed, "'seed'");
+  changed = request_;
+  changed.options["eigenpairs"] = std::int64_t{7};
+  refused(changed, "'eigenpairs'");
+  changed = request_;
+  changed.method = SpectrumMethod::kIterative;
+  refused(changed, "'method'");
+  changed = request_;
+  changed.checkpoints.pop_back();
+  refused(changed, "'checkpoints'");
+  changed = request_;
+  changed.also.clear();
+  refused(changed, "'analyzers'");
+  // To overwrite is to discard them; more threads are no other run.
+  changed = request_;
+  changed.num_threads = 3;
+  run_analysis(changed);
+  fs::remove(request_.output);
+  interrupt_at(1);
+  changed.seed = 1;
+  changed.overwrite = true;
+  run_analysis(changed);
+  EXPECT_THAT(left_behind(), ElementsAre("result.h5"));
+}
+
+TEST_F(Resumption, KnowsAnOutputThatWasPublishedButNotCleanedUpAfter) {
+  interrupt_at(4);
+  const fs::path copy = folder_ / "copy";
+  fs::copy(units_, copy);
+  run_analysis(request_);
+  const std::string whole = test::read_bytes(request_.output);
+  fs::rename(copy, units_);
+  const AnalysisResult result = run_analysis(request_);  // without overwrite
+  EXPECT_EQ(result.checkpoints.size(), 5U);
+  EXPECT_EQ(test::read_bytes(request_.output), whole);
+  EXPECT_THAT(left_behind(), ElementsAre("result.h5"));
+}
+
+TEST_F(Resumption, RemovesWhatKilledRunsLeftHalfWritten) {
+  interrupt_at(1);
+  test::write_bytes(folder_ / ".result.h5.tmp-12345", "half");
+  test::write_bytes(units_ / ".000001-root.unit.tmp-12345", "half");
+  run_analysis(request_);
+  EXPECT_THAT(left_behind(), ElementsAre("result.h5"));
 }
 
 TEST_F(Analysis, ProgressGoesForwardToTheEnd) {

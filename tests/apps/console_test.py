@@ -198,8 +198,8 @@ class Interruption(program.Case):
             cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         try:
             deadline = time.monotonic() + 120
-            # The unfinished result appears when the inputs are read and the work begins.
-            while self.files() == self.inputs and process.poll() is None and time.monotonic() < deadline:
+            # The first unit appears when the inputs are read and the work begins.
+            while not (self.folder / "out.h5.units/000000-root.unit").exists() and process.poll() is None and time.monotonic() < deadline:
                 time.sleep(0.01)
             time.sleep(0.3)
             self.assertIsNone(process.poll(), "finished too early to be interrupted")
@@ -210,15 +210,20 @@ class Interruption(program.Case):
             process.kill()
             process.wait()
         self.assertEqual(output, "")
-        self.assertEqual(message, "hesscope analyze: interrupted; no output was written\n")
-        self.assertEqual(self.files(), self.inputs)
+        self.assertRegex(message, r"^hesscope analyze: interrupted; .*'out.h5.units'.*\n"
+                                  r"  hesscope analyze step-1.npz --problem problem.toml -o out.h5\n$")
+        self.assertNotIn("out.h5", self.files())
         return process.returncode
 
-    def test_by_control_c_leaves_nothing(self):
+    def test_by_control_c_names_the_command_that_goes_on(self):
         self.assertEqual(self.stop(signal.SIGINT), INTERRUPTED)
+        command = ["analyze", "step-1.npz", "--problem", "problem.toml", "-o", "out.h5"]
+        self.assertIn("begun", self.run_program(*command, "--dry-run").stdout)
 
-    def test_by_a_request_to_terminate_leaves_nothing(self):
+    def test_by_a_request_to_terminate_leaves_what_is_finished(self):
         self.assertEqual(self.stop(signal.SIGTERM), 128 + signal.SIGTERM)
+        self.assertEqual(self.files() - self.inputs,
+                         {"out.h5.units", "out.h5.units/configuration", "out.h5.units/000000-root.unit"})
 
 
 if __name__ == "__main__":

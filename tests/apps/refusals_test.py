@@ -250,7 +250,12 @@ class BadOutputs(Refusals):
                                 preexec_fn=limit, restore_signals=False)
         self.assertEqual(done.returncode, FAILED, done.stderr)
         self.assertIn("out.h5", done.stderr)
-        self.assertEqual(self.files(), set())
+        # What was finished is kept, and the same command ends as if nothing had been.
+        self.assertEqual({name.split("/")[0] for name in self.files()}, {"out.h5.units"})
+        self.analyze(DATA / "adam", "--save-hessian")
+        self.analyze(DATA / "adam", "--save-hessian", output="whole.h5")
+        self.assertEqual((self.folder / "out.h5").read_bytes(), (self.folder / "whole.h5").read_bytes())
+        self.assertEqual(self.files(), {"out.h5", "whole.h5"})
 
 
 if __name__ == "__main__":

@@ -4,151 +4,43 @@
 #include <cmath>
 #include <filesystem>
 #include <limits>
-#include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
-#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include <hesscope/analyzers/analysis.h>
 #include <hesscope/analyzers/analysis_file.h>
-#include <hesscope/analyzers/analyzer_registry.h>
+#include <hesscope/analyzers/analysis_inputs.h>
+#include <hesscope/analyzers/record_bytes.h>
 #include <hesscope/core/error.h>
-#include <hesscope/core/suggest.h>
+#include <hesscope/core/stopwatch.h>
 #include <hesscope/io/file_lock.h>
-#include <hesscope/io/result_reader.h>
-#include <hesscope/io/tensor_file.h>
+#include <hesscope/io/unit_folder.h>
 #include <hesscope/objective/hessian_cost.h>
-#include <hesscope/problem/problem.h>
 
 namespace hesscope {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using detail::AnalysisInputs;
+using detail::ChosenAnalyzer;
 
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
+const std::string kRoot = "root";
+
+// The root variables of one checkpoint.
+Record root_record(PointAnalysis& point) {
+  const double gradient_norm = point.gradient().norm();
+  const Status status = std::isfinite(gradient_norm) ? point.status() : Status::kNonFinite;
+  Record record;
+  record.set("loss", point.loss(), status);
+  record.set("gradient_norm", gradient_norm, status);
+  return record;
 }
 
-struct NamedAnalyzer {
-  std::string name;
-  std::unique_ptr<Analyzer> analyzer;
-};
-
-// The analyzers asked for, in the registry's order whatever the order asked in.
-std::vector<NamedAnalyzer> chosen_analyzers(const AnalysisRequest& request) {
-  std::set<std::string> wanted;
-  for (const std::string& name : request.only) wanted.insert(find_analyzer(name).name);
-  for (const std::string& name : request.also) wanted.insert(find_analyzer(name).name);
-  std::map<std::string, SettingValue> unclaimed = request.options;
-  std::vector<std::string> option_names;
-  std::vector<NamedAnalyzer> chosen;
-  for (const AnalyzerEntry& entry : analyzer_registry()) {
-    std::map<std::string, SettingValue> given;
-    for (const SettingKey& key : entry.options) {
-      option_names.push_back(key.name);
-      if (auto node = unclaimed.extract(key.name)) given.insert(std::move(node));
-    }
-    const bool is_default = entry.by_default && request.only.empty();
-    if (is_default || !given.empty() || wanted.contains(entry.name)) {
-      const Settings settings =
-          Settings::checked(given, entry.options, fmt::format("analyzer '{}'", entry.name));
-      chosen.push_back({entry.name, entry.create(settings)});
-    }
-  }
-  if (!unclaimed.empty()) {
-    const std::string& name = unclaimed.begin()->first;
-    throw ConfigError(
-        fmt::format("no analyzer has an option '{}'{}", name, did_you_mean(name, option_names)));
-  }
-  return chosen;
-}
-
-// Replacing an input by the result would destroy what the result is about.
-void require_output_apart(const AnalysisRequest& request, const ProblemFile& problem) {
-  std::vector<std::filesystem::path> paths = {problem.path, problem.data_path};
-  for (const CheckpointFile& checkpoint : request.checkpoints) paths.push_back(checkpoint.path);
-  for (const std::filesystem::path& path : paths) {
-    std::error_code none;  // an output that does not exist yet is no input
-    if (std::filesystem::equivalent(path, request.output, none)) {
-      throw ConfigError(fmt::format("{}: the output is an input of the same run; name another",
-                                    request.output.string()));
-    }
-  }
-}
-
-io::TensorFile open_checkpoint(const std::filesystem::path& path) {
-  if (io::is_result_file(path)) {
-    throw InputError(fmt::format("{}: is a hesscope result, not a checkpoint", path.string()));
-  }
-  return io::open_tensor_file(path);
-}
-
-// A request with its inputs opened and checked against each other.
-struct Inputs {
-  explicit Inputs(const AnalysisRequest& request)
-      : analyzers(chosen_analyzers(request)), problem(load(request)) {
-    for (const CheckpointFile& checkpoint : request.checkpoints) {
-      const io::TensorFile file = open_checkpoint(checkpoint.path);
-      points.push_back(problem.read_parameters(file));
-      adam_states.push_back(problem.read_adam_state(file));
-      digests.push_back(io::sha256_of_file(checkpoint.path));
-    }
-    require_output_apart(request, problem.file());
-  }
-
-  static Problem load(const AnalysisRequest& request) {
-    if (request.checkpoints.empty()) throw PreconditionError("run_analysis: no checkpoints");
-    ProblemFile file = read_problem_file(request.problem);
-    return {
-        std::move(file), open_checkpoint(request.checkpoints.front().path), request.num_threads};
-  }
-
-  std::vector<NamedAnalyzer> analyzers;
-  Problem problem;
-  std::vector<Eigen::VectorXd> points;  // of the checkpoints, in order
-  std::vector<std::optional<AdamState>> adam_states;
-  std::vector<std::string> digests;  // SHA-256 of the checkpoints, taken when they were read
-};
-
-CheckpointSummary summarize_point(const CheckpointFile& checkpoint,
-                                  const std::string& sha256,
-                                  PointAnalysis& point) {
-  CheckpointSummary summary{.checkpoint = checkpoint,
-                            .sha256 = sha256,
-                            .loss = point.loss(),
-                            .gradient_norm = point.gradient().norm(),
-                            .status = Status::kOk,
-                            .numbers = {}};
-  if (point.status() != Status::kOk || !std::isfinite(summary.gradient_norm)) {
-    summary.status = Status::kNonFinite;
-    summary.loss = summary.gradient_norm = std::numeric_limits<double>::quiet_NaN();
-  }
-  return summary;
-}
-
-// One of an analyzer's headline numbers. A count has no status of its own: where the record lacks
-// it, it is missing for `reason`.
-HeadlineNumber headline_number(const std::string& analyzer,
-                               const std::string& name,
-                               const Record& record,
-                               Status reason) {
-  HeadlineNumber number{analyzer, name, std::numeric_limits<double>::quiet_NaN(), reason};
-  const auto found = record.entries().find(name);
-  if (found == record.entries().end()) return number;
-  if (const auto* real = std::get_if<Record::Real>(&found->second)) {
-    number.status = real->status;
-    if (!real->values.empty()) number.value = real->values.front();
-  } else if (const auto* count = std::get_if<std::int64_t>(&found->second)) {
-    number.status = Status::kOk;
-    number.value = static_cast<double>(*count);
-    number.is_count = true;
-  }
-  return number;
+double value_of(const Record& record, const std::string& name) {
+  return std::get<Record::Real>(record.entries().at(name)).values.at(0);
 }
 
 // A quantity that the analyzer did not set was not computed.
@@ -159,113 +51,218 @@ Status status_of(const Record& record, const std::string& name) {
   return real == nullptr ? Status::kOk : real->status;
 }
 
-// Takes an analyzer's headline numbers into the summary and its failures into the warnings.
-void collect(const NamedAnalyzer& named,
-             const Record& record,
-             Status reason,
-             CheckpointSummary& summary,
-             AnalysisResult& result) {
-  for (const std::string& name : named.analyzer->headline()) {
-    summary.numbers.push_back(headline_number(named.name, name, record, reason));
+HeadlineNumber headline_number(const std::string& analyzer,
+                               const std::string& name,
+                               const Record& record) {
+  HeadlineNumber number{
+      analyzer, name, std::numeric_limits<double>::quiet_NaN(), status_of(record, name)};
+  const auto found = record.entries().find(name);
+  if (found == record.entries().end()) return number;
+  if (const auto* real = std::get_if<Record::Real>(&found->second)) {
+    if (!real->values.empty()) number.value = real->values.front();
+  } else if (const auto* count = std::get_if<std::int64_t>(&found->second)) {
+    number.value = static_cast<double>(*count);
+    number.is_count = true;
   }
-  for (const Quantity& quantity : named.analyzer->quantities()) {
-    const Status status = status_of(record, quantity.name);
-    // An analyzer that says itself that it did not compute something was not asked to.
-    const bool is_left_out =
-        status == Status::kNotComputed && record.entries().contains(quantity.name);
-    if (is_conclusive(status) || is_left_out) continue;
-    result.is_conclusive = false;
-    if (summary.status == Status::kOk) {
-      result.warnings.push_back(fmt::format("{}: {}/{}: {}",
-                                            summary.checkpoint.path.string(),
-                                            named.name,
-                                            quantity.name,
-                                            to_string(status)));
+  return number;
+}
+
+// One run: what is finished is kept unit by unit, then put together.
+class Run {
+ public:
+  Run(const AnalysisRequest& request, const AnalysisProgress& progress)
+      : request_(request), progress_(progress), inputs_(timed_inputs()) {}
+
+  AnalysisResult execute() {
+    const io::FileLock lock(request_.output);
+    io::remove_remnants(request_.output);
+    const io::RunConfiguration configuration = inputs_.configuration(request_);
+    // An output whose units are still there was published by a run that was killed right after.
+    const bool is_published =
+        io::has_units(request_.output) && detail::is_result_of(request_.output, configuration);
+    // What the file would refuse, it refuses before the work; this one goes unwritten.
+    if (!is_published) open_file(configuration);
+    const io::UnitFolder units(
+        request_.output,
+        configuration,
+        request_.overwrite ? io::UnitFolder::Others::kDiscard : io::UnitFolder::Others::kRefuse);
+    for (std::size_t i = 0; i < request_.checkpoints.size(); ++i) work_off(units, i);
+    assemble(units, configuration, is_published);
+    units.remove();
+    return std::move(result_);
+  }
+
+ private:
+  AnalysisInputs timed_inputs() {
+    const Stopwatch watch(result_.timings.load_seconds);
+    return AnalysisInputs(request_);
+  }
+
+  static std::string unit_name(std::size_t checkpoint, const std::string& group) {
+    return fmt::format("{:06}-{}", checkpoint, group);
+  }
+
+  std::shared_ptr<PointAnalysis> make_point(std::size_t i) const {
+    const auto follow = [this, i](double fraction) {
+      return !progress_ || progress_(i, request_.checkpoints.size(), fraction);
+    };
+    auto point = std::make_shared<PointAnalysis>(
+        inputs_.problem.objective(),
+        inputs_.points[i],
+        PointAnalysis::Options{
+            .method = request_.method, .seed = request_.seed, .progress = follow});
+    point->set_adam_state(inputs_.adam_states[i]);
+    return point;
+  }
+
+  // The result file with everything declared, and the checkpoints named.
+  detail::AnalysisFile open_file(const io::RunConfiguration& configuration) const {
+    detail::AnalysisFile file(request_, inputs_.problem, configuration);
+    for (const ChosenAnalyzer& chosen : inputs_.analyzers) {
+      file.add_group(chosen.name, *chosen.analyzer, inputs_.problem.objective());
+    }
+    for (std::size_t i = 0; i < request_.checkpoints.size(); ++i) {
+      file.name_checkpoint(i, request_.checkpoints[i], inputs_.digests[i]);
+    }
+    return file;
+  }
+
+  // Computes the units of a checkpoint that are not there yet.
+  void work_off(const io::UnitFolder& units, std::size_t i) {
+    const auto is_missing = [&](const std::string& group) {
+      const std::optional<std::string> bytes = units.read(unit_name(i, group));
+      return !bytes || !record_from_bytes(*bytes);
+    };
+    const auto follow = [&](double fraction) {
+      if (progress_ && !progress_(i, request_.checkpoints.size(), fraction)) throw Interrupted();
+    };
+    const auto keep = [&](const std::string& group, const Record& record) {
+      const Stopwatch watch(result_.timings.write_seconds);
+      units.write(unit_name(i, group), to_bytes(record));
+    };
+    follow(0);
+    std::vector<const ChosenAnalyzer*> missing;
+    for (const ChosenAnalyzer& chosen : inputs_.analyzers) {
+      if (is_missing(chosen.name)) missing.push_back(&chosen);
+    }
+    const bool is_root_missing = is_missing(kRoot);
+    if (missing.empty() && !is_root_missing) {
+      last_point_.reset();
+      follow(1);
+      return;
+    }
+    const std::shared_ptr<PointAnalysis> point = make_point(i);
+    if (last_point_ == nullptr && i > 0) last_point_ = make_point(i - 1);
+    point->set_previous(std::exchange(last_point_, point));
+    if (is_root_missing) keep(kRoot, root_record(*point));
+    for (const ChosenAnalyzer* chosen : missing)
+      keep(chosen->name, chosen->analyzer->analyze(*point));
+    result_.timings.hessian_seconds += point->seconds().hessian;
+    result_.timings.eigen_seconds += point->seconds().eigen;
+    point->release();
+    follow(1);
+  }
+
+  // Puts the units together, in the file and in the summaries.
+  void assemble(const io::UnitFolder& units,
+                const io::RunConfiguration& configuration,
+                bool is_published) {
+    const Stopwatch watch(result_.timings.write_seconds);
+    std::optional<detail::AnalysisFile> file;
+    if (!is_published) file.emplace(open_file(configuration));
+    for (std::size_t i = 0; i < request_.checkpoints.size(); ++i) {
+      const Record root = read(units, i, kRoot);
+      result_.checkpoints.push_back(summarize(i, root));
+      if (file) file->write_record(i, "", root);
+      for (const ChosenAnalyzer& chosen : inputs_.analyzers) {
+        const Record record = read(units, i, chosen.name);
+        if (file) file->write_record(i, chosen.name, record);
+        collect(chosen, record, result_.checkpoints.back());
+      }
+    }
+    if (file) file->commit();
+  }
+
+  static Record read(const io::UnitFolder& units, std::size_t i, const std::string& group) {
+    const std::string name = unit_name(i, group);
+    const std::optional<std::string> bytes = units.read(name);
+    std::optional<Record> record = bytes ? record_from_bytes(*bytes) : std::nullopt;
+    if (!record) {
+      throw OutputError(fmt::format(
+          "{}: the part '{}', written before, cannot be read back", units.path().string(), name));
+    }
+    return *std::move(record);
+  }
+
+  CheckpointSummary summarize(std::size_t i, const Record& root) {
+    CheckpointSummary summary{.checkpoint = request_.checkpoints[i],
+                              .sha256 = inputs_.digests[i],
+                              .loss = value_of(root, "loss"),
+                              .gradient_norm = value_of(root, "gradient_norm"),
+                              .status = status_of(root, "loss"),
+                              .numbers = {}};
+    if (summary.status != Status::kOk) {
+      result_.is_conclusive = false;
+      result_.warnings.push_back(
+          fmt::format("{}: the {} not finite; recorded as non_finite",
+                      summary.checkpoint.path.string(),
+                      inputs_.points[i].allFinite() ? "loss or gradient is" : "weights are"));
+    }
+    return summary;
+  }
+
+  // Takes an analyzer's headline numbers into the summary and its failures into the warnings.
+  void collect(const ChosenAnalyzer& chosen, const Record& record, CheckpointSummary& summary) {
+    for (const std::string& name : chosen.analyzer->headline()) {
+      summary.numbers.push_back(headline_number(chosen.name, name, record));
+    }
+    const auto warn = [&](const std::string& name, std::string_view what) {
+      result_.is_conclusive = false;
+      if (summary.status != Status::kOk) return;  // said already
+      result_.warnings.push_back(
+          fmt::format("{}: {}/{}: {}", summary.checkpoint.path.string(), chosen.name, name, what));
+    };
+    for (const Quantity& quantity : chosen.analyzer->quantities()) {
+      const Status status = status_of(record, quantity.name);
+      // An analyzer that says itself that it did not compute something was not asked to.
+      const bool is_left_out =
+          status == Status::kNotComputed && record.entries().contains(quantity.name);
+      if (!is_conclusive(status) && !is_left_out) warn(quantity.name, to_string(status));
+    }
+    for (const std::string& name : record.unproved()) {
+      warn(name, "converged without a count, so another eigenvalue may have been missed");
     }
   }
-  for (const std::string& name : record.unproved()) {
-    result.is_conclusive = false;
-    result.warnings.push_back(
-        fmt::format("{}: {}/{}: converged without a count, so another eigenvalue may have been "
-                    "missed",
-                    summary.checkpoint.path.string(),
-                    named.name,
-                    name));
-  }
-}
+
+  const AnalysisRequest& request_;
+  const AnalysisProgress& progress_;
+  AnalysisResult result_;
+  AnalysisInputs inputs_;
+  std::shared_ptr<PointAnalysis> last_point_;
+};
 
 }  // namespace
 
 AnalysisResult run_analysis(const AnalysisRequest& request, const AnalysisProgress& progress) {
-  const Clock::time_point start = Clock::now();
-  const Inputs inputs(request);
-  AnalysisResult result;
-  result.timings.load_seconds = seconds_since(start);
-
-  const Objective& objective = inputs.problem.objective();
-  double write_seconds = 0;
-  const auto timed_write = [&write_seconds](auto write) {
-    const Clock::time_point begin = Clock::now();
-    write();
-    write_seconds += seconds_since(begin);
-  };
-
-  detail::AnalysisFile file(request, inputs.problem);
-  const io::FileLock lock(request.output);
-  for (const NamedAnalyzer& named : inputs.analyzers) {
-    file.add_group(named.name, *named.analyzer, objective);
-  }
-  const std::size_t count = request.checkpoints.size();
-  std::shared_ptr<PointAnalysis> last_point;
-  for (std::size_t i = 0; i < count; ++i) {
-    const auto follow = [&, i](double fraction) {
-      return !progress || progress(i, count, fraction);
-    };
-    if (!follow(0)) throw Interrupted();
-    const auto shared_point = std::make_shared<PointAnalysis>(
-        objective,
-        inputs.points[i],
-        PointAnalysis::Options{.method = request.method, .seed = request.seed, .progress = follow});
-    PointAnalysis& point = *shared_point;
-    point.set_adam_state(inputs.adam_states[i]);
-    point.set_previous(std::exchange(last_point, shared_point));
-    CheckpointSummary summary = summarize_point(request.checkpoints[i], inputs.digests[i], point);
-    if (summary.status != Status::kOk) {
-      result.is_conclusive = false;
-      result.warnings.push_back(
-          fmt::format("{}: the {} not finite; recorded as non_finite",
-                      summary.checkpoint.path.string(),
-                      point.theta().allFinite() ? "loss or gradient is" : "weights are"));
-    }
-    timed_write([&] { file.write_root(i, summary); });
-    for (const NamedAnalyzer& named : inputs.analyzers) {
-      const Record record = named.analyzer->analyze(point);
-      timed_write([&] { file.write_record(i, named.name, record); });
-      const Status hessian = point.hessian_status();
-      const Status reason = hessian == Status::kOk ? Status::kNotComputed : hessian;
-      collect(named, record, reason, summary, result);
-    }
-    result.timings.hessian_seconds += point.seconds().hessian;
-    result.timings.eigen_seconds += point.seconds().eigen;
-    result.checkpoints.push_back(std::move(summary));
-    point.release();
-    if (!follow(1)) throw Interrupted();
-  }
-  timed_write([&] { file.commit(); });
-  result.timings.write_seconds = write_seconds;
-  result.timings.total_seconds = seconds_since(start);
+  double seconds = 0;
+  std::optional<Stopwatch> watch(seconds);
+  AnalysisResult result = Run(request, progress).execute();
+  watch.reset();
+  result.timings.total_seconds = seconds;
   return result;
 }
 
+bool has_unfinished_analysis(const std::filesystem::path& output) { return io::has_units(output); }
+
 AnalysisPlan plan_analysis(const AnalysisRequest& request) {
-  const Inputs inputs(request);
+  const AnalysisInputs inputs(request);
   const Objective& objective = inputs.problem.objective();
   AnalysisPlan plan;
   plan.model_kind = inputs.problem.model().kind;
   plan.num_checkpoints = request.checkpoints.size();
   plan.num_parameters = objective.num_parameters();
   plan.num_samples = objective.num_samples();
-  for (const NamedAnalyzer& named : inputs.analyzers) plan.analyzers.push_back(named.name);
+  for (const ChosenAnalyzer& chosen : inputs.analyzers) plan.analyzers.push_back(chosen.name);
   plan.num_non_finite = static_cast<std::size_t>(
       std::count_if(inputs.points.begin(), inputs.points.end(), [](const Eigen::VectorXd& point) {
         return !point.allFinite();

@@ -89,8 +89,19 @@ using AnalysisProgress = std::function<bool(std::size_t index, std::size_t count
 ///
 /// Every input is checked before anything is computed. A checkpoint with non-finite weights is
 /// recorded with the status non_finite and leaves the others unharmed.
-/// @throws ConfigError, InputError, OutputError; then no output exists that was not there before.
+///
+/// What each analyzer found for each checkpoint is kept, as soon as it is known, in the folder
+/// OUTPUT.units (unit_folder.h). After an interruption of any kind, or an OutputError, the same
+/// request goes on from there, and the file it ends with is the same to the last byte, the time in
+/// its history apart. The folder goes when the file is in place.
+/// @throws ConfigError (also where OUTPUT.units is of another configuration), InputError,
+///         OutputError, LockedError; Interrupted where progress returned false. Then no output
+///         exists that was not there before.
 AnalysisResult run_analysis(const AnalysisRequest& request, const AnalysisProgress& progress = {});
+
+/// Whether an analysis with this output was begun and interrupted: run_analysis() with the same
+/// request goes on with it.
+bool has_unfinished_analysis(const std::filesystem::path& output);
 
 /// Checks the inputs as run_analysis() does and foresees its cost. Nothing is written.
 AnalysisPlan plan_analysis(const AnalysisRequest& request);

@@ -9,7 +9,9 @@
 #include <fmt/format.h>
 
 #include <hesscope/analyzers/analysis_file.h>
+#include <hesscope/core/error.h>
 #include <hesscope/core/version.h>
+#include <hesscope/io/result_reader.h>
 
 #include "hesscope_revision.h"
 
@@ -17,6 +19,7 @@ namespace hesscope::detail {
 namespace {
 
 const char* const kCheckpoint = "checkpoint";
+const char* const kConfiguration = "configuration_sha256";  // of all that the result depends on
 
 std::string status_name(const std::string& name) { return name + "_status"; }
 
@@ -45,7 +48,9 @@ std::vector<std::string> status_meanings() {
 
 }  // namespace
 
-AnalysisFile::AnalysisFile(const AnalysisRequest& request, const Problem& problem)
+AnalysisFile::AnalysisFile(const AnalysisRequest& request,
+                           const Problem& problem,
+                           const io::RunConfiguration& configuration)
     : file_(request.output, {.overwrite = request.overwrite}) {
   const Objective& objective = problem.objective();
   const auto attribute = [&](const char* name, const io::AttributeValue& value) {
@@ -60,6 +65,7 @@ AnalysisFile::AnalysisFile(const AnalysisRequest& request, const Problem& proble
   attribute("data_sha256", problem.data_sha256());
   attribute("num_samples", static_cast<std::int64_t>(objective.num_samples()));
   attribute("seed", static_cast<std::int64_t>(request.seed));
+  attribute(kConfiguration, io::digest_of(configuration));
   attribute("complete", std::int8_t{1});
 
   file_.define_dimension("", kCheckpoint, request.checkpoints.size());
@@ -148,17 +154,17 @@ void AnalysisFile::add_group(const std::string& group,
   for (const Quantity& quantity : analyzer.quantities()) define(group, quantity);
 }
 
-void AnalysisFile::write_root(std::size_t index, const CheckpointSummary& summary) {
+void AnalysisFile::name_checkpoint(std::size_t index,
+                                   const CheckpointFile& checkpoint,
+                                   const std::string& sha256) {
   const auto text = [&](const char* name, const std::string& value) {
     file_.write_slice("", name, index, std::span<const std::string>(&value, 1));
   };
-  text("checkpoint_file", summary.checkpoint.path.string());
-  text("checkpoint_sha256", summary.sha256);
-  Record root;
-  if (summary.checkpoint.step) root.set_count("step", *summary.checkpoint.step);
-  root.set("loss", summary.loss, summary.status);
-  root.set("gradient_norm", summary.gradient_norm, summary.status);
-  write_record(index, "", root);
+  text("checkpoint_file", checkpoint.path.string());
+  text("checkpoint_sha256", sha256);
+  Record step;
+  if (checkpoint.step) step.set_count("step", *checkpoint.step);
+  write_record(index, "", step);
 }
 
 void AnalysisFile::write_record(std::size_t index, const std::string& group, const Record& record) {
@@ -182,5 +188,17 @@ void AnalysisFile::write_record(std::size_t index, const std::string& group, con
 }
 
 void AnalysisFile::commit() { file_.commit(); }
+
+bool is_result_of(const std::filesystem::path& path, const io::RunConfiguration& configuration) {
+  if (!io::is_result_file(path)) return false;
+  try {
+    const io::ResultReader result(path);
+    const io::AttributeValue* digest = result.find_attribute("", kConfiguration);
+    const auto* text = digest == nullptr ? nullptr : std::get_if<std::string>(digest);
+    return text != nullptr && *text == io::digest_of(configuration);
+  } catch (const InputError&) {
+    return false;  // not a file of ours, or damaged
+  }
+}
 
 }  // namespace hesscope::detail

@@ -4,12 +4,14 @@
 #pragma once
 
 #include <cstddef>
+#include <filesystem>
 #include <string>
 #include <vector>
 
 #include <hesscope/analyzers/analysis.h>
 #include <hesscope/analyzers/analyzer.h>
 #include <hesscope/io/result_file.h>
+#include <hesscope/io/unit_folder.h>
 #include <hesscope/problem/problem.h>
 
 namespace hesscope::detail {
@@ -21,12 +23,16 @@ inline constexpr const char* kResultSchemaVersion = "1.0.0";
 class AnalysisFile {
  public:
   /// @throws OutputError if the output cannot be created.
-  AnalysisFile(const AnalysisRequest& request, const Problem& problem);
+  AnalysisFile(const AnalysisRequest& request,
+               const Problem& problem,
+               const io::RunConfiguration& configuration);
 
   /// Declares an analyzer's group. All groups must be declared before the first record is written.
   void add_group(const std::string& group, const Analyzer& analyzer, const Objective& objective);
 
-  void write_root(std::size_t index, const CheckpointSummary& summary);
+  void name_checkpoint(std::size_t index,
+                       const CheckpointFile& checkpoint,
+                       const std::string& sha256);
   void write_record(std::size_t index, const std::string& group, const Record& record);
   void commit();
 
@@ -35,5 +41,8 @@ class AnalysisFile {
 
   io::ResultFile file_;
 };
+
+/// Whether `path` is a result of exactly this configuration.
+bool is_result_of(const std::filesystem::path& path, const io::RunConfiguration& configuration);
 
 }  // namespace hesscope::detail

@@ -45,9 +45,7 @@ class ConditionAnalyzer final : public Analyzer {
     const Eigen::MatrixXd* h = point.hessian();
     Record record;
     if (h == nullptr) {
-      for (const Quantity& quantity : quantities()) {
-        record.set_missing(quantity.name, point.hessian_status());
-      }
+      record.set_rest_missing(quantities(), point.hessian_status());
       return record;
     }
     const ConditionNumbers numbers = condition_numbers(h->diagonal(), point.spectrum());

@@ -39,9 +39,7 @@ class HessianAnalyzer final : public Analyzer {
     Record record;
     const Eigen::MatrixXd* h = point.hessian();
     if (h == nullptr) {
-      for (const Quantity& quantity : quantities()) {
-        record.set_missing(quantity.name, point.hessian_status());
-      }
+      record.set_rest_missing(quantities(), point.hessian_status());
       return record;
     }
     record.set("diagonal", h->diagonal());

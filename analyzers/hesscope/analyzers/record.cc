@@ -45,6 +45,13 @@ void Record::set_missing(const std::string& name, Status status) {
   entries_[name] = Real{status, {}};
 }
 
+void Record::set_rest_missing(const std::vector<Quantity>& quantities, Status status) {
+  for (const Quantity& quantity : quantities) {
+    if (quantity.type == Quantity::Type::kFlag || entries_.contains(quantity.name)) continue;
+    set_missing(quantity.name, status);
+  }
+}
+
 void Record::set_count(const std::string& name, std::int64_t value) { entries_[name] = value; }
 
 void Record::set_flag(const std::string& name, std::int8_t value) { entries_[name] = value; }

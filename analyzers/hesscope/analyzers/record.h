@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -62,8 +63,14 @@ class Record {
   /// Nothing was computed, for this reason.
   void set_missing(const std::string& name, Status status);
 
+  /// set_missing for every one of these, flags apart, that has no entry yet.
+  void set_rest_missing(const std::vector<Quantity>& quantities, Status status);
+
   void set_count(const std::string& name, std::int64_t value);
   void set_flag(const std::string& name, std::int8_t value);
+
+  /// An entry as another record has it.
+  void set_entry(const std::string& name, Entry entry) { entries_[name] = std::move(entry); }
 
   const std::map<std::string, Entry>& entries() const { return entries_; }
 

@@ -64,10 +64,7 @@ void set_spectrum(Record& record, const Spectrum& spectrum, const std::string& s
   };
   record.set_flag("proof" + suffix, static_cast<std::int8_t>(spectrum.proof));
   if (spectrum.status != Status::kOk) {
-    for (const Quantity& quantity : spectrum_quantities(suffix, "")) {
-      if (quantity.type == Quantity::Type::kFlag) continue;
-      record.set_missing(quantity.name, spectrum.status);
-    }
+    record.set_rest_missing(spectrum_quantities(suffix, ""), spectrum.status);
     return;
   }
   if (spectrum.eigenvalues.size() > 0) {

@@ -123,9 +123,7 @@ class StabilityAnalyzer final : public Analyzer {
     record.set_flag("source", static_cast<std::int8_t>(Source::kNone));
     const Status status = point.status() != Status::kOk ? point.status() : point.spectrum().status;
     if (status != Status::kOk) {
-      for (const Quantity& quantity : quantities()) {
-        if (!record.entries().contains(quantity.name)) record.set_missing(quantity.name, status);
-      }
+      record.set_rest_missing(quantities(), status);
       return;
     }
     const auto& stored = point.adam_state();
@@ -138,11 +136,7 @@ class StabilityAnalyzer final : public Analyzer {
     const Eigen::VectorXd p = adam_preconditioner(state, options_.adam);
     record.set("preconditioner", p);
     if (!p.allFinite() || !(p.minCoeff() > 0)) {
-      for (const Quantity& quantity : quantities()) {
-        if (!record.entries().contains(quantity.name)) {
-          record.set_missing(quantity.name, Status::kNonFinite);
-        }
-      }
+      record.set_rest_missing(quantities(), Status::kNonFinite);
       return;
     }
     set_preconditioned(point, p, record);
