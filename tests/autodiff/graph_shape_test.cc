@@ -74,6 +74,79 @@ TEST(Graph, CannotBeSweptWithoutAnOutput) {
                  "multiprecision_derivatives: needs a graph with an output");
 }
 
+TEST(Graph, RefusesALossThatDependsOnParametersBesideThePrediction) {
+  const std::string what = ": the loss must depend on parameters through the prediction alone";
+  Graph g;
+  const Var w = g.parameter(0, 2, 1);
+  const Var z = matmul_tn(w, g.input(0, 2, 1));
+  const Var loss = square(z - g.input(2, 1, 1));
+  const Var penalised = loss + 0.01 * sum(square(w));
+  const Var far = sum(hadamard(w, matmul(w, tanh(loss))));
+  g.set_prediction(z);
+  expect_refusal([&] { g.set_output(penalised); }, "Graph::set_output" + what);
+  expect_refusal([&] { g.set_output(far); }, "Graph::set_output" + what);
+  EXPECT_EQ(g.output(), -1);
+  EXPECT_NO_THROW(g.set_output(loss));
+  // The other way round; and the refused one leaves what was declared.
+  Graph h;
+  const Var v = h.parameter(0, 1, 1);
+  const Var exponential = exp(v);
+  h.set_output(exponential - v);
+  EXPECT_EQ(h.prediction(), -1);
+  expect_refusal([&] { h.set_prediction(exponential); }, "Graph::set_prediction" + what);
+  EXPECT_EQ(h.prediction(), -1);
+  h.set_prediction(v);
+  EXPECT_EQ(h.prediction(), v.node());
+  expect_refusal([&] { h.set_prediction(z); },
+                 "Graph::set_prediction: the prediction belongs to another graph");
+}
+
+TEST(Graph, HasNoGaussNewtonMatrixWithoutAPrediction) {
+  Graph g;
+  g.set_output(exp(g.parameter(0, 1, 1)));
+  const std::string what = "the Gauss-Newton matrix needs a graph with a prediction";
+  const Eigen::VectorXd theta = Eigen::VectorXd::Zero(1);
+  const SampleTable samples = SampleTable::Zero(1, 1);
+  expect_refusal([&] { test::from_sweep(g, theta, samples, 1, Curvature::kGaussNewton); }, what);
+  expect_refusal(
+      [&] {
+        multiprecision_derivatives(
+            g, test::span_of(theta), test::records_of(samples), Curvature::kGaussNewton);
+      },
+      what);
+}
+
+TEST(GaussNewton, DependsOnWhatIsCalledThePrediction) {
+  // l = exp(2 tanh(theta)). With t = tanh: d2l/dt2 t'^2; with the loss itself nothing is left, with
+  // the parameter everything.
+  const double x = 0.3;
+  const double t = std::tanh(x);
+  const double slope = 1 - t * t;
+  const double l = std::exp(2 * t);
+  const auto gauss_newton = [&](auto choose) {
+    Graph g;
+    const Var theta = g.parameter(0, 1, 1);
+    const Var tangent = tanh(theta);
+    const Var loss = exp(2.0 * tangent);
+    g.set_prediction(choose(theta, tangent, loss));
+    g.set_output(loss);
+    return test::from_sweep(g,
+                            Eigen::VectorXd::Constant(1, x),
+                            SampleTable::Zero(1, 1),
+                            1,
+                            Curvature::kGaussNewton)
+        .hessian(0, 0);
+  };
+  const double tolerance = 8 * test::kEpsilon;
+  EXPECT_NEAR(gauss_newton([](Var, Var tangent, Var) { return tangent; }),
+              4 * l * slope * slope,
+              tolerance * 4 * l);
+  EXPECT_NEAR(gauss_newton([](Var theta, Var, Var) { return theta; }),
+              4 * l * slope * slope - 4 * l * t * slope,
+              tolerance * 4 * l);
+  EXPECT_EQ(gauss_newton([](Var, Var, Var loss) { return loss; }), 0);
+}
+
 // Derivatives of record(graph) at theta, of one sample without data.
 template <typename Record>
 test::Derivatives derivatives_at(Record record, const Eigen::VectorXd& theta) {

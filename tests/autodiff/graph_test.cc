@@ -17,6 +17,7 @@
 #include <hesscope/autodiff/sweep.h>
 #include <hesscope/core/error.h>
 
+#include "support/gauss_newton_oracle.h"
 #include "support/loss_oracle.h"
 
 namespace hesscope {
@@ -28,6 +29,7 @@ using test::Dense;
 // Two groups of Hessian columns, so that an operand of parameters 0..5 is inactive while 8..11 are
 // seeded; and full packs of samples beside a padded one, whatever the lanes.
 constexpr int kParameters = 12;
+constexpr int kOutputs = 36;  // at most, of an operation
 constexpr Eigen::Index kRecord = 12;
 constexpr Eigen::Index kSamples = 11;
 
@@ -73,12 +75,35 @@ Eigen::MatrixXd constant(Eigen::Index rows, Eigen::Index cols) {
   });
 }
 
+// The matrix that an operation gives as a prediction, its readout as the loss of that.
+template <typename Output>
+struct Readout {
+  Output output;
+  Eigen::Index rows;
+  Eigen::Index cols;
+
+  template <typename T>
+  Column<T> prediction(const Column<T>& theta, const double* record) const {
+    const Dense<T> m = output(theta, record);
+    Column<T> z(rows * cols);
+    for (Eigen::Index e = 0; e < z.size(); ++e) z(e) = m(e / cols, e % cols);
+    return z;
+  }
+
+  template <typename T>
+  T loss(const Column<T>& z, const double* /*record*/) const {
+    return readout(matrix<T>(z.data(), 0, rows, cols));
+  }
+};
+
 // Compares all the engine says about the graph with three oracles. `output(theta, record)` gives
 // the matrix that `record_output(graph)` records; their readouts are the loss.
 template <typename RecordOutput, typename Output>
 void expect_derivatives(RecordOutput record_output, Output output) {
   Graph graph;
-  graph.set_output(readout(record_output(graph)));
+  const Var z = record_output(graph);
+  graph.set_prediction(z);
+  graph.set_output(readout(z));
   ASSERT_LE(graph.num_parameters(), kParameters);
   ASSERT_LE(graph.record_size(), kRecord);
   test::Numbers numbers(20);
@@ -114,6 +139,23 @@ void expect_derivatives(RecordOutput record_output, Output output) {
   product /= static_cast<double>(kSamples);
   EXPECT_TRUE((product - actual.hessian * v).norm() <=
               kTolerance * actual.hessian.norm() * v.norm());
+
+  // The operation as the prediction: its first derivatives enter and its second must not.
+  const Readout<Output> parts{output, z.rows(), z.cols()};
+  const auto gauss_newton = [&](int width) {
+    return test::from_sweep(graph, theta, samples, width, Curvature::kGaussNewton).hessian;
+  };
+  const Eigen::MatrixXd G = gauss_newton(8);
+  test::expect_near(
+      G,
+      test::gauss_newton(parts, samples, theta, test::ByNestedCeres<kParameters, kOutputs>{}),
+      kTolerance,
+      "J^T L J by nested Jets");
+  test::expect_near(G,
+                    test::gauss_newton(parts, samples, theta, test::ByFiftyDigits{}),
+                    kTolerance,
+                    "J^T L J by 50-digit differences");
+  for (const int width : {1, 3}) test::expect_near(gauss_newton(width), G, kTolerance, "width 8");
 }
 
 // The kinds of a binary operation's operands, each 2 x 3 from 6 parameters or 6 record entries.

@@ -14,6 +14,7 @@
 #include <hesscope/models/attention.h>
 #include <hesscope/models/linear_attention.h>
 #include <hesscope/models/mlp.h>
+#include <hesscope/models/signal_noise.h>
 
 #include "support/loss_oracle.h"
 
@@ -32,7 +33,8 @@ std::vector<Model> models() {
                      .kernel = AttentionKernel::kGaussian}),
           mlp({.widths = {3, 4, 2},
                .activation = Activation::kGelu,
-               .loss = MlpLoss::kMeanSquaredError})};
+               .loss = MlpLoss::kMeanSquaredError}),
+          signal_noise({.dimension = 3, .key_neurons = 2, .value_neurons = 2})};
 }
 
 using SweepOf = testing::TestWithParam<InstructionSet>;
@@ -87,6 +89,53 @@ TEST_P(SweepOf, EveryDerivativeIsThatOfFiftyDigits) {
                            {product.data(), product_size});
       const double product_error = (scale * product - exact.hessian * v).norm();
       EXPECT_LE(product_error, kTolerance * exact.hessian.norm() * v.norm());
+    }
+  }
+}
+
+TEST_P(SweepOf, EveryGaussNewtonMatrixIsThatOfFiftyDigits) {
+  using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  for (const Model& model : models()) {
+    const std::unique_ptr<Sweep> sweep = Sweep::create(*model.graph, GetParam());
+    const Eigen::Index n = model.num_parameters();
+    const Eigen::VectorXd theta = test::Numbers(8).vector(n);
+    for (const Eigen::Index count : {1, 4, 9}) {
+      SCOPED_TRACE(model.kind + ", samples: " + std::to_string(count));
+      const SampleTable samples = test::Numbers(9).table(count, model.record_size());
+      const Records records = test::records_of(samples);
+      const Eigen::MatrixXd exact =
+          static_cast<double>(count) *
+          multiprecision_derivatives(
+              *model.graph, test::span_of(theta), records, Curvature::kGaussNewton)
+              .hessian;
+      for (const Eigen::Index first : {Eigen::Index{0}, n / 2, n - 3}) {
+        RowMajor columns = RowMajor::Zero(n - first, 3);
+        sweep->curvature_columns(Curvature::kGaussNewton,
+                                 test::span_of(theta),
+                                 records,
+                                 first,
+                                 3,
+                                 {columns.data(), static_cast<std::size_t>(columns.size())});
+        EXPECT_LE((columns - exact.block(first, first, n - first, 3)).norm(),
+                  kTolerance * exact.norm());
+      }
+      // Hessian products before and after leave no trace in it.
+      const RowMajor v = test::Numbers(7).table(n, Sweep::kMaxDirections);
+      const auto size = static_cast<std::size_t>(v.size());
+      RowMajor product = RowMajor::Zero(n, Sweep::kMaxDirections);
+      RowMajor ignored = product;
+      for (const Curvature curvature :
+           {Curvature::kHessian, Curvature::kGaussNewton, Curvature::kHessian}) {
+        RowMajor& out = curvature == Curvature::kGaussNewton ? product : ignored;
+        sweep->curvature_times(curvature,
+                               test::span_of(theta),
+                               records,
+                               {v.data(), size},
+                               Sweep::kMaxDirections,
+                               {out.data(), size});
+      }
+      EXPECT_LE((product - exact * v).norm(), kTolerance * exact.norm() * v.norm());
+      EXPECT_GT((ignored - 2 * product).norm(), 1e-3 * product.norm());
     }
   }
 }

@@ -20,7 +20,7 @@ struct Loops {
   AttentionOptions options;
 
   template <typename T>
-  T operator()(const Column<T>& theta, const double* record) const {
+  Column<T> prediction(const Column<T>& theta, const double* record) const {
     using std::exp;
     using std::sqrt;
     const auto [heads, D, d, n, kernel] = options;
@@ -38,7 +38,7 @@ struct Loops {
       }
       return y;
     };
-    T loss(0.0);
+    Column<T> outputs(n);
     for (std::int64_t k = 0; k < n; ++k) {
       T output(0.0);
       for (std::int64_t h = 0; h < heads; ++h) {
@@ -64,10 +64,19 @@ struct Loops {
           }
         }
       }
-      const T residual = output - T(record[n * D + k]);
-      loss += residual * residual;
+      outputs(k) = output;
     }
-    return loss;
+    return outputs;
+  }
+
+  template <typename T>
+  T loss(const Column<T>& outputs, const double* record) const {
+    T total(0.0);
+    for (Eigen::Index k = 0; k < outputs.size(); ++k) {
+      const T residual = outputs(k) - T(record[options.sequence * options.embedding + k]);
+      total += residual * residual;
+    }
+    return total;
   }
 };
 

@@ -34,7 +34,7 @@ struct Recursion {
   LinearAttentionOptions options;
 
   template <typename T>
-  T operator()(const Column<T>& theta, const double* record) const {
+  Column<T> prediction(const Column<T>& theta, const double* record) const {
     const Eigen::Index e = options.dimension + 1;
     const Eigen::Index n = options.context;
     Dense<T> z(e, n + 1);
@@ -77,7 +77,12 @@ struct Recursion {
       const T inverse_n = T(1.0) / T(static_cast<double>(n));
       for (Eigen::Index i = 0; i < z.size(); ++i) z.data()[i] += inverse_n * update.data()[i];
     }
-    const T residual = -z(e - 1, n) - T(record[e * (n + 1)]);
+    return Column<T>::Constant(1, -z(e - 1, n));
+  }
+
+  template <typename T>
+  T loss(const Column<T>& prediction, const double* record) const {
+    const T residual = prediction(0) - T(record[(options.dimension + 1) * (options.context + 1)]);
     return residual * residual;
   }
 };

@@ -46,9 +46,7 @@ struct Loops {
   MlpOptions options;
 
   template <typename T>
-  T operator()(const Column<T>& theta, const double* record) const {
-    using std::exp;
-    using std::log;
+  Column<T> prediction(const Column<T>& theta, const double* record) const {
     const auto& widths = options.widths;
     std::vector<T> z;
     for (std::int64_t i = 0; i < widths.front(); ++i) z.push_back(T(record[i]));
@@ -64,19 +62,26 @@ struct Loops {
       }
       z = out;
     }
-    const double* target = record + widths.front();
+    return Eigen::Map<const Column<T>>(z.data(), static_cast<Eigen::Index>(z.size()));
+  }
+
+  template <typename T>
+  T loss(const Column<T>& z, const double* record) const {
+    using std::exp;
+    using std::log;
+    const double* target = record + options.widths.front();
     T total(0.0);
     if (options.loss == MlpLoss::kMeanSquaredError) {
-      for (std::size_t i = 0; i < z.size(); ++i) {
-        const T residual = z[i] - T(target[i]);
+      for (Eigen::Index i = 0; i < z.size(); ++i) {
+        const T residual = z(i) - T(target[i]);
         total += residual * residual / T(static_cast<double>(z.size()));
       }
       return total;
     }
     T of_class(0.0);
-    for (std::size_t i = 0; i < z.size(); ++i) {
-      total += exp(z[i]);
-      if (target[i] == 1) of_class = z[i];
+    for (Eigen::Index i = 0; i < z.size(); ++i) {
+      total += exp(z(i));
+      if (target[i] == 1) of_class = z(i);
     }
     return log(total) - of_class;
   }
@@ -121,7 +126,7 @@ TEST_P(Mlp, EqualsPlainLoopsAtZeroWeights) {
   }
   // Every pre-activation is exactly at the kink, where differences say nothing.
   const auto actual = test::from_objective(test::objective_of(model, samples), theta);
-  const test::MeanLoss mean{Loops{options}, samples};
+  const test::MeanLoss mean{test::Composed{Loops{options}}, samples};
   test::expect_near(actual,
                     test::by_nested_ceres<test::kNested>(mean, theta),
                     test::kDoubleTolerance,
@@ -154,7 +159,7 @@ TEST(ReluMlp, HasSlopeZeroWhereAPreActivationIsExactlyZero) {
   Eigen::VectorXd theta = test::Numbers(44).vector(17);
   theta.head(9) << 0.25, -0.25, 0.5, 1, -0.75, 0.25, 0, 0, 0;
   const auto actual = test::from_objective(test::objective_of(model, samples), theta);
-  const test::MeanLoss mean{Loops{options}, samples};
+  const test::MeanLoss mean{test::Composed{Loops{options}}, samples};
   test::expect_near(actual,
                     test::by_nested_ceres<test::kNested>(mean, theta),
                     test::kDoubleTolerance,

@@ -10,12 +10,14 @@
 #include <vector>
 
 #include <Eigen/Core>
+#include <Eigen/Eigenvalues>
 #include <gtest/gtest.h>
 
 #include <hesscope/autodiff/multiprecision.h>
 #include <hesscope/models/model.h>
 #include <hesscope/objective/graph_objective.h>
 
+#include "support/gauss_newton_oracle.h"
 #include "support/loss_oracle.h"
 
 namespace hesscope::test {
@@ -54,6 +56,20 @@ inline GraphObjective objective_of(const Model& model, const SampleTable& sample
   return {model, samples, {.num_threads = 2}};
 }
 
+/// A model's two parts as one loss(theta, record).
+template <typename Parts>
+struct Composed {
+  Parts parts;
+
+  template <typename T>
+  T operator()(const Column<T>& theta, const double* record) const {
+    return parts.loss(parts.prediction(theta, record), record);
+  }
+};
+
+template <typename Parts>
+Composed(Parts) -> Composed<Parts>;
+
 inline Derivatives fifty_digit_tape(const Model& model,
                                     const Eigen::VectorXd& theta,
                                     const SampleTable& samples) {
@@ -86,20 +102,55 @@ inline void expect_matches_gradient_differences(const Objective& objective,
   EXPECT_LE(truncation + rounding, 1e-4 * (1 + H.norm())) << "the prediction says nothing";
 }
 
-/// Where the loss is smooth: all oracles.
-template <typename Loss>
+/// The Gauss-Newton matrix against J^T (d2l/dz2) J, sample by sample, and what its definition says.
+template <typename Parts>
+void expect_exact_gauss_newton(const Model& model,
+                               const Parts& parts,
+                               const Eigen::VectorXd& theta,
+                               const SampleTable& samples) {
+  const GraphObjective objective = objective_of(model, samples);
+  ASSERT_TRUE(objective.has_gauss_newton());
+  const Eigen::MatrixXd G = objective.gauss_newton(theta);
+  EXPECT_EQ(G, G.transpose().eval());
+  expect_near(G,
+              gauss_newton(parts, samples, theta, ByNestedCeres<kNested>{}),
+              kDoubleTolerance,
+              "J^T L J by nested Jets");
+  expect_near(G,
+              gauss_newton(parts, samples, theta, ByFiftyDigits{}),
+              kExactTolerance,
+              "J^T L J by 50-digit differences");
+  expect_near(G,
+              multiprecision_derivatives(
+                  *model.graph, span_of(theta), records_of(samples), Curvature::kGaussNewton)
+                  .hessian,
+              kExactTolerance,
+              "the 50-digit tape");
+  const Eigen::MatrixXd V = Numbers(91).table(theta.size(), 9);
+  EXPECT_TRUE((objective.gauss_newton_times(theta, V) - G * V).norm() <=
+              kDoubleTolerance * G.norm() * V.norm());
+  // Every model's loss is convex in its prediction.
+  const double smallest = G.selfadjointView<Eigen::Lower>().eigenvalues().minCoeff();
+  EXPECT_TRUE(smallest >= -kDoubleTolerance * G.norm()) << smallest;
+}
+
+/// Where the loss is smooth: all oracles. `parts` writes the model once more as scalar code:
+///   template <typename T> Column<T> prediction(const Column<T>& theta, const double* record)
+///   const; template <typename T> T loss(const Column<T>& prediction, const double* record) const;
+template <typename Parts>
 void expect_exact(const Model& model,
-                  const Loss& loss,
+                  const Parts& parts,
                   const Eigen::VectorXd& theta,
                   const SampleTable& samples) {
   ASSERT_EQ(model.num_parameters(), theta.size());
-  const MeanLoss mean{loss, samples};
+  const MeanLoss mean{Composed{parts}, samples};
   const GraphObjective objective = objective_of(model, samples);
   const Derivatives actual = from_objective(objective, theta);
   expect_near(actual, by_nested_ceres<kNested>(mean, theta), kDoubleTolerance, "nested Jets");
   expect_near(actual, by_fifty_digits(mean, theta), kExactTolerance, "50-digit differences");
   expect_near(actual, fifty_digit_tape(model, theta, samples), kExactTolerance, "50-digit tape");
   expect_matches_gradient_differences(objective, theta);
+  expect_exact_gauss_newton(model, parts, theta, samples);
 }
 
 }  // namespace hesscope::test

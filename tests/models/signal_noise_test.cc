@@ -20,9 +20,7 @@ struct Loops {
   SignalNoiseOptions options;
 
   template <typename T>
-  T operator()(const Column<T>& theta, const double* record) const {
-    using std::exp;
-    using std::log1p;
+  Column<T> prediction(const Column<T>& theta, const double* record) const {
     const auto [d, mk, mv] = options;
     const auto along = [&, d = d](std::int64_t row, std::int64_t token) {  // theta's row . x_token
       T total(0.0);
@@ -45,7 +43,14 @@ struct Loops {
         }
       }
     }
-    return log1p(exp(T(-record[2 * d]) * f / T(static_cast<double>(mv))));
+    return Column<T>::Constant(1, f / T(static_cast<double>(mv)));
+  }
+
+  template <typename T>
+  T loss(const Column<T>& f, const double* record) const {
+    using std::exp;
+    using std::log1p;
+    return log1p(exp(T(-record[2 * options.dimension]) * f(0)));
   }
 };
 

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cmath>
 #include <limits>
+#include <string>
 
 #include <Eigen/Core>
 #include <gtest/gtest.h>
 
 #include <hesscope/core/error.h>
+#include <hesscope/models/mlp.h>
 #include <hesscope/objective/functor_objective.h>
+#include <hesscope/objective/graph_objective.h>
 #include <hesscope/spectra/operators.h>
 
 #include "spectra/matrices.h"
+#include "support/refusal.h"
 
 namespace hesscope {
 namespace {
@@ -62,6 +66,22 @@ TEST(HessianOperator, IsTheHessianOverTheRange) {
   MatrixXd expected = 2.0 * a * a.transpose();
   expected.diagonal() += 3.0 * theta.array().exp().matrix();
   expect_is(HessianOperator(objective, theta, range), expected);
+}
+
+TEST(GaussNewtonOperator, IsTheHessianWithoutItsResidualPart) {
+  const Model model = mlp({.widths = {2, 3, 2}, .loss = MlpLoss::kMeanSquaredError});
+  const SampleTable samples = test::random_matrix(20, model.record_size(), 11);
+  const GraphObjective objective(model, samples);
+  const VectorXd theta = test::random_matrix(model.num_parameters(), 1, 12);
+  const SampleRange range{3, 17};
+  const MatrixXd h = objective.hessian(theta, range, {});
+  const MatrixXd g = objective.gauss_newton(theta, range, {});
+  EXPECT_GT((h - g).norm(), 0.1 * h.norm());
+  expect_is(GaussNewtonOperator(objective, theta, range), g);
+  expect_is(ResidualOperator(objective, theta, range), h - g);
+  expect_is(GaussNewtonOperator(objective, theta), objective.gauss_newton(theta));
+  expect_is(ResidualOperator(objective, theta),
+            objective.hessian(theta) - objective.gauss_newton(theta));
 }
 
 TEST(BlockOperator, IsTheDiagonalBlock) {
@@ -135,6 +155,12 @@ TEST(SymmetricOperator, RefusesWhatDoesNotFit) {
   const auto objective = make_objective(Loss{}, 6, 10);
   EXPECT_THROW(HessianOperator(objective, VectorXd::Ones(5)), PreconditionError);
   EXPECT_THROW(HessianOperator(objective, VectorXd::Ones(6), {0, 11}), PreconditionError);
+  const std::string what =
+      ": the Gauss-Newton matrix needs an objective that declares a prediction";
+  test::expect_refusal([&] { GaussNewtonOperator(objective, VectorXd::Ones(6)); },
+                       "GaussNewtonOperator" + what);
+  test::expect_refusal([&] { ResidualOperator(objective, VectorXd::Ones(6)); },
+                       "ResidualOperator" + what);
 }
 
 }  // namespace

@@ -124,11 +124,13 @@ inline Derivatives from_objective(const Objective& objective, const Eigen::Vecto
   return {value, std::move(gradient), objective.hessian(theta)};
 }
 
-/// The mean over the samples by the graph engine, `width` Hessian columns at a time.
+/// The mean over the samples by the graph engine, `width` columns of the Hessian or of another
+/// curvature at a time.
 inline Derivatives from_sweep(const Graph& graph,
                               const Eigen::VectorXd& theta,
                               const SampleTable& samples,
-                              int width = Sweep::kMaxDirections) {
+                              int width = Sweep::kMaxDirections,
+                              Curvature curvature = Curvature::kHessian) {
   const auto sweep = Sweep::create(graph);
   const Records records = records_of(samples);
   const Eigen::Index n = theta.size();
@@ -143,7 +145,7 @@ inline Derivatives from_sweep(const Graph& graph,
   for (Eigen::Index first = 0; first < n; first += width) {
     const int columns = static_cast<int>(std::min<Eigen::Index>(width, n - first));
     std::vector<double> block(static_cast<std::size_t>((n - first) * columns));
-    sweep->hessian_columns(span_of(theta), records, first, columns, block);
+    sweep->curvature_columns(curvature, span_of(theta), records, first, columns, block);
     for (int k = 0; k < columns; ++k) {
       for (Eigen::Index i = first + k; i < n; ++i) {
         const double entry = block[static_cast<std::size_t>((i - first) * columns + k)] / count;

@@ -85,6 +85,28 @@ void require_positive(const char* operation,
   }
 }
 
+// Whether a change of a parameter reaches the output when the prediction is held fixed.
+bool bypasses(std::span<const Node> nodes, std::int32_t prediction, std::int32_t output) {
+  std::vector<bool> depends(nodes.size());
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (i == static_cast<std::size_t>(prediction)) continue;
+    depends[i] = nodes[i].op == Op::kParameter;
+    for (const std::int32_t operand : {nodes[i].a, nodes[i].b}) {
+      if (operand >= 0 && depends[static_cast<std::size_t>(operand)]) depends[i] = true;
+    }
+  }
+  return depends[static_cast<std::size_t>(output)];
+}
+
+void require_through_prediction(const char* operation,
+                                std::span<const Node> nodes,
+                                std::int32_t prediction,
+                                std::int32_t output) {
+  if (prediction >= 0 && output >= 0 && bypasses(nodes, prediction, output)) {
+    fail(operation, "the loss must depend on parameters through the prediction alone");
+  }
+}
+
 }  // namespace
 
 Eigen::Index Var::rows() const { return graph_->nodes()[static_cast<std::size_t>(node_)].rows; }
@@ -123,7 +145,14 @@ void Graph::set_output(Var loss) {
   if (loss.rows() != 1 || loss.cols() != 1) {
     fail("Graph::set_output", "the loss must be 1 x 1, got " + shape(loss));
   }
+  require_through_prediction("Graph::set_output", nodes_, prediction_, loss.node());
   output_ = loss.node();
+}
+
+void Graph::set_prediction(Var z) {
+  if (&z.graph() != this) fail("Graph::set_prediction", "the prediction belongs to another graph");
+  require_through_prediction("Graph::set_prediction", nodes_, z.node(), output_);
+  prediction_ = z.node();
 }
 
 Var operator+(Var a, Var b) { return elementwise("operator+", Op::kAdd, a, b); }

@@ -11,7 +11,9 @@
 //   Var W = g.parameter(0, 3, 2);               // parameters 0..5, row-major
 //   Var x = g.input(0, 2, 1);                   // entries 0..1 of a sample's record
 //   Var y = g.input(2, 3, 1);                   // entries 2..4
-//   g.set_output(sum(square(tanh(matmul(W, x)) - y)));
+//   Var z = tanh(matmul(W, x));
+//   g.set_prediction(z);                        // optional: gives the Gauss-Newton matrix
+//   g.set_output(sum(square(z - y)));
 //
 // The graph is the same for every sample: a forward pass cannot branch on values. Functions that
 // must are written against plain scalars instead (derivatives.h).
@@ -114,14 +116,24 @@ class Graph {
 
   Var constant(const Eigen::Ref<const Eigen::MatrixXd>& value);
 
-  /// Declares the 1 x 1 loss of a sample.
+  /// Declares the 1 x 1 loss of a sample. @throws PreconditionError if it has another shape or
+  /// depends on a parameter other than through the prediction, where one is declared.
   void set_output(Var loss);
+
+  /// Declares what the model says of a sample, a matrix z: the loss is a function of z and the
+  /// sample's data alone. This defines the Gauss-Newton matrix (curvature.h); z shifted by data is
+  /// as good. @throws PreconditionError if the output, where declared before, depends on a
+  /// parameter in another way.
+  void set_prediction(Var z);
 
   std::span<const Node> nodes() const { return nodes_; }
 
   std::span<const double> constants() const { return constants_; }
 
   std::int32_t output() const { return output_; }
+
+  /// The prediction's node, -1 if none was declared.
+  std::int32_t prediction() const { return prediction_; }
 
   /// One past the largest parameter index used.
   Eigen::Index num_parameters() const { return num_parameters_; }
@@ -136,6 +148,7 @@ class Graph {
   std::vector<Node> nodes_;
   std::vector<double> constants_;  ///< row-major values of the kConstant nodes
   std::int32_t output_ = -1;
+  std::int32_t prediction_ = -1;
   Eigen::Index num_parameters_ = 0;
   Eigen::Index record_size_ = 0;
 };

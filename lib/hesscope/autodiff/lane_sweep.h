@@ -115,29 +115,32 @@ class LaneSweep final : public Sweep {
     });
   }
 
-  void hessian_columns(std::span<const double> theta,
-                       Records records,
-                       Eigen::Index first_column,
-                       int num_columns,
-                       std::span<double> out) override {
+  void curvature_columns(Curvature curvature,
+                         std::span<const double> theta,
+                         Records records,
+                         Eigen::Index first_column,
+                         int num_columns,
+                         std::span<double> out) override {
     const SweepPlan plan =
-        plan_sweep(*graph_, first_column, first_column + num_columns, first_column);
+        plan_sweep(*graph_, first_column, first_column + num_columns, first_column, curvature);
     const auto unit = [&](Eigen::Index j, int k) {
       return k < num_columns && j == first_column + k ? 1.0 : 0.0;
     };
     second_order(theta, records, plan, unit, first_column, num_columns, out);
   }
 
-  void hessian_times(std::span<const double> theta,
-                     Records records,
-                     std::span<const double> directions,
-                     int num_directions,
-                     std::span<double> out) override {
+  void curvature_times(Curvature curvature,
+                       std::span<const double> theta,
+                       Records records,
+                       std::span<const double> directions,
+                       int num_directions,
+                       std::span<double> out) override {
+    const SweepPlan plan = plan_sweep(*graph_, 0, graph_->num_parameters(), 0, curvature);
     const auto entry = [&](Eigen::Index j, int k) {
       return k < num_directions ? directions[static_cast<std::size_t>(j * num_directions + k)]
                                 : 0.0;
     };
-    second_order(theta, records, all_, entry, 0, num_directions, out);
+    second_order(theta, records, plan, entry, 0, num_directions, out);
   }
 
  private:

@@ -35,7 +35,8 @@ struct BaseConstants<Real50> {
 
 MultiprecisionDerivatives multiprecision_derivatives(const Graph& graph,
                                                      std::span<const double> theta,
-                                                     Records records) {
+                                                     Records records,
+                                                     Curvature curvature) {
   using detail::Real50;
   constexpr int kWidth = 4;
   using Tape = detail::Tape<Real50, kWidth>;
@@ -62,7 +63,7 @@ MultiprecisionDerivatives multiprecision_derivatives(const Graph& graph,
     });
     // All rows of all columns, without the double-precision engine's use of symmetry.
     for (Eigen::Index first = 0; first < n; first += kWidth) {
-      const detail::SweepPlan plan = detail::plan_sweep(graph, first, first + kWidth, 0);
+      const detail::SweepPlan plan = detail::plan_sweep(graph, first, first + kWidth, 0, curvature);
       tape.seed(plan, [&](Eigen::Index j, int k) { return j == first + k ? 1.0 : 0.0; });
       tape.forward_jets(plan);
       tape.reverse_jets(plan, Real50(1));

@@ -13,8 +13,8 @@
 
 namespace hesscope {
 
-/// Value, gradient and Hessian of the mean loss, each correctly rounded from a 50-digit
-/// computation.
+/// Value, gradient and Hessian (or Gauss-Newton matrix, where that was asked for) of the mean loss,
+/// each correctly rounded from a 50-digit computation.
 struct MultiprecisionDerivatives {
   double value;
   Eigen::VectorXd gradient;
@@ -24,11 +24,13 @@ struct MultiprecisionDerivatives {
 /// Evaluates the mean loss of the samples at theta, and its derivatives, in 50-digit arithmetic.
 ///
 /// The inputs are taken as the exact values of the given doubles.
-/// @throws PreconditionError if theta's size does not fit the graph or there is no sample.
+/// @throws PreconditionError if theta's size does not fit the graph, there is no sample, or the
+///         Gauss-Newton matrix is asked for of a graph without a prediction.
 /// @cost   about a thousand times the double-precision Hessian on one thread: for tests and spot
 /// checks.
 MultiprecisionDerivatives multiprecision_derivatives(const Graph& graph,
                                                      std::span<const double> theta,
-                                                     Records records);
+                                                     Records records,
+                                                     Curvature curvature = Curvature::kHessian);
 
 }  // namespace hesscope

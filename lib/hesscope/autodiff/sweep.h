@@ -10,6 +10,7 @@
 
 #include <Eigen/Core>
 
+#include <hesscope/autodiff/curvature.h>
 #include <hesscope/autodiff/graph.h>
 #include <hesscope/simd/instruction_set.h>
 
@@ -53,21 +54,41 @@ class Sweep {
                                     std::span<double> gradients) = 0;
 
   /// Adds rows first_column <= i < n of columns [first_column, first_column + num_columns) of the
-  /// sum of the Hessians: H(i, first_column + k) goes to out[(i - first_column) * num_columns + k].
-  /// Requires 1 <= num_columns <= kMaxDirections.
-  virtual void hessian_columns(std::span<const double> theta,
+  /// sum of the Hessians, or of another curvature: H(i, first_column + k) goes to
+  /// out[(i - first_column) * num_columns + k]. Requires 1 <= num_columns <= kMaxDirections.
+  /// @throws PreconditionError for Curvature::kGaussNewton if the graph has no prediction.
+  virtual void curvature_columns(Curvature curvature,
+                                 std::span<const double> theta,
+                                 Records records,
+                                 Eigen::Index first_column,
+                                 int num_columns,
+                                 std::span<double> out) = 0;
+
+  /// Adds (sum of Hessians, or of another curvature) V for V of size n x num_directions, both V and
+  /// the result with entry (i, k) at [i * num_directions + k]. Requires 1 <= num_directions <=
+  /// kMaxDirections. @throws PreconditionError as above.
+  virtual void curvature_times(Curvature curvature,
+                               std::span<const double> theta,
                                Records records,
-                               Eigen::Index first_column,
-                               int num_columns,
+                               std::span<const double> directions,
+                               int num_directions,
                                std::span<double> out) = 0;
 
-  /// Adds (sum of Hessians) V for V of size n x num_directions, both V and the result with
-  /// entry (i, k) at [i * num_directions + k]. Requires 1 <= num_directions <= kMaxDirections.
-  virtual void hessian_times(std::span<const double> theta,
-                             Records records,
-                             std::span<const double> directions,
-                             int num_directions,
-                             std::span<double> out) = 0;
+  void hessian_columns(std::span<const double> theta,
+                       Records records,
+                       Eigen::Index first_column,
+                       int num_columns,
+                       std::span<double> out) {
+    curvature_columns(Curvature::kHessian, theta, records, first_column, num_columns, out);
+  }
+
+  void hessian_times(std::span<const double> theta,
+                     Records records,
+                     std::span<const double> directions,
+                     int num_directions,
+                     std::span<double> out) {
+    curvature_times(Curvature::kHessian, theta, records, directions, num_directions, out);
+  }
 };
 
 }  // namespace hesscope

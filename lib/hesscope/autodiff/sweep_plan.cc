@@ -1,25 +1,35 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <hesscope/autodiff/sweep_plan.h>
+#include <hesscope/core/error.h>
 
 namespace hesscope::detail {
 
 SweepPlan plan_sweep(const Graph& graph,
                      Eigen::Index first_seeded,
                      Eigen::Index end_seeded,
-                     Eigen::Index first_needed) {
+                     Eigen::Index first_needed,
+                     Curvature curvature) {
+  const bool is_hessian = curvature == Curvature::kHessian;
+  if (!is_hessian && graph.prediction() < 0) {
+    throw PreconditionError("Sweep: the Gauss-Newton matrix needs a graph with a prediction");
+  }
   const auto nodes = graph.nodes();
-  SweepPlan plan{std::vector<std::uint8_t>(nodes.size()), std::vector<std::uint8_t>(nodes.size())};
+  const auto prediction = static_cast<std::size_t>(graph.prediction());
+  SweepPlan plan(nodes.size());
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const Graph::Node& node = nodes[i];
     if (node.op == Graph::Op::kParameter) {
       const Eigen::Index end = node.offset + node.size();
-      plan.active[i] = node.offset < end_seeded && end > first_seeded;
-      plan.needed[i] = end > first_needed;
+      plan[i].active = node.offset < end_seeded && end > first_seeded;
+      plan[i].needed = end > first_needed;
     }
+    plan[i].curved = is_hessian;
     for (const std::int32_t operand : {node.a, node.b}) {
       if (operand < 0) continue;
-      plan.active[i] |= plan.active[static_cast<std::size_t>(operand)];
-      plan.needed[i] |= plan.needed[static_cast<std::size_t>(operand)];
+      const auto earlier = static_cast<std::size_t>(operand);
+      if (plan[earlier].active) plan[i].active = true;
+      if (plan[earlier].needed) plan[i].needed = true;
+      if (plan[earlier].curved || earlier == prediction) plan[i].curved = true;
     }
   }
   return plan;

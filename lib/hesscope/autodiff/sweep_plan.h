@@ -1,25 +1,33 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <cstdint>
 #include <vector>
 
+#include <hesscope/autodiff/curvature.h>
 #include <hesscope/autodiff/graph.h>
 
 namespace hesscope::detail {
 
-/// Which nodes carry Jets forwards (active) and which have an adjoint (needed); active implies
-/// needed.
-struct SweepPlan {
-  std::vector<std::uint8_t> active;
-  std::vector<std::uint8_t> needed;
+/// What a sweep does with a node.
+struct NodePlan {
+  bool active = false;  ///< carries Jets forwards; implies needed
+  bool needed = false;  ///< has an adjoint
+  /// Its own second derivatives count: backwards it multiplies by its derivative at the Jets of its
+  /// operands, elsewhere by that at their plain values. All nodes for the Hessian, those that
+  /// depend on the prediction (it excluded) for the Gauss-Newton matrix.
+  bool curved = false;
 };
+
+/// Of each node of a graph. One vector, whose destructor is inlined: kernels share no function.
+using SweepPlan = std::vector<NodePlan>;
 
 /// The plan for directions in the span of e_j, first_seeded <= j < end_seeded, and rows i >=
 /// first_needed. Requires first_needed <= first_seeded.
+/// @throws PreconditionError for the Gauss-Newton matrix of a graph without a prediction.
 SweepPlan plan_sweep(const Graph& graph,
                      Eigen::Index first_seeded,
                      Eigen::Index end_seeded,
-                     Eigen::Index first_needed);
+                     Eigen::Index first_needed,
+                     Curvature curvature = Curvature::kHessian);
 
 }  // namespace hesscope::detail

@@ -16,6 +16,12 @@
 // Both sets are suffixes of the network: the sweep for the parameters of layer l begins and ends
 // there.
 //
+// The Gauss-Newton matrix G = J^T (d2l/dz2) J of a loss l(z(theta)) comes from the same sweep with
+// the nodes up to the prediction z taken as linear (not curved). Past z the adjoints are as ever:
+//   zbar = dl/dz + sum_k ((d2l/dz2) J d_k) eps_k,
+// and before it J^T at the plain theta, which has no infinitesimal part, makes of the second term
+// sum_k (G d_k) eps_k.
+//
 // Sizes are fixed by the graph, so a tape allocates once and can be run for any number of samples.
 #pragma once
 
@@ -94,7 +100,7 @@ class Tape {
     jets_.resize(values_.size());
     jet_adjoints_.resize(values_.size());
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
-      if (nodes_[i].op != Op::kParameter || !plan.active[i]) continue;
+      if (nodes_[i].op != Op::kParameter || !plan[i].active) continue;
       for (Eigen::Index e = 0; e < nodes_[i].size(); ++e) {
         Jet& jet = jets_[index(i, e)];
         jet.a = values_[index(i, e)];
@@ -103,14 +109,15 @@ class Tape {
     }
   }
 
-  /// Values of the inactive nodes, Jets of the active ones. Parameters must have been set and
-  /// seeded with this plan, inputs set.
+  /// Values of the inactive nodes, Jets of the active ones, both of those that are active but not
+  /// curved. Parameters must have been set and seeded with this plan, inputs set.
   void forward_jets(const SweepPlan& plan) {
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
-      if (!plan.active[i]) {
+      if (!plan[i].active) {
         forward_plain(i);
       } else if (nodes_[i].op != Op::kParameter) {
         forward_active(plan, i);
+        if (!plan[i].curved) copy_values(i);
       }
     }
   }
@@ -165,7 +172,7 @@ class Tape {
   template <typename F>
   void with_operand(const SweepPlan& plan, std::int32_t operand, F use) const {
     const auto node = static_cast<std::size_t>(operand);
-    if (plan.active[node]) {
+    if (plan[node].active) {
       use(view<const Jet>(jets_.data(), node));
     } else {
       use(view<const B>(values_.data(), node));
@@ -204,34 +211,38 @@ class Tape {
     });
   }
 
+  // From the Jets.
+  void copy_values(std::size_t i) {
+    for (Eigen::Index e = 0; e < nodes_[i].size(); ++e) values_[index(i, e)] = jets_[index(i, e)].a;
+  }
+
   template <typename Bar>
   void run_reverse(const SweepPlan& plan, std::vector<Bar>& bars, const Bar& output_adjoint) {
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
-      if (!plan.needed[i]) continue;
+      if (!plan[i].needed) continue;
       for (Eigen::Index e = 0; e < nodes_[i].size(); ++e) bars[index(i, e)] = Bar{};
     }
     bars[index(output_node(), 0)] = output_adjoint;
     for (std::size_t i = output_node() + 1; i-- > 0;) {
       const Node& node = nodes_[i];
-      if (!plan.needed[i] || node.a < 0) continue;
+      if (!plan[i].needed || node.a < 0) continue;
       const View<const Bar> bar = view<const Bar>(bars.data(), i);
       if (node.b < 0) {
         reverse_unary<Bar>(plan, i, view<Bar>(bars.data(), static_cast<std::size_t>(node.a)), bar);
       } else {
-        reverse_binary<Bar>(plan, node, bars, bar);
+        reverse_binary<Bar>(plan, i, bars, bar);
       }
     }
   }
 
-  // Calls use(view) with the operand as this sweep sees it: plain in a first-order sweep, by
-  // activity in a second-order one.
+  // Calls use(view) with the operand as this sweep, on its way back through node i, sees it: plain
+  // in a first-order sweep and where i is not curved, otherwise by activity.
   template <typename Bar, typename F>
-  void with_value(const SweepPlan& plan, std::int32_t operand, F use) const {
-    if constexpr (std::is_same_v<Bar, B>) {
-      use(view<const B>(values_.data(), static_cast<std::size_t>(operand)));
-    } else {
-      with_operand(plan, operand, use);
+  void with_value(const SweepPlan& plan, std::size_t i, std::int32_t operand, F use) const {
+    if constexpr (!std::is_same_v<Bar, B>) {
+      if (plan[i].curved) return with_operand(plan, operand, use);
     }
+    use(view<const B>(values_.data(), static_cast<std::size_t>(operand)));
   }
 
   template <typename Bar>
@@ -248,14 +259,14 @@ class Tape {
       }
       case Op::kElementary:
         return with_value<Bar>(
-            plan, node.a, [&](auto a) { elementary_reverse(node.function, a_bar, bar, a); });
+            plan, i, node.a, [&](auto a) { elementary_reverse(node.function, a_bar, bar, a); });
       case Op::kSoftmaxRows:
-        return with_value<Bar>(plan, static_cast<std::int32_t>(i), [&](auto p) {
+        return with_value<Bar>(plan, i, static_cast<std::int32_t>(i), [&](auto p) {
           softmax_rows_reverse(a_bar, bar, p);
         });
       case Op::kLogSumExp:
         return with_value<Bar>(
-            plan, node.a, [&](auto a) { log_sum_exp_reverse(a_bar, bar(0, 0), a); });
+            plan, i, node.a, [&](auto a) { log_sum_exp_reverse(a_bar, bar(0, 0), a); });
       case Op::kSum:
         return accumulate(a_bar, [&](Eigen::Index, Eigen::Index) { return bar(0, 0); });
       case Op::kSlice:
@@ -272,13 +283,14 @@ class Tape {
 
   template <typename Bar>
   void reverse_binary(const SweepPlan& plan,
-                      const Node& node,
+                      std::size_t i,
                       std::vector<Bar>& bars,
                       View<const Bar> bar) const {
+    const Node& node = nodes_[i];
     const auto a_node = static_cast<std::size_t>(node.a);
     const auto b_node = static_cast<std::size_t>(node.b);
-    const bool a_needed = plan.needed[a_node] != 0;
-    const bool b_needed = plan.needed[b_node] != 0;
+    const bool a_needed = plan[a_node].needed != 0;
+    const bool b_needed = plan[b_node].needed != 0;
     View<Bar> a_bar = view<Bar>(bars.data(), a_node);
     View<Bar> b_bar = view<Bar>(bars.data(), b_node);
     const auto bar_at = [&](Eigen::Index r, Eigen::Index c) { return bar(r, c); };
@@ -295,20 +307,20 @@ class Tape {
         return;
       case Op::kHadamard:
         if (a_needed)
-          with_value<Bar>(plan, node.b, [&](auto b) { hadamard_reverse(a_bar, bar, b); });
+          with_value<Bar>(plan, i, node.b, [&](auto b) { hadamard_reverse(a_bar, bar, b); });
         if (b_needed)
-          with_value<Bar>(plan, node.a, [&](auto a) { hadamard_reverse(b_bar, bar, a); });
+          with_value<Bar>(plan, i, node.a, [&](auto a) { hadamard_reverse(b_bar, bar, a); });
         return;
       case Op::kMatmul:
         // C = op(A) op(B): op(A)bar += Cbar op(B)^T, op(B)bar += op(A)^T Cbar.
         if (a_needed) {
-          with_value<Bar>(plan, node.b, [&](auto b) {
+          with_value<Bar>(plan, i, node.b, [&](auto b) {
             accumulate_product(
                 a_bar.transposed_if(node.transpose_a), bar, b.transposed_if(!node.transpose_b));
           });
         }
         if (b_needed) {
-          with_value<Bar>(plan, node.a, [&](auto a) {
+          with_value<Bar>(plan, i, node.a, [&](auto a) {
             accumulate_product(
                 b_bar.transposed_if(node.transpose_b), a.transposed_if(!node.transpose_a), bar);
           });
@@ -316,12 +328,12 @@ class Tape {
         return;
       case Op::kCrossEntropy:
         // The target is data: it is plain and has no adjoint.
-        return with_value<Bar>(plan, node.a, [&](auto a) {
+        return with_value<Bar>(plan, i, node.a, [&](auto a) {
           cross_entropy_reverse(a_bar, bar(0, 0), a, view<const B>(values_.data(), b_node));
         });
       case Op::kSquaredDistances:
-        return with_value<Bar>(plan, node.a, [&](auto a) {
-          with_value<Bar>(plan, node.b, [&](auto b) {
+        return with_value<Bar>(plan, i, node.a, [&](auto a) {
+          with_value<Bar>(plan, i, node.b, [&](auto b) {
             squared_distances_reverse(
                 a_needed ? &a_bar : nullptr, b_needed ? &b_bar : nullptr, bar, a, b);
           });

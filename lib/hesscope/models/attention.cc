@@ -36,6 +36,7 @@ Model attention(const AttentionOptions& options) {
     const Var output = matmul(head, slice(wo, h * d, 0, d, 1));
     residual = residual ? *residual + output : output - target;
   }
+  b.set_prediction(*residual);  // MH - y: of the same curvature as MH
   return b.finish(sum(square(*residual)));
 }
 

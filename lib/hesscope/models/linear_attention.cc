@@ -84,6 +84,7 @@ Model linear_attention(const LinearAttentionOptions& options) {
     }
   }
   const Var prediction = -slice(q, e - 1, 0, 1, 1);
+  b.set_prediction(prediction);
   Model model = b.finish(square(prediction - target));
   model.structured_hessian =
       linear_attention_hessian({.layers = options.layers,

@@ -80,6 +80,7 @@ Model mlp(const MlpOptions& options) {
     z = matmul(weight, z) + bias;
     if (activation && i + 2 < widths.size()) z = elementary(*activation, z);
   }
+  b.set_prediction(z);
   const auto loss = [&] {
     if (options.loss == MlpLoss::kCrossEntropy) {
       return cross_entropy(z, b.one_hot("target", widths.back()));

@@ -76,7 +76,13 @@ class ModelBuilder {
 
   Var constant(const Eigen::Ref<const Eigen::MatrixXd>& value) { return graph_->constant(value); }
 
+  /// Declares what the model says of a sample, of which alone the loss will be a function. Gives
+  /// the model a Gauss-Newton matrix; see Graph::set_prediction.
+  void set_prediction(Var z) { graph_->set_prediction(z); }
+
   /// The model with this loss of one sample (1 x 1). The builder is spent.
+  /// @throws PreconditionError if the loss depends on a parameter other than through the declared
+  /// prediction.
   Model finish(Var loss);
 
  private:

@@ -24,6 +24,7 @@ Model signal_noise(const SignalNoiseOptions& options) {
   const Var mixed = matmul(weights, x);
   const Var f = (1.0 / static_cast<double>(options.value_neurons)) *
                 (sum(matmul_nt(mixed, wv_pos)) - sum(matmul_nt(mixed, wv_neg)));
+  b.set_prediction(f);
   return b.finish(softplus(-hadamard(y, f)));
 }
 

@@ -177,10 +177,28 @@ Objective::Matrix GraphObjective::hessian_times(const ConstVectorRef& theta,
                                                 const ConstMatrixRef& directions,
                                                 SampleRange range) const {
   require_point(*this, "hessian_times", theta, range);
+  return products("hessian_times", Curvature::kHessian, theta, directions, range);
+}
+
+bool GraphObjective::has_gauss_newton() const { return impl_->model.graph->prediction() >= 0; }
+
+Objective::Matrix GraphObjective::gauss_newton_times(const ConstVectorRef& theta,
+                                                     const ConstMatrixRef& directions,
+                                                     SampleRange range) const {
+  require_gauss_newton(*this, "gauss_newton_times");
+  require_point(*this, "gauss_newton_times", theta, range);
+  return products("gauss_newton_times", Curvature::kGaussNewton, theta, directions, range);
+}
+
+Objective::Matrix GraphObjective::products(const char* function,
+                                           Curvature curvature,
+                                           const ConstVectorRef& theta,
+                                           const ConstMatrixRef& directions,
+                                           SampleRange range) const {
   const Eigen::Index n = num_parameters();
   if (directions.rows() != n) {
     throw PreconditionError(
-        fmt::format("hessian_times: directions must have {} rows, got {}", n, directions.rows()));
+        fmt::format("{}: directions must have {} rows, got {}", function, n, directions.rows()));
   }
   using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   const Vector point = theta;
@@ -195,11 +213,12 @@ Objective::Matrix GraphObjective::hessian_times(const ConstVectorRef& theta,
     impl_->sum(range,
                {product.data(), static_cast<std::size_t>(product.size())},
                [&](Sweep& sweep, Records records, std::span<double> partial) {
-                 sweep.hessian_times(span_of(point),
-                                     records,
-                                     {v.data(), static_cast<std::size_t>(v.size())},
-                                     static_cast<int>(width),
-                                     partial);
+                 sweep.curvature_times(curvature,
+                                       span_of(point),
+                                       records,
+                                       {v.data(), static_cast<std::size_t>(v.size())},
+                                       static_cast<int>(width),
+                                       partial);
                });
     result.middleCols(first, width) = scale * product;
   });
@@ -210,21 +229,37 @@ Objective::Matrix GraphObjective::hessian(const ConstVectorRef& theta,
                                           SampleRange range,
                                           const ProgressCallback& progress) const {
   require_point(*this, "hessian", theta, range);
+  if (impl_->model.structured_hessian == nullptr) {
+    return matrix(Curvature::kHessian, theta, range, progress);
+  }
+  const Vector point = theta;
+  Matrix h(num_parameters(), num_parameters());
+  detail::ProgressCounter counter(progress, range.size());
+  impl_->model.structured_hessian->sum(
+      span_of(point),
+      impl_->records(range),
+      impl_->executor,
+      [&](Eigen::Index num_samples) { counter.advance(num_samples); },
+      h);
+  h *= 1.0 / static_cast<double>(range.size());
+  return h;
+}
+
+Objective::Matrix GraphObjective::gauss_newton(const ConstVectorRef& theta,
+                                               SampleRange range,
+                                               const ProgressCallback& progress) const {
+  require_gauss_newton(*this, "gauss_newton");
+  require_point(*this, "gauss_newton", theta, range);
+  return matrix(Curvature::kGaussNewton, theta, range, progress);
+}
+
+Objective::Matrix GraphObjective::matrix(Curvature curvature,
+                                         const ConstVectorRef& theta,
+                                         SampleRange range,
+                                         const ProgressCallback& progress) const {
   const Eigen::Index n = num_parameters();
   const Vector point = theta;
   const double scale = 1.0 / static_cast<double>(range.size());
-  if (impl_->model.structured_hessian != nullptr) {
-    Matrix h(n, n);
-    detail::ProgressCounter counter(progress, range.size());
-    impl_->model.structured_hessian->sum(
-        span_of(point),
-        impl_->records(range),
-        impl_->executor,
-        [&](Eigen::Index num_samples) { counter.advance(num_samples); },
-        h);
-    h *= scale;
-    return h;
-  }
   constexpr Eigen::Index kWidth = Sweep::kMaxDirections;
   // Work is counted in entries times samples.
   const auto entries = [&](Eigen::Index first) {
@@ -241,7 +276,8 @@ Objective::Matrix GraphObjective::hessian(const ConstVectorRef& theta,
     const Eigen::Index width = std::min(kWidth, n - first);
     std::vector<double> columns(static_cast<std::size_t>((n - first) * width));
     impl_->sum(range, columns, [&](Sweep& sweep, Records records, std::span<double> partial) {
-      sweep.hessian_columns(span_of(point), records, first, static_cast<int>(width), partial);
+      sweep.curvature_columns(
+          curvature, span_of(point), records, first, static_cast<int>(width), partial);
       counter.advance(entries(first) * records.count);
     });
     for (Eigen::Index k = 0; k < width; ++k) {

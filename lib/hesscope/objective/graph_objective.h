@@ -33,6 +33,8 @@ class GraphObjective final : public Objective {
   GraphObjective(Model model, SampleTable samples);
   ~GraphObjective() override;
 
+  using Objective::gauss_newton;
+  using Objective::gauss_newton_times;
   using Objective::hessian;
   using Objective::hessian_times;
   using Objective::value;
@@ -49,10 +51,28 @@ class GraphObjective final : public Objective {
   Matrix hessian(const ConstVectorRef& theta,
                  SampleRange range,
                  const ProgressCallback& progress) const override;
+  bool has_gauss_newton() const override;  ///< Whether the model declares its prediction.
+  Matrix gauss_newton_times(const ConstVectorRef& theta,
+                            const ConstMatrixRef& directions,
+                            SampleRange range) const override;
+  Matrix gauss_newton(const ConstVectorRef& theta,
+                      SampleRange range,
+                      const ProgressCallback& progress) const override;
   Matrix per_sample_gradients(const ConstVectorRef& theta, SampleRange range) const override;
   double workspace_bytes() const override;
 
  private:
+  // By the generic engine, for a checked point; `function` begins a message about the directions.
+  Matrix products(const char* function,
+                  Curvature curvature,
+                  const ConstVectorRef& theta,
+                  const ConstMatrixRef& directions,
+                  SampleRange range) const;
+  Matrix matrix(Curvature curvature,
+                const ConstVectorRef& theta,
+                SampleRange range,
+                const ProgressCallback& progress) const;
+
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };

@@ -5,6 +5,32 @@
 #include <hesscope/objective/objective.h>
 
 namespace hesscope {
+namespace {
+
+PreconditionError without_prediction(const char* function) {
+  return PreconditionError(fmt::format(
+      "{}: the Gauss-Newton matrix needs an objective that declares a prediction, got one that "
+      "gives the loss alone",
+      function));
+}
+
+}  // namespace
+
+Objective::Matrix Objective::gauss_newton_times(const ConstVectorRef& /*theta*/,
+                                                const ConstMatrixRef& /*directions*/,
+                                                SampleRange /*range*/) const {
+  throw without_prediction("gauss_newton_times");
+}
+
+Objective::Matrix Objective::gauss_newton(const ConstVectorRef& /*theta*/,
+                                          SampleRange /*range*/,
+                                          const ProgressCallback& /*progress*/) const {
+  throw without_prediction("gauss_newton");
+}
+
+void require_gauss_newton(const Objective& objective, const char* function) {
+  if (!objective.has_gauss_newton()) throw without_prediction(function);
+}
 
 void require_point(const Objective& objective,
                    const char* function,

@@ -72,6 +72,25 @@ class Objective {
                          SampleRange range,
                          const ProgressCallback& progress) const = 0;
 
+  /// Whether the losses are known as functions l_i(z_i(theta)) of predictions z_i, and with them
+  /// the Gauss-Newton matrix
+  ///   G = (1 / |range|) sum_i J_i^T (d2l_i/dz2) J_i,   J_i = dz_i/dtheta:
+  /// the Hessian without what the second derivatives of z_i put into it. Positive semidefinite
+  /// where l_i is convex in z_i.
+  virtual bool has_gauss_newton() const { return false; }
+
+  /// G V for V of size n x k, without forming G. @cost less than hessian_times().
+  /// @throws PreconditionError also without has_gauss_newton().
+  virtual Matrix gauss_newton_times(const ConstVectorRef& theta,
+                                    const ConstMatrixRef& directions,
+                                    SampleRange range) const;
+
+  /// The exact G, n x n, symmetric to the last bit. @cost at most that of hessian() without a
+  /// StructuredHessian. @throws PreconditionError also without has_gauss_newton().
+  virtual Matrix gauss_newton(const ConstVectorRef& theta,
+                              SampleRange range,
+                              const ProgressCallback& progress) const;
+
   /// Gradients of the single samples' losses (not divided by the number of samples), as the columns
   /// of an n x |range| matrix.
   virtual Matrix per_sample_gradients(const ConstVectorRef& theta, SampleRange range) const = 0;
@@ -95,6 +114,14 @@ class Objective {
   Matrix hessian_times(const ConstVectorRef& theta, const ConstMatrixRef& directions) const {
     return hessian_times(theta, directions, all_samples());
   }
+
+  Matrix gauss_newton(const ConstVectorRef& theta) const {
+    return gauss_newton(theta, all_samples(), {});
+  }
+
+  Matrix gauss_newton_times(const ConstVectorRef& theta, const ConstMatrixRef& directions) const {
+    return gauss_newton_times(theta, directions, all_samples());
+  }
 };
 
 /// Checks a point and a range as every Objective must; `function` begins the message.
@@ -103,5 +130,9 @@ void require_point(const Objective& objective,
                    const char* function,
                    const Objective::ConstVectorRef& theta,
                    SampleRange range);
+
+/// Checks that an objective has a Gauss-Newton matrix; `function` begins the message.
+/// @throws PreconditionError.
+void require_gauss_newton(const Objective& objective, const char* function);
 
 }  // namespace hesscope

@@ -31,18 +31,53 @@ MatrixXd MatrixOperator::product(const Eigen::Ref<const MatrixXd>& v) const {
   return detail::symmetric_times(hessian_, v);
 }
 
+CurvatureOperator::CurvatureOperator(const char* name,
+                                     const Objective& objective,
+                                     Eigen::VectorXd theta,
+                                     SampleRange range)
+    : objective_(&objective), theta_(std::move(theta)), range_(range) {
+  require_point(objective, name, theta_, range_);
+}
+
 HessianOperator::HessianOperator(const Objective& objective,
                                  Eigen::VectorXd theta,
                                  SampleRange range)
-    : objective_(&objective), theta_(std::move(theta)), range_(range) {
-  require_point(objective, "HessianOperator", theta_, range_);
-}
+    : CurvatureOperator("HessianOperator", objective, std::move(theta), range) {}
 
 HessianOperator::HessianOperator(const Objective& objective, Eigen::VectorXd theta)
     : HessianOperator(objective, std::move(theta), objective.all_samples()) {}
 
 MatrixXd HessianOperator::product(const Eigen::Ref<const MatrixXd>& v) const {
-  return objective_->hessian_times(theta_, v, range_);
+  return objective().hessian_times(theta(), v, range());
+}
+
+GaussNewtonOperator::GaussNewtonOperator(const Objective& objective,
+                                         Eigen::VectorXd theta,
+                                         SampleRange range)
+    : CurvatureOperator("GaussNewtonOperator", objective, std::move(theta), range) {
+  require_gauss_newton(objective, "GaussNewtonOperator");
+}
+
+GaussNewtonOperator::GaussNewtonOperator(const Objective& objective, Eigen::VectorXd theta)
+    : GaussNewtonOperator(objective, std::move(theta), objective.all_samples()) {}
+
+MatrixXd GaussNewtonOperator::product(const Eigen::Ref<const MatrixXd>& v) const {
+  return objective().gauss_newton_times(theta(), v, range());
+}
+
+ResidualOperator::ResidualOperator(const Objective& objective,
+                                   Eigen::VectorXd theta,
+                                   SampleRange range)
+    : CurvatureOperator("ResidualOperator", objective, std::move(theta), range) {
+  require_gauss_newton(objective, "ResidualOperator");
+}
+
+ResidualOperator::ResidualOperator(const Objective& objective, Eigen::VectorXd theta)
+    : ResidualOperator(objective, std::move(theta), objective.all_samples()) {}
+
+MatrixXd ResidualOperator::product(const Eigen::Ref<const MatrixXd>& v) const {
+  return objective().hessian_times(theta(), v, range()) -
+         objective().gauss_newton_times(theta(), v, range());
 }
 
 BlockOperator::BlockOperator(const SymmetricOperator& whole, Eigen::Index offset, Eigen::Index size)

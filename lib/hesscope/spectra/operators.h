@@ -55,22 +55,65 @@ class MatrixOperator final : public SymmetricOperator {
   Eigen::Ref<const Eigen::MatrixXd> hessian_;
 };
 
-/// The Hessian of an objective at theta over a range of samples, by Hessian-vector products.
-class HessianOperator final : public SymmetricOperator {
+/// Second derivatives of an objective at theta over a range of samples; derived classes say which.
+class CurvatureOperator : public SymmetricOperator {
  public:
-  /// @throws PreconditionError if theta or the range do not fit the objective.
-  HessianOperator(const Objective& objective, Eigen::VectorXd theta, SampleRange range);
-  HessianOperator(const Objective& objective, Eigen::VectorXd theta);
-
-  Eigen::Index rows() const override { return theta_.size(); }
+  Eigen::Index rows() const final { return theta_.size(); }
 
  protected:
-  Eigen::MatrixXd product(const Eigen::Ref<const Eigen::MatrixXd>& v) const override;
+  /// @throws PreconditionError, with a message that begins with `name`, if theta or the range do
+  /// not fit the objective.
+  CurvatureOperator(const char* name,
+                    const Objective& objective,
+                    Eigen::VectorXd theta,
+                    SampleRange range);
+
+  const Objective& objective() const { return *objective_; }
+
+  const Eigen::VectorXd& theta() const { return theta_; }
+
+  SampleRange range() const { return range_; }
 
  private:
   const Objective* objective_;
   Eigen::VectorXd theta_;
   SampleRange range_;
+};
+
+/// The Hessian H of an objective at theta over a range of samples, by Hessian-vector products.
+class HessianOperator final : public CurvatureOperator {
+ public:
+  /// @throws PreconditionError if theta or the range do not fit the objective.
+  HessianOperator(const Objective& objective, Eigen::VectorXd theta, SampleRange range);
+  HessianOperator(const Objective& objective, Eigen::VectorXd theta);
+
+ protected:
+  Eigen::MatrixXd product(const Eigen::Ref<const Eigen::MatrixXd>& v) const override;
+};
+
+/// Its Gauss-Newton part G (Objective::gauss_newton), by products with vectors.
+class GaussNewtonOperator final : public CurvatureOperator {
+ public:
+  /// @throws PreconditionError if theta or the range do not fit the objective, or it has no
+  /// Gauss-Newton matrix.
+  GaussNewtonOperator(const Objective& objective, Eigen::VectorXd theta, SampleRange range);
+  GaussNewtonOperator(const Objective& objective, Eigen::VectorXd theta);
+
+ protected:
+  Eigen::MatrixXd product(const Eigen::Ref<const Eigen::MatrixXd>& v) const override;
+};
+
+/// The residual part R = H - G: what the second derivatives of the predictions add to the Hessian,
+/// zero where no residual is left. The difference of two products, so its rounding is relative to H
+/// and G, not to R.
+class ResidualOperator final : public CurvatureOperator {
+ public:
+  /// @throws PreconditionError as GaussNewtonOperator.
+  ResidualOperator(const Objective& objective, Eigen::VectorXd theta, SampleRange range);
+  ResidualOperator(const Objective& objective, Eigen::VectorXd theta);
+
+ protected:
+  Eigen::MatrixXd product(const Eigen::Ref<const Eigen::MatrixXd>& v) const override;
 };
 
 /// The diagonal block of `whole` with rows and columns [offset, offset + size).
