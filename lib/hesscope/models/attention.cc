@@ -1,13 +1,39 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cmath>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include <hesscope/core/error.h>
 #include <hesscope/models/attention.h>
+#include <hesscope/models/invariances.h>
 
 namespace hesscope {
+namespace {
+
+// Softmax scores see WQ WK^T, the Gaussian distances the inner products of all rows of WQ and WK;
+// the values see WV_h WO_h.
+std::vector<Invariance> invariances_of(const Model& model, const AttentionOptions& options) {
+  const std::int64_t d = options.head_dimension;
+  std::vector<Invariance> scores;
+  std::vector<Invariance> values;
+  for (std::int64_t h = 0; h < options.heads; ++h) {
+    const MatrixView q = matrix_view(model, "WQ", h).transposed();
+    const MatrixView k = matrix_view(model, "WK", h).transposed();
+    const MatrixView v = matrix_view(model, "WV", h).transposed();
+    const MatrixView o = matrix_view(model, "WO").middle_rows(h * d, d);
+    scores.push_back(options.kernel == AttentionKernel::kSoftmax ? change_of_basis({q}, {k})
+                                                                 : rotation({q, k}));
+    values.push_back(change_of_basis({v}, {o}));
+    values.push_back(addition_across({v}, o));
+  }
+  return {joined("basis of queries and keys", std::move(scores)),
+          joined("factors of values times output", std::move(values))};
+}
+
+}  // namespace
 
 Model attention(const AttentionOptions& options) {
   const std::int64_t d = options.head_dimension;
@@ -37,7 +63,9 @@ Model attention(const AttentionOptions& options) {
     residual = residual ? *residual + output : output - target;
   }
   b.set_prediction(*residual);  // MH - y: of the same curvature as MH
-  return b.finish(sum(square(*residual)));
+  Model model = b.finish(sum(square(*residual)));
+  model.invariances = invariances_of(model, options);
+  return model;
 }
 
 ModelKind attention_kind() {

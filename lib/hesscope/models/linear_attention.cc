@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include <hesscope/core/error.h>
+#include <hesscope/models/invariances.h>
 #include <hesscope/models/linear_attention.h>
 #include <hesscope/structured/linear_attention_hessian.h>
 
@@ -43,6 +46,29 @@ Layer declare_layer(ModelBuilder& b, const LinearAttentionOptions& options, std:
     }
   }
   throw PreconditionError("linear_attention: unknown parametrization");
+}
+
+// A layer sees the products P_ij Q_kl only, and Q = WK^T WQ.
+//
+// The sparse form has no invariance: one that holds for every prompt would have a generator
+// orthogonal to every prompt's gradient, and at a generic point those span all parameters but the
+// last layer's P, which is dead. (The fixed 1 in P_full leaves no scale free.)
+std::vector<Invariance> invariances_of(const Model& model, const LinearAttentionOptions& options) {
+  if (options.parametrization == Parametrization::kSparse) return {};
+  const bool is_split = options.parametrization == Parametrization::kSplitQk;
+  std::vector<Invariance> scales;
+  std::vector<Invariance> bases;
+  for (std::int64_t l = 0; l < options.layers; ++l) {
+    const auto view = [&](const char* matrix) {
+      return matrix_view(model, fmt::format("layers.{}.{}", l, matrix));
+    };
+    scales.push_back(rescaling({view("P")}, {view(is_split ? "WQ" : "Q")}));
+    if (is_split) bases.push_back(change_of_basis({view("WQ")}, {view("WK")}));
+  }
+  std::vector<Invariance> found = {
+      joined(is_split ? "rescaling of P and WQ" : "rescaling of P and Q", std::move(scales))};
+  if (is_split) found.push_back(joined("basis of queries and keys", std::move(bases)));
+  return found;
 }
 
 LinearAttentionStructure::Parametrization structure_of(Parametrization parametrization) {
@@ -93,6 +119,7 @@ Model linear_attention(const LinearAttentionOptions& options) {
                                 .parametrization = structure_of(options.parametrization),
                                 .z_offset = model.arrays[0].offset,
                                 .target_offset = model.arrays[1].offset});
+  model.invariances = invariances_of(model, options);
   return model;
 }
 

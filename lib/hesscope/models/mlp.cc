@@ -2,10 +2,13 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include <hesscope/core/error.h>
+#include <hesscope/models/invariances.h>
 #include <hesscope/models/mlp.h>
 
 namespace hesscope {
@@ -64,6 +67,57 @@ std::vector<std::int64_t> widths_of(const TensorShapes& checkpoint) {
   return widths;
 }
 
+// What the layer after hidden layer i makes of it stays the same if its units are scaled (relu is
+// homogeneous), or undergo any affine map (identity). Between tanh, gelu or softplus, hidden layers
+// have finitely many symmetries only (Sussmann, Neural Networks 5, 1992, 589-593, for tanh).
+//
+// Not affine, hence not here: with the identity, moving W_i, h x inputs with h < inputs, within the
+// kernel of W_{i+1}, o x h, where 2 <= o < h. For o = 1, addition_across does it.
+std::vector<Invariance> hidden_invariances(const Model& model, const MlpOptions& options) {
+  std::vector<Invariance> scales;
+  std::vector<Invariance> maps;
+  for (std::size_t i = 0; i + 2 < options.widths.size(); ++i) {
+    const MatrixView weight = matrix_view(model, weight_name(i));
+    const MatrixView bias = matrix_view(model, bias_name(i));
+    const MatrixView next = matrix_view(model, weight_name(i + 1)).transposed();
+    if (options.activation == Activation::kRelu) {
+      for (Eigen::Index r = 0; r < weight.rows; ++r) {
+        scales.push_back(rescaling({weight.middle_rows(r, 1), bias.middle_rows(r, 1)},
+                                   {next.middle_rows(r, 1)}));
+      }
+    } else if (options.activation == Activation::kIdentity) {
+      maps.push_back(change_of_basis({weight, bias}, {next}));
+      maps.push_back(translation(bias, next.transposed(), matrix_view(model, bias_name(i + 1))));
+      if (next.cols == 1) maps.push_back(addition_across({weight, bias}, next));
+    }
+  }
+  std::vector<Invariance> found;
+  if (!scales.empty()) found.push_back(joined("rescaling of hidden units", std::move(scales)));
+  if (!maps.empty()) found.push_back(joined("factors of linear layers", std::move(maps)));
+  return found;
+}
+
+// Cross-entropy sees differences of logits only.
+Invariance logit_shift(const Model& model, std::size_t last) {
+  std::vector<std::vector<AffineGenerator::Constant>> directions;
+  for (const MatrixView& x :
+       {matrix_view(model, weight_name(last)), matrix_view(model, bias_name(last))}) {
+    for (Eigen::Index c = 0; c < x.cols; ++c) {
+      auto& direction = directions.emplace_back();
+      for (Eigen::Index r = 0; r < x.rows; ++r) direction.push_back({x.index(r, c), 1.0});
+    }
+  }
+  return joined("shift of all logits", {shifts(std::move(directions))});
+}
+
+std::vector<Invariance> invariances_of(const Model& model, const MlpOptions& options) {
+  std::vector<Invariance> found = hidden_invariances(model, options);
+  if (options.loss == MlpLoss::kCrossEntropy) {
+    found.push_back(logit_shift(model, options.widths.size() - 2));
+  }
+  return found;
+}
+
 }  // namespace
 
 Model mlp(const MlpOptions& options) {
@@ -94,6 +148,7 @@ Model mlp(const MlpOptions& options) {
                                           .loss = options.loss,
                                           .input_offset = model.arrays[0].offset,
                                           .target_offset = model.arrays[1].offset});
+  model.invariances = invariances_of(model, options);
   return model;
 }
 

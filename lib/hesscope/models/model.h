@@ -17,6 +17,7 @@
 #include <vector>
 
 #include <hesscope/autodiff/graph.h>
+#include <hesscope/core/invariance.h>
 #include <hesscope/core/parameter_block.h>
 #include <hesscope/structured/structured_hessian.h>
 
@@ -44,6 +45,8 @@ struct Model {
   std::shared_ptr<const Graph> graph;
   /// A faster way to the graph's Hessian, where the model kind has one; otherwise null.
   std::shared_ptr<const StructuredHessian> structured_hessian;
+  /// Maps of the parameters that change no sample's loss, whatever the sample (invariances.h).
+  std::vector<Invariance> invariances;
 
   Eigen::Index num_parameters() const;
 

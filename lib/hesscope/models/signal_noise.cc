@@ -1,10 +1,34 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <utility>
+#include <vector>
+
 #include <fmt/format.h>
 
 #include <hesscope/core/error.h>
+#include <hesscope/models/invariances.h>
 #include <hesscope/models/signal_noise.h>
 
 namespace hesscope {
+namespace {
+
+// The scores see WK^T WQ; the values see, in each column, the sum of WV.pos minus that of WV.neg.
+std::vector<Invariance> invariances_of(const Model& model, const SignalNoiseOptions& options) {
+  const MatrixView pos = matrix_view(model, "WV.pos");
+  const MatrixView neg = matrix_view(model, "WV.neg");
+  std::vector<std::vector<AffineGenerator::Constant>> directions;
+  for (std::int64_t c = 0; c < options.dimension; ++c) {
+    for (std::int64_t r = 1; r < options.value_neurons; ++r) {
+      directions.push_back({{pos.index(r - 1, c), 1.0}, {pos.index(r, c), -1.0}});
+      directions.push_back({{neg.index(r - 1, c), 1.0}, {neg.index(r, c), -1.0}});
+    }
+    directions.push_back({{pos.index(0, c), 1.0}, {neg.index(0, c), 1.0}});
+  }
+  return {joined("basis of queries and keys",
+                 {change_of_basis({matrix_view(model, "WQ")}, {matrix_view(model, "WK")})}),
+          joined("shift within the sum of values", {shifts(std::move(directions))})};
+}
+
+}  // namespace
 
 Model signal_noise(const SignalNoiseOptions& options) {
   const std::int64_t d = options.dimension;
@@ -25,7 +49,9 @@ Model signal_noise(const SignalNoiseOptions& options) {
   const Var f = (1.0 / static_cast<double>(options.value_neurons)) *
                 (sum(matmul_nt(mixed, wv_pos)) - sum(matmul_nt(mixed, wv_neg)));
   b.set_prediction(f);
-  return b.finish(softplus(-hadamard(y, f)));
+  Model model = b.finish(softplus(-hadamard(y, f)));
+  model.invariances = invariances_of(model, options);
+  return model;
 }
 
 ModelKind signal_noise_kind() {

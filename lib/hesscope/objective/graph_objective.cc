@@ -308,6 +308,8 @@ Objective::Matrix GraphObjective::per_sample_gradients(const ConstVectorRef& the
   return gradients;
 }
 
+std::vector<Invariance> GraphObjective::invariances() const { return impl_->model.invariances; }
+
 double GraphObjective::workspace_bytes() const {
   // Per thread: a Sweep, and per level of the summation tree a block of columns.
   const double block_bytes =

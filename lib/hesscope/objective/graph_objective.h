@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <span>
+#include <vector>
 
 #include <hesscope/models/model.h>
 #include <hesscope/objective/objective.h>
@@ -60,6 +61,7 @@ class GraphObjective final : public Objective {
                       const ProgressCallback& progress) const override;
   Matrix per_sample_gradients(const ConstVectorRef& theta, SampleRange range) const override;
   double workspace_bytes() const override;
+  std::vector<Invariance> invariances() const override;
 
  private:
   // By the generic engine, for a checked point; `function` begins a message about the directions.

@@ -6,9 +6,11 @@
 
 #include <functional>
 #include <span>
+#include <vector>
 
 #include <Eigen/Core>
 
+#include <hesscope/core/invariance.h>
 #include <hesscope/core/parameter_block.h>
 
 namespace hesscope {
@@ -98,6 +100,10 @@ class Objective {
   /// Memory that a call of hessian() needs beside the matrix it returns: the data held and the
   /// scratch of its threads. An upper estimate.
   virtual double workspace_bytes() const = 0;
+
+  /// Known maps of the parameters that leave the value as it is, on any range of samples. None
+  /// unless the objective knows some; more may exist.
+  virtual std::vector<Invariance> invariances() const { return {}; }
 
   SampleRange all_samples() const { return {0, num_samples()}; }
 
