@@ -2,10 +2,7 @@
 //
 // Trained models evaluated elsewhere (NumPy; golden-*.npz), read back through the files a user has:
 // problem.toml, a data file, and checkpoints in every format.
-#include <algorithm>
 #include <cmath>
-#include <filesystem>
-#include <ostream>
 #include <string>
 #include <vector>
 
@@ -18,51 +15,18 @@
 #include <hesscope/problem/problem_file.h>
 #include <hesscope/spectra/spectrum.h>
 
-#include "support/files.h"
+#include "golden/goldens.h"
 
 namespace hesscope {
 namespace {
 
-namespace fs = std::filesystem;
+using test::Golden;
+using test::goldens;
 
 // The golden numbers are sums over 16 to 512 samples in another order: a few hundred roundings.
 constexpr double kFirstOrder = 1e-12;
 constexpr double kSecondOrder = 1e-11;  // of ||H||_2
 constexpr double kRatio = 1e-9;         // of two diagonal entries, the smaller known to 1e-11 ||H||
-
-struct Golden {
-  fs::path folder;
-  std::string step;  // "000250"
-
-  fs::path file() const { return folder / ("golden-" + step + ".npz"); }
-
-  // Where the step's checkpoints lie: those of the runs in data/ have their .npz there.
-  fs::path checkpoint(const std::string& extension) const {
-    const std::string name = "step-" + step + extension;
-    const std::string run = folder.filename().string();
-    const std::string prefix = "linear-attention-s1-";
-    if (extension == ".npz" && run.starts_with(prefix)) {
-      return fs::path(HESSCOPE_TEST_DATA) / "linear-attention" / run.substr(prefix.size()) / name;
-    }
-    return folder / name;
-  }
-};
-
-void PrintTo(const Golden& golden, std::ostream* out) { *out << golden.file().string(); }
-
-std::vector<Golden> goldens() {
-  std::vector<Golden> found;
-  for (const auto& entry : fs::recursive_directory_iterator(test::fixtures())) {
-    const std::string name = entry.path().filename().string();
-    if (name.starts_with("golden-") && name.ends_with(".npz")) {
-      found.push_back({entry.path().parent_path(), name.substr(7, 6)});
-    }
-  }
-  std::sort(found.begin(), found.end(), [](const Golden& a, const Golden& b) {
-    return a.file() < b.file();
-  });
-  return found;
-}
 
 Eigen::VectorXd read(const io::TensorFile& file, const std::string& name) {
   const std::vector<double> values = file.read(name);
@@ -115,12 +79,7 @@ TEST_P(GoldenStep, IsReproducedFromEveryFormat) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Fixtures, GoldenStep, testing::ValuesIn(goldens()), [](const auto& instance) {
-      std::string name = instance.param.folder.filename().string() + "_" + instance.param.step;
-      std::replace(name.begin(), name.end(), '-', '_');
-      return name;
-    });
+INSTANTIATE_TEST_SUITE_P(Fixtures, GoldenStep, testing::ValuesIn(goldens()), test::golden_name);
 
 }  // namespace
 }  // namespace hesscope

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <hesscope/core/error.h>
+#include <hesscope/spectra/generator_sets.h>
+#include <hesscope/spectra/null_space.h>
+#include <hesscope/spectra/scaled_matrix.h>
+#include <hesscope/spectra/zero_modes.h>
+
+namespace hesscope {
+namespace {
+
+using detail::GeneratorSet;
+using detail::NullSpace;
+using detail::ScaledPoint;
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+// Whether the generators may be listed at all, before any is made.
+bool can_list(std::span<const Invariance> invariances, double memory_limit) {
+  constexpr double kBytesPerGenerator = 64;  // while they are sorted into sets
+  double bytes = 0.0;
+  for (const Invariance& invariance : invariances) {
+    bytes += kBytesPerGenerator * static_cast<double>(invariance.num_generators);
+  }
+  return bytes <= memory_limit;
+}
+
+bool can_solve(const std::vector<GeneratorSet>& sets, Index rows, const ZeroModesOptions& options) {
+  const auto n = static_cast<double>(rows);
+  double operations = 0.0;
+  for (const GeneratorSet& set : sets) {
+    const auto T = static_cast<double>(set.parameters.size());
+    const auto K = static_cast<double>(set.members.size());
+    if (!(8.0 * (4.0 * T * K + 3.0 * K * K + n * K) <= options.memory_limit_bytes)) return false;
+    operations += T * K * (K + n);
+  }
+  return operations <= options.operation_limit;
+}
+
+void require_inputs(const Eigen::Ref<const VectorXd>& theta,
+                    const Eigen::Ref<const VectorXd>& gradient,
+                    std::span<const Invariance> invariances,
+                    const Eigen::Ref<const MatrixXd>& hessian,
+                    const Spectrum& spectrum,
+                    const ZeroModesOptions& options) {
+  detail::require_symmetric_shape("explain_zero_modes", hessian);
+  const Index n = hessian.rows();
+  const Index listed = spectrum.eigenvalues.size();
+  if (theta.size() != n || gradient.size() != n || (listed != 0 && listed != n)) {
+    throw PreconditionError(
+        fmt::format("explain_zero_modes: theta, gradient and eigenvalues must have {} entries as "
+                    "the hessian has rows, got {}, {} and {}",
+                    n,
+                    theta.size(),
+                    gradient.size(),
+                    listed));
+  }
+  for (const Invariance& invariance : invariances) {
+    if (invariance.num_generators < 0 || !invariance.generator) {
+      throw PreconditionError(
+          fmt::format("explain_zero_modes: invariance '{}' must have generators and a function "
+                      "that makes them, got {}",
+                      invariance.name,
+                      invariance.num_generators));
+    }
+  }
+  if (!(options.gradient_error >= 0.0) || !(options.memory_limit_bytes >= 0.0) ||
+      !(options.operation_limit >= 0.0)) {
+    throw PreconditionError(
+        fmt::format("explain_zero_modes: options must not be negative, got gradient_error {}, "
+                    "memory_limit_bytes {} and operation_limit {}",
+                    options.gradient_error,
+                    options.memory_limit_bytes,
+                    options.operation_limit));
+  }
+}
+
+void set_medians(ZeroModes& modes, const VectorXd& eigenvalues) {
+  const Index left = eigenvalues.size() - modes.num_explained;
+  if (left <= 0) return;
+  VectorXd by_magnitude = eigenvalues;
+  std::stable_sort(by_magnitude.begin(), by_magnitude.end(), [](double a, double b) {
+    return std::abs(a) < std::abs(b);
+  });
+  modes.median_without_explained = lower_median(by_magnitude.tail(left));
+  modes.median_magnitude_without_explained = lower_median(by_magnitude.tail(left).cwiseAbs());
+}
+
+ScaledPoint scaled_point(const Eigen::Ref<const VectorXd>& theta,
+                         const Eigen::Ref<const VectorXd>& gradient,
+                         const Eigen::Ref<const MatrixXd>& hessian,
+                         int exponent) {
+  ScaledPoint point{.theta = theta,
+                    .gradient = detail::scaled_back(gradient, -exponent),
+                    .hessian = &hessian,
+                    .exponent = exponent,
+                    .is_dead = {}};
+  for (Index j = 0; j < hessian.cols(); ++j) {
+    point.is_dead.push_back((hessian.col(j).array() == 0.0).all());
+  }
+  return point;
+}
+
+// Collects the null spaces of the sets.
+class Explanation {
+ public:
+  Explanation(const ScaledPoint& point, ZeroModes& modes, bool want_basis)
+      : point_(&point), modes_(&modes), want_basis_(want_basis) {
+    for (ZeroModesOfFamily& family : modes.families) family.num_explained = 0;
+    modes.num_explained = modes.num_dead;
+    modes.num_unconfirmed = 0;
+  }
+
+  // False if a decomposition failed.
+  bool add(const GeneratorSet& set, const detail::GeneratorColumns& columns) {
+    NullSpace space;
+    for (Index k = 0; k < columns.size(); ++k) {
+      const std::size_t f = columns.family[static_cast<std::size_t>(k)];
+      ZeroModesOfFamily& family = modes_->families[f];
+      detail::raise(family.flatness_bound, columns.bt_g.col(k).stableNorm());
+      const bool is_last = k + 1 == columns.size();
+      if (!is_last && columns.family[static_cast<std::size_t>(k) + 1] == f) continue;
+      auto found = detail::null_space(columns, k + 1, *point_, set.parameters);
+      if (!found) return false;
+      family.num_explained += found->basis.cols() - space.basis.cols();
+      space = std::move(*found);
+    }
+    add(space);
+    if (want_basis_ && space.basis.cols() > 0) pieces_.push_back({set.parameters, space.basis});
+    return true;
+  }
+
+  MatrixXd basis() const {
+    const Index n = point_->size();
+    MatrixXd all = MatrixXd::Zero(n, modes_->num_explained);
+    Index column = 0;
+    for (Index i = 0; i < n; ++i) {
+      if (point_->dead(i)) all(i, column++) = 1.0;
+    }
+    for (const auto& [parameters, columns] : pieces_) {
+      for (std::size_t i = 0; i < parameters.size(); ++i) {
+        all.row(parameters[i]).segment(column, columns.cols()) = columns.row(static_cast<Index>(i));
+      }
+      column += columns.cols();
+    }
+    return all;
+  }
+
+ private:
+  struct Piece {
+    std::vector<Index> parameters;
+    MatrixXd columns;
+  };
+
+  void add(const NullSpace& space) {
+    modes_->num_explained += space.basis.cols();
+    modes_->num_unconfirmed += space.num_unconfirmed;
+    detail::raise(modes_->largest_accepted, space.largest_accepted);
+    detail::lower(modes_->smallest_refused, space.smallest_refused);
+    detail::lower(modes_->smallest_pivot, space.smallest_pivot);
+    detail::raise(modes_->largest_dependence, space.largest_dependence);
+    detail::raise(modes_->tolerance, space.tolerance);
+    detail::raise(modes_->largest_residual, space.largest_residual);
+    detail::lower(modes_->smallest_refutation, space.smallest_refutation);
+  }
+
+  const ScaledPoint* point_;
+  ZeroModes* modes_;
+  bool want_basis_;
+  std::vector<Piece> pieces_;
+};
+
+// From the scale of ScaledPoint to that of H. The pivots are relative.
+void scale_back(ZeroModes& modes, int exponent) {
+  for (double* norm : {&modes.largest_accepted,
+                       &modes.smallest_refused,
+                       &modes.tolerance,
+                       &modes.largest_residual,
+                       &modes.smallest_refutation}) {
+    *norm = std::ldexp(*norm, exponent);
+  }
+  for (ZeroModesOfFamily& family : modes.families) {
+    family.flatness_bound = std::ldexp(family.flatness_bound, exponent);
+  }
+}
+
+// What is known before any decomposition.
+ZeroModes without_counts(std::span<const Invariance> invariances, Status status) {
+  ZeroModes modes;
+  modes.status = status;
+  for (const Invariance& invariance : invariances) {
+    modes.families.push_back(
+        {.name = invariance.name, .num_generators = invariance.num_generators});
+  }
+  return modes;
+}
+
+}  // namespace
+
+ZeroModes explain_zero_modes(const Eigen::Ref<const VectorXd>& theta,
+                             const Eigen::Ref<const VectorXd>& gradient,
+                             std::span<const Invariance> invariances,
+                             const Eigen::Ref<const MatrixXd>& hessian,
+                             const Spectrum& spectrum,
+                             const ZeroModesOptions& options) {
+  require_inputs(theta, gradient, invariances, hessian, spectrum, options);
+  const Index n = hessian.rows();
+  if (!theta.allFinite() || !gradient.allFinite() || !hessian.allFinite()) {
+    return without_counts(invariances, Status::kNonFinite);
+  }
+  if (spectrum.status != Status::kOk) return without_counts(invariances, spectrum.status);
+
+  const int exponent = detail::survey(hessian).exponent();
+  ScaledPoint point = scaled_point(theta, gradient, hessian, exponent);
+  constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
+  point.band = std::ldexp(spectrum.rounding_band, -exponent);
+  point.gradient_error = std::max(std::ldexp(options.gradient_error, -exponent),
+                                  kEpsilon * point.gradient.stableNorm());
+
+  ZeroModes unknown = without_counts(invariances, Status::kNotComputed);
+  unknown.num_dead = std::count(point.is_dead.begin(), point.is_dead.end(), true);
+  if (!can_list(invariances, options.memory_limit_bytes)) return unknown;
+  const std::vector<GeneratorSet> sets = detail::generator_sets(invariances, n);
+  if (!can_solve(sets, n, options)) return unknown;
+
+  ZeroModes modes = unknown;
+  Explanation explanation(point, modes, options.want_basis);
+  for (const GeneratorSet& set : sets) {
+    if (!explanation.add(set, detail::generator_columns(set, invariances, point))) {
+      unknown.status = Status::kFailed;
+      return unknown;
+    }
+  }
+  scale_back(modes, exponent);
+  if (spectrum.num_zero >= 0) {
+    modes.num_unexplained = std::max<std::int64_t>(0, spectrum.num_zero - modes.num_explained);
+  }
+  set_medians(modes, spectrum.eigenvalues);
+  if (options.want_basis) modes.basis = explanation.basis();
+  modes.status = modes.num_unconfirmed == 0 ? Status::kOk : Status::kFailed;
+  return modes;
+}
+
+}  // namespace hesscope

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Which zero eigenvalues of a Hessian follow from known invariances.
+//
+// A generator u(theta) = B theta + b of an invariance of f gives H u = -B^T g (invariance.h), so a
+// combination v = sum_k c_k u_k is a null vector of H exactly where sum_k c_k B_k^T g = 0. With a
+// gradient g != 0, the flat directions of the loss are in general no null vectors: along the
+// hyperbola p q = const, f(p, q) = phi(p q) is constant, yet
+//
+//   H = phi'' (q, p)(q, p)^T + phi' [[0, 1], [1, 0]],   H (p, -q) = phi' (-q, p),
+//
+// which is zero at a stationary point of phi only. What is explained is
+//
+//   { sum_k c_k u_k : sum_k c_k B_k^T g = 0 } + span { e_j : row j of H is zero }.
+//
+// Constant generators (B = 0) always count. The prediction needs theta and g only; H confirms it.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <Eigen/Core>
+
+#include <hesscope/core/invariance.h>
+#include <hesscope/core/status.h>
+#include <hesscope/spectra/spectrum.h>
+
+namespace hesscope {
+
+struct ZeroModesOptions {
+  /// Absolute error of the gradient's Euclidean norm. At least eps ||g||, which is assumed anyway;
+  /// for a mean of samples' gradients that cancel, eps times the mean of their norms.
+  double gradient_error = 0.0;
+  /// Whether to return a basis: n x num_explained.
+  bool want_basis = false;
+  /// More than this for the largest set of generators that touch common parameters, or more
+  /// generators than fit into it, is not attempted.
+  double memory_limit_bytes = 256.0 * 1024 * 1024;
+  /// Nor are more floating-point operations, all sets together: about a minute.
+  double operation_limit = 2e11;
+};
+
+/// What one family of invariances explains.
+struct ZeroModesOfFamily {
+  std::string name;
+  Eigen::Index num_generators = 0;
+  /// Zero modes beyond the dead parameters and the families before this one; -1: not computed.
+  std::int64_t num_explained = -1;
+  /// max ||B^T g|| / ||u|| over the generators, without u's dead entries: each generator makes sure
+  /// of an eigenvalue within its ratio of zero. NaN where no generator moves a live parameter.
+  double flatness_bound = std::numeric_limits<double>::quiet_NaN();
+};
+
+struct ZeroModes {
+  /// kOk; kNotComputed beyond a limit of the options; kNonFinite if an input is; kFailed if H
+  /// refutes a predicted mode (num_unconfirmed > 0; all numbers are there) or a decomposition did
+  /// not converge; otherwise the spectrum's status.
+  Status status = Status::kNotComputed;
+  std::int64_t num_dead = -1;         ///< rows of H that are identically zero
+  std::int64_t num_explained = -1;    ///< dead parameters included
+  std::int64_t num_unconfirmed = -1;  ///< predicted, but not null vectors of H: not explained
+  /// max(0, Spectrum::num_zero - num_explained).
+  std::int64_t num_unexplained = -1;
+  std::vector<ZeroModesOfFamily> families;  ///< in the order given
+
+  /// Predicted norms ||sum_k c_k B_k^T g|| of unit vectors sum_k c_k u_k, the singular values of H
+  /// on the span of the generators: the largest taken for zero and the smallest not. NaN if none.
+  double largest_accepted = std::numeric_limits<double>::quiet_NaN();
+  double smallest_refused = std::numeric_limits<double>::quiet_NaN();
+  /// Pivots of the QR decomposition of the generators, each scaled to norm 1, relative to the
+  /// largest: the smallest taken for independent of those before, and the largest not. NaN if none.
+  double smallest_pivot = std::numeric_limits<double>::quiet_NaN();
+  double largest_dependence = std::numeric_limits<double>::quiet_NaN();
+  /// The largest tolerance below which a norm was taken for zero; see explain_zero_modes. NaN if
+  /// none was.
+  double tolerance = std::numeric_limits<double>::quiet_NaN();
+  /// max ||H w|| over unit vectors w of the explained space; of the unconfirmed one the smallest.
+  /// NaN if there is none.
+  double largest_residual = std::numeric_limits<double>::quiet_NaN();
+  double smallest_refutation = std::numeric_limits<double>::quiet_NaN();
+
+  /// Lower medians of the eigenvalues and of their magnitudes without the num_explained ones
+  /// nearest to zero. NaN if none is left, or if the spectrum does not list its eigenvalues.
+  double median_without_explained = std::numeric_limits<double>::quiet_NaN();
+  double median_magnitude_without_explained = std::numeric_limits<double>::quiet_NaN();
+
+  Eigen::MatrixXd basis;  ///< n x num_explained, orthonormal columns; empty unless wanted
+};
+
+/// Explains the zero modes of a Hessian by invariances.
+///
+/// Generators that touch common parameters form a set of T parameters and K generators. Of the
+/// matrix U of its u_k, without dead entries and scaled to unit columns, QR with pivoting gives an
+/// orthonormal basis Q of the span: pivots below 1e-8 of the largest count as dependent, since a
+/// direction known to fewer digits is one that H cannot confirm. The singular values of M = [B_k^T
+/// g] R^-1 are, up to rounding, those of H Q, and the modes are the right singular vectors y with
+/// one of at most
+///
+///   band (1 + ||c||_1 / (n + 10)) + gradient_error sum_k |c_k| ||B_k||_F / ||u_k||,   c = R^-1 y,
+///
+/// `band` being the spectrum's rounding band. Its first term, by which num_zero is counted, suits
+/// every scale of g, because ||H|| >= ||B_k^T g|| / ||u_k||; the others are the errors of Q and g.
+/// Last, the modes that H maps to at most twice that tolerance (singular values of H on their span)
+/// are the confirmed ones: so far may two numbers differ that each are off by one tolerance.
+///
+/// Zeros that remain unexplained are of the data (fewer samples than parameters, a relu unit that
+/// fires on every sample and so is linear), of a degenerate point, or of maps that are not affine.
+///
+/// @param theta, gradient, hessian  of n, n and n x n entries; both triangles of H are read.
+/// @param spectrum  of this Hessian, by dense_spectrum or counted_spectrum.
+/// @throws PreconditionError for sizes that do not fit, a generator with entries outside of theta,
+///         an invariance without a function, or negative options.
+/// @cost   about T K^2 operations and 8 (4 T K + 3 K^2 + n K) bytes a set, and n T operations for
+///         each predicted mode.
+ZeroModes explain_zero_modes(const Eigen::Ref<const Eigen::VectorXd>& theta,
+                             const Eigen::Ref<const Eigen::VectorXd>& gradient,
+                             std::span<const Invariance> invariances,
+                             const Eigen::Ref<const Eigen::MatrixXd>& hessian,
+                             const Spectrum& spectrum,
+                             const ZeroModesOptions& options = {});
+
+}  // namespace hesscope
