@@ -150,6 +150,14 @@ void AnalysisFile::add_group(const std::string& group,
                              const Objective& objective) {
   for (const Analyzer::Dimension& dimension : analyzer.dimensions(objective)) {
     file_.define_dimension(group, dimension.name, static_cast<std::uint64_t>(dimension.size));
+    if (dimension.labels.empty()) continue;
+    file_.define_variable(group,
+                          {.name = dimension.name,
+                           .type = io::VariableType::kText,
+                           .dimensions = {dimension.name},
+                           .long_name = "names along the dimension " + dimension.name,
+                           .definition = "as the analyzer names them"});
+    file_.write(group, dimension.name, std::span<const std::string>(dimension.labels));
   }
   for (const Quantity& quantity : analyzer.quantities()) define(group, quantity);
 }

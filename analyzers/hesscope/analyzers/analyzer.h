@@ -20,6 +20,7 @@ class Analyzer {
   struct Dimension {
     std::string name;
     std::int64_t size;
+    std::vector<std::string> labels = {};  ///< names along it, if any: a coordinate variable
   };
 
   virtual ~Analyzer() = default;

@@ -7,9 +7,11 @@
 #include <hesscope/analyzers/analyzer_registry.h>
 #include <hesscope/analyzers/condition.h>
 #include <hesscope/analyzers/eigenpairs.h>
+#include <hesscope/analyzers/ggn.h>
 #include <hesscope/analyzers/hessian.h>
 #include <hesscope/analyzers/spectrum.h>
 #include <hesscope/analyzers/stability.h>
+#include <hesscope/analyzers/structure.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/suggest.h>
 
@@ -20,7 +22,9 @@ std::span<const AnalyzerEntry> analyzer_registry() {
       hessian_analyzer(),
       spectrum_analyzer(),
       condition_analyzer(),
+      structure_analyzer(),
       eigenpairs_analyzer(),
+      ggn_analyzer(),
       stability_analyzer(),
   };
   return entries;

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <string>
+#include <vector>
+
+#include <hesscope/analyzers/block_norms.h>
+#include <hesscope/analyzers/ggn.h>
+#include <hesscope/analyzers/spectrum_section.h>
+#include <hesscope/core/error.h>
+
+namespace hesscope {
+namespace {
+
+const std::string kFunctional = "_functional";
+
+class GgnAnalyzer final : public Analyzer {
+ public:
+  std::vector<Dimension> dimensions(const Objective& objective) const override {
+    if (!objective.has_gauss_newton()) {
+      throw ConfigError(
+          "'ggn': this objective has no Gauss-Newton matrix; its loss is not known "
+          "as a function of predictions");
+    }
+    return {{"rank", objective.num_parameters()},
+            {"block_column", static_cast<std::int64_t>(objective.parameter_blocks().size())}};
+  }
+
+  std::vector<Quantity> quantities() const override {
+    std::vector<Quantity> all = spectrum_quantities("", "the Gauss-Newton matrix");
+    const std::vector<Quantity> functional =
+        spectrum_quantities(kFunctional, "the Hessian without its Gauss-Newton part");
+    all.insert(all.end(), functional.begin(), functional.end());
+    for (const std::string& suffix : {std::string(), kFunctional}) {
+      const std::string of = suffix.empty() ? " of the Gauss-Newton matrix" : " of what is left";
+      all.push_back({.name = "trace" + suffix,
+                     .long_name = "trace" + of,
+                     .definition = "sum of the diagonal"});
+      all.push_back({.name = "frobenius_norm" + suffix,
+                     .long_name = "Frobenius norm" + of,
+                     .definition = "square root of the sum of the squared entries"});
+      all.push_back({.name = "block_frobenius_norm" + suffix,
+                     .dimensions = {"block", "block_column"},
+                     .long_name = "Frobenius norms of the blocks" + of,
+                     .definition = "square root of the sum of the squared entries for the "
+                                   "parameters of one tensor by those of another"});
+    }
+    return all;
+  }
+
+  std::vector<std::string> headline() const override {
+    return {"lambda_min",
+            "lambda_max",
+            "lambda_min_functional",
+            "lambda_max_functional",
+            "frobenius_norm",
+            "frobenius_norm_functional"};
+  }
+
+  Record analyze(PointAnalysis& point) const override {
+    Record record;
+    const Eigen::MatrixXd* h = point.hessian();
+    if (h != nullptr) {
+      const Eigen::MatrixXd g =
+          point.objective().gauss_newton(point.theta(), point.objective().all_samples(), {});
+      describe(point, g, "", record);
+      describe(point, *h - g, kFunctional, record);
+    } else if (point.hessian_status() == Status::kNotComputed) {
+      const Objective& objective = point.objective();
+      set_spectrum(record, point.ends_of(GaussNewtonOperator(objective, point.theta())), "");
+      set_spectrum(record, point.ends_of(ResidualOperator(objective, point.theta())), kFunctional);
+    }
+    record.set_rest_missing(quantities(), point.hessian_status());
+    return record;
+  }
+
+ private:
+  static void describe(PointAnalysis& point,
+                       const Eigen::MatrixXd& matrix,
+                       const std::string& suffix,
+                       Record& record) {
+    set_spectrum(record, point.spectrum_of(matrix), suffix);
+    record.set("trace" + suffix, matrix.trace());
+    record.set("frobenius_norm" + suffix, matrix.norm());
+    record.set_symmetric("block_frobenius_norm" + suffix,
+                         block_norms(matrix, point.objective().parameter_blocks()));
+  }
+};
+
+}  // namespace
+
+AnalyzerEntry ggn_analyzer() {
+  return {.name = "ggn",
+          .question = "the Hessian as Gauss-Newton part and functional part",
+          .by_default = false,
+          .options = {},
+          .create = [](const Settings&) { return std::make_unique<GgnAnalyzer>(); }};
+}
+
+}  // namespace hesscope
