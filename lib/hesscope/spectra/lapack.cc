@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <limits>
 #include <mutex>
@@ -228,6 +230,37 @@ std::optional<Eigensystem> eigensystem(Eigen::MatrixXd a) {
   const lapack_int info = LAPACKE_dsyevd(LAPACK_COL_MAJOR, 'V', 'L', n, a.data(), n, values.data());
   if (!succeeded("dsyevd", info)) return std::nullopt;
   return Eigensystem{std::move(values), std::move(a)};
+}
+
+std::optional<Eigensystem> eigensystem(Tridiagonal t) {
+  const lapack_int n = to_lapack(t.diagonal.size());
+  Eigensystem result{{}, Eigen::MatrixXd(n, n)};
+  std::vector<lapack_int> integer_work(static_cast<std::size_t>(5 * n + 3));
+  lapack_int info = 0;
+  run_with_workspace("dstedc", [&](double* work, lapack_int size) {
+    info = LAPACKE_dstedc_work(LAPACK_COL_MAJOR,
+                               'I',
+                               n,
+                               t.diagonal.data(),
+                               t.off_diagonal.data(),
+                               result.vectors.data(),
+                               n,
+                               work,
+                               size,
+                               integer_work.data(),
+                               to_lapack(static_cast<Eigen::Index>(integer_work.size())));
+    return std::min(info, lapack_int{0});
+  });
+  if (info > 0) return std::nullopt;
+  result.values = std::move(t.diagonal);
+  return result;
+}
+
+Eigen::Index max_eigensystem_dimension() {
+  // n^2 + 4 n + 1 = (n + 2)^2 - 3
+  return static_cast<Eigen::Index>(
+             std::sqrt(static_cast<double>(std::numeric_limits<lapack_int>::max()))) -
+         2;
 }
 
 Ldlt factor_ldlt(Eigen::MatrixXd a) {

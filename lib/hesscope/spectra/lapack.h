@@ -65,6 +65,12 @@ struct Eigensystem {
 /// nothing if the iteration did not converge.
 std::optional<Eigensystem> eigensystem(Eigen::MatrixXd a);
 
+/// The same of T, by divide and conquer (dstedc).
+std::optional<Eigensystem> eigensystem(Tridiagonal t);
+
+/// The largest n that dstedc's workspace of n^2 + 4 n + 1 numbers allows.
+Eigen::Index max_eigensystem_dimension();
+
 /// A = P L D L^T P^T with a permutation P, L unit lower triangular, and D block diagonal with
 /// blocks of 1 and 2 rows.
 struct Ldlt {
