@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <hesscope/spectra/counts.h>
+#include <hesscope/spectra/eigensystem.h>
 #include <hesscope/spectra/extremes.h>
+#include <hesscope/spectra/lanczos_quadrature.h>
 #include <hesscope/spectra/spectrum.h>
 #include <hesscope/spectra/tridiagonal_form.h>
 
@@ -58,6 +60,8 @@ TEST(Spectra, GiveTheSameBitsForAnyNumberOfBlasThreads) {
     Extremes extremes;
     Eigen::VectorXd diagonal;  // of the tridiagonal form by two stages
     Inertia inertia;
+    Eigensystem eigensystem;
+    LanczosQuadrature quadrature;
   };
 
   const auto compute = [&h](int num_threads) {
@@ -65,13 +69,17 @@ TEST(Spectra, GiveTheSameBitsForAnyNumberOfBlasThreads) {
     Results results{EigenvalueCounter(h).median(),
                     extreme_eigenpairs(h),
                     {},
-                    ShiftedFactorization(h, 0.1).inertia()};
+                    ShiftedFactorization(h, 0.1).inertia(),
+                    dense_eigensystem(h),
+                    lanczos_quadrature(MatrixOperator(h), {.num_probes = 4, .num_steps = 60})};
     const detail::SingleThreadedBlas one_thread;  // TridiagonalForm leaves it to its callers
     results.diagonal = detail::TridiagonalForm(h, 0).t().diagonal;
     return results;
   };
   const Results reference = compute(1);
   ASSERT_EQ(reference.extremes.largest.proof, Proof::kCounted);
+  ASSERT_EQ(reference.eigensystem.status, Status::kOk);
+  ASSERT_EQ(reference.quadrature.status, Status::kOk);
   for (const int num_threads : {2, 3, 4}) {
     SCOPED_TRACE(num_threads);
     const Results results = compute(num_threads);
@@ -82,6 +90,10 @@ TEST(Spectra, GiveTheSameBitsForAnyNumberOfBlasThreads) {
     EXPECT_EQ(results.extremes.largest.error_bound, reference.extremes.largest.error_bound);
     EXPECT_EQ(results.diagonal, reference.diagonal);
     EXPECT_EQ(results.inertia.num_below, reference.inertia.num_below);
+    EXPECT_EQ(results.eigensystem.eigenvalues, reference.eigensystem.eigenvalues);
+    EXPECT_TRUE(results.eigensystem.eigenvectors == reference.eigensystem.eigenvectors);
+    EXPECT_EQ(results.quadrature.measure.nodes, reference.quadrature.measure.nodes);
+    EXPECT_EQ(results.quadrature.measure.weights, reference.quadrature.measure.weights);
   }
 }
 

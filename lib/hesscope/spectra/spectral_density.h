@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Spectra as curves: each eigenvalue spread out as a Gaussian.
+#pragma once
+
+#include <limits>
+#include <optional>
+
+#include <Eigen/Core>
+
+#include <hesscope/spectra/spectral_measure.h>
+
+namespace hesscope {
+
+/// The width of a kernel where none is asked for: 1 % of the width of the spectrum, or of a
+/// thousandth of its largest magnitude where that is more, so that a single eigenvalue, known to
+/// rounding, has a width too. Of zeros only: 0.01.
+/// @param  smallest, largest  of the nodes.
+double default_sigma(double smallest, double largest);
+
+struct DensityOptions {
+  /// Standard deviation of the kernel, in the unit of the nodes; by default default_sigma of them.
+  std::optional<double> sigma = {};
+  std::optional<double> lower = {};  ///< of the grid; by default the smallest node - 8 sigma
+  std::optional<double> upper = {};  ///< of the grid; by default the largest node + 8 sigma
+  Eigen::Index num_points = 2000;    ///< of the grid, equally spaced; at least 2
+};
+
+/// A measure smoothed by a Gaussian, on a grid.
+struct SpectralDensity {
+  double sigma = std::numeric_limits<double>::quiet_NaN();  ///< of the kernel, unit of the nodes
+  Eigen::VectorXd at;      ///< num_points, equally spaced, unit of the nodes
+  Eigen::VectorXd values;  ///< num_points, per unit of the nodes
+};
+
+/// The density sum_k w_k exp(-((x - x_k) / sigma)^2 / 2) / (sqrt(2 pi) sigma) of a measure with
+/// nodes x_k and weights w_k. Its integral over all x is 1; outside of the default grid are 1e-15
+/// of it. On points further apart than sigma, narrow parts can fall between two of them.
+/// @throws PreconditionError if `measure` is none (see SpectralMeasure) or an option is out of its
+///         range.
+/// @cost   at most one exponential for each pair of a node and a point.
+/// @source L. Lin, Y. Saad & C. Yang (2016), SIAM Rev. 58, 34-65, section 2.
+SpectralDensity spectral_density(const SpectralMeasure& measure,
+                                 const DensityOptions& options = {});
+
+struct LogDensityOptions {
+  double sigma = 0.1;                ///< standard deviation of the kernel, in decades
+  std::optional<double> lower = {};  ///< log10 of a magnitude; by default the smallest's - 8 sigma
+  std::optional<double> upper = {};  ///< log10 of a magnitude; by default the largest's + 8 sigma
+  Eigen::Index num_points = 2000;    ///< of the grid, equally spaced in log10; at least 2
+};
+
+/// A measure smoothed by a Gaussian in log10 |lambda|, the two signs apart. What is zero has no
+/// logarithm and is reported as a mass; the three masses sum to 1.
+struct LogSpectralDensity {
+  double sigma = std::numeric_limits<double>::quiet_NaN();  ///< of the kernel, in decades
+  Eigen::VectorXd log10_magnitude;                          ///< num_points, equally spaced
+  Eigen::VectorXd negative;  ///< per decade; the integral over all decades is negative_mass
+  Eigen::VectorXd positive;  ///< per decade; the integral over all decades is positive_mass
+  double negative_mass = std::numeric_limits<double>::quiet_NaN();  ///< below -zero_band
+  double zero_mass = std::numeric_limits<double>::quiet_NaN();      ///< within the band
+  double positive_mass = std::numeric_limits<double>::quiet_NaN();  ///< above zero_band
+};
+
+/// The density over decades of magnitude. Where all is zero both curves are, around 1.
+/// @param  zero_band  nodes of at most this magnitude are zero, such as Spectrum::rounding_band;
+///                    not negative, finite.
+/// @throws PreconditionError if `measure` is none or an argument is out of its range.
+/// @cost   as spectral_density.
+LogSpectralDensity log_spectral_density(const SpectralMeasure& measure,
+                                        double zero_band,
+                                        const LogDensityOptions& options = {});
+
+}  // namespace hesscope
