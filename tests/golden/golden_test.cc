@@ -9,10 +9,10 @@
 #include <Eigen/Core>
 #include <gtest/gtest.h>
 
-#include <hesscope/analyzers/condition.h>
 #include <hesscope/io/tensor_file.h>
 #include <hesscope/problem/problem.h>
 #include <hesscope/problem/problem_file.h>
+#include <hesscope/spectra/condition_numbers.h>
 #include <hesscope/spectra/spectrum.h>
 
 #include "golden/goldens.h"

@@ -1,20 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <algorithm>
-#include <cmath>
-#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <Eigen/Core>
 
 #include <hesscope/analyzers/condition.h>
+#include <hesscope/spectra/condition_numbers.h>
 
 namespace hesscope {
 namespace {
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-
-ConditionNumber ratio(double numerator, double denominator, bool defined, Status otherwise) {
-  if (!defined) return {kNan, otherwise};
-  const double value = numerator / denominator;
-  return {value, std::isfinite(value) ? Status::kOk : Status::kNonFinite};
-}
 
 class ConditionAnalyzer final : public Analyzer {
  public:
@@ -59,29 +54,6 @@ class ConditionAnalyzer final : public Analyzer {
 };
 
 }  // namespace
-
-ConditionNumbers condition_numbers(const Eigen::Ref<const Eigen::VectorXd>& diagonal,
-                                   const Spectrum& spectrum) {
-  if (spectrum.status != Status::kOk) {
-    const ConditionNumber none{kNan, spectrum.status};
-    return {none, none, none, none};
-  }
-  const double band = spectrum.rounding_band;
-  const auto robust = [band](double maximum, double median) {
-    return ratio(maximum, median, std::abs(median) > band, Status::kUndefinedZeroMedian);
-  };
-  const double largest_magnitude =
-      std::max(std::abs(spectrum.smallest.value), std::abs(spectrum.largest.value));
-  return {
-      robust(diagonal.cwiseAbs().maxCoeff(), lower_median(diagonal.cwiseAbs())),
-      robust(spectrum.largest.value, spectrum.median.value),
-      robust(largest_magnitude, spectrum.median_magnitude),
-      ratio(spectrum.largest.value,
-            spectrum.smallest.value,
-            spectrum.smallest.value > band,
-            Status::kUndefinedNotPositiveDefinite),
-  };
-}
 
 AnalyzerEntry condition_analyzer() {
   return {.name = "condition",

@@ -2,35 +2,10 @@
 #pragma once
 
 #include <hesscope/analyzers/analyzer.h>
-#include <hesscope/spectra/spectrum.h>
 
 namespace hesscope {
 
-/// A ratio that may be undefined.
-struct ConditionNumber {
-  double value;  ///< NaN unless status is kOk
-  Status status;
-};
-
-/// The condition numbers in use for neural network Hessians.
-struct ConditionNumbers {
-  /// max_i |H_ii| / lower median_i |H_ii|.
-  /// @source Jiang et al., arXiv 2211.02254; Ahn et al., arXiv 2310.01082, figure 4.
-  ConditionNumber robust_diagonal;
-  ConditionNumber robust_eigenvalue;  ///< lambda_max / lambda_median (lower median)
-  ConditionNumber robust_absolute;    ///< max |lambda| / lower median |lambda|
-  ConditionNumber classical;  ///< lambda_max / lambda_min where lambda_min is above rounding
-};
-
-/// A denominator within the rounding band is zero: the ratio is then undefined, NaN with the status
-/// kUndefinedZeroMedian (or kUndefinedNotPositiveDefinite), never a huge number.
-/// @param spectrum  of the matrix whose diagonal is given, with all eigenvalues; where its status
-/// is
-///                  not kOk every number has that status.
-ConditionNumbers condition_numbers(const Eigen::Ref<const Eigen::VectorXd>& diagonal,
-                                   const Spectrum& spectrum);
-
-/// Group /condition: the four numbers.
+/// Group /condition: the four numbers of condition_numbers().
 AnalyzerEntry condition_analyzer();
 
 }  // namespace hesscope

@@ -5,7 +5,7 @@
 #include <Eigen/Core>
 #include <gtest/gtest.h>
 
-#include <hesscope/analyzers/condition.h>
+#include <hesscope/spectra/condition_numbers.h>
 
 namespace hesscope {
 namespace {

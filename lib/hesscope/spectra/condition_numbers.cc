@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <hesscope/spectra/condition_numbers.h>
+
+namespace hesscope {
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+ConditionNumber ratio(double numerator, double denominator, bool defined, Status otherwise) {
+  if (!defined) return {kNan, otherwise};
+  const double value = numerator / denominator;
+  return {value, std::isfinite(value) ? Status::kOk : Status::kNonFinite};
+}
+
+}  // namespace
+
+ConditionNumber robust_ratio(double largest, double median, double rounding_band) {
+  return ratio(largest, median, std::abs(median) > rounding_band, Status::kUndefinedZeroMedian);
+}
+
+ConditionNumbers condition_numbers(const Eigen::Ref<const Eigen::VectorXd>& diagonal,
+                                   const Spectrum& spectrum) {
+  if (spectrum.status != Status::kOk) {
+    const ConditionNumber none{kNan, spectrum.status};
+    return {none, none, none, none};
+  }
+  const double band = spectrum.rounding_band;
+  const double largest_magnitude =
+      std::max(std::abs(spectrum.smallest.value), std::abs(spectrum.largest.value));
+  return {
+      robust_ratio(diagonal.cwiseAbs().maxCoeff(), lower_median(diagonal.cwiseAbs()), band),
+      robust_ratio(spectrum.largest.value, spectrum.median.value, band),
+      robust_ratio(largest_magnitude, spectrum.median_magnitude, band),
+      ratio(spectrum.largest.value,
+            spectrum.smallest.value,
+            spectrum.smallest.value > band,
+            Status::kUndefinedNotPositiveDefinite),
+  };
+}
+
+}  // namespace hesscope
