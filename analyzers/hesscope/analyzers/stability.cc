@@ -6,10 +6,10 @@
 #include <fmt/format.h>
 
 #include <hesscope/analyzers/adam_preconditioner.h>
-#include <hesscope/analyzers/condition.h>
 #include <hesscope/analyzers/spectrum_section.h>
 #include <hesscope/analyzers/stability.h>
 #include <hesscope/core/error.h>
+#include <hesscope/spectra/condition_numbers.h>
 
 namespace hesscope {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include <hesscope/analyzers/condition.h>
 #include <hesscope/analyzers/structure.h>
+#include <hesscope/spectra/condition_numbers.h>
 #include <hesscope/spectra/zero_modes.h>
 
 namespace hesscope {

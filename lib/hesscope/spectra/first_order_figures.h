@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Spectral figures of H + D to first order in D: every eigenvalue and every entry of the diagonal
+// that a figure is made of moves by v^T D v, v its eigenvector or a unit vector. Private.
+#pragma once
+
+#include <array>
+
+#include <Eigen/Core>
+
+#include <hesscope/spectra/condition_numbers.h>
+#include <hesscope/spectra/sampling_error.h>
+#include <hesscope/spectra/spectrum.h>
+
+namespace hesscope::detail {
+
+/// In the order of SpectralFigure; NaN without kOk.
+using FigureRow = std::array<ConditionNumber, kSpectralFigureNames.size()>;
+
+/// The same status for all.
+FigureRow no_figures(Status status);
+
+/// From the diagonal and the spectrum of one matrix.
+FigureRow spectral_figures(const Eigen::Ref<const Eigen::VectorXd>& diagonal,
+                           const Spectrum& spectrum);
+
+class FirstOrderFigures {
+ public:
+  static constexpr Eigen::Index kNumProbes = 6;  // four eigenvalues, two entries of the diagonal
+  /// v^T M v of one matrix M for each v; NaN where v is not known.
+  using Forms = Eigen::Matrix<double, kNumProbes, 1>;
+
+  /// @param  num_parameters  n; the vectors must have as many entries.
+  FirstOrderFigures(const SpectralEigenpairs& eigenpairs, Eigen::Index num_parameters);
+
+  /// The entries of H that robust_diagonal is made of.
+  void set_diagonal(const Eigen::Ref<const Eigen::VectorXd>& diagonal);
+
+  /// n x k: the eigenvectors that are known.
+  const Eigen::MatrixXd& vectors() const { return vectors_; }
+
+  /// @param  product   M vectors().
+  /// @param  diagonal  of M; empty: not known.
+  Forms forms(const Eigen::Ref<const Eigen::MatrixXd>& product,
+              const Eigen::Ref<const Eigen::VectorXd>& diagonal) const;
+
+  /// Of H + D, given the forms of D. The denominator of a ratio must keep the sign it has in H.
+  FigureRow at(const Forms& change) const;
+
+  /// Of H.
+  FigureRow at_zero() const { return at(Forms::Zero()); }
+
+ private:
+  ConditionNumber moved(Eigen::Index probe, const Forms& change) const;
+  ConditionNumber moved_magnitude(Eigen::Index probe, const Forms& change) const;
+  ConditionNumber ratio(const ConditionNumber& largest,
+                        const ConditionNumber& median,
+                        double median_of_h) const;
+  double rounding_band() const;
+
+  Eigen::Index num_parameters_;
+  Forms values_;                                  // of H; NaN: not known
+  std::array<Eigen::Index, kNumProbes> columns_;  // of vectors_; rows, for the diagonal; -1: none
+  Eigen::MatrixXd vectors_;
+};
+
+}  // namespace hesscope::detail

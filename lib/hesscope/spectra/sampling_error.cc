@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <hesscope/core/error.h>
+#include <hesscope/spectra/counts.h>
+#include <hesscope/spectra/first_order_figures.h>
+#include <hesscope/spectra/jackknife.h>
+#include <hesscope/spectra/lapack.h>
+#include <hesscope/spectra/sampling_error.h>
+#include <hesscope/spectra/scaled_matrix.h>
+#include <hesscope/spectra/spectrum.h>
+
+namespace hesscope {
+namespace {
+
+using detail::FigureRow;
+using detail::FirstOrderFigures;
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+using Blocks = std::vector<SampleRange>;
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+Blocks checked_blocks(const char* function,
+                      const Objective& objective,
+                      const Eigen::Ref<const VectorXd>& theta,
+                      const SamplingErrorOptions& options) {
+  require_point(objective, function, theta, objective.all_samples());
+  const Index num_samples = objective.num_samples();
+  if (options.num_blocks < 2 || options.num_blocks > num_samples) {
+    throw PreconditionError(
+        fmt::format("{}: num_blocks must be in [2, {}], the number of samples, got {}",
+                    function,
+                    num_samples,
+                    options.num_blocks));
+  }
+  if (!(options.level > 0.0 && options.level < 1.0)) {
+    throw PreconditionError(
+        fmt::format("{}: level must be in (0, 1), got {}", function, options.level));
+  }
+  return detail::sample_blocks(num_samples, options.num_blocks);
+}
+
+// N_b / (N - N_b).
+double weight_left_out(const Blocks& blocks, std::size_t b) {
+  const Index size = blocks[b].size();
+  return static_cast<double>(size) / static_cast<double>(blocks.back().end - size);
+}
+
+// Lambda_min is a location, near zero or on both sides of it; the others are scales.
+bool has_log_interval(std::size_t figure, double value, const VectorXd& leave_one_out) {
+  return figure != index_of(SpectralFigure::kLambdaMin) &&
+         (value > 0.0 ? (leave_one_out.array() > 0.0).all()
+                      : value < 0.0 && (leave_one_out.array() < 0.0).all());
+}
+
+// Which scale, and where the bias is taken off, was decided by measured coverage.
+void set_interval(std::size_t figure,
+                  const VectorXd& leave_one_out,
+                  const Blocks& blocks,
+                  double t,
+                  SamplingError& error) {
+  if (has_log_interval(figure, error.value, leave_one_out)) {
+    const VectorXd logs = leave_one_out.array().abs().log();
+    const double log_value = std::log(std::abs(error.value));
+    const double factor = std::exp(t * detail::jackknife(log_value, logs, blocks).standard_error);
+    error.lower = error.value / factor;
+    error.upper = error.value * factor;
+    if (error.value < 0.0) std::swap(error.lower, error.upper);
+    return;
+  }
+  const bool is_corrected =
+      figure == index_of(SpectralFigure::kLambdaMin) && !std::isnan(error.bias);
+  const double center = is_corrected ? error.value - error.bias : error.value;
+  error.lower = center - t * error.standard_error;
+  error.upper = center + t * error.standard_error;
+}
+
+enum class Order { kFirst, kFull };
+
+SamplingErrors summarize(const FigureRow& value,
+                         const std::vector<FigureRow>& leave_one_out,
+                         const Blocks& blocks,
+                         double level,
+                         Order order) {
+  const auto num_blocks = static_cast<Index>(blocks.size());
+  const double t = detail::two_sided_t(level, num_blocks - 1);
+  SamplingErrors result;
+  result.leave_one_out.resize(num_blocks, static_cast<Index>(value.size()));
+  for (std::size_t f = 0; f < value.size(); ++f) {
+    SamplingError& error = result.figures[f];
+    error.value = value[f].value;
+    error.status = value[f].status;
+    auto column = result.leave_one_out.col(static_cast<Index>(f));
+    for (std::size_t b = 0; b < blocks.size(); ++b) {
+      column[static_cast<Index>(b)] = leave_one_out[b][f].value;
+      if (error.status == Status::kOk) error.status = leave_one_out[b][f].status;
+    }
+    if (error.status != Status::kOk) continue;
+    const detail::Jackknife found = detail::jackknife(error.value, column, blocks);
+    error.standard_error = found.standard_error;
+    if (order == Order::kFull) error.bias = found.bias;
+    set_interval(f, column, blocks, t, error);
+    if (!std::isfinite(error.standard_error) || !std::isfinite(error.upper - error.lower)) {
+      error = {.status = Status::kNonFinite, .value = error.value};
+    }
+  }
+  return result;
+}
+
+// v^T H v is taken as the mean of the v^T H_b v, so that the changes average to zero.
+SamplingErrors first_order(const FirstOrderFigures& figures,
+                           const std::vector<FirstOrderFigures::Forms>& forms,
+                           const Blocks& blocks,
+                           double level) {
+  const auto num_samples = static_cast<double>(blocks.back().end);
+  FirstOrderFigures::Forms mean = FirstOrderFigures::Forms::Zero();
+  for (std::size_t b = 0; b < blocks.size(); ++b) {
+    mean += static_cast<double>(blocks[b].size()) / num_samples * forms[b];
+  }
+  std::vector<FigureRow> rows;
+  for (std::size_t b = 0; b < blocks.size(); ++b) {
+    rows.push_back(figures.at(weight_left_out(blocks, b) * (mean - forms[b])));
+  }
+  return summarize(figures.at_zero(), rows, blocks, level, Order::kFirst);
+}
+
+SpectralEigenpairs eigenpairs_of(const Eigen::Ref<const MatrixXd>& hessian,
+                                 const VectorXd& eigenvalues) {
+  EigenvalueCounter counter(hessian);
+  const auto of_rank = [&](Index rank) {
+    return Eigenpair{eigenvalues[rank], counter.eigenvalue(rank).vector};
+  };
+  const VectorXd magnitudes = eigenvalues.cwiseAbs();
+  const Index n = eigenvalues.size();
+  const Index of_median_magnitude =
+      std::find(magnitudes.begin(), magnitudes.end(), lower_median(magnitudes)) -
+      magnitudes.begin();
+  return {of_rank(n - 1), of_rank(0), of_rank((n - 1) / 2), of_rank(of_median_magnitude)};
+}
+
+// A median of another sign than that of H went through zero.
+void require_sign_of_median(const FigureRow& of_h, FigureRow& row) {
+  const double median = row[index_of(SpectralFigure::kLambdaMedian)].value;
+  ConditionNumber& ratio = row[index_of(SpectralFigure::kRobustEigenvalue)];
+  if (ratio.status == Status::kOk &&
+      std::signbit(median) != std::signbit(of_h[index_of(SpectralFigure::kLambdaMedian)].value)) {
+    ratio = {kNaN, Status::kUndefinedZeroMedian};
+  }
+}
+
+// Progress from `begin` to `end` of the whole.
+ProgressCallback part_of(const ProgressCallback& progress, double begin, double end) {
+  if (!progress) return {};
+  return [&progress, begin, end](double fraction) {
+    return progress(std::lerp(begin, end, fraction));
+  };
+}
+
+SamplingErrors nothing(Status status, const Blocks& blocks, double level) {
+  const FigureRow row = detail::no_figures(status);
+  return summarize(row, std::vector<FigureRow>(blocks.size(), row), blocks, level, Order::kFull);
+}
+
+}  // namespace
+
+SamplingErrors first_order_sampling_errors(const Objective& objective,
+                                           const Eigen::Ref<const VectorXd>& theta,
+                                           const SpectralEigenpairs& eigenpairs,
+                                           const SamplingErrorOptions& options) {
+  constexpr const char* kFunction = "first_order_sampling_errors";
+  const Blocks blocks = checked_blocks(kFunction, objective, theta, options);
+  const auto require_vector = [&](const char* name, const Eigenpair& pair) {
+    if (pair.vector.size() != 0 && pair.vector.size() != theta.size()) {
+      throw PreconditionError(fmt::format("{}: the eigenvector {} must have {} entries, got {}",
+                                          kFunction,
+                                          name,
+                                          theta.size(),
+                                          pair.vector.size()));
+    }
+  };
+  require_vector("largest", eigenpairs.largest);
+  require_vector("smallest", eigenpairs.smallest);
+  require_vector("median", eigenpairs.median);
+  require_vector("median_magnitude", eigenpairs.median_magnitude);
+  const FirstOrderFigures figures(eigenpairs, theta.size());
+  std::vector<FirstOrderFigures::Forms> forms;
+  for (const SampleRange& block : blocks) {
+    const MatrixXd product = objective.hessian_times(theta, figures.vectors(), block);
+    forms.push_back(figures.forms(product, VectorXd()));
+  }
+  return first_order(figures, forms, blocks, options.level);
+}
+
+SamplingErrorEstimates sampling_errors(const Objective& objective,
+                                       const Eigen::Ref<const VectorXd>& theta,
+                                       const Eigen::Ref<const MatrixXd>& hessian,
+                                       const SamplingErrorOptions& options,
+                                       const ProgressCallback& progress) {
+  const Blocks blocks = checked_blocks("sampling_errors", objective, theta, options);
+  detail::require_symmetric_shape("sampling_errors", hessian);
+  if (hessian.rows() != theta.size()) {
+    throw PreconditionError(fmt::format(
+        "sampling_errors: hessian must have {} rows, got {}", theta.size(), hessian.rows()));
+  }
+  const Spectrum spectrum = dense_spectrum(hessian);
+  if (spectrum.status != Status::kOk) {
+    const SamplingErrors none = nothing(spectrum.status, blocks, options.level);
+    return {none, none};
+  }
+  const FigureRow value = detail::spectral_figures(hessian.diagonal(), spectrum);
+  FirstOrderFigures figures(eigenpairs_of(hessian, spectrum.eigenvalues), theta.size());
+  figures.set_diagonal(hessian.diagonal());
+
+  std::vector<FirstOrderFigures::Forms> forms;
+  std::vector<FigureRow> rows;
+  const auto num_blocks = static_cast<double>(blocks.size());
+  for (std::size_t b = 0; b < blocks.size(); ++b) {
+    const auto done = static_cast<double>(b);
+    MatrixXd h = objective.hessian(
+        theta, blocks[b], part_of(progress, done / num_blocks, (done + 0.5) / num_blocks));
+    {
+      const detail::SingleThreadedBlas one_thread;
+      forms.push_back(figures.forms(detail::symmetric_times(h, figures.vectors()), h.diagonal()));
+    }
+    h = hessian + weight_left_out(blocks, b) * (hessian - h);
+    rows.push_back(detail::spectral_figures(h.diagonal(), dense_spectrum(h)));
+    require_sign_of_median(value, rows.back());
+    if (progress && !progress((done + 1.0) / num_blocks)) throw Interrupted{};
+  }
+  return {summarize(value, rows, blocks, options.level, Order::kFull),
+          first_order(figures, forms, blocks, options.level)};
+}
+
+SamplingErrorEstimates sampling_errors(const Objective& objective,
+                                       const Eigen::Ref<const VectorXd>& theta,
+                                       const SamplingErrorOptions& options,
+                                       const ProgressCallback& progress) {
+  checked_blocks("sampling_errors", objective, theta, options);
+  // The Hessian of all samples costs as much as those of the blocks, without decompositions.
+  constexpr double kFirst = 1.0 / 3.0;
+  const MatrixXd hessian =
+      objective.hessian(theta, objective.all_samples(), part_of(progress, 0.0, kFirst));
+  return sampling_errors(objective, theta, hessian, options, part_of(progress, kFirst, 1.0));
+}
+
+}  // namespace hesscope
