@@ -5,10 +5,13 @@
 #include <fmt/ranges.h>
 
 #include <hesscope/analyzers/analyzer_registry.h>
+#include <hesscope/analyzers/blocks.h>
 #include <hesscope/analyzers/condition.h>
+#include <hesscope/analyzers/density.h>
 #include <hesscope/analyzers/eigenpairs.h>
 #include <hesscope/analyzers/ggn.h>
 #include <hesscope/analyzers/hessian.h>
+#include <hesscope/analyzers/sampling.h>
 #include <hesscope/analyzers/spectrum.h>
 #include <hesscope/analyzers/stability.h>
 #include <hesscope/analyzers/structure.h>
@@ -24,8 +27,11 @@ std::span<const AnalyzerEntry> analyzer_registry() {
       condition_analyzer(),
       structure_analyzer(),
       eigenpairs_analyzer(),
+      blocks_analyzer(),
       ggn_analyzer(),
       stability_analyzer(),
+      density_analyzer(),
+      sampling_analyzer(),
   };
   return entries;
 }

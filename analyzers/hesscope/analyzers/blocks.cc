@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <hesscope/analyzers/block_norms.h>
+#include <hesscope/analyzers/blocks.h>
+#include <hesscope/core/error.h>
+#include <hesscope/spectra/distribution_distance.h>
+#include <hesscope/spectra/spectral_measure.h>
+
+namespace hesscope {
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+Eigen::Index largest_block(std::span<const ParameterBlock> blocks) {
+  Eigen::Index largest = 0;
+  for (const ParameterBlock& block : blocks) largest = std::max(largest, block.size);
+  return largest;
+}
+
+// The distance with kernels of width sigma, 0 being the default, on a grid fine enough for it; NaN
+// where that would take millions of points.
+double block_distance(const SpectralMeasure& a, const SpectralMeasure& b, double sigma) {
+  if (sigma == 0) return jensen_shannon_distance(a, b);
+  const double width = std::max(a.nodes[a.nodes.size() - 1], b.nodes[b.nodes.size() - 1]) -
+                       std::min(a.nodes[0], b.nodes[0]);
+  constexpr double kPointsPerSigma = 2;
+  constexpr double kMarginInSigmas = 8;  // of the default grid, on each side
+  const double points = kPointsPerSigma * (width / sigma + 2 * kMarginInSigmas);
+  if (!(points < 1e6)) return kNan;
+  return jensen_shannon_distance(
+      a, b, {.sigma = sigma, .num_points = std::max<Eigen::Index>(2000, std::lrint(points) + 1)});
+}
+
+class BlocksAnalyzer final : public Analyzer {
+ public:
+  explicit BlocksAnalyzer(double sigma) : sigma_(sigma) {}
+
+  std::vector<Dimension> dimensions(const Objective& objective) const override {
+    const auto blocks = objective.parameter_blocks();
+    return {{"block_column", static_cast<std::int64_t>(blocks.size())},
+            {"block_rank", largest_block(blocks)}};
+  }
+
+  std::vector<Quantity> quantities() const override {
+    return {
+        {.name = "eigenvalues",
+         .dimensions = {"block", "block_rank"},
+         .long_name = "eigenvalues of the diagonal blocks",
+         .definition = "in ascending order; NaN beyond a block's size"},
+        {.name = "lambda_min",
+         .dimensions = {"block"},
+         .long_name = "smallest eigenvalues of the diagonal blocks",
+         .definition = "eigenvalue of rank 0"},
+        {.name = "lambda_median",
+         .dimensions = {"block"},
+         .long_name = "lower median eigenvalues of the diagonal blocks",
+         .definition = "eigenvalue of rank floor((m - 1) / 2) from 0 of a block of m rows"},
+        {.name = "lambda_max",
+         .dimensions = {"block"},
+         .long_name = "largest eigenvalues of the diagonal blocks",
+         .definition = "eigenvalue of rank m - 1 of a block of m rows"},
+        {.name = "trace",
+         .dimensions = {"block"},
+         .long_name = "traces of the diagonal blocks",
+         .definition = "sum of the diagonal"},
+        {.name = "frobenius_norm",
+         .dimensions = {"block", "block_column"},
+         .long_name = "Frobenius norms of the blocks",
+         .definition = "square root of the sum of the squared entries of H for the parameters of "
+                       "one tensor by those of another"},
+        {.name = "gradient_norm",
+         .dimensions = {"block"},
+         .long_name = "norms of the gradient's parts",
+         .definition = "Euclidean norm of the gradient by the parameters of one tensor"},
+        {.name = "js_distance",
+         .dimensions = {"block", "block_column"},
+         .long_name = "Jensen-Shannon distance of the spectra of two diagonal blocks",
+         .definition = "square root of the Jensen-Shannon divergence (natural logarithm) of their "
+                       "densities, smoothed by a Gaussian of the width js-sigma or, by default, 1 "
+                       "% of the spectral width of the two"},
+        {.name = "mean_js_distance",
+         .long_name = "heterogeneity of the blocks",
+         .definition = "mean of js_distance over all pairs of different blocks"},
+    };
+  }
+
+  std::vector<std::string> headline() const override { return {"mean_js_distance"}; }
+
+  Record analyze(PointAnalysis& point) const override {
+    Record record;
+    const Eigen::MatrixXd* h = point.hessian();
+    if (h == nullptr && point.hessian_status() != Status::kNotComputed) {
+      record.set_rest_missing(quantities(), point.hessian_status());
+      return record;
+    }
+    const auto blocks = point.objective().parameter_blocks();
+    Eigen::VectorXd gradient_norms(blocks.size());
+    for (std::size_t b = 0; b < blocks.size(); ++b) {
+      gradient_norms[static_cast<Eigen::Index>(b)] =
+          point.gradient().segment(blocks[b].offset, blocks[b].size).stableNorm();
+    }
+    record.set("gradient_norm", gradient_norms);
+    if (h != nullptr) {
+      describe_blocks(point, *h, record);
+    } else {
+      describe_ends(point, record);
+    }
+    return record;
+  }
+
+ private:
+  void describe_blocks(PointAnalysis& point, const Eigen::MatrixXd& h, Record& record) const {
+    const auto blocks = point.objective().parameter_blocks();
+    const auto count = static_cast<Eigen::Index>(blocks.size());
+    Eigen::MatrixXd eigenvalues = Eigen::MatrixXd::Constant(count, largest_block(blocks), kNan);
+    Eigen::MatrixXd ends(count, 3);  // smallest, lower median, largest
+    Eigen::VectorXd traces(count);
+    Status status = Status::kOk;
+    for (Eigen::Index b = 0; b < count; ++b) {
+      const ParameterBlock& rows = blocks[static_cast<std::size_t>(b)];
+      const Spectrum spectrum =
+          dense_spectrum(h.block(rows.offset, rows.offset, rows.size, rows.size));
+      if (spectrum.status != Status::kOk) {
+        status = spectrum.status;
+        continue;
+      }
+      eigenvalues.row(b).head(rows.size) = spectrum.eigenvalues.transpose();
+      ends.row(b) << spectrum.smallest.value, spectrum.median.value, spectrum.largest.value;
+      traces[b] = h.diagonal().segment(rows.offset, rows.size).sum();
+    }
+    record.set_symmetric("frobenius_norm", block_norms(h, blocks));
+    if (status != Status::kOk) {
+      record.set_rest_missing(quantities(), status);
+      return;
+    }
+    record.set_rows("eigenvalues", eigenvalues, Status::kOk);
+    record.set("lambda_min", ends.col(0));
+    record.set("lambda_median", ends.col(1));
+    record.set("lambda_max", ends.col(2));
+    record.set("trace", traces);
+    set_distances(blocks, eigenvalues, record);
+  }
+
+  void set_distances(std::span<const ParameterBlock> blocks,
+                     const Eigen::MatrixXd& eigenvalues,
+                     Record& record) const {
+    const auto count = static_cast<Eigen::Index>(blocks.size());
+    std::vector<SpectralMeasure> measures;
+    for (Eigen::Index b = 0; b < count; ++b) {
+      const Eigen::Index size = blocks[static_cast<std::size_t>(b)].size;
+      measures.push_back(exact_measure(eigenvalues.row(b).head(size).transpose()));
+    }
+    Eigen::MatrixXd distances = Eigen::MatrixXd::Zero(count, count);
+    double sum = 0;
+    for (Eigen::Index b = 0; b < count; ++b) {
+      for (Eigen::Index c = 0; c < b; ++c) {
+        const double distance = block_distance(
+            measures[static_cast<std::size_t>(b)], measures[static_cast<std::size_t>(c)], sigma_);
+        distances(b, c) = distances(c, b) = distance;
+        sum += distance;
+      }
+    }
+    if (!distances.allFinite()) {
+      record.set_missing("js_distance", Status::kFailed);
+      record.set_missing("mean_js_distance", Status::kFailed);
+      return;
+    }
+    record.set_rows("js_distance", distances);
+    const double pairs = static_cast<double>(count * (count - 1)) / 2;
+    record.set("mean_js_distance",
+               sum / pairs,
+               pairs > 0 ? Status::kOk : Status::kUndefinedZeroDenominator);
+  }
+
+  // Without a matrix: the ends of each block's spectrum.
+  void describe_ends(PointAnalysis& point, Record& record) const {
+    const auto blocks = point.objective().parameter_blocks();
+    Eigen::MatrixXd ends(blocks.size(), 2);
+    Status status = Status::kOk;
+    bool is_proved = true;
+    for (std::size_t b = 0; b < blocks.size(); ++b) {
+      const Spectrum spectrum =
+          point.ends_of(BlockOperator(point.hessian_operator(), blocks[b].offset, blocks[b].size));
+      if (spectrum.status != Status::kOk) status = spectrum.status;
+      is_proved = is_proved && spectrum.proof != Proof::kConverged;
+      ends.row(static_cast<Eigen::Index>(b)) << spectrum.smallest.value, spectrum.largest.value;
+    }
+    if (status == Status::kOk) {
+      record.set("lambda_min", ends.col(0));
+      record.set("lambda_max", ends.col(1));
+      if (!is_proved) record.set_unproved("lambda_min");
+      if (!is_proved) record.set_unproved("lambda_max");
+    } else {
+      record.set_missing("lambda_min", status);
+      record.set_missing("lambda_max", status);
+    }
+    record.set_rest_missing(quantities(), Status::kNotComputed);
+  }
+
+  double sigma_;
+};
+
+}  // namespace
+
+AnalyzerEntry blocks_analyzer() {
+  return {.name = "blocks",
+          .question = "the Hessian by parameter tensors",
+          .by_default = false,
+          .options = {{.name = "js-sigma",
+                       .type = SettingKey::Type::kReal,
+                       .meaning = "width of the smoothing in distances between the spectra of "
+                                  "blocks; 0 = 1 % of their width",
+                       .fallback = SettingValue(0.0)}},
+          .create = [](const Settings& settings) {
+            const double sigma = settings.real("js-sigma");
+            if (!(sigma >= 0)) {
+              throw ConfigError(fmt::format("'js-sigma' must be at least 0, got {}", sigma));
+            }
+            return std::make_unique<BlocksAnalyzer>(sigma);
+          }};
+}
+
+}  // namespace hesscope

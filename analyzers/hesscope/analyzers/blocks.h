@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <hesscope/analyzers/analyzer.h>
+
+namespace hesscope {
+
+/// Group /blocks: the Hessian by parameter tensors: spectra of the diagonal blocks and how they
+/// differ (Jensen-Shannon distances), norms of all blocks, and of the gradient's parts.
+/// @source Y. Zhang et al. (2024), Why Transformers need Adam: a Hessian perspective, arXiv
+///         2402.16788.
+AnalyzerEntry blocks_analyzer();
+
+}  // namespace hesscope

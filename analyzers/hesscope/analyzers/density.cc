@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <hesscope/analyzers/density.h>
+#include <hesscope/spectra/distribution_distance.h>
+#include <hesscope/spectra/lanczos_quadrature.h>
+#include <hesscope/spectra/spectral_density.h>
+
+namespace hesscope {
+namespace {
+
+constexpr Eigen::Index kNumPoints = 2000;
+
+class DensityAnalyzer final : public Analyzer {
+ public:
+  DensityAnalyzer(Eigen::Index num_probes, Eigen::Index num_steps)
+      : num_probes_(num_probes), num_steps_(num_steps) {}
+
+  std::vector<Dimension> dimensions(const Objective& objective) const override {
+    const Eigen::Index n = objective.num_parameters();
+    return {{"probe", std::min(num_probes_, n)},
+            {"node", std::min(num_steps_, n)},
+            {"point", kNumPoints}};
+  }
+
+  std::vector<Quantity> quantities() const override {
+    const std::string exact = " of the exact spectrum";
+    return {
+        {.name = "nodes",
+         .dimensions = {"probe", "node"},
+         .long_name = "nodes of Lanczos quadrature",
+         .definition = "Ritz values of each probe, ascending; NaN where its Krylov space ended"},
+        {.name = "weights",
+         .dimensions = {"probe", "node"},
+         .long_name = "weights of Lanczos quadrature",
+         .definition = "squared first entries of the eigenvectors of the tridiagonal matrix"},
+        {.name = "calibrated_weights",
+         .dimensions = {"probe", "node"},
+         .long_name = "weights corrected for eigenvalues of known multiplicity",
+         .definition = "multiplicity / n where all probes found an eigenvalue and its multiplicity "
+                       "was counted; the others scaled to the rest"},
+        {.name = "trace_estimate",
+         .long_name = "trace by quadrature",
+         .definition = "n times the mean over probes of the sum of weights times nodes"},
+        {.name = "trace_standard_error",
+         .long_name = "standard error of trace_estimate",
+         .definition = "standard deviation over probes over the root of their number"},
+        {.name = "squared_frobenius_norm_estimate",
+         .long_name = "squared Frobenius norm by quadrature",
+         .definition = "n times the mean over probes of the sum of weights times squared nodes"},
+        {.name = "squared_frobenius_norm_standard_error",
+         .long_name = "standard error of squared_frobenius_norm_estimate",
+         .definition = "standard deviation over probes over the root of their number"},
+        {.name = "eigenvalue",
+         .dimensions = {"point"},
+         .long_name = "grid of the densities",
+         .definition = "equally spaced, 8 sigma beyond the nodes"},
+        {.name = "sigma",
+         .long_name = "width of the smoothing",
+         .definition = "standard deviation of the Gaussian, 1 % of the spectral width"},
+        {.name = "density",
+         .dimensions = {"point"},
+         .long_name = "spectral density by quadrature",
+         .definition = "calibrated rules smoothed by a Gaussian of width sigma; its integral is 1"},
+        {.name = "exact_density",
+         .dimensions = {"point"},
+         .long_name = "spectral density" + exact,
+         .definition = "eigenvalues smoothed by a Gaussian of width sigma; its integral is 1"},
+        {.name = "log10_magnitude",
+         .dimensions = {"point"},
+         .long_name = "grid of the densities over decades",
+         .definition = "log10 |lambda|, equally spaced"},
+        {.name = "log_density_negative",
+         .dimensions = {"point"},
+         .long_name = "density of negative eigenvalues per decade",
+         .definition = "smoothed by a Gaussian of 0.1 decades; of the exact spectrum where it is "
+                       "known, else by quadrature"},
+        {.name = "log_density_positive",
+         .dimensions = {"point"},
+         .long_name = "density of positive eigenvalues per decade",
+         .definition = "as log_density_negative"},
+        {.name = "zero_mass",
+         .long_name = "fraction of zero eigenvalues",
+         .definition = "weight of magnitudes within the rounding band; with the integrals of the "
+                       "two densities per decade it makes 1"},
+        {.name = "wasserstein_distance",
+         .long_name = "distance of the quadrature from the exact spectrum",
+         .definition = "Wasserstein-1 distance, in the unit of the eigenvalues"},
+        {.name = "relative_wasserstein_distance",
+         .long_name = "wasserstein_distance over the spectral width",
+         .definition = "over lambda_max - lambda_min"},
+    };
+  }
+
+  std::vector<std::string> headline() const override {
+    return {"trace_estimate", "trace_standard_error", "relative_wasserstein_distance"};
+  }
+
+  Record analyze(PointAnalysis& point) const override {
+    Record record;
+    if (point.hessian() == nullptr && point.hessian_status() != Status::kNotComputed) {
+      record.set_rest_missing(quantities(), point.hessian_status());
+      return record;
+    }
+    const LanczosQuadrature found = lanczos_quadrature(
+        point.hessian_operator(),
+        {.num_probes = num_probes_, .num_steps = num_steps_, .seed = point.seed()});
+    if (found.status != Status::kOk) {
+      record.set_rest_missing(quantities(), found.status);
+      return record;
+    }
+    // Columns of the matrices are probes; in the file they are rows.
+    record.set_rows("nodes", found.nodes.transpose(), Status::kOk);
+    record.set_rows("weights", found.weights.transpose());
+    record.set_rows("calibrated_weights", found.calibrated_weights.transpose());
+    set_estimate(record, "trace", found.trace);
+    set_estimate(record, "squared_frobenius_norm", found.squared_frobenius_norm);
+    draw(point.spectrum(), found.measure, record);
+    record.set_rest_missing(quantities(), Status::kNotComputed);
+    return record;
+  }
+
+ private:
+  static void set_estimate(Record& record, const std::string& name, const ProbeEstimate& estimate) {
+    record.set(name + "_estimate", estimate.value);
+    // Of one probe there is none.
+    const bool is_known = estimate.standard_error >= 0;
+    record.set(name + "_standard_error",
+               estimate.standard_error,
+               is_known ? Status::kOk : Status::kNotComputed);
+  }
+
+  static void draw(const Spectrum& spectrum, const SpectralMeasure& measure, Record& record) {
+    const bool is_exact = spectrum.status == Status::kOk && spectrum.eigenvalues.size() > 0;
+    const SpectralMeasure exact = is_exact ? exact_measure(spectrum.eigenvalues) : measure;
+    const SpectralDensity curve = spectral_density(exact, {.num_points = kNumPoints});
+    record.set("eigenvalue", curve.at);
+    record.set("sigma", curve.sigma);
+    const SpectralDensity estimate = spectral_density(measure,
+                                                      {.sigma = curve.sigma,
+                                                       .lower = curve.at[0],
+                                                       .upper = curve.at[kNumPoints - 1],
+                                                       .num_points = kNumPoints});
+    record.set("density", estimate.values);
+    const double band = spectrum.status == Status::kOk ? spectrum.rounding_band : 0.0;
+    const LogSpectralDensity decades =
+        log_spectral_density(exact, band, {.num_points = kNumPoints});
+    record.set("log10_magnitude", decades.log10_magnitude);
+    record.set("log_density_negative", decades.negative);
+    record.set("log_density_positive", decades.positive);
+    record.set("zero_mass", decades.zero_mass);
+    if (!is_exact) return;
+    record.set("exact_density", curve.values);
+    const double distance = wasserstein_distance(measure, exact);
+    const double width = spectrum.largest.value - spectrum.smallest.value;
+    record.set("wasserstein_distance", distance);
+    record.set("relative_wasserstein_distance",
+               distance / width,
+               width > 0 ? Status::kOk : Status::kUndefinedZeroDenominator);
+  }
+
+  Eigen::Index num_probes_;
+  Eigen::Index num_steps_;
+};
+
+SettingKey count_key(const std::string& name, std::int64_t fallback, const std::string& meaning) {
+  return {.name = name,
+          .type = SettingKey::Type::kInteger,
+          .meaning = meaning,
+          .minimum = 1,
+          .maximum = 100'000,
+          .fallback = SettingValue(fallback)};
+}
+
+}  // namespace
+
+AnalyzerEntry density_analyzer() {
+  return {.name = "density",
+          .question = "the spectrum as a distribution, by stochastic Lanczos quadrature",
+          .by_default = false,
+          .options = {count_key("probes", 10, "random vectors of the spectral density"),
+                      count_key("lanczos-steps", 100, "steps of Lanczos for each of them")},
+          .create = [](const Settings& settings) {
+            return std::make_unique<DensityAnalyzer>(settings.integer("probes"),
+                                                     settings.integer("lanczos-steps"));
+          }};
+}
+
+}  // namespace hesscope

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <hesscope/analyzers/analyzer.h>
+
+namespace hesscope {
+
+/// Group /density: the spectrum as a distribution: the rules of stochastic Lanczos quadrature, the
+/// curves drawn from them, the exact ones where all eigenvalues are known, and the distance between
+/// the two.
+AnalyzerEntry density_analyzer();
+
+}  // namespace hesscope

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <hesscope/analyzers/analyzer.h>
+
+namespace hesscope {
+
+/// Group /sampling: how far eigenvalues and condition numbers over the given samples may be from
+/// those over the population they were drawn from.
+AnalyzerEntry sampling_analyzer();
+
+}  // namespace hesscope
