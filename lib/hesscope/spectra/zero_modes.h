@@ -54,14 +54,18 @@ struct ZeroModesOfFamily {
   double flatness_bound = std::numeric_limits<double>::quiet_NaN();
 };
 
+/// Norms are in units of H.
 struct ZeroModes {
   /// kOk; kNotComputed beyond a limit of the options; kNonFinite if an input is; kFailed if H
   /// refutes a predicted mode (num_unconfirmed > 0; all numbers are there) or a decomposition did
   /// not converge; otherwise the spectrum's status.
   Status status = Status::kNotComputed;
-  std::int64_t num_dead = -1;         ///< rows of H that are identically zero
-  std::int64_t num_explained = -1;    ///< dead parameters included
-  std::int64_t num_unconfirmed = -1;  ///< predicted, but not null vectors of H: not explained
+  std::int64_t num_dead = -1;       ///< rows of H that are identically zero
+  std::int64_t num_explained = -1;  ///< dead parameters included
+  /// Predicted, but not null vectors of H: not explained. Either an invariance is none, or, where
+  /// smallest_refutation is a few tolerances, H is less exact than its rounding band: so measured
+  /// at weights of 0.05 that fit every sample to rounding, where H has errors of 1e-13 ||H||.
+  std::int64_t num_unconfirmed = -1;
   /// max(0, Spectrum::num_zero - num_explained).
   std::int64_t num_unexplained = -1;
   std::vector<ZeroModesOfFamily> families;  ///< in the order given
@@ -109,7 +113,8 @@ struct ZeroModes {
 /// Zeros that remain unexplained are of the data (fewer samples than parameters, a relu unit that
 /// fires on every sample and so is linear), of a degenerate point, or of maps that are not affine.
 ///
-/// @param theta, gradient, hessian  of n, n and n x n entries; both triangles of H are read.
+/// @param theta, gradient  of n entries.
+/// @param hessian  n x n, n >= 1, symmetric; both triangles are read.
 /// @param spectrum  of this Hessian, by dense_spectrum or counted_spectrum.
 /// @throws PreconditionError for sizes that do not fit, a generator with entries outside of theta,
 ///         an invariance without a function, or negative options.
