@@ -108,6 +108,8 @@ TEST(Graph, HasNoGaussNewtonMatrixWithoutAPrediction) {
   const Eigen::VectorXd theta = Eigen::VectorXd::Zero(1);
   const SampleTable samples = SampleTable::Zero(1, 1);
   expect_refusal([&] { test::from_sweep(g, theta, samples, 1, Curvature::kGaussNewton); }, what);
+  expect_refusal([&] { Sweep::create(g)->gauss_newton_factors(test::span_of(theta), {}, {}); },
+                 what);
   expect_refusal(
       [&] {
         multiprecision_derivatives(

@@ -140,6 +140,49 @@ TEST_P(SweepOf, EveryGaussNewtonMatrixIsThatOfFiftyDigits) {
   }
 }
 
+TEST_P(SweepOf, TheFactorsOfTheGaussNewtonMatrixMultiplyToIt) {
+  constexpr Eigen::Index kPack = Sweep::kPackSamples;
+  for (const Model& model : models()) {
+    const std::unique_ptr<Sweep> sweep = Sweep::create(*model.graph, GetParam());
+    const Eigen::Index n = model.num_parameters();
+    const Eigen::Index m =
+        model.graph->nodes()[static_cast<std::size_t>(model.graph->prediction())].size();
+    const Eigen::VectorXd theta = test::Numbers(10).vector(n);
+    for (const Eigen::Index count : {1, 5, 8, 11}) {
+      SCOPED_TRACE(model.kind + ", samples: " + std::to_string(count));
+      const SampleTable samples = test::Numbers(11).table(count, model.record_size());
+      const Eigen::Index num_packs = (count + kPack - 1) / kPack;
+      const auto size = static_cast<std::size_t>(num_packs * m * n * kPack);
+      std::vector<double> jacobian(size, 1e300);
+      std::vector<double> weighted(size, 1e300);
+      sweep->gauss_newton_factors(
+          test::span_of(theta), test::records_of(samples), {jacobian, weighted});
+      for (Eigen::Index i = 0; i < num_packs * kPack; ++i) {
+        const auto matrix_of = [&](const std::vector<double>& factor) {
+          return Eigen::MatrixXd::NullaryExpr(m, n, [&](Eigen::Index k, Eigen::Index j) {
+            return factor[static_cast<std::size_t>((((i / kPack) * m + k) * n + j) * kPack +
+                                                   i % kPack)];
+          });
+        };
+        const Eigen::MatrixXd J = matrix_of(jacobian);
+        const Eigen::MatrixXd LJ = matrix_of(weighted);
+        if (i >= count) {
+          EXPECT_EQ(J, Eigen::MatrixXd::Zero(m, n));
+          EXPECT_EQ(LJ, Eigen::MatrixXd::Zero(m, n));
+          continue;
+        }
+        const Records record{samples.row(i).data(), 1, samples.cols()};
+        const Eigen::MatrixXd exact =
+            multiprecision_derivatives(
+                *model.graph, test::span_of(theta), record, Curvature::kGaussNewton)
+                .hessian;
+        EXPECT_GT(exact.norm(), 1e-6);
+        EXPECT_LE((J.transpose() * LJ - exact).norm(), kTolerance * exact.norm());
+      }
+    }
+  }
+}
+
 TEST_P(SweepOf, WorkspaceIsCountedForItsLanes) {
   const Model model = models().front();
   EXPECT_GT(Sweep::workspace_bytes(*model.graph, GetParam()), 0.0);

@@ -126,6 +126,8 @@ void expect_exact_gauss_newton(const Model& model,
                   .hessian,
               kExactTolerance,
               "the 50-digit tape");
+  const GraphObjective generic(model, samples, {.num_threads = 2, .use_structure = false});
+  expect_near(generic.gauss_newton(theta), G, kDoubleTolerance, "the sum by factors");
   const Eigen::MatrixXd V = Numbers(91).table(theta.size(), 9);
   EXPECT_TRUE((objective.gauss_newton_times(theta, V) - G * V).norm() <=
               kDoubleTolerance * G.norm() * V.norm());

@@ -2,7 +2,7 @@
 //
 // The Gauss-Newton matrix of a GraphObjective as an operation on samples; what it is made of is
 // tested with the models.
-#include <cmath>
+#include <algorithm>
 #include <limits>
 #include <string>
 #include <vector>
@@ -12,6 +12,7 @@
 
 #include <hesscope/models/mlp.h>
 #include <hesscope/objective/functor_objective.h>
+#include <hesscope/objective/gauss_newton_sum.h>
 #include <hesscope/objective/graph_objective.h>
 
 #include "support/loss_oracle.h"
@@ -23,30 +24,36 @@ namespace {
 using test::expect_refusal;
 using test::kEpsilon;
 
-// Four blocks of samples, the last one short; six groups of columns, the last one of three.
+// For the generic sweep four blocks of samples, the last one short, and seven groups of columns,
+// the last one of seven. For the sum by factors two chunks of samples and three tiles.
 constexpr Eigen::Index kSamples = 200;
 
-class GaussNewtonTest : public testing::Test {
+// The parameter: whether the sum by factors is used.
+class GaussNewtonTest : public testing::TestWithParam<bool> {
  protected:
-  const Model model = mlp({.widths = {3, 4, 3, 3}, .loss = MlpLoss::kMeanSquaredError});
+  const Model model = mlp({.widths = {3, 4, 3, 6}, .loss = MlpLoss::kMeanSquaredError});
   const Eigen::Index n = model.num_parameters();
   const SampleTable samples = test::Numbers(161).table(kSamples, model.record_size());
   const Eigen::VectorXd theta = test::Numbers(162).vector(n);
   const Eigen::MatrixXd V = test::Numbers(163).table(n, 11);
-  const GraphObjective objective{model, samples};
+  const GraphObjective objective = of(samples);
 
-  GraphObjective with_threads(int num_threads) const {
-    return {model, samples, {.num_threads = num_threads}};
+  GraphObjective of(const SampleTable& table, int num_threads = 0) const {
+    return {model, table, {.num_threads = num_threads, .use_structure = GetParam()}};
   }
 };
 
-TEST_F(GaussNewtonTest, IsBitIdenticalForAnyNumberOfThreads) {
-  const GraphObjective one = with_threads(1);
+INSTANTIATE_TEST_SUITE_P(Ways, GaussNewtonTest, testing::Bool(), [](const auto& instance) {
+  return std::string(instance.param ? "ByFactors" : "Generic");
+});
+
+TEST_P(GaussNewtonTest, IsBitIdenticalForAnyNumberOfThreads) {
+  const GraphObjective one = of(samples, 1);
   for (const SampleRange range : {SampleRange{0, kSamples}, {3, 140}, {7, 8}}) {
     const Eigen::MatrixXd G = one.gauss_newton(theta, range, {});
     EXPECT_EQ(G, G.transpose().eval());
     for (const int threads : {2, 3, 4}) {
-      const GraphObjective many = with_threads(threads);
+      const GraphObjective many = of(samples, threads);
       for (int repetition = 0; repetition < 3; ++repetition) {
         EXPECT_EQ(many.gauss_newton(theta, range, {}), G);
         EXPECT_EQ(many.gauss_newton_times(theta, V, range),
@@ -56,12 +63,17 @@ TEST_F(GaussNewtonTest, IsBitIdenticalForAnyNumberOfThreads) {
   }
 }
 
-TEST_F(GaussNewtonTest, DoesNotDependOnTheModelsStructure) {
-  const GraphObjective generic(model, samples, {.use_structure = false});
-  EXPECT_EQ(generic.gauss_newton(theta), objective.gauss_newton(theta));
+TEST_P(GaussNewtonTest, IsTheSameBothWays) {
+  ASSERT_TRUE(detail::factors_pay(*model.graph));
+  const GraphObjective other(model, samples, {.use_structure = !GetParam()});
+  for (const SampleRange range : {SampleRange{0, kSamples}, {3, 140}, {7, 8}, {10, 18}}) {
+    const Eigen::MatrixXd expected = other.gauss_newton(theta, range, {});
+    EXPECT_TRUE((objective.gauss_newton(theta, range, {}) - expected).norm() <=
+                16 * kEpsilon * expected.norm());
+  }
 }
 
-TEST_F(GaussNewtonTest, GivesProductsThatDoNotDependOnTheirNeighbours) {
+TEST_P(GaussNewtonTest, GivesProductsThatDoNotDependOnTheirNeighbours) {
   const Eigen::MatrixXd G = objective.gauss_newton(theta);
   const Eigen::MatrixXd all = objective.gauss_newton_times(theta, V);
   EXPECT_TRUE((all - G * V).norm() <= 64 * kEpsilon * G.norm() * V.norm());
@@ -71,7 +83,7 @@ TEST_F(GaussNewtonTest, GivesProductsThatDoNotDependOnTheirNeighbours) {
   EXPECT_EQ(objective.gauss_newton_times(theta, V.leftCols(0)).cols(), 0);
 }
 
-TEST_F(GaussNewtonTest, IsTheMeanOverItsSamples) {
+TEST_P(GaussNewtonTest, IsTheMeanOverItsSamples) {
   for (const Eigen::Index count : {1, 2, 3, 8, 9, 64, 65}) {
     SCOPED_TRACE(count);
     Eigen::MatrixXd mean = Eigen::MatrixXd::Zero(n, n);
@@ -81,17 +93,17 @@ TEST_F(GaussNewtonTest, IsTheMeanOverItsSamples) {
     const Eigen::MatrixXd G = objective.gauss_newton(theta, {0, count}, {});
     EXPECT_TRUE((G - mean).norm() <= 64 * kEpsilon * mean.norm());
     // A sub-range of the larger table is the same computation.
-    const GraphObjective first{model, SampleTable(samples.topRows(count))};
+    const GraphObjective first = of(samples.topRows(count));
     EXPECT_EQ(first.gauss_newton(theta), G);
   }
 }
 
-TEST_F(GaussNewtonTest, SeesOnlyTheSamplesOfItsRangeAndLosesNoneOfThem) {
+TEST_P(GaussNewtonTest, SeesOnlyTheSamplesOfItsRangeAndLosesNoneOfThem) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   SampleTable elsewhere = samples;
   elsewhere.topRows(10).setConstant(nan);
   elsewhere.bottomRows(kSamples - 91).setConstant(nan);
-  const GraphObjective surrounded{model, elsewhere};
+  const GraphObjective surrounded = of(elsewhere);
   const SampleRange range{10, 91};
   EXPECT_EQ(surrounded.gauss_newton(theta, range, {}), objective.gauss_newton(theta, range, {}));
   const SampleRange one_more{10, 92};
@@ -99,34 +111,36 @@ TEST_F(GaussNewtonTest, SeesOnlyTheSamplesOfItsRangeAndLosesNoneOfThem) {
   EXPECT_TRUE(surrounded.gauss_newton_times(theta, V, one_more).array().isNaN().all());
 }
 
-TEST_F(GaussNewtonTest, DoesNotSeeTheTargetsOfLeastSquares) {
-  // d2l/dz2 is 2/3 I whatever the target: G, unlike H, is a function of inputs and weights alone.
+TEST_P(GaussNewtonTest, DoesNotSeeTheTargetsOfLeastSquares) {
+  // d2l/dz2 is 2/6 I whatever the target: G, unlike H, is a function of inputs and weights alone.
   SampleTable other = samples;
-  other.rightCols(3) = test::Numbers(164).table(kSamples, 3);
-  const GraphObjective moved{model, other};
+  other.rightCols(6) = test::Numbers(164).table(kSamples, 6);
+  const GraphObjective moved = of(other);
   EXPECT_EQ(moved.gauss_newton(theta), objective.gauss_newton(theta));
   EXPECT_GT((moved.hessian(theta) - objective.hessian(theta)).norm(), 1e-3);
 }
 
-TEST_F(GaussNewtonTest, ReportsProgressAndStops) {
+TEST_P(GaussNewtonTest, ReportsProgressAndStops) {
   std::vector<double> fractions;
-  with_threads(1).gauss_newton(theta, {0, kSamples}, [&](double fraction) {
+  of(samples, 1).gauss_newton(theta, {0, kSamples}, [&](double fraction) {
     fractions.push_back(fraction);
     return true;
   });
-  ASSERT_EQ(fractions.size(), 24U);  // 6 blocks of columns, 4 of samples
+  ASSERT_EQ(fractions.size(), GetParam() ? 2U : 28U);  // chunks; 7 blocks of columns, 4 of samples
+  EXPECT_TRUE(std::is_sorted(fractions.begin(), fractions.end()));
+  EXPECT_LT(fractions.front(), 1);
   EXPECT_EQ(fractions.back(), 1);
   EXPECT_THROW(objective.gauss_newton(theta, {0, kSamples}, [](double) { return false; }),
                Interrupted);
 }
 
-TEST_F(GaussNewtonTest, RefusesWhatBreaksItsPreconditions) {
+TEST_P(GaussNewtonTest, RefusesWhatBreaksItsPreconditions) {
   const Eigen::VectorXd longer = Eigen::VectorXd::Zero(n + 1);
-  const std::string size = ": theta must have 43 entries, got 44";
+  const std::string size = ": theta must have 55 entries, got 56";
   expect_refusal([&] { objective.gauss_newton(longer); }, "gauss_newton" + size);
   expect_refusal([&] { objective.gauss_newton_times(longer, V); }, "gauss_newton_times" + size);
   expect_refusal([&] { objective.gauss_newton_times(theta, longer); },
-                 "gauss_newton_times: directions must have 43 rows, got 44");
+                 "gauss_newton_times: directions must have 55 rows, got 56");
   expect_refusal(
       [&] {
         objective.gauss_newton(theta, {2, 2}, {});

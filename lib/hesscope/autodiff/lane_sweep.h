@@ -63,8 +63,7 @@ class LaneSweep final : public Sweep {
   using SecondOrder = LaneTape<kSecond, kDirections, kSet>;
 
   /// Memory per entry of the graph's matrices.
-  static constexpr double kBytesPerEntry =
-      FirstOrder::kPlainBytesPerEntry + SecondOrder::kBytesPerEntry;
+  static constexpr double kBytesPerEntry = FirstOrder::kBytesPerEntry + SecondOrder::kBytesPerEntry;
 
   explicit LaneSweep(const Graph& graph)
       : graph_(&graph),
@@ -143,7 +142,55 @@ class LaneSweep final : public Sweep {
     second_order(theta, records, plan, entry, 0, num_directions, out);
   }
 
+  void gauss_newton_factors(std::span<const double> theta,
+                            Records records,
+                            GaussNewtonFactors out) override {
+    const SweepPlan loss = plan_loss(*graph_);
+    const Eigen::Index n = graph_->num_parameters();
+    const Eigen::Index m = graph_->nodes()[static_cast<std::size_t>(graph_->prediction())].size();
+    std::vector<FirstBase> curvature(static_cast<std::size_t>(m * m));  // L
+    std::vector<FirstBase> jacobian(static_cast<std::size_t>(m * n));   // J, row-major
+    std::vector<FirstBase> weighted(static_cast<std::size_t>(n));       // a row of L J
+    for (double& entry : out.jacobian) entry = 0.0;
+    for (double& entry : out.weighted) entry = 0.0;
+    first_.set_theta(theta);
+    first_.for_each_pack(records, [&](Eigen::Index first, int count) {
+      first_.forward();
+      std::fill(jacobian.begin(), jacobian.end(), FirstBase());
+      for (Eigen::Index k = 0; k < m; ++k) {
+        first_.visit_loss_hessian_column(loss, k, [&](Eigen::Index l, const FirstBase& entry) {
+          curvature[static_cast<std::size_t>(k * m + l)] = entry;
+        });
+        first_.reverse_prediction(all_, k);
+        first_.visit_adjoints([&](Eigen::Index j, const FirstBase& adjoint) {
+          jacobian[static_cast<std::size_t>(k * n + j)] += adjoint;
+        });
+      }
+      const auto write = [&](std::span<double> to, Eigen::Index k, const FirstBase* row) {
+        const Eigen::Index pack = first / kPackSamples;
+        double* lanes = to.data() + (pack * m + k) * n * kPackSamples + first % kPackSamples;
+        for (Eigen::Index j = 0; j < n; ++j) {
+          for (int lane = 0; lane < count; ++lane) lanes[j * kPackSamples + lane] = row[j][lane];
+        }
+      };
+      for (Eigen::Index k = 0; k < m; ++k) {
+        std::fill(weighted.begin(), weighted.end(), FirstBase());
+        for (Eigen::Index l = 0; l < m; ++l) {
+          const FirstBase& factor = curvature[static_cast<std::size_t>(k * m + l)];
+          const FirstBase* row = jacobian.data() + l * n;
+          for (Eigen::Index j = 0; j < n; ++j) {
+            multiply_add(weighted[static_cast<std::size_t>(j)], factor, row[j]);
+          }
+        }
+        write(out.jacobian, k, jacobian.data() + k * n);
+        write(out.weighted, k, weighted.data());
+      }
+    });
+  }
+
  private:
+  static_assert(kPackSamples % kFirst == 0);
+
   using FirstBase = typename FirstOrder::Base;
   using SecondBase = typename SecondOrder::Base;
 

@@ -23,12 +23,21 @@ struct Records {
   Eigen::Index stride = 0;
 };
 
+/// Where Sweep::gauss_newton_factors() writes.
+struct GaussNewtonFactors {
+  std::span<double> jacobian;  ///< J
+  std::span<double> weighted;  ///< L J
+};
+
 /// One thread's workspace for a graph. Not safe for concurrent use; make one per thread.
 /// Outputs are added to, never overwritten. theta has graph.num_parameters() entries.
 class Sweep {
  public:
   /// Directions, and so Hessian columns, handled in one sweep.
   static constexpr int kMaxDirections = 8;
+
+  /// Samples of a pack in gauss_newton_factors().
+  static constexpr int kPackSamples = 8;
 
   /// `graph` must have an output and outlive the sweep.
   /// @throws PreconditionError if it has none or the set is not supported.
@@ -73,6 +82,17 @@ class Sweep {
                                std::span<const double> directions,
                                int num_directions,
                                std::span<double> out) = 0;
+
+  /// The factors J and L J of the samples' Gauss-Newton matrices J^T L J, L = d2l/dz2 (m x m), with
+  /// the m entries of the prediction z one after the other. `out.jacobian` and `out.weighted` hold
+  /// packs of kPackSamples samples side by side: entry (k, j) of sample i's matrix goes to
+  ///   [((i / kPackSamples) * m + k) * n + j] * kPackSamples + i % kPackSamples,
+  /// and zeros where the last pack has no samples.
+  /// @throws PreconditionError if the graph has no prediction.
+  /// @cost m + 1 gradients, and m^2 n multiplications.
+  virtual void gauss_newton_factors(std::span<const double> theta,
+                                    Records records,
+                                    GaussNewtonFactors out) = 0;
 
   void hessian_columns(std::span<const double> theta,
                        Records records,

@@ -35,4 +35,12 @@ SweepPlan plan_sweep(const Graph& graph,
   return plan;
 }
 
+SweepPlan plan_loss(const Graph& graph) {
+  SweepPlan plan = plan_sweep(graph, 0, 0, 0, Curvature::kGaussNewton);
+  for (NodePlan& node : plan) node.active = node.needed = node.curved;
+  NodePlan& prediction = plan[static_cast<std::size_t>(graph.prediction())];
+  prediction.active = prediction.needed = true;
+  return plan;
+}
+
 }  // namespace hesscope::detail

@@ -30,4 +30,8 @@ SweepPlan plan_sweep(const Graph& graph,
                      Eigen::Index first_needed,
                      Curvature curvature = Curvature::kHessian);
 
+/// The plan for the loss as a function of the prediction, which carries the seeds. Requires a
+/// prediction.
+SweepPlan plan_loss(const Graph& graph);
+
 }  // namespace hesscope::detail

@@ -87,6 +87,33 @@ class Tape {
     run_reverse<B>(plan, adjoints_, output_adjoint);
   }
 
+  /// The same given adjoint 1 of entry `entry` of the prediction and 0 of the others: row `entry`
+  /// of its Jacobian.
+  void reverse_prediction(const SweepPlan& plan, Eigen::Index entry) {
+    clear<B>(plan, adjoints_);
+    adjoints_[index(prediction_node(), entry)] = B(1);
+    propagate<B>(plan, adjoints_, prediction_node(), 0);
+  }
+
+  /// visit(k, d2l/dz_k dz_entry) for every entry k of the prediction z. forward() must have been
+  /// called; the plan is plan_loss().
+  template <typename F>
+  void visit_loss_hessian_column(const SweepPlan& plan, Eigen::Index entry, F visit) {
+    jets_.resize(values_.size());
+    jet_adjoints_.resize(values_.size());
+    const std::size_t z = prediction_node();
+    for (Eigen::Index e = 0; e < nodes_[z].size(); ++e)
+      jets_[index(z, e)] = Jet(values_[index(z, e)]);
+    jets_[index(z, entry)].v[0] = B(1);
+    for (std::size_t i = z + 1; i < nodes_.size(); ++i) {
+      if (plan[i].active) forward_active(plan, i);
+    }
+    clear<Jet>(plan, jet_adjoints_);
+    jet_adjoints_[index(output_node(), 0)] = Jet(B(1));
+    propagate<Jet>(plan, jet_adjoints_, output_node(), z + 1);
+    for (Eigen::Index e = 0; e < nodes_[z].size(); ++e) visit(e, jet_adjoints_[index(z, e)].v[0]);
+  }
+
   /// visit(j, thetabar_j) for every entry of every parameter node; a parameter that occurs in
   /// several nodes is visited once for each, and its adjoint is the sum.
   template <typename F>
@@ -139,6 +166,8 @@ class Tape {
   }
 
   std::size_t output_node() const { return static_cast<std::size_t>(graph_->output()); }
+
+  std::size_t prediction_node() const { return static_cast<std::size_t>(graph_->prediction()); }
 
   template <typename T>
   View<T> view(T* storage, std::size_t node) const {
@@ -218,12 +247,26 @@ class Tape {
 
   template <typename Bar>
   void run_reverse(const SweepPlan& plan, std::vector<Bar>& bars, const Bar& output_adjoint) {
+    clear<Bar>(plan, bars);
+    bars[index(output_node(), 0)] = output_adjoint;
+    propagate<Bar>(plan, bars, output_node(), 0);
+  }
+
+  template <typename Bar>
+  void clear(const SweepPlan& plan, std::vector<Bar>& bars) const {
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       if (!plan[i].needed) continue;
       for (Eigen::Index e = 0; e < nodes_[i].size(); ++e) bars[index(i, e)] = Bar{};
     }
-    bars[index(output_node(), 0)] = output_adjoint;
-    for (std::size_t i = output_node() + 1; i-- > 0;) {
+  }
+
+  // From the adjoints of node `first` to those of the operands of nodes first, first - 1, ... last.
+  template <typename Bar>
+  void propagate(const SweepPlan& plan,
+                 std::vector<Bar>& bars,
+                 std::size_t first,
+                 std::size_t last) const {
+    for (std::size_t i = first + 1; i-- > last;) {
       const Node& node = nodes_[i];
       if (!plan[i].needed || node.a < 0) continue;
       const View<const Bar> bar = view<const Bar>(bars.data(), i);

@@ -10,6 +10,7 @@
 #include <hesscope/autodiff/sweep.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/executor.h>
+#include <hesscope/objective/gauss_newton_sum.h>
 #include <hesscope/objective/graph_objective.h>
 #include <hesscope/objective/progress_counter.h>
 
@@ -71,6 +72,7 @@ struct GraphObjective::Impl {
         samples(std::move(s)),
         executor(options.num_threads),
         instruction_set(options.instruction_set),
+        by_factors(options.use_structure && detail::factors_pay(*model.graph)),
         pool(*model.graph, instruction_set) {}
 
   static Eigen::Index num_blocks(SampleRange range) {
@@ -100,6 +102,7 @@ struct GraphObjective::Impl {
   SampleTable samples;
   Executor executor;
   InstructionSet instruction_set;
+  bool by_factors;  // the full Gauss-Newton matrix
   mutable SweepPool pool;
 };
 
@@ -250,7 +253,23 @@ Objective::Matrix GraphObjective::gauss_newton(const ConstVectorRef& theta,
                                                const ProgressCallback& progress) const {
   require_gauss_newton(*this, "gauss_newton");
   require_point(*this, "gauss_newton", theta, range);
-  return matrix(Curvature::kGaussNewton, theta, range, progress);
+  if (!impl_->by_factors) return matrix(Curvature::kGaussNewton, theta, range, progress);
+  const Vector point = theta;
+  Matrix g(num_parameters(), num_parameters());
+  detail::ProgressCounter counter(progress, range.size());
+  detail::gauss_newton_sum(
+      *impl_->model.graph,
+      impl_->records(range),
+      [&](Records records, GaussNewtonFactors out) {
+        impl_->pool.with_sweep(
+            [&](Sweep& sweep) { sweep.gauss_newton_factors(span_of(point), records, out); });
+      },
+      impl_->executor,
+      impl_->instruction_set,
+      [&](Eigen::Index num_samples) { counter.advance(num_samples); },
+      g);
+  g *= 1.0 / static_cast<double>(range.size());
+  return g;
 }
 
 Objective::Matrix GraphObjective::matrix(Curvature curvature,

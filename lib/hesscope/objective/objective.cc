@@ -7,8 +7,8 @@
 namespace hesscope {
 namespace {
 
-PreconditionError without_prediction(const char* function) {
-  return PreconditionError(fmt::format(
+[[noreturn]] void refuse_without_prediction(const char* function) {
+  throw PreconditionError(fmt::format(
       "{}: the Gauss-Newton matrix needs an objective that declares a prediction, got one that "
       "gives the loss alone",
       function));
@@ -19,17 +19,17 @@ PreconditionError without_prediction(const char* function) {
 Objective::Matrix Objective::gauss_newton_times(const ConstVectorRef& /*theta*/,
                                                 const ConstMatrixRef& /*directions*/,
                                                 SampleRange /*range*/) const {
-  throw without_prediction("gauss_newton_times");
+  refuse_without_prediction("gauss_newton_times");
 }
 
 Objective::Matrix Objective::gauss_newton(const ConstVectorRef& /*theta*/,
                                           SampleRange /*range*/,
                                           const ProgressCallback& /*progress*/) const {
-  throw without_prediction("gauss_newton");
+  refuse_without_prediction("gauss_newton");
 }
 
 void require_gauss_newton(const Objective& objective, const char* function) {
-  if (!objective.has_gauss_newton()) throw without_prediction(function);
+  if (!objective.has_gauss_newton()) refuse_without_prediction(function);
 }
 
 void require_point(const Objective& objective,
