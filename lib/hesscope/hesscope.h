@@ -10,5 +10,9 @@
 #include <hesscope/models/model.h>
 #include <hesscope/objective/functor_objective.h>
 #include <hesscope/objective/graph_objective.h>
+#include <hesscope/spectra/condition_numbers.h>
+#include <hesscope/spectra/counted_spectrum.h>
+#include <hesscope/spectra/eigensystem.h>
+#include <hesscope/spectra/extremes.h>
 #include <hesscope/spectra/spectrum.h>
 // IWYU pragma: end_exports

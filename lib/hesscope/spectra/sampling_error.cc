@@ -63,13 +63,26 @@ bool has_log_interval(std::size_t figure, double value, const VectorXd& leave_on
                       : value < 0.0 && (leave_one_out.array() < 0.0).all());
 }
 
+// A median that is zero within rounding, as the ratio by it says: what is left of it is noise, and
+// the logarithm of noise says nothing.
+bool is_zero_median(std::size_t figure, const FigureRow& value) {
+  const auto is_undefined = [&](SpectralFigure ratio) {
+    return value[index_of(ratio)].status == Status::kUndefinedZeroMedian;
+  };
+  return (figure == index_of(SpectralFigure::kLambdaMedian) &&
+          is_undefined(SpectralFigure::kRobustEigenvalue)) ||
+         (figure == index_of(SpectralFigure::kMedianMagnitude) &&
+          is_undefined(SpectralFigure::kRobustAbsolute));
+}
+
 // Which scale, and where the bias is taken off, was decided by measured coverage.
 void set_interval(std::size_t figure,
                   const VectorXd& leave_one_out,
                   const Blocks& blocks,
                   double t,
+                  bool is_zero,
                   SamplingError& error) {
-  if (has_log_interval(figure, error.value, leave_one_out)) {
+  if (!is_zero && has_log_interval(figure, error.value, leave_one_out)) {
     const VectorXd logs = leave_one_out.array().abs().log();
     const double log_value = std::log(std::abs(error.value));
     const double factor = std::exp(t * detail::jackknife(log_value, logs, blocks).standard_error);
@@ -109,7 +122,7 @@ SamplingErrors summarize(const FigureRow& value,
     const detail::Jackknife found = detail::jackknife(error.value, column, blocks);
     error.standard_error = found.standard_error;
     if (order == Order::kFull) error.bias = found.bias;
-    set_interval(f, column, blocks, t, error);
+    set_interval(f, column, blocks, t, is_zero_median(f, value), error);
     if (!std::isfinite(error.standard_error) || !std::isfinite(error.upper - error.lower)) {
       error = {.status = Status::kNonFinite, .value = error.value};
     }
