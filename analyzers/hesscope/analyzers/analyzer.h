@@ -23,6 +23,13 @@ class Analyzer {
     std::vector<std::string> labels = {};  ///< names along it, if any: a coordinate variable
   };
 
+  /// What it needs beyond the Hessian and its decomposition, which analyzers share.
+  struct Cost {
+    double matrices = 0;        ///< n x n, held at once
+    double hessians = 0;        ///< each over all samples
+    double decompositions = 0;  ///< of n x n matrices
+  };
+
   virtual ~Analyzer() = default;
 
   /// Dimensions its quantities use, for an objective of this size.
@@ -32,6 +39,8 @@ class Analyzer {
 
   /// Numbers worth showing in a summary, by name, most important first.
   virtual std::vector<std::string> headline() const = 0;
+
+  virtual Cost cost() const { return {}; }
 
   /// The answer at one point. Numerical failure is in the record's statuses, not thrown.
   virtual Record analyze(PointAnalysis& point) const = 0;

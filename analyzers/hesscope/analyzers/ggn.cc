@@ -55,6 +55,8 @@ class GgnAnalyzer final : public Analyzer {
             "frobenius_norm_functional"};
   }
 
+  Cost cost() const override { return {.matrices = 2, .hessians = 1, .decompositions = 2}; }
+
   Record analyze(PointAnalysis& point) const override {
     Record record;
     const Eigen::MatrixXd* h = point.hessian();

@@ -69,6 +69,12 @@ class SamplingAnalyzer final : public Analyzer {
             "robust_diagonal_upper"};
   }
 
+  Cost cost() const override {
+    return {.matrices = 2,
+            .hessians = 1,
+            .decompositions = static_cast<double>(options_.num_blocks + 1)};
+  }
+
   Record analyze(PointAnalysis& point) const override {
     Record record;
     const Eigen::Index num_samples = point.objective().num_samples();

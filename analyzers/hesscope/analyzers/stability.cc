@@ -91,6 +91,11 @@ class StabilityAnalyzer final : public Analyzer {
     return names;
   }
 
+  Cost cost() const override {
+    if (!options_.has_adam) return {};
+    return {.matrices = 1, .hessians = 0, .decompositions = 1};
+  }
+
   Record analyze(PointAnalysis& point) const override {
     Record record;
     const Spectrum& spectrum = point.spectrum();
