@@ -3,6 +3,7 @@
 // The one list of subcommands.
 #include "analyze.h"
 #include "command.h"
+#include "export.h"
 #include "inspect.h"
 
 namespace hesscope::cli {
@@ -11,6 +12,7 @@ std::vector<std::unique_ptr<Command>> all_commands() {
   std::vector<std::unique_ptr<Command>> commands;
   commands.push_back(make_analyze_command());
   commands.push_back(make_inspect_command());
+  commands.push_back(make_export_command());
   return commands;
 }
 

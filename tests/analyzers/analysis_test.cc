@@ -160,7 +160,7 @@ TEST_F(Resumption, ComputesNothingTwice) {
   for (const auto& entry : fs::directory_iterator(units_)) {
     kept[entry.path().filename().string()] = entry.last_write_time();
   }
-  EXPECT_EQ(kept.size(), 1 + 3 * 5U);  // the configuration; root and four analyzers
+  EXPECT_EQ(kept.size(), 1 + 3 * 6U);  // the configuration; root and five analyzers
   interrupt_at(4);
   for (const auto& [name, time] : kept) EXPECT_EQ(fs::last_write_time(units_ / name), time) << name;
 }
@@ -282,7 +282,24 @@ TEST_F(Analysis, RunsTheAnalyzersAskedForInOneOrder) {
   request_.only = {"condition", "hessian", "condition"};
   EXPECT_THAT(plan_analysis(request_).analyzers, ElementsAre("hessian", "condition"));
   request_.only.clear();
-  EXPECT_THAT(plan_analysis(request_).analyzers, ElementsAre("hessian", "spectrum", "condition"));
+  EXPECT_THAT(plan_analysis(request_).analyzers,
+              ElementsAre("hessian", "spectrum", "condition", "structure"));
+  request_.also = {"density", "blocks"};
+  EXPECT_THAT(plan_analysis(request_).analyzers,
+              ElementsAre("hessian", "spectrum", "condition", "structure", "blocks", "density"));
+}
+
+TEST_F(Analysis, AnOptionAsksForItsAnalyzer) {
+  request_.only = {"condition"};
+  request_.options = {{"eigenpairs", std::int64_t{2}}, {"save-hessian", true}};
+  EXPECT_THAT(plan_analysis(request_).analyzers, ElementsAre("hessian", "condition", "eigenpairs"));
+  request_.options = {{"eigenpair", std::int64_t{2}}};
+  EXPECT_THAT([&] { plan_analysis(request_); },
+              ThrowsMessage<ConfigError>(
+                  AllOf(HasSubstr("'eigenpair'"), HasSubstr("did you mean 'eigenpairs'"))));
+  request_.options = {{"eigenpairs", std::int64_t{0}}};
+  EXPECT_THAT([&] { plan_analysis(request_); },
+              ThrowsMessage<ConfigError>(HasSubstr("'eigenpairs' must be between 1 and 1000")));
 }
 
 TEST_F(Analysis, APlanForeseesSizesAndWritesNothing) {

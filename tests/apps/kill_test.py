@@ -10,7 +10,7 @@ import subprocess
 import time
 
 import program
-from program import DATA, DONE, PROBLEM
+from program import DATA, DONE, FAILED, PROBLEM
 
 KILLS = int(os.environ.get("HESSCOPE_KILLS", "30"))
 
@@ -73,6 +73,35 @@ class Kills(program.Case):
     def test_of_an_analysis(self):
         self.survive(["analyze", DATA / "adam", DATA / "sgdm", "--problem", PROBLEM, "-o", "out.h5", "--sampling",
                       "--density", "--eigenpairs", 3, "--blocks"])
+
+
+class SmallDisk(program.Case):
+    """An output on a file system of 1 MiB, which only root may mount."""
+
+    def setUp(self):
+        super().setUp()
+        self.disk = self.folder / "disk"
+        self.disk.mkdir()
+        if self.mount("-t", "tmpfs", "-o", "size=1m", "tmpfs") != 0:
+            self.skipTest("no tmpfs can be mounted here")
+        self.addCleanup(subprocess.run, ["umount", self.disk], check=True)
+
+    def mount(self, *arguments):
+        done = subprocess.run(["mount", *arguments, self.disk], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        return done.returncode
+
+    def test_that_fills_up_and_is_enlarged(self):
+        arguments = ["analyze", DATA / "adam", DATA / "sgdm", "--problem", PROBLEM, "--save-hessian", "--quiet", "-o"]
+        done = self.run_program(*arguments, "disk/out.h5")
+        self.assertEqual(done.returncode, FAILED, done.stderr)
+        self.assertRegex(done.stderr, r"^hesscope analyze: disk/out\.h5\S*: .*No space left on device\n$")
+        finished = {p: p.stat().st_mtime_ns for p in (self.disk / "out.h5.units").iterdir()}
+        self.assertGreater(len(finished), 5)
+        self.assertEqual(self.mount("-o", "remount,size=16m"), 0)
+        self.assertEqual(self.run_program(*arguments, "disk/out.h5").returncode, DONE)
+        self.assertEqual(self.run_program(*arguments, "whole.h5").returncode, DONE)
+        self.assertEqual((self.disk / "out.h5").read_bytes(), (self.folder / "whole.h5").read_bytes())
+        self.assertEqual([p.name for p in self.disk.iterdir()], ["out.h5"])
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cerrno>
 #include <cstdio>
+#include <memory>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -130,6 +131,17 @@ void AtomicFile::publish() {
     throw;
   }
   sync(folder_of(destination_), O_RDONLY | O_DIRECTORY, true);
+}
+
+void write_whole(const std::filesystem::path& destination, std::string_view bytes, bool overwrite) {
+  AtomicFile file(destination, overwrite);
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> stream(
+      std::fopen(file.temporary().c_str(), "wb"), &std::fclose);
+  const bool ok = stream != nullptr &&
+                  std::fwrite(bytes.data(), 1, bytes.size(), stream.get()) == bytes.size() &&
+                  std::fflush(stream.get()) == 0;
+  if (!ok) fail(fmt::format("{}: cannot write", destination.string()), errno);
+  file.publish();
 }
 
 }  // namespace hesscope::io

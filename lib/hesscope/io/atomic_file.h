@@ -4,6 +4,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string_view>
 
 namespace hesscope::io {
 
@@ -41,5 +42,9 @@ class AtomicFile {
   std::filesystem::path temporary_;  // empty once renamed or removed
   bool overwrite_ = false;
 };
+
+/// Writes a file of these bytes, whole or not at all. @throws OutputError as AtomicFile, and if the
+/// bytes cannot be written.
+void write_whole(const std::filesystem::path& destination, std::string_view bytes, bool overwrite);
 
 }  // namespace hesscope::io

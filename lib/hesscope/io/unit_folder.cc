@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
 #include <fstream>
 #include <iterator>
-#include <memory>
 #include <string>
 #include <system_error>
 
@@ -43,23 +40,10 @@ void require_name(const std::string& name) {
 }
 
 void write_file(const fs::path& path, std::string_view bytes) {
-  AtomicFile file(path, true);
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> stream(
-      std::fopen(file.temporary().c_str(), "wb"), &std::fclose);
-  const auto fail = [&](int error) {
-    throw OutputError(
-        fmt::format("{}: cannot write: {}", path.string(), std::generic_category().message(error)));
-  };
-  if (stream == nullptr) fail(errno);
-  std::string digest = sha256_of_text(bytes);
-  digest.push_back('\n');
-  for (const std::string_view part : {std::string_view(digest), bytes}) {
-    if (!part.empty() && std::fwrite(part.data(), 1, part.size(), stream.get()) != part.size()) {
-      fail(errno);
-    }
-  }
-  if (std::fflush(stream.get()) != 0) fail(errno);
-  file.publish();
+  std::string text = sha256_of_text(bytes);
+  text.push_back('\n');
+  text.append(bytes);
+  write_whole(path, text, true);
 }
 
 std::optional<std::string> read_file(const fs::path& path) {

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "export.h"
+
+#include <filesystem>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <hesscope/core/error.h>
+#include <hesscope/io/export_registry.h>
+#include <hesscope/io/result_reader.h>
+
+#include "json_document.h"
+
+namespace hesscope::cli {
+namespace {
+
+class ExportCommand final : public Command {
+ public:
+  std::string name() const override { return "export"; }
+
+  std::string summary() const override { return "A result for other software"; }
+
+  std::vector<std::string> examples() const override {
+    return {
+        "hesscope export result.h5 --format csv -o result.csv",
+        "hesscope export landscape.h5 --format vtk -o surface.vtk",
+        "hesscope export landscape.h5 --format losslandscape -o surface.h5",
+    };
+  }
+
+  void declare(OptionTable& options) override {
+    std::vector<std::string> names;
+    std::string help = "What to write:";
+    for (const io::ExportFormat& format : io::export_formats()) {
+      names.push_back(format.name);
+      help += fmt::format("{} {}: {}", names.size() == 1 ? "" : ";", format.name, format.summary);
+    }
+    options.positional("RESULT", result_, "Result file");
+    options.choice("--format", format_, names, help);
+    options.text("-o,--output", output_, "FILE", "File to write", true);
+    options.flag("--force", force_, "Replace an existing file");
+    options.flag("--json", json_, "Print one JSON document on stdout");
+    options.flag("-q,--quiet", quiet_, "Print nothing");
+  }
+
+  ExitCode run() override {
+    std::error_code none;  // an output that does not exist yet is not the result
+    if (std::filesystem::equivalent(result_, output_, none)) {
+      throw ConfigError(fmt::format("{}: the output is the result itself; name another", output_));
+    }
+    if (std::filesystem::exists(result_, none) && !io::is_result_file(result_)) {
+      throw InputError(fmt::format("{}: is not a hesscope result", result_));
+    }
+    const io::ExportFormat& format = io::find_export_format(format_);
+    format.write(io::ResultReader(result_), output_, force_);
+    if (json_) {
+      Json document;
+      document["command"] = "export";
+      document["result"] = result_;
+      document["format"] = format.name;
+      document["output"] = output_;
+      print_json(document);
+    } else if (!quiet_) {
+      fmt::print("written to {}\n", output_);
+    }
+    return ExitCode::kDone;
+  }
+
+ private:
+  std::string result_;
+  std::string format_ = "csv";
+  std::string output_;
+  bool force_ = false;
+  bool json_ = false;
+  bool quiet_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_export_command() { return std::make_unique<ExportCommand>(); }
+
+}  // namespace hesscope::cli

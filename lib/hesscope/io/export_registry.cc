@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <hesscope/core/error.h>
+#include <hesscope/core/suggest.h>
+#include <hesscope/io/csv_export.h>
+#include <hesscope/io/export_registry.h>
+#include <hesscope/io/losslandscape_export.h>
+#include <hesscope/io/vtk_export.h>
+
+namespace hesscope::io {
+
+std::span<const ExportFormat> export_formats() {
+  static const std::vector<ExportFormat> formats = {
+      csv_export_format(),
+      losslandscape_export_format(),
+      vtk_export_format(),
+  };
+  return formats;
+}
+
+const ExportFormat& find_export_format(const std::string& name) {
+  std::vector<std::string> names;
+  for (const ExportFormat& format : export_formats()) {
+    if (format.name == name) return format;
+    names.push_back(format.name);
+  }
+  throw ConfigError(fmt::format("unknown export format '{}'{}; there are {}",
+                                name,
+                                did_you_mean(name, names),
+                                fmt::join(names, ", ")));
+}
+
+}  // namespace hesscope::io

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The one list of formats that results are handed on in, to software that does not read them as
+// they are.
+#pragma once
+
+#include <filesystem>
+#include <span>
+#include <string>
+
+#include <hesscope/io/result_reader.h>
+
+namespace hesscope::io {
+
+struct ExportFormat {
+  std::string name;       ///< "csv"
+  std::string extension;  ///< ".csv", for messages and defaults
+  std::string summary;    ///< one line for help
+
+  /// Writes `output` whole or not at all.
+  /// @throws InputError if the result does not hold what the format needs; OutputError.
+  void (*write)(const ResultReader& result, const std::filesystem::path& output, bool overwrite);
+};
+
+std::span<const ExportFormat> export_formats();
+
+/// The format of this name. @throws ConfigError with the nearest name and the list.
+const ExportFormat& find_export_format(const std::string& name);
+
+}  // namespace hesscope::io
