@@ -51,12 +51,12 @@ class Inspect(program.Case):
         self.analyze(checkpoint(500))
         text = self.inspect("out.h5")
         self.assertIn("hesscope result", text)
-        for line in (r"^/spectrum$", r"^lambda_min +checkpoint=1 +float64  smallest eigenvalue$",
+        for line in (r"^/spectrum$", r"^lambda_min +checkpoint=1 +float64  smallest eigenvalue of the Hessian$",
                      r"^eigenvalues +checkpoint=1, rank=150 +float64 ", r"^  complete: 1$",
                      r"^  history: 1970-01-01T00:00:00Z hesscope analyze "):
             self.assertRegex(text, "(?m)" + line)
         # Text is set flush left: every row of a group begins its columns where the heading does.
-        header, *rows = text.split("\n/condition\n")[1].splitlines()
+        header, *rows = text.split("\n/condition\n")[1].split("\n\n")[0].splitlines()
         self.assertEqual(len(rows), 4)
         for column in ("dimensions", "type", "meaning"):
             at = header.index(column)
@@ -68,7 +68,7 @@ class Inspect(program.Case):
         document = self.document("out.h5")
         self.assertEqual(document["kind"], "result")
         groups = {g["name"]: g for g in document["groups"]}
-        self.assertEqual(set(groups), {"", "hessian", "spectrum", "condition"})
+        self.assertEqual(set(groups), {"", "hessian", "spectrum", "condition", "structure"})
         variables = {v["name"]: v for v in groups["hessian"]["variables"]}
         self.assertEqual(variables["diagonal"]["dimensions"], ["checkpoint", "parameter"])
         self.assertEqual(variables["diagonal"]["shape"], [1, 150])

@@ -103,11 +103,14 @@ TEST_F(UnitFolderTest, RemovesWhatAKilledWriterLeft) {
   test::write_bytes(units_ / ".b.unit.tmp-1", "half");
   test::write_bytes(folder_ / ".out.h5.tmp-1", "half");
   test::write_bytes(folder_ / ".other.h5.tmp-1", "another's");
+  fs::create_directory(folder_ / ".out.h5.tmp-units");  // killed while units were removed
+  test::write_bytes(folder_ / ".out.h5.tmp-units" / "a.unit", "1");
   remove_remnants(output_);
   const UnitFolder units(output_, configuration_, Others::kRefuse);
   EXPECT_EQ(units.size(), 1U);
   EXPECT_FALSE(fs::exists(units_ / ".b.unit.tmp-1"));
   EXPECT_FALSE(fs::exists(folder_ / ".out.h5.tmp-1"));
+  EXPECT_FALSE(fs::exists(folder_ / ".out.h5.tmp-units"));
   EXPECT_TRUE(fs::exists(folder_ / ".other.h5.tmp-1"));
 }
 

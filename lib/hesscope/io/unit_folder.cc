@@ -29,6 +29,12 @@ fs::path folder_of(const fs::path& output) {
   return folder;
 }
 
+// OUTPUT.units on its way out: .OUTPUT.tmp-units beside it.
+fs::path remnant_of(const fs::path& folder) {
+  const std::string output = folder.stem().string();
+  return folder.parent_path() / fmt::format(".{}.tmp-units", output);
+}
+
 void require_name(const std::string& name) {
   const auto is_fine = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
@@ -105,7 +111,7 @@ void remove_temporaries(const fs::path& folder, const std::string& prefix) noexc
     const std::string name = entry->path().filename().string();
     std::error_code ignored;
     if (name.starts_with(prefix) && name.find(".tmp-") != std::string::npos) {
-      fs::remove(entry->path(), ignored);
+      fs::remove_all(entry->path(), ignored);
     }
   }
 }
@@ -137,7 +143,7 @@ UnitFolder::UnitFolder(const fs::path& output, const RunConfiguration& configura
           folder_.string(),
           theirs ? differing_key(ours, *theirs) : "its damaged configuration"));
     }
-    fs::remove_all(folder_, error);
+    remove();
     fs::create_directory(folder_, error);
   }
   write_file(folder_ / kConfiguration, ours);
@@ -169,8 +175,13 @@ std::size_t UnitFolder::size() const {
 }
 
 void UnitFolder::remove() const noexcept {
-  std::error_code ignored;
-  fs::remove_all(folder_, ignored);
+  // Whole or not at all: a process killed meanwhile leaves what remove_remnants() knows, never
+  // units without their configuration.
+  std::error_code error;
+  const fs::path remnant = remnant_of(folder_);
+  fs::remove_all(remnant, error);
+  fs::rename(folder_, remnant, error);
+  fs::remove_all(error ? folder_ : remnant, error);
 }
 
 bool has_units(const fs::path& output) {

@@ -203,7 +203,8 @@ class Search {
     detail::LanczosOptions how;
     how.ends = ends;
     how.num_per_end = num_per_end;
-    how.tolerance = options_.tolerance * norm();
+    // V's vectors have residuals of their own, which add to those of a search outside of V.
+    how.tolerance = 0.5 * options_.tolerance * norm();
     how.shift = 2.0 * std::sqrt(static_cast<double>(n_)) * scale_;
     how.max_columns = options_.max_columns;
     how.start = detail::gaussian(n_, 1, engine_);
