@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <hesscope/optim/adafactor.h>
+#include <hesscope/optim/rule_settings.h>
+
+namespace hesscope {
+namespace {
+
+using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+struct Options {
+  double decay_exponent;
+  double epsilon1;
+  double epsilon2;
+  double clip_threshold;
+  bool is_scaled;
+};
+
+double root_mean_square(const Eigen::Ref<const Eigen::VectorXd>& block) {
+  return block.stableNorm() / std::sqrt(static_cast<double>(block.size()));
+}
+
+// A block as a stack of matrices, and where what it remembers stands.
+struct Stack {
+  Eigen::Index offset = 0;
+  Eigen::Index size = 0;
+  Eigen::Index rows = 0;  // of a matrix; 0 for a vector
+  Eigen::Index cols = 0;
+  Eigen::Index first_row = 0;  // in R
+  Eigen::Index first_col = 0;  // in C
+  Eigen::Index first = 0;      // in V
+};
+
+struct Layout {
+  std::vector<Stack> stacks;
+  std::vector<ParameterBlock> rows;
+  std::vector<ParameterBlock> cols;
+  std::vector<ParameterBlock> vectors;
+};
+
+Eigen::Index append(std::vector<ParameterBlock>& layout,
+                    const ParameterBlock& block,
+                    const std::vector<std::int64_t>& shape,
+                    Eigen::Index size) {
+  const Eigen::Index offset = layout.empty() ? 0 : layout.back().offset + layout.back().size;
+  layout.push_back({block.name, shape, offset, size});
+  return offset;
+}
+
+Layout layout_of(std::span<const ParameterBlock> blocks) {
+  Layout layout;
+  for (const ParameterBlock& block : blocks) {
+    Stack stack{.offset = block.offset, .size = block.size};
+    if (block.shape.size() < 2 || block.size == 0) {
+      stack.first = append(layout.vectors, block, block.shape, block.size);
+    } else {
+      std::vector<std::int64_t> row_shape = block.shape;
+      std::vector<std::int64_t> col_shape = block.shape;
+      row_shape.pop_back();
+      col_shape.erase(col_shape.end() - 2);
+      stack.cols = block.shape.back();
+      stack.rows = row_shape.back();
+      stack.first_row = append(layout.rows, block, row_shape, block.size / stack.cols);
+      stack.first_col = append(layout.cols, block, col_shape, block.size / stack.rows);
+    }
+    layout.stacks.push_back(stack);
+  }
+  return layout;
+}
+
+class Adafactor final : public UpdateRule {
+ public:
+  Adafactor(const Options& options, std::span<const ParameterBlock> blocks)
+      : UpdateRule(blocks),
+        options_(options),
+        layout_(layout_of(parameter_blocks())),
+        row_sums_(add_state("exp_avg_sq_row", layout_.rows)),
+        col_sums_(add_state("exp_avg_sq_col", layout_.cols)),
+        squares_(add_state("exp_avg_sq", layout_.vectors)) {}
+
+ private:
+  Eigen::VectorXd update(const ConstVectorRef& theta, const ConstVectorRef& gradient) override {
+    const auto t = static_cast<double>(num_steps() + 1);
+    const double decay = 1 - std::pow(t, -options_.decay_exponent);
+    Eigen::VectorXd u(gradient.size());
+    for (const Stack& stack : layout_.stacks) {
+      if (stack.size == 0) continue;
+      const auto g = gradient.segment(stack.offset, stack.size);
+      auto w = u.segment(stack.offset, stack.size);
+      w = g;
+      if (stack.rows == 0) {
+        divide_vector(stack, decay, w);
+      } else {
+        divide_matrices(stack, decay, w);
+      }
+      w /= std::max(1.0, root_mean_square(w) / options_.clip_threshold);
+      const double scale = root_mean_square(theta.segment(stack.offset, stack.size));
+      w *= options_.is_scaled ? -std::max(options_.epsilon2, scale) : -1.0;
+    }
+    return u;
+  }
+
+  // w, the gradient, becomes U; b is the decay.
+  void divide_vector(const Stack& stack, double b, Eigen::Ref<Eigen::VectorXd> w) {
+    auto v = squares_.segment(stack.first, stack.size);
+    v = b * v.array() + (1 - b) * (w.array().square() + options_.epsilon1);
+    w.array() /= v.array().sqrt();
+  }
+
+  void divide_matrices(const Stack& stack, double b, Eigen::Ref<Eigen::VectorXd> w) {
+    const Eigen::Index matrix_size = stack.rows * stack.cols;
+    for (Eigen::Index k = 0; k < stack.size / matrix_size; ++k) {
+      Eigen::Map<RowMajor> g(w.data() + k * matrix_size, stack.rows, stack.cols);
+      auto r = row_sums_.segment(stack.first_row + k * stack.rows, stack.rows);
+      auto c = col_sums_.segment(stack.first_col + k * stack.cols, stack.cols);
+      const RowMajor d = g.array().square() + options_.epsilon1;
+      r = b * r + (1 - b) * d.rowwise().sum();
+      c = b * c + (1 - b) * d.colwise().sum().transpose();
+      // The quotient first: the product of two tiny sums could underflow.
+      const Eigen::VectorXd share = r / r.sum();
+      g.array() /= (share * c.transpose()).array().sqrt();
+    }
+  }
+
+  Options options_;
+  Layout layout_;
+  Eigen::VectorXd& row_sums_;
+  Eigen::VectorXd& col_sums_;
+  Eigen::VectorXd& squares_;
+};
+
+}  // namespace
+
+UpdateRuleKind adafactor_kind() {
+  return {
+      .name = "adafactor",
+      .summary = "second moments factored over rows and columns",
+      .keys = {detail::real_key("decay-exponent", 0.8, "c in the decay 1 - t^-c"),
+               detail::real_key("epsilon1", 1e-30, "added to squared gradients"),
+               detail::real_key("epsilon2", 1e-3, "smallest scale of a block's parameters"),
+               detail::real_key(
+                   "clip-threshold", 1, "largest root mean square of a block's update"),
+               detail::flag_key("scale-by-parameters",
+                                true,
+                                "whether updates are relative to the size of the parameters")},
+      .create = [](const Settings& settings, std::span<const ParameterBlock> blocks) {
+        constexpr double kSmallest = std::numeric_limits<double>::min();
+        constexpr double kInfinity = std::numeric_limits<double>::infinity();
+        const Options options = {
+            .decay_exponent = detail::weight_from(settings, "decay-exponent"),
+            .epsilon1 = detail::real_from(settings, "epsilon1", kSmallest, kInfinity),
+            .epsilon2 = detail::weight_from(settings, "epsilon2"),
+            .clip_threshold = detail::real_from(settings, "clip-threshold", kSmallest, kInfinity),
+            .is_scaled = settings.boolean("scale-by-parameters")};
+        return std::make_unique<Adafactor>(options, blocks);
+      }};
+}
+
+}  // namespace hesscope

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <cmath>
+
+#include <hesscope/optim/adam.h>
+#include <hesscope/optim/rule_settings.h>
+
+namespace hesscope {
+namespace {
+
+struct Options {
+  double beta1;
+  double beta2;
+  double epsilon;
+  double weight_decay;
+  bool is_decoupled;
+};
+
+// 1 - beta^t without cancellation for beta near 1.
+double correction(double beta, double t) { return -std::expm1(t * std::log(beta)); }
+
+class Adam final : public UpdateRule {
+ public:
+  Adam(const Options& options, std::span<const ParameterBlock> blocks)
+      : UpdateRule(blocks),
+        options_(options),
+        exp_avg_(add_state("exp_avg")),
+        exp_avg_sq_(add_state("exp_avg_sq")) {}
+
+ private:
+  Eigen::VectorXd update(const ConstVectorRef& theta, const ConstVectorRef& gradient) override {
+    const auto& [beta1, beta2, epsilon, weight_decay, is_decoupled] = options_;
+    const auto t = static_cast<double>(num_steps() + 1);
+    Eigen::VectorXd d = gradient;
+    if (!is_decoupled && weight_decay != 0) d += weight_decay * theta;
+    exp_avg_ = beta1 * exp_avg_ + (1 - beta1) * d;
+    exp_avg_sq_ = beta2 * exp_avg_sq_ + (1 - beta2) * d.cwiseAbs2();
+    const Eigen::ArrayXd m = exp_avg_.array() / correction(beta1, t);
+    const Eigen::ArrayXd root = (exp_avg_sq_.array() / correction(beta2, t)).sqrt() + epsilon;
+    Eigen::VectorXd u = (m == 0 && root == 0).select(0.0, -m / root);
+    if (is_decoupled && weight_decay != 0) u -= weight_decay * theta;
+    return u;
+  }
+
+  Options options_;
+  Eigen::VectorXd& exp_avg_;
+  Eigen::VectorXd& exp_avg_sq_;
+};
+
+UpdateRuleKind kind(const std::string& name,
+                    const std::string& summary,
+                    const SettingKey& weight_decay,
+                    bool is_decoupled) {
+  return {
+      .name = name,
+      .summary = summary,
+      .keys = {detail::real_key("beta1", 0.9, "decay of the average of gradients"),
+               detail::real_key("beta2", 0.999, "decay of the average of squared gradients"),
+               detail::real_key("epsilon", 1e-8, "added to the root of the latter"),
+               weight_decay},
+      .create = [is_decoupled](const Settings& settings, std::span<const ParameterBlock> blocks) {
+        const Options options = {.beta1 = detail::decay_from(settings, "beta1"),
+                                 .beta2 = detail::decay_from(settings, "beta2"),
+                                 .epsilon = detail::weight_from(settings, "epsilon"),
+                                 .weight_decay = detail::weight_from(settings, "weight-decay"),
+                                 .is_decoupled = is_decoupled};
+        return std::make_unique<Adam>(options, blocks);
+      }};
+}
+
+}  // namespace
+
+UpdateRuleKind adam_kind() {
+  return kind("adam",
+              "Adam",
+              detail::real_key("weight-decay", 0, "times theta, added to the gradient"),
+              false);
+}
+
+UpdateRuleKind adamw_kind() {
+  return kind("adamw",
+              "Adam with decoupled weight decay",
+              detail::real_key("weight-decay", 0.01, "times theta, subtracted from the update"),
+              true);
+}
+
+}  // namespace hesscope

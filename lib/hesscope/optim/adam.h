@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <hesscope/optim/update_rule_registry.h>
+
+namespace hesscope {
+
+/// "adam", at step t = 1, 2, ... and entrywise:
+///   d = g + lambda theta
+///   m <- beta1 m + (1 - beta1) d,   v <- beta2 v + (1 - beta2) d^2
+///   u = -(m / (1 - beta1^t)) / (sqrt(v / (1 - beta2^t)) + epsilon)
+/// epsilon stands outside the root, after the correction. Where it is 0, 0 / 0 is 0; with beta1 =
+/// beta2 = 0 as well this is sign descent. The memory is exp_avg = m, exp_avg_sq = v.
+/// @source Kingma & Ba (2015), arXiv 1412.6980, algorithm 1; torch.optim.Adam.
+UpdateRuleKind adam_kind();
+
+/// "adamw", Adam with the weight decay beside the gradient instead of in it:
+///   d = g,   u as above - lambda theta.
+/// @source Loshchilov & Hutter (2019), arXiv 1711.05101, algorithm 2; torch.optim.AdamW, where the
+///         decay is, as here, multiplied by the learning rate.
+UpdateRuleKind adamw_kind();
+
+}  // namespace hesscope

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include <hesscope/core/error.h>
+#include <hesscope/optim/clipping.h>
+
+namespace hesscope {
+
+Eigen::VectorXd clip_norm(const Eigen::Ref<const Eigen::VectorXd>& gradient, double max_norm) {
+  if (!(max_norm > 0)) {
+    throw PreconditionError(fmt::format("clip_norm: max_norm must be above 0, got {}", max_norm));
+  }
+  const double factor = max_norm / (gradient.stableNorm() + 1e-6);
+  if (factor >= 1) return gradient;
+  return factor * gradient;
+}
+
+double coordinate_threshold(const Eigen::Ref<const Eigen::VectorXd>& values, double fraction) {
+  if (!(fraction >= 0 && fraction < 1) || values.size() == 0) {
+    throw PreconditionError(fmt::format(
+        "coordinate_threshold: fraction must be in [0, 1) of at least one value, got {} of {}",
+        fraction,
+        values.size()));
+  }
+  if (values.hasNaN()) return std::numeric_limits<double>::quiet_NaN();
+  Eigen::VectorXd magnitudes = values.cwiseAbs();
+  // fraction < 1 may still round up to all of them.
+  const auto rank =
+      std::min(static_cast<Eigen::Index>(std::floor(fraction * static_cast<double>(values.size()))),
+               values.size() - 1);
+  std::nth_element(
+      magnitudes.begin(), magnitudes.begin() + rank, magnitudes.end(), std::greater<>());
+  return magnitudes[rank];
+}
+
+Eigen::VectorXd clip_coordinates(const Eigen::Ref<const Eigen::VectorXd>& values, double fraction) {
+  const double threshold = coordinate_threshold(values, fraction);
+  return values.unaryExpr(
+      [threshold](double x) { return std::abs(x) <= threshold ? x : std::copysign(threshold, x); });
+}
+
+}  // namespace hesscope

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <hesscope/optim/update_rule_registry.h>
+
+namespace hesscope {
+
+/// "gd", gradient descent: u = -g.
+UpdateRuleKind gd_kind();
+
+/// "sgd", gradient descent with momentum mu, dampening tau and weight decay lambda:
+///   d = g + lambda theta
+///   b = d in the first step, b <- mu b + (1 - tau) d after it
+///   u = -b, or -(d + mu b) with Nesterov's momentum.
+/// The memory is momentum_buffer = b.
+/// @source torch.optim.SGD; the momentum is Polyak's, the other one Sutskever et al. (2013).
+UpdateRuleKind sgd_kind();
+
+}  // namespace hesscope

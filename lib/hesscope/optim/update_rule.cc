@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <cmath>
+#include <functional>
+#include <map>
+#include <numeric>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <hesscope/core/error.h>
+#include <hesscope/optim/update_rule.h>
+
+namespace hesscope {
+namespace {
+
+const std::string kStep = "step";
+
+constexpr double kLargestExact = 9007199254740992.0;  // 2^53: doubles count no further
+
+std::int64_t size_of(const std::vector<std::int64_t>& shape) {
+  return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
+}
+
+Eigen::Index end_of(const std::vector<ParameterBlock>& layout) {
+  return layout.empty() ? 0 : layout.back().offset + layout.back().size;
+}
+
+}  // namespace
+
+UpdateRule::UpdateRule(std::span<const ParameterBlock> blocks)
+    : blocks_(blocks.begin(), blocks.end()), num_parameters_(end_of(blocks_)) {
+  Eigen::Index offset = 0;
+  for (const ParameterBlock& block : blocks_) {
+    if (block.offset != offset || block.size != size_of(block.shape)) {
+      throw PreconditionError(
+          fmt::format("UpdateRule: block '{}' must begin at {} and hold {} entries, got {} and {}",
+                      block.name,
+                      offset,
+                      size_of(block.shape),
+                      block.offset,
+                      block.size));
+    }
+    offset += block.size;
+  }
+}
+
+Eigen::VectorXd UpdateRule::step(const ConstVectorRef& theta, const ConstVectorRef& gradient) {
+  if (theta.size() != num_parameters_ || gradient.size() != num_parameters_) {
+    throw PreconditionError(
+        fmt::format("UpdateRule::step: theta and gradient must have {} entries, got {} and {}",
+                    num_parameters_,
+                    theta.size(),
+                    gradient.size()));
+  }
+  Eigen::VectorXd u = update(theta, gradient);
+  ++num_steps_;
+  return u;
+}
+
+Eigen::VectorXd& UpdateRule::add_state(const std::string& name) { return add_state(name, blocks_); }
+
+Eigen::VectorXd& UpdateRule::add_state(const std::string& name,
+                                       std::vector<ParameterBlock> layout) {
+  const Eigen::Index size = end_of(layout);
+  arrays_.push_back({name, std::move(layout), Eigen::VectorXd::Zero(size)});
+  return arrays_.back().values;
+}
+
+std::vector<StateTensor> UpdateRule::state() const {
+  std::vector<StateTensor> all = {{kStep, {}, {static_cast<double>(num_steps_)}}};
+  for (const Array& array : arrays_) {
+    for (const ParameterBlock& part : array.layout) {
+      const double* first = array.values.data() + part.offset;
+      all.push_back({array.name + "." + part.name, part.shape, {first, first + part.size}});
+    }
+  }
+  return all;
+}
+
+void UpdateRule::restore(std::span<const StateTensor> state) {
+  std::map<std::string, const StateTensor*> given;
+  for (const StateTensor& tensor : state) given[tensor.name] = &tensor;
+  const auto refuse = [](const std::string& name, const std::string& what) {
+    throw PreconditionError(fmt::format("UpdateRule::restore: tensor '{}' {}", name, what));
+  };
+  std::vector<const StateTensor*> wanted;
+  for (const StateTensor& own : this->state()) {
+    const auto found = given.find(own.name);
+    if (found == given.end()) refuse(own.name, "is missing");
+    const StateTensor& tensor = *found->second;
+    if (tensor.shape != own.shape || tensor.values.size() != own.values.size()) {
+      refuse(own.name,
+             fmt::format("must have the shape ({}), got ({}) with {} values",
+                         fmt::join(own.shape, ", "),
+                         fmt::join(tensor.shape, ", "),
+                         tensor.values.size()));
+    }
+    wanted.push_back(&tensor);
+    given.erase(found);
+  }
+  if (!given.empty()) refuse(given.begin()->first, "is not of this rule");
+  const double steps = wanted.front()->values[0];
+  if (!(steps >= 0 && steps <= kLargestExact && std::floor(steps) == steps)) {
+    refuse(kStep, fmt::format("must be a number of steps, got {}", steps));
+  }
+  num_steps_ = static_cast<std::int64_t>(steps);
+  auto next = wanted.begin() + 1;
+  for (Array& array : arrays_) {
+    for (const ParameterBlock& part : array.layout) {
+      array.values.segment(part.offset, part.size) =
+          Eigen::Map<const Eigen::VectorXd>((*next++)->values.data(), part.size);
+    }
+  }
+}
+
+}  // namespace hesscope

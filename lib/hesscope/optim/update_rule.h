@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Update rules: what an optimiser makes of a gradient. A rule is a direction and a memory; learning
+// rates, schedules, clipping and batches belong to whoever runs it.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <Eigen/Core>
+
+#include <hesscope/core/parameter_block.h>
+
+namespace hesscope {
+
+/// A named array that a rule remembers, as a checkpoint stores it.
+struct StateTensor {
+  std::string name;
+  std::vector<std::int64_t> shape;  ///< empty for a single number
+  std::vector<double> values;       ///< row-major
+};
+
+/// Turns gradients into updates,
+///   theta <- theta + learning_rate * step(theta, gradient).
+/// The learning rate stays outside because every rule here is linear in it, decoupled weight decay
+/// included: a schedule needs no access to the rule, and rules are compared by their directions
+/// along one trajectory. Given the same gradients a rule returns the same bits.
+///
+/// Not safe for concurrent use.
+class UpdateRule {
+ public:
+  using ConstVectorRef = Eigen::Ref<const Eigen::VectorXd>;
+
+  UpdateRule(const UpdateRule&) = delete;
+  UpdateRule& operator=(const UpdateRule&) = delete;
+  virtual ~UpdateRule() = default;
+
+  Eigen::Index num_parameters() const { return num_parameters_; }
+
+  std::span<const ParameterBlock> parameter_blocks() const { return blocks_; }
+
+  /// Calls of step() so far, those before a restored state included.
+  std::int64_t num_steps() const { return num_steps_; }
+
+  /// The update to add to theta for a learning rate of 1, downhill, and takes the gradient into the
+  /// memory. Non-finite values are returned, not thrown, and stay in the memory.
+  /// @param theta, gradient  num_parameters() entries; the parameters before the update.
+  /// @throws PreconditionError for another size.
+  Eigen::VectorXd step(const ConstVectorRef& theta, const ConstVectorRef& gradient);
+
+  /// All that is remembered: `step`, the number of updates, and NAME.BLOCK for every array NAME and
+  /// parameter block, named as PyTorch's optimisers do (exp_avg, exp_avg_sq, momentum_buffer).
+  /// Names and shapes are the same from the start.
+  std::vector<StateTensor> state() const;
+
+  /// Goes on from a state() of a rule of the same kind and blocks, to the same bits.
+  /// @throws PreconditionError naming the tensor that is missing, unknown or of another shape, or
+  ///         where `step` is no number of steps. The rule is then as it was.
+  void restore(std::span<const StateTensor> state);
+
+ protected:
+  /// @throws PreconditionError unless the blocks tile [0, n), their sizes those of their shapes.
+  explicit UpdateRule(std::span<const ParameterBlock> blocks);
+
+  /// Declares an array that is remembered, n zeros at first, a tensor NAME.BLOCK for each block.
+  /// The reference lives as long as the rule.
+  Eigen::VectorXd& add_state(const std::string& name);
+
+  /// The same in a layout of its own: tensors NAME.LAYOUT_NAME at their offsets.
+  Eigen::VectorXd& add_state(const std::string& name, std::vector<ParameterBlock> layout);
+
+ private:
+  struct Array {
+    std::string name;
+    std::vector<ParameterBlock> layout;
+    Eigen::VectorXd values;
+  };
+
+  /// step() for arguments of the right size, before num_steps() counts it.
+  virtual Eigen::VectorXd update(const ConstVectorRef& theta, const ConstVectorRef& gradient) = 0;
+
+  std::vector<ParameterBlock> blocks_;
+  Eigen::Index num_parameters_ = 0;
+  std::int64_t num_steps_ = 0;
+  std::deque<Array> arrays_;  // whose elements never move
+};
+
+}  // namespace hesscope

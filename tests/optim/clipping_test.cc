@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <hesscope/core/error.h>
+#include <hesscope/optim/clipping.h>
+
+#include "optim/rules.h"
+#include "support/refusal.h"
+
+namespace hesscope {
+namespace {
+
+using Eigen::VectorXd;
+using test::distance;
+using test::vector;
+
+const double kNan = std::numeric_limits<double>::quiet_NaN();
+
+TEST(ClipNorm, ShortensWhatIsTooLongAndLeavesTheRest) {
+  const VectorXd g = vector({3, -4});
+  EXPECT_LE(distance(clip_norm(g, 1), g / (5 + 1e-6)), 1e-15);
+  EXPECT_EQ(clip_norm(g, 6), g);
+  EXPECT_EQ(clip_norm(VectorXd::Zero(3), 1), VectorXd::Zero(3));
+}
+
+TEST(ClipNorm, SurvivesGradientsWhoseSquaresOverflow) {
+  const VectorXd clipped = clip_norm(vector({3e200, -4e200}), 1);
+  EXPECT_LE(distance(clipped, vector({0.6, -0.8})), 1e-15);
+}
+
+TEST(ClipNorm, DoesNotHideNan) {
+  EXPECT_TRUE(clip_norm(vector({1, kNan}), 1).array().isNaN().all());
+}
+
+TEST(ClipNorm, RefusesANormThatIsNotPositive) {
+  for (const double norm : {0.0, -1.0, kNan}) {
+    test::expect_refusal([&] { clip_norm(vector({1}), norm); }, "max_norm must be above 0");
+  }
+}
+
+TEST(ClipCoordinates, CutsTheLargestShare) {
+  const VectorXd g = vector({1, -9, 4, -2, 8, 3, -7, 6, 5, 0});
+  EXPECT_EQ(coordinate_threshold(g, 0.2), 7);  // 9 and 8 lie above
+  EXPECT_EQ(clip_coordinates(g, 0.2), vector({1, -7, 4, -2, 7, 3, -7, 6, 5, 0}));
+  EXPECT_EQ(clip_coordinates(g, 0), g);
+  EXPECT_EQ(clip_coordinates(g, 0.05), g);  // floor(0.5) = 0
+  EXPECT_EQ(clip_coordinates(g, 0.9), VectorXd::Zero(10));
+}
+
+TEST(ClipCoordinates, AgreesWithSorting) {
+  for (const double fraction : {0.1, 0.25, 0.5, 0.999, 1 - 1e-16}) {
+    const VectorXd g = test::numbers(37, 3);
+    std::vector<double> sorted;
+    for (const double value : g) sorted.push_back(std::abs(value));
+    std::sort(sorted.rbegin(), sorted.rend());
+    const double threshold = sorted[std::min<std::size_t>(std::size_t(37 * fraction), 36)];
+    const VectorXd clipped = clip_coordinates(g, fraction);
+    for (Eigen::Index i = 0; i < g.size(); ++i) {
+      EXPECT_EQ(clipped[i], std::min(std::max(g[i], -threshold), threshold));
+    }
+  }
+}
+
+TEST(ClipCoordinates, DoesNotHideNan) {
+  EXPECT_TRUE(clip_coordinates(vector({1, kNan, -3}), 0.5).array().isNaN().all());
+}
+
+TEST(ClipCoordinates, RefusesWhatIsNoShare) {
+  for (const double fraction : {-0.1, 1.0, kNan}) {
+    test::expect_refusal([&] { clip_coordinates(vector({1}), fraction); }, "fraction must be in");
+  }
+  test::expect_refusal([] { clip_coordinates(VectorXd(), 0.5); }, "at least one value");
+}
+
+}  // namespace
+}  // namespace hesscope
