@@ -154,6 +154,19 @@ TEST_F(Resumption, EndsWithTheSameBytesAndTheSameSummary) {
   }
 }
 
+// Its answers at a checkpoint follow from all checkpoints before it; two runs are in one file.
+TEST_F(Resumption, FollowsATrajectoryFromItsStartWhereverItGoesOn) {
+  request_.checkpoints = expand_checkpoints({kData / "adam", kData / "sgdm"});
+  request_.only = {"smoothness"};
+  request_.also.clear();
+  const std::string whole = uninterrupted();
+  for (const std::size_t checkpoint : {1U, 3U, 4U, 7U, 8U}) interrupt_at(checkpoint);
+  fs::remove(units_ / "000001-smoothness.unit");  // known of a later one, and then not of this
+  fs::remove(units_ / "000006-smoothness.unit");
+  run_analysis(request_);
+  EXPECT_EQ(test::read_bytes(request_.output), whole);
+}
+
 TEST_F(Resumption, ComputesNothingTwice) {
   interrupt_at(3);
   std::map<std::string, fs::file_time_type> kept;

@@ -6,8 +6,10 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -102,7 +104,7 @@ class Run {
     return fmt::format("{:06}-{}", checkpoint, group);
   }
 
-  std::shared_ptr<PointAnalysis> make_point(std::size_t i) const {
+  std::shared_ptr<PointAnalysis> make_point(std::size_t i) {
     const auto follow = [this, i](double fraction) {
       return !progress_ || progress_(i, request_.checkpoints.size(), fraction);
     };
@@ -112,7 +114,30 @@ class Run {
         PointAnalysis::Options{
             .method = request_.method, .seed = request_.seed, .progress = follow});
     point->set_adam_state(inputs_.adam_states[i]);
+    find_trajectory(i);
+    point->set_trajectory(trajectory_, i - first_of_trajectory_);
     return point;
+  }
+
+  // The checkpoints around this one as far as their steps go up. Folders of several training runs
+  // may be given one after the other.
+  void find_trajectory(std::size_t i) {
+    if (trajectory_ != nullptr && i >= first_of_trajectory_ &&
+        i < first_of_trajectory_ + trajectory_->size()) {
+      return;
+    }
+    const auto begins_anew = [this](std::size_t k) {
+      const auto& before = request_.checkpoints[k - 1].step;
+      const auto& step = request_.checkpoints[k].step;
+      return before && step && *step <= *before;
+    };
+    std::size_t first = i;
+    while (first > 0 && !begins_anew(first)) --first;
+    std::size_t end = i + 1;
+    while (end < request_.checkpoints.size() && !begins_anew(end)) ++end;
+    trajectory_ =
+        std::make_shared<Trajectory>(std::span(inputs_.points).subspan(first, end - first));
+    first_of_trajectory_ = first;
   }
 
   // The result file with everything declared, and the checkpoints named.
@@ -180,7 +205,16 @@ class Run {
         collect(chosen, record, result_.checkpoints.back());
       }
     }
-    if (file) file->commit();
+    if (!file) return;
+    for (const ChosenAnalyzer& chosen : inputs_.analyzers) {
+      if (chosen.analyzer->run_quantities().empty()) continue;
+      std::vector<Record> records;
+      for (std::size_t i = 0; i < request_.checkpoints.size(); ++i) {
+        records.push_back(read(units, i, chosen.name));
+      }
+      file->write_run_record(chosen.name, chosen.analyzer->summarize(records, request_.seed));
+    }
+    file->commit();
   }
 
   static Record read(const io::UnitFolder& units, std::size_t i, const std::string& group) {
@@ -239,6 +273,8 @@ class Run {
   AnalysisResult result_;
   AnalysisInputs inputs_;
   std::shared_ptr<PointAnalysis> last_point_;
+  std::shared_ptr<Trajectory> trajectory_;  // of the point made last
+  std::size_t first_of_trajectory_ = 0;
 };
 
 }  // namespace

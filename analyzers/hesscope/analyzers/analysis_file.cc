@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <ctime>
+#include <span>
 #include <string>
 
 #include <fmt/chrono.h>
@@ -36,11 +37,15 @@ std::string timestamp() {
   return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", utc);
 }
 
-std::vector<std::string> with_checkpoint(const std::vector<std::string>& dimensions) {
-  std::vector<std::string> all = {kCheckpoint};
-  all.insert(all.end(), dimensions.begin(), dimensions.end());
-  return all;
+// A quantity's dimensions come after those it is stored for.
+std::vector<std::string> joined(std::vector<std::string> leading,
+                                const std::vector<std::string>& dimensions) {
+  leading.insert(leading.end(), dimensions.begin(), dimensions.end());
+  return leading;
 }
+
+const std::vector<std::string> kEachCheckpoint = {kCheckpoint};
+const std::vector<std::string> kWholeRun = {};
 
 std::vector<std::string> status_meanings() {
   return {kStatusMeanings.begin(), kStatusMeanings.end()};
@@ -77,7 +82,8 @@ AnalysisFile::AnalysisFile(const AnalysisRequest& request,
          {.name = "step",
           .type = Quantity::Type::kCount,
           .long_name = "training step of the checkpoint",
-          .definition = "N of a file named step-N.*"});
+          .definition = "N of a file named step-N.*"},
+         kEachCheckpoint);
   file_.define_variable("",
                         {.name = "checkpoint_file",
                          .type = VariableType::kText,
@@ -93,11 +99,13 @@ AnalysisFile::AnalysisFile(const AnalysisRequest& request,
   define("",
          {.name = "loss",
           .long_name = "mean loss over the data set",
-          .definition = "mean over samples of the model's loss"});
+          .definition = "mean over samples of the model's loss"},
+         kEachCheckpoint);
   define("",
          {.name = "gradient_norm",
           .long_name = "Euclidean norm of the gradient",
-          .definition = "square root of the sum of squared derivatives of the mean loss"});
+          .definition = "square root of the sum of squared derivatives of the mean loss"},
+         kEachCheckpoint);
   file_.define_variable("",
                         {.name = "parameter_name",
                          .type = VariableType::kText,
@@ -121,7 +129,9 @@ AnalysisFile::AnalysisFile(const AnalysisRequest& request,
   file_.write("", "parameter_offset", offsets);
 }
 
-void AnalysisFile::define(const std::string& group, const Quantity& quantity) {
+void AnalysisFile::define(const std::string& group,
+                          const Quantity& quantity,
+                          const std::vector<std::string>& leading) {
   using Type = Quantity::Type;
   const bool is_flag = quantity.type == Type::kFlag;
   file_.define_variable(group,
@@ -129,7 +139,7 @@ void AnalysisFile::define(const std::string& group, const Quantity& quantity) {
                          .type = is_flag                         ? io::VariableType::kInt8
                                  : quantity.type == Type::kCount ? io::VariableType::kInt64
                                                                  : io::VariableType::kDouble,
-                         .dimensions = with_checkpoint(quantity.dimensions),
+                         .dimensions = joined(leading, quantity.dimensions),
                          .long_name = quantity.long_name,
                          .units = quantity.units,
                          .definition = quantity.definition,
@@ -139,7 +149,7 @@ void AnalysisFile::define(const std::string& group, const Quantity& quantity) {
   file_.define_variable(group,
                         {.name = status_name(quantity.name),
                          .type = io::VariableType::kInt8,
-                         .dimensions = {kCheckpoint},
+                         .dimensions = leading,
                          .long_name = "status of " + quantity.name,
                          .definition = "why " + quantity.name + " is, or is not, there",
                          .flag_meanings = status_meanings()});
@@ -159,7 +169,8 @@ void AnalysisFile::add_group(const std::string& group,
                            .definition = "as the analyzer names them"});
     file_.write(group, dimension.name, std::span<const std::string>(dimension.labels));
   }
-  for (const Quantity& quantity : analyzer.quantities()) define(group, quantity);
+  for (const Quantity& quantity : analyzer.quantities()) define(group, quantity, kEachCheckpoint);
+  for (const Quantity& quantity : analyzer.run_quantities()) define(group, quantity, kWholeRun);
 }
 
 void AnalysisFile::name_checkpoint(std::size_t index,
@@ -176,21 +187,36 @@ void AnalysisFile::name_checkpoint(std::size_t index,
 }
 
 void AnalysisFile::write_record(std::size_t index, const std::string& group, const Record& record) {
+  write_entries(group, record, index);
+}
+
+void AnalysisFile::write_run_record(const std::string& group, const Record& record) {
+  write_entries(group, record, std::nullopt);
+}
+
+void AnalysisFile::write_entries(const std::string& group,
+                                 const Record& record,
+                                 const std::optional<std::size_t>& index) {
+  const auto write = [&](const std::string& name, const auto values) {
+    if (index) {
+      file_.write_slice(group, name, *index, values);
+    } else {
+      file_.write(group, name, values);
+    }
+  };
   const auto write_status = [&](const std::string& name, Status status) {
     const auto value = static_cast<std::int8_t>(status);
-    file_.write_slice(group, status_name(name), index, std::span<const std::int8_t>(&value, 1));
+    write(status_name(name), std::span<const std::int8_t>(&value, 1));
   };
   for (const auto& [name, entry] : record.entries()) {
     if (const auto* real = std::get_if<Record::Real>(&entry)) {
-      if (!real->values.empty()) {
-        file_.write_slice(group, name, index, std::span<const double>(real->values));
-      }
+      if (!real->values.empty()) write(name, std::span<const double>(real->values));
       write_status(name, real->status);
     } else if (const auto* count = std::get_if<std::int64_t>(&entry)) {
-      file_.write_slice(group, name, index, std::span<const std::int64_t>(count, 1));
+      write(name, std::span<const std::int64_t>(count, 1));
       write_status(name, Status::kOk);
     } else if (const auto* flag = std::get_if<std::int8_t>(&entry)) {
-      file_.write_slice(group, name, index, std::span<const std::int8_t>(flag, 1));
+      write(name, std::span<const std::int8_t>(flag, 1));
     }
   }
 }

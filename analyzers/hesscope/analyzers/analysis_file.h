@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,10 +35,18 @@ class AnalysisFile {
                        const CheckpointFile& checkpoint,
                        const std::string& sha256);
   void write_record(std::size_t index, const std::string& group, const Record& record);
+
+  /// What an analyzer found for the whole run.
+  void write_run_record(const std::string& group, const Record& record);
   void commit();
 
  private:
-  void define(const std::string& group, const Quantity& quantity);
+  void define(const std::string& group,
+              const Quantity& quantity,
+              const std::vector<std::string>& leading);
+  void write_entries(const std::string& group,
+                     const Record& record,
+                     const std::optional<std::size_t>& index);
 
   io::ResultFile file_;
 };

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -44,6 +45,17 @@ class Analyzer {
 
   /// The answer at one point. Numerical failure is in the record's statuses, not thrown.
   virtual Record analyze(PointAnalysis& point) const = 0;
+
+  /// What is asked of all checkpoints of a run together: stored in the same group without the
+  /// dimension `checkpoint`. Names apart from those of quantities().
+  virtual std::vector<Quantity> run_quantities() const { return {}; }
+
+  /// The answer to that, from the answers of analyze() at every checkpoint, in order, and nothing
+  /// else: an interrupted run has only those.
+  /// @param seed  of what is drawn.
+  virtual Record summarize(std::span<const Record> /*records*/, std::uint64_t /*seed*/) const {
+    return {};
+  }
 };
 
 /// An analyzer as users name and configure it.

@@ -12,6 +12,7 @@
 #include <hesscope/analyzers/ggn.h>
 #include <hesscope/analyzers/hessian.h>
 #include <hesscope/analyzers/sampling.h>
+#include <hesscope/analyzers/smoothness.h>
 #include <hesscope/analyzers/spectrum.h>
 #include <hesscope/analyzers/stability.h>
 #include <hesscope/analyzers/structure.h>
@@ -30,6 +31,7 @@ std::span<const AnalyzerEntry> analyzer_registry() {
       blocks_analyzer(),
       ggn_analyzer(),
       stability_analyzer(),
+      smoothness_analyzer(),
       density_analyzer(),
       sampling_analyzer(),
   };

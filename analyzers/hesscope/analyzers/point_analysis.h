@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include <Eigen/Core>
 
+#include <hesscope/analyzers/trajectory.h>
 #include <hesscope/core/status.h>
 #include <hesscope/objective/objective.h>
 #include <hesscope/problem/adam_state.h>
@@ -94,6 +97,22 @@ class PointAnalysis {
 
   void set_previous(std::shared_ptr<PointAnalysis> previous) { previous_ = std::move(previous); }
 
+  /// The training run that this is checkpoint number index() of, or nullptr.
+  Trajectory* trajectory() const { return trajectory_.get(); }
+
+  std::size_t index() const { return index_; }
+
+  /// The parameters at the checkpoint after this one on the trajectory, or nullptr.
+  const Eigen::VectorXd* next_theta() const {
+    const bool has_next = trajectory_ != nullptr && index_ + 1 < trajectory_->size();
+    return has_next ? &trajectory_->point(index_ + 1) : nullptr;
+  }
+
+  void set_trajectory(std::shared_ptr<Trajectory> trajectory, std::size_t index) {
+    trajectory_ = std::move(trajectory);
+    index_ = index;
+  }
+
   /// Adam's second moments, where the checkpoint holds them.
   const std::optional<AdamState>& adam_state() const { return adam_state_; }
 
@@ -111,6 +130,8 @@ class PointAnalysis {
   Eigen::VectorXd theta_;
   Options options_;
   std::shared_ptr<PointAnalysis> previous_;
+  std::shared_ptr<Trajectory> trajectory_;
+  std::size_t index_ = 0;
   std::optional<AdamState> adam_state_;
   std::optional<Objective::ValueAndGradient> value_and_gradient_;
   std::optional<Eigen::MatrixXd> hessian_;

@@ -14,8 +14,9 @@
 
 namespace hesscope {
 
-/// One quantity an analyzer stores, for each checkpoint. The result file puts `checkpoint` before
-/// its dimensions and, for numbers, a variable NAME_status beside it.
+/// One quantity an analyzer stores, for each checkpoint or for a whole run. For the former the
+/// result file puts `checkpoint` before its dimensions; for numbers, a variable NAME_status beside
+/// it.
 struct Quantity {
   enum class Type {
     kReal,   ///< double; NaN where not computed, with a status
@@ -32,7 +33,8 @@ struct Quantity {
   std::string units = "1";
 };
 
-/// What one analyzer found for one checkpoint. Quantities that are not set stay "not computed".
+/// What one analyzer found for one checkpoint, or one run. Quantities that are not set stay "not
+/// computed".
 class Record {
  public:
   struct Real {

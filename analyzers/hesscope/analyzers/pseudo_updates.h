@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What other optimisers would do on a trajectory that one of them walked.
+#pragma once
+
+#include <array>
+#include <string_view>
+
+#include <Eigen/Core>
+
+#include <hesscope/analyzers/point_analysis.h>
+
+namespace hesscope {
+
+/// gradient descent; with momentum 0.9; Adam (0.9, 0.999, 1e-8); Lion (0.9, 0.99); sign descent.
+inline constexpr std::array<std::string_view, 5> kPseudoRuleNames = {
+    "sgd", "momentum", "adam", "lion", "sign"};
+
+/// The updates at a point, without learning rates, as the columns of an n x 5 matrix. Every rule
+/// keeps its own memory and is given the gradients over all samples at the checkpoints of the
+/// point's trajectory up to this one, each once and in order; checkpoints that are not finite are
+/// passed over. Only at a point whose status() is kOk.
+/// @cost   a gradient for each checkpoint before this one that was not seen yet.
+/// @source Pan & Li (2023), arXiv 2306.00204, section 3 (pseudo-updates) and its settings.
+Eigen::MatrixXd pseudo_updates(PointAnalysis& point);
+
+}  // namespace hesscope

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <limits>
+#include <string>
+
+#include <hesscope/analyzers/pseudo_updates.h>
+#include <hesscope/analyzers/smoothness.h>
+#include <hesscope/analyzers/smoothness_run.h>
+
+namespace hesscope {
+namespace {
+
+const double kNan = std::numeric_limits<double>::quiet_NaN();
+
+const char* const kRules =
+    "u: updates without learning rate of rules that each follow the gradients over all samples at "
+    "the checkpoints so far: gradient descent; momentum 0.9; Adam (0.9, 0.999); Lion (0.9, 0.99); "
+    "sign descent";
+
+class SmoothnessAnalyzer final : public Analyzer {
+ public:
+  explicit SmoothnessAnalyzer(Eigen::Index num_secant_points)
+      : num_secant_points_(num_secant_points) {}
+
+  std::vector<Dimension> dimensions(const Objective& /*objective*/) const override {
+    return {{.name = "rule",
+             .size = static_cast<std::int64_t>(kPseudoRuleNames.size()),
+             .labels = {kPseudoRuleNames.begin(), kPseudoRuleNames.end()}}};
+  }
+
+  std::vector<Quantity> quantities() const override {
+    const std::string step = "s: the step from this checkpoint to the next of its run";
+    const std::string rules = kRules;
+    return {
+        {.name = "spectral_norm",
+         .long_name = "spectral norm of the Hessian",
+         .definition = "largest magnitude of an eigenvalue"},
+        {.name = "proof",
+         .type = Quantity::Type::kFlag,
+         .long_name = "how the outermost eigenvalues were established",
+         .definition = "as /spectrum/proof",
+         .flags = {std::begin(kProofMeanings), std::end(kProofMeanings)}},
+        {.name = "gradient_norm",
+         .long_name = "Euclidean norm of the gradient",
+         .definition = "as /gradient_norm"},
+        {.name = "directional_smoothness",
+         .long_name = "curvature along the step to the next checkpoint",
+         .definition = "v^T H v, v = s / |s|; " + step},
+        {.name = "secant_smoothness",
+         .long_name = "change of the gradient along the step to the next checkpoint",
+         .definition = "largest |g(x_a) - g(x)| / |x_a - x| for x_a = a x + (1 - a) x_next, a = j "
+                       "/ (K + 1), j = 1 .. K, K = " +
+                       std::to_string(num_secant_points_)},
+        {.name = "step_norm",
+         .long_name = "length of the step to the next checkpoint",
+         .definition = "|s|; " + step},
+        {.name = "step_first_order",
+         .long_name = "change of the loss over the step, to first order",
+         .definition = "g^T s; " + step},
+        {.name = "step_curvature",
+         .long_name = "change of the loss over the step, the second-order part",
+         .definition = "s^T H s / 2; " + step},
+        {.name = "step_loss_change",
+         .long_name = "change of the loss over the step",
+         .definition = "loss at the next checkpoint minus loss at this one"},
+        {.name = "directional_sharpness",
+         .dimensions = {"rule"},
+         .long_name = "curvature along the updates of other optimisers",
+         .definition = "u^T H u / |u|^2; " + rules},
+        {.name = "directional_sharpness_relative",
+         .dimensions = {"rule"},
+         .long_name = "directional_sharpness relative to gradient descent",
+         .definition = "directional_sharpness over its magnitude for the rule sgd"},
+        {.name = "directional_slope",
+         .dimensions = {"rule"},
+         .long_name = "change of the loss per length along the updates of other optimisers",
+         .definition = "g^T u / |u|; " + rules},
+        {.name = "gradient",
+         .dimensions = {"parameter"},
+         .long_name = "gradient",
+         .definition = "derivatives of the mean loss"},
+        {.name = "hessian_diagonal",
+         .dimensions = {"parameter"},
+         .long_name = "diagonal of the Hessian",
+         .definition = "as /hessian/diagonal"},
+    };
+  }
+
+  std::vector<Quantity> run_quantities() const override {
+    return detail::smoothness_run_quantities();
+  }
+
+  std::vector<std::string> headline() const override {
+    return {"spectral_norm", "gradient_norm", "directional_smoothness", "secant_smoothness"};
+  }
+
+  Record analyze(PointAnalysis& point) const override {
+    Record record;
+    const Spectrum& spectrum = point.spectrum();
+    record.set_flag("proof", static_cast<std::int8_t>(spectrum.proof));
+    if (point.status() != Status::kOk) {
+      record.set_rest_missing(quantities(), point.status());
+      return record;
+    }
+    record.set("spectral_norm",
+               std::max(std::abs(spectrum.smallest.value), std::abs(spectrum.largest.value)),
+               spectrum.status);
+    if (spectrum.status == Status::kOk && spectrum.proof == Proof::kConverged) {
+      record.set_unproved("spectral_norm");
+    }
+    record.set("gradient_norm", point.gradient().norm());
+    record.set("gradient", point.gradient());
+    if (const Eigen::MatrixXd* h = point.hessian()) {
+      record.set("hessian_diagonal", h->diagonal());
+    } else {
+      record.set_missing("hessian_diagonal", point.hessian_status());
+    }
+    describe_step(point, record);
+    describe_rules(point, record);
+    return record;
+  }
+
+  Record summarize(std::span<const Record> records, std::uint64_t seed) const override {
+    return detail::summarize_smoothness(records, seed);
+  }
+
+ private:
+  static bool has_curvature(PointAnalysis& point) {
+    return point.hessian_status() != Status::kNonFinite;
+  }
+
+  void describe_step(PointAnalysis& point, Record& record) const {
+    const Eigen::VectorXd* next = point.next_theta();
+    if (next == nullptr || !next->allFinite()) {
+      const Status status = next == nullptr ? Status::kNotComputed : Status::kNonFinite;
+      for (const char* name : {"directional_smoothness",
+                               "secant_smoothness",
+                               "step_norm",
+                               "step_first_order",
+                               "step_curvature",
+                               "step_loss_change"}) {
+        record.set_missing(name, status);
+      }
+      return;
+    }
+    const Eigen::VectorXd s = *next - point.theta();
+    const double length = s.stableNorm();
+    record.set("step_norm", length);
+    record.set("step_first_order", point.gradient().dot(s));
+    record.set("step_loss_change", point.objective().value(*next) - point.loss());
+    if (length == 0) {
+      record.set_missing("directional_smoothness", Status::kUndefinedZeroDenominator);
+      record.set_missing("secant_smoothness", Status::kUndefinedZeroDenominator);
+      record.set("step_curvature", 0);
+      return;
+    }
+    set_secant(point, *next, record);
+    if (!has_curvature(point)) {
+      record.set_missing("directional_smoothness", Status::kNonFinite);
+      record.set_missing("step_curvature", Status::kNonFinite);
+      return;
+    }
+    const Eigen::VectorXd v = s / length;
+    const double curvature = v.dot(point.hessian_operator().apply(v).col(0));
+    record.set("directional_smoothness", curvature);
+    record.set("step_curvature", 0.5 * curvature * length * length);
+  }
+
+  void set_secant(PointAnalysis& point, const Eigen::VectorXd& next, Record& record) const {
+    const std::string name = "secant_smoothness";
+    double largest = kNan;
+    for (Eigen::Index j = 1; j <= num_secant_points_; ++j) {
+      const double a = static_cast<double>(j) / static_cast<double>(num_secant_points_ + 1);
+      const Eigen::VectorXd x = a * point.theta() + (1 - a) * next;
+      const double distance = (x - point.theta()).stableNorm();
+      if (distance == 0) continue;  // a step of some last bits
+      const Eigen::VectorXd change = point.objective().gradient(x) - point.gradient();
+      const double secant = change.stableNorm() / distance;
+      if (!std::isfinite(secant)) return record.set_missing(name, Status::kNonFinite);
+      largest = std::fmax(largest, secant);
+    }
+    record.set(
+        name, largest, std::isnan(largest) ? Status::kUndefinedZeroDenominator : Status::kOk);
+  }
+
+  static void describe_rules(PointAnalysis& point, Record& record) {
+    if (!has_curvature(point)) {
+      for (const char* name :
+           {"directional_sharpness", "directional_sharpness_relative", "directional_slope"}) {
+        record.set_missing(name, Status::kNonFinite);
+      }
+      return;
+    }
+    Eigen::MatrixXd u = pseudo_updates(point);
+    const Eigen::VectorXd lengths = u.colwise().stableNorm().transpose();
+    const bool is_defined = (lengths.array() != 0).all();
+    for (Eigen::Index r = 0; r < u.cols(); ++r) {
+      if (lengths[r] != 0) u.col(r) /= lengths[r];
+    }
+    Eigen::VectorXd slope = u.transpose() * point.gradient();
+    Eigen::VectorXd sharpness =
+        u.cwiseProduct(point.hessian_operator().apply(u)).colwise().sum().transpose();
+    for (Eigen::Index r = 0; r < u.cols(); ++r) {
+      if (lengths[r] == 0) slope[r] = sharpness[r] = kNan;
+    }
+    const Status status = !is_defined             ? Status::kUndefinedZeroDenominator
+                          : sharpness.allFinite() ? Status::kOk
+                                                  : Status::kNonFinite;
+    record.set_rows("directional_slope", slope, status);
+    record.set_rows("directional_sharpness", sharpness, status);
+    const double band =
+        point.spectrum().status == Status::kOk ? point.spectrum().rounding_band : 0.0;
+    if (std::abs(sharpness[0]) > band) {
+      record.set_rows("directional_sharpness_relative", sharpness / std::abs(sharpness[0]), status);
+    } else {
+      record.set_missing("directional_sharpness_relative", Status::kUndefinedZeroDenominator);
+    }
+  }
+
+  Eigen::Index num_secant_points_;
+};
+
+}  // namespace
+
+AnalyzerEntry smoothness_analyzer() {
+  return {.name = "smoothness",
+          .question = "how fast the gradient changes: at most, along steps, over the run",
+          .by_default = false,
+          .options = {{.name = "secant-points",
+                       .type = SettingKey::Type::kInteger,
+                       .meaning = "points between two checkpoints whose gradients are compared",
+                       .minimum = 1,
+                       .maximum = 1000,
+                       .fallback = SettingValue(std::int64_t{1})}},
+          .create = [](const Settings& settings) {
+            return std::make_unique<SmoothnessAnalyzer>(settings.integer("secant-points"));
+          }};
+}
+
+}  // namespace hesscope

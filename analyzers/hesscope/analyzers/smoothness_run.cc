@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <cmath>
+#include <string>
+#include <variant>
+
+#include <fmt/format.h>
+
+#include <hesscope/analyzers/smoothness_fit.h>
+#include <hesscope/analyzers/smoothness_run.h>
+
+namespace hesscope::detail {
+namespace {
+
+// One way to fit a line: what follows L0 and L1 in names, and what it is.
+struct Fit {
+  const char* suffix;
+  const char* words;
+  const char* definition;
+  SmoothnessLine (*line)(std::span<const double>, std::span<const double>);
+};
+
+constexpr Fit kFits[] = {
+    {"", "least squares", "of the least-squares line L0 + L1 gradient_norm", least_squares_line},
+    {"_envelope",
+     "tightest line above",
+     "of the line L0 + L1 gradient_norm, L0 and L1 >= 0, that lies above spectral_norm at every "
+     "checkpoint and is lowest at the mean gradient_norm",
+     tightest_line},
+};
+
+const char* const kConstants[] = {"L0", "L1"};
+
+// The numbers of a quantity, or nullptr where they are not all there.
+const std::vector<double>* numbers(const Record& record, const std::string& name) {
+  const auto found = record.entries().find(name);
+  if (found == record.entries().end()) return nullptr;
+  const auto* real = std::get_if<Record::Real>(&found->second);
+  return real != nullptr && real->status == Status::kOk ? &real->values : nullptr;
+}
+
+void set_fit(Record& record,
+             const Fit& fit,
+             std::span<const double> x,
+             std::span<const double> y,
+             const BootstrapOptions& options) {
+  const std::string suffix = fit.suffix;
+  const SmoothnessLine line = fit.line(x, y);
+  record.set("L0" + suffix, line.l0, line.status);
+  record.set("L1" + suffix, line.l1, line.status);
+  if (x.size() < 3) return;  // two points resampled are one line or none
+  const LineIntervals found = bootstrap_intervals(x, y, fit.line, options);
+  record.set("L0" + suffix + "_lower", found.l0_lower, found.status);
+  record.set("L0" + suffix + "_upper", found.l0_upper, found.status);
+  record.set("L1" + suffix + "_lower", found.l1_lower, found.status);
+  record.set("L1" + suffix + "_upper", found.l1_upper, found.status);
+}
+
+// A line for each parameter; NaN for those whose derivative never changes.
+void set_coordinates(Record& record,
+                     const std::vector<const std::vector<double>*>& gradients,
+                     const std::vector<const std::vector<double>*>& diagonals) {
+  const auto n = static_cast<Eigen::Index>(gradients.front()->size());
+  Eigen::MatrixXd constants(n, 2);
+  Status status = Status::kOk;
+  std::vector<double> x(gradients.size());
+  std::vector<double> y(gradients.size());
+  for (Eigen::Index j = 0; j < n; ++j) {
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      x[i] = std::abs((*gradients[i])[static_cast<std::size_t>(j)]);
+      y[i] = std::abs((*diagonals[i])[static_cast<std::size_t>(j)]);
+    }
+    const SmoothnessLine line = least_squares_line(x, y);
+    constants.row(j) << line.l0, line.l1;
+    if (line.status != Status::kOk) status = line.status;
+  }
+  for (Eigen::Index k = 0; k < 2; ++k) {
+    record.set_rows(std::string(kConstants[k]) + "_coordinate", constants.col(k), status);
+  }
+}
+
+}  // namespace
+
+std::vector<Quantity> smoothness_run_quantities() {
+  const BootstrapOptions options;
+  std::vector<Quantity> all;
+  for (const Fit& fit : kFits) {
+    for (const std::string constant : kConstants) {
+      all.push_back({.name = constant + fit.suffix,
+                     .long_name = fmt::format("{} of (L0, L1)-smoothness, {}", constant, fit.words),
+                     .definition = fmt::format("{} {}", constant, fit.definition)});
+      for (const std::string end : {"lower", "upper"}) {
+        all.push_back(
+            {.name = fmt::format("{}{}_{}", constant, fit.suffix, end),
+             .long_name = fmt::format(
+                 "{} end of the confidence interval of {}{}", end, constant, fit.suffix),
+             .definition = fmt::format("percentile bootstrap over checkpoints as if independent, "
+                                       "{} samples, level {}",
+                                       options.num_resamples,
+                                       options.level)});
+      }
+    }
+  }
+  for (const std::string constant : kConstants) {
+    all.push_back({.name = constant + "_coordinate",
+                   .dimensions = {"parameter"},
+                   .long_name = constant + " of coordinate-wise (L0, L1)-smoothness",
+                   .definition = constant +
+                                 " of the least-squares line of |H_jj| over |g_j| of parameter j; "
+                                 "NaN where |g_j| is the same at all checkpoints"});
+  }
+  return all;
+}
+
+Record summarize_smoothness(std::span<const Record> records, std::uint64_t seed) {
+  Record result;
+  std::vector<double> x;
+  std::vector<double> y;
+  std::vector<const std::vector<double>*> gradients;
+  std::vector<const std::vector<double>*> diagonals;
+  for (const Record& record : records) {
+    const auto* gradient_norm = numbers(record, "gradient_norm");
+    const auto* spectral_norm = numbers(record, "spectral_norm");
+    if (gradient_norm != nullptr && spectral_norm != nullptr) {
+      x.push_back(gradient_norm->front());
+      y.push_back(spectral_norm->front());
+    }
+    const auto* gradient = numbers(record, "gradient");
+    const auto* diagonal = numbers(record, "hessian_diagonal");
+    if (gradient != nullptr && diagonal != nullptr) {
+      gradients.push_back(gradient);
+      diagonals.push_back(diagonal);
+    }
+  }
+  if (x.size() >= 2) {
+    for (const Fit& fit : kFits) set_fit(result, fit, x, y, {.seed = seed});
+  }
+  if (gradients.size() >= 2) set_coordinates(result, gradients, diagonals);
+  result.set_rest_missing(smoothness_run_quantities(), Status::kNotComputed);
+  return result;
+}
+
+}  // namespace hesscope::detail

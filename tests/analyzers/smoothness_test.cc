@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// On a quadratic, whose curvature is the same everywhere and known.
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <Eigen/Core>
+#include <gtest/gtest.h>
+
+#include <hesscope/analyzers/analyzer_registry.h>
+#include <hesscope/analyzers/trajectory.h>
+
+#include "spectra/quadratic_objective.h"
+
+namespace hesscope {
+namespace {
+
+using Eigen::Vector3d;
+using Eigen::VectorXd;
+
+class SmoothnessOfAQuadratic : public testing::Test {
+ protected:
+  // The record at the first of these points.
+  Record analyze(const std::vector<VectorXd>& points, const VectorXd& curvatures) const {
+    const test::QuadraticObjective objective({Eigen::MatrixXd(curvatures.asDiagonal())});
+    const AnalyzerEntry& entry = find_analyzer("smoothness");
+    const auto analyzer = entry.create(Settings::checked({}, entry.options, "a test"));
+    PointAnalysis point(objective, points.front());
+    point.set_trajectory(std::make_shared<Trajectory>(points), 0);
+    return analyzer->analyze(point);
+  }
+
+  static const Record::Real& real(const Record& record, const std::string& name) {
+    return std::get<Record::Real>(record.entries().at(name));
+  }
+
+  static double number(const Record& record, const std::string& name) {
+    EXPECT_EQ(real(record, name).status, Status::kOk) << name;
+    return real(record, name).values.at(0);
+  }
+};
+
+TEST_F(SmoothnessOfAQuadratic, CountsNegativeCurvature) {
+  // g = (-5, 2, 6); along it -5 * 25 + 4 + 2 * 36 < 0.
+  const Record record = analyze({Vector3d(1, 2, 3)}, Vector3d(-5, 1, 2));
+  EXPECT_NEAR(number(record, "spectral_norm"), 5, 1e-14);
+  EXPECT_NEAR(number(record, "directional_sharpness"), -49.0 / 65, 1e-14);
+  const std::vector<double>& relative = real(record, "directional_sharpness_relative").values;
+  EXPECT_NEAR(relative[0], -1, 1e-15);                        // gradient descent itself
+  EXPECT_NEAR(relative[4], (-2.0 / 3) / (49.0 / 65), 1e-14);  // signs: (-5 + 1 + 2) / 3
+}
+
+TEST_F(SmoothnessOfAQuadratic, HasTheWholeStepInTwoParts) {
+  const Vector3d a(-5, 1, 2);
+  const Vector3d x(1, 2, 3);
+  const Vector3d s(0.5, -1, 0.25);
+  const Record record = analyze({x, x + s}, a);
+  const double curvature = s.dot(a.cwiseProduct(s));
+  EXPECT_NEAR(number(record, "step_first_order"), a.cwiseProduct(x).dot(s), 1e-14);
+  EXPECT_NEAR(number(record, "step_curvature"), curvature / 2, 1e-14);
+  EXPECT_NEAR(number(record, "step_loss_change"),
+              number(record, "step_first_order") + number(record, "step_curvature"),
+              1e-14);
+  EXPECT_NEAR(number(record, "directional_smoothness"), curvature / s.squaredNorm(), 1e-14);
+  EXPECT_NEAR(number(record, "secant_smoothness"), a.cwiseProduct(s).norm() / s.norm(), 1e-14);
+}
+
+TEST_F(SmoothnessOfAQuadratic, HasNoUpdatesWhereThereIsNoGradient) {
+  const Record record = analyze({Vector3d::Zero(), Vector3d(1, 0, 0)}, Vector3d(1, 2, 3));
+  for (const std::string name :
+       {"directional_sharpness", "directional_sharpness_relative", "directional_slope"}) {
+    EXPECT_EQ(real(record, name).status, Status::kUndefinedZeroDenominator) << name;
+  }
+  EXPECT_EQ(number(record, "gradient_norm"), 0);
+  EXPECT_NEAR(number(record, "directional_smoothness"), 1, 1e-15);
+}
+
+TEST_F(SmoothnessOfAQuadratic, HasNoRatioToACurvatureOfZero) {
+  const Record record = analyze({Vector3d(1, 0, 1)}, Vector3d(-1, 3, 1));  // g^T A g = -1 + 1
+  EXPECT_NEAR(number(record, "directional_sharpness"), 0, 1e-15);
+  EXPECT_EQ(real(record, "directional_sharpness_relative").status,
+            Status::kUndefinedZeroDenominator);
+}
+
+}  // namespace
+}  // namespace hesscope
