@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <Eigen/Core>
+
+#include <hesscope/core/status.h>
+
+namespace hesscope {
+
+/// Counts in equal bins, those of numpy.histogram.
+struct Histogram {
+  Status status = Status::kNotComputed;
+  Eigen::VectorXd edges;    ///< num_bins + 1, ascending, in the unit of the values
+  Eigen::VectorXd counts;   ///< num_bins whole numbers; their sum is the number of values
+  Eigen::VectorXd density;  ///< counts over their sum and the widths of the bins; its integral is 1
+};
+
+/// Bins of equal width from the smallest to the largest value. A bin holds its left edge and not
+/// its right one; the last holds both. Where all values are equal the bins go from 1/2 below to
+/// 1/2 above them.
+/// @param  values  at least one.
+/// @param  num_bins  at least 1.
+/// @return status kOk; kNonFinite, and nothing else, if a value or the distance of the outermost
+///         values is not finite; kFailed if the bins are too narrow for their edges to differ.
+/// @throws PreconditionError without values or bins.
+Histogram histogram(const Eigen::Ref<const Eigen::VectorXd>& values, Eigen::Index num_bins);
+
+}  // namespace hesscope

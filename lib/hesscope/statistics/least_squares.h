@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <Eigen/Core>
+
+#include <hesscope/statistics/statistic.h>
+
+namespace hesscope {
+
+/// The line y = intercept + slope x that minimises the sum of squared residuals in y.
+struct LineFit {
+  Statistic slope;
+  Statistic intercept;
+  Statistic correlation;  ///< r of x and y
+  /// Of the slope, for residuals independent and of equal variance: sqrt(SSR / (n - 2) / S_xx).
+  Statistic slope_standard_error;
+};
+
+/// @param  x, y  as many numbers, at least one.
+/// @return kNonFinite throughout if an x or y is not finite. Undefined (zero denominator): slope
+///         and intercept where all x are equal; correlation where all x or all y are;
+///         slope_standard_error also for fewer than three points.
+/// @throws PreconditionError if there are no numbers, or not as many x as y.
+LineFit fit_line(const Eigen::Ref<const Eigen::VectorXd>& x,
+                 const Eigen::Ref<const Eigen::VectorXd>& y);
+
+}  // namespace hesscope

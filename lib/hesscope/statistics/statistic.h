@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cmath>
+#include <limits>
+
+#include <hesscope/core/status.h>
+
+namespace hesscope {
+
+/// A number about a sample, or the reason why there is none.
+struct Statistic {
+  double value = std::numeric_limits<double>::quiet_NaN();  ///< NaN unless status is kOk
+  Status status = Status::kNotComputed;
+};
+
+/// A number that is there: kOk, or NaN with kNonFinite if it is NaN or infinite.
+inline Statistic finite_statistic(double value) {
+  if (std::isfinite(value)) return {value, Status::kOk};
+  return {std::numeric_limits<double>::quiet_NaN(), Status::kNonFinite};
+}
+
+/// NaN with a status that is not kOk.
+constexpr Statistic missing_statistic(Status status) {
+  return {std::numeric_limits<double>::quiet_NaN(), status};
+}
+
+}  // namespace hesscope

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <Eigen/Core>
+
+#include <hesscope/statistics/statistic.h>
+
+namespace hesscope {
+
+/// Location, spread and shape of a sample x_1 .. x_n. With the central moments
+/// m_r = (1 / n) sum (x_i - mean)^r.
+struct Summary {
+  Statistic mean;
+  /// sqrt(n / (n - 1) m_2), in the unit of the values; undefined (zero denominator) for n = 1.
+  Statistic standard_deviation;
+  /// g_1 = m_3 / m_2^(3/2), biased as scipy.stats.skew by default; undefined (zero denominator)
+  /// where all values are equal.
+  Statistic skewness;
+  /// g_2 = m_4 / m_2^2 - 3, biased as scipy.stats.kurtosis by default: 0 for a normal
+  /// distribution, at least -2; undefined as skewness is.
+  Statistic excess_kurtosis;
+  Statistic median;  ///< lower median: order statistic floor((n - 1) / 2), counted from 0
+  Statistic minimum;
+  Statistic maximum;
+  Statistic max_over_median;  ///< undefined (zero median) where the median is 0
+};
+
+/// Deviations are formed so that no digit is lost where the values differ little, and scaled so
+/// that no power of them overflows.
+/// @param  values  at least one. With a NaN or an infinity among them every statistic has the
+///                 status kNonFinite.
+/// @throws PreconditionError without values.
+/// @cost   linear.
+/// @source D. N. Joanes & C. A. Gill (1998), The Statistician 47, 183-189, for g_1, g_2 and their
+///         alternatives.
+Summary summarize(const Eigen::Ref<const Eigen::VectorXd>& values);
+
+}  // namespace hesscope
