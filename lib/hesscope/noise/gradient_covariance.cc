@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <cmath>
+#include <utility>
+
+#include <hesscope/core/executor.h>
+#include <hesscope/noise/gradient_blocks.h>
+#include <hesscope/noise/gradient_covariance.h>
+
+namespace hesscope {
+
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+GradientCovariance gradient_covariance(const Objective& objective,
+                                       const Eigen::Ref<const VectorXd>& theta,
+                                       const GradientCovarianceOptions& options,
+                                       const ProgressCallback& progress) {
+  require_point(objective, "gradient_covariance", theta, objective.all_samples());
+  const Executor executor(options.num_threads);
+  GradientCovariance result;
+  result.num_samples = objective.num_samples();
+  result.mean = objective.gradient(theta);
+  if (result.num_samples < 2) {
+    result.status = Status::kUndefinedZeroDenominator;
+    return result;
+  }
+  const auto num_samples = static_cast<double>(result.num_samples);
+  double trace = 0.0;
+  MatrixXd sum;
+  if (options.with_matrix) sum = MatrixXd::Zero(theta.size(), theta.size());
+  detail::for_gradient_blocks(
+      objective, theta, objective.all_samples(), [&](MatrixXd& gradients, SampleRange samples) {
+        gradients.colwise() -= result.mean;
+        trace += gradients.squaredNorm();
+        if (options.with_matrix) detail::add_outer_products(gradients, sum, executor);
+        detail::report(progress, static_cast<double>(samples.end) / num_samples);
+      });
+  trace /= num_samples - 1.0;
+  sum /= num_samples - 1.0;
+  const bool is_finite = result.mean.allFinite() && std::isfinite(trace) && sum.allFinite();
+  result.status = is_finite ? Status::kOk : Status::kNonFinite;
+  if (is_finite) {
+    result.trace = trace;
+    result.matrix = std::move(sum);
+  }
+  return result;
+}
+
+}  // namespace hesscope

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <hesscope/core/error.h>
+#include <hesscope/noise/noise_alignment.h>
+#include <hesscope/spectra/lapack.h>
+#include <hesscope/spectra/scaled_matrix.h>
+
+namespace hesscope {
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+void require_covariance(const char* function,
+                        const Eigen::Ref<const MatrixXd>& covariance,
+                        Index n) {
+  if (covariance.rows() != n || covariance.cols() != n) {
+    throw PreconditionError(fmt::format("{}: covariance must be {} x {}, got {} x {}",
+                                        function,
+                                        n,
+                                        n,
+                                        covariance.rows(),
+                                        covariance.cols()));
+  }
+}
+
+NoiseAlignment both(Status status) {
+  return {missing_statistic(status), missing_statistic(status)};
+}
+
+LineFit power_law(const Eigensystem& eigensystem,
+                  const VectorXd& noise,
+                  double noise_band,
+                  Index& num_fitted) {
+  std::vector<double> x;
+  std::vector<double> y;
+  for (Index k = 0; k < noise.size(); ++k) {
+    const double magnitude = std::abs(eigensystem.eigenvalues[k]);
+    if (!(magnitude > eigensystem.rounding_band && noise[k] > noise_band)) continue;
+    x.push_back(std::log(magnitude));
+    y.push_back(std::log(noise[k]));
+  }
+  num_fitted = static_cast<Index>(x.size());
+  if (x.size() < 2) {
+    const Statistic none = missing_statistic(Status::kUndefinedZeroDenominator);
+    return {none, none, none, none};
+  }
+  return fit_line(Eigen::Map<const VectorXd>(x.data(), num_fitted),
+                  Eigen::Map<const VectorXd>(y.data(), num_fitted));
+}
+
+}  // namespace
+
+NoiseAlignment noise_alignment(const Eigen::Ref<const MatrixXd>& hessian,
+                               const Eigen::Ref<const MatrixXd>& covariance) {
+  constexpr const char* kFunction = "noise_alignment";
+  detail::require_symmetric_shape(kFunction, hessian);
+  require_covariance(kFunction, covariance, hessian.rows());
+  const detail::Survey of_h = detail::survey(hessian);
+  const detail::Survey of_s = detail::survey(covariance);
+  if (!of_h.is_finite || !of_s.is_finite) return both(Status::kNonFinite);
+  if (of_h.largest_magnitude == 0.0 || of_s.largest_magnitude == 0.0) {
+    return both(Status::kUndefinedZeroDenominator);
+  }
+  // Neither number knows the scales.
+  const MatrixXd h = detail::scaled_copy(hessian, of_h.exponent());
+  const MatrixXd s = detail::scaled_copy(covariance, of_s.exponent());
+  const double norms = h.norm() * s.norm();
+  const double cosine = h.cwiseProduct(s).sum() / norms;
+  const detail::SingleThreadedBlas one_thread;
+  const MatrixXd product = detail::symmetric_times(h, s);
+  // S H = (H S)^T.
+  const double commutator = (product - product.transpose()).norm() / (2.0 * norms);
+  return {finite_statistic(std::clamp(cosine, -1.0, 1.0)), finite_statistic(commutator)};
+}
+
+NoiseSpectrum noise_spectrum(const Eigensystem& eigensystem,
+                             const Eigen::Ref<const MatrixXd>& covariance) {
+  constexpr const char* kFunction = "noise_spectrum";
+  NoiseSpectrum result;
+  result.status = eigensystem.status;
+  if (eigensystem.status != Status::kOk) return result;
+  const Index n = eigensystem.eigenvalues.size();
+  require_covariance(kFunction, covariance, n);
+  const detail::Survey found = detail::survey(covariance);
+  if (!found.is_finite) {
+    result.status = Status::kNonFinite;
+    return result;
+  }
+  const int exponent = found.exponent();
+  const MatrixXd s = detail::scaled_copy(covariance, exponent);
+  MatrixXd product;
+  {
+    const detail::SingleThreadedBlas one_thread;
+    product = detail::symmetric_times(s, eigensystem.eigenvectors);
+  }
+  const VectorXd noise = eigensystem.eigenvectors.cwiseProduct(product).colwise().sum().transpose();
+  result.noise = detail::scaled_back(noise, exponent);
+  const double band = std::ldexp(detail::rounding_band(n, s.norm()), exponent);
+  result.power_law = power_law(eigensystem, result.noise, band, result.num_fitted);
+  return result;
+}
+
+}  // namespace hesscope

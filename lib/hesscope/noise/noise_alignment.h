@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// How the noise of gradients lies to the curvature: of H, the Hessian, and S, the covariance of
+// per-sample gradients (gradient_covariance.h). Where S is proportional to H the cosine is 1, the
+// commutator 0, and the noise along an eigenvector proportional to its eigenvalue.
+#pragma once
+
+#include <Eigen/Core>
+
+#include <hesscope/spectra/eigensystem.h>
+#include <hesscope/statistics/least_squares.h>
+
+namespace hesscope {
+
+struct NoiseAlignment {
+  /// tr(H S) / (||H||_F ||S||_F), in [-1, 1].
+  Statistic cosine;
+  /// ||H S - S H||_F / (2 ||H||_F ||S||_F): 0 where H and S have common eigenvectors, and at most
+  /// 1 / sqrt(2) for any two matrices (Boettcher & Wenzel).
+  Statistic commutator;
+};
+
+/// @param  hessian, covariance  n x n, symmetric; only their lower triangles are read.
+/// @return undefined (zero denominator) where one of them is zero; kNonFinite where one is not
+///         finite.
+/// @throws PreconditionError if they are not square and of one size.
+/// @cost   2 n^3 operations; three n x n matrices. OpenBLAS is held at one thread, process-wide,
+///         during the call.
+/// @source A. Boettcher & D. Wenzel (2008), Linear Algebra Appl. 429, 1864-1885, for the bound.
+NoiseAlignment noise_alignment(const Eigen::Ref<const Eigen::MatrixXd>& hessian,
+                               const Eigen::Ref<const Eigen::MatrixXd>& covariance);
+
+struct NoiseSpectrum {
+  Status status = Status::kNotComputed;
+  /// v_k^T S v_k, n, in the order of the eigenvalues: its sum is tr S. Within a cluster of
+  /// eigenvalues only sums over the cluster mean something.
+  Eigen::VectorXd noise;
+  /// log noise_k = intercept + p log |lambda_k|: the slope p is the exponent of noise ~
+  /// |lambda|^p, with its standard error. By least squares over the k with |lambda_k| above the
+  /// rounding band of H and noise_k above (n + 10) eps ||S||_F, those of S.
+  LineFit power_law;
+  Eigen::Index num_fitted = 0;  ///< how many these were; the line is undefined for fewer than two
+};
+
+/// @param  eigensystem  of the Hessian.
+/// @param  covariance  S, n x n, symmetric; only its lower triangle is read.
+/// @return status kOk; that of the eigensystem if that is not kOk; kNonFinite if S is not finite.
+/// @throws PreconditionError if S is not n x n.
+/// @cost   2 n^3 operations; two n x n matrices. OpenBLAS as above.
+NoiseSpectrum noise_spectrum(const Eigensystem& eigensystem,
+                             const Eigen::Ref<const Eigen::MatrixXd>& covariance);
+
+}  // namespace hesscope
