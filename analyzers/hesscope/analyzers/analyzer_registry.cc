@@ -11,6 +11,7 @@
 #include <hesscope/analyzers/eigenpairs.h>
 #include <hesscope/analyzers/ggn.h>
 #include <hesscope/analyzers/hessian.h>
+#include <hesscope/analyzers/noise.h>
 #include <hesscope/analyzers/sampling.h>
 #include <hesscope/analyzers/smoothness.h>
 #include <hesscope/analyzers/spectrum.h>
@@ -34,6 +35,7 @@ std::span<const AnalyzerEntry> analyzer_registry() {
       smoothness_analyzer(),
       density_analyzer(),
       sampling_analyzer(),
+      noise_analyzer(),
   };
   return entries;
 }

@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <hesscope/analyzers/noise.h>
+#include <hesscope/analyzers/noise_quantities.h>
+#include <hesscope/core/error.h>
+#include <hesscope/noise/gradient_covariance.h>
+#include <hesscope/noise/minibatch_noise.h>
+#include <hesscope/noise/noise_alignment.h>
+#include <hesscope/noise/noise_scale.h>
+#include <hesscope/statistics/histogram.h>
+#include <hesscope/statistics/normal_qq.h>
+#include <hesscope/statistics/summary.h>
+#include <hesscope/statistics/tail_index.h>
+
+namespace hesscope {
+namespace {
+
+using Eigen::Index;
+using Eigen::VectorXd;
+
+constexpr Index kDefaultBatchSize = 64;
+constexpr Index kMaxBatchSize = 1'000'000'000;
+
+struct NoiseOptions {
+  Index batch_size = 0;  // 0: kDefaultBatchSize, or all samples if they are fewer
+  Index num_draws = 1000;
+  MinibatchSampling sampling = MinibatchSampling::kResampled;
+  Index num_bins = 100;
+  std::vector<Index> ladder = {};  // further batch sizes
+};
+
+void set(Record& record, const std::string& name, const Statistic& statistic) {
+  record.set(name, statistic.value, statistic.status);
+}
+
+// Part of the whole that one of several computations is.
+ProgressCallback part_of(const ProgressCallback& progress, double begin, double end) {
+  if (!progress) return {};
+  return [&progress, begin, end](double fraction) {
+    return progress(std::lerp(begin, end, fraction));
+  };
+}
+
+class NoiseAnalyzer final : public Analyzer {
+ public:
+  explicit NoiseAnalyzer(NoiseOptions options) : options_(std::move(options)) {}
+
+  std::vector<Dimension> dimensions(const Objective& objective) const override {
+    const Index num_draws = this->num_draws(objective, batch_size(objective));
+    std::vector<Dimension> all = {{"draw", num_draws},
+                                  {"order", std::max<Index>(num_draws / 2, 1)},
+                                  {"edge", options_.num_bins + 1},
+                                  {"bin", options_.num_bins},
+                                  {"rank", objective.num_parameters()}};
+    if (options_.ladder.empty()) return all;
+    std::vector<std::string> labels;
+    for (const Index size : options_.ladder) {
+      this->num_draws(objective, size);
+      labels.push_back(std::to_string(size));
+    }
+    all.push_back(
+        {"ladder_batch_size", static_cast<std::int64_t>(labels.size()), std::move(labels)});
+    return all;
+  }
+
+  std::vector<Quantity> quantities() const override {
+    return detail::noise_quantities(!options_.ladder.empty());
+  }
+
+  std::vector<std::string> headline() const override {
+    return {"mean",
+            "skewness",
+            "excess_kurtosis",
+            "hill_index",
+            "noise_scale_simple",
+            "noise_scale_hessian",
+            "noise_exponent"};
+  }
+
+  Record analyze(PointAnalysis& point) const override {
+    Record record;
+    if (point.status() != Status::kOk) {
+      record.set_rest_missing(quantities(), point.status());
+      return record;
+    }
+    draw(point, record);
+    compare_with_curvature(point, record);
+    record.set_rest_missing(quantities(), Status::kNotComputed);
+    return record;
+  }
+
+ private:
+  Index batch_size(const Objective& objective) const {
+    return options_.batch_size > 0 ? options_.batch_size
+                                   : std::min(kDefaultBatchSize, objective.num_samples());
+  }
+
+  Index num_draws(const Objective& objective, Index batch_size) const {
+    if (options_.sampling == MinibatchSampling::kDisjoint && batch_size > objective.num_samples()) {
+      throw ConfigError(
+          fmt::format("disjoint minibatches of {} samples cannot be had from {} samples; choose a "
+                      "smaller noise-batch-size or noise-sampling resampled",
+                      batch_size,
+                      objective.num_samples()));
+    }
+    return num_minibatches(
+        options_.sampling, objective.num_samples(), batch_size, options_.num_draws);
+  }
+
+  void draw(PointAnalysis& point, Record& record) const {
+    std::vector<Index> batch_sizes = {batch_size(point.objective())};
+    batch_sizes.insert(batch_sizes.end(), options_.ladder.begin(), options_.ladder.end());
+    const std::vector<MinibatchNoise> noise = minibatch_noise(point.objective(),
+                                                              point.theta(),
+                                                              {.sampling = options_.sampling,
+                                                               .batch_sizes = batch_sizes,
+                                                               .num_draws = options_.num_draws,
+                                                               .seed = point.seed()},
+                                                              part_of(point.progress(), 0.0, 0.3));
+    record.set_count("batch_size", noise.front().batch_size);
+    if (noise.front().status == Status::kOk) {
+      describe(noise.front().norms, record);
+    } else {
+      for (const Quantity& quantity : quantities()) {
+        const bool is_of_draws =
+            std::find(quantity.dimensions.begin(), quantity.dimensions.end(), "draw") !=
+            quantity.dimensions.end();
+        if (is_of_draws) record.set_missing(quantity.name, noise.front().status);
+      }
+    }
+    if (!options_.ladder.empty()) set_ladder({noise.begin() + 1, noise.end()}, record);
+  }
+
+  void describe(const VectorXd& norms, Record& record) const {
+    record.set("norm", norms);
+    const Summary summary = summarize(norms);
+    set(record, "mean", summary.mean);
+    set(record, "standard_deviation", summary.standard_deviation);
+    set(record, "median", summary.median);
+    set(record, "max_over_median", summary.max_over_median);
+    set(record, "skewness", summary.skewness);
+    set(record, "excess_kurtosis", summary.excess_kurtosis);
+    if (norms.size() >= 2) {
+      const TailIndex tail = tail_index(norms);
+      set(record, "hill_index", tail.index);
+      set(record, "hill_index_standard_error", tail.standard_error);
+      // NaN is part of the plot.
+      record.set_rows("hill_plot", tail.by_count.transpose(), Status::kOk);
+    }
+    const Histogram bins = histogram(norms, options_.num_bins);
+    if (bins.status == Status::kOk) {
+      record.set("histogram_edges", bins.edges);
+      record.set("histogram_counts", bins.counts);
+      record.set("histogram_density", bins.density);
+    } else {
+      for (const char* name : {"histogram_edges", "histogram_counts", "histogram_density"}) {
+        record.set_missing(name, bins.status);
+      }
+    }
+    const QqPlot plot = normal_qq(norms, QqConvention::kFilliben);
+    record.set("qq_theoretical", plot.theoretical);
+    record.set("qq_sample", plot.sample);
+    set(record, "qq_slope", plot.line.slope);
+    set(record, "qq_intercept", plot.line.intercept);
+    set(record, "qq_correlation", plot.line.correlation);
+    const QqPlot standardized = normal_qq(norms, QqConvention::kStandardized);
+    if (standardized.status == Status::kOk) {
+      record.set("qq_theoretical_standardized", standardized.theoretical);
+      record.set("qq_sample_standardized", standardized.sample);
+    } else {
+      record.set_missing("qq_theoretical_standardized", standardized.status);
+      record.set_missing("qq_sample_standardized", standardized.status);
+    }
+  }
+
+  static void set_ladder(const std::vector<MinibatchNoise>& noise, Record& record) {
+    const auto set_rung = [&](const std::string& name, auto statistic_of) {
+      Eigen::RowVectorXd values(static_cast<Index>(noise.size()));
+      for (std::size_t b = 0; b < noise.size(); ++b) {
+        const bool is_there = noise[b].status == Status::kOk;
+        values[static_cast<Index>(b)] =
+            is_there ? statistic_of(noise[b].norms).value : Statistic().value;
+      }
+      record.set_rows("ladder_" + name, values, Status::kOk);
+    };
+    const auto of_summary = [](Statistic Summary::*member) {
+      return [member](const VectorXd& norms) { return summarize(norms).*member; };
+    };
+    set_rung("mean", of_summary(&Summary::mean));
+    set_rung("standard_deviation", of_summary(&Summary::standard_deviation));
+    set_rung("max_over_median", of_summary(&Summary::max_over_median));
+    set_rung("skewness", of_summary(&Summary::skewness));
+    set_rung("excess_kurtosis", of_summary(&Summary::excess_kurtosis));
+    set_rung("hill_index", [](const VectorXd& norms) {
+      return norms.size() < 2 ? Statistic() : tail_index(norms).index;
+    });
+    set_rung("qq_correlation", [](const VectorXd& norms) {
+      return normal_qq(norms, QqConvention::kFilliben).line.correlation;
+    });
+  }
+
+  void compare_with_curvature(PointAnalysis& point, Record& record) const {
+    const Eigen::MatrixXd* h = point.hessian();
+    const GradientCovariance covariance = gradient_covariance(point.objective(),
+                                                              point.theta(),
+                                                              {.with_matrix = h != nullptr},
+                                                              part_of(point.progress(), 0.3, 0.5));
+    const Statistic trace = {covariance.trace, covariance.status};
+    set(record, "covariance_trace", trace);
+    const ProgressCallback rest = part_of(point.progress(), 0.5, 1.0);
+    const NoiseScales scales =
+        h != nullptr ? noise_scales(point.objective(), point.theta(), covariance, *h, {}, rest)
+                     : noise_scales(point.objective(), point.theta(), covariance, {}, rest);
+    set_scale(record, "noise_scale_simple", scales.simple);
+    if (h == nullptr) return set_missing_curvature(record, point.hessian_status());
+    set_scale(record, "noise_scale_hessian", scales.hessian);
+    if (covariance.status != Status::kOk) return set_missing_curvature(record, covariance.status);
+    const NoiseAlignment alignment = noise_alignment(*h, covariance.matrix);
+    set(record, "alignment_cosine", alignment.cosine);
+    set(record, "commutator", alignment.commutator);
+    // Whoever asks for a few ranks only has no time for all eigenvectors.
+    if (point.method() == SpectrumMethod::kDense) {
+      set_spectrum(record, dense_eigensystem(*h), covariance);
+    }
+  }
+
+  static void set_scale(Record& record, const std::string& name, const NoiseScale& scale) {
+    set(record, name, scale.value);
+    set(record, name + "_bias", scale.bias);
+    set(record, name + "_standard_error", scale.standard_error);
+  }
+
+  static void set_missing_curvature(Record& record, Status status) {
+    for (const char* name : {"noise_scale_hessian",
+                             "noise_scale_hessian_bias",
+                             "noise_scale_hessian_standard_error",
+                             "alignment_cosine",
+                             "commutator",
+                             "eigenvalues",
+                             "eigendirection_noise",
+                             "noise_exponent",
+                             "noise_exponent_standard_error"}) {
+      record.set_missing(name, status);
+    }
+  }
+
+  static void set_spectrum(Record& record,
+                           const Eigensystem& eigensystem,
+                           const GradientCovariance& covariance) {
+    const NoiseSpectrum spectrum = noise_spectrum(eigensystem, covariance.matrix);
+    if (spectrum.status != Status::kOk) {
+      for (const char* name : {"eigenvalues",
+                               "eigendirection_noise",
+                               "noise_exponent",
+                               "noise_exponent_standard_error"}) {
+        record.set_missing(name, spectrum.status);
+      }
+      return;
+    }
+    record.set("eigenvalues", eigensystem.eigenvalues);
+    record.set("eigendirection_noise", spectrum.noise);
+    set(record, "noise_exponent", spectrum.power_law.slope);
+    set(record, "noise_exponent_standard_error", spectrum.power_law.slope_standard_error);
+    record.set_count("noise_exponent_count", spectrum.num_fitted);
+  }
+
+  NoiseOptions options_;
+};
+
+// "1,8,64"; nothing for an empty text.
+std::vector<Index> parse_ladder(std::string_view text) {
+  std::vector<Index> sizes;
+  std::string_view rest = text;
+  while (!rest.empty()) {
+    const std::size_t comma = rest.find(',');
+    const std::string_view item = rest.substr(0, comma);
+    Index size = 0;
+    const auto [end, error] = std::from_chars(item.data(), item.data() + item.size(), size);
+    const bool is_last = comma == std::string_view::npos;
+    if (error != std::errc() || end != item.data() + item.size() || size < 1 ||
+        size > kMaxBatchSize || (!is_last && comma + 1 == rest.size())) {
+      throw ConfigError(
+          fmt::format("'noise-ladder' must be batch sizes from 1 to {} with commas between them, "
+                      "as in 1,8,64; got '{}'",
+                      kMaxBatchSize,
+                      text));
+    }
+    sizes.push_back(size);
+    rest = is_last ? std::string_view() : rest.substr(comma + 1);
+  }
+  return sizes;
+}
+
+SettingKey count_key(const std::string& name,
+                     std::int64_t minimum,
+                     std::int64_t maximum,
+                     std::int64_t fallback,
+                     const std::string& meaning) {
+  return {.name = name,
+          .type = SettingKey::Type::kInteger,
+          .meaning = meaning,
+          .minimum = minimum,
+          .maximum = maximum,
+          .fallback = SettingValue(fallback)};
+}
+
+}  // namespace
+
+AnalyzerEntry noise_analyzer() {
+  return {
+      .name = "noise",
+      .question = "how minibatch gradients scatter: tails, noise scales, alignment with curvature",
+      .by_default = false,
+      .options =
+          {count_key("noise-batch-size",
+                     0,
+                     kMaxBatchSize,
+                     0,
+                     "samples a minibatch of the gradient noise; 0 = 64, or all if they are fewer"),
+           count_key("noise-draws",
+                     1,
+                     100'000'000,
+                     1000,
+                     "minibatches drawn; of disjoint ones at most as many as there are"),
+           {.name = "noise-sampling",
+            .meaning = "minibatches drawn from all samples with replacement, or consecutive ranges "
+                       "of the data",
+            .choices = {"resampled", "disjoint"},
+            .fallback = SettingValue(std::string("resampled"))},
+           count_key("noise-bins", 1, 1'000'000, 100, "bins of the histogram of the noise"),
+           {.name = "noise-ladder",
+            .meaning = "also: the shape of the noise at these batch sizes, as in 1,8,64",
+            .fallback = SettingValue(std::string())}},
+      .create = [](const Settings& settings) {
+        NoiseOptions options;
+        options.batch_size = settings.integer("noise-batch-size");
+        options.num_draws = settings.integer("noise-draws");
+        options.sampling = settings.text("noise-sampling") == "disjoint"
+                               ? MinibatchSampling::kDisjoint
+                               : MinibatchSampling::kResampled;
+        options.num_bins = settings.integer("noise-bins");
+        options.ladder = parse_ladder(settings.text("noise-ladder"));
+        return std::make_unique<NoiseAnalyzer>(std::move(options));
+      }};
+}
+
+}  // namespace hesscope
