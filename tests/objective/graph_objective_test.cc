@@ -76,6 +76,14 @@ TEST_F(GraphObjectiveTest, IsBitIdenticalForAnyNumberOfThreads) {
   }
 }
 
+TEST_F(GraphObjectiveTest, GivesTheSameValueWithAndWithoutTheGradient) {
+  // A sum divided by 49 is not the sum times 1 / 49.
+  for (Eigen::Index count = 1; count <= kSamples; count += 3) {
+    const SampleRange range{0, count};
+    EXPECT_EQ(objective.value(theta, range), objective.value_and_gradient(theta, range).value);
+  }
+}
+
 TEST_F(GraphObjectiveTest, AgreesWithItself) {
   for (const SampleRange range : {SampleRange{0, kSamples}, {5, 76}, {199, 200}}) {
     const auto [value, gradient] = objective.value_and_gradient(theta, range);

@@ -173,7 +173,8 @@ Objective::ValueAndGradient GraphObjective::value_and_gradient(const ConstVector
     partial[n] += sweep.value_and_gradient(span_of(point), records, partial.first(n));
   });
   const double scale = 1.0 / static_cast<double>(range.size());
-  return {total[n] * scale, scale * Eigen::Map<const Vector>(total.data(), num_parameters())};
+  return {total[n] / static_cast<double>(range.size()),
+          scale * Eigen::Map<const Vector>(total.data(), num_parameters())};
 }
 
 Objective::Matrix GraphObjective::hessian_times(const ConstVectorRef& theta,
