@@ -17,6 +17,7 @@
 #include <hesscope/analyzers/analysis_file.h>
 #include <hesscope/analyzers/analysis_inputs.h>
 #include <hesscope/analyzers/record_bytes.h>
+#include <hesscope/analyzers/result_root.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/stopwatch.h>
 #include <hesscope/io/file_lock.h>
@@ -30,16 +31,6 @@ using detail::AnalysisInputs;
 using detail::ChosenAnalyzer;
 
 const std::string kRoot = "root";
-
-// The root variables of one checkpoint.
-Record root_record(PointAnalysis& point) {
-  const double gradient_norm = point.gradient().norm();
-  const Status status = std::isfinite(gradient_norm) ? point.status() : Status::kNonFinite;
-  Record record;
-  record.set("loss", point.loss(), status);
-  record.set("gradient_norm", gradient_norm, status);
-  return record;
-}
 
 double value_of(const Record& record, const std::string& name) {
   return std::get<Record::Real>(record.entries().at(name)).values.at(0);
@@ -179,7 +170,7 @@ class Run {
     const std::shared_ptr<PointAnalysis> point = make_point(i);
     if (last_point_ == nullptr && i > 0) last_point_ = make_point(i - 1);
     point->set_previous(std::exchange(last_point_, point));
-    if (is_root_missing) keep(kRoot, root_record(*point));
+    if (is_root_missing) keep(kRoot, detail::root_record(*point));
     for (const ChosenAnalyzer* chosen : missing)
       keep(chosen->name, chosen->analyzer->analyze(*point));
     result_.timings.hessian_seconds += point->seconds().hessian;

@@ -1,238 +1,56 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <chrono>
-#include <cstdint>
-#include <cstdlib>
-#include <ctime>
 #include <span>
 #include <string>
 
-#include <fmt/chrono.h>
-#include <fmt/format.h>
-
 #include <hesscope/analyzers/analysis_file.h>
-#include <hesscope/core/error.h>
-#include <hesscope/core/version.h>
-#include <hesscope/io/result_reader.h>
-
-#include "hesscope_revision.h"
 
 namespace hesscope::detail {
-namespace {
-
-const char* const kCheckpoint = "checkpoint";
-const char* const kConfiguration = "configuration_sha256";  // of all that the result depends on
-
-std::string status_name(const std::string& name) { return name + "_status"; }
-
-// The time of the run, or the one SOURCE_DATE_EPOCH asks for (reproducible-builds.org).
-std::string timestamp() {
-  std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
-  if (const char* epoch = std::getenv("SOURCE_DATE_EPOCH")) {
-    char* end = nullptr;
-    const long long seconds = std::strtoll(epoch, &end, 10);
-    if (end != epoch && *end == '\0') now = static_cast<std::time_t>(seconds);
-  }
-  std::tm utc{};
-  ::gmtime_r(&now, &utc);
-  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", utc);
-}
-
-// A quantity's dimensions come after those it is stored for.
-std::vector<std::string> joined(std::vector<std::string> leading,
-                                const std::vector<std::string>& dimensions) {
-  leading.insert(leading.end(), dimensions.begin(), dimensions.end());
-  return leading;
-}
-
-const std::vector<std::string> kEachCheckpoint = {kCheckpoint};
-const std::vector<std::string> kWholeRun = {};
-
-std::vector<std::string> status_meanings() {
-  return {kStatusMeanings.begin(), kStatusMeanings.end()};
-}
-
-}  // namespace
 
 AnalysisFile::AnalysisFile(const AnalysisRequest& request,
                            const Problem& problem,
                            const io::RunConfiguration& configuration)
-    : file_(request.output, {.overwrite = request.overwrite}) {
-  const Objective& objective = problem.objective();
-  const auto attribute = [&](const char* name, const io::AttributeValue& value) {
-    file_.set_attribute("", {name, value});
-  };
-  attribute("Conventions", std::string("CF-1.8"));
-  attribute("title", fmt::format("hesscope analysis of a {} model", problem.model().kind));
-  attribute("source", fmt::format("hesscope {} (revision {})", kVersion, HESSCOPE_REVISION));
-  attribute("history", fmt::format("{} {}", timestamp(), request.command));
-  attribute("hesscope_schema_version", std::string(kResultSchemaVersion));
-  attribute("problem", problem.file().resolved_toml());
-  attribute("data_sha256", problem.data_sha256());
-  attribute("num_samples", static_cast<std::int64_t>(objective.num_samples()));
-  attribute("seed", static_cast<std::int64_t>(request.seed));
-  attribute(kConfiguration, io::digest_of(configuration));
-  attribute("complete", std::int8_t{1});
-
-  file_.define_dimension("", kCheckpoint, request.checkpoints.size());
-  file_.define_dimension("", "parameter", static_cast<std::uint64_t>(objective.num_parameters()));
-  file_.define_dimension("", "block", objective.parameter_blocks().size());
-
-  using io::VariableType;
-  define("",
-         {.name = "step",
-          .type = Quantity::Type::kCount,
-          .long_name = "training step of the checkpoint",
-          .definition = "N of a file named step-N.*"},
-         kEachCheckpoint);
-  file_.define_variable("",
-                        {.name = "checkpoint_file",
-                         .type = VariableType::kText,
-                         .dimensions = {kCheckpoint},
-                         .long_name = "checkpoint file",
-                         .definition = "path as given to the program"});
-  file_.define_variable("",
-                        {.name = "checkpoint_sha256",
-                         .type = VariableType::kText,
-                         .dimensions = {kCheckpoint},
-                         .long_name = "SHA-256 of the checkpoint file",
-                         .definition = "hexadecimal digest of the file's bytes"});
-  define("",
-         {.name = "loss",
-          .long_name = "mean loss over the data set",
-          .definition = "mean over samples of the model's loss"},
-         kEachCheckpoint);
-  define("",
-         {.name = "gradient_norm",
-          .long_name = "Euclidean norm of the gradient",
-          .definition = "square root of the sum of squared derivatives of the mean loss"},
-         kEachCheckpoint);
-  file_.define_variable("",
-                        {.name = "parameter_name",
-                         .type = VariableType::kText,
-                         .dimensions = {"block"},
-                         .long_name = "name of a parameter tensor",
-                         .definition = "in the order of the flat parameter vector"});
-  file_.define_variable(
-      "",
-      {.name = "parameter_offset",
-       .type = VariableType::kInt64,
-       .dimensions = {"block"},
-       .long_name = "first index of a parameter tensor",
-       .definition = "in the flat parameter vector; row-major inside the tensor"});
-  std::vector<std::string> names;
-  std::vector<std::int64_t> offsets;
-  for (const ParameterBlock& block : objective.parameter_blocks()) {
-    names.push_back(block.name);
-    offsets.push_back(block.offset);
-  }
-  file_.write("", "parameter_name", names);
-  file_.write("", "parameter_offset", offsets);
-}
-
-void AnalysisFile::define(const std::string& group,
-                          const Quantity& quantity,
-                          const std::vector<std::string>& leading) {
-  using Type = Quantity::Type;
-  const bool is_flag = quantity.type == Type::kFlag;
-  file_.define_variable(group,
-                        {.name = quantity.name,
-                         .type = is_flag                         ? io::VariableType::kInt8
-                                 : quantity.type == Type::kCount ? io::VariableType::kInt64
-                                                                 : io::VariableType::kDouble,
-                         .dimensions = joined(leading, quantity.dimensions),
-                         .long_name = quantity.long_name,
-                         .units = quantity.units,
-                         .definition = quantity.definition,
-                         .flag_meanings = quantity.flags,
-                         .ancillary_variables = is_flag ? "" : status_name(quantity.name)});
-  if (is_flag) return;
-  file_.define_variable(group,
-                        {.name = status_name(quantity.name),
-                         .type = io::VariableType::kInt8,
-                         .dimensions = leading,
-                         .long_name = "status of " + quantity.name,
-                         .definition = "why " + quantity.name + " is, or is not, there",
-                         .flag_meanings = status_meanings()});
-}
+    : root_(request.output,
+            request.overwrite,
+            problem,
+            {.subject = "analysis",
+             .command = request.command,
+             .seed = request.seed,
+             .num_checkpoints = request.checkpoints.size()},
+            configuration) {}
 
 void AnalysisFile::add_group(const std::string& group,
                              const Analyzer& analyzer,
                              const Objective& objective) {
+  io::ResultFile& file = root_.file();
   for (const Analyzer::Dimension& dimension : analyzer.dimensions(objective)) {
-    file_.define_dimension(group, dimension.name, static_cast<std::uint64_t>(dimension.size));
+    file.define_dimension(group, dimension.name, static_cast<std::uint64_t>(dimension.size));
     if (dimension.labels.empty()) continue;
-    file_.define_variable(group,
-                          {.name = dimension.name,
-                           .type = io::VariableType::kText,
-                           .dimensions = {dimension.name},
-                           .long_name = "names along the dimension " + dimension.name,
-                           .definition = "as the analyzer names them"});
-    file_.write(group, dimension.name, std::span<const std::string>(dimension.labels));
+    file.define_variable(group,
+                         {.name = dimension.name,
+                          .type = io::VariableType::kText,
+                          .dimensions = {dimension.name},
+                          .long_name = "names along the dimension " + dimension.name,
+                          .definition = "as the analyzer names them"});
+    file.write(group, dimension.name, std::span<const std::string>(dimension.labels));
   }
-  for (const Quantity& quantity : analyzer.quantities()) define(group, quantity, kEachCheckpoint);
-  for (const Quantity& quantity : analyzer.run_quantities()) define(group, quantity, kWholeRun);
+  for (const Quantity& quantity : analyzer.quantities()) root_.define(group, quantity);
+  for (const Quantity& quantity : analyzer.run_quantities()) root_.define_of_run(group, quantity);
 }
 
 void AnalysisFile::name_checkpoint(std::size_t index,
                                    const CheckpointFile& checkpoint,
                                    const std::string& sha256) {
-  const auto text = [&](const char* name, const std::string& value) {
-    file_.write_slice("", name, index, std::span<const std::string>(&value, 1));
-  };
-  text("checkpoint_file", checkpoint.path.string());
-  text("checkpoint_sha256", sha256);
-  Record step;
-  if (checkpoint.step) step.set_count("step", *checkpoint.step);
-  write_record(index, "", step);
+  root_.name_checkpoint(index, checkpoint, sha256);
 }
 
 void AnalysisFile::write_record(std::size_t index, const std::string& group, const Record& record) {
-  write_entries(group, record, index);
+  root_.write_record(index, group, record);
 }
 
 void AnalysisFile::write_run_record(const std::string& group, const Record& record) {
-  write_entries(group, record, std::nullopt);
+  root_.write_run_record(group, record);
 }
 
-void AnalysisFile::write_entries(const std::string& group,
-                                 const Record& record,
-                                 const std::optional<std::size_t>& index) {
-  const auto write = [&](const std::string& name, const auto values) {
-    if (index) {
-      file_.write_slice(group, name, *index, values);
-    } else {
-      file_.write(group, name, values);
-    }
-  };
-  const auto write_status = [&](const std::string& name, Status status) {
-    const auto value = static_cast<std::int8_t>(status);
-    write(status_name(name), std::span<const std::int8_t>(&value, 1));
-  };
-  for (const auto& [name, entry] : record.entries()) {
-    if (const auto* real = std::get_if<Record::Real>(&entry)) {
-      if (!real->values.empty()) write(name, std::span<const double>(real->values));
-      write_status(name, real->status);
-    } else if (const auto* count = std::get_if<std::int64_t>(&entry)) {
-      write(name, std::span<const std::int64_t>(count, 1));
-      write_status(name, Status::kOk);
-    } else if (const auto* flag = std::get_if<std::int8_t>(&entry)) {
-      write(name, std::span<const std::int8_t>(flag, 1));
-    }
-  }
-}
-
-void AnalysisFile::commit() { file_.commit(); }
-
-bool is_result_of(const std::filesystem::path& path, const io::RunConfiguration& configuration) {
-  if (!io::is_result_file(path)) return false;
-  try {
-    const io::ResultReader result(path);
-    const io::AttributeValue* digest = result.find_attribute("", kConfiguration);
-    const auto* text = digest == nullptr ? nullptr : std::get_if<std::string>(digest);
-    return text != nullptr && *text == io::digest_of(configuration);
-  } catch (const InputError&) {
-    return false;  // not a file of ours, or damaged
-  }
-}
+void AnalysisFile::commit() { root_.commit(); }
 
 }  // namespace hesscope::detail

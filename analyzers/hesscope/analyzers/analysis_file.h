@@ -4,21 +4,15 @@
 #pragma once
 
 #include <cstddef>
-#include <filesystem>
-#include <optional>
 #include <string>
-#include <vector>
 
 #include <hesscope/analyzers/analysis.h>
 #include <hesscope/analyzers/analyzer.h>
-#include <hesscope/io/result_file.h>
+#include <hesscope/analyzers/result_root.h>
 #include <hesscope/io/unit_folder.h>
 #include <hesscope/problem/problem.h>
 
 namespace hesscope::detail {
-
-/// Version of the groups, names and meanings in result files (semantic versioning).
-inline constexpr const char* kResultSchemaVersion = "1.0.0";
 
 /// A result file with one slice per checkpoint: root variables, then a group per analyzer.
 class AnalysisFile {
@@ -36,22 +30,13 @@ class AnalysisFile {
                        const std::string& sha256);
   void write_record(std::size_t index, const std::string& group, const Record& record);
 
-  /// What an analyzer found for the whole run.
+  /// What an analyzer says of the whole run.
   void write_run_record(const std::string& group, const Record& record);
+
   void commit();
 
  private:
-  void define(const std::string& group,
-              const Quantity& quantity,
-              const std::vector<std::string>& leading);
-  void write_entries(const std::string& group,
-                     const Record& record,
-                     const std::optional<std::size_t>& index);
-
-  io::ResultFile file_;
+  ResultRoot root_;
 };
-
-/// Whether `path` is a result of exactly this configuration.
-bool is_result_of(const std::filesystem::path& path, const io::RunConfiguration& configuration);
 
 }  // namespace hesscope::detail

@@ -5,16 +5,13 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include <Eigen/Core>
-
 #include <hesscope/analyzers/analysis.h>
 #include <hesscope/analyzers/analyzer.h>
+#include <hesscope/analyzers/checkpoint_inputs.h>
 #include <hesscope/io/unit_folder.h>
-#include <hesscope/problem/problem.h>
 
 namespace hesscope::detail {
 
@@ -24,7 +21,7 @@ struct ChosenAnalyzer {
   std::unique_ptr<Analyzer> analyzer;
 };
 
-struct AnalysisInputs {
+struct AnalysisInputs : CheckpointInputs {
   /// Opens everything. @throws ConfigError, InputError.
   explicit AnalysisInputs(const AnalysisRequest& request);
 
@@ -32,10 +29,9 @@ struct AnalysisInputs {
   io::RunConfiguration configuration(const AnalysisRequest& request) const;
 
   std::vector<ChosenAnalyzer> analyzers;  // in the registry's order
-  Problem problem;
-  std::vector<Eigen::VectorXd> points;  // of the checkpoints, in order
-  std::vector<std::optional<AdamState>> adam_states;
-  std::vector<std::string> digests;  // SHA-256 of the checkpoints, taken when they were read
+
+ private:
+  AnalysisInputs(const AnalysisRequest& request, std::vector<ChosenAnalyzer> chosen);
 };
 
 }  // namespace hesscope::detail

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// A problem and the checkpoints a run is about, opened and checked against each other. Private to
+// the analyzers.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <Eigen/Core>
+
+#include <hesscope/analyzers/checkpoints.h>
+#include <hesscope/core/settings.h>
+#include <hesscope/io/unit_folder.h>
+#include <hesscope/problem/problem.h>
+
+namespace hesscope::detail {
+
+/// A value as a configuration records it.
+std::string text_of(const SettingValue& value);
+
+struct CheckpointInputs {
+  /// Opens everything; `function` begins the message where there are no checkpoints.
+  /// @throws ConfigError, InputError, PreconditionError.
+  CheckpointInputs(const char* function,
+                   const std::vector<CheckpointFile>& files,
+                   const std::filesystem::path& problem_file,
+                   int num_threads);
+
+  /// What a result depends on as far as it is in these inputs and in this program.
+  io::RunConfiguration configuration() const;
+
+  /// Replacing an input by the result would destroy what the result is about.
+  /// @throws ConfigError if the output is one of the inputs, or of `others`.
+  void require_output_apart(const std::filesystem::path& output,
+                            std::span<const std::filesystem::path> others = {}) const;
+
+  std::vector<CheckpointFile> checkpoints;
+  Problem problem;
+  std::vector<Eigen::VectorXd> points;  // of the checkpoints, in order
+  std::vector<std::optional<AdamState>> adam_states;
+  std::vector<std::string> digests;  // SHA-256 of the checkpoints, taken when they were read
+};
+
+}  // namespace hesscope::detail

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What all result files share: the root with its attributes and the checkpoints, and how a quantity
+// becomes variables. Private to the analyzers.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <hesscope/analyzers/checkpoints.h>
+#include <hesscope/analyzers/point_analysis.h>
+#include <hesscope/analyzers/record.h>
+#include <hesscope/io/result_file.h>
+#include <hesscope/io/unit_folder.h>
+#include <hesscope/problem/problem.h>
+
+namespace hesscope::detail {
+
+/// Version of the groups, names and meanings in result files (semantic versioning).
+inline constexpr const char* kResultSchemaVersion = "1.0.0";
+
+/// Where a result comes from, beside problem and configuration.
+struct Provenance {
+  std::string subject;  ///< "analysis": the title is "hesscope SUBJECT of a ... model"
+  std::string command;
+  std::uint64_t seed = 0;
+  std::size_t num_checkpoints = 0;
+};
+
+/// The name of the variable that says why another is, or is not, there.
+std::string status_name(const std::string& name);
+
+/// Declares a quantity, and its status beside it unless it is a flag.
+void define_quantity(io::ResultFile& file,
+                     const std::string& group,
+                     const Quantity& quantity,
+                     const std::vector<std::string>& dimensions,
+                     const std::vector<std::string>& status_dimensions);
+
+/// A result file with the root that every result has: attributes, parameter tensors, and variables
+/// along the dimension `checkpoint`.
+class ResultRoot {
+ public:
+  /// @throws OutputError if the output cannot be created.
+  ResultRoot(const std::filesystem::path& output,
+             bool overwrite,
+             const Problem& problem,
+             const Provenance& provenance,
+             const io::RunConfiguration& configuration);
+
+  io::ResultFile& file() { return file_; }
+
+  /// Declares a quantity of every checkpoint.
+  void define(const std::string& group, const Quantity& quantity);
+
+  /// Declares a quantity of the whole run.
+  void define_of_run(const std::string& group, const Quantity& quantity);
+
+  void name_checkpoint(std::size_t index,
+                       const CheckpointFile& checkpoint,
+                       const std::string& sha256);
+
+  /// What was found for one checkpoint, in a group of quantities so declared.
+  void write_record(std::size_t index, const std::string& group, const Record& record);
+
+  /// What was found for the run, in a group of quantities so declared.
+  void write_run_record(const std::string& group, const Record& record);
+
+  void commit() { file_.commit(); }
+
+ private:
+  void write_entries(const std::string& group,
+                     const Record& record,
+                     const std::optional<std::size_t>& index);
+
+  io::ResultFile file_;
+};
+
+/// The root's own quantities of a checkpoint: loss, gradient_norm.
+Record root_record(PointAnalysis& point);
+
+/// Whether `path` is a result of exactly this configuration.
+bool is_result_of(const std::filesystem::path& path, const io::RunConfiguration& configuration);
+
+}  // namespace hesscope::detail
