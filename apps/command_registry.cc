@@ -5,12 +5,14 @@
 #include "command.h"
 #include "export.h"
 #include "inspect.h"
+#include "landscape.h"
 
 namespace hesscope::cli {
 
 std::vector<std::unique_ptr<Command>> all_commands() {
   std::vector<std::unique_ptr<Command>> commands;
   commands.push_back(make_analyze_command());
+  commands.push_back(make_landscape_command());
   commands.push_back(make_inspect_command());
   commands.push_back(make_export_command());
   return commands;

@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <hesscope/analyzers/landscape.h>
+#include <hesscope/analyzers/landscape/faithfulness.h>
+#include <hesscope/analyzers/landscape/landscape_file.h>
+#include <hesscope/analyzers/landscape/landscape_inputs.h>
+#include <hesscope/analyzers/landscape/landscape_summary.h>
+#include <hesscope/analyzers/landscape/surface.h>
+#include <hesscope/analyzers/record_bytes.h>
+#include <hesscope/core/error.h>
+#include <hesscope/core/stopwatch.h>
+#include <hesscope/io/file_lock.h>
+#include <hesscope/io/unit_folder.h>
+
+namespace hesscope {
+namespace {
+
+using detail::LandscapeFile;
+using detail::LandscapeInputs;
+using detail::SurfaceValues;
+using detail::TrajectoryPoint;
+
+// Up to here the spectrum at the centre is found even if no curvature is asked for: seconds.
+constexpr Eigen::Index kSmallSpectrum = 2000;
+
+const char* const kDirections = "directions";
+const char* const kCentre = "centre";
+
+std::string root_name(std::size_t checkpoint) { return fmt::format("{:06}-root", checkpoint); }
+
+std::string tile_name(Eigen::Index tile) { return fmt::format("tile-{:06}", tile); }
+
+const Record::Real& real_in(const Record& record, const std::string& name) {
+  return std::get<Record::Real>(record.entries().at(name));
+}
+
+Eigen::Map<const Eigen::VectorXd> vector_in(const Record& record, const std::string& name) {
+  const std::vector<double>& values = real_in(record, name).values;
+  return {values.data(), static_cast<Eigen::Index>(values.size())};
+}
+
+// One run: what is finished is kept unit by unit, then put together.
+class Run {
+ public:
+  Run(const LandscapeRequest& request, const ProgressCallback& progress)
+      : request_(request), progress_(progress) {
+    const Stopwatch watch(result_.timings.load_seconds);
+    inputs_.emplace(request, [this](double) { return !progress_ || progress_(0); });
+  }
+
+  LandscapeResult execute() {
+    const io::FileLock lock(request_.output);
+    io::remove_remnants(request_.output);
+    const io::RunConfiguration configuration = inputs_->configuration(request_);
+    // An output whose units are still there was published by a run that was killed right after.
+    const bool is_published =
+        io::has_units(request_.output) && detail::is_result_of(request_.output, configuration);
+    // What the file would refuse, it refuses before the work; this one goes unwritten.
+    if (!is_published) open_file(configuration);
+    const io::UnitFolder units(
+        request_.output,
+        configuration,
+        request_.overwrite ? io::UnitFolder::Others::kDiscard : io::UnitFolder::Others::kRefuse);
+    units_ = &units;
+    work_off();
+    assemble(configuration, is_published);
+    units.remove();
+    return std::move(result_);
+  }
+
+ private:
+  // Scalars in the order of the file and of the summary.
+  std::vector<Quantity> scalars() const {
+    std::vector<Quantity> all = inputs_->kind().quantities;
+    const auto append = [&all](const std::vector<Quantity>& more) {
+      all.insert(all.end(), more.begin(), more.end());
+    };
+    append(centre_quantities());
+    append(quadratic_model_quantities());
+    if (has_barrier()) append(barrier_quantities());
+    return all;
+  }
+
+  // A line from one checkpoint to another has one.
+  bool has_barrier() const {
+    return inputs_->prepared().path_end.has_value() && !request_.grid.is_plane();
+  }
+
+  LandscapeFile open_file(const io::RunConfiguration& configuration) const {
+    return {request_, *inputs_, scalars(), configuration};
+  }
+
+  std::optional<Record> find(const std::string& name) const {
+    const std::optional<std::string> bytes = units_->read(name);
+    return bytes ? record_from_bytes(*bytes) : std::nullopt;
+  }
+
+  Record read(const std::string& name) const {
+    std::optional<Record> record = find(name);
+    if (!record) {
+      throw OutputError(fmt::format(
+          "{}: the part '{}', written before, cannot be read back", units_->path().string(), name));
+    }
+    return *std::move(record);
+  }
+
+  // The unit of this name, computed by `make` if it is not there yet.
+  template <typename F>
+  Record kept(const std::string& name, F make) {
+    if (std::optional<Record> record = find(name)) return *std::move(record);
+    if (progress_ && !progress_(0)) throw Interrupted();
+    const Record record = make();
+    const Stopwatch watch(result_.timings.write_seconds);
+    units_->write(name, to_bytes(record));
+    return record;
+  }
+
+  // Computes the units that are not there yet.
+  void work_off() {
+    {
+      const Stopwatch watch(result_.timings.directions_seconds);
+      // First, so that inputs that fit no plane are refused before anything is kept.
+      const Record directions = kept(kDirections, [&] { return make_directions(); });
+      for (std::size_t i = 0; i < request_.checkpoints.size(); ++i) {
+        kept(root_name(i), [&] { return root(i); });
+      }
+      if (real_in(directions, "direction_1").status != Status::kOk) return;
+      plane_ = plane_of(directions);
+      const bool with_spectrum =
+          request_.curvature || inputs_->objective().num_parameters() <= kSmallSpectrum;
+      kept(kCentre, [&] { return measure_centre(inputs_->centre(), *plane_, with_spectrum); });
+      inputs_->centre().release();
+    }
+    const Stopwatch watch(result_.timings.grid_seconds);
+    const Surface surface = make_surface();
+    const auto total = static_cast<double>(request_.grid.num_points());
+    Eigen::Index done = 0;
+    const auto advance = [&](Eigen::Index points) {
+      done += points;
+      if (progress_ && !progress_(static_cast<double>(done) / total)) throw Interrupted();
+    };
+    for (Eigen::Index tile = 0; tile < surface.num_tiles(); ++tile) {
+      if (find(tile_name(tile))) {
+        advance(surface.size_of(tile));
+      } else {
+        units_->write(tile_name(tile), to_bytes(surface.tile(tile, advance)));
+      }
+    }
+  }
+
+  Record root(std::size_t i) const {
+    PointAnalysis point(inputs_->objective(), inputs_->files().points[i]);
+    return detail::root_record(point);
+  }
+
+  Record make_directions() const {
+    const Directions directions = inputs_->prepared().make();
+    Record record = directions.facts;
+    const Eigen::MatrixXd& d = directions.columns;
+    const bool is_fine = directions.status == Status::kOk && d.allFinite();
+    if (is_fine) {
+      require_independent(d);
+      for (Eigen::Index k = 0; k < d.cols(); ++k) {
+        const std::string name = fmt::format("direction_{}", k + 1);
+        record.set(name, d.col(k));
+        record.set(name + "_norm", d.col(k).stableNorm());
+      }
+      if (d.cols() > 1) record.set("direction_cosine", cosine(d.col(0), d.col(1)));
+    } else {
+      const Status status =
+          directions.status == Status::kOk ? Status::kNonFinite : directions.status;
+      record.set_rest_missing(inputs_->kind().quantities, status);
+      record.set_rest_missing(detail::direction_quantities(), status);
+    }
+    record.set_rest_missing(inputs_->kind().quantities, Status::kNotComputed);
+    record.set_rest_missing(detail::direction_quantities(), Status::kNotComputed);
+    return record;
+  }
+
+  void require_independent(const Eigen::MatrixXd& d) const {
+    const auto refuse = [&](const std::string& what) {
+      throw InputError(fmt::format("{}: --directions {}: {}",
+                                   request_.checkpoints[inputs_->centre_index()].path.string(),
+                                   request_.directions,
+                                   what));
+    };
+    for (Eigen::Index k = 0; k < d.cols(); ++k) {
+      if (!(d.col(k).stableNorm() > 0)) {
+        refuse(fmt::format("direction_{} ({}) is zero",
+                           k + 1,
+                           inputs_->prepared().descriptions[static_cast<std::size_t>(k)]));
+      }
+    }
+    constexpr double kParallel = 1 - 1e-12;
+    if (d.cols() > 1 && !(std::abs(cosine(d.col(0), d.col(1))) < kParallel)) {
+      refuse("the two directions are parallel, so there is no plane; ask for --grid Nx1");
+    }
+  }
+
+  Plane plane_of(const Record& directions) const {
+    const Eigen::VectorXd first = vector_in(directions, "direction_1");
+    const bool has_second = real_in(directions, "direction_2").status == Status::kOk;
+    Plane plane{inputs_->files().points[inputs_->centre_index()],
+                Eigen::MatrixXd(first.size(), has_second ? 2 : 1)};
+    plane.directions.col(0) = first;
+    if (has_second) plane.directions.col(1) = vector_in(directions, "direction_2");
+    return plane;
+  }
+
+  Surface make_surface() const {
+    return {inputs_->objective(),
+            *plane_,
+            request_.grid,
+            {.curvature = request_.curvature, .num_threads = request_.num_threads}};
+  }
+
+  // Puts the units together, in the file and in the summary.
+  void assemble(const io::RunConfiguration& configuration, bool is_published) {
+    const Stopwatch watch(result_.timings.write_seconds);
+    std::optional<LandscapeFile> file;
+    if (!is_published) file.emplace(open_file(configuration));
+    std::vector<Record> roots;
+    for (std::size_t i = 0; i < request_.checkpoints.size(); ++i) {
+      roots.push_back(read(root_name(i)));
+      const Record::Real& loss = real_in(roots.back(), "loss");
+      result_.checkpoints.push_back(
+          {.checkpoint = request_.checkpoints[i],
+           .sha256 = inputs_->files().digests[i],
+           .loss = loss.values.at(0),
+           .gradient_norm = real_in(roots.back(), "gradient_norm").values.at(0),
+           .status = loss.status,
+           .numbers = {}});
+      if (file) file->write_root(i, roots.back());
+    }
+    result_.centre = inputs_->centre_index();
+    result_.num_points = request_.grid.num_points();
+
+    const Record directions = read(kDirections);
+    const Status status = real_in(directions, "direction_1").status;
+    const std::vector<SurfaceValues> surface = read_surface(status);
+    const std::vector<TrajectoryPoint> trajectory = read_trajectory(status);
+    Record facts = status == Status::kOk ? read(kCentre) : Record();
+    if (status == Status::kOk) add_grid_facts(surface.front().values, facts);
+    facts.set_rest_missing(scalars_beside_directions(), status);
+    detail::summarize_surface(surface, request_.grid, result_);
+    detail::summarize_trajectory(trajectory, result_);
+    std::vector<Quantity> of_directions = detail::direction_quantities();
+    of_directions.insert(
+        of_directions.end(), inputs_->kind().quantities.begin(), inputs_->kind().quantities.end());
+    detail::summarize_scalars(of_directions, directions, result_);
+    detail::summarize_scalars(scalars_beside_directions(), facts, result_);
+    if (!file) return;
+    file->write(directions);
+    file->write(facts);
+    for (const SurfaceValues& values : surface) file->write(values);
+    file->write(trajectory);
+    file->commit();
+  }
+
+  std::vector<Quantity> scalars_beside_directions() const {
+    const std::vector<Quantity> all = scalars();
+    return {all.begin() + static_cast<std::ptrdiff_t>(inputs_->kind().quantities.size()),
+            all.end()};
+  }
+
+  // The tiles in one; everything missing where there are no directions.
+  std::vector<SurfaceValues> read_surface(Status status) const {
+    std::vector<SurfaceValues> all;
+    for (const Quantity& quantity : surface_quantities(request_.curvature)) {
+      all.push_back({quantity, {}, {}});
+    }
+    if (status != Status::kOk) {
+      const auto count = static_cast<std::size_t>(request_.grid.num_points());
+      for (SurfaceValues& values : all) {
+        values.values.assign(count, std::numeric_limits<double>::quiet_NaN());
+        values.statuses.assign(count, static_cast<std::int8_t>(status));
+      }
+      return all;
+    }
+    const Surface surface = make_surface();
+    for (Eigen::Index tile = 0; tile < surface.num_tiles(); ++tile) {
+      const Record record = read(tile_name(tile));
+      for (SurfaceValues& values : all) {
+        const std::string& name = values.quantity.name;
+        const std::vector<double>& part = real_in(record, name).values;
+        values.values.insert(values.values.end(), part.begin(), part.end());
+        for (const double code : real_in(record, detail::status_name(name)).values) {
+          values.statuses.push_back(static_cast<std::int8_t>(code));
+        }
+      }
+    }
+    return all;
+  }
+
+  std::vector<TrajectoryPoint> read_trajectory(Status status) const {
+    constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+    std::vector<TrajectoryPoint> trajectory;
+    for (std::size_t i = 0; i < request_.checkpoints.size(); ++i) {
+      TrajectoryPoint point{
+          {kNan, kNan, kNan}, status, result_.checkpoints[i].loss, result_.checkpoints[i].status};
+      if (status == Status::kOk) {
+        point.place = plane_->project(inputs_->files().points[i]);
+        if (!std::isfinite(point.place.residual)) point.status = Status::kNonFinite;
+      }
+      trajectory.push_back(point);
+    }
+    return trajectory;
+  }
+
+  // What follows from the losses on the grid.
+  void add_grid_facts(const std::vector<double>& losses, Record& facts) const {
+    const double loss = result_.checkpoints[inputs_->centre_index()].loss;
+    const auto take = [&facts](const Record& record) {
+      for (const auto& [name, entry] : record.entries()) facts.set_entry(name, entry);
+    };
+    take(measure_quadratic_model(facts, loss, request_.grid, losses));
+    if (has_barrier()) {
+      const double end = result_.checkpoints[*inputs_->prepared().path_end].loss;
+      take(measure_barrier(request_.grid.alpha, losses, loss, end));
+    }
+  }
+
+  const LandscapeRequest& request_;
+  const ProgressCallback& progress_;
+  LandscapeResult result_;
+  std::optional<LandscapeInputs> inputs_;
+  const io::UnitFolder* units_ = nullptr;
+  std::optional<Plane> plane_;
+};
+
+}  // namespace
+
+LandscapeResult run_landscape(const LandscapeRequest& request, const ProgressCallback& progress) {
+  double seconds = 0;
+  std::optional<Stopwatch> watch(seconds);
+  LandscapeResult result = Run(request, progress).execute();
+  watch.reset();
+  result.timings.total_seconds = seconds;
+  return result;
+}
+
+bool has_unfinished_landscape(const std::filesystem::path& output) { return io::has_units(output); }
+
+}  // namespace hesscope

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+
+#include <Eigen/Core>
+
+namespace hesscope {
+
+/// The ends of an axis.
+struct Span {
+  double first = -1;
+  double last = 1;
+};
+
+/// The points (alpha[i], beta[j]) at which a landscape is looked at; alpha runs fastest.
+struct Grid {
+  Eigen::VectorXd alpha;
+  Eigen::VectorXd beta;
+
+  Eigen::Index num_points() const { return alpha.size() * beta.size(); }
+
+  double alpha_of(Eigen::Index point) const { return alpha[point % alpha.size()]; }
+
+  double beta_of(Eigen::Index point) const { return beta[point / alpha.size()]; }
+
+  /// Whether some point has beta != 0, so that a second direction is needed.
+  bool is_plane() const { return beta.size() > 1 || beta[0] != 0; }
+};
+
+/// An axis of `count` equidistant points: its ends are those of the span to the last bit, and over
+/// a span -a:a the axis is symmetric to the last bit, with 0 itself in the middle of an odd count.
+/// One point lies at the span's first end.
+/// @throws PreconditionError if count < 1, or for count > 1 the span does not ascend, or an end is
+///         not within +-1e100.
+Eigen::VectorXd make_axis(Eigen::Index count, Span span);
+
+/// Reads a grid as users write it.
+/// @param size  "NxM": N points along alpha, M along beta; 1xM and Nx1 are lines.
+/// @param span  "A:B" for both axes or "A:B,C:D". An axis of one point lies at 0, or at A where its
+///              span is A:A.
+/// @throws ConfigError for anything else, with what is expected.
+Grid parse_grid(const std::string& size, const std::string& span);
+
+}  // namespace hesscope

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What a landscape is made from: its inputs, opened and checked against each other. Private to the
+// analyzers.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include <hesscope/analyzers/checkpoint_inputs.h>
+#include <hesscope/analyzers/landscape.h>
+#include <hesscope/analyzers/landscape/directions.h>
+#include <hesscope/analyzers/point_analysis.h>
+#include <hesscope/io/unit_folder.h>
+
+namespace hesscope::detail {
+
+class LandscapeInputs {
+ public:
+  /// Opens everything, prepares the directions. `follow` is asked during the work at the centre.
+  /// @throws ConfigError, InputError, PreconditionError.
+  LandscapeInputs(const LandscapeRequest& request, ProgressCallback follow);
+  LandscapeInputs(const LandscapeInputs&) = delete;
+  LandscapeInputs& operator=(const LandscapeInputs&) = delete;
+
+  /// All that a result depends on.
+  io::RunConfiguration configuration(const LandscapeRequest& request) const;
+
+  const DirectionKind& kind() const { return *named_.kind; }
+
+  const std::string& argument() const { return named_.argument; }
+
+  const CheckpointInputs& files() const { return files_; }
+
+  const Objective& objective() const { return files_.problem.objective(); }
+
+  std::size_t centre_index() const { return centre_index_; }
+
+  PointAnalysis& centre() { return centre_; }
+
+  const DirectionContext& context() const { return context_; }
+
+  const PreparedDirections& prepared() const { return prepared_; }
+
+  /// As results record it; empty for kinds that scale nothing.
+  std::string normalization() const;
+
+ private:
+  NamedDirections named_;
+  CheckpointInputs files_;
+  std::size_t centre_index_;
+  PointAnalysis centre_;
+  DirectionContext context_;
+  PreparedDirections prepared_;
+};
+
+}  // namespace hesscope::detail

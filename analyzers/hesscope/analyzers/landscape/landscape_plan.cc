@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <hesscope/analyzers/landscape.h>
+#include <hesscope/analyzers/landscape/landscape_inputs.h>
+#include <hesscope/core/stopwatch.h>
+#include <hesscope/objective/hessian_cost.h>
+
+namespace hesscope {
+
+LandscapePlan plan_landscape(const LandscapeRequest& request) {
+  detail::LandscapeInputs inputs(request, {});
+  const Objective& objective = inputs.objective();
+  const Eigen::VectorXd& theta = inputs.centre().theta();
+  LandscapePlan plan;
+  plan.model_kind = inputs.files().problem.model().kind;
+  plan.num_checkpoints = request.checkpoints.size();
+  plan.centre = request.checkpoints[inputs.centre_index()].path;
+  plan.directions = inputs.prepared().descriptions;
+  plan.num_parameters = objective.num_parameters();
+  plan.num_samples = objective.num_samples();
+  plan.num_points = request.grid.num_points();
+  const auto points = static_cast<double>(plan.num_points);
+  const auto n = static_cast<double>(plan.num_parameters);
+  if (request.curvature) {
+    constexpr double kEigenFlopsPerSecond = 5e9;  // as plan_analysis()
+    const HessianCost cost = estimate_hessian_cost(objective, theta);
+    plan.seconds = points * (cost.seconds + 4.0 / 3.0 * n * n * n / kEigenFlopsPerSecond);
+    plan.peak_memory_bytes = cost.memory_bytes + 3 * n * n * sizeof(double);
+  } else {
+    constexpr double kEnough = 0.02;  // seconds
+    double seconds = 0;
+    double count = 0;
+    for (; seconds < kEnough; ++count) {
+      const Stopwatch watch(seconds);
+      objective.value(theta);
+    }
+    plan.seconds = points * seconds / count;
+    plan.peak_memory_bytes = objective.workspace_bytes();
+  }
+  plan.peak_memory_bytes += 9 * points * (request.curvature ? 8 : 1);
+  return plan;
+}
+
+}  // namespace hesscope

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include <hesscope/analyzers/landscape/landscape_summary.h>
+
+namespace hesscope::detail {
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+const char* const kGroup = "landscape";
+
+HeadlineNumber number(const std::string& name, double value, Status status = Status::kOk) {
+  return {kGroup, name, status == Status::kOk ? value : kNan, status};
+}
+
+}  // namespace
+
+void warn(const std::string& message, LandscapeResult& result) {
+  result.warnings.push_back(message);
+  result.is_conclusive = false;
+}
+
+void summarize_trajectory(const std::vector<TrajectoryPoint>& trajectory, LandscapeResult& result) {
+  for (std::size_t i = 0; i < trajectory.size(); ++i) {
+    CheckpointSummary& summary = result.checkpoints[i];
+    const TrajectoryPoint& point = trajectory[i];
+    summary.numbers = {number("alpha", point.place.alpha, point.status),
+                       number("beta", point.place.beta, point.status),
+                       number("residual", point.place.residual, point.status)};
+    if (summary.status != Status::kOk) {
+      warn(fmt::format("{}: {}", summary.checkpoint.path.string(), to_string(summary.status)),
+           result);
+    }
+  }
+}
+
+void summarize_surface(const std::vector<SurfaceValues>& surface,
+                       const Grid& grid,
+                       LandscapeResult& result) {
+  const std::vector<double>& losses = surface.front().values;
+  double lowest = kNan;
+  double highest = kNan;
+  Eigen::Index place = 0;
+  for (std::size_t i = 0; i < losses.size(); ++i) {
+    if (!std::isfinite(losses[i])) {
+      ++result.num_non_finite;
+      continue;
+    }
+    if (!(losses[i] >= lowest)) {
+      lowest = losses[i];
+      place = static_cast<Eigen::Index>(i);
+    }
+    if (!(losses[i] <= highest)) highest = losses[i];
+  }
+  const Status status = std::isnan(lowest) ? Status::kNonFinite : Status::kOk;
+  result.numbers.push_back(number("loss_min", lowest, status));
+  result.numbers.push_back(number("loss_min_alpha", grid.alpha_of(place), status));
+  result.numbers.push_back(number("loss_min_beta", grid.beta_of(place), status));
+  result.numbers.push_back(number("loss_max", highest, status));
+  for (const SurfaceValues& values : surface) {
+    const auto failed = std::count(
+        values.statuses.begin(), values.statuses.end(), static_cast<std::int8_t>(Status::kFailed));
+    if (failed == 0) continue;
+    warn(fmt::format("{}/{}: failed at {} points", kGroup, values.quantity.name, failed), result);
+  }
+}
+
+void summarize_scalars(const std::vector<Quantity>& quantities,
+                       const Record& record,
+                       LandscapeResult& result) {
+  for (const Quantity& quantity : quantities) {
+    const auto found = record.entries().find(quantity.name);
+    if (found == record.entries().end()) continue;
+    const auto& real = std::get<Record::Real>(found->second);
+    if (real.status != Status::kNotComputed && quantity.dimensions.empty()) {
+      result.numbers.push_back(
+          number(quantity.name, real.values.empty() ? kNan : real.values.front(), real.status));
+    }
+    if (!is_conclusive(real.status) && real.status != Status::kNotComputed) {
+      warn(fmt::format("{}/{}: {}", kGroup, quantity.name, to_string(real.status)), result);
+    }
+  }
+  for (const std::string& name : record.unproved()) {
+    warn(fmt::format("{}/{}: converged without a count, so another eigenvalue may have been missed",
+                     kGroup,
+                     name),
+         result);
+  }
+}
+
+}  // namespace hesscope::detail

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <Eigen/Core>
+
+namespace hesscope {
+
+/// A line or a plane in the space of n parameters: centre + alpha d1 + beta d2.
+struct Plane {
+  Eigen::VectorXd centre;      ///< n
+  Eigen::MatrixXd directions;  ///< n x 1 or n x 2, the columns d1 and d2
+
+  /// The point of these coordinates: (centre + alpha d1) + beta d2. A term with coefficient 0 is
+  /// left out, so that (0, 0) is the centre to the last bit. Without d2, beta must be 0.
+  Eigen::VectorXd at(double alpha, double beta) const;
+
+  /// Coordinates of the point of the plane nearest to theta, and how far theta is from it; beta is
+  /// 0 without d2. The centre itself has 0, 0 and 0. NaN where theta is not finite. The directions
+  /// must be linearly independent.
+  struct Projection {
+    double alpha;
+    double beta;
+    double residual;
+  };
+
+  Projection project(const Eigen::Ref<const Eigen::VectorXd>& theta) const;
+
+  /// Orthonormal columns that span the same as the directions.
+  Eigen::MatrixXd basis() const;
+};
+
+/// d1^T d2 / (|d1| |d2|).
+double cosine(const Eigen::Ref<const Eigen::VectorXd>& a,
+              const Eigen::Ref<const Eigen::VectorXd>& b);
+
+}  // namespace hesscope

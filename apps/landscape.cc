@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "landscape.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <hesscope/analyzers/landscape.h>
+#include <hesscope/core/error.h>
+#include <hesscope/core/version.h>
+
+#include "interrupt.h"
+#include "json_document.h"
+#include "progress_line.h"
+#include "table.h"
+
+namespace hesscope::cli {
+namespace {
+
+Json json_of(const CheckpointSummary& summary) {
+  Json entry;
+  entry["file"] = summary.checkpoint.path.string();
+  entry["step"] = summary.checkpoint.step ? Json(*summary.checkpoint.step) : Json(nullptr);
+  entry["sha256"] = summary.sha256;
+  entry["status"] = to_string(summary.status);
+  entry["loss"] = json_number(summary.loss);
+  entry["gradient_norm"] = json_number(summary.gradient_norm);
+  for (const HeadlineNumber& number : summary.numbers) {
+    entry[number.analyzer][number.name] = json_number(number.value);
+  }
+  return entry;
+}
+
+class LandscapeCommand final : public Command {
+ public:
+  std::string name() const override { return "landscape"; }
+
+  std::string summary() const override {
+    return "Loss and curvature on a line or a plane through a checkpoint";
+  }
+
+  std::vector<std::string> examples() const override {
+    return {
+        "hesscope landscape step-000500.npz --problem problem.toml -o plane.h5 --directions random "
+        "--grid 51x51",
+        "hesscope landscape step-000500.npz --problem problem.toml -o plane.h5 --directions eigen "
+        "--grid 51x51 --span -2:2 --curvature",
+        "hesscope landscape checkpoints/ --problem problem.toml -o path.h5 --directions pca --grid "
+        "51x51 --span -4:4",
+        "hesscope landscape a.npz b.npz --problem problem.toml -o line.h5 --directions between "
+        "--grid 101x1 --span 0:1",
+    };
+  }
+
+  void declare(OptionTable& options) override {
+    std::string kinds = "In which directions:";
+    for (const DirectionKind& kind : direction_registry()) {
+      const bool may_be_left_out = kind.argument.starts_with('[');
+      const std::string argument = kind.argument.empty() ? ""
+                                   : may_be_left_out     ? "[:" + kind.argument.substr(1)
+                                                         : ":" + kind.argument;
+      kinds += fmt::format("\n{}{}: {}", kind.name, argument, kind.meaning);
+    }
+    options.positionals("CHECKPOINT",
+                        checkpoints_,
+                        "Checkpoint files, or folders of files named step-N.*; the last is the "
+                        "centre, with --directions between the first");
+    options.text("-p,--problem", problem_, "FILE.toml", "Problem file: model and data", true);
+    options.text("-o,--output", output_, "OUT.h5", "Result file", true);
+    options.text("--directions", directions_, "KIND", kinds, true);
+    options.text("--grid",
+                 grid_,
+                 "NxM",
+                 "Points along alpha (direction 1) and beta (direction 2); 1xM and Nx1 are lines",
+                 true);
+    options.text("--span",
+                 span_,
+                 "A:B[,C:D]",
+                 "Ends of alpha and, after a comma, of beta (default: -1:1 for both)");
+    options.flag("--curvature",
+                 curvature_,
+                 "Also, at every point: gradient norm, smallest and largest eigenvalue and number "
+                 "of negative ones of the exact Hessian, and second derivatives in the plane");
+    options.choice("--normalization",
+                   normalization_,
+                   {"filter", "layer", "none"},
+                   "How random directions are scaled by the weights: by rows of matrices, by "
+                   "tensors, or not (default: filter; with --directions tensors: layer)");
+    options.flag("--leave-out-vectors",
+                 leaves_out_vectors_,
+                 "Random directions are zero in tensors of rank 0 and 1, such as biases");
+    options.text("--format", format_, "NAME", "Take only this format's files from folders");
+    options.seed("--seed", seed_, "Of what is drawn at random");
+    options.integer(
+        "--threads", threads_, 0, 4096, "Threads; 0 = one per core. Never changes a result");
+    options.flag("--force", force_, "Replace an existing result");
+    options.flag(
+        "--dry-run", dry_run_, "Check the inputs and foresee memory and time; compute nothing");
+    options.flag("--json", json_, "Print one JSON document on stdout");
+    options.flag("-q,--quiet", quiet_, "No progress and no summary");
+  }
+
+  ExitCode run() override {
+    const LandscapeRequest request = make_request();
+    if (dry_run_) return show_plan(plan_landscape(request));
+    catch_interrupts();
+    ProgressLine progress(quiet_);
+    const LandscapeResult result = run_landscape(request, [&](double fraction) {
+      progress.show("landscape", 0, 1, fraction);
+      return caught_signal() == 0;
+    });
+    progress.clear();
+    if (json_) {
+      print_json(document_of(result));
+    } else if (!quiet_) {
+      print_summary(result);
+    }
+    for (const std::string& warning : result.warnings) {
+      fmt::print(stderr, "hesscope landscape: warning: {}\n", warning);
+    }
+    return result.is_conclusive ? ExitCode::kDone : ExitCode::kInconclusive;
+  }
+
+  std::string on_interrupt() const override {
+    if (!has_unfinished_landscape(output_)) return Command::on_interrupt();
+    return fmt::format(
+        "interrupted; what is finished is kept in '{}.units', and the same command goes on from "
+        "there:\n  {} -o {}{}",
+        output_,
+        command_text(),
+        output_,
+        force_ ? " --force" : "");
+  }
+
+ private:
+  LandscapeRequest make_request() const {
+    LandscapeRequest request;
+    request.directions = directions_;
+    request.grid = parse_grid(grid_, span_);
+    const std::vector<std::filesystem::path> named(checkpoints_.begin(), checkpoints_.end());
+    request.checkpoints = expand_checkpoints(named, format_);
+    request.problem = problem_;
+    request.output = output_;
+    if (!normalization_.empty()) {
+      request.normalization = normalization_ == "filter"  ? Normalization::kFilter
+                              : normalization_ == "layer" ? Normalization::kLayer
+                                                          : Normalization::kNone;
+    }
+    request.leaves_out_vectors = leaves_out_vectors_;
+    request.curvature = curvature_;
+    request.seed = seed_;
+    request.overwrite = force_;
+    request.num_threads = threads_;
+    request.command = command_text();
+    return request;
+  }
+
+  // The command without what cannot change a result.
+  std::string command_text() const {
+    return fmt::format("hesscope landscape {} --problem {} --directions {} --grid {}{}{}{}{}{}{}",
+                       fmt::join(checkpoints_, " "),
+                       problem_,
+                       directions_,
+                       grid_,
+                       span_ == kDefaultSpan ? "" : fmt::format(" --span {}", span_),
+                       curvature_ ? " --curvature" : "",
+                       normalization_.empty() ? "" : " --normalization " + normalization_,
+                       leaves_out_vectors_ ? " --leave-out-vectors" : "",
+                       format_.empty() ? "" : " --format " + format_,
+                       seed_ == 0 ? "" : fmt::format(" --seed {}", seed_));
+  }
+
+  ExitCode show_plan(const LandscapePlan& plan) const {
+    if (json_) {
+      Json document;
+      document["command"] = "landscape";
+      document["dry_run"] = true;
+      document["output"] = output_;
+      document["model"] = plan.model_kind;
+      document["checkpoints"] = plan.num_checkpoints;
+      document["centre"] = plan.centre.string();
+      document["directions"] = plan.directions;
+      document["parameters"] = plan.num_parameters;
+      document["samples"] = plan.num_samples;
+      document["points"] = plan.num_points;
+      document["peak_memory_bytes"] = plan.peak_memory_bytes;
+      document["seconds"] = plan.seconds;
+      print_json(document);
+    } else {
+      fmt::print(
+          "model        {}\ncheckpoints  {}\ncentre       {}\nparameters   {}\nsamples      {}\n"
+          "points       {}\nmemory       about {}\ntime         about {}\noutput       {} ({})\n",
+          plan.model_kind,
+          plan.num_checkpoints,
+          plan.centre.string(),
+          plan.num_parameters,
+          plan.num_samples,
+          plan.num_points,
+          bytes_text(plan.peak_memory_bytes),
+          duration_text(plan.seconds),
+          output_,
+          output_state());
+      for (const std::string& direction : plan.directions) {
+        fmt::print("direction    {}\n", direction);
+      }
+    }
+    return ExitCode::kDone;
+  }
+
+  // What a run would find at the output's place.
+  std::string_view output_state() const {
+    const std::filesystem::path folder = std::filesystem::path(output_).parent_path();
+    if (!folder.empty() && !std::filesystem::is_directory(folder)) {
+      return "its folder does not exist: a run would fail";
+    }
+    if (has_unfinished_landscape(output_)) return "begun: a run would go on with it";
+    if (!force_ && std::filesystem::exists(output_)) return "exists: a run would need --force";
+    return "not written: dry run";
+  }
+
+  Json document_of(const LandscapeResult& result) const {
+    Json document;
+    document["command"] = "landscape";
+    document["hesscope_version"] = kVersion;
+    document["output"] = output_;
+    document["centre"] = result.centre;
+    document["checkpoints"] = Json::array();
+    for (const CheckpointSummary& summary : result.checkpoints) {
+      document["checkpoints"].push_back(json_of(summary));
+    }
+    Json& landscape = document["landscape"];
+    landscape["points"] = result.num_points;
+    landscape["non_finite_points"] = result.num_non_finite;
+    for (const HeadlineNumber& number : result.numbers) {
+      landscape[number.name] = json_number(number.value);
+      if (number.status != Status::kOk) {
+        landscape[number.name + "_status"] = to_string(number.status);
+      }
+    }
+    document["warnings"] = result.warnings;
+    document["timings"] = {{"load_seconds", result.timings.load_seconds},
+                           {"directions_seconds", result.timings.directions_seconds},
+                           {"grid_seconds", result.timings.grid_seconds},
+                           {"write_seconds", result.timings.write_seconds},
+                           {"total_seconds", result.timings.total_seconds}};
+    return document;
+  }
+
+  void print_summary(const LandscapeResult& result) const {
+    std::vector<std::vector<std::string>> rows = {{"/", "loss", "gradient_norm"}};
+    for (const HeadlineNumber& number : result.checkpoints.front().numbers) {
+      rows[0].push_back(number.name);
+    }
+    for (const CheckpointSummary& summary : result.checkpoints) {
+      rows.push_back({summary.checkpoint.path.filename().string(),
+                      cell_text(summary.loss, summary.status),
+                      cell_text(summary.gradient_norm, summary.status)});
+      for (const HeadlineNumber& number : summary.numbers) {
+        rows.back().push_back(cell_text(number.value, number.status));
+      }
+    }
+    fmt::print("{}", table_text(rows));
+    rows.assign(1, {"/landscape", ""});
+    for (const HeadlineNumber& number : result.numbers) {
+      rows.push_back({number.name, cell_text(number.value, number.status)});
+    }
+    fmt::print("\n{}\n", table_text(rows));
+    if (result.num_non_finite > 0) {
+      fmt::print(
+          "the loss is not finite at {} of {} points\n", result.num_non_finite, result.num_points);
+    }
+    fmt::print("written to {} in {}\n", output_, duration_text(result.timings.total_seconds));
+  }
+
+  static std::string cell_text(double value, Status status) {
+    return status == Status::kOk ? number_text(value) : std::string(to_string(status));
+  }
+
+  static constexpr const char* kDefaultSpan = "-1:1";
+
+  std::vector<std::string> checkpoints_;
+  std::string problem_;
+  std::string output_;
+  std::string directions_;
+  std::string grid_;
+  std::string span_ = kDefaultSpan;
+  std::string normalization_;
+  std::string format_;
+  std::uint64_t seed_ = 0;
+  int threads_ = 0;
+  bool curvature_ = false;
+  bool leaves_out_vectors_ = false;
+  bool force_ = false;
+  bool dry_run_ = false;
+  bool json_ = false;
+  bool quiet_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_landscape_command() { return std::make_unique<LandscapeCommand>(); }
+
+}  // namespace hesscope::cli

@@ -1,0 +1,425 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Landscapes: every point recomputed by NumPy, opened by foreign readers, the same bytes after any interruption."""
+import hashlib
+import json
+import math
+import signal
+import subprocess
+import time
+
+import h5py
+import numpy as np
+import xarray
+
+import program
+from program import BAD_INPUT, DATA, DONE, FAILED, FIXTURES, INCONCLUSIVE, INTERRUPTED, PROBLEM, USAGE, checkpoint
+
+OK, NOT_COMPUTED, NON_FINITE = 0, 1, 2
+MLP = FIXTURES / "mlp-spirals-tanh"
+FULL = FIXTURES / "linear-attention-full-s3"
+
+
+def read_arrays(path):
+    with np.load(path) as file:
+        return {name: file[name].astype(np.float64) for name in file.files}
+
+
+def flat(arrays, names):
+    return np.concatenate([arrays[name].ravel() for name in names])
+
+
+def unflat(theta, arrays, names):
+    parts, offset = {}, 0
+    for name in names:
+        size = arrays[name].size
+        parts[name] = theta[offset:offset + size].reshape(arrays[name].shape)
+        offset += size
+    return parts
+
+
+def linear_attention_loss(weights, data, layers):
+    """design of the model in words: Z <- Z + (1/n) P Z M Z^T Q Z, TF = -Z[-1, -1]; sparse P, Q are padded."""
+    Z, target = data["Z"].astype(np.float64), data["target"].astype(np.float64)
+    size, n = Z.shape[1], Z.shape[2] - 1
+    total = 0.0
+    for z, y in zip(Z, target):
+        for layer in range(layers):
+            P, Q = weights[f"layers.{layer}.P"], weights[f"layers.{layer}.Q"]
+            if len(P) < size:
+                P = np.pad(P, (0, 1))
+                P[-1, -1] = 1
+                Q = np.pad(Q, (0, 1))
+            z = z + P @ z[:, :n] @ z[:, :n].T @ Q @ z / n
+        total += (-z[-1, -1] - y) ** 2
+    return total / len(Z)
+
+
+def mlp_loss(weights, data):
+    layers = len(weights) // 2
+    hidden = data["inputs"].astype(np.float64)
+    for i in range(layers):
+        hidden = hidden @ weights[f"layers.{i}.weight"].T + weights[f"layers.{i}.bias"]
+        if i < layers - 1:
+            hidden = np.tanh(hidden)
+    top = hidden.max(axis=1, keepdims=True)
+    logs = top[:, 0] + np.log(np.exp(hidden - top).sum(axis=1))
+    return np.mean(logs - hidden[np.arange(len(hidden)), data["target"].astype(int)])
+
+
+class Case(program.Case):
+    def landscape(self, *arguments, output="out.h5", problem=PROBLEM, expect=DONE):
+        done = self.run_program("landscape", *arguments, "--problem", problem, "-o", output)
+        self.assertEqual(done.returncode, expect, done.stderr)
+        return done
+
+    def open(self, name="out.h5"):
+        file = h5py.File(self.folder / name)
+        self.addCleanup(file.close)
+        return file["landscape"]
+
+    def digest(self, name="out.h5"):
+        return hashlib.sha256((self.folder / name).read_bytes()).hexdigest()
+
+    def assert_close(self, found, wanted, tolerance):
+        error, scale = np.abs(np.asarray(found) - wanted).max(), np.abs(wanted).max()
+        self.assertTrue(error <= tolerance * scale, f"off by {error:.2e}, of {scale:.2e}")
+
+
+class Numbers(Case):
+    def check_losses(self, path, problem, loss, options=()):
+        self.landscape(path, "--directions", "random", "--grid", "5x5", "--span", "-0.5:0.75,-0.25:0.5", "--seed", 3,
+                       *options, problem=problem)
+        group = self.open()
+        with h5py.File(self.folder / "out.h5") as file:
+            names = [name.decode() for name in file["parameter_name"][:]]
+        arrays = read_arrays(path)
+        theta = flat(arrays, names)
+        alpha, beta = group["alpha"][:], group["beta"][:]
+        np.testing.assert_array_equal(alpha[[0, -1]], [-0.5, 0.75])
+        np.testing.assert_array_equal(beta[[0, -1]], [-0.25, 0.5])
+        self.assertEqual(group["loss"].shape, (5, 5))
+        wanted = np.array([[loss(unflat(theta + a * group["direction_1"][:] + b * group["direction_2"][:],
+                                        arrays, names)) for a in alpha] for b in beta])
+        # Every point by itself: losses differ by orders of magnitude over the plane.
+        error = np.abs(group["loss"][:] / wanted - 1).max()
+        self.assertTrue(error <= 1e-11, error)
+        self.assertTrue(np.ptp(wanted) > 1e-3)
+        self.assertTrue((group["loss_status"][:] == OK).all())
+
+    def test_an_mlp_has_the_losses_of_numpy(self):
+        data = read_arrays(MLP / "eval.npz")
+        self.check_losses(MLP / "step-000400.npz", MLP / "problem.toml", lambda w: mlp_loss(w, data))
+
+    def test_linear_attention_has_the_losses_of_numpy(self):
+        data = read_arrays(DATA / "eval.npz")
+        self.check_losses(checkpoint(500), PROBLEM, lambda w: linear_attention_loss(w, data, 3))
+
+    def test_full_linear_attention_has_the_losses_of_numpy(self):
+        data = read_arrays(FULL / "eval.npz")
+        layers = len(read_arrays(FULL / "step-000200.npz")) // 2
+        self.check_losses(FULL / "step-000200.npz", FULL / "problem.toml",
+                          lambda w: linear_attention_loss(w, data, layers), options=["--curvature"])
+
+    def test_curvature_at_the_centre_is_that_of_pytorch(self):
+        self.landscape(checkpoint(500), "--directions", "eigen:0,-1", "--grid", "3x3", "--span", "-0.1:0.1",
+                       "--curvature")
+        group, golden = self.open(), program.golden(500)
+        H, values = golden["hessian"], golden["eigenvalues"]
+        norm = np.abs(values).max()
+        d = np.stack([group["direction_1"][:], group["direction_2"][:]])
+        for found, wanted in ((group["lambda_max"][1, 1], values[-1]), (group["lambda_min"][1, 1], values[0]),
+                              (group["plane_hessian_11"][1, 1], values[-1]), (group["plane_hessian_12"][1, 1], 0),
+                              (group["plane_hessian_22"][1, 1], values[0]), (group["rayleigh_1"][()], values[-1]),
+                              (group["rayleigh_2"][()], values[0]), (group["eigenvalue_1"][()], values[-1]),
+                              (group["eigenvalue_2"][()], values[0]), (group["centre_lambda_max"][()], values[-1]),
+                              (group["centre_lambda_min"][()], values[0])):
+            self.assertTrue(abs(found - wanted) <= 1e-10 * norm, (found, wanted))
+        self.assertTrue(np.linalg.norm(H @ d[0] - values[-1] * d[0]) <= 1e-9 * norm)
+        self.assert_close(group["gradient_norm"][1, 1], np.linalg.norm(golden["gradient"]), 1e-10)
+        self.assert_close(group["slope_1"][()], golden["gradient"] @ d[0], 1e-9)
+        # A count at every point, of a Hessian of 150 rows.
+        index = group["index"][:]
+        self.assertEqual(index.dtype, np.int64)
+        self.assertTrue(((index > 0) & (index < 150)).all())
+        self.assertAlmostEqual(int(index[1, 1]), int((values < -1e-10 * norm).sum()), delta=0)
+
+    def test_the_surface_bends_as_its_curvature_says(self):
+        # Second differences of the losses against the exact second derivatives in the plane: their truncation,
+        # of the order of h^2, is some 2e-6 here, their rounding some 1e-9.
+        h = 1e-4
+        self.landscape(checkpoint(500), "--directions", "random", "--grid", "3x3", "--span", f"-{h}:{h}", "--curvature")
+        group = self.open()
+        loss = group["loss"][:]
+        self.assert_close((loss[1, 2] - 2 * loss[1, 1] + loss[1, 0]) / h**2, group["plane_hessian_11"][1, 1], 1e-5)
+        self.assert_close((loss[2, 1] - 2 * loss[1, 1] + loss[0, 1]) / h**2, group["plane_hessian_22"][1, 1], 1e-5)
+        self.assert_close((loss[2, 2] - loss[2, 0] - loss[0, 2] + loss[0, 0]) / (4 * h**2),
+                          group["plane_hessian_12"][1, 1], 1e-5)
+
+    def test_the_trajectory_is_projected_by_least_squares(self):
+        self.landscape(DATA / "adam", "--directions", "random", "--grid", "2x2")
+        group = self.open()
+        with h5py.File(self.folder / "out.h5") as file:
+            names = [name.decode() for name in file["parameter_name"][:]]
+            losses = file["loss"][:]
+        points = [flat(read_arrays(checkpoint(step)), names) for step in program.STEPS]
+        plane = np.stack([group["direction_1"][:], group["direction_2"][:]], axis=1)
+        np.testing.assert_array_equal(group["trajectory_step"][:], program.STEPS)
+        np.testing.assert_array_equal(group["trajectory_loss"][:], losses)
+        for i, point in enumerate(points):
+            step = point - points[-1]
+            along = np.linalg.lstsq(plane, step, rcond=None)[0]
+            self.assertTrue(abs(group["trajectory_alpha"][i] - along[0]) <= 1e-12)
+            self.assertTrue(abs(group["trajectory_beta"][i] - along[1]) <= 1e-12)
+            self.assertTrue(abs(group["trajectory_residual"][i] - np.linalg.norm(step - plane @ along)) <= 1e-11)
+        self.assertEqual((group["trajectory_alpha"][-1], group["trajectory_residual"][-1]), (0, 0))
+
+    def test_pca_is_the_svd_of_the_steps(self):
+        self.landscape(DATA / "sgdm", "--directions", "pca", "--grid", "2x2")
+        group = self.open()
+        names = [f"layers.{layer}.{name}" for layer in range(3) for name in "PQ"]
+        points = np.stack([flat(read_arrays(checkpoint(step, "sgdm")), names) for step in program.STEPS])
+        _, sizes, rows = np.linalg.svd(points[:-1] - points[-1], full_matrices=False)
+        for k in (0, 1):
+            self.assertTrue(abs(abs(rows[k] @ group[f"direction_{k + 1}"][:]) - 1) <= 1e-12)
+            self.assert_close(group[f"explained_{k + 1}"][()], sizes[k]**2 / (sizes**2).sum(), 1e-10)
+
+    def test_the_way_between_two_checkpoints_has_a_barrier(self):
+        self.landscape(checkpoint(1500), checkpoint(1500, "sgdm"), "--directions", "between", "--grid", "33x1",
+                       "--span", "0:1", "--curvature")
+        group = self.open()
+        t, loss, ends = group["alpha"][:], group["loss"][0], group["trajectory_loss"][:]
+        self.assertEqual(loss[0], ends[0])
+        self.assert_close(loss[-1], ends[1], 1e-11)
+        above = loss - ((1 - t) * ends[0] + t * ends[1])
+        self.assertTrue(above.max() > 0)
+        self.assert_close(group["barrier_height"][()], above.max(), 1e-13)
+        self.assertEqual(group["barrier_alpha"][()], t[above.argmax()])
+        self.assertTrue((group["lambda_max"][0] > 0).all())
+        self.assertTrue(abs(group["trajectory_alpha"][1] - 1) <= 1e-14)
+        # A line has no second direction.
+        self.assertTrue(np.isnan(group["direction_2"][:]).all())
+        self.assertEqual(group["direction_2_status"][()], NOT_COMPUTED)
+        self.assertTrue((group["plane_hessian_12_status"][:] == NOT_COMPUTED).all())
+
+    def test_lines_and_points_lie_where_they_should(self):
+        for grid, shape in (("7x1", (1, 7)), ("1x7", (7, 1)), ("1x1", (1, 1))):
+            with self.subTest(grid=grid):
+                self.landscape(checkpoint(500), "--directions", "random", "--grid", grid, "--span", "-1:1", "--force")
+                group = self.open()
+                self.assertEqual(group["loss"].shape, shape)
+                middle = group["loss"][:].ravel()[group["loss"].size // 2]
+                self.assertEqual(middle, group["trajectory_loss"][0])
+                group.file.close()
+
+    def test_a_far_point_that_overflows_is_a_fact(self):
+        done = self.landscape(checkpoint(500), "--directions", "random", "--grid", "3x3", "--span", "-1e90:1e90",
+                              "--curvature", "--json")
+        self.assertEqual(done.stderr, "")
+        self.assertEqual(json.loads(done.stdout)["landscape"]["non_finite_points"], 8)
+        group = self.open()
+        for name in ("loss", "lambda_max", "gradient_norm"):
+            status = group[name + "_status"][:]
+            self.assertEqual(status[1, 1], OK)
+            self.assertEqual((status == NON_FINITE).sum(), 8)
+            np.testing.assert_array_equal(np.isnan(group[name][:]), status != OK)
+
+    def test_a_checkpoint_on_the_way_that_is_not_finite(self):
+        arrays = program.weights(500)
+        arrays["layers.0.P"][0, 0] = np.nan
+        self.write_checkpoint("bad.npz", arrays)
+        done = self.landscape("bad.npz", checkpoint(500), "--directions", "random", "--grid", "3x3",
+                              expect=INCONCLUSIVE)
+        self.assertIn("bad.npz: non_finite", done.stderr)
+        group = self.open()
+        np.testing.assert_array_equal(group["trajectory_alpha_status"][:], [NON_FINITE, OK])
+        np.testing.assert_array_equal(group["trajectory_loss_status"][:], [NON_FINITE, OK])
+        self.assertTrue((group["loss_status"][:] == OK).all())
+
+
+class Readers(Case):
+    def test_opens_in_xarray_with_both_engines(self):
+        self.landscape(DATA / "adam", "--directions", "pca", "--grid", "4x3", "--curvature")
+        with h5py.File(self.folder / "out.h5") as file:
+            self.assertEqual(file.attrs["complete"], 1)
+            for name in ("data_sha256", "configuration_sha256", "history", "problem", "source"):
+                self.assertTrue(file.attrs[name])
+            for name, variable in file["landscape"].items():
+                if name == "step":
+                    continue  # a bare dimension
+                for attribute in ("long_name", "units", "definition"):
+                    self.assertTrue(variable.attrs[attribute], name)
+        plane = ("beta", "alpha")
+        layout = {"alpha": ("alpha",), "beta": ("beta",), "loss": plane, "gradient_norm": plane, "lambda_min": plane,
+                  "lambda_max": plane, "index": plane, "plane_hessian_11": plane, "plane_hessian_12": plane,
+                  "plane_hessian_22": plane, "direction_1": ("parameter",), "direction_2": ("parameter",),
+                  "trajectory_step": ("step",), "trajectory_alpha": ("step",), "trajectory_beta": ("step",),
+                  "trajectory_residual": ("step",), "trajectory_loss": ("step",), "quadratic_error_rms": ()}
+        sizes = {"alpha": 4, "beta": 3, "step": 5, "parameter": 150}
+        for engine in ("netcdf4", "h5netcdf"):
+            with self.subTest(engine=engine), \
+                    xarray.open_dataset(self.folder / "out.h5", engine=engine, group="landscape") as data:
+                for name, dimensions in layout.items():
+                    self.assertEqual(data[name].dims, dimensions, name)
+                    self.assertEqual(data[name].shape, tuple(sizes[d] for d in dimensions), name)
+                np.testing.assert_array_equal(data.loss.sel(alpha=1, beta=-1).values, data.loss.values[0, -1])
+                self.assertEqual(data.attrs["directions"], "pca")
+                with xarray.open_dataset(self.folder / "out.h5", engine=engine) as root:
+                    self.assertEqual(root.step.values.tolist(), list(program.STEPS))
+
+    def test_ncdump_and_inspect_know_it(self):
+        self.landscape(checkpoint(500), "--directions", "update:sign", "--grid", "3x2")
+        done = subprocess.run(["ncdump", "-h", self.folder / "out.h5"], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("double loss(beta, alpha) ;", done.stdout)
+        self.assertNotIn("phony", done.stdout)
+        done = self.run_program("inspect", "out.h5")
+        self.assertEqual(done.returncode, DONE, done.stderr)
+        self.assertIn("landscape", done.stdout)
+
+
+class SameBytes(Case):
+    GRID = ("--directions", "random", "--grid", "101x101", "--span", "-0.2:0.2")
+
+    def test_for_any_number_of_threads(self):
+        for options in (self.GRID, ("--directions", "random", "--grid", "9x9", "--curvature")):
+            digests = set()
+            for threads in (1, 2, 3):
+                self.landscape(checkpoint(500), *options, "--threads", threads, "--force")
+                digests.add(self.digest())
+            self.assertEqual(len(digests), 1)
+
+    def interrupted(self, how, expect):
+        """A run ended by a signal after its first tiles; False if it was too fast for that."""
+        units = self.folder / "out.h5.units"
+        process = subprocess.Popen(self.command("landscape", checkpoint(500), *self.GRID, "--problem", PROBLEM,
+                                                "-o", "out.h5", "--threads", 1),
+                                   cwd=self.folder, env=self.environment(), stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        while process.poll() is None and len(list(units.glob("tile-*.unit"))) < 2:
+            time.sleep(0.001)
+        process.send_signal(how)
+        _, errors = process.communicate(timeout=300)
+        if process.returncode == DONE:
+            return False
+        self.assertEqual(process.returncode, expect, errors)
+        self.assertFalse((self.folder / "out.h5").exists())
+        if how == signal.SIGINT:
+            self.assertIn("the same command goes on from there", errors)
+            self.assertIn("hesscope landscape", errors)
+        return len(list(units.glob("tile-*.unit"))) >= 2
+
+    def test_after_an_interruption_of_either_kind(self):
+        self.landscape(checkpoint(500), *self.GRID, output="whole.h5")
+        whole = self.digest("whole.h5")
+        for how, expect in ((signal.SIGINT, INTERRUPTED), (signal.SIGKILL, -signal.SIGKILL)):
+            with self.subTest(how=how):
+                for _ in range(20):
+                    if self.interrupted(how, expect):
+                        break
+                    (self.folder / "out.h5").unlink()
+                else:
+                    self.fail("the run was never caught in the middle")
+                kept = {p: p.stat().st_mtime_ns for p in (self.folder / "out.h5.units").glob("tile-*.unit")}
+                self.assertTrue(len(kept) >= 2)
+                self.landscape(checkpoint(500), *self.GRID)
+                self.assertEqual(self.digest(), whole)
+                self.assertEqual(self.files() - {"out.h5", "whole.h5"}, set())
+                (self.folder / "out.h5").unlink()
+
+    def test_whatever_is_printed_and_wherever_it_goes(self):
+        small = ("--directions", "eigen", "--grid", "3x3")
+        self.landscape(checkpoint(500), *small, "--quiet")
+        self.landscape(checkpoint(500), *small, "--json", output="other name.h5")
+        self.assertEqual(self.digest(), self.digest("other name.h5"))
+
+    def test_not_for_another_seed(self):
+        self.landscape(checkpoint(500), "--directions", "random", "--grid", "3x3")
+        self.landscape(checkpoint(500), "--directions", "random", "--grid", "3x3", "--seed", 1, output="other.h5")
+        self.assertNotEqual(self.digest(), self.digest("other.h5"))
+
+
+class Console(Case):
+    def test_json_is_one_document(self):
+        done = self.landscape(DATA / "adam", "--directions", "random", "--grid", "3x3", "--json")
+        document = json.loads(done.stdout)
+        self.assertEqual(document["command"], "landscape")
+        self.assertEqual(document["output"], "out.h5")
+        self.assertEqual([c["step"] for c in document["checkpoints"]], list(program.STEPS))
+        self.assertEqual(document["centre"], 4)
+        self.assertEqual(document["landscape"]["points"], 9)
+        self.assertEqual(document["warnings"], [])
+        self.assertTrue(math.isfinite(document["landscape"]["rayleigh_1"]))
+        self.assertTrue(0 < document["timings"]["grid_seconds"] <= document["timings"]["total_seconds"])
+
+    def test_a_dry_run_writes_nothing(self):
+        done = self.landscape(checkpoint(500), "--directions", "eigen", "--grid", "3x3", "--dry-run", "--json")
+        document = json.loads(done.stdout)
+        self.assertEqual((document["points"], document["parameters"], document["dry_run"]), (9, 150, True))
+        done = self.landscape(checkpoint(500), "--directions", "eigen", "--grid", "3x3", "--dry-run")
+        self.assertIn("points       9\n", done.stdout)
+        self.assertEqual(self.files(), set())
+
+    def test_quiet_says_nothing_and_the_summary_names_the_file(self):
+        self.assertEqual(self.landscape(checkpoint(500), "--directions", "random", "--grid", "3x3", "-q").stdout, "")
+        done = self.landscape(checkpoint(500), "--directions", "random", "--grid", "3x3", "--force")
+        self.assertIn("written to out.h5", done.stdout)
+        self.assertEqual(done.stderr, "")
+
+
+class Refusals(Case):
+    def refuses(self, code, checkpoints, options, *mentions, output="out.h5"):
+        before = self.files()
+        done = self.run_program("landscape", *checkpoints, "--problem", PROBLEM, "-o", output, *options)
+        self.assertEqual(done.returncode, code, done.stderr)
+        self.assertEqual(done.stdout, "")
+        for text in mentions:
+            self.assertIn(str(text), done.stderr.splitlines()[0])
+        self.assertEqual(self.files(), before)
+
+    def test_usage(self):
+        one, grid, random = [checkpoint(500)], ("--grid", "3x3"), ("--directions", "random")
+        for checkpoints, options, mentions in (
+                (one, grid, ["--directions"]),
+                (one, random, ["--grid"]),
+                (one, ("--directions", "randon", *grid), ["'randon'", "did you mean 'random'"]),
+                (one, ("--directions", "pca", *grid), ["at least 3", "got 1"]),
+                (one, ("--directions", "between", *grid), ["exactly 2", "got 1"]),
+                (one, ("--directions", "eigen:0,150", *grid), ["'150'"]),
+                (one, ("--directions", "update:adam", *grid), ["'adam'", "gradient, sign"]),
+                (one, ("--directions", "tensors:layers.0.P,layers.9.Q", *grid), ["'layers.9.Q'"]),
+                (one, ("--directions", "eigen", "--normalization", "filter", *grid), ["--normalization"]),
+                (one, ("--directions", "eigen", "--leave-out-vectors", *grid), ["--leave-out-vectors"]),
+                (one, (*random, "--normalization", "fliter", *grid), ["did you mean 'filter'"]),
+                (one, (*random, "--grid", "3by3"), ["--grid must be NxM", "'3by3'"]),
+                (one, (*random, "--grid", "0x3"), ["--grid must be NxM"]),
+                (one, (*random, *grid, "--span", "1:-1"), ["ascends"]),
+                (one, (*random, *grid, "--span", "1"), ["--span must be A:B"]),
+                (one, (*random, *grid, "--seed=-1"), ["--seed"])):
+            with self.subTest(options=options):
+                self.refuses(USAGE, checkpoints, options, *mentions)
+
+    def test_inputs(self):
+        grid = ("--grid", "3x3")
+        self.refuses(BAD_INPUT, ["nothere.npz"], ("--directions", "random", *grid), "nothere.npz")
+        self.refuses(BAD_INPUT, [checkpoint(500)], ("--directions", "file:nothere.npz", *grid), "nothere.npz")
+        self.refuses(BAD_INPUT, [checkpoint(500)], ("--directions", f"file:{checkpoint(0)}", *grid), "direction_1")
+        self.refuses(BAD_INPUT, [checkpoint(500)] * 2, ("--directions", "between", *grid), "is zero")
+        self.refuses(BAD_INPUT, [checkpoint(500)] * 3, ("--directions", "pca", *grid), "the same")
+        arrays = program.weights(500)
+        arrays["layers.0.P"][0, 0] = np.inf
+        self.write_checkpoint("bad.npz", arrays)
+        self.refuses(BAD_INPUT, ["bad.npz"], ("--directions", "random", *grid), "bad.npz", "NaN or infinity")
+
+    def test_outputs(self):
+        options = ("--directions", "random", "--grid", "3x3")
+        (self.folder / "out.h5").write_text("precious")
+        self.refuses(FAILED, [checkpoint(500)], options, "out.h5", "--force")
+        self.assertEqual((self.folder / "out.h5").read_text(), "precious")
+        self.landscape(checkpoint(500), *options, "--force")
+        np.savez(self.folder / "d.npz", direction_1=np.eye(1, 150)[0], direction_2=np.eye(1, 150, 1)[0])
+        self.refuses(USAGE, [checkpoint(500)], ("--directions", "file:d.npz", "--grid", "3x3", "--force"), "input",
+                     output="d.npz")
+
+
+if __name__ == "__main__":
+    program.main()
