@@ -143,7 +143,7 @@ class NoiseAnalyzer final : public Analyzer {
 
   void describe(const VectorXd& norms, Record& record) const {
     record.set("norm", norms);
-    const Summary summary = summarize(norms);
+    const Summary summary = hesscope::summarize(norms);
     set(record, "mean", summary.mean);
     set(record, "standard_deviation", summary.standard_deviation);
     set(record, "median", summary.median);
@@ -194,7 +194,7 @@ class NoiseAnalyzer final : public Analyzer {
       record.set_rows("ladder_" + name, values, Status::kOk);
     };
     const auto of_summary = [](Statistic Summary::*member) {
-      return [member](const VectorXd& norms) { return summarize(norms).*member; };
+      return [member](const VectorXd& norms) { return hesscope::summarize(norms).*member; };
     };
     set_rung("mean", of_summary(&Summary::mean));
     set_rung("standard_deviation", of_summary(&Summary::standard_deviation));
