@@ -236,6 +236,14 @@ class AllGroups(program.Case):
                               np.abs(values).max())
 
 
+class TwoRuns(program.Case):
+    def test_the_first_checkpoint_of_each_has_none_before_it(self):
+        self.analyze(DATA / "adam", DATA / "sgdm", "--eigenpairs", 1, "--only", "eigenpairs")
+        with h5py.File(self.folder / "out.h5") as file:
+            status = file["eigenpairs/overlap_largest_status"][:]
+        self.assertEqual([i for i, s in enumerate(status) if s != OK], [0, 5])
+
+
 class OtherModels(program.Case):
     def test_zeros_of_every_fixture_are_explained(self):
         for folder in sorted(p.name for p in FIXTURES.iterdir() if any(p.glob("step-*.npz"))):

@@ -168,7 +168,11 @@ class Run {
       return;
     }
     const std::shared_ptr<PointAnalysis> point = make_point(i);
-    if (last_point_ == nullptr && i > 0) last_point_ = make_point(i - 1);
+    if (point->index() == 0) {
+      last_point_.reset();  // what came before is of another run
+    } else if (last_point_ == nullptr) {
+      last_point_ = make_point(i - 1);
+    }
     point->set_previous(std::exchange(last_point_, point));
     if (is_root_missing) keep(kRoot, detail::root_record(*point));
     for (const ChosenAnalyzer* chosen : missing)
