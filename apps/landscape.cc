@@ -74,11 +74,13 @@ class LandscapeCommand final : public Command {
     options.text("-p,--problem", problem_, "FILE.toml", "Problem file: model and data", true);
     options.text("-o,--output", output_, "OUT.h5", "Result file", true);
     options.text("--directions", directions_, "KIND", kinds, true);
-    options.text("--grid",
-                 grid_,
-                 "NxM",
-                 "Points along alpha (direction 1) and beta (direction 2); 1xM and Nx1 are lines",
-                 true);
+    options.text(
+        "--grid",
+        grid_,
+        "NxM",
+        "Points along alpha (direction 1) and beta (direction 2); 1xM and Nx1 are lines through "
+        "the centre",
+        true);
     options.text("--span",
                  span_,
                  "A:B[,C:D]",

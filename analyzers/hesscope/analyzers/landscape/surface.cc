@@ -32,13 +32,13 @@ Eigen::Index points_per_tile(const Objective& objective, bool curvature) {
       std::clamp(points, static_cast<double>(kFewestPoints), static_cast<double>(kMostPoints)));
 }
 
-// Points at a time: each has matrices of its own.
-Eigen::Index concurrent_points(const Objective& objective, bool curvature, int num_threads) {
+// Points at a time: each has matrices of its own. On threads they leave none waiting where samples
+// are few; where they are not, the objective's own threads find theirs taken.
+int concurrent_points(const Objective& objective, const Surface::Options& options) {
   const auto n = static_cast<double>(objective.num_parameters());
-  const double bytes = 4 * n * (curvature ? n : 1) * sizeof(double);
-  return std::clamp(static_cast<Eigen::Index>(kMemoryOfPoints / bytes),
-                    Eigen::Index{1},
-                    Eigen::Index{num_threads});
+  const double bytes = 4 * n * (options.curvature ? n : 1) * sizeof(double);
+  const double most = Executor(options.num_threads).num_threads();
+  return static_cast<int>(std::clamp(kMemoryOfPoints / bytes, 1.0, most));
 }
 
 }  // namespace
@@ -83,7 +83,8 @@ Surface::Surface(const Objective& objective, Plane plane, Grid grid, Options opt
       grid_(std::move(grid)),
       options_(options),
       quantities_(surface_quantities(options.curvature)),
-      points_per_tile_(hesscope::points_per_tile(objective, options.curvature)) {
+      points_per_tile_(hesscope::points_per_tile(objective, options.curvature)),
+      executor_(concurrent_points(objective, options)) {
   const Eigen::Index n = objective.num_parameters();
   const Eigen::Index num_directions = plane_.directions.cols();
   if (plane_.centre.size() != n || plane_.directions.rows() != n || num_directions < 1 ||
@@ -116,17 +117,17 @@ std::vector<Surface::Value> Surface::evaluate(
     return {status == Status::kOk ? value : kNan, status};
   };
   const Eigen::VectorXd theta = plane_.at(grid_.alpha_of(point), grid_.beta_of(point));
-  std::vector<Value> values = {value_of(objective_->value(theta))};
-  if (!options_.curvature) return values;
-  if (values[0].status != Status::kOk) {
-    values.resize(quantities_.size(), {kNan, Status::kNonFinite});
-    return values;
-  }
+  if (!options_.curvature) return {value_of(objective_->value(theta))};
   PointAnalysis at(
       *objective_, theta, {.method = SpectrumMethod::kDense, .progress = [&advance](double) {
                              advance(0);
                              return true;
                            }});
+  std::vector<Value> values = {value_of(at.loss())};
+  if (values[0].status != Status::kOk) {
+    values.resize(quantities_.size(), {kNan, Status::kNonFinite});
+    return values;
+  }
   const Spectrum& spectrum = at.spectrum();
   values.push_back(value_of(at.gradient().norm()));
   values.push_back(value_of(spectrum.smallest.value, spectrum.status));
@@ -160,13 +161,8 @@ Record Surface::tile(Eigen::Index tile, const std::function<void(Eigen::Index)>&
     points[static_cast<std::size_t>(i)] = evaluate(first + i, guarded);
     guarded(1);
   };
-  // Points on threads leave no thread waiting where samples are few; where they are not, the
-  // objective's own threads find theirs taken.
-  const Executor all(options_.num_threads);
-  const Executor executor(
-      static_cast<int>(concurrent_points(*objective_, options_.curvature, all.num_threads())));
-  if (executor.num_threads() > 1) {
-    executor.for_each(count, work_off);
+  if (executor_.num_threads() > 1) {
+    executor_.for_each(count, work_off);
   } else {
     for (Eigen::Index i = 0; i < count; ++i) work_off(i);
   }

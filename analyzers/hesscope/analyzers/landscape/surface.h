@@ -9,6 +9,7 @@
 #include <hesscope/analyzers/landscape/grid.h>
 #include <hesscope/analyzers/landscape/plane.h>
 #include <hesscope/analyzers/record.h>
+#include <hesscope/core/executor.h>
 #include <hesscope/objective/objective.h>
 
 namespace hesscope {
@@ -47,8 +48,8 @@ class Surface {
   /// and NAME_status, with the Status of each point as a number.
   /// @param  advance  called with the number of points just done, or with 0 in between, from one
   ///                  thread at a time; what it throws ends the tile and is rethrown.
-  /// @cost   a value for each point, or with curvature a Hessian, a full decomposition
-  ///         (dense_spectrum) and four n x n matrices for each thread, as many as 2 GiB hold.
+  /// @cost   a value for each point; with curvature a gradient, a Hessian and a full decomposition
+  ///         (dense_spectrum), and four n x n matrices for each thread, as many as 2 GiB hold.
   Record tile(Eigen::Index tile, const std::function<void(Eigen::Index)>& advance) const;
 
  private:
@@ -66,6 +67,7 @@ class Surface {
   Options options_;
   std::vector<Quantity> quantities_;
   Eigen::Index points_per_tile_;
+  Executor executor_;
 };
 
 /// The quantities of a surface, with or without curvature.
