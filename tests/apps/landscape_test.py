@@ -223,6 +223,21 @@ class Numbers(Case):
             self.assertEqual((status == NON_FINITE).sum(), 8)
             np.testing.assert_array_equal(np.isnan(group[name][:]), status != OK)
 
+    def test_a_centre_whose_loss_overflows(self):
+        self.write_checkpoint("big.npz", {name: 1e150 * value for name, value in program.weights(500).items()})
+        for kind, directions in (("random", OK), ("eigen", NON_FINITE), ("update:sign", NON_FINITE)):
+            with self.subTest(kind=kind):
+                done = self.landscape("big.npz", "--directions", kind, "--grid", "3x3", "--curvature", "--force",
+                                      expect=INCONCLUSIVE)
+                self.assertEqual(done.stderr.count("warning"), 1, done.stderr)
+                self.assertIn("big.npz: non_finite", done.stderr)
+                group = self.open()
+                self.assertEqual(group["direction_1_status"][()], directions)
+                for name in ("loss", "lambda_max", "rayleigh_1", "quadratic_error_max"):
+                    self.assertTrue((group[name + "_status"][()] == NON_FINITE).all(), name)
+                    self.assertTrue(np.isnan(group[name][()]).all(), name)
+                group.file.close()
+
     def test_a_checkpoint_on_the_way_that_is_not_finite(self):
         arrays = program.weights(500)
         arrays["layers.0.P"][0, 0] = np.nan

@@ -18,11 +18,10 @@ NamedDirections checked_directions(const LandscapeRequest& request) {
   if (count == 0) throw PreconditionError("run_landscape: no checkpoints");
   if (request.grid.num_points() < 1) throw PreconditionError("run_landscape: an empty grid");
   if (count < kind.min_checkpoints || count > kind.max_checkpoints) {
+    const bool is_exact = kind.max_checkpoints == kind.min_checkpoints;
     throw ConfigError(fmt::format("--directions {}: needs {} {} checkpoints, got {}",
                                   kind.name,
-                                  kind.max_checkpoints == kind.min_checkpoints ? "exactly"
-                                                                               : "at "
-                                                                                 "least",
+                                  is_exact ? "exactly" : "at least",
                                   kind.min_checkpoints,
                                   count));
   }

@@ -80,7 +80,9 @@ void summarize_scalars(const std::vector<Quantity>& quantities,
       result.numbers.push_back(
           number(quantity.name, real.values.empty() ? kNan : real.values.front(), real.status));
     }
-    if (!is_conclusive(real.status) && real.status != Status::kNotComputed) {
+    if (is_conclusive(real.status) || real.status == Status::kNotComputed) continue;
+    result.is_conclusive = false;
+    if (result.checkpoints[result.centre].status == Status::kOk) {  // else it is said already
       warn(fmt::format("{}/{}: {}", kGroup, quantity.name, to_string(real.status)), result);
     }
   }
