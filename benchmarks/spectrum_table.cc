@@ -135,12 +135,16 @@ void count_applications() {
 int run(int argc, char** argv) {
   CLI::App app("Prints what spectra cost beside the limits set for them.");
   bool is_quick = false;
+  int rounds = 3;
+  app.add_option("--rounds", rounds, "runs of each side")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 99));
   app.add_flag("--quick", is_quick, "small matrices, one round: for trying out, not for figures");
   CLI11_PARSE(app, argc, argv);
   if (is_quick) {
     compare_matrices(400, 700, 400, 1);
   } else {
-    compare_matrices(4000, 7056, 2000, 3);
+    compare_matrices(4000, 7056, 2000, rounds);
     count_applications();
   }
   return 0;

@@ -263,6 +263,26 @@ Eigen::Index max_eigensystem_dimension() {
          2;
 }
 
+std::optional<ThinSvd> thin_svd(Eigen::MatrixXd a) {
+  const lapack_int m = to_lapack(a.rows());
+  const lapack_int n = to_lapack(a.cols());
+  const lapack_int k = std::min(m, n);
+  ThinSvd result{Eigen::VectorXd(k), Eigen::MatrixXd(m, k), Eigen::MatrixXd(k, n)};
+  const lapack_int info = LAPACKE_dgesdd(LAPACK_COL_MAJOR,
+                                         'S',
+                                         m,
+                                         n,
+                                         a.data(),
+                                         m,
+                                         result.values.data(),
+                                         result.left.data(),
+                                         m,
+                                         result.right_transposed.data(),
+                                         k);
+  if (!succeeded("dgesdd", info)) return std::nullopt;
+  return result;
+}
+
 Ldlt factor_ldlt(Eigen::MatrixXd a) {
   const lapack_int n = to_lapack(a.rows());
   std::vector<lapack_int> pivots(static_cast<std::size_t>(n));

@@ -71,6 +71,16 @@ std::optional<Eigensystem> eigensystem(Tridiagonal t);
 /// The largest n that dstedc's workspace of n^2 + 4 n + 1 numbers allows.
 Eigen::Index max_eigensystem_dimension();
 
+struct ThinSvd {
+  Eigen::VectorXd values;            // descending, min(m, n)
+  Eigen::MatrixXd left;              // m x min(m, n)
+  Eigen::MatrixXd right_transposed;  // min(m, n) x n
+};
+
+/// A = U diag(values) V^T of an m x n matrix without NaN or infinity (dgesdd), or nothing if the
+/// iteration did not converge.
+std::optional<ThinSvd> thin_svd(Eigen::MatrixXd a);
+
 /// A = P L D L^T P^T with a permutation P, L unit lower triangular, and D block diagonal with
 /// blocks of 1 and 2 rows.
 struct Ldlt {

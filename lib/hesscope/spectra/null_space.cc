@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <Eigen/QR>
-#include <Eigen/SVD>
 
 #include <hesscope/spectra/null_space.h>
 #include <hesscope/spectra/scaled_matrix.h>
+#include <hesscope/spectra/singular_values.h>
 
 namespace hesscope::detail {
 namespace {
@@ -22,24 +23,12 @@ struct RightSingular {
   MatrixXd vectors;  // columns
 };
 
-// All right singular vectors, or nothing if an entry is not finite or the iteration did not
-// converge.
+// All right singular vectors of a matrix of at least as many rows as columns, or nothing if an
+// entry is not finite or the iteration did not converge.
 std::optional<RightSingular> right_singular(const MatrixXd& a) {
-  const Index r = a.cols();
-  if (!a.allFinite()) return std::nullopt;
-  if (a.isZero(0.0)) return RightSingular{VectorXd::Zero(r), MatrixXd::Identity(r, r)};
-  MatrixXd square = a;
-  if (a.rows() > r) {
-    square = Eigen::HouseholderQR<MatrixXd>(a)
-                 .matrixQR()
-                 .topRows(r)
-                 .template triangularView<Eigen::Upper>();
-  }
-  const Eigen::BDCSVD<MatrixXd> svd(square, Eigen::ComputeFullV);
-  if (svd.info() != Eigen::Success) return std::nullopt;
-  RightSingular found{VectorXd::Zero(r), svd.matrixV()};
-  found.values.head(svd.singularValues().size()) = svd.singularValues();
-  return found;
+  SingularValues found = thin_svd(a);
+  if (found.status != Status::kOk) return std::nullopt;
+  return RightSingular{std::move(found.values), std::move(found.right)};
 }
 
 // H(:, parameters) W, a few columns of H at a time.

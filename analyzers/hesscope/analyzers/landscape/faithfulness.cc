@@ -3,8 +3,6 @@
 #include <cmath>
 #include <string>
 
-#include <Eigen/Eigenvalues>
-
 #include <hesscope/analyzers/landscape/faithfulness.h>
 
 namespace hesscope {
@@ -76,11 +74,9 @@ Record measure_centre(PointAnalysis& centre, const Plane& plane, bool with_spect
   if (d.cols() > 1) record.set("curvature_12", (in_plane(0, 1) + in_plane(1, 0)) / 2);
   if (in_basis.allFinite()) {
     const Eigen::MatrixXd symmetric = (in_basis + in_basis.transpose()) / 2;
-    const Eigen::VectorXd ends =
-        Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(symmetric, Eigen::EigenvaluesOnly)
-            .eigenvalues();
-    record.set("plane_lambda_min", ends[0]);
-    record.set("plane_lambda_max", ends[ends.size() - 1]);
+    const Spectrum of_plane = dense_spectrum(symmetric);
+    record.set("plane_lambda_min", of_plane.smallest.value, of_plane.status);
+    record.set("plane_lambda_max", of_plane.largest.value, of_plane.status);
   } else {
     record.set_missing("plane_lambda_min", Status::kNonFinite);
     record.set_missing("plane_lambda_max", Status::kNonFinite);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <limits>
 
-#include <Eigen/SVD>
 #include <fmt/format.h>
 
 #include <hesscope/analyzers/landscape/direction_tools.h>
 #include <hesscope/analyzers/landscape/pca_directions.h>
 #include <hesscope/core/error.h>
+#include <hesscope/spectra/singular_values.h>
 
 namespace hesscope {
 namespace {
@@ -22,8 +22,12 @@ Directions make(const DirectionContext& context) {
     result.status = Status::kNonFinite;
     return result;
   }
-  const Eigen::BDCSVD<Eigen::MatrixXd> svd(steps, Eigen::ComputeThinU);
-  const Eigen::VectorXd& values = svd.singularValues();
+  const SingularValues svd = thin_svd(steps);
+  if (svd.status != Status::kOk) {
+    result.status = svd.status;
+    return result;
+  }
+  const Eigen::VectorXd& values = svd.values;
   const Eigen::Index count = context.needs_second ? 2 : 1;
   const double band = static_cast<double>(steps.size()) * std::numeric_limits<double>::epsilon();
   if (!(values[count - 1] > band * values[0])) {
@@ -33,7 +37,7 @@ Directions make(const DirectionContext& context) {
                     values[0] > 0 ? "lie on a line within rounding" : "are all the same",
                     values[0] > 0 ? "second" : "first"));
   }
-  result.columns = svd.matrixU().leftCols(count);
+  result.columns = svd.left.leftCols(count);
   for (Eigen::Index k = 0; k < count; ++k) {
     detail::fix_sign(result.columns.col(k));
     const double share = values[k] / values.norm();

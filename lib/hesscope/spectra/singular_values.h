@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <Eigen/Core>
+
+#include <hesscope/core/status.h>
+
+namespace hesscope {
+
+/// A = U diag(values) V^T.
+struct SingularValues {
+  Status status = Status::kNotComputed;
+  Eigen::VectorXd values;  ///< descending; min(m, n) of them; empty without kOk
+  Eigen::MatrixXd left;    ///< U, m x min(m, n), orthonormal columns
+  Eigen::MatrixXd right;   ///< V, n x min(m, n), orthonormal columns
+};
+
+/// The thin singular value decomposition of an m x n matrix, by LAPACK's divide and conquer
+/// (dgesdd).
+/// @param  a  m, n >= 1.
+/// @return status kOk; kNonFinite for a matrix with a NaN or an infinity; kFailed if the iteration
+///         does not converge.
+/// @throws PreconditionError if the matrix is empty or exceeds LAPACK's integers.
+/// @cost   about 4 m n^2 + 9 n^3 operations for m >= n. OpenBLAS is held at one thread,
+///         process-wide, during the call.
+SingularValues thin_svd(const Eigen::Ref<const Eigen::MatrixXd>& a);
+
+}  // namespace hesscope
