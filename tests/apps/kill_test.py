@@ -10,7 +10,7 @@ import subprocess
 import time
 
 import program
-from program import DATA, DONE, FAILED, PROBLEM
+from program import DATA, DONE, FAILED, PROBLEM, checkpoint
 
 KILLS = int(os.environ.get("HESSCOPE_KILLS", "30"))
 
@@ -75,6 +75,10 @@ class Kills(program.Case):
     def test_of_an_analysis(self):
         self.survive(["analyze", DATA / "adam", DATA / "sgdm", "--problem", PROBLEM, "-o", "out.h5", "--sampling",
                       "--density", "--eigenpairs", 3, "--blocks"])
+
+    def test_of_a_landscape(self):
+        self.survive(["landscape", checkpoint(500), "--problem", PROBLEM, "-o", "out.h5", "--directions", "random",
+                      "--grid", "16x16", "--curvature"])
 
 
 class SmallDisk(program.Case):
