@@ -18,9 +18,11 @@
 #include <hesscope/analyzers/analyzer_registry.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/version.h>
+#include <hesscope/io/unit_folder.h>
 
 #include "interrupt.h"
 #include "json_document.h"
+#include "output_text.h"
 #include "progress_line.h"
 #include "table.h"
 
@@ -132,14 +134,8 @@ class AnalyzeCommand final : public Command {
   }
 
   std::string on_interrupt() const override {
-    if (!has_unfinished_analysis(output_)) return Command::on_interrupt();
-    return fmt::format(
-        "interrupted; what is finished is kept in '{}.units', and the same command goes on from "
-        "there:\n  {} -o {}{}",
-        output_,
-        command_text(),
-        output_,
-        force_ ? " --force" : "");
+    return io::has_units(output_) ? resumption_text(command_text(), output_, force_)
+                                  : Command::on_interrupt();
   }
 
  private:
@@ -220,23 +216,12 @@ class AnalyzeCommand final : public Command {
           bytes_text(plan.peak_memory_bytes),
           duration_text(plan.seconds),
           output_,
-          output_state());
+          output_state(output_, force_));
       if (plan.num_non_finite > 0) {
         fmt::print("non-finite   the weights of {} of the checkpoints\n", plan.num_non_finite);
       }
     }
     return ExitCode::kDone;
-  }
-
-  // What a run would find at the output's place.
-  std::string_view output_state() const {
-    const std::filesystem::path folder = std::filesystem::path(output_).parent_path();
-    if (!folder.empty() && !std::filesystem::is_directory(folder)) {
-      return "its folder does not exist: a run would fail";
-    }
-    if (has_unfinished_analysis(output_)) return "begun: a run would go on with it";
-    if (!force_ && std::filesystem::exists(output_)) return "exists: a run would need --force";
-    return "not written: dry run";
   }
 
   Json document_of(const AnalysisResult& result) const {

@@ -14,9 +14,11 @@
 #include <hesscope/analyzers/landscape.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/version.h>
+#include <hesscope/io/unit_folder.h>
 
 #include "interrupt.h"
 #include "json_document.h"
+#include "output_text.h"
 #include "progress_line.h"
 #include "table.h"
 
@@ -130,14 +132,8 @@ class LandscapeCommand final : public Command {
   }
 
   std::string on_interrupt() const override {
-    if (!has_unfinished_landscape(output_)) return Command::on_interrupt();
-    return fmt::format(
-        "interrupted; what is finished is kept in '{}.units', and the same command goes on from "
-        "there:\n  {} -o {}{}",
-        output_,
-        command_text(),
-        output_,
-        force_ ? " --force" : "");
+    return io::has_units(output_) ? resumption_text(command_text(), output_, force_)
+                                  : Command::on_interrupt();
   }
 
  private:
@@ -207,23 +203,12 @@ class LandscapeCommand final : public Command {
           bytes_text(plan.peak_memory_bytes),
           duration_text(plan.seconds),
           output_,
-          output_state());
+          output_state(output_, force_));
       for (const std::string& direction : plan.directions) {
         fmt::print("direction    {}\n", direction);
       }
     }
     return ExitCode::kDone;
-  }
-
-  // What a run would find at the output's place.
-  std::string_view output_state() const {
-    const std::filesystem::path folder = std::filesystem::path(output_).parent_path();
-    if (!folder.empty() && !std::filesystem::is_directory(folder)) {
-      return "its folder does not exist: a run would fail";
-    }
-    if (has_unfinished_landscape(output_)) return "begun: a run would go on with it";
-    if (!force_ && std::filesystem::exists(output_)) return "exists: a run would need --force";
-    return "not written: dry run";
   }
 
   Json document_of(const LandscapeResult& result) const {

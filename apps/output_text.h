@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What commands whose runs can be resumed say of their output.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace hesscope::cli {
+
+/// After an interruption that left units: the command that goes on. `command` is the run's, without
+/// --output and --force.
+std::string resumption_text(const std::string& command, const std::string& output, bool force);
+
+/// What a run would find at the output's place.
+std::string_view output_state(const std::string& output, bool force);
+
+}  // namespace hesscope::cli
