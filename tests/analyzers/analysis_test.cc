@@ -13,6 +13,7 @@
 
 #include <hesscope/analyzers/analysis.h>
 #include <hesscope/core/error.h>
+#include <hesscope/io/unit_folder.h>
 #include <hesscope/objective/objective.h>
 
 #include "support/files.h"
@@ -93,7 +94,7 @@ TEST_F(Analysis, StopsWhenProgressSaysSoAndLeavesNoOutput) {
     };
     EXPECT_THROW(run_analysis(request_, progress), Interrupted);
     EXPECT_EQ(last, stop_at);
-    EXPECT_EQ(has_unfinished_analysis(request_.output), stop_at > 0);
+    EXPECT_EQ(io::has_units(request_.output), stop_at > 0);
     const std::vector<std::string> expected(stop_at > 0 ? 1 : 0, "result.h5.units");
     EXPECT_EQ(left_behind(), expected);
   }

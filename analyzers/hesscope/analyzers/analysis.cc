@@ -16,11 +16,10 @@
 #include <hesscope/analyzers/analysis.h>
 #include <hesscope/analyzers/analysis_file.h>
 #include <hesscope/analyzers/analysis_inputs.h>
-#include <hesscope/analyzers/record_bytes.h>
 #include <hesscope/analyzers/result_root.h>
+#include <hesscope/analyzers/unit_run.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/stopwatch.h>
-#include <hesscope/io/file_lock.h>
 #include <hesscope/io/unit_folder.h>
 #include <hesscope/objective/hessian_cost.h>
 
@@ -67,21 +66,12 @@ class Run {
       : request_(request), progress_(progress), inputs_(timed_inputs()) {}
 
   AnalysisResult execute() {
-    const io::FileLock lock(request_.output);
-    io::remove_remnants(request_.output);
     const io::RunConfiguration configuration = inputs_.configuration(request_);
-    // An output whose units are still there was published by a run that was killed right after.
-    const bool is_published =
-        io::has_units(request_.output) && detail::is_result_of(request_.output, configuration);
-    // What the file would refuse, it refuses before the work; this one goes unwritten.
-    if (!is_published) open_file(configuration);
-    const io::UnitFolder units(
-        request_.output,
-        configuration,
-        request_.overwrite ? io::UnitFolder::Others::kDiscard : io::UnitFolder::Others::kRefuse);
-    for (std::size_t i = 0; i < request_.checkpoints.size(); ++i) work_off(units, i);
-    assemble(units, configuration, is_published);
-    units.remove();
+    const detail::UnitRun run(
+        request_.output, request_.overwrite, configuration, [&] { open_file(configuration); });
+    for (std::size_t i = 0; i < request_.checkpoints.size(); ++i) work_off(run, i);
+    assemble(run, configuration);
+    run.finish();
     return std::move(result_);
   }
 
@@ -144,17 +134,16 @@ class Run {
   }
 
   // Computes the units of a checkpoint that are not there yet.
-  void work_off(const io::UnitFolder& units, std::size_t i) {
+  void work_off(const detail::UnitRun& run, std::size_t i) {
     const auto is_missing = [&](const std::string& group) {
-      const std::optional<std::string> bytes = units.read(unit_name(i, group));
-      return !bytes || !record_from_bytes(*bytes);
+      return !run.find(unit_name(i, group)).has_value();
     };
     const auto follow = [&](double fraction) {
       if (progress_ && !progress_(i, request_.checkpoints.size(), fraction)) throw Interrupted();
     };
     const auto keep = [&](const std::string& group, const Record& record) {
       const Stopwatch watch(result_.timings.write_seconds);
-      units.write(unit_name(i, group), to_bytes(record));
+      run.keep(unit_name(i, group), record);
     };
     follow(0);
     std::vector<const ChosenAnalyzer*> missing;
@@ -184,18 +173,16 @@ class Run {
   }
 
   // Puts the units together, in the file and in the summaries.
-  void assemble(const io::UnitFolder& units,
-                const io::RunConfiguration& configuration,
-                bool is_published) {
+  void assemble(const detail::UnitRun& run, const io::RunConfiguration& configuration) {
     const Stopwatch watch(result_.timings.write_seconds);
     std::optional<detail::AnalysisFile> file;
-    if (!is_published) file.emplace(open_file(configuration));
+    if (!run.is_published()) file.emplace(open_file(configuration));
     for (std::size_t i = 0; i < request_.checkpoints.size(); ++i) {
-      const Record root = read(units, i, kRoot);
+      const Record root = run.read(unit_name(i, kRoot));
       result_.checkpoints.push_back(summarize(i, root));
       if (file) file->write_record(i, "", root);
       for (const ChosenAnalyzer& chosen : inputs_.analyzers) {
-        const Record record = read(units, i, chosen.name);
+        const Record record = run.read(unit_name(i, chosen.name));
         if (file) file->write_record(i, chosen.name, record);
         collect(chosen, record, result_.checkpoints.back());
       }
@@ -205,22 +192,11 @@ class Run {
       if (chosen.analyzer->run_quantities().empty()) continue;
       std::vector<Record> records;
       for (std::size_t i = 0; i < request_.checkpoints.size(); ++i) {
-        records.push_back(read(units, i, chosen.name));
+        records.push_back(run.read(unit_name(i, chosen.name)));
       }
       file->write_run_record(chosen.name, chosen.analyzer->summarize(records, request_.seed));
     }
     file->commit();
-  }
-
-  static Record read(const io::UnitFolder& units, std::size_t i, const std::string& group) {
-    const std::string name = unit_name(i, group);
-    const std::optional<std::string> bytes = units.read(name);
-    std::optional<Record> record = bytes ? record_from_bytes(*bytes) : std::nullopt;
-    if (!record) {
-      throw OutputError(fmt::format(
-          "{}: the part '{}', written before, cannot be read back", units.path().string(), name));
-    }
-    return *std::move(record);
   }
 
   CheckpointSummary summarize(std::size_t i, const Record& root) {
@@ -282,8 +258,6 @@ AnalysisResult run_analysis(const AnalysisRequest& request, const AnalysisProgre
   result.timings.total_seconds = seconds;
   return result;
 }
-
-bool has_unfinished_analysis(const std::filesystem::path& output) { return io::has_units(output); }
 
 namespace {
 

@@ -99,10 +99,6 @@ using AnalysisProgress = std::function<bool(std::size_t index, std::size_t count
 ///         exists that was not there before.
 AnalysisResult run_analysis(const AnalysisRequest& request, const AnalysisProgress& progress = {});
 
-/// Whether an analysis with this output was begun and interrupted: run_analysis() with the same
-/// request goes on with it.
-bool has_unfinished_analysis(const std::filesystem::path& output);
-
 /// Checks the inputs as run_analysis() does and foresees its cost. Nothing is written.
 AnalysisPlan plan_analysis(const AnalysisRequest& request);
 

@@ -13,10 +13,9 @@
 #include <hesscope/analyzers/landscape/landscape_inputs.h>
 #include <hesscope/analyzers/landscape/landscape_summary.h>
 #include <hesscope/analyzers/landscape/surface.h>
-#include <hesscope/analyzers/record_bytes.h>
+#include <hesscope/analyzers/unit_run.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/stopwatch.h>
-#include <hesscope/io/file_lock.h>
 #include <hesscope/io/unit_folder.h>
 
 namespace hesscope {
@@ -56,22 +55,12 @@ class Run {
   }
 
   LandscapeResult execute() {
-    const io::FileLock lock(request_.output);
-    io::remove_remnants(request_.output);
     const io::RunConfiguration configuration = inputs_->configuration(request_);
-    // An output whose units are still there was published by a run that was killed right after.
-    const bool is_published =
-        io::has_units(request_.output) && detail::is_result_of(request_.output, configuration);
-    // What the file would refuse, it refuses before the work; this one goes unwritten.
-    if (!is_published) open_file(configuration);
-    const io::UnitFolder units(
-        request_.output,
-        configuration,
-        request_.overwrite ? io::UnitFolder::Others::kDiscard : io::UnitFolder::Others::kRefuse);
-    units_ = &units;
+    run_.emplace(
+        request_.output, request_.overwrite, configuration, [&] { open_file(configuration); });
     work_off();
-    assemble(configuration, is_published);
-    units.remove();
+    assemble(configuration);
+    run_->finish();
     return std::move(result_);
   }
 
@@ -97,28 +86,14 @@ class Run {
     return {request_, *inputs_, scalars(), configuration};
   }
 
-  std::optional<Record> find(const std::string& name) const {
-    const std::optional<std::string> bytes = units_->read(name);
-    return bytes ? record_from_bytes(*bytes) : std::nullopt;
-  }
-
-  Record read(const std::string& name) const {
-    std::optional<Record> record = find(name);
-    if (!record) {
-      throw OutputError(fmt::format(
-          "{}: the part '{}', written before, cannot be read back", units_->path().string(), name));
-    }
-    return *std::move(record);
-  }
-
   // The unit of this name, computed by `make` if it is not there yet.
   template <typename F>
   Record kept(const std::string& name, F make) {
-    if (std::optional<Record> record = find(name)) return *std::move(record);
+    if (std::optional<Record> record = run_->find(name)) return *std::move(record);
     if (progress_ && !progress_(0)) throw Interrupted();
     const Record record = make();
     const Stopwatch watch(result_.timings.write_seconds);
-    units_->write(name, to_bytes(record));
+    run_->keep(name, record);
     return record;
   }
 
@@ -147,10 +122,10 @@ class Run {
       if (progress_ && !progress_(static_cast<double>(done) / total)) throw Interrupted();
     };
     for (Eigen::Index tile = 0; tile < surface.num_tiles(); ++tile) {
-      if (find(tile_name(tile))) {
+      if (run_->find(tile_name(tile))) {
         advance(surface.size_of(tile));
       } else {
-        units_->write(tile_name(tile), to_bytes(surface.tile(tile, advance)));
+        run_->keep(tile_name(tile), surface.tile(tile, advance));
       }
     }
   }
@@ -222,13 +197,13 @@ class Run {
   }
 
   // Puts the units together, in the file and in the summary.
-  void assemble(const io::RunConfiguration& configuration, bool is_published) {
+  void assemble(const io::RunConfiguration& configuration) {
     const Stopwatch watch(result_.timings.write_seconds);
     std::optional<LandscapeFile> file;
-    if (!is_published) file.emplace(open_file(configuration));
+    if (!run_->is_published()) file.emplace(open_file(configuration));
     std::vector<Record> roots;
     for (std::size_t i = 0; i < request_.checkpoints.size(); ++i) {
-      roots.push_back(read(root_name(i)));
+      roots.push_back(run_->read(root_name(i)));
       const Record::Real& loss = real_in(roots.back(), "loss");
       result_.checkpoints.push_back(
           {.checkpoint = request_.checkpoints[i],
@@ -242,11 +217,11 @@ class Run {
     result_.centre = inputs_->centre_index();
     result_.num_points = request_.grid.num_points();
 
-    const Record directions = read(kDirections);
+    const Record directions = run_->read(kDirections);
     const Status status = real_in(directions, "direction_1").status;
     const std::vector<SurfaceValues> surface = read_surface(status);
     const std::vector<TrajectoryPoint> trajectory = read_trajectory(status);
-    Record facts = status == Status::kOk ? read(kCentre) : Record();
+    Record facts = status == Status::kOk ? run_->read(kCentre) : Record();
     if (status == Status::kOk) add_grid_facts(surface.front().values, facts);
     facts.set_rest_missing(scalars_beside_directions(), status);
     detail::summarize_surface(surface, request_.grid, result_);
@@ -286,7 +261,7 @@ class Run {
     }
     const Surface surface = make_surface();
     for (Eigen::Index tile = 0; tile < surface.num_tiles(); ++tile) {
-      const Record record = read(tile_name(tile));
+      const Record record = run_->read(tile_name(tile));
       for (SurfaceValues& values : all) {
         const std::string& name = values.quantity.name;
         const std::vector<double>& part = real_in(record, name).values;
@@ -331,7 +306,7 @@ class Run {
   const ProgressCallback& progress_;
   LandscapeResult result_;
   std::optional<LandscapeInputs> inputs_;
-  const io::UnitFolder* units_ = nullptr;
+  std::optional<detail::UnitRun> run_;
   std::optional<Plane> plane_;
 };
 
@@ -345,7 +320,5 @@ LandscapeResult run_landscape(const LandscapeRequest& request, const ProgressCal
   result.timings.total_seconds = seconds;
   return result;
 }
-
-bool has_unfinished_landscape(const std::filesystem::path& output) { return io::has_units(output); }
 
 }  // namespace hesscope

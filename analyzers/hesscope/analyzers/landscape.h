@@ -84,9 +84,6 @@ struct LandscapePlan {
 LandscapeResult run_landscape(const LandscapeRequest& request,
                               const ProgressCallback& progress = {});
 
-/// Whether a run with this output was begun and interrupted.
-bool has_unfinished_landscape(const std::filesystem::path& output);
-
 /// Checks the inputs as run_landscape() does and foresees its cost. Nothing is written.
 LandscapePlan plan_landscape(const LandscapeRequest& request);
 

@@ -10,6 +10,7 @@
 #include <hesscope/analyzers/landscape.h>
 #include <hesscope/core/error.h>
 #include <hesscope/io/result_reader.h>
+#include <hesscope/io/unit_folder.h>
 
 #include "problem/npz_writer.h"
 #include "support/files.h"
@@ -93,7 +94,7 @@ TEST_F(Landscape, EndsWithTheSameBytesAfterInterruptions) {
   interrupt_at(-1);  // at once
   EXPECT_THAT(left_behind(), IsEmpty());
   interrupt_at(0.4);
-  EXPECT_TRUE(has_unfinished_landscape(request_.output));
+  EXPECT_TRUE(io::has_units(request_.output));
   interrupt_at(0.9);
   EXPECT_TRUE(fs::exists(units_ / "tile-000000.unit"));
   EXPECT_FALSE(fs::exists(units_ / "tile-000001.unit"));
