@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Random numbers that depend on what they are for, never on who draws them or in which order.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <span>
+
+namespace hesscope {
+
+/// What a stream of random numbers is for. Part of its key: purposes never share numbers. The
+/// values are part of every result and never change.
+enum class Stream : std::uint64_t {
+  kEvaluation = 0,      ///< samples that a loss is evaluated on
+  kTraining = 1,        ///< samples of training batches
+  kInitialization = 2,  ///< initial parameters
+  kTask = 3,            ///< what a task fixes once: a teacher, prototypes of classes
+  kOrder = 4,           ///< the order in which fixed samples are visited
+  kNoise = 5,           ///< batches of a study of gradient noise
+};
+
+/// The random numbers of one item (one sample, one parameter block): a UniformRandomBitGenerator
+/// over all 64-bit words. Items of different seeds, streams or indices are independent, any item
+/// can be had without those before it, and each has 2^66 words.
+/// @source Philox4x64-10: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2,
+/// 3",
+///         SC 2011. Key (seed, stream), counter (block, index, 0, 0).
+class RandomStream {
+ public:
+  using result_type = std::uint64_t;
+
+  RandomStream(std::uint64_t seed, Stream stream, std::uint64_t index);
+
+  static constexpr result_type min() { return 0; }
+
+  static constexpr result_type max() { return std::numeric_limits<result_type>::max(); }
+
+  result_type operator()();
+
+  /// In [0, 1): a multiple of 2^-53.
+  double uniform();
+
+  /// N(0, 1).
+  double normal();
+
+  /// Fills with independent N(0, 1): the numbers that as many calls of normal() give.
+  void normal(std::span<double> out);
+
+  /// Gamma with this shape k and scale theta: mean k theta, variance k theta^2. Both positive.
+  double gamma(double shape, double scale);
+
+  /// Uniform on {0, ..., count - 1}, count >= 1, without bias.
+  std::uint64_t below(std::uint64_t count);
+
+ private:
+  std::array<std::uint64_t, 2> key_;
+  std::array<std::uint64_t, 4> counter_;
+  std::array<std::uint64_t, 4> words_;
+  int num_left_ = 0;
+};
+
+}  // namespace hesscope

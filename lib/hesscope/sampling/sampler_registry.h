@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The one list of samplers.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <hesscope/core/settings.h>
+#include <hesscope/sampling/sampler.h>
+
+namespace hesscope {
+
+/// A kind of sampler as the [data] table of a problem or an experiment names it.
+struct SamplerKind {
+  std::string name;
+  std::string summary;
+  std::vector<SettingKey> keys;  ///< of the [data] table, beside `kind`, `samples` and `seed`
+
+  /// @param folder  what relative paths in the settings are relative to.
+  /// @throws ConfigError where settings contradict each other; InputError for a file that does not
+  /// fit.
+  std::function<std::unique_ptr<Sampler>(const Settings&, const std::filesystem::path& folder)>
+      create;
+};
+
+std::span<const SamplerKind> sampler_kinds();
+
+/// The kind of this name, or nullptr.
+const SamplerKind* find_sampler_kind(const std::string& name);
+
+}  // namespace hesscope
