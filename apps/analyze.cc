@@ -29,6 +29,16 @@
 namespace hesscope::cli {
 namespace {
 
+// An object of groups of numbers, taken into `entry`.
+void add_numbers(Json& entry, const std::vector<HeadlineNumber>& numbers) {
+  for (const HeadlineNumber& number : numbers) {
+    Json& group = entry[number.analyzer];
+    group[number.name] =
+        number.is_count ? Json(static_cast<std::int64_t>(number.value)) : json_number(number.value);
+    if (number.status != Status::kOk) group[number.name + "_status"] = to_string(number.status);
+  }
+}
+
 Json json_of(const CheckpointSummary& summary) {
   Json entry;
   entry["file"] = summary.checkpoint.path.string();
@@ -37,12 +47,7 @@ Json json_of(const CheckpointSummary& summary) {
   entry["status"] = to_string(summary.status);
   entry["loss"] = json_number(summary.loss);
   entry["gradient_norm"] = json_number(summary.gradient_norm);
-  for (const HeadlineNumber& number : summary.numbers) {
-    Json& group = entry[number.analyzer];
-    group[number.name] =
-        number.is_count ? Json(static_cast<std::int64_t>(number.value)) : json_number(number.value);
-    if (number.status != Status::kOk) group[number.name + "_status"] = to_string(number.status);
-  }
+  add_numbers(entry, summary.numbers);
   return entry;
 }
 
@@ -233,6 +238,7 @@ class AnalyzeCommand final : public Command {
     for (const CheckpointSummary& summary : result.checkpoints) {
       document["checkpoints"].push_back(json_of(summary));
     }
+    if (!result.run_numbers.empty()) add_numbers(document["run"], result.run_numbers);
     document["warnings"] = result.warnings;
     document["timings"] = {{"load_seconds", result.timings.load_seconds},
                            {"hessian_seconds", result.timings.hessian_seconds},
@@ -266,6 +272,15 @@ class AnalyzeCommand final : public Command {
           const HeadlineNumber& number = result.checkpoints[i].numbers[c];
           rows[i + 1].push_back(cell_text(number.value, number.status));
         }
+      }
+      fmt::print("\n{}", table_text(rows));
+    }
+    for (auto first = result.run_numbers.begin(), last = first; first != result.run_numbers.end();
+         first = last) {
+      rows = {{"/" + first->analyzer}, {"all checkpoints"}};
+      for (; last != result.run_numbers.end() && last->analyzer == first->analyzer; ++last) {
+        rows[0].push_back(last->name);
+        rows[1].push_back(cell_text(last->value, last->status));
       }
       fmt::print("\n{}", table_text(rows));
     }

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The group /smoothness against NumPy on Hessians and gradients by PyTorch, and its course over a run."""
 import hashlib
+import json
 
 import h5py
 import numpy as np
@@ -178,6 +179,19 @@ class Smoothness(program.Case):
                 self.assertEqual(data["L1_envelope"].dims, ())
                 self.assertEqual(data["L1_envelope"].item(), group["L1_envelope"][()])
                 self.assertEqual(data["L0_coordinate"].dims, ("parameter",))
+
+    def test_the_summary_shows_the_line(self):
+        document = json.loads(self.analyze(DATA / "adam", "--smoothness", "--json").stdout)
+        group = self.open()["smoothness"]
+        for name in ("L0", "L0_lower", "L0_upper", "L1", "L1_lower", "L1_upper"):
+            self.assertEqual(document["run"]["smoothness"][name], group[name][()])
+        said = self.analyze(DATA / "adam", "--smoothness", output="other.h5").stdout
+        self.assertRegex(said, r"/smoothness +L0 +L0_lower")
+        self.assertIn(f"{group['L1'][()]:.6g}", said)
+        # One checkpoint has no line.
+        document = json.loads(self.analyze(checkpoint(500), "--smoothness", "--json", output="one.h5").stdout)
+        self.assertIsNone(document["run"]["smoothness"]["L0"])
+        self.assertEqual(document["run"]["smoothness"]["L0_status"], "not_computed")
 
     def test_the_seed_draws_the_intervals(self):
         group = self.analyze_run(DATA / "adam", None)

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <filesystem>
 #include <limits>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -177,26 +178,28 @@ class Run {
     const Stopwatch watch(result_.timings.write_seconds);
     std::optional<detail::AnalysisFile> file;
     if (!run.is_published()) file.emplace(open_file(configuration));
+    std::map<std::string, std::vector<Record>> records;  // of analyzers that are asked of the run
     for (std::size_t i = 0; i < request_.checkpoints.size(); ++i) {
       const Record root = run.read(unit_name(i, kRoot));
       result_.checkpoints.push_back(summarize(i, root));
       if (file) file->write_record(i, "", root);
       for (const ChosenAnalyzer& chosen : inputs_.analyzers) {
-        const Record record = run.read(unit_name(i, chosen.name));
+        Record record = run.read(unit_name(i, chosen.name));
         if (file) file->write_record(i, chosen.name, record);
         collect(chosen, record, result_.checkpoints.back());
+        if (chosen.analyzer->run_quantities().empty()) continue;
+        records[chosen.name].push_back(std::move(record));
       }
     }
-    if (!file) return;
     for (const ChosenAnalyzer& chosen : inputs_.analyzers) {
-      if (chosen.analyzer->run_quantities().empty()) continue;
-      std::vector<Record> records;
-      for (std::size_t i = 0; i < request_.checkpoints.size(); ++i) {
-        records.push_back(run.read(unit_name(i, chosen.name)));
+      if (!records.contains(chosen.name)) continue;
+      const Record record = chosen.analyzer->summarize(records.at(chosen.name), request_.seed);
+      if (file) file->write_run_record(chosen.name, record);
+      for (const std::string& name : chosen.analyzer->run_headline()) {
+        result_.run_numbers.push_back(headline_number(chosen.name, name, record));
       }
-      file->write_run_record(chosen.name, chosen.analyzer->summarize(records, request_.seed));
     }
-    file->commit();
+    if (file) file->commit();
   }
 
   CheckpointSummary summarize(std::size_t i, const Record& root) {

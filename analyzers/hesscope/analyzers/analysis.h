@@ -62,6 +62,7 @@ struct AnalysisTimings {
 
 struct AnalysisResult {
   std::vector<CheckpointSummary> checkpoints;
+  std::vector<HeadlineNumber> run_numbers;  ///< of all checkpoints together
   std::vector<std::string> warnings;
   AnalysisTimings timings;  ///< wall
   /// False when some number is missing for another reason than that mathematics leaves it

@@ -50,6 +50,9 @@ class Analyzer {
   /// dimension `checkpoint`. Names apart from those of quantities().
   virtual std::vector<Quantity> run_quantities() const { return {}; }
 
+  /// Those of them worth showing in a summary, as headline().
+  virtual std::vector<std::string> run_headline() const { return {}; }
+
   /// The answer to that, from the answers of analyze() at every checkpoint, in order, and nothing
   /// else: an interrupted run has only those.
   /// @param seed  of what is drawn.

@@ -92,6 +92,10 @@ class SmoothnessAnalyzer final : public Analyzer {
     return detail::smoothness_run_quantities();
   }
 
+  std::vector<std::string> run_headline() const override {
+    return {"L0", "L0_lower", "L0_upper", "L1", "L1_lower", "L1_upper"};
+  }
+
   std::vector<std::string> headline() const override {
     return {"spectral_norm", "gradient_norm", "directional_smoothness", "secant_smoothness"};
   }

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Results in the hands of other programs: NCO reads and edits every group, VTK's readers see the surface.
+
+Where VTK is not installed, its tests are skipped.
+"""
+import shutil
+import subprocess
+import unittest
+
+import h5py
+import numpy as np
+import xarray
+
+import program
+from program import DATA, DONE, PROBLEM, checkpoint
+
+try:
+    from vtkmodules.util.numpy_support import vtk_to_numpy
+    from vtkmodules.vtkIOLegacy import vtkDataSetReader
+    from vtkmodules.vtkIONetCDF import vtkNetCDFReader
+except ImportError:
+    vtkDataSetReader = vtkNetCDFReader = None
+
+ALL = ("--only", "hessian,spectrum,condition,structure,eigenpairs,blocks,ggn,stability,density,noise,smoothness")
+
+
+class Case(program.Case):
+    def tool(self, *command):
+        done = subprocess.run([str(part) for part in command], cwd=self.folder, text=True, capture_output=True,
+                              stdin=subprocess.DEVNULL, timeout=120)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertNotIn("ERROR", done.stderr)
+        return done.stdout
+
+    def landscape(self, *options, output="out.h5"):
+        done = self.run_program("landscape", checkpoint(500), "--directions", "random", *options, "--problem", PROBLEM,
+                                "-o", output)
+        self.assertEqual(done.returncode, DONE, done.stderr)
+
+    def variables(self, name="out.h5"):
+        """All variables of a file by their paths; bare dimensions left out."""
+        found = {}
+
+        def visit(path, thing):
+            if isinstance(thing, h5py.Dataset) and not thing.attrs.get("NAME", b"").startswith(b"This is a netCDF dim"):
+                found[path] = thing[()]
+
+        with h5py.File(self.folder / name) as file:
+            file.visititems(visit)
+        return found
+
+
+class EveryGroup(Case):
+    """A result with every analyzer that looks at one checkpoint or several, and a landscape."""
+
+    def outputs(self):
+        self.analyze(DATA / "adam", *ALL, output="analysis.h5")
+        self.landscape("--grid", "4x3", "--curvature", output="landscape.h5")
+        return ("analysis.h5", "landscape.h5")
+
+    def test_opens_in_xarray_with_both_engines(self):
+        for name in self.outputs():
+            with h5py.File(self.folder / name) as file:
+                groups = [None] + [group for group in file if isinstance(file[group], h5py.Group)]
+            wanted = self.variables(name)
+            seen = set()
+            for engine in ("netcdf4", "h5netcdf"):
+                for group in groups:
+                    with self.subTest(name=name, engine=engine, group=group), \
+                            xarray.open_dataset(self.folder / name, engine=engine, group=group, mask_and_scale=False,
+                                                decode_times=False) as data:
+                        for variable in data.variables:
+                            path = f"{group}/{variable}" if group else variable
+                            if path in wanted and wanted[path].dtype.kind in "fi":
+                                np.testing.assert_array_equal(data[variable].values, wanted[path], err_msg=path)
+                                seen.add(path)
+            numbers = {path for path, values in wanted.items() if values.dtype.kind in "fi"}
+            self.assertEqual(numbers - seen, set())
+            self.assertGreater(len(seen), 20)
+
+    @unittest.skipUnless(shutil.which("ncks"), "no NCO")
+    def test_nco_reads_and_edits(self):
+        for name in self.outputs():
+            with self.subTest(name=name):
+                listing = self.tool("ncks", "-m", name)
+                with h5py.File(self.folder / name) as file:
+                    for group in file:
+                        if isinstance(file[group], h5py.Group):
+                            self.assertIn(f"group: {group}", listing)
+                # A copy by NCO, then one attribute of it edited in place.
+                self.tool("ncks", "-O", name, "copy.nc")
+                self.tool("ncatted", "-O", "-h", "-a", "title,global,o,c,edited", "copy.nc")
+                with h5py.File(self.folder / "copy.nc") as file:
+                    self.assertEqual(file.attrs["title"].decode() if isinstance(file.attrs["title"], bytes)
+                                     else file.attrs["title"], "edited")
+                wanted, copied = self.variables(name), self.variables("copy.nc")
+                numbers = [path for path, values in wanted.items() if values.dtype.kind in "fi"]
+                self.assertGreater(len(numbers), 15)
+                for path in numbers:
+                    np.testing.assert_array_equal(copied[path], wanted[path], err_msg=path)
+
+    @unittest.skipUnless(shutil.which("ncks"), "no NCO")
+    def test_nco_cuts_out_a_group(self):
+        self.analyze(DATA / "adam")
+        self.tool("ncks", "-O", "-g", "spectrum", "-v", "lambda_max", "out.h5", "cut.nc")
+        with xarray.open_dataset(self.folder / "cut.nc", group="spectrum") as cut, \
+                xarray.open_dataset(self.folder / "out.h5", group="spectrum") as whole:
+            np.testing.assert_array_equal(cut.lambda_max.values, whole.lambda_max.values)
+
+
+@unittest.skipUnless(vtkDataSetReader, "no VTK")
+class Vtk(Case):
+    def test_reads_the_exported_surface(self):
+        self.landscape("--grid", "5x4", "--span", "-1:1,-0.5:0.5", "--curvature")
+        done = self.run_program("export", "out.h5", "--format", "vtk", "-o", "surface.vtk")
+        self.assertEqual(done.returncode, DONE, done.stderr)
+        reader = vtkDataSetReader()
+        reader.SetFileName(str(self.folder / "surface.vtk"))
+        reader.ReadAllScalarsOn()
+        reader.Update()
+        grid = reader.GetOutput()
+        self.assertEqual(grid.GetDimensions()[:2], (5, 4))
+        wanted = self.variables()
+        for name in ("loss", "lambda_max"):
+            np.testing.assert_allclose(vtk_to_numpy(grid.GetPointData().GetArray(name)),
+                                       wanted[f"landscape/{name}"].ravel(), rtol=1e-6)
+
+    @unittest.skipUnless(shutil.which("ncks"), "no NCO")
+    def test_its_netcdf_reader_sees_the_grid(self):
+        # That reader looks at variables of the root only, so the group is moved there.
+        self.landscape("--grid", "5x4", "--span", "-1:1,-0.5:0.5")
+        self.tool("ncks", "-O", "-G", ":", "-g", "landscape", "-v", "loss,alpha,beta", "out.h5", "flat.nc")
+        reader = vtkNetCDFReader()
+        reader.SetFileName(str(self.folder / "flat.nc"))
+        reader.UpdateMetaData()
+        reader.SetDimensions("(beta, alpha)")
+        reader.Update()
+        np.testing.assert_array_equal(vtk_to_numpy(reader.GetOutput().GetPointData().GetArray("loss")),
+                                      self.variables()["landscape/loss"].ravel())
+
+
+if __name__ == "__main__":
+    program.main()
