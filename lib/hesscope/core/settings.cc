@@ -88,7 +88,7 @@ Settings Settings::checked(const std::map<std::string, SettingValue>& values,
       settings.values_[key.name] = converted(key, found->second, where(key.name));
     } else if (const auto* fallback = std::get_if<SettingValue>(&key.fallback)) {
       settings.values_[key.name] = *fallback;
-    } else {
+    } else if (!key.is_optional) {
       throw ConfigError(
           fmt::format("{}{} needs the key '{}' ({})", where(""), context, key.name, key.meaning));
     }

@@ -27,6 +27,7 @@ struct SettingKey {
   std::int64_t minimum = INT64_MIN;       ///< for integers
   std::int64_t maximum = INT64_MAX;       ///< for integers
   std::variant<std::monostate, SettingValue> fallback = {};  ///< value when absent; none = required
+  bool is_optional = false;  ///< without a fallback: may be absent, and then stays so
 };
 
 /// Named values checked against a declaration.

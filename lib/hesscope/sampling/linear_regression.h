@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Prompts of in-context linear regression, for linear attention.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <Eigen/Core>
+
+#include <hesscope/sampling/sampler_registry.h>
+
+namespace hesscope {
+
+/// The law of a token x in R^d. Tokens of a prompt, the query among them, are independent but for
+/// kOrthogonal.
+enum class Covariates {
+  kGaussian,  ///< N(0, I)
+  kSphere,    ///< uniform on the unit sphere: a Gaussian, normalised
+  kGamma,     ///< sqrt(r) u: u uniform on the unit sphere, r ~ Gamma(shape, scale), so ||x||^2 = r.
+              ///< Mean k theta and variance k theta^2 of ||x||^2; N(0, I) has d and 2 d
+  /// sqrt(d) times the rows of a random orthogonal d x d matrix (Haar), a new matrix for every d
+  /// tokens: the first n of a prompt have sum x x^T = n I where d divides n. This law is ours.
+  kOrthogonal,
+};
+
+struct LinearRegressionOptions {
+  std::int64_t dimension = 1;  ///< d
+  std::int64_t context = 1;    ///< n, examples before the query
+  Covariates covariates = Covariates::kGaussian;
+  double gamma_shape = 0;  ///< k, for kGamma
+  double gamma_scale = 0;  ///< theta, for kGamma
+  /// Width h of a fixed random MLP that distorts the targets; 0 = none.
+  std::int64_t distortion_hidden = 0;
+  std::uint64_t distortion_seed = 0;  ///< of the MLP: other targets, the same task
+};
+
+/// "linear-regression": w ~ N(0, I_d) for every prompt, tokens x_1, ..., x_{n+1}, and
+/// y_j = <w, x_j>. With a distortion y_j = <w, A_2 relu(A_1 x_j + b_1) + b_2>, A_1 of h x d and A_2
+/// of d x h, entries of a layer uniform in +-1 / sqrt(its inputs) (the default of torch.nn.Linear),
+/// the same for all prompts, from (distortion_seed, Stream::kTask, 0); Z still shows x.
+///
+/// Arrays: Z (d+1, n+1), column j = (x_j, y_j), 0 in the query's place of y; target = y_{n+1}.
+/// @cost (d + 1) (n + 1) normal numbers and little else, but for kGamma (n + 1 gamma numbers) and
+/// distortions (2 d h products a token).
+/// @source Ahn, Cheng, Song, Yun, Jadbabaie, Sra (2023), arXiv 2310.01082, section 3: settings 1 (d
+///         5, n 20), 2 (d 5, n 5), 3 (d 5, n 20, Gamma(0.1, 10)); spheres and distortions from the
+///         authors' code (h 10; 5 in the paper).
+class LinearRegression final : public Sampler {
+ public:
+  /// @throws PreconditionError for sizes below 1 and Gamma parameters that are not positive and
+  /// finite.
+  explicit LinearRegression(const LinearRegressionOptions& options);
+
+  std::span<const SampledArray> arrays() const override { return arrays_; }
+
+  void draw(std::uint64_t seed,
+            Stream stream,
+            std::uint64_t index,
+            std::span<double> record) const override;
+
+ private:
+  using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+  void draw_tokens(RandomStream& random, Eigen::Map<RowMajor> tokens) const;
+
+  LinearRegressionOptions options_;
+  std::vector<SampledArray> arrays_;
+  Eigen::MatrixXd hidden_weight_, output_weight_;  // A_1, A_2
+  Eigen::VectorXd hidden_bias_, output_bias_;      // b_1, b_2
+};
+
+SamplerKind linear_regression_kind();
+
+}  // namespace hesscope
