@@ -157,5 +157,13 @@ TEST(Settings, ReadingAnotherKeyOrTypeIsAProgrammingError) {
   EXPECT_THROW(Settings().integer("layers"), PreconditionError);
 }
 
+TEST(Settings, LeavesOptionalKeysOut) {
+  const std::vector<SettingKey> keys = {
+      {.name = "width", .type = Type::kInteger, .meaning = "a width", .is_optional = true}};
+  EXPECT_FALSE(Settings::checked({}, keys, "[x]").has("width"));
+  EXPECT_EQ(Settings::checked({{"width", std::int64_t{3}}}, keys, "[x]").integer("width"), 3);
+  EXPECT_THROW(Settings::checked({{"width", true}}, keys, "[x]"), ConfigError);
+}
+
 }  // namespace
 }  // namespace hesscope

@@ -146,16 +146,14 @@ TEST(RandomStream, HasNeighboursWithoutCorrelation) {
 
 TEST(RandomStream, IsGamma) {
   for (const double shape : {0.1, 0.5, 1.0, 2.5, 30.0}) {
-    for (const double scale : {1.0, 10.0}) {
-      const auto values = numbers([&](RandomStream& r) { return r.gamma(shape, scale); });
-      test::expect_distribution(values,
-                                [&](double x) { return test::gamma_cdf(shape, x / scale); });
-      test::expect_mean(values, shape * scale, std::sqrt(shape) * scale);
-      // E x^2 = k (k + 1) theta^2, E x^4 = k (k + 1) (k + 2) (k + 3) theta^4.
-      const double second = shape * (shape + 1) * scale * scale;
-      const double fourth = second * (shape + 2) * (shape + 3) * scale * scale;
-      test::expect_mean(test::powers(values, 2), second, std::sqrt(fourth - second * second));
-    }
+    const double scale = 10;
+    const auto values = numbers([&](RandomStream& r) { return r.gamma(shape, scale); });
+    test::expect_distribution(values, [&](double x) { return test::gamma_cdf(shape, x / scale); });
+    test::expect_mean(values, shape * scale, std::sqrt(shape) * scale);
+    // E x^2 = k (k + 1) theta^2, E x^4 = k (k + 1) (k + 2) (k + 3) theta^4.
+    const double second = shape * (shape + 1) * scale * scale;
+    const double fourth = second * (shape + 2) * (shape + 3) * scale * scale;
+    test::expect_mean(test::powers(values, 2), second, std::sqrt(fourth - second * second));
   }
 }
 

@@ -6,7 +6,7 @@
 
 #include <hesscope/core/error.h>
 #include <hesscope/sampling/linear_regression.h>
-#include <hesscope/sampling/sampler_keys.h>
+#include <hesscope/sampling/sampler_support.h>
 
 namespace hesscope {
 namespace {
@@ -148,32 +148,24 @@ SamplerKind linear_regression_kind() {
                 .minimum = 0,
                 .maximum = 100000,
                 .fallback = SettingValue(std::int64_t{0})},
-               {.name = "distortion_seed",
-                .type = SettingKey::Type::kInteger,
-                .meaning = "seed of that MLP",
-                .minimum = 0,
-                .fallback = SettingValue(std::int64_t{0})}},
+               detail::seed_key("distortion_seed", "seed of that MLP")},
       .create =
           [](const Settings& settings, const std::filesystem::path& /*folder*/) {
             LinearRegressionOptions options = {
                 .dimension = settings.integer("dimension"),
                 .context = settings.integer("context"),
                 .distortion_hidden = settings.integer("distortion_hidden"),
-                .distortion_seed = static_cast<std::uint64_t>(settings.integer("distortion_seed")),
+                .distortion_seed = detail::seed_from(settings, "distortion_seed"),
             };
             const std::string& law = settings.text("covariates");
             options.covariates = law == "gaussian" ? Covariates::kGaussian
                                  : law == "sphere" ? Covariates::kSphere
                                  : law == "gamma"  ? Covariates::kGamma
                                                    : Covariates::kOrthogonal;
-            for (const char* key : {"gamma_shape", "gamma_scale"}) {
-              if (settings.has(key) == (law == "gamma")) continue;
-              throw ConfigError(
-                  fmt::format("covariates = \"{}\" {} '{}'",
-                              law,
-                              law == "gamma" ? "needs the key" : "does not take the key",
-                              key));
-            }
+            detail::require_keys(settings,
+                                 {"gamma_shape", "gamma_scale"},
+                                 law == "gamma",
+                                 fmt::format("covariates = \"{}\"", law));
             if (law == "gamma") {
               options.gamma_shape = detail::positive_from(settings, "gamma_shape");
               options.gamma_scale = detail::positive_from(settings, "gamma_scale");

@@ -1,14 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 
+#include <hesscope/sampling/attention_regression.h>
 #include <hesscope/sampling/linear_regression.h>
+#include <hesscope/sampling/noisy_images.h>
+#include <hesscope/sampling/pathfinder.h>
 #include <hesscope/sampling/sampler_registry.h>
+#include <hesscope/sampling/signal_noise_data.h>
+#include <hesscope/sampling/token_classification.h>
 
 namespace hesscope {
 
 std::span<const SamplerKind> sampler_kinds() {
   static const std::vector<SamplerKind> kinds = {
       linear_regression_kind(),
+      attention_regression_kind(),
+      signal_noise_data_kind(),
+      token_classification_kind(),
+      pathfinder_kind(),
+      noisy_images_kind(),
   };
   return kinds;
 }

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Are two dots joined by a path? Small images as sequences of tokens.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <hesscope/sampling/sampler_registry.h>
+#include <hesscope/sampling/token_embedding.h>
+
+namespace hesscope {
+
+struct PathfinderOptions {
+  std::int64_t side = 16;              ///< L, pixels along an edge
+  std::int64_t path_length = 8;        ///< pixels of each of the two long paths, at least 3
+  std::int64_t distractors = 2;        ///< further paths, without dots
+  std::int64_t distractor_length = 4;  ///< pixels of each of them, at least 1
+  std::int64_t patch = 1;              ///< p, pixels along the edge of a token; divides L
+  std::int64_t embedding = 0;          ///< D, or 0: pixels and one-hot positions
+  std::uint64_t embedding_seed = 0;    ///< of a random embedding
+};
+
+/// "pathfinder": two long paths and `distractors` short ones on L x L pixels. Class 1: two dots at
+/// the ends of the first path; class 0: one at an end of the first, one at an end of the second; so
+/// that the classes differ in nothing but what the dots are joined by.
+///
+/// A path is a walk to random neighbours that never touches itself, dashed: of its pixels 0, 1, 2,
+/// ... every third is blank. Between pixels of different paths lie at least two, of one path's
+/// visible neighbours at most one: a dot is joined to whatever can be reached by steps to visible
+/// pixels in the surrounding 5 x 5. Values: 0 background, 1/2 path, 1 dot. Images whose paths run
+/// into a corner are drawn anew, whole.
+///
+/// A token is a patch of p x p pixels, row by row, from left to right and down: n = (L / p)^2. Its
+/// vector is these p^2 numbers and a one-hot position (n), D = p^2 + n; or, with embedding = D > 0,
+/// E^T v + P_t of fixed E (p^2 x D) and P (n x D) with N(0, 1 / D) entries, from (embedding_seed,
+/// Stream::kTask, 1).
+///
+/// Arrays: inputs (n, D), target () = class.
+/// @cost a few microseconds where paths have room; n D writes.
+/// @source After Linsley, Kim, Veerabadran, Windolf, Serre (2018), "Learning long-range spatial
+///         dependencies with horizontal gated recurrent units", and the Long Range Arena of Tay et
+///         al. (2021), 32 x 32. The drawing, the three values and the embedding are ours.
+class Pathfinder final : public Sampler {
+ public:
+  /// @throws PreconditionError for an option out of its range, or if the paths do not fit.
+  explicit Pathfinder(const PathfinderOptions& options);
+
+  /// Whether the paths find room once in 1000 attempts, of a fixed seed.
+  static bool fits(const PathfinderOptions& options);
+
+  std::span<const SampledArray> arrays() const override { return arrays_; }
+
+  void draw(std::uint64_t seed,
+            Stream stream,
+            std::uint64_t index,
+            std::span<double> record) const override;
+
+ private:
+  PathfinderOptions options_;
+  detail::TokenEmbedding embedding_;
+  std::vector<SampledArray> arrays_;
+};
+
+SamplerKind pathfinder_kind();
+
+}  // namespace hesscope
