@@ -96,6 +96,7 @@ class Run {
         PointAnalysis::Options{
             .method = request_.method, .seed = request_.seed, .progress = follow});
     point->set_adam_state(inputs_.adam_states[i]);
+    point->set_fresh_samples(inputs_.problem.fresh_samples());
     find_trajectory(i);
     point->set_trajectory(trajectory_, i - first_of_trajectory_);
     return point;

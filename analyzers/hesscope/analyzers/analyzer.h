@@ -43,6 +43,10 @@ class Analyzer {
 
   virtual Cost cost() const { return {}; }
 
+  /// The option that asks for more samples than the objective has, if one does, as in
+  /// "noise-sampling fresh": with it the data must be drawn, not a file.
+  virtual std::string needs_fresh_samples() const { return {}; }
+
   /// The answer at one point. Numerical failure is in the record's statuses, not thrown.
   virtual Record analyze(PointAnalysis& point) const = 0;
 

@@ -56,7 +56,8 @@ void CheckpointInputs::require_output_apart(const std::filesystem::path& output,
                                             std::span<const std::filesystem::path> others) const {
   std::vector<std::filesystem::path> paths(others.begin(), others.end());
   paths.push_back(problem.file().path);
-  paths.push_back(problem.file().data_path);
+  const auto& data = problem.file().data_files;
+  paths.insert(paths.end(), data.begin(), data.end());
   for (const CheckpointFile& checkpoint : checkpoints) paths.push_back(checkpoint.path);
   for (const std::filesystem::path& path : paths) {
     std::error_code none;  // an output that does not exist yet is no input

@@ -13,6 +13,7 @@
 #include <hesscope/analyzers/noise.h>
 #include <hesscope/analyzers/noise_quantities.h>
 #include <hesscope/core/error.h>
+#include <hesscope/noise/fresh_minibatch_noise.h>
 #include <hesscope/noise/gradient_covariance.h>
 #include <hesscope/noise/minibatch_noise.h>
 #include <hesscope/noise/noise_alignment.h>
@@ -31,10 +32,13 @@ using Eigen::VectorXd;
 constexpr Index kDefaultBatchSize = 64;
 constexpr Index kMaxBatchSize = 1'000'000'000;
 
+enum class Draws { kResampled, kDisjoint, kFresh };
+
 struct NoiseOptions {
   Index batch_size = 0;  // 0: kDefaultBatchSize, or all samples if they are fewer
   Index num_draws = 1000;
-  MinibatchSampling sampling = MinibatchSampling::kResampled;
+  Draws draws = Draws::kResampled;
+  Index reference_batches = 100;  // of fresh minibatches
   Index num_bins = 100;
   std::vector<Index> ladder = {};  // further batch sizes
 };
@@ -87,6 +91,10 @@ class NoiseAnalyzer final : public Analyzer {
             "noise_exponent"};
   }
 
+  std::string needs_fresh_samples() const override {
+    return options_.draws == Draws::kFresh ? "noise-sampling fresh" : "";
+  }
+
   Record analyze(PointAnalysis& point) const override {
     Record record;
     if (point.status() != Status::kOk) {
@@ -100,33 +108,58 @@ class NoiseAnalyzer final : public Analyzer {
   }
 
  private:
+  // Of fixed samples.
+  MinibatchSampling sampling() const {
+    return options_.draws == Draws::kDisjoint ? MinibatchSampling::kDisjoint
+                                              : MinibatchSampling::kResampled;
+  }
+
   Index batch_size(const Objective& objective) const {
     return options_.batch_size > 0 ? options_.batch_size
                                    : std::min(kDefaultBatchSize, objective.num_samples());
   }
 
   Index num_draws(const Objective& objective, Index batch_size) const {
-    if (options_.sampling == MinibatchSampling::kDisjoint && batch_size > objective.num_samples()) {
+    if (options_.draws == Draws::kDisjoint && batch_size > objective.num_samples()) {
       throw ConfigError(
           fmt::format("disjoint minibatches of {} samples cannot be had from {} samples; choose a "
                       "smaller noise-batch-size or noise-sampling resampled",
                       batch_size,
                       objective.num_samples()));
     }
-    return num_minibatches(
-        options_.sampling, objective.num_samples(), batch_size, options_.num_draws);
+    if (options_.draws == Draws::kFresh) return options_.num_draws;
+    return num_minibatches(sampling(), objective.num_samples(), batch_size, options_.num_draws);
+  }
+
+  std::vector<MinibatchNoise> measured(PointAnalysis& point,
+                                       const std::vector<Index>& batch_sizes,
+                                       const ProgressCallback& progress) const {
+    if (options_.draws != Draws::kFresh) {
+      return minibatch_noise(point.objective(),
+                             point.theta(),
+                             {.sampling = sampling(),
+                              .batch_sizes = batch_sizes,
+                              .num_draws = options_.num_draws,
+                              .seed = point.seed()},
+                             progress);
+    }
+    if (point.fresh_samples() == nullptr) {
+      throw PreconditionError("noise: fresh minibatches need a point with fresh_samples()");
+    }
+    return fresh_minibatch_noise(*point.fresh_samples(),
+                                 point.theta(),
+                                 {.batch_sizes = batch_sizes,
+                                  .num_draws = options_.num_draws,
+                                  .reference_batches = options_.reference_batches,
+                                  .seed = point.seed()},
+                                 progress);
   }
 
   void draw(PointAnalysis& point, Record& record) const {
     std::vector<Index> batch_sizes = {batch_size(point.objective())};
     batch_sizes.insert(batch_sizes.end(), options_.ladder.begin(), options_.ladder.end());
-    const std::vector<MinibatchNoise> noise = minibatch_noise(point.objective(),
-                                                              point.theta(),
-                                                              {.sampling = options_.sampling,
-                                                               .batch_sizes = batch_sizes,
-                                                               .num_draws = options_.num_draws,
-                                                               .seed = point.seed()},
-                                                              part_of(point.progress(), 0.0, 0.3));
+    const std::vector<MinibatchNoise> noise =
+        measured(point, batch_sizes, part_of(point.progress(), 0.0, 0.3));
     record.set_count("batch_size", noise.front().batch_size);
     if (noise.front().status == Status::kOk) {
       describe(noise.front().norms, record);
@@ -333,10 +366,15 @@ AnalyzerEntry noise_analyzer() {
                      1000,
                      "minibatches drawn; of disjoint ones at most as many as there are"),
            {.name = "noise-sampling",
-            .meaning = "minibatches drawn from all samples with replacement, or consecutive ranges "
-                       "of the data",
-            .choices = {"resampled", "disjoint"},
+            .meaning = "minibatches drawn from all samples with replacement, consecutive ranges of "
+                       "the data, or new samples where the data are drawn",
+            .choices = {"resampled", "disjoint", "fresh"},
             .fallback = SettingValue(std::string("resampled"))},
+           count_key("noise-reference",
+                     1,
+                     1'000'000,
+                     100,
+                     "further minibatches in the gradient that fresh ones are compared with"),
            count_key("noise-bins", 1, 1'000'000, 100, "bins of the histogram of the noise"),
            {.name = "noise-ladder",
             .meaning = "also: the shape of the noise at these batch sizes, as in 1,8,64",
@@ -345,9 +383,11 @@ AnalyzerEntry noise_analyzer() {
         NoiseOptions options;
         options.batch_size = settings.integer("noise-batch-size");
         options.num_draws = settings.integer("noise-draws");
-        options.sampling = settings.text("noise-sampling") == "disjoint"
-                               ? MinibatchSampling::kDisjoint
-                               : MinibatchSampling::kResampled;
+        const std::string& draws = settings.text("noise-sampling");
+        options.draws = draws == "fresh"      ? Draws::kFresh
+                        : draws == "disjoint" ? Draws::kDisjoint
+                                              : Draws::kResampled;
+        options.reference_batches = settings.integer("noise-reference");
         options.num_bins = settings.integer("noise-bins");
         options.ladder = parse_ladder(settings.text("noise-ladder"));
         return std::make_unique<NoiseAnalyzer>(std::move(options));

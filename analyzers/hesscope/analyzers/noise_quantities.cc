@@ -15,7 +15,8 @@ std::vector<Quantity> distribution_quantities() {
       {.name = "norm",
        .dimensions = {"draw"},
        .long_name = "gradient noise",
-       .definition = "Euclidean norm of the gradient over a minibatch minus that over all samples"},
+       .definition = "Euclidean norm of the gradient over a minibatch minus that over all samples; "
+                     "of fresh minibatches minus that over noise-reference further ones"},
       {.name = "batch_size",
        .type = Quantity::Type::kCount,
        .long_name = "samples a minibatch",

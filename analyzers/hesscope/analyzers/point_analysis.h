@@ -11,6 +11,7 @@
 
 #include <hesscope/analyzers/trajectory.h>
 #include <hesscope/core/status.h>
+#include <hesscope/objective/fresh_samples.h>
 #include <hesscope/objective/objective.h>
 #include <hesscope/problem/adam_state.h>
 #include <hesscope/spectra/extremes.h>
@@ -118,6 +119,12 @@ class PointAnalysis {
 
   void set_adam_state(std::optional<AdamState> state) { adam_state_ = std::move(state); }
 
+  /// More samples of the distribution that the objective's were drawn from, or nullptr.
+  const FreshSamples* fresh_samples() const { return fresh_samples_; }
+
+  /// `samples` must outlive this.
+  void set_fresh_samples(const FreshSamples* samples) { fresh_samples_ = samples; }
+
   /// Gives back the memory of the Hessian and of the point before; both can be had again.
   void release();
 
@@ -133,6 +140,7 @@ class PointAnalysis {
   std::shared_ptr<Trajectory> trajectory_;
   std::size_t index_ = 0;
   std::optional<AdamState> adam_state_;
+  const FreshSamples* fresh_samples_ = nullptr;
   std::optional<Objective::ValueAndGradient> value_and_gradient_;
   std::optional<Eigen::MatrixXd> hessian_;
   std::optional<Status> hessian_status_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <memory>
 #include <span>
 #include <stdexcept>
@@ -63,6 +64,23 @@ std::string sha256_of_file(const std::filesystem::path& path) {
 std::string sha256_of_text(std::string_view text) {
   Sha256 hash;
   hash.add(std::as_bytes(std::span(text)));
+  return hash.hexadecimal();
+}
+
+std::string sha256_of_numbers(std::span<const double> numbers) {
+  Sha256 hash;
+  constexpr std::size_t kBlock = 4096;
+  std::vector<std::byte> block(8 * kBlock);
+  for (std::size_t first = 0; first < numbers.size(); first += kBlock) {
+    const std::size_t count = std::min(kBlock, numbers.size() - first);
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto bits = std::bit_cast<std::uint64_t>(numbers[first + i]);
+      for (std::size_t byte = 0; byte < 8; ++byte) {
+        block[8 * i + byte] = static_cast<std::byte>(bits >> (8 * byte) & 0xffu);
+      }
+    }
+    hash.add(std::span(block).first(8 * count));
+  }
   return hash.hexadecimal();
 }
 

@@ -21,47 +21,57 @@ namespace {
 // nothing.
 constexpr Eigen::Index kSamplesPerBlock = 64;
 
+struct Workspace {
+  std::unique_ptr<Sweep> sweep;
+  std::vector<double> records;  // of a block of samples, once any were made
+};
+
 // Workspaces, as many as are ever used at once.
 class SweepPool {
  public:
   SweepPool(const Graph& graph, InstructionSet set) : graph_(&graph), set_(set) {}
 
   template <typename F>
-  auto with_sweep(F use) {
-    std::unique_ptr<Sweep> sweep = take();
+  auto with_workspace(F use) {
+    Workspace workspace = take();
 
     struct Return {
       SweepPool* pool;
-      std::unique_ptr<Sweep>* sweep;
+      Workspace* workspace;
 
-      ~Return() { pool->put(std::move(*sweep)); }
-    } give_back{this, &sweep};
+      ~Return() { pool->put(std::move(*workspace)); }
+    } give_back{this, &workspace};
 
-    return use(*sweep);
+    return use(workspace);
+  }
+
+  template <typename F>
+  auto with_sweep(F use) {
+    return with_workspace([&](Workspace& workspace) { return use(*workspace.sweep); });
   }
 
  private:
-  std::unique_ptr<Sweep> take() {
+  Workspace take() {
     {
       const std::lock_guard lock(mutex_);
       if (!idle_.empty()) {
-        std::unique_ptr<Sweep> sweep = std::move(idle_.back());
+        Workspace workspace = std::move(idle_.back());
         idle_.pop_back();
-        return sweep;
+        return workspace;
       }
     }
-    return Sweep::create(*graph_, set_);
+    return {.sweep = Sweep::create(*graph_, set_), .records = {}};
   }
 
-  void put(std::unique_ptr<Sweep> sweep) {
+  void put(Workspace workspace) {
     const std::lock_guard lock(mutex_);
-    idle_.push_back(std::move(sweep));
+    idle_.push_back(std::move(workspace));
   }
 
   const Graph* graph_;
   InstructionSet set_;
   std::mutex mutex_;
-  std::vector<std::unique_ptr<Sweep>> idle_;
+  std::vector<Workspace> idle_;
 };
 
 }  // namespace
@@ -98,6 +108,23 @@ struct GraphObjective::Impl {
     });
   }
 
+  // The same over samples 0, 1, ... that `source` makes.
+  template <typename F>
+  void sum(Eigen::Index count, const RecordSource& source, std::span<double> result, F body) const {
+    const SampleRange range{0, count};
+    const Eigen::Index stride = model.record_size();
+    executor.sum(num_blocks(range), result, [&](Eigen::Index b, std::span<double> partial) {
+      pool.with_workspace([&](Workspace& workspace) {
+        const SampleRange block{b * kSamplesPerBlock, std::min((b + 1) * kSamplesPerBlock, count)};
+        workspace.records.resize(static_cast<std::size_t>(kSamplesPerBlock * stride));
+        const std::span<double> records =
+            std::span(workspace.records).first(static_cast<std::size_t>(block.size() * stride));
+        source(block, records);
+        body(*workspace.sweep, Records{records.data(), block.size(), stride}, partial);
+      });
+    });
+  }
+
   Model model;
   SampleTable samples;
   Executor executor;
@@ -111,6 +138,32 @@ namespace {
 std::span<const double> span_of(const Eigen::VectorXd& v) {
   return {v.data(), static_cast<std::size_t>(v.size())};
 }
+
+// Sums of gradient and value, in this order, and their means.
+class MeanGradient {
+ public:
+  explicit MeanGradient(const Objective::ConstVectorRef& theta) : point_(theta) {}
+
+  std::size_t size() const { return num_parameters() + 1; }
+
+  auto body() const {
+    return [this](Sweep& sweep, Records records, std::span<double> partial) {
+      partial.back() +=
+          sweep.value_and_gradient(span_of(point_), records, partial.first(num_parameters()));
+    };
+  }
+
+  Objective::ValueAndGradient of(const std::vector<double>& total, Eigen::Index num_samples) const {
+    const double scale = 1.0 / static_cast<double>(num_samples);
+    return {total.back() / static_cast<double>(num_samples),
+            scale * Eigen::Map<const Eigen::VectorXd>(total.data(), point_.size())};
+  }
+
+ private:
+  std::size_t num_parameters() const { return static_cast<std::size_t>(point_.size()); }
+
+  Eigen::VectorXd point_;
+};
 
 }  // namespace
 
@@ -145,6 +198,10 @@ GraphObjective::GraphObjective(Model model, SampleTable samples)
 
 GraphObjective::~GraphObjective() = default;
 
+const Model& GraphObjective::model() const { return impl_->model; }
+
+const Executor& GraphObjective::executor() const { return impl_->executor; }
+
 Eigen::Index GraphObjective::num_parameters() const { return impl_->model.num_parameters(); }
 
 Eigen::Index GraphObjective::num_samples() const { return impl_->samples.rows(); }
@@ -166,15 +223,26 @@ double GraphObjective::value(const ConstVectorRef& theta, SampleRange range) con
 Objective::ValueAndGradient GraphObjective::value_and_gradient(const ConstVectorRef& theta,
                                                                SampleRange range) const {
   require_point(*this, "value_and_gradient", theta, range);
-  const Vector point = theta;
-  const auto n = static_cast<std::size_t>(num_parameters());
-  std::vector<double> total(n + 1);  // gradient, then value
-  impl_->sum(range, total, [&](Sweep& sweep, Records records, std::span<double> partial) {
-    partial[n] += sweep.value_and_gradient(span_of(point), records, partial.first(n));
-  });
-  const double scale = 1.0 / static_cast<double>(range.size());
-  return {total[n] / static_cast<double>(range.size()),
-          scale * Eigen::Map<const Vector>(total.data(), num_parameters())};
+  const MeanGradient mean(theta);
+  std::vector<double> total(mean.size());
+  impl_->sum(range, total, mean.body());
+  return mean.of(total, range.size());
+}
+
+Objective::ValueAndGradient GraphObjective::value_and_gradient_of(
+    const ConstVectorRef& theta, Eigen::Index num_samples, const RecordSource& source) const {
+  if (theta.size() != num_parameters() || num_samples < 1) {
+    throw PreconditionError(
+        fmt::format("value_and_gradient_of: theta must have {} entries and there must be samples, "
+                    "got {} and {}",
+                    num_parameters(),
+                    theta.size(),
+                    num_samples));
+  }
+  const MeanGradient mean(theta);
+  std::vector<double> total(mean.size());
+  impl_->sum(num_samples, source, total, mean.body());
+  return mean.of(total, num_samples);
 }
 
 Objective::Matrix GraphObjective::hessian_times(const ConstVectorRef& theta,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -10,6 +11,12 @@
 #include <hesscope/objective/sample_table.h>
 
 namespace hesscope {
+
+class Executor;
+
+/// Writes the records of the samples in a range one after the other: range.size() times the model's
+/// record_size() numbers. Called concurrently for ranges that do not overlap.
+using RecordSource = std::function<void(SampleRange range, std::span<double> records)>;
 
 /// The Objective of a model on a data set, by the generic engine (sweep.h); the full Hessian by the
 /// model's StructuredHessian where it has one.
@@ -49,6 +56,21 @@ class GraphObjective final : public Objective {
   double value(const ConstVectorRef& theta, SampleRange range) const override;
   ValueAndGradient value_and_gradient(const ConstVectorRef& theta,
                                       SampleRange range) const override;
+
+  /// Mean loss and its gradient over samples 0 ... num_samples - 1 that are made when they are
+  /// needed, block by block on the thread that uses them, instead of the objective's own. The same
+  /// to the last bit as value_and_gradient() of an objective that has them.
+  /// @throws PreconditionError if theta does not fit or num_samples < 1; what `source` throws.
+  ValueAndGradient value_and_gradient_of(const ConstVectorRef& theta,
+                                         Eigen::Index num_samples,
+                                         const RecordSource& source) const;
+
+  const Model& model() const;
+
+  /// The threads it computes on, for those who call it many times at once: from bodies of its
+  /// for_each() calls share the threads.
+  const Executor& executor() const;
+
   Matrix hessian_times(const ConstVectorRef& theta,
                        const ConstMatrixRef& directions,
                        SampleRange range) const override;

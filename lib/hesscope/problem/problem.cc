@@ -7,9 +7,11 @@
 #include <fmt/format.h>
 
 #include <hesscope/core/error.h>
+#include <hesscope/core/executor.h>
 #include <hesscope/models/model_registry.h>
-#include <hesscope/objective/graph_objective.h>
+#include <hesscope/objective/sampled_records.h>
 #include <hesscope/problem/problem.h>
+#include <hesscope/sampling/sampler_registry.h>
 
 namespace hesscope {
 
@@ -35,26 +37,68 @@ TensorShapes parameter_shapes_of(const io::TensorFile& checkpoint) {
   return shapes;
 }
 
+namespace {
+
+std::string place_of_data(const ProblemFile& file) {
+  return fmt::format("{}: [data] of kind '{}'", file.path.string(), file.sampler_kind);
+}
+
+}  // namespace
+
 Problem::Problem(ProblemFile file, const io::TensorFile& checkpoint, int num_threads)
     : file_(std::move(file)), sized_by_(checkpoint.path()) {
   const ModelKind* kind = find_model_kind(file_.model_kind);
   if (kind == nullptr) {
     throw PreconditionError("Problem: unknown model kind '" + file_.model_kind + "'");
   }
-  const io::TensorFile data = io::open_tensor_file(file_.data_path);
-  const TensorShapes checkpoint_shapes = parameter_shapes_of(checkpoint);
-  const TensorShapes data_shapes = shapes_of(data);
-  model_ = kind->build(file_.model, checkpoint_shapes, data_shapes);
-  require_parameters(model_, checkpoint_shapes);
-  const std::int64_t num_samples = require_arrays(model_, data_shapes);
-  data_sha256_ = io::sha256_of_file(file_.data_path);
-  SampleTable samples = make_sample_table(
-      model_,
-      num_samples,
-      [&](const std::string& name) { return data.read(name); },
-      data_shapes.source);
+  const TensorShapes shapes = parameter_shapes_of(checkpoint);
+  SampleTable samples =
+      file_.has_sampler() ? draw_data(*kind, shapes, num_threads) : load_data(*kind, shapes);
   objective_ = std::make_unique<GraphObjective>(
       model_, std::move(samples), GraphObjective::Options{.num_threads = num_threads});
+  if (sampler_ != nullptr) {
+    fresh_samples_ = hesscope::fresh_samples(*objective_, *sampler_, place_of_data(file_));
+  }
+}
+
+SampleTable Problem::load_data(const ModelKind& kind, const TensorShapes& checkpoint) {
+  const io::TensorFile data = io::open_tensor_file(file_.data_path);
+  const TensorShapes shapes = shapes_of(data);
+  model_ = kind.build(file_.model, checkpoint, shapes);
+  require_parameters(model_, checkpoint);
+  const std::int64_t num_samples = require_arrays(model_, shapes);
+  data_sha256_ = io::sha256_of_file(file_.data_path);
+  return make_sample_table(
+      model_, num_samples, [&](const std::string& name) { return data.read(name); }, shapes.source);
+}
+
+SampleTable Problem::draw_data(const ModelKind& kind,
+                               const TensorShapes& checkpoint,
+                               int num_threads) {
+  const std::string place = place_of_data(file_);
+  try {
+    sampler_ = find_sampler_kind(file_.sampler_kind)->create(file_.data, file_.path.parent_path());
+  } catch (const ConfigError& error) {
+    throw ConfigError(fmt::format("{}: {}", place, error.what()));
+  }
+  const Eigen::Index num_samples = file_.data.integer("samples");
+  model_ = kind.build(file_.model, checkpoint, shapes_of(*sampler_, num_samples, place));
+  require_parameters(model_, checkpoint);
+  const SampledRecords records(model_, *sampler_, place);
+  SampleTable samples(num_samples, records.record_size());
+  constexpr Eigen::Index kSamplesPerTask = 64;
+  const auto seed = static_cast<std::uint64_t>(file_.data.integer("seed"));
+  Executor(num_threads)
+      .for_each((num_samples + kSamplesPerTask - 1) / kSamplesPerTask, [&](Eigen::Index task) {
+        const Eigen::Index first = task * kSamplesPerTask;
+        auto rows = samples.middleRows(first, std::min(kSamplesPerTask, num_samples - first));
+        records.write(seed,
+                      Stream::kEvaluation,
+                      static_cast<std::uint64_t>(first),
+                      {rows.data(), static_cast<std::size_t>(rows.size())});
+      });
+  data_sha256_ = io::sha256_of_numbers({samples.data(), static_cast<std::size_t>(samples.size())});
+  return samples;
 }
 
 Eigen::VectorXd Problem::read_parameters(const io::TensorFile& checkpoint) const {

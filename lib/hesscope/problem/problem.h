@@ -12,9 +12,12 @@
 
 #include <hesscope/io/tensor_file.h>
 #include <hesscope/models/model.h>
-#include <hesscope/objective/objective.h>
+#include <hesscope/models/model_registry.h>
+#include <hesscope/objective/fresh_samples.h>
+#include <hesscope/objective/graph_objective.h>
 #include <hesscope/problem/adam_state.h>
 #include <hesscope/problem/problem_file.h>
+#include <hesscope/sampling/sampler.h>
 
 namespace hesscope {
 
@@ -27,9 +30,10 @@ TensorShapes parameter_shapes_of(const io::TensorFile& checkpoint);
 /// A problem with its data loaded, its model sized by a first checkpoint.
 class Problem {
  public:
-  /// Builds the model that fits `checkpoint` and the data file, and loads the data.
+  /// Builds the model that fits `checkpoint` and the data, and loads or draws the data.
   /// @param num_threads  for the objective; 0 = one per core.
-  /// @throws InputError naming file, tensor, expected and found shape where something does not fit.
+  /// @throws InputError naming file, tensor, expected and found shape where something does not fit;
+  ///         ConfigError where the settings of a sampler contradict each other.
   Problem(ProblemFile file, const io::TensorFile& checkpoint, int num_threads = 0);
 
   const ProblemFile& file() const { return file_; }
@@ -38,8 +42,12 @@ class Problem {
 
   const Objective& objective() const { return *objective_; }
 
-  /// SHA-256 of the data file.
+  /// SHA-256 of the data file; of data that are drawn, that of the records as the model sees them,
+  /// one after the other, in 64-bit floats, low bytes first.
   const std::string& data_sha256() const { return data_sha256_; }
+
+  /// More samples of the distribution that the data are drawn from; nullptr for a data file.
+  const FreshSamples* fresh_samples() const { return fresh_samples_.get(); }
 
   /// The checkpoint's parameters as a flat vector. @throws InputError if it does not fit the model.
   Eigen::VectorXd read_parameters(const io::TensorFile& checkpoint) const;
@@ -53,7 +61,12 @@ class Problem {
   ProblemFile file_;
   std::filesystem::path sized_by_;  // the first checkpoint
   Model model_;
-  std::unique_ptr<Objective> objective_;
+  SampleTable load_data(const ModelKind& kind, const TensorShapes& checkpoint);
+  SampleTable draw_data(const ModelKind& kind, const TensorShapes& checkpoint, int num_threads);
+
+  std::unique_ptr<const Sampler> sampler_;  // of data that are drawn
+  std::unique_ptr<GraphObjective> objective_;
+  std::unique_ptr<const FreshSamples> fresh_samples_;
   std::string data_sha256_;
 };
 

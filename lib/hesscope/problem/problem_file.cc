@@ -5,6 +5,7 @@
 #include <map>
 #include <sstream>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -15,6 +16,7 @@
 #include <hesscope/core/suggest.h>
 #include <hesscope/models/model_registry.h>
 #include <hesscope/problem/problem_file.h>
+#include <hesscope/sampling/sampler_registry.h>
 
 namespace hesscope {
 namespace {
@@ -69,12 +71,74 @@ std::string written(const SettingValue& value) {
   return out.str();
 }
 
-const std::vector<SettingKey>& data_keys() {
+// Removes [table].kind and returns it, one of `names`.
+std::string take_kind(Table& table,
+                      const std::string& context,
+                      const std::vector<std::string>& names) {
+  const std::vector<SettingKey> keys = {
+      {.name = "kind",
+       .meaning = fmt::format("one of {}", fmt::join(names, ", ")),
+       .choices = names}};
+  std::map<std::string, SettingValue> only_kind;
+  if (auto node = table.values.extract("kind")) only_kind.insert(std::move(node));
+  return Settings::checked(only_kind, keys, context, table.locations).text("kind");
+}
+
+template <typename Kinds>
+std::vector<std::string> names_of(const Kinds& kinds) {
+  std::vector<std::string> names;
+  for (const auto& kind : kinds) names.push_back(kind.name);
+  return names;
+}
+
+const std::vector<SettingKey>& file_keys() {
   static const std::vector<SettingKey> keys = {
       {.name = "file",
-       .meaning = "a data file in any checkpoint format, relative to the problem file"},
+       .meaning =
+           "a data file in any checkpoint format, relative to the problem file; or 'kind', a "
+           "sampler, and its keys"},
   };
   return keys;
+}
+
+// Keys of [data] with a sampler: the result has all of them.
+std::vector<SettingKey> sampler_keys(const SamplerKind& kind) {
+  std::vector<SettingKey> keys = {{.name = "kind", .meaning = "the sampler"},
+                                  {.name = "samples",
+                                   .type = SettingKey::Type::kInteger,
+                                   .meaning = "how many samples to draw",
+                                   .minimum = 1,
+                                   .maximum = 1'000'000'000},
+                                  {.name = "seed",
+                                   .type = SettingKey::Type::kInteger,
+                                   .meaning = "seed of the samples",
+                                   .minimum = 0,
+                                   .fallback = SettingValue(std::int64_t{0})}};
+  keys.insert(keys.end(), kind.keys.begin(), kind.keys.end());
+  return keys;
+}
+
+void read_data(Table data, ProblemFile& problem) {
+  const std::filesystem::path folder = problem.path.parent_path();
+  if (!data.values.contains("kind")) {
+    problem.data = Settings::checked(data.values, file_keys(), "[data]", data.locations);
+    problem.data_path = folder / problem.data.text("file");
+    problem.data_files = {problem.data_path};
+    return;
+  }
+  problem.sampler_kind = take_kind(data, "[data]", names_of(sampler_kinds()));
+  const SamplerKind& kind = *find_sampler_kind(problem.sampler_kind);
+  data.values["kind"] = kind.name;
+  problem.data = Settings::checked(data.values,
+                                   sampler_keys(kind),
+                                   fmt::format("[data] of kind '{}'", kind.name),
+                                   data.locations);
+  for (const SettingKey& key : kind.keys) {
+    // Samplers have no other free text.
+    const bool is_file = key.type == SettingKey::Type::kText && key.choices.empty();
+    if (is_file && problem.data.has(key.name))
+      problem.data_files.push_back(folder / problem.data.text(key.name));
+  }
 }
 
 std::string read_text(const std::filesystem::path& path) {
@@ -136,28 +200,15 @@ ProblemFile read_problem_file(const std::filesystem::path& path) {
   };
 
   Table model = table("model");
-  const Table data = table("data");
+  Table data = table("data");
   ProblemFile problem;
   problem.path = path;
 
-  std::vector<std::string> kinds;
-  for (const ModelKind& kind : model_kinds()) kinds.push_back(kind.name);
-  const std::vector<SettingKey> kind_key = {
-      {.name = "kind",
-       .meaning = fmt::format("one of {}", fmt::join(kinds, ", ")),
-       .choices = kinds}};
-  std::map<std::string, SettingValue> only_kind;
-  if (const auto found = model.values.find("kind"); found != model.values.end()) {
-    only_kind.insert(*found);
-    model.values.erase(found);
-  }
-  problem.model_kind =
-      Settings::checked(only_kind, kind_key, "[model]", model.locations).text("kind");
+  problem.model_kind = take_kind(model, "[model]", names_of(model_kinds()));
   const ModelKind& kind = *find_model_kind(problem.model_kind);
   problem.model = Settings::checked(
       model.values, kind.keys, fmt::format("[model] of kind '{}'", kind.name), model.locations);
-  problem.data = Settings::checked(data.values, data_keys(), "[data]", data.locations);
-  problem.data_path = path.parent_path() / problem.data.text("file");
+  read_data(std::move(data), problem);
   return problem;
 }
 

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include <Eigen/Core>
+
+#include <hesscope/objective/objective.h>
+#include <hesscope/sampling/random_stream.h>
+
+namespace hesscope {
+
+class GraphObjective;
+class Sampler;
+
+/// The loss over samples that are drawn as they are needed and never kept: over as many as one
+/// likes of the distribution that an Objective holds a few samples of. Safe for concurrent use.
+class FreshSamples {
+ public:
+  /// Samples first, ..., first + count - 1 of (seed, stream).
+  struct Range {
+    std::uint64_t seed = 0;
+    Stream stream = Stream::kNoise;
+    std::uint64_t first = 0;
+    Eigen::Index count = 0;
+  };
+
+  virtual ~FreshSamples() = default;
+
+  virtual Eigen::Index num_parameters() const = 0;
+
+  /// Mean loss over the range and its gradient, to the last bit those of an Objective that holds
+  /// these samples. @throws PreconditionError if theta does not fit or the range is empty.
+  virtual Objective::ValueAndGradient value_and_gradient(const Objective::ConstVectorRef& theta,
+                                                         const Range& range) const = 0;
+};
+
+/// Of the objective's model, on its threads. Both arguments must outlive the result.
+/// @param source  what messages call the sampler.
+/// @throws InputError naming the array that the sampler lacks or gives in another shape.
+std::unique_ptr<FreshSamples> fresh_samples(const GraphObjective& objective,
+                                            const Sampler& sampler,
+                                            const std::string& source);
+
+}  // namespace hesscope

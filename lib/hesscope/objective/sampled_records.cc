@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <hesscope/core/error.h>
+#include <hesscope/objective/sampled_records.h>
+
+namespace hesscope {
+
+using Content = DataArray::Content;
+
+TensorShapes shapes_of(const Sampler& sampler,
+                       std::int64_t num_samples,
+                       const std::string& source) {
+  TensorShapes shapes;
+  shapes.source = source;
+  for (const SampledArray& array : sampler.arrays()) {
+    std::vector<std::int64_t>& shape = shapes.shapes[array.name];
+    shape = {num_samples};
+    shape.insert(shape.end(), array.shape.begin(), array.shape.end());
+  }
+  return shapes;
+}
+
+SampledRecords::SampledRecords(const Model& model, const Sampler& sampler, std::string source)
+    : sampler_(&sampler), source_(std::move(source)), record_size_(model.record_size()) {
+  require_arrays(model, shapes_of(sampler, 1, source_));
+  is_direct_ = sampler.record_size() == record_size_;
+  for (const DataArray& array : model.arrays) {
+    const auto found =
+        std::find_if(sampler.arrays().begin(), sampler.arrays().end(), [&](const auto& sampled) {
+          return sampled.name == array.name;
+        });
+    parts_.push_back({array, found->offset});
+    is_direct_ = is_direct_ && array.content == Content::kReal && found->offset == array.offset;
+  }
+}
+
+void SampledRecords::write(std::uint64_t seed,
+                           Stream stream,
+                           std::uint64_t first,
+                           std::span<double> records) const {
+  const auto size = static_cast<std::size_t>(record_size_);
+  std::vector<double> sampled;
+  if (!is_direct_) sampled.resize(static_cast<std::size_t>(sampler_->record_size()));
+  for (std::uint64_t i = 0; (i + 1) * size <= records.size(); ++i) {
+    const std::span<double> record = records.subspan(i * size, size);
+    if (is_direct_) {
+      sampler_->draw(seed, stream, first + i, record);
+    } else {
+      sampler_->draw(seed, stream, first + i, sampled);
+      convert(first + i, sampled, record);
+    }
+  }
+}
+
+void SampledRecords::convert(std::uint64_t index,
+                             std::span<const double> from,
+                             std::span<double> to) const {
+  std::fill(to.begin(), to.end(), 0.0);
+  const auto refuse = [&](const DataArray& array, double value, const std::string& expected) {
+    throw InputError(fmt::format("{}: array '{}', sample {}: expected {}, found {}",
+                                 source_,
+                                 array.name,
+                                 index,
+                                 expected,
+                                 value));
+  };
+  for (const Part& part : parts_) {
+    const DataArray& array = part.array;
+    const double* values = from.data() + part.offset;
+    double* out = to.data() + array.offset;
+    if (array.content == Content::kClass) {
+      const double c = values[0];
+      if (!(c >= 0 && c < static_cast<double>(array.width) && c == std::floor(c))) {
+        refuse(array, c, fmt::format("a class index 0 ... {}", array.width - 1));
+      }
+      out[static_cast<std::ptrdiff_t>(c)] = 1;
+      continue;
+    }
+    if (array.content == Content::kSign && !(std::abs(values[0]) == 1)) {
+      refuse(array, values[0], "+1 or -1");
+    }
+    std::copy_n(values, array.width, out);
+  }
+}
+
+SampleTable SampledRecords::table(std::uint64_t seed,
+                                  Stream stream,
+                                  Eigen::Index num_samples) const {
+  if (num_samples < 1) {
+    throw PreconditionError(
+        fmt::format("SampledRecords::table: there must be samples, got {}", num_samples));
+  }
+  SampleTable samples(num_samples, record_size_);
+  write(seed, stream, 0, {samples.data(), static_cast<std::size_t>(samples.size())});
+  return samples;
+}
+
+}  // namespace hesscope
