@@ -7,7 +7,7 @@ import h5py
 import numpy as np
 
 import program
-from program import FIXTURES
+from program import FIXTURES, PROBLEM
 
 FOLDER = FIXTURES / "mlp-spirals-tanh"
 STEP = "000200"
@@ -206,6 +206,38 @@ class Program(program.Case):
                                     FOLDER / "problem.toml", "-o", "out.h5")
             self.assertEqual(done.returncode, program.USAGE, done.stderr)
             self.assertIn(message, done.stderr)
+        self.assertEqual(self.files(), set())
+
+    SAMPLED = ('[data]\nkind = "linear-regression"\ndimension = 5\ncontext = 20\nsamples = 2000\nseed = 3\n')
+
+    def sampled_problem(self):
+        model = PROBLEM.read_text().split("[data]")[0]
+        (self.folder / "sampled.toml").write_text(model + self.SAMPLED)
+        return self.folder / "sampled.toml"
+
+    def fresh(self, output, *arguments):
+        self.analyze(program.checkpoint(0), "--only", "noise", "--noise-sampling", "fresh", "--noise-batch-size", 50,
+                     "--noise-draws", 400, *arguments, problem=self.sampled_problem(), output=output)
+        with h5py.File(self.folder / output, "r") as file:
+            self.assertEqual(len(file.attrs["data_sha256"]), 64)
+            return {name: file["noise"][name][0] for name in ("norm", "covariance_trace")}
+
+    def test_fresh_minibatches_scatter_as_samples_do(self):
+        found = self.fresh("fresh.h5", "--noise-reference", 1000)
+        self.assertEqual(len(found["norm"]), 400)
+        # E |g_i - g|^2 = tr S / B up to the error of g, a thousandth. Both are averages of a heavy-tailed law.
+        squares = found["norm"]**2
+        error = squares.std() / np.sqrt(len(squares)) / squares.mean()
+        self.assertLess(error, 0.1)
+        self.assertLess(abs(np.log(squares.mean() * 50 / found["covariance_trace"])), 0.4)
+        again = self.fresh("again.h5", "--noise-reference", 1000, "--threads", 2)
+        np.testing.assert_array_equal(again["norm"], found["norm"])
+
+    def test_fresh_minibatches_need_a_sampler(self):
+        done = self.run_program("analyze", program.checkpoint(0), "--noise-sampling", "fresh", "--problem", PROBLEM,
+                                "-o", "out.h5")
+        self.assertEqual(done.returncode, program.USAGE, done.stderr)
+        self.assertIn("give [data] a 'kind'", done.stderr)
         self.assertEqual(self.files(), set())
 
 

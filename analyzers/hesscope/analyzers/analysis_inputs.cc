@@ -53,8 +53,8 @@ AnalysisInputs::AnalysisInputs(const AnalysisRequest& request, std::vector<Chose
     : CheckpointInputs("run_analysis", request.checkpoints, request.problem, request.num_threads),
       analyzers(std::move(chosen)) {
   require_output_apart(request.output);
-  for (const ChosenAnalyzer& chosen : analyzers) {
-    const std::string option = chosen.analyzer->needs_fresh_samples();
+  for (const ChosenAnalyzer& each : analyzers) {
+    const std::string option = each.analyzer->needs_fresh_samples();
     if (option.empty() || problem.fresh_samples() != nullptr) continue;
     throw ConfigError(fmt::format(
         "{}: {} draws new samples, but the data are those of a file ({}); give [data] a "

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <string>
-#include <string_view>
-#include <system_error>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include <hesscope/analyzers/noise.h>
+#include <hesscope/analyzers/noise_options.h>
 #include <hesscope/analyzers/noise_quantities.h>
 #include <hesscope/core/error.h>
 #include <hesscope/noise/fresh_minibatch_noise.h>
@@ -29,20 +27,6 @@ namespace {
 using Eigen::Index;
 using Eigen::VectorXd;
 
-constexpr Index kDefaultBatchSize = 64;
-constexpr Index kMaxBatchSize = 1'000'000'000;
-
-enum class Draws { kResampled, kDisjoint, kFresh };
-
-struct NoiseOptions {
-  Index batch_size = 0;  // 0: kDefaultBatchSize, or all samples if they are fewer
-  Index num_draws = 1000;
-  Draws draws = Draws::kResampled;
-  Index reference_batches = 100;  // of fresh minibatches
-  Index num_bins = 100;
-  std::vector<Index> ladder = {};  // further batch sizes
-};
-
 void set(Record& record, const std::string& name, const Statistic& statistic) {
   record.set(name, statistic.value, statistic.status);
 }
@@ -54,6 +38,9 @@ ProgressCallback part_of(const ProgressCallback& progress, double begin, double 
     return progress(std::lerp(begin, end, fraction));
   };
 }
+
+using detail::NoiseOptions;
+using Draws = NoiseOptions::Draws;
 
 class NoiseAnalyzer final : public Analyzer {
  public:
@@ -115,8 +102,9 @@ class NoiseAnalyzer final : public Analyzer {
   }
 
   Index batch_size(const Objective& objective) const {
-    return options_.batch_size > 0 ? options_.batch_size
-                                   : std::min(kDefaultBatchSize, objective.num_samples());
+    return options_.batch_size > 0
+               ? options_.batch_size
+               : std::min(detail::kDefaultNoiseBatchSize, objective.num_samples());
   }
 
   Index num_draws(const Objective& objective, Index batch_size) const {
@@ -310,43 +298,6 @@ class NoiseAnalyzer final : public Analyzer {
   NoiseOptions options_;
 };
 
-// "1,8,64"; nothing for an empty text.
-std::vector<Index> parse_ladder(std::string_view text) {
-  std::vector<Index> sizes;
-  std::string_view rest = text;
-  while (!rest.empty()) {
-    const std::size_t comma = rest.find(',');
-    const std::string_view item = rest.substr(0, comma);
-    Index size = 0;
-    const auto [end, error] = std::from_chars(item.data(), item.data() + item.size(), size);
-    const bool is_last = comma == std::string_view::npos;
-    if (error != std::errc() || end != item.data() + item.size() || size < 1 ||
-        size > kMaxBatchSize || (!is_last && comma + 1 == rest.size())) {
-      throw ConfigError(
-          fmt::format("'noise-ladder' must be batch sizes from 1 to {} with commas between them, "
-                      "as in 1,8,64; got '{}'",
-                      kMaxBatchSize,
-                      text));
-    }
-    sizes.push_back(size);
-    rest = is_last ? std::string_view() : rest.substr(comma + 1);
-  }
-  return sizes;
-}
-
-SettingKey count_key(const std::string& name,
-                     std::int64_t minimum,
-                     std::int64_t maximum,
-                     std::int64_t fallback,
-                     const std::string& meaning) {
-  return {.name = name,
-          .type = SettingKey::Type::kInteger,
-          .meaning = meaning,
-          .minimum = minimum,
-          .maximum = maximum,
-          .fallback = SettingValue(fallback)};
-}
-
 }  // namespace
 
 AnalyzerEntry noise_analyzer() {
@@ -354,43 +305,9 @@ AnalyzerEntry noise_analyzer() {
       .name = "noise",
       .question = "how minibatch gradients scatter: tails, noise scales, alignment with curvature",
       .by_default = false,
-      .options =
-          {count_key("noise-batch-size",
-                     0,
-                     kMaxBatchSize,
-                     0,
-                     "samples a minibatch of the gradient noise; 0 = 64, or all if they are fewer"),
-           count_key("noise-draws",
-                     1,
-                     100'000'000,
-                     1000,
-                     "minibatches drawn; of disjoint ones at most as many as there are"),
-           {.name = "noise-sampling",
-            .meaning = "minibatches drawn from all samples with replacement, consecutive ranges of "
-                       "the data, or new samples where the data are drawn",
-            .choices = {"resampled", "disjoint", "fresh"},
-            .fallback = SettingValue(std::string("resampled"))},
-           count_key("noise-reference",
-                     1,
-                     1'000'000,
-                     100,
-                     "further minibatches in the gradient that fresh ones are compared with"),
-           count_key("noise-bins", 1, 1'000'000, 100, "bins of the histogram of the noise"),
-           {.name = "noise-ladder",
-            .meaning = "also: the shape of the noise at these batch sizes, as in 1,8,64",
-            .fallback = SettingValue(std::string())}},
+      .options = detail::noise_option_keys(),
       .create = [](const Settings& settings) {
-        NoiseOptions options;
-        options.batch_size = settings.integer("noise-batch-size");
-        options.num_draws = settings.integer("noise-draws");
-        const std::string& draws = settings.text("noise-sampling");
-        options.draws = draws == "fresh"      ? Draws::kFresh
-                        : draws == "disjoint" ? Draws::kDisjoint
-                                              : Draws::kResampled;
-        options.reference_batches = settings.integer("noise-reference");
-        options.num_bins = settings.integer("noise-bins");
-        options.ladder = parse_ladder(settings.text("noise-ladder"));
-        return std::make_unique<NoiseAnalyzer>(std::move(options));
+        return std::make_unique<NoiseAnalyzer>(detail::noise_options_from(settings));
       }};
 }
 
