@@ -33,6 +33,19 @@ std::vector<Invariance> invariances_of(const Model& model, const AttentionOption
           joined("factors of values times output", std::move(values))};
 }
 
+Model sized(const Settings& settings,
+            std::int64_t heads,
+            std::int64_t head_dimension,
+            const TensorShapes& data) {
+  const auto& inputs = data.at("inputs", 3, "(samples, n, D)");
+  return attention({.heads = heads,
+                    .embedding = inputs[2],
+                    .head_dimension = head_dimension,
+                    .sequence = inputs[1],
+                    .kernel = settings.text("kernel") == "softmax" ? AttentionKernel::kSoftmax
+                                                                   : AttentionKernel::kGaussian});
+}
+
 }  // namespace
 
 Model attention(const AttentionOptions& options) {
@@ -75,6 +88,7 @@ ModelKind attention_kind() {
       .keys = {{.name = "kernel",
                 .meaning = "the attention kernel",
                 .choices = {"softmax", "gaussian"}}},
+      .size_keys = {size_key("heads", "number of heads"), size_key("head_width", "d, of one head")},
       .build =
           [](const Settings& settings, const TensorShapes& checkpoint, const TensorShapes& data) {
             const auto& wq = checkpoint.at("WQ", 3, "(heads, D, d)");
@@ -90,13 +104,11 @@ ModelKind attention_kind() {
                   inputs[1],
                   inputs[2]));
             }
-            return attention({.heads = wq[0],
-                              .embedding = wq[1],
-                              .head_dimension = wq[2],
-                              .sequence = inputs[1],
-                              .kernel = settings.text("kernel") == "softmax"
-                                            ? AttentionKernel::kSoftmax
-                                            : AttentionKernel::kGaussian});
+            return sized(settings, wq[0], wq[2], data);
+          },
+      .create =
+          [](const Settings& settings, const TensorShapes& data) {
+            return sized(settings, settings.integer("heads"), settings.integer("head_width"), data);
           },
   };
 }

@@ -84,6 +84,30 @@ LinearAttentionStructure::Parametrization structure_of(Parametrization parametri
   throw PreconditionError("linear_attention: unknown parametrization");
 }
 
+Parametrization parametrization_named(const std::string& name) {
+  if (name == "full") return Parametrization::kFull;
+  if (name == "split-qk") return Parametrization::kSplitQk;
+  return Parametrization::kSparse;
+}
+
+Model sized(const Settings& settings, const TensorShapes& data) {
+  const auto& z = data.at("Z", 3, "(samples, d+1, n+1)");
+  if (z[1] < 2 || z[2] < 2) {
+    throw InputError(fmt::format(
+        "{}: array 'Z': expected shape (samples, d+1, n+1) with d >= 1 and n >= 1, found "
+        "({}, {}, {})",
+        data.source,
+        z[0],
+        z[1],
+        z[2]));
+  }
+  return linear_attention(
+      {.layers = settings.integer("layers"),
+       .dimension = z[1] - 1,
+       .context = z[2] - 1,
+       .parametrization = parametrization_named(settings.text("parametrization"))});
+}
+
 }  // namespace
 
 Model linear_attention(const LinearAttentionOptions& options) {
@@ -136,29 +160,11 @@ ModelKind linear_attention_kind() {
                 .meaning = "what is trained in a layer",
                 .choices = {"sparse", "full", "split-qk"},
                 .fallback = SettingValue(std::string("sparse"))}},
-      .build =
-          [](const Settings& settings,
-             const TensorShapes& /*checkpoint*/,
-             const TensorShapes& data) {
-            const auto& z = data.at("Z", 3, "(samples, d+1, n+1)");
-            if (z[1] < 2 || z[2] < 2) {
-              throw InputError(fmt::format(
-                  "{}: array 'Z': expected shape (samples, d+1, n+1) with d >= 1 and n >= 1, found "
-                  "({}, {}, {})",
-                  data.source,
-                  z[0],
-                  z[1],
-                  z[2]));
-            }
-            const std::string& name = settings.text("parametrization");
-            return linear_attention({.layers = settings.integer("layers"),
-                                     .dimension = z[1] - 1,
-                                     .context = z[2] - 1,
-                                     .parametrization = name == "sparse" ? Parametrization::kSparse
-                                                        : name == "full"
-                                                            ? Parametrization::kFull
-                                                            : Parametrization::kSplitQk});
-          },
+      .size_keys = {},
+      .build = [](const Settings& settings,
+                  const TensorShapes& /*checkpoint*/,
+                  const TensorShapes& data) { return sized(settings, data); },
+      .create = sized,
   };
 }
 

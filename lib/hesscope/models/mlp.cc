@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <charconv>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -43,6 +45,34 @@ Activation activation_named(const std::string& name) {
   return Activation::kTanh;
 }
 
+MlpLoss loss_named(const std::string& name) {
+  return name == "mse" ? MlpLoss::kMeanSquaredError : MlpLoss::kCrossEntropy;
+}
+
+constexpr std::int64_t kMaxWidth = 1'000'000;
+
+// Of "15,15" the numbers; none of an empty text.
+std::vector<std::int64_t> parsed_widths(const std::string& text) {
+  std::vector<std::int64_t> widths;
+  const char* next = text.data();
+  const char* const end = next + text.size();
+  while (next != end) {
+    std::int64_t width = 0;
+    const auto [after, error] = std::from_chars(next, end, width);
+    const bool goes_on = after != end && *after == ',' && after + 1 != end;
+    if (error != std::errc() || width < 1 || width > kMaxWidth || !(after == end || goes_on)) {
+      throw ConfigError(fmt::format(
+          "[model] of kind 'mlp': 'hidden' must be widths between 1 and {} with commas between "
+          "them, as \"15,15\", got \"{}\"",
+          kMaxWidth,
+          text));
+    }
+    widths.push_back(width);
+    next = goes_on ? after + 1 : after;
+  }
+  return widths;
+}
+
 // The widths that the checkpoint's layers.0, layers.1, ... have. A weight is checked against its
 // bias and the layer before it here, where a transposed one can be called so.
 std::vector<std::int64_t> widths_of(const TensorShapes& checkpoint) {
@@ -64,6 +94,27 @@ std::vector<std::int64_t> widths_of(const TensorShapes& checkpoint) {
     }
     widths.push_back(out);
   }
+  return widths;
+}
+
+// The widths that the settings and the data give.
+std::vector<std::int64_t> widths_of(const Settings& settings, const TensorShapes& data) {
+  // (samples,) stands for (samples, 1).
+  const auto width_of = [&data](const std::string& name) {
+    return data.at(name).size() == 1 ? 1 : data.at(name, 2, "(samples, width)")[1];
+  };
+  std::vector<std::int64_t> widths = parsed_widths(settings.text("hidden"));
+  widths.insert(widths.begin(), width_of("inputs"));
+  const std::int64_t classes = settings.integer("classes");
+  const bool is_classifier = loss_named(settings.text("loss")) == MlpLoss::kCrossEntropy;
+  if (is_classifier != (classes > 0)) {
+    throw ConfigError(is_classifier
+                          ? "[model] of kind 'mlp' with loss = \"cross-entropy\" needs the key "
+                            "'classes' (number of classes)"
+                          : "[model] of kind 'mlp': 'classes' is for loss = \"cross-entropy\"; "
+                            "leave it out, 'target' gives the number of outputs");
+  }
+  widths.push_back(is_classifier ? classes : width_of("target"));
   return widths;
 }
 
@@ -118,6 +169,12 @@ std::vector<Invariance> invariances_of(const Model& model, const MlpOptions& opt
   return found;
 }
 
+Model sized(const Settings& settings, std::vector<std::int64_t> widths) {
+  return mlp({.widths = std::move(widths),
+              .activation = activation_named(settings.text("activation")),
+              .loss = loss_named(settings.text("loss"))});
+}
+
 }  // namespace
 
 Model mlp(const MlpOptions& options) {
@@ -162,15 +219,20 @@ ModelKind mlp_kind() {
                {.name = "loss",
                 .meaning = "the loss of a sample",
                 .choices = {"cross-entropy", "mse"}}},
-      .build =
-          [](const Settings& settings,
-             const TensorShapes& checkpoint,
-             const TensorShapes& /*data*/) {
-            return mlp({.widths = widths_of(checkpoint),
-                        .activation = activation_named(settings.text("activation")),
-                        .loss = settings.text("loss") == "mse" ? MlpLoss::kMeanSquaredError
-                                                               : MlpLoss::kCrossEntropy});
-          },
+      .size_keys = {{.name = "hidden",
+                     .meaning = "widths of the hidden layers, as \"15,15\"; empty for none",
+                     .fallback = SettingValue(std::string())},
+                    {.name = "classes",
+                     .type = SettingKey::Type::kInteger,
+                     .meaning = "number of classes, for cross-entropy",
+                     .minimum = 1,
+                     .maximum = kMaxWidth,
+                     .fallback = SettingValue(std::int64_t{0})}},
+      .build = [](const Settings& settings,
+                  const TensorShapes& checkpoint,
+                  const TensorShapes& /*data*/) { return sized(settings, widths_of(checkpoint)); },
+      .create = [](const Settings& settings,
+                   const TensorShapes& data) { return sized(settings, widths_of(settings, data)); },
   };
 }
 

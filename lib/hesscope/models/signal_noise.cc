@@ -28,6 +28,14 @@ std::vector<Invariance> invariances_of(const Model& model, const SignalNoiseOpti
           joined("shift within the sum of values", {shifts(std::move(directions))})};
 }
 
+constexpr const char* kInputs = "(samples, 2, d)";
+
+Model sized(std::int64_t key_neurons, std::int64_t value_neurons, const TensorShapes& data) {
+  return signal_noise({.dimension = data.at("inputs", 3, kInputs)[2],
+                       .key_neurons = key_neurons,
+                       .value_neurons = value_neurons});
+}
+
 }  // namespace
 
 Model signal_noise(const SignalNoiseOptions& options) {
@@ -59,13 +67,15 @@ ModelKind signal_noise_kind() {
       .name = "signal-noise",
       .summary = "two-layer Transformer on a signal-noise data set",
       .keys = {},
+      .size_keys = {size_key("key_width", "m_k, rows of WQ and WK"),
+                    size_key("value_width", "m_v, rows of WV.pos and WV.neg")},
       .build =
           [](const Settings& /*settings*/,
              const TensorShapes& checkpoint,
              const TensorShapes& data) {
             const auto& wq = checkpoint.at("WQ", 2, "(m_k, d)");
             const auto& wv = checkpoint.at("WV.pos", 2, "(m_v, d)");
-            const auto& inputs = data.at("inputs", 3, "(samples, 2, d)");
+            const auto& inputs = data.at("inputs", 3, kInputs);
             if (inputs[1] != 2 || inputs[2] != wq[1]) {
               throw InputError(fmt::format(
                   "{}: array 'inputs': expected shape (samples, 2, {}) to fit 'WQ' in {}, "
@@ -77,7 +87,11 @@ ModelKind signal_noise_kind() {
                   inputs[1],
                   inputs[2]));
             }
-            return signal_noise({.dimension = wq[1], .key_neurons = wq[0], .value_neurons = wv[0]});
+            return sized(wq[0], wv[0], data);
+          },
+      .create =
+          [](const Settings& settings, const TensorShapes& data) {
+            return sized(settings.integer("key_width"), settings.integer("value_width"), data);
           },
   };
 }
