@@ -10,10 +10,12 @@
 #include <hesscope/models/linear_attention.h>
 
 #include "models/model_oracle.h"
+#include "models/prompts.h"
 
 namespace hesscope {
 namespace {
 
+using Activation = LinearAttentionActivation;
 using Parametrization = LinearAttentionParametrization;
 using test::Column;
 using test::Dense;
@@ -29,7 +31,8 @@ Dense<T> product(const Dense<T>& a, const Dense<T>& b) {
   return c;
 }
 
-// Z <- Z + (1/n) P Z M Z^T Q Z, all of Z with the mask, as the paper writes it.
+// Z <- Z + (1/n) P Z M Z^T Q Z, all of Z with the mask, as the paper writes it; with softmax, each
+// column of Z^T Q Z goes through it first; with a perceptron, unit by unit and token by token.
 struct Recursion {
   LinearAttentionOptions options;
 
@@ -42,6 +45,7 @@ struct Recursion {
       for (Eigen::Index j = 0; j <= n; ++j) z(i, j) = T(record[i * (n + 1) + j]);
     }
     Eigen::Index next = 0;
+    if (options.mlp_hidden > 0) next = apply_perceptron(theta, z);
     const auto read = [&](Eigen::Index rows) {
       Dense<T> m = Dense<T>::Constant(e, e, T(0.0));
       for (Eigen::Index i = 0; i < rows; ++i) {
@@ -72,12 +76,42 @@ struct Recursion {
       }
       Dense<T> masked = z;
       for (Eigen::Index i = 0; i < e; ++i) masked(i, n) = T(0.0);
-      const Dense<T> scores = product(Dense<T>(z.transpose()), product(q, z));
+      Dense<T> scores = product(Dense<T>(z.transpose()), product(q, z));
+      if (options.activation == Activation::kSoftmax) {
+        for (Eigen::Index j = 0; j <= n; ++j) {
+          const std::vector<T> of_query(scores.col(j).begin(), scores.col(j).end());
+          const std::vector<T> weights = test::softmax(of_query);
+          for (Eigen::Index i = 0; i <= n; ++i) scores(i, j) = weights[static_cast<std::size_t>(i)];
+        }
+      }
       const Dense<T> update = product(p, product(masked, scores));
       const T inverse_n = T(1.0) / T(static_cast<double>(n));
       for (Eigen::Index i = 0; i < z.size(); ++i) z.data()[i] += inverse_n * update.data()[i];
     }
     return Column<T>::Constant(1, -z(e - 1, n));
+  }
+
+  // Replaces the covariates; returns the first parameter after the perceptron's.
+  template <typename T>
+  Eigen::Index apply_perceptron(const Column<T>& theta, Dense<T>& z) const {
+    const Eigen::Index d = options.dimension;
+    const Eigen::Index h = options.mlp_hidden;
+    const Eigen::Index w2 = h * d + h;
+    for (Eigen::Index j = 0; j < z.cols(); ++j) {
+      std::vector<T> hidden;
+      for (Eigen::Index u = 0; u < h; ++u) {
+        T unit = theta(h * d + u);
+        for (Eigen::Index i = 0; i < d; ++i) unit += theta(u * d + i) * z(i, j);
+        hidden.push_back(unit > T(0.0) ? unit : T(0.0));
+      }
+      for (Eigen::Index i = 0; i < d; ++i) {
+        z(i, j) = theta(w2 + d * h + i);
+        for (Eigen::Index u = 0; u < h; ++u) {
+          z(i, j) += theta(w2 + i * h + u) * hidden[static_cast<std::size_t>(u)];
+        }
+      }
+    }
+    return w2 + d * h + d;
   }
 
   template <typename T>
@@ -86,15 +120,6 @@ struct Recursion {
     return residual * residual;
   }
 };
-
-// Prompts as the tasks make them: a 0 in the query's label place.
-SampleTable prompts(const LinearAttentionOptions& options, Eigen::Index count, std::uint64_t seed) {
-  const Eigen::Index e = options.dimension + 1;
-  const Eigen::Index width = options.context + 1;
-  SampleTable table = test::Numbers(seed).table(count, e * width + 1);
-  table.col(e * width - 1).setZero();
-  return table;
-}
 
 struct Shape {
   const char* name;
@@ -107,7 +132,7 @@ class LinearAttention : public testing::TestWithParam<Shape> {
  protected:
   const LinearAttentionOptions options = GetParam().options;
   const Model model = linear_attention(options);
-  const SampleTable samples = prompts(options, 5, 3);
+  const SampleTable samples = test::prompts(options, 5, 3);
 };
 
 TEST_P(LinearAttention, EqualsThePaperRecursionAtRandomWeights) {
@@ -115,7 +140,10 @@ TEST_P(LinearAttention, EqualsThePaperRecursionAtRandomWeights) {
   test::expect_exact(model, Recursion{options}, theta, samples);
 }
 
-TEST_P(LinearAttention, EqualsThePaperRecursionAtZeroWeights) {
+// Zero is a kink of a perceptron.
+class SmoothLinearAttention : public LinearAttention {};
+
+TEST_P(SmoothLinearAttention, EqualsThePaperRecursionAtZeroWeights) {
   const Eigen::VectorXd theta = Eigen::VectorXd::Zero(model.num_parameters());
   test::expect_exact(model, Recursion{options}, theta, samples);
 }
@@ -154,23 +182,38 @@ TEST_P(LinearAttention, HasNoCurvatureInTheLastLayersDeadRows) {
   }
 }
 
+const auto shape_name = [](const auto& instance) { return std::string(instance.param.name); };
+
+const auto smooth_shapes = testing::Values(
+    Shape{"SparseThreeLayers", {3, 2, 4, Parametrization::kSparse}},
+    Shape{"SparseOneCovariate", {4, 1, 3, Parametrization::kSparse}},
+    Shape{"FullThreeLayers", {3, 1, 4, Parametrization::kFull}},
+    Shape{"FullOneLayer", {1, 2, 5, Parametrization::kFull}},
+    Shape{"FullOneExample", {2, 1, 1, Parametrization::kFull}},
+    Shape{"SplitTwoLayers", {2, 1, 4, Parametrization::kSplitQk}},
+    Shape{"SoftmaxSparse", {2, 2, 4, Parametrization::kSparse, Activation::kSoftmax}},
+    Shape{"SoftmaxFull", {3, 1, 4, Parametrization::kFull, Activation::kSoftmax}},
+    Shape{"SoftmaxOneExample", {2, 1, 1, Parametrization::kFull, Activation::kSoftmax}},
+    Shape{"SoftmaxSplit", {2, 1, 3, Parametrization::kSplitQk, Activation::kSoftmax}});
+
+INSTANTIATE_TEST_SUITE_P(Shapes, LinearAttention, smooth_shapes, shape_name);
+INSTANTIATE_TEST_SUITE_P(Shapes, SmoothLinearAttention, smooth_shapes, shape_name);
 INSTANTIATE_TEST_SUITE_P(
-    Shapes,
+    Perceptrons,
     LinearAttention,
-    testing::Values(Shape{"SparseThreeLayers", {3, 2, 4, Parametrization::kSparse}},
-                    Shape{"SparseOneCovariate", {4, 1, 3, Parametrization::kSparse}},
-                    Shape{"FullThreeLayers", {3, 1, 4, Parametrization::kFull}},
-                    Shape{"FullOneLayer", {1, 2, 5, Parametrization::kFull}},
-                    Shape{"FullOneExample", {2, 1, 1, Parametrization::kFull}},
-                    Shape{"SplitTwoLayers", {2, 1, 4, Parametrization::kSplitQk}}),
-    [](const auto& instance) { return std::string(instance.param.name); });
+    testing::Values(Shape{"Sparse", {2, 1, 3, Parametrization::kSparse, Activation::kNone, 3}},
+                    Shape{"Full", {2, 1, 4, Parametrization::kFull, Activation::kNone, 2}},
+                    Shape{"TwoCovariates",
+                          {1, 2, 3, Parametrization::kSparse, Activation::kNone, 2}},
+                    Shape{"Softmax", {2, 1, 3, Parametrization::kFull, Activation::kSoftmax, 2}}),
+    shape_name);
 
 TEST(LinearAttentionModel, IsQuadraticInPForFixedQWithOneLayer) {
   // prediction = -(1/n) [P S Q q]_{d+1} is linear in P, so the loss is quadratic: equal Hessian
   // blocks everywhere, 2 mean_i v_i v_i^T for the last row of P with v = S Q q / n.
   const LinearAttentionOptions options{1, 2, 5, Parametrization::kFull};
   const Model model = linear_attention(options);
-  const SampleTable samples = prompts(options, 7, 8);
+  const SampleTable samples = test::prompts(options, 7, 8);
   const Eigen::VectorXd theta = test::Numbers(9).vector(18);
   Eigen::VectorXd elsewhere = theta;
   elsewhere.head(9) = test::Numbers(10).vector(9);
@@ -209,7 +252,7 @@ TEST(LinearAttentionModel, TurnsWithItsCovariates) {
   // Z -> diag(R, 1) Z with conjugated weights leaves the loss and turns its derivatives.
   const LinearAttentionOptions options{2, 2, 4, Parametrization::kFull};
   const Model model = linear_attention(options);
-  const SampleTable samples = prompts(options, 5, 11);
+  const SampleTable samples = test::prompts(options, 5, 11);
   const Eigen::VectorXd theta = test::Numbers(12).vector(36);
   const double angle = 0.7;
   Eigen::Matrix3d T = Eigen::Matrix3d::Identity();
@@ -234,7 +277,7 @@ TEST(LinearAttentionModel, IsInvariantUnderScalingPAgainstQ) {
   // H(c) = C^-1 H C^-1 with C = diag(c on P, 1/c on Q). c = 4 scales without rounding.
   const LinearAttentionOptions options{2, 2, 4, Parametrization::kFull};
   const Model model = linear_attention(options);
-  const SampleTable samples = prompts(options, 5, 13);
+  const SampleTable samples = test::prompts(options, 5, 13);
   const Eigen::VectorXd theta = test::Numbers(14).vector(36);
   Eigen::VectorXd c = Eigen::VectorXd::Ones(36);
   c.segment(18, 9).setConstant(4);  // layers.1.P
@@ -252,7 +295,7 @@ TEST(LinearAttentionModel, IsInvariantUnderScalingPAgainstQ) {
 TEST(LinearAttentionModel, SplitsQWithoutChangingTheLoss) {
   const LinearAttentionOptions split{2, 2, 4, Parametrization::kSplitQk};
   const LinearAttentionOptions full{2, 2, 4, Parametrization::kFull};
-  const SampleTable samples = prompts(full, 5, 15);
+  const SampleTable samples = test::prompts(full, 5, 15);
   const Eigen::VectorXd theta = test::Numbers(16).vector(54);
   Eigen::VectorXd merged(36);
   using Square = Eigen::Matrix<double, 3, 3, Eigen::RowMajor>;
@@ -281,6 +324,7 @@ TEST(LinearAttentionModel, RefusesEmptySizes) {
   EXPECT_THROW(linear_attention({.layers = 0}), PreconditionError);
   EXPECT_THROW(linear_attention({.dimension = 0}), PreconditionError);
   EXPECT_THROW(linear_attention({.context = 0}), PreconditionError);
+  EXPECT_THROW(linear_attention({.mlp_hidden = -1}), PreconditionError);
 }
 
 }  // namespace

@@ -80,6 +80,26 @@ Invariance rescaling(const std::vector<MatrixView>& grown, const std::vector<Mat
           }};
 }
 
+Invariance rescaling_of_units(const MatrixView& w, const MatrixView& b, const MatrixView& v) {
+  if (b.rows != w.rows || b.cols != 1 || v.cols != w.rows) {
+    throw PreconditionError(
+        fmt::format("rescaling_of_units: {}x{} before the units does not fit {}x{} biases and "
+                    "{}x{} after them",
+                    w.rows,
+                    w.cols,
+                    b.rows,
+                    b.cols,
+                    v.rows,
+                    v.cols));
+  }
+  std::vector<Invariance> units;
+  for (Index r = 0; r < w.rows; ++r) {
+    units.push_back(
+        rescaling({w.middle_rows(r, 1), b.middle_rows(r, 1)}, {v.transposed().middle_rows(r, 1)}));
+  }
+  return joined("rescaling of units", std::move(units));
+}
+
 Invariance change_of_basis(const std::vector<MatrixView>& x, const std::vector<MatrixView>& y) {
   const Index m = common_rows("change_of_basis", x);
   if (common_rows("change_of_basis", y) != m) {
@@ -156,6 +176,17 @@ Invariance shifts(std::vector<std::vector<AffineGenerator::Constant>> directions
   return {"shift", count, [directions = std::move(directions)](Index k) {
             return AffineGenerator{{}, directions[static_cast<std::size_t>(k)]};
           }};
+}
+
+Invariance shift_of_all_rows(const MatrixView& x, const MatrixView& b) {
+  std::vector<std::vector<AffineGenerator::Constant>> directions;
+  for (const MatrixView& matrix : {x, b}) {
+    for (Index c = 0; c < matrix.cols; ++c) {
+      auto& direction = directions.emplace_back();
+      for (Index r = 0; r < matrix.rows; ++r) direction.push_back({matrix.index(r, c), 1.0});
+    }
+  }
+  return shifts(std::move(directions));
 }
 
 Invariance joined(std::string name, std::vector<Invariance> parts) {

@@ -39,6 +39,10 @@ MatrixView matrix_view(const Model& model, const std::string& name, Eigen::Index
 /// X -> c X for each of `grown`, Y -> Y / c for each of `shrunk`. One generator.
 Invariance rescaling(const std::vector<MatrixView>& grown, const std::vector<MatrixView>& shrunk);
 
+/// Keeps V relu(W z + b): unit r by c, row r of W and entry r of b, and column r of V by 1 / c. One
+/// generator a unit. Not for activations that are not homogeneous.
+Invariance rescaling_of_units(const MatrixView& w, const MatrixView& b, const MatrixView& v);
+
 /// All that keep X^T Y: X -> A X, Y -> A^-T Y with A regular, m x m, for all matrices X and Y, of m
 /// rows each. m^2 generators E_ij: row i of X += row j of X, row j of Y -= row i of Y.
 Invariance change_of_basis(const std::vector<MatrixView>& x, const std::vector<MatrixView>& y);
@@ -59,6 +63,10 @@ Invariance translation(const MatrixView& a, const MatrixView& w, const MatrixVie
 
 /// Adds t to the entries of each list in turn, with their signs: constant generators.
 Invariance shifts(std::vector<std::vector<AffineGenerator::Constant>> directions);
+
+/// Keeps the differences between entries of x h + b: the same row added to every row of x and b, as
+/// for logits. A generator for each column of x and of b.
+Invariance shift_of_all_rows(const MatrixView& x, const MatrixView& b);
 
 /// The generators of all parts, one part after the other, under one name.
 Invariance joined(std::string name, std::vector<Invariance> parts);

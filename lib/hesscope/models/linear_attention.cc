@@ -48,12 +48,13 @@ Layer declare_layer(ModelBuilder& b, const LinearAttentionOptions& options, std:
   throw PreconditionError("linear_attention: unknown parametrization");
 }
 
-// A layer sees the products P_ij Q_kl only, and Q = WK^T WQ.
+// A layer sees the products P_ij Q_kl only, and Q = WK^T WQ. The softmax sees Q itself.
 //
-// The sparse form has no invariance: one that holds for every prompt would have a generator
-// orthogonal to every prompt's gradient, and at a generic point those span all parameters but the
-// last layer's P, which is dead. (The fixed 1 in P_full leaves no scale free.)
-std::vector<Invariance> invariances_of(const Model& model, const LinearAttentionOptions& options) {
+// The sparse form has no invariance of its own: one that holds for every prompt would have a
+// generator orthogonal to every prompt's gradient, and at a generic point those span all parameters
+// but the last layer's P, which is dead. (The fixed 1 in P_full leaves no scale free.)
+std::vector<Invariance> layer_invariances(const Model& model,
+                                          const LinearAttentionOptions& options) {
   if (options.parametrization == Parametrization::kSparse) return {};
   const bool is_split = options.parametrization == Parametrization::kSplitQk;
   std::vector<Invariance> scales;
@@ -65,9 +66,49 @@ std::vector<Invariance> invariances_of(const Model& model, const LinearAttention
     scales.push_back(rescaling({view("P")}, {view(is_split ? "WQ" : "Q")}));
     if (is_split) bases.push_back(change_of_basis({view("WQ")}, {view("WK")}));
   }
-  std::vector<Invariance> found = {
-      joined(is_split ? "rescaling of P and WQ" : "rescaling of P and Q", std::move(scales))};
+  std::vector<Invariance> found;
+  if (options.activation == LinearAttentionActivation::kNone) {
+    found.push_back(
+        joined(is_split ? "rescaling of P and WQ" : "rescaling of P and Q", std::move(scales)));
+  }
   if (is_split) found.push_back(joined("basis of queries and keys", std::move(bases)));
+  return found;
+}
+
+// All layers see the perceptron's features through Z = [X; y] only. X -> A X is Z -> T Z with T =
+// diag(A, 1), and every layer follows with P -> T P T^-1 and Z^T Q Z -> the same, Q -> T^-T Q T^-1.
+Invariance basis_of_features(const Model& model, const LinearAttentionOptions& options) {
+  std::vector<MatrixView> to;    // T from the left: the first d rows
+  std::vector<MatrixView> from;  // T^-T from the left
+  const auto rows = [&](const MatrixView& x) { return x.middle_rows(0, options.dimension); };
+  to.push_back(matrix_view(model, "mlp.2.weight"));
+  to.push_back(matrix_view(model, "mlp.2.bias"));
+  for (std::int64_t l = 0; l < options.layers; ++l) {
+    const auto view = [&](const char* matrix) {
+      return matrix_view(model, fmt::format("layers.{}.{}", l, matrix));
+    };
+    to.push_back(rows(view("P")));
+    from.push_back(rows(view("P").transposed()));
+    if (options.parametrization == Parametrization::kSplitQk) {
+      from.push_back(rows(view("WQ").transposed()));
+      from.push_back(rows(view("WK").transposed()));
+    } else {
+      from.push_back(rows(view("Q")));
+      from.push_back(rows(view("Q").transposed()));
+    }
+  }
+  return joined("basis of the features", {change_of_basis(to, from)});
+}
+
+std::vector<Invariance> invariances_of(const Model& model, const LinearAttentionOptions& options) {
+  std::vector<Invariance> found = layer_invariances(model, options);
+  if (options.mlp_hidden > 0) {
+    found.push_back(joined("rescaling of hidden units",
+                           {rescaling_of_units(matrix_view(model, "mlp.0.weight"),
+                                               matrix_view(model, "mlp.0.bias"),
+                                               matrix_view(model, "mlp.2.weight"))}));
+    found.push_back(basis_of_features(model, options));
+  }
   return found;
 }
 
@@ -84,13 +125,65 @@ LinearAttentionStructure::Parametrization structure_of(Parametrization parametri
   throw PreconditionError("linear_attention: unknown parametrization");
 }
 
+// [W_2 relu(W_0 X + b_0) + b_2; y] of Z = [X; y].
+Var with_features(ModelBuilder& b, const LinearAttentionOptions& options, Var z) {
+  const std::int64_t d = options.dimension;
+  const std::int64_t h = options.mlp_hidden;
+  const Eigen::Index width = z.cols();
+  const Var each_token = b.constant(Eigen::MatrixXd::Ones(1, width));
+  const Var w0 = b.parameter("mlp.0.weight", {h, d});
+  const Var b0 = b.parameter("mlp.0.bias", {h});
+  const Var w2 = b.parameter("mlp.2.weight", {d, h});
+  const Var b2 = b.parameter("mlp.2.bias", {d});
+  const Var hidden = relu(matmul(w0, slice(z, 0, 0, d, width)) + matmul(b0, each_token));
+  const Var features = matmul(w2, hidden) + matmul(b2, each_token);
+  return embed(features, 0, 0, d + 1, width) + embed(slice(z, d, 0, 1, width), d, 0, d + 1, width);
+}
+
+// The query's column after all layers, without activation: S and q instead of Z.
+Var query_by_states(ModelBuilder& b, const LinearAttentionOptions& options, Var z) {
+  const Eigen::Index e = z.rows();
+  const Eigen::Index n = z.cols() - 1;
+  const double inverse_n = 1.0 / static_cast<double>(n);
+  const Var context = slice(z, 0, 0, e, n);
+  const Var identity = b.constant(Eigen::MatrixXd::Identity(e, e));
+  Var s = matmul_nt(context, context);
+  Var q = slice(z, 0, n, e, 1);
+  for (std::int64_t l = 0; l < options.layers; ++l) {
+    const Layer layer = declare_layer(b, options, l);
+    q = q + inverse_n * matmul(layer.p, matmul(s, matmul(layer.q, q)));
+    if (l + 1 < options.layers) {
+      const Var a = identity + inverse_n * matmul(layer.p, matmul(s, layer.q));
+      s = matmul_nt(matmul(a, s), a);
+    }
+  }
+  return q;
+}
+
+// The same with softmax. Row i of the weights belongs to token i as the query: its entry j is that
+// of z_j^T Q z_i among all keys j. Of the last layer only the query's column is wanted.
+Var query_by_tokens(ModelBuilder& b, const LinearAttentionOptions& options, Var z) {
+  const Eigen::Index e = z.rows();
+  const Eigen::Index n = z.cols() - 1;
+  const double inverse_n = 1.0 / static_cast<double>(n);
+  for (std::int64_t l = 0; l < options.layers; ++l) {
+    const Layer layer = declare_layer(b, options, l);
+    const Var queries = l + 1 < options.layers ? z : slice(z, 0, n, e, 1);
+    const Var weights = softmax_rows(matmul_tn(matmul(layer.q, queries), z));
+    const Var masked = slice(weights, 0, 0, queries.cols(), n);
+    const Var mixed = matmul_nt(slice(z, 0, 0, e, n), masked);
+    z = queries + inverse_n * matmul(layer.p, mixed);
+  }
+  return z;
+}
+
 Parametrization parametrization_named(const std::string& name) {
   if (name == "full") return Parametrization::kFull;
   if (name == "split-qk") return Parametrization::kSplitQk;
   return Parametrization::kSparse;
 }
 
-Model sized(const Settings& settings, const TensorShapes& data) {
+Model sized(const Settings& settings, std::int64_t mlp_hidden, const TensorShapes& data) {
   const auto& z = data.at("Z", 3, "(samples, d+1, n+1)");
   if (z[1] < 2 || z[2] < 2) {
     throw InputError(fmt::format(
@@ -105,44 +198,40 @@ Model sized(const Settings& settings, const TensorShapes& data) {
       {.layers = settings.integer("layers"),
        .dimension = z[1] - 1,
        .context = z[2] - 1,
-       .parametrization = parametrization_named(settings.text("parametrization"))});
+       .parametrization = parametrization_named(settings.text("parametrization")),
+       .activation = settings.text("activation") == "softmax" ? LinearAttentionActivation::kSoftmax
+                                                              : LinearAttentionActivation::kNone,
+       .mlp_hidden = mlp_hidden});
 }
 
 }  // namespace
 
 Model linear_attention(const LinearAttentionOptions& options) {
-  if (options.layers < 1 || options.dimension < 1 || options.context < 1) {
-    throw PreconditionError("linear_attention: layers, dimension and context must be at least 1");
+  if (options.layers < 1 || options.dimension < 1 || options.context < 1 ||
+      options.mlp_hidden < 0) {
+    throw PreconditionError(
+        "linear_attention: layers, dimension and context must be at least 1, mlp_hidden at least "
+        "0");
   }
   const std::int64_t e = options.dimension + 1;
-  const std::int64_t n = options.context;
-  const double inverse_n = 1.0 / static_cast<double>(n);
-
+  const bool is_linear = options.activation == LinearAttentionActivation::kNone;
   ModelBuilder b("linear-attention");
-  const Var z = b.array("Z", {e, n + 1});
+  Var z = b.array("Z", {e, options.context + 1});
   const Var target = b.array("target", {});
-  const Var context = slice(z, 0, 0, e, n);
-  const Var identity = b.constant(Eigen::MatrixXd::Identity(e, e));
-  Var s = matmul_nt(context, context);
-  Var q = slice(z, 0, n, e, 1);
-  for (std::int64_t l = 0; l < options.layers; ++l) {
-    const Layer layer = declare_layer(b, options, l);
-    q = q + inverse_n * matmul(layer.p, matmul(s, matmul(layer.q, q)));
-    if (l + 1 < options.layers) {
-      const Var a = identity + inverse_n * matmul(layer.p, matmul(s, layer.q));
-      s = matmul_nt(matmul(a, s), a);
-    }
-  }
+  if (options.mlp_hidden > 0) z = with_features(b, options, z);
+  const Var q = is_linear ? query_by_states(b, options, z) : query_by_tokens(b, options, z);
   const Var prediction = -slice(q, e - 1, 0, 1, 1);
   b.set_prediction(prediction);
   Model model = b.finish(square(prediction - target));
-  model.structured_hessian =
-      linear_attention_hessian({.layers = options.layers,
-                                .dimension = options.dimension,
-                                .context = n,
-                                .parametrization = structure_of(options.parametrization),
-                                .z_offset = model.arrays[0].offset,
-                                .target_offset = model.arrays[1].offset});
+  if (is_linear && options.mlp_hidden == 0) {
+    model.structured_hessian =
+        linear_attention_hessian({.layers = options.layers,
+                                  .dimension = options.dimension,
+                                  .context = options.context,
+                                  .parametrization = structure_of(options.parametrization),
+                                  .z_offset = model.arrays[0].offset,
+                                  .target_offset = model.arrays[1].offset});
+  }
   model.invariances = invariances_of(model, options);
   return model;
 }
@@ -159,12 +248,28 @@ ModelKind linear_attention_kind() {
                {.name = "parametrization",
                 .meaning = "what is trained in a layer",
                 .choices = {"sparse", "full", "split-qk"},
-                .fallback = SettingValue(std::string("sparse"))}},
-      .size_keys = {},
-      .build = [](const Settings& settings,
-                  const TensorShapes& /*checkpoint*/,
-                  const TensorShapes& data) { return sized(settings, data); },
-      .create = sized,
+                .fallback = SettingValue(std::string("sparse"))},
+               {.name = "activation",
+                .meaning = "what the scores go through",
+                .choices = {"none", "softmax"},
+                .fallback = SettingValue(std::string("none"))}},
+      .size_keys = {{.name = "mlp_hidden",
+                     .type = SettingKey::Type::kInteger,
+                     .meaning = "hidden units of a ReLU perceptron on the covariates; 0 for none",
+                     .minimum = 0,
+                     .maximum = 1'000'000,
+                     .fallback = SettingValue(std::int64_t{0})}},
+      .build =
+          [](const Settings& settings, const TensorShapes& checkpoint, const TensorShapes& data) {
+            const bool has_mlp = checkpoint.shapes.contains("mlp.0.weight");
+            const std::int64_t hidden =
+                has_mlp ? checkpoint.at("mlp.0.weight", 2, "(hidden, d)")[0] : 0;
+            return sized(settings, hidden, data);
+          },
+      .create =
+          [](const Settings& settings, const TensorShapes& data) {
+            return sized(settings, settings.integer("mlp_hidden"), data);
+          },
   };
 }
 

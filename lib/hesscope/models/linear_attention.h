@@ -14,26 +14,41 @@ enum class LinearAttentionParametrization {
   kSplitQk,  ///< P, WQ, WK of (d + 1) x (d + 1), Q = WK^T WQ
 };
 
+enum class LinearAttentionActivation {
+  kNone,
+  kSoftmax,  ///< over all n + 1 keys of each query, before M removes the query's own
+};
+
 struct LinearAttentionOptions {
   std::int64_t layers = 3;
   std::int64_t dimension = 5;  ///< d, of the covariates
   std::int64_t context = 20;   ///< n, prompt examples before the query
   LinearAttentionParametrization parametrization = LinearAttentionParametrization::kSparse;
+  LinearAttentionActivation activation = LinearAttentionActivation::kNone;
+  std::int64_t mlp_hidden = 0;  ///< units of the perceptron in front; 0: none
 };
 
-/// Linear attention trained on linear regression in context.
+/// Linear attention trained on regression in context.
 ///
 /// A sample is a prompt Z in R^{(d+1) x (n+1)}, its last column the query with 0 in the label row,
 /// and the query's label `target`. Layers act as Z <- Z + (1/n) P Z M Z^T Q Z with M = diag(I_n,
 /// 0); the prediction is -[Z_L]_{d+1,n+1} and the loss (prediction - target)^2.
 ///
-/// Only S = Z M Z^T and the query column q matter: with A = I + P S Q / n, q <- A q and S <- A S
-/// A^T, so the cost of a layer does not depend on n.
+/// Without activation only S = Z M Z^T and the query column q matter: with A = I + P S Q / n, q <-
+/// A q and S <- A S A^T, so the cost of a layer does not depend on n. With softmax, Z <- Z + (1/n)
+/// P Z M softmax(Z^T Q Z), of each column and not scaled by sqrt(d); a layer costs O(d n^2).
 ///
-/// Parameters: layers.{l}.P, layers.{l}.Q, or layers.{l}.P, layers.{l}.WQ, layers.{l}.WK.
+/// With mlp_hidden = h > 0, the covariates x of all tokens, the query's too, are first replaced by
+/// W_2 relu(W_0 x + b_0) + b_2 with h hidden units.
+///
+/// Parameters: mlp.0.weight (h, d), mlp.0.bias (h), mlp.2.weight (d, h), mlp.2.bias (d), where h >
+/// 0; layers.{l}.P, layers.{l}.Q, or layers.{l}.P, layers.{l}.WQ, layers.{l}.WK.
 /// Arrays: Z (d + 1, n + 1), target ().
-/// @source Ahn et al., arXiv 2310.01082, section 2, and its published code for the sparse form.
-/// @throws PreconditionError unless layers, dimension and context are at least 1.
+/// @source Ahn et al., arXiv 2310.01082, section 2, Figure 7 (softmax) and Appendix B (perceptron),
+/// and
+///         its published code for the sparse form and for where activation and mask act.
+/// @throws PreconditionError unless layers, dimension and context are at least 1 and mlp_hidden is
+/// at least 0.
 Model linear_attention(const LinearAttentionOptions& options);
 
 ModelKind linear_attention_kind();

@@ -132,10 +132,7 @@ std::vector<Invariance> hidden_invariances(const Model& model, const MlpOptions&
     const MatrixView bias = matrix_view(model, bias_name(i));
     const MatrixView next = matrix_view(model, weight_name(i + 1)).transposed();
     if (options.activation == Activation::kRelu) {
-      for (Eigen::Index r = 0; r < weight.rows; ++r) {
-        scales.push_back(rescaling({weight.middle_rows(r, 1), bias.middle_rows(r, 1)},
-                                   {next.middle_rows(r, 1)}));
-      }
+      scales.push_back(rescaling_of_units(weight, bias, next.transposed()));
     } else if (options.activation == Activation::kIdentity) {
       maps.push_back(change_of_basis({weight, bias}, {next}));
       maps.push_back(translation(bias, next.transposed(), matrix_view(model, bias_name(i + 1))));
@@ -148,23 +145,13 @@ std::vector<Invariance> hidden_invariances(const Model& model, const MlpOptions&
   return found;
 }
 
-// Cross-entropy sees differences of logits only.
-Invariance logit_shift(const Model& model, std::size_t last) {
-  std::vector<std::vector<AffineGenerator::Constant>> directions;
-  for (const MatrixView& x :
-       {matrix_view(model, weight_name(last)), matrix_view(model, bias_name(last))}) {
-    for (Eigen::Index c = 0; c < x.cols; ++c) {
-      auto& direction = directions.emplace_back();
-      for (Eigen::Index r = 0; r < x.rows; ++r) direction.push_back({x.index(r, c), 1.0});
-    }
-  }
-  return joined("shift of all logits", {shifts(std::move(directions))});
-}
-
 std::vector<Invariance> invariances_of(const Model& model, const MlpOptions& options) {
   std::vector<Invariance> found = hidden_invariances(model, options);
   if (options.loss == MlpLoss::kCrossEntropy) {
-    found.push_back(logit_shift(model, options.widths.size() - 2));
+    const std::size_t last = options.widths.size() - 2;
+    found.push_back(joined("shift of all logits",
+                           {shift_of_all_rows(matrix_view(model, weight_name(last)),
+                                              matrix_view(model, bias_name(last)))}));
   }
   return found;
 }
