@@ -10,6 +10,7 @@
 
 #include <hesscope/core/error.h>
 #include <hesscope/models/attention.h>
+#include <hesscope/models/attention_classifier.h>
 #include <hesscope/models/linear_attention.h>
 #include <hesscope/models/mlp.h>
 #include <hesscope/models/signal_noise.h>
@@ -57,6 +58,10 @@ TEST(GaussNewton, IsTheHessianWhereThePredictionIsLinear) {
 TEST(GaussNewton, IsNotTheHessianWhereThePredictionBends) {
   const std::vector<Model> models = {
       linear_attention({.layers = 2, .dimension = 2, .context = 3}),
+      linear_attention({.layers = 1,
+                        .dimension = 2,
+                        .context = 3,
+                        .activation = LinearAttentionActivation::kSoftmax}),
       attention({.heads = 2, .embedding = 3, .head_dimension = 2, .sequence = 3}),
       mlp({.widths = {2, 3, 2}, .loss = MlpLoss::kMeanSquaredError}),
       signal_noise({.dimension = 3, .key_neurons = 2, .value_neurons = 2})};
@@ -122,6 +127,25 @@ TEST(GaussNewton, OfAttentionIsNormalInItsOutputWeights) {
   EXPECT_GT(H.norm(), 0.01);
   const MatrixXd G = objective.gauss_newton(theta).bottomRightCorner(4, 4);
   EXPECT_TRUE((G - H).norm() <= test::kDoubleTolerance * H.norm());
+}
+
+TEST(GaussNewton, OfAClassifierIsNormalInItsHead) {
+  // The logits are linear in the head's weights and biases.
+  const Model model = attention_classifier({.layers = 2,
+                                            .heads = 2,
+                                            .embedding = 3,
+                                            .head_dimension = 2,
+                                            .mlp_hidden = 4,
+                                            .tokens = 3,
+                                            .classes = 3});
+  const GraphObjective objective =
+      test::objective_of(model, with_classes(test::Numbers(115).table(6, model.record_size()), 3));
+  const VectorXd theta = test::Numbers(116).vector(model.num_parameters());
+  const MatrixXd H = objective.hessian(theta);
+  const MatrixXd G = objective.gauss_newton(theta);
+  EXPECT_TRUE((G - H).bottomRightCorner(12, 12).norm() <=
+              test::kDoubleTolerance * H.bottomRightCorner(12, 12).norm());
+  EXPECT_GT((H - G).norm(), 0.05 * H.norm());
 }
 
 TEST(GaussNewton, HasAtMostAsManyRanksAsOutputs) {

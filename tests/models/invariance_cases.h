@@ -13,6 +13,7 @@
 #include <Eigen/Core>
 
 #include <hesscope/models/attention.h>
+#include <hesscope/models/attention_classifier.h>
 #include <hesscope/models/linear_attention.h>
 #include <hesscope/models/mlp.h>
 #include <hesscope/models/model.h>
@@ -52,7 +53,25 @@ inline InvarianceCase mlp_case(const std::string& name,
       name, mlp({std::move(widths), activation, loss}), std::move(num_generators), beyond_affine};
 }
 
+inline InvarianceCase classifier_case(const std::string& name,
+                                      const AttentionClassifierOptions& options,
+                                      Eigen::Index beyond_affine = 0) {
+  const Eigen::Index d = options.head_dimension;
+  const Eigen::Index D = options.embedding;
+  const Eigen::Index heads = options.layers * options.heads;
+  const bool is_softmax = options.kernel == AttentionKernel::kSoftmax;
+  std::vector<Eigen::Index> counts = {heads * (is_softmax ? d * d : d * (d - 1) / 2),
+                                      heads * d * d};
+  if (options.activation == ClassifierActivation::kRelu) {
+    counts.push_back(options.layers * options.mlp_hidden);
+  }
+  counts.push_back(D);
+  counts.push_back(D + 1);
+  return {name, attention_classifier(options), std::move(counts), beyond_affine};
+}
+
 inline std::vector<InvarianceCase> invariance_cases() {
+  using Activations = LinearAttentionActivation;
   using Parametrization = LinearAttentionParametrization;
   const auto softmax = AttentionKernel::kSoftmax;
   const auto gaussian = AttentionKernel::kGaussian;
@@ -67,6 +86,27 @@ inline std::vector<InvarianceCase> invariance_cases() {
       {"LinearAttentionFull", linear_attention({3, 2, 6, Parametrization::kFull}), {3}},
       {"LinearAttentionFullOneLayer", linear_attention({1, 2, 6, Parametrization::kFull}), {1}},
       {"LinearAttentionSplitQk", linear_attention({2, 2, 6, Parametrization::kSplitQk}), {2, 18}},
+      {"LinearAttentionSoftmax",
+       linear_attention({2, 2, 6, Parametrization::kSparse, Activations::kSoftmax}),
+       {}},
+      {"LinearAttentionSoftmaxFull",
+       linear_attention({2, 2, 6, Parametrization::kFull, Activations::kSoftmax}),
+       {}},
+      {"LinearAttentionSoftmaxSplitQk",
+       linear_attention({2, 2, 6, Parametrization::kSplitQk, Activations::kSoftmax}),
+       {18}},
+      {"LinearAttentionPerceptron",
+       linear_attention({3, 2, 6, Parametrization::kSparse, Activations::kNone, 3}),
+       {3, 4}},
+      {"LinearAttentionPerceptronFull",
+       linear_attention({2, 2, 6, Parametrization::kFull, Activations::kNone, 3}),
+       {2, 3, 4}},
+      {"LinearAttentionPerceptronSplitQk",
+       linear_attention({2, 2, 6, Parametrization::kSplitQk, Activations::kNone, 4}),
+       {2, 18, 4, 4}},
+      {"LinearAttentionPerceptronSoftmax",
+       linear_attention({2, 2, 6, Parametrization::kFull, Activations::kSoftmax, 3}),
+       {3, 4}},
       attention_case("AttentionSoftmax", softmax, 4, 3),
       attention_case("AttentionSoftmaxWideHeads", softmax, 2, 3),
       attention_case("AttentionSoftmaxOneColumn", softmax, 3, 1),
@@ -74,6 +114,14 @@ inline std::vector<InvarianceCase> invariance_cases() {
       attention_case("AttentionGaussianWideHeads", gaussian, 2, 3),
       {"SignalNoise", signal_noise({4, 2, 3}), {4, 20}},
       {"SignalNoiseManyKeys", signal_noise({3, 5, 1}), {25, 3}},
+      classifier_case("Classifier", {2, 2, 2, 1, 3, 4, 3, softmax, ClassifierActivation::kRelu}),
+      classifier_case("ClassifierWideHeads",
+                      {1, 1, 2, 3, 2, 4, 4, softmax, ClassifierActivation::kGelu}),
+      classifier_case("ClassifierGaussian",
+                      {2, 2, 3, 2, 2, 4, 4, gaussian, ClassifierActivation::kGelu}),
+      // m (D - (C - 1))
+      classifier_case(
+          "ClassifierTwoClasses", {1, 1, 3, 2, 2, 4, 2, softmax, ClassifierActivation::kGelu}, 4),
       mlp_case("Tanh", Activation::kTanh, entropy, {2, 4, 3, 3}, {4}),
       mlp_case("TanhMse", Activation::kTanh, mse, {2, 4, 3, 3}, {}),
       mlp_case("Gelu", Activation::kGelu, entropy, {2, 5, 3}, {6}),

@@ -177,8 +177,9 @@ TEST(ModelRegistry, FindsEachKindByItsName) {
     EXPECT_EQ(find_model_kind(kind.name), &kind);
     EXPECT_FALSE(kind.summary.empty());
   }
-  EXPECT_THAT(
-      names, testing::UnorderedElementsAre("linear-attention", "attention", "signal-noise", "mlp"));
+  EXPECT_THAT(names,
+              testing::UnorderedElementsAre(
+                  "linear-attention", "attention", "attention-classifier", "signal-noise", "mlp"));
   EXPECT_EQ(find_model_kind("linear"), nullptr);
 }
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <cmath>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -13,19 +12,16 @@
 namespace hesscope {
 namespace {
 
-// Softmax scores see WQ WK^T, the Gaussian distances the inner products of all rows of WQ and WK;
-// the values see WV_h WO_h.
+// The weights see queries and keys; the output sees WV_h WO_h.
 std::vector<Invariance> invariances_of(const Model& model, const AttentionOptions& options) {
   const std::int64_t d = options.head_dimension;
   std::vector<Invariance> scores;
   std::vector<Invariance> values;
   for (std::int64_t h = 0; h < options.heads; ++h) {
-    const MatrixView q = matrix_view(model, "WQ", h).transposed();
-    const MatrixView k = matrix_view(model, "WK", h).transposed();
     const MatrixView v = matrix_view(model, "WV", h).transposed();
     const MatrixView o = matrix_view(model, "WO").middle_rows(h * d, d);
-    scores.push_back(options.kernel == AttentionKernel::kSoftmax ? change_of_basis({q}, {k})
-                                                                 : rotation({q, k}));
+    scores.push_back(kernel_invariance(
+        options.kernel, matrix_view(model, "WQ", h), matrix_view(model, "WK", h)));
     values.push_back(change_of_basis({v}, {o}));
     values.push_back(addition_across({v}, o));
   }
@@ -42,8 +38,7 @@ Model sized(const Settings& settings,
                     .embedding = inputs[2],
                     .head_dimension = head_dimension,
                     .sequence = inputs[1],
-                    .kernel = settings.text("kernel") == "softmax" ? AttentionKernel::kSoftmax
-                                                                   : AttentionKernel::kGaussian});
+                    .kernel = kernel_named(settings.text("kernel"))});
 }
 
 }  // namespace
@@ -53,7 +48,6 @@ Model attention(const AttentionOptions& options) {
   if (options.heads < 1 || options.embedding < 1 || d < 1 || options.sequence < 1) {
     throw PreconditionError("attention: every size must be at least 1");
   }
-  const double inverse_root_d = 1.0 / std::sqrt(static_cast<double>(d));
 
   ModelBuilder b("attention");
   const auto wq = b.parameter_stack("WQ", options.heads, options.embedding, d);
@@ -66,11 +60,7 @@ Model attention(const AttentionOptions& options) {
   std::optional<Var> residual;
   for (std::int64_t h = 0; h < options.heads; ++h) {
     const auto i = static_cast<std::size_t>(h);
-    const Var q = matmul(x, wq[i]);
-    const Var k = matmul(x, wk[i]);
-    const Var s = options.kernel == AttentionKernel::kSoftmax
-                      ? softmax_rows(inverse_root_d * matmul_nt(q, k))
-                      : exp((-0.5 * inverse_root_d) * squared_distances(q, k));
+    const Var s = kernel_matrix(options.kernel, matmul(x, wq[i]), matmul(x, wk[i]));
     const Var head = matmul(s, matmul(x, wv[i]));
     const Var output = matmul(head, slice(wo, h * d, 0, d, 1));
     residual = residual ? *residual + output : output - target;
@@ -85,9 +75,7 @@ ModelKind attention_kind() {
   return {
       .name = "attention",
       .summary = "one layer of multi-head attention, softmax or Gaussian kernel",
-      .keys = {{.name = "kernel",
-                .meaning = "the attention kernel",
-                .choices = {"softmax", "gaussian"}}},
+      .keys = {kernel_key()},
       .size_keys = {size_key("heads", "number of heads"), size_key("head_width", "d, of one head")},
       .build =
           [](const Settings& settings, const TensorShapes& checkpoint, const TensorShapes& data) {

@@ -3,15 +3,11 @@
 
 #include <cstdint>
 
+#include <hesscope/models/attention_kernel.h>
 #include <hesscope/models/model.h>
 #include <hesscope/models/model_registry.h>
 
 namespace hesscope {
-
-enum class AttentionKernel {
-  kSoftmax,   ///< softmax(q_k . k_j / sqrt(d)) over j
-  kGaussian,  ///< exp(-||q_k - k_j||^2 / (2 sqrt(d))), not normalised
-};
 
 struct AttentionOptions {
   std::int64_t heads = 1;

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include <hesscope/models/attention.h>
+#include <hesscope/models/attention_classifier.h>
 #include <hesscope/models/linear_attention.h>
 #include <hesscope/models/mlp.h>
 #include <hesscope/models/model_registry.h>
@@ -28,6 +29,7 @@ std::span<const ModelKind> model_kinds() {
   static const std::vector<ModelKind> kinds = {
       linear_attention_kind(),
       attention_kind(),
+      attention_classifier_kind(),
       signal_noise_kind(),
       mlp_kind(),
   };

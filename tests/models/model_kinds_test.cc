@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Models from settings and shapes: with a checkpoint that says their sizes, and without.
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <Eigen/Core>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <hesscope/core/error.h>
+#include <hesscope/models/model_registry.h>
+
+#include "models/invariance_cases.h"
+#include "models/model_oracle.h"
+#include "support/refusal.h"
+
+namespace hesscope {
+namespace {
+
+using test::expect_refusal;
+
+using Shape = std::vector<std::int64_t>;
+using Values = std::map<std::string, SettingValue>;
+
+std::string text(const char* value) { return value; }
+
+constexpr std::int64_t operator""_i(unsigned long long value) {
+  return static_cast<std::int64_t>(value);
+}
+
+struct Case {
+  std::string name;
+  std::string kind;
+  Values settings;
+  Values sizes;
+  std::map<std::string, Shape> data;
+  Eigen::Index num_parameters;
+};
+
+void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
+
+const ModelKind& kind_of(const std::string& name) {
+  const ModelKind* kind = find_model_kind(name);
+  if (kind == nullptr) throw std::runtime_error("no kind " + name);
+  return *kind;
+}
+
+Model create(const std::string& name,
+             const Values& values,
+             const std::map<std::string, Shape>& data) {
+  const ModelKind& kind = kind_of(name);
+  return kind.create(Settings::checked(values, kind.keys_with_sizes(), "[model]"),
+                     {"the sampler", data});
+}
+
+class ModelKinds : public testing::TestWithParam<Case> {};
+
+TEST_P(ModelKinds, GiveOneModelWithAndWithoutACheckpoint) {
+  const Case& c = GetParam();
+  Values all = c.settings;
+  all.insert(c.sizes.begin(), c.sizes.end());
+  const Model created = create(c.kind, all, c.data);
+  EXPECT_EQ(created.kind, c.kind);
+  EXPECT_EQ(created.num_parameters(), c.num_parameters);
+  EXPECT_EQ(require_arrays(created, {"the sampler", c.data}), 7);
+
+  TensorShapes checkpoint{"c.npz", {}};
+  for (const ParameterBlock& block : created.parameters) {
+    checkpoint.shapes[block.name] = block.shape;
+  }
+  const ModelKind& kind = kind_of(c.kind);
+  const Model built = kind.build(
+      Settings::checked(c.settings, kind.keys, "[model]"), checkpoint, {"d.npz", c.data});
+  require_parameters(built, checkpoint);
+  ASSERT_EQ(built.num_parameters(), created.num_parameters());
+  EXPECT_EQ(built.invariances.size(), created.invariances.size());
+  const SampleTable samples = test::random_samples(created, 5, 71);
+  const Eigen::VectorXd theta = test::Numbers(72).vector(created.num_parameters());
+  EXPECT_EQ(test::objective_of(built, samples).value(theta),
+            test::objective_of(created, samples).value(theta));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Kinds,
+    ModelKinds,
+    testing::Values(Case{"LinearAttention",
+                         "linear-attention",
+                         {{"layers", 3_i}},
+                         {},
+                         {{"Z", {7, 6, 21}}, {"target", {7}}},
+                         150},
+                    Case{"LinearAttentionPerceptron",
+                         "linear-attention",
+                         {{"layers", 3_i}, {"parametrization", text("full")}},
+                         {{"mlp_hidden", 30_i}},
+                         {{"Z", {7, 6, 21}}, {"target", {7}}},
+                         551},
+                    Case{"LinearAttentionSoftmax",
+                         "linear-attention",
+                         {{"layers", 2_i},
+                          {"parametrization", text("split-qk")},
+                          {"activation", text("softmax")}},
+                         {},
+                         {{"Z", {7, 3, 4}}, {"target", {7}}},
+                         54},
+                    Case{"Attention",
+                         "attention",
+                         {{"kernel", text("gaussian")}},
+                         {{"heads", 2_i}, {"head_width", 3_i}},
+                         {{"inputs", {7, 6, 4}}, {"target", {7, 6}}},
+                         78},
+                    Case{"AttentionClassifier",
+                         "attention-classifier",
+                         {{"kernel", text("softmax")}, {"activation", text("relu")}},
+                         {{"layers", 2_i}, {"heads", 2_i}, {"head_width", 2_i}, {"classes", 3_i}},
+                         {{"inputs", {7, 5, 4}}, {"target", {7}}},
+                         2 * (4 * 16 + 2 * 4 * 128 + 128 + 4) + 3 * 5},
+                    Case{"SignalNoise",
+                         "signal-noise",
+                         {},
+                         {{"key_width", 4_i}, {"value_width", 3_i}},
+                         {{"inputs", {7, 2, 10}}, {"target", {7}}},
+                         140},
+                    Case{"MlpClassifier",
+                         "mlp",
+                         {{"activation", text("tanh")}, {"loss", text("cross-entropy")}},
+                         {{"hidden", text("12,12")}, {"classes", 3_i}},
+                         {{"inputs", {7, 2}}, {"target", {7}}},
+                         231},
+                    Case{"MlpRegression",
+                         "mlp",
+                         {{"activation", text("relu")}, {"loss", text("mse")}},
+                         {{"hidden", text("5")}},
+                         {{"inputs", {7}}, {"target", {7, 2}}},
+                         2 * 5 + 2 * 6},
+                    Case{"MlpLinear",
+                         "mlp",
+                         {{"activation", text("tanh")}, {"loss", text("mse")}},
+                         {},
+                         {{"inputs", {7, 3}}, {"target", {7}}},
+                         4}),
+    [](const auto& instance) { return instance.param.name; });
+
+TEST(ModelKindCreate, NeedsTheSizesThatNothingElseGives) {
+  const ModelKind& kind = kind_of("attention");
+  expect_refusal<ConfigError>(
+      [&] {
+        Settings::checked({{"kernel", text("softmax")}}, kind.keys_with_sizes(), "[model]");
+      },
+      "[model] needs the key 'heads' (number of heads)");
+  expect_refusal<ConfigError>(
+      [&] {
+        Settings::checked({{"kernel", text("softmax")}, {"heads", 0_i}, {"head_width", 2_i}},
+                          kind.keys_with_sizes(),
+                          "[model]");
+      },
+      "'heads' must be between 1 and 1000000, got 0");
+  expect_refusal<InputError>(
+      [&] {
+        create("attention",
+               {{"kernel", text("softmax")}, {"heads", 2_i}, {"head_width", 2_i}},
+               {{"inputs", {7, 4}}});
+      },
+      "the sampler: tensor 'inputs': expected shape (samples, n, D)");
+}
+
+TEST(ModelKindCreate, ReadsTheHiddenWidthsOfAPerceptron) {
+  const auto with_hidden = [](const char* hidden) {
+    return create("mlp",
+                  {{"activation", text("tanh")}, {"loss", text("mse")}, {"hidden", text(hidden)}},
+                  {{"inputs", {7, 3}}, {"target", {7}}});
+  };
+  EXPECT_EQ(with_hidden("15,2").parameters[2].shape, (Shape{2, 15}));
+  for (const char* bad : {",",
+                          "15,",
+                          ",15",
+                          "15,,15",
+                          "15;15",
+                          "0",
+                          "-3",
+                          "1.5",
+                          "1000001",
+                          "a",
+                          " ",
+                          "99999999999999999999"}) {
+    expect_refusal<ConfigError>([&] { with_hidden(bad); }, "'hidden' must be widths between 1 and");
+  }
+}
+
+TEST(ModelKindCreate, TakesClassesForCrossEntropyOnly) {
+  const auto with = [](const char* loss, Values sizes) {
+    sizes.insert({{"activation", text("tanh")}, {"loss", text(loss)}});
+    return create("mlp", sizes, {{"inputs", {7, 3}}, {"target", {7}}});
+  };
+  expect_refusal<ConfigError>([&] { with("cross-entropy", {}); }, "needs the key 'classes'");
+  expect_refusal<ConfigError>([&] { with("mse", {{"classes", 3_i}}); }, "'classes' is for loss");
+}
+
+TEST(ModelKindBuild, NamesWhatDoesNotFitTheClassifier) {
+  const ModelKind& kind = kind_of("attention-classifier");
+  const Settings settings = Settings::checked(
+      {{"kernel", text("softmax")}, {"activation", text("gelu")}}, kind.keys, "[model]");
+  expect_refusal<InputError>(
+      [&] {
+        kind.build(
+            settings, {"c.npz", {{"layers.0.WQ", {2, 4, 3}}}}, {"d.npz", {{"inputs", {7, 5, 6}}}});
+      },
+      "d.npz: array 'inputs': expected shape (samples, n, 4) to fit 'layers.0.WQ' in c.npz, found "
+      "(7, 5, 6)");
+  expect_refusal<InputError>(
+      [&] {
+        kind.build(settings, {"c.npz", {{"WQ", {2, 4, 3}}}}, {"d.npz", {{"inputs", {7, 5, 4}}}});
+      },
+      "c.npz: no tensor 'layers.0.WQ'; the file holds WQ");
+}
+
+}  // namespace
+}  // namespace hesscope
