@@ -29,14 +29,19 @@ struct Expected {
 
 // Attention: (D - 1)(d - 1) directions per head in which WV moves across WO and against no
 // gradient, D = 4, d = 3; signal-noise: (2 m_v - 1) d with m_v = 3, d = 10; mlp: one shift of the
-// logits per input of the last layer and one of the biases; linear attention: the last layer's P.
+// logits per input of the last layer and one of the biases, and so for the classifiers' heads, D =
+// 3; linear attention: the last layer's P, if full without the row of the labels.
 const std::map<std::string, Expected>& expected() {
   static const std::map<std::string, Expected> counts = {
+      {"attention-classifier-gaussian", {0, {0, 0, 0, 0, 4}}},
+      {"attention-classifier-softmax", {0, {0, 0, 0, 4}}},
       {"attention-gaussian", {0, {0, 12}}},
       {"attention-softmax", {0, {0, 12}}},
       {"linear-attention-full-s3", {30, {0}}},
+      {"linear-attention-mlp", {6, {0, 0, 0}}},
       {"linear-attention-s1-adam", {25, {}}},
       {"linear-attention-s1-sgdm", {25, {}}},
+      {"linear-attention-softmax", {9, {}}},
       {"mlp-spirals-gelu", {0, {11}}},
       {"mlp-spirals-tanh", {0, {13}}},
       {"signal-noise", {0, {0, 50}}},
