@@ -125,7 +125,7 @@ void expect_curvature_along_a_direction(const LinearAttentionOptions& options, d
 TEST(LinearAttentionForms, HoldsTheLargestOfThePaper) {
   // Figure 8: eight layers, 20 covariates, 60 examples; and queries and keys apart.
   expect_curvature_along_a_direction({8, 20, 60, Parametrization::kSparse}, 0.1);
-  expect_curvature_along_a_direction({3, 5, 20, Parametrization::kSplitQk}, 0.5);
+  expect_curvature_along_a_direction({8, 20, 60, Parametrization::kSplitQk}, 0.2);
 }
 
 TEST(LinearAttentionForms, HasAsManyParametersAsTheirCodeBehindItsPerceptron) {

@@ -36,8 +36,8 @@ struct AttentionClassifierOptions {
 /// layers.{l}.mlp.2.bias (D); head.weight (C, D), head.bias (C).
 /// Arrays: inputs (n, D), target () of class indices.
 /// @source Kernels and sizes (two layers, D = 64, two heads, m = 128) of the experiments of Song et
-/// al., arXiv 2411.07538. Residual connections around both parts, the mean over tokens as in the
-/// Long Range Arena, no layer normalisation, no dropout, and embeddings that are data are ours.
+/// al., arXiv 2411.07538. What they leave open is our choice: residual connections around both
+/// parts, the mean over tokens, no layer normalisation and no dropout; embeddings are data.
 /// @throws PreconditionError unless every size is at least 1.
 Model attention_classifier(const AttentionClassifierOptions& options);
 

@@ -44,9 +44,8 @@ struct LinearAttentionOptions {
 /// Parameters: mlp.0.weight (h, d), mlp.0.bias (h), mlp.2.weight (d, h), mlp.2.bias (d), where h >
 /// 0; layers.{l}.P, layers.{l}.Q, or layers.{l}.P, layers.{l}.WQ, layers.{l}.WK.
 /// Arrays: Z (d + 1, n + 1), target ().
-/// @source Ahn et al., arXiv 2310.01082, section 2, Figure 7 (softmax) and Appendix B (perceptron),
-/// and
-///         its published code for the sparse form and for where activation and mask act.
+/// @source Ahn et al., arXiv 2310.01082, section 2, Figure 7 (softmax) and Appendix B (perceptron);
+/// the sparse form and the order of softmax, mask and 1 / n are those of its published code.
 /// @throws PreconditionError unless layers, dimension and context are at least 1 and mlp_hidden is
 /// at least 0.
 Model linear_attention(const LinearAttentionOptions& options);
