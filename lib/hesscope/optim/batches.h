@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What the steps of a training run see of the data.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include <hesscope/objective/graph_objective.h>
+#include <hesscope/objective/objective.h>
+
+namespace hesscope {
+
+class Sampler;
+
+/// One loss for every step t = 0, 1, ... of a run: the mean over that step's batch. A step's batch
+/// depends on nothing but the step, so that a run can go on from any. Not safe for concurrent use.
+class BatchLoss {
+ public:
+  virtual ~BatchLoss() = default;
+
+  virtual std::span<const ParameterBlock> parameter_blocks() const = 0;
+
+  /// Mean loss over the batch of step t at theta, and its gradient.
+  virtual Objective::ValueAndGradient value_and_gradient(const Objective::ConstVectorRef& theta,
+                                                         std::int64_t step) = 0;
+};
+
+/// Every step sees all samples. `objective` must outlive the result.
+std::unique_ptr<BatchLoss> full_batches(const Objective& objective);
+
+/// Every step sees `batch_size` new samples: sample i of step t is index t batch_size + i of (seed,
+/// Stream::kTraining). They are drawn on the objective's threads as its sums reach them.
+/// @param objective  whose model takes the sampler's arrays; its own samples are not used. It and
+///                   the sampler must outlive the result.
+/// @throws PreconditionError if batch_size < 1; InputError naming the array that the sampler lacks
+///         or gives in another shape.
+std::unique_ptr<BatchLoss> fresh_batches(const GraphObjective& objective,
+                                         const Sampler& sampler,
+                                         std::uint64_t seed,
+                                         Eigen::Index batch_size);
+
+/// The steps go through the rows of `samples` in batches of `batch_size`, the last batch of an
+/// epoch being what is left, and every epoch in another order: epoch k shuffles by (seed,
+/// Stream::kOrder, k). A batch of all of them takes them as they come.
+/// @param objective  of whose model the rows are records. It must outlive the result.
+/// @throws PreconditionError if batch_size < 1 or the table has no rows or other columns.
+std::unique_ptr<BatchLoss> shuffled_batches(const GraphObjective& objective,
+                                            std::shared_ptr<const SampleTable> samples,
+                                            std::uint64_t seed,
+                                            Eigen::Index batch_size);
+
+}  // namespace hesscope

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include <hesscope/core/error.h>
+#include <hesscope/optim/initialization.h>
+#include <hesscope/optim/rule_settings.h>
+#include <hesscope/optim/training_run.h>
+#include <hesscope/sampling/random_stream.h>
+
+namespace hesscope {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kLowest = std::numeric_limits<double>::lowest();
+
+SettingKey required_real(const std::string& name, const std::string& meaning) {
+  return {.name = name, .type = SettingKey::Type::kReal, .meaning = meaning};
+}
+
+// Columns of a matrix or a stack of them; of NAME.weight for NAME.bias.
+std::int64_t fan_in(std::span<const ParameterBlock> blocks, const ParameterBlock& block) {
+  if (block.shape.size() >= 2) return block.shape.back();
+  const std::string kBias = ".bias";
+  if (block.name.ends_with(kBias)) {
+    const std::string weight = block.name.substr(0, block.name.size() - kBias.size()) + ".weight";
+    for (const ParameterBlock& other : blocks) {
+      if (other.name == weight && other.shape.size() >= 2) return other.shape.back();
+    }
+  }
+  throw ConfigError(fmt::format(
+      "parameter '{}' has no columns: 'fan-in-uniform' is for matrices and their biases",
+      block.name));
+}
+
+void fill_uniform(double low, double high, RandomStream& stream, std::span<double> out) {
+  for (double& x : out) x = low + (high - low) * stream.uniform();
+}
+
+using FanIn = std::function<std::int64_t()>;
+
+InitialDistributionKind normal_kind() {
+  return {.name = "normal",
+          .keys = {required_real("std", "standard deviation")},
+          .draw = [](const Settings& settings, const FanIn&, RandomStream& stream, auto out) {
+            const double deviation = detail::weight_from(settings, "std");
+            stream.normal(out);
+            for (double& x : out) x *= deviation;
+          }};
+}
+
+InitialDistributionKind uniform_kind() {
+  return {.name = "uniform",
+          .keys = {required_real("low", "smallest value"), required_real("high", "largest value")},
+          .draw = [](const Settings& settings, const FanIn&, RandomStream& stream, auto out) {
+            const double low = detail::real_from(settings, "low", kLowest, kInfinity);
+            const double high = detail::real_from(settings, "high", low, kInfinity);
+            fill_uniform(low, high, stream, out);
+          }};
+}
+
+InitialDistributionKind fan_in_uniform_kind() {
+  return {.name = "fan-in-uniform",
+          .keys = {},
+          .draw = [](const Settings&, const FanIn& columns, RandomStream& stream, auto out) {
+            const double bound = 1 / std::sqrt(static_cast<double>(columns()));
+            fill_uniform(-bound, bound, stream, out);
+          }};
+}
+
+InitialDistributionKind constant_kind() {
+  return {.name = "constant",
+          .keys = {required_real("value", "of every entry")},
+          .draw = [](const Settings& settings, const FanIn&, RandomStream&, auto out) {
+            const double value = detail::real_from(settings, "value", kLowest, kInfinity);
+            std::fill(out.begin(), out.end(), value);
+          }};
+}
+
+const InitialDistributionKind& kind_of(const InitialDistribution& distribution) {
+  for (const InitialDistributionKind& kind : initial_distribution_kinds()) {
+    if (kind.name == distribution.name) return kind;
+  }
+  throw PreconditionError(
+      fmt::format("initial_parameters: no distribution '{}'", distribution.name));
+}
+
+}  // namespace
+
+std::span<const InitialDistributionKind> initial_distribution_kinds() {
+  static const std::vector<InitialDistributionKind> kinds = {
+      normal_kind(),
+      uniform_kind(),
+      fan_in_uniform_kind(),
+      constant_kind(),
+  };
+  return kinds;
+}
+
+Eigen::VectorXd initial_parameters(std::span<const ParameterBlock> blocks,
+                                   const Initialization& initialization,
+                                   std::uint64_t seed) {
+  std::vector<const InitialDistribution*> chosen(blocks.size(), &initialization.otherwise);
+  for (const auto& [pattern, distribution] : initialization.patterns) {
+    const std::vector<bool> matching = blocks_matching(blocks, std::span(&pattern, 1));
+    for (std::size_t b = 0; b < blocks.size(); ++b) {
+      if (matching[b]) chosen[b] = &distribution;
+    }
+  }
+  const Eigen::Index n = blocks.empty() ? 0 : blocks.back().offset + blocks.back().size;
+  Eigen::VectorXd theta(n);
+  for (std::size_t b = 0; b < blocks.size(); ++b) {
+    RandomStream stream(seed, Stream::kInitialization, b);
+    kind_of(*chosen[b])
+        .draw(chosen[b]->settings,
+              [&] { return fan_in(blocks, blocks[b]); },
+              stream,
+              {theta.data() + blocks[b].offset, static_cast<std::size_t>(blocks[b].size)});
+  }
+  return theta;
+}
+
+}  // namespace hesscope

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <hesscope/optim/clipping.h>
+#include <hesscope/optim/training_run.h>
+
+#include "optim/rules.h"
+#include "support/refusal.h"
+
+namespace hesscope {
+namespace {
+
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+using test::expect_refusal;
+using test::numbers;
+
+// f_t(x) = x^T H x / 2 + s_t <b, x> with s_t = scale(t).
+class Quadratic final : public BatchLoss {
+ public:
+  Quadratic(std::vector<ParameterBlock> blocks, MatrixXd hessian, VectorXd slope)
+      : blocks_(std::move(blocks)), hessian_(std::move(hessian)), slope_(std::move(slope)) {}
+
+  std::span<const ParameterBlock> parameter_blocks() const override { return blocks_; }
+
+  Objective::ValueAndGradient value_and_gradient(const Objective::ConstVectorRef& x,
+                                                 std::int64_t step) override {
+    const VectorXd slope = scale(step) * slope_;
+    return {0.5 * x.dot(hessian_ * x) + slope.dot(x), hessian_ * x + slope};
+  }
+
+  static double scale(std::int64_t step) { return std::cos(static_cast<double>(step)); }
+
+ private:
+  std::vector<ParameterBlock> blocks_;
+  MatrixXd hessian_;
+  VectorXd slope_;
+};
+
+MatrixXd positive_definite(Eigen::Index n) {
+  const MatrixXd root = numbers(n * n, 3).reshaped(n, n);
+  return root * root.transpose() / static_cast<double>(n) + MatrixXd::Identity(n, n) / 2;
+}
+
+Quadratic quadratic(Eigen::Index n) {
+  return {test::one_block(n), positive_definite(n), numbers(n, 4)};
+}
+
+TrainingRun::Options with_rate(double learning_rate) {
+  TrainingRun::Options options;
+  options.learning_rate = learning_rate;
+  return options;
+}
+
+TEST(TrainingRun, OfGradientDescentOnAQuadraticIsAPowerOfAMatrix) {
+  const Eigen::Index n = 6;
+  const MatrixXd h = positive_definite(n);
+  Quadratic losses(test::one_block(n), h, VectorXd::Zero(n));
+  const VectorXd start = numbers(n, 5);
+  TrainingRun run(losses, test::rule("gd", n), start, with_rate(0.2));
+  MatrixXd power = MatrixXd::Identity(n, n);
+  for (int t = 0; t < 25; ++t) {
+    const double loss = 0.5 * run.parameters().dot(h * run.parameters());
+    ASSERT_EQ(run.step(), Status::kOk);
+    EXPECT_NEAR(run.batch_loss(), loss, 1e-15);
+    power *= MatrixXd::Identity(n, n) - 0.2 * h;
+    EXPECT_LE(test::distance(run.parameters(), power * start), 1e-13);
+  }
+  EXPECT_EQ(run.num_steps(), 25);
+}
+
+TEST(TrainingRun, ClipsTheNormThenTheCoordinates) {
+  const Eigen::Index n = 8;
+  Quadratic losses = quadratic(n);
+  TrainingRun::Options options = with_rate(0.5);
+  options.clip_norm = 0.25;
+  options.clip_fraction = 0.25;
+  const VectorXd start = numbers(n, 6);
+  TrainingRun run(losses, test::rule("gd", n), start, options);
+  run.step();
+  const VectorXd gradient = losses.value_and_gradient(start, 0).gradient;
+  ASSERT_GT(gradient.norm(), 0.25);
+  const VectorXd clipped = clip_coordinates(gradient * (0.25 / (gradient.norm() + 1e-6)), 0.25);
+  EXPECT_LE(test::distance(run.parameters(), start - 0.5 * clipped), 1e-15);
+}
+
+// Weight decay and clipping see what is trained, and nothing else moves.
+TEST(TrainingRun, LeavesWhatIsNotTrainedAlone) {
+  const std::vector<ParameterBlock> blocks = test::mixed_blocks();
+  const Eigen::Index n = 23;
+  Quadratic losses(blocks, positive_definite(n), numbers(n, 7));
+  TrainingRun::Options options = with_rate(0.1);
+  options.trained = blocks_matching(blocks, std::vector<std::string>{"H", "?"});
+  EXPECT_EQ(options.trained, (std::vector<bool>{true, true, true, true}));
+  options.trained = blocks_matching(blocks, std::vector<std::string>{"b*", "H"});
+  EXPECT_EQ(options.trained, (std::vector<bool>{false, true, true, false}));
+  options.clip_norm = 0.5;
+  const VectorXd start = numbers(n, 8);
+  TrainingRun run(
+      losses, make_update_rule("adamw", {{"weight-decay", 0.5}}, blocks), start, options);
+  TrainingRun all(losses, make_update_rule("sgd", {{"momentum", 0.0}}, blocks), start, options);
+  run.step();
+  all.step();
+  for (Eigen::Index i = 0; i < n; ++i) {
+    const bool is_trained = i >= 6 && i < 22;
+    EXPECT_EQ(run.parameters()[i] != start[i], is_trained) << i;
+  }
+  VectorXd gradient = losses.value_and_gradient(start, 0).gradient.segment(6, 16);
+  gradient *= 0.5 / (gradient.norm() + 1e-6);
+  const VectorXd moved = start.segment(6, 16) - 0.1 * gradient;
+  EXPECT_LE(test::distance(all.parameters().segment(6, 16), moved), 1e-15);
+}
+
+TEST(TrainingRun, GoesOnFromAStateToTheSameBits) {
+  const std::vector<ParameterBlock> blocks = test::mixed_blocks();
+  const Eigen::Index n = 23;
+  Quadratic losses(blocks, positive_definite(n), numbers(n, 9));
+  for (const UpdateRuleKind& kind : update_rule_kinds()) {
+    const auto begin = [&] {
+      return TrainingRun(
+          losses, make_update_rule(kind.name, {}, blocks), numbers(n, 10), with_rate(0.01));
+    };
+    TrainingRun whole = begin();
+    for (int t = 0; t < 5; ++t) whole.step();
+    const std::vector<double> state = whole.state();
+    for (int t = 0; t < 5; ++t) whole.step();
+    TrainingRun resumed = begin();
+    resumed.restore(state);
+    EXPECT_EQ(resumed.num_steps(), 5);
+    EXPECT_EQ(resumed.state(), state) << kind.name;
+    for (int t = 0; t < 5; ++t) resumed.step();
+    EXPECT_EQ(resumed.state(), whole.state()) << kind.name;
+  }
+}
+
+TEST(TrainingRun, SaysInWhichStepItDiverged) {
+  const Eigen::Index n = 4;
+  Quadratic losses = quadratic(n);
+  TrainingRun run(losses, test::rule("gd", n), numbers(n, 11), with_rate(1e60));
+  std::int64_t steps = 0;
+  while (run.step() == Status::kOk) {
+    ++steps;
+    ASSERT_LT(steps, 20);
+  }
+  EXPECT_GE(steps, 1);
+  EXPECT_EQ(run.num_steps(), steps);
+  EXPECT_TRUE(run.has_diverged());
+  EXPECT_TRUE(run.parameters().allFinite());
+  const VectorXd last = run.parameters();
+  EXPECT_EQ(run.step(), Status::kNonFinite);
+  EXPECT_EQ(run.parameters(), last);
+}
+
+TEST(TrainingRun, RefusesWhatDoesNotFit) {
+  const Eigen::Index n = 4;
+  Quadratic losses = quadratic(n);
+  const auto make = [&](Eigen::Index size, VectorXd start, const TrainingRun::Options& options) {
+    TrainingRun(losses, test::rule("sgd", size), std::move(start), options);
+  };
+  expect_refusal([&] { make(5, numbers(n, 1), with_rate(1)); }, "made for the parameter blocks");
+  expect_refusal([&] { make(n, numbers(5, 1), with_rate(1)); }, "4 finite entries");
+  VectorXd infinite = numbers(n, 1);
+  infinite[2] = std::numeric_limits<double>::infinity();
+  expect_refusal([&] { make(n, infinite, with_rate(1)); }, "4 finite entries");
+  expect_refusal([&] { make(n, numbers(n, 1), with_rate(std::nan(""))); }, "learning rate");
+  TrainingRun::Options options = with_rate(1);
+  options.clip_norm = std::nan("");
+  expect_refusal([&] { make(n, numbers(n, 1), options); }, "clip_norm must be above 0, got nan");
+  options = with_rate(1);
+  options.clip_fraction = 1;
+  expect_refusal([&] { make(n, numbers(n, 1), options); }, "clip_fraction must be in [0, 1)");
+  options = with_rate(1);
+  options.trained = {true, false};
+  expect_refusal([&] { make(n, numbers(n, 1), options); }, "'trained' must say it of 1 blocks");
+  expect_refusal<ConfigError>(
+      [&] {
+        blocks_matching(test::mixed_blocks(), std::vector<std::string>{"W", "Hh"});
+      },
+      "no parameter is named 'Hh' (did you mean 'H'?)");
+
+  TrainingRun run(losses, test::rule("sgd", n), numbers(n, 1), with_rate(0.1));
+  run.step();
+  const std::vector<double> state = run.state();
+  const auto refuse_with = [&](std::size_t index, double value) {
+    std::vector<double> wrong = state;
+    wrong[index] = value;
+    expect_refusal([&] { run.restore(wrong); }, "numbers of a state");
+    EXPECT_EQ(run.state(), state);
+  };
+  refuse_with(0, 1.5);
+  refuse_with(0, -1);
+  refuse_with(2, 7);
+  refuse_with(3, std::nan(""));
+  expect_refusal([&] { run.restore(std::span(state).first(state.size() - 1)); }, "expected the 12");
+}
+
+}  // namespace
+}  // namespace hesscope
