@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <hesscope/core/error.h>
+#include <hesscope/models/model_registry.h>
+#include <hesscope/optim/update_rule_registry.h>
+#include <hesscope/problem/experiment_file.h>
+#include <hesscope/problem/toml_tables.h>
+#include <hesscope/sampling/sampler_registry.h>
+
+namespace hesscope {
+namespace {
+
+using detail::TomlTable;
+using Type = SettingKey::Type;
+using SettingMap = std::map<std::string, SettingValue>;
+
+constexpr std::int64_t kMaxCount = std::int64_t{1} << 40;
+
+[[noreturn]] void refuse(const std::string& place, const std::string& what) {
+  throw ConfigError(fmt::format("{}: {}", place, what));
+}
+
+SettingKey integer_key(const std::string& name,
+                       const std::string& meaning,
+                       std::int64_t minimum,
+                       std::optional<std::int64_t> fallback) {
+  SettingKey key{.name = name,
+                 .type = Type::kInteger,
+                 .meaning = meaning,
+                 .minimum = minimum,
+                 .maximum = kMaxCount};
+  if (fallback) key.fallback = SettingValue(*fallback);
+  return key;
+}
+
+SettingKey optional_key(const std::string& name, Type type, const std::string& meaning) {
+  return {.name = name, .type = type, .meaning = meaning, .is_optional = true};
+}
+
+template <typename Kind>
+std::vector<std::string> names_of(std::span<const Kind> kinds) {
+  std::vector<std::string> names;
+  for (const Kind& kind : kinds) names.push_back(kind.name);
+  return names;
+}
+
+// Takes the key that says which kind of a list a table is about.
+template <typename Kind>
+const Kind& take_kind(TomlTable& table,
+                      const std::string& key,
+                      const std::string& context,
+                      std::span<const Kind> kinds) {
+  const std::vector<std::string> names = names_of(kinds);
+  const SettingKey declaration = {
+      .name = key, .meaning = fmt::format("one of {}", fmt::join(names, ", ")), .choices = names};
+  const std::string name =
+      Settings::checked(table.take(key), std::span(&declaration, 1), context, table.locations)
+          .text(key);
+  table.locations.erase(key);
+  return *std::find_if(
+      kinds.begin(), kinds.end(), [&](const Kind& kind) { return kind.name == name; });
+}
+
+const TomlTable& required_table(const TomlTable& root, const std::string& name) {
+  const auto found = root.tables.find(name);
+  if (found == root.tables.end()) refuse(root.place(name), fmt::format("needs a table [{}]", name));
+  return found->second;
+}
+
+TomlTable table_or_empty(const TomlTable& root, const std::string& name) {
+  const auto found = root.tables.find(name);
+  if (found != root.tables.end()) return found->second;
+  if (root.locations.contains(name)) {
+    refuse(root.place(name), fmt::format("'{}' must be a table [{}]", name, name));
+  }
+  TomlTable empty;
+  empty.locations[""] = root.place();
+  return empty;
+}
+
+// A number that must be above or at a bound; the message names key and value.
+std::optional<double> optional_real(const Settings& settings,
+                                    const TomlTable& table,
+                                    const std::string& key,
+                                    bool (*is_fine)(double),
+                                    const std::string& range) {
+  if (!settings.has(key)) return std::nullopt;
+  const double value = settings.real(key);
+  if (!is_fine(value)) {
+    refuse(table.place(key), fmt::format("'{}' must be {}, got {}", key, range, value));
+  }
+  return value;
+}
+
+DataSettings data_from(TomlTable table, const std::string& context, const std::string& folder) {
+  DataSettings data;
+  data.location = table.place();
+  if (table.locations.contains("file")) {
+    const std::vector<SettingKey> keys = {{.name = "file", .meaning = "a data file"}};
+    data.path = std::filesystem::path(folder) /
+                detail::checked(table, keys, context + " with a file").text("file");
+    return data;
+  }
+  const SamplerKind& kind = take_kind(table, "kind", context, sampler_kinds());
+  data.sampler = kind.name;
+  std::vector<SettingKey> keys = kind.keys;
+  SettingKey samples = optional_key("samples", Type::kInteger, "number of samples");
+  samples.minimum = 1;
+  samples.maximum = kMaxCount;
+  SettingKey seed = optional_key("seed", Type::kInteger, "of the samples");
+  seed.minimum = 0;
+  keys.push_back(samples);
+  keys.push_back(seed);
+  const Settings all =
+      detail::checked(table, keys, fmt::format("{} of kind '{}'", context, kind.name));
+  if (all.has("samples")) data.samples = all.integer("samples");
+  if (all.has("seed")) data.seed = static_cast<std::uint64_t>(all.integer("seed"));
+  SettingMap settings = all.values();
+  settings.erase("samples");
+  settings.erase("seed");
+  data.settings = Settings::checked(settings, kind.keys, context);
+  return data;
+}
+
+// Keys of [evaluation] over those of [data], unless it names its own kind or file.
+DataSettings evaluation_from(const TomlTable& evaluation,
+                             const TomlTable& data,
+                             const std::string& folder) {
+  TomlTable table = evaluation;
+  if (!table.locations.contains("kind") && !table.locations.contains("file")) {
+    for (const auto& [key, value] : data.values) {
+      if (key == "samples" || key == "seed" || table.locations.contains(key)) continue;
+      table.values[key] = value;
+      table.locations[key] = data.place(key);
+    }
+  }
+  DataSettings settings = data_from(table, "[evaluation]", folder);
+  if (!settings.sampler.empty()) {
+    settings.samples = settings.samples.value_or(1000);
+    settings.seed = settings.seed.value_or(99);
+  }
+  return settings;
+}
+
+InitialDistribution distribution_from(TomlTable table,
+                                      const std::string& context,
+                                      const std::vector<std::string>& other_keys) {
+  const InitialDistributionKind& kind =
+      take_kind(table, "distribution", context, initial_distribution_kinds());
+  return {kind.name,
+          detail::checked(
+              table, kind.keys, fmt::format("{} with '{}'", context, kind.name), other_keys)};
+}
+
+Initialization initialization_from(const TomlTable& table) {
+  Initialization initialization;
+  initialization.otherwise = distribution_from(table, "[initialization]", {"blocks"});
+  if (!table.locations.contains("blocks")) return initialization;
+  const TomlTable blocks = table_or_empty(table, "blocks");
+  std::vector<std::pair<int, std::string>> in_order;
+  for (const auto& [pattern, place] : blocks.locations) {
+    if (pattern.empty()) continue;
+    if (!blocks.tables.contains(pattern)) {
+      refuse(place, fmt::format("[initialization.blocks] holds tables, '{}' is none", pattern));
+    }
+    in_order.emplace_back(blocks.tables.at(pattern).line, pattern);
+  }
+  std::sort(in_order.begin(), in_order.end());
+  for (const auto& [line, pattern] : in_order) {
+    initialization.patterns.emplace_back(
+        pattern,
+        distribution_from(
+            blocks.tables.at(pattern), fmt::format("[initialization.blocks.\"{}\"]", pattern), {}));
+  }
+  return initialization;
+}
+
+std::vector<std::uint64_t> seeds_from(const TomlTable& training) {
+  const auto found = training.lists.find("seeds");
+  if (found == training.lists.end()) {
+    if (!training.locations.contains("seeds")) return {0};
+    refuse(training.place("seeds"), "'seeds' must be a list of whole numbers");
+  }
+  std::vector<std::uint64_t> seeds;
+  for (const SettingValue& value : found->second) {
+    const auto* seed = std::get_if<std::int64_t>(&value);
+    if (seed == nullptr || *seed < 0) {
+      refuse(training.place("seeds"), "'seeds' must be a list of whole numbers from 0 on");
+    }
+    seeds.push_back(static_cast<std::uint64_t>(*seed));
+  }
+  if (seeds.empty() || std::set(seeds.begin(), seeds.end()).size() != seeds.size()) {
+    refuse(training.place("seeds"), "'seeds' must be at least one, each of them once");
+  }
+  return seeds;
+}
+
+std::vector<std::string> trained_from(const TomlTable& training) {
+  const auto found = training.lists.find("trained");
+  if (found == training.lists.end()) {
+    if (!training.locations.contains("trained")) return {"*"};
+    refuse(training.place("trained"), "'trained' must be a list of patterns");
+  }
+  std::vector<std::string> patterns;
+  for (const SettingValue& value : found->second) {
+    const auto* pattern = std::get_if<std::string>(&value);
+    if (pattern == nullptr) refuse(training.place("trained"), "'trained' must hold strings");
+    patterns.push_back(*pattern);
+  }
+  if (patterns.empty()) refuse(training.place("trained"), "'trained' names no parameter");
+  return patterns;
+}
+
+void read_training(const TomlTable& table, ExperimentFile& experiment) {
+  const std::vector<SettingKey> keys = {
+      integer_key("steps", "number of updates", 0, std::nullopt),
+      integer_key("batch", "samples in a batch; 0 = all of a fixed data set", 0, 0),
+      optional_key("clip_norm", Type::kReal, "largest norm of a gradient"),
+      optional_key("clip_fraction", Type::kReal, "share of a gradient's coordinates to be clipped"),
+      integer_key("checkpoint_every", "steps from checkpoint to checkpoint", 0, 0),
+      integer_key("history_every", "steps from one look at the loss to the next", 0, 50)};
+  const Settings training = detail::checked(table, keys, "[training]", {"seeds", "trained"});
+  experiment.num_steps = training.integer("steps");
+  experiment.batch = training.integer("batch");
+  experiment.checkpoint_every = training.integer("checkpoint_every");
+  experiment.history_every = training.integer("history_every");
+  experiment.clip_norm = optional_real(
+      training, table, "clip_norm", [](double x) { return x > 0; }, "above 0");
+  experiment.clip_fraction = optional_real(
+      training, table, "clip_fraction", [](double x) { return x >= 0 && x < 1; }, "in [0, 1)");
+  experiment.seeds = seeds_from(table);
+  experiment.trained = trained_from(table);
+  experiment.trained_location = table.place("trained");
+}
+
+void require_folder_name(const std::string& place, const std::string& name) {
+  const auto is_fine = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '_' || c == '.' || c == '+';
+  };
+  if (name.empty() || name[0] == '.' || !std::all_of(name.begin(), name.end(), is_fine)) {
+    refuse(
+        place,
+        fmt::format("the name of a run, '{}', must consist of letters, digits, '-', '_', '+' and "
+                    "'.', the first not being '.'",
+                    name));
+  }
+}
+
+ExperimentRun run_from(TomlTable table) {
+  const UpdateRuleKind& kind = take_kind(table, "rule", "[[run]]", update_rule_kinds());
+  std::vector<SettingKey> keys = kind.keys;
+  keys.push_back({.name = "name", .meaning = "of the run and its folder"});
+  keys.push_back(
+      {.name = "learning_rate", .type = Type::kReal, .meaning = "step length of the rule"});
+  const std::string context = fmt::format("[[run]] with rule '{}'", kind.name);
+  const Settings all = detail::checked(table, keys, context);
+  ExperimentRun run{.name = all.text("name"),
+                    .rule = kind.name,
+                    .settings = {},
+                    .learning_rate = all.real("learning_rate")};
+  require_folder_name(table.place("name"), run.name);
+  if (!(run.learning_rate >= 0 && std::isfinite(run.learning_rate))) {
+    refuse(table.place("learning_rate"),
+           fmt::format("'learning_rate' must be at least 0, got {}", run.learning_rate));
+  }
+  SettingMap settings = all.values();
+  settings.erase("name");
+  settings.erase("learning_rate");
+  run.settings = Settings::checked(settings, kind.keys, context);
+  try {
+    kind.create(run.settings, {});
+  } catch (const ConfigError& error) {
+    refuse(table.place(), fmt::format("{}: {}", context, error.what()));
+  }
+  return run;
+}
+
+std::vector<ExperimentRun> runs_from(const TomlTable& root) {
+  const auto found = root.table_lists.find("run");
+  if (found == root.table_lists.end()) {
+    refuse(root.place("run"), "needs at least one table [[run]]");
+  }
+  std::vector<ExperimentRun> runs;
+  std::set<std::string> names;
+  for (const TomlTable& table : found->second) {
+    runs.push_back(run_from(table));
+    if (!names.insert(runs.back().name).second) {
+      refuse(table.place("name"), fmt::format("there are two runs named '{}'", runs.back().name));
+    }
+  }
+  return runs;
+}
+
+}  // namespace
+
+std::string ExperimentFile::problem_toml(const std::filesystem::path& folder) const {
+  std::string text = fmt::format("[model]\nkind = {}\n", detail::toml_text(model_kind));
+  for (const SettingKey& key : find_model_kind(model_kind)->keys) {
+    if (!model.has(key.name)) continue;
+    text += fmt::format("{} = {}\n", key.name, detail::toml_text(model.values().at(key.name)));
+  }
+  text += "\n[data]\n";
+  const auto add = [&](const std::string& key, const SettingValue& value) {
+    text += fmt::format("{} = {}\n", key, detail::toml_text(value));
+  };
+  if (evaluation.sampler.empty()) {
+    add("file", std::filesystem::proximate(evaluation.path, folder).string());
+    return text;
+  }
+  add("kind", evaluation.sampler);
+  for (const auto& [key, value] : evaluation.settings.values()) add(key, value);
+  add("samples", *evaluation.samples);
+  add("seed", static_cast<std::int64_t>(*evaluation.seed));
+  return text;
+}
+
+ExperimentFile read_experiment_file(const std::filesystem::path& path) {
+  const TomlTable root = detail::read_toml(path, "experiment file");
+  const std::string folder = path.parent_path().string();
+  detail::checked(root,
+                  {},
+                  "an experiment file",
+                  {"experiment",
+                   "model",
+                   "data",
+                   "evaluation",
+                   "initialization",
+                   "training",
+                   "run",
+                   "measure",
+                   "figure"});
+  ExperimentFile experiment;
+  experiment.path = path;
+  const std::vector<SettingKey> about = {
+      optional_key("name", Type::kText, "short name"),
+      optional_key("title", Type::kText, "what it is"),
+      optional_key("source", Type::kText, "where it comes from"),
+      optional_key("note", Type::kText, "what else there is to say")};
+  experiment.about = detail::checked(table_or_empty(root, "experiment"), about, "[experiment]");
+
+  TomlTable model = required_table(root, "model");
+  experiment.model_location = model.place();
+  const ModelKind& kind = take_kind(model, "kind", "[model]", model_kinds());
+  experiment.model_kind = kind.name;
+  experiment.model = detail::checked(
+      model, kind.keys_with_sizes(), fmt::format("[model] of kind '{}'", kind.name));
+
+  const TomlTable& data = required_table(root, "data");
+  experiment.data = data_from(data, "[data]", folder);
+  experiment.evaluation = evaluation_from(table_or_empty(root, "evaluation"), data, folder);
+
+  const TomlTable& initialization = required_table(root, "initialization");
+  experiment.initialization = initialization_from(initialization);
+  experiment.initialization_location = initialization.place();
+
+  const TomlTable& training = required_table(root, "training");
+  read_training(training, experiment);
+  const bool is_endless = !experiment.data.sampler.empty() && !experiment.data.samples;
+  if (is_endless && experiment.data.seed) {
+    refuse(data.place("seed"), "'seed' is of a fixed data set: it needs 'samples' beside it");
+  }
+  if (is_endless && experiment.batch == 0) {
+    refuse(training.place("batch"),
+           "[training] needs a 'batch' of at least 1: every step draws fresh samples (a fixed data "
+           "set has 'samples' in [data])");
+  }
+  experiment.runs = runs_from(root);
+  return experiment;
+}
+
+}  // namespace hesscope

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// An experiment file: a problem, where training starts, and runs that differ in their update rules.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <hesscope/core/settings.h>
+#include <hesscope/optim/initialization.h>
+
+namespace hesscope {
+
+/// Samples that a file holds, or a distribution of them.
+struct DataSettings {
+  std::string location;                 ///< "FILE:LINE" of the table, for messages
+  std::string sampler;                  ///< its kind; empty for a file
+  Settings settings;                    ///< the sampler's keys, fallbacks filled in
+  std::filesystem::path path;           ///< of the file
+  std::optional<std::int64_t> samples;  ///< a fixed number of them
+  std::optional<std::uint64_t> seed;
+};
+
+/// One [[run]]: an update rule and its learning rate.
+struct ExperimentRun {
+  std::string name;  ///< also of its folder
+  std::string rule;
+  Settings settings;  ///< the rule's, fallbacks filled in
+  double learning_rate = 0;
+};
+
+/// What an experiment file says.
+///
+///   [model]             as in a problem file, and the sizes that a checkpoint would give
+///   [data]              kind = SAMPLER and its keys, or file. Fresh samples for every step;
+///                       with `samples` a fixed set of them: that of a problem file with the same
+///                       keys where there is a `seed`, otherwise each seed's own
+///   [evaluation]        samples (1000), seed (99), and keys of [data] that differ
+///   [initialization]    distribution and its keys; [initialization.blocks."PATTERN"] of some
+///   [training]          steps, batch, seeds, clip_norm, clip_fraction, checkpoint_every,
+///                       history_every, trained
+///   [[run]]             name, rule and its keys, learning_rate
+///
+/// [experiment] has name, title, source and note. [[measure]] and [[figure]] are left to whoever
+/// reads them.
+struct ExperimentFile {
+  std::filesystem::path path;
+  Settings about;  ///< name, title, source, note, those that are there
+  std::string model_kind;
+  std::string model_location;
+  Settings model;  ///< with the sizes, fallbacks filled in
+  DataSettings data;
+  DataSettings evaluation;  ///< has samples and seed, unless it is a file
+  Initialization initialization;
+  std::string initialization_location;
+  std::int64_t num_steps = 0;
+  std::int64_t batch = 0;  ///< samples in a batch; 0 = all of a fixed set
+  std::vector<std::uint64_t> seeds;
+  std::optional<double> clip_norm;
+  std::optional<double> clip_fraction;
+  std::int64_t checkpoint_every = 0;  ///< steps; 0 = only the first and the last
+  std::int64_t history_every = 0;     ///< the same
+  std::vector<std::string> trained;   ///< patterns of parameter names
+  std::string trained_location;
+  std::vector<ExperimentRun> runs;
+
+  /// The problem file on the evaluation samples, for a file in `folder`.
+  std::string problem_toml(const std::filesystem::path& folder) const;
+};
+
+/// Reads and checks an experiment file, as far as that needs no other file.
+/// @throws ConfigError "FILE:LINE: what is wrong" as read_problem_file().
+ExperimentFile read_experiment_file(const std::filesystem::path& path);
+
+}  // namespace hesscope

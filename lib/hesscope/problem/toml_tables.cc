@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cstdint>
+#include <fstream>
+#include <optional>
+#include <sstream>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <toml++/toml.h>
+
+#include <hesscope/core/error.h>
+#include <hesscope/core/suggest.h>
+#include <hesscope/problem/toml_tables.h>
+
+namespace hesscope::detail {
+namespace {
+
+std::optional<SettingValue> value_of(const toml::node& node) {
+  if (const auto* boolean = node.as_boolean()) return boolean->get();
+  if (const auto* integer = node.as_integer()) return integer->get();
+  if (const auto* real = node.as_floating_point()) return real->get();
+  if (const auto* text = node.as_string()) return text->get();
+  return std::nullopt;
+}
+
+TomlTable table_of(const std::string& path, const toml::table& table);
+
+// A list of values or of tables; false for a list of anything else.
+bool add_list(const std::string& path,
+              const std::string& key,
+              const toml::array& array,
+              TomlTable& result) {
+  std::vector<SettingValue> values;
+  std::vector<TomlTable> tables;
+  for (const toml::node& node : array) {
+    if (const toml::table* table = node.as_table()) {
+      tables.push_back(table_of(path, *table));
+    } else if (const std::optional<SettingValue> value = value_of(node)) {
+      values.push_back(*value);
+    } else {
+      return false;
+    }
+  }
+  if (!tables.empty() && !values.empty()) return false;
+  if (tables.empty()) {
+    result.lists[key] = std::move(values);
+  } else {
+    result.table_lists[key] = std::move(tables);
+  }
+  return true;
+}
+
+TomlTable table_of(const std::string& path, const toml::table& table) {
+  TomlTable result;
+  result.line = static_cast<int>(table.source().begin.line);
+  result.locations[""] =
+      result.line > 0 ? fmt::format("{}:{}", path, result.line) : path;  // the file has no line
+  for (const auto& [toml_key, node] : table) {
+    const std::string key(toml_key.str());
+    result.locations[key] = fmt::format("{}:{}", path, toml_key.source().begin.line);
+    if (const toml::table* inner = node.as_table()) {
+      result.tables.emplace(key, table_of(path, *inner));
+    } else if (const std::optional<SettingValue> value = value_of(node)) {
+      result.values[key] = *value;
+    } else if (const toml::array* array = node.as_array();
+               array == nullptr || !add_list(path, key, *array, result)) {
+      result.others.push_back(key);
+    }
+  }
+  return result;
+}
+
+std::string read_text(const std::filesystem::path& path, const std::string& what) {
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream text;
+  // An empty file is read, though inserting nothing counts as a failure.
+  const bool empty = in.peek() == std::ifstream::traits_type::eof() && !in.bad();
+  if (!in.is_open() || in.bad() || (!empty && !(text << in.rdbuf()))) {
+    throw ConfigError(fmt::format("{}: cannot read the {}", path.string(), what));
+  }
+  return text.str();
+}
+
+}  // namespace
+
+const std::string& TomlTable::place(const std::string& key) const {
+  const auto found = locations.find(key);
+  return found == locations.end() ? place() : found->second;
+}
+
+std::map<std::string, SettingValue> TomlTable::take(const std::string& key) {
+  std::map<std::string, SettingValue> taken;
+  if (auto node = values.extract(key)) taken.insert(std::move(node));
+  return taken;
+}
+
+TomlTable read_toml(const std::filesystem::path& path, const std::string& what) {
+  const std::string text = read_text(path, what);
+  try {
+    TomlTable root = table_of(path.string(), toml::parse(text, std::string_view(path.native())));
+    root.locations[""] = path.string();
+    return root;
+  } catch (const toml::parse_error& error) {
+    throw ConfigError(fmt::format("{}:{}:{}: {}",
+                                  path.string(),
+                                  error.source().begin.line,
+                                  error.source().begin.column,
+                                  error.description()));
+  }
+}
+
+Settings checked(const TomlTable& table,
+                 std::span<const SettingKey> keys,
+                 const std::string& context,
+                 const std::vector<std::string>& other_keys) {
+  std::vector<std::string> single;
+  for (const SettingKey& key : keys) single.push_back(key.name);
+  std::vector<std::string> all = single;
+  all.insert(all.end(), other_keys.begin(), other_keys.end());
+  const auto contains = [](const auto& names, const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  for (const auto& [key, place] : table.locations) {
+    if (key.empty()) continue;
+    if (!contains(all, key)) {
+      throw ConfigError(fmt::format("{}: unknown key '{}' in {}{}; it takes {}",
+                                    place,
+                                    key,
+                                    context,
+                                    did_you_mean(key, all),
+                                    fmt::join(all, ", ")));
+    }
+    if (contains(single, key) && !table.values.contains(key)) {
+      throw ConfigError(fmt::format("{}: '{}' in {} must be a single value", place, key, context));
+    }
+  }
+  std::map<std::string, SettingValue> values = table.values;
+  for (const std::string& key : other_keys) values.erase(key);
+  return Settings::checked(values, keys, context, table.locations);
+}
+
+std::string toml_text(const SettingValue& value) {
+  std::ostringstream out;
+  if (const auto* boolean = std::get_if<bool>(&value)) return *boolean ? "true" : "false";
+  if (const auto* integer = std::get_if<std::int64_t>(&value)) return fmt::format("{}", *integer);
+  if (const auto* text = std::get_if<std::string>(&value)) {
+    out << toml::value<std::string>(*text);
+  } else {
+    out << toml::value<double>(std::get<double>(value));
+  }
+  return out.str();
+}
+
+}  // namespace hesscope::detail
