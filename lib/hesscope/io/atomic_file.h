@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A file that comes into being whole or not at all. Private to the io module.
+// A file that comes into being whole or not at all.
 #pragma once
 
 #include <filesystem>

@@ -80,30 +80,6 @@ void append_escaped(const std::string& text, std::string& result) {
   }
 }
 
-// One "key\tvalue" a line.
-std::string text_of(const RunConfiguration& configuration) {
-  std::string text;
-  for (const auto& [key, value] : configuration) {
-    append_escaped(key, text);
-    text.push_back('\t');
-    append_escaped(value, text);
-    text.push_back('\n');
-  }
-  return text;
-}
-
-// The first key whose line differs.
-std::string differing_key(const std::string& ours, const std::string& theirs) {
-  std::size_t line = 0;
-  while (line < ours.size()) {
-    const std::size_t end = std::min(ours.find('\n', line), ours.size());
-    if (theirs.compare(line, end - line + 1, ours, line, end - line + 1) != 0) break;
-    line = end + 1;
-  }
-  const std::string& text = line < ours.size() ? ours : theirs;
-  return text.substr(line, text.find('\t', line) - line);
-}
-
 void remove_temporaries(const fs::path& folder, const std::string& prefix) noexcept {
   std::error_code error;
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
@@ -117,6 +93,29 @@ void remove_temporaries(const fs::path& folder, const std::string& prefix) noexc
 }
 
 }  // namespace
+
+std::string text_of(const RunConfiguration& configuration) {
+  std::string text;
+  for (const auto& [key, value] : configuration) {
+    append_escaped(key, text);
+    text.push_back('\t');
+    append_escaped(value, text);
+    text.push_back('\n');
+  }
+  return text;
+}
+
+std::string differing_key(const RunConfiguration& configuration, const std::string& theirs) {
+  const std::string ours = text_of(configuration);
+  std::size_t line = 0;
+  while (line < ours.size()) {
+    const std::size_t end = std::min(ours.find('\n', line), ours.size());
+    if (theirs.compare(line, end - line + 1, ours, line, end - line + 1) != 0) break;
+    line = end + 1;
+  }
+  const std::string& text = line < ours.size() ? ours : theirs;
+  return line < text.size() ? text.substr(line, text.find('\t', line) - line) : std::string();
+}
 
 std::string digest_of(const RunConfiguration& configuration) {
   return sha256_of_text(text_of(configuration));
@@ -141,7 +140,7 @@ UnitFolder::UnitFolder(const fs::path& output, const RunConfiguration& configura
           "{}: holds the finished parts of a run that differs in '{}'; finish that run by its own "
           "command, or discard its parts by --force",
           folder_.string(),
-          theirs ? differing_key(ours, *theirs) : "its damaged configuration"));
+          theirs ? differing_key(configuration, *theirs) : "its damaged configuration"));
     }
     remove();
     fs::create_directory(folder_, error);

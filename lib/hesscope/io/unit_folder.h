@@ -25,6 +25,12 @@ using RunConfiguration = std::vector<std::pair<std::string, std::string>>;
 /// Hexadecimal SHA-256 of a configuration.
 std::string digest_of(const RunConfiguration& configuration);
 
+/// A configuration as text, one key and its value a line.
+std::string text_of(const RunConfiguration& configuration);
+
+/// The first key in which another configuration, given as its text, differs; empty if none does.
+std::string differing_key(const RunConfiguration& ours, const std::string& theirs);
+
 /// The finished units of one run. The caller holds the FileLock of the output. Safe for concurrent
 /// use by threads that write different units.
 class UnitFolder {

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace hesscope::io {
+
+/// A tensor to be stored.
+struct CheckpointTensor {
+  std::string name;
+  std::vector<std::int64_t> shape;  ///< empty for a scalar
+  std::span<const double> values;   ///< row-major
+};
+
+/// Writes a checkpoint that open_tensor_file() and h5py read: one HDF5 dataset of doubles for each
+/// tensor, whole or not at all, and synced. The same tensors give the same bytes.
+/// @param overwrite  whether a file that is there may be replaced.
+/// @throws OutputError as ResultFile does; PreconditionError where a shape does not fit its values
+///         or a name is empty or holds a '/'.
+void write_checkpoint(const std::filesystem::path& path,
+                      std::span<const CheckpointTensor> tensors,
+                      bool overwrite);
+
+}  // namespace hesscope::io

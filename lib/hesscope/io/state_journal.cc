@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+#include <zlib.h>
+
+#include <hesscope/core/error.h>
+#include <hesscope/io/state_journal.h>
+
+namespace hesscope::io {
+namespace {
+
+// A record, in the machine's own byte order, since no other machine goes on with the run: CRC-32 of
+// what follows, its sequence number, its doubles.
+constexpr std::size_t kHeadBytes = 16;
+
+std::size_t record_bytes(std::size_t num_values) {
+  return kHeadBytes + num_values * sizeof(double);
+}
+
+[[noreturn]] void fail(const std::filesystem::path& path, std::string_view action, int error) {
+  throw OutputError(fmt::format("{}: cannot {}: {}",
+                                path.string(),
+                                action,
+                                std::error_code(error, std::generic_category()).message()));
+}
+
+int open_file(const std::filesystem::path& path) {
+  const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  if (descriptor < 0) fail(path, "open it", errno);
+  return descriptor;
+}
+
+std::uint64_t checksum_of(const std::vector<char>& record) {
+  const auto* bytes = reinterpret_cast<const Bytef*>(record.data() + sizeof(std::uint64_t));
+  return ::crc32_z(0, bytes, record.size() - sizeof(std::uint64_t));
+}
+
+void encode(std::uint64_t sequence, std::span<const double> values, std::vector<char>& record) {
+  std::memcpy(record.data() + sizeof(std::uint64_t), &sequence, sizeof(sequence));
+  std::memcpy(record.data() + kHeadBytes, values.data(), values.size_bytes());
+  const std::uint64_t checksum = checksum_of(record);
+  std::memcpy(record.data(), &checksum, sizeof(checksum));
+}
+
+void write_at(const std::filesystem::path& path,
+              int descriptor,
+              std::size_t offset,
+              const std::vector<char>& record) {
+  std::size_t done = 0;
+  while (done < record.size()) {
+    const ssize_t count = ::pwrite(
+        descriptor, record.data() + done, record.size() - done, static_cast<off_t>(offset + done));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) fail(path, "write to it", errno);
+    done += static_cast<std::size_t>(count);
+  }
+}
+
+// The sequence number of the record there, which is left in `record`; nothing for none or a damaged
+// one.
+std::optional<std::uint64_t> read_at(int descriptor,
+                                     std::size_t offset,
+                                     std::vector<char>& record) {
+  std::size_t done = 0;
+  while (done < record.size()) {
+    const ssize_t count = ::pread(
+        descriptor, record.data() + done, record.size() - done, static_cast<off_t>(offset + done));
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return std::nullopt;
+    done += static_cast<std::size_t>(count);
+  }
+  std::uint64_t checksum = 0;
+  std::uint64_t sequence = 0;
+  std::memcpy(&checksum, record.data(), sizeof(checksum));
+  std::memcpy(&sequence, record.data() + sizeof(checksum), sizeof(sequence));
+  // An all-zero record, as a hole in a file reads, has a checksum that is not zero.
+  if (checksum != checksum_of(record)) return std::nullopt;
+  return sequence;
+}
+
+void sync_file(const std::filesystem::path& path, int descriptor) {
+  if (::fsync(descriptor) != 0) fail(path, "sync it to disk", errno);
+}
+
+void require_size(const char* function, std::size_t expected, std::size_t found) {
+  if (expected == found) return;
+  throw PreconditionError(fmt::format("{}: expected {} values, got {}", function, expected, found));
+}
+
+// Slots 0 and 1 are write()'s, 2 and 3 anchor()'s.
+constexpr std::size_t kNumSlots = 4;
+
+}  // namespace
+
+StateJournal::StateJournal(std::filesystem::path path, std::size_t num_values)
+    : path_(std::move(path)),
+      num_values_(num_values),
+      descriptor_(open_file(path_)),
+      buffer_(record_bytes(num_values)) {
+  // The older of two slots is the next to be written.
+  const auto sequence_at = [&](std::size_t slot) {
+    return read_at(descriptor_, slot * buffer_.size(), buffer_).value_or(0);
+  };
+  next_slot_ = sequence_at(0) <= sequence_at(1) ? 0 : 1;
+  next_anchor_ = sequence_at(2) <= sequence_at(3) ? 0 : 1;
+  for (std::size_t slot = 0; slot < kNumSlots; ++slot) {
+    sequence_ = std::max(sequence_, sequence_at(slot));
+  }
+}
+
+StateJournal::~StateJournal() { ::close(descriptor_); }
+
+std::vector<std::vector<double>> StateJournal::states() const {
+  std::map<std::uint64_t, std::vector<double>, std::greater<>> found;
+  std::vector<char> record(buffer_.size());
+  for (std::size_t slot = 0; slot < kNumSlots; ++slot) {
+    const auto sequence = read_at(descriptor_, slot * record.size(), record);
+    if (!sequence) continue;
+    std::vector<double>& state = found[*sequence];
+    state.resize(num_values_);
+    std::memcpy(state.data(), record.data() + kHeadBytes, num_values_ * sizeof(double));
+  }
+  std::vector<std::vector<double>> states;
+  for (auto& [sequence, state] : found) states.push_back(std::move(state));
+  return states;
+}
+
+void StateJournal::write_slot(std::size_t slot, std::span<const double> state) {
+  encode(sequence_ + 1, state, buffer_);
+  write_at(path_, descriptor_, slot * buffer_.size(), buffer_);
+  ++sequence_;
+}
+
+void StateJournal::write(std::span<const double> state) {
+  require_size("StateJournal::write", num_values_, state.size());
+  write_slot(next_slot_, state);
+  next_slot_ = 1 - next_slot_;
+}
+
+void StateJournal::anchor(std::span<const double> state) {
+  require_size("StateJournal::anchor", num_values_, state.size());
+  write_slot(2 + next_anchor_, state);
+  sync_file(path_, descriptor_);
+  next_anchor_ = 1 - next_anchor_;
+}
+
+RowLog::RowLog(std::filesystem::path path, std::size_t num_columns)
+    : path_(std::move(path)),
+      num_columns_(num_columns),
+      descriptor_(open_file(path_)),
+      buffer_(record_bytes(num_columns)) {
+  // The sequence number of row i is i + 1.
+  while (read_at(descriptor_, num_rows_ * buffer_.size(), buffer_) == num_rows_ + 1) ++num_rows_;
+  shorten();
+}
+
+RowLog::~RowLog() { ::close(descriptor_); }
+
+std::vector<double> RowLog::rows() const {
+  std::vector<double> all(num_rows_ * num_columns_);
+  std::vector<char> record(buffer_.size());
+  for (std::size_t i = 0; i < num_rows_; ++i) {
+    if (read_at(descriptor_, i * record.size(), record) != i + 1) {
+      throw OutputError(
+          fmt::format("{}: row {}, written before, cannot be read back", path_.string(), i));
+    }
+    std::memcpy(
+        all.data() + i * num_columns_, record.data() + kHeadBytes, num_columns_ * sizeof(double));
+  }
+  return all;
+}
+
+void RowLog::truncate(std::size_t num_rows) {
+  if (num_rows >= num_rows_) return;
+  num_rows_ = num_rows;
+  shorten();
+}
+
+void RowLog::shorten() const {
+  if (::ftruncate(descriptor_, static_cast<off_t>(num_rows_ * buffer_.size())) != 0) {
+    fail(path_, "shorten it", errno);
+  }
+}
+
+void RowLog::append(std::span<const double> row) {
+  require_size("RowLog::append", num_columns_, row.size());
+  encode(num_rows_ + 1, row, buffer_);
+  write_at(path_, descriptor_, num_rows_ * buffer_.size(), buffer_);
+  ++num_rows_;
+}
+
+void RowLog::sync() const { sync_file(path_, descriptor_); }
+
+}  // namespace hesscope::io
