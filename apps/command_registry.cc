@@ -6,6 +6,7 @@
 #include "export.h"
 #include "inspect.h"
 #include "landscape.h"
+#include "train.h"
 
 namespace hesscope::cli {
 
@@ -13,6 +14,7 @@ std::vector<std::unique_ptr<Command>> all_commands() {
   std::vector<std::unique_ptr<Command>> commands;
   commands.push_back(make_analyze_command());
   commands.push_back(make_landscape_command());
+  commands.push_back(make_train_command());
   commands.push_back(make_inspect_command());
   commands.push_back(make_export_command());
   return commands;

@@ -47,6 +47,19 @@ std::vector<std::string> with_checkpoint(const std::vector<std::string>& dimensi
 
 }  // namespace
 
+void set_provenance(io::ResultFile& file, const std::string& title, const std::string& command) {
+  file.set_attribute("", {"Conventions", std::string("CF-1.8")});
+  file.set_attribute("", {"title", title});
+  file.set_attribute(
+      "", {"source", fmt::format("hesscope {} (revision {})", kVersion, HESSCOPE_REVISION)});
+  file.set_attribute("", {"history", fmt::format("{} {}", timestamp(), command)});
+  file.set_attribute("", {"hesscope_schema_version", std::string(kResultSchemaVersion)});
+}
+
+void set_configuration(io::ResultFile& file, const io::RunConfiguration& configuration) {
+  file.set_attribute("", {kConfiguration, io::digest_of(configuration)});
+}
+
 ResultRoot::ResultRoot(const std::filesystem::path& output,
                        bool overwrite,
                        const Problem& problem,
@@ -57,17 +70,14 @@ ResultRoot::ResultRoot(const std::filesystem::path& output,
   const auto attribute = [&](const char* name, const io::AttributeValue& value) {
     file_.set_attribute("", {name, value});
   };
-  attribute("Conventions", std::string("CF-1.8"));
-  attribute("title",
-            fmt::format("hesscope {} of a {} model", provenance.subject, problem.model().kind));
-  attribute("source", fmt::format("hesscope {} (revision {})", kVersion, HESSCOPE_REVISION));
-  attribute("history", fmt::format("{} {}", timestamp(), provenance.command));
-  attribute("hesscope_schema_version", std::string(kResultSchemaVersion));
+  set_provenance(file_,
+                 fmt::format("hesscope {} of a {} model", provenance.subject, problem.model().kind),
+                 provenance.command);
   attribute("problem", problem.file().resolved_toml());
   attribute("data_sha256", problem.data_sha256());
   attribute("num_samples", static_cast<std::int64_t>(objective.num_samples()));
   attribute("seed", static_cast<std::int64_t>(provenance.seed));
-  attribute(kConfiguration, io::digest_of(configuration));
+  set_configuration(file_, configuration);
   attribute("complete", std::int8_t{1});
 
   file_.define_dimension("", kCheckpoint, provenance.num_checkpoints);

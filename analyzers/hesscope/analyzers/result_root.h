@@ -31,6 +31,12 @@ struct Provenance {
   std::size_t num_checkpoints = 0;
 };
 
+/// Sets what every result says of itself: conventions, title, source, history, schema version.
+void set_provenance(io::ResultFile& file, const std::string& title, const std::string& command);
+
+/// Sets what is_result_of() looks at.
+void set_configuration(io::ResultFile& file, const io::RunConfiguration& configuration);
+
 /// The name of the variable that says why another is, or is not, there.
 std::string status_name(const std::string& name);
 

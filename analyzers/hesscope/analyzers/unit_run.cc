@@ -37,6 +37,10 @@ Record UnitRun::read(const std::string& name) const {
   return *std::move(record);
 }
 
+std::filesystem::path UnitRun::path_of(const std::string& name) const {
+  return units_->path() / (name + ".unit");
+}
+
 void UnitRun::keep(const std::string& name, const Record& record) const {
   units_->write(name, to_bytes(record));
 }

@@ -38,6 +38,9 @@ class UnitRun {
 
   void keep(const std::string& name, const Record& record) const;
 
+  /// The file of a unit that the caller writes in a way of its own.
+  std::filesystem::path path_of(const std::string& name) const;
+
   /// Removes the units: the output is in place.
   void finish() const { units_->remove(); }
 

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include <hesscope/analyzers/record.h>
+#include <hesscope/analyzers/result_root.h>
+#include <hesscope/analyzers/training/history_file.h>
+#include <hesscope/core/error.h>
+#include <hesscope/core/status.h>
+#include <hesscope/io/result_file.h>
+#include <hesscope/io/result_reader.h>
+
+namespace hesscope::detail {
+namespace {
+
+const char* const kStep = "step";
+const char* const kConfiguration = "configuration";
+const char* const kDiverged = "has_diverged";
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+struct Column {
+  Quantity quantity;
+  double HistoryRow::*member;
+  bool is_computed;  // whether NaN is a value
+};
+
+// Times would keep equal runs from giving equal bytes.
+bool has_times() { return std::getenv("SOURCE_DATE_EPOCH") == nullptr; }
+
+std::vector<Column> columns() {
+  return {
+      {{.name = "loss",
+        .long_name = "mean loss over the evaluation samples",
+        .definition = "mean over samples of the model's loss, after as many updates as step says"},
+       &HistoryRow::loss,
+       true},
+      {{.name = "gradient_norm",
+        .long_name = "Euclidean norm of the gradient on the evaluation samples",
+        .definition = "square root of the sum of squared derivatives of the mean loss"},
+       &HistoryRow::gradient_norm,
+       true},
+      {{.name = "batch_loss",
+        .long_name = "mean loss over the last batch",
+        .definition = "mean over the samples of the batch of the last update, at the parameters "
+                      "before that update"},
+       &HistoryRow::batch_loss,
+       false},
+      {{.name = "seconds",
+        .long_name = "wall time of training",
+        .definition = "time spent on this run since its first step, looks at the loss included",
+        .units = "s"},
+       &HistoryRow::seconds,
+       false}};
+}
+
+void write_column(io::ResultFile& file, const Column& column, const std::vector<HistoryRow>& rows) {
+  define_quantity(file, "", column.quantity, {kStep}, {kStep});
+  std::vector<double> values;
+  std::vector<std::int8_t> statuses;
+  for (const HistoryRow& row : rows) {
+    double value = row.*column.member;
+    if (column.member == &HistoryRow::seconds && !has_times()) value = kNaN;
+    const Status status = std::isfinite(value) ? Status::kOk
+                          : column.is_computed ? Status::kNonFinite
+                                               : Status::kNotComputed;
+    values.push_back(value);
+    statuses.push_back(static_cast<std::int8_t>(status));
+  }
+  file.write("", column.quantity.name, values);
+  file.write("", status_name(column.quantity.name), statuses);
+}
+
+}  // namespace
+
+std::vector<double> HistoryRow::numbers() const {
+  return {static_cast<double>(step), loss, gradient_norm, batch_loss, seconds};
+}
+
+std::vector<HistoryRow> HistoryRow::from_numbers(std::span<const double> numbers) {
+  std::vector<HistoryRow> rows;
+  for (std::size_t i = 0; i + kSize <= numbers.size(); i += kSize) {
+    rows.push_back({static_cast<std::int64_t>(numbers[i]),
+                    numbers[i + 1],
+                    numbers[i + 2],
+                    numbers[i + 3],
+                    numbers[i + 4]});
+  }
+  return rows;
+}
+
+void write_history(const std::filesystem::path& path, bool overwrite, const History& history) {
+  io::ResultFile file(path, {.overwrite = overwrite});
+  const auto attribute = [&](const char* name, const io::AttributeValue& value) {
+    file.set_attribute("", {name, value});
+  };
+  set_provenance(file,
+                 fmt::format("hesscope training of a {} model", history.experiment.model_kind),
+                 history.command);
+  for (const auto& [key, value] : history.experiment.about.values()) {
+    attribute(("experiment_" + key).c_str(), std::get<std::string>(value));
+  }
+  attribute("problem", history.problem);
+  attribute("run", history.run.name);
+  attribute("rule", history.run.rule);
+  attribute("learning_rate", history.run.learning_rate);
+  attribute("seed", static_cast<std::int64_t>(history.seed));
+  attribute(kDiverged, static_cast<std::int8_t>(history.has_diverged ? 1 : 0));
+  attribute(kConfiguration, io::text_of(history.configuration));
+  set_configuration(file, history.configuration);
+  attribute("complete", std::int8_t{1});
+
+  file.define_dimension("", kStep, history.rows.size());
+  file.define_variable("",
+                       {.name = kStep,
+                        .type = io::VariableType::kInt64,
+                        .dimensions = {kStep},
+                        .long_name = "training step",
+                        .definition = "number of updates made"});
+  std::vector<std::int64_t> steps;
+  for (const HistoryRow& row : history.rows) steps.push_back(row.step);
+  file.write("", kStep, steps);
+  for (const Column& column : columns()) write_column(file, column, history.rows);
+  file.commit();
+}
+
+FinishedHistory read_history(const std::filesystem::path& path) {
+  const io::ResultReader file(path);
+  const auto last = [&](const char* name) { return file.read_doubles("", name).back(); };
+  FinishedHistory found;
+  found.last = {file.read_integers("", kStep).back(),
+                last("loss"),
+                last("gradient_norm"),
+                last("batch_loss"),
+                last("seconds")};
+  const auto* diverged = std::get_if<std::int8_t>(file.find_attribute("", kDiverged));
+  found.has_diverged = diverged != nullptr && *diverged == 1;
+  return found;
+}
+
+std::string difference_of(const std::filesystem::path& path,
+                          const io::RunConfiguration& configuration) {
+  const std::string kNone = "its unreadable configuration";
+  if (!io::is_result_file(path)) return kNone;
+  try {
+    const io::ResultReader file(path);
+    const io::AttributeValue* found = file.find_attribute("", kConfiguration);
+    const auto* text = found == nullptr ? nullptr : std::get_if<std::string>(found);
+    return text == nullptr ? kNone : io::differing_key(configuration, *text);
+  } catch (const InputError&) {
+    return kNone;
+  }
+}
+
+}  // namespace hesscope::detail

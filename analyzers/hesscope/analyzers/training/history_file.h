@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What a training leaves behind beside its checkpoints. Private to the training.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <hesscope/io/unit_folder.h>
+#include <hesscope/problem/experiment_file.h>
+
+namespace hesscope::detail {
+
+/// A row of the history, as the log of a run under way holds it: NaN where there is no value.
+struct HistoryRow {
+  static constexpr std::size_t kSize = 5;
+
+  std::int64_t step = 0;
+  double loss = 0;           ///< on the evaluation samples
+  double gradient_norm = 0;  ///< the same
+  double batch_loss = 0;     ///< of the step before
+  double seconds = 0;        ///< wall time of all steps before
+
+  std::vector<double> numbers() const;
+  static std::vector<HistoryRow> from_numbers(std::span<const double> numbers);
+};
+
+struct History {
+  const ExperimentFile& experiment;
+  const ExperimentRun& run;
+  std::uint64_t seed;
+  std::string problem;  ///< as TOML
+  std::string command;
+  io::RunConfiguration configuration;
+  std::vector<HistoryRow> rows;
+  bool has_diverged;
+};
+
+/// @throws OutputError.
+void write_history(const std::filesystem::path& path, bool overwrite, const History& history);
+
+/// What a run needs to know of a history that is there.
+struct FinishedHistory {
+  HistoryRow last;
+  bool has_diverged = false;
+};
+
+/// @throws InputError for a damaged file.
+FinishedHistory read_history(const std::filesystem::path& path);
+
+/// The first key in which the training that wrote a history differs; "" if none does, and a remark
+/// where the file is no history of ours.
+std::string difference_of(const std::filesystem::path& path,
+                          const io::RunConfiguration& configuration);
+
+}  // namespace hesscope::detail

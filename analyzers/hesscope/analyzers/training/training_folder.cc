@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <chrono>
+#include <fstream>
+#include <iterator>
+#include <mutex>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <hesscope/analyzers/checkpoints.h>
+#include <hesscope/analyzers/training/training_folder.h>
+#include <hesscope/core/error.h>
+#include <hesscope/io/atomic_file.h>
+#include <hesscope/io/checkpoint_file.h>
+#include <hesscope/io/result_file.h>
+#include <hesscope/io/state_journal.h>
+
+namespace hesscope::detail {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+// HDF5 is for one thread at a time.
+std::mutex& hdf5_mutex() {
+  static std::mutex mutex;
+  return mutex;
+}
+
+double seconds_between(Clock::time_point begin, Clock::time_point end) {
+  return std::chrono::duration<double>(end - begin).count();
+}
+
+// Files named step-N.h5.
+std::vector<fs::path> checkpoints_in(const fs::path& folder) {
+  std::vector<fs::path> found;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    if (name.starts_with("step-") && name.ends_with(".h5")) found.push_back(entry->path());
+  }
+  return found;
+}
+
+std::optional<std::string> read_text(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file.is_open()) return std::nullopt;
+  return std::string{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+// Before anything is created in it.
+fs::path made_folder(const fs::path& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error || !fs::is_directory(folder)) {
+    throw OutputError(fmt::format("{}: cannot create the folder: {}",
+                                  folder.string(),
+                                  error ? error.message() : "a file is in the way"));
+  }
+  return folder;
+}
+
+}  // namespace
+
+// The newest state of the run, behind it the seconds so far, and the rows of its history. A state
+// counts if all rows due before it are there.
+struct TrainingFolder::Journal {
+  Journal(const UnitRun& units, std::size_t state_size)
+      : states(units.path_of("state"), state_size + 1),
+        rows(units.path_of("history"), HistoryRow::kSize) {}
+
+  std::vector<double> packed(const TrainingRun& run) const {
+    std::vector<double> state = run.state();
+    state.push_back(seconds);
+    return state;
+  }
+
+  io::StateJournal states;
+  io::RowLog rows;
+  double seconds = 0;
+};
+
+TrainingFolder::TrainingFolder(const TrainingSetup& setup,
+                               const ExperimentRun& run,
+                               std::uint64_t seed,
+                               const fs::path& folder,
+                               bool overwrite,
+                               const std::string& command)
+    : setup_(&setup), run_(&run), command_(command), overwrite_(overwrite) {
+  outcome_.run = run.name;
+  outcome_.seed = seed;
+  outcome_.folder = made_folder(folder);
+  const io::RunConfiguration configuration = setup.configuration(run, seed);
+  refuse_others(configuration, overwrite);
+  const bool is_there =
+      fs::exists(history_path()) && !(overwrite && !io::has_units(history_path()));
+  if (is_there && difference_of(history_path(), configuration).empty()) {
+    const FinishedHistory history = read_history(history_path());
+    outcome_.was_finished = true;
+    outcome_.num_steps = outcome_.resumed_at = history.last.step;
+    outcome_.status = history.has_diverged ? Status::kNonFinite : Status::kOk;
+    outcome_.loss = history.last.loss;
+    outcome_.gradient_norm = history.last.gradient_norm;
+    outcome_.seconds = history.last.seconds;
+  }
+  units_.emplace(history_path(), overwrite, configuration, [&] {
+    if (!is_finished()) io::ResultFile(history_path(), {.overwrite = overwrite});
+  });
+  if (is_finished()) {
+    units_->finish();
+  } else {
+    write_problem(overwrite);
+  }
+}
+
+void TrainingFolder::refuse_others(const io::RunConfiguration& configuration,
+                                   bool overwrite) const {
+  if (overwrite) return;
+  if (fs::exists(history_path())) {
+    const std::string key = difference_of(history_path(), configuration);
+    if (key.empty()) return;
+    throw ConfigError(
+        fmt::format("{}: is of a training that differs in '{}'; choose another output, or replace "
+                    "it by --force",
+                    history_path().string(),
+                    key));
+  }
+  if (io::has_units(history_path())) return;
+  const std::vector<fs::path> strangers = checkpoints_in(outcome_.folder);
+  if (strangers.empty()) return;
+  throw ConfigError(
+      fmt::format("{}: a checkpoint of no training known here; choose another output, or replace "
+                  "it by --force",
+                  strangers.front().string()));
+}
+
+void TrainingFolder::write_problem(bool overwrite) const {
+  const fs::path path = outcome_.folder / "problem.toml";
+  const std::string text = setup_->experiment().problem_toml(outcome_.folder);
+  if (read_text(path) != text) io::write_whole(path, text, overwrite);
+}
+
+void TrainingFolder::remove_checkpoints() const {
+  std::error_code error;
+  fs::remove(history_path(), error);
+  for (const fs::path& path : checkpoints_in(outcome_.folder)) {
+    if (!error) fs::remove(path, error);
+  }
+  if (error) {
+    throw OutputError(fmt::format("{}: cannot remove what an earlier training left: {}",
+                                  outcome_.folder.string(),
+                                  error.message()));
+  }
+}
+
+bool TrainingFolder::is_due(std::int64_t step, std::int64_t every) const {
+  return step == 0 || step == setup_->experiment().num_steps || (every > 0 && step % every == 0);
+}
+
+std::size_t TrainingFolder::rows_before(std::int64_t step) const {
+  const std::int64_t every = setup_->experiment().history_every;
+  const std::int64_t count =
+      every > 0 ? (step + every - 1) / every : std::min<std::int64_t>(step, 1);
+  return static_cast<std::size_t>(count);
+}
+
+bool TrainingFolder::restore(TrainingRun& run, Journal& journal) {
+  const std::size_t num_rows = journal.rows.rows().size() / HistoryRow::kSize;
+  for (const std::vector<double>& packed : journal.states.states()) {
+    const std::span<const double> state = std::span(packed).first(packed.size() - 1);
+    if (rows_before(static_cast<std::int64_t>(state[0])) > num_rows) continue;
+    run.restore(state);
+    journal.seconds = packed.back();
+    journal.rows.truncate(rows_before(run.num_steps()));
+    return true;
+  }
+  return false;
+}
+
+HistoryRow TrainingFolder::look(const TrainingRun& run, double seconds) const {
+  const GraphObjective& objective = setup_->objective();
+  const auto [loss, gradient] =
+      objective.value_and_gradient(run.parameters(), objective.all_samples());
+  return {run.num_steps(), loss, gradient.norm(), run.batch_loss(), seconds};
+}
+
+void TrainingFolder::write_checkpoint(const TrainingRun& run) const {
+  std::vector<io::CheckpointTensor> tensors;
+  const Eigen::VectorXd& theta = run.parameters();
+  for (const ParameterBlock& block : setup_->objective().parameter_blocks()) {
+    tensors.push_back({block.name,
+                       block.shape,
+                       {theta.data() + block.offset, static_cast<std::size_t>(block.size)}});
+  }
+  // Before the first step nothing is remembered.
+  const std::vector<StateTensor> memory =
+      run.num_steps() > 0 ? run.rule_state() : std::vector<StateTensor>();
+  for (const StateTensor& tensor : memory) {
+    tensors.push_back({"optimizer." + tensor.name, tensor.shape, tensor.values});
+  }
+  const std::lock_guard lock(hdf5_mutex());
+  io::write_checkpoint(
+      outcome_.folder / fmt::format("step-{:06d}.h5", run.num_steps()), tensors, true);
+}
+
+bool TrainingFolder::train(const std::function<bool(std::int64_t)>& tick) {
+  if (is_finished()) return true;
+  const ExperimentFile& experiment = setup_->experiment();
+  const std::unique_ptr<BatchLoss> losses = setup_->losses(outcome_.seed);
+  TrainingRun run = setup_->make_run(*run_, outcome_.seed, *losses);
+  Journal journal(*units_, run.state().size());
+  if (!restore(run, journal)) {
+    remove_checkpoints();
+    journal.rows.truncate(0);
+  }
+  outcome_.resumed_at = run.num_steps();
+  tick(run.num_steps());
+
+  Clock::time_point mark = Clock::now();
+  const auto seconds_so_far = [&] {
+    const Clock::time_point now = Clock::now();
+    journal.seconds += seconds_between(mark, now);
+    mark = now;
+    return journal.seconds;
+  };
+  std::int64_t last_row = -1;
+  const auto append_row = [&] {
+    journal.rows.append(look(run, seconds_so_far()).numbers());
+    last_row = run.num_steps();
+  };
+  std::int64_t last_checkpoint = -1;
+  const auto keep_checkpoint = [&] {
+    journal.rows.sync();
+    seconds_so_far();
+    journal.states.anchor(journal.packed(run));
+    write_checkpoint(run);
+    last_checkpoint = run.num_steps();
+  };
+  Clock::time_point kept = mark;  // when the state was, and what that took
+  Clock::duration cost{0};
+  while (true) {
+    if (is_due(run.num_steps(), experiment.history_every)) append_row();
+    if (is_due(run.num_steps(), experiment.checkpoint_every)) keep_checkpoint();
+    if (run.num_steps() == experiment.num_steps || run.step() != Status::kOk) break;
+    const bool goes_on = tick(1);
+    // At most a twentieth of the time goes into the journal.
+    const Clock::time_point begin = Clock::now();
+    if (begin - kept >= 20 * cost || !goes_on) {
+      seconds_so_far();
+      journal.states.write(journal.packed(run));
+      kept = Clock::now();
+      cost = kept - begin;
+    }
+    if (!goes_on) return false;
+  }
+  if (last_row != run.num_steps()) append_row();
+  if (last_checkpoint != run.num_steps() && !run.has_diverged()) keep_checkpoint();
+  finish(run, journal);
+  return true;
+}
+
+void TrainingFolder::finish(const TrainingRun& run, Journal& journal) {
+  const std::vector<HistoryRow> rows = HistoryRow::from_numbers(journal.rows.rows());
+  {
+    const std::lock_guard lock(hdf5_mutex());
+    write_history(history_path(),
+                  overwrite_,
+                  {.experiment = setup_->experiment(),
+                   .run = *run_,
+                   .seed = outcome_.seed,
+                   .problem = setup_->experiment().problem_toml(outcome_.folder),
+                   .command = command_,
+                   .configuration = setup_->configuration(*run_, outcome_.seed),
+                   .rows = rows,
+                   .has_diverged = run.has_diverged()});
+  }
+  units_->finish();
+  outcome_.num_steps = run.num_steps();
+  outcome_.status = run.has_diverged() ? Status::kNonFinite : Status::kOk;
+  outcome_.loss = rows.back().loss;
+  outcome_.gradient_norm = rows.back().gradient_norm;
+  outcome_.seconds = rows.back().seconds;
+}
+
+}  // namespace hesscope::detail

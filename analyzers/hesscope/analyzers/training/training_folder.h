@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The folder of one run from one seed: what is in it, and how a killed run goes on. Private to the
+// training.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include <hesscope/analyzers/training/history_file.h>
+#include <hesscope/analyzers/training/training.h>
+#include <hesscope/analyzers/training/training_setup.h>
+#include <hesscope/analyzers/unit_run.h>
+
+namespace hesscope::detail {
+
+class TrainingFolder {
+ public:
+  /// Takes the folder, creating it where it is not there: its lock, what is finished and what is
+  /// under way in it. `setup` and `run` must outlive the object.
+  /// @throws LockedError; ConfigError naming the first key in which the training there differs, or
+  ///         for checkpoints of no known training, unless `overwrite`; OutputError.
+  TrainingFolder(const TrainingSetup& setup,
+                 const ExperimentRun& run,
+                 std::uint64_t seed,
+                 const std::filesystem::path& folder,
+                 bool overwrite,
+                 const std::string& command);
+
+  /// Trains on from where the folder stands until the end or until `tick`, called after every step
+  /// with the number of steps done since the call before, returns false.
+  /// @returns whether the end was reached. @throws OutputError.
+  bool train(const std::function<bool(std::int64_t)>& tick);
+
+  /// Of what is finished.
+  const TrainingOutcome& outcome() const { return outcome_; }
+
+  bool is_finished() const { return outcome_.was_finished; }
+
+ private:
+  struct Journal;
+
+  std::filesystem::path history_path() const { return outcome_.folder / "history.h5"; }
+
+  void refuse_others(const io::RunConfiguration& configuration, bool overwrite) const;
+  void write_problem(bool overwrite) const;
+  void remove_checkpoints() const;
+  void write_checkpoint(const TrainingRun& run) const;
+  HistoryRow look(const TrainingRun& run, double seconds) const;
+  bool is_due(std::int64_t step, std::int64_t every) const;
+  std::size_t rows_before(std::int64_t step) const;
+  bool restore(TrainingRun& run, Journal& journal);
+  void finish(const TrainingRun& run, Journal& journal);
+
+  const TrainingSetup* setup_;
+  const ExperimentRun* run_;
+  std::string command_;
+  bool overwrite_;
+  TrainingOutcome outcome_;
+  std::optional<UnitRun> units_;
+};
+
+}  // namespace hesscope::detail

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <hesscope/analyzers/checkpoint_inputs.h>
+#include <hesscope/analyzers/training/training_setup.h>
+#include <hesscope/core/error.h>
+#include <hesscope/core/version.h>
+#include <hesscope/io/tensor_file.h>
+#include <hesscope/models/model_registry.h>
+#include <hesscope/objective/sampled_records.h>
+#include <hesscope/optim/update_rule_registry.h>
+#include <hesscope/problem/problem.h>
+#include <hesscope/sampling/sampler_registry.h>
+#include <hesscope/simd/instruction_set.h>
+
+#include "hesscope_revision.h"
+
+namespace hesscope::detail {
+namespace {
+
+// What the call throws begins with the place in the experiment file that asked for it.
+template <typename F>
+auto at(const std::string& place, const F& call) {
+  try {
+    return call();
+  } catch (const ConfigError& error) {
+    throw ConfigError(fmt::format("{}: {}", place, error.what()));
+  }
+}
+
+// A distribution that does not fit the model is the experiment's mistake, a file that does not is
+// the file's.
+template <typename F>
+auto fit(const std::unique_ptr<Sampler>& sampler, const F& call) {
+  try {
+    return call();
+  } catch (const InputError& error) {
+    if (sampler != nullptr) throw ConfigError(error.what());
+    throw;
+  }
+}
+
+// A [data] or [evaluation] table, opened.
+struct Source {
+  Source(const DataSettings& table, const std::filesystem::path& folder) : settings(&table) {
+    if (table.sampler.empty()) {
+      file.emplace(io::open_tensor_file(table.path));
+    } else {
+      sampler = at(table.location, [&] {
+        return find_sampler_kind(table.sampler)->create(table.settings, folder);
+      });
+    }
+  }
+
+  TensorShapes shapes() const {
+    return file ? shapes_of(*file)
+                : shapes_of(*sampler, settings->samples.value_or(1), settings->location);
+  }
+
+  std::string sha256() const { return file ? io::sha256_of_file(settings->path) : ""; }
+
+  SampleTable table(const Model& model, std::uint64_t seed, Stream stream) const {
+    if (file) {
+      const std::int64_t num_samples = require_arrays(model, shapes());
+      return make_sample_table(
+          model,
+          num_samples,
+          [&](const std::string& name) { return file->read(name); },
+          file->path().string());
+    }
+    return fit(sampler, [&] {
+      return SampledRecords(model, *sampler, settings->location)
+          .table(seed, stream, *settings->samples);
+    });
+  }
+
+  const DataSettings* settings;
+  std::optional<io::TensorFile> file;
+  std::unique_ptr<Sampler> sampler;
+};
+
+void append(io::RunConfiguration& all, const std::string& prefix, const Settings& settings) {
+  for (const auto& [name, value] : settings.values()) {
+    all.emplace_back(prefix + name, text_of(value));
+  }
+}
+
+void append(io::RunConfiguration& all, const std::string& prefix, const DataSettings& data) {
+  all.emplace_back(prefix + "kind", data.sampler.empty() ? "file" : data.sampler);
+  append(all, prefix, data.settings);
+  if (data.samples) all.emplace_back(prefix + "samples", fmt::format("{}", *data.samples));
+  if (data.seed) all.emplace_back(prefix + "seed", fmt::format("{}", *data.seed));
+}
+
+std::string text_of(const std::optional<double>& value) {
+  return value ? fmt::format("{}", *value) : "none";
+}
+
+std::string text_of(const InitialDistribution& distribution) {
+  std::string text = distribution.name;
+  for (const auto& [name, value] : distribution.settings.values()) {
+    text += fmt::format(" {} = {}", name, detail::text_of(value));
+  }
+  return text;
+}
+
+}  // namespace
+
+TrainingSetup::TrainingSetup(const std::filesystem::path& experiment, int num_threads)
+    : experiment_(read_experiment_file(experiment)) {
+  const std::filesystem::path folder = experiment.parent_path();
+  Source data(experiment_.data, folder);
+  const Source evaluation(experiment_.evaluation, folder);
+  const ModelKind& kind = *find_model_kind(experiment_.model_kind);
+  Model model = fit(data.sampler, [&] {
+    return at(experiment_.model_location,
+              [&] { return kind.create(experiment_.model, data.shapes()); });
+  });
+  trained_ = at(experiment_.trained_location,
+                [&] { return blocks_matching(model.parameters, experiment_.trained); });
+  at(experiment_.initialization_location,
+     [&] { return initial_parameters(model.parameters, experiment_.initialization, 0); });
+  if (data.file || (experiment_.data.samples && experiment_.data.seed)) {
+    fixed_ = std::make_shared<SampleTable>(
+        data.table(model, experiment_.data.seed.value_or(0), Stream::kEvaluation));
+  } else {
+    fit(data.sampler, [&] {
+      return SampledRecords(model, *data.sampler, experiment_.data.location).record_size();
+    });
+  }
+  SampleTable samples =
+      evaluation.table(model, experiment_.evaluation.seed.value_or(0), Stream::kEvaluation);
+  data_sha256_ = data.sha256();
+  evaluation_sha256_ = evaluation.sha256();
+  sampler_ = std::move(data.sampler);
+  objective_ = std::make_unique<GraphObjective>(
+      std::move(model), std::move(samples), GraphObjective::Options{.num_threads = num_threads});
+}
+
+std::unique_ptr<BatchLoss> TrainingSetup::losses(std::uint64_t seed) const {
+  std::shared_ptr<const SampleTable> fixed = fixed_;
+  if (fixed == nullptr && experiment_.data.samples) {
+    fixed = std::make_shared<SampleTable>(
+        SampledRecords(objective_->model(), *sampler_, experiment_.data.location)
+            .table(seed, Stream::kTraining, *experiment_.data.samples));
+  }
+  if (fixed == nullptr) return fresh_batches(*objective_, *sampler_, seed, experiment_.batch);
+  const Eigen::Index num_samples = fixed->rows();
+  return shuffled_batches(*objective_,
+                          std::move(fixed),
+                          seed,
+                          experiment_.batch == 0 ? num_samples : experiment_.batch);
+}
+
+TrainingRun TrainingSetup::make_run(const ExperimentRun& run,
+                                    std::uint64_t seed,
+                                    BatchLoss& losses) const {
+  const std::span<const ParameterBlock> blocks = objective_->parameter_blocks();
+  return {losses,
+          find_update_rule_kind(run.rule).create(run.settings, blocks),
+          initial_parameters(blocks, experiment_.initialization, seed),
+          {.learning_rate = run.learning_rate,
+           .clip_norm = experiment_.clip_norm,
+           .clip_fraction = experiment_.clip_fraction,
+           .trained = trained_}};
+}
+
+io::RunConfiguration TrainingSetup::configuration(const ExperimentRun& run,
+                                                  std::uint64_t seed) const {
+  const ExperimentFile& experiment = experiment_;
+  io::RunConfiguration all = {
+      {"hesscope", fmt::format("{} (revision {})", kVersion, HESSCOPE_REVISION)},
+      {"instruction set", std::string(name_of(best_instruction_set()))},
+      {"model.kind", experiment.model_kind}};
+  append(all, "model.", experiment.model);
+  append(all, "data.", experiment.data);
+  all.emplace_back("data_sha256", data_sha256_);
+  append(all, "evaluation.", experiment.evaluation);
+  all.emplace_back("evaluation_sha256", evaluation_sha256_);
+  all.emplace_back("initialization", text_of(experiment.initialization.otherwise));
+  for (const auto& [pattern, distribution] : experiment.initialization.patterns) {
+    all.emplace_back(fmt::format("initialization.blocks.{}", pattern), text_of(distribution));
+  }
+  all.emplace_back("training.steps", fmt::format("{}", experiment.num_steps));
+  all.emplace_back("training.batch", fmt::format("{}", experiment.batch));
+  all.emplace_back("training.clip_norm", text_of(experiment.clip_norm));
+  all.emplace_back("training.clip_fraction", text_of(experiment.clip_fraction));
+  all.emplace_back("training.checkpoint_every", fmt::format("{}", experiment.checkpoint_every));
+  all.emplace_back("training.history_every", fmt::format("{}", experiment.history_every));
+  all.emplace_back("training.trained", fmt::format("{}", fmt::join(experiment.trained, ", ")));
+  all.emplace_back("run.name", run.name);
+  all.emplace_back("run.rule", run.rule);
+  append(all, "run.", run.settings);
+  all.emplace_back("run.learning_rate", fmt::format("{}", run.learning_rate));
+  all.emplace_back("seed", fmt::format("{}", seed));
+  return all;
+}
+
+}  // namespace hesscope::detail

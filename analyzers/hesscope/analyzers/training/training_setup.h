@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What all runs of an experiment share. Private to the training.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include <Eigen/Core>
+
+#include <hesscope/io/unit_folder.h>
+#include <hesscope/objective/graph_objective.h>
+#include <hesscope/optim/training_run.h>
+#include <hesscope/problem/experiment_file.h>
+#include <hesscope/sampling/sampler.h>
+
+namespace hesscope::detail {
+
+/// An experiment with its model, its data and its evaluation samples. Safe for concurrent use.
+class TrainingSetup {
+ public:
+  /// @throws ConfigError, InputError.
+  TrainingSetup(const std::filesystem::path& experiment, int num_threads);
+
+  const ExperimentFile& experiment() const { return experiment_; }
+
+  /// On the evaluation samples.
+  const GraphObjective& objective() const { return *objective_; }
+
+  std::unique_ptr<BatchLoss> losses(std::uint64_t seed) const;
+
+  TrainingRun make_run(const ExperimentRun& run, std::uint64_t seed, BatchLoss& losses) const;
+
+  /// All that the files of one run from one seed depend on.
+  io::RunConfiguration configuration(const ExperimentRun& run, std::uint64_t seed) const;
+
+ private:
+  ExperimentFile experiment_;
+  std::unique_ptr<Sampler> sampler_;          // of [data]; null for a file
+  std::shared_ptr<const SampleTable> fixed_;  // that all seeds share; null if there is none
+  std::string data_sha256_;                   // of files, if any
+  std::string evaluation_sha256_;
+  std::unique_ptr<GraphObjective> objective_;
+  std::vector<bool> trained_;
+};
+
+}  // namespace hesscope::detail

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "train.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <hesscope/analyzers/training/training.h>
+#include <hesscope/core/version.h>
+
+#include "interrupt.h"
+#include "json_document.h"
+#include "progress_line.h"
+#include "table.h"
+
+namespace hesscope::cli {
+namespace {
+
+class TrainCommand final : public Command {
+ public:
+  std::string name() const override { return "train"; }
+
+  std::string summary() const override {
+    return "Train the runs of an experiment file, leaving checkpoints and histories";
+  }
+
+  std::vector<std::string> examples() const override {
+    return {
+        "hesscope train experiment.toml -o runs",
+        "hesscope train experiment.toml -o adam --run adam --seed 0",
+        "hesscope analyze adam --problem adam/problem.toml -o adam.h5",
+    };
+  }
+
+  void declare(OptionTable& options) override {
+    options.positional("EXPERIMENT", experiment_, "Experiment file: model, data, training, runs");
+    options.text("-o,--output",
+                 output_,
+                 "DIR",
+                 "Folder of the results: of several runs or seeds, DIR/RUN/seed-K each",
+                 true);
+    options.text("--run", run_, "NAME", "Only the [[run]] of this name");
+    options.setting({.name = "seed",
+                     .type = SettingKey::Type::kInteger,
+                     .meaning = "Only this seed, listed in the file or not",
+                     .minimum = 0},
+                    settings_);
+    options.flag("--resume",
+                 resume_,
+                 "Go on from where an interrupted run stood; so does the same command without it");
+    options.integer(
+        "--threads", threads_, 0, 4096, "Threads; 0 = one per core. Never changes a result");
+    options.flag("--force", force_, "Replace the training that is there, if it is another one");
+    options.flag(
+        "--dry-run", dry_run_, "Check the inputs and foresee memory and time; train nothing");
+    options.flag("--json", json_, "Print one JSON document on stdout");
+    options.flag("-q,--quiet", quiet_, "No progress and no summary");
+  }
+
+  ExitCode run() override {
+    const TrainingRequest request = make_request();
+    if (dry_run_) return show_plan(plan_training(request));
+    catch_interrupts();
+    ProgressLine progress(quiet_);
+    const TrainingResult result = run_training(request, [&](double fraction) {
+      progress.show("training", 0, 1, fraction);
+      return caught_signal() == 0;
+    });
+    progress.clear();
+    if (json_) {
+      print_json(document_of(result));
+    } else if (!quiet_) {
+      print_summary(result);
+    }
+    for (const TrainingOutcome& outcome : result.outcomes) {
+      if (outcome.status == Status::kOk) continue;
+      fmt::print(stderr,
+                 "hesscope train: warning: run '{}' from seed {} diverged in step {}: its loss, "
+                 "gradient or parameters are not finite\n",
+                 outcome.run,
+                 outcome.seed,
+                 outcome.num_steps + 1);
+    }
+    return result.is_conclusive ? ExitCode::kDone : ExitCode::kInconclusive;
+  }
+
+  std::string on_interrupt() const override {
+    return fmt::format(
+        "interrupted; what is done is kept in '{}', and the same command goes on from there:\n  "
+        "{} -o {}{}",
+        output_,
+        command_text(),
+        output_,
+        force_ ? " --force" : "");
+  }
+
+ private:
+  TrainingRequest make_request() const {
+    TrainingRequest request;
+    request.experiment = experiment_;
+    request.output = output_;
+    request.run = run_;
+    if (settings_.contains("seed")) {
+      request.seed = static_cast<std::uint64_t>(std::get<std::int64_t>(settings_.at("seed")));
+    }
+    request.overwrite = force_;
+    request.num_threads = threads_;
+    request.command = command_text();
+    return request;
+  }
+
+  // The command without what cannot change a result.
+  std::string command_text() const {
+    return fmt::format("hesscope train {}{}{}",
+                       experiment_,
+                       run_.empty() ? "" : " --run " + run_,
+                       settings_.contains("seed")
+                           ? fmt::format(" --seed {}", std::get<std::int64_t>(settings_.at("seed")))
+                           : "");
+  }
+
+  ExitCode show_plan(const TrainingPlan& plan) const {
+    if (json_) {
+      Json document;
+      document["command"] = "train";
+      document["dry_run"] = true;
+      document["output"] = output_;
+      document["model"] = plan.model_kind;
+      document["parameters"] = plan.num_parameters;
+      document["samples"] = plan.num_samples;
+      document["steps"] = plan.num_steps;
+      document["checkpoints"] = plan.num_checkpoints;
+      document["runs"] = Json::array();
+      for (const TrainingOutcome& outcome : plan.outcomes) {
+        document["runs"].push_back(
+            {{"run", outcome.run}, {"seed", outcome.seed}, {"folder", outcome.folder.string()}});
+      }
+      document["peak_memory_bytes"] = plan.peak_memory_bytes;
+      document["seconds"] = plan.seconds;
+      print_json(document);
+    } else {
+      fmt::print(
+          "model        {}\nparameters   {}\nevaluated on {} samples\nruns         {}\n"
+          "steps        {} of each\ncheckpoints  {} of each\nmemory       about {}\n"
+          "time         about {}\noutput       {} (not written: dry run)\n",
+          plan.model_kind,
+          plan.num_parameters,
+          plan.num_samples,
+          plan.outcomes.size(),
+          plan.num_steps,
+          plan.num_checkpoints,
+          bytes_text(plan.peak_memory_bytes),
+          duration_text(plan.seconds),
+          output_);
+    }
+    return ExitCode::kDone;
+  }
+
+  Json document_of(const TrainingResult& result) const {
+    Json document;
+    document["command"] = "train";
+    document["hesscope_version"] = kVersion;
+    document["output"] = output_;
+    document["runs"] = Json::array();
+    for (const TrainingOutcome& outcome : result.outcomes) {
+      Json entry;
+      entry["run"] = outcome.run;
+      entry["seed"] = outcome.seed;
+      entry["folder"] = outcome.folder.string();
+      entry["status"] = to_string(outcome.status);
+      entry["steps"] = outcome.num_steps;
+      entry["diverged_in_step"] =
+          outcome.status == Status::kOk ? Json(nullptr) : Json(outcome.num_steps + 1);
+      entry["resumed_at"] = outcome.resumed_at;
+      entry["was_finished"] = outcome.was_finished;
+      entry["loss"] = json_number(outcome.loss);
+      entry["gradient_norm"] = json_number(outcome.gradient_norm);
+      entry["seconds"] = json_number(outcome.seconds);
+      document["runs"].push_back(entry);
+    }
+    document["timings"] = {{"total_seconds", result.total_seconds}};
+    return document;
+  }
+
+  void print_summary(const TrainingResult& result) const {
+    std::vector<std::vector<std::string>> rows = {
+        {"run", "seed", "steps", "loss", "gradient_norm", "", "folder"}};
+    bool all_were_finished = true;
+    for (const TrainingOutcome& outcome : result.outcomes) {
+      all_were_finished = all_were_finished && outcome.was_finished;
+      rows.push_back({outcome.run,
+                      fmt::format("{}", outcome.seed),
+                      fmt::format("{}", outcome.num_steps),
+                      number_text(outcome.loss),
+                      number_text(outcome.gradient_norm),
+                      outcome.status == Status::kOk ? remark(outcome) : "diverged",
+                      outcome.folder.string()});
+    }
+    fmt::print("{}\n", table_text(rows));
+    if (all_were_finished) {
+      fmt::print("finished before; --force trains anew\n");
+    } else {
+      fmt::print("written to {} in {}\n", output_, duration_text(result.total_seconds));
+    }
+  }
+
+  static std::string remark(const TrainingOutcome& outcome) {
+    if (outcome.was_finished) return "was finished";
+    return outcome.resumed_at > 0 ? fmt::format("went on from {}", outcome.resumed_at) : "";
+  }
+
+  std::string experiment_;
+  std::string output_;
+  std::string run_;
+  std::map<std::string, SettingValue> settings_;
+  int threads_ = 0;
+  bool resume_ = false;
+  bool force_ = false;
+  bool dry_run_ = false;
+  bool json_ = false;
+  bool quiet_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_train_command() { return std::make_unique<TrainCommand>(); }
+
+}  // namespace hesscope::cli

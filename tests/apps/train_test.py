@@ -1,0 +1,436 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""hesscope train: trajectories against NumPy, bytes against interruptions and threads, refusals."""
+import fcntl
+import json
+import os
+import random
+import signal
+import subprocess
+import time
+
+import h5py
+import numpy as np
+import xarray
+
+import program
+from program import BAD_INPUT, DONE, FAILED, INCONCLUSIVE, INTERRUPTED, LOCKED, USAGE
+
+TERMINATED = 143
+LAYERS, DIMENSION, CONTEXT = 2, 3, 5
+
+EXPERIMENT = f"""
+[model]
+kind = "linear-attention"
+layers = {LAYERS}
+[data]
+kind = "linear-regression"
+dimension = {DIMENSION}
+context = {CONTEXT}
+[evaluation]
+samples = 40
+[initialization]
+distribution = "normal"
+std = 0.2
+[training]
+steps = 60
+batch = 70
+seeds = [3, 8]
+clip_norm = 1.0
+checkpoint_every = 20
+history_every = 7
+[[run]]
+name = "sgdm"
+rule = "sgd"
+learning_rate = 0.02
+[[run]]
+name = "adam"
+rule = "adamw"
+learning_rate = 0.02
+"""
+
+
+def losses(parameters, z, target):
+    """The loss of every prompt by the definition, Z <- Z + P Z M Z^T Q Z / n; complex numbers pass through."""
+    n = z.shape[2] - 1
+    mask = np.diag([1.0] * n + [0.0])
+    for p, q in parameters:
+        e = len(p) + 1
+        p_full, q_full = np.zeros((e, e), p.dtype), np.zeros((e, e), q.dtype)
+        p_full[:-1, :-1], p_full[-1, -1], q_full[:-1, :-1] = p, 1, q
+        z = z + p_full @ z @ mask @ z.transpose(0, 2, 1) @ q_full @ z / n
+    return (-z[:, -1, -1] - target) ** 2
+
+
+def unpacked(theta):
+    matrices = theta.reshape(LAYERS, 2, DIMENSION, DIMENSION)
+    return [(layer[0], layer[1]) for layer in matrices]
+
+
+def gradient_of(theta, z, target):
+    """By complex steps: exact to rounding."""
+    gradient = np.empty(theta.size)
+    for i in range(theta.size):
+        shifted = theta.astype(complex)
+        shifted[i] += 1e-30j
+        gradient[i] = losses(unpacked(shifted), z, target).mean().imag / 1e-30
+    return gradient
+
+
+class Rule:
+    """Update rules as their papers and PyTorch have them, on whole vectors."""
+
+    def __init__(self, size):
+        self.t, self.m, self.v = 0, np.zeros(size), np.zeros(size)
+
+    def sgd(self, theta, g):
+        self.m = g if self.t == 1 else 0.9 * self.m + g
+        return self.m
+
+    def adamw(self, theta, g):
+        self.m, self.v = 0.9 * self.m + 0.1 * g, 0.99 * self.v + 0.01 * g * g
+        m, v = self.m / (1 - 0.9 ** self.t), self.v / (1 - 0.99 ** self.t)
+        return m / (np.sqrt(v) + 1e-8) + 0.1 * theta
+
+    def sign(self, theta, g):
+        return np.sign(g)
+
+    def lion(self, theta, g):
+        u = np.sign(0.9 * self.m + 0.1 * g)
+        self.m = 0.99 * self.m + 0.01 * g
+        return u
+
+
+class Trained(program.Case):
+    def train(self, output="out", *arguments, experiment=EXPERIMENT, expect=DONE, name="experiment.toml", **options):
+        (self.folder / name).write_text(experiment)
+        done = self.run_program("train", name, "-o", output, *arguments, **options)
+        self.assertEqual(done.returncode, expect, done.stderr)
+        return done
+
+    def contents(self, output="out"):
+        folder = self.folder / output
+        return {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+
+    def times(self):
+        return {p: p.stat().st_mtime_ns for p in (self.folder / "out").rglob("*") if p.is_file()}
+
+    def parameters(self, path):
+        with h5py.File(self.folder / path) as file:
+            return np.concatenate([file[f"layers.{l}.{m}"][()].ravel() for l in range(LAYERS) for m in "PQ"])
+
+
+class Trajectories(Trained):
+    def test_agree_with_numpy(self):
+        random_numbers = np.random.default_rng(5)
+        z = random_numbers.normal(size=(30, DIMENSION + 1, CONTEXT + 1))
+        z[:, -1, -1] = 0
+        target = random_numbers.normal(size=30)
+        np.savez(self.folder / "data.npz", Z=z, target=target)
+        rules = {"sgd": "momentum = 0.9", "adamw": "beta2 = 0.99\nweight-decay = 0.1", "sign": "",
+                 "lion": "beta1 = 0.9\nbeta2 = 0.99\nweight-decay = 0"}
+        text = EXPERIMENT.split("[data]")[0] + """
+            [data]
+            file = "data.npz"
+            [initialization]
+            distribution = "normal"
+            std = 0.3
+            [training]
+            steps = 24
+            clip_norm = 0.1
+            checkpoint_every = 8
+            history_every = 4
+            trained = ["layers.*.P", "layers.0.Q"]
+            """ + "".join(f'[[run]]\nname = "{rule}"\nrule = "{rule}"\nlearning_rate = 0.05\n{keys}\n'
+                          for rule, keys in rules.items())
+        self.train(experiment=text)
+        trained = np.repeat([1, 1, 1, 0], DIMENSION * DIMENSION)
+        for name in rules:
+            theta = self.parameters(f"out/{name}/seed-0/step-000000.h5")
+            with h5py.File(self.folder / f"out/{name}/seed-0/history.h5") as file:
+                history = {key: file[key][()] for key in ("step", "loss", "gradient_norm", "batch_loss")}
+            np.testing.assert_array_equal(history["step"], range(0, 25, 4))
+            rule = Rule(theta.size)
+            clipped = 0
+            for t in range(25):
+                g = gradient_of(theta, z, target)
+                loss = losses(unpacked(theta), z, target).mean()
+                if t % 4 == 0:
+                    np.testing.assert_allclose(history["loss"][t // 4], loss, rtol=1e-11)
+                    np.testing.assert_allclose(history["gradient_norm"][t // 4], np.linalg.norm(g), rtol=1e-10)
+                if t % 4 == 3:
+                    np.testing.assert_allclose(history["batch_loss"][t // 4 + 1], loss, rtol=1e-11)
+                if t % 8 == 0:
+                    found = self.parameters(f"out/{name}/seed-0/step-{t:06d}.h5")
+                    np.testing.assert_allclose(found, theta, rtol=0, atol=1e-10, err_msg=name)
+                g *= trained
+                norm = np.linalg.norm(g)
+                clipped += norm > 0.1
+                g *= min(1, 0.1 / (norm + 1e-6))
+                rule.t += 1
+                if name == "adamw" and t == 23:
+                    with h5py.File(self.folder / f"out/{name}/seed-0/step-000024.h5") as file:
+                        self.assertEqual(file["optimizer.step"][()], 24)
+                        v = 0.99 * rule.v + 0.01 * g * g
+                        np.testing.assert_allclose(file["optimizer.exp_avg_sq.layers.0.Q"][()].ravel(), v[9:18],
+                                                   rtol=1e-9)
+                theta = theta - 0.05 * trained * getattr(rule, name)(theta, g)
+            self.assertGreater(clipped, 5)
+
+
+class Files(Trained):
+    def test_are_those_of_the_format(self):
+        self.train()
+        names = [f"step-{t:06d}.h5" for t in (0, 20, 40, 60)] + ["history.h5", "problem.toml"]
+        self.assertEqual(set(self.contents()), {f"{run}/seed-{seed}/{name}" for run in ("sgdm", "adam")
+                                                for seed in (3, 8) for name in names})
+        with xarray.open_dataset(self.folder / "out/adam/seed-8/history.h5", engine="netcdf4") as history:
+            steps = [*range(0, 60, 7), 60]
+            np.testing.assert_array_equal(history.step, steps)
+            self.assertEqual(set(history.data_vars), {f"{name}{status}" for status in ("", "_status") for name in
+                                                      ("loss", "gradient_norm", "batch_loss", "seconds")})
+            for variable in history.data_vars.values():
+                self.assertTrue(variable.attrs["long_name"] and variable.attrs["definition"])
+            np.testing.assert_array_equal(history.batch_loss_status, [1] + [0] * 9)
+            np.testing.assert_array_equal(history.seconds_status, [1] * 10)
+            self.assertEqual(history.attrs["seed"], 8)
+            loss = history.loss.values
+        # Both runs of a seed start from the same parameters, and the problem is the history's.
+        self.assertEqual((self.folder / "out/adam/seed-8/step-000000.h5").read_bytes(),
+                         (self.folder / "out/sgdm/seed-8/step-000000.h5").read_bytes())
+        self.assertNotEqual(loss[0], loss[-1])
+
+    def test_without_reproducible_times_hold_seconds(self):
+        environment = {k: v for k, v in os.environ.items() if k != "SOURCE_DATE_EPOCH"}
+        (self.folder / "experiment.toml").write_text(EXPERIMENT)
+        done = subprocess.run(self.command("train", "experiment.toml", "-o", "out", "--run", "adam", "--seed", 3),
+                              cwd=self.folder, env=environment, capture_output=True, text=True)
+        self.assertEqual(done.returncode, DONE, done.stderr)
+        with h5py.File(self.folder / "out/history.h5") as file:
+            seconds = file["seconds"][()]
+        self.assertTrue((np.diff(seconds) > 0).all() and seconds[0] >= 0)
+        self.assertLess(seconds[-1], 60)
+
+    def test_are_the_same_for_any_threads_and_selection(self):
+        self.train("one", "--threads", 1)
+        expected = self.contents("one")
+        for threads in (2, 3):
+            self.train(f"out{threads}", "--threads", threads)
+            self.assertEqual(self.contents(f"out{threads}"), expected)
+        self.train("part", "--run", "adam", "--seed", 8, "--threads", 2)
+        for name, found in self.contents("part").items():
+            if name != "history.h5":  # whose command differs
+                self.assertEqual(found, expected[f"adam/seed-8/{name}"], name)
+        self.train("unlisted", "--run", "adam", "--seed", 4)
+        self.assertNotEqual(self.contents("unlisted")["step-000060.h5"], expected["adam/seed-8/step-000060.h5"])
+
+    def test_a_finished_training_is_left_alone(self):
+        self.train()
+        before = self.times()
+        again = json.loads(self.train("out", "--json").stdout)
+        self.assertTrue(all(run["was_finished"] for run in again["runs"]))
+        self.assertEqual(before, self.times())
+        expected = self.contents()
+        self.train("out", "--force")
+        self.assertEqual(self.contents(), expected)
+
+    def test_fixed_data_sets(self):
+        fixed = EXPERIMENT.replace("context = 5", "context = 5\nsamples = 40\nseed = 99").replace("batch = 70\n", "")
+        self.train("fixed", "--run", "sgdm", "--seed", 3, experiment=fixed)
+        with h5py.File(self.folder / "fixed/history.h5") as file:  # trained on the evaluation samples
+            first, loss = file["batch_loss"][1], file["loss"][()]
+        self.assertLess(loss[-1], loss[0])
+        self.assertTrue(loss[0] >= first > loss[1])
+        own = fixed.replace("seed = 99\n", "").replace("samples = 40\n[eval", "samples = 40\n[eval")
+        self.train("own", "--run", "sgdm", "--seed", 3, experiment=own)
+        self.assertNotEqual(self.contents("own")["step-000060.h5"], self.contents("fixed")["step-000060.h5"])
+        batches = fixed.replace("steps = 60", "steps = 60\nbatch = 16")
+        self.train("batches", "--run", "sgdm", "--seed", 3, experiment=batches)
+        self.assertNotEqual(self.contents("batches")["step-000060.h5"], self.contents("fixed")["step-000060.h5"])
+
+
+# Long enough to be killed.
+LONG = EXPERIMENT.replace("steps = 60", "steps = 5000").replace("checkpoint_every = 20", "checkpoint_every = 4000")
+
+
+# A slot of an Adam run's journal: checksum and number; steps, batch loss, divergence, parameters, the rule's step and
+# two averages, seconds.
+SLOT = 16 + 8 * (3 + 36 + 1 + 2 * 36 + 1)
+
+
+class Interruptions(Trained):
+    def start(self, *arguments, experiment=LONG):
+        (self.folder / "experiment.toml").write_text(experiment)
+        return subprocess.Popen(self.command("train", "experiment.toml", "-o", "out", "--quiet", *arguments),
+                                cwd=self.folder, env=self.environment(), stderr=subprocess.PIPE, text=True)
+
+    def stop(self, process, after, number):
+        time.sleep(after)
+        process.send_signal(number)
+        message = process.communicate()[1]
+        return process.returncode, message
+
+    def begun(self, *arguments, experiment=LONG):
+        """A training in its middle, then terminated."""
+        process = self.start(*arguments, experiment=experiment)
+        while self.steps_kept() < 20:
+            time.sleep(0.005)
+        code, message = self.stop(process, 0, signal.SIGTERM)
+        self.assertEqual(code, TERMINATED, message)
+        return message
+
+    def steps_kept(self):
+        """Of the newest state of an Adam run."""
+        try:
+            state = (self.folder / "out/history.h5.units/state.unit").read_bytes()
+        except FileNotFoundError:
+            return 0
+        return max([0] + [int(np.frombuffer(state, "<f8", 1, at + 16)[0]) for at in range(0, len(state), SLOT)])
+
+    def test_kills_lose_nothing(self):
+        self.train("whole", experiment=LONG)
+        expected = self.contents("whole")
+        begun = time.monotonic()
+        self.train("again", experiment=LONG)
+        duration = time.monotonic() - begun
+        random.seed(1)
+        kills = 0
+        while True:
+            process = self.start("--threads", 1 + kills % 3)
+            try:
+                process.wait(random.uniform(0.1, 0.4) * duration)
+            except subprocess.TimeoutExpired:
+                process.send_signal(signal.SIGKILL)
+            message = process.communicate()[1]
+            if process.returncode == DONE:
+                break
+            self.assertEqual(process.returncode, -signal.SIGKILL, message)
+            kills += 1
+            self.assertLess(kills, 60)  # each gets further, though most are shorter than from checkpoint to checkpoint
+        print(f"{kills} kills")
+        self.assertGreater(kills, 1)
+        self.assertEqual(self.contents(), expected)
+
+    def test_signals_say_how_to_go_on(self):
+        message = self.begun("--run", "adam", "--seed", 3)
+        self.assertRegex(message, "the same command goes on from there:\n  hesscope train experiment.toml --run adam "
+                                  "--seed 3 -o out\n$")
+        process = self.start("--run", "adam", "--seed", 3, experiment=LONG)
+        self.assertEqual(self.stop(process, 0.05, signal.SIGINT)[0], INTERRUPTED)
+        done = self.train("out", "--run", "adam", "--seed", 3, "--resume", "--json", experiment=LONG)
+        self.assertGreater(json.loads(done.stdout)["runs"][0]["resumed_at"], 0)
+
+    def test_a_torn_state_falls_back_to_an_older_one(self):
+        self.train("whole", "--run", "adam", "--seed", 3, experiment=LONG)
+        self.begun("--run", "adam", "--seed", 3)
+        journal = self.folder / "out/history.h5.units/state.unit"
+        whole = journal.read_bytes()
+        step = self.steps_kept()
+        starts = range(0, len(whole), SLOT)
+        newest = max(starts, key=lambda at: int.from_bytes(whole[at + 8:at + 16], "little"))
+        self.assertEqual(np.frombuffer(whole, "<f8", 1, newest + 16)[0], step)
+        self.assertGreater(step, 1)
+        units = {p.name: p.read_bytes() for p in journal.parent.iterdir()}
+        for damaged, resumed_at in (([newest], range(1, step)), (starts, [0])):
+            torn = bytearray(whole)
+            for at in damaged:
+                torn[at + SLOT // 2] ^= 1
+            for path in (self.folder / "out").glob("*.h5"):
+                path.unlink()
+            journal.parent.mkdir(exist_ok=True)
+            for name, content in {**units, journal.name: torn}.items():
+                (journal.parent / name).write_bytes(content)
+            done = self.train("out", "--run", "adam", "--seed", 3, "--json", experiment=LONG)
+            self.assertIn(json.loads(done.stdout)["runs"][0]["resumed_at"], resumed_at)
+            whole_folder = self.contents("whole")
+            self.assertEqual({n: b for n, b in self.contents().items() if n in ("history.h5", "step-005000.h5")},
+                             {n: whole_folder[n] for n in ("history.h5", "step-005000.h5")})
+
+    def test_a_changed_experiment_is_refused_by_the_key(self):
+        selected = ("--run", "adam", "--seed", 3)
+        self.begun(*selected)
+        changes = (("std = 0.2", "std = 0.25", "initialization"), ("batch = 70", "batch = 71", "training.batch"),
+                   ("context = 5", "context = 6", "data.context"), ("samples = 40", "samples = 41", "evaluation.samples"),
+                   ('rule = "adamw"', 'rule = "adamw"\nbeta1 = 0.5', "run.beta1"))
+        for finished in (False, True):
+            if finished:
+                self.train("out", *selected, experiment=LONG)
+            before = self.contents()
+            for old, new, key in changes:
+                self.assertIn(old, LONG)
+                done = self.train("out", *selected, experiment=LONG.replace(old, new), expect=USAGE)
+                self.assertIn(f"differs in '{key}'", done.stderr)
+                self.assertEqual(self.contents(), before)
+        shorter = EXPERIMENT.replace("checkpoint_every = 20", "checkpoint_every = 25")
+        self.train("out", *selected, "--force", experiment=shorter)
+        self.assertEqual({n for n in self.contents() if n.startswith("step")},
+                         {f"step-{t:06d}.h5" for t in (0, 25, 50, 60)})
+
+    def test_an_output_in_use_is_refused(self):
+        (self.folder / "out").mkdir()
+        with open(self.folder / "out/history.h5.lock", "w") as held:
+            fcntl.flock(held, fcntl.LOCK_EX)
+            self.train("out", "--run", "adam", "--seed", 3, expect=LOCKED)
+        self.train("out", "--run", "adam", "--seed", 3)
+        self.assertNotIn("history.h5.lock", self.contents())
+
+
+class Refusals(Trained):
+    def test_a_diverging_run_harms_no_other(self):
+        self.train("good")
+        text = EXPERIMENT + '[[run]]\nname = "wild"\nrule = "sgd"\nlearning_rate = 1e30\n'
+        done = self.train("out", "--json", experiment=text, expect=INCONCLUSIVE)
+        runs = json.loads(done.stdout)["runs"]
+        for run in runs:
+            wild = run["run"] == "wild"
+            self.assertEqual(run["status"], "non_finite" if wild else "ok")
+            self.assertEqual(run["steps"] == 60, not wild)
+            if wild:
+                self.assertEqual(run["diverged_in_step"], run["steps"] + 1)
+                self.assertIn(f"run 'wild' from seed {run['seed']} diverged in step {run['steps'] + 1}", done.stderr)
+                self.assertTrue(np.isfinite(self.parameters(f"out/wild/seed-{run['seed']}/step-000000.h5")).all())
+        found = self.contents()
+        for name, expected in self.contents("good").items():
+            self.assertEqual(found[name], expected, name)
+        self.train("out", experiment=text, expect=INCONCLUSIVE)  # finished, and still so
+
+    def test_bad_experiments(self):
+        for old, new, text in (("steps = 60", "stesp = 60", "experiment.toml:15: unknown key 'stesp' in [training]"),
+                               ("std = 0.2", "std = -1", "experiment.toml:11: 'std' must be in"),
+                               ("dimension = 3", "dimension = 0", "'dimension' must be between 1"),
+                               ("seeds = [3, 8]", 'trained = ["Q"]', "experiment.toml:17: no parameter is named 'Q'")):
+            self.assertIn(old, EXPERIMENT)
+            done = self.train(experiment=EXPERIMENT.replace(old, new), expect=USAGE)
+            self.assertIn(text, done.stderr)
+        done = self.train("out", "--run", "adm", expect=USAGE)
+        self.assertIn("no [[run]] is named 'adm' (did you mean 'adam'?)", done.stderr)
+        data = EXPERIMENT.split("[data]")[0] + '[data]\nfile = "nothere.npz"\n' + EXPERIMENT[EXPERIMENT.index("[init"):]
+        self.assertIn("nothere.npz", self.train(experiment=data, expect=BAD_INPUT).stderr)
+        self.assertEqual(self.files(), {"experiment.toml"})
+
+    def test_foreign_files_stay(self):
+        (self.folder / "out").mkdir()
+        for name, content in (("step-000000.h5", "mine"), ("problem.toml", "mine"), ("history.h5", "mine")):
+            (self.folder / "out" / name).write_text(content)
+            for _ in range(2):
+                done = self.run_program("train", self.experiment(), "-o", "out", "--run", "adam", "--seed", 3)
+                self.assertIn(done.returncode, (USAGE, FAILED))
+                self.assertIn(name, done.stderr)
+            self.assertEqual(self.contents(), {name: b"mine"})
+            (self.folder / "out" / name).unlink()
+        (self.folder / "file").write_text("mine")
+        self.train("file", "--run", "adam", "--seed", 3, expect=FAILED)
+
+    def experiment(self):
+        (self.folder / "experiment.toml").write_text(EXPERIMENT)
+        return "experiment.toml"
+
+    def test_a_dry_run_writes_nothing(self):
+        done = self.train("out", "--dry-run", "--json")
+        plan = json.loads(done.stdout)
+        self.assertEqual((plan["parameters"], plan["steps"], plan["checkpoints"], len(plan["runs"])), (36, 60, 4, 4))
+        self.assertIn("checkpoints  4 of each", self.train("out", "--dry-run").stdout)
+        self.assertEqual(self.files(), {"experiment.toml"})
+
+
+if __name__ == "__main__":
+    program.main()
