@@ -188,10 +188,10 @@ TEST(InitialParameters, ComeFromTheStreamOfTheirBlock) {
   const VectorXd theta = initial_parameters(blocks, initialization, 21);
   RandomStream w(21, Stream::kInitialization, 0);
   const double bound = 1 / std::sqrt(2.0);
-  for (int i = 0; i < 6; ++i) EXPECT_DOUBLE_EQ(theta[i], bound * (2 * w.uniform() - 1));
+  for (int i = 0; i < 6; ++i) EXPECT_NEAR(theta[i], bound * (2 * w.uniform() - 1), 1e-15);
   EXPECT_EQ(theta.segment(6, 4), VectorXd::Constant(4, 3.0));
   RandomStream h(21, Stream::kInitialization, 2);
-  for (int i = 10; i < 22; ++i) EXPECT_DOUBLE_EQ(theta[i], 4 * h.uniform() - 1);
+  for (int i = 10; i < 22; ++i) EXPECT_NEAR(theta[i], 4 * h.uniform() - 1, 1e-15);
   const VectorXd normal = initial_parameters(blocks, {initialization.otherwise, {}}, 21);
   RandomStream b(21, Stream::kInitialization, 1);
   for (int i = 6; i < 10; ++i) EXPECT_EQ(normal[i], 0.5 * b.normal());

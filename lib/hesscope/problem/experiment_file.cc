@@ -100,6 +100,9 @@ std::optional<double> optional_real(const Settings& settings,
   return value;
 }
 
+// Samplers have no other free text.
+bool is_file(const SettingKey& key) { return key.type == Type::kText && key.choices.empty(); }
+
 DataSettings data_from(TomlTable table, const std::string& context, const std::string& folder) {
   DataSettings data;
   data.location = table.place();
@@ -107,6 +110,7 @@ DataSettings data_from(TomlTable table, const std::string& context, const std::s
     const std::vector<SettingKey> keys = {{.name = "file", .meaning = "a data file"}};
     data.path = std::filesystem::path(folder) /
                 detail::checked(table, keys, context + " with a file").text("file");
+    data.files = {data.path};
     return data;
   }
   const SamplerKind& kind = take_kind(table, "kind", context, sampler_kinds());
@@ -127,6 +131,11 @@ DataSettings data_from(TomlTable table, const std::string& context, const std::s
   settings.erase("samples");
   settings.erase("seed");
   data.settings = Settings::checked(settings, kind.keys, context);
+  for (const SettingKey& key : kind.keys) {
+    if (is_file(key) && data.settings.has(key.name)) {
+      data.files.push_back(std::filesystem::path(folder) / data.settings.text(key.name));
+    }
+  }
   return data;
 }
 
@@ -317,7 +326,15 @@ std::string ExperimentFile::problem_toml(const std::filesystem::path& folder) co
     return text;
   }
   add("kind", evaluation.sampler);
-  for (const auto& [key, value] : evaluation.settings.values()) add(key, value);
+  for (const SettingKey& key : find_sampler_kind(evaluation.sampler)->keys) {
+    if (!evaluation.settings.has(key.name)) continue;
+    if (is_file(key)) {
+      const auto file = path.parent_path() / evaluation.settings.text(key.name);
+      add(key.name, std::filesystem::proximate(file, folder).string());
+    } else {
+      add(key.name, evaluation.settings.values().at(key.name));
+    }
+  }
   add("samples", *evaluation.samples);
   add("seed", static_cast<std::int64_t>(*evaluation.seed));
   return text;

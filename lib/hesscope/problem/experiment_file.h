@@ -16,11 +16,12 @@ namespace hesscope {
 
 /// Samples that a file holds, or a distribution of them.
 struct DataSettings {
-  std::string location;                 ///< "FILE:LINE" of the table, for messages
-  std::string sampler;                  ///< its kind; empty for a file
-  Settings settings;                    ///< the sampler's keys, fallbacks filled in
-  std::filesystem::path path;           ///< of the file
-  std::optional<std::int64_t> samples;  ///< a fixed number of them
+  std::string location;                      ///< "FILE:LINE" of the table, for messages
+  std::string sampler;                       ///< its kind; empty for a file
+  Settings settings;                         ///< the sampler's keys, fallbacks filled in
+  std::filesystem::path path;                ///< of the file
+  std::vector<std::filesystem::path> files;  ///< all that the samples are made of
+  std::optional<std::int64_t> samples;       ///< a fixed number of them
   std::optional<std::uint64_t> seed;
 };
 

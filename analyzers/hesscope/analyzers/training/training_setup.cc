@@ -61,7 +61,11 @@ struct Source {
                 : shapes_of(*sampler, settings->samples.value_or(1), settings->location);
   }
 
-  std::string sha256() const { return file ? io::sha256_of_file(settings->path) : ""; }
+  std::string sha256() const {
+    std::string digests;
+    for (const std::filesystem::path& path : settings->files) digests += io::sha256_of_file(path);
+    return digests;
+  }
 
   SampleTable table(const Model& model, std::uint64_t seed, Stream stream) const {
     if (file) {
