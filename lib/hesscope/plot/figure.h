@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// A figure as a plain description: what to draw, not how. to_svg() (svg.h) draws it.
+//
+//   plot::Panel panel;
+//   panel.x.label = "step";
+//   panel.y = {.label = "loss", .scale = plot::ScaleKind::kLog};
+//   panel.series.push_back(plot::Line{.x = steps, .y = losses, .label = "Adam"});
+//   std::string svg = plot::to_svg({.panels = {panel}});
+//
+// Text may hold ^{...} and _{...}: raised and lowered, as in "10^{-3}" or "L_{0}". Text is UTF-8;
+// what is not becomes U+FFFD. Numbers that are NaN, infinite or, on a logarithmic axis, not
+// positive leave gaps, and the panel says how many there are.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <hesscope/plot/colour.h>
+
+namespace hesscope::plot {
+
+enum class ScaleKind : std::uint8_t {
+  kLinear,
+  kLog,        ///< base 10
+  kSignedLog,  ///< asinh(v / (2 threshold)): logarithmic on both sides, linear around zero
+};
+
+struct Axis {
+  std::string label;
+  ScaleKind scale = ScaleKind::kLinear;
+  std::optional<double> lower;  ///< in data units; by default what the series need
+  std::optional<double> upper;
+  double threshold = 0;  ///< of kSignedLog, > 0; 0: a thousandth of the largest magnitude
+  std::vector<std::pair<double, std::string>> ticks;  ///< instead of the axis's own
+  bool reversed = false;                              ///< growing to the left or downwards
+  bool whole_numbers = false;                         ///< ticks at whole numbers only
+  bool grid = true;
+};
+
+enum class Dash : std::uint8_t { kSolid, kDashed, kDotted };
+
+/// Points joined in their order; a missing one interrupts the line.
+struct Line {
+  std::vector<double> x;
+  std::vector<double> y;
+  std::string label;             ///< "" = not in the legend
+  std::optional<Colour> colour;  ///< by default line_colour() of its place among the labelled
+  double width = 1.25;           ///< in points, 1/72 inch
+  Dash dash = Dash::kSolid;
+  bool markers = false;  ///< a dot at each point
+  bool steps = false;    ///< y holds from its x to the next
+};
+
+/// The area between two curves, behind all lines: a spread over seeds, a confidence interval.
+struct Band {
+  std::vector<double> x;
+  std::vector<double> low;
+  std::vector<double> high;
+  std::string label;
+  std::optional<Colour> colour;  ///< by default that of the Line that follows it
+};
+
+struct Scatter {
+  std::vector<double> x;
+  std::vector<double> y;
+  std::vector<double> values;  ///< empty, or a number per point, told by the panel's colour bar
+  std::string label;
+  std::optional<Colour> colour;  ///< of points without values
+  double radius = 2.0;           ///< in points
+};
+
+/// Rectangles from the axis (from its lower end on a logarithmic one) to heights.
+struct Bars {
+  std::vector<double> edges;  ///< one more than heights, ascending
+  std::vector<double> heights;
+  std::string label;
+  std::optional<Colour> colour;
+};
+
+/// Numbers on a grid; entry (i, j), at y[i] and x[j], at [i * x.size() + j]. Missing ones are left
+/// out.
+struct Grid {
+  std::vector<double> x;  ///< ascending
+  std::vector<double> y;  ///< ascending
+  std::vector<double> values;
+};
+
+/// A cell of one colour around each point of a grid, to the middle between neighbours.
+struct HeatMap {
+  Grid grid;
+  bool numbers = false;  ///< written into the cells where there is room
+};
+
+/// Levels of the colour bar, the colour of each between two of them, and lines at the levels.
+struct FilledContours {
+  Grid grid;
+  bool lines = true;
+};
+
+struct ContourLines {
+  Grid grid;
+  std::vector<double> levels;
+  std::optional<Colour> colour;
+  std::string label;
+};
+
+/// A line across the panel that does not change the ranges of its axes.
+struct Reference {
+  enum class Kind : std::uint8_t {
+    kHorizontal,  ///< y = intercept
+    kVertical,    ///< x = intercept
+    kSloped,      ///< y = intercept + slope x
+  };
+
+  Kind kind = Kind::kHorizontal;
+  double intercept = 0;
+  double slope = 0;
+  std::string label;
+  std::optional<Colour> colour;
+  Dash dash = Dash::kDashed;
+};
+
+using Series =
+    std::variant<Line, Band, Scatter, Bars, HeatMap, FilledContours, ContourLines, Reference>;
+
+/// What the colours of a panel mean.
+struct ColourBar {
+  std::string label;
+  ScaleKind scale = ScaleKind::kLinear;
+  ColourMap map = ColourMap::kViridis;
+  std::optional<double> lower;
+  std::optional<double> upper;
+  double threshold = 0;    ///< as Axis::threshold
+  bool symmetric = false;  ///< zero in the middle of the map
+  bool whole_numbers = false;
+};
+
+enum class Legend : std::uint8_t {
+  kDirect,  ///< names beside the right ends of the lines
+  kInside,  ///< a list in the corner with the fewest points
+  kNone,
+};
+
+/// Rows of text in place of a plot: the first is the heading, the first column left-aligned.
+struct Table {
+  std::vector<std::vector<std::string>> rows;
+};
+
+struct Panel {
+  std::string title;
+  Axis x;
+  Axis y;
+  std::vector<Series> series;  ///< drawn in this order, bands first
+  std::optional<ColourBar> colour_bar;
+  Legend legend = Legend::kDirect;
+  bool square = false;  ///< a plot as high as wide
+  std::string note;     ///< a remark in small type above the plot, at its right end
+  std::optional<Table> table;
+};
+
+struct Figure {
+  std::string title;
+  std::string description;  ///< for readers who do not see it
+  std::vector<Panel> panels = {};
+  int columns = 0;    ///< of panels; 0 = all in one row
+  double width = 0;   ///< in points; 0 = by the number of panels
+  double height = 0;  ///< in points; 0 = by the number of panels
+};
+
+}  // namespace hesscope::plot

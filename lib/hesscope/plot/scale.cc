@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include <hesscope/core/error.h>
+#include <hesscope/plot/scale.h>
+
+namespace hesscope::plot {
+namespace {
+
+constexpr double kFarAway = 1e6;
+
+}  // namespace
+
+bool is_drawable(ScaleKind kind, double value) {
+  return std::isfinite(value) && (kind != ScaleKind::kLog || value > 0);
+}
+
+Scale::Scale(ScaleKind kind, double lower, double upper, double threshold)
+    : kind_(kind), lower_(lower), upper_(upper), threshold_(threshold) {
+  if (!is_drawable(kind, lower) || !is_drawable(kind, upper) || !(lower < upper)) {
+    throw PreconditionError(fmt::format("Scale: needs lower < upper, finite{}, got {} and {}",
+                                        kind == ScaleKind::kLog ? " and positive" : "",
+                                        lower,
+                                        upper));
+  }
+  if (kind == ScaleKind::kSignedLog && !(threshold > 0 && std::isfinite(threshold))) {
+    throw PreconditionError(
+        fmt::format("Scale: threshold must be positive and finite, got {}", threshold));
+  }
+  start_ = forward(lower);
+  length_ = forward(upper) - start_;
+}
+
+// Halves, so that the length of no range overflows.
+double Scale::forward(double value) const {
+  switch (kind_) {
+    case ScaleKind::kLog:
+      return std::log10(value);
+    case ScaleKind::kSignedLog:
+      return std::asinh(value / 2 / threshold_);
+    case ScaleKind::kLinear:
+      break;
+  }
+  return value / 2;
+}
+
+double Scale::place(double value) const {
+  if (!is_drawable(kind_, value)) return std::numeric_limits<double>::quiet_NaN();
+  return std::clamp((forward(value) - start_) / length_, -kFarAway, kFarAway);
+}
+
+double Scale::value(double place) const {
+  const double at = start_ + place * length_;
+  switch (kind_) {
+    case ScaleKind::kLog:
+      return std::pow(10.0, at);
+    case ScaleKind::kSignedLog:
+      return 2 * threshold_ * std::sinh(at);
+    case ScaleKind::kLinear:
+      break;
+  }
+  return 2 * at;
+}
+
+Scale enclosing_scale(ScaleKind kind,
+                      const std::vector<double>& values,
+                      double margin,
+                      double threshold) {
+  double lower = std::numeric_limits<double>::infinity();
+  double upper = -lower;
+  for (const double value : values) {
+    if (!is_drawable(kind, value)) continue;
+    lower = std::min(lower, value);
+    upper = std::max(upper, value);
+  }
+  if (!(lower <= upper)) return kind == ScaleKind::kLog ? Scale(kind, 1, 10) : Scale(kind, 0, 1);
+  const double largest = std::max(std::abs(lower), std::abs(upper));
+  if (kind == ScaleKind::kSignedLog && !(threshold > 0)) {
+    threshold = largest > 0 ? std::max(largest * 1e-3, std::numeric_limits<double>::min()) : 1;
+  }
+  // Numbers that differ by rounding alone are one number.
+  constexpr double kOneNumber = 1e-12;
+  if (!(upper / 2 - lower / 2 > kOneNumber * largest)) {
+    if (kind == ScaleKind::kLog) {
+      lower = std::max(lower / 2, std::numeric_limits<double>::min());
+      upper = std::min(upper, std::numeric_limits<double>::max() / 4) * 2;
+    } else {
+      const double half = largest > 0 ? std::min(largest, 1e307) / 2 : 1;
+      lower -= half;
+      upper += half;
+    }
+    if (!(lower < upper)) {  // subnormal
+      lower = kind == ScaleKind::kLog ? std::numeric_limits<double>::min() : -1;
+      upper = 1;
+    }
+    return {kind, lower, upper, threshold > 0 ? threshold : 1};
+  }
+  const Scale tight(kind, lower, upper, threshold > 0 ? threshold : 1);
+  const double wide_lower = tight.value(-margin);
+  const double wide_upper = tight.value(1 + margin);
+  const bool fits = is_drawable(kind, wide_lower) && is_drawable(kind, wide_upper);
+  return fits ? Scale(kind, wide_lower, wide_upper, tight.threshold()) : tight;
+}
+
+}  // namespace hesscope::plot

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Axes as functions: from numbers to places, and the places worth a tick.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include <hesscope/plot/figure.h>
+
+namespace hesscope::plot {
+
+/// A monotone map of [lower, upper] onto [0, 1].
+class Scale {
+ public:
+  /// @param threshold  of kSignedLog, > 0.
+  /// @throws PreconditionError unless lower < upper are finite, positive for kLog, and threshold
+  ///         is positive and finite where it is used.
+  Scale(ScaleKind kind, double lower, double upper, double threshold = 1);
+
+  ScaleKind kind() const { return kind_; }
+
+  double lower() const { return lower_; }
+
+  double upper() const { return upper_; }
+
+  double threshold() const { return threshold_; }
+
+  /// 0 at lower, 1 at upper; NaN for a number that has no place on the scale. Places outside of
+  /// [-1e6, 1e6] are moved there.
+  double place(double value) const;
+
+  /// The number at a place: the inverse.
+  double value(double place) const;
+
+ private:
+  double forward(double value) const;
+
+  ScaleKind kind_;
+  double lower_;
+  double upper_;
+  double threshold_;
+  double start_;
+  double length_;
+};
+
+/// Whether a number has a place on a scale of this kind.
+bool is_drawable(ScaleKind kind, double value);
+
+struct Tick {
+  double value = 0;
+  std::string label;  ///< "" = a minor tick
+};
+
+struct Ticks {
+  std::vector<Tick> ticks;  ///< ascending
+  int exponent = 0;         ///< labels are in units of 10^exponent; only on linear scales
+};
+
+/// Ticks within [lower, upper], about `target` of them with labels, at least one. Linear: multiples
+/// of 1, 2 or 5 times a power of ten. Logarithmic: decades, or every second, third, ... one; within
+/// a decade or two also 2 and 5, and within less the linear ones; minor ticks at the multiples
+/// between. Signed: zero and decades on either side.
+/// @throws PreconditionError unless target >= 1.
+Ticks choose_ticks(const Scale& scale, std::size_t target, bool whole_numbers = false);
+
+/// A range around the numbers given, for an axis without limits of its own: widened by `margin` of
+/// its length on the scale at either end; never empty.
+/// @param values  only those drawable on the scale count; without any, 0 to 1 (1 to 10).
+Scale enclosing_scale(ScaleKind kind,
+                      const std::vector<double>& values,
+                      double margin,
+                      double threshold = 0);
+
+/// "0.25", "1.5×10^{-7}", "−3": four significant digits, for tables and remarks.
+std::string short_number(double value);
+
+}  // namespace hesscope::plot
