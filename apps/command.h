@@ -49,6 +49,12 @@ class OptionTable {
                     std::vector<std::string>& target,
                     const std::string& value_name,
                     const std::string& help) = 0;
+
+  /// Given once for each value; a value may hold commas.
+  virtual void repeated(const std::string& names,
+                        std::vector<std::string>& target,
+                        const std::string& value_name,
+                        const std::string& help) = 0;
   virtual void integer(
       const std::string& names, int& target, int minimum, int maximum, const std::string& help) = 0;
 

@@ -119,6 +119,13 @@ class CliOptionTable final : public OptionTable {
     take_last(app_->add_option_function<std::string>(names, split, help))->type_name(value_name);
   }
 
+  void repeated(const std::string& names,
+                std::vector<std::string>& target,
+                const std::string& value_name,
+                const std::string& help) override {
+    app_->add_option(names, target, help)->type_name(value_name)->allow_extra_args(false);
+  }
+
   void integer(const std::string& names,
                int& target,
                int minimum,

@@ -6,6 +6,7 @@
 #include "export.h"
 #include "inspect.h"
 #include "landscape.h"
+#include "plot.h"
 #include "train.h"
 
 namespace hesscope::cli {
@@ -16,6 +17,7 @@ std::vector<std::unique_ptr<Command>> all_commands() {
   commands.push_back(make_landscape_command());
   commands.push_back(make_train_command());
   commands.push_back(make_inspect_command());
+  commands.push_back(make_plot_command());
   commands.push_back(make_export_command());
   return commands;
 }

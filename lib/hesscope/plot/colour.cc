@@ -60,6 +60,13 @@ std::string hex(Colour colour) {
 
 Colour line_colour(std::size_t index) { return kLineColours[index % kLineColours.size()]; }
 
+Colour tinted(Colour colour, double white) {
+  const auto mixed = [&](std::uint8_t value) {
+    return static_cast<std::uint8_t>(std::lround(value + (255 - value) * white));
+  };
+  return {mixed(colour.red), mixed(colour.green), mixed(colour.blue)};
+}
+
 OkLab to_oklab(Colour colour) {
   const double r = linear_light(colour.red);
   const double g = linear_light(colour.green);

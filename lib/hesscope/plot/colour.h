@@ -28,6 +28,9 @@ inline constexpr Colour kGrey{0x77, 0x77, 0x77};  ///< what stands back: referen
 /// @source M. Okabe & K. Ito (2008), Color Universal Design; their yellow is too light for lines.
 Colour line_colour(std::size_t index);
 
+/// The colour with so much white in it, 0 .. 1.
+Colour tinted(Colour colour, double white);
+
 /// How numbers become colours.
 enum class ColourMap : std::uint8_t {
   /// From dark violet over green to yellow: viridis, lightness growing evenly.

@@ -137,12 +137,9 @@ void draw_axes(Canvas& canvas, const Panel& panel, const PanelPlan& plan) {
                 "no values to show",
                 {.size = kLabelSize, .anchor = Anchor::kMiddle, .colour = kGrey});
   }
-  const bool has_small_line = plan.y_ticks.exponent != 0 || !plan.note.empty() ||
-                              (plan.colour_scale && plan.colour_ticks.exponent != 0);
-  canvas.text({box.left, box.top - 5 - (has_small_line ? kTickSize + 4 : 0)},
-              panel.title,
-              {.size = kTitleSize, .bold = true});
-  canvas.text({box.right(), box.top - 4},
+  const double title_y = box.top - 5 - (plan.has_small_line ? kSmallLine : 0);
+  canvas.text({box.left, title_y}, panel.title, {.size = kTitleSize, .bold = true});
+  canvas.text({box.right(), box.top - (plan.has_small_line ? 4 : 5)},
               plan.note,
               {.size = kSmallSize, .anchor = Anchor::kEnd, .colour = kGrey});
   canvas.close();
@@ -158,12 +155,12 @@ void draw_colour_bar(Canvas& canvas, const Panel& panel, const PanelPlan& plan) 
                {"data-upper", exact_number(scale.upper())}});
   const std::vector<double> edges = slices(plan);
   for (std::size_t k = 0; k + 1 < edges.size(); ++k) {
-    const double top = bar.bottom() - edges[k + 1] * bar.height;
-    const double height = (edges[k + 1] - edges[k]) * bar.height;
+    // Up to the bar's end, and then the next over it: no seams.
+    const double height = (1 - edges[k]) * bar.height;
     const Colour colour = plan.levels.empty()
                               ? colour_at(panel.colour_bar->map, (edges[k] + edges[k + 1]) / 2)
                               : colour_between(panel, plan, k);
-    canvas.rectangle({bar.left, top, bar.width, height}, colour, 1, true);
+    canvas.rectangle({bar.left, bar.top, bar.width, height}, colour, 1, true);
   }
   canvas.lines({{{bar.left, bar.top},
                  {bar.left, bar.bottom()},

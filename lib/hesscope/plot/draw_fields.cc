@@ -29,6 +29,8 @@ std::vector<Polyline> clipped(const std::vector<Polyline>& polygons, const Box& 
   return result;
 }
 
+constexpr double kSeam = 0.25;
+
 // Neighbours of one colour in a row are one rectangle.
 void draw(Canvas& canvas, const Panel& panel, const PanelPlan& plan, const HeatMap& map) {
   const Axes& axes = plan.axes;
@@ -53,7 +55,9 @@ void draw(Canvas& canvas, const Panel& panel, const PanelPlan& plan, const HeatM
       while (end < columns && is_there(end) && colour_of(panel, plan, value(end)) == colour) ++end;
       const double from = axes.x_at(x[j]);
       const double to = axes.x_at(x[end]);
-      const Box cell = overlap({std::min(from, to), top, std::abs(to - from), height}, axes.box);
+      // A trifle too large, and the next over it: no seams.
+      const Box cell =
+          overlap({std::min(from, to), top, std::abs(to - from) + kSeam, height + kSeam}, axes.box);
       if (cell.width > 0 && cell.height > 0) canvas.rectangle(cell, colour, 1, true);
       j = end;
     }
@@ -64,7 +68,7 @@ void draw(Canvas& canvas, const Panel& panel, const PanelPlan& plan, const HeatM
     for (std::size_t j = 0; j < columns; ++j) {
       const double value = grid.values[i * columns + j];
       const Point centre = axes.at(grid.x[j], grid.y[i]);
-      const std::string text = short_number(value);
+      const std::string text = short_number(value, 3);
       const double width = std::abs(axes.x_at(x[j]) - axes.x_at(x[j + 1]));
       if (!std::isfinite(value) || !axes.box.contains(centre) || height < kSmallSize + 2 ||
           width < text_width(text, kSmallSize) + 3) {

@@ -10,7 +10,7 @@ namespace hesscope::plot {
 namespace {
 
 constexpr double kBandOpacity = 0.2;
-constexpr double kBarOpacity = 0.55;
+constexpr double kBarTint = 0.5;  // of white
 
 struct Pen {
   Canvas& canvas;
@@ -136,7 +136,7 @@ void draw(const Pen& pen, const Bars& bars) {
   flush();
   for (const Polyline& polygon : outlines) {
     if (polygon.size() < 3) continue;
-    pen.canvas.area({polygon}, pen.colour, kBarOpacity);
+    pen.canvas.area({polygon}, tinted(pen.colour, kBarTint));
     pen.canvas.lines({polygon}, {pen.colour, 0.6, Dash::kSolid});
   }
 }

@@ -31,14 +31,14 @@ enum class ScaleKind : std::uint8_t {
 };
 
 struct Axis {
-  std::string label;
+  std::string label{};
   ScaleKind scale = ScaleKind::kLinear;
-  std::optional<double> lower;  ///< in data units; by default what the series need
-  std::optional<double> upper;
+  std::optional<double> lower{};  ///< in data units; by default what the series need
+  std::optional<double> upper{};
   double threshold = 0;  ///< of kSignedLog, > 0; 0: a thousandth of the largest magnitude
-  std::vector<std::pair<double, std::string>> ticks;  ///< instead of the axis's own
-  bool reversed = false;                              ///< growing to the left or downwards
-  bool whole_numbers = false;                         ///< ticks at whole numbers only
+  std::vector<std::pair<double, std::string>> ticks{};  ///< instead of the axis's own
+  bool reversed = false;                                ///< growing to the left or downwards
+  bool whole_numbers = false;                           ///< ticks at whole numbers only
   bool grid = true;
 };
 
@@ -46,11 +46,11 @@ enum class Dash : std::uint8_t { kSolid, kDashed, kDotted };
 
 /// Points joined in their order; a missing one interrupts the line.
 struct Line {
-  std::vector<double> x;
-  std::vector<double> y;
-  std::string label;             ///< "" = not in the legend
-  std::optional<Colour> colour;  ///< by default line_colour() of its place among the labelled
-  double width = 1.25;           ///< in points, 1/72 inch
+  std::vector<double> x{};
+  std::vector<double> y{};
+  std::string label{};             ///< "" = not in the legend
+  std::optional<Colour> colour{};  ///< by default line_colour() of its place among the labelled
+  double width = 1.25;             ///< in points, 1/72 inch
   Dash dash = Dash::kSolid;
   bool markers = false;  ///< a dot at each point
   bool steps = false;    ///< y holds from its x to the next
@@ -58,55 +58,55 @@ struct Line {
 
 /// The area between two curves, behind all lines: a spread over seeds, a confidence interval.
 struct Band {
-  std::vector<double> x;
-  std::vector<double> low;
-  std::vector<double> high;
-  std::string label;
-  std::optional<Colour> colour;  ///< by default that of the Line that follows it
+  std::vector<double> x{};
+  std::vector<double> low{};
+  std::vector<double> high{};
+  std::string label{};
+  std::optional<Colour> colour{};  ///< by default that of the Line that follows it
 };
 
 struct Scatter {
-  std::vector<double> x;
-  std::vector<double> y;
-  std::vector<double> values;  ///< empty, or a number per point, told by the panel's colour bar
-  std::string label;
-  std::optional<Colour> colour;  ///< of points without values
-  double radius = 2.0;           ///< in points
+  std::vector<double> x{};
+  std::vector<double> y{};
+  std::vector<double> values{};  ///< empty, or a number per point, told by the panel's colour bar
+  std::string label{};
+  std::optional<Colour> colour{};  ///< of points without values
+  double radius = 2.0;             ///< in points
 };
 
 /// Rectangles from the axis (from its lower end on a logarithmic one) to heights.
 struct Bars {
-  std::vector<double> edges;  ///< one more than heights, ascending
-  std::vector<double> heights;
-  std::string label;
-  std::optional<Colour> colour;
+  std::vector<double> edges{};  ///< one more than heights, ascending
+  std::vector<double> heights{};
+  std::string label{};
+  std::optional<Colour> colour{};
 };
 
 /// Numbers on a grid; entry (i, j), at y[i] and x[j], at [i * x.size() + j]. Missing ones are left
 /// out.
 struct Grid {
-  std::vector<double> x;  ///< ascending
-  std::vector<double> y;  ///< ascending
-  std::vector<double> values;
+  std::vector<double> x{};  ///< ascending
+  std::vector<double> y{};  ///< ascending
+  std::vector<double> values{};
 };
 
 /// A cell of one colour around each point of a grid, to the middle between neighbours.
 struct HeatMap {
-  Grid grid;
+  Grid grid{};
   bool numbers = false;  ///< written into the cells where there is room
 };
 
 /// Levels of the colour bar, the colour of each between two of them, and lines at the levels.
 struct FilledContours {
-  Grid grid;
+  Grid grid{};
   bool lines = true;
 };
 
 struct ContourLines {
-  Grid grid;
-  std::vector<double> levels;
-  std::optional<Colour> colour;
-  std::string label;
+  Grid grid{};
+  std::vector<double> levels{};
+  std::optional<Colour> colour{};
+  std::string label{};
 };
 
 /// A line across the panel that does not change the ranges of its axes.
@@ -120,8 +120,8 @@ struct Reference {
   Kind kind = Kind::kHorizontal;
   double intercept = 0;
   double slope = 0;
-  std::string label;
-  std::optional<Colour> colour;
+  std::string label{};
+  std::optional<Colour> colour{};
   Dash dash = Dash::kDashed;
 };
 
@@ -130,11 +130,11 @@ using Series =
 
 /// What the colours of a panel mean.
 struct ColourBar {
-  std::string label;
+  std::string label{};
   ScaleKind scale = ScaleKind::kLinear;
   ColourMap map = ColourMap::kViridis;
-  std::optional<double> lower;
-  std::optional<double> upper;
+  std::optional<double> lower{};
+  std::optional<double> upper{};
   double threshold = 0;    ///< as Axis::threshold
   bool symmetric = false;  ///< zero in the middle of the map
   bool whole_numbers = false;
@@ -148,24 +148,24 @@ enum class Legend : std::uint8_t {
 
 /// Rows of text in place of a plot: the first is the heading, the first column left-aligned.
 struct Table {
-  std::vector<std::vector<std::string>> rows;
+  std::vector<std::vector<std::string>> rows{};
 };
 
 struct Panel {
-  std::string title;
-  Axis x;
-  Axis y;
-  std::vector<Series> series;  ///< drawn in this order, bands first
-  std::optional<ColourBar> colour_bar;
+  std::string title{};
+  Axis x{};
+  Axis y{};
+  std::vector<Series> series{};  ///< drawn in this order, bands first
+  std::optional<ColourBar> colour_bar{};
   Legend legend = Legend::kDirect;
   bool square = false;  ///< a plot as high as wide
-  std::string note;     ///< a remark in small type above the plot, at its right end
-  std::optional<Table> table;
+  std::string note{};   ///< a remark in small type above the plot, at its right end
+  std::optional<Table> table{};
 };
 
 struct Figure {
-  std::string title;
-  std::string description;  ///< for readers who do not see it
+  std::string title{};
+  std::string description{};  ///< for readers who do not see it
   std::vector<Panel> panels = {};
   int columns = 0;    ///< of panels; 0 = all in one row
   double width = 0;   ///< in points; 0 = by the number of panels

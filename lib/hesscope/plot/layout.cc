@@ -16,7 +16,8 @@ namespace {
 
 constexpr double kMargin = 4;     // around everything
 constexpr double kGap = 3;        // between tick labels and ticks, and axis labels
-constexpr double kXPerTick = 40;  // points of an axis that a labelled tick wants
+constexpr double kXPerTick = 38;  // points of an axis that a labelled tick wants
+constexpr double kXPerDecade = 24;
 constexpr double kYPerTick = 24;
 constexpr double kSmallestPlot = 30;
 
@@ -31,7 +32,13 @@ Scale axis_scale(const Axis& axis,
                  double margin,
                  bool from_zero,
                  const std::string& name) {
-  Scale scale = enclosing_scale(axis.scale, values, margin, axis.threshold);
+  // A limit at one end must not leave room there for what it cuts off.
+  std::vector<double> within;
+  for (const double value : values) {
+    if (!(value < axis.lower) && !(value > axis.upper)) within.push_back(value);
+  }
+  const Scale scale =
+      enclosing_scale(axis.scale, within.empty() ? values : within, margin, axis.threshold);
   double lower = axis.lower.value_or(scale.lower());
   double upper = axis.upper.value_or(scale.upper());
   if (!axis.lower && from_zero && axis.scale == ScaleKind::kLinear && lower < 0 &&
@@ -82,7 +89,8 @@ bool is_crowded(const Ticks& ticks, const Scale& scale, double length) {
 
 Ticks horizontal_ticks(const Axis& axis, const Scale& scale, double length) {
   if (!axis.ticks.empty()) return given_ticks(axis, scale);
-  auto target = static_cast<std::size_t>(std::max(2.0, length / kXPerTick));
+  const double wanted = axis.scale == ScaleKind::kLog ? kXPerDecade : kXPerTick;
+  auto target = static_cast<std::size_t>(std::max(2.0, length / wanted));
   Ticks ticks = choose_ticks(scale, target, axis.whole_numbers);
   while (target > 1 && is_crowded(ticks, scale, length)) {
     ticks = choose_ticks(scale, --target, axis.whole_numbers);
@@ -125,13 +133,13 @@ Scale colour_scale_of(const ColourBar& bar, std::vector<double> values, const st
 // Levels of filled contours: about a dozen, at the ticks or, where decades are few, between them.
 std::vector<double> contour_levels(const Scale& scale) {
   std::vector<double> levels;
-  constexpr std::size_t kTarget = 12;
+  constexpr std::size_t kTarget = 16;
   if (scale.kind() == ScaleKind::kLog) {
     const double low = std::log10(scale.lower());
     const double high = std::log10(scale.upper());
     double step = 0.05;
     for (const double candidate : {0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 50.0}) {
-      if ((high - low) / step <= kTarget + 4) break;
+      if ((high - low) / step <= kTarget) break;
       step = candidate;
     }
     for (double k = std::floor(low / step) + 1; k * step < high; k += 1) {
@@ -230,7 +238,11 @@ PanelPlan plan_panel(const Panel& panel, const Box& cell, const std::string& nam
   double bottom = cell.bottom() - kMargin - kTickLength - kGap - kTickSize -
                   (panel.x.label.empty() ? 0 : kGap + kLabelSize);
   plan.y_ticks = vertical_ticks(panel.y, y, bottom - top);
-  if (plan.y_ticks.exponent != 0 || !plan.note.empty()) top += kTickSize + 4;
+  // A remark stands in the line of the title where both fit.
+  const double words = text_width(panel.title, kTitleSize) + text_width(plan.note, kSmallSize);
+  plan.has_small_line = plan.y_ticks.exponent != 0 ||
+                        (!plan.note.empty() && (panel.title.empty() || words > cell.width / 2));
+  if (plan.has_small_line) top += kSmallLine;
   const double left = cell.left + kMargin + (panel.y.label.empty() ? 0 : kLabelSize + kGap) +
                       widest(plan.y_ticks) + kGap + kTickLength;
 
@@ -250,8 +262,9 @@ PanelPlan plan_panel(const Panel& panel, const Box& cell, const std::string& nam
     Axis bar_axis;
     bar_axis.whole_numbers = panel.colour_bar->whole_numbers;
     plan.colour_ticks = vertical_ticks(bar_axis, *plan.colour_scale, bottom - top);
-    if (plan.colour_ticks.exponent != 0 && plan.note.empty() && plan.y_ticks.exponent == 0) {
-      top += kTickSize + 4;
+    if (plan.colour_ticks.exponent != 0 && !plan.has_small_line) {
+      plan.has_small_line = true;
+      top += kSmallLine;
     }
     const double bar_text = std::max(
         widest(plan.colour_ticks),

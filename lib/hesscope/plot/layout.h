@@ -17,6 +17,7 @@ inline constexpr double kTitleSize = 9;
 inline constexpr double kLabelSize = 8.5;
 inline constexpr double kTickSize = 7.5;
 inline constexpr double kSmallSize = 6.5;
+inline constexpr double kSmallLine = kTickSize + 4;  // its height
 inline constexpr double kTickLength = 3;
 inline constexpr double kBarGap = 9;    // between plot and colour bar
 inline constexpr double kBarWidth = 8;  // of a colour bar
@@ -54,6 +55,7 @@ struct PanelPlan {
   bool x_labels_upright = false;  ///< turned by 90 degrees
   bool has_values = false;        ///< there is something to draw
   bool has_field = false;         ///< the plot is filled to its edges
+  bool has_small_line = false;    ///< between title and plot, for exponents and remarks
   std::string note;               ///< the panel's own, and what is missing
   std::vector<Colour> colours;    ///< of each series
   std::vector<LegendEntry> legend;

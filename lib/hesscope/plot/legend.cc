@@ -67,8 +67,8 @@ void draw_swatch(Canvas& canvas, const Series& series, Colour colour, const Poin
           canvas.circle(
               {left.x + kSwatch / 2, left.y}, s.radius, s.values.empty() ? colour : kGrey);
         } else {
-          const double opacity = std::is_same_v<T, Band> ? 0.25 : 0.55;
-          canvas.rectangle({left.x, left.y - 3, kSwatch, 6}, colour, opacity);
+          canvas.rectangle({left.x, left.y - 3, kSwatch, 6},
+                           tinted(colour, std::is_same_v<T, Band> ? 0.75 : 0.5));
         }
       },
       series);
@@ -97,6 +97,13 @@ std::vector<Point> occupied(const Panel& panel, const Axes& axes) {
             }
           } else if constexpr (std::is_same_v<T, Scatter>) {
             for (std::size_t i = 0; i < s.x.size(); ++i) add(s.x[i], s.y[i]);
+          } else if constexpr (std::is_same_v<T, Reference>) {
+            if (s.kind == Reference::Kind::kVertical) return;
+            for (int k = 0; k <= 32; ++k) {
+              const double x = axes.x.value(k / 32.0);
+              const bool is_sloped = s.kind == Reference::Kind::kSloped;
+              add(x, s.intercept + (is_sloped ? s.slope * x : 0));
+            }
           } else if constexpr (std::is_same_v<T, Bars>) {
             for (std::size_t i = 0; i < s.heights.size(); ++i) {
               const double x = axes.x_at(s.edges[i] / 2 + s.edges[i + 1] / 2);

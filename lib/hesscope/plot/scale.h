@@ -59,9 +59,9 @@ struct Ticks {
 };
 
 /// Ticks within [lower, upper], about `target` of them with labels, at least one. Linear: multiples
-/// of 1, 2 or 5 times a power of ten. Logarithmic: decades, or every second, third, ... one; within
-/// a decade or two also 2 and 5, and within less the linear ones; minor ticks at the multiples
-/// between. Signed: zero and decades on either side.
+/// of 1, 2 or 5 times a power of ten. Logarithmic: decades, or every second, third, ... one; of few
+/// decades also 2 and 5, of less than one the linear ones; minor ticks at the multiples between.
+/// Signed: zero and decades on either side.
 /// @throws PreconditionError unless target >= 1.
 Ticks choose_ticks(const Scale& scale, std::size_t target, bool whole_numbers = false);
 
@@ -73,7 +73,7 @@ Scale enclosing_scale(ScaleKind kind,
                       double margin,
                       double threshold = 0);
 
-/// "0.25", "1.5×10^{-7}", "−3": four significant digits, for tables and remarks.
-std::string short_number(double value);
+/// "0.25", "1.5×10^{-7}", "−3": so many significant digits, for tables and remarks.
+std::string short_number(double value, int digits = 4);
 
 }  // namespace hesscope::plot

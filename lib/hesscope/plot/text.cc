@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <array>
 #include <cstddef>
+#include <utility>
 
 #include <hesscope/plot/text.h>
 
@@ -14,7 +15,8 @@ constexpr std::array<short, 95> kWidths = {
     611, 778, 722, 278, 500, 667, 556, 833, 722, 778, 667, 778, 722, 667,  611, 722, 667, 944, 667,
     667, 611, 278, 278, 278, 469, 556, 333, 556, 556, 500, 556, 556, 278,  556, 556, 222, 222, 500,
     222, 833, 556, 556, 556, 556, 333, 500, 278, 556, 500, 722, 500, 500,  500, 334, 260, 334, 584};
-constexpr short kOtherWidth = 556;
+constexpr short kOtherWidth = 650;
+constexpr double kStandInRoom = 1.125;
 
 unsigned byte_at(std::string_view text, std::size_t at) {
   return static_cast<unsigned char>(text[at]);
@@ -69,8 +71,12 @@ std::vector<TextRun> parse_markup(std::string_view text) {
       continue;
     }
     flush();
-    runs.push_back({std::string(text.substr(i + 2, end - i - 2)),
-                    text[i] == '^' ? TextRun::Level::kRaised : TextRun::Level::kLowered});
+    std::string script(text.substr(i + 2, end - i - 2));
+    if (script.size() > 1 && script[0] == '-' && script[1] >= '0' && script[1] <= '9') {
+      script.replace(0, 1, "\u2212");
+    }
+    runs.push_back(
+        {std::move(script), text[i] == '^' ? TextRun::Level::kRaised : TextRun::Level::kLowered});
     i = end;
   }
   flush();
@@ -122,7 +128,7 @@ double text_width(std::string_view text, double size) {
   for (const TextRun& run : parse_markup(text)) {
     width += plain_width(run.text) * (run.level == TextRun::Level::kNormal ? 1 : kScriptSize);
   }
-  return width * size;
+  return width * size * kStandInRoom;
 }
 
 }  // namespace hesscope::plot

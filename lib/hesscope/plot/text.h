@@ -20,18 +20,19 @@ struct TextRun {
 
 inline constexpr double kScriptSize = 0.72;  ///< of raised and lowered text, relative
 
-/// Splits at ^{...} and _{...}; a brace that is not closed is text.
+/// Splits at ^{...} and _{...}; a brace that is not closed is text. The hyphen of a raised or
+/// lowered number becomes a minus sign.
 std::vector<TextRun> parse_markup(std::string_view text);
 
-/// The text without its markup: "10^{-3}" is "10-3".
+/// The text without its markup: "10^{2}" is "102".
 std::string without_markup(std::string_view text);
 
 /// Text as XML may hold it: &, <, > and quotes escaped; control characters and what is not UTF-8
 /// replaced by U+FFFD.
 std::string xml_text(std::string_view text);
 
-/// Width in points at a font size in points, by Helvetica's widths, to which the fonts that stand
-/// in for it keep; characters beyond ASCII count as wide as a digit.
+/// Room for text in points at a font size in points: Helvetica's widths and an eighth, since fonts
+/// that stand in for it are wider. Characters beyond ASCII count as wide as a capital.
 double text_width(std::string_view text, double size);
 
 }  // namespace hesscope::plot

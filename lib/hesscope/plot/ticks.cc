@@ -18,10 +18,15 @@ std::string with_minus(std::string text) {
   return text;
 }
 
-std::string decade_text(int exponent) {
-  if (exponent == 0) return "1";
-  if (exponent == 1) return "10";
-  return with_minus(fmt::format("10^{{{}}}", with_minus(std::to_string(exponent))));
+// A power of ten, or a digit times one.
+std::string power_text(int exponent, int digit = 1) {
+  const std::string power = fmt::format("10^{{{}}}", with_minus(std::to_string(exponent)));
+  return digit == 1 ? power : fmt::format("{}\u00d7{}", digit, power);
+}
+
+// The same, written out: of few decades around 1.
+std::string decimal_text(int exponent, int digit) {
+  return fmt::format("{:.{}f}", digit * std::pow(10.0, exponent), std::max(0, -exponent));
 }
 
 double power_of_ten(int exponent) { return std::pow(10.0, exponent); }
@@ -82,7 +87,7 @@ Ticks narrow_log_ticks(const Scale& scale, std::size_t target) {
       linear_ticks(Scale(ScaleKind::kLinear, scale.lower(), scale.upper()), target, false);
   if (found.exponent == 0) return found;
   for (Tick& tick : found.ticks) {
-    tick.label += fmt::format("\u00d7{}", decade_text(found.exponent));
+    tick.label += "\u00d7" + power_text(found.exponent);
   }
   found.exponent = 0;
   return found;
@@ -98,8 +103,9 @@ Ticks log_ticks(const Scale& scale, std::size_t target) {
   const auto decades =
       static_cast<std::size_t>(std::floor(high + slack) - std::ceil(low - slack)) + 1;
   const int stride = static_cast<int>((decades + target - 1) / target);
-  const bool has_2_and_5 = decades * 3 <= target + 1;
   constexpr std::size_t kMinorDecades = 12;
+  const bool is_plain = low >= -3 - slack && high <= 3 + slack;  // 0.001 to 1000
+  const bool has_2_and_5 = decades * 3 <= target + 1 && (is_plain || decades <= 1);
   Ticks found;
   for (int decade = first; decade <= last; ++decade) {
     // Strides are counted from 1, so that it is labelled whatever the range.
@@ -109,11 +115,8 @@ Ticks log_ticks(const Scale& scale, std::size_t target) {
       if (!(at >= low - slack && at <= high + slack)) continue;
       if (digit > 1 && (stride > 1 || decades > kMinorDecades)) break;
       Tick tick{digit * power_of_ten(decade), {}};
-      if (digit == 1 && is_labelled) tick.label = decade_text(decade);
-      if (has_2_and_5 && (digit == 2 || digit == 5)) {
-        tick.label = decade >= -2 && decade <= 2
-                         ? short_number(tick.value)
-                         : fmt::format("{}\u00d7{}", digit, decade_text(decade));
+      if ((digit == 1 && is_labelled) || (has_2_and_5 && (digit == 2 || digit == 5))) {
+        tick.label = is_plain ? decimal_text(decade, digit) : power_text(decade, digit);
       }
       if (tick.value > 0 && std::isfinite(tick.value)) found.ticks.push_back(std::move(tick));
     }
@@ -128,7 +131,7 @@ Ticks signed_log_ticks(const Scale& scale, std::size_t target) {
   const int last = static_cast<int>(std::floor(std::log10(largest) + kSlack));
   const bool both = scale.lower() < 0 && scale.upper() > 0;
   const int room = std::max<int>(1, static_cast<int>(target - 1) / (both ? 2 : 1));
-  const int stride = std::max(1, (last - first + room) / room);
+  const int stride = std::max(1, (last - first + room - 1) / room);
   Ticks found;
   // The outermost decade is labelled, and so on inwards.
   for (int decade = last; decade >= first; --decade) {
@@ -136,7 +139,7 @@ Ticks signed_log_ticks(const Scale& scale, std::size_t target) {
     for (const int sign : {-1, 1}) {
       const double value = sign * power_of_ten(decade);
       if (!(value >= scale.lower() && value <= scale.upper())) continue;
-      const std::string text = (sign < 0 ? kMinus : "") + decade_text(decade);
+      const std::string text = (sign < 0 ? kMinus : "") + power_text(decade);
       found.ticks.push_back({value, is_labelled ? text : std::string()});
     }
   }
@@ -177,10 +180,10 @@ Ticks choose_ticks(const Scale& scale, std::size_t target, bool whole_numbers) {
   return found;
 }
 
-std::string short_number(double value) {
+std::string short_number(double value, int digits) {
   if (!std::isfinite(value))
     return std::isnan(value) ? "\u2013" : value > 0 ? "\u221e" : "\u2212\u221e";
-  const std::string text = fmt::format("{:.4g}", value);
+  const std::string text = fmt::format("{:.{}g}", value, digits);
   const std::size_t e = text.find('e');
   if (e == std::string::npos) return with_minus(text);
   const int exponent = std::stoi(text.substr(e + 1));

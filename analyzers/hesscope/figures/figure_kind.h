@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Figures of result files: for each kind what it shows, which variables it needs, and how it is
+// drawn. They know the groups that the analyzers write, and so stand beside them; how a figure is
+// put on paper is the plot module's business.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <hesscope/io/result_reader.h>
+#include <hesscope/plot/figure.h>
+
+namespace hesscope::figures {
+
+/// A result file and what it is called in legends.
+struct Source {
+  const io::ResultReader* result = nullptr;
+  std::string label;
+};
+
+struct FigureRequest {
+  std::string quantity;              ///< "" = the kind's own choice
+  std::optional<std::int64_t> step;  ///< of the checkpoint to show, where a figure shows one
+  std::optional<plot::ScaleKind> x_scale;
+  std::optional<plot::ScaleKind> y_scale;
+  std::string title;
+  double width = 0;  ///< in points, 1/72 inch; 0 = the figure's own
+  double height = 0;
+};
+
+/// A variable of a result file.
+struct VariableName {
+  std::string group;  ///< "" for the root
+  std::string name;
+};
+
+struct FigureKind {
+  std::string name;
+  std::string summary;                    ///< one line
+  std::vector<VariableName> needs;        ///< all of which must be there
+  std::string made_by;                    ///< the command that stores them
+  bool takes_several = false;             ///< whether results can be laid over one another
+  bool has_free_scales = false;           ///< whether its scales can be chosen
+  bool has_step = false;                  ///< whether it shows one checkpoint
+  std::vector<std::string> quantities{};  ///< that can be chosen; empty = none
+
+  /// @throws InputError if a variable has not the shape it should have; ConfigError if the request
+  ///         names what the result does not have.
+  plot::Figure (*draw)(std::span<const Source> sources, const FigureRequest& request) = nullptr;
+};
+
+}  // namespace hesscope::figures

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <hesscope/core/error.h>
+#include <hesscope/core/suggest.h>
+#include <hesscope/figures/blocks_figure.h>
+#include <hesscope/figures/condition_figure.h>
+#include <hesscope/figures/density_figure.h>
+#include <hesscope/figures/eigenvalues_figure.h>
+#include <hesscope/figures/figure_registry.h>
+#include <hesscope/figures/history_figure.h>
+#include <hesscope/figures/landscape_figure.h>
+#include <hesscope/figures/noise_figure.h>
+#include <hesscope/figures/smoothness_figure.h>
+#include <hesscope/figures/spectrum_figure.h>
+
+namespace hesscope::figures {
+namespace {
+
+std::string path_of(const VariableName& variable) {
+  return variable.group.empty() ? "/" + variable.name
+                                : fmt::format("/{}/{}", variable.group, variable.name);
+}
+
+void require_data(const FigureKind& kind, const io::ResultReader& result) {
+  for (const VariableName& variable : kind.needs) {
+    if (result.find(variable.group, variable.name) != nullptr) continue;
+    const std::vector<std::string> others = drawable_figures(result);
+    throw InputError(fmt::format(
+        "{}: the figure '{}' needs {}, which the file does not have; `{}` stores it; {}",
+        result.path().string(),
+        kind.name,
+        path_of(variable),
+        kind.made_by,
+        others.empty() ? "there is no figure of what the file has"
+                       : fmt::format("figures of what the file has: {}", fmt::join(others, ", "))));
+  }
+}
+
+void require_suitable(const FigureKind& kind, std::size_t count, const FigureRequest& request) {
+  const auto refuse = [&](const std::string& what) {
+    throw ConfigError(fmt::format("the figure '{}' {}", kind.name, what));
+  };
+  if (count > 1 && !kind.takes_several) refuse(fmt::format("is of one result, got {}", count));
+  if ((request.x_scale || request.y_scale) && !kind.has_free_scales) refuse("has fixed scales");
+  if (request.step && !kind.has_step) refuse("shows all checkpoints: it takes no step");
+  if (request.quantity.empty()) return;
+  if (kind.quantities.empty()) refuse("has no quantities to choose from");
+  if (std::find(kind.quantities.begin(), kind.quantities.end(), request.quantity) ==
+      kind.quantities.end()) {
+    refuse(fmt::format("has no quantity '{}'{}; there are {}",
+                       request.quantity,
+                       did_you_mean(request.quantity, kind.quantities),
+                       fmt::join(kind.quantities, ", ")));
+  }
+}
+
+}  // namespace
+
+std::span<const FigureKind> figure_kinds() {
+  static const std::vector<FigureKind> kinds = {
+      spectrum_figure(),
+      density_figure(),
+      condition_figure(),
+      eigenvalues_figure(),
+      smoothness_figure(),
+      noise_figure(),
+      landscape_figure(),
+      blocks_figure(),
+      history_figure(),
+  };
+  return kinds;
+}
+
+const FigureKind& find_figure_kind(const std::string& name) {
+  std::vector<std::string> names;
+  for (const FigureKind& kind : figure_kinds()) {
+    if (kind.name == name) return kind;
+    names.push_back(kind.name);
+  }
+  throw ConfigError(fmt::format("unknown figure '{}'{}; there are {}",
+                                name,
+                                did_you_mean(name, names),
+                                fmt::join(names, ", ")));
+}
+
+bool can_draw(const FigureKind& kind, const io::ResultReader& result) {
+  return std::all_of(kind.needs.begin(), kind.needs.end(), [&](const VariableName& variable) {
+    return result.find(variable.group, variable.name) != nullptr;
+  });
+}
+
+std::vector<std::string> drawable_figures(const io::ResultReader& result) {
+  std::vector<std::string> names;
+  for (const FigureKind& kind : figure_kinds()) {
+    if (can_draw(kind, result)) names.push_back(kind.name);
+  }
+  return names;
+}
+
+plot::Figure draw_figure(const FigureKind& kind,
+                         std::span<const Source> sources,
+                         const FigureRequest& request) {
+  if (sources.empty()) throw PreconditionError("draw_figure: needs at least one source");
+  require_suitable(kind, sources.size(), request);
+  for (const Source& source : sources) require_data(kind, *source.result);
+  plot::Figure figure = kind.draw(sources, request);
+  if (!request.title.empty()) figure.title = request.title;
+  if (request.width > 0) figure.width = request.width;
+  if (request.height > 0) figure.height = request.height;
+  for (plot::Panel& panel : figure.panels) {
+    if (request.x_scale) panel.x.scale = *request.x_scale;
+    if (request.y_scale) panel.y.scale = *request.y_scale;
+  }
+  return figure;
+}
+
+}  // namespace hesscope::figures

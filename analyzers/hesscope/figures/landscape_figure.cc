@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <hesscope/core/error.h>
+#include <hesscope/figures/figure_data.h>
+#include <hesscope/figures/landscape_figure.h>
+
+namespace hesscope::figures {
+namespace {
+
+const char* const kGroup = "landscape";
+
+struct Shown {
+  const char* name;
+  const char* words;
+};
+
+constexpr Shown kShown[] = {
+    {"loss", "loss"},
+    {"gradient_norm", "gradient norm"},
+    {"lambda_min", "\u03bb_{min}"},
+    {"lambda_max", "\u03bb_{max}"},
+    {"index", "negative eigenvalues"},
+};
+
+const Shown& shown(const std::string& quantity) {
+  for (const Shown& candidate : kShown) {
+    if (quantity == candidate.name) return candidate;
+  }
+  return kShown[0];
+}
+
+plot::Grid read_grid(const Source& source, const Shown& quantity) {
+  const io::ResultReader& result = *source.result;
+  if (result.find(kGroup, quantity.name) == nullptr) {
+    throw InputError(
+        fmt::format("{}: has no /landscape/{}; `hesscope landscape --curvature` stores it",
+                    result.path().string(),
+                    quantity.name));
+  }
+  plot::Grid grid;
+  grid.x = read_rows(result, kGroup, "alpha", 1).values;
+  grid.y = read_rows(result, kGroup, "beta", 1).values;
+  grid.values = read_rows(result, kGroup, quantity.name, 2).values;
+  if (grid.values.size() != grid.x.size() * grid.y.size()) {
+    throw InputError(fmt::format("{}: /landscape/{} does not lie over (beta, alpha)",
+                                 result.path().string(),
+                                 quantity.name));
+  }
+  return grid;
+}
+
+// Logarithmic for what spans decades; signed, around a middle, where there are both signs.
+plot::ColourBar colours_for(const std::vector<double>& values, const Shown& quantity) {
+  plot::ColourBar bar;
+  bar.label = quantity.words;
+  double lower = std::numeric_limits<double>::infinity();
+  double upper = -lower;
+  double smallest = lower;
+  for (const double value : values) {
+    if (!std::isfinite(value)) continue;
+    lower = std::min(lower, value);
+    upper = std::max(upper, value);
+    if (value != 0) smallest = std::min(smallest, std::abs(value));
+  }
+  constexpr double kLogFrom = 30;
+  constexpr double kSignedLogFrom = 1000;
+  const double largest = std::max(-lower, upper);
+  if (lower > 0 && upper / lower > kLogFrom) {
+    bar.scale = plot::ScaleKind::kLog;
+  } else if (lower <= 0 && largest / smallest > kSignedLogFrom) {
+    bar.scale = plot::ScaleKind::kSignedLog;
+    bar.threshold = largest / kSignedLogFrom;
+  }
+  if (lower < 0 && upper > 0) {
+    bar.map = plot::ColourMap::kDiverging;
+    bar.symmetric = true;
+  }
+  return bar;
+}
+
+void add_trajectory(plot::Panel& panel, const Source& source) {
+  const io::ResultReader& result = *source.result;
+  if (result.find(kGroup, "trajectory_alpha") == nullptr ||
+      result.find(kGroup, "trajectory_beta") == nullptr) {
+    return;
+  }
+  plot::Line path;
+  path.x = read_rows(result, kGroup, "trajectory_alpha", 1).values;
+  path.y = read_rows(result, kGroup, "trajectory_beta", 1).values;
+  if (path.y.size() != path.x.size() || path.x.size() < 2) return;
+  plot::Line halo = path;
+  halo.colour = plot::Colour{255, 255, 255};
+  halo.width = 2.6;
+  path.colour = plot::kInk;
+  path.width = 1.1;
+  path.markers = path.x.size() <= 60;
+  panel.series.emplace_back(std::move(halo));
+  panel.series.emplace_back(std::move(path));
+  if (result.find(kGroup, "trajectory_step") == nullptr) return;
+  const std::vector<double> steps = read_rows(result, kGroup, "trajectory_step", 1).values;
+  if (!steps.empty() && std::isfinite(steps.front()) && std::isfinite(steps.back())) {
+    panel.note = fmt::format("trajectory: steps {} to {}", steps.front(), steps.back());
+  }
+}
+
+plot::Panel plane_panel(const Source& source, plot::Grid grid, const Shown& quantity) {
+  plot::Panel panel;
+  panel.x.label = "\u03b1, along direction 1";
+  panel.y.label = "\u03b2, along direction 2";
+  panel.colour_bar = colours_for(grid.values, quantity);
+  // The plane is the grid, wherever the trajectory goes.
+  panel.x.lower = grid.x.front();
+  panel.x.upper = grid.x.back();
+  panel.y.lower = grid.y.front();
+  panel.y.upper = grid.y.back();
+  if (std::string(quantity.name) == "index") {
+    panel.colour_bar->whole_numbers = true;
+    panel.series.push_back(plot::HeatMap{.grid = std::move(grid)});
+  } else {
+    panel.series.push_back(plot::FilledContours{.grid = std::move(grid)});
+  }
+  add_trajectory(panel, source);
+  return panel;
+}
+
+plot::Figure draw(std::span<const Source> sources, const FigureRequest& request) {
+  const Shown& quantity = shown(request.quantity);
+  plot::Panel panel;
+  panel.y.label = quantity.words;
+  std::vector<double> all;
+  for (const Source& source : sources) {
+    plot::Grid grid = read_grid(source, quantity);
+    const bool is_line = grid.x.size() == 1 || grid.y.size() == 1;
+    if (!is_line) {
+      if (sources.size() > 1) {
+        throw ConfigError(fmt::format(
+            "{}: is a plane; the figure 'landscape' lays lines over one another, not planes",
+            source.result->path().string()));
+      }
+      if (request.x_scale || request.y_scale) {
+        throw ConfigError("the figure 'landscape' of a plane has fixed scales");
+      }
+      panel = plane_panel(source, std::move(grid), quantity);
+      break;
+    }
+    const bool is_along_beta = grid.x.size() == 1 && grid.y.size() > 1;
+    plot::Line line;
+    line.x = is_along_beta ? grid.y : grid.x;
+    line.y = grid.values;
+    if (sources.size() > 1) line.label = source.label;
+    all.insert(all.end(), line.y.begin(), line.y.end());
+    panel.x.label = is_along_beta ? "\u03b2, along direction 2" : "\u03b1, along direction 1";
+    panel.series.push_back(std::move(line));
+  }
+  if (!all.empty()) {
+    const plot::ColourBar bar = colours_for(all, quantity);
+    panel.y.scale = bar.scale;
+    panel.y.threshold = bar.threshold;
+  }
+  return {.title = {},
+          .description = fmt::format("The loss landscape around a checkpoint: {}", quantity.words),
+          .panels = {std::move(panel)}};
+}
+
+}  // namespace
+
+FigureKind landscape_figure() {
+  FigureKind kind{.name = "landscape",
+                  .summary = "a plane as filled contours with the trajectory, a line as a curve",
+                  .needs = {{"landscape", "alpha"}, {"landscape", "beta"}, {"landscape", "loss"}},
+                  .made_by = "hesscope landscape",
+                  .takes_several = true,
+                  .has_free_scales = true,
+                  .draw = draw};
+  for (const Shown& quantity : kShown) kind.quantities.emplace_back(quantity.name);
+  return kind;
+}
+
+}  // namespace hesscope::figures

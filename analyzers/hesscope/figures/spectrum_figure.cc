@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+
+#include <hesscope/figures/figure_data.h>
+#include <hesscope/figures/spectrum_figure.h>
+
+namespace hesscope::figures {
+namespace {
+
+// At most so many checkpoints, evenly spread, the last among them.
+std::vector<std::size_t> chosen_few(std::size_t count) {
+  constexpr std::size_t kMost = 8;
+  std::vector<std::size_t> chosen;
+  const std::size_t kept = std::min(count, kMost);
+  for (std::size_t k = 0; k < kept; ++k) {
+    chosen.push_back(kept == 1 ? count - 1 : k * (count - 1) / (kept - 1));
+  }
+  return chosen;
+}
+
+plot::Figure draw(std::span<const Source> sources, const FigureRequest& request) {
+  plot::Panel panel;
+  panel.x = {.label = "rank, from the smallest", .whole_numbers = true};
+  panel.y = {.label = "eigenvalue of the Hessian", .scale = plot::ScaleKind::kSignedLog};
+  std::vector<double> all;
+  double band = 0;
+  const bool is_one = sources.size() == 1 && !request.step;
+  for (const Source& source : sources) {
+    const Checkpoints checkpoints = read_checkpoints(source);
+    const Rows rows = read_rows(*source.result, "spectrum", "eigenvalues", 2);
+    const std::vector<double> bands =
+        read_column(*source.result, "spectrum", "rounding_band", checkpoints.size());
+    const std::vector<std::size_t> chosen =
+        is_one ? chosen_few(std::min(rows.count, checkpoints.size()))
+               : std::vector{chosen_checkpoint(source, checkpoints, request)};
+    for (std::size_t k = 0; k < chosen.size(); ++k) {
+      plot::Line line;
+      line.y = rows.row(chosen[k]);
+      for (std::size_t r = 0; r < line.y.size(); ++r) line.x.push_back(static_cast<double>(r));
+      line.label = is_one ? checkpoints.name_of(chosen[k]) : source.label;
+      if (is_one && chosen.size() > 1) {
+        // Short of yellow, which a line cannot have.
+        line.colour =
+            plot::colour_at(plot::ColourMap::kViridis,
+                            0.88 * static_cast<double>(k) / static_cast<double>(chosen.size() - 1));
+      }
+      all.insert(all.end(), line.y.begin(), line.y.end());
+      band = std::max(band, bands[chosen[k]] >= 0 ? bands[chosen[k]] : 0);
+      panel.series.push_back(std::move(line));
+    }
+  }
+  panel.y.threshold = signed_threshold(all, band);
+  panel.series.insert(panel.series.begin(), plot::Reference{.dash = plot::Dash::kSolid});
+  return {.title = {},
+          .description =
+              "Eigenvalues of the Hessian by rank, on a scale that is logarithmic on "
+              "both sides of zero",
+          .panels = {std::move(panel)}};
+}
+
+}  // namespace
+
+FigureKind spectrum_figure() {
+  return {.name = "spectrum",
+          .summary = "eigenvalues by rank; of several results, those of their last checkpoints",
+          .needs = {{"", "step"}, {"spectrum", "eigenvalues"}, {"spectrum", "rounding_band"}},
+          .made_by = "hesscope analyze --only spectrum",
+          .takes_several = true,
+          .has_free_scales = true,
+          .has_step = true,
+          .draw = draw};
+}
+
+}  // namespace hesscope::figures

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "plot.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <hesscope/core/error.h>
+#include <hesscope/figures/figure_registry.h>
+#include <hesscope/io/atomic_file.h>
+#include <hesscope/io/result_reader.h>
+#include <hesscope/plot/svg.h>
+
+#include "json_document.h"
+#include "table.h"
+
+namespace hesscope::cli {
+namespace {
+
+const char* const kAuto = "auto";
+const std::vector<std::string> kScales = {kAuto, "linear", "log", "signed-log"};
+
+std::optional<plot::ScaleKind> parse_scale(const std::string& name) {
+  if (name == "linear") return plot::ScaleKind::kLinear;
+  if (name == "log") return plot::ScaleKind::kLog;
+  if (name == "signed-log") return plot::ScaleKind::kSignedLog;
+  return std::nullopt;
+}
+
+SettingKey whole_number(const std::string& name,
+                        std::int64_t minimum,
+                        std::int64_t maximum,
+                        const std::string& meaning) {
+  return {.name = name,
+          .type = SettingKey::Type::kInteger,
+          .meaning = meaning,
+          .minimum = minimum,
+          .maximum = maximum};
+}
+
+// What a file is called in legends: its name, with its folder where names are the same.
+std::vector<std::string> default_labels(const std::vector<std::string>& files) {
+  std::vector<std::string> labels;
+  for (const std::string& file : files)
+    labels.push_back(std::filesystem::path(file).stem().string());
+  std::vector<std::string> sorted = labels;
+  std::sort(sorted.begin(), sorted.end());
+  if (std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end()) return labels;
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    const std::filesystem::path path(files[i]);
+    labels[i] = (path.parent_path().filename() / path.stem()).string();
+  }
+  return labels;
+}
+
+class PlotCommand final : public Command {
+ public:
+  std::string name() const override { return "plot"; }
+
+  std::string summary() const override { return "A figure for a paper, as SVG"; }
+
+  std::vector<std::string> examples() const override {
+    return {
+        "hesscope plot result.h5 --list",
+        "hesscope plot result.h5 --figure eigenvalues -o eigenvalues.svg",
+        "hesscope plot sgdm.h5 adam.h5 --figure condition --label SGDM --label Adam -o kappa.svg",
+        "hesscope plot landscape.h5 --figure landscape --quantity lambda_max -o surface.svg",
+    };
+  }
+
+  void declare(OptionTable& options) override {
+    std::string help = "What to draw:";
+    bool is_first = true;
+    for (const figures::FigureKind& kind : figures::figure_kinds()) {
+      help += fmt::format("{} {}: {}", is_first ? "" : ";", kind.name, kind.summary);
+      is_first = false;
+    }
+    options.positionals("RESULT", results_, "Result files, to be laid over one another");
+    options.text("--figure", figure_, "NAME", help);
+    options.flag("--list", list_, "Print which figures the results have the data for");
+    options.text("-o,--output", output_, "FILE", "SVG file to write");
+    options.repeated(
+        "--label", labels_, "TEXT", "What a result is called, in the order of the results");
+    options.text("--quantity", quantity_, "NAME", "Which of a figure's quantities to show");
+    options.setting(
+        whole_number("step", 0, INT64_MAX, "the checkpoint to show (default: the last)"), numbers_);
+    options.text("--title", title_, "TEXT", "A title; ^{...} and _{...} raise and lower");
+    options.choice("--x-scale", x_scale_, kScales, "Scale of the horizontal axes");
+    options.choice("--y-scale", y_scale_, kScales, "Scale of the vertical axes");
+    options.setting(whole_number("width", 60, 5000, "width in points, 72 to the inch"), numbers_);
+    options.setting(whole_number("height", 60, 5000, "height in points, 72 to the inch"), numbers_);
+    options.flag("--force", force_, "Replace an existing file");
+    options.flag("--json", json_, "Print one JSON document on stdout");
+    options.flag("-q,--quiet", quiet_, "Print nothing");
+  }
+
+  ExitCode run() override {
+    require_consistent();
+    std::vector<io::ResultReader> readers;
+    readers.reserve(results_.size());
+    std::error_code none;
+    for (const std::string& file : results_) {
+      if (std::filesystem::exists(file, none) && !io::is_result_file(file)) {
+        throw InputError(fmt::format("{}: is not a hesscope result", file));
+      }
+      readers.emplace_back(file);
+    }
+    if (list_) {
+      print_list(readers);
+    } else {
+      draw(readers);
+    }
+    return ExitCode::kDone;
+  }
+
+ private:
+  void require_consistent() const {
+    if (!labels_.empty() && labels_.size() != results_.size()) {
+      throw ConfigError(
+          fmt::format("'--label' must be given once for each of the {} results, got {}",
+                      results_.size(),
+                      labels_.size()));
+    }
+    if (list_) return;
+    if (figure_.empty()) throw ConfigError("'--figure' is missing; --list names those there are");
+    if (output_.empty()) throw ConfigError("'--output' is missing");
+    if (std::filesystem::path(output_).extension() != ".svg") {
+      throw ConfigError(fmt::format(
+          "{}: figures are SVG: the output must end in .svg; rsvg-convert and inkscape turn it "
+          "into PDF or PNG",
+          output_));
+    }
+    for (const std::string& file : results_) {
+      std::error_code none;
+      if (std::filesystem::equivalent(file, output_, none)) {
+        throw ConfigError(fmt::format("{}: the output is a result itself; name another", output_));
+      }
+    }
+  }
+
+  std::int64_t number(const char* key, std::int64_t fallback) const {
+    const auto found = numbers_.find(key);
+    return found == numbers_.end() ? fallback : std::get<std::int64_t>(found->second);
+  }
+
+  void draw(const std::vector<io::ResultReader>& readers) const {
+    const figures::FigureKind& kind = figures::find_figure_kind(figure_);
+    const std::vector<std::string> labels = labels_.empty() ? default_labels(results_) : labels_;
+    std::vector<figures::Source> sources;
+    for (std::size_t i = 0; i < readers.size(); ++i) sources.push_back({&readers[i], labels[i]});
+    figures::FigureRequest request;
+    request.quantity = quantity_;
+    if (numbers_.contains("step")) request.step = number("step", 0);
+    request.x_scale = parse_scale(x_scale_);
+    request.y_scale = parse_scale(y_scale_);
+    request.title = title_;
+    request.width = static_cast<double>(number("width", 0));
+    request.height = static_cast<double>(number("height", 0));
+    io::write_whole(output_, plot::to_svg(figures::draw_figure(kind, sources, request)), force_);
+    if (json_) {
+      Json document;
+      document["command"] = "plot";
+      document["results"] = results_;
+      document["figure"] = kind.name;
+      document["output"] = output_;
+      print_json(document);
+    } else if (!quiet_) {
+      fmt::print("written to {}\n", output_);
+    }
+  }
+
+  void print_list(const std::vector<io::ResultReader>& readers) const {
+    Json figures = Json::array();
+    std::vector<std::vector<std::string>> there = {{"figure", "shows", "quantities"}};
+    std::vector<std::vector<std::string>> missing = {{"not in the data", "stored by"}};
+    for (const figures::FigureKind& kind : figures::figure_kinds()) {
+      const bool has_data =
+          std::all_of(readers.begin(), readers.end(), [&](const io::ResultReader& reader) {
+            return figures::can_draw(kind, reader);
+          });
+      figures.push_back({{"name", kind.name},
+                         {"summary", kind.summary},
+                         {"has_data", has_data},
+                         {"takes_several", kind.takes_several},
+                         {"quantities", kind.quantities},
+                         {"made_by", kind.made_by}});
+      if (has_data) {
+        there.push_back(
+            {kind.name, kind.summary, fmt::format("{}", fmt::join(kind.quantities, ", "))});
+      } else {
+        missing.push_back({kind.name, kind.made_by});
+      }
+    }
+    if (json_) {
+      print_json({{"command", "plot"}, {"results", results_}, {"figures", figures}});
+    } else if (!quiet_) {
+      if (there.size() > 1) fmt::print("{}", table_text(there, 3));
+      if (there.size() > 1 && missing.size() > 1) fmt::print("\n");
+      if (missing.size() > 1) fmt::print("{}", table_text(missing, 2));
+    }
+  }
+
+  std::vector<std::string> results_;
+  std::string figure_;
+  std::string output_;
+  std::vector<std::string> labels_;
+  std::string quantity_;
+  std::string title_;
+  std::string x_scale_ = kAuto;
+  std::string y_scale_ = kAuto;
+  std::map<std::string, SettingValue> numbers_;
+  bool list_ = false;
+  bool force_ = false;
+  bool json_ = false;
+  bool quiet_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_plot_command() { return std::make_unique<PlotCommand>(); }
+
+}  // namespace hesscope::cli

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <cmath>
+#include <limits>
+#include <random>
+#include <regex>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <hesscope/plot/svg.h>
+
+#include "support/refusal.h"
+
+namespace hesscope::plot {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+const double kNan = std::nan("");
+const double kInf = std::numeric_limits<double>::infinity();
+
+// All x and y of the elements of a document: of shapes, texts and the points of paths.
+struct Places {
+  std::vector<double> x;
+  std::vector<double> y;
+};
+
+Places places_in(const std::string& svg) {
+  Places found;
+  static const std::regex pair(R"re([ML](-?[0-9.]+),(-?[0-9.]+))re");
+  static const std::regex attribute(R"re( (x|y|cx|cy)="(-?[0-9.]+)")re");
+  static const std::regex rect(
+      R"re(<rect x="([0-9.]+)" y="([0-9.]+)" width="([0-9.]+)" height="([0-9.]+)")re");
+  const auto each = [&](const std::regex& pattern, const auto& take) {
+    for (std::sregex_iterator it(svg.begin(), svg.end(), pattern), end; it != end; ++it) take(*it);
+  };
+  each(pair, [&](const std::smatch& m) {
+    found.x.push_back(std::stod(m[1]));
+    found.y.push_back(std::stod(m[2]));
+  });
+  each(attribute, [&](const std::smatch& m) {
+    const bool is_x = m[1] == "x" || m[1] == "cx";
+    (is_x ? found.x : found.y).push_back(std::stod(m[2]));
+  });
+  each(rect, [&](const std::smatch& m) {
+    found.x.push_back(std::stod(m[1]) + std::stod(m[3]));
+    found.y.push_back(std::stod(m[2]) + std::stod(m[4]));
+  });
+  return found;
+}
+
+// No NaN, nothing infinite, nothing outside of the canvas.
+void expect_within(const std::string& svg, double width, double height) {
+  EXPECT_THAT(svg, Not(HasSubstr("nan")));
+  EXPECT_THAT(svg, Not(HasSubstr("inf")));
+  const Places places = places_in(svg);
+  EXPECT_GT(places.x.size(), 4U);
+  for (const double x : places.x) ASSERT_TRUE(x >= 0 && x <= width + 0.01) << x;
+  for (const double y : places.y) ASSERT_TRUE(y >= 0 && y <= height + 0.01) << y;
+}
+
+Figure figure_of(Panel panel) {
+  return {.panels = {std::move(panel)}, .width = 300, .height = 200};
+}
+
+TEST(Svg, OfATinyFigureIsExactlyThis) {
+  Panel panel;
+  panel.title = "A < B";
+  panel.x.label = "x";
+  panel.y.label = "y^{2}";
+  panel.series.push_back(Line{.x = {0, 1, 2, 3}, .y = {0, 1, kNan, 9}, .label = "f"});
+  Figure figure{.description = "Squares", .panels = {panel}, .width = 120, .height = 90};
+  EXPECT_EQ(to_svg(figure), R"svg(GOLDEN)svg");
+}
+
+TEST(Svg, IsTheSameEveryTime) {
+  Panel panel;
+  panel.series.push_back(Line{.x = {0, 1, 2}, .y = {0.1, 0.7, 1e-3}, .label = "a"});
+  EXPECT_EQ(to_svg(figure_of(panel)), to_svg(figure_of(panel)));
+}
+
+TEST(Svg, LeavesGapsWhereValuesAreMissing) {
+  Panel panel;
+  panel.y.scale = ScaleKind::kLog;
+  panel.series.push_back(
+      Line{.x = {0, 1, 2, 3, 4, 5, 6}, .y = {1, 2, kNan, 3, 4, 0, 5}, .label = "a"});
+  const std::string svg = to_svg(figure_of(panel));
+  const std::size_t line = svg.find("class=\"line\"");
+  const std::string path = svg.substr(svg.find("d=\"", line), svg.find("fill", line) - line);
+  EXPECT_EQ(std::count(path.begin(), path.begin() + static_cast<int>(path.find('"', 3)), 'M'), 2);
+  EXPECT_THAT(svg, HasSubstr("1 value missing, 1 value \u2264 0 not shown"));
+  EXPECT_THAT(svg.substr(line), HasSubstr("<circle"));  // the lone last point
+}
+
+TEST(Svg, SaysWhatIsEmpty) {
+  Panel nothing;
+  nothing.series.push_back(Line{.x = {1, 2}, .y = {kNan, kInf}, .label = "a"});
+  EXPECT_THAT(to_svg(figure_of(nothing)), HasSubstr("no values to show"));
+  EXPECT_THAT(to_svg(figure_of({})), HasSubstr("no values to show"));
+  Panel half = nothing;
+  half.series.push_back(Line{.x = {1, 2}, .y = {3, 4}, .label = "b"});
+  EXPECT_THAT(to_svg(figure_of(half)), HasSubstr("a (no values)"));
+  Panel field;
+  field.colour_bar = ColourBar{};
+  field.series.push_back(HeatMap{.grid = {{0, 1}, {0}, {kNan, kNan}}});
+  EXPECT_THAT(to_svg(figure_of(field)), HasSubstr("no values to show"));
+}
+
+TEST(Svg, EscapesText) {
+  Panel panel;
+  panel.title = "<script>";
+  panel.series.push_back(Line{.x = {1, 2}, .y = {3, 4}, .label = "a&b\"\xff"});
+  const std::string svg = to_svg(figure_of(panel));
+  EXPECT_THAT(svg, Not(HasSubstr("<script>")));
+  EXPECT_THAT(svg, HasSubstr("a&amp;b&quot;\ufffd"));
+}
+
+TEST(Svg, HasNoIdsAndLoadsNothing) {
+  Panel panel;
+  panel.colour_bar = ColourBar{};
+  panel.series.push_back(FilledContours{.grid = {{0, 1}, {0, 1}, {0, 1, 2, 3}}});
+  const std::string svg = to_svg(figure_of(panel));
+  for (const char* word : {" id=", "href", "url(", "<style", "<script", "<image"}) {
+    EXPECT_THAT(svg, Not(HasSubstr(word)));
+  }
+}
+
+// Heavy lines cost what can be seen of them.
+TEST(Svg, OfAHeavyLineIsSmall) {
+  Line line;
+  for (int i = 0; i < 200'000; ++i) {
+    line.x.push_back(i);
+    line.y.push_back(std::sin(i * 0.731));
+  }
+  Panel panel;
+  panel.series.push_back(line);
+  EXPECT_LT(to_svg(figure_of(panel)).size(), 60'000U);
+}
+
+double awkward(std::mt19937& engine) {
+  static const std::vector<double> all = {
+      kNan, kInf, -kInf, 0.0, -1.0, 1.0, 1e308, -1e308, 1e-308, 5e-324, 3e-17, 1e9, 1 + 1e-15};
+  if (engine() % 3 == 0) return all[engine() % all.size()];
+  return std::ldexp(static_cast<double>(engine()) - 2e9, static_cast<int>(engine() % 60) - 40);
+}
+
+std::vector<double> awkward_list(std::mt19937& engine, std::size_t count) {
+  std::vector<double> list;
+  for (std::size_t i = 0; i < count; ++i) list.push_back(awkward(engine));
+  return list;
+}
+
+// Random figures of awkward numbers: whatever is drawn is finite and on the canvas.
+TEST(Svg, DrawsNothingOutsideOfTheCanvas) {
+  constexpr int kFigures = 300;
+  for (unsigned seed = 0; seed < kFigures; ++seed) {
+    SCOPED_TRACE(seed);
+    std::mt19937 engine(seed);
+    Panel panel;
+    panel.title = "t";
+    panel.x = {.label = "x", .scale = static_cast<ScaleKind>(engine() % 3)};
+    panel.y = {.label = "y", .scale = static_cast<ScaleKind>(engine() % 3)};
+    panel.x.reversed = engine() % 4 == 0;
+    if (engine() % 4 == 0) panel.x.lower = 0.5;
+    if (engine() % 4 == 0) panel.y.upper = 2;
+    panel.legend = static_cast<Legend>(engine() % 3);
+    panel.colour_bar = ColourBar{.label = "c",
+                                 .scale = static_cast<ScaleKind>(engine() % 3),
+                                 .map = static_cast<ColourMap>(engine() % 2),
+                                 .symmetric = engine() % 2 == 0};
+    const std::size_t n = engine() % 30;
+    const auto list = [&] { return awkward_list(engine, n); };
+    switch (engine() % 4) {
+      case 0:
+        panel.series.push_back(Line{.x = list(), .y = list(), .label = "l", .steps = true});
+        panel.series.push_back(Band{.x = list(), .low = list(), .high = list(), .label = "b"});
+        break;
+      case 1:
+        panel.series.push_back(Scatter{.x = list(), .y = list(), .values = list(), .label = "s"});
+        break;
+      case 2: {
+        std::vector<double> edges;
+        for (std::size_t i = 0; i <= n; ++i) edges.push_back(0.1 + static_cast<double>(i));
+        panel.series.push_back(Bars{.edges = edges, .heights = list(), .label = "h"});
+        break;
+      }
+      default: {
+        Grid grid{{1, 2, 5, 7}, {0.5, 3, 4}, awkward_list(engine, 12)};
+        panel.colour_bar->symmetric &= panel.colour_bar->scale != ScaleKind::kLog;
+        if (engine() % 2 == 0) {
+          panel.series.push_back(HeatMap{.grid = grid, .numbers = true});
+        } else {
+          panel.series.push_back(FilledContours{.grid = grid});
+        }
+        panel.series.push_back(ContourLines{.grid = grid, .levels = {0, 1, kNan}});
+      }
+    }
+    for (const auto kind :
+         {Reference::Kind::kHorizontal, Reference::Kind::kVertical, Reference::Kind::kSloped}) {
+      panel.series.push_back(
+          Reference{.kind = kind, .intercept = awkward(engine), .slope = awkward(engine)});
+    }
+    expect_within(to_svg(figure_of(panel)), 300, 200);
+    if (testing::Test::HasFatalFailure()) return;
+  }
+}
+
+TEST(Svg, RefusesWhatDoesNotFit) {
+  const auto refuses = [](Series series, const std::string& message) {
+    Panel panel;
+    panel.series.push_back(std::move(series));
+    test::expect_refusal([&] { to_svg(figure_of(panel)); }, message);
+  };
+  refuses(Line{.x = {1, 2}, .y = {1}}, "panel 0, series 0: y must have 2 entries");
+  refuses(Band{.x = {1, 2}, .low = {1, 2}, .high = {1}}, "high must have 2 entries");
+  refuses(Bars{.edges = {1, 2}, .heights = {1, 2}}, "one more edge than heights, got 2 and 2");
+  refuses(HeatMap{.grid = {{1, 2}, {1}, {1}}}, "must have 2 values, got 1");
+  refuses(HeatMap{.grid = {{2, 1}, {1}, {1, 2}}}, "must ascend");
+  refuses(HeatMap{.grid = {{1, 2}, {1}, {1, 2}}}, "needs a colour bar");
+  refuses(Scatter{.x = {1}, .y = {1}, .values = {1}}, "need a colour bar");
+  test::expect_refusal([] { to_svg({}); }, "has no panels");
+  Panel panel;
+  panel.y = {.lower = 3.0, .upper = 2.0};
+  test::expect_refusal([&] { to_svg(figure_of(panel)); }, "from 3 to 2");
+  panel.y = {.label = "y"};
+  test::expect_refusal([&] { to_svg({.panels = {panel}, .width = 40, .height = 30}); }, "too few");
+  test::expect_refusal([&] { to_svg({.panels = {panel}, .width = kNan, .height = 1e9}); },
+                       "at most");
+}
+
+}  // namespace
+}  // namespace hesscope::plot
