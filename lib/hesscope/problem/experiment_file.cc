@@ -6,7 +6,6 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <hesscope/core/error.h>
 #include <hesscope/models/model_registry.h>
@@ -58,13 +57,7 @@ const Kind& take_kind(TomlTable& table,
                       const std::string& key,
                       const std::string& context,
                       std::span<const Kind> kinds) {
-  const std::vector<std::string> names = names_of(kinds);
-  const SettingKey declaration = {
-      .name = key, .meaning = fmt::format("one of {}", fmt::join(names, ", ")), .choices = names};
-  const std::string name =
-      Settings::checked(table.take(key), std::span(&declaration, 1), context, table.locations)
-          .text(key);
-  table.locations.erase(key);
+  const std::string name = detail::take_kind(table, context, names_of(kinds), key);
   return *std::find_if(
       kinds.begin(), kinds.end(), [&](const Kind& kind) { return kind.name == name; });
 }

@@ -90,10 +90,24 @@ const std::string& TomlTable::place(const std::string& key) const {
   return found == locations.end() ? place() : found->second;
 }
 
-std::map<std::string, SettingValue> TomlTable::take(const std::string& key) {
+void require_single_values(const TomlTable& table, const std::string& context) {
+  for (const auto& [key, place] : table.locations) {
+    if (key.empty() || table.values.contains(key)) continue;
+    throw ConfigError(fmt::format("{}: '{}' in {} must be a single value", place, key, context));
+  }
+}
+
+std::string take_kind(TomlTable& table,
+                      const std::string& context,
+                      const std::vector<std::string>& names,
+                      const std::string& key) {
+  const std::vector<SettingKey> keys = {
+      {.name = key, .meaning = fmt::format("one of {}", fmt::join(names, ", ")), .choices = names}};
   std::map<std::string, SettingValue> taken;
-  if (auto node = values.extract(key)) taken.insert(std::move(node));
-  return taken;
+  if (auto node = table.values.extract(key)) taken.insert(std::move(node));
+  const std::string kind = Settings::checked(taken, keys, context, table.locations).text(key);
+  table.locations.erase(key);
+  return kind;
 }
 
 TomlTable read_toml(const std::filesystem::path& path, const std::string& what) {

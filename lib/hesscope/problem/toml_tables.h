@@ -26,14 +26,21 @@ struct TomlTable {
 
   /// The place of a key, or of the table where it is not there.
   const std::string& place(const std::string& key) const;
-
-  /// Removes and returns a value. Nothing where it is not there.
-  std::map<std::string, SettingValue> take(const std::string& key);
 };
 
 /// Reads a file; `what` is what messages call it: "problem file".
 /// @throws ConfigError naming file and line.
 TomlTable read_toml(const std::filesystem::path& path, const std::string& what);
+
+/// @throws ConfigError "FILE:LINE: ..." for a list, a table or a date in the table.
+void require_single_values(const TomlTable& table, const std::string& context);
+
+/// Removes the key that says which one of `names` a table is about, and returns what it says.
+/// @throws ConfigError where it is missing or says something else.
+std::string take_kind(TomlTable& table,
+                      const std::string& context,
+                      const std::vector<std::string>& names,
+                      const std::string& key = "kind");
 
 /// The table's values checked against a declaration (Settings::checked). Lists and tables in it
 /// must be among `other_keys`.
