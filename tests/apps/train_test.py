@@ -199,6 +199,17 @@ class Files(Trained):
                          (self.folder / "out/sgdm/seed-8/step-000000.h5").read_bytes())
         self.assertNotEqual(loss[0], loss[-1])
 
+    def test_are_what_an_analysis_takes(self):
+        self.train("out", "--run", "adam", "--seed", 3)
+        done = self.run_program("analyze", "out", "--problem", "out/problem.toml", "-o", "analysis.h5", "--quiet",
+                                "--only", "condition")
+        self.assertEqual(done.returncode, DONE, done.stderr)
+        with h5py.File(self.folder / "analysis.h5") as analysis, h5py.File(self.folder / "out/history.h5") as history:
+            np.testing.assert_array_equal(analysis["step"], [0, 20, 40, 60])
+            self.assertEqual(analysis["loss"][0], history["loss"][0])
+            self.assertEqual(analysis["loss"][3], history["loss"][-1])
+            self.assertEqual(analysis["gradient_norm"][3], history["gradient_norm"][-1])
+
     def test_without_reproducible_times_hold_seconds(self):
         environment = {k: v for k, v in os.environ.items() if k != "SOURCE_DATE_EPOCH"}
         (self.folder / "experiment.toml").write_text(EXPERIMENT)
