@@ -69,11 +69,42 @@ Figure figure_of(Panel panel) {
 TEST(Svg, OfATinyFigureIsExactlyThis) {
   Panel panel;
   panel.title = "A < B";
-  panel.x.label = "x";
-  panel.y.label = "y^{2}";
+  panel.x = {.label = "x", .lower = 0.0, .upper = 4.0};
+  panel.y = {.label = "y^{2}", .lower = 0.0, .upper = 10.0};
   panel.series.push_back(Line{.x = {0, 1, 2, 3}, .y = {0, 1, kNan, 9}, .label = "f"});
   Figure figure{.description = "Squares", .panels = {panel}, .width = 120, .height = 90};
-  EXPECT_EQ(to_svg(figure), R"svg(GOLDEN)svg");
+  EXPECT_EQ(to_svg(figure), R"svg(<?xml version="1.0" encoding="UTF-8"?>
+<svg xmlns="http://www.w3.org/2000/svg" width="120pt" height="90pt" viewBox="0 0 120 90" role="img" font-family="Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif">
+<title>A &lt; B</title>
+<desc>Squares</desc>
+<rect x="0" y="0" width="120" height="90" fill="#ffffff"/>
+<g class="panel" data-left="31" data-top="29.5" data-width="76.75" data-height="31.5" data-x-scale="linear" data-x-lower="0" data-x-upper="4" data-y-scale="linear" data-y-lower="0" data-y-upper="10">
+<path d="M31,29.5L31,61M69.38,29.5L69.38,61M107.75,29.5L107.75,61M31,61L107.75,61M31,45.25L107.75,45.25M31,29.5L107.75,29.5" fill="none" stroke="#e6e6e6" stroke-width="0.4" stroke-linejoin="round"/>
+<g class="line" data-label="f">
+<path d="M31,61L50.19,57.85" fill="none" stroke="#0072b2" stroke-width="1.25" stroke-linejoin="round"/>
+<circle cx="88.56" cy="32.65" r="1" fill="#0072b2"/>
+</g>
+<g class="axes">
+<path d="M31,29.5L31,61L107.75,61" fill="none" stroke="#222222" stroke-width="0.6" stroke-linejoin="round"/>
+<path d="M31,61L31,64M69.38,61L69.38,64M107.75,61L107.75,64" fill="none" stroke="#222222" stroke-width="0.6" stroke-linejoin="round"/>
+<text x="31" y="72.62" font-size="7.5" fill="#222222" text-anchor="middle">0</text>
+<text x="69.38" y="72.62" font-size="7.5" fill="#222222" text-anchor="middle">2</text>
+<text x="107.75" y="72.62" font-size="7.5" fill="#222222" text-anchor="middle">4</text>
+<text x="69.38" y="83.88" font-size="8.5" fill="#222222" text-anchor="middle">x</text>
+<path d="M28,61L31,61M28,45.25L31,45.25M28,29.5L31,29.5" fill="none" stroke="#222222" stroke-width="0.6" stroke-linejoin="round"/>
+<text x="26" y="63.62" font-size="7.5" fill="#222222" text-anchor="end">0</text>
+<text x="26" y="47.88" font-size="7.5" fill="#222222" text-anchor="end">5</text>
+<text x="26" y="32.12" font-size="7.5" fill="#222222" text-anchor="end">10</text>
+<text x="11.49" y="45.25" font-size="8.5" fill="#222222" text-anchor="middle" transform="rotate(-90 11.49 45.25)">y<tspan dy="-3.06" font-size="6.12">2</tspan></text>
+<text x="31" y="13" font-size="9" fill="#222222" font-weight="bold">A &lt; B</text>
+<text x="107.75" y="25.5" font-size="6.5" fill="#777777" text-anchor="end">1 value missing</text>
+</g>
+<g class="legend">
+<text x="113.75" y="35.27" font-size="7.5" fill="#0072b2">f</text>
+</g>
+</g>
+</svg>
+)svg");
 }
 
 TEST(Svg, IsTheSameEveryTime) {
@@ -104,7 +135,7 @@ TEST(Svg, SaysWhatIsEmpty) {
   half.series.push_back(Line{.x = {1, 2}, .y = {3, 4}, .label = "b"});
   EXPECT_THAT(to_svg(figure_of(half)), HasSubstr("a (no values)"));
   Panel field;
-  field.colour_bar = ColourBar{};
+  field.colour_bar.emplace();
   field.series.push_back(HeatMap{.grid = {{0, 1}, {0}, {kNan, kNan}}});
   EXPECT_THAT(to_svg(figure_of(field)), HasSubstr("no values to show"));
 }
@@ -120,7 +151,7 @@ TEST(Svg, EscapesText) {
 
 TEST(Svg, HasNoIdsAndLoadsNothing) {
   Panel panel;
-  panel.colour_bar = ColourBar{};
+  panel.colour_bar.emplace();
   panel.series.push_back(FilledContours{.grid = {{0, 1}, {0, 1}, {0, 1, 2, 3}}});
   const std::string svg = to_svg(figure_of(panel));
   for (const char* word : {" id=", "href", "url(", "<style", "<script", "<image"}) {

@@ -119,7 +119,9 @@ TEST(Ticks, AreSaneForAnyRange) {
           for (std::size_t i = 0; i < ticks.ticks.size(); ++i) {
             EXPECT_GE(scale.place(ticks.ticks[i].value), -1e-6);
             EXPECT_LE(scale.place(ticks.ticks[i].value), 1 + 1e-6);
-            if (i > 0) EXPECT_LT(ticks.ticks[i - 1].value, ticks.ticks[i].value);
+            if (i > 0) {
+              EXPECT_LT(ticks.ticks[i - 1].value, ticks.ticks[i].value);
+            }
           }
         }
       }

@@ -94,6 +94,12 @@ void add_trajectory(plot::Panel& panel, const Source& source) {
   path.x = read_rows(result, kGroup, "trajectory_alpha", 1).values;
   path.y = read_rows(result, kGroup, "trajectory_beta", 1).values;
   if (path.y.size() != path.x.size() || path.x.size() < 2) return;
+  std::size_t num_outside = 0;
+  for (std::size_t i = 0; i < path.x.size(); ++i) {
+    const bool is_inside = path.x[i] >= *panel.x.lower && path.x[i] <= *panel.x.upper &&
+                           path.y[i] >= *panel.y.lower && path.y[i] <= *panel.y.upper;
+    if (!is_inside) ++num_outside;
+  }
   plot::Line halo = path;
   halo.colour = plot::Colour{255, 255, 255};
   halo.width = 2.6;
@@ -106,6 +112,7 @@ void add_trajectory(plot::Panel& panel, const Source& source) {
   const std::vector<double> steps = read_rows(result, kGroup, "trajectory_step", 1).values;
   if (!steps.empty() && std::isfinite(steps.front()) && std::isfinite(steps.back())) {
     panel.note = fmt::format("trajectory: steps {} to {}", steps.front(), steps.back());
+    if (num_outside > 0) panel.note += fmt::format(", {} checkpoints outside", num_outside);
   }
 }
 

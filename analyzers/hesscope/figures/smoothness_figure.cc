@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cmath>
-#include <limits>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -11,24 +11,31 @@
 namespace hesscope::figures {
 namespace {
 
-void add_line(plot::Panel& panel,
-              const Source& source,
-              const std::string& suffix,
-              const std::string& words,
-              const plot::Reference& style) {
-  const double l0 = read_number(*source.result, "smoothness", "L0" + suffix);
-  const double l1 = read_number(*source.result, "smoothness", "L1" + suffix);
-  if (!std::isfinite(l0) || !std::isfinite(l1)) return;
-  plot::Reference line = style;
-  line.kind = plot::Reference::Kind::kSloped;
-  line.intercept = l0;
-  line.slope = l1;
-  line.label = fmt::format("{}: {} {} {} \u2016g\u2016",
-                           words,
-                           plot::short_number(std::stod(fmt::format("{:.3g}", l0))),
-                           l1 < 0 ? "\u2212" : "+",
-                           plot::short_number(std::stod(fmt::format("{:.3g}", std::abs(l1)))));
-  panel.series.push_back(std::move(line));
+struct Line {
+  double l0 = 0;
+  double l1 = 0;
+
+  bool is_there() const { return std::isfinite(l0) && std::isfinite(l1); }
+
+  std::string text() const {
+    return fmt::format("{} {} {} \u2016g\u2016",
+                       plot::short_number(l0, 3),
+                       l1 < 0 ? "\u2212" : "+",
+                       plot::short_number(std::abs(l1), 3));
+  }
+};
+
+Line read_line(const Source& source, const std::string& suffix) {
+  return {read_number(*source.result, "smoothness", "L0" + suffix),
+          read_number(*source.result, "smoothness", "L1" + suffix)};
+}
+
+void add(plot::Panel& panel, const Line& line, plot::Reference style) {
+  if (!line.is_there()) return;
+  style.kind = plot::Reference::Kind::kSloped;
+  style.intercept = line.l0;
+  style.slope = line.l1;
+  panel.series.push_back(std::move(style));
 }
 
 plot::Figure draw(std::span<const Source> sources, const FigureRequest& /*request*/) {
@@ -46,16 +53,20 @@ plot::Figure draw(std::span<const Source> sources, const FigureRequest& /*reques
     points.radius = 2.6;
     plot::Reference fit{.colour = plot::kInk, .dash = plot::Dash::kDashed};
     plot::Reference envelope{.colour = plot::kGrey, .dash = plot::Dash::kDotted};
+    const Line least_squares = read_line(source, "");
+    const Line tightest = read_line(source, "_envelope");
     if (is_one) {
       points.values = checkpoints.steps;
       panel.colour_bar = plot::ColourBar{.label = checkpoints.axis_label(), .whole_numbers = true};
+      fit.label = "least squares: " + least_squares.text();
+      envelope.label = "tightest above: " + tightest.text();
     } else {
       points.label = source.label;
+      if (least_squares.is_there()) points.label += ": " + least_squares.text();
       points.colour = fit.colour = envelope.colour = plot::line_colour(k);
     }
-    const std::string before = is_one ? "" : source.label + ", ";
-    add_line(panel, source, "", before + "least squares", fit);
-    add_line(panel, source, "_envelope", before + "tightest above", envelope);
+    add(panel, least_squares, fit);
+    add(panel, tightest, envelope);
     panel.series.push_back(std::move(points));
   }
   return {.title = {},

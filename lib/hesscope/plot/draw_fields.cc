@@ -87,18 +87,18 @@ void draw(Canvas& canvas, const Panel& panel, const PanelPlan& plan, const HeatM
 
 // From the lowest level up, each area over the one below: no seams between them.
 void draw(Canvas& canvas, const Panel& panel, const PanelPlan& plan, const FilledContours& c) {
-  const Field field = field_of(c.grid, plan.axes, plan.colour_scale->kind());
+  const Field field = field_of(c.grid, plan.axes, *plan.colour_scale);
   const Box& box = plan.axes.box;
   const double everything = -std::numeric_limits<double>::max();
   canvas.area(clipped(superlevel_area(field, everything), box), colour_between(panel, plan, 0));
   for (std::size_t k = 0; k < plan.levels.size(); ++k) {
-    canvas.area(clipped(superlevel_area(field, plan.levels[k]), box),
+    canvas.area(clipped(superlevel_area(field, plan.colour_scale->place(plan.levels[k])), box),
                 colour_between(panel, plan, k + 1));
   }
   if (!c.lines) return;
   std::vector<Polyline> lines;
   for (const double level : plan.levels) {
-    for (const Polyline& line : contour_lines(field, level)) {
+    for (const Polyline& line : contour_lines(field, plan.colour_scale->place(level))) {
       for (Polyline& part : clip_line(line, box)) lines.push_back(std::move(part));
     }
   }
@@ -111,14 +111,11 @@ bool is_field(const Series& series) {
   return std::holds_alternative<HeatMap>(series) || std::holds_alternative<FilledContours>(series);
 }
 
-Field field_of(const Grid& grid, const Axes& axes, ScaleKind colour_kind) {
+Field field_of(const Grid& grid, const Axes& axes, const Scale& values) {
   Field field;
   for (const double x : grid.x) field.x.push_back(axes.x_at(x));
   for (const double y : grid.y) field.y.push_back(axes.y_at(y));
-  for (const double value : grid.values) {
-    const bool is_there = is_drawable(colour_kind, value);
-    field.values.push_back(is_there ? value : std::numeric_limits<double>::quiet_NaN());
-  }
+  for (const double value : grid.values) field.values.push_back(values.place(value));
   return field;
 }
 

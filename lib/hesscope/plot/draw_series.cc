@@ -142,11 +142,12 @@ void draw(const Pen& pen, const Bars& bars) {
 }
 
 void draw(const Pen& pen, const ContourLines& contours) {
-  const Field field = field_of(contours.grid, pen.axes(), ScaleKind::kLinear);
+  const Scale values = enclosing_scale(ScaleKind::kLinear, contours.grid.values, 0);
+  const Field field = field_of(contours.grid, pen.axes(), values);
   std::vector<Polyline> lines;
   for (const double level : contours.levels) {
     if (!std::isfinite(level)) continue;
-    for (const Polyline& line : contour_lines(field, level)) {
+    for (const Polyline& line : contour_lines(field, values.place(level))) {
       for (Polyline& part : clip_line(line, pen.axes().box)) lines.push_back(std::move(part));
     }
   }

@@ -26,8 +26,8 @@ void draw_table(Canvas& canvas, const Table& table, const Box& cell, const std::
 /// Whether a series is drawn by draw_field().
 bool is_field(const Series& series);
 
-/// The field of a grid on the canvas; NaN where the panel's colours or axes have no place for it.
-struct Field field_of(const Grid& grid, const Axes& axes, ScaleKind colour_kind);
+/// The field of a grid on the canvas: its values' places on a scale, NaN where they have none.
+struct Field field_of(const Grid& grid, const Axes& axes, const Scale& values);
 
 /// The colour of a number.
 Colour colour_of(const Panel& panel, const PanelPlan& plan, double value);

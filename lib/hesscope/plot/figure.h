@@ -96,7 +96,8 @@ struct HeatMap {
   bool numbers = false;  ///< written into the cells where there is room
 };
 
-/// Levels of the colour bar, the colour of each between two of them, and lines at the levels.
+/// One colour between two levels, chosen from the colour bar's range, and lines at the levels.
+/// Between points the place on the colour bar's scale is linear.
 struct FilledContours {
   Grid grid{};
   bool lines = true;

@@ -35,7 +35,9 @@ Scale axis_scale(const Axis& axis,
   // A limit at one end must not leave room there for what it cuts off.
   std::vector<double> within;
   for (const double value : values) {
-    if (!(value < axis.lower) && !(value > axis.upper)) within.push_back(value);
+    if (value >= axis.lower.value_or(value) && value <= axis.upper.value_or(value)) {
+      within.push_back(value);
+    }
   }
   const Scale scale =
       enclosing_scale(axis.scale, within.empty() ? values : within, margin, axis.threshold);
@@ -130,7 +132,7 @@ Scale colour_scale_of(const ColourBar& bar, std::vector<double> values, const st
   return axis_scale(axis, values, 0, false, name);
 }
 
-// Levels of filled contours: about a dozen, at the ticks or, where decades are few, between them.
+// Levels of filled contours: about a dozen, at round numbers or parts of decades.
 std::vector<double> contour_levels(const Scale& scale) {
   std::vector<double> levels;
   constexpr std::size_t kTarget = 16;
@@ -144,6 +146,13 @@ std::vector<double> contour_levels(const Scale& scale) {
     }
     for (double k = std::floor(low / step) + 1; k * step < high; k += 1) {
       levels.push_back(std::pow(10.0, k * step));
+    }
+  } else if (scale.kind() == ScaleKind::kSignedLog) {
+    constexpr int kBands = 14;  // even: zero in the middle parts two of them
+    for (int k = 1; k < kBands; ++k) {
+      levels.push_back(2 * k == kBands && scale.lower() == -scale.upper()
+                           ? 0
+                           : scale.value(static_cast<double>(k) / kBands));
     }
   } else {
     for (const Tick& tick : choose_ticks(scale, kTarget).ticks) levels.push_back(tick.value);

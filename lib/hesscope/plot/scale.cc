@@ -12,11 +12,15 @@ namespace hesscope::plot {
 namespace {
 
 constexpr double kFarAway = 1e6;
+constexpr double kLargeArgument = 700;  // of sinh: beyond it is half an exponential and overflows
+constexpr double kOneNumber = 1e-12;    // numbers that differ by less, relatively, are one number
+constexpr double kTiniest = std::numeric_limits<double>::min();
+constexpr double kMax = std::numeric_limits<double>::max();
 
 }  // namespace
 
 bool is_drawable(ScaleKind kind, double value) {
-  return std::isfinite(value) && (kind != ScaleKind::kLog || value > 0);
+  return std::isfinite(value) && (kind != ScaleKind::kLog || value >= kTiniest);
 }
 
 Scale::Scale(ScaleKind kind, double lower, double upper, double threshold)
@@ -33,6 +37,9 @@ Scale::Scale(ScaleKind kind, double lower, double upper, double threshold)
   }
   start_ = forward(lower);
   length_ = forward(upper) - start_;
+  if (!(length_ > 0)) {
+    throw PreconditionError(fmt::format("Scale: {} and {} are too near one another", lower, upper));
+  }
 }
 
 // Halves, so that the length of no range overflows.
@@ -40,8 +47,11 @@ double Scale::forward(double value) const {
   switch (kind_) {
     case ScaleKind::kLog:
       return std::log10(value);
-    case ScaleKind::kSignedLog:
-      return std::asinh(value / 2 / threshold_);
+    case ScaleKind::kSignedLog: {
+      const double ratio = value / 2 / threshold_;
+      if (std::isfinite(ratio)) return std::asinh(ratio);
+      return std::copysign(std::log(std::abs(value)) - std::log(threshold_), value);
+    }
     case ScaleKind::kLinear:
       break;
   }
@@ -59,7 +69,8 @@ double Scale::value(double place) const {
     case ScaleKind::kLog:
       return std::pow(10.0, at);
     case ScaleKind::kSignedLog:
-      return 2 * threshold_ * std::sinh(at);
+      if (std::abs(at) < kLargeArgument) return 2 * threshold_ * std::sinh(at);
+      return std::copysign(std::exp(std::abs(at) + std::log(threshold_)), at);
     case ScaleKind::kLinear:
       break;
   }
@@ -80,22 +91,17 @@ Scale enclosing_scale(ScaleKind kind,
   if (!(lower <= upper)) return kind == ScaleKind::kLog ? Scale(kind, 1, 10) : Scale(kind, 0, 1);
   const double largest = std::max(std::abs(lower), std::abs(upper));
   if (kind == ScaleKind::kSignedLog && !(threshold > 0)) {
-    threshold = largest > 0 ? std::max(largest * 1e-3, std::numeric_limits<double>::min()) : 1;
+    threshold = largest > 0 ? std::max(largest * 1e-3, kTiniest) : 1;
   }
-  // Numbers that differ by rounding alone are one number.
-  constexpr double kOneNumber = 1e-12;
-  if (!(upper / 2 - lower / 2 > kOneNumber * largest)) {
+  const double half_length = upper / 2 - lower / 2;
+  if (!(half_length > kOneNumber * largest && half_length >= kTiniest)) {
     if (kind == ScaleKind::kLog) {
-      lower = std::max(lower / 2, std::numeric_limits<double>::min());
-      upper = std::min(upper, std::numeric_limits<double>::max() / 4) * 2;
+      lower = std::max(lower / 2, kTiniest);
+      upper = upper < kMax / 2 ? 2 * upper : kMax;
     } else {
-      const double half = largest > 0 ? std::min(largest, 1e307) / 2 : 1;
-      lower -= half;
-      upper += half;
-    }
-    if (!(lower < upper)) {  // subnormal
-      lower = kind == ScaleKind::kLog ? std::numeric_limits<double>::min() : -1;
-      upper = 1;
+      const double half = largest >= kTiniest * 1e10 ? largest / 2 : 1;
+      lower = std::max(lower - half, -kMax);
+      upper = std::min(upper + half, kMax);
     }
     return {kind, lower, upper, threshold > 0 ? threshold : 1};
   }

@@ -45,7 +45,8 @@ class Scale {
   double length_;
 };
 
-/// Whether a number has a place on a scale of this kind.
+/// Whether a number has a place on a scale of this kind: finite, and on kLog positive and not
+/// subnormal.
 bool is_drawable(ScaleKind kind, double value);
 
 struct Tick {
