@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <random>
-#include <regex>
 #include <string>
 #include <vector>
 
@@ -28,27 +29,40 @@ struct Places {
   std::vector<double> y;
 };
 
+// The attribute of an element; NaN if it has none of this name.
+double number_of(const std::string& element, const std::string& name) {
+  const std::size_t at = element.find(" " + name + "=\"");
+  return at == std::string::npos ? kNan : std::strtod(&element[at + name.size() + 3], nullptr);
+}
+
 Places places_in(const std::string& svg) {
   Places found;
-  static const std::regex pair(R"re([ML](-?[0-9.]+),(-?[0-9.]+))re");
-  static const std::regex attribute(R"re( (x|y|cx|cy)="(-?[0-9.]+)")re");
-  static const std::regex rect(
-      R"re(<rect x="([0-9.]+)" y="([0-9.]+)" width="([0-9.]+)" height="([0-9.]+)")re");
-  const auto each = [&](const std::regex& pattern, const auto& take) {
-    for (std::sregex_iterator it(svg.begin(), svg.end(), pattern), end; it != end; ++it) take(*it);
+  const auto add = [](std::vector<double>& places, double place) {
+    if (!std::isnan(place)) places.push_back(place);
   };
-  each(pair, [&](const std::smatch& m) {
-    found.x.push_back(std::stod(m[1]));
-    found.y.push_back(std::stod(m[2]));
-  });
-  each(attribute, [&](const std::smatch& m) {
-    const bool is_x = m[1] == "x" || m[1] == "cx";
-    (is_x ? found.x : found.y).push_back(std::stod(m[2]));
-  });
-  each(rect, [&](const std::smatch& m) {
-    found.x.push_back(std::stod(m[1]) + std::stod(m[3]));
-    found.y.push_back(std::stod(m[2]) + std::stod(m[4]));
-  });
+  for (std::size_t start = svg.find('<'); start != std::string::npos;
+       start = svg.find('<', start)) {
+    const std::size_t end = svg.find('>', start);
+    const std::string element = svg.substr(start, end - start);
+    start = end;
+    for (const char* name : {"x", "cx"}) add(found.x, number_of(element, name));
+    for (const char* name : {"y", "cy"}) add(found.y, number_of(element, name));
+    if (element.starts_with("<rect")) {
+      add(found.x, number_of(element, "x") + number_of(element, "width"));
+      add(found.y, number_of(element, "y") + number_of(element, "height"));
+    }
+    const std::size_t data = element.find(" d=\"");
+    if (data == std::string::npos) continue;
+    const char* at = &element[data + 4];
+    while (*at == 'M' || *at == 'L' || *at == 'Z') {
+      if (*at++ == 'Z') continue;
+      char* after = nullptr;
+      found.x.push_back(std::strtod(at, &after));
+      found.y.push_back(std::strtod(after + 1, &after));
+      at = after;
+    }
+    EXPECT_EQ(*at, '"') << element;  // nothing else in a path
+  }
   return found;
 }
 

@@ -107,7 +107,7 @@ std::vector<Point> occupied(const Panel& panel, const Axes& axes) {
           } else if constexpr (std::is_same_v<T, Bars>) {
             for (std::size_t i = 0; i < s.heights.size(); ++i) {
               const double x = axes.x_at(s.edges[i] / 2 + s.edges[i + 1] / 2);
-              const double top = axes.y_at(s.heights[i]);
+              const double top = std::max(axes.y_at(s.heights[i]), axes.box.top);
               for (double y = top; y < axes.box.bottom(); y += 5) points.push_back({x, y});
             }
           }
