@@ -14,6 +14,14 @@ namespace {
 const char* const kNorm = "frobenius_norm";
 const char* const kDistance = "js_distance";
 
+constexpr double kPointsPerLetter = 4.7;
+constexpr double kMostBeside = 250;
+constexpr double kPointsPerBlock = 12;
+constexpr std::size_t kFewBlocks = 8;  // whose numbers are written out
+constexpr double kPointsPerNumber = 36;
+constexpr double kLeastSide = 180;
+constexpr double kMostSide = 1000;
+
 plot::Figure draw(std::span<const Source> sources, const FigureRequest& request) {
   const io::ResultReader& result = *sources[0].result;
   const std::string quantity = request.quantity.empty() ? kNorm : request.quantity;
@@ -31,13 +39,23 @@ plot::Figure draw(std::span<const Source> sources, const FigureRequest& request)
   plot::HeatMap map;
   map.numbers = true;
   map.grid.values = rows.row(checkpoint);
+  const auto stride = static_cast<std::size_t>(
+      std::ceil(kPointsPerBlock * static_cast<double>(names.size()) / kMostSide));
   for (std::size_t b = 0; b < names.size(); ++b) {
     const auto at = static_cast<double>(b);
     map.grid.x.push_back(at);
     map.grid.y.push_back(at);
+    if (b % stride != 0) continue;
     panel.x.ticks.emplace_back(at, names[b]);
     panel.y.ticks.emplace_back(at, names[b]);
   }
+  // Room for cells and names, as far as a page goes.
+  std::size_t longest = 0;
+  for (const std::string& name : names) longest = std::max(longest, name.size());
+  const double beside = std::min(kPointsPerLetter * static_cast<double>(longest), kMostBeside);
+  const double per_block = names.size() <= kFewBlocks ? kPointsPerNumber : kPointsPerBlock;
+  const double side =
+      std::clamp(per_block * static_cast<double>(names.size()), kLeastSide, kMostSide);
   panel.y.reversed = true;  // as a matrix is written
   panel.square = true;
   const bool is_norm = quantity == kNorm;
@@ -52,8 +70,8 @@ plot::Figure draw(std::span<const Source> sources, const FigureRequest& request)
           .description = is_norm ? "Frobenius norms of the blocks of the Hessian"
                                  : "Distances between the spectra of the Hessian's diagonal blocks",
           .panels = {std::move(panel)},
-          .width = 310,
-          .height = 260};
+          .width = side + beside + 90,
+          .height = side + beside + 45};
 }
 
 }  // namespace

@@ -43,11 +43,11 @@ plot::Figure draw(std::span<const Source> sources, const FigureRequest& request)
     }
   };
   if (sources.size() == 1 && request.quantity.empty()) {
-    for (const Number& number : kNumbers) add({sources[0].result, ""}, number, false);
+    for (const Number& number : kNumbers) add(named(sources)[0], number, false);
   } else {
     const Number& number = chosen_number(request.quantity);
     panel.y.label = number.words;
-    for (const Source& source : sources) add(source, number, true);
+    for (const Source& source : named(sources)) add(source, number, true);
   }
   return {.title = {},
           .description = "Condition numbers of the Hessian over training steps",

@@ -29,7 +29,7 @@ plot::Figure draw(std::span<const Source> sources, const FigureRequest& /*reques
   double widest = 0;
   const bool is_one = sources.size() == 1;
   std::size_t num_runs = 0;
-  for (const Source& source : sources) {
+  for (const Source& source : named(sources)) {
     const Checkpoints checkpoints = read_checkpoints(source);
     panel.x = step_axis(checkpoints);
     const std::vector<double> band =

@@ -154,8 +154,15 @@ plot::Axis step_axis(const Checkpoints& checkpoints) {
   return axis;
 }
 
+std::vector<Source> named(std::span<const Source> sources) {
+  std::vector<Source> all(sources.begin(), sources.end());
+  if (all.size() == 1) all.front().label.clear();
+  return all;
+}
+
 std::vector<plot::Line> curves(const Checkpoints& checkpoints, std::span<const double> values) {
   constexpr std::size_t kFewPoints = 40;
+  constexpr std::size_t kManyPoints = 1000;
   std::vector<plot::Line> lines;
   for (const Run& run : checkpoints.runs) {
     plot::Line line;
@@ -165,6 +172,7 @@ std::vector<plot::Line> curves(const Checkpoints& checkpoints, std::span<const d
     }
     line.label = run.label;
     line.markers = line.x.size() <= kFewPoints;
+    if (line.x.size() > kManyPoints) line.width = 0.8;
     lines.push_back(std::move(line));
   }
   return lines;

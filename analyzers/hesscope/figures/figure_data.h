@@ -73,6 +73,9 @@ std::size_t chosen_checkpoint(const Source& source,
 /// An axis of training steps.
 plot::Axis step_axis(const Checkpoints& checkpoints);
 
+/// Sources as a figure names them: a single one needs no name.
+std::vector<Source> named(std::span<const Source> sources);
+
 /// Lines of a variable over steps, one for each run, under its label.
 std::vector<plot::Line> curves(const Checkpoints& checkpoints, std::span<const double> values);
 

@@ -15,7 +15,7 @@ plot::Panel panel_of(std::span<const Source> sources,
   plot::Panel panel;
   panel.y = {.label = words, .scale = plot::ScaleKind::kLog};
   const bool is_one = sources.size() == 1;
-  for (const Source& source : sources) {
+  for (const Source& source : named(sources)) {
     const Checkpoints checkpoints = read_checkpoints(source);
     panel.x = step_axis(checkpoints);
     const auto column = [&](const std::string& variable) {

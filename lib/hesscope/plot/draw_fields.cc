@@ -29,6 +29,50 @@ std::vector<Polyline> clipped(const std::vector<Polyline>& polygons, const Box& 
   return result;
 }
 
+constexpr int kDigits = 3;
+
+bool numbers_fit(const PanelPlan& plan,
+                 const HeatMap& map,
+                 const std::vector<double>& x,
+                 const std::vector<double>& y) {
+  double widest = 0;
+  for (const double value : map.grid.values) {
+    widest = std::max(widest, text_width(short_number(value, kDigits), kSmallSize));
+  }
+  const Axes& axes = plan.axes;
+  for (std::size_t j = 0; j + 1 < x.size(); ++j) {
+    if (std::abs(axes.x_at(x[j]) - axes.x_at(x[j + 1])) < widest + 2) return false;
+  }
+  for (std::size_t i = 0; i + 1 < y.size(); ++i) {
+    if (std::abs(axes.y_at(y[i]) - axes.y_at(y[i + 1])) < kSmallSize + 2) return false;
+  }
+  return true;
+}
+
+// In every cell or in none.
+void draw_numbers(Canvas& canvas, const Panel& panel, const PanelPlan& plan, const HeatMap& map) {
+  const Axes& axes = plan.axes;
+  const Grid& grid = map.grid;
+  if (!numbers_fit(
+          plan, map, cell_edges(grid.x, axes.x.kind()), cell_edges(grid.y, axes.y.kind()))) {
+    return;
+  }
+  for (std::size_t i = 0; i < grid.y.size(); ++i) {
+    for (std::size_t j = 0; j < grid.x.size(); ++j) {
+      const double value = grid.values[i * grid.x.size() + j];
+      const Point centre = axes.at(grid.x[j], grid.y[i]);
+      if (!std::isfinite(value) || !axes.box.contains(centre)) continue;
+      const bool on_dark = is_drawable(plan.colour_scale->kind(), value) &&
+                           to_oklab(colour_of(panel, plan, value)).lightness < 0.62;
+      canvas.text({centre.x, centre.y + 0.35 * kSmallSize},
+                  short_number(value, kDigits),
+                  {.size = kSmallSize,
+                   .anchor = Anchor::kMiddle,
+                   .colour = on_dark ? Colour{255, 255, 255} : kInk});
+    }
+  }
+}
+
 constexpr double kSeam = 0.25;
 
 // Neighbours of one colour in a row are one rectangle.
@@ -62,27 +106,7 @@ void draw(Canvas& canvas, const Panel& panel, const PanelPlan& plan, const HeatM
       j = end;
     }
   }
-  if (!map.numbers) return;
-  for (std::size_t i = 0; i < grid.y.size(); ++i) {
-    const double height = std::abs(axes.y_at(y[i]) - axes.y_at(y[i + 1]));
-    for (std::size_t j = 0; j < columns; ++j) {
-      const double value = grid.values[i * columns + j];
-      const Point centre = axes.at(grid.x[j], grid.y[i]);
-      const std::string text = short_number(value, 3);
-      const double width = std::abs(axes.x_at(x[j]) - axes.x_at(x[j + 1]));
-      if (!std::isfinite(value) || !axes.box.contains(centre) || height < kSmallSize + 2 ||
-          width < text_width(text, kSmallSize) + 3) {
-        continue;
-      }
-      const bool on_dark = is_drawable(plan.colour_scale->kind(), value) &&
-                           to_oklab(colour_of(panel, plan, value)).lightness < 0.62;
-      canvas.text({centre.x, centre.y + 0.35 * kSmallSize},
-                  text,
-                  {.size = kSmallSize,
-                   .anchor = Anchor::kMiddle,
-                   .colour = on_dark ? Colour{255, 255, 255} : kInk});
-    }
-  }
+  if (map.numbers) draw_numbers(canvas, panel, plan, map);
 }
 
 // From the lowest level up, each area over the one below: no seams between them.

@@ -93,7 +93,7 @@ struct Grid {
 /// A cell of one colour around each point of a grid, to the middle between neighbours.
 struct HeatMap {
   Grid grid{};
-  bool numbers = false;  ///< written into the cells where there is room
+  bool numbers = false;  ///< written into the cells if all have room
 };
 
 /// One colour between two levels, chosen from the colour bar's range, and lines at the levels.
