@@ -81,7 +81,7 @@ class TrainCommand final : public Command {
       if (outcome.status == Status::kOk) continue;
       fmt::print(stderr,
                  "hesscope train: warning: run '{}' from seed {} diverged in step {}: its loss, "
-                 "gradient or parameters are not finite\n",
+                 "gradient or parameters are not finite, or its loss is above loss_limit\n",
                  outcome.run,
                  outcome.seed,
                  outcome.num_steps + 1);

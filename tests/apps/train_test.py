@@ -325,10 +325,15 @@ class Interruptions(Trained):
         message = self.begun("--run", "adam", "--seed", 3)
         self.assertRegex(message, "the same command goes on from there:\n  hesscope train experiment.toml --run adam "
                                   "--seed 3 -o out\n$")
-        process = self.start("--run", "adam", "--seed", 3, experiment=LONG)
-        self.assertEqual(self.stop(process, 0.05, signal.SIGINT)[0], INTERRUPTED)
+        kept = self.steps_kept()
+        process = self.start("--run", "adam", "--seed", 3)
+        while self.steps_kept() == kept:
+            time.sleep(0.005)
+        self.assertEqual(self.stop(process, 0, signal.SIGINT)[0], INTERRUPTED)
+        (self.folder / "out/.step-004000.h5.tmp-1").write_text("torn")
         done = self.train("out", "--run", "adam", "--seed", 3, "--resume", "--json", experiment=LONG)
-        self.assertGreater(json.loads(done.stdout)["runs"][0]["resumed_at"], 0)
+        self.assertGreater(json.loads(done.stdout)["runs"][0]["resumed_at"], kept)
+        self.assertFalse([name for name in self.contents() if "tmp" in name or "unit" in name])
 
     def test_a_torn_state_falls_back_to_an_older_one(self):
         self.train("whole", "--run", "adam", "--seed", 3, experiment=LONG)
@@ -403,6 +408,17 @@ class Refusals(Trained):
         for name, expected in self.contents("good").items():
             self.assertEqual(found[name], expected, name)
         self.train("out", experiment=text, expect=INCONCLUSIVE)  # finished, and still so
+
+    def test_a_clipped_run_diverges_at_its_limit(self):
+        text = EXPERIMENT.replace("learning_rate = 0.02", "learning_rate = 20", 1)
+        limited = text.replace("clip_norm", "loss_limit = 1e3\nclip_norm")
+        done = self.train("out", "--run", "sgdm", "--json", experiment=limited, expect=INCONCLUSIVE)
+        for run in json.loads(done.stdout)["runs"]:
+            self.assertIsNotNone(run["diverged_in_step"])
+            with h5py.File(self.folder / f"out/sgdm/seed-{run['seed']}/history.h5") as file:
+                self.assertEqual(file["step"][-1], run["diverged_in_step"] - 1)
+                self.assertLess(file["batch_loss"][-1], 1e3)
+        self.train("all", "--run", "sgdm", experiment=text)
 
     def test_bad_experiments(self):
         for old, new, text in (("steps = 60", "stesp = 60", "experiment.toml:15: unknown key 'stesp' in [training]"),

@@ -157,6 +157,16 @@ TEST(TrainingRun, SaysInWhichStepItDiverged) {
   EXPECT_EQ(run.parameters(), last);
 }
 
+TEST(TrainingRun, DivergesWhereALossIsAboveItsLimit) {
+  Quadratic losses(test::one_block(2), MatrixXd::Identity(2, 2), VectorXd::Zero(2));
+  TrainingRun::Options options = with_rate(3);  // x <- -2 x
+  options.loss_limit = 100;
+  TrainingRun run(losses, test::rule("gd", 2), test::vector({1, 1}), options);
+  while (run.step() == Status::kOk) ASSERT_LT(run.num_steps(), 20);
+  EXPECT_EQ(run.num_steps(), 4);  // the losses are 1, 4, 16, 64, 256
+  EXPECT_EQ(run.batch_loss(), 64);
+}
+
 TEST(TrainingRun, RefusesWhatDoesNotFit) {
   const Eigen::Index n = 4;
   Quadratic losses = quadratic(n);

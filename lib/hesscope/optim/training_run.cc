@@ -51,6 +51,7 @@ TrainingRun::TrainingRun(BatchLoss& losses,
   if (!(options_.learning_rate >= 0 && std::isfinite(options_.learning_rate))) {
     refuse(fmt::format("the learning rate must be at least 0, got {}", options_.learning_rate));
   }
+  if (std::isnan(options_.loss_limit)) refuse("loss_limit must be a number");
   if (options_.clip_norm && !(*options_.clip_norm > 0)) {
     refuse(fmt::format("clip_norm must be above 0, got {}", *options_.clip_norm));
   }
@@ -80,7 +81,8 @@ Eigen::VectorXd TrainingRun::trained_gradient(Eigen::VectorXd gradient) const {
 Status TrainingRun::step() {
   if (has_diverged_) return Status::kNonFinite;
   Objective::ValueAndGradient found = losses_->value_and_gradient(theta_, num_steps_);
-  has_diverged_ = !(std::isfinite(found.value) && found.gradient.allFinite());
+  has_diverged_ = !(std::isfinite(found.value) && found.value <= options_.loss_limit &&
+                    found.gradient.allFinite());
   if (has_diverged_) return Status::kNonFinite;
   Eigen::VectorXd update = rule_->step(theta_, trained_gradient(std::move(found.gradient)));
   if (mask_.size() > 0) update = (mask_.array() != 0).select(update, 0.0);

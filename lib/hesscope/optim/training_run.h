@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -28,6 +29,8 @@ class TrainingRun {
     std::optional<double> clip_norm;      ///< clip_norm() of the gradient, over what is trained
     std::optional<double> clip_fraction;  ///< clip_coordinates() of it, after clip_norm
     std::vector<bool> trained;            ///< for every block; empty = all
+    /// Batch losses above it count as divergence: clipped steps may stay finite for ever.
+    double loss_limit = std::numeric_limits<double>::infinity();
   };
 
   /// @param losses  for every step; must outlive the run.
@@ -38,8 +41,8 @@ class TrainingRun {
               Options options);
 
   /// Makes step number num_steps(). kNonFinite if its loss, its gradient or the parameters it leads
-  /// to are not finite: the run has diverged, stays where it was before that step, and further
-  /// calls say so again.
+  /// to are not finite, or the loss is above its limit: the run has diverged, its parameters stay
+  /// as they were before that step, and further calls say so again.
   /// @cost one gradient of a batch.
   Status step();
 

@@ -227,6 +227,10 @@ void read_training(const TomlTable& table, ExperimentFile& experiment) {
       integer_key("batch", "samples in a batch; 0 = all of a fixed data set", 0, 0),
       optional_key("clip_norm", Type::kReal, "largest norm of a gradient"),
       optional_key("clip_fraction", Type::kReal, "share of a gradient's coordinates to be clipped"),
+      {.name = "loss_limit",
+       .type = Type::kReal,
+       .meaning = "batch losses above it count as divergence",
+       .fallback = SettingValue(1e30)},
       integer_key("checkpoint_every", "steps from checkpoint to checkpoint", 0, 0),
       integer_key("history_every", "steps from one look at the loss to the next", 0, 50)};
   const Settings training = detail::checked(table, keys, "[training]", {"seeds", "trained"});
@@ -238,6 +242,8 @@ void read_training(const TomlTable& table, ExperimentFile& experiment) {
       training, table, "clip_norm", [](double x) { return x > 0; }, "above 0");
   experiment.clip_fraction = optional_real(
       training, table, "clip_fraction", [](double x) { return x >= 0 && x < 1; }, "in [0, 1)");
+  experiment.loss_limit = *optional_real(
+      training, table, "loss_limit", [](double x) { return x > 0; }, "above 0");
   experiment.seeds = seeds_from(table);
   experiment.trained = trained_from(table);
   experiment.trained_location = table.place("trained");

@@ -41,8 +41,8 @@ struct ExperimentRun {
 ///                       keys where there is a `seed`, otherwise each seed's own
 ///   [evaluation]        samples (1000), seed (99), and keys of [data] that differ
 ///   [initialization]    distribution and its keys; [initialization.blocks."PATTERN"] of some
-///   [training]          steps, batch, seeds, clip_norm, clip_fraction, checkpoint_every,
-///                       history_every, trained
+///   [training]          steps, batch, seeds, clip_norm, clip_fraction, loss_limit (1e30),
+///                       checkpoint_every, history_every, trained
 ///   [[run]]             name, rule and its keys, learning_rate
 ///
 /// [experiment] has name, title, source and note. [[measure]] and [[figure]] are left to whoever
@@ -62,6 +62,7 @@ struct ExperimentFile {
   std::vector<std::uint64_t> seeds;
   std::optional<double> clip_norm;
   std::optional<double> clip_fraction;
+  double loss_limit = 0;              ///< batch losses above it count as divergence
   std::int64_t checkpoint_every = 0;  ///< steps; 0 = only the first and the last
   std::int64_t history_every = 0;     ///< the same
   std::vector<std::string> trained;   ///< patterns of parameter names

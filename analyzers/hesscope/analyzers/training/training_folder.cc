@@ -45,6 +45,19 @@ std::vector<fs::path> checkpoints_in(const fs::path& folder) {
   return found;
 }
 
+// What killed writers of checkpoints and problems left.
+void remove_temporaries(const fs::path& folder) {
+  std::vector<fs::path> found;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    const bool is_ours = name.starts_with(".step-") || name.starts_with(".problem.toml.");
+    if (is_ours && name.find(".tmp-") != std::string::npos) found.push_back(entry->path());
+  }
+  for (const fs::path& path : found) fs::remove(path, error);
+}
+
 std::optional<std::string> read_text(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file.is_open()) return std::nullopt;
@@ -109,6 +122,7 @@ TrainingFolder::TrainingFolder(const TrainingSetup& setup,
   units_.emplace(history_path(), overwrite, configuration, [&] {
     if (!is_finished()) io::ResultFile(history_path(), {.overwrite = overwrite});
   });
+  remove_temporaries(outcome_.folder);
   if (is_finished()) {
     units_->finish();
   } else {

@@ -170,7 +170,8 @@ TrainingRun TrainingSetup::make_run(const ExperimentRun& run,
           {.learning_rate = run.learning_rate,
            .clip_norm = experiment_.clip_norm,
            .clip_fraction = experiment_.clip_fraction,
-           .trained = trained_}};
+           .trained = trained_,
+           .loss_limit = experiment_.loss_limit}};
 }
 
 io::RunConfiguration TrainingSetup::configuration(const ExperimentRun& run,
@@ -193,6 +194,7 @@ io::RunConfiguration TrainingSetup::configuration(const ExperimentRun& run,
   all.emplace_back("training.batch", fmt::format("{}", experiment.batch));
   all.emplace_back("training.clip_norm", text_of(experiment.clip_norm));
   all.emplace_back("training.clip_fraction", text_of(experiment.clip_fraction));
+  all.emplace_back("training.loss_limit", fmt::format("{}", experiment.loss_limit));
   all.emplace_back("training.checkpoint_every", fmt::format("{}", experiment.checkpoint_every));
   all.emplace_back("training.history_every", fmt::format("{}", experiment.history_every));
   all.emplace_back("training.trained", fmt::format("{}", fmt::join(experiment.trained, ", ")));
