@@ -177,7 +177,7 @@ class AttentionClassifier : public testing::TestWithParam<Shape> {
  protected:
   const Options options = GetParam().options;
   const Model model = attention_classifier(options);
-  const SampleTable samples = labelled(options, 4, 61);
+  const SampleTable samples = labelled(options, 2, 61);
 };
 
 TEST_P(AttentionClassifier, EqualsPlainLoopsAtRandomWeights) {
@@ -205,7 +205,7 @@ TEST(AttentionClassifierModel, EqualsPlainLoopsAtZeroWeights) {
   test::expect_exact(model,
                      Loops{options},
                      Eigen::VectorXd::Zero(model.num_parameters()),
-                     labelled(options, 4, 63));
+                     labelled(options, 2, 63));
 }
 
 TEST(AttentionClassifierModel, DoesNotDependOnTheOrderOfTokens) {
