@@ -83,7 +83,7 @@ class Table {
   template <typename Part>
   void print(const std::string& what, const std::string& grid, bool curvature, Part part) {
     LandscapeRequest request;
-    request.checkpoints = {{.path = checkpoint_}};
+    request.checkpoints = {{.path = checkpoint_, .step = {}}};
     request.problem = scratch_ / "problem.toml";
     request.output = scratch_ / "out.h5";
     request.directions = "random";
