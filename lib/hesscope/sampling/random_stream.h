@@ -26,9 +26,8 @@ enum class Stream : std::uint64_t {
 /// over all 64-bit words. Items of different seeds, streams or indices are independent, any item
 /// can be had without those before it, and each has 2^66 words.
 /// @cost measured: 3.3 ns a word, 5.5 ns a normal number; an item as such costs nothing.
-/// @source Philox4x64-10: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2,
-/// 3",
-///         SC 2011. Key (seed, stream), counter (block, index, 0, 0).
+/// @source Philox4x64-10 of Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as
+///         1, 2, 3", SC 2011. Key (seed, stream), counter (block, index, 0, 0).
 class RandomStream {
  public:
   using result_type = std::uint64_t;
