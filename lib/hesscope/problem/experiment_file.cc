@@ -340,7 +340,10 @@ std::string ExperimentFile::problem_toml(const std::filesystem::path& folder) co
 }
 
 ExperimentFile read_experiment_file(const std::filesystem::path& path) {
-  const TomlTable root = detail::read_toml(path, "experiment file");
+  return experiment_from(detail::read_toml(path, "experiment file"), path);
+}
+
+ExperimentFile experiment_from(const TomlTable& root, const std::filesystem::path& path) {
   const std::string folder = path.parent_path().string();
   detail::checked(root,
                   {},
@@ -352,6 +355,8 @@ ExperimentFile read_experiment_file(const std::filesystem::path& path) {
                    "initialization",
                    "training",
                    "run",
+                   "variant",
+                   "scale",
                    "measure",
                    "figure"});
   ExperimentFile experiment;
@@ -361,7 +366,10 @@ ExperimentFile read_experiment_file(const std::filesystem::path& path) {
       optional_key("title", Type::kText, "what it is"),
       optional_key("source", Type::kText, "where it comes from"),
       optional_key("note", Type::kText, "what else there is to say")};
-  experiment.about = detail::checked(table_or_empty(root, "experiment"), about, "[experiment]");
+  experiment.about = detail::checked(table_or_empty(root, "experiment"),
+                                     about,
+                                     "[experiment]",
+                                     {"paper", "figures", "minutes_paper", "minutes_quick"});
 
   TomlTable model = required_table(root, "model");
   experiment.model_location = model.place();

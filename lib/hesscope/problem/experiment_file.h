@@ -14,6 +14,10 @@
 
 namespace hesscope {
 
+namespace detail {
+struct TomlTable;
+}
+
 /// Samples that a file holds, or a distribution of them.
 struct DataSettings {
   std::string location;                      ///< "FILE:LINE" of the table, for messages
@@ -45,8 +49,8 @@ struct ExperimentRun {
 ///                       checkpoint_every, history_every, trained
 ///   [[run]]             name, rule and its keys, learning_rate
 ///
-/// [experiment] has name, title, source and note. [[measure]] and [[figure]] are left to whoever
-/// reads them.
+/// [experiment] has name, title, source and note. What else a reproduction is told ([[variant]],
+/// [scale], [[measure]], [[figure]], further keys of [experiment]) is left to whoever reads it.
 struct ExperimentFile {
   std::filesystem::path path;
   Settings about;  ///< name, title, source, note, those that are there
@@ -76,5 +80,9 @@ struct ExperimentFile {
 /// Reads and checks an experiment file, as far as that needs no other file.
 /// @throws ConfigError "FILE:LINE: what is wrong" as read_problem_file().
 ExperimentFile read_experiment_file(const std::filesystem::path& path);
+
+/// The same of a file that is read already, and of which parts may have been replaced.
+/// @param path  of the file: where relative paths in it start, and for messages.
+ExperimentFile experiment_from(const detail::TomlTable& root, const std::filesystem::path& path);
 
 }  // namespace hesscope

@@ -111,14 +111,17 @@ std::string take_kind(TomlTable& table,
 }
 
 TomlTable read_toml(const std::filesystem::path& path, const std::string& what) {
-  const std::string text = read_text(path, what);
+  return parse_toml(read_text(path, what), path.string());
+}
+
+TomlTable parse_toml(std::string_view text, const std::string& name) {
   try {
-    TomlTable root = table_of(path.string(), toml::parse(text, std::string_view(path.native())));
-    root.locations[""] = path.string();
+    TomlTable root = table_of(name, toml::parse(text, std::string_view(name)));
+    root.locations[""] = name;
     return root;
   } catch (const toml::parse_error& error) {
     throw ConfigError(fmt::format("{}:{}:{}: {}",
-                                  path.string(),
+                                  name,
                                   error.source().begin.line,
                                   error.source().begin.column,
                                   error.description()));

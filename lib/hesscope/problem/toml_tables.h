@@ -7,6 +7,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <hesscope/core/settings.h>
@@ -31,6 +32,9 @@ struct TomlTable {
 /// Reads a file; `what` is what messages call it: "problem file".
 /// @throws ConfigError naming file and line.
 TomlTable read_toml(const std::filesystem::path& path, const std::string& what);
+
+/// Reads a text; messages call the file it is of `name`. @throws ConfigError as read_toml().
+TomlTable parse_toml(std::string_view text, const std::string& name);
 
 /// @throws ConfigError "FILE:LINE: ..." for a list, a table or a date in the table.
 void require_single_values(const TomlTable& table, const std::string& context);

@@ -29,6 +29,10 @@ struct Job {
   std::filesystem::path folder;
 };
 
+ExperimentFile experiment_of(const TrainingRequest& request) {
+  return request.document ? *request.document : read_experiment_file(request.experiment);
+}
+
 std::vector<Job> jobs_of(const TrainingRequest& request, const ExperimentFile& experiment) {
   std::vector<const ExperimentRun*> runs;
   std::vector<std::string> names;
@@ -115,7 +119,7 @@ TrainingResult run_training(const TrainingRequest& request, const TrainingProgre
   TrainingResult result;
   {
     const Stopwatch stopwatch(result.total_seconds);
-    const TrainingSetup setup(request.experiment, request.num_threads);
+    const TrainingSetup setup(experiment_of(request), request.num_threads);
     const std::vector<Job> jobs = jobs_of(request, setup.experiment());
     std::deque<TrainingFolder> folders;
     for (const Job& job : jobs) {
@@ -135,7 +139,7 @@ TrainingResult run_training(const TrainingRequest& request, const TrainingProgre
 }
 
 TrainingPlan plan_training(const TrainingRequest& request) {
-  const TrainingSetup setup(request.experiment, request.num_threads);
+  const TrainingSetup setup(experiment_of(request), request.num_threads);
   const ExperimentFile& experiment = setup.experiment();
   const GraphObjective& objective = setup.objective();
   TrainingPlan plan;

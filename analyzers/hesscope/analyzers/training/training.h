@@ -12,17 +12,19 @@
 #include <vector>
 
 #include <hesscope/core/status.h>
+#include <hesscope/problem/experiment_file.h>
 
 namespace hesscope {
 
 struct TrainingRequest {
   std::filesystem::path experiment;
-  std::filesystem::path output;       ///< a folder
-  std::string run;                    ///< only this [[run]]; empty = all
-  std::optional<std::uint64_t> seed;  ///< only this seed, also one that is not listed
-  bool overwrite = false;             ///< replace what is in the output's folders
-  int num_threads = 0;                ///< 0 = one per core; never changes a result
-  std::string command;                ///< for the history of the results
+  std::optional<ExperimentFile> document;  ///< in place of what the file says
+  std::filesystem::path output;            ///< a folder
+  std::string run;                         ///< only this [[run]]; empty = all
+  std::optional<std::uint64_t> seed;       ///< only this seed, also one that is not listed
+  bool overwrite = false;                  ///< replace what is in the output's folders
+  int num_threads = 0;                     ///< 0 = one per core; never changes a result
+  std::string command;                     ///< for the history of the results
 };
 
 /// What became of one run from one seed.

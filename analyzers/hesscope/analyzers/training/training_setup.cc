@@ -114,9 +114,9 @@ std::string text_of(const InitialDistribution& distribution) {
 
 }  // namespace
 
-TrainingSetup::TrainingSetup(const std::filesystem::path& experiment, int num_threads)
-    : experiment_(read_experiment_file(experiment)) {
-  const std::filesystem::path folder = experiment.parent_path();
+TrainingSetup::TrainingSetup(ExperimentFile experiment, int num_threads)
+    : experiment_(std::move(experiment)) {
+  const std::filesystem::path folder = experiment_.path.parent_path();
   Source data(experiment_.data, folder);
   const Source evaluation(experiment_.evaluation, folder);
   const ModelKind& kind = *find_model_kind(experiment_.model_kind);

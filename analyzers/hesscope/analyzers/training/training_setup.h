@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <memory>
 #include <string>
 
@@ -22,7 +21,7 @@ namespace hesscope::detail {
 class TrainingSetup {
  public:
   /// @throws ConfigError, InputError.
-  TrainingSetup(const std::filesystem::path& experiment, int num_threads);
+  TrainingSetup(ExperimentFile experiment, int num_threads);
 
   const ExperimentFile& experiment() const { return experiment_; }
 
