@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// An experiment file as a reproduction reads it: what is trained, what is measured, which figures
+// come of it. Private to the experiments.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <hesscope/core/settings.h>
+#include <hesscope/experiments/experiment_figure_kind.h>
+#include <hesscope/problem/experiment_file.h>
+#include <hesscope/problem/toml_tables.h>
+
+namespace hesscope::detail {
+
+/// The experiment with the keys of a [[variant]] over those of the file.
+struct ExperimentVariant {
+  std::string name;   ///< also of its folder; "base" where the file has none
+  std::string title;  ///< for figures
+  ExperimentFile experiment;
+};
+
+/// One [[measure]]: analyzers on the checkpoints of runs.
+struct ExperimentMeasure {
+  std::string name;  ///< of its result file
+  std::string location;
+  std::vector<std::string> analyzers;
+  std::map<std::string, SettingValue> options;  ///< of the analyzers, those that are given
+  std::uint64_t seed = 0;                       ///< of what is drawn
+  std::vector<std::int64_t> checkpoints;        ///< steps; these and the next lists: empty = all
+  std::vector<std::string> variants;
+  std::vector<std::string> runs;
+  std::vector<std::int64_t> seeds;
+
+  bool covers(const std::string& variant, const std::string& run, std::uint64_t of_seed) const;
+};
+
+struct ExperimentDocument {
+  std::string name;
+  std::string title;
+  std::string paper;              ///< short: "Ahn et al. 2023, arXiv 2310.01082"
+  std::string published_figures;  ///< in words: "Figures 2, 4 and 5"
+  std::string source;
+  std::string note;
+  std::optional<double> minutes_paper;
+  std::optional<double> minutes_quick;
+  std::string scale;
+  std::vector<ExperimentVariant> variants;
+  std::vector<ExperimentMeasure> measures;
+  std::vector<ExperimentFigure> figures;
+};
+
+/// Reads and checks a document, as far as that needs no other file.
+/// @param scale  "paper": the file as it stands; otherwise the keys of [scale.NAME] go over it.
+/// @throws ConfigError "FILE:LINE: ...".
+ExperimentDocument read_experiment_document(TomlTable root,
+                                            const std::filesystem::path& path,
+                                            const std::string& scale);
+
+}  // namespace hesscope::detail

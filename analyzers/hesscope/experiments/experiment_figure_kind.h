@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Figures of experiments: numbers of several runs from several seeds put together, as a result
+// file, a drawing and a text. Private to the experiments.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <hesscope/core/settings.h>
+#include <hesscope/plot/figure.h>
+
+namespace hesscope::detail {
+
+class ExperimentResults;
+struct ExperimentFigureKind;
+
+/// A number that a paper, or somebody else, has where we have one.
+struct PublishedValue {
+  std::string variant;
+  std::string run;                   ///< "" where the figure has none
+  std::string quantity;              ///< the same
+  std::optional<std::int64_t> step;  ///< the same
+  double mean = 0;
+  std::optional<double> deviation;  ///< standard deviation over seeds
+  std::string source;
+};
+
+/// One [[figure]].
+struct ExperimentFigure {
+  std::string name;
+  std::string location;
+  const ExperimentFigureKind* kind = nullptr;
+  std::string title;
+  std::string published;              ///< "Figure 4"
+  Settings settings;                  ///< the kind's keys
+  std::vector<std::string> variants;  ///< in the order of the file
+  std::vector<std::string> runs;      ///< the same
+  std::vector<std::int64_t> steps;
+  std::vector<std::string> quantities;
+  std::vector<PublishedValue> published_values;
+};
+
+/// A dimension of a figure's result file: with names, with numbers, or bare.
+struct FigureDimension {
+  std::string name;
+  std::size_t size = 0;
+  std::vector<std::string> labels = {};
+  std::vector<std::int64_t> numbers = {};
+};
+
+struct FigureVariable {
+  std::string name;
+  std::vector<std::string> dimensions;  ///< slowest first
+  std::vector<double> values;           ///< NaN where there is none
+  std::string long_name;
+  std::string definition;
+};
+
+struct FigureContent {
+  std::vector<FigureDimension> dimensions;
+  std::vector<FigureVariable> variables;
+  plot::Figure figure;
+  std::string text;  ///< Markdown, below the title
+  std::vector<std::string> disagreements = {};
+};
+
+struct ExperimentFigureKind {
+  std::string name;
+  std::string summary;           ///< one line
+  std::vector<SettingKey> keys;  ///< "quantity", "x" and "y" are quantities: GROUP/NAME
+  bool takes_steps = false;
+  bool takes_quantities = false;
+  FigureContent (*make)(const ExperimentResults& results, const ExperimentFigure& figure);
+};
+
+}  // namespace hesscope::detail

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <vector>
+
+#include <hesscope/experiments/curves_kind.h>
+#include <hesscope/experiments/experiment_figure_registry.h>
+#include <hesscope/experiments/noise_kind.h>
+#include <hesscope/experiments/ratios_kind.h>
+#include <hesscope/experiments/scatter_kind.h>
+#include <hesscope/experiments/table_kind.h>
+
+namespace hesscope::detail {
+
+std::span<const ExperimentFigureKind> experiment_figure_kinds() {
+  static const std::vector<ExperimentFigureKind> kinds = {
+      curves_kind(),
+      ratios_kind(),
+      noise_kind(),
+      scatter_kind(),
+      table_kind(),
+  };
+  return kinds;
+}
+
+}  // namespace hesscope::detail

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The tables of an experiment file that say what is measured and shown. Private to the experiments.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <hesscope/experiments/experiment_document.h>
+#include <hesscope/problem/toml_tables.h>
+
+namespace hesscope::detail {
+
+/// A list of text; empty where it is not there. @throws ConfigError.
+std::vector<std::string> text_list(const TomlTable& table, const std::string& key);
+
+/// A list of whole numbers from 0 on; empty where it is not there. @throws ConfigError.
+std::vector<std::int64_t> number_list(const TomlTable& table, const std::string& key);
+
+/// @throws ConfigError unless each is among `known`; `what` they are: "variant".
+void require_known(const std::vector<std::string>& names,
+                   const std::vector<std::string>& known,
+                   const std::string& what,
+                   const std::string& place);
+
+/// Letters, digits, '-', '_', '+' and '.': a name that becomes that of a file or folder.
+/// @throws ConfigError.
+void require_file_name(const std::string& name, const std::string& what, const std::string& place);
+
+/// A [[measure]] of a document whose variants are read. @throws ConfigError.
+ExperimentMeasure measure_from(const TomlTable& table, const ExperimentDocument& document);
+
+/// A [[figure]] of a document whose variants and measures are read. @throws ConfigError.
+ExperimentFigure figure_from(const TomlTable& table, const ExperimentDocument& document);
+
+/// All names of variants, and of runs of any of them, in the order of the file.
+std::vector<std::string> variant_names(const ExperimentDocument& document);
+std::vector<std::string> run_names(const ExperimentDocument& document);
+
+/// "GROUP/NAME".
+struct QuantityName {
+  std::string group;  ///< "history", or an analyzer
+  std::string name;
+};
+
+QuantityName quantity_name(const std::string& text);
+
+}  // namespace hesscope::detail

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <functional>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <hesscope/analyzers/analysis.h>
+#include <hesscope/analyzers/analysis_inputs.h>
+#include <hesscope/analyzers/result_root.h>
+#include <hesscope/analyzers/training/training.h>
+#include <hesscope/core/error.h>
+#include <hesscope/core/stopwatch.h>
+#include <hesscope/experiments/built_in_experiments.h>
+#include <hesscope/experiments/experiment_catalog.h>
+#include <hesscope/experiments/experiment_results.h>
+#include <hesscope/experiments/figure_support.h>
+#include <hesscope/experiments/reproduction.h>
+#include <hesscope/io/file_lock.h>
+#include <hesscope/io/unit_folder.h>
+
+namespace hesscope {
+namespace {
+
+namespace fs = std::filesystem;
+using detail::ExperimentDocument;
+using detail::ExperimentMeasure;
+using detail::ExperimentVariant;
+using detail::NamedExperiment;
+using detail::TrainedRun;
+
+// Told the fraction of a piece; throws or returns false where the work is to stop.
+using PieceProgress = std::function<bool(const std::string& what, double fraction)>;
+
+ExperimentSummary summary_of(const ExperimentDocument& document) {
+  return {.name = document.name,
+          .title = document.title,
+          .paper = document.paper,
+          .figures = document.published_figures,
+          .minutes_paper = document.minutes_paper,
+          .minutes_quick = document.minutes_quick};
+}
+
+std::string command_of(const std::string& given, const std::string& scale) {
+  return fmt::format("hesscope reproduce {} --scale {}", given, scale);
+}
+
+fs::path folder_of(const fs::path& folder, const std::string& run, std::uint64_t seed) {
+  return folder / run / fmt::format("seed-{}", seed);
+}
+
+// run_training() puts a single run from a single seed into the output itself; here it has its
+// folder like any other.
+TrainingRequest training_of(const ReproductionRequest& request,
+                            const NamedExperiment& named,
+                            const ExperimentVariant& variant) {
+  const ExperimentFile& experiment = variant.experiment;
+  fs::path folder = request.output / named.document.name / variant.name;
+  if (experiment.runs.size() * experiment.seeds.size() == 1) {
+    folder = folder_of(folder, experiment.runs.front().name, experiment.seeds.front());
+  }
+  return {.experiment = experiment.path,
+          .document = experiment,
+          .output = std::move(folder),
+          .run = {},
+          .seed = {},
+          .overwrite = request.overwrite,
+          .num_threads = request.num_threads,
+          .command = command_of(named.given, request.scale)};
+}
+
+std::vector<CheckpointFile> checkpoints_of(const TrainedRun& run,
+                                           const ExperimentMeasure& measure) {
+  std::vector<CheckpointFile> found;
+  for (const CheckpointFile& file : expand_checkpoints({run.folder})) {
+    if (measure.checkpoints.empty() ||
+        std::find(measure.checkpoints.begin(), measure.checkpoints.end(), *file.step) !=
+            measure.checkpoints.end()) {
+      found.push_back(file);
+    }
+  }
+  return found;
+}
+
+// One experiment, piece by piece.
+class Reproduction {
+ public:
+  Reproduction(const ReproductionRequest& request, const NamedExperiment& named)
+      : request_(request), named_(named), document_(named.document) {
+    result_.about = summary_of(document_);
+  }
+
+  /// Trains and measures a variant.
+  void work_off(const ExperimentVariant& variant, const PieceProgress& progress) {
+    const Stopwatch watch(result_.seconds);
+    const std::string what = fmt::format("{} {}", document_.name, variant.name);
+    const double share = document_.measures.empty() ? 1 : 0.6;  // of training
+    const TrainingResult trained = run_training(
+        training_of(request_, named_, variant),
+        [&](double fraction) { return progress(what + ": training", share * fraction); });
+    std::vector<TrainedRun> runs;
+    for (const TrainingOutcome& outcome : trained.outcomes) {
+      const bool has_diverged = outcome.status != Status::kOk;
+      runs.push_back({.variant = variant.name,
+                      .run = outcome.run,
+                      .seed = outcome.seed,
+                      .folder = outcome.folder,
+                      .num_steps = outcome.num_steps,
+                      .has_diverged = has_diverged});
+      if (!has_diverged) continue;
+      result_.diverged.push_back({.variant = variant.name,
+                                  .run = outcome.run,
+                                  .seed = outcome.seed,
+                                  .step = outcome.num_steps + 1});
+    }
+    const auto count = static_cast<double>(runs.size() * document_.measures.size());
+    double done = 0;
+    for (const TrainedRun& run : runs) {
+      for (const ExperimentMeasure& measure : document_.measures) {
+        apply(measure, run, [&](double fraction) {
+          return progress(
+              fmt::format("{}: {} of {}, seed {}", what, measure.name, run.run, run.seed),
+              share + (1 - share) * (done + fraction) / count);
+        });
+        ++done;
+      }
+    }
+    runs_.insert(runs_.end(), runs.begin(), runs.end());
+  }
+
+  ReproducedExperiment draw() {
+    const Stopwatch watch(result_.seconds);
+    result_.num_runs = runs_.size();
+    const detail::ExperimentResults results(document_, std::move(runs_));
+    const fs::path folder = request_.output / document_.name / "figures";
+    if (!document_.figures.empty()) {
+      std::error_code error;
+      fs::create_directories(folder, error);
+      if (error) {
+        throw OutputError(
+            fmt::format("{}: cannot create the folder: {}", folder.string(), error.message()));
+      }
+    }
+    for (const detail::ExperimentFigure& figure : document_.figures) {
+      const detail::FigureContent content = figure.kind->make(results, figure);
+      detail::write_figure(
+          folder, results, figure, content, command_of(named_.given, request_.scale));
+      result_.figures.push_back({.name = figure.name,
+                                 .kind = figure.kind->name,
+                                 .published = figure.published,
+                                 .path = folder / figure.name,
+                                 .disagreements = content.disagreements});
+    }
+    return std::move(result_);
+  }
+
+ private:
+  void apply(const ExperimentMeasure& measure,
+             const TrainedRun& run,
+             const std::function<bool(double)>& progress) {
+    if (!measure.covers(run.variant, run.run, run.seed)) return;
+    AnalysisRequest request;
+    request.checkpoints = checkpoints_of(run, measure);
+    if (request.checkpoints.empty()) {
+      result_.warnings.push_back(
+          fmt::format("{}: none of the checkpoints of the measure '{}' is there{}",
+                      run.folder.string(),
+                      measure.name,
+                      run.has_diverged ? ": the run diverged before" : ""));
+      return;
+    }
+    request.problem = run.folder / "problem.toml";
+    request.output = run.folder / (measure.name + ".h5");
+    request.only = measure.analyzers;
+    request.options = measure.options;
+    request.seed = measure.seed;
+    request.overwrite = request_.overwrite;
+    request.num_threads = request_.num_threads;
+    request.command = command_of(named_.given, request_.scale);
+    if (is_finished(request)) {
+      if (!progress(1)) throw Interrupted();
+      return;
+    }
+    const AnalysisResult analysis =
+        run_analysis(request, [&](std::size_t index, std::size_t count, double fraction) {
+          return progress((static_cast<double>(index) + fraction) / static_cast<double>(count));
+        });
+    result_.warnings.insert(
+        result_.warnings.end(), analysis.warnings.begin(), analysis.warnings.end());
+  }
+
+  // Whether the output is there, of just these checkpoints and settings.
+  static bool is_finished(const AnalysisRequest& request) {
+    if (!fs::exists(request.output) || io::has_units(request.output)) return false;
+    const detail::AnalysisInputs inputs(request);
+    if (detail::is_result_of(request.output, inputs.configuration(request))) {
+      const io::FileLock lock(request.output);
+      io::remove_remnants(request.output);
+      return true;
+    }
+    if (request.overwrite) return false;
+    throw ConfigError(fmt::format(
+        "{}: is of other checkpoints or settings; choose another output, or replace it by --force",
+        request.output.string()));
+  }
+
+  const ReproductionRequest& request_;
+  const NamedExperiment& named_;
+  const ExperimentDocument& document_;
+  std::vector<TrainedRun> runs_;
+  ReproducedExperiment result_;
+};
+
+}  // namespace
+
+std::vector<ExperimentSummary> list_experiments() {
+  std::vector<ExperimentSummary> summaries;
+  for (const NamedExperiment& named : detail::find_experiments({}, "paper")) {
+    summaries.push_back(summary_of(named.document));
+  }
+  return summaries;
+}
+
+ReproductionResult run_reproduction(const ReproductionRequest& request,
+                                    const ReproductionProgress& progress) {
+  const std::vector<NamedExperiment> all =
+      detail::find_experiments(request.experiments, request.scale);
+  std::size_t count = 0;
+  for (const NamedExperiment& named : all) count += named.document.variants.size();
+  ReproductionResult result;
+  {
+    const Stopwatch watch(result.total_seconds);
+    std::size_t index = 0;
+    for (const NamedExperiment& named : all) {
+      Reproduction reproduction(request, named);
+      for (const ExperimentVariant& variant : named.document.variants) {
+        reproduction.work_off(variant, [&](const std::string& what, double fraction) {
+          return !progress || progress(what, index, count, fraction);
+        });
+        ++index;
+      }
+      result.experiments.push_back(reproduction.draw());
+      const ReproducedExperiment& done = result.experiments.back();
+      result.is_conclusive = result.is_conclusive && done.diverged.empty() && done.warnings.empty();
+    }
+  }
+  return result;
+}
+
+std::vector<PlannedExperiment> plan_reproduction(const ReproductionRequest& request) {
+  std::vector<PlannedExperiment> plans;
+  for (const NamedExperiment& named :
+       detail::find_experiments(request.experiments, request.scale)) {
+    PlannedExperiment plan;
+    plan.about = summary_of(named.document);
+    plan.num_variants = named.document.variants.size();
+    for (const ExperimentVariant& variant : named.document.variants) {
+      const TrainingPlan training = plan_training(training_of(request, named, variant));
+      plan.num_runs += training.outcomes.size();
+      plan.peak_memory_bytes = std::max(plan.peak_memory_bytes, training.peak_memory_bytes);
+      plan.training_seconds += training.seconds;
+    }
+    for (const detail::ExperimentFigure& figure : named.document.figures) {
+      plan.figures.push_back(figure.name);
+    }
+    plans.push_back(std::move(plan));
+  }
+  return plans;
+}
+
+}  // namespace hesscope

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Numbers over seeds. Private to the experiments.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string>
+#include <utility>
+
+namespace hesscope::detail {
+
+struct SeedStatistics {
+  std::int64_t count = 0;  ///< of numbers that are there; the others take no part
+  double mean = std::numeric_limits<double>::quiet_NaN();
+  /// sqrt(sum (x - mean)^2 / (count - 1)); NaN for fewer than two.
+  double deviation = std::numeric_limits<double>::quiet_NaN();
+  double minimum = std::numeric_limits<double>::quiet_NaN();
+  double maximum = std::numeric_limits<double>::quiet_NaN();
+};
+
+SeedStatistics seed_statistics(std::span<const double> values);
+
+/// "1.58 (0.41)", "1.58" of one seed, "-" of none.
+std::string mean_text(const SeedStatistics& statistics);
+
+/// Three significant digits; "-" for NaN.
+std::string digits_text(double value);
+
+}  // namespace hesscope::detail
