@@ -65,10 +65,11 @@ class OptionTable {
   /// boolean key is a flag.
   virtual void setting(const SettingKey& key, std::map<std::string, SettingValue>& values) = 0;
 
-  /// One or more positional arguments.
+  /// Positional arguments: one or more, or any number.
   virtual void positionals(const std::string& name,
                            std::vector<std::string>& target,
-                           const std::string& help) = 0;
+                           const std::string& help,
+                           bool required = true) = 0;
 
   /// One positional argument.
   virtual void positional(const std::string& name,

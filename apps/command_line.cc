@@ -175,8 +175,9 @@ class CliOptionTable final : public OptionTable {
 
   void positionals(const std::string& name,
                    std::vector<std::string>& target,
-                   const std::string& help) override {
-    app_->add_option(name, target, help)->type_name("")->required();
+                   const std::string& help,
+                   bool required) override {
+    app_->add_option(name, target, help)->type_name("")->required(required);
   }
 
   void positional(const std::string& name, std::string& target, const std::string& help) override {

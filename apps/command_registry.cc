@@ -7,6 +7,7 @@
 #include "inspect.h"
 #include "landscape.h"
 #include "plot.h"
+#include "reproduce.h"
 #include "train.h"
 
 namespace hesscope::cli {
@@ -16,6 +17,7 @@ std::vector<std::unique_ptr<Command>> all_commands() {
   commands.push_back(make_analyze_command());
   commands.push_back(make_landscape_command());
   commands.push_back(make_train_command());
+  commands.push_back(make_reproduce_command());
   commands.push_back(make_inspect_command());
   commands.push_back(make_plot_command());
   commands.push_back(make_export_command());

@@ -20,7 +20,7 @@ class Help(program.Case):
         for arguments in ([], ["--help"], ["-h"]):
             done = self.run_program(*arguments)
             self.assertEqual((done.returncode, done.stderr), (DONE, ""))
-            for text in ("analyze", "train", "inspect", "Examples:\n  hesscope analyze ", "Exit codes: 0 done"):
+            for text in ("analyze", "train", "reproduce", "inspect", "Examples:\n  hesscope analyze ", "Exit codes: 0 done"):
                 self.assertIn(text, done.stdout)
 
     def test_of_each_command_shows_options_and_examples(self):
@@ -28,6 +28,8 @@ class Help(program.Case):
                                               "--dry-run", "--quiet", "--save-hessian", "--format")),
                                  ("train", ("--output", "--run", "--seed", "--resume", "--threads", "--json", "--force",
                                             "--dry-run", "--quiet")),
+                                 ("reproduce", ("--output", "--scale", "--list", "--threads", "--json", "--force",
+                                                "--dry-run", "--quiet")),
                                  ("inspect", ("--json", "--quiet"))):
             for flag in ("--help", "-h"):
                 done = self.run_program(command, flag)

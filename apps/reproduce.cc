@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "reproduce.h"
+
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <hesscope/core/error.h>
+#include <hesscope/core/version.h>
+#include <hesscope/experiments/reproduction.h>
+
+#include "interrupt.h"
+#include "json_document.h"
+#include "progress_line.h"
+#include "table.h"
+
+namespace hesscope::cli {
+namespace {
+
+std::string minutes_text(const std::optional<double>& minutes) {
+  return minutes ? fmt::format("{:.3g}", *minutes) : "-";
+}
+
+Json minutes_json(const std::optional<double>& minutes) {
+  return minutes ? json_number(*minutes) : Json(nullptr);
+}
+
+Json json_of(const ExperimentSummary& about) {
+  return {{"name", about.name},
+          {"title", about.title},
+          {"paper", about.paper},
+          {"figures", about.figures},
+          {"minutes_paper", minutes_json(about.minutes_paper)},
+          {"minutes_quick", minutes_json(about.minutes_quick)}};
+}
+
+class ReproduceCommand final : public Command {
+ public:
+  std::string name() const override { return "reproduce"; }
+
+  std::string summary() const override {
+    return "Figures and tables of papers, from training to drawing";
+  }
+
+  std::vector<std::string> examples() const override {
+    return {
+        "hesscope reproduce --list",
+        "hesscope reproduce la-settings -o results --scale quick",
+        "hesscope reproduce my-experiment.toml -o results",
+    };
+  }
+
+  void declare(OptionTable& options) override {
+    options.positionals("EXPERIMENT",
+                        experiments_,
+                        "Experiments that --list names, or files ending in .toml; none = all that "
+                        "--list names",
+                        false);
+    options.text("-o,--output", output_, "DIR", "Folder of the results: DIR/EXPERIMENT each");
+    options.text("--scale",
+                 scale_,
+                 "NAME",
+                 "paper (the default): as published; quick: few steps and samples, to see that it "
+                 "works; or another [scale.NAME] of a file");
+    options.flag("--list", list_, "Print the experiments that there are");
+    options.integer(
+        "--threads", threads_, 0, 4096, "Threads; 0 = one per core. Never changes a result");
+    options.flag("--force", force_, "Replace what is there, if it is of something else");
+    options.flag("--dry-run",
+                 dry_run_,
+                 "Check the experiments and foresee memory and time of training; write nothing");
+    options.flag("--json", json_, "Print one JSON document on stdout");
+    options.flag("-q,--quiet", quiet_, "No progress and no summary");
+  }
+
+  ExitCode run() override {
+    if (list_) return show_list();
+    if (output_.empty() && !dry_run_) {
+      throw ConfigError(
+          "'--output' is missing: the folder of the results; --list names the "
+          "experiments");
+    }
+    if (scale_.empty()) scale_ = "paper";
+    const ReproductionRequest request{.experiments = experiments_,
+                                      .output = output_,
+                                      .scale = scale_,
+                                      .overwrite = force_,
+                                      .num_threads = threads_};
+    if (dry_run_) return show_plan(plan_reproduction(request));
+    catch_interrupts();
+    ProgressLine progress(quiet_);
+    const ReproductionResult result = run_reproduction(
+        request,
+        [&](const std::string& what, std::size_t index, std::size_t count, double fraction) {
+          progress.show(what, index, count, fraction);
+          return caught_signal() == 0;
+        });
+    progress.clear();
+    if (json_) {
+      print_json(document_of(result));
+    } else if (!quiet_) {
+      print_summary(result);
+    }
+    warn(result);
+    return result.is_conclusive ? ExitCode::kDone : ExitCode::kInconclusive;
+  }
+
+  std::string on_interrupt() const override {
+    return fmt::format(
+        "interrupted; what is done is kept in '{}', and the same command goes on from there:\n  "
+        "hesscope reproduce {}{}-o {}{}{}",
+        output_,
+        fmt::join(experiments_, " "),
+        experiments_.empty() ? "" : " ",
+        output_,
+        scale_ == "paper" ? "" : " --scale " + scale_,
+        force_ ? " --force" : "");
+  }
+
+ private:
+  ExitCode show_list() const {
+    if (json_) {
+      Json document;
+      document["command"] = "reproduce";
+      document["experiments"] = Json::array();
+      for (const ExperimentSummary& about : list_experiments()) {
+        document["experiments"].push_back(json_of(about));
+      }
+      print_json(document);
+      return ExitCode::kDone;
+    }
+    std::vector<std::vector<std::string>> rows = {
+        {"experiment", "paper", "figures", "minutes", "quick"}};
+    for (const ExperimentSummary& about : list_experiments()) {
+      rows.push_back({about.name,
+                      about.paper,
+                      about.figures,
+                      minutes_text(about.minutes_paper),
+                      minutes_text(about.minutes_quick)});
+    }
+    fmt::print(
+        "{}\nminutes: on two cores, as the experiment files state them; '-' = not measured\n",
+        table_text(rows, 3));
+    return ExitCode::kDone;
+  }
+
+  ExitCode show_plan(const std::vector<PlannedExperiment>& plans) const {
+    double seconds = 0;
+    std::vector<std::vector<std::string>> rows = {
+        {"experiment", "figures", "variants", "runs", "memory", "training"}};
+    Json experiments = Json::array();
+    for (const PlannedExperiment& plan : plans) {
+      seconds += plan.training_seconds;
+      rows.push_back({plan.about.name,
+                      fmt::format("{}", fmt::join(plan.figures, ", ")),
+                      fmt::format("{}", plan.num_variants),
+                      fmt::format("{}", plan.num_runs),
+                      bytes_text(plan.peak_memory_bytes),
+                      duration_text(plan.training_seconds)});
+      Json entry = json_of(plan.about);
+      entry["figure_names"] = plan.figures;
+      entry["variants"] = plan.num_variants;
+      entry["runs"] = plan.num_runs;
+      entry["peak_memory_bytes"] = plan.peak_memory_bytes;
+      entry["training_seconds"] = plan.training_seconds;
+      experiments.push_back(entry);
+    }
+    if (json_) {
+      print_json({{"command", "reproduce"},
+                  {"dry_run", true},
+                  {"scale", scale_},
+                  {"output", output_},
+                  {"experiments", experiments}});
+    } else {
+      fmt::print(
+          "{}\ntraining takes about {} at the scale '{}'; measures come on top\noutput {} "
+          "(not written: dry run)\n",
+          table_text(rows, 2),
+          duration_text(seconds),
+          scale_,
+          output_);
+    }
+    return ExitCode::kDone;
+  }
+
+  Json document_of(const ReproductionResult& result) const {
+    Json document;
+    document["command"] = "reproduce";
+    document["hesscope_version"] = kVersion;
+    document["output"] = output_;
+    document["scale"] = scale_;
+    document["experiments"] = Json::array();
+    for (const ReproducedExperiment& experiment : result.experiments) {
+      Json entry = json_of(experiment.about);
+      entry["runs"] = experiment.num_runs;
+      entry["figure_files"] = Json::array();
+      for (const ReproducedFigure& figure : experiment.figures) {
+        const std::string path = figure.path.string();
+        entry["figure_files"].push_back({{"name", figure.name},
+                                         {"kind", figure.kind},
+                                         {"published", figure.published},
+                                         {"data", path + ".h5"},
+                                         {"drawing", path + ".svg"},
+                                         {"text", path + ".md"},
+                                         {"disagreements", figure.disagreements}});
+      }
+      entry["diverged"] = Json::array();
+      for (const DivergedRun& run : experiment.diverged) {
+        entry["diverged"].push_back(
+            {{"variant", run.variant}, {"run", run.run}, {"seed", run.seed}, {"step", run.step}});
+      }
+      entry["warnings"] = experiment.warnings;
+      entry["seconds"] = experiment.seconds;
+      document["experiments"].push_back(entry);
+    }
+    document["timings"] = {{"total_seconds", result.total_seconds}};
+    return document;
+  }
+
+  void print_summary(const ReproductionResult& result) const {
+    std::vector<std::vector<std::string>> rows = {
+        {"experiment", "published", "files (.svg, .h5, .md)", "disagree"}};
+    for (const ReproducedExperiment& experiment : result.experiments) {
+      for (const ReproducedFigure& figure : experiment.figures) {
+        rows.push_back({experiment.about.name,
+                        figure.published.empty() ? "-" : figure.published,
+                        figure.path.string(),
+                        fmt::format("{}", figure.disagreements.size())});
+      }
+      if (experiment.figures.empty()) {
+        rows.push_back({experiment.about.name, "-", "no figures", "-"});
+      }
+    }
+    fmt::print("{}\n", table_text(rows, 3));
+    for (const ReproducedExperiment& experiment : result.experiments) {
+      for (const ReproducedFigure& figure : experiment.figures) {
+        for (const std::string& line : figure.disagreements) {
+          fmt::print("{}/{} disagrees: {}\n", experiment.about.name, figure.name, line);
+        }
+      }
+    }
+    fmt::print("written to {} in {}\n", output_, duration_text(result.total_seconds));
+  }
+
+  static void warn(const ReproductionResult& result) {
+    for (const ReproducedExperiment& experiment : result.experiments) {
+      for (const DivergedRun& run : experiment.diverged) {
+        fmt::print(stderr,
+                   "hesscope reproduce: warning: {}: variant '{}', run '{}' from seed {} diverged "
+                   "in step {}\n",
+                   experiment.about.name,
+                   run.variant,
+                   run.run,
+                   run.seed,
+                   run.step);
+      }
+      for (const std::string& warning : experiment.warnings) {
+        fmt::print(stderr, "hesscope reproduce: warning: {}\n", warning);
+      }
+    }
+  }
+
+  std::vector<std::string> experiments_;
+  std::string output_;
+  std::string scale_;
+  int threads_ = 0;
+  bool list_ = false;
+  bool force_ = false;
+  bool dry_run_ = false;
+  bool json_ = false;
+  bool quiet_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_reproduce_command() { return std::make_unique<ReproduceCommand>(); }
+
+}  // namespace hesscope::cli

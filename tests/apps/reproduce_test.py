@@ -1,0 +1,402 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""hesscope reproduce: figures against NumPy, bytes against threads and kills, the experiments there are."""
+import json
+import random
+import signal
+import subprocess
+import time
+import xml.etree.ElementTree
+
+import h5py
+import numpy as np
+import xarray
+
+import program
+from program import DONE, INCONCLUSIVE, SOURCE, USAGE
+
+VARIANTS, RUNS, SEEDS = ("few", "many"), ("sgdm", "adam"), (3, 8)
+CHECKPOINTS = (0, 5, 10, 15, 20)
+
+EXPERIMENT = """
+[experiment]
+name = "tiny"
+title = "A tiny experiment"
+paper = "Nobody 2000"
+note = "All of it is ours."
+[model]
+kind = "linear-attention"
+layers = 2
+[data]
+kind = "linear-regression"
+dimension = 3
+context = 4
+[evaluation]
+samples = 30
+[initialization]
+distribution = "normal"
+std = 0.2
+[training]
+steps = 20
+batch = 25
+seeds = [3, 8]
+clip_norm = 1.0
+checkpoint_every = 5
+history_every = 3
+[[run]]
+name = "sgdm"
+rule = "sgd"
+learning_rate = 0.02
+[[run]]
+name = "adam"
+rule = "adamw"
+learning_rate = 0.02
+
+[[variant]]
+name = "few"
+[[variant]]
+name = "many"
+title = "Many tokens"
+data.context = 9
+run.adam.learning_rate = 0.01
+
+[[measure]]
+analyzers = ["condition", "smoothness"]
+[[measure]]
+name = "noise"
+analyzers = ["noise"]
+checkpoints = [0]
+runs = ["adam"]
+seeds = [8]
+seed = 2
+noise-sampling = "fresh"
+noise-batch-size = 10
+noise-draws = 50
+noise-bins = 7
+
+[[figure]]
+name = "loss"
+kind = "curves"
+published = "Figure 1"
+quantity = "history/loss"
+[[figure]]
+name = "condition"
+kind = "curves"
+quantity = "condition/robust_diagonal"
+band = "std/2"
+[[figure]]
+name = "extent"
+kind = "curves"
+quantity = "history/gradient_norm"
+band = "min-max"
+runs = ["adam"]
+[[figure]]
+name = "ratios"
+kind = "ratios"
+published = "Table 1"
+quantity = "condition/robust_diagonal"
+numerator = "sgdm"
+denominator = "adam"
+steps = [10, 20]
+[[figure.published_values]]
+variant = "many"
+step = 10
+mean = 1e6
+std = 0.5
+source = "nobody"
+[[figure.published_values]]
+variant = "few"
+step = 10
+mean = 1.0
+std = 1e6
+source = "somebody"
+[[figure]]
+name = "noise"
+kind = "noise"
+[[figure]]
+name = "cloud"
+kind = "scatter"
+x = "smoothness/gradient_norm"
+y = "smoothness/directional_smoothness"
+y_label = "curvature"
+[[figure]]
+name = "end"
+kind = "table"
+quantities = ["history/loss", "condition/robust_absolute"]
+
+[scale.quick]
+training.steps = 5
+figure.ratios.steps = [5]
+"""
+
+
+class Reproduced(program.Case):
+    def reproduce(self, *arguments, experiment=EXPERIMENT, expect=DONE, output="out"):
+        (self.folder / "tiny.toml").write_text(experiment)
+        done = self.run_program("reproduce", "tiny.toml", "-o", output, *arguments)
+        self.assertEqual(done.returncode, expect, done.stderr)
+        return done
+
+    def contents(self):
+        return {str(p.relative_to(self.folder / "out")): p.read_bytes()
+                for p in (self.folder / "out").rglob("*") if p.is_file() and not p.name.endswith(".lock")}
+
+    def series(self, variant, run, seed, quantity):
+        """The quantity by step, from the files of the run."""
+        group, name = quantity.split("/")
+        file = "history.h5" if group == "history" else "analysis.h5"
+        with h5py.File(self.folder / "out/tiny" / variant / run / f"seed-{seed}" / file) as opened:
+            values = opened[name] if group == "history" else opened[group][name]
+            return dict(zip(opened["step"][()].tolist(), values[()]))
+
+    def cube(self, quantity, steps, runs=RUNS):
+        """The quantity by variant, run, seed and step."""
+        return np.array([[[[self.series(v, r, s, quantity)[t] for t in steps] for s in SEEDS] for r in runs]
+                         for v in VARIANTS])
+
+    def figure(self, name):
+        return xarray.load_dataset(self.folder / "out/tiny/figures" / f"{name}.h5", engine="netcdf4")
+
+    def text(self, name):
+        return (self.folder / "out/tiny/figures" / f"{name}.md").read_text()
+
+
+class Figures(Reproduced):
+    def test_hold_the_numbers_of_their_runs(self):
+        done = self.reproduce()
+        history_steps = (0, 3, 6, 9, 12, 15, 18, 20)
+        for name, quantity, part, steps in (("loss", "history/loss", 4, history_steps),
+                                            ("condition", "condition/robust_diagonal", 2, CHECKPOINTS)):
+            figure = self.figure(name)
+            self.assertEqual(tuple(figure.variant.values), VARIANTS)
+            self.assertEqual(tuple(figure.run.values), RUNS)
+            np.testing.assert_array_equal(figure.seed, SEEDS)
+            np.testing.assert_array_equal(figure.step, steps)
+            values = self.cube(quantity, steps)
+            self.assertTrue(np.isfinite(values).all() and np.ptp(values) > 0)
+            np.testing.assert_array_equal(figure.value, values)
+            np.testing.assert_array_equal(figure["count"], np.full((2, 2, len(steps)), 2))
+            mean, deviation = values.mean(axis=2), values.std(axis=2, ddof=1)
+            np.testing.assert_allclose(figure["mean"], mean, rtol=1e-14)
+            np.testing.assert_allclose(figure.standard_deviation, deviation, rtol=1e-9)
+            np.testing.assert_allclose(figure.low, mean - deviation / part, rtol=1e-12)
+            np.testing.assert_allclose(figure.high, mean + deviation / part, rtol=1e-12)
+        extent = self.figure("extent")
+        values = self.cube("history/gradient_norm", history_steps, ("adam",))
+        np.testing.assert_array_equal(extent.low, values.min(axis=2))
+        np.testing.assert_array_equal(extent.high, values.max(axis=2))
+
+        ratios = self.figure("ratios")
+        values = self.cube("condition/robust_diagonal", (10, 20))
+        quotient = values[:, 0] / values[:, 1]
+        np.testing.assert_allclose(ratios.ratio, quotient, rtol=1e-15)
+        np.testing.assert_allclose(ratios["mean"], quotient.mean(axis=1), rtol=1e-14)
+        np.testing.assert_allclose(ratios.standard_deviation, quotient.std(axis=1, ddof=1), rtol=1e-9)
+        text = self.text("ratios")
+        for v in range(2):
+            cells = [f"{quotient[v, :, t].mean():.3g} ({quotient[v, :, t].std(ddof=1):.3g})" for t in range(2)]
+            self.assertIn(" | ".join([("few", "Many tokens")[v]] + cells), text)
+        self.assertIn("Table 1 of Nobody 2000", text)
+        self.assertIn("All of it is ours.", text)
+
+        # What disagrees is named, there and in the summary; what agrees is not.
+        disagreements = text.split("## What disagrees")[1].split("##")[0]
+        self.assertIn("many, step 10", disagreements)
+        self.assertNotIn("few", disagreements)
+        self.assertIn("tiny/ratios disagrees: many, step 10: 1e+06 (0.5) (nobody)", done.stdout)
+        self.assertRegex(done.stdout, r"Table 1 +out/tiny/figures/ratios")
+
+    def test_of_noise_points_and_last_values(self):
+        self.reproduce()
+        noise = self.figure("noise")
+        for v, variant in enumerate(VARIANTS):
+            with h5py.File(self.folder / f"out/tiny/{variant}/adam/seed-8/noise.h5") as file:
+                self.assertEqual(file["step"][()].tolist(), [0])
+                norms = file["noise/norm"][0]
+            self.assertEqual(norms.shape, (50,))
+            np.testing.assert_allclose(noise["mean"][v], norms.mean(), rtol=1e-13)
+            np.testing.assert_allclose(noise.standard_deviation[v], norms.std(ddof=1), rtol=1e-12)
+            density, edges = np.histogram(norms, noise.histogram_edges[v], density=True)
+            np.testing.assert_allclose(noise.histogram_density[v], density, rtol=1e-10)
+            self.assertEqual(len(edges), 8)
+        cloud = self.figure("cloud")
+        x = self.cube("smoothness/gradient_norm", CHECKPOINTS)
+        y = self.cube("smoothness/directional_smoothness", CHECKPOINTS)
+        np.testing.assert_array_equal(cloud.x, x)
+        np.testing.assert_array_equal(cloud.y, y)
+        for v in range(2):
+            for r in range(2):
+                with np.errstate(invalid="ignore"):
+                    a, b = np.log(x[v, r]).ravel(), np.log(y[v, r]).ravel()
+                there = np.isfinite(a) & np.isfinite(b)
+                self.assertGreater(there.sum(), 4)
+                np.testing.assert_allclose(cloud.log_slope[v, r], np.polyfit(a[there], b[there], 1)[0], rtol=1e-8)
+                np.testing.assert_allclose(cloud.log_correlation[v, r], np.corrcoef(a[there], b[there])[0, 1],
+                                           rtol=1e-8)
+        end = self.figure("end")
+        for q, quantity in enumerate(("history/loss", "condition/robust_absolute")):
+            values = self.cube(quantity, (20,))[..., 0]
+            np.testing.assert_allclose(end["mean"][q, ..., 0], values.mean(axis=2), rtol=1e-14)
+            np.testing.assert_allclose(end.standard_deviation[q, ..., 0], values.std(axis=2, ddof=1), rtol=1e-9)
+        np.testing.assert_array_equal(end.at_step, [[20], [20]])
+
+    def test_are_drawings_and_texts_of_each(self):
+        done = self.reproduce("--json")
+        document = json.loads(done.stdout)
+        figures = document["experiments"][0]["figure_files"]
+        self.assertEqual([f["name"] for f in figures],
+                         ["loss", "condition", "extent", "ratios", "noise", "cloud", "end"])
+        for figure in figures:
+            root = xml.etree.ElementTree.parse(self.folder / figure["drawing"]).getroot()
+            self.assertEqual(root.tag, "{http://www.w3.org/2000/svg}svg")
+            self.assertTrue((self.folder / figure["text"]).read_text().startswith("# "))
+            self.assertTrue((self.folder / figure["data"]).is_file())
+        self.assertEqual(document["experiments"][0]["runs"], 8)
+        self.assertEqual(len(figures[3]["disagreements"]), 1)
+
+    def test_of_a_scale_follow_its_changes(self):
+        self.reproduce("--scale", "quick")
+        np.testing.assert_array_equal(self.figure("ratios").step, [5])
+        np.testing.assert_array_equal(self.figure("condition").step, [0, 5])
+        self.assertIn("not comparable", self.text("ratios"))
+        self.assertNotIn("disagrees", self.text("ratios"))
+        # Of another scale: refused, and replaced on request.
+        done = self.reproduce(expect=USAGE)
+        self.assertIn("training.steps", done.stderr)
+        self.reproduce("--force")
+        np.testing.assert_array_equal(self.figure("condition").step, CHECKPOINTS)
+
+
+class Bytes(Reproduced):
+    def test_do_not_depend_on_threads(self):
+        self.reproduce("--threads", "1")
+        one = self.contents()
+        (self.folder / "out").rename(self.folder / "one")
+        self.reproduce("--threads", "2")
+        self.assertEqual(self.contents(), one)
+        before = {p: p.stat().st_mtime_ns for p in (self.folder / "out").rglob("*.h5") if "figures" not in str(p)}
+        self.reproduce()
+        self.assertEqual({p: p.stat().st_mtime_ns for p in before}, before)
+        self.assertEqual(self.contents(), one)
+
+    def test_survive_kills(self):
+        start = time.monotonic()
+        self.reproduce()
+        duration = time.monotonic() - start
+        whole = self.contents()
+        (self.folder / "out").rename(self.folder / "whole")
+        chance = random.Random(7)
+        killed = 0
+        for _ in range(8):
+            process = subprocess.Popen(self.command("reproduce", "tiny.toml", "-o", "out"), cwd=self.folder,
+                                       env=self.environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+            try:
+                process.communicate(timeout=chance.uniform(0.1, 0.6) * duration)
+                self.assertEqual(process.returncode, DONE)
+            except subprocess.TimeoutExpired:
+                process.send_signal(signal.SIGKILL)
+                process.communicate()
+                killed += 1
+        self.assertGreater(killed, 0)
+        self.reproduce()
+        found = self.contents()
+        self.assertEqual(set(found), set(whole))
+        self.assertEqual([path for path in whole if found[path] != whole[path]], [])
+
+
+class Divergence(Reproduced):
+    def test_is_named_and_harms_no_other(self):
+        self.reproduce()
+        calm = self.contents()
+        (self.folder / "out").rename(self.folder / "calm")
+        wild = EXPERIMENT.replace('name = "many"\n', 'name = "many"\nrun.sgdm.learning_rate = 1e9\n')
+        done = self.reproduce(experiment=wild, expect=INCONCLUSIVE)
+        self.assertRegex(done.stderr, r"variant 'many', run 'sgdm' from seed 3 diverged in step \d+")
+        self.assertRegex(self.text("loss"), r"variant `many`, run `sgdm`, seed 8: diverged in step \d+")
+        found = self.contents()
+        others = [p for p in calm if p.startswith("tiny/few") or p.startswith("tiny/many/adam")]
+        self.assertGreater(len(others), 20)
+        for path in others:
+            self.assertEqual(found[path], calm[path], path)
+        ratios = self.figure("ratios")
+        self.assertTrue(np.isfinite(ratios["mean"][0]).all() and np.isnan(ratios["mean"][1]).all())
+        np.testing.assert_array_equal(ratios["count"], [[2, 2], [0, 0]])
+        loss = self.figure("loss")
+        self.assertTrue(np.isfinite(loss["mean"].sel(run="adam")).all())
+
+
+class Experiments(program.Case):
+    FILES = sorted(path.stem for path in (SOURCE / "data/experiments").glob("*.toml"))
+
+    def test_are_all_listed(self):
+        self.assertGreaterEqual(len(self.FILES), 9)
+        done = self.run_program("reproduce", "--list", "--json")
+        listed = json.loads(done.stdout)["experiments"]
+        self.assertEqual([entry["name"] for entry in listed], self.FILES)
+        self.assertTrue(all(entry["paper"] and entry["figures"] and entry["title"] for entry in listed))
+        done = self.run_program("reproduce", "--list")
+        for name in self.FILES:
+            self.assertRegex(done.stdout, rf"(?m)^{name} ")
+
+    def test_can_be_planned_at_both_scales(self):
+        for scale in ("paper", "quick"):
+            done = self.run_program("reproduce", "--dry-run", "--json", "--scale", scale, "-o", "out")
+            self.assertEqual(done.returncode, DONE, done.stderr)
+            plans = json.loads(done.stdout)["experiments"]
+            self.assertEqual([plan["name"] for plan in plans], self.FILES)
+            self.assertTrue(all(plan["figure_names"] and plan["runs"] > 0 for plan in plans))
+        self.assertEqual(self.files(), set())
+
+    def test_can_be_trained_as_they_are(self):
+        for name in self.FILES:
+            done = self.run_program("train", SOURCE / f"data/experiments/{name}.toml", "-o", "out", "--dry-run")
+            self.assertEqual(done.returncode, DONE, done.stderr)
+
+
+class Refusals(Reproduced):
+    def test_name_what_is_meant(self):
+        done = self.run_program("reproduce", "la-setings", "-o", "out")
+        self.assertEqual(done.returncode, USAGE)
+        self.assertIn("did you mean 'la-settings'?", done.stderr)
+        done = self.run_program("reproduce", "la-noise", "la-noise", "-o", "out")
+        self.assertEqual(done.returncode, USAGE)
+        self.assertIn("named twice", done.stderr)
+        done = self.run_program("reproduce", "la-noise")
+        self.assertEqual(done.returncode, USAGE)
+        self.assertIn("--output", done.stderr)
+        self.assertIn("no scale 'quik' (did you mean 'quick'?)", self.reproduce("--scale", "quik", expect=USAGE).stderr)
+        for old, new, line, expected in (
+                ('kind = "ratios"', 'kind = "ratio"', None, "did you mean 'ratios'?"),
+                ("quantity = \"history/loss\"", "quantity = \"history/los\"", None, "did you mean 'loss'?"),
+                ("quantity = \"history/loss\"", "quantity = \"spectrum/trace\"", None, "spectrum"),
+                ("band = \"std/2\"", "bands = \"std/2\"", "bands", "did you mean 'band'?"),
+                ('runs = ["adam"]\n[[figure]]', 'runs = ["adan"]\n[[figure]]', "adan", "did you mean 'adam'?"),
+                ("run.adam.learning_rate", "run.adm.learning_rate", "run.adm", "did you mean 'adam'?"),
+                ("noise-draws", "noise-drawn", "noise-drawn", "did you mean 'noise-draws'?"),
+                ('analyzers = ["noise"]', 'analyzers = ["noses"]', '"noses"', "did you mean 'noise'?"),
+                ('name = "many"', 'name = "few"', None, "two variants named 'few'"),
+                ('name = "many"', 'name = "a/b"', "a/b", "must consist of letters"),
+                ("data.context = 9", "data.contexts = 9", "data.contexts", "did you mean 'context'?"),
+                ("[scale.quick]", "[scale.paper]", None, "without changes")):
+            self.assertIn(old, EXPERIMENT)
+            text = EXPERIMENT.replace(old, new)
+            done = self.reproduce(experiment=text, expect=USAGE)
+            self.assertIn(expected, done.stderr)
+            self.assertRegex(done.stderr, r"tiny\.toml:\d+")
+            if line is not None:
+                number = next(i for i, each in enumerate(text.split("\n"), 1) if line in each)
+                self.assertIn(f"tiny.toml:{number}:", done.stderr)
+        self.assertEqual(self.files(), {"tiny.toml"})
+
+    def test_spare_what_others_made(self):
+        self.reproduce()
+        path = self.folder / "out/tiny/few/adam/seed-3/analysis.h5"
+        before = path.read_bytes()
+        changed = EXPERIMENT.replace('analyzers = ["condition", "smoothness"]', 'analyzers = ["condition", "smoothness"]'
+                                     "\nsecant-points = 3")
+        done = self.reproduce(experiment=changed, expect=USAGE)
+        self.assertRegex(done.stderr, r"analysis\.h5: .*--force")
+        self.assertEqual(path.read_bytes(), before)
+
+
+if __name__ == "__main__":
+    program.main()
