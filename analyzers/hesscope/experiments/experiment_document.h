@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include <hesscope/analyzers/point_analysis.h>
 #include <hesscope/core/settings.h>
 #include <hesscope/experiments/experiment_figure_kind.h>
 #include <hesscope/problem/experiment_file.h>
@@ -31,8 +32,9 @@ struct ExperimentMeasure {
   std::string location;
   std::vector<std::string> analyzers;
   std::map<std::string, SettingValue> options;  ///< of the analyzers, those that are given
-  std::uint64_t seed = 0;                       ///< of what is drawn
-  std::vector<std::int64_t> checkpoints;        ///< steps; these and the next lists: empty = all
+  SpectrumMethod method = SpectrumMethod::kAuto;
+  std::uint64_t seed = 0;                 ///< of what is drawn
+  std::vector<std::int64_t> checkpoints;  ///< steps; these and the next lists: empty = all
   std::vector<std::string> variants;
   std::vector<std::string> runs;
   std::vector<std::int64_t> seeds;

@@ -174,6 +174,7 @@ class Reproduction {
     request.output = run.folder / (measure.name + ".h5");
     request.only = measure.analyzers;
     request.options = measure.options;
+    request.method = measure.method;
     request.seed = measure.seed;
     request.overwrite = request_.overwrite;
     request.num_threads = request_.num_threads;
