@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -19,17 +20,21 @@ std::string place_text(const PublishedValue& value) {
   return text;
 }
 
-// "agrees", "disagrees", or what can be said without a spread.
-std::string verdict(const PublishedValue& published, const SeedStatistics& own) {
+// "agrees", the ratio where a spread is missing, or why not.
+std::string verdict(const PublishedValue& published,
+                    const SeedStatistics& own,
+                    std::optional<double> divide) {
   if (own.count == 0) return "we have none";
-  const double distance = std::abs(own.mean - published.mean);
+  if (divide && (own.mean - *divide) * (published.mean - *divide) < 0) {
+    return fmt::format("disagrees: other side of {}", *divide);
+  }
   if (published.deviation && !std::isnan(own.deviation)) {
+    const double distance = std::abs(own.mean - published.mean);
     return distance <= own.deviation + *published.deviation ? "agrees" : "disagrees";
   }
-  const double spread =
-      published.deviation ? *published.deviation : own.deviation;  // of one of the two
-  if (!std::isnan(spread)) return distance <= 2 * spread ? "agrees" : "disagrees";
-  return fmt::format("ratio {}", digits_text(own.mean / published.mean));
+  const double ratio = own.mean / published.mean;
+  const std::string text = fmt::format("ratio {}", digits_text(ratio));
+  return ratio >= 0.5 && ratio <= 2 ? text : "disagrees: " + text;
 }
 
 }  // namespace
@@ -104,7 +109,8 @@ std::string markdown_table(const std::vector<std::vector<std::string>>& rows) {
 void compare_with_published(const ExperimentResults& results,
                             const ExperimentFigure& figure,
                             const OwnValue& own,
-                            FigureContent& content) {
+                            FigureContent& content,
+                            std::optional<double> divide) {
   if (figure.published_values.empty()) return;
   const bool is_comparable = results.document().scale == "paper";
   std::vector<std::vector<std::string>> rows = {{"where", "theirs", "ours", "seeds", "", "source"}};
@@ -112,14 +118,14 @@ void compare_with_published(const ExperimentResults& results,
     const SeedStatistics ours = own(value);
     SeedStatistics theirs{.count = 1, .mean = value.mean};
     if (value.deviation) theirs.deviation = *value.deviation;
-    const std::string says = is_comparable ? verdict(value, ours) : "-";
+    const std::string says = is_comparable ? verdict(value, ours, divide) : "-";
     rows.push_back({place_text(value),
                     mean_text(theirs),
                     mean_text(ours),
                     fmt::format("{}", ours.count),
                     says,
                     value.source});
-    if (says != "disagrees") continue;
+    if (!says.starts_with("disagrees")) continue;
     content.disagreements.push_back(fmt::format("{}: {} ({}), ours {}",
                                                 place_text(value),
                                                 mean_text(theirs),
@@ -127,13 +133,14 @@ void compare_with_published(const ExperimentResults& results,
                                                 mean_text(ours)));
   }
   content.text += "\n## Numbers of others beside ours\n\n" + markdown_table(rows);
-  content.text +=
-      is_comparable
-          ? "\nMean (standard deviation over seeds). Two means agree here where they are no "
-            "further "
-            "apart than the sum of their standard deviations; with one deviation, than twice it.\n"
-          : fmt::format("\nAt the scale '{}' our numbers are not comparable.\n",
-                        results.document().scale);
+  content.text += is_comparable
+                      ? "\nMean (standard deviation over seeds). Two means with spreads agree here "
+                        "where they are "
+                        "no further apart than the sum of the spreads; where one has none, only a "
+                        "ratio outside "
+                        "of 1/2 to 2 disagrees.\n"
+                      : fmt::format("\nAt the scale '{}' our numbers are not comparable.\n",
+                                    results.document().scale);
 }
 
 }  // namespace hesscope::detail

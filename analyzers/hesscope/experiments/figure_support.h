@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,13 +44,14 @@ std::string markdown_table(const std::vector<std::vector<std::string>>& rows);
 using OwnValue = std::function<SeedStatistics(const PublishedValue&)>;
 
 /// Sets a figure's published values beside ours, in its text and its disagreements. Two means with
-/// spreads agree where they are no further apart than the sum of the spreads. A number without
-/// spread agrees with ours within two of our standard deviations; where we have none either (of one
-/// seed), only their ratio is given.
+/// spreads agree where they are no further apart than the sum of the spreads; where one has none,
+/// only a ratio outside of 1/2 to 2 disagrees.
+/// @param divide  a number on whose other side ours disagrees in any case.
 void compare_with_published(const ExperimentResults& results,
                             const ExperimentFigure& figure,
                             const OwnValue& own,
-                            FigureContent& content);
+                            FigureContent& content,
+                            std::optional<double> divide = {});
 
 /// The figure's three files: NAME.h5, NAME.svg and NAME.md, replacing those that are there.
 /// @throws OutputError.

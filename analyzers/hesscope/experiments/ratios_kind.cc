@@ -105,7 +105,8 @@ FigureContent make(const ExperimentResults& results, const ExperimentFigure& fig
         }
         return SeedStatistics();
       },
-      content);
+      content,
+      1);
   return content;
 }
 
