@@ -24,6 +24,7 @@
 #include "json_document.h"
 #include "output_text.h"
 #include "progress_line.h"
+#include "run_options.h"
 #include "table.h"
 
 namespace hesscope::cli {
@@ -93,13 +94,9 @@ class AnalyzeCommand final : public Command {
     options.text("--format", format_, "NAME", "Take only this format's files from folders");
     declare_analyzers(options);
     options.seed("--seed", seed_, "Of what is drawn at random");
-    options.integer(
-        "--threads", threads_, 0, 4096, "Threads; 0 = one per core. Never changes a result");
-    options.flag("--force", force_, "Replace an existing result");
-    options.flag(
-        "--dry-run", dry_run_, "Check the inputs and foresee memory and time; compute nothing");
-    options.flag("--json", json_, "Print one JSON document on stdout");
-    options.flag("-q,--quiet", quiet_, "No progress and no summary");
+    run_options_.declare(options,
+                         "Replace an existing result",
+                         "Check the inputs and foresee memory and time; compute nothing");
   }
 
   // An analyzer's options, and --NAME for one that does not run by default.
@@ -117,9 +114,9 @@ class AnalyzeCommand final : public Command {
 
   ExitCode run() override {
     const AnalysisRequest request = make_request();
-    if (dry_run_) return show_plan(plan_analysis(request));
+    if (run_options_.dry_run) return show_plan(plan_analysis(request));
     catch_interrupts();
-    ProgressLine progress(quiet_);
+    ProgressLine progress(run_options_.quiet);
     const AnalysisResult result =
         run_analysis(request, [&](std::size_t index, std::size_t count, double fraction) {
           progress.show(
@@ -127,9 +124,9 @@ class AnalyzeCommand final : public Command {
           return caught_signal() == 0;
         });
     progress.clear();
-    if (json_) {
+    if (run_options_.json) {
       print_json(document_of(result));
-    } else if (!quiet_) {
+    } else if (!run_options_.quiet) {
       print_summary(result);
     }
     for (const std::string& warning : result.warnings) {
@@ -139,8 +136,9 @@ class AnalyzeCommand final : public Command {
   }
 
   std::string on_interrupt() const override {
-    return io::has_units(output_) ? resumption_text(command_text(), output_, force_)
-                                  : Command::on_interrupt();
+    return io::has_units(output_)
+               ? resumption_text(output_ + ".units", command_text(), output_, run_options_.force)
+               : Command::on_interrupt();
   }
 
  private:
@@ -160,8 +158,8 @@ class AnalyzeCommand final : public Command {
                      : method_ == "dense"       ? SpectrumMethod::kDense
                      : method_ == "matrix-free" ? SpectrumMethod::kMatrixFree
                                                 : SpectrumMethod::kAuto;
-    request.overwrite = force_;
-    request.num_threads = threads_;
+    request.overwrite = run_options_.force;
+    request.num_threads = run_options_.threads;
     request.command = command_text();
     return request;
   }
@@ -195,7 +193,7 @@ class AnalyzeCommand final : public Command {
   }
 
   ExitCode show_plan(const AnalysisPlan& plan) const {
-    if (json_) {
+    if (run_options_.json) {
       Json document;
       document["command"] = "analyze";
       document["dry_run"] = true;
@@ -221,7 +219,7 @@ class AnalyzeCommand final : public Command {
           bytes_text(plan.peak_memory_bytes),
           duration_text(plan.seconds),
           output_,
-          output_state(output_, force_));
+          output_state(output_, run_options_.force));
       if (plan.num_non_finite > 0) {
         fmt::print("non-finite   the weights of {} of the checkpoints\n", plan.num_non_finite);
       }
@@ -348,11 +346,7 @@ class AnalyzeCommand final : public Command {
   std::map<std::string, bool> also_;  // by the names of analyzers that do not run by default
   std::map<std::string, SettingValue> settings_;
   std::uint64_t seed_ = 0;
-  int threads_ = 0;
-  bool force_ = false;
-  bool dry_run_ = false;
-  bool json_ = false;
-  bool quiet_ = false;
+  RunOptions run_options_;
 };
 
 }  // namespace

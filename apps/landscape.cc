@@ -20,6 +20,7 @@
 #include "json_document.h"
 #include "output_text.h"
 #include "progress_line.h"
+#include "run_options.h"
 #include "table.h"
 
 namespace hesscope::cli {
@@ -101,28 +102,24 @@ class LandscapeCommand final : public Command {
                  "Random directions are zero in tensors of rank 0 and 1, such as biases");
     options.text("--format", format_, "NAME", "Take only this format's files from folders");
     options.seed("--seed", seed_, "Of what is drawn at random");
-    options.integer(
-        "--threads", threads_, 0, 4096, "Threads; 0 = one per core. Never changes a result");
-    options.flag("--force", force_, "Replace an existing result");
-    options.flag(
-        "--dry-run", dry_run_, "Check the inputs and foresee memory and time; compute nothing");
-    options.flag("--json", json_, "Print one JSON document on stdout");
-    options.flag("-q,--quiet", quiet_, "No progress and no summary");
+    run_options_.declare(options,
+                         "Replace an existing result",
+                         "Check the inputs and foresee memory and time; compute nothing");
   }
 
   ExitCode run() override {
     const LandscapeRequest request = make_request();
-    if (dry_run_) return show_plan(plan_landscape(request));
+    if (run_options_.dry_run) return show_plan(plan_landscape(request));
     catch_interrupts();
-    ProgressLine progress(quiet_);
+    ProgressLine progress(run_options_.quiet);
     const LandscapeResult result = run_landscape(request, [&](double fraction) {
       progress.show("landscape", 0, 1, fraction);
       return caught_signal() == 0;
     });
     progress.clear();
-    if (json_) {
+    if (run_options_.json) {
       print_json(document_of(result));
-    } else if (!quiet_) {
+    } else if (!run_options_.quiet) {
       print_summary(result);
     }
     for (const std::string& warning : result.warnings) {
@@ -132,8 +129,9 @@ class LandscapeCommand final : public Command {
   }
 
   std::string on_interrupt() const override {
-    return io::has_units(output_) ? resumption_text(command_text(), output_, force_)
-                                  : Command::on_interrupt();
+    return io::has_units(output_)
+               ? resumption_text(output_ + ".units", command_text(), output_, run_options_.force)
+               : Command::on_interrupt();
   }
 
  private:
@@ -153,8 +151,8 @@ class LandscapeCommand final : public Command {
     request.leaves_out_vectors = leaves_out_vectors_;
     request.curvature = curvature_;
     request.seed = seed_;
-    request.overwrite = force_;
-    request.num_threads = threads_;
+    request.overwrite = run_options_.force;
+    request.num_threads = run_options_.threads;
     request.command = command_text();
     return request;
   }
@@ -175,7 +173,7 @@ class LandscapeCommand final : public Command {
   }
 
   ExitCode show_plan(const LandscapePlan& plan) const {
-    if (json_) {
+    if (run_options_.json) {
       Json document;
       document["command"] = "landscape";
       document["dry_run"] = true;
@@ -203,7 +201,7 @@ class LandscapeCommand final : public Command {
           bytes_text(plan.peak_memory_bytes),
           duration_text(plan.seconds),
           output_,
-          output_state(output_, force_));
+          output_state(output_, run_options_.force));
       for (const std::string& direction : plan.directions) {
         fmt::print("direction    {}\n", direction);
       }
@@ -280,13 +278,9 @@ class LandscapeCommand final : public Command {
   std::string normalization_;
   std::string format_;
   std::uint64_t seed_ = 0;
-  int threads_ = 0;
   bool curvature_ = false;
   bool leaves_out_vectors_ = false;
-  bool force_ = false;
-  bool dry_run_ = false;
-  bool json_ = false;
-  bool quiet_ = false;
+  RunOptions run_options_;
 };
 
 }  // namespace

@@ -9,11 +9,14 @@
 
 namespace hesscope::cli {
 
-std::string resumption_text(const std::string& command, const std::string& output, bool force) {
+std::string resumption_text(const std::string& kept_in,
+                            const std::string& command,
+                            const std::string& output,
+                            bool force) {
   return fmt::format(
-      "interrupted; what is finished is kept in '{}.units', and the same command goes on from "
+      "interrupted; what is finished is kept in '{}', and the same command goes on from "
       "there:\n  {} -o {}{}",
-      output,
+      kept_in,
       command,
       output,
       force ? " --force" : "");

@@ -8,9 +8,12 @@
 
 namespace hesscope::cli {
 
-/// After an interruption that left units: the command that goes on. `command` is the run's, without
-/// --output and --force.
-std::string resumption_text(const std::string& command, const std::string& output, bool force);
+/// After an interruption that left something to go on from, which is kept in `kept_in`: the command
+/// that goes on. `command` is the run's, without --output and --force.
+std::string resumption_text(const std::string& kept_in,
+                            const std::string& command,
+                            const std::string& output,
+                            bool force);
 
 /// What a run would find at the output's place.
 std::string_view output_state(const std::string& output, bool force);

@@ -13,7 +13,9 @@
 
 #include "interrupt.h"
 #include "json_document.h"
+#include "output_text.h"
 #include "progress_line.h"
+#include "run_options.h"
 #include "table.h"
 
 namespace hesscope::cli {
@@ -65,19 +67,15 @@ class ReproduceCommand final : public Command {
                  "paper (the default): as published; quick: few steps and samples, to see that it "
                  "works; or another [scale.NAME] of a file");
     options.flag("--list", list_, "Print the experiments that there are");
-    options.integer(
-        "--threads", threads_, 0, 4096, "Threads; 0 = one per core. Never changes a result");
-    options.flag("--force", force_, "Replace what is there, if it is of something else");
-    options.flag("--dry-run",
-                 dry_run_,
-                 "Check the experiments and foresee memory and time of training; write nothing");
-    options.flag("--json", json_, "Print one JSON document on stdout");
-    options.flag("-q,--quiet", quiet_, "No progress and no summary");
+    run_options_.declare(
+        options,
+        "Replace what is there, if it is of something else",
+        "Check the experiments and foresee memory and time of training; write nothing");
   }
 
   ExitCode run() override {
     if (list_) return show_list();
-    if (output_.empty() && !dry_run_) {
+    if (output_.empty() && !run_options_.dry_run) {
       throw ConfigError(
           "'--output' is missing: the folder of the results; --list names the "
           "experiments");
@@ -86,11 +84,11 @@ class ReproduceCommand final : public Command {
     const ReproductionRequest request{.experiments = experiments_,
                                       .output = output_,
                                       .scale = scale_,
-                                      .overwrite = force_,
-                                      .num_threads = threads_};
-    if (dry_run_) return show_plan(plan_reproduction(request));
+                                      .overwrite = run_options_.force,
+                                      .num_threads = run_options_.threads};
+    if (run_options_.dry_run) return show_plan(plan_reproduction(request));
     catch_interrupts();
-    ProgressLine progress(quiet_);
+    ProgressLine progress(run_options_.quiet);
     const ReproductionResult result = run_reproduction(
         request,
         [&](const std::string& what, std::size_t index, std::size_t count, double fraction) {
@@ -98,9 +96,9 @@ class ReproduceCommand final : public Command {
           return caught_signal() == 0;
         });
     progress.clear();
-    if (json_) {
+    if (run_options_.json) {
       print_json(document_of(result));
-    } else if (!quiet_) {
+    } else if (!run_options_.quiet) {
       print_summary(result);
     }
     warn(result);
@@ -108,20 +106,16 @@ class ReproduceCommand final : public Command {
   }
 
   std::string on_interrupt() const override {
-    return fmt::format(
-        "interrupted; what is done is kept in '{}', and the same command goes on from there:\n  "
-        "hesscope reproduce {}{}-o {}{}{}",
-        output_,
-        fmt::join(experiments_, " "),
-        experiments_.empty() ? "" : " ",
-        output_,
-        scale_ == "paper" ? "" : " --scale " + scale_,
-        force_ ? " --force" : "");
+    const std::string command = fmt::format("hesscope reproduce{}{}{}",
+                                            experiments_.empty() ? "" : " ",
+                                            fmt::join(experiments_, " "),
+                                            scale_ == "paper" ? "" : " --scale " + scale_);
+    return resumption_text(output_, command, output_, run_options_.force);
   }
 
  private:
   ExitCode show_list() const {
-    if (json_) {
+    if (run_options_.json) {
       Json document;
       document["command"] = "reproduce";
       document["experiments"] = Json::array();
@@ -167,7 +161,7 @@ class ReproduceCommand final : public Command {
       entry["training_seconds"] = plan.training_seconds;
       experiments.push_back(entry);
     }
-    if (json_) {
+    if (run_options_.json) {
       print_json({{"command", "reproduce"},
                   {"dry_run", true},
                   {"scale", scale_},
@@ -265,12 +259,8 @@ class ReproduceCommand final : public Command {
   std::vector<std::string> experiments_;
   std::string output_;
   std::string scale_;
-  int threads_ = 0;
   bool list_ = false;
-  bool force_ = false;
-  bool dry_run_ = false;
-  bool json_ = false;
-  bool quiet_ = false;
+  RunOptions run_options_;
 };
 
 }  // namespace

@@ -15,7 +15,9 @@
 
 #include "interrupt.h"
 #include "json_document.h"
+#include "output_text.h"
 #include "progress_line.h"
+#include "run_options.h"
 #include "table.h"
 
 namespace hesscope::cli {
@@ -53,28 +55,24 @@ class TrainCommand final : public Command {
     options.flag("--resume",
                  resume_,
                  "Go on from where an interrupted run stood; so does the same command without it");
-    options.integer(
-        "--threads", threads_, 0, 4096, "Threads; 0 = one per core. Never changes a result");
-    options.flag("--force", force_, "Replace the training that is there, if it is another one");
-    options.flag(
-        "--dry-run", dry_run_, "Check the inputs and foresee memory and time; train nothing");
-    options.flag("--json", json_, "Print one JSON document on stdout");
-    options.flag("-q,--quiet", quiet_, "No progress and no summary");
+    run_options_.declare(options,
+                         "Replace the training that is there, if it is another one",
+                         "Check the inputs and foresee memory and time; train nothing");
   }
 
   ExitCode run() override {
     const TrainingRequest request = make_request();
-    if (dry_run_) return show_plan(plan_training(request));
+    if (run_options_.dry_run) return show_plan(plan_training(request));
     catch_interrupts();
-    ProgressLine progress(quiet_);
+    ProgressLine progress(run_options_.quiet);
     const TrainingResult result = run_training(request, [&](double fraction) {
       progress.show("training", 0, 1, fraction);
       return caught_signal() == 0;
     });
     progress.clear();
-    if (json_) {
+    if (run_options_.json) {
       print_json(document_of(result));
-    } else if (!quiet_) {
+    } else if (!run_options_.quiet) {
       print_summary(result);
     }
     for (const TrainingOutcome& outcome : result.outcomes) {
@@ -90,13 +88,7 @@ class TrainCommand final : public Command {
   }
 
   std::string on_interrupt() const override {
-    return fmt::format(
-        "interrupted; what is done is kept in '{}', and the same command goes on from there:\n  "
-        "{} -o {}{}",
-        output_,
-        command_text(),
-        output_,
-        force_ ? " --force" : "");
+    return resumption_text(output_, command_text(), output_, run_options_.force);
   }
 
  private:
@@ -108,8 +100,8 @@ class TrainCommand final : public Command {
     if (settings_.contains("seed")) {
       request.seed = static_cast<std::uint64_t>(std::get<std::int64_t>(settings_.at("seed")));
     }
-    request.overwrite = force_;
-    request.num_threads = threads_;
+    request.overwrite = run_options_.force;
+    request.num_threads = run_options_.threads;
     request.command = command_text();
     return request;
   }
@@ -125,7 +117,7 @@ class TrainCommand final : public Command {
   }
 
   ExitCode show_plan(const TrainingPlan& plan) const {
-    if (json_) {
+    if (run_options_.json) {
       Json document;
       document["command"] = "train";
       document["dry_run"] = true;
@@ -218,12 +210,8 @@ class TrainCommand final : public Command {
   std::string output_;
   std::string run_;
   std::map<std::string, SettingValue> settings_;
-  int threads_ = 0;
   bool resume_ = false;
-  bool force_ = false;
-  bool dry_run_ = false;
-  bool json_ = false;
-  bool quiet_ = false;
+  RunOptions run_options_;
 };
 
 }  // namespace
