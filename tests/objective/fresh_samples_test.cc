@@ -34,13 +34,11 @@ Model model() {
 class Arrays final : public Sampler {
  public:
   explicit Arrays(double sign = 1, std::int64_t width = 2) : sign_(sign) {
-    arrays_ = {{.name = "y", .shape = {}, .offset = 0, .size = 1},
-               {.name = "unused", .shape = {2}, .offset = 1, .size = 2},
-               {.name = "c", .shape = {}, .offset = 3, .size = 1},
-               {.name = "x", .shape = {width}, .offset = 4, .size = width}};
+    add_array("y", {});
+    add_array("unused", {2});
+    add_array("c", {});
+    add_array("x", {width});
   }
-
-  std::span<const SampledArray> arrays() const override { return arrays_; }
 
   void draw(std::uint64_t seed,
             Stream stream,
@@ -54,7 +52,6 @@ class Arrays final : public Sampler {
 
  private:
   double sign_;
-  std::vector<SampledArray> arrays_;
 };
 
 // One sample after the other, by hand.

@@ -138,10 +138,10 @@ TEST_F(BatchesTest, RefuseWhatDoesNotFit) {
 class Labels final : public Sampler {
  public:
   explicit Labels(double label) : label_(label) {
-    arrays_ = {{"target", {}, 0, 1}, {"unused", {2}, 1, 2}, {"inputs", {2}, 3, 2}};
+    add_array("target", {});
+    add_array("unused", {2});
+    add_array("inputs", {2});
   }
-
-  std::span<const SampledArray> arrays() const override { return arrays_; }
 
   void draw(std::uint64_t, Stream, std::uint64_t index, std::span<double> record) const override {
     const auto i = static_cast<double>(index);
@@ -151,7 +151,6 @@ class Labels final : public Sampler {
 
  private:
   double label_;
-  std::vector<SampledArray> arrays_;
 };
 
 TEST(SampledRecords, PutAModelsArraysInItsOrderAndExpandClasses) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -61,6 +62,14 @@ SettingValue converted(const SettingKey& key, const SettingValue& value, const s
 }
 
 }  // namespace
+
+SettingKey size_key(std::string name, std::string meaning, std::int64_t maximum) {
+  return {.name = std::move(name),
+          .type = SettingKey::Type::kInteger,
+          .meaning = std::move(meaning),
+          .minimum = 1,
+          .maximum = maximum};
+}
 
 Settings Settings::checked(const std::map<std::string, SettingValue>& values,
                            std::span<const SettingKey> keys,

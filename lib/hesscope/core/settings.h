@@ -30,6 +30,9 @@ struct SettingKey {
   bool is_optional = false;  ///< without a fallback: may be absent, and then stays so
 };
 
+/// A required size: an integer in [1, maximum].
+SettingKey size_key(std::string name, std::string meaning, std::int64_t maximum = 1'000'000);
+
 /// Named values checked against a declaration.
 class Settings {
  public:

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <utility>
 
 #include <hesscope/models/attention.h>
 #include <hesscope/models/attention_classifier.h>
@@ -15,14 +14,6 @@ std::vector<SettingKey> ModelKind::keys_with_sizes() const {
   std::vector<SettingKey> all = keys;
   all.insert(all.end(), size_keys.begin(), size_keys.end());
   return all;
-}
-
-SettingKey size_key(std::string name, std::string meaning, std::int64_t maximum) {
-  return {.name = std::move(name),
-          .type = SettingKey::Type::kInteger,
-          .meaning = std::move(meaning),
-          .minimum = 1,
-          .maximum = maximum};
 }
 
 std::span<const ModelKind> model_kinds() {

@@ -38,9 +38,6 @@ struct ModelKind {
   std::vector<SettingKey> keys_with_sizes() const;
 };
 
-/// A size key: an integer of at least 1, without fallback.
-SettingKey size_key(std::string name, std::string meaning, std::int64_t maximum = 1'000'000);
-
 std::span<const ModelKind> model_kinds();
 
 /// The kind of this name, or nullptr.

@@ -90,13 +90,22 @@ void SampledRecords::convert(std::uint64_t index,
 
 SampleTable SampledRecords::table(std::uint64_t seed,
                                   Stream stream,
-                                  Eigen::Index num_samples) const {
+                                  Eigen::Index num_samples,
+                                  const Executor& executor) const {
   if (num_samples < 1) {
     throw PreconditionError(
         fmt::format("SampledRecords::table: there must be samples, got {}", num_samples));
   }
   SampleTable samples(num_samples, record_size_);
-  write(seed, stream, 0, {samples.data(), static_cast<std::size_t>(samples.size())});
+  constexpr Eigen::Index kSamplesPerTask = 64;
+  executor.for_each((num_samples + kSamplesPerTask - 1) / kSamplesPerTask, [&](Eigen::Index task) {
+    const Eigen::Index first = task * kSamplesPerTask;
+    auto rows = samples.middleRows(first, std::min(kSamplesPerTask, num_samples - first));
+    write(seed,
+          stream,
+          static_cast<std::uint64_t>(first),
+          {rows.data(), static_cast<std::size_t>(rows.size())});
+  });
   return samples;
 }
 

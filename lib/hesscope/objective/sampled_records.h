@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include <hesscope/core/executor.h>
 #include <hesscope/models/model.h>
 #include <hesscope/objective/sample_table.h>
 #include <hesscope/sampling/sampler.h>
@@ -34,8 +35,12 @@ class SampledRecords {
              std::uint64_t first,
              std::span<double> records) const;
 
-  /// The same as a table. @throws PreconditionError if num_samples < 1.
-  SampleTable table(std::uint64_t seed, Stream stream, Eigen::Index num_samples) const;
+  /// The same from sample 0 on as a table, drawn on the executor's threads.
+  /// @throws PreconditionError if num_samples < 1.
+  SampleTable table(std::uint64_t seed,
+                    Stream stream,
+                    Eigen::Index num_samples,
+                    const Executor& executor = Executor(1)) const;
 
  private:
   struct Part {

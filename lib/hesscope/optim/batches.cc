@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include <hesscope/core/error.h>
-#include <hesscope/objective/sampled_records.h>
+#include <hesscope/objective/fresh_samples.h>
 #include <hesscope/optim/batches.h>
 #include <hesscope/sampling/random_stream.h>
 
@@ -46,7 +46,7 @@ class FreshBatches final : public BatchLoss {
                std::uint64_t seed,
                Eigen::Index batch_size)
       : objective_(&objective),
-        records_(objective.model(), sampler),
+        samples_(fresh_samples(objective, sampler, "the sampler")),
         seed_(seed),
         batch_size_(batch_size) {}
 
@@ -57,16 +57,12 @@ class FreshBatches final : public BatchLoss {
   ValueAndGradient value_and_gradient(const ConstVectorRef& theta, std::int64_t step) override {
     const std::uint64_t first =
         static_cast<std::uint64_t>(step) * static_cast<std::uint64_t>(batch_size_);
-    return objective_->value_and_gradient_of(
-        theta, batch_size_, [&](SampleRange range, std::span<double> records) {
-          records_.write(
-              seed_, Stream::kTraining, first + static_cast<std::uint64_t>(range.begin), records);
-        });
+    return samples_->value_and_gradient(theta, {seed_, Stream::kTraining, first, batch_size_});
   }
 
  private:
   const GraphObjective* objective_;
-  SampledRecords records_;
+  std::unique_ptr<FreshSamples> samples_;
   std::uint64_t seed_;
   Eigen::Index batch_size_;
 };

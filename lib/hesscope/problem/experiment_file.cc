@@ -93,9 +93,6 @@ std::optional<double> optional_real(const Settings& settings,
   return value;
 }
 
-// Samplers have no other free text.
-bool is_file(const SettingKey& key) { return key.type == Type::kText && key.choices.empty(); }
-
 DataSettings data_from(TomlTable table, const std::string& context, const std::string& folder) {
   DataSettings data;
   data.location = table.place();
@@ -124,11 +121,7 @@ DataSettings data_from(TomlTable table, const std::string& context, const std::s
   settings.erase("samples");
   settings.erase("seed");
   data.settings = Settings::checked(settings, kind.keys, context);
-  for (const SettingKey& key : kind.keys) {
-    if (is_file(key) && data.settings.has(key.name)) {
-      data.files.push_back(std::filesystem::path(folder) / data.settings.text(key.name));
-    }
-  }
+  data.files = kind.files(data.settings, folder);
   return data;
 }
 
@@ -327,7 +320,7 @@ std::string ExperimentFile::problem_toml(const std::filesystem::path& folder) co
   add("kind", evaluation.sampler);
   for (const SettingKey& key : find_sampler_kind(evaluation.sampler)->keys) {
     if (!evaluation.settings.has(key.name)) continue;
-    if (is_file(key)) {
+    if (SamplerKind::names_file(key)) {
       const auto file = path.parent_path() / evaluation.settings.text(key.name);
       add(key.name, std::filesystem::proximate(file, folder).string());
     } else {

@@ -37,6 +37,15 @@ TensorShapes parameter_shapes_of(const io::TensorFile& checkpoint) {
   return shapes;
 }
 
+SampleTable read_samples(const Model& model, const io::TensorFile& data) {
+  const TensorShapes shapes = shapes_of(data);
+  return make_sample_table(
+      model,
+      require_arrays(model, shapes),
+      [&](const std::string& name) { return data.read(name); },
+      shapes.source);
+}
+
 namespace {
 
 std::string place_of_data(const ProblemFile& file) {
@@ -63,13 +72,11 @@ Problem::Problem(ProblemFile file, const io::TensorFile& checkpoint, int num_thr
 
 SampleTable Problem::load_data(const ModelKind& kind, const TensorShapes& checkpoint) {
   const io::TensorFile data = io::open_tensor_file(file_.data_path);
-  const TensorShapes shapes = shapes_of(data);
-  model_ = kind.build(file_.model, checkpoint, shapes);
+  model_ = kind.build(file_.model, checkpoint, shapes_of(data));
   require_parameters(model_, checkpoint);
-  const std::int64_t num_samples = require_arrays(model_, shapes);
+  SampleTable samples = read_samples(model_, data);
   data_sha256_ = io::sha256_of_file(file_.data_path);
-  return make_sample_table(
-      model_, num_samples, [&](const std::string& name) { return data.read(name); }, shapes.source);
+  return samples;
 }
 
 SampleTable Problem::draw_data(const ModelKind& kind,
@@ -84,19 +91,11 @@ SampleTable Problem::draw_data(const ModelKind& kind,
   const Eigen::Index num_samples = file_.data.integer("samples");
   model_ = kind.build(file_.model, checkpoint, shapes_of(*sampler_, num_samples, place));
   require_parameters(model_, checkpoint);
-  const SampledRecords records(model_, *sampler_, place);
-  SampleTable samples(num_samples, records.record_size());
-  constexpr Eigen::Index kSamplesPerTask = 64;
-  const auto seed = static_cast<std::uint64_t>(file_.data.integer("seed"));
-  Executor(num_threads)
-      .for_each((num_samples + kSamplesPerTask - 1) / kSamplesPerTask, [&](Eigen::Index task) {
-        const Eigen::Index first = task * kSamplesPerTask;
-        auto rows = samples.middleRows(first, std::min(kSamplesPerTask, num_samples - first));
-        records.write(seed,
-                      Stream::kEvaluation,
-                      static_cast<std::uint64_t>(first),
-                      {rows.data(), static_cast<std::size_t>(rows.size())});
-      });
+  SampleTable samples = SampledRecords(model_, *sampler_, place)
+                            .table(static_cast<std::uint64_t>(file_.data.integer("seed")),
+                                   Stream::kEvaluation,
+                                   num_samples,
+                                   Executor(num_threads));
   data_sha256_ = io::sha256_of_numbers({samples.data(), static_cast<std::size_t>(samples.size())});
   return samples;
 }

@@ -15,6 +15,7 @@
 #include <hesscope/models/model_registry.h>
 #include <hesscope/objective/fresh_samples.h>
 #include <hesscope/objective/graph_objective.h>
+#include <hesscope/objective/sample_table.h>
 #include <hesscope/problem/adam_state.h>
 #include <hesscope/problem/problem_file.h>
 #include <hesscope/sampling/sampler.h>
@@ -26,6 +27,10 @@ TensorShapes shapes_of(const io::TensorFile& file);
 
 /// The same without what belongs to an optimiser: tensors named optimizer.*.
 TensorShapes parameter_shapes_of(const io::TensorFile& checkpoint);
+
+/// A data file's samples as the records of a model. @throws InputError as require_arrays() and
+/// make_sample_table().
+SampleTable read_samples(const Model& model, const io::TensorFile& data);
 
 /// A problem with its data loaded, its model sized by a first checkpoint.
 class Problem {
@@ -58,12 +63,12 @@ class Problem {
   std::optional<AdamState> read_adam_state(const io::TensorFile& checkpoint) const;
 
  private:
-  ProblemFile file_;
-  std::filesystem::path sized_by_;  // the first checkpoint
-  Model model_;
   SampleTable load_data(const ModelKind& kind, const TensorShapes& checkpoint);
   SampleTable draw_data(const ModelKind& kind, const TensorShapes& checkpoint, int num_threads);
 
+  ProblemFile file_;
+  std::filesystem::path sized_by_;  // the first checkpoint
+  Model model_;
   std::unique_ptr<const Sampler> sampler_;  // of data that are drawn
   std::unique_ptr<GraphObjective> objective_;
   std::unique_ptr<const FreshSamples> fresh_samples_;

@@ -67,12 +67,7 @@ void read_data(TomlTable data, ProblemFile& problem) {
                                    sampler_keys(kind),
                                    fmt::format("[data] of kind '{}'", kind.name),
                                    data.locations);
-  for (const SettingKey& key : kind.keys) {
-    // Samplers have no other free text.
-    const bool is_file = key.type == SettingKey::Type::kText && key.choices.empty();
-    if (is_file && problem.data.has(key.name))
-      problem.data_files.push_back(folder / problem.data.text(key.name));
-  }
+  problem.data_files = kind.files(problem.data, folder);
 }
 
 }  // namespace

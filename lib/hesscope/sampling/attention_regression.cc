@@ -28,8 +28,8 @@ AttentionRegression::AttentionRegression(const AttentionRegressionOptions& optio
                     heads,
                     d));
   }
-  arrays_ = {{.name = "inputs", .shape = {n, embedding}, .offset = 0, .size = n * embedding},
-             {.name = "target", .shape = {n}, .offset = n * embedding, .size = n}};
+  add_array("inputs", {n, embedding});
+  add_array("target", {n});
   if (options.targets == Targets::kGaussian) return;
   RandomStream random(options.teacher_seed, Stream::kTask, 0);
   const double inner = 1 / std::sqrt(static_cast<double>(embedding));
@@ -77,25 +77,24 @@ void AttentionRegression::draw(std::uint64_t seed,
   detail::require_record(*this, record);
   RandomStream random(seed, stream, index);
   if (options_.targets == Targets::kGaussian) return random.normal(record);
-  const auto num_inputs = static_cast<std::size_t>(arrays_[0].size);
+  const auto num_inputs = static_cast<std::size_t>(arrays()[0].size);
   random.normal(record.first(num_inputs));
   const Eigen::Map<const RowMajor> x(record.data(), options_.sequence, options_.embedding);
   Eigen::Map<VectorXd>(record.data() + num_inputs, options_.sequence) = teach(x);
 }
 
 SamplerKind attention_regression_kind() {
-  using detail::count_key;
   return {
       .name = "attention-regression",
       .summary = "random sequences, with random targets or those of an attention layer",
-      .keys = {count_key("sequence", "n, tokens of a sample", 100000),
-               count_key("embedding", "D, the dimension of a token", 100000),
+      .keys = {size_key("sequence", "n, tokens of a sample", 100000),
+               size_key("embedding", "D, the dimension of a token", 100000),
                {.name = "targets",
                 .meaning = "N(0, 1), or the output of a fixed attention layer with this kernel",
                 .choices = {"gaussian", "softmax-teacher", "gaussian-teacher"},
                 .fallback = SettingValue(std::string("gaussian"))},
-               detail::optional_count_key("teacher_heads", "H, heads of the teacher", 10000),
-               detail::optional_count_key("teacher_head_width", "d, the width of a head", 100000),
+               detail::optional_size_key("teacher_heads", "H, heads of the teacher", 10000),
+               detail::optional_size_key("teacher_head_width", "d, the width of a head", 100000),
                detail::seed_key("teacher_seed", "seed of the teacher")},
       .create =
           [](const Settings& settings, const std::filesystem::path& /*folder*/) {

@@ -44,8 +44,6 @@ class AttentionRegression final : public Sampler {
   /// @throws PreconditionError for sizes below 1.
   explicit AttentionRegression(const AttentionRegressionOptions& options);
 
-  std::span<const SampledArray> arrays() const override { return arrays_; }
-
   void draw(std::uint64_t seed,
             Stream stream,
             std::uint64_t index,
@@ -60,7 +58,6 @@ class AttentionRegression final : public Sampler {
   Eigen::VectorXd teach(const Eigen::Ref<const Eigen::MatrixXd>& x) const;
 
   AttentionRegressionOptions options_;
-  std::vector<SampledArray> arrays_;
   std::vector<Head> teacher_;
 };
 

@@ -61,8 +61,8 @@ LinearRegression::LinearRegression(const LinearRegressionOptions& options) : opt
         options.gamma_shape,
         options.gamma_scale));
   }
-  arrays_ = {{.name = "Z", .shape = {d + 1, n + 1}, .offset = 0, .size = (d + 1) * (n + 1)},
-             {.name = "target", .shape = {}, .offset = (d + 1) * (n + 1), .size = 1}};
+  add_array("Z", {d + 1, n + 1});
+  add_array("target", {});
   if (h > 0) {
     RandomStream random(options.distortion_seed, Stream::kTask, 0);
     hidden_weight_ = uniform_entries(random, h, d, d);
@@ -124,12 +124,11 @@ void LinearRegression::draw(std::uint64_t seed,
 }
 
 SamplerKind linear_regression_kind() {
-  using detail::count_key;
   return {
       .name = "linear-regression",
       .summary = "prompts of in-context linear regression",
-      .keys = {count_key("dimension", "d, the dimension of a token", 10000),
-               count_key("context", "n, the number of examples before the query", 1000000),
+      .keys = {size_key("dimension", "d, the dimension of a token", 10000),
+               size_key("context", "n, the number of examples before the query", 1000000),
                {.name = "covariates",
                 .meaning = "the law of the tokens",
                 .choices = {"gaussian", "sphere", "gamma", "orthogonal"},

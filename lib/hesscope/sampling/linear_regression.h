@@ -52,8 +52,6 @@ class LinearRegression final : public Sampler {
   /// finite.
   explicit LinearRegression(const LinearRegressionOptions& options);
 
-  std::span<const SampledArray> arrays() const override { return arrays_; }
-
   void draw(std::uint64_t seed,
             Stream stream,
             std::uint64_t index,
@@ -65,7 +63,6 @@ class LinearRegression final : public Sampler {
   void draw_tokens(RandomStream& random, Eigen::Map<RowMajor> tokens) const;
 
   LinearRegressionOptions options_;
-  std::vector<SampledArray> arrays_;
   Eigen::MatrixXd hidden_weight_, output_weight_;  // A_1, A_2
   Eigen::VectorXd hidden_bias_, output_bias_;      // b_1, b_2
 };

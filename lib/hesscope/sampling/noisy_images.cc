@@ -64,11 +64,12 @@ NoisyImages::NoisyImages(LabeledImages images, const NoisyImagesOptions& options
       throw InputError(fmt::format("there is no image of the label {}", label));
     }
   }
-  const std::int64_t num_inputs = is_pair ? 2 * size : size;
-  const std::vector<std::int64_t> shape =
-      is_pair ? std::vector<std::int64_t>{2, size} : std::vector<std::int64_t>{size};
-  arrays_ = {{.name = "inputs", .shape = shape, .offset = 0, .size = num_inputs},
-             {.name = "target", .shape = {}, .offset = num_inputs, .size = 1}};
+  if (is_pair) {
+    add_array("inputs", {2, size});
+  } else {
+    add_array("inputs", {size});
+  }
+  add_array("target", {});
 }
 
 void NoisyImages::draw(std::uint64_t seed,
@@ -117,7 +118,7 @@ SamplerKind noisy_images_kind() {
                 .meaning = "standard deviation of the noise; pixels are 0 to 1"},
                label_key("positive", "the label of +1"),
                label_key("negative", "the label of -1"),
-               detail::optional_count_key(
+               detail::optional_size_key(
                    "sparsity", "entries of the noise patch that are not zero", 10'000'000)},
       .create =
           [](const Settings& settings, const std::filesystem::path& folder) {

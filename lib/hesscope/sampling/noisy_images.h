@@ -54,8 +54,6 @@ class NoisyImages final : public Sampler {
   /// InputError if there is no image of one of the two labels.
   NoisyImages(LabeledImages images, const NoisyImagesOptions& options);
 
-  std::span<const SampledArray> arrays() const override { return arrays_; }
-
   void draw(std::uint64_t seed,
             Stream stream,
             std::uint64_t index,
@@ -65,7 +63,6 @@ class NoisyImages final : public Sampler {
   LabeledImages images_;
   NoisyImagesOptions options_;
   std::vector<std::size_t> chosen_;  // images that are drawn
-  std::vector<SampledArray> arrays_;
 };
 
 SamplerKind noisy_images_kind();

@@ -143,10 +143,8 @@ Pathfinder::Pathfinder(const PathfinderOptions& options)
         options.distractor_length));
   }
   const std::int64_t edge = options.side / options.patch;
-  const std::int64_t size = edge * edge * embedding_.width();
-  arrays_ = {
-      {.name = "inputs", .shape = {edge * edge, embedding_.width()}, .offset = 0, .size = size},
-      {.name = "target", .shape = {}, .offset = size, .size = 1}};
+  add_array("inputs", {edge * edge, embedding_.width()});
+  add_array("target", {});
 }
 
 void Pathfinder::draw(std::uint64_t seed,
@@ -179,7 +177,6 @@ void Pathfinder::draw(std::uint64_t seed,
 }
 
 SamplerKind pathfinder_kind() {
-  using detail::count_key;
   const auto integer = [](const char* name,
                           const char* meaning,
                           std::int64_t minimum,

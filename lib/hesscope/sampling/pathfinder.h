@@ -50,8 +50,6 @@ class Pathfinder final : public Sampler {
   /// Whether the paths find room once in 1000 attempts, of a fixed seed.
   static bool fits(const PathfinderOptions& options);
 
-  std::span<const SampledArray> arrays() const override { return arrays_; }
-
   void draw(std::uint64_t seed,
             Stream stream,
             std::uint64_t index,
@@ -60,7 +58,6 @@ class Pathfinder final : public Sampler {
  private:
   PathfinderOptions options_;
   detail::TokenEmbedding embedding_;
-  std::vector<SampledArray> arrays_;
 };
 
 SamplerKind pathfinder_kind();

@@ -25,12 +25,9 @@ class Sampler {
   virtual ~Sampler() = default;
 
   /// In record order; offsets and sizes tile [0, record_size()).
-  virtual std::span<const SampledArray> arrays() const = 0;
+  std::span<const SampledArray> arrays() const { return arrays_; }
 
-  std::int64_t record_size() const {
-    const SampledArray& last = arrays().back();
-    return last.offset + last.size;
-  }
+  std::int64_t record_size() const { return record_size_; }
 
   /// Writes one sample: its arrays side by side, each row-major. Classes are indices, signs +-1.
   /// @param record  record_size() entries.
@@ -38,6 +35,14 @@ class Sampler {
                     Stream stream,
                     std::uint64_t index,
                     std::span<double> record) const = 0;
+
+ protected:
+  /// Declares the next array, of this shape in every sample.
+  void add_array(std::string name, std::vector<std::int64_t> shape);
+
+ private:
+  std::vector<SampledArray> arrays_;
+  std::int64_t record_size_ = 0;
 };
 
 }  // namespace hesscope

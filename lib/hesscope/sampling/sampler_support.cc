@@ -8,18 +8,10 @@
 
 namespace hesscope::detail {
 
-SettingKey count_key(const std::string& name, const std::string& meaning, std::int64_t maximum) {
-  return {.name = name,
-          .type = SettingKey::Type::kInteger,
-          .meaning = meaning,
-          .minimum = 1,
-          .maximum = maximum};
-}
-
-SettingKey optional_count_key(const std::string& name,
-                              const std::string& meaning,
-                              std::int64_t maximum) {
-  SettingKey key = count_key(name, meaning, maximum);
+SettingKey optional_size_key(const std::string& name,
+                             const std::string& meaning,
+                             std::int64_t maximum) {
+  SettingKey key = size_key(name, meaning, maximum);
   key.is_optional = true;
   return key;
 }

@@ -17,13 +17,10 @@
 
 namespace hesscope::detail {
 
-/// A required size in [1, maximum].
-SettingKey count_key(const std::string& name, const std::string& meaning, std::int64_t maximum);
-
-/// The same without a fallback, not required.
-SettingKey optional_count_key(const std::string& name,
-                              const std::string& meaning,
-                              std::int64_t maximum);
+/// A size_key() that is not required.
+SettingKey optional_size_key(const std::string& name,
+                             const std::string& meaning,
+                             std::int64_t maximum);
 
 /// Of optional keys: that all are there, or that none is.
 /// @param because  what asks for them or excludes them, as in `covariates = "gamma"`.

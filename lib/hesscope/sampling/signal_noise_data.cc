@@ -24,8 +24,8 @@ SignalNoiseData::SignalNoiseData(const SignalNoiseDataOptions& options) : option
         options.noise_std,
         options.signal));
   }
-  arrays_ = {{.name = "inputs", .shape = {2, d}, .offset = 0, .size = 2 * d},
-             {.name = "target", .shape = {}, .offset = 2 * d, .size = 1}};
+  add_array("inputs", {2, d});
+  add_array("target", {});
 }
 
 void SignalNoiseData::draw(std::uint64_t seed,
@@ -48,12 +48,11 @@ void SignalNoiseData::draw(std::uint64_t seed,
 }
 
 SamplerKind signal_noise_data_kind() {
-  using detail::count_key;
   return {
       .name = "signal-noise",
       .summary = "one token of signal, one of sparse noise, and a sign",
-      .keys = {count_key("dimension", "d, the dimension of a token", 10'000'000),
-               count_key("sparsity", "s, coordinates of the noise that are not zero", 10'000'000),
+      .keys = {size_key("dimension", "d, the dimension of a token", 10'000'000),
+               size_key("sparsity", "s, coordinates of the noise that are not zero", 10'000'000),
                {.name = "noise_std",
                 .type = SettingKey::Type::kReal,
                 .meaning = "sigma_p, the standard deviation of these coordinates"},

@@ -36,8 +36,6 @@ class SignalNoiseData final : public Sampler {
   /// @throws PreconditionError for an option out of its range.
   explicit SignalNoiseData(const SignalNoiseDataOptions& options);
 
-  std::span<const SampledArray> arrays() const override { return arrays_; }
-
   void draw(std::uint64_t seed,
             Stream stream,
             std::uint64_t index,
@@ -45,7 +43,6 @@ class SignalNoiseData final : public Sampler {
 
  private:
   SignalNoiseDataOptions options_;
-  std::vector<SampledArray> arrays_;
 };
 
 SamplerKind signal_noise_data_kind();

@@ -37,9 +37,8 @@ TokenClassification::TokenClassification(const TokenClassificationOptions& optio
                     options.embedding,
                     options.strength));
   }
-  const std::int64_t size = length_ * embedding_.width();
-  arrays_ = {{.name = "inputs", .shape = {length_, embedding_.width()}, .offset = 0, .size = size},
-             {.name = "target", .shape = {}, .offset = size, .size = 1}};
+  add_array("inputs", {length_, embedding_.width()});
+  add_array("target", {});
   RandomStream random(options.task_seed, Stream::kTask, 0);
   std::vector<double> scores(static_cast<std::size_t>(options.vocabulary));
   random.normal(scores);
@@ -69,7 +68,7 @@ SamplerKind token_classification_kind() {
                                    .meaning = "V, how many different tokens there are",
                                    .minimum = 2,
                                    .maximum = 100000},
-                                  detail::count_key("length", "n, tokens of a sample", 100000),
+                                  size_key("length", "n, tokens of a sample", 100000),
                                   {.name = "strength",
                                    .type = SettingKey::Type::kReal,
                                    .meaning = "a, how differently often the classes use a token",

@@ -37,8 +37,6 @@ class TokenClassification final : public Sampler {
   /// @throws PreconditionError for an option out of its range.
   explicit TokenClassification(const TokenClassificationOptions& options);
 
-  std::span<const SampledArray> arrays() const override { return arrays_; }
-
   void draw(std::uint64_t seed,
             Stream stream,
             std::uint64_t index,
@@ -47,7 +45,6 @@ class TokenClassification final : public Sampler {
  private:
   detail::TokenEmbedding embedding_;
   std::int64_t length_;
-  std::vector<SampledArray> arrays_;
   std::vector<double> cumulative_[2];  // of each class: P(token <= v), the last one 1
 };
 

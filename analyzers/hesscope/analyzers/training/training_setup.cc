@@ -8,6 +8,7 @@
 #include <hesscope/analyzers/checkpoint_inputs.h>
 #include <hesscope/analyzers/training/training_setup.h>
 #include <hesscope/core/error.h>
+#include <hesscope/core/executor.h>
 #include <hesscope/core/version.h>
 #include <hesscope/io/tensor_file.h>
 #include <hesscope/models/model_registry.h>
@@ -46,7 +47,8 @@ auto fit(const std::unique_ptr<Sampler>& sampler, const F& call) {
 
 // A [data] or [evaluation] table, opened.
 struct Source {
-  Source(const DataSettings& table, const std::filesystem::path& folder) : settings(&table) {
+  Source(const DataSettings& table, const std::filesystem::path& folder, int threads)
+      : settings(&table), num_threads(threads) {
     if (table.sampler.empty()) {
       file.emplace(io::open_tensor_file(table.path));
     } else {
@@ -68,21 +70,15 @@ struct Source {
   }
 
   SampleTable table(const Model& model, std::uint64_t seed, Stream stream) const {
-    if (file) {
-      const std::int64_t num_samples = require_arrays(model, shapes());
-      return make_sample_table(
-          model,
-          num_samples,
-          [&](const std::string& name) { return file->read(name); },
-          file->path().string());
-    }
+    if (file) return read_samples(model, *file);
     return fit(sampler, [&] {
       return SampledRecords(model, *sampler, settings->location)
-          .table(seed, stream, *settings->samples);
+          .table(seed, stream, *settings->samples, Executor(num_threads));
     });
   }
 
   const DataSettings* settings;
+  int num_threads;
   std::optional<io::TensorFile> file;
   std::unique_ptr<Sampler> sampler;
 };
@@ -117,8 +113,8 @@ std::string text_of(const InitialDistribution& distribution) {
 TrainingSetup::TrainingSetup(ExperimentFile experiment, int num_threads)
     : experiment_(std::move(experiment)) {
   const std::filesystem::path folder = experiment_.path.parent_path();
-  Source data(experiment_.data, folder);
-  const Source evaluation(experiment_.evaluation, folder);
+  Source data(experiment_.data, folder, num_threads);
+  const Source evaluation(experiment_.evaluation, folder, num_threads);
   const ModelKind& kind = *find_model_kind(experiment_.model_kind);
   Model model = fit(data.sampler, [&] {
     return at(experiment_.model_location,
@@ -150,7 +146,7 @@ std::unique_ptr<BatchLoss> TrainingSetup::losses(std::uint64_t seed) const {
   if (fixed == nullptr && experiment_.data.samples) {
     fixed = std::make_shared<SampleTable>(
         SampledRecords(objective_->model(), *sampler_, experiment_.data.location)
-            .table(seed, Stream::kTraining, *experiment_.data.samples));
+            .table(seed, Stream::kTraining, *experiment_.data.samples, objective_->executor()));
   }
   if (fixed == nullptr) return fresh_batches(*objective_, *sampler_, seed, experiment_.batch);
   const Eigen::Index num_samples = fixed->rows();
