@@ -155,7 +155,7 @@ TEST_P(ForeignReader, SeesEveryValueDimensionAndAttribute) {
   const std::filesystem::path path = folder / "sample.h5";
   write_sample(path);
   const std::filesystem::path script =
-      std::filesystem::path(__FILE__).parent_path() / "foreign_readers_test.py";
+      std::filesystem::path(HESSCOPE_TEST_FIXTURES) / "../io/foreign_readers_test.py";
   const std::string log = folder / "log";
   const std::string command = std::string(HESSCOPE_TEST_PYTHON) + " '" + script.string() + "' " +
                               GetParam() + " '" + path.string() + "' > '" + log + "' 2>&1";
