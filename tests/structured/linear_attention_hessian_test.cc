@@ -13,52 +13,29 @@
 #include <hesscope/objective/graph_objective.h>
 #include <hesscope/structured/linear_attention_hessian.h>
 
-#include "support/loss_oracle.h"
+#include "linear_attention_case.h"
 
 namespace hesscope {
 namespace {
 
 using Parametrization = LinearAttentionParametrization;
-using Structure = LinearAttentionStructure;
+using test::kShapes;
+using test::LinearAttentionCase;
+using test::options_of;
+using test::Shape;
+using test::structure_of;
 
 // Of the norm of H. The generic engine and the structured one round differently.
 constexpr double kTolerance = 1e-12;
 
-struct Shape {
-  std::int64_t layers;
-  std::int64_t dimension;
-  std::int64_t context;
-};
-
-LinearAttentionOptions options_of(const Shape& shape, Parametrization parametrization) {
-  return {.layers = shape.layers,
-          .dimension = shape.dimension,
-          .context = shape.context,
-          .parametrization = parametrization};
-}
-
 Model model_with(const LinearAttentionOptions& options, InstructionSet set) {
   Model model = linear_attention(options);
-  model.structured_hessian = linear_attention_hessian(
-      {.layers = options.layers,
-       .dimension = options.dimension,
-       .context = options.context,
-       .parametrization = options.parametrization == Parametrization::kSparse
-                              ? Structure::Parametrization::kSparse
-                          : options.parametrization == Parametrization::kFull
-                              ? Structure::Parametrization::kFull
-                              : Structure::Parametrization::kSplitQk,
-       .z_offset = model.arrays[0].offset,
-       .target_offset = model.arrays[1].offset},
-      set);
+  model.structured_hessian = linear_attention_hessian(structure_of(options, model), set);
   return model;
 }
 
-struct Problem {
-  Problem(const LinearAttentionOptions& options, Eigen::Index num_prompts, double scale = 0.3)
-      : model(linear_attention(options)),
-        theta(scale * test::Numbers(1).vector(model.num_parameters())),
-        samples(test::Numbers(2).table(num_prompts, model.record_size())) {}
+struct Problem : LinearAttentionCase {
+  using LinearAttentionCase::LinearAttentionCase;
 
   Eigen::MatrixXd generic(SampleRange range) const {
     const GraphObjective objective(model, samples, {.num_threads = 2, .use_structure = false});
@@ -70,12 +47,6 @@ struct Problem {
     const GraphObjective objective(with, samples, {.num_threads = num_threads});
     return objective.hessian(theta, range, {});
   }
-
-  SampleRange all() const { return {0, samples.rows()}; }
-
-  Model model;
-  Eigen::VectorXd theta;
-  SampleTable samples;
 };
 
 void expect_near(const Eigen::MatrixXd& actual,
@@ -95,19 +66,8 @@ INSTANTIATE_TEST_SUITE_P(Parametrization,
                                          Parametrization::kFull,
                                          Parametrization::kSplitQk));
 
-// d = 5 is unrolled; the other sizes are odd, one more, and one less than the kernels' tiles.
 TEST_P(LinearAttentionHessianOf, EveryShapeIsTheGenericEngines) {
-  for (const Shape& shape : {Shape{1, 1, 1},
-                             Shape{1, 5, 7},
-                             Shape{2, 1, 2},
-                             Shape{2, 5, 6},
-                             Shape{3, 2, 5},
-                             Shape{3, 3, 4},
-                             Shape{3, 5, 20},
-                             Shape{4, 4, 6},
-                             Shape{5, 2, 3},
-                             Shape{3, 6, 9},
-                             Shape{2, 7, 9}}) {
+  for (const Shape& shape : kShapes) {
     const Problem problem(options_of(shape, GetParam()), 11);
     const Eigen::MatrixXd expected = problem.generic(problem.all());
     for (const InstructionSet set : supported_instruction_sets()) {

@@ -9,6 +9,7 @@
 #include <hesscope/models/invariances.h>
 #include <hesscope/models/linear_attention.h>
 #include <hesscope/structured/linear_attention_hessian.h>
+#include <hesscope/structured/linear_attention_loss.h>
 
 namespace hesscope {
 namespace {
@@ -224,13 +225,15 @@ Model linear_attention(const LinearAttentionOptions& options) {
   b.set_prediction(prediction);
   Model model = b.finish(square(prediction - target));
   if (is_linear && options.mlp_hidden == 0) {
-    model.structured_hessian =
-        linear_attention_hessian({.layers = options.layers,
-                                  .dimension = options.dimension,
-                                  .context = options.context,
-                                  .parametrization = structure_of(options.parametrization),
-                                  .z_offset = model.arrays[0].offset,
-                                  .target_offset = model.arrays[1].offset});
+    const LinearAttentionStructure structure = {
+        .layers = options.layers,
+        .dimension = options.dimension,
+        .context = options.context,
+        .parametrization = structure_of(options.parametrization),
+        .z_offset = model.arrays[0].offset,
+        .target_offset = model.arrays[1].offset};
+    model.structured_hessian = linear_attention_hessian(structure);
+    model.structured_loss = linear_attention_loss(structure);
   }
   model.invariances = invariances_of(model, options);
   return model;

@@ -20,6 +20,7 @@
 #include <hesscope/core/invariance.h>
 #include <hesscope/core/parameter_block.h>
 #include <hesscope/structured/structured_hessian.h>
+#include <hesscope/structured/structured_loss.h>
 
 namespace hesscope {
 
@@ -45,6 +46,8 @@ struct Model {
   std::shared_ptr<const Graph> graph;
   /// A faster way to the graph's Hessian, where the model kind has one; otherwise null.
   std::shared_ptr<const StructuredHessian> structured_hessian;
+  /// The same to the value and the gradient.
+  std::shared_ptr<const StructuredLoss> structured_loss;
   /// Maps of the parameters that change no sample's loss, whatever the sample (invariances.h).
   std::vector<Invariance> invariances;
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <mutex>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include <hesscope/objective/gauss_newton_sum.h>
 #include <hesscope/objective/graph_objective.h>
 #include <hesscope/objective/progress_counter.h>
+#include <hesscope/objective/structured_sums.h>
 
 namespace hesscope {
 namespace {
@@ -83,7 +85,11 @@ struct GraphObjective::Impl {
         executor(options.num_threads),
         instruction_set(options.instruction_set),
         by_factors(options.use_structure && detail::factors_pay(*model.graph)),
-        pool(*model.graph, instruction_set) {}
+        pool(*model.graph, instruction_set) {
+    if (model.structured_loss != nullptr) {
+      structured_sums.emplace(model.structured_loss, samples, executor);
+    }
+  }
 
   static Eigen::Index num_blocks(SampleRange range) {
     return (range.size() + kSamplesPerBlock - 1) / kSamplesPerBlock;
@@ -131,6 +137,7 @@ struct GraphObjective::Impl {
   InstructionSet instruction_set;
   bool by_factors;  // the full Gauss-Newton matrix
   mutable SweepPool pool;
+  std::optional<detail::StructuredSums> structured_sums;  // values and gradients, where there are
 };
 
 namespace {
@@ -188,7 +195,10 @@ GraphObjective::GraphObjective(Model model, SampleTable samples, Options options
                     samples.rows(),
                     samples.cols()));
   }
-  if (!options.use_structure) model.structured_hessian = nullptr;
+  if (!options.use_structure) {
+    model.structured_hessian = nullptr;
+    model.structured_loss = nullptr;
+  }
   require_supported(options.instruction_set);
   impl_ = std::make_unique<Impl>(std::move(model), std::move(samples), options);
 }
@@ -213,6 +223,7 @@ std::span<const ParameterBlock> GraphObjective::parameter_blocks() const {
 double GraphObjective::value(const ConstVectorRef& theta, SampleRange range) const {
   require_point(*this, "value", theta, range);
   const Vector point = theta;
+  if (impl_->structured_sums) return impl_->structured_sums->value(point, range);
   double total = 0;
   impl_->sum(range, {&total, 1}, [&](Sweep& sweep, Records records, std::span<double> partial) {
     partial[0] += sweep.value(span_of(point), records);
@@ -223,6 +234,7 @@ double GraphObjective::value(const ConstVectorRef& theta, SampleRange range) con
 Objective::ValueAndGradient GraphObjective::value_and_gradient(const ConstVectorRef& theta,
                                                                SampleRange range) const {
   require_point(*this, "value_and_gradient", theta, range);
+  if (impl_->structured_sums) return impl_->structured_sums->value_and_gradient(theta, range);
   const MeanGradient mean(theta);
   std::vector<double> total(mean.size());
   impl_->sum(range, total, mean.body());
@@ -238,6 +250,9 @@ Objective::ValueAndGradient GraphObjective::value_and_gradient_of(
                     num_parameters(),
                     theta.size(),
                     num_samples));
+  }
+  if (impl_->structured_sums) {
+    return impl_->structured_sums->value_and_gradient_of(theta, num_samples, source);
   }
   const MeanGradient mean(theta);
   std::vector<double> total(mean.size());
@@ -409,7 +424,10 @@ double GraphObjective::workspace_bytes() const {
           ? impl_->model.structured_hessian->workspace_bytes(num_threads)
           : num_threads * (Sweep::workspace_bytes(*impl_->model.graph, impl_->instruction_set) +
                            levels * block_bytes);
-  return static_cast<double>(impl_->samples.size()) * sizeof(double) + scratch_bytes;
+  const double condensed_bytes =
+      impl_->structured_sums ? impl_->structured_sums->workspace_bytes(num_threads) : 0.0;
+  return static_cast<double>(impl_->samples.size()) * sizeof(double) + scratch_bytes +
+         condensed_bytes;
 }
 
 }  // namespace hesscope

@@ -18,8 +18,8 @@ class Executor;
 /// record_size() numbers. Called concurrently for ranges that do not overlap.
 using RecordSource = std::function<void(SampleRange range, std::span<double> records)>;
 
-/// The Objective of a model on a data set, by the generic engine (sweep.h); the full Hessian by the
-/// model's StructuredHessian where it has one.
+/// The Objective of a model on a data set, by the generic engine (sweep.h); values, gradients and
+/// the full Hessian by the model's StructuredLoss and StructuredHessian where it has them.
 ///
 /// @cost hessian, generic: n / Sweep::kMaxDirections second-order sweeps over every sample, each
 /// restricted to the
@@ -31,8 +31,8 @@ class GraphObjective final : public Objective {
  public:
   struct Options {
     int num_threads = 0;  ///< 0 = one per core; never changes a result
-    /// Whether hessian() may use the model's StructuredHessian, and gauss_newton() the Jacobians of
-    /// predictions with few entries. The result is the same to rounding.
+    /// Whether the model's StructuredLoss and StructuredHessian may be used, and by gauss_newton()
+    /// the Jacobians of predictions with few entries. The result is the same to rounding.
     bool use_structure = true;
     /// Of the generic engine.
     InstructionSet instruction_set = best_instruction_set();

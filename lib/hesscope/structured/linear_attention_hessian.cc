@@ -19,22 +19,11 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-LinearAttentionSizes sizes_of(const LinearAttentionStructure& structure) {
-  const Index extent = structure.dimension + 1;
-  const bool is_sparse = structure.parametrization == Parametrization::kSparse;
-  return {.layers = structure.layers,
-          .extent = extent,
-          .trained = is_sparse ? structure.dimension : extent,
-          .context = structure.context,
-          .z_offset = structure.z_offset,
-          .target_offset = structure.target_offset};
-}
-
 class LinearAttentionHessian final : public StructuredHessian {
  public:
   LinearAttentionHessian(const LinearAttentionStructure& structure, InstructionSet set)
       : structure_(structure),
-        sum_(sizes_of(structure), HESSCOPE_KERNELS(linear_attention_kernels, set)) {}
+        sum_(LinearAttentionSizes(structure), HESSCOPE_KERNELS(linear_attention_kernels, set)) {}
 
   void sum(std::span<const double> theta,
            Records records,
@@ -43,14 +32,16 @@ class LinearAttentionHessian final : public StructuredHessian {
            Eigen::Ref<MatrixXd> h) const override {
     // sum_ is of half the squares.
     if (structure_.parametrization != Parametrization::kSplitQk) {
-      sum_.compute(weights(theta), records, executor, advance, h, nullptr);
+      sum_.compute(
+          LinearAttentionWeights(structure_, theta), records, executor, advance, h, nullptr);
       mirror(executor, 2.0, h);
       return;
     }
-    const Index n = sizes_of(structure_).num_parameters();
+    const Index n = LinearAttentionSizes(structure_).num_parameters();
     MatrixXd pq(n, n);
     VectorXd gradient(n);
-    sum_.compute(weights(theta), records, executor, advance, pq, &gradient);
+    sum_.compute(
+        LinearAttentionWeights(structure_, theta), records, executor, advance, pq, &gradient);
     mirror(executor, 2.0, pq);
     from_pq_to_split(theta, pq, 2.0 * gradient, h);
     mirror(executor, 1.0, h);
@@ -58,39 +49,12 @@ class LinearAttentionHessian final : public StructuredHessian {
 
   double workspace_bytes(int num_threads) const override {
     const bool is_split = structure_.parametrization == Parametrization::kSplitQk;
-    const auto pq = static_cast<double>(sizes_of(structure_).num_parameters());
+    const auto pq = static_cast<double>(LinearAttentionSizes(structure_).num_parameters());
     return sum_.workspace_bytes(num_threads) + (is_split ? pq * pq * sizeof(double) : 0.0);
   }
 
  private:
   Index extent() const { return structure_.dimension + 1; }
-
-  // A layer's P / n and Q in full, from theta.
-  LinearAttentionWeights weights(std::span<const double> theta) const {
-    const Index e = extent();
-    const Index m = sizes_of(structure_).trained;
-    LinearAttentionWeights weights;
-    const double* next = theta.data();
-    for (Index l = 0; l < structure_.layers; ++l) {
-      RowMajor p = RowMajor::Zero(e, e);
-      RowMajor q = RowMajor::Zero(e, e);
-      const auto take = [&] {
-        const Eigen::Map<const RowMajor> block(next, m, m);
-        next += m * m;
-        return block;
-      };
-      p.topLeftCorner(m, m) = take();
-      q.topLeftCorner(m, m) = take();
-      if (structure_.parametrization == Parametrization::kSparse) p(e - 1, e - 1) = 1;
-      if (structure_.parametrization == Parametrization::kSplitQk) {
-        q = RowMajor(take().transpose() * q);
-      }
-      p /= static_cast<double>(structure_.context);
-      weights.p.insert(weights.p.end(), p.data(), p.data() + p.size());
-      weights.q.insert(weights.q.end(), q.data(), q.data() + q.size());
-    }
-    return weights;
-  }
 
   // Scales the upper triangle and copies it to the lower one.
   static void mirror(const Executor& executor, double factor, Eigen::Ref<MatrixXd> h) {

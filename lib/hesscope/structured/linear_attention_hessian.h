@@ -25,23 +25,12 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 
 #include <hesscope/simd/instruction_set.h>
+#include <hesscope/structured/linear_attention_structure.h>
 #include <hesscope/structured/structured_hessian.h>
 
 namespace hesscope {
-
-struct LinearAttentionStructure {
-  enum class Parametrization { kSparse, kFull, kSplitQk };
-
-  Eigen::Index layers = 1;
-  Eigen::Index dimension = 1;  ///< d
-  Eigen::Index context = 1;    ///< n
-  Parametrization parametrization = Parametrization::kFull;
-  Eigen::Index z_offset = 0;  ///< of Z, (d + 1) x (n + 1), in a record
-  Eigen::Index target_offset = 0;
-};
 
 /// Null where it would need more than 512 MiB beside H (d beyond about 40): the generic engine then
 /// has to do.

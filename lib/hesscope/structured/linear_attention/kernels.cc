@@ -60,14 +60,6 @@ void weighted_gradient(const auto& g, double* out) {
        1);
 }
 
-// body(group), with the extent known to the compiler where it is one of the usual.
-template <typename F>
-void with_extent(const Group& group, F body) {
-  if (group.e == 6 && group.trained == 6) return body(FixedGroup<6, 6>(group));
-  if (group.e == 6 && group.trained == 5) return body(FixedGroup<6, 5>(group));
-  body(group);
-}
-
 constexpr detail::LinearAttentionKernels kKernels = {
     .lanes = kLanes,
     .max_rows = kMaxRows,
@@ -81,19 +73,21 @@ constexpr detail::LinearAttentionKernels kKernels = {
            const double* targets,
            const double* active,
            double* scratch) {
-          with_extent(group, [&](const auto& g) {
+          with_extents(group, [&](const auto& g) {
             forward_reverse(g, pack, prompts, targets, active, scratch);
           });
         },
-    .last_layer = [](const Group& group,
-                     int pack) { with_extent(group, [&](const auto& g) { last_layer(g, pack); }); },
+    .last_layer =
+        [](const Group& group, int pack) {
+          with_extents(group, [&](const auto& g) { last_layer(g, pack); });
+        },
     .layer =
         [](const Group& group, int pack, int index, double* scratch) {
-          with_extent(group, [&](const auto& g) { layer(g, pack, index, scratch); });
+          with_extents(group, [&](const auto& g) { layer(g, pack, index, scratch); });
         },
     .rows =
         [](const Group& group, int index, Rows block, double* scratch) {
-          with_extent(group, [&](const auto& g) { rows(g, index, block, scratch); });
+          with_extents(group, [&](const auto& g) { rows(g, index, block, scratch); });
         },
     .outer_products = [](const Group& g, int first, int count) { outer_products(g, first, count); },
     .weighted_gradient = [](const Group& g, double* out) { weighted_gradient(g, out); },

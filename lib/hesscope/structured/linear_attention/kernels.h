@@ -5,19 +5,14 @@
 #pragma once
 
 #include <hesscope/simd/dispatch.h>
+#include <hesscope/structured/linear_attention/network.h>
 
 namespace hesscope::detail {
 
-/// The network, and where its numbers lie for a group of packs. e = d + 1; a state x_l = (S_l, q_l)
-/// has s = e (e + 1) / 2 + e entries: S_ij for i <= j row by row, then q.
-struct LinearAttentionGroup {
-  int e;
-  int layers;
-  int trained;  ///< P and Q are trained in their leading trained x trained part: d or e
-  int context;  ///< n
+/// A network and, for a group of packs, where its numbers lie. A state x_l = (S_l, q_l) has
+/// s = e (e + 1) / 2 + e entries: S_ij for i <= j row by row, then q.
+struct LinearAttentionGroup : LinearAttentionNetwork {
   int packs;
-  const double* p;  ///< layers x e x e: P / n
-  const double* q;  ///< layers x e x e
 
   // Lanes, each aligned to 64 bytes.
   double* states;     ///< packs x state_size: what a pack keeps of its layers

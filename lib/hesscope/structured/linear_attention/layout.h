@@ -10,27 +10,14 @@
 //   C = [A^T C'_S A + sym(P^T G Q^T) | A^T c'],  sym(X) = (X + X^T) / 2.
 #pragma once
 
-#include <hesscope/simd/lane.h>
 #include <hesscope/structured/linear_attention/kernels.h>
+#include <hesscope/structured/linear_attention/weights_layout.h>
 
 namespace hesscope::HESSCOPE_ISA {
 
 using Group = detail::LinearAttentionGroup;
 using Rows = detail::LinearAttentionRows;
-using Matrix = Strided<Lane>;
-using Constant = Strided<const double>;
-
 constexpr int kMaxRows = 6;
-
-// A group whose extents the compiler knows: for d = 5, which the papers use, small products are
-// unrolled.
-template <int E, int kTrained>
-struct FixedGroup : Group {
-  explicit FixedGroup(const Group& group) : Group(group) {}
-
-  static constexpr int e = E;
-  static constexpr int trained = kTrained;
-};
 
 // Number of entries of a state.
 inline int state_entries(int e) { return e * (e + 1) / 2 + e; }
@@ -42,8 +29,6 @@ inline int index_of_q(int e, int i) { return e * (e + 1) / 2 + i; }
 
 // The two positions of an off-diagonal S_ij.
 inline double multiplicity(int i, int j) { return i == j ? 1.0 : 2.0; }
-
-inline int square(int x) { return x * x; }
 
 // Of one layer but the last.
 struct Layer {
@@ -130,20 +115,6 @@ LastLayer last_layer_of(const auto& g, int pack) {
   return l;
 }
 
-Constant p_of(const auto& g, int layer) { return row_major(g.p + layer * square(g.e), g.e); }
-
-Constant q_of(const auto& g, int layer) { return row_major(g.q + layer * square(g.e), g.e); }
-
-// p, the last row of the last layer's P / n.
-const double* last_p(const auto& g) { return &p_of(g, g.layers - 1)(g.e - 1, 0); }
-
-double inverse_n(const auto& g) { return 1.0 / g.context; }
-
 inline double* entry(const Group& g, long row, long col) { return g.h + row * g.ldh + col; }
-
-// Position of P_ab's or Q_ab's first entry among the parameters.
-long first_p(const auto& g, int layer) { return 2L * layer * square(g.trained); }
-
-long first_q(const auto& g, int layer) { return first_p(g, layer) + square(g.trained); }
 
 }  // namespace hesscope::HESSCOPE_ISA

@@ -22,16 +22,11 @@ constexpr double kPartialBytes = 4.0 * (1 << 20);
 
 }  // namespace
 
-LinearAttentionGroup LinearAttentionSum::group_of(const LinearAttentionWeights& weights,
+LinearAttentionGroup LinearAttentionSum::group_of(const LinearAttentionNetwork& network,
                                                   Index packs) const {
   LinearAttentionGroup group{};
-  group.e = static_cast<int>(sizes_.extent);
-  group.layers = static_cast<int>(sizes_.layers);
-  group.trained = static_cast<int>(sizes_.trained);
-  group.context = static_cast<int>(sizes_.context);
+  static_cast<LinearAttentionNetwork&>(group) = network;
   group.packs = static_cast<int>(packs);
-  group.p = weights.p.data();
-  group.q = weights.q.data();
   return group;
 }
 
@@ -67,7 +62,7 @@ std::size_t LinearAttentionSum::scratch_size(const LinearAttentionGroup& group) 
 // A function of the model, the number of prompts and the instruction set alone, as the order of the
 // sums is.
 Index LinearAttentionSum::packs_in_group(Index num_packs) const {
-  const LinearAttentionGroup one = group_of({}, 1);
+  const LinearAttentionGroup one = group_of(sizes_.network(), 1);
   const double bytes = static_cast<double>(pack_sizes(one).total()) * sizeof(double);
   const Index most = std::clamp(static_cast<Index>(kGroupBytes / bytes), Index{1}, kMaxPacks);
   // Few prompts still make tasks for many threads.
@@ -81,7 +76,8 @@ bool LinearAttentionSum::groups_are_tasks() const {
 }
 
 double LinearAttentionSum::workspace_bytes(int num_threads) const {
-  const LinearAttentionGroup group = group_of({}, packs_in_group(std::numeric_limits<int>::max()));
+  const LinearAttentionGroup group =
+      group_of(sizes_.network(), packs_in_group(std::numeric_limits<int>::max()));
   const double memory = static_cast<double>(pack_sizes(group).total()) * group.packs;
   const double scratch = static_cast<double>(scratch_size(group));
   constexpr double kLevels = 32;  // of the tree that joins partial sums, at most
@@ -103,7 +99,7 @@ void LinearAttentionSum::compute(const LinearAttentionWeights& weights,
   const Index num_packs = (records.count + lanes - 1) / lanes;
   const Index packs_at_once = packs_in_group(num_packs);
   const Index num_groups = (num_packs + packs_at_once - 1) / packs_at_once;
-  const LinearAttentionGroup full = group_of(weights, packs_at_once);
+  const LinearAttentionGroup full = group_of(sizes_.network(weights), packs_at_once);
   BufferPool memory(static_cast<std::size_t>(packs_at_once) * pack_sizes(full).total());
   BufferPool scratch(scratch_size(full));
 

@@ -10,27 +10,10 @@
 
 #include <hesscope/simd/aligned_buffer.h>
 #include <hesscope/structured/linear_attention/kernels.h>
+#include <hesscope/structured/linear_attention/weights.h>
 #include <hesscope/structured/structured_hessian.h>
 
 namespace hesscope::detail {
-
-struct LinearAttentionSizes {
-  Eigen::Index layers;
-  Eigen::Index extent;   ///< e
-  Eigen::Index trained;  ///< P and Q are trained in their leading trained x trained part
-  Eigen::Index context;  ///< n
-  Eigen::Index z_offset;
-  Eigen::Index target_offset;
-
-  /// 2 layers trained^2, in the order P_0, Q_0, P_1, ...
-  Eigen::Index num_parameters() const { return 2 * layers * trained * trained; }
-};
-
-/// P / n and Q of every layer, layers x e x e, row-major.
-struct LinearAttentionWeights {
-  std::vector<double> p;
-  std::vector<double> q;
-};
 
 class LinearAttentionSum {
  public:
@@ -64,7 +47,7 @@ class LinearAttentionSum {
   using ForEach =
       std::function<void(Eigen::Index count, const std::function<void(Eigen::Index)>& body)>;
 
-  LinearAttentionGroup group_of(const LinearAttentionWeights& weights, Eigen::Index packs) const;
+  LinearAttentionGroup group_of(const LinearAttentionNetwork& network, Eigen::Index packs) const;
   PackSizes pack_sizes(const LinearAttentionGroup& group) const;
   void place(LinearAttentionGroup& group, double* memory) const;
   std::size_t scratch_size(const LinearAttentionGroup& group) const;
