@@ -338,5 +338,15 @@ TEST_F(Analysis, APlanGrowsWithTheNumberOfCheckpoints) {
   EXPECT_GT(plan_analysis(request_).seconds, five);
 }
 
+TEST_F(Analysis, APlanForeseesTheDrawsOfTheNoise) {
+  request_.also = {"noise"};
+  request_.options = {{"noise-draws", std::int64_t{10}}};
+  const AnalysisPlan few = plan_analysis(request_);
+  request_.options = {{"noise-draws", std::int64_t{10'000'000}}};
+  const AnalysisPlan many = plan_analysis(request_);
+  EXPECT_GT(many.seconds, 10 * few.seconds);
+  EXPECT_GE(many.peak_memory_bytes - few.peak_memory_bytes, 150 * 9'999'990 * 8.0);
+}
+
 }  // namespace
 }  // namespace hesscope

@@ -22,7 +22,6 @@
 #include <hesscope/core/error.h>
 #include <hesscope/core/stopwatch.h>
 #include <hesscope/io/unit_folder.h>
-#include <hesscope/objective/hessian_cost.h>
 
 namespace hesscope {
 namespace {
@@ -261,71 +260,6 @@ AnalysisResult run_analysis(const AnalysisRequest& request, const AnalysisProgre
   watch.reset();
   result.timings.total_seconds = seconds;
   return result;
-}
-
-namespace {
-
-// Of a run without a matrix: the two ends take about 100 products, found 4 at a time.
-void foresee_products(const Objective& objective,
-                      const Eigen::VectorXd& theta,
-                      AnalysisPlan& plan) {
-  constexpr Eigen::Index kColumns = 4;
-  constexpr double kNumCalls = 25;
-  constexpr double kNumVectors = 512;  // of a search, at most
-  const SampleRange some = {0, std::min<Eigen::Index>(objective.num_samples(), 256)};
-  double seconds = 0;
-  {
-    const Stopwatch watch(seconds);
-    objective.hessian_times(theta, Eigen::MatrixXd::Ones(theta.size(), kColumns), some);
-  }
-  const double num_samples = static_cast<double>(objective.num_samples());
-  plan.seconds = static_cast<double>(plan.num_checkpoints) * kNumCalls * seconds * num_samples /
-                 static_cast<double>(some.size());
-  plan.peak_memory_bytes = objective.workspace_bytes() +
-                           kNumVectors * static_cast<double>(theta.size()) * sizeof(double);
-}
-
-}  // namespace
-
-AnalysisPlan plan_analysis(const AnalysisRequest& request) {
-  const AnalysisInputs inputs(request);
-  const Objective& objective = inputs.problem.objective();
-  AnalysisPlan plan;
-  plan.model_kind = inputs.problem.model().kind;
-  plan.num_checkpoints = request.checkpoints.size();
-  plan.num_parameters = objective.num_parameters();
-  plan.num_samples = objective.num_samples();
-  for (const ChosenAnalyzer& chosen : inputs.analyzers) plan.analyzers.push_back(chosen.name);
-  plan.num_non_finite = static_cast<std::size_t>(
-      std::count_if(inputs.points.begin(), inputs.points.end(), [](const Eigen::VectorXd& point) {
-        return !point.allFinite();
-      }));
-
-  const PointAnalysis first(objective, inputs.points.front(), {.method = request.method});
-  if (!first.is_assembled()) {
-    foresee_products(objective, inputs.points.front(), plan);
-    return plan;
-  }
-  const HessianCost cost = estimate_hessian_cost(objective, inputs.points.front());
-  const double n = static_cast<double>(plan.num_parameters);
-  // Tridiagonalisation dominates the decomposition: 4/3 n^3 operations, half of them bound by
-  // memory.
-  constexpr double kEigenFlopsPerSecond = 5e9;
-  const double eigen_seconds = 4.0 / 3.0 * n * n * n / kEigenFlopsPerSecond;
-  const double matrix_bytes = n * n * sizeof(double);
-  double hessians = 1;
-  double decompositions = 1;
-  double matrices = 1;  // the decomposition, and storing the matrix, hold one copy of it
-  for (const ChosenAnalyzer& chosen : inputs.analyzers) {
-    const Analyzer::Cost own = chosen.analyzer->cost();
-    hessians += own.hessians;
-    decompositions += own.decompositions;
-    matrices = std::max(matrices, 1 + own.matrices);
-  }
-  plan.seconds = static_cast<double>(plan.num_checkpoints) *
-                 (hessians * cost.seconds + decompositions * eigen_seconds);
-  plan.peak_memory_bytes = cost.memory_bytes + matrices * matrix_bytes;
-  return plan;
 }
 
 }  // namespace hesscope

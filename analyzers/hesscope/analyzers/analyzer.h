@@ -26,9 +26,13 @@ class Analyzer {
 
   /// What it needs beyond the Hessian and its decomposition, which analyzers share.
   struct Cost {
-    double matrices = 0;        ///< n x n, held at once
-    double hessians = 0;        ///< each over all samples
-    double decompositions = 0;  ///< of n x n matrices
+    double matrices = 0;          ///< n x n, held at once
+    double numbers = 0;           ///< other numbers held at once
+    double hessians = 0;          ///< each over all samples
+    double decompositions = 0;    ///< of n x n matrices
+    double sample_gradients = 0;  ///< passes of per-sample gradients over all samples
+    double fresh_samples = 0;     ///< drawn, with the gradient there
+    double operations = 0;        ///< other floating-point operations, roughly
   };
 
   virtual ~Analyzer() = default;
@@ -41,7 +45,7 @@ class Analyzer {
   /// Numbers worth showing in a summary, by name, most important first.
   virtual std::vector<std::string> headline() const = 0;
 
-  virtual Cost cost() const { return {}; }
+  virtual Cost cost(const Objective& /*objective*/) const { return {}; }
 
   /// The option that asks for more samples than the objective has, if one does, as in
   /// "noise-sampling fresh": with it the data must be drawn, not a file.

@@ -55,7 +55,9 @@ class GgnAnalyzer final : public Analyzer {
             "frobenius_norm_functional"};
   }
 
-  Cost cost() const override { return {.matrices = 2, .hessians = 1, .decompositions = 2}; }
+  Cost cost(const Objective& /*objective*/) const override {
+    return {.matrices = 2, .hessians = 1, .decompositions = 2};
+  }
 
   Record analyze(PointAnalysis& point) const override {
     Record record;

@@ -78,6 +78,32 @@ class NoiseAnalyzer final : public Analyzer {
             "noise_exponent"};
   }
 
+  // Beside the draws: per-sample gradients for the covariance S and for the scales, S and its
+  // blocks by N n^2 operations each, the Hessians of the blocks, and eigenvectors.
+  Cost cost(const Objective& objective) const override {
+    const auto n = static_cast<double>(objective.num_parameters());
+    const auto num_samples = static_cast<double>(objective.num_samples());
+    Cost cost{.matrices = 4,
+              .numbers = n * (4096.0 + static_cast<double>(options_.num_draws)),
+              .hessians = 1,
+              .decompositions = 3,
+              .sample_gradients = 2,
+              .operations = 4 * num_samples * n * n};
+    if (options_.draws != Draws::kFresh) cost.sample_gradients += 1;
+    const auto add_draws = [&](Index batch_size) {
+      const double drawn = static_cast<double>(batch_size);
+      const double draws = static_cast<double>(num_draws(objective, batch_size));
+      if (options_.draws == Draws::kFresh) {
+        cost.fresh_samples += (static_cast<double>(options_.reference_batches) + draws) * drawn;
+      } else {
+        cost.operations += n * drawn * draws;
+      }
+    };
+    add_draws(batch_size(objective));
+    for (const Index size : options_.ladder) add_draws(size);
+    return cost;
+  }
+
   std::string needs_fresh_samples() const override {
     return options_.draws == Draws::kFresh ? "noise-sampling fresh" : "";
   }

@@ -69,7 +69,7 @@ class SamplingAnalyzer final : public Analyzer {
             "robust_diagonal_upper"};
   }
 
-  Cost cost() const override {
+  Cost cost(const Objective& /*objective*/) const override {
     return {.matrices = 2,
             .hessians = 1,
             .decompositions = static_cast<double>(options_.num_blocks + 1)};

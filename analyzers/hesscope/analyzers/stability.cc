@@ -91,7 +91,7 @@ class StabilityAnalyzer final : public Analyzer {
     return names;
   }
 
-  Cost cost() const override {
+  Cost cost(const Objective& /*objective*/) const override {
     if (!options_.has_adam) return {};
     return {.matrices = 1, .hessians = 0, .decompositions = 1};
   }
