@@ -246,6 +246,30 @@ class Figures(Reproduced):
             np.testing.assert_allclose(end.standard_deviation[q, ..., 0], values.std(axis=2, ddof=1), rtol=1e-9)
         np.testing.assert_array_equal(end.at_step, [[20], [20]])
 
+    def test_of_learning_rates_name_the_best(self):
+        rates = {"sgdm": (0.001, 0.02, 0.2), "adam": (0.01, 1e6)}
+        head = EXPERIMENT.split("[[measure]]")[0].replace("history_every = 3", "history_every = 1")
+        head = "".join(line for line in head.splitlines(True) if "learning_rate =" not in line)
+        for family, values in rates.items():
+            head = head.replace(f'name = "{family}"', f'name = "{family}"\nlearning_rates = {list(values)}')
+        self.reproduce(experiment=head + '[[figure]]\nname = "rates"\nkind = "rates"\nlast = 4\n',
+                       expect=INCONCLUSIVE)
+        figure = self.figure("rates")
+        names = [f"{family}-{rate:.10g}" for family, values in rates.items() for rate in values]
+        self.assertEqual(list(figure.run.values), names)
+        self.assertEqual(list(figure.family.values), list(rates))
+        np.testing.assert_array_equal(figure.learning_rate, [sum(rates.values(), ())] * 2)
+        steps = (17, 18, 19, 20)
+        values = np.array([[[np.mean([self.series(v, r, s, "history/batch_loss").get(t, np.nan) for t in steps])
+                             for s in SEEDS] for r in names] for v in VARIANTS])
+        np.testing.assert_allclose(figure.value, values, rtol=1e-13)
+        self.assertTrue(np.isnan(values[:, 4]).all(), "adam with rate 1e6 was to diverge")
+        mean = values.mean(axis=2)
+        np.testing.assert_allclose(figure["mean"], mean, rtol=1e-13)
+        best = [rates["sgdm"][i] for i in mean[:, :3].argmin(axis=1)]
+        np.testing.assert_array_equal(figure.best_learning_rate, [[b, 0.01] for b in best])
+        self.assertIn("0.01 (at the end of the range)", self.text("rates"))
+
     def test_are_drawings_and_texts_of_each(self):
         done = self.reproduce("--json")
         document = json.loads(done.stdout)

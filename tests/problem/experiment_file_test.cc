@@ -70,6 +70,23 @@ TEST_F(ExperimentFileTest, ReadsTheLeast) {
   EXPECT_EQ(e.runs[0].learning_rate, 0.5);
 }
 
+TEST_F(ExperimentFileTest, AListOfLearningRatesIsAFamilyOfRuns) {
+  const ExperimentFile e = parse(kModel + kData + kStart + kTraining + kRun +
+                                 "[[run]]\nname = \"b\"\nrule = \"sgd\"\nmomentum = 0.5\n"
+                                 "learning_rates = [1, 0.05, 1e-7]\n");
+  ASSERT_EQ(e.runs.size(), 4U);
+  EXPECT_EQ(e.runs[0].family, "a");
+  const std::vector<std::string> names = {"a", "b-1", "b-0.05", "b-1e-07"};
+  const std::vector<double> rates = {0.5, 1.0, 0.05, 1e-7};
+  for (std::size_t i = 0; i < e.runs.size(); ++i) {
+    EXPECT_EQ(e.runs[i].name, names[i]);
+    EXPECT_EQ(e.runs[i].learning_rate, rates[i]);
+    if (i == 0) continue;
+    EXPECT_EQ(e.runs[i].family, "b");
+    EXPECT_EQ(e.runs[i].settings.real("momentum"), 0.5);
+  }
+}
+
 TEST_F(ExperimentFileTest, ReadsAllThereIs) {
   const ExperimentFile e =
       parse("[experiment]\nname = \"n\"\ntitle = \"t\"\nsource = \"s\"\nnote = \"o\"\n" + kModel +
@@ -178,6 +195,23 @@ TEST_F(ExperimentFileTest, RefusesWhatCannotBe) {
   expect_error(with_run("[[run]]\nname = \"a\"\nrule = \"gd\"\nlearning_rate = inf\n"),
                17,
                {"'learning_rate' must be at least 0, got inf"});
+  const std::string head = "[[run]]\nname = \"a\"\nrule = \"gd\"\n";
+  expect_error(with_run(head), 14, {"either 'learning_rate' or a list 'learning_rates'"});
+  expect_error(with_run(head + "learning_rate = 1\nlearning_rates = [1]\n"),
+               18,
+               {"either 'learning_rate' or a list 'learning_rates'"});
+  for (const std::string list : {"[]", "[0.1, 0.1]", "[\"x\"]", "3"}) {
+    expect_error(with_run(head + "learning_rates = " + list + "\n"),
+                 17,
+                 {"'learning_rates' must be a list of different numbers"});
+  }
+  expect_error(with_run(head + "learning_rates = [0.1, -1]\n"),
+               17,
+               {"'learning_rates' must be at least 0, got -1"});
+  expect_error(with_run("[[run]]\nname = \"a-1\"\nrule = \"gd\"\nlearning_rate = 1\n" + head +
+                        "learning_rates = [0.1, 1]\n"),
+               19,
+               {"there are two runs named 'a-1'"});
   expect_error(with_run(kRun + "momentum = 1.5\n"), 14, {"'momentum' must be in [0, 1), got 1.5"});
   expect_error(with_run("run = 3\n"), 14, {"unknown key 'run' in [training]"});
   expect_error(kModel + kData + kStart + "[initialization.blocks]\nx = 3\n" + kTraining + kRun,

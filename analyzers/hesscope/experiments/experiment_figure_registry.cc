@@ -4,6 +4,7 @@
 #include <hesscope/experiments/curves_kind.h>
 #include <hesscope/experiments/experiment_figure_registry.h>
 #include <hesscope/experiments/noise_kind.h>
+#include <hesscope/experiments/rates_kind.h>
 #include <hesscope/experiments/ratios_kind.h>
 #include <hesscope/experiments/scatter_kind.h>
 #include <hesscope/experiments/table_kind.h>
@@ -14,6 +15,7 @@ std::span<const ExperimentFigureKind> experiment_figure_kinds() {
   static const std::vector<ExperimentFigureKind> kinds = {
       curves_kind(),
       ratios_kind(),
+      rates_kind(),
       noise_kind(),
       scatter_kind(),
       table_kind(),

@@ -9,8 +9,8 @@
 
 #include <hesscope/core/error.h>
 #include <hesscope/models/model_registry.h>
-#include <hesscope/optim/update_rule_registry.h>
 #include <hesscope/problem/experiment_file.h>
+#include <hesscope/problem/experiment_runs.h>
 #include <hesscope/problem/toml_tables.h>
 #include <hesscope/sampling/sampler_registry.h>
 
@@ -242,65 +242,6 @@ void read_training(const TomlTable& table, ExperimentFile& experiment) {
   experiment.trained_location = table.place("trained");
 }
 
-void require_folder_name(const std::string& place, const std::string& name) {
-  const auto is_fine = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-           c == '_' || c == '.' || c == '+';
-  };
-  if (name.empty() || name[0] == '.' || !std::all_of(name.begin(), name.end(), is_fine)) {
-    refuse(
-        place,
-        fmt::format("the name of a run, '{}', must consist of letters, digits, '-', '_', '+' and "
-                    "'.', the first not being '.'",
-                    name));
-  }
-}
-
-ExperimentRun run_from(TomlTable table) {
-  const UpdateRuleKind& kind = take_kind(table, "rule", "[[run]]", update_rule_kinds());
-  std::vector<SettingKey> keys = kind.keys;
-  keys.push_back({.name = "name", .meaning = "of the run and its folder"});
-  keys.push_back(
-      {.name = "learning_rate", .type = Type::kReal, .meaning = "step length of the rule"});
-  const std::string context = fmt::format("[[run]] with rule '{}'", kind.name);
-  const Settings all = detail::checked(table, keys, context);
-  ExperimentRun run{.name = all.text("name"),
-                    .rule = kind.name,
-                    .settings = {},
-                    .learning_rate = all.real("learning_rate")};
-  require_folder_name(table.place("name"), run.name);
-  if (!(run.learning_rate >= 0 && std::isfinite(run.learning_rate))) {
-    refuse(table.place("learning_rate"),
-           fmt::format("'learning_rate' must be at least 0, got {}", run.learning_rate));
-  }
-  SettingMap settings = all.values();
-  settings.erase("name");
-  settings.erase("learning_rate");
-  run.settings = Settings::checked(settings, kind.keys, context);
-  try {
-    kind.create(run.settings, {});
-  } catch (const ConfigError& error) {
-    refuse(table.place(), fmt::format("{}: {}", context, error.what()));
-  }
-  return run;
-}
-
-std::vector<ExperimentRun> runs_from(const TomlTable& root) {
-  const auto found = root.table_lists.find("run");
-  if (found == root.table_lists.end()) {
-    refuse(root.place("run"), "needs at least one table [[run]]");
-  }
-  std::vector<ExperimentRun> runs;
-  std::set<std::string> names;
-  for (const TomlTable& table : found->second) {
-    runs.push_back(run_from(table));
-    if (!names.insert(runs.back().name).second) {
-      refuse(table.place("name"), fmt::format("there are two runs named '{}'", runs.back().name));
-    }
-  }
-  return runs;
-}
-
 }  // namespace
 
 std::string ExperimentFile::problem_toml(const std::filesystem::path& folder) const {
@@ -390,7 +331,7 @@ ExperimentFile experiment_from(const TomlTable& root, const std::filesystem::pat
            "[training] needs a 'batch' of at least 1: every step draws fresh samples (a fixed data "
            "set has 'samples' in [data])");
   }
-  experiment.runs = runs_from(root);
+  experiment.runs = detail::runs_from(root);
   return experiment;
 }
 

@@ -29,9 +29,11 @@ struct DataSettings {
   std::optional<std::uint64_t> seed;
 };
 
-/// One [[run]]: an update rule and its learning rate.
+/// One [[run]]: an update rule and its learning rate. With a list `learning_rates` a table stands
+/// for a family: one run for each rate, named NAME-RATE.
 struct ExperimentRun {
-  std::string name;  ///< also of its folder
+  std::string name;    ///< also of its folder
+  std::string family;  ///< the name in the file
   std::string rule;
   Settings settings;  ///< the rule's, fallbacks filled in
   double learning_rate = 0;
@@ -47,7 +49,7 @@ struct ExperimentRun {
 ///   [initialization]    distribution and its keys; [initialization.blocks."PATTERN"] of some
 ///   [training]          steps, batch, seeds, clip_norm, clip_fraction, loss_limit (1e30),
 ///                       checkpoint_every, history_every, trained
-///   [[run]]             name, rule and its keys, learning_rate
+///   [[run]]             name, rule and its keys, learning_rate (or learning_rates)
 ///
 /// [experiment] has name, title, source and note. What else a reproduction is told ([[variant]],
 /// [scale], [[measure]], [[figure]], further keys of [experiment]) is left to whoever reads it.
