@@ -138,14 +138,6 @@ TEST(TensorFile, ListsTheKnownFormatsForAFileOfNone) {
 
 TEST(TensorFile, SaysHowToResaveFormatsThatThisVersionDoesNotRead) {
   const ScratchFolder scratch;
-  std::string torch("PK\x03\x04", 4);
-  torch.resize(30);
-  torch[26] = 12;
-  torch += "sd2/data.pkl";
-  write_bytes(scratch / "model.pt", torch);
-  expect_refused(scratch / "model.pt", {"PyTorch", "torch.load"});
-  write_bytes(scratch / "legacy.pt", "\x80\x02\x8a\x0a");
-  expect_refused(scratch / "legacy.pt", {"PyTorch", "torch.load"});
   write_bytes(scratch / "m.safetensors", std::string("\x02\0\0\0\0\0\0\0{}", 10));
   expect_refused(scratch / "m.safetensors", {"safetensors", "numpy.savez"});
 }

@@ -14,29 +14,22 @@
 #include <hesscope/io/hdf5_reader.h>
 #include <hesscope/io/input_file.h>
 #include <hesscope/io/npz_reader.h>
-#include <hesscope/io/zip.h>
+#include <hesscope/io/torch_reader.h>
 
 namespace hesscope::io {
 namespace {
 
-constexpr std::array<Format, 3> kFormats = {{
+constexpr std::array<Format, 4> kFormats = {{
     {"npz", ".npz", "NumPy archive", &recognises_npz, &open_npz},
     {"npy", ".npy", "NumPy array", &recognises_npy, &open_npy},
     {"hdf5", ".h5", "HDF5 file", &recognises_hdf5, &open_hdf5},
+    {"pt", ".pt", "PyTorch checkpoint", &recognises_torch, &open_torch},
 }};
 
 /// What the file probably is instead and how to make it readable; empty if nothing is known.
 std::string advice_for(const InputFile& file) {
-  constexpr std::string_view kResaveTorch =
-      "re-save it from Python: state = torch.load(FILE, map_location='cpu'); "
-      "numpy.savez('FILE.npz', **{k: v.numpy() for k, v in state.items()})";
   constexpr std::string_view kResaveSafetensors =
       "re-save it from Python: numpy.savez('FILE.npz', **safetensors.numpy.load_file(FILE))";
-  constexpr std::string_view kPickleProtocol2 = "\x80\x02";
-  if (first_zip_member(file).ends_with("/data.pkl") ||
-      file.text_at(0, kPickleProtocol2.size()) == kPickleProtocol2) {
-    return fmt::format("a PyTorch checkpoint, which this version does not read; {}", kResaveTorch);
-  }
   const std::string start = file.text_at(0, 9);
   if (start.size() == 9 && start.back() == '{') {
     const auto header_bytes =

@@ -54,11 +54,76 @@ std::string shape_text(std::span<const std::int64_t> shape) {
   return fmt::format("({}{})", fmt::join(shape, ", "), shape.size() == 1 ? "," : "");
 }
 
+struct TensorFile::Part {
+  std::vector<TensorInfo> tensors;
+  std::vector<std::size_t> indices;  // of these in the source
+  std::vector<UnreadableTensor> unreadable;
+};
+
+namespace {
+
+/// The name behind `key` and a separator; empty if it does not begin so.
+std::string_view name_under(std::string_view key, std::string_view name) {
+  const bool is_under = name.size() > key.size() + 1 && name.starts_with(key) &&
+                        (name[key.size()] == '.' || name[key.size()] == '/');
+  return is_under ? name.substr(key.size() + 1) : std::string_view();
+}
+
+/// The first of `names`, for messages.
+std::string listed(std::vector<std::string> names, std::string_view nothing) {
+  constexpr std::size_t kMaxListed = 20;
+  if (names.empty()) return std::string(nothing);
+  const std::size_t num_left_out = names.size() - std::min(names.size(), kMaxListed);
+  names.resize(names.size() - num_left_out);
+  return fmt::format("{}{}",
+                     fmt::join(names, ", "),
+                     num_left_out > 0 ? fmt::format(" and {} more", num_left_out) : "");
+}
+
+std::vector<std::string> names_of(std::span<const TensorInfo> tensors) {
+  std::vector<std::string> names;
+  names.reserve(tensors.size());
+  for (const TensorInfo& tensor : tensors) names.push_back(tensor.name);
+  return names;
+}
+
+/// Keys that something stands under, of one component or of two.
+std::vector<std::string> keys_of(std::span<const TensorInfo> tensors) {
+  std::vector<std::string> keys;
+  for (const TensorInfo& tensor : tensors) {
+    const std::size_t first = tensor.name.find_first_of("./");
+    if (first == std::string::npos) continue;
+    const std::size_t second = tensor.name.find_first_of("./", first + 1);
+    for (const std::size_t end : {first, second}) {
+      if (end == std::string::npos) continue;
+      std::string key = tensor.name.substr(0, end);
+      if (std::ranges::find(keys, key) == keys.end()) keys.push_back(std::move(key));
+    }
+    if (keys.size() > 100) break;
+  }
+  return keys;
+}
+
+}  // namespace
+
 TensorFile::TensorFile(std::filesystem::path path,
                        std::string_view format,
-                       std::unique_ptr<TensorSource> source)
+                       std::shared_ptr<const TensorSource> source)
     : path_(std::move(path)), format_(format), source_(std::move(source)) {
   if (source_ == nullptr) throw PreconditionError("TensorFile: source must not be null");
+}
+
+std::string TensorFile::where() const {
+  return key_.empty() ? path_.string() : fmt::format("{}, under '{}'", path_.string(), key_);
+}
+
+std::span<const TensorInfo> TensorFile::tensors() const {
+  return part_ != nullptr ? std::span<const TensorInfo>(part_->tensors) : source_->tensors();
+}
+
+std::span<const UnreadableTensor> TensorFile::unreadable() const {
+  return part_ != nullptr ? std::span<const UnreadableTensor>(part_->unreadable)
+                          : source_->unreadable();
 }
 
 const TensorInfo* TensorFile::find(std::string_view name) const {
@@ -70,22 +135,66 @@ const TensorInfo* TensorFile::find(std::string_view name) const {
 std::vector<double> TensorFile::read(std::string_view name) const {
   const auto all = tensors();
   if (const TensorInfo* const found = find(name)) {
-    return source_->read(static_cast<std::size_t>(found - all.data()));
+    const auto index = static_cast<std::size_t>(found - all.data());
+    return source_->read(part_ != nullptr ? part_->indices[index] : index);
   }
-  constexpr std::size_t kMaxListed = 20;
-  std::vector<std::string> names;
-  names.reserve(all.size());
-  for (const TensorInfo& tensor : all) names.push_back(tensor.name);
-  const std::string suggestion = did_you_mean(name, names);
-  const std::size_t num_left_out = names.size() - std::min(names.size(), kMaxListed);
-  names.resize(names.size() - num_left_out);
-  throw InputError(
-      fmt::format("{}: there is no tensor '{}'{}; the file holds {}{}",
-                  path_.string(),
-                  name,
-                  suggestion,
-                  names.empty() ? "no tensors" : fmt::format("{}", fmt::join(names, ", ")),
-                  num_left_out > 0 ? fmt::format(" and {} more", num_left_out) : ""));
+  for (const UnreadableTensor& tensor : unreadable()) {
+    if (tensor.name != name) continue;
+    throw InputError(fmt::format("{}: tensor '{}': {}; real numbers in an array are expected",
+                                 where(),
+                                 name,
+                                 tensor.reason));
+  }
+  const std::vector<std::string> names = names_of(all);
+  throw InputError(fmt::format("{}: there is no tensor '{}'{}; the file holds {}",
+                               where(),
+                               name,
+                               did_you_mean(name, names),
+                               listed(names, "no tensors")));
+}
+
+std::optional<double> TensorFile::number(std::string_view name) const {
+  return source_->number(key_.empty() ? std::string(name) : fmt::format("{}.{}", key_, name));
+}
+
+TensorFile TensorFile::part(std::string_view key) const {
+  if (key.empty()) return *this;
+  auto chosen = std::make_shared<Part>();
+  const auto all = tensors();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const std::string_view name = name_under(key, all[i].name);
+    if (name.empty()) continue;
+    chosen->tensors.push_back(all[i]);
+    chosen->tensors.back().name = name;
+    chosen->indices.push_back(part_ != nullptr ? part_->indices[i] : i);
+  }
+  for (const UnreadableTensor& tensor : unreadable()) {
+    const std::string_view name = name_under(key, tensor.name);
+    if (!name.empty()) chosen->unreadable.push_back({std::string(name), tensor.reason});
+  }
+  if (chosen->tensors.empty() && chosen->unreadable.empty()) {
+    const std::vector<std::string> keys = keys_of(all);
+    throw InputError(fmt::format("{}: there is nothing under '{}'{}; there is something under {}",
+                                 where(),
+                                 key,
+                                 did_you_mean(key, keys),
+                                 listed(keys, "no key: its tensors have plain names")));
+  }
+  TensorFile result = *this;
+  result.key_ = key_.empty() ? std::string(key) : fmt::format("{}.{}", key_, key);
+  result.part_ = std::move(chosen);
+  return result;
+}
+
+void require_readable(const TensorFile& file) {
+  if (file.unreadable().empty()) return;
+  const UnreadableTensor& first = file.unreadable().front();
+  throw InputError(fmt::format(
+      "{}: tensor '{}': {}; real numbers in an array are expected. A part of the file without it "
+      "can be chosen by its key (--key)",
+      file.where(),
+      first.name,
+      first.reason));
 }
 
 }  // namespace hesscope::io

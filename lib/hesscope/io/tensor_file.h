@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -66,6 +67,12 @@ struct ReadLimits {
   std::size_t max_header_bytes = 16 << 20;  ///< metadata of one tensor or of the file
 };
 
+/// A tensor that is there but is no array of real numbers.
+struct UnreadableTensor {
+  std::string name;
+  std::string reason;  ///< "its elements are torch.ComplexFloatStorage"
+};
+
 /// What one format reader provides. Not for several threads at once.
 class TensorSource {
  public:
@@ -74,6 +81,12 @@ class TensorSource {
   /// In the file's own order.
   virtual std::span<const TensorInfo> tensors() const = 0;
 
+  /// In the file's own order. Most formats refuse a file with such a tensor as a whole.
+  virtual std::span<const UnreadableTensor> unreadable() const { return {}; }
+
+  /// A number beside the tensors, named as they are: "optimizer_state_dict.param_groups.0.lr".
+  virtual std::optional<double> number(std::string_view /*name*/) const { return std::nullopt; }
+
   /// Elements of tensors()[index], row-major (C order), converted to double.
   /// @throws InputError naming file, tensor and, where known, byte offset: damaged data, a checksum
   /// that
@@ -81,32 +94,60 @@ class TensorSource {
   virtual std::vector<double> read(std::size_t index) const = 0;
 };
 
-/// An opened checkpoint or data file.
+/// An opened checkpoint or data file, or the part of it whose names begin with a key. Cheap to
+/// copy.
 class TensorFile {
  public:
   TensorFile(std::filesystem::path path,
              std::string_view format,
-             std::unique_ptr<TensorSource> source);
+             std::shared_ptr<const TensorSource> source);
 
   const std::filesystem::path& path() const { return path_; }
 
   /// Name of the format as the registry lists it: "npz", "hdf5".
   std::string_view format() const { return format_; }
 
-  std::span<const TensorInfo> tensors() const { return source_->tensors(); }
+  /// What part() was asked for; empty for the whole file.
+  const std::string& key() const { return key_; }
+
+  /// The path, and the key if there is one: for messages.
+  std::string where() const;
+
+  std::span<const TensorInfo> tensors() const;
+
+  std::span<const UnreadableTensor> unreadable() const;
 
   /// The tensor of this name, or nullptr.
   const TensorInfo* find(std::string_view name) const;
 
   /// See TensorSource::read. @throws InputError also when there is no tensor of this name (the
-  /// message suggests the nearest one and lists what there is).
+  /// message suggests the nearest one and lists what there is) or it is unreadable().
   std::vector<double> read(std::string_view name) const;
 
+  /// See TensorSource::number.
+  std::optional<double> number(std::string_view name) const;
+
+  /// What stands under `key` in this file, without it: under "model_state_dict" the tensor
+  /// model_state_dict.layers.0.P is layers.0.P. A slash separates like a dot. An empty key is
+  /// everything.
+  /// @throws InputError when nothing stands under it (the message says what there is).
+  TensorFile part(std::string_view key) const;
+
+  /// The whole file, of which this may be a part.
+  TensorFile whole() const { return {path_, format_, source_}; }
+
  private:
+  struct Part;  // the source's tensors that are in it, under their names there
+
   std::filesystem::path path_;
   std::string_view format_;
-  std::unique_ptr<TensorSource> source_;
+  std::shared_ptr<const TensorSource> source_;
+  std::string key_;
+  std::shared_ptr<const Part> part_;  // of a key
 };
+
+/// @throws InputError naming the first unreadable tensor, if there is one.
+void require_readable(const TensorFile& file);
 
 /// Opens a file in any registered format.
 /// @throws InputError naming the file: missing, a directory, unreadable, of no known format (with
