@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -135,6 +136,49 @@ TEST_F(ProblemTest, AnOptimisersStateIsOptional) {
   EXPECT_FALSE(problem.read_adam_state(io::open_tensor_file(checkpoint_)).has_value());
   test::write_npz(checkpoint_, adam_of(network()));
   EXPECT_FALSE(problem.read_adam_state(io::open_tensor_file(checkpoint_))->step.has_value());
+}
+
+// What PyTorch has for the same network, see tests/io/make_torch_fixtures.py.
+io::TensorFile torch_file(const std::string& name) {
+  return io::open_tensor_file(test::fixtures().parent_path() / "io" / "torch" / name);
+}
+
+TEST_F(ProblemTest, ReadsAdamsStateAsPyTorchStoresIt) {
+  const Problem problem = load(kMlp, network(), points());
+  const io::TensorFile file = torch_file("training.pt");
+  const std::optional<AdamState> state = problem.read_adam_state(file.part("model_state_dict"));
+  ASSERT_TRUE(state.has_value());
+  EXPECT_EQ(state->obstacle, "");
+  EXPECT_EQ(state->step, 3);
+  std::vector<double> expected;
+  for (const std::string number : {"0", "1", "2", "3"}) {
+    const auto part = file.read("optimizer_state_dict.state." + number + ".exp_avg_sq");
+    expected.insert(expected.end(), part.begin(), part.end());
+  }
+  EXPECT_EQ(state->second_moments, Eigen::Map<const Eigen::VectorXd>(expected.data(), 17));
+
+  const std::optional<AdamState> groups =
+      problem.read_adam_state(torch_file("groups.pt").part("model"));
+  ASSERT_TRUE(groups.has_value());
+  EXPECT_THAT(groups->obstacle, testing::HasSubstr("several groups of parameters"));
+  EXPECT_EQ(groups->second_moments.size(), 0);
+  EXPECT_FALSE(problem.read_adam_state(torch_file("parallel.pt").part("ema")).has_value());
+}
+
+TEST_F(ProblemTest, NamesTheKeysUnderWhichACheckpointFits) {
+  load(kMlp, network(), points());
+  const auto refused = [&](const io::TensorFile& file, const std::string& part) {
+    EXPECT_THAT([&] { Problem(read_problem_file(folder_ / "problem.toml"), file, 1); },
+                testing::ThrowsMessage<InputError>(testing::HasSubstr(part)));
+  };
+  refused(torch_file("training.pt"), "'model_state_dict' does fit: choose --key model_state_dict");
+  refused(torch_file("parallel.pt"),
+          "'ema', 'state_dict.module' does fit: choose one of them, as by --key ema");
+  refused(torch_file("parallel.pt").part("state_dict"), "choose --key state_dict.module");
+  refused(torch_file("unreadable.pt"), "its elements are torch.ComplexFloatStorage");
+  const Problem problem(
+      read_problem_file(folder_ / "problem.toml"), torch_file("groups.pt").part("model"), 1);
+  EXPECT_EQ(problem.objective().num_parameters(), 17);
 }
 
 TEST_F(ProblemTest, RefusesAnAdamStateThatDoesNotFit) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include <Eigen/Core>
 
@@ -12,8 +13,10 @@ namespace hesscope {
 struct AdamState {
   /// v, n numbers >= 0: the moving average of squared gradients, not corrected for its start at
   /// zero.
-  Eigen::VectorXd second_moments;
-  std::optional<std::int64_t> step;  ///< t, the number of updates made; at least 1
+  Eigen::VectorXd second_moments = {};
+  std::optional<std::int64_t> step = {};  ///< t, the number of updates made; at least 1
+  /// Why what is stored cannot be assigned to the parameters; then second_moments is empty.
+  std::string obstacle = {};
 };
 
 }  // namespace hesscope

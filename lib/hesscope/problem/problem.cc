@@ -1,23 +1,26 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <cmath>
+#include <set>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <hesscope/core/error.h>
 #include <hesscope/core/executor.h>
 #include <hesscope/models/model_registry.h>
 #include <hesscope/objective/sampled_records.h>
 #include <hesscope/problem/problem.h>
+#include <hesscope/problem/stored_adam.h>
 #include <hesscope/sampling/sampler_registry.h>
 
 namespace hesscope {
 
 TensorShapes shapes_of(const io::TensorFile& file) {
+  io::require_readable(file);
   TensorShapes shapes;
-  shapes.source = file.path().string();
+  shapes.source = file.where();
   for (const io::TensorInfo& tensor : file.tensors()) shapes.shapes[tensor.name] = tensor.shape;
   return shapes;
 }
@@ -25,8 +28,6 @@ TensorShapes shapes_of(const io::TensorFile& file) {
 namespace {
 
 const std::string kOptimizer = "optimizer.";
-const std::string kSecondMoment = "optimizer.exp_avg_sq.";
-const std::string kStep = "optimizer.step";
 
 }  // namespace
 
@@ -48,6 +49,62 @@ SampleTable read_samples(const Model& model, const io::TensorFile& data) {
 
 namespace {
 
+Model fitted(const ModelKind& kind,
+             const Settings& settings,
+             const io::TensorFile& checkpoint,
+             const TensorShapes& data) {
+  const TensorShapes shapes = parameter_shapes_of(checkpoint);
+  Model model = kind.build(settings, shapes, data);
+  require_parameters(model, shapes);
+  return model;
+}
+
+// Keys of the checkpoint under which exactly the parameters stand.
+std::vector<std::string> fitting_keys(const ModelKind& kind,
+                                      const Settings& settings,
+                                      const io::TensorFile& checkpoint,
+                                      const TensorShapes& data) {
+  constexpr std::size_t kMaxTried = 1000;
+  std::set<std::string> candidates;
+  for (const io::TensorInfo& tensor : checkpoint.tensors()) {
+    if (tensor.name.starts_with(kOptimizer)) continue;
+    for (std::size_t i = 1; i < tensor.name.size() && candidates.size() < kMaxTried; ++i) {
+      if (tensor.name[i] == '.' || tensor.name[i] == '/') {
+        candidates.insert(tensor.name.substr(0, i));
+      }
+    }
+  }
+  std::vector<std::string> keys;
+  for (const std::string& key : candidates) {
+    try {
+      const io::TensorFile part = checkpoint.part(key);
+      fitted(kind, settings, part, data);
+      keys.push_back(part.key());
+    } catch (const InputError&) {  // does not fit
+    }
+  }
+  return keys;
+}
+
+// The model that fits the checkpoint. Where only a part of the checkpoint fits, the refusal names
+// its key: the part is not taken unasked, since averages, gradients and moments are named alike.
+Model fitted_or_advised(const ModelKind& kind,
+                        const Settings& settings,
+                        const io::TensorFile& checkpoint,
+                        const TensorShapes& data) {
+  try {
+    return fitted(kind, settings, checkpoint, data);
+  } catch (const InputError& error) {
+    const std::vector<std::string> keys = fitting_keys(kind, settings, checkpoint, data);
+    if (keys.empty()) throw;
+    throw InputError(fmt::format("{}. What stands under '{}' does fit: choose {}--key {}",
+                                 error.what(),
+                                 fmt::join(keys, "', '"),
+                                 keys.size() > 1 ? "one of them, as by " : "",
+                                 keys.front()));
+  }
+}
+
 std::string place_of_data(const ProblemFile& file) {
   return fmt::format("{}: [data] of kind '{}'", file.path.string(), file.sampler_kind);
 }
@@ -55,14 +112,13 @@ std::string place_of_data(const ProblemFile& file) {
 }  // namespace
 
 Problem::Problem(ProblemFile file, const io::TensorFile& checkpoint, int num_threads)
-    : file_(std::move(file)), sized_by_(checkpoint.path()) {
+    : file_(std::move(file)), sized_by_(checkpoint.where()) {
   const ModelKind* kind = find_model_kind(file_.model_kind);
   if (kind == nullptr) {
     throw PreconditionError("Problem: unknown model kind '" + file_.model_kind + "'");
   }
-  const TensorShapes shapes = parameter_shapes_of(checkpoint);
-  SampleTable samples =
-      file_.has_sampler() ? draw_data(*kind, shapes, num_threads) : load_data(*kind, shapes);
+  SampleTable samples = file_.has_sampler() ? draw_data(*kind, checkpoint, num_threads)
+                                            : load_data(*kind, checkpoint);
   objective_ = std::make_unique<GraphObjective>(
       model_, std::move(samples), GraphObjective::Options{.num_threads = num_threads});
   if (sampler_ != nullptr) {
@@ -70,17 +126,16 @@ Problem::Problem(ProblemFile file, const io::TensorFile& checkpoint, int num_thr
   }
 }
 
-SampleTable Problem::load_data(const ModelKind& kind, const TensorShapes& checkpoint) {
+SampleTable Problem::load_data(const ModelKind& kind, const io::TensorFile& checkpoint) {
   const io::TensorFile data = io::open_tensor_file(file_.data_path);
-  model_ = kind.build(file_.model, checkpoint, shapes_of(data));
-  require_parameters(model_, checkpoint);
+  model_ = fitted_or_advised(kind, file_.model, checkpoint, shapes_of(data));
   SampleTable samples = read_samples(model_, data);
   data_sha256_ = io::sha256_of_file(file_.data_path);
   return samples;
 }
 
 SampleTable Problem::draw_data(const ModelKind& kind,
-                               const TensorShapes& checkpoint,
+                               const io::TensorFile& checkpoint,
                                int num_threads) {
   const std::string place = place_of_data(file_);
   try {
@@ -89,8 +144,8 @@ SampleTable Problem::draw_data(const ModelKind& kind,
     throw ConfigError(fmt::format("{}: {}", place, error.what()));
   }
   const Eigen::Index num_samples = file_.data.integer("samples");
-  model_ = kind.build(file_.model, checkpoint, shapes_of(*sampler_, num_samples, place));
-  require_parameters(model_, checkpoint);
+  model_ =
+      fitted_or_advised(kind, file_.model, checkpoint, shapes_of(*sampler_, num_samples, place));
   SampleTable samples = SampledRecords(model_, *sampler_, place)
                             .table(static_cast<std::uint64_t>(file_.data.integer("seed")),
                                    Stream::kEvaluation,
@@ -104,8 +159,7 @@ Eigen::VectorXd Problem::read_parameters(const io::TensorFile& checkpoint) const
   try {
     require_parameters(model_, parameter_shapes_of(checkpoint));
   } catch (const InputError& error) {
-    throw InputError(
-        fmt::format("{} (sizes were taken from {})", error.what(), sized_by_.string()));
+    throw InputError(fmt::format("{} (sizes were taken from {})", error.what(), sized_by_));
   }
   Eigen::VectorXd theta(model_.num_parameters());
   for (const ParameterBlock& block : model_.parameters) {
@@ -117,43 +171,7 @@ Eigen::VectorXd Problem::read_parameters(const io::TensorFile& checkpoint) const
 }
 
 std::optional<AdamState> Problem::read_adam_state(const io::TensorFile& checkpoint) const {
-  const auto tensors = checkpoint.tensors();
-  const bool has_moments = std::any_of(tensors.begin(), tensors.end(), [](const auto& tensor) {
-    return tensor.name.starts_with(kSecondMoment);
-  });
-  if (!has_moments) return std::nullopt;
-  const TensorShapes shapes = shapes_of(checkpoint);
-  AdamState state;
-  state.second_moments.resize(model_.num_parameters());
-  for (const ParameterBlock& block : model_.parameters) {
-    const std::string name = kSecondMoment + block.name;
-    const auto& shape = shapes.at(name);
-    if (shape != block.shape) {
-      throw InputError(fmt::format("{}: tensor '{}': expected shape {}, found {}",
-                                   shapes.source,
-                                   name,
-                                   io::shape_text(block.shape),
-                                   io::shape_text(shape)));
-    }
-    const std::vector<double> values = checkpoint.read(name);
-    const Eigen::Map<const Eigen::VectorXd> moments(values.data(), block.size);
-    if (!moments.allFinite() || !(moments.minCoeff() >= 0)) {
-      throw InputError(fmt::format(
-          "{}: tensor '{}' holds averages of squares, but a value is negative or not finite",
-          shapes.source,
-          name));
-    }
-    state.second_moments.segment(block.offset, block.size) = moments;
-  }
-  if (checkpoint.find(kStep) != nullptr) {
-    const std::vector<double> step = checkpoint.read(kStep);
-    if (step.size() != 1 || !(step[0] >= 1 && step[0] <= 1e15) || step[0] != std::floor(step[0])) {
-      throw InputError(fmt::format(
-          "{}: tensor '{}' must be one whole number, at least 1", shapes.source, kStep));
-    }
-    state.step = static_cast<std::int64_t>(step[0]);
-  }
-  return state;
+  return detail::read_stored_adam(model_, checkpoint);
 }
 
 }  // namespace hesscope

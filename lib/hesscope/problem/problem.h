@@ -22,7 +22,7 @@
 
 namespace hesscope {
 
-/// Names and shapes of a file's tensors.
+/// Names and shapes of a file's tensors. @throws InputError as io::require_readable().
 TensorShapes shapes_of(const io::TensorFile& file);
 
 /// The same without what belongs to an optimiser: tensors named optimizer.*.
@@ -37,8 +37,9 @@ class Problem {
  public:
   /// Builds the model that fits `checkpoint` and the data, and loads or draws the data.
   /// @param num_threads  for the objective; 0 = one per core.
-  /// @throws InputError naming file, tensor, expected and found shape where something does not fit;
-  ///         ConfigError where the settings of a sampler contradict each other.
+  /// @throws InputError naming file, tensor, expected and found shape where something does not fit,
+  ///         and the keys (TensorFile::part) of parts of the checkpoint that do; ConfigError where
+  ///         the settings of a sampler contradict each other.
   Problem(ProblemFile file, const io::TensorFile& checkpoint, int num_threads = 0);
 
   const ProblemFile& file() const { return file_; }
@@ -58,16 +59,20 @@ class Problem {
   Eigen::VectorXd read_parameters(const io::TensorFile& checkpoint) const;
 
   /// Adam's second moments, where the checkpoint holds them: `optimizer.exp_avg_sq.NAME` for every
-  /// parameter NAME, of its shape, and `optimizer.step`, a scalar. Nothing without the former.
-  /// @throws InputError if one is missing, does not fit, or is negative or not finite.
+  /// parameter NAME, of its shape, and `optimizer.step`, a scalar; or, anywhere in the file that
+  /// the checkpoint is a part of, what torch.optim.Adam's state_dict() has, whose N-th parameter is
+  /// the N-th of the checkpoint. Nothing without either.
+  /// @return for states of PyTorch that cannot be assigned so, the obstacle.
+  /// @throws InputError if one is negative or not finite; of the former also if one is missing or
+  ///         does not fit.
   std::optional<AdamState> read_adam_state(const io::TensorFile& checkpoint) const;
 
  private:
-  SampleTable load_data(const ModelKind& kind, const TensorShapes& checkpoint);
-  SampleTable draw_data(const ModelKind& kind, const TensorShapes& checkpoint, int num_threads);
+  SampleTable load_data(const ModelKind& kind, const io::TensorFile& checkpoint);
+  SampleTable draw_data(const ModelKind& kind, const io::TensorFile& checkpoint, int num_threads);
 
   ProblemFile file_;
-  std::filesystem::path sized_by_;  // the first checkpoint
+  std::string sized_by_;  // the first checkpoint
   Model model_;
   std::unique_ptr<const Sampler> sampler_;  // of data that are drawn
   std::unique_ptr<GraphObjective> objective_;
