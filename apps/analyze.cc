@@ -92,6 +92,7 @@ class AnalyzeCommand final : public Command {
                    "largest, by bisection with counts; matrix-free: smallest and largest, by "
                    "products, unproved; auto: dense up to 20,000 parameters, then matrix-free");
     options.text("--format", format_, "NAME", "Take only this format's files from folders");
+    options.text("--key", key_, "PREFIX", kKeyHelp);
     declare_analyzers(options);
     options.seed("--seed", seed_, "Of what is drawn at random");
     run_options_.declare(options,
@@ -147,6 +148,7 @@ class AnalyzeCommand final : public Command {
     const std::vector<std::filesystem::path> named(checkpoints_.begin(), checkpoints_.end());
     request.checkpoints = expand_checkpoints(named, format_);
     request.problem = problem_;
+    request.key = key_;
     request.output = output_;
     request.only = only_;
     for (const auto& [name, is_wanted] : also_) {
@@ -166,12 +168,13 @@ class AnalyzeCommand final : public Command {
 
   // The command without what cannot change a result.
   std::string command_text() const {
-    return fmt::format("hesscope analyze {} --problem {}{}{}{}{}{}",
+    return fmt::format("hesscope analyze {} --problem {}{}{}{}{}{}{}",
                        fmt::join(checkpoints_, " "),
                        problem_,
                        only_.empty() ? "" : fmt::format(" --only {}", fmt::join(only_, ",")),
                        method_ == "auto" ? "" : " --method " + method_,
                        format_.empty() ? "" : " --format " + format_,
+                       key_.empty() ? "" : " --key " + key_,
                        analyzer_arguments(),
                        seed_ == 0 ? "" : fmt::format(" --seed {}", seed_));
   }
@@ -343,6 +346,7 @@ class AnalyzeCommand final : public Command {
   std::vector<std::string> only_;
   std::string method_ = "auto";
   std::string format_;
+  std::string key_;
   std::map<std::string, bool> also_;  // by the names of analyzers that do not run by default
   std::map<std::string, SettingValue> settings_;
   std::uint64_t seed_ = 0;

@@ -15,6 +15,7 @@
 #include <hesscope/io/tensor_file.h>
 
 #include "json_document.h"
+#include "run_options.h"
 #include "table.h"
 
 namespace hesscope::cli {
@@ -87,6 +88,7 @@ class InspectCommand final : public Command {
 
   void declare(OptionTable& options) override {
     options.positional("FILE", file_, "Checkpoint, data file or result");
+    options.text("--key", key_, "PREFIX", kKeyHelp);
     options.flag("--json", json_, "Print one JSON document on stdout");
     options.flag(
         "-q,--quiet", quiet_, "Print nothing: only the exit code says whether it can be read");
@@ -97,7 +99,7 @@ class InspectCommand final : public Command {
       const io::ResultReader result(file_);
       if (!quiet_) inspect_result(result);
     } else {
-      const io::TensorFile file = io::open_tensor_file(file_);
+      const io::TensorFile file = io::open_tensor_file(file_).part(key_);
       if (quiet_) {
         for (const io::TensorInfo& tensor : file.tensors()) file.read(tensor.name);
       } else {
@@ -135,12 +137,17 @@ class InspectCommand final : public Command {
                          {"infinite", values.num_infinite}});
     }
     if (json_) {
+      Json unreadable = Json::array();
+      for (const io::UnreadableTensor& tensor : file.unreadable()) {
+        unreadable.push_back({{"name", tensor.name}, {"reason", tensor.reason}});
+      }
       print_json({{"command", "inspect"},
                   {"file", file_},
                   {"kind", "tensors"},
                   {"format", file.format()},
                   {"sha256", sha256},
                   {"tensors", tensors},
+                  {"unreadable", unreadable},
                   {"elements", total}});
       return;
     }
@@ -151,6 +158,9 @@ class InspectCommand final : public Command {
                total,
                sha256,
                table_text(rows, 3));
+    for (const io::UnreadableTensor& tensor : file.unreadable()) {
+      fmt::print("not read: {}: {}\n", tensor.name, tensor.reason);
+    }
   }
 
   void inspect_result(const io::ResultReader& result) const {
@@ -197,6 +207,7 @@ class InspectCommand final : public Command {
   }
 
   std::string file_;
+  std::string key_;
   bool json_ = false;
   bool quiet_ = false;
 };

@@ -101,6 +101,7 @@ class LandscapeCommand final : public Command {
                  leaves_out_vectors_,
                  "Random directions are zero in tensors of rank 0 and 1, such as biases");
     options.text("--format", format_, "NAME", "Take only this format's files from folders");
+    options.text("--key", key_, "PREFIX", kKeyHelp);
     options.seed("--seed", seed_, "Of what is drawn at random");
     run_options_.declare(options,
                          "Replace an existing result",
@@ -142,6 +143,7 @@ class LandscapeCommand final : public Command {
     const std::vector<std::filesystem::path> named(checkpoints_.begin(), checkpoints_.end());
     request.checkpoints = expand_checkpoints(named, format_);
     request.problem = problem_;
+    request.key = key_;
     request.output = output_;
     if (!normalization_.empty()) {
       request.normalization = normalization_ == "filter"  ? Normalization::kFilter
@@ -159,7 +161,7 @@ class LandscapeCommand final : public Command {
 
   // The command without what cannot change a result.
   std::string command_text() const {
-    return fmt::format("hesscope landscape {} --problem {} --directions {} --grid {}{}{}{}{}{}{}",
+    return fmt::format("hesscope landscape {} --problem {} --directions {} --grid {}{}{}{}{}{}{}{}",
                        fmt::join(checkpoints_, " "),
                        problem_,
                        directions_,
@@ -169,6 +171,7 @@ class LandscapeCommand final : public Command {
                        normalization_.empty() ? "" : " --normalization " + normalization_,
                        leaves_out_vectors_ ? " --leave-out-vectors" : "",
                        format_.empty() ? "" : " --format " + format_,
+                       key_.empty() ? "" : " --key " + key_,
                        seed_ == 0 ? "" : fmt::format(" --seed {}", seed_));
   }
 
@@ -277,6 +280,7 @@ class LandscapeCommand final : public Command {
   std::string span_ = kDefaultSpan;
   std::string normalization_;
   std::string format_;
+  std::string key_;
   std::uint64_t seed_ = 0;
   bool curvature_ = false;
   bool leaves_out_vectors_ = false;

@@ -7,6 +7,10 @@
 
 namespace hesscope::cli {
 
+/// Of the option --key, where a command reads checkpoints.
+inline constexpr const char* kKeyHelp =
+    "Part of the checkpoints to take, by what its tensors' names begin with: model_state_dict";
+
 /// What every command that computes can be told of how to run.
 struct RunOptions {
   int threads = 0;

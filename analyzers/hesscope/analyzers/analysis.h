@@ -19,6 +19,7 @@ namespace hesscope {
 struct AnalysisRequest {
   std::vector<CheckpointFile> checkpoints;  ///< at least one
   std::filesystem::path problem;            ///< problem file
+  std::string key;  ///< part of the checkpoints that holds the parameters, see io::TensorFile::part
   std::filesystem::path output;             ///< result file
   std::vector<std::string> only;            ///< analyzers to run; empty = the default ones
   std::vector<std::string> also;            ///< further ones

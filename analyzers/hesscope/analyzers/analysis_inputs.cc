@@ -50,10 +50,12 @@ AnalysisInputs::AnalysisInputs(const AnalysisRequest& request)
     : AnalysisInputs(request, chosen_analyzers(request)) {}
 
 AnalysisInputs::AnalysisInputs(const AnalysisRequest& request, std::vector<ChosenAnalyzer> chosen)
-    : CheckpointInputs("run_analysis", request.checkpoints, request.problem, request.num_threads),
+    : CheckpointInputs(
+          "run_analysis", request.checkpoints, request.problem, request.key, request.num_threads),
       analyzers(std::move(chosen)) {
   require_output_apart(request.output);
   for (const ChosenAnalyzer& each : analyzers) {
+    if (each.analyzer->needs_adam_state()) require_adam_states();
     const std::string option = each.analyzer->needs_fresh_samples();
     if (option.empty() || problem.fresh_samples() != nullptr) continue;
     throw ConfigError(fmt::format(
@@ -62,6 +64,13 @@ AnalysisInputs::AnalysisInputs(const AnalysisRequest& request, std::vector<Chose
         problem.file().path.string(),
         option,
         problem.file().data_path.string()));
+  }
+}
+
+void AnalysisInputs::require_adam_states() const {
+  for (const auto& state : adam_states) {
+    if (!state || state->obstacle.empty()) continue;
+    throw InputError(state->obstacle + "; do without it by --preconditioner none");
   }
 }
 

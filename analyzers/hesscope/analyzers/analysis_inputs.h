@@ -32,6 +32,9 @@ struct AnalysisInputs : CheckpointInputs {
 
  private:
   AnalysisInputs(const AnalysisRequest& request, std::vector<ChosenAnalyzer> chosen);
+
+  // @throws InputError if a checkpoint's cannot be assigned to the parameters.
+  void require_adam_states() const;
 };
 
 }  // namespace hesscope::detail

@@ -51,6 +51,9 @@ class Analyzer {
   /// "noise-sampling fresh": with it the data must be drawn, not a file.
   virtual std::string needs_fresh_samples() const { return {}; }
 
+  /// Whether it uses what checkpoints hold of Adam.
+  virtual bool needs_adam_state() const { return false; }
+
   /// The answer at one point. Numerical failure is in the record's statuses, not thrown.
   virtual Record analyze(PointAnalysis& point) const = 0;
 

@@ -17,20 +17,21 @@
 namespace hesscope::detail {
 namespace {
 
-io::TensorFile open_checkpoint(const std::filesystem::path& path) {
+io::TensorFile open_checkpoint(const std::filesystem::path& path, const std::string& key) {
   if (io::is_result_file(path)) {
     throw InputError(fmt::format("{}: is a hesscope result, not a checkpoint", path.string()));
   }
-  return io::open_tensor_file(path);
+  return io::open_tensor_file(path).part(key);
 }
 
 Problem load(const char* function,
              const std::vector<CheckpointFile>& checkpoints,
              const std::filesystem::path& problem_file,
+             const std::string& key,
              int num_threads) {
   if (checkpoints.empty()) throw PreconditionError(fmt::format("{}: no checkpoints", function));
   ProblemFile file = read_problem_file(problem_file);
-  return {std::move(file), open_checkpoint(checkpoints.front().path), num_threads};
+  return {std::move(file), open_checkpoint(checkpoints.front().path, key), num_threads};
 }
 
 }  // namespace
@@ -42,10 +43,13 @@ std::string text_of(const SettingValue& value) {
 CheckpointInputs::CheckpointInputs(const char* function,
                                    const std::vector<CheckpointFile>& files,
                                    const std::filesystem::path& problem_file,
+                                   std::string key_of_parameters,
                                    int num_threads)
-    : checkpoints(files), problem(load(function, files, problem_file, num_threads)) {
+    : checkpoints(files),
+      key(std::move(key_of_parameters)),
+      problem(load(function, files, problem_file, key, num_threads)) {
   for (const CheckpointFile& checkpoint : checkpoints) {
-    const io::TensorFile file = open_checkpoint(checkpoint.path);
+    const io::TensorFile file = open_checkpoint(checkpoint.path, key);
     points.push_back(problem.read_parameters(file));
     adam_states.push_back(problem.read_adam_state(file));
     digests.push_back(io::sha256_of_file(checkpoint.path));
@@ -80,6 +84,7 @@ io::RunConfiguration CheckpointInputs::configuration() const {
     all.emplace_back("data." + name, text_of(value));
   }
   all.emplace_back("data_sha256", problem.data_sha256());
+  all.emplace_back("key", key);
   all.emplace_back("checkpoints", fmt::format("{}", checkpoints.size()));
   for (std::size_t i = 0; i < checkpoints.size(); ++i) {
     const std::string path = checkpoints[i].path.string();

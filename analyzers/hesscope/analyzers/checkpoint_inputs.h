@@ -24,10 +24,12 @@ std::string text_of(const SettingValue& value);
 
 struct CheckpointInputs {
   /// Opens everything; `function` begins the message where there are no checkpoints.
+  /// @param key_of_parameters  part of the checkpoints to take, see io::TensorFile::part.
   /// @throws ConfigError, InputError, PreconditionError.
   CheckpointInputs(const char* function,
                    const std::vector<CheckpointFile>& files,
                    const std::filesystem::path& problem_file,
+                   std::string key_of_parameters,
                    int num_threads);
 
   /// What a result depends on as far as it is in these inputs and in this program.
@@ -39,6 +41,7 @@ struct CheckpointInputs {
                             std::span<const std::filesystem::path> others = {}) const;
 
   std::vector<CheckpointFile> checkpoints;
+  std::string key;
   Problem problem;
   std::vector<Eigen::VectorXd> points;  // of the checkpoints, in order
   std::vector<std::optional<AdamState>> adam_states;

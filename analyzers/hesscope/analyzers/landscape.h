@@ -24,6 +24,7 @@ struct LandscapeRequest {
   /// are projected on the plane.
   std::vector<CheckpointFile> checkpoints;
   std::filesystem::path problem;               ///< problem file
+  std::string key;  ///< part of the checkpoints that holds the parameters, see io::TensorFile::part
   std::filesystem::path output;                ///< result file
   std::string directions;                      ///< KIND or KIND:ARGUMENT, see direction_registry()
   Grid grid;                                   ///< see parse_grid()

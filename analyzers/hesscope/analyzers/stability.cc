@@ -96,6 +96,8 @@ class StabilityAnalyzer final : public Analyzer {
     return {.matrices = 1, .hessians = 0, .decompositions = 1};
   }
 
+  bool needs_adam_state() const override { return options_.has_adam; }
+
   Record analyze(PointAnalysis& point) const override {
     Record record;
     const Spectrum& spectrum = point.spectrum();

@@ -38,6 +38,7 @@ struct DirectionContext {
   PointAnalysis& centre;                         ///< the point that the directions start from
   std::span<const Eigen::VectorXd> checkpoints;  ///< all points given, the centre among them
   std::span<const CheckpointFile> files;         ///< of these
+  std::string key = {};                          ///< part of the files that was taken
   bool needs_second = true;                      ///< whether a second direction is wanted
   std::uint64_t seed = 0;
   Normalization normalization = Normalization::kFilter;

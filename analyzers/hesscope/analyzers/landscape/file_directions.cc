@@ -45,7 +45,8 @@ std::optional<Eigen::VectorXd> read_tensors(const io::TensorFile& file,
 Eigen::VectorXd read_direction(const io::TensorFile& file,
                                const std::string& name,
                                bool may_be_plain,
-                               const Objective& objective) {
+                               const DirectionContext& context) {
+  const Objective& objective = context.centre.objective();
   std::optional<Eigen::VectorXd> direction;
   if (const io::TensorInfo* tensor = file.find(name)) {
     require_shape(file, *tensor, {objective.num_parameters()});
@@ -53,6 +54,9 @@ Eigen::VectorXd read_direction(const io::TensorFile& file,
     direction = Eigen::Map<const Eigen::VectorXd>(values.data(), objective.num_parameters());
   }
   if (!direction) direction = read_tensors(file, name + ".", objective);
+  if (!direction && may_be_plain && !context.key.empty()) {
+    direction = read_tensors(file, context.key + ".", objective);
+  }
   if (!direction && may_be_plain) direction = read_tensors(file, "", objective);
   if (!direction) {
     throw InputError(fmt::format("{}: has no '{}', nor tensors '{}.NAME' of the parameters{}",
@@ -68,12 +72,10 @@ Eigen::VectorXd read_direction(const io::TensorFile& file,
 }
 
 PreparedDirections prepare(const std::string& argument, const DirectionContext& context) {
-  const Objective& objective = context.centre.objective();
   const io::TensorFile file = io::open_tensor_file(argument);
-  const Eigen::VectorXd first =
-      read_direction(file, "direction_1", !context.needs_second, objective);
+  const Eigen::VectorXd first = read_direction(file, "direction_1", !context.needs_second, context);
   std::optional<Eigen::VectorXd> second;
-  if (context.needs_second) second = read_direction(file, "direction_2", false, objective);
+  if (context.needs_second) second = read_direction(file, "direction_2", false, context);
   const Eigen::MatrixXd columns = detail::columns_of(first, second ? &*second : nullptr);
   return {.descriptions = {"direction_1 of the file " + argument,
                            "direction_2 of the file " + argument},

@@ -47,7 +47,8 @@ const Eigen::VectorXd& finite_centre(const CheckpointInputs& files, std::size_t 
 
 LandscapeInputs::LandscapeInputs(const LandscapeRequest& request, ProgressCallback follow)
     : named_(checked_directions(request)),
-      files_("run_landscape", request.checkpoints, request.problem, request.num_threads),
+      files_(
+          "run_landscape", request.checkpoints, request.problem, request.key, request.num_threads),
       centre_index_(named_.kind->is_centre_first ? 0 : files_.points.size() - 1),
       centre_(files_.problem.objective(),
               finite_centre(files_, centre_index_),
@@ -55,6 +56,7 @@ LandscapeInputs::LandscapeInputs(const LandscapeRequest& request, ProgressCallba
       context_{.centre = centre_,
                .checkpoints = files_.points,
                .files = files_.checkpoints,
+               .key = files_.key,
                .needs_second = request.grid.is_plane(),
                .seed = request.seed,
                .normalization = request.normalization.value_or(
