@@ -2,8 +2,10 @@
 //
 // Trained models evaluated elsewhere (golden-*.npz), read back through the files a user has:
 // problem.toml, a data file, and checkpoints in every format.
+#include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <Eigen/Core>
@@ -33,7 +35,11 @@ Eigen::VectorXd read(const io::TensorFile& file, const std::string& name) {
   return Eigen::Map<const Eigen::VectorXd>(values.data(), static_cast<Eigen::Index>(values.size()));
 }
 
-TEST(GoldenFixtures, AreAllThere) { EXPECT_EQ(goldens().size(), 26U); }
+TEST(GoldenFixtures, AreAllThere) {
+  const std::vector<Golden> all = goldens();
+  EXPECT_EQ(all.size(), 26U);
+  EXPECT_EQ(std::count_if(all.begin(), all.end(), &test::has_torch_checkpoint), 9);
+}
 
 class GoldenStep : public testing::TestWithParam<Golden> {};
 
@@ -47,10 +53,12 @@ TEST_P(GoldenStep, IsReproducedFromEveryFormat) {
   ASSERT_GT(norm, 0);
 
   Eigen::MatrixXd first;
-  for (const std::string extension : {".npz", ".h5"}) {
+  std::vector<std::pair<std::string, std::string>> formats = {{".npz", "npz"}, {".h5", "hdf5"}};
+  if (test::has_torch_checkpoint(GetParam())) formats.emplace_back(".pt", "pt");
+  for (const auto& [extension, format] : formats) {
     SCOPED_TRACE(extension);
     const io::TensorFile checkpoint = io::open_tensor_file(GetParam().checkpoint(extension));
-    EXPECT_EQ(checkpoint.format(), extension == ".npz" ? "npz" : "hdf5");
+    EXPECT_EQ(checkpoint.format(), format);
     const Problem problem(read_problem_file(GetParam().folder / "problem.toml"), checkpoint);
     const Eigen::VectorXd theta = problem.read_parameters(checkpoint);
     EXPECT_EQ(theta, read(golden, "theta"));
