@@ -19,10 +19,11 @@ namespace hesscope {
 struct AnalysisRequest {
   std::vector<CheckpointFile> checkpoints;  ///< at least one
   std::filesystem::path problem;            ///< problem file
-  std::string key;  ///< part of the checkpoints that holds the parameters, see io::TensorFile::part
-  std::filesystem::path output;             ///< result file
-  std::vector<std::string> only;            ///< analyzers to run; empty = the default ones
-  std::vector<std::string> also;            ///< further ones
+  /// Part of the checkpoints that holds the parameters, see io::TensorFile::part; empty = all.
+  std::string key;
+  std::filesystem::path output;   ///< result file
+  std::vector<std::string> only;  ///< analyzers to run; empty = the default ones
+  std::vector<std::string> also;  ///< further ones
   /// Of analyzers, by the names they declare (AnalyzerEntry::options); an option asks for its
   /// analyzer.
   std::map<std::string, SettingValue> options;

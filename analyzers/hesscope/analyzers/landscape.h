@@ -23,8 +23,9 @@ struct LandscapeRequest {
   /// At least one. The centre is the last, or the first where the kind of directions says so; all
   /// are projected on the plane.
   std::vector<CheckpointFile> checkpoints;
-  std::filesystem::path problem;               ///< problem file
-  std::string key;  ///< part of the checkpoints that holds the parameters, see io::TensorFile::part
+  std::filesystem::path problem;  ///< problem file
+  /// Part of the checkpoints that holds the parameters, see io::TensorFile::part; empty = all.
+  std::string key;
   std::filesystem::path output;                ///< result file
   std::string directions;                      ///< KIND or KIND:ARGUMENT, see direction_registry()
   Grid grid;                                   ///< see parse_grid()
