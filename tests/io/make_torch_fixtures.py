@@ -2,8 +2,8 @@
 """Writes the PyTorch checkpoints that torch_reader_test.cc reads, once: make_torch_fixtures.py tests/io/torch
 
 Made with PyTorch 1.13.1 and NumPy 1.24.2. Beside NAME.pt stands NAME.npz with what torch.load gives for every tensor of
-it, under the names that hesscope has for them; bfloat16, which NumPy lacks, as float32. numbers.npz is that of the
-rewritten archives too. The tests need no PyTorch.
+it, under the names that hesscope has for them; bfloat16, which NumPy lacks, as float32. numbers.npz and views.npz
+are those of the rewritten archives too. The tests need no PyTorch.
 """
 
 import collections
@@ -212,7 +212,8 @@ def main():
         nested = {"a": {"b": [tensors["vector"], {"c": tensors["float16"]}]}, 7: tensors["bool"]}
         save(folder, f"protocol{protocol}", nested,
              {"a.b.0": tensors["vector"], "a.b.1.c": tensors["float16"], "7": tensors["bool"]}, pickle_protocol=protocol)
-    save(folder, "views", views(), views())
+    shared = save(folder, "views", views(), views())
+    rewrite(shared, folder / "views-deflated.pt", method=zipfile.ZIP_DEFLATED)
     save(folder, "tensor", grid(2, 3), {"tensor": grid(2, 3)})
     write_containers(folder, source, tensors)
     write_training(folder)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <limits>
+#include <bit>
 #include <new>
 #include <utility>
 
@@ -11,9 +11,6 @@
 #include <hesscope/io/torch_storage.h>
 
 namespace hesscope::io {
-namespace {
-
-constexpr std::size_t kBlockElements = 16384;
 
 /// Bytes of a member in order, from one of its bytes on.
 class MemberBytes {
@@ -26,32 +23,49 @@ class MemberBytes {
   virtual void finish() {}
 };
 
+namespace {
+
+constexpr std::size_t kBlockElements = 16384;
+
+void skip(ByteStream& stream, std::uint64_t count) {
+  std::vector<std::byte> scratch(std::min<std::uint64_t>(count, std::size_t{64} * 1024));
+  while (count > 0) {
+    const auto part = std::span(scratch).first(std::min<std::uint64_t>(count, scratch.size()));
+    stream.read(part);
+    count -= part.size();
+  }
+}
+
 /// Of a member never read before: all of it passes by, for its checksum.
 class CheckedBytes final : public MemberBytes {
  public:
   CheckedBytes(std::unique_ptr<ByteStream> stream, std::uint64_t begin)
       : stream_(std::move(stream)) {
-    skip(begin);
+    skip(*stream_, begin);
   }
 
   void read(std::span<std::byte> out) override { stream_->read(out); }
 
   void finish() override {
-    skip(stream_->remaining());
+    skip(*stream_, stream_->remaining());
     stream_->finish();
   }
 
  private:
-  void skip(std::uint64_t count) {
-    std::vector<std::byte> scratch(std::min<std::uint64_t>(count, std::size_t{64} * 1024));
-    while (count > 0) {
-      const auto part = std::span(scratch).first(std::min<std::uint64_t>(count, scratch.size()));
-      stream_->read(part);
-      count -= part.size();
-    }
+  std::unique_ptr<ByteStream> stream_;
+};
+
+/// Of a deflated member whose checksum was right, from where the last tensor left its stream.
+class FollowingBytes final : public MemberBytes {
+ public:
+  FollowingBytes(ByteStream& stream, std::uint64_t count) : stream_(stream) {
+    skip(stream_, count);
   }
 
-  std::unique_ptr<ByteStream> stream_;
+  void read(std::span<std::byte> out) override { stream_.read(out); }
+
+ private:
+  ByteStream& stream_;
 };
 
 /// Of a stored member whose checksum was right.
@@ -67,19 +81,6 @@ class StoredBytes final : public MemberBytes {
  private:
   const InputFile& file_;
   std::uint64_t offset_;
-};
-
-class BytesInMemory final : public MemberBytes {
- public:
-  explicit BytesInMemory(std::span<const std::byte> bytes) : bytes_(bytes) {}
-
-  void read(std::span<std::byte> out) override {
-    std::ranges::copy(bytes_.first(out.size()), out.begin());
-    bytes_ = bytes_.subspan(out.size());
-  }
-
- private:
-  std::span<const std::byte> bytes_;
 };
 
 struct Axis {
@@ -120,6 +121,12 @@ struct Decoder {
 
   std::size_t size() const { return size_of(type); }
 
+  /// Whether elements are stored as this processor holds doubles.
+  bool is_identity() const {
+    constexpr bool kIsLittle = std::endian::native == std::endian::little;
+    return type == ElementType::kFloat64 && (order == ByteOrder::kLittle) == kIsLittle;
+  }
+
   void decode(std::span<const std::byte> in, std::span<double> out, std::uint64_t first) const {
     decode_elements(where, type, order, in, out, static_cast<std::size_t>(first));
   }
@@ -134,14 +141,19 @@ std::vector<double> read_run(MemberBytes& bytes, const Decoder& decoder, std::si
         fmt::format("{}: not enough memory for {} elements as float64", decoder.where, count));
   }
   const std::size_t block = std::min(count, kBlockElements);
-  std::vector<std::byte> stored(block * decoder.size());
+  const bool is_identity = decoder.is_identity();
+  std::vector<std::byte> stored(is_identity ? 0 : block * decoder.size());
   std::vector<double> values(block);
   while (out.size() < count) {
-    const std::size_t now = std::min(block, count - out.size());
-    const auto in = std::span(stored).first(now * decoder.size());
-    bytes.read(in);
-    decoder.decode(in, std::span(values).first(now), out.size());
-    out.insert(out.end(), values.begin(), values.begin() + static_cast<std::ptrdiff_t>(now));
+    const auto now = std::span(values).first(std::min(block, count - out.size()));
+    if (is_identity) {
+      bytes.read(std::as_writable_bytes(now));
+    } else {
+      const auto in = std::span(stored).first(now.size() * decoder.size());
+      bytes.read(in);
+      decoder.decode(in, now, out.size());
+    }
+    out.insert(out.end(), now.begin(), now.end());
   }
   return out;
 }
@@ -238,22 +250,20 @@ TorchStorages::TorchStorages(std::shared_ptr<const InputFile> file,
       archive_(archive),
       byte_order_(order),
       is_verified_(archive.entries().size()),
-      inflated_member_(archive.entries().size()) {}
+      following_member_(archive.entries().size()) {}
 
-/// All bytes of a deflated member that several tensors lie in, if they are few enough to be kept.
-std::span<const std::byte> TorchStorages::inflated(std::size_t member) const {
-  constexpr std::uint64_t kMaxKept = std::uint64_t{64} << 20;
+std::unique_ptr<MemberBytes> TorchStorages::open(std::size_t member, std::uint64_t begin) const {
   const ZipEntry& entry = archive_.entries()[member];
-  if (!entry.is_deflated || !is_verified_[member] || entry.decoded_bytes > kMaxKept) return {};
-  if (inflated_member_ != member) {
-    inflated_member_ = archive_.entries().size();
-    inflated_.resize(static_cast<std::size_t>(entry.decoded_bytes));
-    const auto stream = archive_.open(member);
-    stream->read(inflated_);
-    stream->finish();
-    inflated_member_ = member;
+  if (!is_verified_[member]) {
+    return std::make_unique<CheckedBytes>(archive_.open(member), begin);
   }
-  return inflated_;
+  if (!entry.is_deflated) return std::make_unique<StoredBytes>(*file_, entry.data_offset + begin);
+  const bool is_ahead =
+      following_member_ == member && entry.decoded_bytes - following_->remaining() <= begin;
+  if (!is_ahead) following_ = archive_.open(member);
+  following_member_ = archive_.entries().size();  // until the tensor is read
+  return std::make_unique<FollowingBytes>(*following_,
+                                          begin - (entry.decoded_bytes - following_->remaining()));
 }
 
 std::vector<double> TorchStorages::read(const std::string& where,
@@ -264,20 +274,12 @@ std::vector<double> TorchStorages::read(const std::string& where,
   for (const std::int64_t extent : layout.shape) count *= static_cast<std::size_t>(extent);
   if (count == 0) return {};
   const Decoder decoder = {where, type, byte_order_};
-  const ZipEntry& entry = archive_.entries()[member];
-  const std::uint64_t begin = layout.offset * decoder.size();
-  std::unique_ptr<MemberBytes> bytes;
-  if (is_verified_[member] && !entry.is_deflated) {
-    bytes = std::make_unique<StoredBytes>(*file_, entry.data_offset + begin);
-  } else if (const auto kept = inflated(member); !kept.empty()) {
-    bytes = std::make_unique<BytesInMemory>(kept.subspan(static_cast<std::size_t>(begin)));
-  } else {
-    bytes = std::make_unique<CheckedBytes>(archive_.open(member), begin);
-  }
+  const std::unique_ptr<MemberBytes> bytes = open(member, layout.offset * decoder.size());
   const std::vector<Axis> axes = axes_of(layout);
   std::vector<double> values =
       is_contiguous(axes) ? read_run(*bytes, decoder, count) : gather(*bytes, decoder, axes, count);
   bytes->finish();
+  if (is_verified_[member] && archive_.entries()[member].is_deflated) following_member_ = member;
   is_verified_[member] = true;
   return values;
 }

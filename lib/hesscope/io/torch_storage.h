@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -18,10 +17,13 @@
 
 namespace hesscope::io {
 
+class MemberBytes;
+
 /// Reads strided tensors, a block of their storage at a time.
 ///
 /// The first tensor of a storage reads all of it, so that its checksum is known; later ones only
-/// the part they lie in. Not for several threads at once.
+/// the part they lie in, of a deflated storage from where the last one ended. Not for several
+/// threads at once.
 class TorchStorages {
  public:
   /// @param archive  of the file; must outlive this.
@@ -39,14 +41,14 @@ class TorchStorages {
                            const StridedLayout& layout) const;
 
  private:
-  std::span<const std::byte> inflated(std::size_t member) const;
+  std::unique_ptr<MemberBytes> open(std::size_t member, std::uint64_t begin) const;
 
   std::shared_ptr<const InputFile> file_;
   const ZipArchive& archive_;
   ByteOrder byte_order_;
   mutable std::vector<bool> is_verified_;  // by member: its checksum was right
-  mutable std::size_t inflated_member_;    // of which inflated_ holds the bytes
-  mutable std::vector<std::byte> inflated_;
+  mutable std::unique_ptr<ByteStream> following_;
+  mutable std::size_t following_member_;  // that following_ is of, or none
 };
 
 }  // namespace hesscope::io
