@@ -139,7 +139,7 @@ class PyTorch(program.Case):
         folder = self.folder / "run"
         folder.mkdir()
         source = FIXTURES / "mlp-spirals-tanh"
-        (folder / "step-000400.pt").write_bytes((source / "step-000400.pt").read_bytes())
+        (folder / "step-000400.pth").write_bytes((source / "step-000400.pt").read_bytes())
         (folder / "step-000400.npz").write_bytes((source / "step-000400.npz").read_bytes())
         problem = source / "problem.toml"
         self.assertIn("--format", self.refuses(folder, problem=problem))

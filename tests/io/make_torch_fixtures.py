@@ -131,6 +131,11 @@ def write_training(folder):
     save(folder, "training", content,
          under("model_state_dict", state) | under("optimizer_state_dict", state_tensors(optimizer)) |
          {"rng": content["rng"]})
+    old = optimizer.state_dict()  # PyTorch before 1.12 counted steps in integers
+    for state_of_one in old["state"].values():
+        state_of_one["step"] = int(state_of_one["step"])
+    moments = {name: t for name, t in state_tensors(optimizer).items() if not name.endswith("step")}
+    save(folder, "old-adam", {"net": state, "opt": old}, under("net", state) | under("opt", moments))
     parallel = nn.DataParallel(model)
     save(folder, "parallel", {"state_dict": parallel.state_dict(), "ema": state},
          under("state_dict.module", state) | under("ema", state))

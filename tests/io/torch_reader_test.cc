@@ -93,7 +93,7 @@ TEST(TorchReader, ReadsWhatPyTorchReadsBitForBit) {
     expect_same(file, open_tensor_file(kFolder / (expected + ".npz")));
     ++num_files;
   }
-  EXPECT_EQ(num_files, 19);
+  EXPECT_EQ(num_files, 20);
 }
 
 TEST(TorchReader, KnowsEveryType) {

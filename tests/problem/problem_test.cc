@@ -157,6 +157,12 @@ TEST_F(ProblemTest, ReadsAdamsStateAsPyTorchStoresIt) {
   }
   EXPECT_EQ(state->second_moments, Eigen::Map<const Eigen::VectorXd>(expected.data(), 17));
 
+  const std::optional<AdamState> old =
+      problem.read_adam_state(torch_file("old-adam.pt").part("net"));
+  ASSERT_TRUE(old.has_value());
+  EXPECT_EQ(old->second_moments, state->second_moments);
+  EXPECT_EQ(old->step, 3);
+
   const std::optional<AdamState> groups =
       problem.read_adam_state(torch_file("groups.pt").part("model"));
   ASSERT_TRUE(groups.has_value());

@@ -31,7 +31,12 @@ std::optional<std::int64_t> step_of(const fs::path& path) {
   return step;
 }
 
-std::vector<CheckpointFile> in_folder(const fs::path& folder, std::string_view extension) {
+bool is_named_as(const fs::path& path, const io::Format& format) {
+  return path.extension() == format.extension ||
+         (!format.other_extension.empty() && path.extension() == format.other_extension);
+}
+
+std::vector<CheckpointFile> in_folder(const fs::path& folder, const io::Format* format) {
   std::vector<CheckpointFile> found;
   std::error_code error;
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
@@ -40,8 +45,9 @@ std::vector<CheckpointFile> in_folder(const fs::path& folder, std::string_view e
     // step-5.npz.sha256 and a folder step-5 are no checkpoints; Keras writes step-5.weights.h5.
     const fs::path inner = path.stem().extension();
     const bool is_plain = (inner.empty() || inner == ".weights") && it->is_regular_file(error);
-    if (step && is_plain && (extension.empty() || path.extension() == extension))
+    if (step && is_plain && (format == nullptr || is_named_as(path, *format))) {
       found.push_back({path, step});
+    }
   }
   if (error) throw InputError(fmt::format("{}: {}", folder.string(), error.message()));
   if (found.empty()) {
@@ -49,7 +55,7 @@ std::vector<CheckpointFile> in_folder(const fs::path& folder, std::string_view e
         fmt::format("{}: no checkpoint in this folder; it stands for the files named "
                     "step-N{} in it",
                     folder.string(),
-                    extension.empty() ? ".*" : extension));
+                    format == nullptr ? ".*" : format->extension));
   }
   std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
     return *a.step != *b.step ? *a.step < *b.step : a.path < b.path;
@@ -66,10 +72,10 @@ std::vector<CheckpointFile> in_folder(const fs::path& folder, std::string_view e
   return found;
 }
 
-std::string_view extension_of(const std::string& format) {
+const io::Format& format_named(const std::string& format) {
   std::vector<std::string> names;
   for (const io::Format& f : io::formats()) {
-    if (f.name == format) return f.extension;
+    if (f.name == format) return f;
     names.emplace_back(f.name);
   }
   throw ConfigError(fmt::format("unknown format '{}'{}; there are {}",
@@ -82,12 +88,12 @@ std::string_view extension_of(const std::string& format) {
 
 std::vector<CheckpointFile> expand_checkpoints(const std::vector<fs::path>& named,
                                                const std::string& format) {
-  const std::string_view extension = format.empty() ? std::string_view() : extension_of(format);
+  const io::Format* const wanted = format.empty() ? nullptr : &format_named(format);
   std::vector<CheckpointFile> checkpoints;
   for (const fs::path& path : named) {
     std::error_code ignored;
     if (fs::is_directory(path, ignored)) {
-      const auto found = in_folder(path, extension);
+      const auto found = in_folder(path, wanted);
       checkpoints.insert(checkpoints.end(), found.begin(), found.end());
     } else {
       checkpoints.push_back({path, step_of(path)});

@@ -23,7 +23,7 @@ constexpr std::array<Format, 4> kFormats = {{
     {"npz", ".npz", "NumPy archive", &recognises_npz, &open_npz},
     {"npy", ".npy", "NumPy array", &recognises_npy, &open_npy},
     {"hdf5", ".h5", "HDF5 file", &recognises_hdf5, &open_hdf5},
-    {"pt", ".pt", "PyTorch checkpoint", &recognises_torch, &open_torch},
+    {"pt", ".pt", "PyTorch checkpoint", &recognises_torch, &open_torch, ".pth"},
 }};
 
 /// What the file probably is instead and how to make it readable; empty if nothing is known.

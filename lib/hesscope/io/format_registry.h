@@ -26,6 +26,8 @@ struct Format {
   /// @throws InputError as open_tensor_file().
   std::unique_ptr<TensorSource> (*open)(const std::filesystem::path& path,
                                         const ReadLimits& limits);
+
+  std::string_view other_extension = {};  ///< ".pth": used as the first
 };
 
 /// All formats, in the order they are tried.

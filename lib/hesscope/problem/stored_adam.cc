@@ -122,7 +122,7 @@ class TorchAdam {
     }
     state.step = steps.front();
     if (std::adjacent_find(steps.begin(), steps.end(), std::not_equal_to<>()) != steps.end()) {
-      state.obstacle = text("its parameters have made different numbers of steps");
+      return {.obstacle = text("its parameters have made different numbers of steps")};
     }
     return state;
   }
