@@ -163,6 +163,7 @@ TEST_F(HostileTorch, MayClaimElementsWithoutEnd) {
   refused(dict({{"w", tensor(storage("1", 2), {2}, {1})}}),
           {"its storage, member 'archive/data/1', is missing"});
   refused(dict({{"w", tensor(storage("../data/0", 2), {2}, {1})}}), {"is missing"});
+  refused(dict({{"w", tensor(storage("\x1b[2J", 2), {2}, {1})}}), {"'archive/data/\\x1b[2J'"});
   // Expanded within the limits it is what it says.
   EXPECT_EQ(opened(dict({{"w", tensor(storage("0", 2), {1000, 2}, {0, 1})}})).read("w").size(),
             2000U);

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <hesscope/core/error.h>
+#include <hesscope/io/elements.h>
 #include <hesscope/io/input_file.h>
 #include <hesscope/io/pickle.h>
 #include <hesscope/io/torch_reader.h>
@@ -183,7 +184,7 @@ class TorchSource final : public TensorSource {
       refuse("tensor '{}': its storage, member '{}data/{}', is missing",
              named.name,
              root_,
-             tensor.storage);
+             escaped(std::string_view(tensor.storage).substr(0, 100)));
     }
     const ZipEntry& entry = archive_.entries()[*member];
     if (entry.decoded_bytes != tensor.storage_bytes) {

@@ -38,10 +38,12 @@ constexpr std::array<NamedType, 13> kTypes = {{
     {"", "uint64", ElementType::kUInt64},
 }};
 
-/// "torch.FloatStorage"
+/// "torch.FloatStorage", or as much of it as fits into a message.
 std::string dotted(std::string_view global) {
-  std::string name = escaped(global.substr(0, global.find('\n')));
-  return name + "." + escaped(global.substr(std::min(global.size(), global.find('\n') + 1)));
+  constexpr std::size_t kMaxShown = 100;
+  const std::size_t end = global.find('\n');
+  return escaped(global.substr(0, std::min(end, kMaxShown))) + "." +
+         escaped(global.substr(end + 1).substr(0, kMaxShown));
 }
 
 class Describer {
