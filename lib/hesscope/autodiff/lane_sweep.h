@@ -114,6 +114,21 @@ class LaneSweep final : public Sweep {
     });
   }
 
+  void predictions(std::span<const double> theta,
+                   Records records,
+                   std::span<double> predictions) override {
+    require_prediction(*graph_);
+    first_.set_theta(theta);
+    first_.for_each_pack(records, [&](Eigen::Index first, int count) {
+      first_.forward();
+      const std::span<const FirstBase> z = first_.prediction();
+      for (int lane = 0; lane < count; ++lane) {
+        double* out = predictions.data() + (static_cast<std::size_t>(first + lane) * z.size());
+        for (std::size_t k = 0; k < z.size(); ++k) out[k] = z[k][lane];
+      }
+    });
+  }
+
   void curvature_columns(Curvature curvature,
                          std::span<const double> theta,
                          Records records,

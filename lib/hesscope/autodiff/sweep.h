@@ -62,6 +62,12 @@ class Sweep {
                                     Records records,
                                     std::span<double> gradients) = 0;
 
+  /// Writes each sample's prediction z of m entries: sample i's into predictions[i * m, (i + 1) *
+  /// m), row by row. @throws PreconditionError if the graph has no prediction.
+  virtual void predictions(std::span<const double> theta,
+                           Records records,
+                           std::span<double> predictions) = 0;
+
   /// Adds rows first_column <= i < n of columns [first_column, first_column + num_columns) of the
   /// sum of the Hessians, or of another curvature: H(i, first_column + k) goes to
   /// out[(i - first_column) * num_columns + k]. Requires 1 <= num_columns <= kMaxDirections.

@@ -43,4 +43,9 @@ SweepPlan plan_loss(const Graph& graph) {
   return plan;
 }
 
+void require_prediction(const Graph& graph) {
+  if (graph.prediction() >= 0) return;
+  throw PreconditionError("Sweep: predictions need a graph that declares its prediction");
+}
+
 }  // namespace hesscope::detail

@@ -34,4 +34,7 @@ SweepPlan plan_sweep(const Graph& graph,
 /// prediction.
 SweepPlan plan_loss(const Graph& graph);
 
+/// @throws PreconditionError for a graph without a prediction.
+void require_prediction(const Graph& graph);
+
 }  // namespace hesscope::detail

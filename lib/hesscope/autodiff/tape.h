@@ -82,6 +82,12 @@ class Tape {
 
   const B& output() const { return values_[index(output_node(), 0)]; }
 
+  /// The prediction, row by row. forward() must have been called; the graph has a prediction.
+  std::span<const B> prediction() const {
+    const std::size_t z = prediction_node();
+    return {values_.data() + offsets_[z], static_cast<std::size_t>(nodes_[z].size())};
+  }
+
   /// Adjoints of all nodes that depend on parameters, given the adjoint of the output.
   void reverse(const SweepPlan& plan, const B& output_adjoint) {
     run_reverse<B>(plan, adjoints_, output_adjoint);

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cmath>
-#include <mutex>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
-#include <hesscope/autodiff/sweep.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/executor.h>
+#include <hesscope/objective/classification.h>
 #include <hesscope/objective/gauss_newton_sum.h>
 #include <hesscope/objective/graph_objective.h>
 #include <hesscope/objective/progress_counter.h>
 #include <hesscope/objective/structured_sums.h>
+#include <hesscope/objective/sweep_pool.h>
 
 namespace hesscope {
 namespace {
@@ -23,58 +23,7 @@ namespace {
 // nothing.
 constexpr Eigen::Index kSamplesPerBlock = 64;
 
-struct Workspace {
-  std::unique_ptr<Sweep> sweep;
-  std::vector<double> records;  // of a block of samples, once any were made
-};
-
-// Workspaces, as many as are ever used at once.
-class SweepPool {
- public:
-  SweepPool(const Graph& graph, InstructionSet set) : graph_(&graph), set_(set) {}
-
-  template <typename F>
-  auto with_workspace(F use) {
-    Workspace workspace = take();
-
-    struct Return {
-      SweepPool* pool;
-      Workspace* workspace;
-
-      ~Return() { pool->put(std::move(*workspace)); }
-    } give_back{this, &workspace};
-
-    return use(workspace);
-  }
-
-  template <typename F>
-  auto with_sweep(F use) {
-    return with_workspace([&](Workspace& workspace) { return use(*workspace.sweep); });
-  }
-
- private:
-  Workspace take() {
-    {
-      const std::lock_guard lock(mutex_);
-      if (!idle_.empty()) {
-        Workspace workspace = std::move(idle_.back());
-        idle_.pop_back();
-        return workspace;
-      }
-    }
-    return {.sweep = Sweep::create(*graph_, set_), .records = {}};
-  }
-
-  void put(Workspace workspace) {
-    const std::lock_guard lock(mutex_);
-    idle_.push_back(std::move(workspace));
-  }
-
-  const Graph* graph_;
-  InstructionSet set_;
-  std::mutex mutex_;
-  std::vector<Workspace> idle_;
-};
+using detail::Workspace;
 
 }  // namespace
 
@@ -85,6 +34,7 @@ struct GraphObjective::Impl {
         executor(options.num_threads),
         instruction_set(options.instruction_set),
         by_factors(options.use_structure && detail::factors_pay(*model.graph)),
+        answers(detail::answers_of(model)),
         pool(*model.graph, instruction_set) {
     if (model.structured_loss != nullptr) {
       structured_sums.emplace(model.structured_loss, samples, executor);
@@ -98,6 +48,10 @@ struct GraphObjective::Impl {
   Records records(SampleRange range) const {
     const Eigen::Index stride = samples.cols();
     return {samples.data() + range.begin * stride, range.size(), stride};
+  }
+
+  Eigen::Index prediction_size() const {
+    return model.graph->nodes()[static_cast<std::size_t>(model.graph->prediction())].size();
   }
 
   Records block(SampleRange range, Eigen::Index b) const {
@@ -135,8 +89,9 @@ struct GraphObjective::Impl {
   SampleTable samples;
   Executor executor;
   InstructionSet instruction_set;
-  bool by_factors;  // the full Gauss-Newton matrix
-  mutable SweepPool pool;
+  bool by_factors;           // the full Gauss-Newton matrix
+  const DataArray* answers;  // of the model; null where it does not classify
+  mutable detail::SweepPool pool;
   std::optional<detail::StructuredSums> structured_sums;  // values and gradients, where there are
 };
 
@@ -392,6 +347,72 @@ Objective::Matrix GraphObjective::matrix(Curvature curvature,
     }
   });
   return h;
+}
+
+Objective::Matrix GraphObjective::predictions(const ConstVectorRef& theta,
+                                              SampleRange range) const {
+  if (!has_gauss_newton()) return Objective::predictions(theta, range);  // refuses
+  require_point(*this, "predictions", theta, range);
+  const Vector point = theta;
+  const Eigen::Index m = impl_->prediction_size();
+  Matrix all(m, range.size());
+  impl_->executor.for_each(Impl::num_blocks(range), [&](Eigen::Index b) {
+    const Records records = impl_->block(range, b);
+    double* first = all.data() + b * kSamplesPerBlock * m;
+    impl_->pool.with_sweep([&](Sweep& sweep) {
+      sweep.predictions(
+          span_of(point), records, {first, static_cast<std::size_t>(records.count * m)});
+    });
+  });
+  return all;
+}
+
+Objective::Matrix GraphObjective::prediction_jacobian(const ConstVectorRef& theta,
+                                                      SampleRange range) const {
+  if (!has_gauss_newton()) return Objective::prediction_jacobian(theta, range);  // refuses
+  require_point(*this, "prediction_jacobian", theta, range);
+  const Vector point = theta;
+  const Eigen::Index n = num_parameters();
+  const Eigen::Index m = impl_->prediction_size();
+  constexpr Eigen::Index kPack = Sweep::kPackSamples;
+  Matrix all(m * range.size(), n);
+  impl_->executor.for_each((range.size() + kPack - 1) / kPack, [&](Eigen::Index pack) {
+    const Eigen::Index first = range.begin + pack * kPack;
+    const SampleRange part{first, std::min(first + kPack, range.end)};
+    std::vector<double> jacobian(static_cast<std::size_t>(m * n * kPack));
+    std::vector<double> weighted(jacobian.size());
+    impl_->pool.with_sweep([&](Sweep& sweep) {
+      sweep.gauss_newton_factors(span_of(point), impl_->records(part), {jacobian, weighted});
+    });
+    for (Eigen::Index k = 0; k < m; ++k) {
+      for (Eigen::Index j = 0; j < n; ++j) {
+        const double* lanes = jacobian.data() + (k * n + j) * kPack;
+        for (Eigen::Index i = 0; i < part.size(); ++i) {
+          all((pack * kPack + i) * m + k, j) = lanes[i];
+        }
+      }
+    }
+  });
+  return all;
+}
+
+bool GraphObjective::has_accuracy() const { return impl_->answers != nullptr; }
+
+double GraphObjective::accuracy(const ConstVectorRef& theta, SampleRange range) const {
+  if (!has_accuracy()) {
+    throw PreconditionError(
+        fmt::format("accuracy: needs a model that predicts classes or signs that its data hold, "
+                    "got a {} model that does not",
+                    model().kind));
+  }
+  const Matrix z = predictions(theta, range);
+  Eigen::Index num_correct = 0;
+  for (Eigen::Index i = 0; i < range.size(); ++i) {
+    const double* record = impl_->records({range.begin + i, range.end}).data;
+    if (detail::is_correct(z.col(i), *impl_->answers, record + impl_->answers->offset))
+      ++num_correct;
+  }
+  return static_cast<double>(num_correct) / static_cast<double>(range.size());
 }
 
 Objective::Matrix GraphObjective::per_sample_gradients(const ConstVectorRef& theta,

@@ -84,6 +84,18 @@ class GraphObjective final : public Objective {
   Matrix gauss_newton(const ConstVectorRef& theta,
                       SampleRange range,
                       const ProgressCallback& progress) const override;
+  Matrix predictions(const ConstVectorRef& theta, SampleRange range) const override;
+  Matrix prediction_jacobian(const ConstVectorRef& theta, SampleRange range) const override;
+
+  /// Whether the model classifies: its prediction are logits, one for each class of the one array
+  /// that holds classes, or one number whose sign is that of the one array that holds signs.
+  bool has_accuracy() const;
+
+  /// The share of the samples that are classified correctly: the logit of their class exceeds all
+  /// others, or the prediction has their sign. Ties, zeros and NaN are wrong.
+  /// @cost less than a value. @throws PreconditionError also without has_accuracy().
+  double accuracy(const ConstVectorRef& theta, SampleRange range) const;
+
   Matrix per_sample_gradients(const ConstVectorRef& theta, SampleRange range) const override;
   double workspace_bytes() const override;
   std::vector<Invariance> invariances() const override;

@@ -7,11 +7,12 @@
 namespace hesscope {
 namespace {
 
-[[noreturn]] void refuse_without_prediction(const char* function) {
+[[noreturn]] void refuse_without_prediction(const char* function,
+                                            const char* what = "the Gauss-Newton matrix needs") {
   throw PreconditionError(fmt::format(
-      "{}: the Gauss-Newton matrix needs an objective that declares a prediction, got one that "
-      "gives the loss alone",
-      function));
+      "{}: {} an objective that declares a prediction, got one that gives the loss alone",
+      function,
+      what));
 }
 
 }  // namespace
@@ -26,6 +27,16 @@ Objective::Matrix Objective::gauss_newton(const ConstVectorRef& /*theta*/,
                                           SampleRange /*range*/,
                                           const ProgressCallback& /*progress*/) const {
   refuse_without_prediction("gauss_newton");
+}
+
+Objective::Matrix Objective::predictions(const ConstVectorRef& /*theta*/,
+                                         SampleRange /*range*/) const {
+  refuse_without_prediction("predictions", "predictions need");
+}
+
+Objective::Matrix Objective::prediction_jacobian(const ConstVectorRef& /*theta*/,
+                                                 SampleRange /*range*/) const {
+  refuse_without_prediction("prediction_jacobian", "predictions need");
 }
 
 void require_gauss_newton(const Objective& objective, const char* function) {

@@ -93,6 +93,18 @@ class Objective {
                               SampleRange range,
                               const ProgressCallback& progress) const;
 
+  /// The predictions z_i, as the columns of a matrix of |range| columns, each row by row; shifted
+  /// by the sample's data where the objective takes that for its prediction (an `attention` model's
+  /// z is MH - y).
+  /// @cost less than a value. @throws PreconditionError also without has_gauss_newton().
+  virtual Matrix predictions(const ConstVectorRef& theta, SampleRange range) const;
+
+  /// Their Jacobian: with m entries of a prediction, row i m + k holds the n derivatives of entry k
+  /// of sample range.begin + i. J J^T is the tangent kernel of the samples.
+  /// @cost m + 1 gradients; memory m |range| n doubles, and as much again for each thread's samples
+  /// at hand. @throws PreconditionError also without has_gauss_newton().
+  virtual Matrix prediction_jacobian(const ConstVectorRef& theta, SampleRange range) const;
+
   /// Gradients of the single samples' losses (not divided by the number of samples), as the columns
   /// of an n x |range| matrix.
   virtual Matrix per_sample_gradients(const ConstVectorRef& theta, SampleRange range) const = 0;
