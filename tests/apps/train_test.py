@@ -147,7 +147,8 @@ class Trajectories(Trained):
         for name in rules:
             theta = self.parameters(f"out/{name}/seed-0/step-000000.h5")
             with h5py.File(self.folder / f"out/{name}/seed-0/history.h5") as file:
-                history = {key: file[key][()] for key in ("step", "loss", "gradient_norm", "batch_loss")}
+                history = {key: file[key][()] for key in ("step", "loss", "gradient_norm", "batch_loss",
+                                                             "trained_gradient_norm")}
             np.testing.assert_array_equal(history["step"], range(0, 25, 4))
             rule = Rule(theta.size)
             clipped = 0
@@ -157,6 +158,8 @@ class Trajectories(Trained):
                 if t % 4 == 0:
                     np.testing.assert_allclose(history["loss"][t // 4], loss, rtol=1e-11)
                     np.testing.assert_allclose(history["gradient_norm"][t // 4], np.linalg.norm(g), rtol=1e-10)
+                    np.testing.assert_allclose(history["trained_gradient_norm"][t // 4],
+                                               np.linalg.norm(g * trained), rtol=1e-10)
                 if t % 4 == 3:
                     np.testing.assert_allclose(history["batch_loss"][t // 4 + 1], loss, rtol=1e-11)
                 if t % 8 == 0:
@@ -175,6 +178,109 @@ class Trajectories(Trained):
                                                    rtol=1e-9)
                 theta = theta - 0.05 * trained * getattr(rule, name)(theta, g)
             self.assertGreater(clipped, 5)
+
+
+class Classifiers(Trained):
+    FIXTURE = program.FIXTURES / "attention-classifier-gaussian"
+
+    def start(self):
+        """From a checkpoint that PyTorch evaluated, on its data."""
+        return f"""
+            [model]
+            kind = "attention-classifier"
+            kernel = "gaussian"
+            activation = "relu"
+            layers = 2
+            heads = 2
+            head_width = 1
+            mlp_hidden = 4
+            classes = 4
+            [data]
+            file = "{self.FIXTURE}/eval.npz"
+            [initialization]
+            from_checkpoint = "{self.FIXTURE}/step-000000.npz"
+            [training]
+            steps = 12
+            checkpoint_every = 4
+            history_every = 4
+            [[run]]
+            name = "adam"
+            rule = "adamw"
+            learning_rate = 0.05
+            """
+
+    @staticmethod
+    def logits(w, x):
+        for layer in range(2):
+            p = {key.removeprefix(f"layers.{layer}."): value for key, value in w.items()}
+            q, k, v = (np.einsum("std,hde->shte", x, p[name]) for name in ("WQ", "WK", "WV"))
+            s = np.exp(-np.square(q[:, :, :, None] - k[:, :, None]).sum(-1) / 2 / np.sqrt(q.shape[-1]))
+            heads = (s @ v).transpose(0, 2, 1, 3)
+            y = x + heads.reshape(*heads.shape[:2], -1) @ p["WO"]
+            hidden = np.maximum(y @ p["mlp.0.weight"].T + p["mlp.0.bias"], 0)
+            x = y + hidden @ p["mlp.2.weight"].T + p["mlp.2.bias"]
+        return x.mean(axis=1) @ w["head.weight"].T + w["head.bias"]
+
+    def test_know_how_many_they_get_right(self):
+        self.train(experiment=self.start())
+        data = np.load(self.FIXTURE / "eval.npz")
+        with h5py.File(self.folder / "out/history.h5") as file:
+            history = {name: file[name][()] for name in file}
+        np.testing.assert_array_equal(history["step"], (0, 4, 8, 12))
+        np.testing.assert_array_equal(history["accuracy_status"], 0)
+        with np.load(self.FIXTURE / "golden-000000.npz") as golden:
+            np.testing.assert_allclose(history["loss"][0], golden["loss"], rtol=1e-12)
+            np.testing.assert_allclose(history["gradient_norm"][0], np.linalg.norm(golden["gradient"]), rtol=1e-12)
+        rights = []
+        for t, step in enumerate(history["step"]):
+            with h5py.File(self.folder / f"out/step-{step:06d}.h5") as file:
+                z = self.logits({name: file[name][()] for name in file if "optimizer" not in name}, data["inputs"])
+            target = data["target"].astype(int)
+            chances = np.exp(z) / np.exp(z).sum(axis=1, keepdims=True)
+            np.testing.assert_allclose(history["loss"][t], -np.log(chances[range(40), target]).mean(), rtol=1e-11)
+            rights.append((z.argmax(axis=1) == target).mean())
+        np.testing.assert_array_equal(history["accuracy"], rights)
+        self.assertGreater(len(set(rights)), 1)
+
+
+class Starts(Trained):
+    def test_are_the_bits_of_a_checkpoint(self):
+        self.train("first", experiment=EXPERIMENT)
+        text = EXPERIMENT.replace('distribution = "normal"\nstd = 0.2',
+                                  'from_checkpoint = "first/adam/seed-{seed}/step-000060.h5"')
+        self.assertNotEqual(text, EXPERIMENT)
+        self.train(experiment=text)
+        for run in ("sgdm", "adam"):
+            for seed in (3, 8):
+                with h5py.File(self.folder / f"first/adam/seed-{seed}/step-000060.h5") as file:
+                    end = {name: file[name][()] for name in file if "optimizer" not in name}
+                with h5py.File(self.folder / f"out/{run}/seed-{seed}/step-000000.h5") as file:
+                    start = {name: file[name][()] for name in file}
+                self.assertEqual(set(start), set(end))  # nothing of what the optimiser remembered
+                for name in end:
+                    np.testing.assert_array_equal(start[name], end[name])
+        before = self.times()
+        self.train(experiment=text)
+        self.assertEqual(self.times(), before)
+        # Of another checkpoint, even of the same name: another training.
+        self.train("first", "--force", experiment=EXPERIMENT.replace("std = 0.2", "std = 0.3"))
+        done = self.train(experiment=text, expect=USAGE)
+        self.assertIn("initialization_sha256", done.stderr)
+
+    def test_that_cannot_be_are_refused(self):
+        def refused(key, expect, *words):
+            text = EXPERIMENT.replace('distribution = "normal"\nstd = 0.2', key)
+            done = self.train(experiment=text, expect=expect)
+            for word in words:
+                self.assertIn(word, done.stderr)
+        refused('from_checkpoint = "nothere-{seed}.h5"', BAD_INPUT, "nothere-3.h5")
+        refused('from = "a/b"', USAGE, "experiment.toml:", "from_checkpoint")
+        weights = {f"layers.{l}.{m}": np.ones((DIMENSION, DIMENSION)) for l in range(LAYERS) for m in "PQ"}
+        self.write_checkpoint("nan.npz", weights | {"layers.1.P": np.full((DIMENSION, DIMENSION), np.nan)})
+        refused('from_checkpoint = "nan.npz"', BAD_INPUT, "nan.npz", "not finite")
+        self.write_checkpoint("small.npz", weights | {"layers.1.P": np.ones((2, 2))})
+        refused('from_checkpoint = "small.npz"', BAD_INPUT, "small.npz", "layers.1.P", "(2, 2)")
+        self.assertFalse([path for path in (self.folder / "out").rglob("step-*")])
 
 
 class Files(Trained):

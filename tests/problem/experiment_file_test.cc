@@ -121,6 +121,37 @@ TEST_F(ExperimentFileTest, ReadsAllThereIs) {
   EXPECT_EQ(e.runs[1].settings.real("weight-decay"), 0.01);
 }
 
+TEST_F(ExperimentFileTest, NamesACheckpointToStartFrom) {
+  const std::string before = kModel + kData + "[initialization]\n";
+  const ExperimentFile alone =
+      parse(before + "from_checkpoint = \"in/{seed}/step-{seed}.h5\"\n" + kTraining + kRun);
+  ASSERT_TRUE(alone.start.has_value());
+  EXPECT_EQ(alone.start->of_seed(12), folder_ / "in/12/step-12.h5");
+  EXPECT_TRUE(alone.initialization.otherwise.name.empty());
+  // Over a distribution, which a variant may have no other way to take back.
+  const ExperimentFile over = parse(kModel + kData + kStart + "from = \"first/gd\"\n" +
+                                    "[initialization.blocks.\"*.P\"]\ndistribution = \"constant\"\n"
+                                    "value = 1\n" +
+                                    kTraining + kRun);
+  ASSERT_TRUE(over.start.has_value());
+  EXPECT_EQ(over.start->run, "first/gd");
+  EXPECT_EQ(over.initialization.otherwise.name, "normal");
+  try {
+    over.start->of_seed(0);
+    ADD_FAILURE() << "not refused";
+  } catch (const ConfigError& error) {
+    EXPECT_THAT(error.what(), testing::StartsWith(path_.string() + ":11: "));
+    EXPECT_THAT(error.what(), HasSubstr("'from_checkpoint'"));
+  }
+  const std::string after = kTraining + kRun;
+  expect_error(before + "from = 3\n" + after, 9, {"'from' must be text"});
+  expect_error(before + "from_checkpoint = \"\"\n" + after, 9, {"'from_checkpoint' must be text"});
+  expect_error(before + "from_checkpoint = \"a\"\nfrom = \"a/b\"\n" + after,
+               10,
+               {"'from' and 'from_checkpoint'"});
+  expect_error(before + "from = \"a/b\"\nstd = 3\n" + after, 8, {"distribution"});
+}
+
 TEST_F(ExperimentFileTest, WritesTheProblemOfItsEvaluation) {
   const ExperimentFile drawn = parse(kModel + kData + kStart + kTraining + kRun);
   EXPECT_EQ(drawn.problem_toml(folder_.path()),

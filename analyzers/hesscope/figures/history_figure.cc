@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <utility>
 
 #include <hesscope/figures/figure_data.h>
@@ -8,6 +9,7 @@ namespace hesscope::figures {
 namespace {
 
 const char* const kBatchLoss = "batch_loss";
+const char* const kAccuracy = "accuracy";
 
 plot::Panel panel_of(std::span<const Source> sources,
                      const std::string& name,
@@ -39,17 +41,26 @@ plot::Panel panel_of(std::span<const Source> sources,
 }
 
 plot::Figure draw(std::span<const Source> sources, const FigureRequest& /*request*/) {
-  return {.title = {},
-          .description = "Loss and gradient norm over training steps",
-          .panels = {panel_of(sources, "loss", "loss"),
-                     panel_of(sources, "gradient_norm", "gradient norm")}};
+  plot::Figure figure{.title = {},
+                      .description = "Loss and gradient norm over training steps",
+                      .panels = {panel_of(sources, "loss", "loss"),
+                                 panel_of(sources, "gradient_norm", "gradient norm")}};
+  const bool classifies = std::all_of(sources.begin(), sources.end(), [](const Source& source) {
+    return source.result->find("", kAccuracy) != nullptr;
+  });
+  if (classifies) {
+    figure.description = "Loss, gradient norm and accuracy over training steps";
+    figure.panels.push_back(panel_of(sources, kAccuracy, "accuracy"));
+    figure.panels.back().y.scale = plot::ScaleKind::kLinear;
+  }
+  return figure;
 }
 
 }  // namespace
 
 FigureKind history_figure() {
   return {.name = "history",
-          .summary = "loss and gradient norm over steps",
+          .summary = "loss and gradient norm over steps; of classifiers, accuracy too",
           .needs = {{"", "step"}, {"", "loss"}, {"", "gradient_norm"}},
           .made_by = "hesscope train",
           .takes_several = true,

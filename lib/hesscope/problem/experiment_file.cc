@@ -316,9 +316,14 @@ ExperimentFile experiment_from(const TomlTable& root, const std::filesystem::pat
   experiment.data = data_from(data, "[data]", folder);
   experiment.evaluation = evaluation_from(table_or_empty(root, "evaluation"), data, folder);
 
-  const TomlTable& initialization = required_table(root, "initialization");
-  experiment.initialization = initialization_from(initialization);
+  TomlTable initialization = required_table(root, "initialization");
+  experiment.start = detail::take_start(initialization, folder);
   experiment.initialization_location = initialization.place();
+  if (experiment.start && initialization.locations.size() == 1) {  // that of the table itself
+    experiment.initialization = {};
+  } else {
+    experiment.initialization = initialization_from(initialization);
+  }
 
   const TomlTable& training = required_table(root, "training");
   read_training(training, experiment);

@@ -11,6 +11,7 @@
 
 #include <hesscope/core/settings.h>
 #include <hesscope/optim/initialization.h>
+#include <hesscope/problem/start_checkpoint.h>
 
 namespace hesscope {
 
@@ -46,7 +47,9 @@ struct ExperimentRun {
 ///                       with `samples` a fixed set of them: that of a problem file with the same
 ///                       keys where there is a `seed`, otherwise each seed's own
 ///   [evaluation]        samples (1000), seed (99), and keys of [data] that differ
-///   [initialization]    distribution and its keys; [initialization.blocks."PATTERN"] of some
+///   [initialization]    distribution and its keys; [initialization.blocks."PATTERN"] of some; or,
+///                       over these, from_checkpoint = PATH, or from = VARIANT/RUN of a
+///                       reproduction
 ///   [training]          steps, batch, seeds, clip_norm, clip_fraction, loss_limit (1e30),
 ///                       checkpoint_every, history_every, trained
 ///   [[run]]             name, rule and its keys, learning_rate (or learning_rates)
@@ -63,6 +66,7 @@ struct ExperimentFile {
   DataSettings evaluation;  ///< has samples and seed, unless it is a file
   Initialization initialization;
   std::string initialization_location;
+  std::optional<StartCheckpoint> start;  ///< goes over `initialization`
   std::int64_t num_steps = 0;
   std::int64_t batch = 0;  ///< samples in a batch; 0 = all of a fixed set
   std::vector<std::uint64_t> seeds;
@@ -74,6 +78,9 @@ struct ExperimentFile {
   std::vector<std::string> trained;   ///< patterns of parameter names
   std::string trained_location;
   std::vector<ExperimentRun> runs;
+
+  /// Whether `trained` is anything but all there is.
+  bool names_trained() const { return trained != std::vector<std::string>{"*"}; }
 
   /// The problem file on the evaluation samples, for a file in `folder`.
   std::string problem_toml(const std::filesystem::path& folder) const;

@@ -38,6 +38,17 @@ TensorShapes parameter_shapes_of(const io::TensorFile& checkpoint) {
   return shapes;
 }
 
+Eigen::VectorXd read_parameters(const Model& model, const io::TensorFile& checkpoint) {
+  require_parameters(model, parameter_shapes_of(checkpoint));
+  Eigen::VectorXd theta(model.num_parameters());
+  for (const ParameterBlock& block : model.parameters) {
+    const std::vector<double> values = checkpoint.read(block.name);
+    theta.segment(block.offset, block.size) =
+        Eigen::Map<const Eigen::VectorXd>(values.data(), block.size);
+  }
+  return theta;
+}
+
 SampleTable read_samples(const Model& model, const io::TensorFile& data) {
   const TensorShapes shapes = shapes_of(data);
   return make_sample_table(
@@ -161,13 +172,7 @@ Eigen::VectorXd Problem::read_parameters(const io::TensorFile& checkpoint) const
   } catch (const InputError& error) {
     throw InputError(fmt::format("{} (sizes were taken from {})", error.what(), sized_by_));
   }
-  Eigen::VectorXd theta(model_.num_parameters());
-  for (const ParameterBlock& block : model_.parameters) {
-    const std::vector<double> values = checkpoint.read(block.name);
-    theta.segment(block.offset, block.size) =
-        Eigen::Map<const Eigen::VectorXd>(values.data(), block.size);
-  }
-  return theta;
+  return hesscope::read_parameters(model_, checkpoint);
 }
 
 std::optional<AdamState> Problem::read_adam_state(const io::TensorFile& checkpoint) const {

@@ -28,6 +28,9 @@ TensorShapes shapes_of(const io::TensorFile& file);
 /// The same without what belongs to an optimiser: tensors named optimizer.*.
 TensorShapes parameter_shapes_of(const io::TensorFile& checkpoint);
 
+/// A checkpoint's parameters as a flat vector. @throws InputError if it does not fit the model.
+Eigen::VectorXd read_parameters(const Model& model, const io::TensorFile& checkpoint);
+
 /// A data file's samples as the records of a model. @throws InputError as require_arrays() and
 /// make_sample_table().
 SampleTable read_samples(const Model& model, const io::TensorFile& data);

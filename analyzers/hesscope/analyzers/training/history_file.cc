@@ -31,8 +31,8 @@ struct Column {
 // Times would keep equal runs from giving equal bytes.
 bool has_times() { return std::getenv("SOURCE_DATE_EPOCH") == nullptr; }
 
-std::vector<Column> columns() {
-  return {
+std::vector<Column> columns(const History& history) {
+  std::vector<Column> all = {
       {{.name = "loss",
         .long_name = "mean loss over the evaluation samples",
         .definition = "mean over samples of the model's loss, after as many updates as step says"},
@@ -55,6 +55,22 @@ std::vector<Column> columns() {
         .units = "s"},
        &HistoryRow::seconds,
        false}};
+  if (history.has_accuracy) {
+    all.push_back({{.name = "accuracy",
+                    .long_name = "share of the evaluation samples that are classified correctly",
+                    .definition = "the logit of the sample's class exceeds all others, or the "
+                                  "prediction has the sample's sign; ties are wrong"},
+                   &HistoryRow::accuracy,
+                   true});
+  }
+  if (history.experiment.names_trained()) {
+    all.push_back({{.name = "trained_gradient_norm",
+                    .long_name = "Euclidean norm of the gradient by what is trained",
+                    .definition = "as gradient_norm, of the parameters that [training] names"},
+                   &HistoryRow::trained_gradient_norm,
+                   true});
+  }
+  return all;
 }
 
 void write_column(io::ResultFile& file, const Column& column, const std::vector<HistoryRow>& rows) {
@@ -77,7 +93,13 @@ void write_column(io::ResultFile& file, const Column& column, const std::vector<
 }  // namespace
 
 std::vector<double> HistoryRow::numbers() const {
-  return {static_cast<double>(step), loss, gradient_norm, batch_loss, seconds};
+  return {static_cast<double>(step),
+          loss,
+          gradient_norm,
+          batch_loss,
+          accuracy,
+          trained_gradient_norm,
+          seconds};
 }
 
 std::vector<HistoryRow> HistoryRow::from_numbers(std::span<const double> numbers) {
@@ -87,7 +109,9 @@ std::vector<HistoryRow> HistoryRow::from_numbers(std::span<const double> numbers
                     numbers[i + 1],
                     numbers[i + 2],
                     numbers[i + 3],
-                    numbers[i + 4]});
+                    numbers[i + 4],
+                    numbers[i + 5],
+                    numbers[i + 6]});
   }
   return rows;
 }
@@ -123,7 +147,7 @@ void write_history(const std::filesystem::path& path, bool overwrite, const Hist
   std::vector<std::int64_t> steps;
   for (const HistoryRow& row : history.rows) steps.push_back(row.step);
   file.write("", kStep, steps);
-  for (const Column& column : columns()) write_column(file, column, history.rows);
+  for (const Column& column : columns(history)) write_column(file, column, history.rows);
   file.commit();
 }
 
@@ -135,6 +159,8 @@ FinishedHistory read_history(const std::filesystem::path& path) {
                 last("loss"),
                 last("gradient_norm"),
                 last("batch_loss"),
+                kNaN,
+                kNaN,
                 last("seconds")};
   const auto* diverged = std::get_if<std::int8_t>(file.find_attribute("", kDiverged));
   found.has_diverged = diverged != nullptr && *diverged == 1;

@@ -16,13 +16,15 @@ namespace hesscope::detail {
 
 /// A row of the history, as the log of a run under way holds it: NaN where there is no value.
 struct HistoryRow {
-  static constexpr std::size_t kSize = 5;
+  static constexpr std::size_t kSize = 7;
 
   std::int64_t step = 0;
-  double loss = 0;           ///< on the evaluation samples
-  double gradient_norm = 0;  ///< the same
-  double batch_loss = 0;     ///< of the step before
-  double seconds = 0;        ///< wall time of all steps before
+  double loss = 0;                   ///< on the evaluation samples
+  double gradient_norm = 0;          ///< the same
+  double batch_loss = 0;             ///< of the step before
+  double accuracy = 0;               ///< on the evaluation samples, of a classifier
+  double trained_gradient_norm = 0;  ///< of what is trained, where that is not all
+  double seconds = 0;                ///< wall time of all steps before
 
   std::vector<double> numbers() const;
   static std::vector<HistoryRow> from_numbers(std::span<const double> numbers);
@@ -37,6 +39,7 @@ struct History {
   io::RunConfiguration configuration;
   std::vector<HistoryRow> rows;
   bool has_diverged;
+  bool has_accuracy;  ///< whether the model classifies
 };
 
 /// @throws OutputError.

@@ -161,7 +161,7 @@ TrainingPlan plan_training(const TrainingRequest& request) {
     plan.outcomes.push_back(std::move(outcome));
     if (plan.outcomes.size() > 1) continue;
     const std::unique_ptr<BatchLoss> losses = setup.losses(job.seed);
-    TrainingRun run = setup.make_run(*job.run, job.seed, *losses);
+    TrainingRun run = setup.make_run(*job.run, setup.start_of(job.seed), *losses);
     run.step();  // the first one allocates
     const Stopwatch stopwatch(seconds);
     constexpr int kSteps = 3;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <chrono>
+#include <cmath>
 #include <fstream>
 #include <iterator>
+#include <limits>
 #include <mutex>
 #include <system_error>
 #include <utility>
@@ -126,6 +128,7 @@ TrainingFolder::TrainingFolder(const TrainingSetup& setup,
   if (is_finished()) {
     units_->finish();
   } else {
+    start_ = setup.start_of(seed);
     write_problem(overwrite);
   }
 }
@@ -198,7 +201,22 @@ HistoryRow TrainingFolder::look(const TrainingRun& run, double seconds) const {
   const GraphObjective& objective = setup_->objective();
   const auto [loss, gradient] =
       objective.value_and_gradient(run.parameters(), objective.all_samples());
-  return {run.num_steps(), loss, gradient.norm(), run.batch_loss(), seconds};
+  const double accuracy = objective.has_accuracy()
+                              ? objective.accuracy(run.parameters(), objective.all_samples())
+                              : std::numeric_limits<double>::quiet_NaN();
+  double squares = 0;  // of what is trained
+  const auto blocks = objective.parameter_blocks();
+  for (std::size_t b = 0; b < blocks.size(); ++b) {
+    if (!setup_->trained()[b]) continue;
+    squares += gradient.segment(blocks[b].offset, blocks[b].size).squaredNorm();
+  }
+  return {run.num_steps(),
+          loss,
+          gradient.norm(),
+          run.batch_loss(),
+          accuracy,
+          std::sqrt(squares),
+          seconds};
 }
 
 void TrainingFolder::write_checkpoint(const TrainingRun& run) const {
@@ -224,7 +242,7 @@ bool TrainingFolder::train(const std::function<bool(std::int64_t)>& tick) {
   if (is_finished()) return true;
   const ExperimentFile& experiment = setup_->experiment();
   const std::unique_ptr<BatchLoss> losses = setup_->losses(outcome_.seed);
-  TrainingRun run = setup_->make_run(*run_, outcome_.seed, *losses);
+  TrainingRun run = setup_->make_run(*run_, start_, *losses);
   Journal journal(*units_, run.state().size());
   if (!restore(run, journal)) {
     remove_checkpoints();
@@ -289,7 +307,8 @@ void TrainingFolder::finish(const TrainingRun& run, Journal& journal) {
                    .command = command_,
                    .configuration = setup_->configuration(*run_, outcome_.seed),
                    .rows = rows,
-                   .has_diverged = run.has_diverged()});
+                   .has_diverged = run.has_diverged(),
+                   .has_accuracy = setup_->objective().has_accuracy()});
   }
   units_->finish();
   outcome_.num_steps = run.num_steps();

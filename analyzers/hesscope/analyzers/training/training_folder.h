@@ -11,6 +11,8 @@
 #include <optional>
 #include <string>
 
+#include <Eigen/Core>
+
 #include <hesscope/analyzers/training/history_file.h>
 #include <hesscope/analyzers/training/training.h>
 #include <hesscope/analyzers/training/training_setup.h>
@@ -61,6 +63,7 @@ class TrainingFolder {
   std::string command_;
   bool overwrite_;
   TrainingOutcome outcome_;
+  Eigen::VectorXd start_;  // of what is not finished
   std::optional<UnitRun> units_;
 };
 

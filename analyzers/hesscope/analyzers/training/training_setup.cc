@@ -122,8 +122,10 @@ TrainingSetup::TrainingSetup(ExperimentFile experiment, int num_threads)
   });
   trained_ = at(experiment_.trained_location,
                 [&] { return blocks_matching(model.parameters, experiment_.trained); });
-  at(experiment_.initialization_location,
-     [&] { return initial_parameters(model.parameters, experiment_.initialization, 0); });
+  at(experiment_.initialization_location, [&] {
+    if (experiment_.start) return Eigen::VectorXd();
+    return initial_parameters(model.parameters, experiment_.initialization, 0);
+  });
   if (data.file || (experiment_.data.samples && experiment_.data.seed)) {
     fixed_ = std::make_shared<SampleTable>(
         data.table(model, experiment_.data.seed.value_or(0), Stream::kEvaluation));
@@ -156,13 +158,26 @@ std::unique_ptr<BatchLoss> TrainingSetup::losses(std::uint64_t seed) const {
                           experiment_.batch == 0 ? num_samples : experiment_.batch);
 }
 
+Eigen::VectorXd TrainingSetup::start_of(std::uint64_t seed) const {
+  if (!experiment_.start) {
+    return initial_parameters(objective_->parameter_blocks(), experiment_.initialization, seed);
+  }
+  const io::TensorFile file = io::open_tensor_file(experiment_.start->of_seed(seed));
+  Eigen::VectorXd theta = read_parameters(objective_->model(), file);
+  if (!theta.allFinite()) {
+    throw InputError(fmt::format("{}: its parameters are not finite; training cannot start there",
+                                 file.path().string()));
+  }
+  return theta;
+}
+
 TrainingRun TrainingSetup::make_run(const ExperimentRun& run,
-                                    std::uint64_t seed,
+                                    Eigen::VectorXd start,
                                     BatchLoss& losses) const {
   const std::span<const ParameterBlock> blocks = objective_->parameter_blocks();
   return {losses,
           find_update_rule_kind(run.rule).create(run.settings, blocks),
-          initial_parameters(blocks, experiment_.initialization, seed),
+          std::move(start),
           {.learning_rate = run.learning_rate,
            .clip_norm = experiment_.clip_norm,
            .clip_fraction = experiment_.clip_fraction,
@@ -182,9 +197,13 @@ io::RunConfiguration TrainingSetup::configuration(const ExperimentRun& run,
   all.emplace_back("data_sha256", data_sha256_);
   append(all, "evaluation.", experiment.evaluation);
   all.emplace_back("evaluation_sha256", evaluation_sha256_);
-  all.emplace_back("initialization", text_of(experiment.initialization.otherwise));
-  for (const auto& [pattern, distribution] : experiment.initialization.patterns) {
-    all.emplace_back(fmt::format("initialization.blocks.{}", pattern), text_of(distribution));
+  if (experiment.start) {
+    all.emplace_back("initialization_sha256", io::sha256_of_file(experiment.start->of_seed(seed)));
+  } else {
+    all.emplace_back("initialization", text_of(experiment.initialization.otherwise));
+    for (const auto& [pattern, distribution] : experiment.initialization.patterns) {
+      all.emplace_back(fmt::format("initialization.blocks.{}", pattern), text_of(distribution));
+    }
   }
   all.emplace_back("training.steps", fmt::format("{}", experiment.num_steps));
   all.emplace_back("training.batch", fmt::format("{}", experiment.batch));

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <Eigen/Core>
 
@@ -28,9 +29,16 @@ class TrainingSetup {
   /// On the evaluation samples.
   const GraphObjective& objective() const { return *objective_; }
 
+  /// Of each parameter block.
+  const std::vector<bool>& trained() const { return trained_; }
+
   std::unique_ptr<BatchLoss> losses(std::uint64_t seed) const;
 
-  TrainingRun make_run(const ExperimentRun& run, std::uint64_t seed, BatchLoss& losses) const;
+  /// The parameters that a seed starts from; from a checkpoint not while others use HDF5.
+  /// @throws InputError for a checkpoint that does not fit or is not finite.
+  Eigen::VectorXd start_of(std::uint64_t seed) const;
+
+  TrainingRun make_run(const ExperimentRun& run, Eigen::VectorXd start, BatchLoss& losses) const;
 
   /// All that the files of one run from one seed depend on.
   io::RunConfiguration configuration(const ExperimentRun& run, std::uint64_t seed) const;
