@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <hesscope/analyzers/analyzer_registry.h>
+#include <hesscope/analyzers/attention_terms.h>
 #include <hesscope/analyzers/blocks.h>
 #include <hesscope/analyzers/condition.h>
 #include <hesscope/analyzers/density.h>
@@ -17,6 +18,7 @@
 #include <hesscope/analyzers/spectrum.h>
 #include <hesscope/analyzers/stability.h>
 #include <hesscope/analyzers/structure.h>
+#include <hesscope/analyzers/tangent_kernel.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/suggest.h>
 
@@ -36,6 +38,8 @@ std::span<const AnalyzerEntry> analyzer_registry() {
       density_analyzer(),
       sampling_analyzer(),
       noise_analyzer(),
+      tangent_kernel_analyzer(),
+      attention_terms_analyzer(),
   };
   return entries;
 }

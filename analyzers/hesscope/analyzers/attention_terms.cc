@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include <hesscope/analyzers/attention_terms.h>
+#include <hesscope/core/error.h>
+#include <hesscope/spectra/singular_values.h>
+
+namespace hesscope {
+namespace {
+
+// The tensors of the model, checked.
+struct Layout {
+  Eigen::Index heads;
+  Eigen::Index embedding;       // D
+  Eigen::Index head_dimension;  // d
+  Eigen::Index values;          // offset of WV (H, D, d)
+  Eigen::Index output;          // offset of WO (H d), which WQ, WK and WV precede
+};
+
+Layout layout_of(const Objective& objective) {
+  const auto blocks = objective.parameter_blocks();
+  const auto find = [&](const char* name, std::size_t rank) -> const ParameterBlock* {
+    const auto found = std::find_if(blocks.begin(), blocks.end(), [&](const ParameterBlock& block) {
+      return block.name == name && block.shape.size() == rank;
+    });
+    return found == blocks.end() ? nullptr : &*found;
+  };
+  const ParameterBlock* wv = find("WV", 3);
+  const ParameterBlock* wo = find("WO", 1);
+  if (!objective.has_gauss_newton() || wv == nullptr || wo == nullptr ||
+      wo->size != wv->shape[0] * wv->shape[2] ||
+      wo->offset + wo->size != objective.num_parameters()) {
+    throw ConfigError(
+        "'attention-terms': is of the model 'attention', with WV (heads, D, d) and WO (heads * d)");
+  }
+  return {wv->shape[0], wv->shape[1], wv->shape[2], wv->offset, wo->offset};
+}
+
+struct Ends {
+  Status status;
+  double smallest;
+  double largest;
+};
+
+// Singular values; the smallest of as many as there are rows, 0 where rows depend on one another.
+Ends ends_of(const Eigen::MatrixXd& matrix) {
+  const SingularValues svd = thin_svd(matrix);
+  if (svd.status != Status::kOk) return {svd.status, 0, 0};
+  const bool is_tall = matrix.rows() > matrix.cols();
+  return {Status::kOk, is_tall ? 0 : svd.values[svd.values.size() - 1], svd.values[0]};
+}
+
+class AttentionTermsAnalyzer final : public Analyzer {
+ public:
+  std::vector<Dimension> dimensions(const Objective& objective) const override {
+    layout_of(objective);
+    return {};
+  }
+
+  std::vector<Quantity> quantities() const override {
+    const std::string of_b =
+        " of B, a row for each token of each sample, [S_1 X, ..., S_H X] of its sample";
+    return {
+        {.name = "wo_norm_min",
+         .long_name = "least norm of a head's output weights",
+         .definition = "least over heads h of |WO_h|"},
+        {.name = "b_sigma_min",
+         .long_name = "smallest singular value of the attended inputs",
+         .definition = "smallest singular value" + of_b + "; 0 for more rows than columns"},
+        {.name = "b_sigma_max",
+         .long_name = "largest singular value of the attended inputs",
+         .definition = "largest singular value" + of_b},
+        {.name = "rate_bound",
+         .long_name = "bound from below on the squared gradient over the loss",
+         .definition = "(4 / samples) wo_norm_min^2 b_sigma_min^2"},
+        {.name = "kernel_rate_bound",
+         .long_name = "the same bound by all of WQ, WK and WV",
+         .definition = "(4 / samples) times the smallest eigenvalue of J J^T, J the Jacobian of "
+                       "all predictions by WQ, WK and WV"},
+        {.name = "rate",
+         .long_name = "squared norm of the gradient over the loss",
+         .definition = "|gradient|^2 / loss, the gradient by WQ, WK and WV"}};
+  }
+
+  std::vector<std::string> headline() const override {
+    return {"wo_norm_min", "b_sigma_min", "rate_bound", "kernel_rate_bound", "rate"};
+  }
+
+  Record analyze(PointAnalysis& point) const override {
+    Record record;
+    if (point.status() != Status::kOk) {
+      record.set_rest_missing(quantities(), point.status());
+      return record;
+    }
+    const Objective& objective = point.objective();
+    const Layout layout = layout_of(objective);
+    double least = std::numeric_limits<double>::infinity();
+    for (Eigen::Index h = 0; h < layout.heads; ++h) {
+      least = std::min(least, output_of(point, layout, h).norm());
+    }
+    record.set("wo_norm_min", least);
+    const double loss = point.loss();
+    record.set("rate",
+               loss > 0 ? point.gradient().head(layout.output).squaredNorm() / loss : 0,
+               loss > 0 ? Status::kOk : Status::kUndefinedZeroDenominator);
+    const Eigen::MatrixXd j = objective.prediction_jacobian(point.theta(), objective.all_samples());
+    const double scale = 4.0 / static_cast<double>(objective.num_samples());
+    const Ends kernel = ends_of(j.leftCols(layout.output));
+    record.set("kernel_rate_bound", scale * kernel.smallest * kernel.smallest, kernel.status);
+    if (!(least > 0)) {
+      record.set_rest_missing(quantities(), Status::kUndefinedZeroDenominator);
+      return record;
+    }
+    const Ends b = ends_of(attended_inputs(point, layout, j));
+    record.set("b_sigma_min", b.smallest, b.status);
+    record.set("b_sigma_max", b.largest, b.status);
+    record.set("rate_bound", scale * std::pow(least * b.smallest, 2), b.status);
+    return record;
+  }
+
+ private:
+  static Eigen::VectorXd output_of(const PointAnalysis& point,
+                                   const Layout& layout,
+                                   Eigen::Index h) {
+    return point.theta().segment(layout.output + h * layout.head_dimension, layout.head_dimension);
+  }
+
+  // B, from the derivatives by the column of WV_h that has the largest weight in WO_h.
+  static Eigen::MatrixXd attended_inputs(const PointAnalysis& point,
+                                         const Layout& layout,
+                                         const Eigen::MatrixXd& j) {
+    Eigen::MatrixXd b(j.rows(), layout.heads * layout.embedding);
+    for (Eigen::Index h = 0; h < layout.heads; ++h) {
+      const Eigen::VectorXd wo = output_of(point, layout, h);
+      Eigen::Index column = 0;
+      wo.cwiseAbs().maxCoeff(&column);
+      for (Eigen::Index r = 0; r < layout.embedding; ++r) {
+        const Eigen::Index row = h * layout.embedding + r;  // of all heads' WV
+        b.col(row) = j.col(layout.values + row * layout.head_dimension + column) / wo[column];
+      }
+    }
+    return b;
+  }
+};
+
+}  // namespace
+
+AnalyzerEntry attention_terms_analyzer() {
+  return {.name = "attention-terms",
+          .question = "what bounds the rate of over-parametrised attention: WO and attended inputs",
+          .by_default = false,
+          .options = {},
+          .create = [](const Settings&) { return std::make_unique<AttentionTermsAnalyzer>(); }};
+}
+
+}  // namespace hesscope

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <hesscope/analyzers/tangent_kernel.h>
+#include <hesscope/core/error.h>
+#include <hesscope/optim/training_run.h>
+#include <hesscope/spectra/singular_values.h>
+
+namespace hesscope {
+namespace {
+
+class TangentKernelAnalyzer final : public Analyzer {
+ public:
+  explicit TangentKernelAnalyzer(std::string tensors) : tensors_(std::move(tensors)) {}
+
+  std::vector<Dimension> dimensions(const Objective& objective) const override {
+    if (!objective.has_gauss_newton()) {
+      throw ConfigError(
+          "'tangent-kernel': this objective declares no prediction whose Jacobian it could have");
+    }
+    chosen(objective);
+    return {};
+  }
+
+  std::vector<Quantity> quantities() const override {
+    const std::string whole =
+        " of J J^T, J the Jacobian of all samples' predictions by the tensors named " + tensors_;
+    const std::string part = " of J_b J_b^T, the columns of J_b those of J for one tensor";
+    return {{.name = "lambda_min",
+             .long_name = "smallest eigenvalue of the tangent kernel",
+             .definition = "smallest eigenvalue" + whole},
+            {.name = "lambda_max",
+             .long_name = "largest eigenvalue of the tangent kernel",
+             .definition = "largest eigenvalue" + whole},
+            {.name = "block_lambda_min",
+             .dimensions = {"block"},
+             .long_name = "smallest eigenvalue of a tensor's part in the tangent kernel",
+             .definition = "smallest eigenvalue" + part},
+            {.name = "block_lambda_max",
+             .dimensions = {"block"},
+             .long_name = "largest eigenvalue of a tensor's part in the tangent kernel",
+             .definition = "largest eigenvalue" + part}};
+  }
+
+  std::vector<std::string> headline() const override { return {"lambda_min", "lambda_max"}; }
+
+  Record analyze(PointAnalysis& point) const override {
+    Record record;
+    if (point.status() != Status::kOk) {
+      record.set_rest_missing(quantities(), point.status());
+      return record;
+    }
+    const Objective& objective = point.objective();
+    const Eigen::MatrixXd j = objective.prediction_jacobian(point.theta(), objective.all_samples());
+    const auto blocks = objective.parameter_blocks();
+    const std::vector<bool> is_chosen = chosen(objective);
+    Eigen::MatrixXd of_chosen(j.rows(), 0);
+    for (std::size_t b = 0; b < blocks.size(); ++b) {
+      if (!is_chosen[b]) continue;
+      of_chosen.conservativeResize(Eigen::NoChange, of_chosen.cols() + blocks[b].size);
+      of_chosen.rightCols(blocks[b].size) = j.middleCols(blocks[b].offset, blocks[b].size);
+    }
+    const Ends whole = ends_of(of_chosen);
+    record.set("lambda_min", whole.smallest, whole.status);
+    record.set("lambda_max", whole.largest, whole.status);
+    Eigen::MatrixXd of_blocks(2, static_cast<Eigen::Index>(blocks.size()));
+    Status status = Status::kOk;
+    for (std::size_t b = 0; b < blocks.size(); ++b) {
+      const Ends part = ends_of(j.middleCols(blocks[b].offset, blocks[b].size));
+      of_blocks.col(static_cast<Eigen::Index>(b)) << part.smallest, part.largest;
+      if (part.status != Status::kOk) status = part.status;
+    }
+    if (status == Status::kOk) {
+      record.set("block_lambda_min", of_blocks.row(0).transpose());
+      record.set("block_lambda_max", of_blocks.row(1).transpose());
+    }
+    record.set_rest_missing(quantities(), status);
+    return record;
+  }
+
+ private:
+  std::vector<bool> chosen(const Objective& objective) const {
+    try {
+      return blocks_matching(objective.parameter_blocks(), std::span(&tensors_, 1));
+    } catch (const ConfigError& error) {
+      throw ConfigError(fmt::format("'tangent-tensors': {}", error.what()));
+    }
+  }
+
+  struct Ends {
+    Status status;
+    double smallest;
+    double largest;
+  };
+
+  // Of J J^T, which has a zero eigenvalue where J has more rows than columns.
+  static Ends ends_of(const Eigen::MatrixXd& j) {
+    const SingularValues svd = thin_svd(j);
+    if (svd.status != Status::kOk) return {svd.status, 0, 0};
+    const double least = j.rows() > j.cols() ? 0 : svd.values[svd.values.size() - 1];
+    return {Status::kOk, least * least, svd.values[0] * svd.values[0]};
+  }
+
+  std::string tensors_;
+};
+
+}  // namespace
+
+AnalyzerEntry tangent_kernel_analyzer() {
+  return {.name = "tangent-kernel",
+          .question = "whether parameters can move all predictions: the kernel J J^T, by tensors",
+          .by_default = false,
+          .options = {{.name = "tangent-tensors",
+                       .meaning = "parameter tensors that make up the whole kernel (* and ?)",
+                       .fallback = SettingValue(std::string("*"))}},
+          .create = [](const Settings& settings) {
+            return std::make_unique<TangentKernelAnalyzer>(settings.text("tangent-tensors"));
+          }};
+}
+
+}  // namespace hesscope
