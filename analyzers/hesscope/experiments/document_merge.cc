@@ -49,6 +49,14 @@ void merge_elements(std::vector<TomlTable>& elements,
   }
 }
 
+// Keys of one kind say nothing to another.
+bool is_of_another_kind(const TomlTable& changes, const TomlTable& table) {
+  const auto now = changes.values.find("kind");
+  const auto before = table.values.find("kind");
+  return now != changes.values.end() && before != table.values.end() &&
+         now->second != before->second;
+}
+
 void remove(TomlTable& table, const std::string& key) {
   table.values.erase(key);
   table.lists.erase(key);
@@ -67,7 +75,8 @@ void merge_into(TomlTable& table, const TomlTable& changes) {
         merge_elements(list->second, key, inner->second);
         continue;
       }
-      if (const auto same = table.tables.find(key); same != table.tables.end()) {
+      const auto same = table.tables.find(key);
+      if (same != table.tables.end() && !is_of_another_kind(inner->second, same->second)) {
         merge_into(same->second, inner->second);
         continue;
       }

@@ -9,7 +9,8 @@ namespace hesscope::detail {
 
 /// Puts the keys of `changes` over those of `table`, tables within it key by key. An element of an
 /// array of tables goes by its name: `run.adam.learning_rate` is a key of the [[run]] named adam.
-/// Every key keeps the place that it comes from.
+/// A table of another `kind` takes the place of the whole table. Every key keeps the place that it
+/// comes from.
 /// @throws ConfigError where an array has no element of that name.
 void merge_into(TomlTable& table, const TomlTable& changes);
 

@@ -10,6 +10,7 @@
 #include <hesscope/experiments/document_merge.h>
 #include <hesscope/experiments/experiment_document.h>
 #include <hesscope/experiments/experiment_parts.h>
+#include <hesscope/experiments/training_order.h>
 
 namespace hesscope::detail {
 namespace {
@@ -151,6 +152,7 @@ ExperimentDocument read_experiment_document(TomlTable root,
   if (document.variants.empty()) {
     document.variants.push_back({"base", document.title, experiment_from(root, path)});
   }
+  document.training_order = training_order(document);
   names.clear();
   for (const TomlTable& table : tables_of(root, "measure")) {
     document.measures.push_back(measure_from(table, document));

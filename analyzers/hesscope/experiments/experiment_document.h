@@ -4,6 +4,7 @@
 // come of it. Private to the experiments.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -53,6 +54,7 @@ struct ExperimentDocument {
   std::optional<double> minutes_quick;
   std::string scale;
   std::vector<ExperimentVariant> variants;
+  std::vector<std::size_t> training_order;  ///< of them
   std::vector<ExperimentMeasure> measures;
   std::vector<ExperimentFigure> figures;
 };

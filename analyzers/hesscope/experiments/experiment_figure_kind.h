@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <string>
@@ -40,6 +41,7 @@ struct ExperimentFigure {
   std::vector<std::string> variants;  ///< in the order of the file
   std::vector<std::string> runs;      ///< the same
   std::vector<std::int64_t> steps;
+  std::vector<std::int64_t> seeds;  ///< empty = all
   std::vector<std::string> quantities;
   std::vector<PublishedValue> published_values;
 };
@@ -68,13 +70,29 @@ struct FigureContent {
   std::vector<std::string> disagreements = {};
 };
 
+/// How what a figure needs is computed.
+struct FigureWork {
+  bool overwrite = false;
+  int num_threads = 0;
+  std::string command;
+  std::function<bool(double fraction)> progress;  ///< asks to stop by returning false
+};
+
 struct ExperimentFigureKind {
   std::string name;
   std::string summary;           ///< one line
   std::vector<SettingKey> keys;  ///< "quantity", "x" and "y" are quantities: GROUP/NAME
   bool takes_steps = false;
   bool takes_quantities = false;
+  bool takes_seeds = false;
   FigureContent (*make)(const ExperimentResults& results, const ExperimentFigure& figure);
+  /// Settings that no key can check. @throws ConfigError. nullptr = none.
+  void (*check)(const ExperimentFigure& figure) = nullptr;
+  /// What it shows beyond histories and measures, into the folders of the runs; what is there
+  /// stays. nullptr = nothing. @returns warnings. @throws Interrupted where progress says so.
+  std::vector<std::string> (*compute)(const ExperimentResults& results,
+                                      const ExperimentFigure& figure,
+                                      const FigureWork& work) = nullptr;
 };
 
 }  // namespace hesscope::detail

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <vector>
 
+#include <hesscope/experiments/convergence_kind.h>
 #include <hesscope/experiments/curves_kind.h>
 #include <hesscope/experiments/experiment_figure_registry.h>
+#include <hesscope/experiments/landscape_kind.h>
 #include <hesscope/experiments/noise_kind.h>
 #include <hesscope/experiments/rates_kind.h>
 #include <hesscope/experiments/ratios_kind.h>
@@ -19,6 +21,8 @@ std::span<const ExperimentFigureKind> experiment_figure_kinds() {
       noise_kind(),
       scatter_kind(),
       table_kind(),
+      convergence_kind(),
+      landscape_kind(),
   };
   return kinds;
 }

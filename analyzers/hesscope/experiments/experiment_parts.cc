@@ -52,7 +52,8 @@ void require_quantity(const std::string& text,
                        text));
   }
   std::vector<std::string> groups = {"history"};
-  std::vector<std::string> names = {"loss", "gradient_norm", "batch_loss", "seconds"};
+  std::vector<std::string> names = {
+      "loss", "gradient_norm", "batch_loss", "accuracy", "trained_gradient_norm", "seconds"};
   for (const ExperimentMeasure& measure : document.measures) {
     for (const std::string& analyzer : measure.analyzers) {
       if (quantity.group == analyzer) names = quantities_of(analyzer, measure.options);
@@ -243,6 +244,7 @@ ExperimentFigure figure_from(const TomlTable& table, const ExperimentDocument& d
   std::vector<std::string> lists = {"variants", "runs", "published_values"};
   if (figure.kind->takes_steps) lists.push_back("steps");
   if (figure.kind->takes_quantities) lists.push_back("quantities");
+  if (figure.kind->takes_seeds) lists.push_back("seeds");
   figure.settings = checked(rest, keys, fmt::format("[[figure]] of kind '{}'", name), lists);
   const auto text = [&](const char* key) {
     return figure.settings.has(key) ? figure.settings.text(key) : "";
@@ -259,8 +261,9 @@ ExperimentFigure figure_from(const TomlTable& table, const ExperimentDocument& d
   figure.variants = chosen("variants", variant_names(document), "variant");
   figure.runs = chosen("runs", run_names(document), "run");
   figure.steps = number_list(table, "steps");
+  figure.seeds = number_list(table, "seeds");
   figure.quantities = text_list(table, "quantities");
-  for (const char* key : {"quantity", "x", "y"}) {
+  for (const char* key : {"quantity", "x", "y", "bound"}) {
     if (figure.settings.has(key)) require_quantity(text(key), table.place(key), document);
   }
   for (const char* key : {"numerator", "denominator"}) {
@@ -272,6 +275,13 @@ ExperimentFigure figure_from(const TomlTable& table, const ExperimentDocument& d
   if (figure.kind->takes_quantities && figure.quantities.empty()) {
     refuse(table.place("quantities"),
            fmt::format("a figure of kind '{}' needs 'quantities'", name));
+  }
+  if (figure.kind->check != nullptr) {
+    try {
+      figure.kind->check(figure);
+    } catch (const ConfigError& error) {
+      refuse(figure.location, error.what());
+    }
   }
   const auto published = table.table_lists.find("published_values");
   if (published != table.table_lists.end()) {

@@ -8,7 +8,6 @@
 
 #include <hesscope/analyzers/analysis.h>
 #include <hesscope/analyzers/analysis_inputs.h>
-#include <hesscope/analyzers/result_root.h>
 #include <hesscope/analyzers/training/training.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/stopwatch.h>
@@ -16,9 +15,9 @@
 #include <hesscope/experiments/experiment_catalog.h>
 #include <hesscope/experiments/experiment_results.h>
 #include <hesscope/experiments/figure_support.h>
+#include <hesscope/experiments/finished_result.h>
 #include <hesscope/experiments/reproduction.h>
-#include <hesscope/io/file_lock.h>
-#include <hesscope/io/unit_folder.h>
+#include <hesscope/experiments/training_order.h>
 
 namespace hesscope {
 namespace {
@@ -83,6 +82,17 @@ std::vector<CheckpointFile> checkpoints_of(const TrainedRun& run,
   return found;
 }
 
+// A variant whose cost can be foreseen before what it starts from is there.
+ExperimentVariant startable(ExperimentVariant variant) {
+  if (!variant.experiment.start || variant.experiment.start->run.empty()) return variant;
+  variant.experiment.start.reset();
+  const std::vector<SettingKey> keys = {
+      {.name = "value", .type = SettingKey::Type::kReal, .meaning = "of every entry"}};
+  variant.experiment.initialization = {
+      {"constant", Settings::checked({{"value", 0.0}}, keys, "constant")}, {}};
+  return variant;
+}
+
 // One experiment, piece by piece.
 class Reproduction {
  public:
@@ -96,8 +106,10 @@ class Reproduction {
     const Stopwatch watch(result_.seconds);
     const std::string what = fmt::format("{} {}", document_.name, variant.name);
     const double share = document_.measures.empty() ? 1 : 0.6;  // of training
+    const ExperimentVariant ready = started(variant);
+    if (ready.experiment.seeds.empty()) return;
     const TrainingResult trained = run_training(
-        training_of(request_, named_, variant),
+        training_of(request_, named_, ready),
         [&](double fraction) { return progress(what + ": training", share * fraction); });
     std::vector<TrainedRun> runs;
     for (const TrainingOutcome& outcome : trained.outcomes) {
@@ -129,7 +141,8 @@ class Reproduction {
     runs_.insert(runs_.end(), runs.begin(), runs.end());
   }
 
-  ReproducedExperiment draw() {
+  /// Computes what figures need beyond that, and writes them.
+  ReproducedExperiment draw(const PieceProgress& progress) {
     const Stopwatch watch(result_.seconds);
     result_.num_runs = runs_.size();
     const detail::ExperimentResults results(document_, std::move(runs_));
@@ -143,6 +156,18 @@ class Reproduction {
       }
     }
     for (const detail::ExperimentFigure& figure : document_.figures) {
+      if (figure.kind->compute != nullptr) {
+        const std::vector<std::string> warnings = figure.kind->compute(
+            results,
+            figure,
+            {.overwrite = request_.overwrite,
+             .num_threads = request_.num_threads,
+             .command = command_of(named_.given, request_.scale),
+             .progress = [&](double fraction) {
+               return progress(fmt::format("{}: figure {}", document_.name, figure.name), fraction);
+             }});
+        result_.warnings.insert(result_.warnings.end(), warnings.begin(), warnings.end());
+      }
       const detail::FigureContent content = figure.kind->make(results, figure);
       detail::write_figure(
           folder, results, figure, content, command_of(named_.given, request_.scale));
@@ -179,7 +204,10 @@ class Reproduction {
     request.overwrite = request_.overwrite;
     request.num_threads = request_.num_threads;
     request.command = command_of(named_.given, request_.scale);
-    if (is_finished(request)) {
+    const auto configuration = [&] {
+      return detail::AnalysisInputs(request).configuration(request);
+    };
+    if (detail::is_finished(request.output, request.overwrite, configuration)) {
       if (!progress(1)) throw Interrupted();
       return;
     }
@@ -191,19 +219,29 @@ class Reproduction {
         result_.warnings.end(), analysis.warnings.begin(), analysis.warnings.end());
   }
 
-  // Whether the output is there, of just these checkpoints and settings.
-  static bool is_finished(const AnalysisRequest& request) {
-    if (!fs::exists(request.output) || io::has_units(request.output)) return false;
-    const detail::AnalysisInputs inputs(request);
-    if (detail::is_result_of(request.output, inputs.configuration(request))) {
-      const io::FileLock lock(request.output);
-      io::remove_remnants(request.output);
-      return true;
-    }
-    if (request.overwrite) return false;
-    throw ConfigError(fmt::format(
-        "{}: is of other checkpoints or settings; choose another output, or replace it by --force",
-        request.output.string()));
+  // The variant with the checkpoints it starts from, without the seeds of which there is none.
+  ExperimentVariant started(ExperimentVariant variant) {
+    std::optional<StartCheckpoint>& start = variant.experiment.start;
+    if (!start || start->run.empty()) return variant;
+    const detail::StartRun source = detail::start_run(document_, variant);
+    const ExperimentVariant& from = document_.variants[source.variant];
+    start->path = request_.output / document_.name / from.name / source.run / "seed-{seed}" /
+                  fmt::format("step-{:06d}.h5", from.experiment.num_steps);
+    std::erase_if(variant.experiment.seeds, [&](std::uint64_t seed) {
+      const bool is_there = std::any_of(runs_.begin(), runs_.end(), [&](const TrainedRun& run) {
+        return run.variant == from.name && run.run == source.run && run.seed == seed &&
+               !run.has_diverged;
+      });
+      if (!is_there) {
+        result_.warnings.push_back(
+            fmt::format("variant '{}' is not trained from seed {}: {}, where it starts, diverged",
+                        variant.name,
+                        seed,
+                        start->run));
+      }
+      return !is_there;
+    });
+    return variant;
   }
 
   const ReproductionRequest& request_;
@@ -235,13 +273,14 @@ ReproductionResult run_reproduction(const ReproductionRequest& request,
     std::size_t index = 0;
     for (const NamedExperiment& named : all) {
       Reproduction reproduction(request, named);
-      for (const ExperimentVariant& variant : named.document.variants) {
-        reproduction.work_off(variant, [&](const std::string& what, double fraction) {
-          return !progress || progress(what, index, count, fraction);
-        });
+      const PieceProgress piece = [&](const std::string& what, double fraction) {
+        return !progress || progress(what, std::min(index, count - 1), count, fraction);
+      };
+      for (const std::size_t place : named.document.training_order) {
+        reproduction.work_off(named.document.variants[place], piece);
         ++index;
       }
-      result.experiments.push_back(reproduction.draw());
+      result.experiments.push_back(reproduction.draw(piece));
       const ReproducedExperiment& done = result.experiments.back();
       result.is_conclusive = result.is_conclusive && done.diverged.empty() && done.warnings.empty();
     }
@@ -257,7 +296,7 @@ std::vector<PlannedExperiment> plan_reproduction(const ReproductionRequest& requ
     plan.about = summary_of(named.document);
     plan.num_variants = named.document.variants.size();
     for (const ExperimentVariant& variant : named.document.variants) {
-      const TrainingPlan training = plan_training(training_of(request, named, variant));
+      const TrainingPlan training = plan_training(training_of(request, named, startable(variant)));
       plan.num_runs += training.outcomes.size();
       plan.peak_memory_bytes = std::max(plan.peak_memory_bytes, training.peak_memory_bytes);
       plan.training_seconds += training.seconds;

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What a surface over a grid looks like, in numbers. Private to the experiments.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+namespace hesscope::detail {
+
+/// Numbers of f on a rectangular grid; NaN where there is none. Points with values that are not
+/// finite, themselves or among those they need, take no part.
+struct GridShape {
+  double minimum = std::numeric_limits<double>::quiet_NaN();
+  double maximum = std::numeric_limits<double>::quiet_NaN();
+  /// Share of the inner points at which the matrix of central second differences is positive
+  /// definite; on a line, the second difference positive.
+  double convex_share = std::numeric_limits<double>::quiet_NaN();
+  /// Inner points below all their neighbours, 8 or on a line 2.
+  std::int64_t num_minima = 0;
+  /// Root mean square of what the best quadratic polynomial leaves, over that of f minus its mean:
+  /// 0 for a paraboloid, 1 where no quadratic explains anything.
+  double roughness = std::numeric_limits<double>::quiet_NaN();
+};
+
+/// @param x, y    ascending, equidistant; one of them may be a single point.
+/// @param values  f(x_j, y_i) at [i * x.size() + j].
+GridShape grid_shape(std::span<const double> x,
+                     std::span<const double> y,
+                     std::span<const double> values);
+
+}  // namespace hesscope::detail
