@@ -109,6 +109,47 @@ TEST_F(NoisyImagesTest, PairsImagesOfTwoLabelsWithNoise) {
   test::expect_distribution(noise, test::normal_cdf);
 }
 
+// The pixel at the middle of the ink: white in a ring, inked in a stroke.
+TEST(NoisyImages, WithoutFilesAreRingsAndStrokes) {
+  const auto sampler = test::make_sampler("noisy-images",
+                                          {{"noise_std", 0.0},
+                                           {"layout", std::string("signal-noise")},
+                                           {"positive", std::int64_t{1}},
+                                           {"negative", std::int64_t{0}}},
+                                          {});
+  ASSERT_EQ(sampler->arrays()[0].shape, (std::vector<std::int64_t>{2, 28 * 28}));
+  std::vector<double> signs;
+  std::vector<double> record(static_cast<std::size_t>(sampler->record_size()));
+  for (std::uint64_t i = 0; i < 400; ++i) {
+    sampler->draw(1, Stream::kEvaluation, i, record);
+    double ink = 0;
+    double row = 0;
+    double col = 0;
+    for (int k = 0; k < 28 * 28; ++k) {
+      const double pixel = record[static_cast<std::size_t>(k)];
+      ASSERT_TRUE(pixel >= 0 && pixel <= 1);
+      ink += pixel;
+      row += pixel * (k / 28);
+      col += pixel * (k % 28);
+    }
+    ASSERT_GT(ink, 15);
+    const long middle = 28 * std::lround(row / ink) + std::lround(col / ink);
+    signs.push_back(record.back());
+    if (record.back() == 1) {
+      EXPECT_GT(record[static_cast<std::size_t>(middle)], 0.5) << i;
+    } else {
+      EXPECT_EQ(record.back(), -1);
+      EXPECT_EQ(record[static_cast<std::size_t>(middle)], 0) << i;
+    }
+  }
+  test::expect_mean(signs, 0, 1);
+  test::expect_refusal<ConfigError>(
+      [] {
+        test::make_sampler("noisy-images", {{"noise_std", 0.0}, {"labels", std::string("x")}}, {});
+      },
+      "does not take the key 'labels'");
+}
+
 TEST_F(NoisyImagesTest, RefusesDamagedFiles) {
   const std::string good = test::read_bytes(folder_ / "images");
   expect_input_error("", "is no IDX file");

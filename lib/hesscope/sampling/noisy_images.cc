@@ -7,6 +7,7 @@
 
 #include <hesscope/core/error.h>
 #include <hesscope/io/idx.h>
+#include <hesscope/sampling/drawn_digits.h>
 #include <hesscope/sampling/noisy_images.h>
 #include <hesscope/sampling/sampler_support.h>
 
@@ -95,6 +96,19 @@ void NoisyImages::draw(std::uint64_t seed,
   record.back() = label == options_.positive ? 1 : -1;
 }
 
+namespace {
+
+LabeledImages images_from(const Settings& settings, const std::filesystem::path& folder) {
+  constexpr std::int64_t kNumDrawn = 4096;
+  const bool has_files = settings.has("images");
+  detail::require_keys(
+      settings, {"labels"}, has_files, has_files ? "'images'" : "a data set without 'images'");
+  if (!has_files) return detail::drawn_digits(kNumDrawn);
+  return read_labeled_images(folder / settings.text("images"), folder / settings.text("labels"));
+}
+
+}  // namespace
+
 SamplerKind noisy_images_kind() {
   const auto label_key = [](const char* name, const char* meaning) {
     return SettingKey{.name = name,
@@ -107,8 +121,11 @@ SamplerKind noisy_images_kind() {
   return {
       .name = "noisy-images",
       .summary = "images of IDX files (as MNIST's), with noise",
-      .keys = {{.name = "images", .meaning = "IDX file of images, relative to this file"},
-               {.name = "labels", .meaning = "IDX file of their labels"},
+      .keys = {{.name = "images",
+                .meaning = "IDX file of images, relative to this file; without it, drawn rings (0) "
+                           "and strokes (1)",
+                .is_optional = true},
+               {.name = "labels", .meaning = "IDX file of their labels", .is_optional = true},
                {.name = "layout",
                 .meaning = "noise on every pixel, or an image and a noise patch as two tokens",
                 .choices = {"images", "signal-noise"},
@@ -129,8 +146,7 @@ SamplerKind noisy_images_kind() {
             NoisyImagesOptions options = {
                 .layout = is_pair ? Layout::kSignalNoise : Layout::kImages,
                 .noise_std = detail::non_negative_from(settings, "noise_std")};
-            LabeledImages images = read_labeled_images(folder / settings.text("images"),
-                                                       folder / settings.text("labels"));
+            LabeledImages images = images_from(settings, folder);
             if (is_pair) {
               options.positive = settings.integer("positive");
               options.negative = settings.integer("negative");
