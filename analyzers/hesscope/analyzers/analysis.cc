@@ -96,6 +96,8 @@ class Run {
             .method = request_.method, .seed = request_.seed, .progress = follow});
     point->set_adam_state(inputs_.adam_states[i]);
     point->set_fresh_samples(inputs_.problem.fresh_samples());
+    point->set_model_samples(
+        {.model = &inputs_.problem.model(), .samples = &inputs_.problem.samples()});
     find_trajectory(i);
     point->set_trajectory(trajectory_, i - first_of_trajectory_);
     return point;

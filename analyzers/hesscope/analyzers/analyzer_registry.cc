@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <hesscope/analyzers/alignment.h>
 #include <hesscope/analyzers/analyzer_registry.h>
 #include <hesscope/analyzers/attention_terms.h>
 #include <hesscope/analyzers/blocks.h>
@@ -40,6 +41,7 @@ std::span<const AnalyzerEntry> analyzer_registry() {
       noise_analyzer(),
       tangent_kernel_analyzer(),
       attention_terms_analyzer(),
+      alignment_analyzer(),
   };
   return entries;
 }

@@ -13,6 +13,7 @@
 #include <hesscope/core/status.h>
 #include <hesscope/objective/fresh_samples.h>
 #include <hesscope/objective/objective.h>
+#include <hesscope/objective/sample_table.h>
 #include <hesscope/problem/adam_state.h>
 #include <hesscope/spectra/extremes.h>
 #include <hesscope/spectra/operators.h>
@@ -35,6 +36,12 @@ inline constexpr Eigen::Index kLargestAssembled = 20000;
 struct WorkSeconds {
   double hessian = 0;
   double eigen = 0;
+};
+
+/// What an objective is made of, for analyzers that are about one kind of model.
+struct ModelSamples {
+  const Model* model = nullptr;
+  const SampleTable* samples = nullptr;  ///< one record a row
 };
 
 /// What analyzers may ask about one point of the landscape. Every quantity is computed when first
@@ -125,6 +132,12 @@ class PointAnalysis {
   /// `samples` must outlive this.
   void set_fresh_samples(const FreshSamples* samples) { fresh_samples_ = samples; }
 
+  /// The model behind the objective and its samples; nothing where it is no model's.
+  const std::optional<ModelSamples>& model_samples() const { return model_samples_; }
+
+  /// What they point to must outlive this.
+  void set_model_samples(const ModelSamples& samples) { model_samples_ = samples; }
+
   /// Gives back the memory of the Hessian and of the point before; both can be had again.
   void release();
 
@@ -141,6 +154,7 @@ class PointAnalysis {
   std::size_t index_ = 0;
   std::optional<AdamState> adam_state_;
   const FreshSamples* fresh_samples_ = nullptr;
+  std::optional<ModelSamples> model_samples_;
   std::optional<Objective::ValueAndGradient> value_and_gradient_;
   std::optional<Eigen::MatrixXd> hessian_;
   std::optional<Status> hessian_status_;

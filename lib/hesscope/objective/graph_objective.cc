@@ -169,6 +169,8 @@ const Executor& GraphObjective::executor() const { return impl_->executor; }
 
 Eigen::Index GraphObjective::num_parameters() const { return impl_->model.num_parameters(); }
 
+const SampleTable& GraphObjective::samples() const { return impl_->samples; }
+
 Eigen::Index GraphObjective::num_samples() const { return impl_->samples.rows(); }
 
 std::span<const ParameterBlock> GraphObjective::parameter_blocks() const {

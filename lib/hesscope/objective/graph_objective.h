@@ -67,6 +67,9 @@ class GraphObjective final : public Objective {
 
   const Model& model() const;
 
+  /// Records of its own samples.
+  const SampleTable& samples() const;
+
   /// The threads it computes on, for those who call it many times at once: from bodies of its
   /// for_each() calls share the threads.
   const Executor& executor() const;

@@ -51,6 +51,9 @@ class Problem {
 
   const Objective& objective() const { return *objective_; }
 
+  /// The data, as records of the model.
+  const SampleTable& samples() const { return objective_->samples(); }
+
   /// SHA-256 of the data file; of data that are drawn, that of the records as the model sees them,
   /// one after the other, in 64-bit floats, low bytes first.
   const std::string& data_sha256() const { return data_sha256_; }
