@@ -147,7 +147,7 @@ class Trajectories(Trained):
         for name in rules:
             theta = self.parameters(f"out/{name}/seed-0/step-000000.h5")
             with h5py.File(self.folder / f"out/{name}/seed-0/history.h5") as file:
-                history = {key: file[key][()] for key in ("step", "loss", "gradient_norm", "batch_loss",
+                history = {key: file[key][()] for key in ("step", "loss", "gradient_norm", "batch_loss", "training_loss",
                                                              "trained_gradient_norm")}
             np.testing.assert_array_equal(history["step"], range(0, 25, 4))
             rule = Rule(theta.size)
@@ -157,6 +157,7 @@ class Trajectories(Trained):
                 loss = losses(unpacked(theta), z, target).mean()
                 if t % 4 == 0:
                     np.testing.assert_allclose(history["loss"][t // 4], loss, rtol=1e-11)
+                    np.testing.assert_allclose(history["training_loss"][t // 4], loss, rtol=1e-11)
                     np.testing.assert_allclose(history["gradient_norm"][t // 4], np.linalg.norm(g), rtol=1e-10)
                     np.testing.assert_allclose(history["trained_gradient_norm"][t // 4],
                                                np.linalg.norm(g * trained), rtol=1e-10)
@@ -292,11 +293,12 @@ class Files(Trained):
         with xarray.open_dataset(self.folder / "out/adam/seed-8/history.h5", engine="netcdf4") as history:
             steps = [*range(0, 60, 7), 60]
             np.testing.assert_array_equal(history.step, steps)
-            self.assertEqual(set(history.data_vars), {f"{name}{status}" for status in ("", "_status") for name in
-                                                      ("loss", "gradient_norm", "batch_loss", "seconds")})
+            names = ("loss", "gradient_norm", "batch_loss", "training_loss", "seconds")
+            self.assertEqual(set(history.data_vars), {name + status for status in ("", "_status") for name in names})
             for variable in history.data_vars.values():
                 self.assertTrue(variable.attrs["long_name"] and variable.attrs["definition"])
             np.testing.assert_array_equal(history.batch_loss_status, [1] + [0] * 9)
+            np.testing.assert_array_equal(history.training_loss_status, [1] * 10)  # batches are fresh
             np.testing.assert_array_equal(history.seconds_status, [1] * 10)
             self.assertEqual(history.attrs["seed"], 8)
             loss = history.loss.values

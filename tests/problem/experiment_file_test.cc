@@ -62,6 +62,7 @@ TEST_F(ExperimentFileTest, ReadsTheLeast) {
   EXPECT_EQ(e.batch, 4);
   EXPECT_THAT(e.seeds, ElementsAre(0U));
   EXPECT_THAT(e.trained, ElementsAre("*"));
+  EXPECT_TRUE(e.history_steps.empty() && e.monitors.empty());
   EXPECT_FALSE(e.clip_norm.has_value());
   EXPECT_EQ(e.history_every, 50);
   EXPECT_EQ(e.checkpoint_every, 0);
@@ -94,7 +95,8 @@ TEST_F(ExperimentFileTest, ReadsAllThereIs) {
             "[initialization.blocks.\"layers.*\"]\ndistribution = \"constant\"\nvalue = 1\n"
             "[initialization.blocks.\"*.P\"]\ndistribution = \"uniform\"\nlow = -1\nhigh = 1\n" +
             "[training]\nsteps = 5\nseeds = [4, 2]\nclip_norm = 1\nclip_fraction = 0.5\n"
-            "checkpoint_every = 2\nhistory_every = 3\ntrained = [\"*.P\", \"layers.1.Q\"]\n" +
+            "checkpoint_every = 2\nhistory_every = 3\ntrained = [\"*.P\", \"layers.1.Q\"]\n"
+            "history_steps = [4, 1, 4]\nmonitors = [\"hessian\"]\n" +
             kRun + "[[run]]\nname = \"b\"\nrule = \"adamw\"\nlearning_rate = 1\nbeta2 = 0.5\n" +
             "[[measure]]\nanything = [[1], [\"x\"]]\n[[figure]]\nat = 2024-01-01\n");
   EXPECT_EQ(e.about.text("title"), "t");
@@ -111,6 +113,8 @@ TEST_F(ExperimentFileTest, ReadsAllThereIs) {
   EXPECT_EQ(e.checkpoint_every, 2);
   EXPECT_EQ(e.history_every, 3);
   EXPECT_THAT(e.trained, ElementsAre("*.P", "layers.1.Q"));
+  EXPECT_THAT(e.history_steps, ElementsAre(1, 4));
+  EXPECT_THAT(e.monitors, ElementsAre("hessian"));
   ASSERT_EQ(e.initialization.patterns.size(), 2U);  // in the file's order
   EXPECT_EQ(e.initialization.patterns[0].first, "layers.*");
   EXPECT_EQ(e.initialization.patterns[0].second.settings.real("value"), 1);
@@ -205,6 +209,10 @@ TEST_F(ExperimentFileTest, RefusesWhatCannotBe) {
   expect_error(with_training("seeds = [-1]\n"), 14, {"whole numbers from 0 on"});
   expect_error(with_training("seeds = 3\n"), 14, {"'seeds' must be a list"});
   expect_error(with_training("trained = \"*\"\n"), 14, {"'trained' must be a list"});
+  expect_error(with_training("monitors = \"hessian\"\n"), 14, {"'monitors' must be a list"});
+  expect_error(with_training("monitors = [1]\n"), 14, {"'monitors' must hold text"});
+  expect_error(with_training("history_steps = [1, -1]\n"), 14, {"whole numbers from 0 on"});
+  expect_error(with_training("history_steps = 3\n"), 14, {"'history_steps' must be a list"});
   expect_error(with_training("clip_norm = 0\n"), 14, {"'clip_norm' must be above 0, got 0"});
   expect_error(with_training("clip_norm = nan\n"), 14, {"'clip_norm' must be above 0, got nan"});
   expect_error(with_training("clip_fraction = 1.0\n"), 14, {"'clip_fraction' must be in [0, 1)"});

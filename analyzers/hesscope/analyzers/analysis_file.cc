@@ -6,6 +6,22 @@
 
 namespace hesscope::detail {
 
+void define_dimensions(io::ResultFile& file,
+                       const std::string& group,
+                       const std::vector<Analyzer::Dimension>& dimensions) {
+  for (const Analyzer::Dimension& dimension : dimensions) {
+    file.define_dimension(group, dimension.name, static_cast<std::uint64_t>(dimension.size));
+    if (dimension.labels.empty()) continue;
+    file.define_variable(group,
+                         {.name = dimension.name,
+                          .type = io::VariableType::kText,
+                          .dimensions = {dimension.name},
+                          .long_name = "names along the dimension " + dimension.name,
+                          .definition = "as the analyzer names them"});
+    file.write(group, dimension.name, std::span<const std::string>(dimension.labels));
+  }
+}
+
 AnalysisFile::AnalysisFile(const AnalysisRequest& request,
                            const Problem& problem,
                            const io::RunConfiguration& configuration)
@@ -21,18 +37,7 @@ AnalysisFile::AnalysisFile(const AnalysisRequest& request,
 void AnalysisFile::add_group(const std::string& group,
                              const Analyzer& analyzer,
                              const Objective& objective) {
-  io::ResultFile& file = root_.file();
-  for (const Analyzer::Dimension& dimension : analyzer.dimensions(objective)) {
-    file.define_dimension(group, dimension.name, static_cast<std::uint64_t>(dimension.size));
-    if (dimension.labels.empty()) continue;
-    file.define_variable(group,
-                         {.name = dimension.name,
-                          .type = io::VariableType::kText,
-                          .dimensions = {dimension.name},
-                          .long_name = "names along the dimension " + dimension.name,
-                          .definition = "as the analyzer names them"});
-    file.write(group, dimension.name, std::span<const std::string>(dimension.labels));
-  }
+  define_dimensions(root_.file(), group, analyzer.dimensions(objective));
   for (const Quantity& quantity : analyzer.quantities()) root_.define(group, quantity);
   for (const Quantity& quantity : analyzer.run_quantities()) root_.define_of_run(group, quantity);
 }

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include <hesscope/analyzers/analysis.h>
 #include <hesscope/analyzers/analyzer.h>
@@ -13,6 +14,11 @@
 #include <hesscope/problem/problem.h>
 
 namespace hesscope::detail {
+
+/// Declares the dimensions of an analyzer's group, with what lies along them.
+void define_dimensions(io::ResultFile& file,
+                       const std::string& group,
+                       const std::vector<Analyzer::Dimension>& dimensions);
 
 /// A result file with one slice per checkpoint: root variables, then a group per analyzer.
 class AnalysisFile {

@@ -186,21 +186,22 @@ void ResultRoot::name_checkpoint(std::size_t index,
 }
 
 void ResultRoot::write_record(std::size_t index, const std::string& group, const Record& record) {
-  write_entries(group, record, index);
+  write_entries(file_, group, record, index);
 }
 
 void ResultRoot::write_run_record(const std::string& group, const Record& record) {
-  write_entries(group, record, std::nullopt);
+  write_entries(file_, group, record, std::nullopt);
 }
 
-void ResultRoot::write_entries(const std::string& group,
-                               const Record& record,
-                               const std::optional<std::size_t>& index) {
+void write_entries(io::ResultFile& file,
+                   const std::string& group,
+                   const Record& record,
+                   std::optional<std::size_t> index) {
   const auto write = [&](const std::string& name, const auto values) {
     if (index) {
-      file_.write_slice(group, name, *index, values);
+      file.write_slice(group, name, *index, values);
     } else {
-      file_.write(group, name, values);
+      file.write(group, name, values);
     }
   };
   const auto write_status = [&](const std::string& name, Status status) {

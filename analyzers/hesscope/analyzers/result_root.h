@@ -47,6 +47,13 @@ void define_quantity(io::ResultFile& file,
                      const std::vector<std::string>& dimensions,
                      const std::vector<std::string>& status_dimensions);
 
+/// Writes what a record holds of quantities so declared: at `index` along their first dimension, or
+/// all there is of them.
+void write_entries(io::ResultFile& file,
+                   const std::string& group,
+                   const Record& record,
+                   std::optional<std::size_t> index);
+
 /// A result file with the root that every result has: attributes, parameter tensors, and variables
 /// along the dimension `checkpoint`.
 class ResultRoot {
@@ -79,10 +86,6 @@ class ResultRoot {
   void commit() { file_.commit(); }
 
  private:
-  void write_entries(const std::string& group,
-                     const Record& record,
-                     const std::optional<std::size_t>& index);
-
   io::ResultFile file_;
 };
 

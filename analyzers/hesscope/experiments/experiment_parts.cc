@@ -93,37 +93,6 @@ PublishedValue published_from(const TomlTable& table, const ExperimentFigure& fi
 
 }  // namespace
 
-std::vector<std::string> text_list(const TomlTable& table, const std::string& key) {
-  std::vector<std::string> texts;
-  const auto found = table.lists.find(key);
-  if (found == table.lists.end()) {
-    if (!table.locations.contains(key)) return texts;
-    refuse(table.place(key), fmt::format("'{}' must be a list of text", key));
-  }
-  for (const SettingValue& value : found->second) {
-    const auto* text = std::get_if<std::string>(&value);
-    if (text == nullptr) refuse(table.place(key), fmt::format("'{}' must hold text", key));
-    texts.push_back(*text);
-  }
-  return texts;
-}
-
-std::vector<std::int64_t> number_list(const TomlTable& table, const std::string& key) {
-  std::vector<std::int64_t> numbers;
-  const auto found = table.lists.find(key);
-  const std::string expected = fmt::format("'{}' must be a list of whole numbers from 0 on", key);
-  if (found == table.lists.end()) {
-    if (!table.locations.contains(key)) return numbers;
-    refuse(table.place(key), expected);
-  }
-  for (const SettingValue& value : found->second) {
-    const auto* number = std::get_if<std::int64_t>(&value);
-    if (number == nullptr || *number < 0) refuse(table.place(key), expected);
-    numbers.push_back(*number);
-  }
-  return numbers;
-}
-
 void require_known(const std::vector<std::string>& names,
                    const std::vector<std::string>& known,
                    const std::string& what,

@@ -12,12 +12,6 @@
 
 namespace hesscope::detail {
 
-/// A list of text; empty where it is not there. @throws ConfigError.
-std::vector<std::string> text_list(const TomlTable& table, const std::string& key);
-
-/// A list of whole numbers from 0 on; empty where it is not there. @throws ConfigError.
-std::vector<std::int64_t> number_list(const TomlTable& table, const std::string& key);
-
 /// @throws ConfigError unless each is among `known`; `what` they are: "variant".
 void require_known(const std::vector<std::string>& names,
                    const std::vector<std::string>& known,

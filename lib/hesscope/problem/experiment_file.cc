@@ -199,19 +199,16 @@ std::vector<std::uint64_t> seeds_from(const TomlTable& training) {
 }
 
 std::vector<std::string> trained_from(const TomlTable& training) {
-  const auto found = training.lists.find("trained");
-  if (found == training.lists.end()) {
-    if (!training.locations.contains("trained")) return {"*"};
-    refuse(training.place("trained"), "'trained' must be a list of patterns");
-  }
-  std::vector<std::string> patterns;
-  for (const SettingValue& value : found->second) {
-    const auto* pattern = std::get_if<std::string>(&value);
-    if (pattern == nullptr) refuse(training.place("trained"), "'trained' must hold strings");
-    patterns.push_back(*pattern);
-  }
+  if (!training.locations.contains("trained")) return {"*"};
+  std::vector<std::string> patterns = detail::text_list(training, "trained");
   if (patterns.empty()) refuse(training.place("trained"), "'trained' names no parameter");
   return patterns;
+}
+
+std::vector<std::int64_t> history_steps_from(const TomlTable& training) {
+  const std::vector<std::int64_t> steps = detail::number_list(training, "history_steps");
+  const std::set<std::int64_t> sorted(steps.begin(), steps.end());
+  return {sorted.begin(), sorted.end()};
 }
 
 void read_training(const TomlTable& table, ExperimentFile& experiment) {
@@ -226,7 +223,8 @@ void read_training(const TomlTable& table, ExperimentFile& experiment) {
        .fallback = SettingValue(1e30)},
       integer_key("checkpoint_every", "steps from checkpoint to checkpoint", 0, 0),
       integer_key("history_every", "steps from one look at the loss to the next", 0, 50)};
-  const Settings training = detail::checked(table, keys, "[training]", {"seeds", "trained"});
+  const Settings training =
+      detail::checked(table, keys, "[training]", {"seeds", "trained", "history_steps", "monitors"});
   experiment.num_steps = training.integer("steps");
   experiment.batch = training.integer("batch");
   experiment.checkpoint_every = training.integer("checkpoint_every");
@@ -240,6 +238,9 @@ void read_training(const TomlTable& table, ExperimentFile& experiment) {
   experiment.seeds = seeds_from(table);
   experiment.trained = trained_from(table);
   experiment.trained_location = table.place("trained");
+  experiment.history_steps = history_steps_from(table);
+  experiment.monitors = detail::text_list(table, "monitors");
+  experiment.monitors_location = table.place("monitors");
 }
 
 }  // namespace

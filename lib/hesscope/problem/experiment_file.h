@@ -51,7 +51,8 @@ struct ExperimentRun {
 ///                       over these, from_checkpoint = PATH, or from = VARIANT/RUN of a
 ///                       reproduction
 ///   [training]          steps, batch, seeds, clip_norm, clip_fraction, loss_limit (1e30),
-///                       checkpoint_every, history_every, trained
+///                       checkpoint_every, history_every, history_steps (further ones), trained,
+///                       monitors (analyzers at each row of the history)
 ///   [[run]]             name, rule and its keys, learning_rate (or learning_rates)
 ///
 /// [experiment] has name, title, source and note. What else a reproduction is told ([[variant]],
@@ -72,10 +73,13 @@ struct ExperimentFile {
   std::vector<std::uint64_t> seeds;
   std::optional<double> clip_norm;
   std::optional<double> clip_fraction;
-  double loss_limit = 0;              ///< batch losses above it count as divergence
-  std::int64_t checkpoint_every = 0;  ///< steps; 0 = only the first and the last
-  std::int64_t history_every = 0;     ///< the same
-  std::vector<std::string> trained;   ///< patterns of parameter names
+  double loss_limit = 0;                    ///< batch losses above it count as divergence
+  std::int64_t checkpoint_every = 0;        ///< steps; 0 = only the first and the last
+  std::int64_t history_every = 0;           ///< the same
+  std::vector<std::int64_t> history_steps;  ///< further steps, ascending
+  std::vector<std::string> monitors;        ///< names of analyzers, as the file has them
+  std::string monitors_location;
+  std::vector<std::string> trained;  ///< patterns of parameter names
   std::string trained_location;
   std::vector<ExperimentRun> runs;
 

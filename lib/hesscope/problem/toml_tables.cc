@@ -158,6 +158,42 @@ Settings checked(const TomlTable& table,
   return Settings::checked(values, keys, context, table.locations);
 }
 
+std::vector<std::string> text_list(const TomlTable& table, const std::string& key) {
+  std::vector<std::string> texts;
+  const auto found = table.lists.find(key);
+  if (found == table.lists.end()) {
+    if (!table.locations.contains(key)) return texts;
+    throw ConfigError(fmt::format("{}: '{}' must be a list of text", table.place(key), key));
+  }
+  for (const SettingValue& value : found->second) {
+    const auto* text = std::get_if<std::string>(&value);
+    if (text == nullptr) {
+      throw ConfigError(fmt::format("{}: '{}' must hold text", table.place(key), key));
+    }
+    texts.push_back(*text);
+  }
+  return texts;
+}
+
+std::vector<std::int64_t> number_list(const TomlTable& table, const std::string& key) {
+  std::vector<std::int64_t> numbers;
+  const auto found = table.lists.find(key);
+  const bool is_list = found != table.lists.end();
+  if (!is_list && !table.locations.contains(key)) return numbers;
+  const auto is_fine = [](const SettingValue& value) {
+    const auto* number = std::get_if<std::int64_t>(&value);
+    return number != nullptr && *number >= 0;
+  };
+  if (!is_list || !std::all_of(found->second.begin(), found->second.end(), is_fine)) {
+    throw ConfigError(
+        fmt::format("{}: '{}' must be a list of whole numbers from 0 on", table.place(key), key));
+  }
+  for (const SettingValue& value : found->second) {
+    numbers.push_back(std::get<std::int64_t>(value));
+  }
+  return numbers;
+}
+
 std::string toml_text(const SettingValue& value) {
   std::ostringstream out;
   if (const auto* boolean = std::get_if<bool>(&value)) return *boolean ? "true" : "false";

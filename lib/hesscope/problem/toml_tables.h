@@ -3,6 +3,7 @@
 // Configuration files as plain values, each with its place for messages. Private to the module.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <span>
@@ -53,6 +54,12 @@ Settings checked(const TomlTable& table,
                  std::span<const SettingKey> keys,
                  const std::string& context,
                  const std::vector<std::string>& other_keys = {});
+
+/// A list of text; empty where it is not there. @throws ConfigError.
+std::vector<std::string> text_list(const TomlTable& table, const std::string& key);
+
+/// A list of whole numbers from 0 on; empty where it is not there. @throws ConfigError.
+std::vector<std::int64_t> number_list(const TomlTable& table, const std::string& key);
 
 /// A value as TOML has it.
 std::string toml_text(const SettingValue& value);

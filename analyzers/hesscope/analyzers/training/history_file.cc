@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include <hesscope/analyzers/record.h>
+#include <hesscope/analyzers/analysis_file.h>
 #include <hesscope/analyzers/result_root.h>
 #include <hesscope/analyzers/training/history_file.h>
 #include <hesscope/core/error.h>
@@ -49,6 +49,12 @@ std::vector<Column> columns(const History& history) {
                       "before that update"},
        &HistoryRow::batch_loss,
        false},
+      {{.name = "training_loss",
+        .long_name = "mean loss over the training set",
+        .definition = "mean over the samples that every update is made from, after as many updates "
+                      "as step says; not computed where a batch is not all of them"},
+       &HistoryRow::training_loss,
+       false},
       {{.name = "seconds",
         .long_name = "wall time of training",
         .definition = "time spent on this run since its first step, looks at the loss included",
@@ -90,6 +96,16 @@ void write_column(io::ResultFile& file, const Column& column, const std::vector<
   file.write("", status_name(column.quantity.name), statuses);
 }
 
+// With a row for each of the history.
+void define_group(io::ResultFile& file, const Monitor& monitor, const Objective& objective) {
+  define_dimensions(file, monitor.name, monitor.analyzer->dimensions(objective));
+  for (const Quantity& quantity : monitor.analyzer->quantities()) {
+    std::vector<std::string> dimensions = {kStep};
+    dimensions.insert(dimensions.end(), quantity.dimensions.begin(), quantity.dimensions.end());
+    define_quantity(file, monitor.name, quantity, dimensions, {kStep});
+  }
+}
+
 }  // namespace
 
 std::vector<double> HistoryRow::numbers() const {
@@ -97,6 +113,7 @@ std::vector<double> HistoryRow::numbers() const {
           loss,
           gradient_norm,
           batch_loss,
+          training_loss,
           accuracy,
           trained_gradient_norm,
           seconds};
@@ -111,7 +128,8 @@ std::vector<HistoryRow> HistoryRow::from_numbers(std::span<const double> numbers
                     numbers[i + 3],
                     numbers[i + 4],
                     numbers[i + 5],
-                    numbers[i + 6]});
+                    numbers[i + 6],
+                    numbers[i + 7]});
   }
   return rows;
 }
@@ -147,7 +165,19 @@ void write_history(const std::filesystem::path& path, bool overwrite, const Hist
   std::vector<std::int64_t> steps;
   for (const HistoryRow& row : history.rows) steps.push_back(row.step);
   file.write("", kStep, steps);
+  if (!history.monitors.empty()) {
+    file.define_dimension(
+        "", "parameter", static_cast<std::uint64_t>(history.monitored->num_parameters()));
+  }
+  for (const Monitor& monitor : history.monitors) {
+    define_group(file, monitor, *history.monitored);
+  }
   for (const Column& column : columns(history)) write_column(file, column, history.rows);
+  for (std::size_t m = 0; m < history.monitors.size(); ++m) {
+    for (std::size_t row = 0; row < history.rows.size(); ++row) {
+      write_entries(file, history.monitors[m].name, history.records[m][row], row);
+    }
+  }
   file.commit();
 }
 
@@ -159,8 +189,9 @@ FinishedHistory read_history(const std::filesystem::path& path) {
                 last("loss"),
                 last("gradient_norm"),
                 last("batch_loss"),
-                kNaN,
-                kNaN,
+                 last("training_loss"),
+                 kNaN,
+                 kNaN,
                 last("seconds")};
   const auto* diverged = std::get_if<std::int8_t>(file.find_attribute("", kDiverged));
   found.has_diverged = diverged != nullptr && *diverged == 1;

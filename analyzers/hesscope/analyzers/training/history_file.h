@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include <hesscope/analyzers/record.h>
+#include <hesscope/analyzers/training/training_setup.h>
 #include <hesscope/io/unit_folder.h>
 #include <hesscope/problem/experiment_file.h>
 
@@ -16,12 +18,13 @@ namespace hesscope::detail {
 
 /// A row of the history, as the log of a run under way holds it: NaN where there is no value.
 struct HistoryRow {
-  static constexpr std::size_t kSize = 7;
+  static constexpr std::size_t kSize = 8;
 
   std::int64_t step = 0;
   double loss = 0;                   ///< on the evaluation samples
   double gradient_norm = 0;          ///< the same
   double batch_loss = 0;             ///< of the step before
+  double training_loss = 0;          ///< over the training set, where every batch is all of it
   double accuracy = 0;               ///< on the evaluation samples, of a classifier
   double trained_gradient_norm = 0;  ///< of what is trained, where that is not all
   double seconds = 0;                ///< wall time of all steps before
@@ -40,6 +43,9 @@ struct History {
   std::vector<HistoryRow> rows;
   bool has_diverged;
   bool has_accuracy;  ///< whether the model classifies
+  const std::vector<Monitor>& monitors;
+  const Objective* monitored;                ///< what they looked at; null without monitors
+  std::vector<std::vector<Record>> records;  ///< of each monitor, by rows
 };
 
 /// @throws OutputError.

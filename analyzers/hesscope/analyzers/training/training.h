@@ -65,7 +65,9 @@ using TrainingProgress = std::function<bool(double fraction)>;
 /// Trains every run from every seed. With one run and one seed OUTPUT holds, and with several each
 /// OUTPUT/RUN/seed-K,
 ///   step-000250.h5   checkpoints: the parameters by name, and optimizer.* after the first step
-///   history.h5       loss and norm of the gradient on the evaluation samples, loss of batches
+///   history.h5       loss and norm of the gradient on the evaluation samples, loss of batches and
+///                    of the training set, and a group for each monitor: what an analyzer says of
+///                    the training set at every row
 ///   problem.toml     the problem on the evaluation samples, for run_analysis() and run_landscape()
 /// each of them whole or not there at all.
 ///

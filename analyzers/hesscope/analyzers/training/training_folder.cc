@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <fstream>
@@ -12,6 +13,7 @@
 #include <fmt/format.h>
 
 #include <hesscope/analyzers/checkpoints.h>
+#include <hesscope/analyzers/point_analysis.h>
 #include <hesscope/analyzers/training/training_folder.h>
 #include <hesscope/core/error.h>
 #include <hesscope/io/atomic_file.h>
@@ -45,6 +47,11 @@ std::vector<fs::path> checkpoints_in(const fs::path& folder) {
     if (name.starts_with("step-") && name.ends_with(".h5")) found.push_back(entry->path());
   }
   return found;
+}
+
+// What a monitor saw at a row of the history.
+std::string unit_name(const Monitor& monitor, std::int64_t step) {
+  return fmt::format("{:06}-{}", step, monitor.name);
 }
 
 // What killed writers of checkpoints and problems left.
@@ -177,18 +184,40 @@ bool TrainingFolder::is_due(std::int64_t step, std::int64_t every) const {
   return step == 0 || step == setup_->experiment().num_steps || (every > 0 && step % every == 0);
 }
 
+bool TrainingFolder::is_row_due(std::int64_t step) const {
+  const std::vector<std::int64_t>& listed = setup_->experiment().history_steps;
+  return is_due(step, setup_->experiment().history_every) ||
+         std::binary_search(listed.begin(), listed.end(), step);
+}
+
 std::size_t TrainingFolder::rows_before(std::int64_t step) const {
-  const std::int64_t every = setup_->experiment().history_every;
+  const ExperimentFile& experiment = setup_->experiment();
+  const std::int64_t every = experiment.history_every;
   const std::int64_t count =
       every > 0 ? (step + every - 1) / every : std::min<std::int64_t>(step, 1);
-  return static_cast<std::size_t>(count);
+  const auto is_another = [&](std::int64_t listed) {
+    return listed < step && !is_due(listed, every);
+  };
+  const auto others =
+      std::count_if(experiment.history_steps.begin(), experiment.history_steps.end(), is_another);
+  return static_cast<std::size_t>(count + others);
+}
+
+bool TrainingFolder::are_monitored(std::span<const HistoryRow> rows) const {
+  for (const Monitor& monitor : setup_->monitors()) {
+    for (const HistoryRow& row : rows) {
+      if (!units_->find(unit_name(monitor, row.step))) return false;
+    }
+  }
+  return true;
 }
 
 bool TrainingFolder::restore(TrainingRun& run, Journal& journal) {
-  const std::size_t num_rows = journal.rows.rows().size() / HistoryRow::kSize;
+  const std::vector<HistoryRow> rows = HistoryRow::from_numbers(journal.rows.rows());
   for (const std::vector<double>& packed : journal.states.states()) {
     const std::span<const double> state = std::span(packed).first(packed.size() - 1);
-    if (rows_before(static_cast<std::int64_t>(state[0])) > num_rows) continue;
+    const std::size_t num_rows = rows_before(static_cast<std::int64_t>(state[0]));
+    if (num_rows > rows.size() || !are_monitored(std::span(rows).first(num_rows))) continue;
     run.restore(state);
     journal.seconds = packed.back();
     journal.rows.truncate(rows_before(run.num_steps()));
@@ -197,12 +226,15 @@ bool TrainingFolder::restore(TrainingRun& run, Journal& journal) {
   return false;
 }
 
-HistoryRow TrainingFolder::look(const TrainingRun& run, double seconds) const {
+HistoryRow TrainingFolder::look(const TrainingRun& run, BatchLoss& losses, double seconds) const {
   const GraphObjective& objective = setup_->objective();
   const auto [loss, gradient] =
       objective.value_and_gradient(run.parameters(), objective.all_samples());
   const double accuracy = objective.has_accuracy()
                               ? objective.accuracy(run.parameters(), objective.all_samples())
+                              : std::numeric_limits<double>::quiet_NaN();
+  const double training_loss =
+      setup_->is_full_batch() ? losses.value_and_gradient(run.parameters(), run.num_steps()).value
                               : std::numeric_limits<double>::quiet_NaN();
   double squares = 0;  // of what is trained
   const auto blocks = objective.parameter_blocks();
@@ -214,9 +246,18 @@ HistoryRow TrainingFolder::look(const TrainingRun& run, double seconds) const {
           loss,
           gradient.norm(),
           run.batch_loss(),
+          training_loss,
           accuracy,
           std::sqrt(squares),
           seconds};
+}
+
+void TrainingFolder::monitor(const TrainingRun& run, const GraphObjective& objective) const {
+  PointAnalysis point(objective, run.parameters(), {.seed = outcome_.seed});
+  point.set_model_samples({.model = &objective.model(), .samples = &objective.samples()});
+  for (const Monitor& each : setup_->monitors()) {
+    units_->keep(unit_name(each, run.num_steps()), each.analyzer->analyze(point));
+  }
 }
 
 void TrainingFolder::write_checkpoint(const TrainingRun& run) const {
@@ -243,6 +284,8 @@ bool TrainingFolder::train(const std::function<bool(std::int64_t)>& tick) {
   const ExperimentFile& experiment = setup_->experiment();
   const std::unique_ptr<BatchLoss> losses = setup_->losses(outcome_.seed);
   TrainingRun run = setup_->make_run(*run_, start_, *losses);
+  const std::unique_ptr<GraphObjective> monitored =
+      setup_->monitors().empty() ? nullptr : setup_->monitored(outcome_.seed);
   Journal journal(*units_, run.state().size());
   if (!restore(run, journal)) {
     remove_checkpoints();
@@ -260,7 +303,8 @@ bool TrainingFolder::train(const std::function<bool(std::int64_t)>& tick) {
   };
   std::int64_t last_row = -1;
   const auto append_row = [&] {
-    journal.rows.append(look(run, seconds_so_far()).numbers());
+    if (monitored != nullptr) monitor(run, *monitored);
+    journal.rows.append(look(run, *losses, seconds_so_far()).numbers());
     last_row = run.num_steps();
   };
   std::int64_t last_checkpoint = -1;
@@ -274,7 +318,7 @@ bool TrainingFolder::train(const std::function<bool(std::int64_t)>& tick) {
   Clock::time_point kept = mark;  // when the state was, and what that took
   Clock::duration cost{0};
   while (true) {
-    if (is_due(run.num_steps(), experiment.history_every)) append_row();
+    if (is_row_due(run.num_steps())) append_row();
     if (is_due(run.num_steps(), experiment.checkpoint_every)) keep_checkpoint();
     if (run.num_steps() == experiment.num_steps || run.step() != Status::kOk) break;
     const bool goes_on = tick(1);
@@ -290,12 +334,21 @@ bool TrainingFolder::train(const std::function<bool(std::int64_t)>& tick) {
   }
   if (last_row != run.num_steps()) append_row();
   if (last_checkpoint != run.num_steps() && !run.has_diverged()) keep_checkpoint();
-  finish(run, journal);
+  finish(run, monitored.get(), journal);
   return true;
 }
 
-void TrainingFolder::finish(const TrainingRun& run, Journal& journal) {
+void TrainingFolder::finish(const TrainingRun& run,
+                            const GraphObjective* monitored,
+                            Journal& journal) {
   const std::vector<HistoryRow> rows = HistoryRow::from_numbers(journal.rows.rows());
+  std::vector<std::vector<Record>> records;
+  for (const Monitor& each : setup_->monitors()) {
+    records.emplace_back();
+    for (const HistoryRow& row : rows) {
+      records.back().push_back(units_->read(unit_name(each, row.step)));
+    }
+  }
   {
     const std::lock_guard lock(hdf5_mutex());
     write_history(history_path(),
@@ -308,7 +361,10 @@ void TrainingFolder::finish(const TrainingRun& run, Journal& journal) {
                    .configuration = setup_->configuration(*run_, outcome_.seed),
                    .rows = rows,
                    .has_diverged = run.has_diverged(),
-                   .has_accuracy = setup_->objective().has_accuracy()});
+                   .has_accuracy = setup_->objective().has_accuracy(),
+                   .monitors = setup_->monitors(),
+                   .monitored = monitored,
+                   .records = std::move(records)});
   }
   units_->finish();
   outcome_.num_steps = run.num_steps();

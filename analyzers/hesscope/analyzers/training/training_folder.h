@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 
 #include <Eigen/Core>
@@ -52,11 +53,14 @@ class TrainingFolder {
   void write_problem(bool overwrite) const;
   void remove_checkpoints() const;
   void write_checkpoint(const TrainingRun& run) const;
-  HistoryRow look(const TrainingRun& run, double seconds) const;
+  HistoryRow look(const TrainingRun& run, BatchLoss& losses, double seconds) const;
+  void monitor(const TrainingRun& run, const GraphObjective& objective) const;
   bool is_due(std::int64_t step, std::int64_t every) const;
+  bool is_row_due(std::int64_t step) const;
   std::size_t rows_before(std::int64_t step) const;
+  bool are_monitored(std::span<const HistoryRow> rows) const;
   bool restore(TrainingRun& run, Journal& journal);
-  void finish(const TrainingRun& run, Journal& journal);
+  void finish(const TrainingRun& run, const GraphObjective* monitored, Journal& journal);
 
   const TrainingSetup* setup_;
   const ExperimentRun* run_;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <optional>
 #include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <hesscope/analyzers/analyzer_registry.h>
 #include <hesscope/analyzers/checkpoint_inputs.h>
 #include <hesscope/analyzers/training/training_setup.h>
 #include <hesscope/core/error.h>
@@ -108,10 +110,25 @@ std::string text_of(const InitialDistribution& distribution) {
   return text;
 }
 
+std::vector<Monitor> monitors_named(const std::vector<std::string>& names) {
+  std::vector<Monitor> monitors;
+  for (const std::string& name : names) {
+    const AnalyzerEntry& entry = find_analyzer(name);
+    const auto is_same = [&](const Monitor& other) { return other.name == name; };
+    if (std::any_of(monitors.begin(), monitors.end(), is_same)) {
+      throw ConfigError(fmt::format("'monitors' names '{}' twice", name));
+    }
+    monitors.push_back({name, entry.create(Settings::checked({}, entry.options, name))});
+  }
+  return monitors;
+}
+
 }  // namespace
 
 TrainingSetup::TrainingSetup(ExperimentFile experiment, int num_threads)
     : experiment_(std::move(experiment)) {
+  monitors_ =
+      at(experiment_.monitors_location, [&] { return monitors_named(experiment_.monitors); });
   const std::filesystem::path folder = experiment_.path.parent_path();
   Source data(experiment_.data, folder, num_threads);
   const Source evaluation(experiment_.evaluation, folder, num_threads);
@@ -143,13 +160,16 @@ TrainingSetup::TrainingSetup(ExperimentFile experiment, int num_threads)
       std::move(model), std::move(samples), GraphObjective::Options{.num_threads = num_threads});
 }
 
+// Shared by all seeds, or each seed's own; null where every step draws fresh samples.
+std::shared_ptr<const SampleTable> TrainingSetup::training_set(std::uint64_t seed) const {
+  if (fixed_ != nullptr || !experiment_.data.samples) return fixed_;
+  return std::make_shared<SampleTable>(
+      SampledRecords(objective_->model(), *sampler_, experiment_.data.location)
+          .table(seed, Stream::kTraining, *experiment_.data.samples, objective_->executor()));
+}
+
 std::unique_ptr<BatchLoss> TrainingSetup::losses(std::uint64_t seed) const {
-  std::shared_ptr<const SampleTable> fixed = fixed_;
-  if (fixed == nullptr && experiment_.data.samples) {
-    fixed = std::make_shared<SampleTable>(
-        SampledRecords(objective_->model(), *sampler_, experiment_.data.location)
-            .table(seed, Stream::kTraining, *experiment_.data.samples, objective_->executor()));
-  }
+  std::shared_ptr<const SampleTable> fixed = training_set(seed);
   if (fixed == nullptr) return fresh_batches(*objective_, *sampler_, seed, experiment_.batch);
   const Eigen::Index num_samples = fixed->rows();
   return shuffled_batches(*objective_,
@@ -169,6 +189,20 @@ Eigen::VectorXd TrainingSetup::start_of(std::uint64_t seed) const {
                                  file.path().string()));
   }
   return theta;
+}
+
+bool TrainingSetup::is_full_batch() const {
+  if (experiment_.batch == 0) return true;
+  const std::int64_t num_samples =
+      fixed_ != nullptr ? fixed_->rows() : experiment_.data.samples.value_or(0);
+  return num_samples > 0 && experiment_.batch >= num_samples;
+}
+
+std::unique_ptr<GraphObjective> TrainingSetup::monitored(std::uint64_t seed) const {
+  const std::shared_ptr<const SampleTable> fixed = training_set(seed);
+  return std::make_unique<GraphObjective>(objective_->model(),
+                                          fixed == nullptr ? objective_->samples() : *fixed,
+                                          GraphObjective::Options{.num_threads = 1});
 }
 
 TrainingRun TrainingSetup::make_run(const ExperimentRun& run,
@@ -212,6 +246,9 @@ io::RunConfiguration TrainingSetup::configuration(const ExperimentRun& run,
   all.emplace_back("training.loss_limit", fmt::format("{}", experiment.loss_limit));
   all.emplace_back("training.checkpoint_every", fmt::format("{}", experiment.checkpoint_every));
   all.emplace_back("training.history_every", fmt::format("{}", experiment.history_every));
+  all.emplace_back("training.history_steps",
+                   fmt::format("{}", fmt::join(experiment.history_steps, ", ")));
+  all.emplace_back("training.monitors", fmt::format("{}", fmt::join(experiment.monitors, ", ")));
   all.emplace_back("training.trained", fmt::format("{}", fmt::join(experiment.trained, ", ")));
   all.emplace_back("run.name", run.name);
   all.emplace_back("run.rule", run.rule);

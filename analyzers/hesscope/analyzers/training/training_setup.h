@@ -10,6 +10,7 @@
 
 #include <Eigen/Core>
 
+#include <hesscope/analyzers/analyzer.h>
 #include <hesscope/io/unit_folder.h>
 #include <hesscope/objective/graph_objective.h>
 #include <hesscope/optim/training_run.h>
@@ -17,6 +18,12 @@
 #include <hesscope/sampling/sampler.h>
 
 namespace hesscope::detail {
+
+/// An analyzer that looks at every row of the history.
+struct Monitor {
+  std::string name;  ///< of its group
+  std::unique_ptr<Analyzer> analyzer;
+};
 
 /// An experiment with its model, its data and its evaluation samples. Safe for concurrent use.
 class TrainingSetup {
@@ -34,6 +41,15 @@ class TrainingSetup {
 
   std::unique_ptr<BatchLoss> losses(std::uint64_t seed) const;
 
+  /// Whether every batch is the whole training set.
+  bool is_full_batch() const;
+
+  const std::vector<Monitor>& monitors() const { return monitors_; }
+
+  /// On the samples that monitors look at: the training set, or a copy of objective() where every
+  /// step draws fresh samples.
+  std::unique_ptr<GraphObjective> monitored(std::uint64_t seed) const;
+
   /// The parameters that a seed starts from; from a checkpoint not while others use HDF5.
   /// @throws InputError for a checkpoint that does not fit or is not finite.
   Eigen::VectorXd start_of(std::uint64_t seed) const;
@@ -44,7 +60,10 @@ class TrainingSetup {
   io::RunConfiguration configuration(const ExperimentRun& run, std::uint64_t seed) const;
 
  private:
+  std::shared_ptr<const SampleTable> training_set(std::uint64_t seed) const;
+
   ExperimentFile experiment_;
+  std::vector<Monitor> monitors_;
   std::unique_ptr<Sampler> sampler_;          // of [data]; null for a file
   std::shared_ptr<const SampleTable> fixed_;  // that all seeds share; null if there is none
   std::string data_sha256_;                   // of files, if any
