@@ -30,6 +30,14 @@ struct PublishedValue {
   std::string source;
 };
 
+/// One [[figure.event]]: the first step at which a quantity is at or beyond a level.
+struct FigureEvent {
+  std::string name;
+  std::string quantity;
+  bool is_above = true;  ///< at least the level; else at most
+  double level = 0;
+};
+
 /// One [[figure]].
 struct ExperimentFigure {
   std::string name;
@@ -43,6 +51,7 @@ struct ExperimentFigure {
   std::vector<std::int64_t> steps;
   std::vector<std::int64_t> seeds;  ///< empty = all
   std::vector<std::string> quantities;
+  std::vector<FigureEvent> events;
   std::vector<PublishedValue> published_values;
 };
 
@@ -85,6 +94,8 @@ struct ExperimentFigureKind {
   bool takes_steps = false;
   bool takes_quantities = false;
   bool takes_seeds = false;
+  bool takes_events = false;
+  bool takes_arrays = false;  ///< its quantities may have dimensions
   FigureContent (*make)(const ExperimentResults& results, const ExperimentFigure& figure);
   /// Settings that no key can check. @throws ConfigError. nullptr = none.
   void (*check)(const ExperimentFigure& figure) = nullptr;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <vector>
 
+#include <hesscope/experiments/contingency_kind.h>
 #include <hesscope/experiments/convergence_kind.h>
 #include <hesscope/experiments/curves_kind.h>
+#include <hesscope/experiments/events_kind.h>
 #include <hesscope/experiments/experiment_figure_registry.h>
 #include <hesscope/experiments/landscape_kind.h>
 #include <hesscope/experiments/noise_kind.h>
@@ -10,6 +12,7 @@
 #include <hesscope/experiments/ratios_kind.h>
 #include <hesscope/experiments/scatter_kind.h>
 #include <hesscope/experiments/table_kind.h>
+#include <hesscope/experiments/traces_kind.h>
 
 namespace hesscope::detail {
 
@@ -23,6 +26,9 @@ std::span<const ExperimentFigureKind> experiment_figure_kinds() {
       table_kind(),
       convergence_kind(),
       landscape_kind(),
+      traces_kind(),
+      events_kind(),
+      contingency_kind(),
   };
   return kinds;
 }

@@ -23,9 +23,10 @@ SettingKey optional_text(const std::string& name) {
   return {.name = name, .meaning = "text", .is_optional = true};
 }
 
-// Names of the quantities with one number for a checkpoint.
+// Names of the quantities with one number for a checkpoint, or of all.
 std::vector<std::string> quantities_of(const std::string& analyzer,
-                                       const std::map<std::string, SettingValue>& options) {
+                                       const std::map<std::string, SettingValue>& options,
+                                       bool with_arrays) {
   const AnalyzerEntry& entry = find_analyzer(analyzer);
   std::map<std::string, SettingValue> own;
   for (const SettingKey& key : entry.options) {
@@ -34,7 +35,8 @@ std::vector<std::string> quantities_of(const std::string& analyzer,
   std::vector<std::string> names;
   const auto made = entry.create(Settings::checked(own, entry.options, analyzer));
   for (const Quantity& quantity : made->quantities()) {
-    if (quantity.dimensions.empty() && quantity.type != Quantity::Type::kFlag) {
+    const bool is_wanted = with_arrays || quantity.dimensions.empty();
+    if (is_wanted && quantity.type != Quantity::Type::kFlag) {
       names.push_back(quantity.name);
     }
   }
@@ -43,7 +45,8 @@ std::vector<std::string> quantities_of(const std::string& analyzer,
 
 void require_quantity(const std::string& text,
                       const std::string& place,
-                      const ExperimentDocument& document) {
+                      const ExperimentDocument& document,
+                      bool with_arrays) {
   const QuantityName quantity = quantity_name(text);
   if (quantity.name.empty()) {
     refuse(place,
@@ -53,15 +56,40 @@ void require_quantity(const std::string& text,
   }
   std::vector<std::string> groups = {"history"};
   std::vector<std::string> names = {
-      "loss", "gradient_norm", "batch_loss", "accuracy", "trained_gradient_norm", "seconds"};
-  for (const ExperimentMeasure& measure : document.measures) {
-    for (const std::string& analyzer : measure.analyzers) {
-      if (quantity.group == analyzer) names = quantities_of(analyzer, measure.options);
+      "loss", "gradient_norm", "batch_loss", "training_loss", "accuracy", "trained_gradient_norm", "seconds"};
+  const auto add = [&](const std::string& analyzer,
+                       const std::map<std::string, SettingValue>& options) {
+    if (quantity.group == analyzer) names = quantities_of(analyzer, options, with_arrays);
+    if (std::find(groups.begin(), groups.end(), analyzer) == groups.end()) {
       groups.push_back(analyzer);
     }
+  };
+  for (const ExperimentMeasure& measure : document.measures) {
+    for (const std::string& analyzer : measure.analyzers) add(analyzer, measure.options);
+  }
+  for (const ExperimentVariant& variant : document.variants) {
+    for (const std::string& analyzer : variant.experiment.monitors) add(analyzer, {});
   }
   require_known({quantity.group}, groups, "group of quantities that is measured", place);
   require_known({quantity.name}, names, "quantity of " + quantity.group, place);
+}
+
+FigureEvent event_from(const TomlTable& table, const ExperimentDocument& document) {
+  const std::vector<SettingKey> keys = {
+      {.name = "name", .meaning = "of the event"},
+      {.name = "quantity", .meaning = "GROUP/NAME"},
+      {.name = "above", .type = Type::kReal, .meaning = "at least this", .is_optional = true},
+      {.name = "below", .type = Type::kReal, .meaning = "at most this", .is_optional = true}};
+  const Settings settings = checked(table, keys, "[[figure.event]]");
+  FigureEvent event{.name = settings.text("name"),
+                    .quantity = settings.text("quantity"),
+                    .is_above = settings.has("above")};
+  require_quantity(event.quantity, table.place("quantity"), document, false);
+  if (settings.has("above") == settings.has("below")) {
+    refuse(table.place(), "[[figure.event]] needs one of 'above' and 'below', a level");
+  }
+  event.level = settings.real(event.is_above ? "above" : "below");
+  return event;
 }
 
 PublishedValue published_from(const TomlTable& table, const ExperimentFigure& figure) {
@@ -214,6 +242,7 @@ ExperimentFigure figure_from(const TomlTable& table, const ExperimentDocument& d
   if (figure.kind->takes_steps) lists.push_back("steps");
   if (figure.kind->takes_quantities) lists.push_back("quantities");
   if (figure.kind->takes_seeds) lists.push_back("seeds");
+  if (figure.kind->takes_events) lists.push_back("event");
   figure.settings = checked(rest, keys, fmt::format("[[figure]] of kind '{}'", name), lists);
   const auto text = [&](const char* key) {
     return figure.settings.has(key) ? figure.settings.text(key) : "";
@@ -233,17 +262,28 @@ ExperimentFigure figure_from(const TomlTable& table, const ExperimentDocument& d
   figure.seeds = number_list(table, "seeds");
   figure.quantities = text_list(table, "quantities");
   for (const char* key : {"quantity", "x", "y", "bound"}) {
-    if (figure.settings.has(key)) require_quantity(text(key), table.place(key), document);
+    if (figure.settings.has(key)) {
+      require_quantity(text(key), table.place(key), document, figure.kind->takes_arrays);
+    }
   }
   for (const char* key : {"numerator", "denominator"}) {
     if (figure.settings.has(key)) require_known({text(key)}, figure.runs, "run", table.place(key));
   }
   for (const std::string& quantity : figure.quantities) {
-    require_quantity(quantity, table.place("quantities"), document);
+    require_quantity(quantity, table.place("quantities"), document, figure.kind->takes_arrays);
   }
   if (figure.kind->takes_quantities && figure.quantities.empty()) {
     refuse(table.place("quantities"),
            fmt::format("a figure of kind '{}' needs 'quantities'", name));
+  }
+  const auto events = table.table_lists.find("event");
+  if (events != table.table_lists.end()) {
+    for (const TomlTable& event : events->second) {
+      figure.events.push_back(event_from(event, document));
+    }
+  }
+  if (figure.kind->takes_events && figure.events.empty()) {
+    refuse(table.place("event"), fmt::format("a figure of kind '{}' needs [[figure.event]]", name));
   }
   if (figure.kind->check != nullptr) {
     try {

@@ -26,6 +26,13 @@ struct TrainedRun {
   bool has_diverged = false;
 };
 
+/// A quantity by steps, with dimensions of its own.
+struct ArraySeries {
+  std::vector<std::string> dimensions;  ///< beyond the steps, slowest first
+  std::vector<std::size_t> shape;
+  std::map<std::int64_t, std::vector<double>> values;  ///< row-major; NaN where missing
+};
+
 class ExperimentResults {
  public:
   ExperimentResults(const ExperimentDocument& document, std::vector<TrainedRun> runs)
@@ -50,15 +57,27 @@ class ExperimentResults {
   std::optional<std::filesystem::path> measured(const TrainedRun& run,
                                                 const std::string& group) const;
 
-  /// A quantity "GROUP/NAME" by steps: of the history, or of a measure. Empty where it was not
-  /// measured; NaN where it is missing. @throws InputError.
+  /// A quantity "GROUP/NAME" by steps: of the history, of a monitor or of a measure. Empty where it
+  /// was not measured; NaN where it is missing. @throws InputError.
   std::map<std::int64_t, double> series(const TrainedRun& run, const std::string& quantity) const;
+
+  /// The same of a quantity that may have dimensions.
+  ArraySeries array_series(const TrainedRun& run, const std::string& quantity) const;
 
   /// What the file calls a quantity: "robust condition number of the diagonal"; empty where no run
   /// has it.
   std::string long_name(const std::string& quantity) const;
 
  private:
+  // A file, and the group in it.
+  struct Place {
+    std::filesystem::path path;
+    std::string group;
+    bool is_history = false;
+  };
+
+  std::optional<Place> place_of(const TrainedRun& run, const std::string& group) const;
+
   const ExperimentDocument* document_;
   std::vector<TrainedRun> runs_;
 };

@@ -61,8 +61,10 @@ FigureContent make(const ExperimentResults& results, const ExperimentFigure& fig
   for (std::size_t v = 0; v < figure.variants.size(); ++v) {
     for (std::size_t run = 0; run < figure.runs.size(); ++run) {
       for (const std::int64_t step : columns_of(results, figure, figure.variants[v])) {
-        rows.push_back(
-            {results.variant(figure.variants[v]).title, figure.runs[run], fmt::format("{}", step)});
+        const std::string title = panel_title(results, figure, figure.variants[v]);
+        rows.push_back({title.empty() ? figure.variants[v] : title,
+                        figure.runs[run],
+                        fmt::format("{}", step)});
         for (std::size_t q = 0; q < all.size(); ++q) {
           rows.back().push_back(mean_text(statistics(q, v, run, step)));
         }
