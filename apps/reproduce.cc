@@ -50,6 +50,7 @@ class ReproduceCommand final : public Command {
     return {
         "hesscope reproduce --list",
         "hesscope reproduce la-settings -o results --scale quick",
+        "hesscope reproduce la-depth -o results --set training.seeds=[0]",
         "hesscope reproduce my-experiment.toml -o results",
     };
   }
@@ -66,6 +67,11 @@ class ReproduceCommand final : public Command {
                  "NAME",
                  "paper (the default): as published; quick: few steps and samples, to see that it "
                  "works; or another [scale.NAME] of a file");
+    options.repeated("--set",
+                     overrides_,
+                     "KEY=VALUE",
+                     "Change a key of the experiments, as in training.steps=100 or "
+                     "run.adam.learning_rate=0.01; over those of the scale");
     options.flag("--list", list_, "Print the experiments that there are");
     run_options_.declare(
         options,
@@ -84,6 +90,7 @@ class ReproduceCommand final : public Command {
     const ReproductionRequest request{.experiments = experiments_,
                                       .output = output_,
                                       .scale = scale_,
+                                      .overrides = overrides_,
                                       .overwrite = run_options_.force,
                                       .num_threads = run_options_.threads};
     if (run_options_.dry_run) return show_plan(plan_reproduction(request));
@@ -109,11 +116,18 @@ class ReproduceCommand final : public Command {
     const std::string command = fmt::format("hesscope reproduce{}{}{}",
                                             experiments_.empty() ? "" : " ",
                                             fmt::join(experiments_, " "),
-                                            scale_ == "paper" ? "" : " --scale " + scale_);
+                                            scale_ == "paper" ? "" : " --scale " + scale_) +
+                                overrides_text();
     return resumption_text(output_, command, output_, run_options_.force);
   }
 
  private:
+  std::string overrides_text() const {
+    std::string text;
+    for (const std::string& each : overrides_) text += fmt::format(" --set '{}'", each);
+    return text;
+  }
+
   ExitCode show_list() const {
     if (run_options_.json) {
       Json document;
@@ -259,6 +273,7 @@ class ReproduceCommand final : public Command {
   std::vector<std::string> experiments_;
   std::string output_;
   std::string scale_;
+  std::vector<std::string> overrides_;
   bool list_ = false;
   RunOptions run_options_;
 };

@@ -33,7 +33,8 @@ const BuiltInExperiment& find_built_in(const std::string& name) {
 }  // namespace
 
 std::vector<NamedExperiment> find_experiments(const std::vector<std::string>& named,
-                                              const std::string& scale) {
+                                              const std::string& scale,
+                                              const std::vector<std::string>& overrides) {
   std::vector<std::string> all = named;
   if (all.empty()) {
     for (const BuiltInExperiment& experiment : built_in_experiments()) {
@@ -46,7 +47,7 @@ std::vector<NamedExperiment> find_experiments(const std::vector<std::string>& na
     const std::string file = is_path(given) ? given : given + ".toml";
     TomlTable root = is_path(given) ? read_toml(file, "experiment file")
                                     : parse_toml(find_built_in(given).text, file);
-    found.push_back({given, read_experiment_document(std::move(root), file, scale)});
+    found.push_back({given, read_experiment_document(std::move(root), file, scale, overrides)});
     if (!names.insert(found.back().document.name).second) {
       throw ConfigError(
           fmt::format("the experiment '{}' is named twice; both would go into the "

@@ -20,6 +20,7 @@ struct NamedExperiment {
 ///               ".toml"; empty = all that are carried.
 /// @throws ConfigError naming the nearest known experiment, or for two of the same name.
 std::vector<NamedExperiment> find_experiments(const std::vector<std::string>& named,
-                                              const std::string& scale);
+                                              const std::string& scale,
+                                              const std::vector<std::string>& overrides = {});
 
 }  // namespace hesscope::detail

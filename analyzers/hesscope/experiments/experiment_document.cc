@@ -8,6 +8,7 @@
 #include <hesscope/core/error.h>
 #include <hesscope/core/suggest.h>
 #include <hesscope/experiments/document_merge.h>
+#include <hesscope/experiments/document_overrides.h>
 #include <hesscope/experiments/experiment_document.h>
 #include <hesscope/experiments/experiment_parts.h>
 #include <hesscope/experiments/training_order.h>
@@ -134,11 +135,14 @@ bool ExperimentMeasure::covers(const std::string& variant,
 
 ExperimentDocument read_experiment_document(TomlTable root,
                                             const std::filesystem::path& path,
-                                            const std::string& scale) {
+                                            const std::string& scale,
+                                            const std::vector<std::string>& overrides) {
   ExperimentDocument document;
   document.scale = scale;
+  document.overrides = overrides;
   read_about(root, document);
-  const TomlTable changes = scale_changes(root, scale);
+  TomlTable changes = scale_changes(root, scale);
+  merge_into(changes, overrides_from(overrides));
   const TomlTable plain = root;  // a variant's changes go between it and those of the scale
   merge_into(root, changes);
   std::set<std::string> names;

@@ -53,6 +53,7 @@ struct ExperimentDocument {
   std::optional<double> minutes_paper;
   std::optional<double> minutes_quick;
   std::string scale;
+  std::vector<std::string> overrides;  ///< "KEY=VALUE" that go over all of the file
   std::vector<ExperimentVariant> variants;
   std::vector<std::size_t> training_order;  ///< of them
   std::vector<ExperimentMeasure> measures;
@@ -61,9 +62,11 @@ struct ExperimentDocument {
 
 /// Reads and checks a document, as far as that needs no other file.
 /// @param scale  "paper": the file as it stands; otherwise the keys of [scale.NAME] go over it.
+/// @param overrides  see overrides_from(); over the scale.
 /// @throws ConfigError "FILE:LINE: ...".
 ExperimentDocument read_experiment_document(TomlTable root,
                                             const std::filesystem::path& path,
-                                            const std::string& scale);
+                                            const std::string& scale,
+                                            const std::vector<std::string>& overrides = {});
 
 }  // namespace hesscope::detail

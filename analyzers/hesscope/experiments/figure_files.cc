@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <hesscope/analyzers/checkpoint_inputs.h>
 #include <hesscope/analyzers/result_root.h>
@@ -28,6 +29,7 @@ void write_data(const std::filesystem::path& path,
   attribute("experiment_paper", document.paper);
   attribute("experiment_note", document.note);
   attribute("scale", document.scale);
+  attribute("overrides", fmt::format("{}", fmt::join(document.overrides, "\n")));
   attribute("figure_title", figure.title);
   attribute("published", figure.published);
   for (const auto& [key, value] : figure.settings.values()) {
@@ -80,6 +82,10 @@ std::string text_of_figure(const ExperimentResults& results,
                       document.scale,
                       figure.name,
                       figure.name);
+  if (!document.overrides.empty()) {
+    text +=
+        fmt::format("Changed beside the file: `{}`.\n\n", fmt::join(document.overrides, "`, `"));
+  }
   text += content.text;
   if (!content.disagreements.empty()) {
     text += "\n## What disagrees\n\n";

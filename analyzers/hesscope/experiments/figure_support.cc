@@ -112,7 +112,8 @@ void compare_with_published(const ExperimentResults& results,
                             FigureContent& content,
                             std::optional<double> divide) {
   if (figure.published_values.empty()) return;
-  const bool is_comparable = results.document().scale == "paper";
+  const ExperimentDocument& document = results.document();
+  const bool is_comparable = document.scale == "paper" && document.overrides.empty();
   std::vector<std::vector<std::string>> rows = {{"where", "theirs", "ours", "seeds", "", "source"}};
   for (const PublishedValue& value : figure.published_values) {
     const SeedStatistics ours = own(value);
@@ -139,8 +140,9 @@ void compare_with_published(const ExperimentResults& results,
                         "no further apart than the sum of the spreads; where one has none, only a "
                         "ratio outside "
                         "of 1/2 to 2 disagrees.\n"
-                      : fmt::format("\nAt the scale '{}' our numbers are not comparable.\n",
-                                    results.document().scale);
+                      : fmt::format("\nAt the scale '{}'{} our numbers are not comparable.\n",
+                                    document.scale,
+                                    document.overrides.empty() ? "" : " and with keys changed");
 }
 
 }  // namespace hesscope::detail

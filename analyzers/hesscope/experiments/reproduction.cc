@@ -41,8 +41,10 @@ ExperimentSummary summary_of(const ExperimentDocument& document) {
           .minutes_quick = document.minutes_quick};
 }
 
-std::string command_of(const std::string& given, const std::string& scale) {
-  return fmt::format("hesscope reproduce {} --scale {}", given, scale);
+std::string command_of(const std::string& given, const ReproductionRequest& request) {
+  std::string command = fmt::format("hesscope reproduce {} --scale {}", given, request.scale);
+  for (const std::string& text : request.overrides) command += fmt::format(" --set {}", text);
+  return command;
 }
 
 fs::path folder_of(const fs::path& folder, const std::string& run, std::uint64_t seed) {
@@ -66,7 +68,7 @@ TrainingRequest training_of(const ReproductionRequest& request,
           .seed = {},
           .overwrite = request.overwrite,
           .num_threads = request.num_threads,
-          .command = command_of(named.given, request.scale)};
+          .command = command_of(named.given, request)};
 }
 
 std::vector<CheckpointFile> checkpoints_of(const TrainedRun& run,
@@ -162,15 +164,14 @@ class Reproduction {
             figure,
             {.overwrite = request_.overwrite,
              .num_threads = request_.num_threads,
-             .command = command_of(named_.given, request_.scale),
+             .command = command_of(named_.given, request_),
              .progress = [&](double fraction) {
                return progress(fmt::format("{}: figure {}", document_.name, figure.name), fraction);
              }});
         result_.warnings.insert(result_.warnings.end(), warnings.begin(), warnings.end());
       }
       const detail::FigureContent content = figure.kind->make(results, figure);
-      detail::write_figure(
-          folder, results, figure, content, command_of(named_.given, request_.scale));
+      detail::write_figure(folder, results, figure, content, command_of(named_.given, request_));
       result_.figures.push_back({.name = figure.name,
                                  .kind = figure.kind->name,
                                  .published = figure.published,
@@ -203,7 +204,7 @@ class Reproduction {
     request.seed = measure.seed;
     request.overwrite = request_.overwrite;
     request.num_threads = request_.num_threads;
-    request.command = command_of(named_.given, request_.scale);
+    request.command = command_of(named_.given, request_);
     const auto configuration = [&] {
       return detail::AnalysisInputs(request).configuration(request);
     };
@@ -264,7 +265,7 @@ std::vector<ExperimentSummary> list_experiments() {
 ReproductionResult run_reproduction(const ReproductionRequest& request,
                                     const ReproductionProgress& progress) {
   const std::vector<NamedExperiment> all =
-      detail::find_experiments(request.experiments, request.scale);
+      detail::find_experiments(request.experiments, request.scale, request.overrides);
   std::size_t count = 0;
   for (const NamedExperiment& named : all) count += named.document.variants.size();
   ReproductionResult result;
@@ -291,7 +292,7 @@ ReproductionResult run_reproduction(const ReproductionRequest& request,
 std::vector<PlannedExperiment> plan_reproduction(const ReproductionRequest& request) {
   std::vector<PlannedExperiment> plans;
   for (const NamedExperiment& named :
-       detail::find_experiments(request.experiments, request.scale)) {
+       detail::find_experiments(request.experiments, request.scale, request.overrides)) {
     PlannedExperiment plan;
     plan.about = summary_of(named.document);
     plan.num_variants = named.document.variants.size();

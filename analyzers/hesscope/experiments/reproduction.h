@@ -30,6 +30,7 @@ struct ReproductionRequest {
   std::vector<std::string> experiments;  ///< names of list_experiments(), or files; empty = all
   std::filesystem::path output;          ///< a folder
   std::string scale = "paper";           ///< "paper", or that of a table [scale.NAME]
+  std::vector<std::string> overrides;    ///< "KEY=VALUE", as in [scale.NAME], over all of the files
   bool overwrite = false;                ///< replace training and measures that are others
   int num_threads = 0;                   ///< 0 = one per core; never changes a result
 };
