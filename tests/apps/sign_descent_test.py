@@ -1,0 +1,460 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Signs of signal and noise: the analyzer against NumPy, monitors of a training, what experiments make of them."""
+import json
+import signal
+import struct
+import subprocess
+import time
+
+import h5py
+import numpy as np
+import xarray
+
+import program
+from program import BAD_INPUT, DONE, FIXTURES, USAGE
+
+ARRAYS = ("value_noise", "query_signal", "key_signal", "query_noise", "key_noise", "softmax_11", "softmax_21")
+
+TRAINING = """
+[model]
+kind = "signal-noise"
+key_width = 6
+value_width = 3
+[data]
+kind = "signal-noise"
+dimension = 30
+sparsity = 8
+noise_std = 1.5
+signal = 1.0
+samples = 5
+placement = "random"
+[evaluation]
+samples = 7
+[initialization]
+distribution = "normal"
+std = 0.002
+[training]
+steps = 40
+batch = 0
+seeds = [3, 8]
+checkpoint_every = 10
+history_every = 10
+history_steps = [2, 5, 10, 99]
+monitors = ["alignment"]
+[[run]]
+name = "signgd"
+rule = "sign"
+learning_rate = 1e-4
+"""
+
+EXPERIMENT = """
+[experiment]
+name = "tiny"
+""" + TRAINING + """
+[[run]]
+name = "gd"
+rule = "gd"
+learning_rate = 0.01
+
+[[figure]]
+name = "stages"
+kind = "traces"
+quantities = ["alignment/value_noise", "alignment/key_noise", "history/training_loss"]
+runs = ["signgd"]
+seed = 8
+until = 20
+[[figure]]
+name = "both"
+kind = "traces"
+quantities = ["alignment/softmax_21"]
+[[figure]]
+name = "order"
+kind = "events"
+[[figure.event]]
+name = "noise"
+quantity = "alignment/positive_value_noise"
+above = 1.0
+[[figure.event]]
+name = "loss"
+quantity = "history/training_loss"
+below = 0.69
+[[figure.event]]
+name = "never"
+quantity = "alignment/mean_softmax_11"
+below = -1.0
+[[figure.published_values]]
+variant = "base"
+run = "signgd"
+quantity = "noise"
+mean = 1e6
+source = "nobody"
+[[figure]]
+name = "signs"
+kind = "contingency"
+x = "alignment/key_noise"
+y = "alignment/query_noise"
+x_name = "K"
+y_name = "Q"
+steps = [0, 5]
+[[figure.published_values]]
+variant = "base"
+run = "signgd"
+quantity = "sum to sum"
+mean = 30
+source = "somebody"
+[[figure.published_values]]
+variant = "base"
+run = "gd"
+quantity = "sum to K+Q+"
+mean = 9999
+source = "nobody"
+[[figure]]
+name = "losses"
+kind = "curves"
+quantity = "history/training_loss"
+
+[scale.quick]
+training.steps = 10
+"""
+
+
+def alignment_of(theta, x, y):
+    """Monitored quantities of weights {WQ, WK, WV.pos, WV.neg}, from the tokens as the sampler makes them."""
+    swapped = (x[:, 1, 0] != 0) & (x[:, 1, 1:] == 0).all(axis=1)
+    told = (((x[:, :, 0] != 0) & (x[:, :, 1:] == 0).all(axis=2)).sum(axis=1) == 1).all()
+    tokens = np.where((told & swapped)[:, None, None], x[:, ::-1], x)
+    signal, noise = tokens[:, 0], tokens[:, 1] * y[:, None]
+    mu = (signal * y[:, None]).mean(axis=0)
+    v = theta["WV.pos"].mean(axis=0) - theta["WV.neg"].mean(axis=0)
+    scores = np.einsum("iad,md,me,ibe->iab", tokens, theta["WQ"], theta["WK"], tokens)
+    weights = np.exp(scores) / np.exp(scores).sum(axis=2, keepdims=True)
+    found = {"value_signal": v @ mu, "value_noise": noise @ v, "query_signal": theta["WQ"] @ mu,
+             "key_signal": theta["WK"] @ mu, "query_noise": theta["WQ"] @ noise.T, "key_noise": theta["WK"] @ noise.T,
+             "softmax_11": weights[:, 0, 0], "softmax_21": weights[:, 1, 0]}
+    found["aligned"] = np.mean(np.sign(found["query_noise"]) == np.sign(found["key_noise"]))
+    found["positive_value_noise"] = np.mean(found["value_noise"] > 0)
+    for name in ("value_noise", "softmax_11", "softmax_21"):
+        found["mean_" + name] = found[name].mean()
+    query = np.sign(found["query_signal"]) == np.sign(found["key_noise"].sum(axis=1))
+    key = np.sign(found["key_signal"]) == -np.sign(found["query_noise"].sum(axis=1))
+    found.update(query_majority=query.mean(), key_majority=key.mean(), majority=(query & key).mean())
+    for of in ("query", "key"):
+        turned = np.sign(found["query_signal"])[:, None] * found[of + "_noise"]
+        found[f"positive_{of}_noise"] = np.mean(turned > 0)
+        found[f"lowest_{of}_noise"] = turned.min()
+        found[f"negative_{of}_noise"] = turned[turned < 0].mean() if (turned < 0).any() else np.nan
+    return found
+
+
+class Alignment(program.Case):
+    def test_agrees_with_numpy_at_golden_weights(self):
+        folder = FIXTURES / "signal-noise"
+        for checkpoint in ("step-000000.npz", "step-000000.h5"):
+            self.analyze(folder / checkpoint, "--only", "alignment", "--force", problem=folder / "problem.toml")
+        with np.load(folder / "step-000000.npz") as weights, np.load(folder / "eval.npz") as data:
+            expected = alignment_of(weights, data["inputs"], data["target"])
+        found = xarray.load_dataset(self.folder / "out.h5", group="alignment", engine="netcdf4")
+        self.assertEqual({name for name in found.data_vars if not name.endswith("_status")}, set(expected))
+        for name, value in expected.items():
+            np.testing.assert_allclose(found[name][0], value, rtol=1e-12, atol=1e-13, err_msg=name)
+            self.assertEqual(found[name].shape[1:], np.shape(value))
+            self.assertTrue(found[name].attrs["long_name"] and found[name].attrs["definition"])
+
+    def test_is_of_no_other_model(self):
+        done = self.analyze(program.checkpoint(0), "--only", "alignment")
+        self.assertNotIn("warning", done.stderr)
+        found = xarray.load_dataset(self.folder / "out.h5", group="alignment", engine="netcdf4")
+        for name, values in found.data_vars.items():
+            self.assertTrue((values == 1).all() if name.endswith("_status") else values.isnull().all(), name)
+
+
+class Trained(program.Case):
+    def train(self, *arguments, text=TRAINING, output="out", expect=DONE):
+        (self.folder / "experiment.toml").write_text(text)
+        done = self.run_program("train", "experiment.toml", "-o", output, *arguments)
+        self.assertEqual(done.returncode, expect, done.stderr)
+        return done
+
+    def weights(self, folder, step):
+        with h5py.File(self.folder / folder / f"step-{step:06d}.h5") as file:
+            return {name: file[name][()] for name in ("WQ", "WK", "WV.pos", "WV.neg")}
+
+    def contents(self, output):
+        return {str(p.relative_to(self.folder / output)): p.read_bytes()
+                for p in (self.folder / output).rglob("*") if p.is_file() and not p.name.endswith(".lock")}
+
+
+class Monitors(Trained):
+    STEPS = (0, 2, 5, 10, 20, 30, 40)
+
+    def test_look_at_the_training_set(self):
+        """What they say of xi fits the steps that sign descent made from it."""
+        self.train()
+        for seed in (3, 8):
+            folder = f"out/signgd/seed-{seed}"
+            history = xarray.load_dataset(self.folder / folder / "history.h5", engine="netcdf4")
+            found = xarray.load_dataset(self.folder / folder / "history.h5", group="alignment", engine="netcdf4")
+            np.testing.assert_array_equal(history.step, self.STEPS)
+            self.assertEqual(found.query_noise.shape, (len(self.STEPS), 6, 5))
+            self.assertTrue((found.aligned_status == 0).all())
+            # A coordinate moves in the first step where, and only where, a sample has noise or signal.
+            first, last = self.weights(folder, 0), self.weights(folder, 40)
+            moved = np.flatnonzero((first["WV.pos"] != last["WV.pos"]).any(axis=0))
+            self.assertEqual(moved[0], 0)
+            self.assertGreater(len(moved), 8)
+            # <w, mu> with mu = e_1 is the first column; <w, y xi> lies in the span of the others that move.
+            for name, block in (("query", "WQ"), ("key", "WK")):
+                for step in (0, 10, 40):
+                    row = self.STEPS.index(step)
+                    w = self.weights(folder, step)[block]
+                    np.testing.assert_allclose(found[name + "_signal"][row], w[:, 0], rtol=1e-13)
+            xi = [np.linalg.lstsq(np.vstack([self.weights(folder, t)[b][:, moved[1:]] for t in (0, 10, 20, 30, 40)
+                                             for b in ("WQ", "WK")]),
+                                  np.concatenate([found[n][self.STEPS.index(t), :, i] for t in (0, 10, 20, 30, 40)
+                                                  for n in ("query_noise", "key_noise")]), rcond=None)[0]
+                  for i in range(5)]
+            sizes = [(np.abs(noise) > 1e-6).sum() for noise in xi]
+            self.assertEqual(sizes, [8] * 5)
+            # These tokens, of the signs y xi, give the training loss and all else.
+            x = np.zeros((5, 2, 30))
+            x[:, 0, 0] = 1
+            x[:, 1, moved[1:]] = xi
+            for step in (0, 10, 20, 30, 40):
+                row = self.STEPS.index(step)
+                weights = self.weights(folder, step)
+                expected = alignment_of(weights, x, np.ones(5))
+                for name, value in expected.items():
+                    np.testing.assert_allclose(found[name][row], value, rtol=1e-6, atol=1e-9, err_msg=name)
+                a, b = expected["softmax_11"], expected["softmax_21"]
+                f = (a + b) * expected["value_signal"] + (2 - a - b) * expected["value_noise"]
+                np.testing.assert_allclose(history.training_loss[row], np.log1p(np.exp(-f)).mean(), rtol=1e-8)
+        # The loss of the update after step 9 is the training loss before it.
+        self.assertLess(abs(float(history.batch_loss[3] / history.training_loss[3]) - 1), 0.02)
+
+    def test_say_what_an_analysis_says(self):
+        """Of the same samples: a fixed set with a seed is that of a problem file."""
+        text = TRAINING.replace("samples = 5", "samples = 5\nseed = 4").replace("samples = 7", "samples = 5\nseed = 4")
+        text = text.replace('["alignment"]', '["alignment", "hessian", "condition"]').replace("[3, 8]", "[3]")
+        self.train(text=text.replace("dimension = 30", "dimension = 9"))
+        self.run_program("analyze", "out", "--problem", "out/problem.toml", "-o", "all.h5", "--only",
+                         "alignment,hessian,condition", "--threads", 1)
+        monitored = xarray.load_dataset(self.folder / "out/history.h5", engine="netcdf4")
+        rows = [monitored.step.values.tolist().index(step) for step in (0, 10, 20, 30, 40)]
+        analyzed = xarray.load_dataset(self.folder / "all.h5", engine="netcdf4")
+        np.testing.assert_array_equal(monitored.loss[rows], analyzed.loss)
+        np.testing.assert_array_equal(monitored.loss, monitored.training_loss)
+        for group in ("alignment", "hessian", "condition"):
+            ours = xarray.load_dataset(self.folder / "out/history.h5", group=group, engine="netcdf4").isel(step=rows)
+            theirs = xarray.load_dataset(self.folder / "all.h5", group=group, engine="netcdf4")
+            self.assertEqual(set(ours.data_vars), set(theirs.data_vars))
+            for name in ours.data_vars:
+                np.testing.assert_array_equal(ours[name], theirs[name], err_msg=f"{group}/{name}")
+
+    def test_do_not_depend_on_threads_and_survive_kills(self):
+        self.train("--threads", 1, output="one")
+        self.train("--threads", 2, output="two")
+        whole = self.contents("one")
+        self.assertEqual(self.contents("two"), whole)
+        long = TRAINING.replace("steps = 40", "steps = 2000").replace("_every = 10", "_every = 100")
+        start = time.monotonic()
+        self.train(text=long, output="whole")
+        duration = time.monotonic() - start
+        killed = 0
+        for part in (0.15, 0.3, 0.5):
+            process = subprocess.Popen(self.command("train", "experiment.toml", "-o", "killed"), cwd=self.folder,
+                                       env=self.environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+            try:
+                process.communicate(timeout=part * duration)
+            except subprocess.TimeoutExpired:
+                process.send_signal(signal.SIGKILL)
+                process.communicate()
+                killed += 1
+        self.assertGreater(killed, 0)
+        self.train(text=long, output="killed")
+        found, whole = self.contents("killed"), self.contents("whole")
+        self.assertEqual(set(found), set(whole))
+        self.assertEqual([path for path in whole if found[path] != whole[path]], [])
+
+    def test_are_analyzers(self):
+        done = self.train(text=TRAINING.replace('["alignment"]', '["alinment"]'), expect=USAGE)
+        self.assertRegex(done.stderr, r"experiment\.toml:\d+: unknown analyzer 'alinment'")
+        self.assertIn("did you mean 'alignment'?", done.stderr)
+        done = self.train(text=TRAINING.replace('["alignment"]', '["alignment", "alignment"]'), expect=USAGE)
+        self.assertIn("'monitors' names 'alignment' twice", done.stderr)
+        self.train()
+        done = self.train(text=TRAINING.replace('["alignment"]', '["alignment", "ggn"]'), expect=USAGE)
+        self.assertIn("training.monitors", done.stderr)
+
+
+class Reproduced(program.Case):
+    def reproduce(self, *arguments, experiment=EXPERIMENT, expect=DONE):
+        (self.folder / "tiny.toml").write_text(experiment)
+        done = self.run_program("reproduce", "tiny.toml", "-o", "out", *arguments)
+        self.assertEqual(done.returncode, expect, done.stderr)
+        return done
+
+    def figure(self, name):
+        return xarray.load_dataset(self.folder / "out/tiny/figures" / f"{name}.h5", engine="netcdf4")
+
+    def text(self, name):
+        return (self.folder / "out/tiny/figures" / f"{name}.md").read_text()
+
+    def monitored(self, run, seed):
+        path = self.folder / f"out/tiny/base/{run}/seed-{seed}/history.h5"
+        group = xarray.load_dataset(path, group="alignment", engine="netcdf4")
+        return xarray.load_dataset(path, engine="netcdf4"), group
+
+
+class Figures(Reproduced):
+    def test_hold_the_numbers_of_their_runs(self):
+        self.reproduce()
+        history, found = self.monitored("signgd", 8)
+        losses = self.figure("losses")
+        np.testing.assert_array_equal(losses.value[0, 0, 1], history.training_loss)
+        early = history.step.values <= 20
+        self.assertTrue(0 < early.sum() < len(early))
+        history, found = history.isel(step=early), found.isel(step=early)
+        stages = self.figure("stages")
+        np.testing.assert_array_equal(stages.step, history.step)
+        self.assertEqual(stages.key_noise.dims, ("step", "neuron", "sample"))
+        np.testing.assert_array_equal(stages.key_noise, found.key_noise)
+        np.testing.assert_array_equal(stages.value_noise, found.value_noise)
+        np.testing.assert_array_equal(stages.training_loss, history.training_loss)
+        both = self.figure("both")
+        for run in ("signgd", "gd"):
+            np.testing.assert_array_equal(both[f"softmax_21_base_{run}"], self.monitored(run, 3)[1].softmax_21)
+
+    def test_say_when_and_in_which_order(self):
+        self.reproduce()
+        order = self.figure("order")
+        self.assertEqual(order.event.values.tolist(), ["noise", "loss", "never"])
+        for r, run in enumerate(("signgd", "gd")):
+            for s, seed in enumerate((3, 8)):
+                history, found = self.monitored(run, seed)
+                steps = history.step.values
+                for e, reached in enumerate((found.positive_value_noise >= 1, history.training_loss <= 0.69)):
+                    expected = steps[reached.values.argmax()] if reached.any() else np.nan
+                    np.testing.assert_array_equal(order.time[0, r, s, e], expected)
+        self.assertTrue(np.isfinite(order.time[0, 0, :, :2]).all() and order.time[..., 2].isnull().all())
+        np.testing.assert_array_equal(order.in_order, np.zeros((1, 2, 2)))  # one of them never happened
+        self.assertIn("0 of 2 seeds of `base`, `signgd`", self.text("order"))
+        self.assertIn("base, signgd, noise: 1e+06", self.text("order").split("## What disagrees")[1])
+        head, event, rest = EXPERIMENT.partition('[[figure.event]]\nname = "never"')
+        without = head + rest.split("below = -1.0\n")[1]
+        self.reproduce(experiment=without)
+        order = self.figure("order")
+        expected = order.time[..., 0] <= order.time[..., 1]
+        np.testing.assert_array_equal(order.in_order, expected)
+        self.assertTrue(expected[0, 0].all())
+
+    def test_count_signs(self):
+        self.reproduce()
+        signs = self.figure("signs")
+        names = ["K+Q+", "K+Q-", "K-Q+", "K-Q-"]
+        self.assertEqual(signs.then.values.tolist(), names)
+        for r, run in enumerate(("signgd", "gd")):
+            for s, seed in enumerate((3, 8)):
+                _, found = self.monitored(run, seed)
+                kinds = [2 * (found.key_noise[t] <= 0) + (found.query_noise[t] <= 0) for t in (0, 2)]
+                expected = np.zeros((4, 4))
+                np.add.at(expected, tuple(np.ravel(kind) for kind in kinds), 1)
+                np.testing.assert_array_equal(signs["count"][0, r, s], expected)
+                self.assertEqual(expected.sum(), 30)
+                self.assertAlmostEqual(expected[[0, 3]].sum() / 30, float(found.aligned[0]), places=14)
+        text = self.text("signs")
+        cell = signs["count"][0, 0, :, 1, 3]
+        deviation = float(cell.std(ddof=1))
+        self.assertIn(f"{float(cell.mean()):.3g} ({deviation:.3g})", text)
+        disagreements = text.split("## What disagrees")[1]
+        self.assertIn("base, gd, sum to K+Q+: 1e+04 (100) (nobody)", disagreements)
+        self.assertNotIn("somebody", disagreements.split("##")[0])
+
+    def test_refuse_what_they_cannot_show(self):
+        for old, new, expected in (
+                ('"alignment/value_noise", ', '"alignment/value_nose", ', "did you mean 'value_noise'?"),
+                ('quantity = "alignment/positive_value_noise"', 'quantity = "alignment/value_noise"',
+                 "there is no quantity of alignment 'value_noise'"),
+                ("above = 1.0", "", "needs one of 'above' and 'below'"),
+                ("above = 1.0", "above = 1.0\nbelow = 1.0", "needs one of 'above' and 'below'"),
+                ("steps = [0, 5]", "steps = [5, 0]", "two of them, the earlier first"),
+                ('y = "alignment/query_noise"', 'y = "alignment/query_signal"', "must have the same dimensions"),
+                ("seed = 8", "seed = 7", "no run is from seed 7; there are 3, 8"),
+                ('monitors = ["alignment"]', "", "no group of quantities that is measured 'alignment'")):
+            self.assertIn(old, EXPERIMENT)
+            done = self.reproduce("--force", experiment=EXPERIMENT.replace(old, new, 1), expect=USAGE)
+            self.assertIn(expected, done.stderr)
+            self.assertRegex(done.stderr, r"tiny\.toml:\d+")
+
+
+class Overrides(Reproduced):
+    def test_go_over_file_and_scale(self):
+        self.reproduce("--scale", "quick", "--set", "training.steps=20", "--set", "training.seeds=[3]",
+                       "--set", "run.gd.learning_rate=0.5", "--set", "data.placement=first",
+                       "--set", "figure.stages.seed=3")
+        history, _ = self.monitored("gd", 3)
+        self.assertEqual(history.step.values[-1], 20)
+        self.assertEqual(history.attrs["learning_rate"], 0.5)
+        self.assertIn("placement = 'first'", history.attrs["problem"])
+        self.assertFalse((self.folder / "out/tiny/base/gd/seed-8").exists())
+        self.assertIn("`training.steps=20`, `training.seeds=[3]`", self.text("order"))
+        self.assertIn("with keys changed our numbers are not comparable", self.text("order"))
+        self.assertIn("--set training.steps=20 --set", self.figure("order").attrs["history"])
+
+    def test_name_what_is_wrong(self):
+        for text, expected in (("training.step=3", "did you mean 'steps'?"), ("steps", "must be KEY=VALUE"),
+                               ("=3", "must be KEY=VALUE"), ("run.sgngd.learning_rate=1", "did you mean 'signgd'?"),
+                               ("training.steps=many", "--set training.steps=many:1: "),
+                               ("model=3", "[model]"), ("a b=3", "--set a b=3")):
+            done = self.reproduce("--set", text, expect=USAGE)
+            self.assertIn(expected, done.stderr)
+        self.assertEqual(self.files(), {"tiny.toml"})
+
+
+class NoisyImages(program.Case):
+    def write_idx(self):
+        """Twelve pictures of 3 x 4, of the labels 2 and 5 in turn."""
+        pixels = np.random.default_rng(2).integers(0, 256, size=(12, 3, 4), dtype=np.uint8)
+        labels = np.array([2, 5] * 6, dtype=np.uint8)
+        for name, array in (("images", pixels), ("labels", labels)):
+            head = struct.pack(f">HBB{array.ndim}I", 0, 8, array.ndim, *array.shape)
+            (self.folder / name).write_bytes(head + array.tobytes())
+
+    def reproduce(self, *arguments, expect=DONE):
+        done = self.run_program("reproduce", "sd-noisy-images", "--scale", "quick", "-o", "out", "--set",
+                                "training.seeds=[0]", *arguments)
+        self.assertEqual(done.returncode, expect, done.stderr)
+        return done
+
+    def test_are_drawn_or_given(self):
+        self.reproduce()
+        checkpoint = "out/sd-noisy-images/noise-1/gd/seed-0/step-000000.h5"
+        with h5py.File(self.folder / checkpoint) as file:
+            self.assertEqual(file["WQ"].shape, (10, 28 * 28))
+        drawn = json.loads(self.reproduce("--json").stdout)["experiments"][0]["figure_files"]
+        self.assertEqual([figure["name"] for figure in drawn], ["training-loss", "test-loss", "losses"])
+        self.write_idx()
+        given = ("--set", "data.images=images", "--set", "data.labels=labels", "--set", "data.positive=5", "--set",
+                 "data.negative=2")
+        self.reproduce(*given, expect=USAGE)  # other data than those there
+        self.reproduce(*given, "--force")
+        with h5py.File(self.folder / checkpoint) as file:
+            self.assertEqual(file["WQ"].shape, (10, 12))
+        self.reproduce("--set", "data.images=nowhere", "--set", "data.labels=labels", "--force", expect=BAD_INPUT)
+        done = self.reproduce("--set", "data.labels=labels", "--force", expect=USAGE)
+        self.assertIn("does not take the key 'labels'", done.stderr)
+
+
+class Experiments(program.Case):
+    def test_show_early_stages_already_at_the_quick_scale(self):
+        done = self.run_program("reproduce", "sd-stages", "--scale", "quick", "-o", "out")
+        self.assertEqual(done.returncode, DONE, done.stderr)
+        signs = xarray.load_dataset(self.folder / "out/sd-stages/figures/alignment.h5", engine="netcdf4")["count"]
+        total = signs.sum(["then", "now"])
+        np.testing.assert_array_equal(total, 20 * 8)
+        aligned = np.array([1, 0, 0, 1])
+        self.assertTrue((abs(signs.sum("now") @ xarray.DataArray(aligned, dims="then") / total - 0.5) < 0.2).all())
+        self.assertTrue((signs.sum("then") @ xarray.DataArray(aligned, dims="now") / total > 0.85).all())
+
+
+if __name__ == "__main__":
+    program.main()
