@@ -4,6 +4,7 @@
 # of an installed hesscope need none of them.
 find_package(TomlHeaders REQUIRED)
 find_package(CeresJet REQUIRED)
+find_package(nlohmann_json CONFIG REQUIRED)
 
 find_package(Eigen3 3.4 CONFIG REQUIRED)
 find_package(TBB CONFIG REQUIRED)

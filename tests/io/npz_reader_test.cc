@@ -119,13 +119,15 @@ TEST(NpzReader, ReadsASingleArrayFile) {
 TEST(NpzReader, RefusesTypesThatAreNotRealNumbersNamingTensorAndType) {
   const PythonFiles files("npz");
   const std::vector<std::pair<std::string, std::string>> cases = {
-      {"object", "'|O' (Python objects)"},
-      {"structured", "a structured type"},
+      {"object", "'|O' (Python objects), which is not supported; objects could run code"},
+      {"structured", "a structured type, which is not supported; save each of its fields"},
       {"complex", "'<c16' (complex numbers)"},
       {"string", "'<U2' (strings)"},
       {"bytes", "'|S2' (strings)"},
       {"longdouble", "'<f16' (extended precision)"},
-      {"raw", "'|V2' (raw bytes"},
+      {"raw",
+       "'|V2' (raw bytes; bfloat16 is saved so), which is not supported; if they are "
+       "bfloat16, widen them"},
       {"date", "'<M8[s]' (dates)"},
   };
   for (const auto& [name, dtype] : cases) {
@@ -293,6 +295,16 @@ TEST_F(DamagedNpz, IsRefusedForHeadersThatNumpyWouldNotWrite) {
                  "beyond the limit");
   refused_header("{'descr': '<f8', 'fortran_order': False, 'shape': (99999999999999999999,)}",
                  "extent expected");
+  refused_header("{'descr': ('<f8', (2,)), 'fortran_order': False, 'shape': (2, 3)}",
+                 "a structured type");
+
+  std::string long_header = bytes;  // version 2.0 has four bytes for its length
+  long_header.at(6) = 2;
+  put(long_header, 8, 70000, 4);
+  long_header.append(70000, ' ');
+  write_bytes(scratch_ / "long.npy", long_header);
+  expect_refused(scratch_ / "long.npy", {"it claims 70000 bytes"});
+  expect_refused(files_ / "single.npy", {"it claims 118 bytes"}, {.max_header_bytes = 100});
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
+#include <string>
 #include <type_traits>
 
 namespace hesscope::io {
@@ -33,6 +33,17 @@ T load(const std::byte* bytes) {
     bits |= std::to_integer<std::uint64_t>(bytes[i]) << (8 * place);
   }
   return std::bit_cast<T>(static_cast<BitsOf<T>>(bits));
+}
+
+/// Appends the bytes of `value`, low ones first.
+template <typename T>
+void append_little(std::string& bytes, T value) {
+  static_assert(std::is_arithmetic_v<T> && sizeof(T) <= 8,
+                "append_little: integers and floats up to 64 bits");
+  const auto bits = std::bit_cast<BitsOf<T>>(value);
+  for (std::size_t i = 0; i < sizeof(T); ++i) {
+    bytes += static_cast<char>(static_cast<unsigned char>(bits >> (8 * i)));
+  }
 }
 
 }  // namespace hesscope::io

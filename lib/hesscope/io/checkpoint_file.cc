@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <string>
 #include <system_error>
+#include <vector>
 
 #include <fmt/format.h>
 #include <hdf5.h>
@@ -8,30 +10,30 @@
 #include <hesscope/io/atomic_file.h>
 #include <hesscope/io/checkpoint_file.h>
 #include <hesscope/io/hdf5_handle.h>
+#include <hesscope/io/hdf5_types.h>
 #include <hesscope/io/netcdf_layout.h>
 #include <hesscope/io/recording_driver.h>
-#include <hesscope/io/tensor_file.h>
+#include <hesscope/io/tensor_encoding.h>
 
 namespace hesscope::io {
 namespace {
 
 using netcdf::Place;
 
-void require_tensor(const CheckpointTensor& tensor) {
-  std::size_t size = 1;
-  for (const std::int64_t extent : tensor.shape) size *= static_cast<std::size_t>(extent);
-  if (tensor.name.empty() || tensor.name.find('/') != std::string::npos ||
-      size != tensor.values.size()) {
-    throw PreconditionError(
-        fmt::format("write_checkpoint: a tensor needs a name without '/' and as many values as its "
-                    "shape says, got '{}' of shape {} with {}",
-                    tensor.name,
-                    shape_text(tensor.shape),
-                    tensor.values.size()));
-  }
-}
-
 void write_tensor(hid_t file, const CheckpointTensor& tensor, const Place& place) {
+  if (tensor.name == "." || tensor.name.find('/') != std::string::npos) {
+    throw OutputError(
+        fmt::format("{}: an HDF5 file cannot hold this name, since '/' and '.' stand for groups in "
+                    "it; write .npz or .safetensors",
+                    place.text()));
+  }
+  const Hid type = stored_type(tensor.type);
+  if (!type) {
+    throw OutputError(fmt::format(
+        "{}: h5py has no {}; store it as float32", place.text(), to_string(tensor.type)));
+  }
+  std::string bytes;
+  encode_elements(place.text(), tensor.type, tensor.values, bytes);
   const std::vector<hsize_t> shape(tensor.shape.begin(), tensor.shape.end());
   const Hid space(shape.empty()
                       ? H5Screate(H5S_SCALAR)
@@ -43,16 +45,15 @@ void write_tensor(hid_t file, const CheckpointTensor& tensor, const Place& place
   }
   Hid dataset(H5Dcreate2(file,
                          tensor.name.c_str(),
-                         H5T_IEEE_F64LE,
+                         type.get(),
                          space.get(),
                          H5P_DEFAULT,
                          creation.get(),
                          H5P_DEFAULT),
               H5Dclose);
   if (!dataset) netcdf::fail(place, "create it");
-  if (H5Dwrite(
-          dataset.get(), H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, tensor.values.data()) <
-      0) {
+  // In their stored type: HDF5 converts nothing.
+  if (H5Dwrite(dataset.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes.data()) < 0) {
     netcdf::fail(place, "write it");
   }
   dataset.close_checked(place.text());
@@ -63,7 +64,7 @@ void write_tensor(hid_t file, const CheckpointTensor& tensor, const Place& place
 void write_checkpoint(const std::filesystem::path& path,
                       std::span<const CheckpointTensor> tensors,
                       bool overwrite) {
-  for (const CheckpointTensor& tensor : tensors) require_tensor(tensor);
+  require_tensors("write_checkpoint", tensors);
   AtomicFile output(path, overwrite);
   const QuietHdf5 quiet;
   int first_error = 0;

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include <hesscope/io/tensor_file.h>
+
 namespace hesscope::io {
 
 /// A tensor to be stored.
@@ -14,13 +16,16 @@ struct CheckpointTensor {
   std::string name;
   std::vector<std::int64_t> shape;  ///< empty for a scalar
   std::span<const double> values;   ///< row-major
+  ElementType type = ElementType::kFloat64;
 };
 
-/// Writes a checkpoint that open_tensor_file() and h5py read: one HDF5 dataset of doubles for each
-/// tensor, whole or not at all, and synced. The same tensors give the same bytes.
+/// Writes a checkpoint that open_tensor_file() and h5py read: one HDF5 dataset for each tensor,
+/// whole or not at all, and synced. The same tensors give the same bytes.
 /// @param overwrite  whether a file that is there may be replaced.
-/// @throws OutputError as ResultFile does; PreconditionError where a shape does not fit its values
-///         or a name is empty or holds a '/'.
+/// @throws OutputError as ResultFile does, and naming the tensor: a value that its type does not
+///         hold, bfloat16, which h5py does not know, a name that is "." or holds a '/';
+///         PreconditionError where a shape does not fit its values, or a name is empty, not UTF-8
+///         text or given twice.
 void write_checkpoint(const std::filesystem::path& path,
                       std::span<const CheckpointTensor> tensors,
                       bool overwrite);

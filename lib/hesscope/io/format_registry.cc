@@ -8,46 +8,49 @@
 #include <fmt/ranges.h>
 
 #include <hesscope/core/error.h>
-#include <hesscope/io/byte_order.h>
+#include <hesscope/io/checkpoint_file.h>
 #include <hesscope/io/elements.h>
 #include <hesscope/io/format_registry.h>
 #include <hesscope/io/hdf5_reader.h>
 #include <hesscope/io/input_file.h>
 #include <hesscope/io/npz_reader.h>
+#include <hesscope/io/npz_writer.h>
+#include <hesscope/io/safetensors_reader.h>
+#include <hesscope/io/safetensors_writer.h>
+#include <hesscope/io/sharded_reader.h>
 #include <hesscope/io/torch_reader.h>
 
 namespace hesscope::io {
 namespace {
 
-constexpr std::array<Format, 4> kFormats = {{
-    {"npz", ".npz", "NumPy archive", &recognises_npz, &open_npz},
-    {"npy", ".npy", "NumPy array", &recognises_npy, &open_npy},
-    {"hdf5", ".h5", "HDF5 file", &recognises_hdf5, &open_hdf5},
-    {"pt", ".pt", "PyTorch checkpoint", &recognises_torch, &open_torch, ".pth"},
+// Safetensors before pickles: the length it begins with may be the mark of a pickle, 0x80 0x02.
+constexpr std::array<Format, 6> kFormats = {{
+    {"npz", ".npz", "NumPy archive", &recognises_npz, &open_npz, &write_npz},
+    {"npy", ".npy", "NumPy array", &recognises_npy, &open_npy, &write_npy},
+    {"hdf5", ".h5", "HDF5 file", &recognises_hdf5, &open_hdf5, &write_checkpoint},
+    {"safetensors",
+     ".safetensors",
+     "safetensors file",
+     &recognises_safetensors,
+     &open_safetensors,
+     &write_safetensors,
+     true},
+    {.name = "pt",
+     .extension = ".pt",
+     .summary = "PyTorch checkpoint",
+     .recognises = &recognises_torch,
+     .open = &open_torch,
+     .other_extension = ".pth"},
+    {"index",
+     ".json",
+     "index of a checkpoint in several files",
+     &recognises_shard_index,
+     &open_shard_index},
 }};
-
-/// What the file probably is instead and how to make it readable; empty if nothing is known.
-std::string advice_for(const InputFile& file) {
-  constexpr std::string_view kResaveSafetensors =
-      "re-save it from Python: numpy.savez('FILE.npz', **safetensors.numpy.load_file(FILE))";
-  const std::string start = file.text_at(0, 9);
-  if (start.size() == 9 && start.back() == '{') {
-    const auto header_bytes =
-        load<ByteOrder::kLittle, std::uint64_t>(std::as_bytes(std::span(start)).data());
-    if (header_bytes <= file.size() - 8) {
-      return fmt::format("a safetensors file, which this version does not read; {}",
-                         kResaveSafetensors);
-    }
-  }
-  return {};
-}
 
 [[noreturn]] void refuse_unknown(const InputFile& file) {
   const std::string where = file.path().string();
   if (file.size() == 0) throw InputError(where + ": the file is empty");
-  if (const std::string advice = advice_for(file); !advice.empty()) {
-    throw InputError(fmt::format("{}: is {}", where, advice));
-  }
   std::vector<std::string> known;
   known.reserve(kFormats.size());
   for (const Format& format : kFormats) {

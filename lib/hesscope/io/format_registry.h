@@ -12,6 +12,8 @@
 
 namespace hesscope::io {
 
+struct CheckpointTensor;
+
 /// A checkpoint format: how to tell it by its content, and how to open it.
 struct Format {
   std::string_view name;  ///< "npz"
@@ -26,6 +28,17 @@ struct Format {
   /// @throws InputError as open_tensor_file().
   std::unique_ptr<TensorSource> (*open)(const std::filesystem::path& path,
                                         const ReadLimits& limits);
+
+  /// Writes tensors, whole or not at all, and synced; nullptr where the format is only read. The
+  /// same tensors give the same bytes.
+  /// @throws OutputError naming file and tensor: what the format cannot hold, or what the disk does
+  ///         not take; PreconditionError as write_checkpoint().
+  void (*write)(const std::filesystem::path& path,
+                std::span<const CheckpointTensor> tensors,
+                bool overwrite) = nullptr;
+
+  /// What write() takes beside all other types.
+  bool holds_bfloat16 = false;
 
   std::string_view other_extension = {};  ///< ".pth": used as the first
 };

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <array>
 
 #include <hesscope/io/hdf5_handle.h>
@@ -33,15 +34,14 @@ std::optional<ElementType> float_type(hid_t type) {
   return std::nullopt;
 }
 
-std::optional<ElementType> integer_type(hid_t type) {
+struct KnownInteger {
+  hid_t type;
+  ElementType meaning;
+};
+
+std::array<KnownInteger, 8> known_integers() {
   using enum ElementType;
-
-  struct Known {
-    hid_t type;
-    ElementType meaning;
-  };
-
-  const std::array<Known, 8> all = {{
+  return {{
       {H5T_STD_I8LE, kInt8},
       {H5T_STD_I16LE, kInt16},
       {H5T_STD_I32LE, kInt32},
@@ -51,7 +51,10 @@ std::optional<ElementType> integer_type(hid_t type) {
       {H5T_STD_U32LE, kUInt32},
       {H5T_STD_U64LE, kUInt64},
   }};
-  for (const Known& known : all) {
+}
+
+std::optional<ElementType> integer_type(hid_t type) {
+  for (const KnownInteger& known : known_integers()) {
     if (is_same_up_to_byte_order(type, known.type)) return known.meaning;
   }
   return std::nullopt;
@@ -64,6 +67,15 @@ bool is_boolean(hid_t type) {
   return H5Tget_size(type) == 1 && H5Tget_nmembers(type) == 2 &&
          H5Tenum_valueof(type, "FALSE", &no) >= 0 && H5Tenum_valueof(type, "TRUE", &yes) >= 0 &&
          no == 0 && yes == 1;
+}
+
+Hid boolean_type() {
+  Hid type(H5Tenum_create(H5T_STD_I8LE), H5Tclose);
+  const signed char no = 0;
+  const signed char yes = 1;
+  H5Tenum_insert(type.get(), "FALSE", &no);
+  H5Tenum_insert(type.get(), "TRUE", &yes);
+  return type;
 }
 
 }  // namespace
@@ -79,6 +91,26 @@ std::optional<ElementType> element_type_of(hid_t type) {
     default:
       return std::nullopt;
   }
+}
+
+Hid stored_type(ElementType type) {
+  switch (type) {
+    case ElementType::kBool:
+      return boolean_type();
+    case ElementType::kFloat16:
+      return float16_type(5);
+    case ElementType::kBFloat16:
+      return {};
+    case ElementType::kFloat32:
+      return {H5Tcopy(H5T_IEEE_F32LE), H5Tclose};
+    case ElementType::kFloat64:
+      return {H5Tcopy(H5T_IEEE_F64LE), H5Tclose};
+    default:
+      break;
+  }
+  const auto all = known_integers();
+  const auto known = std::ranges::find(all, type, &KnownInteger::meaning);
+  return {H5Tcopy(known->type), H5Tclose};
 }
 
 std::string_view describe_type(hid_t type) {

@@ -8,6 +8,7 @@
 
 #include <hdf5.h>
 
+#include <hesscope/io/hdf5_handle.h>
 #include <hesscope/io/tensor_file.h>
 
 namespace hesscope::io {
@@ -15,6 +16,10 @@ namespace hesscope::io {
 /// The element type stored as `type` in either byte order, if it is one: IEEE floats of 64, 32 and
 /// 16 bits, bfloat16, two's complement and unsigned integers of full precision, h5py's booleans.
 std::optional<ElementType> element_type_of(hid_t type);
+
+/// The type that elements are written as, low bytes first: element_type_of() gives `type` back.
+/// Booleans are h5py's, float16 is what h5py reads as such; owns nothing for bfloat16.
+Hid stored_type(ElementType type);
 
 /// "strings", "a compound (complex or structured) type", ...: of a type that is none, for messages.
 std::string_view describe_type(hid_t type);

@@ -131,11 +131,15 @@ class HeaderParser {
 
   void parse_descr(NpyHeader& header) {
     skip_space();
-    if (text_.substr(position_).starts_with('[')) refuse_type("a structured type");
+    if (position_ < text_.size() && (text_[position_] == '[' || text_[position_] == '(')) {
+      refuse_type("a structured type", "save each of its fields as an array of its own");
+    }
     const std::string_view descr = string();
     const char order = descr.empty() ? '\0' : descr[0];
     const auto type = descr.empty() ? std::nullopt : type_of(descr.substr(1));
-    if (!type) refuse_type(fmt::format("'{}'{}", escaped(descr), meaning_of(descr)));
+    if (!type) {
+      refuse_type(fmt::format("'{}'{}", escaped(descr), meaning_of(descr)), advice_on(descr));
+    }
     const bool needs_order = size_of(*type) > 1;
     if (order != '<' && order != '>' && (order != '|' || needs_order)) {
       refuse(fmt::format("type '{}' has no byte order", escaped(descr)));
@@ -144,13 +148,22 @@ class HeaderParser {
     header.byte_order = order == '>' ? ByteOrder::kBig : ByteOrder::kLittle;
   }
 
-  [[noreturn]] void refuse_type(const std::string& dtype) const {
+  [[noreturn]] void refuse_type(const std::string& dtype, std::string_view advice) const {
     throw InputError(
-        fmt::format("{}: its dtype is {}, which is not supported; save real numbers (float16 to "
-                    "float64, integers or "
-                    "booleans), for example with array.astype('<f8')",
-                    where_,
-                    dtype));
+        fmt::format("{}: its dtype is {}, which is not supported; {}", where_, dtype, advice));
+  }
+
+  static std::string_view advice_on(std::string_view descr) {
+    if (descr.size() > 1 && descr[1] == 'O') {
+      return "objects could run code when they are loaded, and never are; save an array of real "
+             "numbers, for example with numpy.asarray(VALUES, '<f8')";
+    }
+    if (descr == "|V2" || descr == "<V2") {
+      return "if they are bfloat16, widen them to float32: (array.view('<u2').astype('<u4') << "
+             "16).view('<f4')";
+    }
+    return "save real numbers (float16 to float64, integers or booleans), for example with "
+           "array.astype('<f8')";
   }
 
   static std::optional<ElementType> type_of(std::string_view code) {

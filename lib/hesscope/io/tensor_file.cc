@@ -197,4 +197,15 @@ void require_readable(const TensorFile& file) {
       first.reason));
 }
 
+std::string sha256_of(const TensorFile& file) {
+  const std::string own = sha256_of_file(file.path());
+  const std::vector<std::filesystem::path> others = file.other_files();
+  if (others.empty()) return own;
+  std::string lines = fmt::format("{}  {}\n", own, file.path().filename().string());
+  for (const std::filesystem::path& path : others) {
+    lines += fmt::format("{}  {}\n", sha256_of_file(path), path.filename().string());
+  }
+  return sha256_of_text(lines);
+}
+
 }  // namespace hesscope::io

@@ -92,6 +92,9 @@ class TensorSource {
   /// that
   ///         does not match, an integer that double cannot hold (|i| > 2^53).
   virtual std::vector<double> read(std::size_t index) const = 0;
+
+  /// Files beside the one opened that the tensors lie in, in the order of their names.
+  virtual std::vector<std::filesystem::path> other_files() const { return {}; }
 };
 
 /// An opened checkpoint or data file, or the part of it whose names begin with a key. Cheap to
@@ -123,6 +126,9 @@ class TensorFile {
   /// See TensorSource::read. @throws InputError also when there is no tensor of this name (the
   /// message suggests the nearest one and lists what there is) or it is unreadable().
   std::vector<double> read(std::string_view name) const;
+
+  /// See TensorSource::other_files.
+  std::vector<std::filesystem::path> other_files() const { return source_->other_files(); }
 
   /// See TensorSource::number.
   std::optional<double> number(std::string_view name) const;
@@ -158,6 +164,10 @@ TensorFile open_tensor_file(const std::filesystem::path& path, const ReadLimits&
 
 /// Hexadecimal SHA-256 of the file's bytes. @throws InputError if it cannot be read.
 std::string sha256_of_file(const std::filesystem::path& path);
+
+/// Hexadecimal SHA-256 of all that the tensors are read from: of the file; where it names others,
+/// of what `sha256sum FILE OTHERS...` prints in their folder. @throws InputError as above.
+std::string sha256_of(const TensorFile& file);
 
 /// Hexadecimal SHA-256 of a byte string.
 std::string sha256_of_text(std::string_view text);

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <cstddef>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <hesscope/core/error.h>
+#include <hesscope/io/elements.h>
+#include <hesscope/io/input_file.h>
+#include <hesscope/io/json_events.h>
+#include <hesscope/io/sharded_reader.h>
+
+namespace hesscope::io {
+namespace {
+
+constexpr std::size_t kMaxShards = 500;  // all are open at a time
+constexpr std::string_view kMapKey = "weight_map";
+
+/// What an index says: the files in which a tensor, or a group of them, lies.
+using WeightMap = std::map<std::string, std::set<std::string>>;
+
+/// Collects "weight_map"; other keys are passed over.
+class IndexEvents {
+ public:
+  IndexEvents(const std::string& where, const std::uint64_t& position, const ReadLimits& limits)
+      : where_(where), position_(position), limits_(limits) {}
+
+  bool has_map() const { return has_map_; }
+
+  WeightMap take_map() { return std::move(map_); }
+
+  // The names of the functions from here on are those that nlohmann's parser calls.
+  bool null() { return other_value(); }
+
+  bool boolean(bool) { return other_value(); }
+
+  bool number_integer(std::int64_t) { return other_value(); }
+
+  bool number_unsigned(std::uint64_t) { return other_value(); }
+
+  bool number_float(double, const std::string&) { return other_value(); }
+
+  template <typename Bytes>
+  bool binary(Bytes&) {
+    return other_value();
+  }
+
+  bool string(std::string& text) {
+    if (!is_in_map_) return true;
+    if (depth_ == 1) refuse_value();
+    // A name from a stranger's file: nothing outside the index's folder is ever opened.
+    if (text.empty() || text == "." || text == ".." || text.find('/') != std::string::npos ||
+        !is_printable_utf8(text)) {
+      refuse(fmt::format("'{}' is said to be in '{}', which is not the name of a file beside it",
+                         escaped(entry_),
+                         escaped(text)));
+    }
+    map_[entry_].insert(text);
+    return true;
+  }
+
+  bool start_object(std::size_t) {
+    if (is_in_map_ && depth_ > 1) refuse_value();
+    enter();
+    if (depth_ == 2 && is_in_map_) has_map_ = true;
+    return true;
+  }
+
+  bool key(std::string& text) {
+    if (depth_ == 1) {
+      if (!keys_.insert(text).second) refuse(fmt::format("'{}' occurs twice", escaped(text)));
+      is_in_map_ = text == kMapKey;
+    } else if (depth_ == 2 && is_in_map_) {
+      if (!is_printable_utf8(text)) {
+        refuse(fmt::format("the name '{}' is not UTF-8 text", escaped(text)));
+      }
+      if (map_.contains(text)) refuse(fmt::format("'{}' occurs twice", text));
+      if (map_.size() == limits_.max_tensors) {
+        refuse(fmt::format("there are more than {} tensors", limits_.max_tensors));
+      }
+      entry_ = text;
+      map_[entry_];
+    }
+    return true;
+  }
+
+  bool end_object() { return leave(); }
+
+  bool start_array(std::size_t) {
+    if (is_in_map_ && depth_ != 2) refuse_value();
+    return enter();
+  }
+
+  bool end_array() { return leave(); }
+
+  template <typename Error>
+  bool parse_error(std::size_t, const std::string&, const Error&) {
+    refuse("it is not JSON");
+  }
+
+ private:
+  [[noreturn]] void refuse(const std::string& what) const {
+    throw InputError(fmt::format(
+        "{}: {} (index of a checkpoint in several files, near byte {})", where_, what, position_));
+  }
+
+  [[noreturn]] void refuse_value() const {
+    refuse("'weight_map' must be an object of names and the file, or files, that hold them");
+  }
+
+  bool other_value() {
+    if (is_in_map_) refuse_value();
+    return true;
+  }
+
+  bool enter() {
+    constexpr std::size_t kMaxDepth = 16;
+    if (++depth_ > kMaxDepth) refuse(fmt::format("it is nested more than {} deep", kMaxDepth));
+    return true;
+  }
+
+  bool leave() {
+    if (--depth_ == 1) is_in_map_ = false;
+    return true;
+  }
+
+  const std::string& where_;
+  const std::uint64_t& position_;
+  const ReadLimits& limits_;
+  std::size_t depth_ = 0;
+  bool is_in_map_ = false;
+  bool has_map_ = false;
+  std::string entry_;
+  std::set<std::string> keys_;
+  WeightMap map_;
+};
+
+WeightMap read_index(const std::filesystem::path& path, const ReadLimits& limits) {
+  const InputFile file(path);
+  const std::string where = path.string();
+  if (file.size() > limits.max_header_bytes) {
+    throw InputError(
+        fmt::format("{}: is JSON of {} bytes; an index of a checkpoint is read up to "
+                    "{} bytes",
+                    where,
+                    file.size(),
+                    limits.max_header_bytes));
+  }
+  const std::string text = file.text_at(0, static_cast<std::size_t>(file.size()));
+  std::uint64_t position = 0;
+  IndexEvents events(where, position, limits);
+  parse_json_object(text, where, position, events);
+  if (!events.has_map()) {
+    throw InputError(
+        fmt::format("{}: is JSON without a '{}', so no index of a checkpoint in "
+                    "several files; name the checkpoint itself",
+                    where,
+                    kMapKey));
+  }
+  return events.take_map();
+}
+
+TensorFile open_shard(const std::filesystem::path& index,
+                      const std::string& name,
+                      const ReadLimits& limits) {
+  const std::filesystem::path path = index.parent_path() / name;
+  try {
+    if (recognises_shard_index(path)) throw InputError(path.string() + ": is an index itself");
+    return open_tensor_file(path, limits);
+  } catch (const InputError& error) {
+    throw InputError(fmt::format("{} (a part of {})", error.what(), index.string()));
+  }
+}
+
+class ShardedSource final : public TensorSource {
+ public:
+  ShardedSource(const std::filesystem::path& path, const ReadLimits& limits) {
+    const WeightMap map = read_index(path, limits);
+    std::set<std::string> names;
+    for (const auto& [entry, files] : map) names.insert(files.begin(), files.end());
+    if (names.size() > kMaxShards) {
+      throw InputError(fmt::format(
+          "{}: names {} files; up to {} are read", path.string(), names.size(), kMaxShards));
+    }
+    std::map<std::string, std::size_t> holders;  // of tensors, by name
+    for (const std::string& name : names) {
+      shards_.push_back(open_shard(path, name, limits));
+      for (const TensorInfo& tensor : shards_.back().tensors()) {
+        const auto [before, is_new] = holders.emplace(tensor.name, shards_.size() - 1);
+        if (!is_new) {
+          throw InputError(fmt::format("{}: tensor '{}' is in {} and in {}",
+                                       path.string(),
+                                       tensor.name,
+                                       shards_[before->second].path().filename().string(),
+                                       name));
+        }
+        if (tensors_.size() == limits.max_tensors) {
+          throw InputError(
+              fmt::format("{}: there are more than {} tensors", path.string(), limits.max_tensors));
+        }
+        tensors_.push_back(tensor);
+      }
+    }
+    require_entries(path, map);
+  }
+
+  std::span<const TensorInfo> tensors() const override { return tensors_; }
+
+  std::vector<double> read(std::size_t index) const override {
+    for (const TensorFile& shard : shards_) {
+      if (index < shard.tensors().size()) return shard.read(shard.tensors()[index].name);
+      index -= shard.tensors().size();
+    }
+    throw PreconditionError("ShardedSource: there is no tensor of this index");
+  }
+
+  std::vector<std::filesystem::path> other_files() const override {
+    std::vector<std::filesystem::path> paths;
+    for (const TensorFile& shard : shards_) paths.push_back(shard.path());
+    return paths;
+  }
+
+ private:
+  /// The files hold what the index says of them: the tensor, or for "/layers/dense/vars" one in
+  /// this group.
+  void require_entries(const std::filesystem::path& index, const WeightMap& map) const {
+    std::set<std::pair<std::string, std::string>> held;  // file, tensor
+    for (const TensorFile& shard : shards_) {
+      const std::string file = shard.path().filename().string();
+      for (const TensorInfo& tensor : shard.tensors()) held.emplace(file, tensor.name);
+    }
+    for (const auto& [entry, files] : map) {
+      const std::string group = (entry.starts_with('/') ? entry.substr(1) : entry) + "/";
+      for (const std::string& file : files) {
+        const auto first = held.lower_bound({file, group});
+        const bool has_group =
+            first != held.end() && first->first == file && first->second.starts_with(group);
+        if (has_group || held.contains({file, entry})) continue;
+        throw InputError(fmt::format(
+            "{}: '{}' is said to be in '{}', which does not hold it", index.string(), entry, file));
+      }
+    }
+  }
+
+  std::vector<TensorFile> shards_;  // in the order of their names
+  std::vector<TensorInfo> tensors_;
+};
+
+}  // namespace
+
+bool recognises_shard_index(const std::filesystem::path& path) {
+  constexpr std::size_t kLongestPadding = 1024;
+  const std::string start = InputFile(path).text_at(0, kLongestPadding);
+  const std::size_t brace = start.find_first_not_of(" \t\n\r");
+  if (brace == std::string::npos || start[brace] != '{') return false;
+  const std::size_t next = start.find_first_not_of(" \t\n\r", brace + 1);
+  return next != std::string::npos && (start[next] == '"' || start[next] == '}');
+}
+
+std::unique_ptr<TensorSource> open_shard_index(const std::filesystem::path& path,
+                                               const ReadLimits& limits) {
+  return std::make_unique<ShardedSource>(path, limits);
+}
+
+}  // namespace hesscope::io
