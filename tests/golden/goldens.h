@@ -34,10 +34,6 @@ struct Golden {
   }
 };
 
-inline bool has_torch_checkpoint(const Golden& golden) {
-  return std::filesystem::exists(golden.checkpoint(".pt"));
-}
-
 inline void PrintTo(const Golden& golden, std::ostream* out) { *out << golden.file().string(); }
 
 inline std::vector<Golden> goldens() {

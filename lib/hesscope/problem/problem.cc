@@ -141,7 +141,7 @@ SampleTable Problem::load_data(const ModelKind& kind, const io::TensorFile& chec
   const io::TensorFile data = io::open_tensor_file(file_.data_path);
   model_ = fitted_or_advised(kind, file_.model, checkpoint, shapes_of(data));
   SampleTable samples = read_samples(model_, data);
-  data_sha256_ = io::sha256_of_file(file_.data_path);
+  data_sha256_ = io::sha256_of(data);
   return samples;
 }
 

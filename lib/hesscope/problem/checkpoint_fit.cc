@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <hesscope/core/error.h>
+#include <hesscope/models/model_registry.h>
+#include <hesscope/objective/sampled_records.h>
+#include <hesscope/problem/checkpoint_fit.h>
+#include <hesscope/problem/problem.h>
+#include <hesscope/sampling/sampler_registry.h>
+
+namespace hesscope {
+namespace {
+
+using Shape = std::vector<std::int64_t>;
+
+TensorShapes data_shapes(const ProblemFile& problem) {
+  if (!problem.has_sampler()) return shapes_of(io::open_tensor_file(problem.data_path));
+  const std::string place = problem.path.string();
+  const std::unique_ptr<const Sampler> sampler =
+      find_sampler_kind(problem.sampler_kind)->create(problem.data, problem.path.parent_path());
+  return shapes_of(*sampler, problem.data.integer("samples"), place);
+}
+
+/// The words and numbers of a name: "net.0.weight" is net, 0, weight.
+std::vector<std::string_view> tokens(std::string_view name) {
+  const auto is_letter = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
+  std::vector<std::string_view> all;
+  for (std::size_t i = 0; i < name.size();) {
+    std::size_t end = i;
+    while (end < name.size() && is_letter(name[end])) ++end;
+    if (end > i) all.push_back(name.substr(i, end - i));
+    i = end + 1;
+  }
+  return all;
+}
+
+/// How many words at the end two names share.
+std::size_t common_end(std::string_view a, std::string_view b) {
+  const auto x = tokens(a);
+  const auto y = tokens(b);
+  std::size_t count = 0;
+  while (count < std::min(x.size(), y.size()) &&
+         x[x.size() - 1 - count] == y[y.size() - 1 - count]) {
+    ++count;
+  }
+  return count;
+}
+
+/// The one candidate that shares more words at its end with `name` than all others, if any does.
+/// A single candidate need share none.
+std::optional<std::size_t> nearest_by_end(const std::string& name,
+                                          const std::vector<std::string>& candidates) {
+  if (candidates.size() == 1) return 0;
+  std::size_t best = 0;
+  std::optional<std::size_t> found;
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    const std::size_t length = common_end(name, candidates[i]);
+    if (length == best) found.reset();
+    if (length > best) {
+      best = length;
+      found = i;
+    }
+  }
+  return found;
+}
+
+/// Pairs those of two lists of names of which each is the other's nearest.
+void suggest(const std::vector<std::string>& ours,
+             const std::vector<std::string>& theirs,
+             bool transpose,
+             std::vector<io::TensorRule>& rules) {
+  for (const std::string& name : ours) {
+    const auto there = nearest_by_end(name, theirs);
+    if (!there) continue;
+    const auto back = nearest_by_end(theirs[*there], ours);
+    if (!back || ours[*back] != name) continue;
+    rules.push_back({.name = name, .source = theirs[*there], .transpose = transpose});
+  }
+}
+
+/// Names of missing parameters and of unused tensors, by shape.
+using NamesByShape = std::map<Shape, std::vector<std::string>>;
+
+std::vector<io::TensorRule> suggestions(const CheckpointFit& fit) {
+  NamesByShape missing;
+  NamesByShape unused;
+  for (const ParameterFit& parameter : fit.parameters) {
+    if (parameter.state == ParameterFit::State::kMissing) {
+      missing[parameter.expected].push_back(parameter.name);
+    }
+  }
+  for (const io::TensorInfo& tensor : fit.unused) unused[tensor.shape].push_back(tensor.name);
+  std::vector<io::TensorRule> rules;
+  for (const auto& [shape, names] : missing) {
+    if (unused.contains(shape)) {
+      suggest(names, unused.at(shape), false, rules);
+      continue;
+    }
+    const Shape turned(shape.rbegin(), shape.rend());
+    // The tensors of the turned shape might be parameters of that shape themselves.
+    if (shape.size() == 2 && unused.contains(turned) && !missing.contains(turned)) {
+      suggest(names, unused.at(turned), true, rules);
+    }
+  }
+  std::ranges::sort(rules, {}, &io::TensorRule::name);
+  return rules;
+}
+
+/// Whether words and numbers come in order: net.2 before net.10, and dense/w before dense_1/w.
+bool in_natural_order(const io::TensorInfo& a, const io::TensorInfo& b) {
+  const auto rank = [](std::string_view token) {
+    const bool is_number = token.find_first_not_of("0123456789") == std::string_view::npos;
+    return std::tuple(is_number, is_number ? token.size() : 0, token);
+  };
+  return std::ranges::lexicographical_compare(tokens(a.name), tokens(b.name), {}, rank, rank);
+}
+
+/// Rules that make these tensors, in their order, the layers of a perceptron: as many matrices as
+/// vectors, each layer taking what the one before gives. Matrices of all layers are (out, in), or
+/// all of them (in, out). Empty if that does not go, or goes both ways.
+std::vector<io::TensorRule> as_perceptron(const std::vector<io::TensorInfo>& tensors) {
+  std::vector<const io::TensorInfo*> weights;
+  std::vector<const io::TensorInfo*> biases;
+  for (const io::TensorInfo& tensor : tensors) {
+    if (tensor.shape.empty() || tensor.shape.size() > 2) return {};
+    (tensor.shape.size() == 2 ? weights : biases).push_back(&tensor);
+  }
+  if (weights.empty() || weights.size() != biases.size()) return {};
+  const auto is_chain = [&](bool transpose) {
+    const std::size_t out = transpose ? 1 : 0;
+    for (std::size_t i = 0; i < weights.size(); ++i) {
+      if (biases[i]->shape[0] != weights[i]->shape[out]) return false;
+      if (i > 0 && biases[i - 1]->shape[0] != weights[i]->shape[1 - out]) return false;
+    }
+    return true;
+  };
+  const bool transpose = is_chain(true);
+  if (transpose == is_chain(false)) return {};
+  std::vector<io::TensorRule> rules;
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    rules.push_back({.name = fmt::format("layers.{}.weight", i),
+                     .source = weights[i]->name,
+                     .transpose = transpose});
+    rules.push_back({.name = fmt::format("layers.{}.bias", i), .source = biases[i]->name});
+  }
+  return rules;
+}
+
+/// The same of a checkpoint, in the file's order or in that of the names.
+std::vector<io::TensorRule> as_perceptron(const io::TensorFile& checkpoint,
+                                          const TensorShapes& parameters) {
+  std::vector<io::TensorInfo> tensors;
+  for (const io::TensorInfo& tensor : checkpoint.tensors()) {
+    if (parameters.shapes.contains(tensor.name)) tensors.push_back(tensor);
+  }
+  std::vector<io::TensorRule> rules = as_perceptron(tensors);
+  if (!rules.empty()) return rules;
+  std::ranges::stable_sort(tensors, in_natural_order);
+  return as_perceptron(tensors);
+}
+
+std::optional<Model> build(const ProblemFile& problem,
+                           const TensorShapes& checkpoint,
+                           const TensorShapes& data,
+                           std::string& obstacle) {
+  try {
+    return find_model_kind(problem.model_kind)->build(problem.model, checkpoint, data);
+  } catch (const InputError& error) {
+    obstacle = error.what();
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+bool CheckpointFit::fits() const {
+  return obstacle.empty() && unused.empty() &&
+         std::ranges::all_of(parameters, [](const ParameterFit& parameter) {
+           return parameter.state == ParameterFit::State::kFound;
+         });
+}
+
+CheckpointFit fit_checkpoint(const ProblemFile& problem, const io::TensorFile& checkpoint) {
+  CheckpointFit fit{.model_kind = problem.model_kind};
+  const TensorShapes there = parameter_shapes_of(checkpoint);
+  const TensorShapes data = data_shapes(problem);
+  std::optional<Model> model = build(problem, there, data, fit.obstacle);
+  if (!model) {
+    const std::vector<io::TensorRule> rules = as_perceptron(checkpoint, there);
+    TensorShapes renamed;
+    renamed.source = there.source;
+    for (const io::TensorRule& rule : rules) {
+      Shape shape = there.shapes.at(rule.source);
+      if (rule.transpose) std::swap(shape[0], shape[1]);
+      renamed.shapes[rule.name] = std::move(shape);
+    }
+    std::string ignored;
+    if (!rules.empty()) model = build(problem, renamed, data, ignored);
+    if (model) {
+      fit.obstacle.clear();
+      for (const io::TensorRule& rule : rules) {
+        const auto block = std::ranges::find(model->parameters, rule.name, &ParameterBlock::name);
+        if (block != model->parameters.end() && block->shape == renamed.shapes.at(rule.name)) {
+          fit.suggestion.rules.push_back(rule);
+        }
+      }
+    }
+  }
+  std::set<std::string> used;
+  if (model) {
+    for (const ParameterBlock& block : model->parameters) {
+      ParameterFit parameter{.name = block.name, .expected = block.shape};
+      const auto found = there.shapes.find(block.name);
+      if (found == there.shapes.end()) {
+        parameter.state = ParameterFit::State::kMissing;
+      } else {
+        parameter.found = found->second;
+        if (found->second != block.shape) parameter.state = ParameterFit::State::kWrongShape;
+      }
+      used.insert(block.name);
+      fit.parameters.push_back(std::move(parameter));
+    }
+  }
+  for (const io::TensorInfo& tensor : checkpoint.tensors()) {
+    if (there.shapes.contains(tensor.name) && !used.contains(tensor.name)) {
+      fit.unused.push_back(tensor);
+    }
+  }
+  if (fit.suggestion.rules.empty()) fit.suggestion.rules = suggestions(fit);
+  return fit;
+}
+
+}  // namespace hesscope

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What of a checkpoint fits the model of a problem, tensor by tensor, and which names might be
+// meant.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <hesscope/io/tensor_file.h>
+#include <hesscope/io/tensor_map.h>
+#include <hesscope/problem/problem_file.h>
+
+namespace hesscope {
+
+/// A parameter of the model, and the tensor of its name.
+struct ParameterFit {
+  enum class State { kFound, kMissing, kWrongShape };
+
+  std::string name;
+  State state = State::kFound;
+  std::vector<std::int64_t> expected = {};
+  std::vector<std::int64_t> found = {};  ///< unless kMissing
+};
+
+struct CheckpointFit {
+  std::string model_kind;
+  std::vector<ParameterFit> parameters = {};  ///< in the model's order
+  /// In the file's order; what optimisers keep is left out.
+  std::vector<io::TensorInfo> unused = {};
+  /// Why the model's sizes cannot be told from this checkpoint; `parameters` is empty then.
+  std::string obstacle = {};
+  /// Rules for missing parameters that only one unused tensor can be: by its shape, or by the end
+  /// of its name among several of the shape. The transposed shape counts where no other is there. A
+  /// perceptron's layers are known by their chain of shapes, whatever their names.
+  io::TensorMap suggestion = {};
+
+  /// Whether Problem would take the checkpoint.
+  bool fits() const;
+};
+
+/// @throws InputError for a data file that cannot be read; ConfigError for a sampler's settings.
+/// @cost   reads no tensor. Missing parameters x unused tensors comparisons.
+CheckpointFit fit_checkpoint(const ProblemFile& problem, const io::TensorFile& checkpoint);
+
+}  // namespace hesscope
