@@ -20,6 +20,7 @@
 #include <hesscope/core/version.h>
 #include <hesscope/io/unit_folder.h>
 
+#include "checkpoint_options.h"
 #include "interrupt.h"
 #include "json_document.h"
 #include "output_text.h"
@@ -76,8 +77,7 @@ class AnalyzeCommand final : public Command {
     for (const AnalyzerEntry& entry : analyzer_registry()) {
       (entry.by_default ? defaults : others).push_back(entry.name);
     }
-    options.positionals(
-        "CHECKPOINT", checkpoints_, "Checkpoint files, or folders of files named step-N.*");
+    checkpoints_.declare(options, "Checkpoint files, or folders of files named step-N.*");
     options.text("-p,--problem", problem_, "FILE.toml", "Problem file: model and data", true);
     options.text("-o,--output", output_, "OUT.h5", "Result file", true);
     options.list("--only",
@@ -92,8 +92,6 @@ class AnalyzeCommand final : public Command {
                    "How eigenvalues are found: dense: all of them; iterative: smallest, median and "
                    "largest, by bisection with counts; matrix-free: smallest and largest, by "
                    "products, unproved; auto: dense up to 20,000 parameters, then matrix-free");
-    options.text("--format", format_, "NAME", "Take only this format's files from folders");
-    options.text("--key", key_, "PREFIX", kKeyHelp);
     declare_analyzers(options);
     options.seed("--seed", seed_, "Of what is drawn at random");
     run_options_.declare(options,
@@ -146,10 +144,9 @@ class AnalyzeCommand final : public Command {
  private:
   AnalysisRequest make_request() const {
     AnalysisRequest request;
-    const std::vector<std::filesystem::path> named(checkpoints_.begin(), checkpoints_.end());
-    request.checkpoints = expand_checkpoints(named, format_);
+    request.checkpoints = checkpoints_.files();
+    request.reading = checkpoints_.reading();
     request.problem = problem_;
-    request.key = key_;
     request.output = output_;
     request.only = only_;
     for (const auto& [name, is_wanted] : also_) {
@@ -169,13 +166,12 @@ class AnalyzeCommand final : public Command {
 
   // The command without what cannot change a result.
   std::string command_text() const {
-    return fmt::format("hesscope analyze {} --problem {}{}{}{}{}{}{}",
-                       fmt::join(checkpoints_, " "),
+    return fmt::format("hesscope analyze {} --problem {}{}{}{}{}{}",
+                       fmt::join(checkpoints_.paths, " "),
                        problem_,
                        only_.empty() ? "" : fmt::format(" --only {}", fmt::join(only_, ",")),
                        method_ == "auto" ? "" : " --method " + method_,
-                       format_.empty() ? "" : " --format " + format_,
-                       key_.empty() ? "" : " --key " + key_,
+                       checkpoints_.arguments(),
                        analyzer_arguments(),
                        seed_ == 0 ? "" : fmt::format(" --seed {}", seed_));
   }
@@ -341,13 +337,11 @@ class AnalyzeCommand final : public Command {
     }
   }
 
-  std::vector<std::string> checkpoints_;
+  CheckpointOptions checkpoints_;
   std::string problem_;
   std::string output_;
   std::vector<std::string> only_;
   std::string method_ = "auto";
-  std::string format_;
-  std::string key_;
   std::map<std::string, bool> also_;  // by the names of analyzers that do not run by default
   std::map<std::string, SettingValue> settings_;
   std::uint64_t seed_ = 0;

@@ -3,6 +3,7 @@
 // The one list of subcommands.
 #include "analyze.h"
 #include "command.h"
+#include "convert.h"
 #include "export.h"
 #include "inspect.h"
 #include "landscape.h"
@@ -19,6 +20,7 @@ std::vector<std::unique_ptr<Command>> all_commands() {
   commands.push_back(make_train_command());
   commands.push_back(make_reproduce_command());
   commands.push_back(make_inspect_command());
+  commands.push_back(make_convert_command());
   commands.push_back(make_plot_command());
   commands.push_back(make_export_command());
   return commands;

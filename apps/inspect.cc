@@ -4,16 +4,22 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <hesscope/core/error.h>
 #include <hesscope/io/result_reader.h>
 #include <hesscope/io/tensor_file.h>
+#include <hesscope/problem/checkpoint_fit.h>
+#include <hesscope/problem/tensor_map_file.h>
 
+#include "fit_report.h"
 #include "json_document.h"
 #include "run_options.h"
 #include "table.h"
@@ -83,35 +89,68 @@ class InspectCommand final : public Command {
   }
 
   std::vector<std::string> examples() const override {
-    return {"hesscope inspect step-000500.npz", "hesscope inspect result.h5 --json"};
+    return {"hesscope inspect step-000500.npz",
+            "hesscope inspect model.safetensors --problem problem.toml",
+            "hesscope inspect result.h5 --json"};
   }
 
   void declare(OptionTable& options) override {
-    options.positional("FILE", file_, "Checkpoint, data file or result");
+    options.positionals("FILE", files_, "Checkpoints, data files or results");
+    options.text("-p,--problem",
+                 problem_,
+                 "FILE.toml",
+                 "Problem file: say what of the checkpoints fits its model and what does not");
     options.text("--key", key_, "PREFIX", kKeyHelp);
+    options.text("--map", map_, "FILE.toml", "Names of the tensors, as for hesscope analyze");
     options.flag("--json", json_, "Print one JSON document on stdout");
     options.flag(
         "-q,--quiet", quiet_, "Print nothing: only the exit code says whether it can be read");
   }
 
   ExitCode run() override {
-    if (io::is_result_file(file_)) {
-      const io::ResultReader result(file_);
-      if (!quiet_) inspect_result(result);
-    } else {
-      const io::TensorFile file = io::open_tensor_file(file_).part(key_);
-      if (quiet_) {
-        for (const io::TensorInfo& tensor : file.tensors()) file.read(tensor.name);
-      } else {
-        inspect_tensors(file);
-      }
+    if (!problem_.empty()) model_ = read_problem_file(problem_);
+    if (!map_.empty()) tensor_map_ = read_tensor_map(map_);
+    bool all_fit = true;
+    for (const std::string& file : files_) {
+      if (!json_ && !quiet_ && &file != &files_.front()) fmt::print("\n");
+      all_fit = inspect(file) && all_fit;
     }
-    return ExitCode::kDone;
+    if (json_ && !quiet_) {
+      print_json(files_.size() == 1 ? documents_[0]
+                                    : Json{{"command", "inspect"}, {"files", documents_}});
+    }
+    return all_fit ? ExitCode::kDone : ExitCode::kBadInput;
   }
 
  private:
-  void inspect_tensors(const io::TensorFile& file) const {
-    const std::string sha256 = io::sha256_of_file(file.path());
+  // Whether it fits the problem, if there is one.
+  bool inspect(const std::string& path) {
+    if (io::is_result_file(path)) {
+      if (model_ || tensor_map_ || !key_.empty()) {
+        throw InputError(fmt::format("{}: is a hesscope result, not a checkpoint", path));
+      }
+      const io::ResultReader result(path);
+      if (!quiet_) inspect_result(path, result);
+      return true;
+    }
+    io::TensorFile file = io::open_tensor_file(path);
+    const std::string sha256 = io::sha256_of(file);
+    file = file.part(key_);
+    if (tensor_map_) file = io::mapped(std::move(file), *tensor_map_);
+    std::optional<CheckpointFit> fit;
+    if (model_) fit = fit_checkpoint(*model_, file);
+    if (quiet_) {
+      for (const io::TensorInfo& tensor : file.tensors()) file.read(tensor.name);
+    } else {
+      inspect_tensors(path, file, sha256, fit);
+    }
+    return !fit || fit->fits();
+  }
+
+  void inspect_tensors(const std::string& path,
+                       const io::TensorFile& file,
+                       const std::string& sha256,
+                       const std::optional<CheckpointFit>& fit) {
     Json tensors = Json::array();
     std::vector<std::vector<std::string>> rows = {
         {"tensor", "shape", "type", "min", "max", "NaN", "inf"}};
@@ -141,18 +180,19 @@ class InspectCommand final : public Command {
       for (const io::UnreadableTensor& tensor : file.unreadable()) {
         unreadable.push_back({{"name", tensor.name}, {"reason", tensor.reason}});
       }
-      print_json({{"command", "inspect"},
-                  {"file", file_},
-                  {"kind", "tensors"},
-                  {"format", file.format()},
-                  {"sha256", sha256},
-                  {"tensors", tensors},
-                  {"unreadable", unreadable},
-                  {"elements", total}});
+      documents_.push_back({{"command", "inspect"},
+                            {"file", path},
+                            {"kind", "tensors"},
+                            {"format", file.format()},
+                            {"sha256", sha256},
+                            {"tensors", tensors},
+                            {"unreadable", unreadable},
+                            {"elements", total}});
+      if (fit) documents_.back()["fit"] = fit_json(*fit, problem_);
       return;
     }
     fmt::print("{}: {}, {} tensors, {} numbers\nsha256 {}\n\n{}",
-               file_,
+               path,
                file.format(),
                file.tensors().size(),
                total,
@@ -161,11 +201,12 @@ class InspectCommand final : public Command {
     for (const io::UnreadableTensor& tensor : file.unreadable()) {
       fmt::print("not read: {}: {}\n", tensor.name, tensor.reason);
     }
+    if (fit) fmt::print("\n{}", fit_text(*fit, problem_));
   }
 
-  void inspect_result(const io::ResultReader& result) const {
+  void inspect_result(const std::string& path, const io::ResultReader& result) {
     Json groups = Json::array();
-    if (!json_) fmt::print("{}: hesscope result\n", file_);
+    if (!json_) fmt::print("{}: hesscope result\n", path);
     for (const io::ResultGroup& group : result.groups()) {
       Json attributes = Json::object();
       std::vector<std::vector<std::string>> rows = {{"variable", "dimensions", "type", "meaning"}};
@@ -202,12 +243,18 @@ class InspectCommand final : public Command {
       if (!json_) fmt::print("{}{}", heading, table_text(rows, rows.front().size()));
     }
     if (json_) {
-      print_json({{"command", "inspect"}, {"file", file_}, {"kind", "result"}, {"groups", groups}});
+      documents_.push_back(
+          {{"command", "inspect"}, {"file", path}, {"kind", "result"}, {"groups", groups}});
     }
   }
 
-  std::string file_;
+  std::vector<std::string> files_;
+  std::string problem_;
   std::string key_;
+  std::string map_;
+  std::optional<ProblemFile> model_;
+  std::optional<io::TensorMap> tensor_map_;
+  std::vector<Json> documents_;  // of the files, where JSON is asked for
   bool json_ = false;
   bool quiet_ = false;
 };

@@ -16,6 +16,7 @@
 #include <hesscope/core/version.h>
 #include <hesscope/io/unit_folder.h>
 
+#include "checkpoint_options.h"
 #include "interrupt.h"
 #include "json_document.h"
 #include "output_text.h"
@@ -70,10 +71,9 @@ class LandscapeCommand final : public Command {
                                                          : ":" + kind.argument;
       kinds += fmt::format("\n{}{}: {}", kind.name, argument, kind.meaning);
     }
-    options.positionals("CHECKPOINT",
-                        checkpoints_,
-                        "Checkpoint files, or folders of files named step-N.*; the last is the "
-                        "centre, with --directions between the first");
+    checkpoints_.declare(options,
+                         "Checkpoint files, or folders of files named step-N.*; the last is the "
+                         "centre, with --directions between the first");
     options.text("-p,--problem", problem_, "FILE.toml", "Problem file: model and data", true);
     options.text("-o,--output", output_, "OUT.h5", "Result file", true);
     options.text("--directions", directions_, "KIND", kinds, true);
@@ -100,8 +100,6 @@ class LandscapeCommand final : public Command {
     options.flag("--leave-out-vectors",
                  leaves_out_vectors_,
                  "Random directions are zero in tensors of rank 0 and 1, such as biases");
-    options.text("--format", format_, "NAME", "Take only this format's files from folders");
-    options.text("--key", key_, "PREFIX", kKeyHelp);
     options.seed("--seed", seed_, "Of what is drawn at random");
     run_options_.declare(options,
                          "Replace an existing result",
@@ -140,10 +138,9 @@ class LandscapeCommand final : public Command {
     LandscapeRequest request;
     request.directions = directions_;
     request.grid = parse_grid(grid_, span_);
-    const std::vector<std::filesystem::path> named(checkpoints_.begin(), checkpoints_.end());
-    request.checkpoints = expand_checkpoints(named, format_);
+    request.checkpoints = checkpoints_.files();
+    request.reading = checkpoints_.reading();
     request.problem = problem_;
-    request.key = key_;
     request.output = output_;
     if (!normalization_.empty()) {
       request.normalization = normalization_ == "filter"  ? Normalization::kFilter
@@ -161,8 +158,8 @@ class LandscapeCommand final : public Command {
 
   // The command without what cannot change a result.
   std::string command_text() const {
-    return fmt::format("hesscope landscape {} --problem {} --directions {} --grid {}{}{}{}{}{}{}{}",
-                       fmt::join(checkpoints_, " "),
+    return fmt::format("hesscope landscape {} --problem {} --directions {} --grid {}{}{}{}{}{}{}",
+                       fmt::join(checkpoints_.paths, " "),
                        problem_,
                        directions_,
                        grid_,
@@ -170,8 +167,7 @@ class LandscapeCommand final : public Command {
                        curvature_ ? " --curvature" : "",
                        normalization_.empty() ? "" : " --normalization " + normalization_,
                        leaves_out_vectors_ ? " --leave-out-vectors" : "",
-                       format_.empty() ? "" : " --format " + format_,
-                       key_.empty() ? "" : " --key " + key_,
+                       checkpoints_.arguments(),
                        seed_ == 0 ? "" : fmt::format(" --seed {}", seed_));
   }
 
@@ -272,15 +268,13 @@ class LandscapeCommand final : public Command {
 
   static constexpr const char* kDefaultSpan = "-1:1";
 
-  std::vector<std::string> checkpoints_;
+  CheckpointOptions checkpoints_;
   std::string problem_;
   std::string output_;
   std::string directions_;
   std::string grid_;
   std::string span_ = kDefaultSpan;
   std::string normalization_;
-  std::string format_;
-  std::string key_;
   std::uint64_t seed_ = 0;
   bool curvature_ = false;
   bool leaves_out_vectors_ = false;

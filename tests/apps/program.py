@@ -67,6 +67,20 @@ class Case(unittest.TestCase):
         self.assertEqual(done.returncode, expect, done.stderr)
         return done
 
+    def refuses(self, code, arguments, *mentions):
+        """The program refuses with `code`; its one message holds every one of `mentions`."""
+        before = self.files()
+        done = self.run_program(*arguments)
+        self.assertEqual(done.returncode, code, done.stderr)
+        self.assertEqual(done.stdout, "")
+        lines = done.stderr.splitlines()
+        self.assertTrue(lines and lines[0].startswith("hesscope"), done.stderr)
+        # A usage mistake is followed by a pointer to the help text; nothing else is.
+        self.assertTrue(len(lines) == 1 or (len(lines) == 2 and "--help" in lines[1]), done.stderr)
+        for text in mentions:
+            self.assertIn(str(text), lines[0])
+        self.assertEqual(self.files(), before)
+
     def files(self):
         """Names of all files in the scratch folder, hidden ones too."""
         return {str(p.relative_to(self.folder)) for p in self.folder.rglob("*")}

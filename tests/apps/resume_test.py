@@ -63,6 +63,24 @@ class Resume(program.Case):
                 self.assertFalse((self.folder / "out.h5.units").exists())
                 (self.folder / "out.h5").unlink()
 
+    def test_a_changed_map_is_named(self):
+        (self.folder / "map.toml").write_text('ignore = ["one"]\n')
+        run = ["analyze", *COMMANDS["analyze"], "--map", "map.toml", "--problem", program.PROBLEM, "-o", "out.h5"]
+        for _ in range(20):
+            code, said = self.interrupt(run)
+            if code == INTERRUPTED:
+                break
+            self.assertEqual(code, DONE, said)
+            (self.folder / "out.h5").unlink()
+        else:
+            self.skipTest("the run was never caught in the middle")
+        (self.folder / "map.toml").write_text('ignore = ["another"]\n')
+        done = self.run_program(*run)
+        self.assertEqual(done.returncode, USAGE, done.stderr)
+        self.assertIn("differs in 'map'", done.stderr)
+        (self.folder / "map.toml").write_text('# a remark\nignore = ["one"]\n')
+        self.assertEqual(self.run_program(*run).returncode, DONE)
+
     def test_a_second_run_on_the_same_output(self):
         for command in COMMANDS:
             with self.subTest(command=command), open(self.folder / "out.h5.lock", "w") as held:

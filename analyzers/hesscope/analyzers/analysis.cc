@@ -126,7 +126,7 @@ class Run {
 
   // The result file with everything declared, and the checkpoints named.
   detail::AnalysisFile open_file(const io::RunConfiguration& configuration) const {
-    detail::AnalysisFile file(request_, inputs_.problem, configuration);
+    detail::AnalysisFile file(request_, inputs_, configuration);
     for (const ChosenAnalyzer& chosen : inputs_.analyzers) {
       file.add_group(chosen.name, *chosen.analyzer, inputs_.problem.objective());
     }

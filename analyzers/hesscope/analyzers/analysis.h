@@ -18,9 +18,8 @@ namespace hesscope {
 
 struct AnalysisRequest {
   std::vector<CheckpointFile> checkpoints;  ///< at least one
-  std::filesystem::path problem;            ///< problem file
-  /// Part of the checkpoints that holds the parameters, see io::TensorFile::part; empty = all.
-  std::string key;
+  CheckpointReading reading;
+  std::filesystem::path problem;  ///< problem file
   std::filesystem::path output;   ///< result file
   std::vector<std::string> only;  ///< analyzers to run; empty = the default ones
   std::vector<std::string> also;  ///< further ones

@@ -23,15 +23,16 @@ void define_dimensions(io::ResultFile& file,
 }
 
 AnalysisFile::AnalysisFile(const AnalysisRequest& request,
-                           const Problem& problem,
+                           const CheckpointInputs& inputs,
                            const io::RunConfiguration& configuration)
     : root_(request.output,
             request.overwrite,
-            problem,
+            inputs.problem,
             {.subject = "analysis",
              .command = request.command,
              .seed = request.seed,
-             .num_checkpoints = request.checkpoints.size()},
+             .num_checkpoints = request.checkpoints.size(),
+             .tensor_map = inputs.map_text()},
             configuration) {}
 
 void AnalysisFile::add_group(const std::string& group,

@@ -9,9 +9,9 @@
 
 #include <hesscope/analyzers/analysis.h>
 #include <hesscope/analyzers/analyzer.h>
+#include <hesscope/analyzers/checkpoint_inputs.h>
 #include <hesscope/analyzers/result_root.h>
 #include <hesscope/io/unit_folder.h>
-#include <hesscope/problem/problem.h>
 
 namespace hesscope::detail {
 
@@ -25,7 +25,7 @@ class AnalysisFile {
  public:
   /// @throws OutputError if the output cannot be created.
   AnalysisFile(const AnalysisRequest& request,
-               const Problem& problem,
+               const CheckpointInputs& inputs,
                const io::RunConfiguration& configuration);
 
   /// Declares an analyzer's group. All groups must be declared before the first record is written.

@@ -50,8 +50,11 @@ AnalysisInputs::AnalysisInputs(const AnalysisRequest& request)
     : AnalysisInputs(request, chosen_analyzers(request)) {}
 
 AnalysisInputs::AnalysisInputs(const AnalysisRequest& request, std::vector<ChosenAnalyzer> chosen)
-    : CheckpointInputs(
-          "run_analysis", request.checkpoints, request.problem, request.key, request.num_threads),
+    : CheckpointInputs("run_analysis",
+                       request.checkpoints,
+                       request.reading,
+                       request.problem,
+                       request.num_threads),
       analyzers(std::move(chosen)) {
   require_output_apart(request.output);
   for (const ChosenAnalyzer& each : analyzers) {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cctype>
 #include <system_error>
 #include <utility>
 #include <variant>
@@ -10,6 +12,7 @@
 #include <hesscope/core/version.h>
 #include <hesscope/io/result_reader.h>
 #include <hesscope/io/tensor_file.h>
+#include <hesscope/problem/tensor_map_file.h>
 #include <hesscope/simd/instruction_set.h>
 
 #include "hesscope_revision.h"
@@ -17,21 +20,71 @@
 namespace hesscope::detail {
 namespace {
 
-io::TensorFile open_checkpoint(const std::filesystem::path& path, const std::string& key) {
+io::TensorFile open_whole(const std::filesystem::path& path) {
   if (io::is_result_file(path)) {
     throw InputError(fmt::format("{}: is a hesscope result, not a checkpoint", path.string()));
   }
-  return io::open_tensor_file(path).part(key);
+  return io::open_tensor_file(path);
+}
+
+io::TensorFile open_checkpoint(const std::filesystem::path& path,
+                               const std::string& key,
+                               const std::optional<io::TensorMap>& map) {
+  io::TensorFile part = open_whole(path).part(key);
+  return map ? io::mapped(std::move(part), *map) : part;
+}
+
+std::optional<io::TensorMap> read_map(const std::filesystem::path& path) {
+  return path.empty() ? std::nullopt : std::optional(read_tensor_map(path));
+}
+
+void require_digests(const std::vector<std::string>& expected, std::size_t num_checkpoints) {
+  if (expected.empty()) return;
+  if (expected.size() != num_checkpoints) {
+    throw ConfigError(fmt::format(
+        "--expect-sha256: {} digests for {} checkpoints; give one for each, in their order",
+        expected.size(),
+        num_checkpoints));
+  }
+  for (const std::string& digest : expected) {
+    constexpr std::size_t kDigits = 64;
+    if (digest.size() != kDigits ||
+        digest.find_first_not_of("0123456789abcdefABCDEF") != std::string::npos) {
+      throw ConfigError(fmt::format(
+          "--expect-sha256: '{}' is no SHA-256, which has 64 hexadecimal digits", digest));
+    }
+  }
+}
+
+// Before a number is read, so that what is not expected is not looked at further.
+std::vector<std::string> checked_digests(const std::vector<CheckpointFile>& checkpoints,
+                                         const std::vector<std::string>& expected) {
+  require_digests(expected, checkpoints.size());
+  std::vector<std::string> digests;
+  for (const CheckpointFile& checkpoint : checkpoints) {
+    digests.push_back(io::sha256_of(open_whole(checkpoint.path)));
+    if (expected.empty()) continue;
+    std::string wanted = expected[digests.size() - 1];
+    std::transform(wanted.begin(), wanted.end(), wanted.begin(), [](unsigned char c) {
+      return static_cast<char>(std::tolower(c));
+    });
+    if (digests.back() != wanted) {
+      throw InputError(fmt::format(
+          "{}: has SHA-256 {}; expected {}", checkpoint.path.string(), digests.back(), wanted));
+    }
+  }
+  return digests;
 }
 
 Problem load(const char* function,
              const std::vector<CheckpointFile>& checkpoints,
-             const std::filesystem::path& problem_file,
              const std::string& key,
+             const std::optional<io::TensorMap>& map,
+             const std::filesystem::path& problem_file,
              int num_threads) {
   if (checkpoints.empty()) throw PreconditionError(fmt::format("{}: no checkpoints", function));
   ProblemFile file = read_problem_file(problem_file);
-  return {std::move(file), open_checkpoint(checkpoints.front().path, key), num_threads};
+  return {std::move(file), open_checkpoint(checkpoints.front().path, key, map), num_threads};
 }
 
 }  // namespace
@@ -42,17 +95,21 @@ std::string text_of(const SettingValue& value) {
 
 CheckpointInputs::CheckpointInputs(const char* function,
                                    const std::vector<CheckpointFile>& files,
+                                   const CheckpointReading& reading,
                                    const std::filesystem::path& problem_file,
-                                   std::string key_of_parameters,
                                    int num_threads)
     : checkpoints(files),
-      key(std::move(key_of_parameters)),
-      problem(load(function, files, problem_file, key, num_threads)) {
+      key(reading.key),
+      map_file(reading.map),
+      tensor_map(read_map(reading.map)),
+      digests(checked_digests(files, reading.expected_sha256)),
+      problem(load(function, files, key, tensor_map, problem_file, num_threads)) {
   for (const CheckpointFile& checkpoint : checkpoints) {
-    const io::TensorFile file = open_checkpoint(checkpoint.path, key);
+    const io::TensorFile file = open_checkpoint(checkpoint.path, key, tensor_map);
     points.push_back(problem.read_parameters(file));
     adam_states.push_back(problem.read_adam_state(file));
-    digests.push_back(io::sha256_of_file(checkpoint.path));
+    const std::vector<std::filesystem::path> others = file.other_files();
+    shards.insert(shards.end(), others.begin(), others.end());
   }
 }
 
@@ -62,6 +119,8 @@ void CheckpointInputs::require_output_apart(const std::filesystem::path& output,
   paths.push_back(problem.file().path);
   const auto& data = problem.file().data_files;
   paths.insert(paths.end(), data.begin(), data.end());
+  if (tensor_map) paths.push_back(map_file);
+  paths.insert(paths.end(), shards.begin(), shards.end());
   for (const CheckpointFile& checkpoint : checkpoints) paths.push_back(checkpoint.path);
   for (const std::filesystem::path& path : paths) {
     std::error_code none;  // an output that does not exist yet is no input
@@ -70,6 +129,10 @@ void CheckpointInputs::require_output_apart(const std::filesystem::path& output,
           fmt::format("{}: the output is an input of the same run; name another", output.string()));
     }
   }
+}
+
+std::string CheckpointInputs::map_text() const {
+  return tensor_map ? resolved_toml(*tensor_map) : std::string();
 }
 
 io::RunConfiguration CheckpointInputs::configuration() const {
@@ -85,6 +148,7 @@ io::RunConfiguration CheckpointInputs::configuration() const {
   }
   all.emplace_back("data_sha256", problem.data_sha256());
   all.emplace_back("key", key);
+  all.emplace_back("map", tensor_map ? io::sha256_of_text(map_text()) : "none");
   all.emplace_back("checkpoints", fmt::format("{}", checkpoints.size()));
   for (std::size_t i = 0; i < checkpoints.size(); ++i) {
     const std::string path = checkpoints[i].path.string();

@@ -14,6 +14,7 @@
 
 #include <hesscope/analyzers/checkpoints.h>
 #include <hesscope/core/settings.h>
+#include <hesscope/io/tensor_map.h>
 #include <hesscope/io/unit_folder.h>
 #include <hesscope/problem/problem.h>
 
@@ -24,12 +25,12 @@ std::string text_of(const SettingValue& value);
 
 struct CheckpointInputs {
   /// Opens everything; `function` begins the message where there are no checkpoints.
-  /// @param key_of_parameters  part of the checkpoints to take, see io::TensorFile::part.
-  /// @throws ConfigError, InputError, PreconditionError.
+  /// @throws ConfigError, InputError, PreconditionError; InputError also for a checkpoint whose
+  ///         digest is not the expected one.
   CheckpointInputs(const char* function,
                    const std::vector<CheckpointFile>& files,
+                   const CheckpointReading& reading,
                    const std::filesystem::path& problem_file,
-                   std::string key_of_parameters,
                    int num_threads);
 
   /// What a result depends on as far as it is in these inputs and in this program.
@@ -40,12 +41,18 @@ struct CheckpointInputs {
   void require_output_apart(const std::filesystem::path& output,
                             std::span<const std::filesystem::path> others = {}) const;
 
+  /// The map of names as results record it; empty without one.
+  std::string map_text() const;
+
   std::vector<CheckpointFile> checkpoints;
-  std::string key;
+  std::string key;                          // part of the checkpoints that is taken
+  std::filesystem::path map_file;           // empty = none
+  std::optional<io::TensorMap> tensor_map;  // what it says
+  std::vector<std::string> digests;  // SHA-256 of the checkpoints, taken before they are read
   Problem problem;
-  std::vector<Eigen::VectorXd> points;  // of the checkpoints, in order
+  std::vector<std::filesystem::path> shards;  // files that checkpoints are spread over
+  std::vector<Eigen::VectorXd> points;        // of the checkpoints, in order
   std::vector<std::optional<AdamState>> adam_states;
-  std::vector<std::string> digests;  // SHA-256 of the checkpoints, taken when they were read
 };
 
 }  // namespace hesscope::detail

@@ -42,9 +42,11 @@ std::vector<CheckpointFile> in_folder(const fs::path& folder, const io::Format* 
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
     const fs::path& path = it->path();
     const auto step = step_of(path);
-    // step-5.npz.sha256 and a folder step-5 are no checkpoints; Keras writes step-5.weights.h5.
+    // step-5.npz.sha256 and a folder step-5 are no checkpoints; Keras writes step-5.weights.h5, and
+    // Hugging Face step-5.safetensors.index.json.
     const fs::path inner = path.stem().extension();
-    const bool is_plain = (inner.empty() || inner == ".weights") && it->is_regular_file(error);
+    const bool is_plain =
+        (inner.empty() || inner == ".weights" || inner == ".index") && it->is_regular_file(error);
     if (step && is_plain && (format == nullptr || is_named_as(path, *format))) {
       found.push_back({path, step});
     }

@@ -15,6 +15,13 @@ struct CheckpointFile {
   std::optional<std::int64_t> step;  ///< N of a file named step-N.*
 };
 
+/// How checkpoints are read.
+struct CheckpointReading {
+  std::string key;  ///< part that holds the parameters, see io::TensorFile::part; empty = all
+  std::filesystem::path map;                 ///< of names in it (read_tensor_map()); empty = none
+  std::vector<std::string> expected_sha256;  ///< one for each checkpoint, or none
+};
+
 /// Expands what a user names: a file stands for itself, a folder for the files named step-N.* in
 /// it, in the order of N.
 /// @param format  keeps only this format's files (by extension) of a folder; empty = any.

@@ -23,9 +23,8 @@ struct LandscapeRequest {
   /// At least one. The centre is the last, or the first where the kind of directions says so; all
   /// are projected on the plane.
   std::vector<CheckpointFile> checkpoints;
-  std::filesystem::path problem;  ///< problem file
-  /// Part of the checkpoints that holds the parameters, see io::TensorFile::part; empty = all.
-  std::string key;
+  CheckpointReading reading;
+  std::filesystem::path problem;               ///< problem file
   std::filesystem::path output;                ///< result file
   std::string directions;                      ///< KIND or KIND:ARGUMENT, see direction_registry()
   Grid grid;                                   ///< see parse_grid()

@@ -75,6 +75,7 @@ ResultRoot::ResultRoot(const std::filesystem::path& output,
                  provenance.command);
   attribute("problem", problem.file().resolved_toml());
   attribute("data_sha256", problem.data_sha256());
+  if (!provenance.tensor_map.empty()) attribute("tensor_map", provenance.tensor_map);
   attribute("num_samples", static_cast<std::int64_t>(objective.num_samples()));
   attribute("seed", static_cast<std::int64_t>(provenance.seed));
   set_configuration(file_, configuration);

@@ -29,6 +29,7 @@ struct Provenance {
   std::string command;
   std::uint64_t seed = 0;
   std::size_t num_checkpoints = 0;
+  std::string tensor_map = {};  ///< of the checkpoints' names, as TOML; empty = none
 };
 
 /// Sets what every result says of itself: conventions, title, source, history, schema version.

@@ -5,6 +5,7 @@
 #include <variant>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <hesscope/analyzers/landscape/landscape_file.h>
 #include <hesscope/analyzers/landscape/surface.h>
@@ -74,7 +75,8 @@ LandscapeFile::LandscapeFile(const LandscapeRequest& request,
             {.subject = "landscape",
              .command = request.command,
              .seed = request.seed,
-             .num_checkpoints = request.checkpoints.size()},
+             .num_checkpoints = request.checkpoints.size(),
+             .tensor_map = inputs.files().map_text()},
             configuration),
       checkpoints_(request.checkpoints) {
   io::ResultFile& file = root_.file();
@@ -105,6 +107,10 @@ void LandscapeFile::describe(const LandscapeRequest& request, const LandscapeInp
   const std::vector<std::string>& descriptions = inputs.prepared().descriptions;
   for (std::size_t k = 0; k < descriptions.size(); ++k) {
     attribute(fmt::format("direction_{}_is", k + 1), descriptions[k]);
+  }
+  if (!inputs.direction_digests().empty()) {
+    attribute("direction_files_sha256",
+              fmt::format("{}", fmt::join(inputs.direction_digests(), " ")));
   }
   if (!inputs.normalization().empty()) {
     attribute("normalization", inputs.normalization());

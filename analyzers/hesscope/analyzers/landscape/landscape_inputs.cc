@@ -47,8 +47,11 @@ const Eigen::VectorXd& finite_centre(const CheckpointInputs& files, std::size_t 
 
 LandscapeInputs::LandscapeInputs(const LandscapeRequest& request, ProgressCallback follow)
     : named_(checked_directions(request)),
-      files_(
-          "run_landscape", request.checkpoints, request.problem, request.key, request.num_threads),
+      files_("run_landscape",
+             request.checkpoints,
+             request.reading,
+             request.problem,
+             request.num_threads),
       centre_index_(named_.kind->is_centre_first ? 0 : files_.points.size() - 1),
       centre_(files_.problem.objective(),
               finite_centre(files_, centre_index_),
@@ -63,6 +66,9 @@ LandscapeInputs::LandscapeInputs(const LandscapeRequest& request, ProgressCallba
                    named_.kind->normalization.value_or(Normalization::kNone)),
                .leaves_out_vectors = request.leaves_out_vectors},
       prepared_(named_.kind->prepare(named_.argument, context_)) {
+  for (const std::filesystem::path& file : prepared_.files) {
+    direction_digests_.push_back(io::sha256_of(io::open_tensor_file(file)));
+  }
   const Eigen::Index n = objective().num_parameters();
   if (request.curvature && n > kLargestAssembled) {
     throw ConfigError(
@@ -84,8 +90,8 @@ io::RunConfiguration LandscapeInputs::configuration(const LandscapeRequest& requ
     all.emplace_back(key, value);
   };
   add("directions", request.directions);
-  for (const std::filesystem::path& file : prepared_.files) {
-    add(fmt::format("sha256 of {}", file.string()), io::sha256_of_file(file));
+  for (std::size_t i = 0; i < prepared_.files.size(); ++i) {
+    add(fmt::format("sha256 of {}", prepared_.files[i].string()), direction_digests_[i]);
   }
   add("normalization", normalization());
   add("leave-out-vectors", fmt::format("{}", request.leaves_out_vectors));

@@ -43,6 +43,9 @@ class LandscapeInputs {
 
   const PreparedDirections& prepared() const { return prepared_; }
 
+  /// SHA-256 of the files that the directions are read from, taken when they were.
+  const std::vector<std::string>& direction_digests() const { return direction_digests_; }
+
   /// As results record it; empty for kinds that scale nothing.
   std::string normalization() const;
 
@@ -53,6 +56,7 @@ class LandscapeInputs {
   PointAnalysis centre_;
   DirectionContext context_;
   PreparedDirections prepared_;
+  std::vector<std::string> direction_digests_;
 };
 
 }  // namespace hesscope::detail

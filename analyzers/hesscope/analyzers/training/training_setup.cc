@@ -66,6 +66,7 @@ struct Source {
   }
 
   std::string sha256() const {
+    if (file) return io::sha256_of(*file);
     std::string digests;
     for (const std::filesystem::path& path : settings->files) digests += io::sha256_of_file(path);
     return digests;

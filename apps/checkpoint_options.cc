@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "checkpoint_options.h"
+
+#include <fmt/format.h>
+
+#include "run_options.h"
+
+namespace hesscope::cli {
+
+void CheckpointOptions::declare(OptionTable& options, const std::string& on_checkpoints) {
+  options.positionals("CHECKPOINT", paths, on_checkpoints);
+  options.text("--format", format, "NAME", "Take only this format's files from folders");
+  options.text("--key", key, "PREFIX", kKeyHelp);
+  options.text("--map",
+               map,
+               "FILE.toml",
+               "Names of the checkpoints' tensors: a table [map] of \"OUR NAME\" = \"THEIR NAME\"; "
+               "hesscope inspect CHECKPOINT --problem FILE suggests one");
+  options.repeated("--expect-sha256",
+                   expected_sha256,
+                   "HEX",
+                   "SHA-256 that the checkpoint must have; once for each, in their order");
+}
+
+std::vector<CheckpointFile> CheckpointOptions::files() const {
+  return expand_checkpoints({paths.begin(), paths.end()}, format);
+}
+
+CheckpointReading CheckpointOptions::reading() const {
+  return {.key = key, .map = map, .expected_sha256 = expected_sha256};
+}
+
+std::string CheckpointOptions::arguments() const {
+  return fmt::format("{}{}{}",
+                     format.empty() ? "" : " --format " + format,
+                     key.empty() ? "" : " --key " + key,
+                     map.empty() ? "" : " --map " + map);
+}
+
+}  // namespace hesscope::cli

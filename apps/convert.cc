@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "convert.h"
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include <hesscope/core/error.h>
+#include <hesscope/io/result_reader.h>
+#include <hesscope/io/tensor_conversion.h>
+#include <hesscope/io/tensor_file.h>
+
+#include "json_document.h"
+#include "run_options.h"
+
+namespace hesscope::cli {
+namespace {
+
+class ConvertCommand final : public Command {
+ public:
+  std::string name() const override { return "convert"; }
+
+  std::string summary() const override { return "A checkpoint or data file in another format"; }
+
+  std::vector<std::string> examples() const override {
+    return {
+        "hesscope convert step-000500.h5 step-000500.safetensors",
+        "hesscope convert model.safetensors model.npz --type float32",
+        "hesscope convert checkpoint.pt weights.safetensors --key model_state_dict",
+    };
+  }
+
+  void declare(OptionTable& options) override {
+    options.positional("IN", input_, "Checkpoint or data file");
+    options.positional(
+        "OUT", output_, "File to write: .npz, .npy (one tensor), .safetensors or .h5");
+    options.text("--key", key_, "PREFIX", kKeyHelp);
+    options.choice("--type",
+                   type_,
+                   {"float64", "float32"},
+                   "Make this of all floating-point tensors; each keeps its type unless given");
+    options.flag("--force", force_, "Replace an existing file");
+    options.flag("--json", json_, "Print one JSON document on stdout");
+    options.flag("-q,--quiet", quiet_, "Print nothing");
+  }
+
+  ExitCode run() override {
+    std::error_code none;  // an output that does not exist yet is not the input
+    if (std::filesystem::equivalent(input_, output_, none)) {
+      throw ConfigError(fmt::format("{}: the output is the input itself; name another", output_));
+    }
+    if (std::filesystem::exists(input_, none) && io::is_result_file(input_)) {
+      throw InputError(
+          fmt::format("{}: is a hesscope result, not a tensor file; see hesscope export", input_));
+    }
+    std::optional<io::ElementType> type;
+    if (type_ == "float32") type = io::ElementType::kFloat32;
+    if (type_ == "float64") type = io::ElementType::kFloat64;
+    const io::TensorFile input = io::open_tensor_file(input_).part(key_);
+    const io::Conversion conversion = io::convert_tensors(input, output_, type, force_);
+    if (json_) {
+      print_json(document_of(input, conversion));
+    } else if (!quiet_) {
+      fmt::print("{} tensors written to {}\n", conversion.tensors.size(), output_);
+    }
+    for (const std::string& note : conversion.notes) {
+      if (!quiet_) fmt::print(stderr, "hesscope convert: note: {}\n", note);
+    }
+    return ExitCode::kDone;
+  }
+
+ private:
+  Json document_of(const io::TensorFile& input, const io::Conversion& conversion) const {
+    Json document;
+    document["command"] = "convert";
+    document["input"] = input_;
+    document["input_format"] = input.format();
+    document["input_sha256"] = io::sha256_of_file(input_);
+    document["output"] = output_;
+    document["format"] = conversion.format;
+    document["sha256"] = io::sha256_of_file(output_);
+    document["tensors"] = Json::array();
+    for (const io::ConvertedTensor& tensor : conversion.tensors) {
+      document["tensors"].push_back({{"name", tensor.name},
+                                     {"shape", tensor.shape},
+                                     {"from", io::to_string(tensor.from)},
+                                     {"type", io::to_string(tensor.to)}});
+    }
+    document["notes"] = conversion.notes;
+    return document;
+  }
+
+  std::string input_;
+  std::string output_;
+  std::string key_;
+  std::string type_;
+  bool force_ = false;
+  bool json_ = false;
+  bool quiet_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_convert_command() { return std::make_unique<ConvertCommand>(); }
+
+}  // namespace hesscope::cli

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "fit_report.h"
+
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <hesscope/io/tensor_file.h>
+#include <hesscope/problem/tensor_map_file.h>
+
+#include "table.h"
+
+namespace hesscope::cli {
+namespace {
+
+const char* state_text(ParameterFit::State state) {
+  switch (state) {
+    case ParameterFit::State::kFound:
+      return "found";
+    case ParameterFit::State::kMissing:
+      return "missing";
+    case ParameterFit::State::kWrongShape:
+      return "wrong shape";
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string fit_text(const CheckpointFit& fit, const std::string& problem) {
+  std::string text = fmt::format(
+      "{}: {} the {} model\n", problem, fit.fits() ? "fits" : "does not fit", fit.model_kind);
+  if (!fit.obstacle.empty()) {
+    return text + fmt::format("its sizes cannot be told from the checkpoint: {}\n", fit.obstacle);
+  }
+  std::vector<std::vector<std::string>> rows = {{"parameter", "expected", "found", ""}};
+  for (const ParameterFit& parameter : fit.parameters) {
+    const bool is_missing = parameter.state == ParameterFit::State::kMissing;
+    rows.push_back({parameter.name,
+                    io::shape_text(parameter.expected),
+                    is_missing ? "-" : io::shape_text(parameter.found),
+                    state_text(parameter.state)});
+  }
+  for (const io::TensorInfo& tensor : fit.unused) {
+    rows.push_back({tensor.name, "-", io::shape_text(tensor.shape), "unused"});
+  }
+  text += table_text(rows, rows.front().size());
+  if (!fit.suggestion.rules.empty()) {
+    text += fmt::format("\nThese tensors might be meant; a file for --map that says so:\n\n{}",
+                        resolved_toml(fit.suggestion));
+  }
+  return text;
+}
+
+Json fit_json(const CheckpointFit& fit, const std::string& problem) {
+  Json document;
+  document["problem"] = problem;
+  document["model"] = fit.model_kind;
+  document["fits"] = fit.fits();
+  document["obstacle"] = fit.obstacle.empty() ? Json(nullptr) : Json(fit.obstacle);
+  document["parameters"] = Json::array();
+  for (const ParameterFit& parameter : fit.parameters) {
+    const bool is_missing = parameter.state == ParameterFit::State::kMissing;
+    document["parameters"].push_back(
+        {{"name", parameter.name},
+         {"state", state_text(parameter.state)},
+         {"expected", parameter.expected},
+         {"found", is_missing ? Json(nullptr) : Json(parameter.found)}});
+  }
+  document["unused"] = Json::array();
+  for (const io::TensorInfo& tensor : fit.unused) {
+    document["unused"].push_back({{"name", tensor.name}, {"shape", tensor.shape}});
+  }
+  document["map"] =
+      fit.suggestion.rules.empty() ? Json(nullptr) : Json(resolved_toml(fit.suggestion));
+  return document;
+}
+
+}  // namespace hesscope::cli

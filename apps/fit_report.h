@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What hesscope inspect says of how a checkpoint fits a problem.
+#pragma once
+
+#include <string>
+
+#include <hesscope/problem/checkpoint_fit.h>
+
+#include "json_document.h"
+
+namespace hesscope::cli {
+
+/// For people: a table of the parameters, and a map to try where names are all that is wrong.
+std::string fit_text(const CheckpointFit& fit, const std::string& problem);
+
+Json fit_json(const CheckpointFit& fit, const std::string& problem);
+
+}  // namespace hesscope::cli
