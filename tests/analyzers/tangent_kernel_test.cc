@@ -9,13 +9,13 @@
 #include <vector>
 
 #include <Eigen/Core>
-#include <Eigen/Eigenvalues>
 #include <gtest/gtest.h>
 
 #include <hesscope/analyzers/analyzer_registry.h>
 #include <hesscope/core/error.h>
 #include <hesscope/models/attention.h>
 #include <hesscope/objective/graph_objective.h>
+#include <hesscope/spectra/spectrum.h>
 
 #include "spectra/quadratic_objective.h"
 #include "support/loss_oracle.h"
@@ -90,7 +90,7 @@ class TangentKernelTest : public testing::TestWithParam<AttentionKernel> {
   }
 
   static Eigen::VectorXd eigenvalues(const Eigen::MatrixXd& matrix) {
-    return Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(matrix).eigenvalues();
+    return dense_spectrum(matrix).eigenvalues;
   }
 
   const Model model = attention({.heads = kHeads,

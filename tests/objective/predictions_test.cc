@@ -11,9 +11,9 @@
 #include <hesscope/models/attention.h>
 #include <hesscope/models/mlp.h>
 #include <hesscope/models/signal_noise.h>
-#include <hesscope/objective/functor_objective.h>
 #include <hesscope/objective/graph_objective.h>
 
+#include "spectra/quadratic_objective.h"
 #include "support/loss_oracle.h"
 #include "support/refusal.h"
 
@@ -85,11 +85,10 @@ TEST_F(PredictionsTest, NeedAModelThatDeclaresThem) {
   const Var data = b.array("data", {});
   const Model cubic = b.finish(hadamard(x, square(x)) + data);
   const GraphObjective of_graph{cubic, SampleTable::Zero(1, 1)};
-  const auto of_callable =
-      make_objective([](const auto& w, Eigen::Index) { return w(0) * w(0); }, 1, 1);
+  const test::QuadraticObjective quadratic({Eigen::MatrixXd(Eigen::MatrixXd::Identity(1, 1))});
   const Eigen::VectorXd w = Eigen::VectorXd::Constant(1, 2.0);
   for (const Objective* other :
-       {static_cast<const Objective*>(&of_graph), static_cast<const Objective*>(&of_callable)}) {
+       {static_cast<const Objective*>(&of_graph), static_cast<const Objective*>(&quadratic)}) {
     const SampleRange all = other->all_samples();
     expect_refusal([&] { other->predictions(w, all); }, "predictions: predictions need");
     expect_refusal([&] { other->prediction_jacobian(w, all); }, "prediction_jacobian: ");

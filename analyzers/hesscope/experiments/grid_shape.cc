@@ -2,9 +2,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include <Eigen/QR>
+#include <Eigen/Core>
 
 #include <hesscope/experiments/grid_shape.h>
+#include <hesscope/spectra/singular_values.h>
 
 namespace hesscope::detail {
 namespace {
@@ -70,8 +71,12 @@ double roughness_of(std::span<const double> x, std::span<const double> y, const 
   if (count < 7) return std::numeric_limits<double>::quiet_NaN();
   const double spread = (values.array() - values.mean()).matrix().norm();
   if (!(spread > 0)) return std::numeric_limits<double>::quiet_NaN();
-  const Eigen::VectorXd fit = Eigen::ColPivHouseholderQR<Eigen::MatrixXd>(terms).solve(values);
-  return (values - terms * fit).norm() / spread;
+  // An orthonormal basis of what quadratics span; on a line that is less than the terms.
+  const SingularValues svd = thin_svd(terms);
+  if (svd.status != Status::kOk) return std::numeric_limits<double>::quiet_NaN();
+  const Index rank = (svd.values.array() > 1e-12 * svd.values[0]).count();
+  const Eigen::MatrixXd basis = svd.left.leftCols(rank);
+  return (values - basis * (basis.transpose() * values)).norm() / spread;
 }
 
 }  // namespace
