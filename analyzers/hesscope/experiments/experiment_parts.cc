@@ -55,8 +55,13 @@ void require_quantity(const std::string& text,
                        text));
   }
   std::vector<std::string> groups = {"history"};
-  std::vector<std::string> names = {
-      "loss", "gradient_norm", "batch_loss", "training_loss", "accuracy", "trained_gradient_norm", "seconds"};
+  std::vector<std::string> names = {"loss",
+                                    "gradient_norm",
+                                    "batch_loss",
+                                    "training_loss",
+                                    "accuracy",
+                                    "trained_gradient_norm",
+                                    "seconds"};
   const auto add = [&](const std::string& analyzer,
                        const std::map<std::string, SettingValue>& options) {
     if (quantity.group == analyzer) names = quantities_of(analyzer, options, with_arrays);

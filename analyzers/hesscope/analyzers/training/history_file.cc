@@ -189,9 +189,9 @@ FinishedHistory read_history(const std::filesystem::path& path) {
                 last("loss"),
                 last("gradient_norm"),
                 last("batch_loss"),
-                 last("training_loss"),
-                 kNaN,
-                 kNaN,
+                last("training_loss"),
+                kNaN,
+                kNaN,
                 last("seconds")};
   const auto* diverged = std::get_if<std::int8_t>(file.find_attribute("", kDiverged));
   found.has_diverged = diverged != nullptr && *diverged == 1;
