@@ -592,7 +592,7 @@ class Experiments(program.Case):
     FILES = sorted(path.stem for path in (SOURCE / "data/experiments").glob("*.toml"))
 
     def test_are_all_listed(self):
-        self.assertGreaterEqual(len(self.FILES), 9)
+        self.assertGreaterEqual(len(self.FILES), 18)
         done = self.run_program("reproduce", "--list", "--json")
         listed = json.loads(done.stdout)["experiments"]
         self.assertEqual([entry["name"] for entry in listed], self.FILES)
@@ -609,6 +609,21 @@ class Experiments(program.Case):
             self.assertEqual([plan["name"] for plan in plans], self.FILES)
             self.assertTrue(all(plan["figure_names"] and plan["runs"] > 0 for plan in plans))
         self.assertEqual(self.files(), set())
+
+    def test_come_out_at_the_quick_scale(self):
+        done = self.run_program("reproduce", "--scale", "quick", "--json", "-o", "out")
+        # Of the learning rates that are compared some diverge.
+        self.assertEqual(done.returncode, INCONCLUSIVE, done.stderr)
+        self.assertEqual({line.split()[3] for line in done.stderr.splitlines()}, {"la-rates:"})
+        experiments = json.loads(done.stdout)["experiments"]
+        self.assertEqual([experiment["name"] for experiment in experiments], self.FILES)
+        for experiment in experiments:
+            self.assertTrue(experiment["figure_files"])
+            for figure in experiment["figure_files"]:
+                xml.etree.ElementTree.parse(self.folder / figure["drawing"])
+                self.assertTrue((self.folder / figure["text"]).read_text().startswith("# "))
+                with h5py.File(self.folder / figure["data"]) as file:
+                    self.assertEqual(file.attrs["complete"], 1)
 
     def test_can_be_trained_as_they_are(self):
         for name in self.FILES:
