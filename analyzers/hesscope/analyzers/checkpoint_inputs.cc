@@ -76,15 +76,12 @@ std::vector<std::string> checked_digests(const std::vector<CheckpointFile>& chec
   return digests;
 }
 
-Problem load(const char* function,
-             const std::vector<CheckpointFile>& checkpoints,
-             const std::string& key,
-             const std::optional<io::TensorMap>& map,
-             const std::filesystem::path& problem_file,
-             int num_threads) {
+// The configuration is read before any checkpoint.
+ProblemFile read_first(const char* function,
+                       const std::vector<CheckpointFile>& checkpoints,
+                       const std::filesystem::path& problem_file) {
   if (checkpoints.empty()) throw PreconditionError(fmt::format("{}: no checkpoints", function));
-  ProblemFile file = read_problem_file(problem_file);
-  return {std::move(file), open_checkpoint(checkpoints.front().path, key, map), num_threads};
+  return read_problem_file(problem_file);
 }
 
 }  // namespace
@@ -98,12 +95,20 @@ CheckpointInputs::CheckpointInputs(const char* function,
                                    const CheckpointReading& reading,
                                    const std::filesystem::path& problem_file,
                                    int num_threads)
+    : CheckpointInputs(files, reading, read_first(function, files, problem_file), num_threads) {}
+
+CheckpointInputs::CheckpointInputs(const std::vector<CheckpointFile>& files,
+                                   const CheckpointReading& reading,
+                                   ProblemFile problem_file,
+                                   int num_threads)
     : checkpoints(files),
       key(reading.key),
       map_file(reading.map),
       tensor_map(read_map(reading.map)),
       digests(checked_digests(files, reading.expected_sha256)),
-      problem(load(function, files, key, tensor_map, problem_file, num_threads)) {
+      problem(std::move(problem_file),
+              open_checkpoint(files.front().path, key, tensor_map),
+              num_threads) {
   for (const CheckpointFile& checkpoint : checkpoints) {
     const io::TensorFile file = open_checkpoint(checkpoint.path, key, tensor_map);
     points.push_back(problem.read_parameters(file));

@@ -53,6 +53,12 @@ struct CheckpointInputs {
   std::vector<std::filesystem::path> shards;  // files that checkpoints are spread over
   std::vector<Eigen::VectorXd> points;        // of the checkpoints, in order
   std::vector<std::optional<AdamState>> adam_states;
+
+ private:
+  CheckpointInputs(const std::vector<CheckpointFile>& files,
+                   const CheckpointReading& reading,
+                   ProblemFile problem_file,
+                   int num_threads);
 };
 
 }  // namespace hesscope::detail
