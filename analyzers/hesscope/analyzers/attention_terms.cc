@@ -39,20 +39,6 @@ Layout layout_of(const Objective& objective) {
   return {wv->shape[0], wv->shape[1], wv->shape[2], wv->offset, wo->offset};
 }
 
-struct Ends {
-  Status status;
-  double smallest;
-  double largest;
-};
-
-// Singular values; the smallest of as many as there are rows, 0 where rows depend on one another.
-Ends ends_of(const Eigen::MatrixXd& matrix) {
-  const SingularValues svd = thin_svd(matrix);
-  if (svd.status != Status::kOk) return {svd.status, 0, 0};
-  const bool is_tall = matrix.rows() > matrix.cols();
-  return {Status::kOk, is_tall ? 0 : svd.values[svd.values.size() - 1], svd.values[0]};
-}
-
 class AttentionTermsAnalyzer final : public Analyzer {
  public:
   std::vector<Dimension> dimensions(const Objective& objective) const override {
@@ -108,13 +94,13 @@ class AttentionTermsAnalyzer final : public Analyzer {
                loss > 0 ? Status::kOk : Status::kUndefinedZeroDenominator);
     const Eigen::MatrixXd j = objective.prediction_jacobian(point.theta(), objective.all_samples());
     const double scale = 4.0 / static_cast<double>(objective.num_samples());
-    const Ends kernel = ends_of(j.leftCols(layout.output));
+    const SingularEnds kernel = singular_ends(j.leftCols(layout.output));
     record.set("kernel_rate_bound", scale * kernel.smallest * kernel.smallest, kernel.status);
     if (!(least > 0)) {
       record.set_rest_missing(quantities(), Status::kUndefinedZeroDenominator);
       return record;
     }
-    const Ends b = ends_of(attended_inputs(point, layout, j));
+    const SingularEnds b = singular_ends(attended_inputs(point, layout, j));
     record.set("b_sigma_min", b.smallest, b.status);
     record.set("b_sigma_max", b.largest, b.status);
     record.set("rate_bound", scale * std::pow(least * b.smallest, 2), b.status);

@@ -65,14 +65,15 @@ class TangentKernelAnalyzer final : public Analyzer {
       of_chosen.conservativeResize(Eigen::NoChange, of_chosen.cols() + blocks[b].size);
       of_chosen.rightCols(blocks[b].size) = j.middleCols(blocks[b].offset, blocks[b].size);
     }
-    const Ends whole = ends_of(of_chosen);
-    record.set("lambda_min", whole.smallest, whole.status);
-    record.set("lambda_max", whole.largest, whole.status);
+    const SingularEnds whole = singular_ends(of_chosen);
+    record.set("lambda_min", whole.smallest * whole.smallest, whole.status);
+    record.set("lambda_max", whole.largest * whole.largest, whole.status);
     Eigen::MatrixXd of_blocks(2, static_cast<Eigen::Index>(blocks.size()));
     Status status = Status::kOk;
     for (std::size_t b = 0; b < blocks.size(); ++b) {
-      const Ends part = ends_of(j.middleCols(blocks[b].offset, blocks[b].size));
-      of_blocks.col(static_cast<Eigen::Index>(b)) << part.smallest, part.largest;
+      const SingularEnds part = singular_ends(j.middleCols(blocks[b].offset, blocks[b].size));
+      of_blocks.col(static_cast<Eigen::Index>(b)) << part.smallest * part.smallest,
+          part.largest * part.largest;
       if (part.status != Status::kOk) status = part.status;
     }
     if (status == Status::kOk) {
@@ -90,20 +91,6 @@ class TangentKernelAnalyzer final : public Analyzer {
     } catch (const ConfigError& error) {
       throw ConfigError(fmt::format("'tangent-tensors': {}", error.what()));
     }
-  }
-
-  struct Ends {
-    Status status;
-    double smallest;
-    double largest;
-  };
-
-  // Of J J^T, which has a zero eigenvalue where J has more rows than columns.
-  static Ends ends_of(const Eigen::MatrixXd& j) {
-    const SingularValues svd = thin_svd(j);
-    if (svd.status != Status::kOk) return {svd.status, 0, 0};
-    const double least = j.rows() > j.cols() ? 0 : svd.values[svd.values.size() - 1];
-    return {Status::kOk, least * least, svd.values[0] * svd.values[0]};
   }
 
   std::string tensors_;

@@ -37,4 +37,13 @@ SingularValues thin_svd(const Eigen::Ref<const Eigen::MatrixXd>& a) {
   return result;
 }
 
+SingularEnds singular_ends(const Eigen::Ref<const Eigen::MatrixXd>& a) {
+  const SingularValues svd = thin_svd(a);
+  if (svd.status != Status::kOk) return {.status = svd.status};
+  const bool is_tall = a.rows() > a.cols();
+  return {.status = Status::kOk,
+          .smallest = is_tall ? 0 : svd.values[svd.values.size() - 1],
+          .largest = svd.values[0]};
+}
+
 }  // namespace hesscope

@@ -25,4 +25,15 @@ struct SingularValues {
 ///         process-wide, during the call.
 SingularValues thin_svd(const Eigen::Ref<const Eigen::MatrixXd>& a);
 
+/// The ends of A's singular values as a map onto its rows: the square roots of the extreme
+/// eigenvalues of A A^T.
+struct SingularEnds {
+  Status status = Status::kNotComputed;
+  double smallest = 0;  ///< 0 for more rows than columns
+  double largest = 0;
+};
+
+/// @return status and @throws as thin_svd(). @cost that of thin_svd().
+SingularEnds singular_ends(const Eigen::Ref<const Eigen::MatrixXd>& a);
+
 }  // namespace hesscope
