@@ -10,6 +10,7 @@
 
 #include <hesscope/core/error.h>
 #include <hesscope/io/elements.h>
+#include <hesscope/io/pickle_view.h>
 #include <hesscope/io/torch_tensors.h>
 
 namespace hesscope::io {
@@ -128,11 +129,10 @@ std::string label_of(const PickleDocument& document, const Child& child) {
   }
 }
 
-class TensorFinder {
+class TensorFinder : private PickleView {
  public:
   TensorFinder(const std::string& where, const PickleDocument& document, const ReadLimits& limits)
-      : where_(where),
-        document_(document),
+      : PickleView(where, document),
         limits_(limits),
         children_(document),
         is_on_path_(document.num_nodes()),
@@ -166,16 +166,6 @@ class TensorFinder {
     std::size_t lowest_cut =
         std::numeric_limits<std::size_t>::max();  // depth that a cycle leads to
   };
-
-  template <typename... Args>
-  [[noreturn]] void refuse(PickleIndex at,
-                           fmt::format_string<Args...> format,
-                           Args&&... args) const {
-    throw InputError(fmt::format("{}: {} (at byte {} of the member)",
-                                 where_,
-                                 fmt::format(format, std::forward<Args>(args)...),
-                                 document_.offset(at)));
-  }
 
   void visit(Step& step, const Child& child) {
     const PickleKind kind = document_.kind(child.node);
@@ -251,8 +241,6 @@ class TensorFinder {
     if (is_cut) parent.lowest_cut = std::min(parent.lowest_cut, step.lowest_cut);
   }
 
-  const std::string& where_;
-  const PickleDocument& document_;
   const ReadLimits& limits_;
   Children children_;
   std::vector<bool> is_on_path_;

@@ -9,6 +9,7 @@
 
 #include <hesscope/core/error.h>
 #include <hesscope/io/elements.h>
+#include <hesscope/io/pickle_view.h>
 #include <hesscope/io/torch_tensors.h>
 
 namespace hesscope::io {
@@ -46,10 +47,10 @@ std::string dotted(std::string_view global) {
          escaped(global.substr(end + 1).substr(0, kMaxShown));
 }
 
-class Describer {
+class Describer : private PickleView {
  public:
   Describer(const std::string& where, const PickleDocument& document, const ReadLimits& limits)
-      : where_(where), document_(document), limits_(limits) {}
+      : PickleView(where, document), limits_(limits) {}
 
   std::variant<TorchTensor, std::string> describe(PickleIndex node) const {
     PickleIndex function = document_.object(node).callable;
@@ -85,16 +86,6 @@ class Describer {
 
   bool is_v3(PickleIndex function) const {
     return document_.is_global(function, kUtils, "_rebuild_tensor_v3");
-  }
-
-  template <typename... Args>
-  [[noreturn]] void refuse(PickleIndex at,
-                           fmt::format_string<Args...> format,
-                           Args&&... args) const {
-    throw InputError(fmt::format("{}: {} (at byte {} of the member)",
-                                 where_,
-                                 fmt::format(format, std::forward<Args>(args)...),
-                                 document_.offset(at)));
   }
 
   PickleIndex argument(PickleIndex node,
@@ -241,8 +232,6 @@ class Describer {
     }
   }
 
-  const std::string& where_;
-  const PickleDocument& document_;
   const ReadLimits& limits_;
 };
 
