@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <algorithm>
 #include <cctype>
 #include <system_error>
 #include <utility>
@@ -20,71 +19,81 @@
 namespace hesscope::detail {
 namespace {
 
-io::TensorFile open_whole(const std::filesystem::path& path) {
-  if (io::is_result_file(path)) {
-    throw InputError(fmt::format("{}: is a hesscope result, not a checkpoint", path.string()));
-  }
-  return io::open_tensor_file(path);
-}
-
-io::TensorFile open_checkpoint(const std::filesystem::path& path,
-                               const std::string& key,
-                               const std::optional<io::TensorMap>& map) {
-  io::TensorFile part = open_whole(path).part(key);
-  return map ? io::mapped(std::move(part), *map) : part;
-}
-
 std::optional<io::TensorMap> read_map(const std::filesystem::path& path) {
   return path.empty() ? std::nullopt : std::optional(read_tensor_map(path));
 }
 
-void require_digests(const std::vector<std::string>& expected, std::size_t num_checkpoints) {
-  if (expected.empty()) return;
+// One for each checkpoint, in lower case; empty where any digest will do.
+std::vector<std::string> expected_digests(std::vector<std::string> expected,
+                                          std::size_t num_checkpoints) {
+  if (expected.empty()) return std::vector<std::string>(num_checkpoints);
   if (expected.size() != num_checkpoints) {
     throw ConfigError(fmt::format(
         "--expect-sha256: {} digests for {} checkpoints; give one for each, in their order",
         expected.size(),
         num_checkpoints));
   }
-  for (const std::string& digest : expected) {
+  for (std::string& digest : expected) {
     constexpr std::size_t kDigits = 64;
     if (digest.size() != kDigits ||
         digest.find_first_not_of("0123456789abcdefABCDEF") != std::string::npos) {
       throw ConfigError(fmt::format(
           "--expect-sha256: '{}' is no SHA-256, which has 64 hexadecimal digits", digest));
     }
+    for (char& c : digest) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   }
+  return expected;
 }
 
-// Before a number is read, so that what is not expected is not looked at further.
-std::vector<std::string> checked_digests(const std::vector<CheckpointFile>& checkpoints,
-                                         const std::vector<std::string>& expected) {
-  require_digests(expected, checkpoints.size());
-  std::vector<std::string> digests;
-  for (const CheckpointFile& checkpoint : checkpoints) {
-    digests.push_back(io::sha256_of(open_whole(checkpoint.path)));
-    if (expected.empty()) continue;
-    std::string wanted = expected[digests.size() - 1];
-    std::transform(wanted.begin(), wanted.end(), wanted.begin(), [](unsigned char c) {
-      return static_cast<char>(std::tolower(c));
-    });
-    if (digests.back() != wanted) {
-      throw InputError(fmt::format(
-          "{}: has SHA-256 {}; expected {}", checkpoint.path.string(), digests.back(), wanted));
-    }
+struct OpenCheckpoint {
+  std::string digest;
+  io::TensorFile file;  // the part that is taken, under our names
+};
+
+// Digests are compared before a number is read, so that what is not expected is not looked at
+// further.
+OpenCheckpoint open_checkpoint(const std::filesystem::path& path,
+                               const std::string& expected_sha256,
+                               const std::string& key,
+                               const std::optional<io::TensorMap>& map) {
+  if (io::is_result_file(path)) {
+    throw InputError(fmt::format("{}: is a hesscope result, not a checkpoint", path.string()));
   }
-  return digests;
+  const io::TensorFile whole = io::open_tensor_file(path);
+  std::string digest = io::sha256_of(whole);
+  if (!expected_sha256.empty() && digest != expected_sha256) {
+    throw InputError(
+        fmt::format("{}: has SHA-256 {}; expected {}", path.string(), digest, expected_sha256));
+  }
+  const io::TensorFile part = whole.part(key);
+  return {std::move(digest), map ? io::mapped(part, *map) : part};
 }
 
-// The configuration is read before any checkpoint.
-ProblemFile read_first(const char* function,
-                       const std::vector<CheckpointFile>& checkpoints,
-                       const std::filesystem::path& problem_file) {
+ProblemFile read_problem(const char* function,
+                         const std::vector<CheckpointFile>& checkpoints,
+                         const std::filesystem::path& problem_file) {
   if (checkpoints.empty()) throw PreconditionError(fmt::format("{}: no checkpoints", function));
   return read_problem_file(problem_file);
 }
 
 }  // namespace
+
+// What is read first: the configuration, then the checkpoint that sizes the model.
+struct CheckpointStart {
+  CheckpointStart(const char* function,
+                  const std::vector<CheckpointFile>& files,
+                  const CheckpointReading& reading,
+                  const std::filesystem::path& problem)
+      : problem_file(read_problem(function, files, problem)),
+        map(read_map(reading.map)),
+        expected_sha256(expected_digests(reading.expected_sha256, files.size())),
+        first(open_checkpoint(files.front().path, expected_sha256.front(), reading.key, map)) {}
+
+  ProblemFile problem_file;
+  std::optional<io::TensorMap> map;
+  std::vector<std::string> expected_sha256;
+  OpenCheckpoint first;
+};
 
 std::string text_of(const SettingValue& value) {
   return std::visit([](const auto& v) { return fmt::format("{}", v); }, value);
@@ -95,25 +104,26 @@ CheckpointInputs::CheckpointInputs(const char* function,
                                    const CheckpointReading& reading,
                                    const std::filesystem::path& problem_file,
                                    int num_threads)
-    : CheckpointInputs(files, reading, read_first(function, files, problem_file), num_threads) {}
+    : CheckpointInputs(
+          files, reading, CheckpointStart(function, files, reading, problem_file), num_threads) {}
 
 CheckpointInputs::CheckpointInputs(const std::vector<CheckpointFile>& files,
                                    const CheckpointReading& reading,
-                                   ProblemFile problem_file,
+                                   CheckpointStart start,
                                    int num_threads)
     : checkpoints(files),
       key(reading.key),
       map_file(reading.map),
-      tensor_map(read_map(reading.map)),
-      digests(checked_digests(files, reading.expected_sha256)),
-      problem(std::move(problem_file),
-              open_checkpoint(files.front().path, key, tensor_map),
-              num_threads) {
-  for (const CheckpointFile& checkpoint : checkpoints) {
-    const io::TensorFile file = open_checkpoint(checkpoint.path, key, tensor_map);
-    points.push_back(problem.read_parameters(file));
-    adam_states.push_back(problem.read_adam_state(file));
-    const std::vector<std::filesystem::path> others = file.other_files();
+      tensor_map(std::move(start.map)),
+      problem(std::move(start.problem_file), start.first.file, num_threads) {
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    const OpenCheckpoint checkpoint =
+        i == 0 ? start.first
+               : open_checkpoint(files[i].path, start.expected_sha256[i], key, tensor_map);
+    digests.push_back(checkpoint.digest);
+    points.push_back(problem.read_parameters(checkpoint.file));
+    adam_states.push_back(problem.read_adam_state(checkpoint.file));
+    const std::vector<std::filesystem::path> others = checkpoint.file.other_files();
     shards.insert(shards.end(), others.begin(), others.end());
   }
 }

@@ -23,6 +23,8 @@ namespace hesscope::detail {
 /// A value as a configuration records it.
 std::string text_of(const SettingValue& value);
 
+struct CheckpointStart;
+
 struct CheckpointInputs {
   /// Opens everything; `function` begins the message where there are no checkpoints.
   /// @throws ConfigError, InputError, PreconditionError; InputError also for a checkpoint whose
@@ -48,8 +50,8 @@ struct CheckpointInputs {
   std::string key;                          // part of the checkpoints that is taken
   std::filesystem::path map_file;           // empty = none
   std::optional<io::TensorMap> tensor_map;  // what it says
-  std::vector<std::string> digests;  // SHA-256 of the checkpoints, taken before they are read
   Problem problem;
+  std::vector<std::string> digests;           // SHA-256, each taken before its checkpoint is read
   std::vector<std::filesystem::path> shards;  // files that checkpoints are spread over
   std::vector<Eigen::VectorXd> points;        // of the checkpoints, in order
   std::vector<std::optional<AdamState>> adam_states;
@@ -57,7 +59,7 @@ struct CheckpointInputs {
  private:
   CheckpointInputs(const std::vector<CheckpointFile>& files,
                    const CheckpointReading& reading,
-                   ProblemFile problem_file,
+                   CheckpointStart start,
                    int num_threads);
 };
 
