@@ -9,7 +9,7 @@
 
 #include <hesscope/core/error.h>
 #include <hesscope/experiments/convergence_kind.h>
-#include <hesscope/experiments/figure_support.h>
+#include <hesscope/experiments/step_values.h>
 #include <hesscope/statistics/least_squares.h>
 
 namespace hesscope::detail {
@@ -60,13 +60,6 @@ void fit_rate(const std::map<std::int64_t, double>& series,
   descent.determination = line.correlation.value * line.correlation.value;
 }
 
-double learning_rate_of(const ExperimentResults& results, const TrainedRun& run) {
-  for (const ExperimentRun& each : results.variant(run.variant).experiment.runs) {
-    if (each.name == run.run) return each.learning_rate;
-  }
-  return kNan;
-}
-
 Descent descent_of(const ExperimentResults& results,
                    const ExperimentFigure& figure,
                    const TrainedRun* run) {
@@ -87,7 +80,8 @@ Descent descent_of(const ExperimentResults& results,
     for (const auto& [step, value] : results.series(*run, figure.settings.text("bound"))) {
       least = std::fmin(least, value);
     }
-    descent.bound = least * learning_rate_of(results, *run);
+    descent.bound =
+        least * results.variant(run->variant).experiment.find_run(run->run)->learning_rate;
   }
   return descent;
 }
@@ -218,12 +212,8 @@ FigureContent make(const ExperimentResults& results, const ExperimentFigure& fig
       results,
       figure,
       [&](const PublishedValue& value) {
-        const auto place = [](const std::vector<std::string>& names, const std::string& name) {
-          return static_cast<std::size_t>(std::find(names.begin(), names.end(), name) -
-                                          names.begin());
-        };
-        const std::size_t run = value.run.empty() ? 0 : place(figure.runs, value.run);
-        const std::size_t row = place(figure.variants, value.variant) * figure.runs.size() + run;
+        const std::size_t run = value.run.empty() ? 0 : place_of(figure.runs, value.run);
+        const std::size_t row = place_of(figure.variants, value.variant) * figure.runs.size() + run;
         for (const Column& column : kColumns) {
           if (value.quantity != column.name) continue;
           std::vector<double> of_seeds;

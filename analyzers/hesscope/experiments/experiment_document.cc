@@ -16,10 +16,6 @@
 namespace hesscope::detail {
 namespace {
 
-[[noreturn]] void refuse(const std::string& place, const std::string& what) {
-  throw ConfigError(fmt::format("{}: {}", place, what));
-}
-
 SettingKey optional_key(const std::string& name, SettingKey::Type type) {
   return {.name = name, .type = type, .meaning = "of the experiment", .is_optional = true};
 }

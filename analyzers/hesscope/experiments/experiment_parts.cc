@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <hesscope/analyzers/analyzer_registry.h>
+#include <hesscope/analyzers/training/history_file.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/suggest.h>
 #include <hesscope/experiments/experiment_figure_registry.h>
@@ -14,10 +15,6 @@ namespace hesscope::detail {
 namespace {
 
 using Type = SettingKey::Type;
-
-[[noreturn]] void refuse(const std::string& place, const std::string& what) {
-  throw ConfigError(fmt::format("{}: {}", place, what));
-}
 
 SettingKey optional_text(const std::string& name) {
   return {.name = name, .meaning = "text", .is_optional = true};
@@ -55,13 +52,7 @@ void require_quantity(const std::string& text,
                        text));
   }
   std::vector<std::string> groups = {"history"};
-  std::vector<std::string> names = {"loss",
-                                    "gradient_norm",
-                                    "batch_loss",
-                                    "training_loss",
-                                    "accuracy",
-                                    "trained_gradient_norm",
-                                    "seconds"};
+  std::vector<std::string> names = history_quantities();
   const auto add = [&](const std::string& analyzer,
                        const std::map<std::string, SettingValue>& options) {
     if (quantity.group == analyzer) names = quantities_of(analyzer, options, with_arrays);
@@ -139,19 +130,6 @@ void require_known(const std::vector<std::string>& names,
                        did_you_mean(name, known),
                        fmt::join(known, ", ")));
   }
-}
-
-void require_file_name(const std::string& name, const std::string& what, const std::string& place) {
-  const auto is_fine = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-           c == '_' || c == '.' || c == '+';
-  };
-  if (!name.empty() && name[0] != '.' && std::all_of(name.begin(), name.end(), is_fine)) return;
-  refuse(place,
-         fmt::format("the name of {}, '{}', must consist of letters, digits, '-', '_', '+' and "
-                     "'.', the first not being '.'",
-                     what,
-                     name));
 }
 
 QuantityName quantity_name(const std::string& text) {

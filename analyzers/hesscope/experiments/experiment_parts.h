@@ -18,10 +18,6 @@ void require_known(const std::vector<std::string>& names,
                    const std::string& what,
                    const std::string& place);
 
-/// Letters, digits, '-', '_', '+' and '.': a name that becomes that of a file or folder.
-/// @throws ConfigError.
-void require_file_name(const std::string& name, const std::string& what, const std::string& place);
-
 /// A [[measure]] of a document whose variants are read. @throws ConfigError.
 ExperimentMeasure measure_from(const TomlTable& table, const ExperimentDocument& document);
 

@@ -11,10 +11,10 @@
 #include <hesscope/analyzers/landscape.h>
 #include <hesscope/analyzers/landscape/landscape_inputs.h>
 #include <hesscope/core/error.h>
-#include <hesscope/experiments/figure_support.h>
 #include <hesscope/experiments/finished_result.h>
 #include <hesscope/experiments/grid_shape.h>
 #include <hesscope/experiments/landscape_kind.h>
+#include <hesscope/experiments/step_values.h>
 #include <hesscope/figures/figure_data.h>
 #include <hesscope/figures/figure_registry.h>
 #include <hesscope/io/result_reader.h>
@@ -302,14 +302,8 @@ FigureContent make(const ExperimentResults& results, const ExperimentFigure& fig
       results,
       figure,
       [&](const PublishedValue& value) {
-        const auto variant =
-            std::find(figure.variants.begin(), figure.variants.end(), value.variant);
-        const auto run = value.run.empty()
-                             ? figure.runs.begin()
-                             : std::find(figure.runs.begin(), figure.runs.end(), value.run);
-        const auto row =
-            static_cast<std::size_t>((variant - figure.variants.begin()) * std::ssize(figure.runs) +
-                                     (run - figure.runs.begin()));
+        const std::size_t run = value.run.empty() ? 0 : place_of(figure.runs, value.run);
+        const std::size_t row = place_of(figure.variants, value.variant) * figure.runs.size() + run;
         for (std::size_t k = 0; k < kNumbers.size(); ++k) {
           if (value.quantity == kNumbers[k].name) return seed_statistics(over_seeds[row][k]);
         }

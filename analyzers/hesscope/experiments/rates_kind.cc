@@ -15,20 +15,13 @@ namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-const ExperimentRun* run_named(const ExperimentVariant& variant, const std::string& name) {
-  const auto& runs = variant.experiment.runs;
-  const auto found =
-      std::find_if(runs.begin(), runs.end(), [&](const auto& run) { return run.name == name; });
-  return found == runs.end() ? nullptr : &*found;
-}
-
 // Families of the figure's runs, in their order.
 std::vector<std::string> families_of(const ExperimentResults& results,
                                      const ExperimentFigure& figure) {
   std::vector<std::string> families;
   for (const std::string& variant : figure.variants) {
     for (const std::string& name : figure.runs) {
-      const ExperimentRun* run = run_named(results.variant(variant), name);
+      const ExperimentRun* run = results.variant(variant).experiment.find_run(name);
       if (run == nullptr || place_of(families, run->family) < families.size()) continue;
       families.push_back(run->family);
     }
@@ -141,7 +134,8 @@ FigureContent make(const ExperimentResults& results, const ExperimentFigure& fig
     std::vector<Family> families(names.size());
     std::vector<std::size_t> num_diverged(names.size());
     for (std::size_t r = 0; r < figure.runs.size(); ++r) {
-      const ExperimentRun* run = run_named(results.variant(figure.variants[v]), figure.runs[r]);
+      const ExperimentRun* run =
+          results.variant(figure.variants[v]).experiment.find_run(figure.runs[r]);
       std::vector<double> over_seeds;
       for (std::size_t s = 0; s < values.seeds.size(); ++s) {
         over_seeds.push_back(mean_of_last(values, v, r, s, last));

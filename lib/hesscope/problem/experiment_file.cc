@@ -17,15 +17,12 @@
 namespace hesscope {
 namespace {
 
+using detail::refuse;
 using detail::TomlTable;
 using Type = SettingKey::Type;
 using SettingMap = std::map<std::string, SettingValue>;
 
 constexpr std::int64_t kMaxCount = std::int64_t{1} << 40;
-
-[[noreturn]] void refuse(const std::string& place, const std::string& what) {
-  throw ConfigError(fmt::format("{}: {}", place, what));
-}
 
 SettingKey integer_key(const std::string& name,
                        const std::string& meaning,
@@ -179,19 +176,9 @@ Initialization initialization_from(const TomlTable& table) {
 }
 
 std::vector<std::uint64_t> seeds_from(const TomlTable& training) {
-  const auto found = training.lists.find("seeds");
-  if (found == training.lists.end()) {
-    if (!training.locations.contains("seeds")) return {0};
-    refuse(training.place("seeds"), "'seeds' must be a list of whole numbers");
-  }
-  std::vector<std::uint64_t> seeds;
-  for (const SettingValue& value : found->second) {
-    const auto* seed = std::get_if<std::int64_t>(&value);
-    if (seed == nullptr || *seed < 0) {
-      refuse(training.place("seeds"), "'seeds' must be a list of whole numbers from 0 on");
-    }
-    seeds.push_back(static_cast<std::uint64_t>(*seed));
-  }
+  if (!training.locations.contains("seeds")) return {0};
+  const std::vector<std::int64_t> listed = detail::number_list(training, "seeds");
+  const std::vector<std::uint64_t> seeds(listed.begin(), listed.end());
   if (seeds.empty() || std::set(seeds.begin(), seeds.end()).size() != seeds.size()) {
     refuse(training.place("seeds"), "'seeds' must be at least one, each of them once");
   }
@@ -244,6 +231,11 @@ void read_training(const TomlTable& table, ExperimentFile& experiment) {
 }
 
 }  // namespace
+
+const ExperimentRun* ExperimentFile::find_run(const std::string& name) const {
+  const auto found = std::ranges::find(runs, name, &ExperimentRun::name);
+  return found == runs.end() ? nullptr : &*found;
+}
 
 std::string ExperimentFile::problem_toml(const std::filesystem::path& folder) const {
   std::string text = fmt::format("[model]\nkind = {}\n", detail::toml_text(model_kind));

@@ -86,6 +86,9 @@ struct ExperimentFile {
   /// Whether `trained` is anything but all there is.
   bool names_trained() const { return trained != std::vector<std::string>{"*"}; }
 
+  /// The run of this name, or nullptr.
+  const ExperimentRun* find_run(const std::string& name) const;
+
   /// The problem file on the evaluation samples, for a file in `folder`.
   std::string problem_toml(const std::filesystem::path& folder) const;
 };

@@ -16,24 +16,6 @@ namespace {
 
 using Type = SettingKey::Type;
 
-[[noreturn]] void refuse(const std::string& place, const std::string& what) {
-  throw ConfigError(fmt::format("{}: {}", place, what));
-}
-
-void require_folder_name(const std::string& place, const std::string& name) {
-  const auto is_fine = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-           c == '_' || c == '.' || c == '+';
-  };
-  if (name.empty() || name[0] == '.' || !std::all_of(name.begin(), name.end(), is_fine)) {
-    refuse(
-        place,
-        fmt::format("the name of a run, '{}', must consist of letters, digits, '-', '_', '+' and "
-                    "'.', the first not being '.'",
-                    name));
-  }
-}
-
 const UpdateRuleKind& take_rule(TomlTable& table) {
   std::vector<std::string> names;
   for (const UpdateRuleKind& kind : update_rule_kinds()) names.push_back(kind.name);
@@ -92,7 +74,7 @@ std::vector<ExperimentRun> runs_of(TomlTable table) {
   const std::string context = fmt::format("[[run]] with rule '{}'", kind.name);
   const Settings all = checked(table, keys, context, {"learning_rates"});
   const std::string name = all.text("name");
-  require_folder_name(table.place("name"), name);
+  require_file_name(name, "a run", table.place("name"));
   std::map<std::string, SettingValue> settings = all.values();
   settings.erase("name");
   settings.erase("learning_rate");

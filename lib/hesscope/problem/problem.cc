@@ -38,8 +38,10 @@ TensorShapes parameter_shapes_of(const io::TensorFile& checkpoint) {
   return shapes;
 }
 
-Eigen::VectorXd read_parameters(const Model& model, const io::TensorFile& checkpoint) {
-  require_parameters(model, parameter_shapes_of(checkpoint));
+namespace {
+
+// Of a checkpoint that fits.
+Eigen::VectorXd parameters_of(const Model& model, const io::TensorFile& checkpoint) {
   Eigen::VectorXd theta(model.num_parameters());
   for (const ParameterBlock& block : model.parameters) {
     const std::vector<double> values = checkpoint.read(block.name);
@@ -47,6 +49,13 @@ Eigen::VectorXd read_parameters(const Model& model, const io::TensorFile& checkp
         Eigen::Map<const Eigen::VectorXd>(values.data(), block.size);
   }
   return theta;
+}
+
+}  // namespace
+
+Eigen::VectorXd read_parameters(const Model& model, const io::TensorFile& checkpoint) {
+  require_parameters(model, parameter_shapes_of(checkpoint));
+  return parameters_of(model, checkpoint);
 }
 
 SampleTable read_samples(const Model& model, const io::TensorFile& data) {
@@ -172,7 +181,7 @@ Eigen::VectorXd Problem::read_parameters(const io::TensorFile& checkpoint) const
   } catch (const InputError& error) {
     throw InputError(fmt::format("{} (sizes were taken from {})", error.what(), sized_by_));
   }
-  return hesscope::read_parameters(model_, checkpoint);
+  return parameters_of(model_, checkpoint);
 }
 
 std::optional<AdamState> Problem::read_adam_state(const io::TensorFile& checkpoint) const {

@@ -6,20 +6,15 @@
 #include <hesscope/problem/toml_tables.h>
 
 namespace hesscope {
-namespace {
-
-[[noreturn]] void refuse(const std::string& place, const std::string& what) {
-  throw ConfigError(fmt::format("{}: {}", place, what));
-}
-
-}  // namespace
+namespace {}  // namespace
 
 std::filesystem::path StartCheckpoint::of_seed(std::uint64_t seed) const {
   if (path.empty()) {
-    refuse(location,
-           fmt::format("'from = \"{}\"' names a run of a reproduction; without one, name a file "
-                       "by 'from_checkpoint'",
-                       run));
+    detail::refuse(
+        location,
+        fmt::format("'from = \"{}\"' names a run of a reproduction; without one, name a file "
+                    "by 'from_checkpoint'",
+                    run));
   }
   std::string text = path.string();
   const std::string placeholder = "{seed}";

@@ -85,6 +85,10 @@ std::string read_text(const std::filesystem::path& path, const std::string& what
 
 }  // namespace
 
+[[noreturn]] void refuse(const std::string& place, const std::string& what) {
+  throw ConfigError(fmt::format("{}: {}", place, what));
+}
+
 const std::string& TomlTable::place(const std::string& key) const {
   const auto found = locations.find(key);
   return found == locations.end() ? place() : found->second;
@@ -192,6 +196,19 @@ std::vector<std::int64_t> number_list(const TomlTable& table, const std::string&
     numbers.push_back(std::get<std::int64_t>(value));
   }
   return numbers;
+}
+
+void require_file_name(const std::string& name, const std::string& what, const std::string& place) {
+  const auto is_fine = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '_' || c == '.' || c == '+';
+  };
+  if (!name.empty() && name[0] != '.' && std::all_of(name.begin(), name.end(), is_fine)) return;
+  refuse(place,
+         fmt::format("the name of {}, '{}', must consist of letters, digits, '-', '_', '+' and "
+                     "'.', the first not being '.'",
+                     what,
+                     name));
 }
 
 std::string toml_text(const SettingValue& value) {

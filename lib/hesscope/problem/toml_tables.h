@@ -30,6 +30,9 @@ struct TomlTable {
   const std::string& place(const std::string& key) const;
 };
 
+/// @throws ConfigError "PLACE: WHAT", always.
+[[noreturn]] void refuse(const std::string& place, const std::string& what);
+
 /// Reads a file; `what` is what messages call it: "problem file".
 /// @throws ConfigError naming file and line.
 TomlTable read_toml(const std::filesystem::path& path, const std::string& what);
@@ -60,6 +63,10 @@ std::vector<std::string> text_list(const TomlTable& table, const std::string& ke
 
 /// A list of whole numbers from 0 on; empty where it is not there. @throws ConfigError.
 std::vector<std::int64_t> number_list(const TomlTable& table, const std::string& key);
+
+/// Letters, digits, '-', '_', '+' and '.': a name that becomes that of a file or folder.
+/// @throws ConfigError.
+void require_file_name(const std::string& name, const std::string& what, const std::string& place);
 
 /// A value as TOML has it.
 std::string toml_text(const SettingValue& value);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <limits>
@@ -25,14 +26,25 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 struct Column {
   Quantity quantity;
   double HistoryRow::*member;
-  bool is_computed;  // whether NaN is a value
+  bool is_computed;                                    // whether NaN is a value
+  bool (*is_there)(const History& history) = nullptr;  // in the file; null = always
 };
+
+// What follows the step in HistoryRow::numbers().
+constexpr std::array kMembers = {&HistoryRow::loss,
+                                 &HistoryRow::gradient_norm,
+                                 &HistoryRow::batch_loss,
+                                 &HistoryRow::training_loss,
+                                 &HistoryRow::accuracy,
+                                 &HistoryRow::trained_gradient_norm,
+                                 &HistoryRow::seconds};
+static_assert(HistoryRow::kSize == 1 + kMembers.size());
 
 // Times would keep equal runs from giving equal bytes.
 bool has_times() { return std::getenv("SOURCE_DATE_EPOCH") == nullptr; }
 
-std::vector<Column> columns(const History& history) {
-  std::vector<Column> all = {
+const std::vector<Column>& columns() {
+  static const std::vector<Column> all = {
       {{.name = "loss",
         .long_name = "mean loss over the evaluation samples",
         .definition = "mean over samples of the model's loss, after as many updates as step says"},
@@ -60,22 +72,20 @@ std::vector<Column> columns(const History& history) {
         .definition = "time spent on this run since its first step, looks at the loss included",
         .units = "s"},
        &HistoryRow::seconds,
-       false}};
-  if (history.has_accuracy) {
-    all.push_back({{.name = "accuracy",
-                    .long_name = "share of the evaluation samples that are classified correctly",
-                    .definition = "the logit of the sample's class exceeds all others, or the "
-                                  "prediction has the sample's sign; ties are wrong"},
-                   &HistoryRow::accuracy,
-                   true});
-  }
-  if (history.experiment.names_trained()) {
-    all.push_back({{.name = "trained_gradient_norm",
-                    .long_name = "Euclidean norm of the gradient by what is trained",
-                    .definition = "as gradient_norm, of the parameters that [training] names"},
-                   &HistoryRow::trained_gradient_norm,
-                   true});
-  }
+       false},
+      {{.name = "accuracy",
+        .long_name = "share of the evaluation samples that are classified correctly",
+        .definition = "the logit of the sample's class exceeds all others, or the prediction has "
+                      "the sample's sign; ties are wrong"},
+       &HistoryRow::accuracy,
+       true,
+       [](const History& history) { return history.has_accuracy; }},
+      {{.name = "trained_gradient_norm",
+        .long_name = "Euclidean norm of the gradient by what is trained",
+        .definition = "as gradient_norm, of the parameters that [training] names"},
+       &HistoryRow::trained_gradient_norm,
+       true,
+       [](const History& history) { return history.experiment.names_trained(); }}};
   return all;
 }
 
@@ -108,28 +118,24 @@ void define_group(io::ResultFile& file, const Monitor& monitor, const Objective&
 
 }  // namespace
 
+std::vector<std::string> history_quantities() {
+  std::vector<std::string> names;
+  for (const Column& column : columns()) names.push_back(column.quantity.name);
+  return names;
+}
+
 std::vector<double> HistoryRow::numbers() const {
-  return {static_cast<double>(step),
-          loss,
-          gradient_norm,
-          batch_loss,
-          training_loss,
-          accuracy,
-          trained_gradient_norm,
-          seconds};
+  std::vector<double> all = {static_cast<double>(step)};
+  for (const auto member : kMembers) all.push_back(this->*member);
+  return all;
 }
 
 std::vector<HistoryRow> HistoryRow::from_numbers(std::span<const double> numbers) {
   std::vector<HistoryRow> rows;
   for (std::size_t i = 0; i + kSize <= numbers.size(); i += kSize) {
-    rows.push_back({static_cast<std::int64_t>(numbers[i]),
-                    numbers[i + 1],
-                    numbers[i + 2],
-                    numbers[i + 3],
-                    numbers[i + 4],
-                    numbers[i + 5],
-                    numbers[i + 6],
-                    numbers[i + 7]});
+    HistoryRow& row = rows.emplace_back();
+    row.step = static_cast<std::int64_t>(numbers[i]);
+    for (std::size_t k = 0; k < kMembers.size(); ++k) row.*kMembers[k] = numbers[i + 1 + k];
   }
   return rows;
 }
@@ -172,7 +178,10 @@ void write_history(const std::filesystem::path& path, bool overwrite, const Hist
   for (const Monitor& monitor : history.monitors) {
     define_group(file, monitor, *history.monitored);
   }
-  for (const Column& column : columns(history)) write_column(file, column, history.rows);
+  for (const Column& column : columns()) {
+    const bool is_there = column.is_there == nullptr || column.is_there(history);
+    if (is_there) write_column(file, column, history.rows);
+  }
   for (std::size_t m = 0; m < history.monitors.size(); ++m) {
     for (std::size_t row = 0; row < history.rows.size(); ++row) {
       write_entries(file, history.monitors[m].name, history.records[m][row], row);

@@ -3,6 +3,7 @@
 // What a training leaves behind beside its checkpoints. Private to the training.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <span>
@@ -18,8 +19,6 @@ namespace hesscope::detail {
 
 /// A row of the history, as the log of a run under way holds it: NaN where there is no value.
 struct HistoryRow {
-  static constexpr std::size_t kSize = 8;
-
   std::int64_t step = 0;
   double loss = 0;                   ///< on the evaluation samples
   double gradient_norm = 0;          ///< the same
@@ -29,9 +28,14 @@ struct HistoryRow {
   double trained_gradient_norm = 0;  ///< of what is trained, where that is not all
   double seconds = 0;                ///< wall time of all steps before
 
+  static constexpr std::size_t kSize = 8;  ///< of numbers()
+
   std::vector<double> numbers() const;
   static std::vector<HistoryRow> from_numbers(std::span<const double> numbers);
 };
+
+/// Names of all that a history may hold.
+std::vector<std::string> history_quantities();
 
 struct History {
   const ExperimentFile& experiment;

@@ -160,7 +160,7 @@ TrainingPlan plan_training(const TrainingRequest& request) {
     outcome.folder = job.folder;
     plan.outcomes.push_back(std::move(outcome));
     if (plan.outcomes.size() > 1) continue;
-    const std::unique_ptr<BatchLoss> losses = setup.losses(job.seed);
+    const std::unique_ptr<BatchLoss> losses = setup.losses(job.seed, setup.training_set(job.seed));
     TrainingRun run = setup.make_run(*job.run, setup.start_of(job.seed), *losses);
     run.step();  // the first one allocates
     const Stopwatch stopwatch(seconds);

@@ -282,10 +282,11 @@ void TrainingFolder::write_checkpoint(const TrainingRun& run) const {
 bool TrainingFolder::train(const std::function<bool(std::int64_t)>& tick) {
   if (is_finished()) return true;
   const ExperimentFile& experiment = setup_->experiment();
-  const std::unique_ptr<BatchLoss> losses = setup_->losses(outcome_.seed);
+  const TrainingSet fixed = setup_->training_set(outcome_.seed);
+  const std::unique_ptr<BatchLoss> losses = setup_->losses(outcome_.seed, fixed);
   TrainingRun run = setup_->make_run(*run_, start_, *losses);
   const std::unique_ptr<GraphObjective> monitored =
-      setup_->monitors().empty() ? nullptr : setup_->monitored(outcome_.seed);
+      setup_->monitors().empty() ? nullptr : setup_->monitored(fixed);
   Journal journal(*units_, run.state().size());
   if (!restore(run, journal)) {
     remove_checkpoints();

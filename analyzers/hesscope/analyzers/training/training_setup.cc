@@ -161,16 +161,14 @@ TrainingSetup::TrainingSetup(ExperimentFile experiment, int num_threads)
       std::move(model), std::move(samples), GraphObjective::Options{.num_threads = num_threads});
 }
 
-// Shared by all seeds, or each seed's own; null where every step draws fresh samples.
-std::shared_ptr<const SampleTable> TrainingSetup::training_set(std::uint64_t seed) const {
+TrainingSet TrainingSetup::training_set(std::uint64_t seed) const {
   if (fixed_ != nullptr || !experiment_.data.samples) return fixed_;
   return std::make_shared<SampleTable>(
       SampledRecords(objective_->model(), *sampler_, experiment_.data.location)
           .table(seed, Stream::kTraining, *experiment_.data.samples, objective_->executor()));
 }
 
-std::unique_ptr<BatchLoss> TrainingSetup::losses(std::uint64_t seed) const {
-  std::shared_ptr<const SampleTable> fixed = training_set(seed);
+std::unique_ptr<BatchLoss> TrainingSetup::losses(std::uint64_t seed, TrainingSet fixed) const {
   if (fixed == nullptr) return fresh_batches(*objective_, *sampler_, seed, experiment_.batch);
   const Eigen::Index num_samples = fixed->rows();
   return shuffled_batches(*objective_,
@@ -199,8 +197,7 @@ bool TrainingSetup::is_full_batch() const {
   return num_samples > 0 && experiment_.batch >= num_samples;
 }
 
-std::unique_ptr<GraphObjective> TrainingSetup::monitored(std::uint64_t seed) const {
-  const std::shared_ptr<const SampleTable> fixed = training_set(seed);
+std::unique_ptr<GraphObjective> TrainingSetup::monitored(const TrainingSet& fixed) const {
   return std::make_unique<GraphObjective>(objective_->model(),
                                           fixed == nullptr ? objective_->samples() : *fixed,
                                           GraphObjective::Options{.num_threads = 1});

@@ -25,6 +25,9 @@ struct Monitor {
   std::unique_ptr<Analyzer> analyzer;
 };
 
+/// The samples that every step is made from; null where every step draws fresh ones.
+using TrainingSet = std::shared_ptr<const SampleTable>;
+
 /// An experiment with its model, its data and its evaluation samples. Safe for concurrent use.
 class TrainingSetup {
  public:
@@ -39,7 +42,11 @@ class TrainingSetup {
   /// Of each parameter block.
   const std::vector<bool>& trained() const { return trained_; }
 
-  std::unique_ptr<BatchLoss> losses(std::uint64_t seed) const;
+  /// Shared by all seeds, or drawn for this one.
+  TrainingSet training_set(std::uint64_t seed) const;
+
+  /// @param fixed  training_set(seed).
+  std::unique_ptr<BatchLoss> losses(std::uint64_t seed, TrainingSet fixed) const;
 
   /// Whether every batch is the whole training set.
   bool is_full_batch() const;
@@ -48,7 +55,8 @@ class TrainingSetup {
 
   /// On the samples that monitors look at: the training set, or a copy of objective() where every
   /// step draws fresh samples.
-  std::unique_ptr<GraphObjective> monitored(std::uint64_t seed) const;
+  /// @param fixed  training_set() of the seed.
+  std::unique_ptr<GraphObjective> monitored(const TrainingSet& fixed) const;
 
   /// The parameters that a seed starts from; from a checkpoint not while others use HDF5.
   /// @throws InputError for a checkpoint that does not fit or is not finite.
@@ -60,13 +68,11 @@ class TrainingSetup {
   io::RunConfiguration configuration(const ExperimentRun& run, std::uint64_t seed) const;
 
  private:
-  std::shared_ptr<const SampleTable> training_set(std::uint64_t seed) const;
-
   ExperimentFile experiment_;
   std::vector<Monitor> monitors_;
-  std::unique_ptr<Sampler> sampler_;          // of [data]; null for a file
-  std::shared_ptr<const SampleTable> fixed_;  // that all seeds share; null if there is none
-  std::string data_sha256_;                   // of files, if any
+  std::unique_ptr<Sampler> sampler_;  // of [data]; null for a file
+  TrainingSet fixed_;                 // that all seeds share; null if there is none
+  std::string data_sha256_;           // of files, if any
   std::string evaluation_sha256_;
   std::unique_ptr<GraphObjective> objective_;
   std::vector<bool> trained_;
