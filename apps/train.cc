@@ -79,7 +79,8 @@ class TrainCommand final : public Command {
       if (outcome.status == Status::kOk) continue;
       fmt::print(stderr,
                  "hesscope train: warning: run '{}' from seed {} diverged in step {}: its loss, "
-                 "gradient or parameters are not finite, or its loss is above loss_limit\n",
+                 "gradient or parameters are not finite, or its loss was above loss_limit ten "
+                 "times in a row\n",
                  outcome.run,
                  outcome.seed,
                  outcome.num_steps + 1);

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -157,14 +158,58 @@ TEST(TrainingRun, SaysInWhichStepItDiverged) {
   EXPECT_EQ(run.parameters(), last);
 }
 
-TEST(TrainingRun, DivergesWhereALossIsAboveItsLimit) {
+TEST(TrainingRun, DivergesWhereLossesStayAboveTheLimit) {
   Quadratic losses(test::one_block(2), MatrixXd::Identity(2, 2), VectorXd::Zero(2));
   TrainingRun::Options options = with_rate(3);  // x <- -2 x
   options.loss_limit = 100;
-  TrainingRun run(losses, test::rule("gd", 2), test::vector({1, 1}), options);
+  const auto begin = [&] {
+    return TrainingRun(losses, test::rule("gd", 2), test::vector({1, 1}), options);
+  };
+  TrainingRun run = begin();
   while (run.step() == Status::kOk) ASSERT_LT(run.num_steps(), 20);
-  EXPECT_EQ(run.num_steps(), 4);  // the losses are 1, 4, 16, 64, 256
-  EXPECT_EQ(run.batch_loss(), 64);
+  // The losses are 4^t: above 100 from t = 4 on, for the tenth time at t = 13.
+  EXPECT_EQ(run.num_steps(), 13);
+  EXPECT_EQ(run.batch_loss(), std::pow(4.0, 12));
+
+  TrainingRun first = begin();
+  for (int t = 0; t < 9; ++t) first.step();
+  TrainingRun second = begin();
+  second.restore(first.state());
+  while (second.step() == Status::kOk) ASSERT_LT(second.num_steps(), 20);
+  EXPECT_EQ(second.state(), run.state());
+}
+
+/// 1, but 10 in the steps that are asked for.
+class Outliers final : public BatchLoss {
+ public:
+  explicit Outliers(std::set<std::int64_t> steps) : steps_(std::move(steps)) {}
+
+  std::span<const ParameterBlock> parameter_blocks() const override { return blocks_; }
+
+  Objective::ValueAndGradient value_and_gradient(const Objective::ConstVectorRef& theta,
+                                                 std::int64_t step) override {
+    return {steps_.contains(step) ? 10.0 : 1.0, VectorXd::Zero(theta.size())};
+  }
+
+ private:
+  std::vector<ParameterBlock> blocks_ = test::one_block(2);
+  std::set<std::int64_t> steps_;
+};
+
+TEST(TrainingRun, OutlastsOutliersAboveTheLimit) {
+  const std::set<std::int64_t> nine = {5, 6, 7, 8, 9, 10, 11, 12, 13, 15};
+  TrainingRun::Options options = with_rate(1);
+  options.loss_limit = 9;
+  Outliers losses(nine);
+  TrainingRun run(losses, test::rule("gd", 2), test::vector({1, 1}), options);
+  for (int t = 0; t < 30; ++t) ASSERT_EQ(run.step(), Status::kOk) << t;
+
+  std::set<std::int64_t> ten = nine;
+  ten.insert(14);
+  Outliers more(ten);
+  TrainingRun ended(more, test::rule("gd", 2), test::vector({1, 1}), options);
+  while (ended.step() == Status::kOk) ASSERT_LT(ended.num_steps(), 30);
+  EXPECT_EQ(ended.num_steps(), 14);
 }
 
 TEST(TrainingRun, RefusesWhatDoesNotFit) {
@@ -206,8 +251,10 @@ TEST(TrainingRun, RefusesWhatDoesNotFit) {
   refuse_with(0, 1.5);
   refuse_with(0, -1);
   refuse_with(2, 7);
+  refuse_with(3, 10);
   refuse_with(3, std::nan(""));
-  expect_refusal([&] { run.restore(std::span(state).first(state.size() - 1)); }, "expected the 12");
+  refuse_with(4, std::nan(""));
+  expect_refusal([&] { run.restore(std::span(state).first(state.size() - 1)); }, "expected the 13");
 }
 
 }  // namespace

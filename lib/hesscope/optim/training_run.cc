@@ -24,8 +24,9 @@ bool have_same_layout(std::span<const ParameterBlock> a, std::span<const Paramet
   });
 }
 
-// A state: num_steps, batch_loss, whether the run has diverged, theta, then the rule's tensors.
-constexpr std::size_t kHeadSize = 3;
+// A state: num_steps, batch_loss, whether the run has diverged, num_above, theta, then the rule's
+// tensors.
+constexpr std::size_t kHeadSize = 4;
 
 }  // namespace
 
@@ -81,8 +82,9 @@ Eigen::VectorXd TrainingRun::trained_gradient(Eigen::VectorXd gradient) const {
 Status TrainingRun::step() {
   if (has_diverged_) return Status::kNonFinite;
   Objective::ValueAndGradient found = losses_->value_and_gradient(theta_, num_steps_);
-  has_diverged_ = !(std::isfinite(found.value) && found.value <= options_.loss_limit &&
-                    found.gradient.allFinite());
+  const int num_above = found.value <= options_.loss_limit ? 0 : num_above_ + 1;
+  has_diverged_ =
+      !(std::isfinite(found.value) && num_above < kLossPatience && found.gradient.allFinite());
   if (has_diverged_) return Status::kNonFinite;
   Eigen::VectorXd update = rule_->step(theta_, trained_gradient(std::move(found.gradient)));
   if (mask_.size() > 0) update = (mask_.array() != 0).select(update, 0.0);
@@ -92,13 +94,14 @@ Status TrainingRun::step() {
   if (has_diverged_) return Status::kNonFinite;
   theta_.swap(update);
   batch_loss_ = found.value;
+  num_above_ = num_above;
   ++num_steps_;
   return Status::kOk;
 }
 
 std::vector<double> TrainingRun::state() const {
   std::vector<double> all = {
-      static_cast<double>(num_steps_), batch_loss_, has_diverged_ ? 1.0 : 0.0};
+      static_cast<double>(num_steps_), batch_loss_, has_diverged_ ? 1.0 : 0.0, 1.0 * num_above_};
   all.insert(all.end(), theta_.begin(), theta_.end());
   for (const StateTensor& tensor : rule_->state()) {
     all.insert(all.end(), tensor.values.begin(), tensor.values.end());
@@ -121,7 +124,8 @@ void TrainingRun::restore(std::span<const double> state) {
     if (state.size() != size) return false;
     const auto theta = state.subspan(kHeadSize, static_cast<std::size_t>(theta_.size()));
     return state[0] >= 0 && state[0] <= kLargest && state[0] == std::floor(state[0]) &&
-           (state[2] == 0 || state[2] == 1) &&
+           (state[2] == 0 || state[2] == 1) && state[3] >= 0 && state[3] < kLossPatience &&
+           state[3] == std::floor(state[3]) &&
            std::all_of(theta.begin(), theta.end(), [](double x) { return std::isfinite(x); });
   };
   if (!is_state()) {
@@ -132,6 +136,7 @@ void TrainingRun::restore(std::span<const double> state) {
   num_steps_ = static_cast<std::int64_t>(state[0]);
   batch_loss_ = state[1];
   has_diverged_ = state[2] == 1;
+  num_above_ = static_cast<int>(state[3]);
   theta_ = Eigen::Map<const Eigen::VectorXd>(state.data() + kHeadSize, theta_.size());
 }
 

@@ -29,9 +29,12 @@ class TrainingRun {
     std::optional<double> clip_norm;      ///< clip_norm() of the gradient, over what is trained
     std::optional<double> clip_fraction;  ///< clip_coordinates() of it, after clip_norm
     std::vector<bool> trained;            ///< for every block; empty = all
-    /// Batch losses above it count as divergence: clipped steps may stay finite for ever.
+    /// Batch losses above it in kLossPatience steps in a row count as divergence: clipped steps may
+    /// stay finite for ever. In fewer they may be of outliers, whose clipped steps do no harm.
     double loss_limit = std::numeric_limits<double>::infinity();
   };
+
+  static constexpr int kLossPatience = 10;
 
   /// @param losses  for every step; must outlive the run.
   /// @throws PreconditionError where blocks, rule, start and options do not fit together.
@@ -41,8 +44,9 @@ class TrainingRun {
               Options options);
 
   /// Makes step number num_steps(). kNonFinite if its loss, its gradient or the parameters it leads
-  /// to are not finite, or the loss is above its limit: the run has diverged, its parameters stay
-  /// as they were before that step, and further calls say so again.
+  /// to are not finite, or the loss is above its limit for the kLossPatience-th time in a row: the
+  /// run has diverged, its parameters stay as they were before that step, and further calls say so
+  /// again.
   /// @cost one gradient of a batch.
   Status step();
 
@@ -78,6 +82,7 @@ class TrainingRun {
   Eigen::VectorXd mask_;  // 1 where trained, 0 elsewhere; empty = all
   std::int64_t num_steps_ = 0;
   double batch_loss_;
+  int num_above_ = 0;  // the last so many batch losses were above the limit
   bool has_diverged_ = false;
 };
 

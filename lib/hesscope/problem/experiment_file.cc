@@ -206,7 +206,7 @@ void read_training(const TomlTable& table, ExperimentFile& experiment) {
       optional_key("clip_fraction", Type::kReal, "share of a gradient's coordinates to be clipped"),
       {.name = "loss_limit",
        .type = Type::kReal,
-       .meaning = "batch losses above it count as divergence",
+       .meaning = "batch losses above it, ten in a row, count as divergence",
        .fallback = SettingValue(1e30)},
       integer_key("checkpoint_every", "steps from checkpoint to checkpoint", 0, 0),
       integer_key("history_every", "steps from one look at the loss to the next", 0, 50)};

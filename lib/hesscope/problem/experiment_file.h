@@ -73,7 +73,7 @@ struct ExperimentFile {
   std::vector<std::uint64_t> seeds;
   std::optional<double> clip_norm;
   std::optional<double> clip_fraction;
-  double loss_limit = 0;                    ///< batch losses above it count as divergence
+  double loss_limit = 0;                    ///< batch losses above it, ten in a row, are divergence
   std::int64_t checkpoint_every = 0;        ///< steps; 0 = only the first and the last
   std::int64_t history_every = 0;           ///< the same
   std::vector<std::int64_t> history_steps;  ///< further steps, ascending
