@@ -339,11 +339,12 @@ class Divergence(Reproduced):
         self.reproduce()
         calm = self.contents()
         (self.folder / "out").rename(self.folder / "calm")
-        wild = EXPERIMENT.replace('name = "many"\n', 'name = "many"\nrun.sgdm.learning_rate = 1e9\n')
+        wild = EXPERIMENT.replace('name = "many"\n', 'name = "many"\nrun.sgdm.learning_rate = 1e60\n')
         done = self.reproduce(experiment=wild, expect=INCONCLUSIVE)
         self.assertRegex(done.stderr, r"variant 'many', run 'sgdm' from seed 3 diverged in step \d+")
         self.assertRegex(self.text("loss"), r"variant `many`, run `sgdm`, seed 8: diverged in step \d+")
         found = self.contents()
+        self.reproduce(experiment=wild, expect=INCONCLUSIVE)  # finished, and still so
         others = [p for p in calm if p.startswith("tiny/few") or p.startswith("tiny/many/adam")]
         self.assertGreater(len(others), 20)
         for path in others:
@@ -353,6 +354,17 @@ class Divergence(Reproduced):
         np.testing.assert_array_equal(ratios["count"], [[2, 2], [0, 0]])
         loss = self.figure("loss")
         self.assertTrue(np.isfinite(loss["mean"].sel(run="adam")).all())
+
+
+class MissingNumbers(Reproduced):
+    def test_are_said_each_time(self):
+        # Training is on Gaussian tokens; the loss of these is infinite.
+        text = EXPERIMENT.replace("samples = 30",
+                                  'samples = 30\ncovariates = "gamma"\ngamma_shape = 0.1\ngamma_scale = 1e100')
+        first = self.reproduce(experiment=text, expect=INCONCLUSIVE)
+        self.assertIn("few/sgdm/seed-3/step-000000.h5: the loss or gradient is not finite", first.stderr)
+        again = self.reproduce(experiment=text, expect=INCONCLUSIVE)
+        self.assertIn("few/sgdm/seed-3/analysis.h5: was finished before; some of its numbers are missing", again.stderr)
 
 
 STAGES = """
@@ -581,7 +593,7 @@ class Stages(program.Case):
         self.assertEqual(self.files(), {"stages.toml"})
 
     def test_whose_start_diverged_are_left_out(self):
-        wild = STAGES.replace('name = "first"\n', 'name = "first"\nrun.gd.learning_rate = 1e9\n')
+        wild = STAGES.replace('name = "first"\n', 'name = "first"\nrun.gd.learning_rate = 1e60\n')
         done = self.reproduce(experiment=wild, expect=INCONCLUSIVE)
         self.assertIn("variant 'second' is not trained from seed 1: first/gd, where it starts, diverged", done.stderr)
         self.assertFalse((self.folder / "out/stages/second").exists())

@@ -201,7 +201,7 @@ class Run {
         result_.run_numbers.push_back(headline_number(chosen.name, name, record));
       }
     }
-    if (file) file->commit();
+    if (file) file->commit(result_.is_conclusive);
   }
 
   CheckpointSummary summarize(std::size_t i, const Record& root) {

@@ -57,6 +57,6 @@ void AnalysisFile::write_run_record(const std::string& group, const Record& reco
   root_.write_run_record(group, record);
 }
 
-void AnalysisFile::commit() { root_.commit(); }
+void AnalysisFile::commit(bool is_conclusive) { root_.commit(is_conclusive); }
 
 }  // namespace hesscope::detail

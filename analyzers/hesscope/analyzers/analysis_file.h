@@ -39,7 +39,7 @@ class AnalysisFile {
   /// What an analyzer says of the whole run.
   void write_run_record(const std::string& group, const Record& record);
 
-  void commit();
+  void commit(bool is_conclusive);
 
  private:
   ResultRoot root_;

@@ -236,7 +236,7 @@ class Run {
     file->write(facts);
     for (const SurfaceValues& values : surface) file->write(values);
     file->write(trajectory);
-    file->commit();
+    file->commit(result_.is_conclusive);
   }
 
   std::vector<Quantity> scalars_beside_directions() const {

@@ -25,6 +25,7 @@ namespace {
 
 const char* const kCheckpoint = "checkpoint";
 const char* const kConfiguration = "configuration_sha256";  // of all that the result depends on
+const char* const kConclusive = "conclusive";
 
 // The time of the run, or the one SOURCE_DATE_EPOCH asks for (reproducible-builds.org).
 std::string timestamp() {
@@ -231,6 +232,11 @@ Record root_record(PointAnalysis& point) {
   return record;
 }
 
+void ResultRoot::commit(bool is_conclusive) {
+  file_.set_attribute("", {kConclusive, static_cast<std::int8_t>(is_conclusive ? 1 : 0)});
+  file_.commit();
+}
+
 bool is_result_of(const std::filesystem::path& path, const io::RunConfiguration& configuration) {
   if (!io::is_result_file(path)) return false;
   try {
@@ -241,6 +247,13 @@ bool is_result_of(const std::filesystem::path& path, const io::RunConfiguration&
   } catch (const InputError&) {
     return false;  // not a file of ours, or damaged
   }
+}
+
+bool is_conclusive_result(const std::filesystem::path& path) {
+  const io::ResultReader result(path);
+  const io::AttributeValue* said = result.find_attribute("", kConclusive);
+  const auto* value = said == nullptr ? nullptr : std::get_if<std::int8_t>(said);
+  return value != nullptr && *value == 1;
 }
 
 }  // namespace hesscope::detail

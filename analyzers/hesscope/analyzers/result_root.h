@@ -84,7 +84,9 @@ class ResultRoot {
   /// What was found for the run, in a group of quantities so declared.
   void write_run_record(const std::string& group, const Record& record);
 
-  void commit() { file_.commit(); }
+  /// @param is_conclusive  whether no number is missing but where mathematics leaves it undefined;
+  ///                       the root's attribute `conclusive`.
+  void commit(bool is_conclusive);
 
  private:
   io::ResultFile file_;
@@ -95,5 +97,8 @@ Record root_record(PointAnalysis& point);
 
 /// Whether `path` is a result of exactly this configuration.
 bool is_result_of(const std::filesystem::path& path, const io::RunConfiguration& configuration);
+
+/// What commit() was told of a result. @throws InputError if it cannot be read.
+bool is_conclusive_result(const std::filesystem::path& path);
 
 }  // namespace hesscope::detail

@@ -10,11 +10,17 @@ namespace hesscope::detail {
 
 bool is_finished(const std::filesystem::path& output,
                  bool overwrite,
-                 const std::function<io::RunConfiguration()>& configuration) {
+                 const std::function<io::RunConfiguration()>& configuration,
+                 std::vector<std::string>& warnings) {
   if (!std::filesystem::exists(output) || io::has_units(output)) return false;
   if (is_result_of(output, configuration())) {
     const io::FileLock lock(output);
     io::remove_remnants(output);
+    if (!is_conclusive_result(output)) {
+      warnings.push_back(fmt::format(
+          "{}: was finished before; some of its numbers are missing: variables NAME_status say why",
+          output.string()));
+    }
     return true;
   }
   if (overwrite) return false;

@@ -124,7 +124,7 @@ std::vector<std::string> compute(const ExperimentResults& results,
       const auto configuration = [&] {
         return LandscapeInputs(request, {}).configuration(request);
       };
-      if (!is_finished(request.output, request.overwrite, configuration)) {
+      if (!is_finished(request.output, request.overwrite, configuration, warnings)) {
         const LandscapeResult result = run_landscape(request, progress);
         warnings.insert(warnings.end(), result.warnings.begin(), result.warnings.end());
       }

@@ -208,7 +208,7 @@ class Reproduction {
     const auto configuration = [&] {
       return detail::AnalysisInputs(request).configuration(request);
     };
-    if (detail::is_finished(request.output, request.overwrite, configuration)) {
+    if (detail::is_finished(request.output, request.overwrite, configuration, result_.warnings)) {
       if (!progress(1)) throw Interrupted();
       return;
     }

@@ -197,6 +197,6 @@ void LandscapeFile::write(const std::vector<TrajectoryPoint>& trajectory) {
   }
 }
 
-void LandscapeFile::commit() { root_.commit(); }
+void LandscapeFile::commit(bool is_conclusive) { root_.commit(is_conclusive); }
 
 }  // namespace hesscope::detail

@@ -53,7 +53,7 @@ class LandscapeFile {
 
   void write(const SurfaceValues& surface);
   void write(const std::vector<TrajectoryPoint>& trajectory);
-  void commit();
+  void commit(bool is_conclusive);
 
  private:
   void describe(const LandscapeRequest& request, const LandscapeInputs& inputs);
