@@ -110,10 +110,6 @@ class GraphObjective final : public Objective {
                   const ConstVectorRef& theta,
                   const ConstMatrixRef& directions,
                   SampleRange range) const;
-  Matrix matrix(Curvature curvature,
-                const ConstVectorRef& theta,
-                SampleRange range,
-                const ProgressCallback& progress) const;
 
   struct Impl;
   std::unique_ptr<Impl> impl_;
