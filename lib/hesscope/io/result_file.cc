@@ -7,9 +7,9 @@
 #include <array>
 #include <limits>
 #include <map>
+#include <optional>
 #include <string_view>
 #include <system_error>
-#include <type_traits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -36,14 +36,6 @@ constexpr std::array<std::string_view, 8> kReservedAttributes = {"CLASS",
                                                                  "_Netcdf4Coordinates",
                                                                  "_nc3_strict",
                                                                  "_NCProperties"};
-
-template <typename T>
-constexpr VariableType type_of_values() {
-  if constexpr (std::is_same_v<T, double>) return VariableType::kDouble;
-  if constexpr (std::is_same_v<T, std::int64_t>) return VariableType::kInt64;
-  if constexpr (std::is_same_v<T, std::int8_t>) return VariableType::kInt8;
-  return VariableType::kText;
-}
 
 hsize_t product(std::span<const hsize_t> shape) {
   hsize_t result = 1;
@@ -98,12 +90,10 @@ struct ResultFile::Impl {
   void define_dimension(const std::string& group, const std::string& name, std::uint64_t size);
   void define_variable(const std::string& group, const VariableSpec& spec);
 
-  /// `slice` is nullptr for all of the variable.
-  template <typename T>
   void write(const std::string& group,
              const std::string& name,
-             const std::uint64_t* slice,
-             std::span<const T> values);
+             std::optional<std::uint64_t> slice,
+             const VariableValues& values);
 
   void create_bare_dimensions();
   void attach_scales();
@@ -212,21 +202,21 @@ void ResultFile::Impl::define_variable(const std::string& group, const VariableS
   catalog.add(std::move(variable));
 }
 
-template <typename T>
 void ResultFile::Impl::write(const std::string& group,
                              const std::string& name,
-                             const std::uint64_t* slice,
-                             std::span<const T> values) {
+                             std::optional<std::uint64_t> slice,
+                             const VariableValues& values) {
   const Variable& variable = catalog.find_variable(group, name, output.destination());
   const netcdf::Place where = place("variable", variable.path);
-  if (variable.type != type_of_values<T>()) {
+  const auto type_of_values = static_cast<VariableType>(values.index());
+  if (variable.type != type_of_values) {
     throw OutputError(fmt::format("{}: it holds {}, got {}",
                                   where.text(),
                                   to_string(variable.type),
-                                  to_string(type_of_values<T>())));
+                                  to_string(type_of_values)));
   }
   std::vector<hsize_t> count = variable.shape;
-  if (slice != nullptr) {
+  if (slice) {
     if (count.empty() || *slice >= count[0]) {
       throw OutputError(fmt::format("{}: there is no slice {}, its shape is {}",
                                     where.text(),
@@ -235,18 +225,19 @@ void ResultFile::Impl::write(const std::string& group,
     }
     count[0] = 1;
   }
-  if (values.size() != product(count)) {
+  const std::size_t size = std::visit([](const auto& span) { return span.size(); }, values);
+  if (size != product(count)) {
     throw OutputError(fmt::format(
-        "{}: {} values for the shape {}", where.text(), values.size(), netcdf::shape_text(count)));
+        "{}: {} values for the shape {}", where.text(), size, netcdf::shape_text(count)));
   }
-  if (values.empty()) return;
+  if (size == 0) return;
 
   Hid file_space(H5Dget_space(variable.dataset.get()), H5Sclose);
   Hid memory_space(H5Screate(H5S_SCALAR), H5Sclose);
   bool ok = file_space && memory_space;
   if (!count.empty()) {
     std::vector<hsize_t> start(count.size(), 0);
-    if (slice != nullptr) start[0] = *slice;
+    if (slice) start[0] = *slice;
     memory_space =
         Hid(H5Screate_simple(static_cast<int>(count.size()), count.data(), nullptr), H5Sclose);
     ok = ok && memory_space &&
@@ -254,10 +245,11 @@ void ResultFile::Impl::write(const std::string& group,
              file_space.get(), H5S_SELECT_SET, start.data(), nullptr, count.data(), nullptr) >= 0;
   }
   const Hid type = netcdf::memory_type(variable.type);
-  const void* data = values.data();
+  const void* data =
+      std::visit([](const auto& span) -> const void* { return span.data(); }, values);
   std::vector<const char*> pointers;
-  if constexpr (std::is_same_v<T, std::string>) {
-    for (const std::string& text : values) {
+  if (const auto* texts = std::get_if<std::span<const std::string>>(&values)) {
+    for (const std::string& text : *texts) {
       netcdf::require_text(where, text);
       pointers.push_back(text.c_str());
     }
@@ -373,54 +365,15 @@ void ResultFile::commit() { impl_->commit(); }
 
 void ResultFile::write(const std::string& group,
                        const std::string& name,
-                       std::span<const double> values) {
-  impl_->run([&] { impl_->write(group, name, nullptr, values); });
-}
-
-void ResultFile::write(const std::string& group,
-                       const std::string& name,
-                       std::span<const std::int64_t> values) {
-  impl_->run([&] { impl_->write(group, name, nullptr, values); });
-}
-
-void ResultFile::write(const std::string& group,
-                       const std::string& name,
-                       std::span<const std::int8_t> values) {
-  impl_->run([&] { impl_->write(group, name, nullptr, values); });
-}
-
-void ResultFile::write(const std::string& group,
-                       const std::string& name,
-                       std::span<const std::string> values) {
-  impl_->run([&] { impl_->write(group, name, nullptr, values); });
+                       const VariableValues& values) {
+  impl_->run([&] { impl_->write(group, name, std::nullopt, values); });
 }
 
 void ResultFile::write_slice(const std::string& group,
                              const std::string& name,
                              std::uint64_t index,
-                             std::span<const double> values) {
-  impl_->run([&] { impl_->write(group, name, &index, values); });
-}
-
-void ResultFile::write_slice(const std::string& group,
-                             const std::string& name,
-                             std::uint64_t index,
-                             std::span<const std::int64_t> values) {
-  impl_->run([&] { impl_->write(group, name, &index, values); });
-}
-
-void ResultFile::write_slice(const std::string& group,
-                             const std::string& name,
-                             std::uint64_t index,
-                             std::span<const std::int8_t> values) {
-  impl_->run([&] { impl_->write(group, name, &index, values); });
-}
-
-void ResultFile::write_slice(const std::string& group,
-                             const std::string& name,
-                             std::uint64_t index,
-                             std::span<const std::string> values) {
-  impl_->run([&] { impl_->write(group, name, &index, values); });
+                             const VariableValues& values) {
+  impl_->run([&] { impl_->write(group, name, index, values); });
 }
 
 }  // namespace hesscope::io

@@ -32,6 +32,12 @@ struct Attribute {
 
 enum class VariableType { kDouble, kInt64, kInt8, kText };
 
+/// Values of a variable, row-major; of the types in the order of VariableType.
+using VariableValues = std::variant<std::span<const double>,
+                                    std::span<const std::int64_t>,
+                                    std::span<const std::int8_t>,
+                                    std::span<const std::string>>;
+
 /// A variable's declaration. The first of `dimensions` is the slowest (row-major).
 struct VariableSpec {
   std::string name;
@@ -72,35 +78,14 @@ class ResultFile {
   /// the status "not_computed" (1), int64 as its netCDF fill value, text as "".
   void define_variable(const std::string& group, const VariableSpec& spec);
 
-  /// Writes all of a variable; values.size() is the product of its dimensions.
-  void write(const std::string& group, const std::string& name, std::span<const double> values);
-  void write(const std::string& group,
-             const std::string& name,
-             std::span<const std::int64_t> values);
-  void write(const std::string& group,
-             const std::string& name,
-             std::span<const std::int8_t> values);
-  void write(const std::string& group,
-             const std::string& name,
-             std::span<const std::string> values);
+  /// Writes all of a variable; the number of values is the product of its dimensions.
+  void write(const std::string& group, const std::string& name, const VariableValues& values);
 
   /// Writes the slice [index, ...] along the first dimension.
   void write_slice(const std::string& group,
                    const std::string& name,
                    std::uint64_t index,
-                   std::span<const double> values);
-  void write_slice(const std::string& group,
-                   const std::string& name,
-                   std::uint64_t index,
-                   std::span<const std::int64_t> values);
-  void write_slice(const std::string& group,
-                   const std::string& name,
-                   std::uint64_t index,
-                   std::span<const std::int8_t> values);
-  void write_slice(const std::string& group,
-                   const std::string& name,
-                   std::uint64_t index,
-                   std::span<const std::string> values);
+                   const VariableValues& values);
 
   /// Closes, syncs and publishes the file. @throws OutputError if any byte could not be stored;
   /// nothing then remains but what was at the destination before.
