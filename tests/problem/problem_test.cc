@@ -13,6 +13,7 @@
 
 #include <hesscope/core/error.h>
 #include <hesscope/io/tensor_file.h>
+#include <hesscope/io/tensor_map.h>
 #include <hesscope/problem/problem.h>
 #include <hesscope/problem/problem_file.h>
 
@@ -169,6 +170,31 @@ TEST_F(ProblemTest, ReadsAdamsStateAsPyTorchStoresIt) {
   EXPECT_THAT(groups->obstacle, testing::HasSubstr("several groups of parameters"));
   EXPECT_EQ(groups->second_moments.size(), 0);
   EXPECT_FALSE(problem.read_adam_state(torch_file("parallel.pt").part("ema")).has_value());
+}
+
+// The state stands outside of what the map renames, and its moments are as the file has them.
+TEST_F(ProblemTest, ReadsAdamsStateBesideParametersThatAMapRenamesAndTransposes) {
+  const Problem problem = load(kMlp, network(), points());
+  const io::TensorFile file = torch_file("training.pt");
+  const Eigen::VectorXd moments =
+      problem.read_adam_state(file.part("model_state_dict"))->second_moments;
+  const io::TensorMap names{.rules = {{.name = "layers.*.weight", .source = "w*"},
+                                      {.name = "layers.*.bias", .source = "b*"}}};
+  const io::TensorMap backwards{.rules = {{.name = "w*", .source = "layers.*.weight"},
+                                          {.name = "b*", .source = "layers.*.bias"}}};
+  const io::TensorFile renamed = mapped(mapped(file.part("model_state_dict"), backwards), names);
+  EXPECT_EQ(problem.read_adam_state(renamed)->second_moments, moments);
+
+  // As Keras stores them: the kernel as (in, out), and so its moments.
+  Tensors keras = without(adam_of(network()), "layers.0.weight");
+  keras["kernel"] = {{2, 3}, {0.5, -1, 2, 1, 0.25, 1}};
+  keras["optimizer.exp_avg_sq.layers.0.weight"] = {{2, 3}, {0, 0.25, 0.5, 0.125, 0.375, 0.625}};
+  test::write_npz(checkpoint_, keras);
+  const io::TensorMap turned{
+      .rules = {{.name = "layers.0.weight", .source = "kernel", .transpose = true}}};
+  const io::TensorFile view = mapped(io::open_tensor_file(checkpoint_), turned);
+  EXPECT_NE(view.whole().find("kernel"), nullptr);
+  EXPECT_EQ(problem.read_adam_state(view)->second_moments, Eigen::VectorXd::LinSpaced(17, 0, 2));
 }
 
 TEST_F(ProblemTest, NamesTheKeysUnderWhichACheckpointFits) {

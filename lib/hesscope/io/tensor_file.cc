@@ -108,13 +108,21 @@ std::vector<std::string> keys_of(std::span<const TensorInfo> tensors) {
 
 TensorFile::TensorFile(std::filesystem::path path,
                        std::string_view format,
-                       std::shared_ptr<const TensorSource> source)
-    : path_(std::move(path)), format_(format), source_(std::move(source)) {
+                       std::shared_ptr<const TensorSource> source,
+                       std::shared_ptr<const TensorFile> whole)
+    : path_(std::move(path)),
+      format_(format),
+      source_(std::move(source)),
+      whole_(std::move(whole)) {
   if (source_ == nullptr) throw PreconditionError("TensorFile: source must not be null");
 }
 
 std::string TensorFile::where() const {
   return key_.empty() ? path_.string() : fmt::format("{}, under '{}'", path_.string(), key_);
+}
+
+TensorFile TensorFile::whole() const {
+  return whole_ != nullptr ? *whole_ : TensorFile(path_, format_, source_);
 }
 
 std::span<const TensorInfo> TensorFile::tensors() const {

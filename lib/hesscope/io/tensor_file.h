@@ -49,6 +49,7 @@ struct TensorInfo {
   std::string name;
   std::vector<std::int64_t> shape;  ///< empty for a scalar
   ElementType type = ElementType::kFloat64;
+  bool is_transposed = false;  ///< of what the file holds: TensorRule::transpose
 
   /// Product of the shape; 1 for a scalar.
   std::int64_t num_elements() const;
@@ -101,9 +102,11 @@ class TensorSource {
 /// copy.
 class TensorFile {
  public:
+  /// @param whole  what whole() is to be where `source` shows a file otherwise than it is.
   TensorFile(std::filesystem::path path,
              std::string_view format,
-             std::shared_ptr<const TensorSource> source);
+             std::shared_ptr<const TensorSource> source,
+             std::shared_ptr<const TensorFile> whole = nullptr);
 
   const std::filesystem::path& path() const { return path_; }
 
@@ -139,8 +142,8 @@ class TensorFile {
   /// @throws InputError when nothing stands under it (the message says what there is).
   TensorFile part(std::string_view key) const;
 
-  /// The whole file, of which this may be a part.
-  TensorFile whole() const { return {path_, format_, source_}; }
+  /// The whole file as it is, of which this may be a part or a view under other names.
+  TensorFile whole() const;
 
  private:
   struct Part;  // the source's tensors that are in it, under their names there
@@ -149,7 +152,8 @@ class TensorFile {
   std::string_view format_;
   std::shared_ptr<const TensorSource> source_;
   std::string key_;
-  std::shared_ptr<const Part> part_;  // of a key
+  std::shared_ptr<const Part> part_;         // of a key
+  std::shared_ptr<const TensorFile> whole_;  // of a view
 };
 
 /// @throws InputError naming the first unreadable tensor, if there is one.

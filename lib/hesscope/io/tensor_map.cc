@@ -149,6 +149,7 @@ class MappedSource final : public TensorSource {
                       rule.place));
     }
     std::swap(info.shape[0], info.shape[1]);
+    info.is_transposed = !info.is_transposed;
   }
 
   TensorFile file_;
@@ -160,7 +161,10 @@ class MappedSource final : public TensorSource {
 }  // namespace
 
 TensorFile mapped(const TensorFile& file, const TensorMap& map) {
-  return {file.path(), file.format(), std::make_shared<MappedSource>(file, map)};
+  return {file.path(),
+          file.format(),
+          std::make_shared<MappedSource>(file, map),
+          std::make_shared<const TensorFile>(file.whole())};
 }
 
 }  // namespace hesscope::io

@@ -27,7 +27,8 @@ struct TensorMap {
   std::string place = {};                 ///< the file, for messages
 };
 
-/// The file as the map names its tensors. What no rule names keeps its name.
+/// The file as the map names its tensors; its whole() is the file as it is. What no rule names
+/// keeps its name.
 /// @throws InputError naming the file and the rule: a tensor or pattern that is not there, a
 ///         transpose of what is no matrix; ConfigError for two rules for one tensor and two tensors
 ///         of one name.

@@ -20,7 +20,24 @@ const std::string kOptimizer = "optimizer.";
 const std::string kOwnMoments = "optimizer.exp_avg_sq.";
 const std::string kOwnStep = "optimizer.step";
 
-Eigen::VectorXd read_moments(const io::TensorFile& file, const std::string& name) {
+// A parameter as the model has it and as the checkpoint does, and its moments.
+struct Moments {
+  const ParameterBlock& block;
+  const io::TensorInfo& parameter;
+  const io::TensorInfo& moments;
+
+  // Whether they are stored for the transpose of the parameter.
+  bool are_transposed() const { return moments.is_transposed != parameter.is_transposed; }
+
+  std::vector<std::int64_t> expected_shape() const {
+    std::vector<std::int64_t> shape = block.shape;
+    if (are_transposed()) std::ranges::reverse(shape);
+    return shape;
+  }
+};
+
+Eigen::VectorXd read_moments(const io::TensorFile& file, const Moments& of) {
+  const std::string& name = of.moments.name;
   const std::vector<double> values = file.read(name);
   Eigen::VectorXd moments =
       Eigen::Map<const Eigen::VectorXd>(values.data(), static_cast<Eigen::Index>(values.size()));
@@ -29,6 +46,9 @@ Eigen::VectorXd read_moments(const io::TensorFile& file, const std::string& name
         "{}: tensor '{}' holds averages of squares, but a value is negative or not finite",
         file.where(),
         name));
+  }
+  if (of.are_transposed()) {
+    moments = moments.reshaped(of.block.shape[0], of.block.shape[1]).transpose().reshaped().eval();
   }
   return moments;
 }
@@ -59,14 +79,17 @@ AdamState read_by_name(const Model& model, const io::TensorFile& checkpoint) {
   for (const ParameterBlock& block : model.parameters) {
     const std::string name = kOwnMoments + block.name;
     const io::TensorInfo* found = checkpoint.find(name);
-    if (found != nullptr && found->shape != block.shape) {
+    if (found == nullptr) checkpoint.read(name);  // refuses
+    const Moments moments{block, *checkpoint.find(block.name), *found};
+    const std::vector<std::int64_t> expected = moments.expected_shape();
+    if (found->shape != expected) {
       throw InputError(fmt::format("{}: tensor '{}': expected shape {}, found {}",
                                    checkpoint.where(),
                                    name,
-                                   io::shape_text(block.shape),
+                                   io::shape_text(expected),
                                    io::shape_text(found->shape)));
     }
-    state.second_moments.segment(block.offset, block.size) = read_moments(checkpoint, name);
+    state.second_moments.segment(block.offset, block.size) = read_moments(checkpoint, moments);
   }
   state.step = read_step(checkpoint, kOwnStep);
   return state;
@@ -114,11 +137,10 @@ class TorchAdam {
     state.second_moments.resize(model_.num_parameters());
     std::vector<std::optional<std::int64_t>> steps;
     std::int64_t number = 0;
-    for (const ParameterBlock* block : blocks_in_order()) {
-      const std::string name = fmt::format("{}state.{}.", prefix_, number++);
+    for (const auto& [block, parameter] : in_order()) {
       state.second_moments.segment(block->offset, block->size) =
-          read_moments(file_, name + "exp_avg_sq");
-      steps.push_back(read_step(file_, name + "step"));
+          read_moments(file_, {*block, *parameter, *states.at(number)});
+      steps.push_back(read_step(file_, fmt::format("{}state.{}.step", prefix_, number++)));
     }
     state.step = steps.front();
     if (std::adjacent_find(steps.begin(), steps.end(), std::not_equal_to<>()) != steps.end()) {
@@ -135,13 +157,14 @@ class TorchAdam {
                        reason);
   }
 
-  std::vector<const ParameterBlock*> blocks_in_order() const {
-    std::vector<const ParameterBlock*> blocks;
+  // The parameters as the checkpoint lists them.
+  std::vector<std::pair<const ParameterBlock*, const io::TensorInfo*>> in_order() const {
+    std::vector<std::pair<const ParameterBlock*, const io::TensorInfo*>> parameters;
     for (const io::TensorInfo& tensor : checkpoint_.tensors()) {
       const auto found = std::ranges::find(model_.parameters, tensor.name, &ParameterBlock::name);
-      if (found != model_.parameters.end()) blocks.push_back(&*found);
+      if (found != model_.parameters.end()) parameters.emplace_back(&*found, &tensor);
     }
-    return blocks;
+    return parameters;
   }
 
   std::string obstacle(const std::map<std::int64_t, const io::TensorInfo*>& states) const {
@@ -154,7 +177,7 @@ class TorchAdam {
       return text("it is that of AMSGrad, which divides by something else");
     }
     std::int64_t number = 0;
-    for (const ParameterBlock* block : blocks_in_order()) {
+    for (const auto& [block, parameter] : in_order()) {
       const auto expected = static_cast<double>(number);
       if (file_.number(fmt::format("{}0.params.{}", groups, number)) != expected) {
         return text(fmt::format("'{}0.params' is not 0, 1, ... for the parameters", groups));
@@ -163,12 +186,14 @@ class TorchAdam {
       if (found == states.end()) {
         return text(fmt::format("that of parameter {} ('{}') is missing", number, block->name));
       }
-      if (found->second->shape != block->shape) {
+      const std::vector<std::int64_t> shape =
+          Moments{*block, *parameter, *found->second}.expected_shape();
+      if (found->second->shape != shape) {
         return text(fmt::format("parameter {} has shape {}, but '{}' has {}",
                                 number,
                                 io::shape_text(found->second->shape),
                                 block->name,
-                                io::shape_text(block->shape)));
+                                io::shape_text(shape)));
       }
       ++number;
     }
