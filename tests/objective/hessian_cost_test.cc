@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <chrono>
+#include <limits>
 
 #include <Eigen/Core>
 #include <gtest/gtest.h>
@@ -18,16 +20,22 @@ TEST(HessianCost, PredictsTimeAndMemoryOfAHessian) {
   const GraphObjective objective{
       model, test::Numbers(71).table(1500, model.record_size()), {.num_threads = 1}};
   const Eigen::VectorXd theta = test::Numbers(72).vector(model.num_parameters());
-  const HessianCost cost = estimate_hessian_cost(objective, theta);
-  const auto start = std::chrono::steady_clock::now();
-  const Eigen::MatrixXd H = objective.hessian(theta);
-  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-  EXPECT_TRUE(H.allFinite());
-  // A factor of two is promised on a quiet machine, this one may be busy.
-  EXPECT_GT(cost.seconds, seconds.count() / 10);
-  EXPECT_LT(cost.seconds, seconds.count() * 10);
-  EXPECT_EQ(cost.memory_bytes,
-            static_cast<double>(H.size()) * sizeof(double) + objective.workspace_bytes());
+  // The least of several: other programs can only make either longer.
+  double foreseen = std::numeric_limits<double>::infinity();
+  double taken = foreseen;
+  for (int i = 0; i < 5; ++i) {
+    const HessianCost cost = estimate_hessian_cost(objective, theta);
+    const auto start = std::chrono::steady_clock::now();
+    const Eigen::MatrixXd H = objective.hessian(theta);
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+    ASSERT_TRUE(H.allFinite());
+    foreseen = std::min(foreseen, cost.seconds);
+    taken = std::min(taken, seconds.count());
+    EXPECT_EQ(cost.memory_bytes,
+              static_cast<double>(H.size()) * sizeof(double) + objective.workspace_bytes());
+  }
+  EXPECT_GT(foreseen, taken / 3);
+  EXPECT_LT(foreseen, taken * 3);
 }
 
 TEST(HessianCost, IsFiniteForOneParameterAndOneSample) {
