@@ -101,16 +101,18 @@ TEST(RecordedJet, OfAConstantHasZeroDerivatives) {
 
 TEST(RecordedJet, LeavesKinksToJets) {
   const auto f = [](const auto& x) {
-    using std::sqrt;
-    return sqrt(x(0)) + sqrt(x(1) * x(1)) + x.tail(x.size() - 2).squaredNorm();
+    using std::pow, std::sqrt;
+    using T = std::decay_t<decltype(x(0))>;
+    return sqrt(x(0)) + sqrt(x(1) * x(1)) + pow(x(2) * x(2), T(0.5)) +
+           x.tail(x.size() - 3).squaredNorm();
   };
   Eigen::VectorXd x = ramp(kRecorded);
-  x(0) = x(1) = 0.0;
+  x(0) = x(1) = x(2) = 0.0;
   Eigen::VectorXd slope = 2.0 * x;
   slope(0) = kInfinity;
   Eigen::MatrixXd expected = 2.0 * Eigen::MatrixXd::Identity(kRecorded, kRecorded);
   expected(0, 0) = -kInfinity;
-  expected(1, 1) = 0.0;
+  expected(1, 1) = expected(2, 2) = 0.0;
   double value = 0.0;
   Eigen::VectorXd g(kRecorded);
   Eigen::MatrixXd h(kRecorded, kRecorded);

@@ -129,6 +129,7 @@ TEST(JetKink, SqrtHasItsOneSidedLimitsAtZero) {
   expect_jet(sqrt(variable(-0.0)), 0.0, kInfinity, -kInfinity);
   expect_jet(sqrt(Jet1(0.0)), 0.0, 0.0, 0.0);  // a constant stays one
   expect_jet(pow(variable(0.0), 0.5), 0.0, kInfinity, -kInfinity);
+  expect_jet(pow(variable(0.0), Jet1(0.5)), 0.0, kInfinity, -kInfinity);
 }
 
 TEST(JetKink, SqrtOfASquareIsAbs) {
@@ -138,6 +139,8 @@ TEST(JetKink, SqrtOfASquareIsAbs) {
   expect_jet(hypot(x, 0.0), 0.0, 0.0, 0.0);
   const Jet<1, 1> first = Jet<1, 1>::variable(0.0, 0);
   EXPECT_EQ(sqrt(first * first).gradient[0], 0.0);
+  expect_jet(pow(x * x, 0.5), 0.0, 0.0, 0.0);
+  expect_jet(pow(x * x, Jet1(0.5)), 0.0, 0.0, 0.0);
 }
 
 TEST(JetKink, IntegerPowersAreExactAtZero) {

@@ -71,6 +71,7 @@
 // point: a NaN or an infinity met in them spreads.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <compare>
@@ -128,6 +129,14 @@ class Jet {
     Jet x(at);
     x.gradient[static_cast<std::size_t>(index)] = 1.0;
     return x;
+  }
+
+  /// Whether all derivatives are zero.
+  bool is_constant() const {
+    const auto is_zero = [](double derivative) { return derivative == 0.0; };
+    if (!std::all_of(gradient.begin(), gradient.end(), is_zero)) return false;
+    if constexpr (Order == 2) return std::all_of(hessian.begin(), hessian.end(), is_zero);
+    return true;
   }
 
   /// d2/dx_i dx_j, in either order; NaN for a pair that is not kept, min(i, j) >= M.

@@ -309,6 +309,7 @@ J pow(const J& x, const J& y) {
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   const double v = x.value;
   const double w = y.value;
+  if (w == 0.5 && y.is_constant()) return sqrt(x);
   typename J::Partials p;
   p.f = std::pow(v, w);
   p.f_a = detail::power_slope(v, w);

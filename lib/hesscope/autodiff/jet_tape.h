@@ -141,6 +141,8 @@ class Jet<2, Eigen::Dynamic, Eigen::Dynamic> {
 
   detail::JetTape::Index step() const { return step_; }
 
+  bool is_constant() const { return step_ == detail::JetTape::kNone; }
+
   struct Partials {
     double f, f_a, f_b, f_aa, f_ab, f_bb;
   };
@@ -202,8 +204,6 @@ class Jet<2, Eigen::Dynamic, Eigen::Dynamic> {
   using Step = detail::JetTape::Index;
 
   Jet(double at, detail::JetTape* tape, Step step) : value(at), step_(step), tape_(tape) {}
-
-  bool is_constant() const { return step_ == detail::JetTape::kNone; }
 
   // Another value with the same derivatives.
   Jet with_value(double at) const { return Jet(at, tape_, step_); }
