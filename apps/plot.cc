@@ -111,11 +111,8 @@ class PlotCommand final : public Command {
       }
       readers.emplace_back(file);
     }
-    if (list_) {
-      print_list(readers);
-    } else {
-      draw(readers);
-    }
+    if (!list_) return draw(readers);
+    print_list(readers);
     return ExitCode::kDone;
   }
 
@@ -149,7 +146,7 @@ class PlotCommand final : public Command {
     return found == numbers_.end() ? fallback : std::get<std::int64_t>(found->second);
   }
 
-  void draw(const std::vector<io::ResultReader>& readers) const {
+  ExitCode draw(const std::vector<io::ResultReader>& readers) const {
     const figures::FigureKind& kind = figures::find_figure_kind(figure_);
     const std::vector<std::string> labels = labels_.empty() ? default_labels(results_) : labels_;
     std::vector<figures::Source> sources;
@@ -162,7 +159,8 @@ class PlotCommand final : public Command {
     request.title = title_;
     request.width = static_cast<double>(number("width", 0));
     request.height = static_cast<double>(number("height", 0));
-    io::write_whole(output_, plot::to_svg(figures::draw_figure(kind, sources, request)), force_);
+    const plot::Figure figure = figures::draw_figure(kind, sources, request);
+    io::write_whole(output_, plot::to_svg(figure), force_);
     if (json_) {
       Json document;
       document["command"] = "plot";
@@ -173,6 +171,12 @@ class PlotCommand final : public Command {
     } else if (!quiet_) {
       fmt::print("written to {}\n", output_);
     }
+    if (plot::has_numbers(figure)) return ExitCode::kDone;
+    fmt::print(stderr,
+               "hesscope plot: warning: {}: there is nothing to see: every number is missing; "
+               "variables NAME_status in the result say why\n",
+               output_);
+    return ExitCode::kInconclusive;
   }
 
   void print_list(const std::vector<io::ResultReader>& readers) const {

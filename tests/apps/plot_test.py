@@ -12,7 +12,7 @@ import h5py
 import numpy as np
 
 import program
-from program import BAD_INPUT, DATA, DONE, FAILED, PROBLEM, USAGE
+from program import BAD_INPUT, DATA, DONE, FAILED, INCONCLUSIVE, PROBLEM, USAGE
 
 SVG = "{http://www.w3.org/2000/svg}"
 ROUNDING = 0.0051  # coordinates have two decimals
@@ -277,7 +277,9 @@ class Plot(program.Case):
     def test_history_without_values_says_so(self):
         nothing = [np.nan, np.nan]
         name = self.write_history("history.h5", step=[0, 1], loss=nothing, gradient_norm=nothing)
-        root, _ = self.figure(name, "--figure", "history")
+        done = self.plot(name, "--figure", "history", output="empty.svg", expect=INCONCLUSIVE)
+        self.assertIn("empty.svg: there is nothing to see", done.stderr)
+        root = ElementTree.parse(self.folder / "empty.svg").getroot()
         self.assertEqual(texts(root).count("no values to show"), 2)
 
     def test_size_title_and_scales_are_as_asked_for(self):

@@ -173,4 +173,8 @@ struct Figure {
   double height = 0;  ///< in points; 0 = by the number of panels
 };
 
+/// Whether there is anything to draw beside axes and references: a table, or a number that has a
+/// place. @throws PreconditionError as to_svg() where the parts of a series do not fit.
+bool has_numbers(const Figure& figure);
+
 }  // namespace hesscope::plot

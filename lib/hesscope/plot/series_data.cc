@@ -168,6 +168,14 @@ SeriesData collect(const Panel& panel, const std::string& name) {
   return Collector(panel, name).run();
 }
 
+bool has_numbers(const Figure& figure) {
+  return std::any_of(figure.panels.begin(), figure.panels.end(), [](const Panel& panel) {
+    if (panel.table) return true;
+    const SeriesData data = collect(panel, "a panel");
+    return !(data.has_field ? data.colour : data.y).empty();
+  });
+}
+
 const std::string& label_of(const Series& series) {
   static const std::string none;
   return std::visit(
