@@ -10,6 +10,7 @@
 #include <hesscope/core/error.h>
 #include <hesscope/core/version.h>
 #include <hesscope/experiments/reproduction.h>
+#include <hesscope/problem/experiment_keys.h>
 
 #include "interrupt.h"
 #include "json_document.h"
@@ -52,6 +53,7 @@ class ReproduceCommand final : public Command {
         "hesscope reproduce la-settings -o results --scale quick",
         "hesscope reproduce la-depth -o results --set training.seeds=[0]",
         "hesscope reproduce my-experiment.toml -o results",
+        "hesscope reproduce --keys",
     };
   }
 
@@ -73,6 +75,7 @@ class ReproduceCommand final : public Command {
                      "Change a key of the experiments, as in training.steps=100 or "
                      "run.adam.learning_rate=0.01; over those of the scale");
     options.flag("--list", list_, "Print the experiments that there are");
+    options.flag("--keys", keys_, "Print what the tables of an experiment file take");
     run_options_.declare(
         options,
         "Replace what is there, if it is of something else",
@@ -81,6 +84,7 @@ class ReproduceCommand final : public Command {
 
   ExitCode run() override {
     if (list_) return show_list();
+    if (keys_) return show_keys();
     if (output_.empty() && !run_options_.dry_run) {
       throw ConfigError(
           "'--output' is missing: the folder of the results; --list names the "
@@ -154,6 +158,34 @@ class ReproduceCommand final : public Command {
     return ExitCode::kDone;
   }
 
+  ExitCode show_keys() const {
+    Json tables = Json::array();
+    for (const FileTable& table : experiment_file_tables()) {
+      Json keys = Json::array();
+      std::vector<std::vector<std::string>> rows = {{"  key", "takes", "if absent", "meaning"}};
+      const auto add = [&](const std::string& name,
+                           const std::string& takes,
+                           const std::string& absent,
+                           const std::string& meaning) {
+        rows.push_back({"  " + name, takes, absent, meaning});
+        keys.push_back(
+            {{"name", name}, {"takes", takes}, {"absent", absent}, {"meaning", meaning}});
+      };
+      for (const SettingKey& key : table.keys) {
+        add(key.name, type_text(key), absent_text(key), key.meaning);
+      }
+      for (const ListKey& key : table.lists) {
+        add(key.name, "list", key.absent.empty() ? "optional" : key.absent, key.meaning);
+      }
+      tables.push_back({{"heading", table.heading}, {"summary", table.summary}, {"keys", keys}});
+      if (!run_options_.json) {
+        fmt::print("{}\n  {}\n{}\n", table.heading, table.summary, table_text(rows, 4));
+      }
+    }
+    if (run_options_.json) print_json({{"command", "reproduce"}, {"tables", tables}});
+    return ExitCode::kDone;
+  }
+
   ExitCode show_plan(const std::vector<PlannedExperiment>& plans) const {
     double seconds = 0;
     std::vector<std::vector<std::string>> rows = {
@@ -212,6 +244,7 @@ class ReproduceCommand final : public Command {
                                          {"data", path + ".h5"},
                                          {"drawing", path + ".svg"},
                                          {"text", path + ".md"},
+                                         {"compared", figure.num_compared},
                                          {"disagreements", figure.disagreements}});
       }
       entry["diverged"] = Json::array();
@@ -232,10 +265,13 @@ class ReproduceCommand final : public Command {
         {"experiment", "published", "files (.svg, .h5, .md)", "disagree"}};
     for (const ReproducedExperiment& experiment : result.experiments) {
       for (const ReproducedFigure& figure : experiment.figures) {
-        rows.push_back({experiment.about.name,
-                        figure.published.empty() ? "-" : figure.published,
-                        figure.path.string(),
-                        fmt::format("{}", figure.disagreements.size())});
+        rows.push_back(
+            {experiment.about.name,
+             figure.published.empty() ? "-" : figure.published,
+             figure.path.string(),
+             figure.num_compared == 0
+                 ? "-"
+                 : fmt::format("{} of {}", figure.disagreements.size(), figure.num_compared)});
       }
       if (experiment.figures.empty()) {
         rows.push_back({experiment.about.name, "-", "no figures", "-"});
@@ -275,6 +311,7 @@ class ReproduceCommand final : public Command {
   std::string scale_;
   std::vector<std::string> overrides_;
   bool list_ = false;
+  bool keys_ = false;
   RunOptions run_options_;
 };
 

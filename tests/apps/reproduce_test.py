@@ -356,6 +356,49 @@ class Divergence(Reproduced):
         self.assertTrue(np.isfinite(loss["mean"].sel(run="adam")).all())
 
 
+class Keys(program.Case):
+    def test_are_those_of_all_experiments(self):
+        done = self.run_program("reproduce", "--keys", "--json")
+        self.assertEqual(done.returncode, DONE, done.stderr)
+        known = {t["heading"]: {k["name"] for k in t["keys"]} for t in json.loads(done.stdout)["tables"]}
+        wanted = {"model": 'kind = "{kind}"', "data": 'kind = "{kind}"', "run": 'rule = "{rule}"',
+                  "initialization": 'distribution = "{distribution}"'}
+        count = 0
+        for path in sorted((SOURCE / "data/experiments").glob("*.toml")):
+            experiment = tomllib.loads(path.read_text())
+            for name, heading in wanted.items():
+                tables = experiment[name] if isinstance(experiment[name], list) else [experiment[name]]
+                for table in tables:
+                    brackets = f"[[{name}]] " if name == "run" else f"[{name}] "
+                    keys = known[brackets + heading.format(**table)]
+                    self.assertLessEqual(set(table) - {"kind", "rule", "distribution", "blocks"}, keys, path.name)
+                    count += 1
+            self.assertLessEqual(set(experiment["training"]), known["[training]"], path.name)
+        self.assertGreater(count, 70)
+        shown = self.run_program("reproduce", "--keys").stdout
+        self.assertRegex(shown, r"beta1 +number +0\.9 +decay of the average of gradients")
+        self.assertRegex(shown, r"covariates +gaussian \| sphere \| gamma \| orthogonal")
+
+
+class OtherRequests(Reproduced):
+    def test_do_not_replace_figures_unasked(self):
+        self.reproduce("--scale", "quick")
+        whole = self.contents()
+        fewer = ["--scale", "quick", "--set", "training.seeds=[3]"]
+        for more in ([], ["--dry-run"]):
+            done = self.reproduce(*fewer, *more, expect=USAGE)
+            self.assertIn("figures/loss.h5: was made with --scale quick, this is --scale quick --set "
+                          "training.seeds=[3]; choose another output", done.stderr)
+        self.assertEqual(self.contents(), whole)
+        longer = EXPERIMENT.replace("training.steps = 5", "training.steps = 6")
+        done = self.reproduce("--scale", "quick", "--dry-run", experiment=longer, expect=USAGE)
+        self.assertIn("differs in 'training.steps'", done.stderr)
+        self.reproduce("--scale", "quick", "--dry-run")
+        self.reproduce(*fewer, "--force")
+        np.testing.assert_array_equal(self.figure("loss").seed, [3])
+        self.assertNotEqual(self.contents(), whole)
+
+
 class MissingNumbers(Reproduced):
     def test_are_said_each_time(self):
         # Training is on Gaussian tokens; the loss of these is infinite.

@@ -75,7 +75,8 @@ struct FigureContent {
   std::vector<FigureDimension> dimensions;
   std::vector<FigureVariable> variables;
   plot::Figure figure;
-  std::string text;  ///< Markdown, below the title
+  std::string text;              ///< Markdown, below the title
+  std::size_t num_compared = 0;  ///< published values beside which ours stand
   std::vector<std::string> disagreements = {};
 };
 

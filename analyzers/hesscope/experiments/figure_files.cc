@@ -4,14 +4,33 @@
 
 #include <hesscope/analyzers/checkpoint_inputs.h>
 #include <hesscope/analyzers/result_root.h>
+#include <hesscope/core/error.h>
 #include <hesscope/experiments/figure_support.h>
 #include <hesscope/io/atomic_file.h>
 #include <hesscope/io/result_file.h>
+#include <hesscope/io/result_reader.h>
 #include <hesscope/io/unit_folder.h>
 #include <hesscope/plot/svg.h>
 
 namespace hesscope::detail {
 namespace {
+
+const char* const kScale = "scale";
+const char* const kOverrides = "overrides";
+
+std::string overrides_text(const ExperimentDocument& document) {
+  return fmt::format("{}", fmt::join(document.overrides, "\n"));
+}
+
+// Of --scale and --set, as of a command.
+std::string options_text(const std::string& scale, std::string overrides) {
+  std::string text = "--scale " + scale;
+  if (overrides.empty()) return text;
+  for (std::size_t i = 0; (i = overrides.find('\n', i)) != std::string::npos;) {
+    overrides.replace(i, 1, " --set ");
+  }
+  return text + " --set " + overrides;
+}
 
 void write_data(const std::filesystem::path& path,
                 const ExperimentDocument& document,
@@ -28,8 +47,8 @@ void write_data(const std::filesystem::path& path,
   attribute("experiment_title", document.title);
   attribute("experiment_paper", document.paper);
   attribute("experiment_note", document.note);
-  attribute("scale", document.scale);
-  attribute("overrides", fmt::format("{}", fmt::join(document.overrides, "\n")));
+  attribute(kScale, document.scale);
+  attribute(kOverrides, overrides_text(document));
   attribute("figure_title", figure.title);
   attribute("published", figure.published);
   for (const auto& [key, value] : figure.settings.values()) {
@@ -109,6 +128,25 @@ std::string text_of_figure(const ExperimentResults& results,
 }
 
 }  // namespace
+
+void refuse_other_figures(const std::filesystem::path& folder, const ExperimentDocument& document) {
+  for (const ExperimentFigure& figure : document.figures) {
+    const std::filesystem::path path = folder / (figure.name + ".h5");
+    if (!io::is_result_file(path)) continue;
+    const io::ResultReader there(path);
+    const auto text = [&](const char* name) {
+      const io::AttributeValue* value = there.find_attribute("", name);
+      const auto* found = value == nullptr ? nullptr : std::get_if<std::string>(value);
+      return found == nullptr ? std::string() : *found;
+    };
+    if (text(kScale) == document.scale && text(kOverrides) == overrides_text(document)) continue;
+    throw ConfigError(fmt::format(
+        "{}: was made with {}, this is {}; choose another output, or replace it by --force",
+        path.string(),
+        options_text(text(kScale), text(kOverrides)),
+        options_text(document.scale, overrides_text(document))));
+  }
+}
 
 void write_figure(const std::filesystem::path& folder,
                   const ExperimentResults& results,

@@ -120,6 +120,7 @@ void compare_with_published(const ExperimentResults& results,
     SeedStatistics theirs{.count = 1, .mean = value.mean};
     if (value.deviation) theirs.deviation = *value.deviation;
     const std::string says = is_comparable ? verdict(value, ours, divide) : "-";
+    if (is_comparable && ours.count > 0) ++content.num_compared;
     rows.push_back({place_text(value),
                     mean_text(theirs),
                     mean_text(ours),

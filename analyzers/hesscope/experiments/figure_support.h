@@ -53,6 +53,10 @@ void compare_with_published(const ExperimentResults& results,
                             FigureContent& content,
                             std::optional<double> divide = {});
 
+/// @throws ConfigError where a figure of the experiment is in the folder that was made at another
+///         scale or with other keys changed.
+void refuse_other_figures(const std::filesystem::path& folder, const ExperimentDocument& document);
+
 /// The figure's three files: NAME.h5, NAME.svg and NAME.md, replacing those that are there.
 /// @throws OutputError.
 void write_figure(const std::filesystem::path& folder,

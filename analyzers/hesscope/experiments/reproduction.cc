@@ -95,6 +95,17 @@ ExperimentVariant startable(ExperimentVariant variant) {
   return variant;
 }
 
+fs::path figures_of(const ReproductionRequest& request, const ExperimentDocument& document) {
+  return request.output / document.name / "figures";
+}
+
+void refuse_other_figures(const ReproductionRequest& request,
+                          const std::vector<NamedExperiment>& all) {
+  for (const NamedExperiment& named : all) {
+    detail::refuse_other_figures(figures_of(request, named.document), named.document);
+  }
+}
+
 // One experiment, piece by piece.
 class Reproduction {
  public:
@@ -148,7 +159,7 @@ class Reproduction {
     const Stopwatch watch(result_.seconds);
     result_.num_runs = runs_.size();
     const detail::ExperimentResults results(document_, std::move(runs_));
-    const fs::path folder = request_.output / document_.name / "figures";
+    const fs::path folder = figures_of(request_, document_);
     if (!document_.figures.empty()) {
       std::error_code error;
       fs::create_directories(folder, error);
@@ -176,6 +187,7 @@ class Reproduction {
                                  .kind = figure.kind->name,
                                  .published = figure.published,
                                  .path = folder / figure.name,
+                                 .num_compared = content.num_compared,
                                  .disagreements = content.disagreements});
     }
     return std::move(result_);
@@ -268,6 +280,7 @@ ReproductionResult run_reproduction(const ReproductionRequest& request,
       detail::find_experiments(request.experiments, request.scale, request.overrides);
   std::size_t count = 0;
   for (const NamedExperiment& named : all) count += named.document.variants.size();
+  if (!request.overwrite) refuse_other_figures(request, all);
   ReproductionResult result;
   {
     const Stopwatch watch(result.total_seconds);
@@ -291,13 +304,19 @@ ReproductionResult run_reproduction(const ReproductionRequest& request,
 
 std::vector<PlannedExperiment> plan_reproduction(const ReproductionRequest& request) {
   std::vector<PlannedExperiment> plans;
-  for (const NamedExperiment& named :
-       detail::find_experiments(request.experiments, request.scale, request.overrides)) {
+  const std::vector<NamedExperiment> all =
+      detail::find_experiments(request.experiments, request.scale, request.overrides);
+  if (!request.overwrite) refuse_other_figures(request, all);
+  for (const NamedExperiment& named : all) {
     PlannedExperiment plan;
     plan.about = summary_of(named.document);
     plan.num_variants = named.document.variants.size();
     for (const ExperimentVariant& variant : named.document.variants) {
-      const TrainingPlan training = plan_training(training_of(request, named, startable(variant)));
+      TrainingRequest foreseen = training_of(request, named, startable(variant));
+      // What such a one starts from is not known yet, and so not whether what is there is the same.
+      const std::optional<StartCheckpoint>& start = variant.experiment.start;
+      if (start && !start->run.empty()) foreseen.overwrite = true;
+      const TrainingPlan training = plan_training(foreseen);
       plan.num_runs += training.outcomes.size();
       plan.peak_memory_bytes = std::max(plan.peak_memory_bytes, training.peak_memory_bytes);
       plan.training_seconds += training.seconds;

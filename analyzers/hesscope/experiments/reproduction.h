@@ -38,8 +38,9 @@ struct ReproductionRequest {
 struct ReproducedFigure {
   std::string name;
   std::string kind;
-  std::string published;       ///< "Figure 4"; empty = none
-  std::filesystem::path path;  ///< without .h5, .svg, .md
+  std::string published;         ///< "Figure 4"; empty = none
+  std::filesystem::path path;    ///< without .h5, .svg, .md
+  std::size_t num_compared = 0;  ///< published values beside which ours stand
   std::vector<std::string> disagreements;
 };
 
@@ -85,7 +86,7 @@ using ReproductionProgress = std::function<bool(
 ///   figures/FIGURE.svg    its drawing
 ///   figures/FIGURE.md     the same in words, published values beside ours
 /// What is finished is left as it is and what was interrupted goes on, as by run_training() and
-/// run_analysis(); figures are made anew.
+/// run_analysis(); figures of the same scale and overrides are made anew.
 ///
 /// A run that diverges ends there and takes no part in means from then on; the figures name it.
 /// @throws ConfigError (also for an unknown experiment, naming the nearest, or an output that holds
@@ -93,7 +94,8 @@ using ReproductionProgress = std::function<bool(
 ReproductionResult run_reproduction(const ReproductionRequest& request,
                                     const ReproductionProgress& progress = {});
 
-/// Checks the experiments and foresees the cost of training. Nothing is written.
+/// Checks the experiments, and what is in the output, and foresees the cost of training. Nothing is
+/// written.
 std::vector<PlannedExperiment> plan_reproduction(const ReproductionRequest& request);
 
 }  // namespace hesscope

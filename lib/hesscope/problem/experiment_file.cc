@@ -10,6 +10,7 @@
 #include <hesscope/core/error.h>
 #include <hesscope/models/model_registry.h>
 #include <hesscope/problem/experiment_file.h>
+#include <hesscope/problem/experiment_keys.h>
 #include <hesscope/problem/experiment_runs.h>
 #include <hesscope/problem/toml_tables.h>
 #include <hesscope/sampling/sampler_registry.h>
@@ -19,27 +20,7 @@ namespace {
 
 using detail::refuse;
 using detail::TomlTable;
-using Type = SettingKey::Type;
 using SettingMap = std::map<std::string, SettingValue>;
-
-constexpr std::int64_t kMaxCount = std::int64_t{1} << 40;
-
-SettingKey integer_key(const std::string& name,
-                       const std::string& meaning,
-                       std::int64_t minimum,
-                       std::optional<std::int64_t> fallback) {
-  SettingKey key{.name = name,
-                 .type = Type::kInteger,
-                 .meaning = meaning,
-                 .minimum = minimum,
-                 .maximum = kMaxCount};
-  if (fallback) key.fallback = SettingValue(*fallback);
-  return key;
-}
-
-SettingKey optional_key(const std::string& name, Type type, const std::string& meaning) {
-  return {.name = name, .type = type, .meaning = meaning, .is_optional = true};
-}
 
 template <typename Kind>
 std::vector<std::string> names_of(std::span<const Kind> kinds) {
@@ -103,13 +84,7 @@ DataSettings data_from(TomlTable table, const std::string& context, const std::s
   const SamplerKind& kind = take_kind(table, "kind", context, sampler_kinds());
   data.sampler = kind.name;
   std::vector<SettingKey> keys = kind.keys;
-  SettingKey samples = optional_key("samples", Type::kInteger, "number of samples");
-  samples.minimum = 1;
-  samples.maximum = kMaxCount;
-  SettingKey seed = optional_key("seed", Type::kInteger, "of the samples");
-  seed.minimum = 0;
-  keys.push_back(samples);
-  keys.push_back(seed);
+  for (SettingKey& key : detail::sample_keys()) keys.push_back(std::move(key));
   const Settings all =
       detail::checked(table, keys, fmt::format("{} of kind '{}'", context, kind.name));
   if (all.has("samples")) data.samples = all.integer("samples");
@@ -199,19 +174,10 @@ std::vector<std::int64_t> history_steps_from(const TomlTable& training) {
 }
 
 void read_training(const TomlTable& table, ExperimentFile& experiment) {
-  const std::vector<SettingKey> keys = {
-      integer_key("steps", "number of updates", 0, std::nullopt),
-      integer_key("batch", "samples in a batch; 0 = all of a fixed data set", 0, 0),
-      optional_key("clip_norm", Type::kReal, "largest norm of a gradient"),
-      optional_key("clip_fraction", Type::kReal, "share of a gradient's coordinates to be clipped"),
-      {.name = "loss_limit",
-       .type = Type::kReal,
-       .meaning = "batch losses above it, ten in a row, count as divergence",
-       .fallback = SettingValue(1e30)},
-      integer_key("checkpoint_every", "steps from checkpoint to checkpoint", 0, 0),
-      integer_key("history_every", "steps from one look at the loss to the next", 0, 50)};
-  const Settings training =
-      detail::checked(table, keys, "[training]", {"seeds", "trained", "history_steps", "monitors"});
+  const Settings training = detail::checked(table,
+                                            detail::training_keys(),
+                                            "[training]",
+                                            {"seeds", "trained", "history_steps", "monitors"});
   experiment.num_steps = training.integer("steps");
   experiment.batch = training.integer("batch");
   experiment.checkpoint_every = training.integer("checkpoint_every");
@@ -288,11 +254,13 @@ ExperimentFile experiment_from(const TomlTable& root, const std::filesystem::pat
                    "figure"});
   ExperimentFile experiment;
   experiment.path = path;
-  const std::vector<SettingKey> about = {
-      optional_key("name", Type::kText, "short name"),
-      optional_key("title", Type::kText, "what it is"),
-      optional_key("source", Type::kText, "where it comes from"),
-      optional_key("note", Type::kText, "what else there is to say")};
+  const auto text_key = [](const char* name, const char* meaning) {
+    return SettingKey{.name = name, .meaning = meaning, .is_optional = true};
+  };
+  const std::vector<SettingKey> about = {text_key("name", "short name"),
+                                         text_key("title", "what it is"),
+                                         text_key("source", "where it comes from"),
+                                         text_key("note", "what else there is to say")};
   experiment.about = detail::checked(table_or_empty(root, "experiment"),
                                      about,
                                      "[experiment]",

@@ -9,12 +9,11 @@
 
 #include <hesscope/core/error.h>
 #include <hesscope/optim/update_rule_registry.h>
+#include <hesscope/problem/experiment_keys.h>
 #include <hesscope/problem/experiment_runs.h>
 
 namespace hesscope::detail {
 namespace {
-
-using Type = SettingKey::Type;
 
 const UpdateRuleKind& take_rule(TomlTable& table) {
   std::vector<std::string> names;
@@ -66,11 +65,7 @@ std::vector<double> rates_from(const TomlTable& table, const Settings& settings)
 std::vector<ExperimentRun> runs_of(TomlTable table) {
   const UpdateRuleKind& kind = take_rule(table);
   std::vector<SettingKey> keys = kind.keys;
-  keys.push_back({.name = "name", .meaning = "of the run and its folder"});
-  keys.push_back({.name = "learning_rate",
-                  .type = Type::kReal,
-                  .meaning = "step length of the rule",
-                  .is_optional = true});
+  for (SettingKey& key : run_keys()) keys.push_back(std::move(key));
   const std::string context = fmt::format("[[run]] with rule '{}'", kind.name);
   const Settings all = checked(table, keys, context, {"learning_rates"});
   const std::string name = all.text("name");

@@ -158,6 +158,9 @@ TrainingPlan plan_training(const TrainingRequest& request) {
     outcome.run = job.run->name;
     outcome.seed = job.seed;
     outcome.folder = job.folder;
+    if (!request.overwrite) {
+      detail::refuse_other_training(job.folder, setup.configuration(*job.run, job.seed));
+    }
     plan.outcomes.push_back(std::move(outcome));
     if (plan.outcomes.size() > 1) continue;
     const std::unique_ptr<BatchLoss> losses = setup.losses(job.seed, setup.training_set(job.seed));

@@ -116,7 +116,7 @@ TrainingFolder::TrainingFolder(const TrainingSetup& setup,
   outcome_.seed = seed;
   outcome_.folder = made_folder(folder);
   const io::RunConfiguration configuration = setup.configuration(run, seed);
-  refuse_others(configuration, overwrite);
+  if (!overwrite) refuse_other_training(outcome_.folder, configuration);
   const bool is_there =
       fs::exists(history_path()) && !(overwrite && !io::has_units(history_path()));
   if (is_there && difference_of(history_path(), configuration).empty()) {
@@ -140,20 +140,19 @@ TrainingFolder::TrainingFolder(const TrainingSetup& setup,
   }
 }
 
-void TrainingFolder::refuse_others(const io::RunConfiguration& configuration,
-                                   bool overwrite) const {
-  if (overwrite) return;
-  if (fs::exists(history_path())) {
-    const std::string key = difference_of(history_path(), configuration);
+void refuse_other_training(const fs::path& folder, const io::RunConfiguration& configuration) {
+  const fs::path history = folder / "history.h5";
+  if (fs::exists(history)) {
+    const std::string key = difference_of(history, configuration);
     if (key.empty()) return;
     throw ConfigError(
         fmt::format("{}: is of a training that differs in '{}'; choose another output, or replace "
                     "it by --force",
-                    history_path().string(),
+                    history.string(),
                     key));
   }
-  if (io::has_units(history_path())) return;
-  const std::vector<fs::path> strangers = checkpoints_in(outcome_.folder);
+  if (io::has_units(history)) return;
+  const std::vector<fs::path> strangers = checkpoints_in(folder);
   if (strangers.empty()) return;
   throw ConfigError(
       fmt::format("{}: a checkpoint of no training known here; choose another output, or replace "

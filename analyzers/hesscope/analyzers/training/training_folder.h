@@ -21,6 +21,11 @@
 
 namespace hesscope::detail {
 
+/// @throws ConfigError where the folder holds a training that differs from this configuration,
+///         naming the first key in which it does, or checkpoints of no known training.
+void refuse_other_training(const std::filesystem::path& folder,
+                           const io::RunConfiguration& configuration);
+
 class TrainingFolder {
  public:
   /// Takes the folder, creating it where it is not there: its lock, what is finished and what is
@@ -49,7 +54,6 @@ class TrainingFolder {
 
   std::filesystem::path history_path() const { return outcome_.folder / "history.h5"; }
 
-  void refuse_others(const io::RunConfiguration& configuration, bool overwrite) const;
   void write_problem(bool overwrite) const;
   void remove_checkpoints() const;
   void write_checkpoint(const TrainingRun& run) const;
