@@ -53,6 +53,7 @@ class Noise(program.Case):
                      "--noise-bins", 7, "--noise-ladder", "1,4", problem=FOLDER / "problem.toml")
         with h5py.File(case.folder / "out.h5", "r") as file:
             cls.found = {name: variable[0] for name, variable in file["noise"].items() if variable.shape[:1] == (1,)}
+            cls.batch_sizes = file["noise/ladder_batch_size"][()]
         with np.load(FOLDER / f"golden-{STEP}.npz") as file:
             cls.golden = {name: file[name] for name in file.files}
         cls.gradients = per_sample_gradients()
@@ -124,6 +125,7 @@ class Noise(program.Case):
         self.assert_close("hill_index_standard_error", plot[k - 1] / np.sqrt(k), 1e-8)
 
     def test_ladder_has_the_shape_at_every_size(self):
+        np.testing.assert_array_equal(self.batch_sizes, np.array([1, 4], np.int64))
         norms = [self.norms_of(size) for size in (1, 4)]
         self.assert_close("ladder_mean", [x.mean() for x in norms])
         d = [x - x.mean() for x in norms]

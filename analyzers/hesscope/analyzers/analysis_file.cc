@@ -11,14 +11,21 @@ void define_dimensions(io::ResultFile& file,
                        const std::vector<Analyzer::Dimension>& dimensions) {
   for (const Analyzer::Dimension& dimension : dimensions) {
     file.define_dimension(group, dimension.name, static_cast<std::uint64_t>(dimension.size));
-    if (dimension.labels.empty()) continue;
-    file.define_variable(group,
-                         {.name = dimension.name,
-                          .type = io::VariableType::kText,
-                          .dimensions = {dimension.name},
-                          .long_name = "names along the dimension " + dimension.name,
-                          .definition = "as the analyzer names them"});
-    file.write(group, dimension.name, std::span<const std::string>(dimension.labels));
+    const bool has_labels = !dimension.labels.empty();
+    if (!has_labels && dimension.numbers.empty()) continue;
+    file.define_variable(
+        group,
+        {.name = dimension.name,
+         .type = has_labels ? io::VariableType::kText : io::VariableType::kInt64,
+         .dimensions = {dimension.name},
+         .long_name =
+             (has_labels ? "names" : "numbers") + (" along the dimension " + dimension.name),
+         .definition = has_labels ? "as the analyzer names them" : "as the analyzer was told"});
+    if (has_labels) {
+      file.write(group, dimension.name, dimension.labels);
+    } else {
+      file.write(group, dimension.name, dimension.numbers);
+    }
   }
 }
 

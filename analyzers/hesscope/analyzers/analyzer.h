@@ -21,7 +21,9 @@ class Analyzer {
   struct Dimension {
     std::string name;
     std::int64_t size;
-    std::vector<std::string> labels = {};  ///< names along it, if any: a coordinate variable
+    // A coordinate variable, if any.
+    std::vector<std::string> labels = {};    ///< names along it
+    std::vector<std::int64_t> numbers = {};  ///< or numbers
   };
 
   /// What it needs beyond the Hessian and its decomposition, which analyzers share.

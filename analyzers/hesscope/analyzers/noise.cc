@@ -54,13 +54,10 @@ class NoiseAnalyzer final : public Analyzer {
                                   {"bin", options_.num_bins},
                                   {"rank", objective.num_parameters()}};
     if (options_.ladder.empty()) return all;
-    std::vector<std::string> labels;
-    for (const Index size : options_.ladder) {
-      this->num_draws(objective, size);
-      labels.push_back(std::to_string(size));
-    }
-    all.push_back(
-        {"ladder_batch_size", static_cast<std::int64_t>(labels.size()), std::move(labels)});
+    for (const Index size : options_.ladder) this->num_draws(objective, size);  // may refuse
+    all.push_back({.name = "ladder_batch_size",
+                   .size = static_cast<std::int64_t>(options_.ladder.size()),
+                   .numbers = {options_.ladder.begin(), options_.ladder.end()}});
     return all;
   }
 

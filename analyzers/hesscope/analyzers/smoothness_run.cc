@@ -85,9 +85,11 @@ std::vector<Quantity> smoothness_run_quantities() {
   std::vector<Quantity> all;
   for (const Fit& fit : kFits) {
     for (const std::string constant : kConstants) {
-      all.push_back({.name = constant + fit.suffix,
-                     .long_name = fmt::format("{} of (L0, L1)-smoothness, {}", constant, fit.words),
-                     .definition = fmt::format("{} {}", constant, fit.definition)});
+      all.push_back(
+          {.name = constant + fit.suffix,
+           .long_name = fmt::format("{} of (L0, L1)-smoothness, {}", constant, fit.words),
+           .definition = fmt::format(
+               "{} {}; over all checkpoints of the result together", constant, fit.definition)});
       for (const std::string end : {"lower", "upper"}) {
         all.push_back(
             {.name = fmt::format("{}{}_{}", constant, fit.suffix, end),
