@@ -26,9 +26,8 @@ struct CheckpointReading {
 /// it, in the order of N.
 /// @param format  keeps only this format's files (by extension) of a folder; empty = any.
 /// @throws InputError for a folder without checkpoints, or with the same step in two formats
-/// (asking for
-///         --format); ConfigError for an unknown format. A named file that does not exist is not
-///         noticed here.
+///         (asking for --format); ConfigError for an unknown format. A named file that does not
+///         exist is not noticed here.
 std::vector<CheckpointFile> expand_checkpoints(const std::vector<std::filesystem::path>& named,
                                                const std::string& format = "");
 

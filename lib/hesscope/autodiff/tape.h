@@ -6,13 +6,11 @@
 //
 // A second-order sweep seeds the parameters with Jets, theta + sum_k d_k eps_k, runs the graph
 // forwards and backwards in Jet arithmetic, and finds in the infinitesimal part of the parameters'
-// adjoints
-//   thetabar = grad f(theta) + sum_k (H d_k) eps_k.
+//   adjoints thetabar = grad f(theta) + sum_k (H d_k) eps_k.
 // Two facts about the graph cut the work of a block of unit directions e_j, j in J, by half:
 // - nodes that do not depend on the seeded parameters (inactive) stay plain numbers;
 // - by symmetry only the rows i >= min J of H are wanted, so only nodes that depend on those
-// parameters
-//   (needed) have an adjoint.
+//   parameters (needed) have an adjoint.
 // Both sets are suffixes of the network: the sweep for the parameters of layer l begins and ends
 // there.
 //

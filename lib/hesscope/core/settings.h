@@ -40,10 +40,9 @@ class Settings {
 
   /// Checks every value against the declaration and fills in fallbacks.
   /// @throws ConfigError naming the key: unknown (with the nearest known one), wrong type, not
-  /// among
-  ///         the choices, out of range, or required and absent. `location(key)` supplies the place
-  ///         ("problem.toml:3") put before the message; an empty key asks for the place of the
-  ///         whole.
+  ///         among the choices, out of range, or required and absent. `location(key)` supplies the
+  ///         place ("problem.toml:3") put before the message; an empty key asks for the place of
+  ///         the whole.
   static Settings checked(const std::map<std::string, SettingValue>& values,
                           std::span<const SettingKey> keys,
                           const std::string& context,

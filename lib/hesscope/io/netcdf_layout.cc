@@ -6,14 +6,12 @@
 // one object out of line and the whole file fails to open, or the reader crashes. Kept here:
 //
 // - A dimension is a dataset with the attributes of a dimension scale, and *every* dimension of
-// every
-//   variable refers to one; partial scales fail in all netCDF readers. Where there are no values,
-//   the scale is a big-endian float dataset, never stored, whose NAME says so. `_Netcdf4Dimid`
-//   numbers the dimensions over the whole file. (`_Netcdf4Coordinates` is only needed for
-//   coordinate variables of several dimensions, which ResultFile refuses.)
+//   every variable refers to one; partial scales fail in all netCDF readers. Where there are no
+//   values, the scale is a big-endian float dataset, never stored, whose NAME says so.
+//   `_Netcdf4Dimid` numbers the dimensions over the whole file. (`_Netcdf4Coordinates` is only
+//   needed for coordinate variables of several dimensions, which ResultFile refuses.)
 // - Creation order is tracked and indexed for links and attributes: without it netCDF opens the
-// file
-//   but refuses to edit it. The bounds (V18, V18) let HDF5 1.8 and all later readers open it.
+//   file but refuses to edit it. The bounds (V18, V18) let HDF5 1.8 and all later readers open it.
 // - Types are double, int64, int8, variable-length UTF-8 text. Booleans, enumerations and compounds
 //   are dropped silently by netCDF readers; fixed-length text datasets and long double crash them;
 //   two-dimensional attributes and null dataspaces in datasets make the file unreadable.
@@ -25,9 +23,10 @@
 //
 // Where the bytes are, and what guards them:
 //
-//   numbers, at most 4 KiB   in the object header (compact), which HDF5 guards by a checksum of its
-//   own more numbers             chunks through shuffle, deflate and Fletcher-32 text global heap,
-//   no checksum: filters would see only the references into it bare dimensions          nowhere
+//   numbers, at most 4 KiB   in the object header (compact), which HDF5 guards by a checksum of its own
+//   more numbers             in chunks through shuffle, deflate and Fletcher-32
+//   text                     in the global heap, no checksum: filters would see only the references into it
+//   bare dimensions          nowhere
 //
 // A chunk is one slice of the first dimension, so that streaming slices never rewrites one. Slices
 // below 64 KiB are joined up to that size (a chunk costs an index entry and a filter run), and

@@ -90,8 +90,7 @@ class TensorSource {
 
   /// Elements of tensors()[index], row-major (C order), converted to double.
   /// @throws InputError naming file, tensor and, where known, byte offset: damaged data, a checksum
-  /// that
-  ///         does not match, an integer that double cannot hold (|i| > 2^53).
+  ///         that does not match, an integer that double cannot hold (|i| > 2^53).
   virtual std::vector<double> read(std::size_t index) const = 0;
 
   /// Files beside the one opened that the tensors lie in, in the order of their names.
@@ -161,8 +160,7 @@ void require_readable(const TensorFile& file);
 
 /// Opens a file in any registered format.
 /// @throws InputError naming the file: missing, a directory, unreadable, of no known format (with
-/// the
-///         list of known ones), or damaged.
+///         the list of known ones), or damaged.
 /// @cost   reads metadata only.
 TensorFile open_tensor_file(const std::filesystem::path& path, const ReadLimits& limits = {});
 

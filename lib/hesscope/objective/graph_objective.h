@@ -22,11 +22,10 @@ using RecordSource = std::function<void(SampleRange range, std::span<double> rec
 /// the full Hessian by the model's StructuredLoss and StructuredHessian where it has them.
 ///
 /// @cost hessian, generic: n / Sweep::kMaxDirections second-order sweeps over every sample, each
-/// restricted to the
-///       part of the network its columns and rows need; memory one n x n matrix plus, per thread, a
-///       Sweep and a few blocks of n x kMaxDirections. gauss_newton: the same or, where predictions
-///       have so few entries m that it is less, m + 1 gradients and m n^2 / 2 multiplications a
-///       sample, and some 16 KiB times n of memory.
+///       restricted to the part of the network its columns and rows need; memory one n x n matrix
+///       plus, per thread, a Sweep and a few blocks of n x kMaxDirections. gauss_newton: the same
+///       or, where predictions have so few entries m that it is less, m + 1 gradients and m n^2 / 2
+///       multiplications a sample, and some 16 KiB times n of memory.
 class GraphObjective final : public Objective {
  public:
   struct Options {

@@ -43,8 +43,7 @@ struct ProblemFile {
 
 /// Reads and checks a problem file.
 /// @throws ConfigError "FILE:LINE: what is wrong", for a file that cannot be read, is not TOML, or
-/// has an
-///         unknown, missing or ill-typed key (with the nearest known one).
+///         has an unknown, missing or ill-typed key (with the nearest known one).
 ProblemFile read_problem_file(const std::filesystem::path& path);
 
 }  // namespace hesscope

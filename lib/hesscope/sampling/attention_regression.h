@@ -37,8 +37,7 @@ struct AttentionRegressionOptions {
 /// Arrays: inputs (n, D), target (n).
 /// @cost n (D + 1) normal numbers; a teacher 3 n D d + 2 n^2 d products a head besides.
 /// @source Shapes of Song et al. (2024), arXiv 2411.07538, theorem 1; the laws are ours: the
-/// paper's
-///         is not known to us.
+///         paper's is not known to us.
 class AttentionRegression final : public Sampler {
  public:
   /// @throws PreconditionError for sizes below 1.

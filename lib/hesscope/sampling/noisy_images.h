@@ -47,8 +47,7 @@ struct NoisyImagesOptions {
 /// of no data set.
 /// @cost rows * cols normal numbers.
 /// @source Noisy MNIST, after Li et al. (2025), arXiv 2410.04870; how they add noise is not known
-/// to
-///         us: both layouts are ours.
+///         to us: both layouts are ours.
 class NoisyImages final : public Sampler {
  public:
   /// @throws PreconditionError for an option out of its range or sizes that do not agree;

@@ -31,8 +31,7 @@ ConditionNumber robust_ratio(double largest, double median, double rounding_band
 /// A denominator within the rounding band is zero: the ratio is then undefined, NaN with the status
 /// kUndefinedZeroMedian (or kUndefinedNotPositiveDefinite), never a huge number.
 /// @param spectrum  of the matrix whose diagonal is given. Where its status is not kOk, every
-/// number
-///                  has that status.
+///                  number has that status.
 ConditionNumbers condition_numbers(const Eigen::Ref<const Eigen::VectorXd>& diagonal,
                                    const Spectrum& spectrum);
 

@@ -14,8 +14,7 @@ namespace hesscope::detail {
 /// @param  direction  1 for the largest eigenvalues, -1 for the smallest.
 /// @param  values     the outermost first.
 /// @param  d          at least the distance of the values from as many eigenvalues, and at least
-/// the
-///                    counting band.
+///                    the counting band.
 std::optional<double> counted_bound(const Eigen::Ref<const Eigen::MatrixXd>& hessian,
                                     double direction,
                                     const Eigen::VectorXd& values,

@@ -126,10 +126,9 @@ struct SamplingErrorEstimates {
 /// each of 400 to 16,000 samples: sums of random matrices, and the loss of linear attention with
 /// bounded and with Gaussian prompts.
 ///  - Medians of crowded eigenvalues, and extremes and medians of diagonal entries nearly equal,
-///  are
-///    not smooth in H. Their bias, B - 1 times small differences, is then mostly noise: intervals
-///    around corrected values held 57 to 85 %, those around the value 90 to 100 % where the data
-///    are bounded. Their standard errors are up to 1.5 times too large.
+///    are not smooth in H. Their bias, B - 1 times small differences, is then mostly noise:
+///    intervals around corrected values held 57 to 85 %, those around the value 90 to 100 % where
+///    the data are bounded. Their standard errors are up to 1.5 times too large.
 ///  - lambda_min is too low in most samples; its intervals held 82 to 95 % uncorrected, 89 to 97 %
 ///    corrected.
 ///  - With heavy-tailed samples, a few of which carry most of H, intervals of robust_absolute and

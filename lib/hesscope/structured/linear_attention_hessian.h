@@ -9,16 +9,14 @@
 // d2 f. For d2 f:
 //
 // 1. Backwards through the layers, V_l = d2 f / dx_l dx_l follows from V_{l+1} (s x s, s = e(e +
-// 1)/2 + e),
-//    and on the way, at layer l, M = d2 f / dA dA at a fixed state and d2 f / d(P, Q) dx_l.
+//    1)/2 + e), and on the way, at layer l, M = d2 f / dA dA at a fixed state and d2 f / d(P, Q)
+//    dx_l.
 // 2. Rows of H within layer l are M with both sides lifted from A to P and Q: dA = dP (S Q) / n or
 //    (P S / n) dQ.
 // 3. Rows of layer l and columns of the layers before it: the row of d2 f / d(P, Q) dx_l is a
-// cotangent of
-//    the state, carried back as an adjoint is, and at each layer lifted to P and Q.
+//    cotangent of the state, carried back as an adjoint is, and at each layer lifted to P and Q.
 // 4. The last layer is bilinear in (S, q) and only the last row of its P matters; its rows need no
-// more
-//    than 3 e cotangents.
+//    more than 3 e cotangents.
 //
 // Eight prompts (AVX-512), four or two share each vector register; sums over prompts are inner
 // products of such registers, added up over groups of packs.
@@ -35,9 +33,8 @@ namespace hesscope {
 /// Null where it would need more than 512 MiB beside H (d beyond about 40): the generic engine then
 /// has to do.
 /// @cost   per prompt and pair of layers about 5 e^5 multiply-adds for each of the four blocks (P
-/// or Q,
-///         P or Q), against n / 2 gradients of the generic engine; memory as workspace_bytes()
-///         says.
+///         or Q, P or Q), against n / 2 gradients of the generic engine; memory as
+///         workspace_bytes() says.
 /// @param set  the instructions to use; by default the best this processor has.
 /// @throws PreconditionError if a size is not positive or the set is not supported.
 std::shared_ptr<const StructuredHessian> linear_attention_hessian(
