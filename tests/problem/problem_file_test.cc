@@ -155,6 +155,34 @@ TEST_F(ProblemFileTest, PlacesSyntaxErrors) {
   expect_error("[model]\n\xff\xfe = 1\n", 0, "utf-8");
 }
 
+TEST_F(ProblemFileTest, ReportsKeysThatTomlPlusPlusAssertsToBeNone) {
+  expect_error("[!]\n", 1, "expected bare key");
+  expect_error("[[!]]\n", 1, "expected bare key");
+}
+
+TEST_F(ProblemFileTest, RefusesNestingThatWouldOverflowTheStack) {
+  const auto dotted = [](int num_dots) {
+    std::string key;
+    for (int i = 0; i < num_dots; ++i) key += "a.";
+    return key + "a";
+  };
+  expect_error("\n" + dotted(200'000) + " = 1\n", 2, "more than 500 dots");
+  expect_error("[" + dotted(200'000) + "]\n", 1, "more than 500 dots");
+  expect_error(dotted(500) + " = 1\n", 1, "nested more than 64 deep");
+  std::string values = "a = ";
+  for (int i = 0; i < 100'000; ++i) values += "[";
+  expect_error(values, 1, "exceeded maximum nested value depth");
+  // What nests deepest: a key of 500 dots in each inline table, on a line of its own.
+  std::string tables;
+  for (int i = 0; i < 100; ++i) tables += dotted(500) + " = [{\n";
+  expect_error(tables, 1, "");
+}
+
+TEST_F(ProblemFileTest, RefusesAFileWithoutEnd) {
+  EXPECT_THAT([] { read_problem_file("/dev/zero"); },
+              testing::ThrowsMessage<ConfigError>(HasSubstr("at most 16777216 bytes")));
+}
+
 TEST_F(ProblemFileTest, RefusesWhatItCannotRead) {
   for (const std::filesystem::path& path : {folder_ / "absent.toml", folder_.path()}) {
     try {

@@ -1,21 +1,53 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <fstream>
 #include <optional>
-#include <sstream>
 #include <string_view>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <toml++/toml.h>
 
 #include <hesscope/core/error.h>
 #include <hesscope/core/suggest.h>
 #include <hesscope/problem/toml_tables.h>
 
+// toml++ 3.3 asserts what it reports as an error a few lines later ("[!]"): with assertions the
+// program would end, and without them clang is told to take it for granted.
+#pragma push_macro("NDEBUG")
+#undef NDEBUG
+#define TOML_ASSERT(expr) static_assert(true)
+#define TOML_MAX_NESTED_VALUES 16
+#include <toml++/toml.h>
+#pragma pop_macro("NDEBUG")
+
 namespace hesscope::detail {
 namespace {
+
+constexpr std::size_t kMaxBytes = std::size_t{16} << 20;
+constexpr std::size_t kMaxDots = 500;  // in a line
+constexpr int kMaxDepth = 64;
+
+/// Each dot of a key opens a table within a table, which toml++ takes down by recursion: keys of
+/// thousands of dots would overflow the stack. A key stands on one line.
+void check_dots(std::string_view text, const std::string& name) {
+  std::size_t line = 1;
+  std::size_t num_dots = 0;
+  for (const char character : text) {
+    if (character == '\n') {
+      ++line;
+      num_dots = 0;
+    } else if (character == '.' && ++num_dots > kMaxDots) {
+      throw ConfigError(fmt::format(
+          "{}:{}: the line has more than {} dots; keys nested as deeply are refused, and a list "
+          "can go on in the next line",
+          name,
+          line,
+          kMaxDots));
+    }
+  }
+}
 
 std::optional<SettingValue> value_of(const toml::node& node) {
   if (const auto* boolean = node.as_boolean()) return boolean->get();
@@ -25,18 +57,19 @@ std::optional<SettingValue> value_of(const toml::node& node) {
   return std::nullopt;
 }
 
-TomlTable table_of(const std::string& path, const toml::table& table);
+TomlTable table_of(const std::string& path, const toml::table& table, int depth);
 
 // A list of values or of tables; false for a list of anything else.
 bool add_list(const std::string& path,
               const std::string& key,
               const toml::array& array,
+              int depth,
               TomlTable& result) {
   std::vector<SettingValue> values;
   std::vector<TomlTable> tables;
   for (const toml::node& node : array) {
     if (const toml::table* table = node.as_table()) {
-      tables.push_back(table_of(path, *table));
+      tables.push_back(table_of(path, *table, depth + 1));
     } else if (const std::optional<SettingValue> value = value_of(node)) {
       values.push_back(*value);
     } else {
@@ -52,20 +85,24 @@ bool add_list(const std::string& path,
   return true;
 }
 
-TomlTable table_of(const std::string& path, const toml::table& table) {
+TomlTable table_of(const std::string& path, const toml::table& table, int depth) {
   TomlTable result;
   result.line = static_cast<int>(table.source().begin.line);
   result.locations[""] =
       result.line > 0 ? fmt::format("{}:{}", path, result.line) : path;  // the file has no line
+  if (depth > kMaxDepth) {
+    throw ConfigError(
+        fmt::format("{}: tables are nested more than {} deep", result.place(), kMaxDepth));
+  }
   for (const auto& [toml_key, node] : table) {
     const std::string key(toml_key.str());
     result.locations[key] = fmt::format("{}:{}", path, toml_key.source().begin.line);
     if (const toml::table* inner = node.as_table()) {
-      result.tables.emplace(key, table_of(path, *inner));
+      result.tables.emplace(key, table_of(path, *inner, depth + 1));
     } else if (const std::optional<SettingValue> value = value_of(node)) {
       result.values[key] = *value;
     } else if (const toml::array* array = node.as_array();
-               array == nullptr || !add_list(path, key, *array, result)) {
+               array == nullptr || !add_list(path, key, *array, depth, result)) {
       result.others.push_back(key);
     }
   }
@@ -74,13 +111,20 @@ TomlTable table_of(const std::string& path, const toml::table& table) {
 
 std::string read_text(const std::filesystem::path& path, const std::string& what) {
   std::ifstream in(path, std::ios::binary);
-  std::ostringstream text;
-  // An empty file is read, though inserting nothing counts as a failure.
-  const bool empty = in.peek() == std::ifstream::traits_type::eof() && !in.bad();
-  if (!in.is_open() || in.bad() || (!empty && !(text << in.rdbuf()))) {
+  std::string text;
+  std::array<char, 16384> block;
+  while (in && text.size() <= kMaxBytes) {
+    in.read(block.data(), block.size());
+    text.append(block.data(), static_cast<std::size_t>(in.gcount()));
+  }
+  if (!in.is_open() || in.bad()) {
     throw ConfigError(fmt::format("{}: cannot read the {}", path.string(), what));
   }
-  return text.str();
+  if (text.size() > kMaxBytes) {
+    throw ConfigError(fmt::format(
+        "{}: a {} has at most {} bytes; this has more", path.string(), what, kMaxBytes));
+  }
+  return text;
 }
 
 }  // namespace
@@ -119,8 +163,9 @@ TomlTable read_toml(const std::filesystem::path& path, const std::string& what) 
 }
 
 TomlTable parse_toml(std::string_view text, const std::string& name) {
+  check_dots(text, name);
   try {
-    TomlTable root = table_of(name, toml::parse(text, std::string_view(name)));
+    TomlTable root = table_of(name, toml::parse(text, std::string_view(name)), 0);
     root.locations[""] = name;
     return root;
   } catch (const toml::parse_error& error) {
