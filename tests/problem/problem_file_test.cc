@@ -160,6 +160,13 @@ TEST_F(ProblemFileTest, ReportsKeysThatTomlPlusPlusAssertsToBeNone) {
   expect_error("[[!]]\n", 1, "expected bare key");
 }
 
+TEST_F(ProblemFileTest, ReportsLettersThatTomlPlusPlusTakesForImpossible) {
+  for (const std::string letter : {"\u00e9", "\u03bb", "\u0424"}) {
+    expect_error("[model]\nlayers" + letter + " = 3\n", 2, "expected '='", letter);
+    expect_error("[model]\nlayers = 3" + letter + "\n", 2, letter);
+  }
+}
+
 TEST_F(ProblemFileTest, RefusesNestingThatWouldOverflowTheStack) {
   const auto dotted = [](int num_dots) {
     std::string key;
