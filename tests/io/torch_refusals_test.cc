@@ -170,6 +170,18 @@ TEST_F(HostileTorch, MayClaimElementsWithoutEnd) {
             2000U);
 }
 
+TEST_F(HostileTorch, MayMakeMuchOfLittle) {
+  // 8 GiB of doubles, just within the limit for one tensor, out of two.
+  refused_tensor({1 << 20, 1000},
+                 {0, 0},
+                 0,
+                 {"tensor 'w'", "at byte 187", "declares 8388608000 bytes but stores only 16"});
+  // Each of them small enough.
+  refused("](" + tensor(storage("0", 2), {1 << 17}, {0}) + "q" + std::string(1, '\0') +
+              repeated(std::string("h\0", 2), 1000) + "e",
+          {"all its tensors together", "declares 1049624576 bytes"});
+}
+
 TEST_F(HostileTorch, MayCountBackwards) {
   refused_tensor({2}, {-1}, 1, {"tensor 'w'", "its stride -1 is negative"});
   refused_tensor({-2}, {1}, 0, {"its extent -2 is negative"});

@@ -15,7 +15,7 @@ std::string_view to_string(PickleKind kind) {
   constexpr std::array<std::string_view, 14> kNames = {"None",
                                                        "a truth value",
                                                        "an integer",
-                                                       "an integer",
+                                                       "an integer beyond 64 bits",
                                                        "a float",
                                                        "a text",
                                                        "bytes",

@@ -92,6 +92,9 @@ class TorchSource final : public TensorSource {
     for (NamedNode& named : find_torch_tensors(where, document_, path.stem().string(), limits)) {
       add(std::move(named), where, limits);
     }
+    // One storage may be a hundred thousand tensors.
+    check_expansion(
+        fmt::format("{}: all its tensors together", where), num_bytes_, file_->size(), limits);
     for (const TensorInfo& tensor : tensors_) require_new(names, tensor.name);
     for (const UnreadableTensor& tensor : unreadable_) require_new(names, tensor.name);
   }
@@ -181,21 +184,30 @@ class TorchSource final : public TensorSource {
     auto& tensor = std::get<TorchTensor>(described);
     const auto member = find_member("data/" + tensor.storage);
     if (!member) {
-      refuse("tensor '{}': its storage, member '{}data/{}', is missing",
+      refuse("tensor '{}': its storage, member '{}data/{}', is missing (at byte {} of '{}{}')",
              named.name,
              root_,
-             escaped(std::string_view(tensor.storage).substr(0, 100)));
+             escaped(std::string_view(tensor.storage).substr(0, 100)),
+             document_.offset(named.node),
+             root_,
+             kPickle);
     }
     const ZipEntry& entry = archive_.entries()[*member];
     if (entry.decoded_bytes != tensor.storage_bytes) {
-      refuse("tensor '{}': its storage must have {} bytes, but member '{}' has {}",
-             named.name,
-             tensor.storage_bytes,
-             entry.name,
-             entry.decoded_bytes);
+      refuse(
+          "tensor '{}': its storage must have {} bytes, but member '{}' has {} (at byte {} of "
+          "'{}{}')",
+          named.name,
+          tensor.storage_bytes,
+          entry.name,
+          entry.decoded_bytes,
+          document_.offset(named.node),
+          root_,
+          kPickle);
     }
     tensors_.push_back(
         {.name = std::move(named.name), .shape = tensor.layout.shape, .type = tensor.type});
+    num_bytes_ += static_cast<std::uint64_t>(tensors_.back().num_elements()) * size_of(tensor.type);
     places_.push_back({*member, std::move(tensor.layout)});
   }
 
@@ -208,6 +220,7 @@ class TorchSource final : public TensorSource {
   std::vector<TensorInfo> tensors_;
   std::vector<Place> places_;  // one per tensor
   std::vector<UnreadableTensor> unreadable_;
+  std::uint64_t num_bytes_ = 0;  // of all tensors, shared or not
 };
 
 }  // namespace

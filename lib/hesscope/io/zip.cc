@@ -101,6 +101,14 @@ class DirectoryReader {
                      fmt::format(format, std::forward<Args>(args)...));
   }
 
+  /// Of a member, by the header at `place`.
+  template <typename... Args>
+  [[noreturn]] void refuse_at(std::uint64_t place,
+                              fmt::format_string<Args...> format,
+                              Args&&... args) const {
+    refuse("{} (header at byte {})", fmt::format(format, std::forward<Args>(args)...), place);
+  }
+
   template <std::size_t size>
   std::array<std::byte, size> bytes_at(std::uint64_t offset) const {
     std::array<std::byte, size> bytes;
@@ -145,7 +153,7 @@ class DirectoryReader {
           "damaged zip archive: the zip64 record that the end record at byte {} needs is missing",
           offset);
     }
-    if (!is_one_disk) refuse("zip archives of several disks are not supported");
+    if (!is_one_disk) refuse_at(offset, "zip archives of several disks are not supported");
     if (directory.offset > directory.end || directory.end - directory.offset != directory.bytes) {
       refuse(
           "damaged zip archive: the directory ({} bytes at byte {}) does not end at its end record "
@@ -182,7 +190,7 @@ class DirectoryReader {
     }
     if (locator.u32(4) != 0 || locator.u32(16) > 1 || end.u32(16) != 0 || end.u32(20) != 0 ||
         end.u64(24) != end.u64(32)) {
-      refuse("zip archives of several disks are not supported");
+      refuse_at(offset, "zip archives of several disks are not supported");
     }
     return Directory{end.u64(32), end.u64(40), end.u64(48), offset};
   }
@@ -209,9 +217,12 @@ class DirectoryReader {
       }
       entries.push_back(read_entry(record,
                                    record.text(kCentralBytes, name_bytes),
-                                   Record(record.part(kCentralBytes + name_bytes, extra_bytes))));
+                                   Record(record.part(kCentralBytes + name_bytes, extra_bytes)),
+                                   directory.offset + at));
       if (!names.insert(entries.back().name).second) {
-        refuse("damaged zip archive: two members are named '{}'", entries.back().name);
+        refuse_at(directory.offset + at,
+                  "damaged zip archive: two members are named '{}'",
+                  entries.back().name);
       }
       at += size;
     }
@@ -221,77 +232,86 @@ class DirectoryReader {
     return entries;
   }
 
-  ZipEntry read_entry(const Record& record, std::string name, const Record& extra) const {
+  /// @param place  of the record, for messages.
+  ZipEntry read_entry(const Record& record,
+                      std::string name,
+                      const Record& extra,
+                      std::uint64_t place) const {
     if (name.empty() || !is_printable_utf8(name)) {
-      refuse("a zip member's name is not UTF-8 text: '{}'", escaped(name));
+      refuse_at(place, "a zip member's name is not UTF-8 text: '{}'", escaped(name));
     }
     ZipEntry entry;
     entry.name = std::move(name);
-    check_flags(entry.name, record.u16(8));
+    check_flags(entry.name, record.u16(8), place);
     const std::uint16_t method = record.u16(10);
     if (method != kMethodStored && method != kMethodDeflate) {
-      refuse("member '{}' uses zip compression method {}; stored and deflate are supported",
-             entry.name,
-             method);
+      refuse_at(place,
+                "member '{}' uses zip compression method {}; stored and deflate are supported",
+                entry.name,
+                method);
     }
     entry.is_deflated = method == kMethodDeflate;
     entry.crc32 = record.u32(16);
 
     // A 64-bit value replaces each saturated field, in this order.
-    Record wide = zip64_values(entry.name, extra);
+    Record wide = zip64_values(entry.name, extra, place);
     std::size_t at = 0;
     const auto widened = [&](std::uint32_t narrow) -> std::uint64_t {
       if (narrow != kSaturated32) return narrow;
       if (wide.size() < at + 8) {
-        refuse("member '{}': its zip64 field is missing or too short", entry.name);
+        refuse_at(place, "member '{}': its zip64 field is missing or too short", entry.name);
       }
       return wide.u64(std::exchange(at, at + 8));
     };
     entry.decoded_bytes = widened(record.u32(24));
     entry.stored_bytes = widened(record.u32(20));
     entry.header_offset = widened(record.u32(42));
-    if (record.u16(34) != 0) refuse("zip archives of several disks are not supported");
+    if (record.u16(34) != 0) refuse_at(place, "zip archives of several disks are not supported");
 
     if (!entry.is_deflated && entry.stored_bytes != entry.decoded_bytes) {
-      refuse("member '{}' is stored uncompressed, yet declares {} bytes for {} stored ones",
-             entry.name,
-             entry.decoded_bytes,
-             entry.stored_bytes);
+      refuse_at(place,
+                "member '{}' is stored uncompressed, yet declares {} bytes for {} stored ones",
+                entry.name,
+                entry.decoded_bytes,
+                entry.stored_bytes);
     }
     if (entry.decoded_bytes > limits_.max_tensor_bytes &&
         entry.decoded_bytes - limits_.max_tensor_bytes > limits_.max_header_bytes) {
-      refuse("member '{}' declares {} bytes, beyond the limit of {} for one tensor",
-             entry.name,
-             entry.decoded_bytes,
-             limits_.max_tensor_bytes);
+      refuse_at(place,
+                "member '{}' declares {} bytes, beyond the limit of {} for one tensor",
+                entry.name,
+                entry.decoded_bytes,
+                limits_.max_tensor_bytes);
     }
-    check_expansion(file_.path().string() + ": member '" + entry.name + "'",
-                    entry.decoded_bytes,
-                    entry.stored_bytes,
-                    limits_);
+    check_expansion(
+        fmt::format("{}: header at byte {}: member '{}'", file_.path().string(), place, entry.name),
+        entry.decoded_bytes,
+        entry.stored_bytes,
+        limits_);
     return entry;
   }
 
-  void check_flags(const std::string& name, std::uint16_t flags) const {
+  void check_flags(const std::string& name, std::uint16_t flags, std::uint64_t place) const {
     if ((flags & 1U) != 0)
-      refuse("member '{}' is encrypted; save the file without a password", name);
+      refuse_at(place, "member '{}' is encrypted; save the file without a password", name);
     if ((flags & ~kHarmlessFlags) != 0) {
-      refuse("member '{}' uses unsupported zip features (flags {:#06x})", name, flags);
+      refuse_at(place, "member '{}' uses unsupported zip features (flags {:#06x})", name, flags);
     }
   }
 
   /// Values of the zip64 field among the extra fields; empty if there is none.
-  Record zip64_values(const std::string& name, const Record& extra) const {
+  Record zip64_values(const std::string& name, const Record& extra, std::uint64_t place) const {
     Record found{{}};
     std::size_t at = 0;
     while (at < extra.size()) {
       if (extra.size() - at < 4 || extra.size() - at - 4 < extra.u16(at + 2)) {
-        refuse("damaged zip archive: the extra fields of member '{}' are cut short", name);
+        refuse_at(
+            place, "damaged zip archive: the extra fields of member '{}' are cut short", name);
       }
       const std::size_t size = extra.u16(at + 2);
       if (extra.u16(at) == kZip64Field) {
         if (found.size() != 0)
-          refuse("damaged zip archive: member '{}' has two zip64 fields", name);
+          refuse_at(place, "damaged zip archive: member '{}' has two zip64 fields", name);
         found = Record(extra.part(at + 4, size));
       }
       at += 4 + size;
@@ -310,7 +330,7 @@ class DirectoryReader {
     if (local.u32(0) != kLocalSignature) {
       refuse("damaged zip archive: no local header of member '{}' at byte {}", entry.name, offset);
     }
-    check_flags(entry.name, local.u16(6));
+    check_flags(entry.name, local.u16(6), offset);
     if (local.u16(8) != (entry.is_deflated ? kMethodDeflate : kMethodStored) ||
         file_.text_at(offset + kLocalBytes, local.u16(26)) != entry.name) {
       refuse(
