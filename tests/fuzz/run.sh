@@ -31,7 +31,7 @@ run() {
   mkdir -p "$work/corpus" "$build/findings"
   for name in $(dictionaries_of "$target"); do cat "$here/dictionaries/$name.dict"; done >"$work/dictionary"
   nice "$build/tests/fuzz/fuzz_$target" "${limits[@]}" -max_total_time="$seconds" -dict="$work/dictionary" \
-    -artifact_prefix="$build/findings/$target-" -print_final_stats=1 "$work/corpus" "$here/corpus/$target" \
+    -artifact_prefix="$build/findings/$target-" -print_final_stats=1 -entropic=0 -print_funcs=0 "$work/corpus" "$here/corpus/$target" \
     >"$work/log" 2>&1 || { echo "$target: FAILED"; tail -n 60 "$work/log"; return 1; }
   awk -v target="$target" '
     /^stat::number_of_executed_units/ { executed = $2 }
