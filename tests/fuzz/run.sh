@@ -44,10 +44,12 @@ run() {
 }
 
 merge() {
-  local target=$1 from=$2 merged
+  local target=$1 merged small
   merged=$(mktemp -d)
-  "$build/tests/fuzz/fuzz_$target" "${limits[@]}" -set_cover_merge=1 -use_counters=0 "$merged" "$here/corpus/$target" "$from/$target" >/dev/null 2>&1
-  rm -rf "${here:?}/corpus/$target"
+  small=$(mktemp -d) # the tree holds small inputs only
+  find "$2/$target" -type f -size -1400c -exec cp -t "$small" {} +
+  "$build/tests/fuzz/fuzz_$target" "${limits[@]}" -set_cover_merge=1 -use_counters=0 "$merged" "$here/corpus/$target" "$small" >/dev/null 2>&1
+  rm -rf "$small" "${here:?}/corpus/$target"
   mv "$merged" "$here/corpus/$target"
   chmod 755 "$here/corpus/$target"
   echo "$target: $(find "$here/corpus/$target" -type f | wc -l) inputs"
