@@ -179,10 +179,12 @@ TEST_F(ProblemFileTest, RefusesNestingThatWouldOverflowTheStack) {
   std::string values = "a = ";
   for (int i = 0; i < 100'000; ++i) values += "[";
   expect_error(values, 1, "exceeded maximum nested value depth");
-  // What nests deepest: a key of 500 dots in each inline table, on a line of its own.
-  std::string tables;
-  for (int i = 0; i < 100; ++i) tables += dotted(500) + " = [{\n";
-  expect_error(tables, 1, "");
+  // What nests deepest, some 4500 tables: a key of 500 dots in each of as many inline tables as
+  // there may be within each other.
+  std::string tables = "[" + dotted(500) + "]\n" + dotted(500) + " = [\n";
+  for (int i = 0; i < 7; ++i) tables += "{" + dotted(500) + " = [\n";
+  for (int i = 0; i < 7; ++i) tables += "]}\n";
+  expect_error(tables + "]\n", 1, "nested more than 64 deep");
 }
 
 TEST_F(ProblemFileTest, RefusesAFileWithoutEnd) {
