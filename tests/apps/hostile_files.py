@@ -111,6 +111,11 @@ attack_bytes("zip-bomb-larger-than-declared", "a.npz",
 attack_bytes("zip-bomb-declared-in-full", "a.npz",
              archive(Entry("w.npy", b"", method=8, stored=BOMB, size=len(npy()) + BOMB_BYTES)),
              "w.npy", "32 bytes, but 268435488")
+@attack("zip-bomb-of-zeros", "a.npz", "w.npy", "bomb")
+def zip_bomb_of_zeros(path):
+    np.savez_compressed(path, w=np.zeros(2**23))
+
+
 attack_bytes("zip-bomb-beyond-deflates-ratio", "a.npz",
              archive(Entry("w.npy", b"", method=8, stored=b"\3\0", size=0xFFFFFFF0)), "w.npy", "bomb", "byte")
 attack_bytes("zip-member-of-eight-exabytes", "a.npz",

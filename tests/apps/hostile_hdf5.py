@@ -64,6 +64,11 @@ def shape_that_overflows(file, folder):
     file.create_dataset("w", (2**31, 2**31, 2**31), "f8", chunks=(1, 1, 1))
 
 
+@hdf5_attack("bomb-of-zeros", "'w'", "bomb")
+def bomb_of_zeros(file, folder):
+    file.create_dataset("w", data=np.zeros(2**23), chunks=(2**17,), compression="gzip", compression_opts=9)
+
+
 @hdf5_attack("chunk-bomb", "'w'", "bomb")
 def chunk_bomb(file, folder):
     file.create_dataset("w", (2**29,), "f8", chunks=(2**12,), compression=9)[:4] = 1  # one chunk of 131072 is there

@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::int64_t kLargestExactInteger = std::int64_t{1} << 53;
 constexpr std::uint64_t kAlwaysAllowedBytes = 1 << 20;
+constexpr std::uint64_t kLargeBytes = 16 << 20;
 
 [[noreturn]] void refuse_integer(const std::string& where,
                                  const std::string& value,
@@ -116,16 +117,18 @@ void check_expansion(const std::string& where,
                      std::uint64_t stored_bytes,
                      const ReadLimits& limits) {
   if (decoded_bytes <= kAlwaysAllowedBytes) return;
-  const bool is_plausible =
-      stored_bytes != 0 && (decoded_bytes - 1) / stored_bytes < limits.max_expansion;
+  const std::uint64_t most = decoded_bytes <= kLargeBytes
+                                 ? limits.max_expansion
+                                 : std::min(limits.max_expansion, limits.max_large_expansion);
+  const bool is_plausible = stored_bytes != 0 && (decoded_bytes - 1) / stored_bytes < most;
   if (!is_plausible) {
     throw InputError(
         fmt::format("{}: declares {} bytes but stores only {}; more than {} times is refused as a "
-                    "decompression bomb",
+                    "decompression bomb (what is stored uncompressed is read)",
                     where,
                     decoded_bytes,
                     stored_bytes,
-                    limits.max_expansion));
+                    most));
   }
 }
 

@@ -61,8 +61,10 @@ std::string shape_text(std::span<const std::int64_t> shape);
 /// Bounds checked before anything is allocated. A file beyond one of them is refused.
 struct ReadLimits {
   std::uint64_t max_tensor_bytes = std::uint64_t{8} << 30;  ///< of one tensor, as float64
-  std::uint64_t max_expansion =
-      1100;  ///< decoded / stored bytes, beyond 1 MiB decoded (deflate reaches 1032)
+  /// Decoded / stored bytes, beyond 1 MiB decoded and beyond 16 MiB: deflate reaches 1032 with zeros
+  /// only, and a small model has not so many.
+  std::uint64_t max_expansion = 1100;
+  std::uint64_t max_large_expansion = 100;
   std::size_t max_tensors = 100'000;
   std::size_t max_rank = 32;
   std::size_t max_header_bytes = 16 << 20;  ///< metadata of one tensor or of the file
