@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes the files that the reader tests read: make_npz_fixtures.py npz|hdf5 FOLDER.
+"""Writes the files that the reader tests read: make_npz_fixtures.py npz|hdf5|hdf5-small FOLDER.
 
 The values are formulas that the C++ tests repeat, so that no file of expectations is needed:
 grid(shape)[i, j, k] = 100 i + 10 j + k + 1/4, different under every permutation of the axes.
@@ -179,5 +179,55 @@ def write_hdf5(folder):
     one("huge-chunk.h5", huge_chunk)
 
 
+def write_small_hdf5(folder):
+    """Ten files of a few KiB, of every kind of structure that the format has: to be damaged."""
+    import h5py
+
+    def one(name, write, **options):
+        with h5py.File(folder / name, "w", **options) as file:
+            write(file)
+
+    def plain(file):
+        file["layers.0.P"], file["layers.0.Q"] = grid(3, 3), grid(3, 3, dtype="<f4")
+
+    def groups(file):
+        for i in range(4):
+            file[f"layers/{i}/vars/0"], file[f"layers/{i}/vars/1"] = grid(2, 3), grid(3, dtype=">f8")
+
+    def packed(**options):
+        return lambda file: file.create_dataset("packed", data=grid(12, 10), chunks=(5, 4), **options)
+
+    def attributes(file):
+        file["w"] = grid(2, 3)
+        file.attrs["layer_names"] = [b"dense", b"dense_1"]
+        file["w"].attrs.create("text", "of variable length", dtype=h5py.string_dtype())
+        for i in range(12):
+            file["w"].attrs[f"number {i}"] = np.arange(i + 1.0)
+
+    def types(file):
+        for name in ["f2", "i1", "u2", "i4", "u8"]:
+            file[name] = np.arange(6).astype(name)
+        file["bool"] = np.array([True, False])
+        file["type"] = np.dtype("<f8")
+
+    def compact(file):
+        properties = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+        properties.set_layout(h5py.h5d.COMPACT)
+        space = h5py.h5s.create_simple((2, 3))
+        h5py.h5d.create(file.id, b"w", h5py.h5t.IEEE_F64LE, space, properties).write(
+            h5py.h5s.ALL, h5py.h5s.ALL, grid(2, 3))
+
+    one("plain.h5", plain)
+    one("latest.h5", plain, libver="latest")
+    one("groups.h5", groups)
+    one("groups-latest.h5", groups, libver="latest", track_order=True)
+    one("deflated.h5", packed(compression="gzip", shuffle=True, fletcher32=True))
+    one("chunked-latest.h5", packed(compression="gzip", maxshape=(None, None)), libver="latest")
+    one("attributes.h5", attributes)
+    one("attributes-latest.h5", attributes, libver="latest")
+    one("types.h5", types)
+    one("compact.h5", compact, userblock_size=512)
+
+
 if __name__ == "__main__":
-    {"npz": write_npz, "hdf5": write_hdf5}[sys.argv[1]](Path(sys.argv[2]))
+    {"npz": write_npz, "hdf5": write_hdf5, "hdf5-small": write_small_hdf5}[sys.argv[1]](Path(sys.argv[2]))

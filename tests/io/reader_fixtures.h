@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -29,8 +30,8 @@ class PythonFiles {
  public:
   explicit PythonFiles(const std::string& kind) {
     const std::string script = (fixtures().parent_path() / "io" / "make_npz_fixtures.py").string();
-    const std::string command = std::string(HESSCOPE_TEST_PYTHON) + " '" + script + "' " + kind +
-                                " '" + folder_.path().string() + "'";
+    const std::string command =
+        fmt::format("{} '{}' {} '{}'", HESSCOPE_TEST_PYTHON, script, kind, folder_.path().string());
     if (std::system(command.c_str()) != 0) throw std::runtime_error("failed: " + command);
   }
 

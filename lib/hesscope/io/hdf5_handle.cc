@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <mutex>
+
 #include <hesscope/core/error.h>
 #include <hesscope/io/hdf5_handle.h>
 
@@ -14,7 +16,25 @@ extern "C" herr_t keep_first_error(unsigned depth, const H5E_error2_t* error, vo
   return 0;
 }
 
+/// Never destroyed: objects of static storage may close files after it.
+std::mutex& hdf5_mutex() {
+  static std::mutex& mutex = *new std::mutex;
+  return mutex;
+}
+
+// Of this thread. A recursive mutex would not know its owner any more in a forked child.
+thread_local int num_turns = 0;
+
 }  // namespace
+
+Hdf5Turn::Hdf5Turn() {
+  if (num_turns == 0) hdf5_mutex().lock();
+  ++num_turns;
+}
+
+Hdf5Turn::~Hdf5Turn() {
+  if (--num_turns == 0) hdf5_mutex().unlock();
+}
 
 std::string hdf5_error_text() {
   std::string text;

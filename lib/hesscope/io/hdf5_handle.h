@@ -17,8 +17,18 @@ namespace hesscope::io {
 /// stack is empty.
 std::string hdf5_error_text();
 
-/// While it lives, HDF5 prints no error stacks. The setting found is restored, so that a program
-/// that uses HDF5 itself keeps its own.
+/// While it lives, no other thread of ours is within HDF5: builds of it that are not thread-safe
+/// are used by one thread at a time, and a child that is forked meanwhile finds it at rest. Nests.
+class Hdf5Turn {
+ public:
+  Hdf5Turn();
+  ~Hdf5Turn();
+  Hdf5Turn(const Hdf5Turn&) = delete;
+  Hdf5Turn& operator=(const Hdf5Turn&) = delete;
+};
+
+/// While it lives, it is this thread's turn and HDF5 prints no error stacks. The setting found is
+/// restored, so that a program that uses HDF5 itself keeps its own.
 class QuietHdf5 {
  public:
   QuietHdf5() {
@@ -32,6 +42,7 @@ class QuietHdf5 {
   QuietHdf5& operator=(const QuietHdf5&) = delete;
 
  private:
+  Hdf5Turn turn_;
   H5E_auto2_t function_ = nullptr;
   void* data_ = nullptr;
 };

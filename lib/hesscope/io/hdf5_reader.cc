@@ -14,31 +14,13 @@
 #include <hesscope/io/hdf5_reader.h>
 #include <hesscope/io/hdf5_types.h>
 #include <hesscope/io/input_file.h>
+#include <hesscope/io/isolated_reader.h>
 
 namespace hesscope::io {
 namespace {
 
 constexpr std::string_view kSignature = "\x89HDF\r\n\x1a\n";
 constexpr std::size_t kMaxDepth = 64;
-
-/// While it lives, HDF5 neither prints nor loads code (filter plugins) from a path in the
-/// environment.
-class GuardedHdf5 {
- public:
-  GuardedHdf5() {
-    H5PLget_loading_state(&plugins_);
-    H5PLset_loading_state(0);
-  }
-
-  ~GuardedHdf5() { H5PLset_loading_state(plugins_); }
-
-  GuardedHdf5(const GuardedHdf5&) = delete;
-  GuardedHdf5& operator=(const GuardedHdf5&) = delete;
-
- private:
-  QuietHdf5 quiet_;
-  unsigned plugins_ = 0;
-};
 
 [[noreturn]] void refuse(const std::string& where, const std::string& what) {
   throw InputError(where + ": " + what);
@@ -152,18 +134,65 @@ extern "C" herr_t collect_link(hid_t, const char* name, const H5L_info_t* info, 
   }
 }
 
+/// Cuts a tensor into hyperslabs that follow each other in row-major order, the largest ones of at
+/// most max_elements: whole ranges of one axis, of all behind it, at one index of those before it.
+class Slabs {
+ public:
+  Slabs(std::span<const std::int64_t> shape, std::size_t max_elements)
+      : shape_(shape.begin(), shape.end()), start_(shape.size()), extents_(shape.size(), 1) {
+    while (axis_ < shape_.size()) {
+      inner_ = 1;
+      for (std::size_t i = axis_ + 1; i < shape_.size(); ++i) inner_ *= shape_[i];
+      if (inner_ <= max_elements) break;
+      ++axis_;
+    }
+    for (std::size_t i = axis_ + 1; i < shape_.size(); ++i) extents_[i] = shape_[i];
+    if (inner_ > 0) most_ = max_elements / inner_;
+  }
+
+  std::span<const hsize_t> start() const { return start_; }
+
+  std::span<const hsize_t> extents() const { return extents_; }
+
+  /// Goes to the next one, the first one at first. @returns its number of elements.
+  std::size_t next() {
+    if (shape_.empty()) return 1;
+    if (!is_first_) advance();
+    is_first_ = false;
+    extents_[axis_] = std::min<hsize_t>(most_, shape_[axis_] - start_[axis_]);
+    return static_cast<std::size_t>(extents_[axis_] * inner_);
+  }
+
+ private:
+  void advance() {
+    start_[axis_] += extents_[axis_];
+    for (std::size_t i = axis_; i > 0 && start_[i] == shape_[i]; --i) {
+      start_[i] = 0;
+      ++start_[i - 1];
+    }
+  }
+
+  std::vector<hsize_t> shape_;
+  std::vector<hsize_t> start_;
+  std::vector<hsize_t> extents_;
+  std::size_t axis_ = 0;
+  hsize_t inner_ = 1;  ///< elements of the axes behind axis_
+  hsize_t most_ = 0;   ///< of axis_ in one slab
+  bool is_first_ = true;
+};
+
 struct Dataset {
   Hid handle;
   TensorInfo info;
   std::size_t num_elements = 0;
 };
 
-/// One open file, and the only class that looks into it.
-class Hdf5Source final : public TensorSource {
+/// One open file, and the only class that looks into it. Lives in a process of its own.
+class Hdf5Source final : public BlockSource {
  public:
   Hdf5Source(const std::filesystem::path& path, const ReadLimits& limits)
       : path_(path.string()), limits_(limits), file_bytes_(InputFile(path).size()) {
-    const GuardedHdf5 guard;
+    H5PLset_loading_state(0);  // no code (filter plugins) from a path in the environment
     const Hid access = checked(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, path_, "preparing to open it");
     H5Pset_file_locking(access.get(), true, true);  // but read where the file system has no locks
     file_ = checked(H5Fopen(path_.c_str(), H5F_ACC_RDONLY, access.get()),
@@ -175,17 +204,30 @@ class Hdf5Source final : public TensorSource {
 
   std::span<const TensorInfo> tensors() const override { return tensors_; }
 
-  std::vector<double> read(std::size_t index) const override {
-    const GuardedHdf5 guard;
+  void read(std::size_t index, BlockSink& sink) const override {
     const TensorInfo& listed = tensors_.at(index);
     const std::string where = where_is(listed.name);
-    const Dataset dataset = open_dataset(listed.name);
-    if (dataset.info.shape != listed.shape || dataset.info.type != listed.type) {
-      refuse(where, "it changed while the file was open");
+    Dataset dataset = open_dataset(listed.name);
+    if (dataset.info != listed) refuse(where, "it changed while the file was open");
+    if (dataset.num_elements > sink.max_block()) dataset.handle = with_chunk_cache(dataset, where);
+    Slabs slabs(listed.shape, sink.max_block());
+    for (std::size_t first = 0; first < dataset.num_elements;) {
+      const std::size_t count = slabs.next();
+      const Hid space =
+          checked(H5Dget_space(dataset.handle.get()), H5Sclose, where, "reading its shape");
+      if (!listed.shape.empty() && H5Sselect_hyperslab(space.get(),
+                                                       H5S_SELECT_SET,
+                                                       slabs.start().data(),
+                                                       nullptr,
+                                                       slabs.extents().data(),
+                                                       nullptr) < 0) {
+        refuse_call(where, "selecting a part of it");
+      }
+      const Selection selection{dataset, space.get(), first, where};
+      read_elements(selection, sink.room().first(count));
+      sink.deliver(count);
+      first += count;
     }
-    std::vector<double> out = allocate_elements(where, dataset.num_elements);
-    if (!out.empty()) read_elements(dataset, where, out);
-    return out;
   }
 
  private:
@@ -281,53 +323,79 @@ class Hdf5Source final : public TensorSource {
     return {extents.begin(), extents.end()};  // beyond 2^63: negative, refused with the limits
   }
 
+  /// A chunk is decoded once although several blocks reach into it: the cache holds all chunks with
+  /// the same range of the first axis.
+  Hid with_chunk_cache(const Dataset& dataset, const std::string& where) const {
+    constexpr std::size_t kMaxSlots = 1'000'003;
+    const hid_t id = dataset.handle.get();
+    const Hid properties =
+        checked(H5Dget_create_plist(id), H5Pclose, where, "reading its properties");
+    const Hid access = checked(H5Dget_access_plist(id), H5Pclose, where, "reading its properties");
+    if (H5Pget_layout(properties.get()) == H5D_CHUNKED) {
+      std::vector<hsize_t> chunk(dataset.info.shape.size());
+      H5Pget_chunk(properties.get(), static_cast<int>(chunk.size()), chunk.data());
+      std::size_t num_chunks = 1;
+      std::size_t bytes = chunk.at(0) * size_of(dataset.info.type);
+      for (std::size_t axis = 1; axis < chunk.size(); ++axis) {
+        const hsize_t extent = static_cast<hsize_t>(dataset.info.shape[axis]);
+        const hsize_t count = (extent + chunk[axis] - 1) / chunk[axis];
+        num_chunks *= count;
+        bytes *= count * chunk[axis];
+      }
+      H5Pset_chunk_cache(access.get(), std::min(10 * num_chunks + 521, kMaxSlots), bytes, 1);
+    }
+    return checked(H5Dopen2(file_.get(), dataset.info.name.c_str(), access.get()),
+                   H5Dclose,
+                   where,
+                   "opening it");
+  }
+
+  struct Selection {
+    const Dataset& dataset;
+    hid_t space;
+    std::size_t first;  ///< of its elements
+    const std::string& where;
+  };
+
   /// Integers are read as 64-bit ones into the place of the doubles that they then become.
-  void read_elements(const Dataset& dataset,
-                     const std::string& where,
-                     std::span<double> out) const {
-    const ElementType type = dataset.info.type;
-    if (type == ElementType::kBool) return read_booleans(dataset, where, out);
+  static void read_elements(const Selection& from, std::span<double> out) {
+    const ElementType type = from.dataset.info.type;
+    if (type == ElementType::kBool) return read_booleans(from, out);
     if (type >= ElementType::kFloat16)
-      return read_as(dataset, H5T_NATIVE_DOUBLE, where, out.data());
+      return read_as(from, H5T_NATIVE_DOUBLE, out.size(), out.data());
     if (type >= ElementType::kUInt8)
-      return read_integers<std::uint64_t>(dataset, H5T_NATIVE_UINT64, where, out);
-    read_integers<std::int64_t>(dataset, H5T_NATIVE_INT64, where, out);
+      return read_integers<std::uint64_t>(from, H5T_NATIVE_UINT64, out);
+    read_integers<std::int64_t>(from, H5T_NATIVE_INT64, out);
   }
 
   template <typename Integer>
-  void read_integers(const Dataset& dataset,
-                     hid_t memory_type,
-                     const std::string& where,
-                     std::span<double> out) const {
+  static void read_integers(const Selection& from, hid_t memory_type, std::span<double> out) {
     static_assert(sizeof(Integer) == sizeof(double));
-    read_as(dataset, memory_type, where, out.data());
+    read_as(from, memory_type, out.size(), out.data());
     for (std::size_t i = 0; i < out.size(); ++i) {
       Integer value;
       std::memcpy(&value, &out[i], sizeof value);
-      out[i] = exact_double(where, value, i);
+      out[i] = exact_double(from.where, value, from.first + i);
     }
   }
 
   /// In their stored type: HDF5 would map a byte that is neither FALSE nor TRUE to something else.
-  void read_booleans(const Dataset& dataset,
-                     const std::string& where,
-                     std::span<double> out) const {
+  static void read_booleans(const Selection& from, std::span<double> out) {
     const Hid type =
-        checked(H5Dget_type(dataset.handle.get()), H5Tclose, where, "reading its type");
+        checked(H5Dget_type(from.dataset.handle.get()), H5Tclose, from.where, "reading its type");
     std::vector<std::byte> stored(out.size());
-    read_as(dataset, type.get(), where, stored.data());
-    decode_elements(where, ElementType::kBool, ByteOrder::kLittle, stored, out, 0);
+    read_as(from, type.get(), stored.size(), stored.data());
+    decode_elements(from.where, ElementType::kBool, ByteOrder::kLittle, stored, out, from.first);
   }
 
-  /// Reads exactly num_elements elements: a dataset that grew behind our back cannot overrun `out`.
-  void read_as(const Dataset& dataset,
-               hid_t memory_type,
-               const std::string& where,
-               void* out) const {
-    const hsize_t count = dataset.num_elements;
-    const Hid memory = checked(H5Screate_simple(1, &count, nullptr), H5Sclose, where, "reading it");
-    if (H5Dread(dataset.handle.get(), memory_type, memory.get(), H5S_ALL, H5P_DEFAULT, out) < 0) {
-      refuse_call(where, "reading it");
+  /// Reads exactly `count` elements: a dataset that grew behind our back cannot overrun `out`.
+  static void read_as(const Selection& from, hid_t memory_type, hsize_t count, void* out) {
+    const Hid memory =
+        checked(H5Screate_simple(1, &count, nullptr), H5Sclose, from.where, "reading it");
+    if (H5Dread(
+            from.dataset.handle.get(), memory_type, memory.get(), from.space, H5P_DEFAULT, out) <
+        0) {
+      refuse_call(from.where, "reading it");
     }
   }
 
@@ -355,7 +423,8 @@ bool recognises_hdf5(const std::filesystem::path& path) {
 
 std::unique_ptr<TensorSource> open_hdf5(const std::filesystem::path& path,
                                         const ReadLimits& limits) {
-  return std::make_unique<Hdf5Source>(path, limits);
+  return open_isolated(
+      path, "HDF5", limits, [=] { return std::make_unique<Hdf5Source>(path, limits); });
 }
 
 }  // namespace hesscope::io

@@ -13,6 +13,8 @@
 #include <hesscope/core/suggest.h>
 #include <hesscope/io/hdf5_handle.h>
 #include <hesscope/io/hdf5_query.h>
+#include <hesscope/io/hdf5_reader.h>
+#include <hesscope/io/isolated_reader.h>
 #include <hesscope/io/netcdf_layout.h>
 #include <hesscope/io/result_reader.h>
 
@@ -207,12 +209,20 @@ std::vector<T> ResultReader::Impl::read(const std::string& group,
 }
 
 bool is_result_file(const std::filesystem::path& path) {
-  const QuietHdf5 quiet;
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error)) return false;
-  if (H5Fis_hdf5(path.c_str()) <= 0) return false;
-  const Hid file = open_file(path);
-  return file && H5Aexists(file.get(), kSchemaAttribute.data()) > 0;
+  try {
+    if (!recognises_hdf5(path)) return false;
+  } catch (const InputError&) {
+    return false;  // not even its bytes can be read
+  }
+  // It may be anything, a hostile checkpoint among them.
+  return ask_isolated(path, {.max_seconds = 5}, [&] {
+    const QuietHdf5 quiet;
+    H5PLset_loading_state(0);
+    const Hid file = open_file(path);
+    return file && H5Aexists(file.get(), kSchemaAttribute.data()) > 0;
+  });
 }
 
 ResultReader::ResultReader(std::filesystem::path path)

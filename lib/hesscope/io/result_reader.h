@@ -46,7 +46,8 @@ struct ResultGroup {
 };
 
 /// True for a file that says to be a result: HDF5 with the root attribute hesscope_schema_version.
-/// False for anything else, a missing file included; does not throw.
+/// False for anything else, a missing file included. Asks in a process of its own, since the file
+/// may be anything. @throws OutputError when the system allows no further process.
 bool is_result_file(const std::filesystem::path& path);
 
 /// An opened result file, never written to. All members throw InputError naming file and object.

@@ -53,6 +53,8 @@ struct TensorInfo {
 
   /// Product of the shape; 1 for a scalar.
   std::int64_t num_elements() const;
+
+  bool operator==(const TensorInfo&) const = default;
 };
 
 /// "(2, 4, 3)", "(5,)", "()": as NumPy prints shapes.
@@ -68,6 +70,11 @@ struct ReadLimits {
   std::size_t max_tensors = 100'000;
   std::size_t max_rank = 32;
   std::size_t max_header_bytes = 16 << 20;  ///< metadata of one tensor or of the file
+
+  /// For the formats read in a process of their own (HDF5): its time for the list of tensors, and
+  /// for each GiB of a tensor or less; its memory beside the tensor's own.
+  double max_seconds = 20;
+  std::uint64_t max_process_bytes = std::uint64_t{1} << 30;
 };
 
 /// A tensor that is there but is no array of real numbers.

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// A list of tensors as bytes from a process that is not trusted. Private to io.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <hesscope/io/tensor_file.h>
+
+namespace hesscope::io {
+
+std::string encode_listing(std::span<const TensorInfo> tensors);
+
+/// Of the longest listing within the limits.
+std::size_t max_listing_bytes(const ReadLimits& limits);
+
+/// @returns nothing for bytes that encode_listing() does not make.
+/// @throws InputError "<where>: ..." for a tensor beyond the limits.
+std::optional<std::vector<TensorInfo>> decode_listing(const std::string& where,
+                                                      std::string_view bytes,
+                                                      const ReadLimits& limits);
+
+}  // namespace hesscope::io

@@ -1,0 +1,500 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <cstdint>
+#include <cstring>
+#include <mutex>
+#include <new>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include <fmt/format.h>
+
+#include <hesscope/core/error.h>
+#include <hesscope/io/child_process.h>
+#include <hesscope/io/elements.h>
+#include <hesscope/io/hdf5_handle.h>
+#include <hesscope/io/isolated_listing.h>
+#include <hesscope/io/isolated_reader.h>
+
+namespace hesscope::io {
+namespace {
+
+using Outcome = MessageSocket::Outcome;
+using Message = MessageSocket::Message;
+
+// To the child.
+constexpr std::uint64_t kRead = 1;   // index of a tensor
+constexpr std::uint64_t kTaken = 2;  // a block
+
+// From the child.
+constexpr std::uint64_t kReady = 10;
+constexpr std::uint64_t kListing = 11;
+constexpr std::uint64_t kStarted = 12;  // on a tensor
+constexpr std::uint64_t kBlock = 13;    // number of its elements
+constexpr std::uint64_t kDone = 14;
+constexpr std::uint64_t kError = 15;  // text
+constexpr std::uint64_t kYes = 16;
+constexpr std::uint64_t kNo = 17;
+
+constexpr std::size_t kBlockElements = std::size_t{1} << 17;
+constexpr std::size_t kNumBlocks = 2;  // one is filled while the other one is copied
+constexpr std::size_t kMaxErrorBytes = 64 << 10;
+constexpr double kReadySeconds = 10;
+constexpr double kIdleSeconds = 2;
+constexpr std::size_t kMaxIdleReaders = 8;
+
+double seconds_for(std::size_t num_elements, const ReadLimits& limits) {
+  const double gibibytes = static_cast<double>(num_elements) * sizeof(double) * 0x1p-30;
+  return limits.max_seconds * std::max(1.0, gibibytes);
+}
+
+std::span<const std::byte> bytes_of(const std::uint64_t& number) {
+  return std::as_bytes(std::span(&number, 1));
+}
+
+/// 0 for another size than that of a number, which is never a valid one here.
+std::uint64_t number_in(const Message& message) {
+  std::uint64_t number = 0;
+  if (message.payload.size() == sizeof number) {
+    std::memcpy(&number, message.payload.data(), sizeof number);
+  }
+  return number;
+}
+
+/// Blocks of elements that parent and child see.
+class SharedBlocks {
+ public:
+  /// @throws OutputError "<what>: ..."
+  explicit SharedBlocks(const std::string& what)
+      : blocks_(
+            ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)) {
+    if (blocks_ == MAP_FAILED) {
+      throw OutputError(what + ": there is no memory to read it in a process of its own");
+    }
+  }
+
+  ~SharedBlocks() { ::munmap(blocks_, kBytes); }
+
+  SharedBlocks(const SharedBlocks&) = delete;
+  SharedBlocks& operator=(const SharedBlocks&) = delete;
+
+  /// To be called once the child has its own.
+  void keep_from_other_children() { ::madvise(blocks_, kBytes, MADV_DONTFORK); }
+
+  /// The block that is filled, or copied, after `number` others.
+  std::span<double> block(std::uint64_t number) const {
+    return {static_cast<double*>(blocks_) + (number % kNumBlocks) * kBlockElements, kBlockElements};
+  }
+
+ private:
+  static constexpr std::size_t kBytes = kNumBlocks * kBlockElements * sizeof(double);
+
+  void* blocks_;
+};
+
+struct ParentGone {};
+
+/// In the child: delivers blocks to the parent, at most kNumBlocks that it has not taken.
+class SharedSink final : public BlockSink {
+ public:
+  SharedSink(MessageSocket& socket, const SharedBlocks& blocks, double seconds)
+      : socket_(socket), blocks_(blocks), seconds_(seconds) {
+    time_.emplace(seconds_);
+  }
+
+  std::size_t max_block() const override { return kBlockElements; }
+
+  std::span<double> room() override {
+    if (num_delivered_ - num_taken_ == kNumBlocks) wait_until_taken();
+    return blocks_.block(num_delivered_);
+  }
+
+  void deliver(std::size_t count) override {
+    if (!socket_.send(kBlock, bytes_of(count))) throw ParentGone();
+    ++num_delivered_;
+  }
+
+  /// Until the parent waits for the outcome.
+  void finish() {
+    while (num_taken_ != num_delivered_) wait_until_taken();
+    time_.reset();
+  }
+
+ private:
+  void wait_until_taken() {
+    time_.reset();  // the parent may have been stopped
+    Message message;
+    double endless = -1;
+    if (socket_.receive(message, 0, endless) != Outcome::kReceived) throw ParentGone();
+    ++num_taken_;
+    time_.emplace(seconds_);
+  }
+
+  MessageSocket& socket_;
+  const SharedBlocks& blocks_;
+  double seconds_;
+  std::optional<TimeAllowance> time_;
+  std::uint64_t num_delivered_ = 0;
+  std::uint64_t num_taken_ = 0;
+};
+
+using Opener = std::function<std::unique_ptr<BlockSource>()>;
+
+/// In the child: what went wrong, as text.
+template <typename Body>
+std::optional<std::string> error_of(const std::string& where, Body body) {
+  try {
+    body();
+    return std::nullopt;
+  } catch (const std::bad_alloc&) {
+    return where + ": reading it takes more memory than there is, or than it is allowed";
+  } catch (const InputError& error) {
+    return error.what();
+  } catch (const std::exception& error) {
+    return fmt::format("{}: {}", where, error.what());
+  }
+}
+
+void send_error(MessageSocket& socket, const std::string& text) {
+  const std::string_view start = std::string_view(text).substr(0, kMaxErrorBytes);
+  if (!socket.send(kError, std::as_bytes(std::span(start)))) throw ParentGone();
+}
+
+/// In the child: where a thread that is none of ours was within HDF5, this waits for ever.
+bool report_ready(MessageSocket& socket) {
+  { const QuietHdf5 first_call; }
+  return socket.send(kReady);
+}
+
+/// The life of the child.
+void serve(MessageSocket& socket,
+           const SharedBlocks& blocks,
+           const std::string& path,
+           const ReadLimits& limits,
+           const Opener& open) {
+  if (!report_ready(socket)) return;
+  const MemoryAllowance memory;
+  std::unique_ptr<BlockSource> source;
+  std::string listing;
+  const auto refusal = error_of(path, [&] {
+    memory.set(limits.max_process_bytes);
+    const TimeAllowance time(limits.max_seconds);
+    source = open();
+    listing = encode_listing(source->tensors());
+    forbid_further_files();
+  });
+  if (refusal) return send_error(socket, *refusal);
+  if (!socket.send(kListing, std::as_bytes(std::span(listing)))) return;
+
+  for (Message request;;) {
+    double idle = kIdleSeconds;
+    if (socket.receive(request, sizeof(std::uint64_t), idle) != Outcome::kReceived) return;
+    const std::size_t index = number_in(request);
+    if (request.kind != kRead || index >= source->tensors().size()) return;
+    if (!socket.send(kStarted)) return;
+    const std::size_t bytes =
+        static_cast<std::size_t>(source->tensors()[index].num_elements()) * sizeof(double);
+    memory.set(limits.max_process_bytes + bytes);
+    SharedSink sink(socket, blocks, seconds_for(bytes / sizeof(double), limits));
+    const auto error = error_of(path, [&] { source->read(index, sink); });
+    sink.finish();
+    if (error) {
+      send_error(socket, *error);
+    } else if (!socket.send(kDone)) {
+      return;
+    }
+  }
+}
+
+/// A child, and what it shares with us.
+struct Reader {
+  Reader(const std::string& path, const ReadLimits& limits, const Opener& open)
+      : blocks(path), child(path, [&](MessageSocket& socket) {
+          try {
+            serve(socket, blocks, path, limits, open);
+          } catch (const ParentGone&) {
+            // Nobody is left to be told.
+          }
+        }) {
+    blocks.keep_from_other_children();
+  }
+
+  SharedBlocks blocks;
+  ChildProcess child;
+};
+
+MessageSocket& socket_of(ChildProcess& child) { return child.socket(); }
+
+MessageSocket& socket_of(Reader& reader) { return reader.child.socket(); }
+
+bool is_ready(MessageSocket& socket) {
+  Message message;
+  double seconds = kReadySeconds;
+  return socket.receive(message, 0, seconds) == Outcome::kReceived && message.kind == kReady;
+}
+
+/// What `start` makes, once its child has found HDF5 in order.
+template <typename Start>
+auto started(const std::string& path, Start start) {
+  constexpr int kMaxAttempts = 3;
+  for (int attempt = 0; attempt < kMaxAttempts; ++attempt) {
+    auto result = [&] {
+      const Hdf5Turn turn;
+      return start();
+    }();
+    if (is_ready(socket_of(*result))) return result;
+  }
+  throw OutputError(
+      path +
+      ": cannot be read: the process for it does not start; does another thread of this program "
+      "use HDF5 without pause?");
+}
+
+/// The children that wait for a request of their owner, longest waiting first: few, however many
+/// files are open.
+class IdleReaders {
+ public:
+  void put(const void* owner, std::unique_ptr<Reader> reader) {
+    std::unique_ptr<Reader> oldest;  // ends outside of the lock
+    const std::lock_guard lock(mutex_);
+    readers_.emplace_back(owner, std::move(reader));
+    if (readers_.size() <= kMaxIdleReaders) return;
+    oldest = std::move(readers_.front().second);
+    readers_.erase(readers_.begin());
+  }
+
+  /// nullptr if it has none.
+  std::unique_ptr<Reader> take(const void* owner) {
+    std::unique_ptr<Reader> reader;
+    const std::lock_guard lock(mutex_);
+    const auto found = std::ranges::find(readers_, owner, &Entry::first);
+    if (found == readers_.end()) return nullptr;
+    reader = std::move(found->second);
+    readers_.erase(found);
+    return reader;
+  }
+
+ private:
+  using Entry = std::pair<const void*, std::unique_ptr<Reader>>;
+
+  std::mutex mutex_;
+  std::vector<Entry> readers_;
+};
+
+/// Never destroyed: files of static storage may be closed after it.
+IdleReaders& idle_readers() {
+  static IdleReaders& readers = *new IdleReaders;
+  return readers;
+}
+
+/// Tells whether a path still leads to the same bytes, as far as the file system knows.
+struct FileVersion {
+  dev_t device = 0;
+  ino_t number = 0;
+  off_t size = 0;
+  timespec changed = {};
+
+  static FileVersion of(const std::string& path) {
+    struct stat status {};
+
+    if (::stat(path.c_str(), &status) != 0) return {};
+    return {status.st_dev, status.st_ino, status.st_size, status.st_mtim};
+  }
+
+  friend bool operator==(const FileVersion& a, const FileVersion& b) {
+    return a.device == b.device && a.number == b.number && a.size == b.size &&
+           a.changed.tv_sec == b.changed.tv_sec && a.changed.tv_nsec == b.changed.tv_nsec;
+  }
+};
+
+class IsolatedSource final : public TensorSource {
+ public:
+  IsolatedSource(const std::filesystem::path& path,
+                 std::string_view format,
+                 const ReadLimits& limits,
+                 Opener open)
+      : path_(path.string()),
+        format_(format),
+        limits_(limits),
+        open_(std::move(open)),
+        version_(FileVersion::of(path_)) {
+    std::unique_ptr<Reader> reader = start();
+    tensors_ = listing_from(*reader);
+    idle_readers().put(this, std::move(reader));
+  }
+
+  ~IsolatedSource() override { idle_readers().take(this); }
+
+  IsolatedSource(const IsolatedSource&) = delete;
+  IsolatedSource& operator=(const IsolatedSource&) = delete;
+
+  std::span<const TensorInfo> tensors() const override { return tensors_; }
+
+  std::vector<double> read(std::size_t index) const override {
+    const TensorInfo& tensor = tensors_.at(index);
+    std::vector<double> out =
+        allocate_elements(fmt::format("{}: '{}'", path_, escaped(tensor.name)),
+                          static_cast<std::size_t>(tensor.num_elements()));
+    std::unique_ptr<Reader> reader = idle_readers().take(this);
+    if (reader == nullptr || !reader->child.is_ours()) reader = restart();
+    std::optional<std::string> error;
+    if (!receive(*reader, index, out, error)) {  // it had ended for want of work
+      reader = restart();
+      if (!receive(*reader, index, out, error)) {
+        refuse_end(*reader, fmt::format("reading '{}'", escaped(tensor.name)));
+      }
+    }
+    idle_readers().put(this, std::move(reader));
+    if (error) throw InputError(*error);
+    return out;
+  }
+
+ private:
+  /// Malformed as far as can be told from outside.
+  [[noreturn]] void refuse(const std::string& what) const {
+    throw InputError(fmt::format(
+        "{}: malformed {}: {}; write the file anew, or convert it to .npz where it was written",
+        path_,
+        format_,
+        what));
+  }
+
+  [[noreturn]] void refuse_reply(const std::string& doing) const {
+    refuse(fmt::format("the process reading it talked nonsense while {}", doing));
+  }
+
+  [[noreturn]] void refuse_time(const std::string& doing, double seconds) const {
+    refuse(fmt::format("{} took more than {:.3g} s and was stopped", doing, seconds));
+  }
+
+  [[noreturn]] void refuse_end(Reader& reader, const std::string& doing) const {
+    const ChildProcess::End end = reader.child.end();
+    if (end.signal == SIGKILL) {
+      throw InputError(
+          fmt::format("{}: the process reading it was killed while {} (signal 9; is there enough "
+                      "memory?)",
+                      path_,
+                      doing));
+    }
+    if (end.signal != 0) {
+      refuse(fmt::format("reading it crashed with signal {} while {}", end.signal, doing));
+    }
+    refuse(fmt::format("the process reading it ended{} while {}",
+                       end.is_known ? fmt::format(" with code {}", end.exit_code) : "",
+                       doing));
+  }
+
+  std::unique_ptr<Reader> start() const {
+    return started(path_, [&] { return std::make_unique<Reader>(path_, limits_, open_); });
+  }
+
+  std::unique_ptr<Reader> restart() const {
+    constexpr std::string_view kChanged = "{}: it changed since it was opened; open it anew";
+    if (!(FileVersion::of(path_) == version_)) throw InputError(fmt::format(kChanged, path_));
+    std::unique_ptr<Reader> reader = start();
+    if (listing_from(*reader) != tensors_) throw InputError(fmt::format(kChanged, path_));
+    return reader;
+  }
+
+  std::vector<TensorInfo> listing_from(Reader& reader) const {
+    const std::string doing = "listing its tensors";
+    Message message;
+    double seconds = limits_.max_seconds;
+    switch (reader.child.socket().receive(message, max_listing_bytes(limits_), seconds)) {
+      case Outcome::kEnded:
+        refuse_end(reader, doing);
+      case Outcome::kTimedOut:
+        refuse_time(doing, limits_.max_seconds);
+      case Outcome::kTooLong:
+        refuse_reply(doing);
+      case Outcome::kReceived:
+        break;
+    }
+    if (message.kind == kError) throw InputError(message.payload);
+    if (message.kind != kListing) refuse_reply(doing);
+    auto listing = decode_listing(path_, message.payload, limits_);
+    if (!listing) refuse_reply(doing);
+    return std::move(*listing);
+  }
+
+  /// @param error  what the child says of the tensor, if it cannot read it.
+  /// @returns false if the child was gone when it was asked.
+  bool receive(Reader& reader,
+               std::size_t index,
+               std::span<double> out,
+               std::optional<std::string>& error) const {
+    const std::string doing = fmt::format("reading '{}'", escaped(tensors_[index].name));
+    MessageSocket& socket = reader.child.socket();
+    if (!socket.send(kRead, bytes_of(index))) return false;
+    const double allowed = seconds_for(out.size(), limits_);
+    double seconds = allowed;
+    bool has_started = false;
+    std::size_t done = 0;
+    std::uint64_t num_blocks = 0;
+    for (Message message;;) {
+      const Outcome outcome = socket.receive(message, kMaxErrorBytes, seconds);
+      if (outcome == Outcome::kEnded && !has_started) return false;
+      if (outcome == Outcome::kEnded) refuse_end(reader, doing);
+      if (outcome == Outcome::kTimedOut) refuse_time(doing, allowed);
+      if (outcome == Outcome::kTooLong) refuse_reply(doing);
+      if (message.kind == kStarted) {
+        has_started = true;
+      } else if (message.kind == kBlock) {
+        const std::uint64_t count = number_in(message);
+        if (count == 0 || count > kBlockElements || count > out.size() - done) refuse_reply(doing);
+        const std::span<double> block = reader.blocks.block(num_blocks++).first(count);
+        std::ranges::copy(block, out.begin() + static_cast<std::ptrdiff_t>(done));
+        done += count;
+        socket.send(kTaken);  // if it has ended meanwhile, the next message tells
+      } else if (message.kind == kDone && done == out.size()) {
+        return true;
+      } else if (message.kind == kError) {
+        error = std::move(message.payload);
+        return true;
+      } else {
+        refuse_reply(doing);
+      }
+    }
+  }
+
+  std::string path_;
+  std::string format_;
+  ReadLimits limits_;
+  Opener open_;
+  FileVersion version_;
+  std::vector<TensorInfo> tensors_;
+};
+
+}  // namespace
+
+std::unique_ptr<TensorSource> open_isolated(const std::filesystem::path& path,
+                                            std::string_view format,
+                                            const ReadLimits& limits,
+                                            std::function<std::unique_ptr<BlockSource>()> open) {
+  return std::make_unique<IsolatedSource>(path, format, limits, std::move(open));
+}
+
+bool ask_isolated(const std::filesystem::path& path,
+                  const ReadLimits& limits,
+                  const std::function<bool()>& question) {
+  const auto asked = started(path.string(), [&] {
+    return std::make_unique<ChildProcess>(path.string(), [&](MessageSocket& socket) {
+      if (!report_ready(socket)) return;
+      const MemoryAllowance memory;
+      memory.set(limits.max_process_bytes);
+      const TimeAllowance time(limits.max_seconds);
+      socket.send(question() ? kYes : kNo);
+    });
+  });
+  Message answer;
+  double seconds = limits.max_seconds;
+  return asked->socket().receive(answer, 0, seconds) == Outcome::kReceived && answer.kind == kYes;
+}
+
+}  // namespace hesscope::io
