@@ -69,6 +69,20 @@ TEST(Hdf5Reader, ReadsChunkedShuffledDeflatedChecksummedData) {
   }
 }
 
+TEST(Hdf5Reader, ReadsTensorsOfManyBlocks) {
+  const PythonFiles files("hdf5");
+  const TensorFile file = open_tensor_file(files / "large.h5");
+  EXPECT_EQ(file.tensors().size(), 8);
+  for (const TensorInfo& tensor : file.tensors()) {
+    SCOPED_TRACE(tensor.name);
+    std::vector<double> expected(static_cast<std::size_t>(tensor.num_elements()));
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      expected[i] = static_cast<double>(tensor.name == "bool" ? i % 3 == 0 : i % 1999);
+    }
+    EXPECT_TRUE(file.read(tensor.name) == expected);
+  }
+}
+
 TEST(Hdf5Reader, ReadsFilesThatBeginWithAUserBlock) {
   const PythonFiles files("hdf5");
   EXPECT_THAT(open_tensor_file(files / "user-block.h5").read("w"), ElementsAreArray(grid({2, 3})));

@@ -132,6 +132,17 @@ def write_hdf5(folder):
     with h5py.File(folder / "ordered.h5", "w", track_order=True) as file:
         for name in ["zeta", "alpha", "mid"]:
             file[name] = np.array(1.0)
+    with h5py.File(folder / "large.h5", "w") as file:
+        for name, shape, dtype, chunks in [
+            ("contiguous", (700, 400), "<f8", None), ("wide", (3, 200_001), "<f4", None),
+            ("middle", (2, 5, 70_001), "<i4", None), ("vector", (300_001,), "<u8", None),
+            ("chunked", (610, 460), "<f8", (50, 37)), ("chunked.wide", (3, 150_001), "<i8", (3, 4096)),
+            ("chunked.cube", (3, 400, 400), "<f2", (2, 90, 110)),
+        ]:
+            # Below 2048, which float16 holds, and different wherever blocks and chunks could be mixed up.
+            data = (np.arange(np.prod(shape)) % 1999).reshape(shape).astype(dtype)
+            file.create_dataset(name, data=data, chunks=chunks, compression=chunks and "gzip")
+        file["bool"] = (np.arange(300_001) % 3 == 0)
     with h5py.File(folder / "user-block.h5", "w", userblock_size=1024) as file:
         file["w"] = grid(2, 3)
     with h5py.File(folder / "integers.h5", "w") as file:

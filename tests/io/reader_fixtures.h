@@ -25,11 +25,12 @@
 
 namespace hesscope::test {
 
-/// A folder with the files of make_npz_fixtures.py; `kind` is "npz" or "hdf5".
+/// A folder with the files that a script writes; `kind` is one of those that it says it knows.
 class PythonFiles {
  public:
-  explicit PythonFiles(const std::string& kind) {
-    const std::string script = (fixtures().parent_path() / "io" / "make_npz_fixtures.py").string();
+  explicit PythonFiles(const std::string& kind,
+                       const std::string& script_name = "make_npz_fixtures.py") {
+    const std::string script = (fixtures().parent_path() / "io" / script_name).string();
     const std::string command =
         fmt::format("{} '{}' {} '{}'", HESSCOPE_TEST_PYTHON, script, kind, folder_.path().string());
     if (std::system(command.c_str()) != 0) throw std::runtime_error("failed: " + command);

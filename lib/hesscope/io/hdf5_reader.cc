@@ -7,11 +7,15 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <hdf5_hl.h>
 
 #include <hesscope/core/error.h>
 #include <hesscope/io/elements.h>
+#include <hesscope/io/hdf5_checks.h>
 #include <hesscope/io/hdf5_handle.h>
+#include <hesscope/io/hdf5_query.h>
 #include <hesscope/io/hdf5_reader.h>
+#include <hesscope/io/hdf5_slabs.h>
 #include <hesscope/io/hdf5_types.h>
 #include <hesscope/io/input_file.h>
 #include <hesscope/io/isolated_reader.h>
@@ -22,95 +26,19 @@ namespace {
 constexpr std::string_view kSignature = "\x89HDF\r\n\x1a\n";
 constexpr std::size_t kMaxDepth = 64;
 
-[[noreturn]] void refuse(const std::string& where, const std::string& what) {
-  throw InputError(where + ": " + what);
+/// Keras stores bfloat16, for which h5py has no type, as opaque bytes and says so in an attribute.
+bool is_keras_bfloat16(hid_t dataset, hid_t type) {
+  return H5Tget_class(type) == H5T_OPAQUE && H5Tget_size(type) == 2 &&
+         text_attribute(dataset, "dtype") == "bfloat16";
 }
 
-/// To be called right after the HDF5 call that failed.
-[[noreturn]] void refuse_call(const std::string& where, const std::string& doing) {
-  const std::string text = hdf5_error_text();
-  refuse(where, fmt::format("{} failed; the file may be damaged (HDF5: {})", doing, text));
-}
-
-Hid checked(hid_t id, Hid::Closer closer, const std::string& where, const std::string& doing) {
-  if (id < 0) refuse_call(where, doing);
-  return {id, closer};
-}
-
-ElementType element_type(const std::string& where, hid_t type) {
+ElementType element_type(const std::string& where, hid_t dataset, hid_t type) {
   if (const auto found = element_type_of(type)) return *found;
+  if (is_keras_bfloat16(dataset, type)) return ElementType::kBFloat16;
   refuse(where,
          fmt::format(
              "its type is {}; floats of 16, 32 or 64 bits, integers and h5py's booleans are read",
              describe_type(type)));
-}
-
-/// Only HDF5's own filters, each at most once: chained deflates multiply their expansion.
-void check_filters(const std::string& where, hid_t properties) {
-  constexpr std::array<H5Z_filter_t, 4> kKnown = {
-      H5Z_FILTER_DEFLATE, H5Z_FILTER_SHUFFLE, H5Z_FILTER_FLETCHER32, H5Z_FILTER_SZIP};
-  const int count = H5Pget_nfilters(properties);
-  if (count < 0) refuse_call(where, "reading its filters");
-  std::vector<H5Z_filter_t> seen;
-  for (int i = 0; i < count; ++i) {
-    unsigned flags = 0;
-    unsigned config = 0;
-    std::size_t num_values = 0;
-    std::array<char, 64> name{};
-    const H5Z_filter_t filter = H5Pget_filter2(properties,
-                                               static_cast<unsigned>(i),
-                                               &flags,
-                                               &num_values,
-                                               nullptr,
-                                               name.size() - 1,
-                                               name.data(),
-                                               &config);
-    if (std::ranges::find(kKnown, filter) == kKnown.end()) {
-      refuse(
-          where,
-          fmt::format(
-              "it is compressed with filter {} '{}'; gzip, shuffle, fletcher32 and szip are read: "
-              "re-save it with compression='gzip' or none",
-              filter,
-              escaped(name.data())));
-    }
-    if (std::ranges::find(seen, filter) != seen.end()) {
-      refuse(where, fmt::format("filter {} is applied twice", filter));
-    }
-    seen.push_back(filter);
-  }
-}
-
-/// Logical and stored size agree with each other, the file and the limits. Nothing is allocated
-/// before.
-void check_storage(const std::string& where,
-                   hid_t dataset,
-                   hid_t properties,
-                   const TensorInfo& info,
-                   std::uint64_t file_bytes,
-                   const ReadLimits& limits) {
-  const std::uint64_t stored_bytes = H5Dget_storage_size(dataset);
-  if (stored_bytes > file_bytes) {
-    refuse(
-        where,
-        fmt::format("it claims {} stored bytes in a file of {} bytes", stored_bytes, file_bytes));
-  }
-  const std::uint64_t element_bytes = size_of(info.type);
-  const auto num_elements = static_cast<std::uint64_t>(info.num_elements());
-  check_expansion(where, num_elements * element_bytes, stored_bytes, limits);
-  if (H5Pget_layout(properties) != H5D_CHUNKED) return;
-
-  // HDF5 decodes whole chunks, which may be larger than the dataset they hold.
-  std::vector<hsize_t> chunk(info.shape.size());
-  if (H5Pget_chunk(properties, static_cast<int>(chunk.size()), chunk.data()) < 0) {
-    refuse_call(where, "reading its chunk size");
-  }
-  const std::vector<std::int64_t> chunk_shape(chunk.begin(), chunk.end());
-  const std::string chunk_where = where + ": its chunk";
-  const std::uint64_t chunk_elements = checked_num_elements(chunk_where, chunk_shape, limits);
-  if (num_elements != 0) {
-    check_expansion(chunk_where, chunk_elements * element_bytes, stored_bytes, limits);
-  }
 }
 
 struct Link {
@@ -134,53 +62,6 @@ extern "C" herr_t collect_link(hid_t, const char* name, const H5L_info_t* info, 
   }
 }
 
-/// Cuts a tensor into hyperslabs that follow each other in row-major order, the largest ones of at
-/// most max_elements: whole ranges of one axis, of all behind it, at one index of those before it.
-class Slabs {
- public:
-  Slabs(std::span<const std::int64_t> shape, std::size_t max_elements)
-      : shape_(shape.begin(), shape.end()), start_(shape.size()), extents_(shape.size(), 1) {
-    while (axis_ < shape_.size()) {
-      inner_ = 1;
-      for (std::size_t i = axis_ + 1; i < shape_.size(); ++i) inner_ *= shape_[i];
-      if (inner_ <= max_elements) break;
-      ++axis_;
-    }
-    for (std::size_t i = axis_ + 1; i < shape_.size(); ++i) extents_[i] = shape_[i];
-    if (inner_ > 0) most_ = max_elements / inner_;
-  }
-
-  std::span<const hsize_t> start() const { return start_; }
-
-  std::span<const hsize_t> extents() const { return extents_; }
-
-  /// Goes to the next one, the first one at first. @returns its number of elements.
-  std::size_t next() {
-    if (shape_.empty()) return 1;
-    if (!is_first_) advance();
-    is_first_ = false;
-    extents_[axis_] = std::min<hsize_t>(most_, shape_[axis_] - start_[axis_]);
-    return static_cast<std::size_t>(extents_[axis_] * inner_);
-  }
-
- private:
-  void advance() {
-    start_[axis_] += extents_[axis_];
-    for (std::size_t i = axis_; i > 0 && start_[i] == shape_[i]; --i) {
-      start_[i] = 0;
-      ++start_[i - 1];
-    }
-  }
-
-  std::vector<hsize_t> shape_;
-  std::vector<hsize_t> start_;
-  std::vector<hsize_t> extents_;
-  std::size_t axis_ = 0;
-  hsize_t inner_ = 1;  ///< elements of the axes behind axis_
-  hsize_t most_ = 0;   ///< of axis_ in one slab
-  bool is_first_ = true;
-};
-
 struct Dataset {
   Hid handle;
   TensorInfo info;
@@ -202,6 +83,21 @@ class Hdf5Source final : public BlockSource {
     list_group("", 0);
   }
 
+  Hdf5Source(std::string where, std::vector<std::byte> image, const ReadLimits& limits)
+      : path_(std::move(where)),
+        limits_(limits),
+        file_bytes_(image.size()),
+        image_(std::move(image)) {
+    H5PLset_loading_state(0);
+    file_ = checked(
+        H5LTopen_file_image(
+            image_.data(), image_.size(), H5LT_FILE_IMAGE_DONT_COPY | H5LT_FILE_IMAGE_DONT_RELEASE),
+        H5Fclose,
+        path_,
+        "opening it as HDF5");
+    list_group("", 0);
+  }
+
   std::span<const TensorInfo> tensors() const override { return tensors_; }
 
   void read(std::size_t index, BlockSink& sink) const override {
@@ -209,7 +105,7 @@ class Hdf5Source final : public BlockSource {
     const std::string where = where_is(listed.name);
     Dataset dataset = open_dataset(listed.name);
     if (dataset.info != listed) refuse(where, "it changed while the file was open");
-    if (dataset.num_elements > sink.max_block()) dataset.handle = with_chunk_cache(dataset, where);
+    if (dataset.num_elements > sink.max_block()) cache_chunks(dataset, where);
     Slabs slabs(listed.shape, sink.max_block());
     for (std::size_t first = 0; first < dataset.num_elements;) {
       const std::size_t count = slabs.next();
@@ -303,7 +199,7 @@ class Hdf5Source final : public BlockSource {
     check_filters(where, properties.get());
 
     const Hid type = checked(H5Dget_type(id), H5Tclose, where, "reading its type");
-    dataset.info = {path, shape_of(id, where), element_type(where, type.get())};
+    dataset.info = {path, shape_of(id, where), element_type(where, id, type.get())};
     dataset.num_elements = checked_num_elements(where, dataset.info.shape, limits_);
     check_storage(where, id, properties.get(), dataset.info, file_bytes_, limits_);
     return dataset;
@@ -325,7 +221,7 @@ class Hdf5Source final : public BlockSource {
 
   /// A chunk is decoded once although several blocks reach into it: the cache holds all chunks with
   /// the same range of the first axis.
-  Hid with_chunk_cache(const Dataset& dataset, const std::string& where) const {
+  void cache_chunks(Dataset& dataset, const std::string& where) const {
     constexpr std::size_t kMaxSlots = 1'000'003;
     const hid_t id = dataset.handle.get();
     const Hid properties =
@@ -344,10 +240,11 @@ class Hdf5Source final : public BlockSource {
       }
       H5Pset_chunk_cache(access.get(), std::min(10 * num_chunks + 521, kMaxSlots), bytes, 1);
     }
-    return checked(H5Dopen2(file_.get(), dataset.info.name.c_str(), access.get()),
-                   H5Dclose,
-                   where,
-                   "opening it");
+    dataset.handle = Hid();  // one that is open keeps the cache that it has
+    dataset.handle = checked(H5Dopen2(file_.get(), dataset.info.name.c_str(), access.get()),
+                             H5Dclose,
+                             where,
+                             "opening it");
   }
 
   struct Selection {
@@ -359,12 +256,19 @@ class Hdf5Source final : public BlockSource {
 
   /// Integers are read as 64-bit ones into the place of the doubles that they then become.
   static void read_elements(const Selection& from, std::span<double> out) {
+    const Hid stored =
+        checked(H5Dget_type(from.dataset.handle.get()), H5Tclose, from.where, "reading its type");
     const ElementType type = from.dataset.info.type;
-    if (type == ElementType::kBool) return read_booleans(from, out);
-    if (type >= ElementType::kFloat16)
+    // HDF5 would map a boolean that is neither FALSE nor TRUE to something else.
+    if (type == ElementType::kBool || H5Tget_class(stored.get()) == H5T_OPAQUE) {
+      return read_stored(from, stored.get(), out);
+    }
+    if (type >= ElementType::kFloat16) {
       return read_as(from, H5T_NATIVE_DOUBLE, out.size(), out.data());
-    if (type >= ElementType::kUInt8)
+    }
+    if (type >= ElementType::kUInt8) {
       return read_integers<std::uint64_t>(from, H5T_NATIVE_UINT64, out);
+    }
     read_integers<std::int64_t>(from, H5T_NATIVE_INT64, out);
   }
 
@@ -379,13 +283,12 @@ class Hdf5Source final : public BlockSource {
     }
   }
 
-  /// In their stored type: HDF5 would map a byte that is neither FALSE nor TRUE to something else.
-  static void read_booleans(const Selection& from, std::span<double> out) {
-    const Hid type =
-        checked(H5Dget_type(from.dataset.handle.get()), H5Tclose, from.where, "reading its type");
-    std::vector<std::byte> stored(out.size());
-    read_as(from, type.get(), stored.size(), stored.data());
-    decode_elements(from.where, ElementType::kBool, ByteOrder::kLittle, stored, out, from.first);
+  /// In their stored type, low bytes first.
+  static void read_stored(const Selection& from, hid_t stored, std::span<double> out) {
+    const ElementType type = from.dataset.info.type;
+    std::vector<std::byte> bytes(out.size() * size_of(type));
+    read_as(from, stored, out.size(), bytes.data());
+    decode_elements(from.where, type, ByteOrder::kLittle, bytes, out, from.first);
   }
 
   /// Reads exactly `count` elements: a dataset that grew behind our back cannot overrun `out`.
@@ -402,6 +305,7 @@ class Hdf5Source final : public BlockSource {
   std::string path_;
   ReadLimits limits_;
   std::uint64_t file_bytes_;
+  std::vector<std::byte> image_;  ///< the file where it is none by itself
   Hid file_;
   std::vector<TensorInfo> tensors_;
   std::size_t num_links_ = 0;   ///< seen so far, of at most limits_.max_tensors
@@ -425,6 +329,12 @@ std::unique_ptr<TensorSource> open_hdf5(const std::filesystem::path& path,
                                         const ReadLimits& limits) {
   return open_isolated(
       path, "HDF5", limits, [=] { return std::make_unique<Hdf5Source>(path, limits); });
+}
+
+std::unique_ptr<BlockSource> open_hdf5_image(std::string where,
+                                             std::vector<std::byte> image,
+                                             const ReadLimits& limits) {
+  return std::make_unique<Hdf5Source>(std::move(where), std::move(image), limits);
 }
 
 }  // namespace hesscope::io

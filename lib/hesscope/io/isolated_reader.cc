@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <array>
 #include <csignal>
 #include <cstdint>
-#include <cstring>
 #include <mutex>
-#include <new>
 #include <optional>
 #include <utility>
 #include <vector>
 
-#include <sys/mman.h>
 #include <sys/stat.h>
 
 #include <fmt/format.h>
@@ -19,7 +15,9 @@
 #include <hesscope/io/child_process.h>
 #include <hesscope/io/elements.h>
 #include <hesscope/io/hdf5_handle.h>
+#include <hesscope/io/isolated_child.h>
 #include <hesscope/io/isolated_listing.h>
+#include <hesscope/io/isolated_protocol.h>
 #include <hesscope/io/isolated_reader.h>
 
 namespace hesscope::io {
@@ -27,201 +25,16 @@ namespace {
 
 using Outcome = MessageSocket::Outcome;
 using Message = MessageSocket::Message;
+using namespace isolated;  // the protocol
 
-// To the child.
-constexpr std::uint64_t kRead = 1;   // index of a tensor
-constexpr std::uint64_t kTaken = 2;  // a block
-
-// From the child.
-constexpr std::uint64_t kReady = 10;
-constexpr std::uint64_t kListing = 11;
-constexpr std::uint64_t kStarted = 12;  // on a tensor
-constexpr std::uint64_t kBlock = 13;    // number of its elements
-constexpr std::uint64_t kDone = 14;
-constexpr std::uint64_t kError = 15;  // text
-constexpr std::uint64_t kYes = 16;
-constexpr std::uint64_t kNo = 17;
-
-constexpr std::size_t kBlockElements = std::size_t{1} << 17;
-constexpr std::size_t kNumBlocks = 2;  // one is filled while the other one is copied
-constexpr std::size_t kMaxErrorBytes = 64 << 10;
 constexpr double kReadySeconds = 10;
-constexpr double kIdleSeconds = 2;
 constexpr std::size_t kMaxIdleReaders = 8;
-
-double seconds_for(std::size_t num_elements, const ReadLimits& limits) {
-  const double gibibytes = static_cast<double>(num_elements) * sizeof(double) * 0x1p-30;
-  return limits.max_seconds * std::max(1.0, gibibytes);
-}
-
-std::span<const std::byte> bytes_of(const std::uint64_t& number) {
-  return std::as_bytes(std::span(&number, 1));
-}
-
-/// 0 for another size than that of a number, which is never a valid one here.
-std::uint64_t number_in(const Message& message) {
-  std::uint64_t number = 0;
-  if (message.payload.size() == sizeof number) {
-    std::memcpy(&number, message.payload.data(), sizeof number);
-  }
-  return number;
-}
-
-/// Blocks of elements that parent and child see.
-class SharedBlocks {
- public:
-  /// @throws OutputError "<what>: ..."
-  explicit SharedBlocks(const std::string& what)
-      : blocks_(
-            ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)) {
-    if (blocks_ == MAP_FAILED) {
-      throw OutputError(what + ": there is no memory to read it in a process of its own");
-    }
-  }
-
-  ~SharedBlocks() { ::munmap(blocks_, kBytes); }
-
-  SharedBlocks(const SharedBlocks&) = delete;
-  SharedBlocks& operator=(const SharedBlocks&) = delete;
-
-  /// To be called once the child has its own.
-  void keep_from_other_children() { ::madvise(blocks_, kBytes, MADV_DONTFORK); }
-
-  /// The block that is filled, or copied, after `number` others.
-  std::span<double> block(std::uint64_t number) const {
-    return {static_cast<double*>(blocks_) + (number % kNumBlocks) * kBlockElements, kBlockElements};
-  }
-
- private:
-  static constexpr std::size_t kBytes = kNumBlocks * kBlockElements * sizeof(double);
-
-  void* blocks_;
-};
-
-struct ParentGone {};
-
-/// In the child: delivers blocks to the parent, at most kNumBlocks that it has not taken.
-class SharedSink final : public BlockSink {
- public:
-  SharedSink(MessageSocket& socket, const SharedBlocks& blocks, double seconds)
-      : socket_(socket), blocks_(blocks), seconds_(seconds) {
-    time_.emplace(seconds_);
-  }
-
-  std::size_t max_block() const override { return kBlockElements; }
-
-  std::span<double> room() override {
-    if (num_delivered_ - num_taken_ == kNumBlocks) wait_until_taken();
-    return blocks_.block(num_delivered_);
-  }
-
-  void deliver(std::size_t count) override {
-    if (!socket_.send(kBlock, bytes_of(count))) throw ParentGone();
-    ++num_delivered_;
-  }
-
-  /// Until the parent waits for the outcome.
-  void finish() {
-    while (num_taken_ != num_delivered_) wait_until_taken();
-    time_.reset();
-  }
-
- private:
-  void wait_until_taken() {
-    time_.reset();  // the parent may have been stopped
-    Message message;
-    double endless = -1;
-    if (socket_.receive(message, 0, endless) != Outcome::kReceived) throw ParentGone();
-    ++num_taken_;
-    time_.emplace(seconds_);
-  }
-
-  MessageSocket& socket_;
-  const SharedBlocks& blocks_;
-  double seconds_;
-  std::optional<TimeAllowance> time_;
-  std::uint64_t num_delivered_ = 0;
-  std::uint64_t num_taken_ = 0;
-};
-
-using Opener = std::function<std::unique_ptr<BlockSource>()>;
-
-/// In the child: what went wrong, as text.
-template <typename Body>
-std::optional<std::string> error_of(const std::string& where, Body body) {
-  try {
-    body();
-    return std::nullopt;
-  } catch (const std::bad_alloc&) {
-    return where + ": reading it takes more memory than there is, or than it is allowed";
-  } catch (const InputError& error) {
-    return error.what();
-  } catch (const std::exception& error) {
-    return fmt::format("{}: {}", where, error.what());
-  }
-}
-
-void send_error(MessageSocket& socket, const std::string& text) {
-  const std::string_view start = std::string_view(text).substr(0, kMaxErrorBytes);
-  if (!socket.send(kError, std::as_bytes(std::span(start)))) throw ParentGone();
-}
-
-/// In the child: where a thread that is none of ours was within HDF5, this waits for ever.
-bool report_ready(MessageSocket& socket) {
-  { const QuietHdf5 first_call; }
-  return socket.send(kReady);
-}
-
-/// The life of the child.
-void serve(MessageSocket& socket,
-           const SharedBlocks& blocks,
-           const std::string& path,
-           const ReadLimits& limits,
-           const Opener& open) {
-  if (!report_ready(socket)) return;
-  const MemoryAllowance memory;
-  std::unique_ptr<BlockSource> source;
-  std::string listing;
-  const auto refusal = error_of(path, [&] {
-    memory.set(limits.max_process_bytes);
-    const TimeAllowance time(limits.max_seconds);
-    source = open();
-    listing = encode_listing(source->tensors());
-    forbid_further_files();
-  });
-  if (refusal) return send_error(socket, *refusal);
-  if (!socket.send(kListing, std::as_bytes(std::span(listing)))) return;
-
-  for (Message request;;) {
-    double idle = kIdleSeconds;
-    if (socket.receive(request, sizeof(std::uint64_t), idle) != Outcome::kReceived) return;
-    const std::size_t index = number_in(request);
-    if (request.kind != kRead || index >= source->tensors().size()) return;
-    if (!socket.send(kStarted)) return;
-    const std::size_t bytes =
-        static_cast<std::size_t>(source->tensors()[index].num_elements()) * sizeof(double);
-    memory.set(limits.max_process_bytes + bytes);
-    SharedSink sink(socket, blocks, seconds_for(bytes / sizeof(double), limits));
-    const auto error = error_of(path, [&] { source->read(index, sink); });
-    sink.finish();
-    if (error) {
-      send_error(socket, *error);
-    } else if (!socket.send(kDone)) {
-      return;
-    }
-  }
-}
 
 /// A child, and what it shares with us.
 struct Reader {
   Reader(const std::string& path, const ReadLimits& limits, const Opener& open)
-      : blocks(path), child(path, [&](MessageSocket& socket) {
-          try {
-            serve(socket, blocks, path, limits, open);
-          } catch (const ParentGone&) {
-            // Nobody is left to be told.
-          }
-        }) {
+      : blocks(path),
+        child(path, [&](MessageSocket& socket) { serve(socket, blocks, path, limits, open); }) {
     blocks.keep_from_other_children();
   }
 
@@ -245,7 +58,7 @@ auto started(const std::string& path, Start start) {
   constexpr int kMaxAttempts = 3;
   for (int attempt = 0; attempt < kMaxAttempts; ++attempt) {
     auto result = [&] {
-      const Hdf5Turn turn;
+      const QuietHdf5 at_rest;  // and initialised: the child need not
       return start();
     }();
     if (is_ready(socket_of(*result))) return result;
@@ -484,17 +297,12 @@ bool ask_isolated(const std::filesystem::path& path,
                   const ReadLimits& limits,
                   const std::function<bool()>& question) {
   const auto asked = started(path.string(), [&] {
-    return std::make_unique<ChildProcess>(path.string(), [&](MessageSocket& socket) {
-      if (!report_ready(socket)) return;
-      const MemoryAllowance memory;
-      memory.set(limits.max_process_bytes);
-      const TimeAllowance time(limits.max_seconds);
-      socket.send(question() ? kYes : kNo);
-    });
+    return std::make_unique<ChildProcess>(
+        path.string(), [&](MessageSocket& socket) { answer(socket, limits, question); });
   });
-  Message answer;
+  Message reply;
   double seconds = limits.max_seconds;
-  return asked->socket().receive(answer, 0, seconds) == Outcome::kReceived && answer.kind == kYes;
+  return asked->socket().receive(reply, 0, seconds) == Outcome::kReceived && reply.kind == kYes;
 }
 
 }  // namespace hesscope::io

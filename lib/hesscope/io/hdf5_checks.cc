@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <hesscope/core/error.h>
+#include <hesscope/io/elements.h>
+#include <hesscope/io/hdf5_checks.h>
+
+namespace hesscope::io {
+
+void refuse(const std::string& where, const std::string& what) {
+  throw InputError(where + ": " + what);
+}
+
+void refuse_call(const std::string& where, const std::string& doing) {
+  const std::string text = hdf5_error_text();
+  refuse(where, fmt::format("{} failed; the file may be damaged (HDF5: {})", doing, text));
+}
+
+Hid checked(hid_t id, Hid::Closer closer, const std::string& where, const std::string& doing) {
+  if (id < 0) refuse_call(where, doing);
+  return {id, closer};
+}
+
+void check_filters(const std::string& where, hid_t properties) {
+  constexpr std::array<H5Z_filter_t, 4> kKnown = {
+      H5Z_FILTER_DEFLATE, H5Z_FILTER_SHUFFLE, H5Z_FILTER_FLETCHER32, H5Z_FILTER_SZIP};
+  const int count = H5Pget_nfilters(properties);
+  if (count < 0) refuse_call(where, "reading its filters");
+  std::vector<H5Z_filter_t> seen;
+  for (int i = 0; i < count; ++i) {
+    unsigned flags = 0;
+    unsigned config = 0;
+    std::size_t num_values = 0;
+    std::array<char, 64> name{};
+    const H5Z_filter_t filter = H5Pget_filter2(properties,
+                                               static_cast<unsigned>(i),
+                                               &flags,
+                                               &num_values,
+                                               nullptr,
+                                               name.size() - 1,
+                                               name.data(),
+                                               &config);
+    if (std::ranges::find(kKnown, filter) == kKnown.end()) {
+      refuse(
+          where,
+          fmt::format(
+              "it is compressed with filter {} '{}'; gzip, shuffle, fletcher32 and szip are read: "
+              "re-save it with compression='gzip' or none",
+              filter,
+              escaped(name.data())));
+    }
+    if (std::ranges::find(seen, filter) != seen.end()) {
+      refuse(where, fmt::format("filter {} is applied twice", filter));
+    }
+    seen.push_back(filter);
+  }
+}
+
+void check_storage(const std::string& where,
+                   hid_t dataset,
+                   hid_t properties,
+                   const TensorInfo& info,
+                   std::uint64_t file_bytes,
+                   const ReadLimits& limits) {
+  const std::uint64_t stored_bytes = H5Dget_storage_size(dataset);
+  if (stored_bytes > file_bytes) {
+    refuse(
+        where,
+        fmt::format("it claims {} stored bytes in a file of {} bytes", stored_bytes, file_bytes));
+  }
+  const std::uint64_t element_bytes = size_of(info.type);
+  const auto num_elements = static_cast<std::uint64_t>(info.num_elements());
+  check_expansion(where, num_elements * element_bytes, stored_bytes, limits);
+  if (H5Pget_layout(properties) != H5D_CHUNKED) return;
+
+  // HDF5 decodes whole chunks, which may be larger than the dataset they hold.
+  std::vector<hsize_t> chunk(info.shape.size());
+  if (H5Pget_chunk(properties, static_cast<int>(chunk.size()), chunk.data()) < 0) {
+    refuse_call(where, "reading its chunk size");
+  }
+  const std::vector<std::int64_t> chunk_shape(chunk.begin(), chunk.end());
+  const std::string chunk_where = where + ": its chunk";
+  const std::uint64_t chunk_elements = checked_num_elements(chunk_where, chunk_shape, limits);
+  if (num_elements != 0) {
+    check_expansion(chunk_where, chunk_elements * element_bytes, stored_bytes, limits);
+  }
+}
+
+}  // namespace hesscope::io

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What an isolated reader's child does. Private to io.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include <hesscope/io/child_process.h>
+#include <hesscope/io/isolated_protocol.h>
+#include <hesscope/io/isolated_reader.h>
+
+namespace hesscope::io::isolated {
+
+using Opener = std::function<std::unique_ptr<BlockSource>()>;
+
+/// Where a thread that is none of ours was within HDF5 at the fork, this waits for ever: the parent
+/// hears nothing and tries again. @returns false if the parent is gone.
+bool report_ready(MessageSocket& socket);
+
+/// The life of a child that reads a file.
+void serve(MessageSocket& socket,
+           const SharedBlocks& blocks,
+           const std::string& path,
+           const ReadLimits& limits,
+           const Opener& open);
+
+/// The life of one that answers a question by kYes or kNo.
+void answer(MessageSocket& socket, const ReadLimits& limits, const std::function<bool()>& question);
+
+}  // namespace hesscope::io::isolated
