@@ -13,6 +13,7 @@
 #include <hesscope/io/format_registry.h>
 #include <hesscope/io/hdf5_reader.h>
 #include <hesscope/io/input_file.h>
+#include <hesscope/io/keras_reader.h>
 #include <hesscope/io/npz_reader.h>
 #include <hesscope/io/npz_writer.h>
 #include <hesscope/io/safetensors_reader.h>
@@ -24,10 +25,11 @@ namespace hesscope::io {
 namespace {
 
 // Safetensors before pickles: the length it begins with may be the mark of a pickle, 0x80 0x02.
-constexpr std::array<Format, 6> kFormats = {{
+constexpr std::array<Format, 7> kFormats = {{
     {"npz", ".npz", "NumPy archive", &recognises_npz, &open_npz, &write_npz},
     {"npy", ".npy", "NumPy array", &recognises_npy, &open_npy, &write_npy},
     {"hdf5", ".h5", "HDF5 file", &recognises_hdf5, &open_hdf5, &write_checkpoint},
+    {"keras", ".keras", "Keras model", &recognises_keras, &open_keras},
     {"safetensors",
      ".safetensors",
      "safetensors file",

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <hesscope/core/error.h>
+#include <hesscope/io/hdf5_reader.h>
+#include <hesscope/io/input_file.h>
+#include <hesscope/io/isolated_reader.h>
+#include <hesscope/io/keras_reader.h>
+#include <hesscope/io/zip.h>
+
+namespace hesscope::io {
+namespace {
+
+constexpr std::string_view kWeights = "model.weights.h5";
+
+std::size_t weights_of(const std::string& where, const ZipArchive& archive) {
+  const auto entries = archive.entries();
+  const auto found = std::ranges::find(entries, kWeights, &ZipEntry::name);
+  if (found != entries.end()) return static_cast<std::size_t>(found - entries.begin());
+  for (const std::string_view other : {"model.weights.npz", "model.weights.json"}) {
+    if (std::ranges::find(entries, other, &ZipEntry::name) == entries.end()) continue;
+    throw InputError(
+        fmt::format("{}: its weights are in '{}', which is not read in an archive; save them from "
+                    "Keras by themselves: model.save_weights('NAME.weights.h5')",
+                    where,
+                    other));
+  }
+  throw InputError(fmt::format(
+      "{}: has no member '{}'; a model saved by Keras 3 holds its weights there", where, kWeights));
+}
+
+/// In the child. The archive is opened anew there.
+std::unique_ptr<BlockSource> open_weights(const std::filesystem::path& path,
+                                          const ReadLimits& limits) {
+  const ZipArchive archive(std::make_shared<InputFile>(path), limits);
+  const auto stream = archive.open(weights_of(path.string(), archive));
+  std::vector<std::byte> image(static_cast<std::size_t>(stream->remaining()));
+  stream->read(image);
+  stream->finish();
+  return open_hdf5_image(
+      fmt::format("{}: member '{}'", path.string(), kWeights), std::move(image), limits);
+}
+
+}  // namespace
+
+bool recognises_keras(const std::filesystem::path& path) {
+  constexpr std::array<std::string_view, 4> kFirst = {
+      "metadata.json", "config.json", "model.weights.h5", "model.weights.npz"};
+  const InputFile file(path);
+  return looks_like_zip(file) && std::ranges::find(kFirst, first_zip_member(file)) != kFirst.end();
+}
+
+std::unique_ptr<TensorSource> open_keras(const std::filesystem::path& path,
+                                         const ReadLimits& limits) {
+  const ZipArchive archive(std::make_shared<InputFile>(path), limits);
+  const ZipEntry& weights = archive.entries()[weights_of(path.string(), archive)];
+  // Its listing begins with its decoding.
+  ReadLimits with_image = limits;
+  with_image.max_process_bytes += weights.decoded_bytes;
+  with_image.max_seconds *= std::max(1.0, static_cast<double>(weights.decoded_bytes) * 0x1p-30);
+  return open_isolated(path, "HDF5", with_image, [=] { return open_weights(path, limits); });
+}
+
+}  // namespace hesscope::io
