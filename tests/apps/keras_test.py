@@ -52,11 +52,10 @@ class Keras(program.Case):
         for name, text in MAPS.items():
             (self.folder / f"{name}.toml").write_text(text)
 
-    def condition_of(self, *arguments):
-        done = self.run_program("analyze", *arguments, "--problem", PROBLEM, "--only", "condition", "-o", "out.h5",
-                                "--overwrite")
+    def condition_of(self, *arguments, output="out.h5"):
+        done = self.run_program("analyze", *arguments, "--problem", PROBLEM, "--only", "condition", "-o", output)
         self.assertEqual(done.returncode, DONE, done.stderr)
-        with h5py.File(self.folder / "out.h5") as file:
+        with h5py.File(self.folder / output) as file:
             numbers = {}
             file.visititems(lambda name, item: numbers.update({name: item[()]})
                             if isinstance(item, h5py.Dataset) and item.dtype.kind == "f" else None)
@@ -67,7 +66,7 @@ class Keras(program.Case):
         self.assertTrue(any("loss" in name for name in ours), ours.keys())
         for path, names in [("m.weights.h5", "keras3"), ("m.keras", "keras3"), ("legacy.h5", "legacy")]:
             with self.subTest(path):
-                theirs = self.condition_of(path, "--map", f"{names}.toml")
+                theirs = self.condition_of(path, "--map", f"{names}.toml", output=f"{path}.out.h5")
                 self.assertEqual(theirs.keys(), ours.keys())
                 for name, value in ours.items():
                     np.testing.assert_array_equal(theirs[name], value, name)

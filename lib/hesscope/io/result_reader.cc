@@ -14,6 +14,7 @@
 #include <hesscope/io/hdf5_handle.h>
 #include <hesscope/io/hdf5_query.h>
 #include <hesscope/io/hdf5_reader.h>
+#include <hesscope/io/input_file.h>
 #include <hesscope/io/isolated_reader.h>
 #include <hesscope/io/netcdf_layout.h>
 #include <hesscope/io/result_reader.h>
@@ -213,6 +214,12 @@ bool is_result_file(const std::filesystem::path& path) {
   if (!std::filesystem::is_regular_file(path, error)) return false;
   try {
     if (!recognises_hdf5(path)) return false;
+    const InputFile file(path);
+    constexpr std::size_t kMaxSearched = 4 << 20;
+    const bool is_small = file.size() <= kMaxSearched;  // then this is faster than a process
+    if (is_small && file.text_at(0, kMaxSearched).find(kSchemaAttribute) == std::string::npos) {
+      return false;
+    }
   } catch (const InputError&) {
     return false;  // not even its bytes can be read
   }
