@@ -2,9 +2,10 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cmath>
 #include <csignal>
-#include <cstring>
+#include <cstdlib>
 #include <ctime>
 #include <system_error>
 #include <utility>
@@ -94,7 +95,8 @@ bool keep_only(int socket) {
   return true;
 }
 
-void lower_limit(int resource, rlim_t value) {
+/// As far as the hard limit allows.
+void set_limit(int resource, rlim_t value) {
   rlimit limit{};
   if (::getrlimit(static_cast<__rlimit_resource>(resource), &limit) != 0) return;
   limit.rlim_cur = std::min(value, limit.rlim_max);
@@ -104,11 +106,11 @@ void lower_limit(int resource, rlim_t value) {
 [[noreturn]] void run_child(int socket, const std::function<void(MessageSocket&)>& serve) {
   reset_signals();
   if (!keep_only(socket)) ::_exit(1);
-  lower_limit(RLIMIT_CORE, 0);
-  lower_limit(RLIMIT_FSIZE, 0);
+  set_limit(RLIMIT_CORE, 0);
+  set_limit(RLIMIT_FSIZE, 0);
   ::prctl(PR_SET_DUMPABLE, 0);  // no core dump to a program either
   try {
-    MessageSocket end(kChildSocket);
+    MessageSocket end(kChildSocket, MessageSocket::Patience::kEndless);
     serve(end);
   } catch (...) {
     ::_exit(1);
@@ -124,9 +126,10 @@ MessageSocket::~MessageSocket() {
 
 bool MessageSocket::send(std::uint64_t kind, std::span<const std::byte> payload) {
   const Header header{kind, payload.size()};
+  const int flags = MSG_NOSIGNAL | (patience_ == Patience::kNone ? MSG_DONTWAIT : 0);
   for (std::span<const std::byte> rest : {std::as_bytes(std::span(&header, 1)), payload}) {
     while (!rest.empty()) {
-      const ssize_t count = ::send(descriptor_, rest.data(), rest.size(), MSG_NOSIGNAL);
+      const ssize_t count = ::send(descriptor_, rest.data(), rest.size(), flags);
       if (count < 0 && errno == EINTR) continue;
       if (count <= 0) return false;
       rest = rest.subspan(static_cast<std::size_t>(count));
@@ -198,7 +201,7 @@ ChildProcess::ChildProcess(const std::string& what,
 ChildProcess::ChildProcess(std::array<int, 2> sockets,
                            const std::string& what,
                            const std::function<void(MessageSocket&)>& serve)
-    : owner_(::getpid()), socket_(sockets[0]) {
+    : owner_(::getpid()), socket_(sockets[0], MessageSocket::Patience::kNone) {
   int error = 0;
   {
     const BlockedSignals blocked;  // the parent's handlers never run in the child
@@ -240,6 +243,9 @@ ChildProcess::End ChildProcess::end() {
 
 MemoryAllowance::MemoryAllowance() {
 #ifndef HESSCOPE_ADDRESS_SANITIZER
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_AS, &limit) != 0) return;
+  most_ = limit.rlim_cur;
   const int file = ::open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
   if (file < 0) return;
   std::array<char, 64> text{};
@@ -253,7 +259,8 @@ MemoryAllowance::MemoryAllowance() {
 
 void MemoryAllowance::set(std::uint64_t bytes) const {
   if (bytes_at_start_ == 0) return;
-  lower_limit(RLIMIT_AS, bytes_at_start_ + std::min(bytes, RLIM_INFINITY - bytes_at_start_));
+  const rlim_t room = RLIM_INFINITY - bytes_at_start_;
+  set_limit(RLIMIT_AS, std::min<rlim_t>(most_, bytes_at_start_ + std::min(bytes, room)));
 }
 
 TimeAllowance::TimeAllowance(double seconds) {
@@ -261,14 +268,14 @@ TimeAllowance::TimeAllowance(double seconds) {
   const double rounded = std::ceil(std::clamp(seconds, 0.0, kLongest));
   timespec used{};
   ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-  lower_limit(RLIMIT_CPU, static_cast<rlim_t>(used.tv_sec) + static_cast<rlim_t>(rounded) + 2);
+  set_limit(RLIMIT_CPU, static_cast<rlim_t>(used.tv_sec) + static_cast<rlim_t>(rounded) + 2);
   ::alarm(static_cast<unsigned>(rounded) + 5);  // the parent, if it lives, is first
 }
 
 TimeAllowance::~TimeAllowance() { ::alarm(0); }
 
 void forbid_further_files() {
-  lower_limit(RLIMIT_NOFILE, 1);  // numbers below 1: descriptor 0 is taken. With 0, poll() fails
+  set_limit(RLIMIT_NOFILE, 1);  // numbers below 1: descriptor 0 is taken. With 0, poll() fails
 }
 
 }  // namespace hesscope::io

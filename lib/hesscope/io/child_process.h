@@ -25,14 +25,17 @@ class MessageSocket {
     std::string payload;
   };
 
+  /// With one who does not take what is sent.
+  enum class Patience { kNone, kEndless };
+
   /// Takes over the descriptor.
-  explicit MessageSocket(int descriptor) : descriptor_(descriptor) {}
+  MessageSocket(int descriptor, Patience patience) : descriptor_(descriptor), patience_(patience) {}
 
   ~MessageSocket();
   MessageSocket(const MessageSocket&) = delete;
   MessageSocket& operator=(const MessageSocket&) = delete;
 
-  /// False when the other end is closed.
+  /// False when the other end is closed, or our patience with it has come to an end.
   bool send(std::uint64_t kind, std::span<const std::byte> payload = {});
 
   /// @param max_bytes  of the payload; nothing is allocated for a longer one.
@@ -45,6 +48,7 @@ class MessageSocket {
   Outcome wait(double& seconds);
 
   int descriptor_;
+  Patience patience_;
 };
 
 /// The child: it has copies of all that the parent has, but none of its descriptors and signal
@@ -96,6 +100,7 @@ class MemoryAllowance {
 
  private:
   std::uint64_t bytes_at_start_ = 0;
+  std::uint64_t most_ = 0;  ///< what the program was allowed
 };
 
 /// In a child: kills it after so many seconds, of processor time and of real time, of the work

@@ -256,7 +256,7 @@ class IsolatedSource final : public TensorSource {
       if (outcome == Outcome::kEnded) refuse_end(reader, doing);
       if (outcome == Outcome::kTimedOut) refuse_time(doing, allowed);
       if (outcome == Outcome::kTooLong) refuse_reply(doing);
-      if (message.kind == kStarted) {
+      if (message.kind == kStarted && !has_started) {
         has_started = true;
       } else if (message.kind == kBlock) {
         const std::uint64_t count = number_in(message);
