@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <array>
 #include <csignal>
 #include <cstdint>
 #include <mutex>
@@ -27,7 +28,8 @@ using Outcome = MessageSocket::Outcome;
 using Message = MessageSocket::Message;
 using namespace isolated;  // the protocol
 
-constexpr double kReadySeconds = 10;
+// One forked while a thread that is none of ours was within HDF5 never is ready: the next one is.
+constexpr std::array<double, 5> kReadySeconds = {1, 2, 5, 10, 10};
 constexpr std::size_t kMaxIdleReaders = 8;
 
 /// A child, and what it shares with us.
@@ -46,22 +48,20 @@ MessageSocket& socket_of(ChildProcess& child) { return child.socket(); }
 
 MessageSocket& socket_of(Reader& reader) { return reader.child.socket(); }
 
-bool is_ready(MessageSocket& socket) {
+bool is_ready(MessageSocket& socket, double seconds) {
   Message message;
-  double seconds = kReadySeconds;
   return socket.receive(message, 0, seconds) == Outcome::kReceived && message.kind == kReady;
 }
 
 /// What `start` makes, once its child has found HDF5 in order.
 template <typename Start>
 auto started(const std::string& path, Start start) {
-  constexpr int kMaxAttempts = 3;
-  for (int attempt = 0; attempt < kMaxAttempts; ++attempt) {
+  for (const double seconds : kReadySeconds) {
     auto result = [&] {
       const QuietHdf5 at_rest;  // and initialised: the child need not
       return start();
     }();
-    if (is_ready(socket_of(*result))) return result;
+    if (is_ready(socket_of(*result), seconds)) return result;
   }
   throw OutputError(
       path +
@@ -150,22 +150,24 @@ class IsolatedSource final : public TensorSource {
   std::span<const TensorInfo> tensors() const override { return tensors_; }
 
   std::vector<double> read(std::size_t index) const override {
-    const TensorInfo& tensor = tensors_.at(index);
-    std::vector<double> out =
-        allocate_elements(fmt::format("{}: '{}'", path_, escaped(tensor.name)),
-                          static_cast<std::size_t>(tensor.num_elements()));
+    const std::string name = escaped(tensors_.at(index).name);
     std::unique_ptr<Reader> reader = idle_readers().take(this);
-    if (reader == nullptr || !reader->child.is_ours()) reader = restart();
-    std::optional<std::string> error;
-    if (!receive(*reader, index, out, error)) {  // it had ended for want of work
-      reader = restart();
-      if (!receive(*reader, index, out, error)) {
-        refuse_end(*reader, fmt::format("reading '{}'", escaped(tensor.name)));
+    if (reader != nullptr && !reader->child.is_ours()) reader = nullptr;
+    for (bool is_last = false;; is_last = true) {
+      // Before there is room for the elements: a child would keep its copy of what is overwritten.
+      if (reader == nullptr) reader = restart();
+      std::vector<double> out =
+          allocate_elements(fmt::format("{}: '{}'", path_, name),
+                            static_cast<std::size_t>(tensors_[index].num_elements()));
+      std::optional<std::string> error;
+      if (receive(*reader, index, out, error)) {
+        idle_readers().put(this, std::move(reader));
+        if (error) throw InputError(*error);
+        return out;
       }
+      if (is_last) refuse_end(*reader, fmt::format("reading '{}'", name));
+      reader = nullptr;  // it had ended for want of work
     }
-    idle_readers().put(this, std::move(reader));
-    if (error) throw InputError(*error);
-    return out;
   }
 
  private:
