@@ -18,7 +18,7 @@ namespace {
 using Outcome = MessageSocket::Outcome;
 using Message = MessageSocket::Message;
 
-constexpr double kIdleSeconds = 2;
+constexpr double kIdleSeconds = 5;
 
 struct ParentGone {};
 

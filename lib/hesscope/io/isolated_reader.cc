@@ -150,24 +150,23 @@ class IsolatedSource final : public TensorSource {
   std::span<const TensorInfo> tensors() const override { return tensors_; }
 
   std::vector<double> read(std::size_t index) const override {
-    const std::string name = escaped(tensors_.at(index).name);
+    const std::string doing = fmt::format("reading '{}'", escaped(tensors_.at(index).name));
     std::unique_ptr<Reader> reader = idle_readers().take(this);
     if (reader != nullptr && !reader->child.is_ours()) reader = nullptr;
-    for (bool is_last = false;; is_last = true) {
-      // Before there is room for the elements: a child would keep its copy of what is overwritten.
-      if (reader == nullptr) reader = restart();
-      std::vector<double> out =
-          allocate_elements(fmt::format("{}: '{}'", path_, name),
-                            static_cast<std::size_t>(tensors_[index].num_elements()));
-      std::optional<std::string> error;
-      if (receive(*reader, index, out, error)) {
-        idle_readers().put(this, std::move(reader));
-        if (error) throw InputError(*error);
-        return out;
-      }
-      if (is_last) refuse_end(*reader, fmt::format("reading '{}'", name));
-      reader = nullptr;  // it had ended for want of work
+    double seconds = seconds_for(num_elements(index), limits_);
+    for (int attempt = 0; reader == nullptr || !has_begun(*reader, index, seconds, doing);
+         ++attempt) {  // it had ended for want of work
+      constexpr int kMaxAttempts = 5;
+      if (attempt == kMaxAttempts) refuse_end(*reader, doing);
+      reader = restart();
     }
+    // Not earlier: a child would keep its copy of what is overwritten.
+    std::vector<double> out = allocate_elements(
+        fmt::format("{}: '{}'", path_, escaped(tensors_[index].name)), num_elements(index));
+    const std::optional<std::string> error = receive(*reader, out, seconds, doing);
+    idle_readers().put(this, std::move(reader));
+    if (error) throw InputError(*error);
+    return out;
   }
 
  private:
@@ -238,29 +237,39 @@ class IsolatedSource final : public TensorSource {
     return std::move(*listing);
   }
 
-  /// @param error  what the child says of the tensor, if it cannot read it.
-  /// @returns false if the child was gone when it was asked.
-  bool receive(Reader& reader,
-               std::size_t index,
-               std::span<double> out,
-               std::optional<std::string>& error) const {
-    const std::string doing = fmt::format("reading '{}'", escaped(tensors_[index].name));
+  std::size_t num_elements(std::size_t index) const {
+    return static_cast<std::size_t>(tensors_[index].num_elements());
+  }
+
+  /// Asks for a tensor. @returns false if the child is gone.
+  bool has_begun(Reader& reader,
+                 std::size_t index,
+                 double& seconds,
+                 const std::string& doing) const {
     MessageSocket& socket = reader.child.socket();
     if (!socket.send(kRead, bytes_of(index))) return false;
-    const double allowed = seconds_for(out.size(), limits_);
-    double seconds = allowed;
-    bool has_started = false;
+    Message message;
+    const Outcome outcome = socket.receive(message, 0, seconds);
+    if (outcome == Outcome::kEnded) return false;
+    if (outcome == Outcome::kTimedOut) refuse_time(doing, limits_.max_seconds);
+    if (outcome != Outcome::kReceived || message.kind != kStarted) refuse_reply(doing);
+    return true;
+  }
+
+  /// Fills `out` with the tensor asked for. @returns what the child says if it cannot read it.
+  std::optional<std::string> receive(Reader& reader,
+                                     std::span<double> out,
+                                     double& seconds,
+                                     const std::string& doing) const {
+    MessageSocket& socket = reader.child.socket();
     std::size_t done = 0;
     std::uint64_t num_blocks = 0;
     for (Message message;;) {
       const Outcome outcome = socket.receive(message, kMaxErrorBytes, seconds);
-      if (outcome == Outcome::kEnded && !has_started) return false;
       if (outcome == Outcome::kEnded) refuse_end(reader, doing);
-      if (outcome == Outcome::kTimedOut) refuse_time(doing, allowed);
+      if (outcome == Outcome::kTimedOut) refuse_time(doing, seconds_for(out.size(), limits_));
       if (outcome == Outcome::kTooLong) refuse_reply(doing);
-      if (message.kind == kStarted && !has_started) {
-        has_started = true;
-      } else if (message.kind == kBlock) {
+      if (message.kind == kBlock) {
         const std::uint64_t count = number_in(message);
         if (count == 0 || count > kBlockElements || count > out.size() - done) refuse_reply(doing);
         const std::span<double> block = reader.blocks.block(num_blocks++).first(count);
@@ -268,10 +277,9 @@ class IsolatedSource final : public TensorSource {
         done += count;
         socket.send(kTaken);  // if it has ended meanwhile, the next message tells
       } else if (message.kind == kDone && done == out.size()) {
-        return true;
+        return std::nullopt;
       } else if (message.kind == kError) {
-        error = std::move(message.payload);
-        return true;
+        return std::move(message.payload);
       } else {
         refuse_reply(doing);
       }
