@@ -92,6 +92,11 @@ class TorchSource final : public TensorSource {
     for (NamedNode& named : find_torch_tensors(where, document_, path.stem().string(), limits)) {
       add(std::move(named), where, limits);
     }
+    if (tensors_.empty() && unreadable_.empty()) {
+      throw InputError(fmt::format(
+          "{} holds no tensor (at byte 0 of it); what else a pickle names is never executed",
+          where));
+    }
     // One storage may be a hundred thousand tensors.
     check_expansion(
         fmt::format("{}: all its tensors together", where), num_bytes_, file_->size(), limits);
