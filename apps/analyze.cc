@@ -26,6 +26,7 @@
 #include "output_text.h"
 #include "progress_line.h"
 #include "run_options.h"
+#include "standard_streams.h"
 #include "table.h"
 
 namespace hesscope::cli {
@@ -130,7 +131,7 @@ class AnalyzeCommand final : public Command {
       print_summary(result);
     }
     for (const std::string& warning : result.warnings) {
-      fmt::print(stderr, "hesscope analyze: warning: {}\n", warning);
+      print_message("hesscope analyze: warning: {}\n", warning);
     }
     return result.is_conclusive ? ExitCode::kDone : ExitCode::kInconclusive;
   }

@@ -23,6 +23,7 @@ enum class ExitCode : int {
   kBadInput = 3,      ///< a checkpoint or data file is missing, damaged or does not fit
   kLocked = 4,        ///< another run holds the output
   kInconclusive = 5,  ///< finished, but a number failed, is non-finite or unproved
+  kHungUp = 129,
   kInterrupted = 130,
   kTerminated = 143,
 };

@@ -5,6 +5,7 @@
 #include <cctype>
 #include <cmath>
 #include <cstdint>
+#include <cstdio>
 #include <map>
 #include <string>
 
@@ -14,6 +15,8 @@
 
 #include <hesscope/core/suggest.h>
 #include <hesscope/core/version.h>
+
+#include "standard_streams.h"
 
 namespace hesscope::cli {
 namespace {
@@ -203,7 +206,7 @@ std::vector<std::string> long_names(const CLI::App& app) {
 
 Invocation usage_error(const std::string& command, const std::string& message) {
   const std::string name = command.empty() ? "hesscope" : "hesscope " + command;
-  fmt::print(stderr, "{}: {}\nTry '{} --help'.\n", name, message, name);
+  print_message("{}: {}\nTry '{} --help'.\n", name, message, name);
   return {nullptr, ExitCode::kUsage};
 }
 
@@ -241,7 +244,7 @@ Invocation parse_command_line(int argc,
   }
   footer +=
       "\nExit codes: 0 done, 1 failed, 2 usage, 3 bad input file, 4 locked,\n"
-      "5 finished but a number failed, is non-finite or unproved; 130 and 143 interrupted.";
+      "5 finished but a number failed, is non-finite or unproved; 129, 130 and 143 interrupted.";
   app.footer(footer);
 
   if (argc > 1 && argv[1][0] != '-' && !subcommands.contains(argv[1])) {
@@ -272,7 +275,7 @@ Invocation parse_command_line(int argc,
     return usage_error(chosen, message.empty() ? message_of(error) : message);
   }
   if (chosen.empty()) {
-    fmt::print("{}", app.help());
+    std::fputs(app.help().c_str(), stdout);  // main() sees to a full disk
     return {nullptr, argc > 1 ? ExitCode::kUsage : ExitCode::kDone};
   }
   const auto [sub, command] = subcommands[chosen];

@@ -15,6 +15,7 @@
 
 #include "json_document.h"
 #include "run_options.h"
+#include "standard_streams.h"
 
 namespace hesscope::cli {
 namespace {
@@ -67,7 +68,7 @@ class ConvertCommand final : public Command {
       fmt::print("{} tensors written to {}\n", conversion.tensors.size(), output_);
     }
     for (const std::string& note : conversion.notes) {
-      if (!quiet_) fmt::print(stderr, "hesscope convert: note: {}\n", note);
+      if (!quiet_) print_message("hesscope convert: note: {}\n", note);
     }
     return ExitCode::kDone;
   }

@@ -18,6 +18,8 @@ extern "C" void note_signal(int signal) {
 void catch_interrupts() {
   std::signal(SIGINT, note_signal);
   std::signal(SIGTERM, note_signal);
+  // Where it is ignored, as under nohup, it stays so.
+  if (std::signal(SIGHUP, note_signal) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);
 }
 
 int caught_signal() { return noted; }

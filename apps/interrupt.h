@@ -3,8 +3,8 @@
 
 namespace hesscope::cli {
 
-/// From now on SIGINT and SIGTERM are noted instead of ending the program; a second one ends it at
-/// once.
+/// From now on SIGINT, SIGTERM and, unless it is ignored, SIGHUP are noted instead of ending the
+/// program; a second one ends it at once.
 void catch_interrupts();
 
 /// The signal noted, or 0.

@@ -22,6 +22,7 @@
 #include "output_text.h"
 #include "progress_line.h"
 #include "run_options.h"
+#include "standard_streams.h"
 #include "table.h"
 
 namespace hesscope::cli {
@@ -122,7 +123,7 @@ class LandscapeCommand final : public Command {
       print_summary(result);
     }
     for (const std::string& warning : result.warnings) {
-      fmt::print(stderr, "hesscope landscape: warning: {}\n", warning);
+      print_message("hesscope landscape: warning: {}\n", warning);
     }
     return result.is_conclusive ? ExitCode::kDone : ExitCode::kInconclusive;
   }

@@ -9,20 +9,30 @@
 #include <new>
 #include <string_view>
 
-#include <fmt/format.h>
-
 #include <hesscope/core/error.h>
 #include <hesscope/objective/objective.h>
 
 #include "command_line.h"
 #include "interrupt.h"
+#include "standard_streams.h"
 
 namespace hesscope::cli {
 namespace {
 
 ExitCode report(const Command& command, std::string_view message, ExitCode code) {
-  fmt::print(stderr, "hesscope {}: {}\n", command.name(), message);
+  print_message("hesscope {}: {}\n", command.name(), message);
   return code;
+}
+
+ExitCode exit_code_of(int signal) {
+  switch (signal) {
+    case SIGHUP:
+      return ExitCode::kHungUp;
+    case SIGTERM:
+      return ExitCode::kTerminated;
+    default:
+      return ExitCode::kInterrupted;
+  }
 }
 
 ExitCode run(Command& command) {
@@ -35,10 +45,7 @@ ExitCode run(Command& command) {
   } catch (const LockedError& error) {
     return report(command, error.what(), ExitCode::kLocked);
   } catch (const Interrupted&) {
-    const bool terminated = caught_signal() == SIGTERM;
-    return report(command,
-                  command.on_interrupt(),
-                  terminated ? ExitCode::kTerminated : ExitCode::kInterrupted);
+    return report(command, command.on_interrupt(), exit_code_of(caught_signal()));
   } catch (const std::bad_alloc&) {
     return report(command, "out of memory; --dry-run foresees what is needed", ExitCode::kFailed);
   } catch (const std::exception& error) {
@@ -51,13 +58,14 @@ ExitCode run(Command& command) {
 
 int main(int argc, char** argv) {
   using namespace hesscope::cli;
+  reserve_standard_streams();
   const auto commands = all_commands();
   const Invocation invocation = parse_command_line(argc, argv, commands);
   ExitCode code = invocation.exit_code;
   if (invocation.command != nullptr) code = run(*invocation.command);
   // What was printed may still be on its way; a full disk shows only here.
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-    fmt::print(stderr, "hesscope: standard output: {}\n", std::strerror(errno));
+    print_message("hesscope: standard output: {}\n", std::strerror(errno));
     code = ExitCode::kFailed;
   }
   return static_cast<int>(code);

@@ -2,11 +2,12 @@
 #include "progress_line.h"
 
 #include <cmath>
-#include <cstdio>
 
 #include <unistd.h>
 
 #include <fmt/format.h>
+
+#include "standard_streams.h"
 
 namespace hesscope::cli {
 
@@ -24,15 +25,13 @@ void ProgressLine::show(const std::string& what,
   const double elapsed = std::chrono::duration<double>(now - start_).count();
   const std::string left =
       done > 0.02 && elapsed > 0.5 ? duration_text(elapsed * (1 - done) / done) + " left" : "";
-  fmt::print(stderr, "\r\033[K[{}/{}] {} {:3.0f} %  {}", index + 1, count, what, 100 * done, left);
-  std::fflush(stderr);
+  print_message("\r\033[K[{}/{}] {} {:3.0f} %  {}", index + 1, count, what, 100 * done, left);
   drawn_ = true;
 }
 
 void ProgressLine::clear() {
   if (!drawn_) return;
-  fmt::print(stderr, "\r\033[K");
-  std::fflush(stderr);
+  print_message("\r\033[K");
   drawn_ = false;
 }
 

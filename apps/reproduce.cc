@@ -17,6 +17,7 @@
 #include "output_text.h"
 #include "progress_line.h"
 #include "run_options.h"
+#include "standard_streams.h"
 #include "table.h"
 
 namespace hesscope::cli {
@@ -291,17 +292,17 @@ class ReproduceCommand final : public Command {
   static void warn(const ReproductionResult& result) {
     for (const ReproducedExperiment& experiment : result.experiments) {
       for (const DivergedRun& run : experiment.diverged) {
-        fmt::print(stderr,
-                   "hesscope reproduce: warning: {}: variant '{}', run '{}' from seed {} diverged "
-                   "in step {}\n",
-                   experiment.about.name,
-                   run.variant,
-                   run.run,
-                   run.seed,
-                   run.step);
+        print_message(
+            "hesscope reproduce: warning: {}: variant '{}', run '{}' from seed {} diverged "
+            "in step {}\n",
+            experiment.about.name,
+            run.variant,
+            run.run,
+            run.seed,
+            run.step);
       }
       for (const std::string& warning : experiment.warnings) {
-        fmt::print(stderr, "hesscope reproduce: warning: {}\n", warning);
+        print_message("hesscope reproduce: warning: {}\n", warning);
       }
     }
   }

@@ -18,6 +18,7 @@
 #include "output_text.h"
 #include "progress_line.h"
 #include "run_options.h"
+#include "standard_streams.h"
 #include "table.h"
 
 namespace hesscope::cli {
@@ -77,13 +78,13 @@ class TrainCommand final : public Command {
     }
     for (const TrainingOutcome& outcome : result.outcomes) {
       if (outcome.status == Status::kOk) continue;
-      fmt::print(stderr,
-                 "hesscope train: warning: run '{}' from seed {} diverged in step {}: its loss, "
-                 "gradient or parameters are not finite, or its loss was above loss_limit ten "
-                 "times in a row\n",
-                 outcome.run,
-                 outcome.seed,
-                 outcome.num_steps + 1);
+      print_message(
+          "hesscope train: warning: run '{}' from seed {} diverged in step {}: its loss, "
+          "gradient or parameters are not finite, or its loss was above loss_limit ten "
+          "times in a row\n",
+          outcome.run,
+          outcome.seed,
+          outcome.num_steps + 1);
     }
     return result.is_conclusive ? ExitCode::kDone : ExitCode::kInconclusive;
   }

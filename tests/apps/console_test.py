@@ -10,7 +10,7 @@ import time
 import numpy as np
 
 import program
-from program import DATA, DONE, FAILED, INTERRUPTED, PROBLEM, PROGRAM, STEPS, USAGE, checkpoint, golden
+from program import BAD_INPUT, DATA, DONE, FAILED, INTERRUPTED, PROBLEM, PROGRAM, STEPS, USAGE, checkpoint, golden
 
 ANALYZE_ADAM = ("analyze", DATA / "adam", "--problem", PROBLEM, "-o", "out.h5")
 
@@ -83,6 +83,31 @@ class Summary(program.Case):
                                       stderr=subprocess.PIPE, text=True, timeout=300)
             self.assertEqual(done.returncode, FAILED, arguments)
             self.assertIn("No space left on device", done.stderr)
+
+
+class StandardStreams(program.Case):
+    """The shell's 2>/dev/full, 1>&- and so on."""
+
+    def run_with(self, redirections, *arguments):
+        return subprocess.run(["sh", "-c", f'exec "$@" {redirections}', "sh", *self.command(*arguments)],
+                              cwd=self.folder, capture_output=True, text=True, timeout=300,
+                              env=self.environment()).returncode
+
+    def test_a_message_that_cannot_be_delivered_leaves_the_exit_code(self):
+        for redirections in ("2>/dev/full", "2>&-", "<&- >&- 2>&-"):
+            for code, arguments in ((BAD_INPUT, ("inspect", "nothere.npz")), (USAGE, ("foo",)),
+                                    (USAGE, ("analyze", "--no-such-option")), (USAGE, ("plot", "nothere.h5"))):
+                with self.subTest(redirections=redirections, arguments=arguments):
+                    self.assertEqual(self.run_with(redirections, *arguments), code)
+
+    def test_closed_ones_are_not_taken_for_files_of_the_run(self):
+        for redirections, code in (("<&-", DONE), ("2>&-", DONE), (">&- 2>&-", FAILED), ("<&- >&- 2>&-", FAILED)):
+            with self.subTest(redirections=redirections):
+                # A summary that nobody receives is a failure; the result is whole all the same.
+                self.assertEqual(self.run_with(redirections, *ANALYZE_ADAM, "--force"), code)
+                self.assertEqual(self.run_program("inspect", "out.h5").returncode, DONE)
+        self.assertEqual(self.run_with("<&- >&- 2>&-", *ANALYZE_ADAM, "--force", "--quiet"), DONE)
+        self.assertEqual(self.files(), {"out.h5"})
 
 
 class Json(program.Case):
@@ -196,10 +221,12 @@ class Interruption(program.Case):
             '[model]\nkind = "mlp"\nactivation = "tanh"\nloss = "cross-entropy"\n[data]\nfile = "eval.npz"\n')
         self.inputs = self.files()
 
-    def stop(self, number):
-        process = subprocess.Popen(
-            self.command("analyze", "step-1.npz", "--problem", "problem.toml", "-o", "out.h5", "--threads", "2"),
-            cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    def stop(self, number, hears=True):
+        """Stops a run. Without `hears` its stderr is closed, and nothing is known of its message."""
+        command = self.command("analyze", "step-1.npz", "--problem", "problem.toml", "-o", "out.h5", "--threads", "2")
+        if not hears:
+            command = ["sh", "-c", 'exec "$@" 2>&-', "sh", *command]
+        process = subprocess.Popen(command, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         try:
             deadline = time.monotonic() + 120
             # The first unit appears when the inputs are read and the work begins.
@@ -214,15 +241,21 @@ class Interruption(program.Case):
             process.kill()
             process.wait()
         self.assertEqual(output, "")
+        self.assertNotIn("out.h5", self.files())
+        if not hears:
+            return process.returncode
         self.assertRegex(message, r"^hesscope analyze: interrupted; .*'out.h5.units'.*\n"
                                   r"  hesscope analyze step-1.npz --problem problem.toml -o out.h5\n$")
-        self.assertNotIn("out.h5", self.files())
         return process.returncode
 
     def test_by_control_c_names_the_command_that_goes_on(self):
         self.assertEqual(self.stop(signal.SIGINT), INTERRUPTED)
         command = ["analyze", "step-1.npz", "--problem", "problem.toml", "-o", "out.h5"]
         self.assertIn("begun", self.run_program(*command, "--dry-run").stdout)
+
+    def test_by_closing_the_terminal(self):
+        self.assertEqual(self.stop(signal.SIGHUP), 128 + signal.SIGHUP)
+        self.assertEqual(self.stop(signal.SIGHUP, hears=False), 128 + signal.SIGHUP)
 
     def test_by_a_request_to_terminate_leaves_what_is_finished(self):
         self.assertEqual(self.stop(signal.SIGTERM), 128 + signal.SIGTERM)
