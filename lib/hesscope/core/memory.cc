@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+
+#include <sys/resource.h>
+#include <sys/sysinfo.h>
+
+#include <fmt/format.h>
+
+#include <hesscope/core/error.h>
+#include <hesscope/core/memory.h>
+
+namespace hesscope {
+
+double memory_limit_bytes() {
+  struct sysinfo machine {};
+
+  double limit = HUGE_VAL;
+  if (::sysinfo(&machine) == 0) {
+    limit = (static_cast<double>(machine.totalram) + static_cast<double>(machine.totalswap)) *
+            static_cast<double>(machine.mem_unit);
+  }
+
+  struct rlimit space {};
+
+  if (::getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY) {
+    limit = std::min(limit, static_cast<double>(space.rlim_cur));
+  }
+  // Version 2 and 1 of control groups, as a container sees its own; "max" is no number.
+  for (const char* path :
+       {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
+    double bytes = 0;
+    if (std::ifstream(path) >> bytes && bytes > 0) limit = std::min(limit, bytes);
+  }
+  return limit;
+}
+
+void require_memory(double bytes, const std::string& what) {
+  const double limit = memory_limit_bytes();
+  if (bytes <= limit) return;
+  throw OutputError(fmt::format(
+      "{}: needs {:.3g} GB of memory, and there are {:.3g} GB", what, bytes / 1e9, limit / 1e9));
+}
+
+}  // namespace hesscope

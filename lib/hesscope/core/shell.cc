@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <hesscope/core/shell.h>
+
+namespace hesscope {
+
+std::string shell_word(std::string_view text) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./_-";
+  if (!text.empty() && text.find_first_not_of(kPlain) == std::string_view::npos) {
+    return std::string(text);
+  }
+  // Within single quotes everything stands for itself but the quote.
+  std::string word = "'";
+  for (const char c : text) {
+    if (c == '\'') {
+      word += "'\\''";
+    } else {
+      word += c;
+    }
+  }
+  return word + "'";
+}
+
+std::string shell_words(std::span<const std::string> texts) {
+  std::string words;
+  for (const std::string& text : texts) {
+    if (!words.empty()) words += ' ';
+    words += shell_word(text);
+  }
+  return words;
+}
+
+}  // namespace hesscope

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <hesscope/core/shell.h>
+
+namespace hesscope {
+namespace {
+
+TEST(Shell, QuotesWhatNeedsIt) {
+  for (const std::string plain : {"step-000500.npz", "/a/b_c.h5", "-2:2,0:1", "training.steps=100"})
+    EXPECT_EQ(shell_word(plain), plain);
+  EXPECT_EQ(shell_word(""), "''");
+  EXPECT_EQ(shell_word("a b.npz"), "'a b.npz'");
+  EXPECT_EQ(shell_word("seeds=[0]"), "'seeds=[0]'");
+  EXPECT_EQ(shell_word("~/$HOME*?"), "'~/$HOME*?'");
+  EXPECT_EQ(shell_word("it's"), "'it'\\''s'");
+  EXPECT_EQ(shell_word("caf\xe9"), "'caf\xe9'");
+}
+
+TEST(Shell, PutsABlankBetweenWords) {
+  EXPECT_EQ(shell_words(std::vector<std::string>{"a", "b c", "d"}), "a 'b c' d");
+  EXPECT_EQ(shell_words({}), "");
+}
+
+}  // namespace
+}  // namespace hesscope
