@@ -6,7 +6,7 @@ import h5py
 import numpy as np
 
 import program
-from program import INCONCLUSIVE, PROBLEM, checkpoint, weights
+from program import BAD_INPUT, INCONCLUSIVE, PROBLEM, checkpoint, weights
 
 NON_FINITE = 2
 
@@ -95,16 +95,14 @@ class NonFinite(program.Case):
         self.assertEqual(done.stdout, "")
         self.assertIn("bad.npz", done.stderr)
 
-    def test_data_that_are_not_finite_spoil_every_checkpoint(self):
+    def test_data_that_are_not_finite_are_refused(self):
         with np.load(program.DATA / "eval.npz") as file:
             data = {name: file[name] for name in file.files}
         data["target"][7] = np.nan
         np.savez(self.folder / "spoiled.npz", **data)
         problem = self.write_problem((str(program.DATA / "eval.npz"), "spoiled.npz"))
-        self.analyze(checkpoint(0), checkpoint(500), problem=problem, expect=INCONCLUSIVE)
-        with h5py.File(self.folder / "out.h5") as file:
-            np.testing.assert_array_equal(file["loss_status"][:], [NON_FINITE] * 2)
-            self.assertTrue(np.isnan(file["loss"][:]).all())
+        self.refuses(BAD_INPUT, ["analyze", checkpoint(0), "--problem", problem, "-o", "out.h5"],
+                     "spoiled.npz", "'target'", "sample 7", "finite", "nan")
 
     def test_a_plan_does_not_mind(self):
         bad = self.write_checkpoint("bad.npz", self.CASES["nan"])

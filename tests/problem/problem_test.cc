@@ -427,12 +427,15 @@ TEST_F(ProblemTest, ChecksEveryFurtherCheckpoint) {
   EXPECT_THROW(problem.read_parameters(other), InputError);
 }
 
-TEST_F(ProblemTest, PassesNonFiniteWeightsAndData) {
-  // Their loss shows them; a file is not refused for them.
-  const Problem bad_data = load(
-      kMlp, network(), with(points(), "inputs", {{4, 2}, {1, 2, std::nan(""), 4, 5, 6, 7, 8}}));
-  const Eigen::VectorXd theta = bad_data.read_parameters(io::open_tensor_file(checkpoint_));
-  EXPECT_TRUE(std::isnan(bad_data.objective().value(theta)));
+TEST_F(ProblemTest, PassesNonFiniteWeightsAndRefusesSuchData) {
+  try {
+    load(kMlp, network(), with(points(), "inputs", {{4, 2}, {1, 2, std::nan(""), 4, 5, 6, 7, 8}}));
+    ADD_FAILURE() << "not refused";
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(),
+                testing::HasSubstr("array 'inputs', sample 1: expected finite numbers, found nan"));
+  }
+  // The loss shows weights that are not; a file is not refused for them.
   const Problem bad_weights =
       load(kMlp, with(network(), "layers.0.bias", {{3}, {HUGE_VAL, 0, 0}}), points());
   EXPECT_EQ(bad_weights.read_parameters(io::open_tensor_file(checkpoint_))(6), HUGE_VAL);

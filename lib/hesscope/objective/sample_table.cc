@@ -54,7 +54,10 @@ SampleTable make_sample_table(
       if (array.content == DataArray::Content::kSign && !(std::abs(sample[0]) == 1)) {
         fail(source, array, i, sample[0], "+1 or -1");
       }
-      for (Eigen::Index e = 0; e < array.width; ++e) table(i, array.offset + e) = sample[e];
+      for (Eigen::Index e = 0; e < array.width; ++e) {
+        if (!std::isfinite(sample[e])) fail(source, array, i, sample[e], "finite numbers");
+        table(i, array.offset + e) = sample[e];
+      }
     }
   }
   return table;

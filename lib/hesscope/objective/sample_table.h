@@ -19,8 +19,7 @@ using SampleTable = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen:
 /// @param read    gives array `name` row-major, num_samples x (entries per sample).
 /// @param source  the file the arrays come from, for messages.
 /// @throws InputError naming source, array and sample: a class that is no integer in range, a sign
-///         that is not +-1, an array of another length. Non-finite real entries pass: their loss
-///         shows them.
+///         that is not +-1, a number that is not finite, an array of another length.
 SampleTable make_sample_table(
     const Model& model,
     Eigen::Index num_samples,

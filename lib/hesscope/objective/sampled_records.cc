@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <hesscope/core/error.h>
+#include <hesscope/core/memory.h>
 #include <hesscope/objective/sampled_records.h>
 
 namespace hesscope {
@@ -96,6 +97,10 @@ SampleTable SampledRecords::table(std::uint64_t seed,
     throw PreconditionError(
         fmt::format("SampledRecords::table: there must be samples, got {}", num_samples));
   }
+  require_memory(
+      static_cast<double>(num_samples) * static_cast<double>(record_size_) * sizeof(double),
+      fmt::format(
+          "{}: a table of {} samples of {} numbers each", source_, num_samples, record_size_));
   SampleTable samples(num_samples, record_size_);
   constexpr Eigen::Index kSamplesPerTask = 64;
   executor.for_each((num_samples + kSamplesPerTask - 1) / kSamplesPerTask, [&](Eigen::Index task) {

@@ -36,7 +36,8 @@ class SampledRecords {
              std::span<double> records) const;
 
   /// The same from sample 0 on as a table, drawn on the executor's threads.
-  /// @throws PreconditionError if num_samples < 1.
+  /// @throws PreconditionError if num_samples < 1; OutputError as require_memory() for more than
+  ///         there is memory for.
   SampleTable table(std::uint64_t seed,
                     Stream stream,
                     Eigen::Index num_samples,
