@@ -73,7 +73,8 @@ class Convert(Case):
         path = self.write_checkpoint("in.npz", self.arrays)
         self.convert(path, "a.safetensors")
         self.same(read_safetensors(self.folder / "a.safetensors"), self.arrays)
-        self.convert("a.safetensors", "b.h5")
+        self.convert("a.safetensors", "b.H5")  # in either case
+        self.convert("b.H5", "b.h5")
         with h5py.File(self.folder / "b.h5") as file:
             self.same({name: file[name][()] if file[name].shape else np.array(file[name][()]) for name in self.arrays},
                       self.arrays)

@@ -55,14 +55,10 @@ AtomicFile::AtomicFile(std::filesystem::path destination, bool overwrite)
   if (!destination_.has_filename()) {
     throw OutputError(fmt::format("'{}' does not name an output file", destination_.string()));
   }
-  const std::filesystem::path folder = folder_of(destination_);
-  std::error_code error;
-  if (!std::filesystem::is_directory(folder, error)) {
-    throw OutputError(
-        fmt::format("{}: the folder '{}' does not exist", destination_.string(), folder.string()));
-  }
+  require_folder_of(destination_);
   refuse_unreplaceable();
 
+  const std::filesystem::path folder = folder_of(destination_);
   const std::string stem =
       fmt::format(".{}.tmp-{}", destination_.filename().string(), static_cast<long>(::getpid()));
   // A second writer of this process, or a remnant of a killed one whose number came round again,
@@ -98,9 +94,10 @@ void AtomicFile::discard() noexcept {
 
 void AtomicFile::refuse_unreplaceable() const {
   std::error_code error;
+  // A link that leads nowhere is in the way, too.
+  if (!std::filesystem::exists(std::filesystem::symlink_status(destination_, error))) return;
   const std::filesystem::file_status status = std::filesystem::status(destination_, error);
-  if (!std::filesystem::exists(status)) return;
-  if (!std::filesystem::is_regular_file(status)) {
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
     throw OutputError(fmt::format("{}: exists and is not a regular file", destination_.string()));
   }
   if (!overwrite_) {
@@ -131,6 +128,14 @@ void AtomicFile::publish() {
     throw;
   }
   sync(folder_of(destination_), O_RDONLY | O_DIRECTORY, true);
+}
+
+void require_folder_of(const std::filesystem::path& output) {
+  const std::filesystem::path folder = folder_of(output);
+  std::error_code error;
+  if (std::filesystem::is_directory(folder, error)) return;
+  throw OutputError(
+      fmt::format("{}: the folder '{}' does not exist", output.string(), folder.string()));
 }
 
 void write_whole(const std::filesystem::path& destination, std::string_view bytes, bool overwrite) {

@@ -14,7 +14,9 @@ namespace hesscope::io {
 class AtomicFile {
  public:
   /// @throws OutputError if the folder does not exist or cannot be written to, or if `destination`
-  ///         is not a regular file, or is one and `overwrite` is false.
+  ///         is not a regular file, or is one and `overwrite` is false. A symbolic link counts as
+  ///         what it leads to, one that leads nowhere as a regular file; it is replaced itself, and
+  ///         what it leads to stays as it is.
   AtomicFile(std::filesystem::path destination, bool overwrite);
   ~AtomicFile();
   AtomicFile(const AtomicFile&) = delete;
@@ -42,6 +44,9 @@ class AtomicFile {
   std::filesystem::path temporary_;  // empty once renamed or removed
   bool overwrite_ = false;
 };
+
+/// @throws OutputError if the folder that the output is to stand in does not exist.
+void require_folder_of(const std::filesystem::path& output);
 
 /// Writes a file of these bytes, whole or not at all. @throws OutputError as AtomicFile, and if the
 /// bytes cannot be written.

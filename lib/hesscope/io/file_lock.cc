@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <hesscope/core/error.h>
+#include <hesscope/io/atomic_file.h>
 #include <hesscope/io/file_lock.h>
 
 namespace hesscope::io {
@@ -28,6 +29,7 @@ bool is_still_at(const std::filesystem::path& path, int descriptor) {
 }  // namespace
 
 FileLock::FileLock(const std::filesystem::path& output) : path_(output) {
+  require_folder_of(output);
   path_ += ".lock";
   while (true) {
     descriptor_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);

@@ -9,8 +9,8 @@ namespace hesscope::io {
 /// releases the lock of a killed process; the file it leaves is no obstacle.
 class FileLock {
  public:
-  /// @throws LockedError if another process holds the lock; OutputError if the file cannot be
-  /// created.
+  /// @throws LockedError if another process holds the lock; OutputError if the folder does not
+  /// exist or the file cannot be created.
   explicit FileLock(const std::filesystem::path& output);
   ~FileLock();
   FileLock(const FileLock&) = delete;

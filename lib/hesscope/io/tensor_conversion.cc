@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cctype>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
@@ -13,7 +16,10 @@ namespace hesscope::io {
 namespace {
 
 const Format& format_of(const std::filesystem::path& output) {
-  const std::string extension = output.extension().string();
+  std::string extension = output.extension().string();
+  std::transform(extension.begin(), extension.end(), extension.begin(), [](unsigned char c) {
+    return static_cast<char>(std::tolower(c));
+  });
   std::vector<std::string_view> written;
   for (const Format& format : formats()) {
     if (format.write == nullptr) continue;
