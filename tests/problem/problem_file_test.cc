@@ -193,14 +193,19 @@ TEST_F(ProblemFileTest, RefusesAFileWithoutEnd) {
 }
 
 TEST_F(ProblemFileTest, RefusesWhatItCannotRead) {
-  for (const std::filesystem::path& path : {folder_ / "absent.toml", folder_.path()}) {
+  const auto expect_refused = [](const std::filesystem::path& path, const std::string& message) {
     try {
       read_problem_file(path);
       ADD_FAILURE() << "read " << path;
     } catch (const ConfigError& error) {
-      EXPECT_EQ(error.what(), path.string() + ": cannot read the problem file");
+      EXPECT_EQ(error.what(), path.string() + message);
     }
-  }
+  };
+  expect_refused(folder_ / "absent.toml",
+                 ": cannot read the problem file: No such file or directory");
+  expect_refused(folder_.path(), ": cannot read the problem file: it is a folder");
+  std::ofstream(folder_ / "zip.toml") << "PK\x03\x04";
+  expect_refused(folder_ / "zip.toml", ": is not a TOML text file; a problem file is expected");
 }
 
 TEST_F(ProblemFileTest, ResolvesToTomlThatSaysTheSame) {

@@ -83,7 +83,7 @@ TEST_F(TensorMapFile, IsRefusedWithItsLine) {
   refused("key = 1\n", "'key'");
   refused("[map\n", ":1");
   test::expect_refusal<ConfigError>([&] { read_tensor_map(scratch_ / "none.toml"); },
-                                    "none.toml: cannot read the map file");
+                                    "none.toml: cannot read the map file: No such file");
 }
 
 }  // namespace

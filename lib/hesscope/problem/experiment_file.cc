@@ -297,6 +297,13 @@ ExperimentFile experiment_from(const TomlTable& root, const std::filesystem::pat
            "[training] needs a 'batch' of at least 1: every step draws fresh samples (a fixed data "
            "set has 'samples' in [data])");
   }
+  if (is_endless && experiment.num_steps > 0 &&
+      experiment.batch > std::numeric_limits<std::int64_t>::max() / experiment.num_steps) {
+    refuse(training.place("batch"),
+           fmt::format("{} steps with a 'batch' of {} are more samples than can be numbered",
+                       experiment.num_steps,
+                       experiment.batch));
+  }
   experiment.runs = detail::runs_from(root);
   return experiment;
 }

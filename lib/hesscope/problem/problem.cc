@@ -9,6 +9,7 @@
 
 #include <hesscope/core/error.h>
 #include <hesscope/core/executor.h>
+#include <hesscope/core/shell.h>
 #include <hesscope/models/model_registry.h>
 #include <hesscope/objective/sampled_records.h>
 #include <hesscope/problem/problem.h>
@@ -108,15 +109,28 @@ std::vector<std::string> fitting_keys(const ModelKind& kind,
 
 // The model that fits the checkpoint. Where only a part of the checkpoint fits, the refusal names
 // its key: the part is not taken unasked, since averages, gradients and moments are named alike.
+// Where none does, it says which model was asked for and what tells more.
 Model fitted_or_advised(const ModelKind& kind,
                         const Settings& settings,
+                        const std::filesystem::path& problem_file,
                         const io::TensorFile& checkpoint,
                         const TensorShapes& data) {
   try {
     return fitted(kind, settings, checkpoint, data);
   } catch (const InputError& error) {
     const std::vector<std::string> keys = fitting_keys(kind, settings, checkpoint, data);
-    if (keys.empty()) throw;
+    const std::string message = error.what();
+    if (keys.empty() && !message.starts_with(checkpoint.where() + ":")) throw;  // of the data
+    if (keys.empty()) {
+      throw InputError(fmt::format(
+          "{}. {} asks for a model of kind '{}': `hesscope inspect {} --problem {}` says what of "
+          "the checkpoint fits it; where only names differ, --map FILE.toml says which is which",
+          message,
+          problem_file.string(),
+          kind.name,
+          shell_word(checkpoint.path().string()),
+          shell_word(problem_file.string())));
+    }
     throw InputError(fmt::format("{}. What stands under '{}' does fit: choose {}--key {}",
                                  error.what(),
                                  fmt::join(keys, "', '"),
@@ -148,7 +162,7 @@ Problem::Problem(ProblemFile file, const io::TensorFile& checkpoint, int num_thr
 
 SampleTable Problem::load_data(const ModelKind& kind, const io::TensorFile& checkpoint) {
   const io::TensorFile data = io::open_tensor_file(file_.data_path);
-  model_ = fitted_or_advised(kind, file_.model, checkpoint, shapes_of(data));
+  model_ = fitted_or_advised(kind, file_.model, file_.path, checkpoint, shapes_of(data));
   SampleTable samples = read_samples(model_, data);
   data_sha256_ = io::sha256_of(data);
   return samples;
@@ -164,8 +178,8 @@ SampleTable Problem::draw_data(const ModelKind& kind,
     throw ConfigError(fmt::format("{}: {}", place, error.what()));
   }
   const Eigen::Index num_samples = file_.data.integer("samples");
-  model_ =
-      fitted_or_advised(kind, file_.model, checkpoint, shapes_of(*sampler_, num_samples, place));
+  model_ = fitted_or_advised(
+      kind, file_.model, file_.path, checkpoint, shapes_of(*sampler_, num_samples, place));
   SampleTable samples = SampledRecords(model_, *sampler_, place)
                             .table(static_cast<std::uint64_t>(file_.data.integer("seed")),
                                    Stream::kEvaluation,

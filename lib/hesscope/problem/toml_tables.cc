@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdint>
 #include <fstream>
 #include <optional>
 #include <string_view>
+#include <system_error>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -30,6 +32,11 @@
 #pragma pop_macro("NDEBUG")
 
 namespace hesscope::detail {
+
+[[noreturn]] void refuse(const std::string& place, const std::string& what) {
+  throw ConfigError(fmt::format("{}: {}", place, what));
+}
+
 namespace {
 
 constexpr std::size_t kMaxBytes = std::size_t{16} << 20;
@@ -116,16 +123,35 @@ TomlTable table_of(const std::string& path, const toml::table& table, int depth)
   return result;
 }
 
+// Text in UTF-8 has no control characters but those that set it; tensor files begin with others.
+bool is_text(std::string_view text) {
+  constexpr std::size_t kLooked = 512;
+  const std::string_view begin = text.substr(0, kLooked);
+  return std::all_of(begin.begin(), begin.end(), [](char c) {
+    return static_cast<unsigned char>(c) >= 0x20 || c == '\t' || c == '\n' || c == '\r' ||
+           c == '\f';
+  });
+}
+
 std::string read_text(const std::filesystem::path& path, const std::string& what) {
+  const auto refuse_reading = [&](const std::string& reason) {
+    refuse(path.string(), fmt::format("cannot read the {}: {}", what, reason));
+  };
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) refuse_reading("it is a folder");
+  errno = 0;
   std::ifstream in(path, std::ios::binary);
+  if (!in.is_open()) refuse_reading(std::generic_category().message(errno));
   std::string text;
   std::array<char, 16384> block;
   while (in && text.size() <= kMaxBytes) {
     in.read(block.data(), block.size());
     text.append(block.data(), static_cast<std::size_t>(in.gcount()));
   }
-  if (!in.is_open() || in.bad()) {
-    throw ConfigError(fmt::format("{}: cannot read the {}", path.string(), what));
+  if (in.bad()) refuse_reading(std::generic_category().message(errno != 0 ? errno : EIO));
+  if (!is_text(text)) {
+    refuse(path.string(), fmt::format("is not a TOML text file; a {} is expected", what));
+  }
   }
   if (text.size() > kMaxBytes) {
     throw ConfigError(fmt::format(
@@ -135,10 +161,6 @@ std::string read_text(const std::filesystem::path& path, const std::string& what
 }
 
 }  // namespace
-
-[[noreturn]] void refuse(const std::string& place, const std::string& what) {
-  throw ConfigError(fmt::format("{}: {}", place, what));
-}
 
 const std::string& TomlTable::place(const std::string& key) const {
   const auto found = locations.find(key);
