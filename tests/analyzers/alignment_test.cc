@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include <hesscope/analyzers/alignment.h>
+#include <hesscope/core/error.h>
 #include <hesscope/models/linear_attention.h>
 #include <hesscope/models/signal_noise.h>
 #include <hesscope/objective/graph_objective.h>
@@ -270,6 +271,12 @@ TEST(Alignment, SaysWhyItIsNotThere) {
   for (const Quantity& quantity : analyzer->quantities()) {
     EXPECT_EQ(status_of(record, quantity.name), Status::kNotComputed) << quantity.name;
   }
+}
+
+TEST(Alignment, RefusesModelsWithoutItsTensors) {
+  const Model other = linear_attention({.layers = 1, .dimension = 2, .context = 3});
+  const GraphObjective objective(other, SampleTable::Ones(4, other.record_size()));
+  EXPECT_THROW(alignment_analyzer().create({})->dimensions(objective), ConfigError);
 }
 
 }  // namespace

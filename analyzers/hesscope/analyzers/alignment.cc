@@ -8,6 +8,7 @@
 #include <Eigen/Core>
 
 #include <hesscope/analyzers/alignment.h>
+#include <hesscope/core/error.h>
 
 namespace hesscope {
 namespace {
@@ -101,9 +102,14 @@ ArrayXd attention(const MatrixXd& query, const MatrixXd& signal_key, const Matri
 class AlignmentAnalyzer final : public Analyzer {
  public:
   std::vector<Dimension> dimensions(const Objective& objective) const override {
-    const ParameterBlock* queries = find_block(objective, "WQ");
-    const bool is_known = queries != nullptr && queries->shape.size() == 2;
-    return {{.name = "neuron", .size = is_known ? queries->shape[0] : 1},
+    for (const char* name : {"WQ", "WK", "WV.pos", "WV.neg"}) {
+      const ParameterBlock* block = find_block(objective, name);
+      if (block != nullptr && block->shape.size() == 2) continue;
+      throw ConfigError(
+          "'alignment': is of the model 'signal-noise', with WQ, WK (m_k, d) and WV.pos, WV.neg "
+          "(m_v, d)");
+    }
+    return {{.name = "neuron", .size = find_block(objective, "WQ")->shape[0]},
             {.name = "sample", .size = objective.num_samples()}};
   }
 

@@ -115,7 +115,10 @@ AnalysisPlan plan_analysis(const AnalysisRequest& request) {
   plan.num_checkpoints = request.checkpoints.size();
   plan.num_parameters = objective.num_parameters();
   plan.num_samples = objective.num_samples();
-  for (const ChosenAnalyzer& chosen : inputs.analyzers) plan.analyzers.push_back(chosen.name);
+  for (const ChosenAnalyzer& chosen : inputs.analyzers) {
+    chosen.analyzer->dimensions(objective);  // refuses what a run would
+    plan.analyzers.push_back(chosen.name);
+  }
   plan.num_non_finite = static_cast<std::size_t>(
       std::count_if(inputs.points.begin(), inputs.points.end(), [](const Eigen::VectorXd& point) {
         return !point.allFinite();

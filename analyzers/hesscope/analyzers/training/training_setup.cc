@@ -159,6 +159,10 @@ TrainingSetup::TrainingSetup(ExperimentFile experiment, int num_threads)
   sampler_ = std::move(data.sampler);
   objective_ = std::make_unique<GraphObjective>(
       std::move(model), std::move(samples), GraphObjective::Options{.num_threads = num_threads});
+  // A monitor that is of another model is refused now, not with the history at the end.
+  at(experiment_.monitors_location, [&] {
+    for (const Monitor& monitor : monitors_) monitor.analyzer->dimensions(*objective_);
+  });
 }
 
 TrainingSet TrainingSetup::training_set(std::uint64_t seed) const {
