@@ -559,6 +559,17 @@ class Refusals(Trained):
         (self.folder / "experiment.toml").write_text(EXPERIMENT)
         return "experiment.toml"
 
+    def test_a_dry_run_of_large_batches_takes_no_longer(self):
+        seconds = []
+        for batch in (100_000_000, 100_000_000_000):
+            experiment = EXPERIMENT.replace("batch = 70", f"batch = {batch}")
+            seconds.append(json.loads(self.train("out", "--dry-run", "--json", experiment=experiment).stdout)["seconds"])
+        self.assertGreater(seconds[0], 60)
+        self.assertTrue(100 < seconds[1] / seconds[0] < 10000, seconds)  # 1000, as far as two measurements agree
+        (self.folder / "experiment.toml").write_text(
+            EXPERIMENT.replace("batch = 70", "batch = 1000000000000").replace("steps = 60", "steps = 10000000"))
+        self.refuses(USAGE, ["train", "experiment.toml", "-o", "out", "--dry-run"], "'batch'", "1000000000000", "steps")
+
     def test_a_dry_run_writes_nothing(self):
         done = self.train("out", "--dry-run", "--json")
         plan = json.loads(done.stdout)

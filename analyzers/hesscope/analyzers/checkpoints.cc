@@ -36,6 +36,13 @@ bool is_named_as(const fs::path& path, const io::Format& format) {
          (!format.other_extension.empty() && path.extension() == format.other_extension);
 }
 
+const io::Format* format_by_name(const fs::path& path) {
+  const auto all = io::formats();
+  const auto found = std::find_if(
+      all.begin(), all.end(), [&](const io::Format& format) { return is_named_as(path, format); });
+  return found == all.end() ? nullptr : &*found;
+}
+
 std::vector<CheckpointFile> in_folder(const fs::path& folder, const io::Format* format) {
   std::vector<CheckpointFile> found;
   std::error_code error;
@@ -64,12 +71,16 @@ std::vector<CheckpointFile> in_folder(const fs::path& folder, const io::Format* 
   });
   for (std::size_t i = 1; i < found.size(); ++i) {
     if (found[i].step != found[i - 1].step) continue;
-    throw InputError(
-        fmt::format("{}: step {} is there twice, as {} and {}; choose one with --format",
-                    folder.string(),
-                    *found[i].step,
-                    found[i - 1].path.filename().string(),
-                    found[i].path.filename().string()));
+    const bool is_told_apart =
+        format == nullptr && format_by_name(found[i - 1].path) != format_by_name(found[i].path);
+    throw InputError(fmt::format("{}: step {} is there twice, as {} and {}; {}",
+                                 folder.string(),
+                                 *found[i].step,
+                                 found[i - 1].path.filename().string(),
+                                 found[i].path.filename().string(),
+                                 is_told_apart ? "choose one with --format"
+                                               : "move one elsewhere, or name the files one by one "
+                                                 "in place of the folder"));
   }
   return found;
 }
@@ -80,7 +91,7 @@ const io::Format& format_named(const std::string& format) {
     if (f.name == format) return f;
     names.emplace_back(f.name);
   }
-  throw ConfigError(fmt::format("unknown format '{}'{}; there are {}",
+  throw ConfigError(fmt::format("--format: unknown format '{}'{}; there are {}",
                                 format,
                                 did_you_mean(format, names),
                                 fmt::join(names, ", ")));

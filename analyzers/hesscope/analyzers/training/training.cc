@@ -139,7 +139,12 @@ TrainingResult run_training(const TrainingRequest& request, const TrainingProgre
 }
 
 TrainingPlan plan_training(const TrainingRequest& request) {
-  const TrainingSetup setup(experiment_of(request), request.num_threads);
+  // A step is timed on no more samples than this; it takes longer in proportion.
+  constexpr std::int64_t kTimed = 4096;
+  ExperimentFile given = experiment_of(request);
+  const std::int64_t batch = given.batch;
+  given.batch = std::min(batch, kTimed);
+  const TrainingSetup setup(std::move(given), request.num_threads);
   const ExperimentFile& experiment = setup.experiment();
   const GraphObjective& objective = setup.objective();
   TrainingPlan plan;
@@ -163,13 +168,18 @@ TrainingPlan plan_training(const TrainingRequest& request) {
     }
     plan.outcomes.push_back(std::move(outcome));
     if (plan.outcomes.size() > 1) continue;
-    const std::unique_ptr<BatchLoss> losses = setup.losses(job.seed, setup.training_set(job.seed));
+    const detail::TrainingSet fixed = setup.training_set(job.seed);
+    const auto samples_of = [&](std::int64_t size) {
+      return static_cast<double>(fixed == nullptr ? size : std::min(size, fixed->rows()));
+    };
+    const double scale = batch > kTimed ? samples_of(batch) / samples_of(kTimed) : 1;
+    const std::unique_ptr<BatchLoss> losses = setup.losses(job.seed, fixed);
     TrainingRun run = setup.make_run(*job.run, setup.start_of(job.seed), *losses);
     run.step();  // the first one allocates
     const Stopwatch stopwatch(seconds);
     constexpr int kSteps = 3;
     for (int k = 0; k < kSteps; ++k) run.step();
-    plan.seconds = 1.0 / kSteps;
+    plan.seconds = scale / kSteps;
   }
   plan.seconds *=
       seconds * static_cast<double>(plan.num_steps) * static_cast<double>(plan.outcomes.size());
