@@ -79,6 +79,8 @@ struct AnalyzerEntry {
   std::string name;      ///< on the command line and as the group in the result file
   std::string question;  ///< one line for help
   bool by_default;       ///< whether it runs unless others are asked for
+  /// What it takes for the headline numbers that a run may leave out (Status::kNotComputed).
+  std::string on_missing = {};
   /// What it can be told; each has a fallback and is an option of the command line. An option that
   /// is given asks for its analyzer.
   std::vector<SettingKey> options;

@@ -10,7 +10,7 @@
 
 #include <hesscope/analyzers/block_norms.h>
 #include <hesscope/analyzers/blocks.h>
-#include <hesscope/core/error.h>
+#include <hesscope/analyzers/option_error.h>
 #include <hesscope/spectra/distribution_distance.h>
 #include <hesscope/spectra/spectral_measure.h>
 
@@ -214,6 +214,7 @@ AnalyzerEntry blocks_analyzer() {
   return {.name = "blocks",
           .question = "the Hessian by parameter tensors",
           .by_default = false,
+          .on_missing = "its numbers take the matrix (--method dense or iterative)",
           .options = {{.name = "js-sigma",
                        .type = SettingKey::Type::kReal,
                        .meaning = "width of the smoothing in distances between the spectra of "
@@ -222,7 +223,7 @@ AnalyzerEntry blocks_analyzer() {
           .create = [](const Settings& settings) {
             const double sigma = settings.real("js-sigma");
             if (!(sigma >= 0)) {
-              throw ConfigError(fmt::format("'js-sigma' must be at least 0, got {}", sigma));
+              throw OptionError("js-sigma", fmt::format("must be at least 0, got {}", sigma));
             }
             return std::make_unique<BlocksAnalyzer>(sigma);
           }};

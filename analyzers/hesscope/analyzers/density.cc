@@ -180,6 +180,7 @@ AnalyzerEntry density_analyzer() {
   return {.name = "density",
           .question = "the spectrum as a distribution, by stochastic Lanczos quadrature",
           .by_default = false,
+          .on_missing = "a distance takes all eigenvalues (--method dense)",
           .options = {count_key("probes", 10, "random vectors of the spectral density"),
                       count_key("lanczos-steps", 100, "steps of Lanczos for each of them")},
           .create = [](const Settings& settings) {

@@ -169,6 +169,7 @@ AnalyzerEntry eigenpairs_analyzer() {
   return {.name = "eigenpairs",
           .question = "outermost eigenvectors: where they live, how they turn",
           .by_default = false,
+          .on_missing = "an overlap is with the checkpoint before",
           .options = {{.name = "eigenpairs",
                        .type = SettingKey::Type::kInteger,
                        .meaning = "also: this many eigenpairs at each end of the spectrum",

@@ -95,6 +95,7 @@ AnalyzerEntry ggn_analyzer() {
   return {.name = "ggn",
           .question = "the Hessian as Gauss-Newton part and functional part",
           .by_default = false,
+          .on_missing = "norms take the matrix (--method dense or iterative)",
           .options = {},
           .create = [](const Settings&) { return std::make_unique<GgnAnalyzer>(); }};
 }

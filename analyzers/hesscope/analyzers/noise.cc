@@ -328,6 +328,9 @@ AnalyzerEntry noise_analyzer() {
       .name = "noise",
       .question = "how minibatch gradients scatter: tails, noise scales, alignment with curvature",
       .by_default = false,
+      .on_missing =
+          "the exponent takes --noise-ladder, noise_scale_hessian the matrix (--method dense or "
+          "iterative)",
       .options = detail::noise_option_keys(),
       .create = [](const Settings& settings) {
         return std::make_unique<NoiseAnalyzer>(detail::noise_options_from(settings));

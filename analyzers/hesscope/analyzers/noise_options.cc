@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include <hesscope/analyzers/noise_options.h>
-#include <hesscope/core/error.h>
+#include <hesscope/analyzers/option_error.h>
 
 namespace hesscope::detail {
 namespace {
@@ -28,11 +28,11 @@ std::vector<Index> parse_ladder(std::string_view text) {
     const bool is_last = comma == std::string_view::npos;
     if (error != std::errc() || end != item.data() + item.size() || size < 1 ||
         size > kMaxBatchSize || (!is_last && comma + 1 == rest.size())) {
-      throw ConfigError(
-          fmt::format("'noise-ladder' must be batch sizes from 1 to {} with commas between them, "
-                      "as in 1,8,64; got '{}'",
-                      kMaxBatchSize,
-                      text));
+      throw OptionError("noise-ladder",
+                        fmt::format("must be batch sizes from 1 to {} with commas between them, "
+                                    "as in 1,8,64; got '{}'",
+                                    kMaxBatchSize,
+                                    text));
     }
     sizes.push_back(size);
     rest = is_last ? std::string_view() : rest.substr(comma + 1);

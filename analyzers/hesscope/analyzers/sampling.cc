@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <hesscope/analyzers/option_error.h>
 #include <hesscope/analyzers/sampling.h>
-#include <hesscope/core/error.h>
 #include <hesscope/spectra/sampling_error.h>
 
 namespace hesscope {
@@ -153,6 +153,7 @@ AnalyzerEntry sampling_analyzer() {
   return {.name = "sampling",
           .question = "confidence intervals over the choice of samples",
           .by_default = false,
+          .on_missing = "its numbers take the matrix (--method dense or iterative)",
           .options = {{.name = "jackknife-blocks",
                        .type = SettingKey::Type::kInteger,
                        .meaning = "blocks of samples left out one by one, for confidence intervals",
@@ -166,7 +167,8 @@ AnalyzerEntry sampling_analyzer() {
           .create = [](const Settings& settings) {
             const double level = settings.real("confidence");
             if (!(level > 0 && level < 1)) {
-              throw ConfigError(fmt::format("'confidence' must be between 0 and 1, got {}", level));
+              throw OptionError("confidence",
+                                fmt::format("must be above 0 and below 1, got {}", level));
             }
             return std::make_unique<SamplingAnalyzer>(SamplingErrorOptions{
                 .num_blocks = settings.integer("jackknife-blocks"), .level = level});

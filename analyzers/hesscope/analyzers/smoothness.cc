@@ -232,6 +232,7 @@ AnalyzerEntry smoothness_analyzer() {
   return {.name = "smoothness",
           .question = "how fast the gradient changes: at most, along steps, over the run",
           .by_default = false,
+          .on_missing = "what follows a step takes the checkpoint after it",
           .options = {{.name = "secant-points",
                        .type = SettingKey::Type::kInteger,
                        .meaning = "points between two checkpoints whose gradients are compared",

@@ -32,6 +32,7 @@ AnalyzerEntry spectrum_analyzer() {
   return {.name = "spectrum",
           .question = "its eigenvalues, with proof",
           .by_default = true,
+          .on_missing = "all but the ends takes --method dense or iterative",
           .options = {},
           .create = [](const Settings&) { return std::make_unique<SpectrumAnalyzer>(); }};
 }

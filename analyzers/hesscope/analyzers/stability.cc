@@ -6,9 +6,9 @@
 #include <fmt/format.h>
 
 #include <hesscope/analyzers/adam_preconditioner.h>
+#include <hesscope/analyzers/option_error.h>
 #include <hesscope/analyzers/spectrum_section.h>
 #include <hesscope/analyzers/stability.h>
-#include <hesscope/core/error.h>
 #include <hesscope/spectra/condition_numbers.h>
 
 namespace hesscope {
@@ -179,8 +179,7 @@ class StabilityAnalyzer final : public Analyzer {
 double require(const Settings& settings, const std::string& name, double minimum, double maximum) {
   const double value = settings.real(name);
   if (value >= minimum && value <= maximum) return value;
-  throw ConfigError(
-      fmt::format("'{}' must be between {} and {}, got {}", name, minimum, maximum, value));
+  throw OptionError(name, fmt::format("must be from {} to {}, got {}", minimum, maximum, value));
 }
 
 SettingKey real_key(const std::string& name, double fallback, const std::string& meaning) {
@@ -197,6 +196,7 @@ AnalyzerEntry stability_analyzer() {
       .name = "stability",
       .question = "the sharpness against what the optimiser can stand",
       .by_default = false,
+      .on_missing = "ratios take --learning-rate",
       .options = {{.name = "preconditioner",
                    .meaning = "also: the sharpness that the optimiser sees (default: none)",
                    .choices = {"none", "adam"},

@@ -175,6 +175,9 @@ AnalyzerEntry structure_analyzer() {
   return {.name = "structure",
           .question = "zero eigenvalues, explained",
           .by_default = true,
+          .on_missing =
+              "counts take the matrix (--method dense or iterative), medians all eigenvalues "
+              "(--method dense)",
           .options = {},
           .create = [](const Settings&) { return std::make_unique<StructureAnalyzer>(); }};
 }

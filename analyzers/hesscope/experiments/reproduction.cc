@@ -10,6 +10,7 @@
 #include <hesscope/analyzers/analysis_inputs.h>
 #include <hesscope/analyzers/training/training.h>
 #include <hesscope/core/error.h>
+#include <hesscope/core/shell.h>
 #include <hesscope/core/stopwatch.h>
 #include <hesscope/experiments/built_in_experiments.h>
 #include <hesscope/experiments/experiment_catalog.h>
@@ -42,8 +43,10 @@ ExperimentSummary summary_of(const ExperimentDocument& document) {
 }
 
 std::string command_of(const std::string& given, const ReproductionRequest& request) {
-  std::string command = fmt::format("hesscope reproduce {} --scale {}", given, request.scale);
-  for (const std::string& text : request.overrides) command += fmt::format(" --set {}", text);
+  std::string command =
+      fmt::format("hesscope reproduce {} --scale {}", shell_word(given), shell_word(request.scale));
+  for (const std::string& text : request.overrides)
+    command += fmt::format(" --set {}", shell_word(text));
   return command;
 }
 
