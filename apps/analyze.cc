@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -16,7 +17,9 @@
 
 #include <hesscope/analyzers/analysis.h>
 #include <hesscope/analyzers/analyzer_registry.h>
+#include <hesscope/analyzers/option_error.h>
 #include <hesscope/core/error.h>
+#include <hesscope/core/shell.h>
 #include <hesscope/core/version.h>
 #include <hesscope/io/unit_folder.h>
 
@@ -114,6 +117,22 @@ class AnalyzeCommand final : public Command {
   }
 
   ExitCode run() override {
+    try {
+      return analyze();
+    } catch (const OptionError& error) {
+      print_usage_error(name(), fmt::format("--{}: {}", error.key(), error.problem()));
+      return ExitCode::kUsage;
+    }
+  }
+
+  std::string on_interrupt() const override {
+    return io::has_units(output_)
+               ? resumption_text(output_ + ".units", command_text(), output_, run_options_.force)
+               : Command::on_interrupt();
+  }
+
+ private:
+  ExitCode analyze() const {
     const AnalysisRequest request = make_request();
     if (run_options_.dry_run) return show_plan(plan_analysis(request));
     catch_interrupts();
@@ -136,13 +155,6 @@ class AnalyzeCommand final : public Command {
     return result.is_conclusive ? ExitCode::kDone : ExitCode::kInconclusive;
   }
 
-  std::string on_interrupt() const override {
-    return io::has_units(output_)
-               ? resumption_text(output_ + ".units", command_text(), output_, run_options_.force)
-               : Command::on_interrupt();
-  }
-
- private:
   AnalysisRequest make_request() const {
     AnalysisRequest request;
     request.checkpoints = checkpoints_.files();
@@ -168,8 +180,8 @@ class AnalyzeCommand final : public Command {
   // The command without what cannot change a result.
   std::string command_text() const {
     return fmt::format("hesscope analyze {} --problem {}{}{}{}{}{}",
-                       fmt::join(checkpoints_.paths, " "),
-                       problem_,
+                       shell_words(checkpoints_.paths),
+                       shell_word(problem_),
                        only_.empty() ? "" : fmt::format(" --only {}", fmt::join(only_, ",")),
                        method_ == "auto" ? "" : " --method " + method_,
                        checkpoints_.arguments(),
@@ -184,7 +196,8 @@ class AnalyzeCommand final : public Command {
     }
     for (const auto& [name, value] : settings_) {
       arguments += " --" + name;
-      if (const auto* text = std::get_if<std::string>(&value)) arguments += " " + *text;
+      if (const auto* text = std::get_if<std::string>(&value))
+        arguments += fmt::format(" {}", shell_word(*text));
       if (const auto* number = std::get_if<std::int64_t>(&value)) {
         arguments += fmt::format(" {}", *number);
       }
@@ -288,7 +301,24 @@ class AnalyzeCommand final : public Command {
     fmt::print("written to {} in {}\n", output_, duration_text(result.timings.total_seconds));
   }
 
+  // The groups with a '-', each with what it takes.
+  static void print_missing(const AnalysisResult& result) {
+    std::set<std::string> groups;
+    const auto note = [&](const std::vector<HeadlineNumber>& numbers) {
+      for (const HeadlineNumber& number : numbers) {
+        if (number.status == Status::kNotComputed) groups.insert(number.analyzer);
+      }
+    };
+    for (const CheckpointSummary& summary : result.checkpoints) note(summary.numbers);
+    note(result.run_numbers);
+    for (const std::string& group : groups) {
+      const std::string& takes = find_analyzer(group).on_missing;
+      fmt::print("- in /{}: not computed{}{}\n", group, takes.empty() ? "" : "; ", takes);
+    }
+  }
+
   static void print_legend(const AnalysisResult& result) {
+    print_missing(result);
     const auto has = [&result](Status status) {
       return std::any_of(
           result.checkpoints.begin(), result.checkpoints.end(), [status](const auto& summary) {

@@ -3,13 +3,18 @@
 
 #include <fmt/format.h>
 
+#include <hesscope/core/shell.h>
+#include <hesscope/io/format_registry.h>
+
 #include "run_options.h"
 
 namespace hesscope::cli {
 
 void CheckpointOptions::declare(OptionTable& options, const std::string& on_checkpoints) {
   options.positionals("CHECKPOINT", paths, on_checkpoints);
-  options.text("--format", format, "NAME", "Take only this format's files from folders");
+  std::vector<std::string> formats;
+  for (const io::Format& each : io::formats()) formats.emplace_back(each.name);
+  options.choice("--format", format, formats, "Take only this format's files from folders");
   options.text("--key", key, "PREFIX", kKeyHelp);
   options.text("--map",
                map,
@@ -32,9 +37,9 @@ CheckpointReading CheckpointOptions::reading() const {
 
 std::string CheckpointOptions::arguments() const {
   return fmt::format("{}{}{}",
-                     format.empty() ? "" : " --format " + format,
-                     key.empty() ? "" : " --key " + key,
-                     map.empty() ? "" : " --map " + map);
+                     format.empty() ? "" : fmt::format(" --format {}", shell_word(format)),
+                     key.empty() ? "" : fmt::format(" --key {}", shell_word(key)),
+                     map.empty() ? "" : fmt::format(" --map {}", shell_word(map)));
 }
 
 }  // namespace hesscope::cli

@@ -27,7 +27,7 @@ struct CheckpointOptions {
 
   CheckpointReading reading() const;
 
-  /// The options as given, where they can change a result: " --format npz".
+  /// The options as given, quoted for a shell, where they can change a result: " --format npz".
   std::string arguments() const;
 };
 

@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <map>
 #include <string>
+#include <system_error>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -21,13 +23,30 @@
 namespace hesscope::cli {
 namespace {
 
+// A number in decimal, nothing before or behind it. Not CLI11's reading, to which 010 is 8 and 0x10
+// is 16.
+template <typename T>
+bool parse_number(const std::string& given, T& number) {
+  const char* const end = given.data() + given.size();
+  const auto [stop, error] = std::from_chars(given.data(), end, number);
+  return error == std::errc() && stop == end;
+}
+
+std::string trimmed(const std::string& text) {
+  const std::size_t first = text.find_first_not_of(" \t");
+  if (first == std::string::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
+// What follows the last comma of "-n,--name".
+std::string long_name(const std::string& names) { return names.substr(names.rfind(',') + 1); }
+
 // Turns an argument into the key's type; returns what is wrong with it, or nothing.
 std::string parse_setting(const SettingKey& key, const std::string& given, SettingValue& value) {
   switch (key.type) {
     case SettingKey::Type::kInteger: {
       std::int64_t number = 0;
-      if (!CLI::detail::lexical_cast(given, number) || number < key.minimum ||
-          number > key.maximum) {
+      if (!parse_number(given, number) || number < key.minimum || number > key.maximum) {
         return key.maximum == INT64_MAX
                    ? fmt::format("must be an integer from {} on, got '{}'", key.minimum, given)
                    : fmt::format("must be an integer from {} to {}, got '{}'",
@@ -40,7 +59,7 @@ std::string parse_setting(const SettingKey& key, const std::string& given, Setti
     }
     case SettingKey::Type::kReal: {
       double number = 0;
-      if (!CLI::detail::lexical_cast(given, number) || !std::isfinite(number)) {
+      if (!parse_number(given, number) || !std::isfinite(number)) {
         return fmt::format("must be a number, got '{}'", given);
       }
       value = number;
@@ -114,10 +133,11 @@ class CliOptionTable final : public OptionTable {
       target.clear();
       for (std::size_t first = 0; first <= given.size();) {
         const std::size_t comma = std::min(given.find(',', first), given.size());
-        if (comma > first) target.push_back(given.substr(first, comma - first));
+        const std::string name = trimmed(given.substr(first, comma - first));
+        if (!name.empty()) target.push_back(name);
         first = comma + 1;
       }
-      if (target.empty()) throw CLI::ValidationError(names, "names nothing");
+      if (target.empty()) throw CLI::ValidationError(long_name(names), "names nothing");
     };
     take_last(app_->add_option_function<std::string>(names, split, help))->type_name(value_name);
   }
@@ -134,27 +154,24 @@ class CliOptionTable final : public OptionTable {
                int minimum,
                int maximum,
                const std::string& help) override {
-    const auto check = [minimum, maximum](const std::string& given) -> std::string {
-      int value = 0;
-      if (CLI::detail::lexical_cast(given, value) && value >= minimum && value <= maximum)
-        return {};
-      return fmt::format("must be an integer from {} to {}, got '{}'", minimum, maximum, given);
+    const auto parse = [&target, minimum, maximum, names](const std::string& given) {
+      if (parse_number(given, target) && target >= minimum && target <= maximum) return;
+      throw CLI::ValidationError(
+          long_name(names),
+          fmt::format("must be an integer from {} to {}, got '{}'", minimum, maximum, given));
     };
-    take_last(app_->add_option(names, target, help))
-        ->type_name("N")
-        ->check(CLI::Validator(check, ""));
+    take_last(app_->add_option_function<std::string>(names, parse, help))->type_name("N");
   }
 
   void seed(const std::string& names, std::uint64_t& target, const std::string& help) override {
-    const auto check = [](const std::string& given) -> std::string {
-      const bool is_number = !given.empty() && given.size() <= 18 &&
-                             given.find_first_not_of("0123456789") == std::string::npos;
-      return is_number ? std::string()
-                       : fmt::format("must be a whole number from 0 to 10^18 - 1, got '{}'", given);
+    constexpr std::uint64_t kEnd = 1'000'000'000'000'000'000;
+    const auto parse = [&target, names](const std::string& given) {
+      if (parse_number(given, target) && target < kEnd) return;
+      throw CLI::ValidationError(
+          long_name(names),
+          fmt::format("must be a whole number from 0 to 10^18 - 1, got '{}'", given));
     };
-    take_last(app_->add_option(names, target, help))
-        ->type_name("N")
-        ->check(CLI::Validator(check, ""));
+    take_last(app_->add_option_function<std::string>(names, parse, help))->type_name("N");
   }
 
   void setting(const SettingKey& key, std::map<std::string, SettingValue>& values) override {
@@ -205,8 +222,7 @@ std::vector<std::string> long_names(const CLI::App& app) {
 }
 
 Invocation usage_error(const std::string& command, const std::string& message) {
-  const std::string name = command.empty() ? "hesscope" : "hesscope " + command;
-  print_message("{}: {}\nTry '{} --help'.\n", name, message, name);
+  print_usage_error(command, message);
   return {nullptr, ExitCode::kUsage};
 }
 
@@ -247,14 +263,21 @@ Invocation parse_command_line(int argc,
       "5 finished but a number failed, is non-finite or unproved; 129, 130 and 143 interrupted.";
   app.footer(footer);
 
-  if (argc > 1 && argv[1][0] != '-' && !subcommands.contains(argv[1])) {
+  // "hesscope help COMMAND" is "hesscope COMMAND --help".
+  std::vector<const char*> arguments(argv, argv + argc);
+  if (argc > 1 && std::string_view(argv[1]) == "help") {
+    arguments.erase(arguments.begin() + 1);
+    arguments.insert(arguments.begin() + std::min(argc - 1, 2), "--help");
+  }
+  const std::string first = arguments.size() > 1 ? arguments[1] : "";
+  if (arguments.size() > 1 && !first.starts_with('-') && !subcommands.contains(first)) {
     return usage_error("",
                        fmt::format("unknown command '{}'{}; there are {}",
-                                   argv[1],
-                                   did_you_mean(argv[1], command_names),
+                                   first,
+                                   did_you_mean(first, command_names),
                                    fmt::join(command_names, ", ")));
   }
-  const std::string chosen = argc > 1 && subcommands.contains(argv[1]) ? argv[1] : "";
+  const std::string chosen = subcommands.contains(first) ? first : "";
   const auto unknown_option = [&](const CLI::App& sub) -> std::string {
     for (const std::string& extra : sub.remaining()) {
       if (extra == "--") continue;  // the mark before arguments that begin with '-'
@@ -265,7 +288,7 @@ Invocation parse_command_line(int argc,
     return {};
   };
   try {
-    app.parse(argc, argv);
+    app.parse(static_cast<int>(arguments.size()), arguments.data());
   } catch (const CLI::Success& success) {  // --help, --version
     app.exit(success);
     return {};

@@ -10,9 +10,9 @@
 
 #include <hesscope/core/error.h>
 #include <hesscope/io/export_registry.h>
-#include <hesscope/io/result_reader.h>
 
 #include "json_document.h"
+#include "result_input.h"
 
 namespace hesscope::cli {
 namespace {
@@ -51,11 +51,8 @@ class ExportCommand final : public Command {
     if (std::filesystem::equivalent(result_, output_, none)) {
       throw ConfigError(fmt::format("{}: the output is the result itself; name another", output_));
     }
-    if (std::filesystem::exists(result_, none) && !io::is_result_file(result_)) {
-      throw InputError(fmt::format("{}: is not a hesscope result", result_));
-    }
     const io::ExportFormat& format = io::find_export_format(format_);
-    format.write(io::ResultReader(result_), output_, force_);
+    format.write(open_result(result_), output_, force_);
     if (json_) {
       Json document;
       document["command"] = "export";

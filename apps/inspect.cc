@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <limits>
 #include <optional>
 #include <string>
@@ -22,6 +23,7 @@
 #include "fit_report.h"
 #include "json_document.h"
 #include "run_options.h"
+#include "standard_streams.h"
 #include "table.h"
 
 namespace hesscope::cli {
@@ -113,7 +115,7 @@ class InspectCommand final : public Command {
     bool all_fit = true;
     for (const std::string& file : files_) {
       if (!json_ && !quiet_ && &file != &files_.front()) fmt::print("\n");
-      all_fit = inspect(file) && all_fit;
+      all_fit = inspect_or_report(file) && all_fit;
     }
     if (json_ && !quiet_) {
       print_json(files_.size() == 1 ? documents_[0]
@@ -123,6 +125,19 @@ class InspectCommand final : public Command {
   }
 
  private:
+  // Of several files, one that cannot be read leaves the others their answers.
+  bool inspect_or_report(const std::string& path) {
+    if (files_.size() == 1) return inspect(path);
+    try {
+      return inspect(path);
+    } catch (const InputError& error) {
+      std::fflush(stdout);  // in the order of the files, where both go to one place
+      print_message("hesscope inspect: {}\n", error.what());
+      documents_.push_back({{"command", "inspect"}, {"file", path}, {"error", error.what()}});
+      return false;
+    }
+  }
+
   // Whether it fits the problem, if there is one.
   bool inspect(const std::string& path) {
     if (io::is_result_file(path)) {

@@ -13,6 +13,7 @@
 
 #include <hesscope/analyzers/landscape.h>
 #include <hesscope/core/error.h>
+#include <hesscope/core/shell.h>
 #include <hesscope/core/version.h>
 #include <hesscope/io/unit_folder.h>
 
@@ -160,9 +161,9 @@ class LandscapeCommand final : public Command {
   // The command without what cannot change a result.
   std::string command_text() const {
     return fmt::format("hesscope landscape {} --problem {} --directions {} --grid {}{}{}{}{}{}{}",
-                       fmt::join(checkpoints_.paths, " "),
-                       problem_,
-                       directions_,
+                       shell_words(checkpoints_.paths),
+                       shell_word(problem_),
+                       shell_word(directions_),
                        grid_,
                        span_ == kDefaultSpan ? "" : fmt::format(" --span {}", span_),
                        curvature_ ? " --curvature" : "",

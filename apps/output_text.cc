@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <hesscope/core/shell.h>
 #include <hesscope/io/unit_folder.h>
 
 namespace hesscope::cli {
@@ -18,7 +19,7 @@ std::string resumption_text(const std::string& kept_in,
       "there:\n  {} -o {}{}",
       kept_in,
       command,
-      output,
+      shell_word(output),
       force ? " --force" : "");
 }
 
@@ -28,7 +29,8 @@ std::string_view output_state(const std::string& output, bool force) {
     return "its folder does not exist: a run would fail";
   }
   if (io::has_units(output)) return "begun: a run would go on with it";
-  if (!force && std::filesystem::exists(output)) return "exists: a run would need --force";
+  if (!force && std::filesystem::exists(std::filesystem::symlink_status(output)))
+    return "exists: a run would need --force";
   return "not written: dry run";
 }
 

@@ -18,6 +18,7 @@
 #include <hesscope/plot/svg.h>
 
 #include "json_document.h"
+#include "result_input.h"
 #include "table.h"
 
 namespace hesscope::cli {
@@ -104,13 +105,7 @@ class PlotCommand final : public Command {
     require_consistent();
     std::vector<io::ResultReader> readers;
     readers.reserve(results_.size());
-    std::error_code none;
-    for (const std::string& file : results_) {
-      if (std::filesystem::exists(file, none) && !io::is_result_file(file)) {
-        throw InputError(fmt::format("{}: is not a hesscope result", file));
-      }
-      readers.emplace_back(file);
-    }
+    for (const std::string& file : results_) readers.push_back(open_result(file));
     if (!list_) return draw(readers);
     print_list(readers);
     return ExitCode::kDone;

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include <hesscope/core/error.h>
+#include <hesscope/core/shell.h>
 #include <hesscope/core/version.h>
 #include <hesscope/experiments/reproduction.h>
 #include <hesscope/problem/experiment_keys.h>
@@ -118,18 +119,19 @@ class ReproduceCommand final : public Command {
   }
 
   std::string on_interrupt() const override {
-    const std::string command = fmt::format("hesscope reproduce{}{}{}",
-                                            experiments_.empty() ? "" : " ",
-                                            fmt::join(experiments_, " "),
-                                            scale_ == "paper" ? "" : " --scale " + scale_) +
-                                overrides_text();
+    const std::string command =
+        fmt::format("hesscope reproduce{}{}{}",
+                    experiments_.empty() ? "" : " ",
+                    shell_words(experiments_),
+                    scale_ == "paper" ? "" : fmt::format(" --scale {}", shell_word(scale_))) +
+        overrides_text();
     return resumption_text(output_, command, output_, run_options_.force);
   }
 
  private:
   std::string overrides_text() const {
     std::string text;
-    for (const std::string& each : overrides_) text += fmt::format(" --set '{}'", each);
+    for (const std::string& each : overrides_) text += fmt::format(" --set {}", shell_word(each));
     return text;
   }
 

@@ -3,6 +3,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <string>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -22,6 +23,11 @@ void reserve_standard_streams() {
 void write_message(std::string_view text) noexcept {
   std::fwrite(text.data(), 1, text.size(), stderr);
   std::fflush(stderr);
+}
+
+void print_usage_error(std::string_view command, std::string_view message) {
+  const std::string name = fmt::format("hesscope{}{}", command.empty() ? "" : " ", command);
+  print_message("{}: {}\nTry '{} --help'.\n", name, message, name);
 }
 
 }  // namespace hesscope::cli

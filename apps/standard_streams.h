@@ -25,4 +25,8 @@ void print_message(fmt::format_string<Args...> format, Args&&... args) {
   write_message(fmt::format(format, std::forward<Args>(args)...));
 }
 
+/// Of a mistake on a command line: the message, and where help is to be had.
+/// @param command  empty for the program as a whole.
+void print_usage_error(std::string_view command, std::string_view message);
+
 }  // namespace hesscope::cli

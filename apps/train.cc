@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <hesscope/analyzers/training/training.h>
+#include <hesscope/core/shell.h>
 #include <hesscope/core/version.h>
 
 #include "interrupt.h"
@@ -111,8 +112,8 @@ class TrainCommand final : public Command {
   // The command without what cannot change a result.
   std::string command_text() const {
     return fmt::format("hesscope train {}{}{}",
-                       experiment_,
-                       run_.empty() ? "" : " --run " + run_,
+                       shell_word(experiment_),
+                       run_.empty() ? "" : fmt::format(" --run {}", shell_word(run_)),
                        settings_.contains("seed")
                            ? fmt::format(" --seed {}", std::get<std::int64_t>(settings_.at("seed")))
                            : "");

@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import shlex
 import signal
 import subprocess
 import time
@@ -38,6 +39,12 @@ class Help(program.Case):
                 for option in options:
                     self.assertIn(option, done.stdout)
 
+    def test_may_be_asked_for_as_a_command(self):
+        self.assertEqual(self.run_program("help").stdout, self.run_program("--help").stdout)
+        done = self.run_program("help", "analyze")
+        self.assertEqual((done.returncode, done.stdout), (DONE, self.run_program("analyze", "--help").stdout))
+        self.refuses(USAGE, ["help", "analyse"], "did you mean 'analyze'")
+
     def test_version(self):
         done = self.run_program("--version")
         self.assertEqual((done.returncode, done.stderr), (DONE, ""))
@@ -70,6 +77,13 @@ class Summary(program.Case):
         done = self.run_program("analyze", DATA / "adam", DATA / "sgdm", *ANALYZE_ADAM[2:])
         self.assertIn("\nadam/step-000500.npz ", done.stdout)
         self.assertIn("\nsgdm/step-000500.npz ", done.stdout)
+
+    def test_says_what_missing_numbers_take(self):
+        done = self.run_program(*ANALYZE_ADAM, "--only", "spectrum,stability,eigenpairs,hessian")
+        legend = [line for line in done.stdout.splitlines() if line.startswith("- in ")]
+        self.assertEqual(legend, ["- in /eigenpairs: not computed; an overlap is with the checkpoint before",
+                                  "- in /stability: not computed; ratios take --learning-rate"])
+        self.assertNotIn("- in ", self.run_program(*ANALYZE_ADAM, "--force").stdout)
 
     def test_quiet_prints_nothing(self):
         done = self.run_program(*ANALYZE_ADAM, "--quiet")
@@ -108,6 +122,20 @@ class StandardStreams(program.Case):
                 self.assertEqual(self.run_program("inspect", "out.h5").returncode, DONE)
         self.assertEqual(self.run_with("<&- >&- 2>&-", *ANALYZE_ADAM, "--force", "--quiet"), DONE)
         self.assertEqual(self.files(), {"out.h5"})
+
+
+class Numbers(program.Case):
+    def test_are_decimal_whatever_they_begin_with(self):
+        self.analyze(checkpoint(0), "--only", "eigenpairs", "--eigenpairs", "010", "--seed", "09")
+        groups = json.loads(self.run_program("inspect", "out.h5", "--json").stdout)["groups"]
+        pairs = next(group for group in groups if group["name"] == "eigenpairs")
+        lowest = next(each for each in pairs["variables"] if each["dimensions"][:2] == ["checkpoint", "pair"])
+        self.assertEqual(lowest["shape"][1], 10)
+        self.assertIn("--eigenpairs 10 --seed 9", json.dumps(groups))
+
+    def test_names_in_a_list_may_have_blanks_around_them(self):
+        self.analyze(checkpoint(0), "--only", " spectrum, condition ,")
+        self.assertIn("--only spectrum,condition", self.run_program("inspect", "out.h5").stdout)
 
 
 class Json(program.Case):
@@ -223,30 +251,36 @@ class Interruption(program.Case):
 
     def stop(self, number, hears=True):
         """Stops a run. Without `hears` its stderr is closed, and nothing is known of its message."""
-        command = self.command("analyze", "step-1.npz", "--problem", "problem.toml", "-o", "out.h5", "--threads", "2")
-        if not hears:
-            command = ["sh", "-c", 'exec "$@" 2>&-', "sh", *command]
+        arguments = ("analyze", "step-1.npz", "--problem", "problem.toml", "-o", "out.h5")
+        code, message = self.stopped(number, arguments, "out.h5", 'exec "$@"' if hears else 'exec "$@" 2>&-')
+        if hears:
+            self.assertRegex(message, r"^hesscope analyze: interrupted; .*'out.h5.units'.*\n"
+                                      r"  hesscope analyze step-1.npz --problem problem.toml -o out.h5\n$")
+        return code
+
+    def stopped(self, number, arguments, output_file, shell='exec "$@"', unheeded=()):
+        """The exit code and stderr of a run that is sent signals in the middle of its work, the last of them stops it."""
+        command = ["sh", "-c", shell, "sh", *self.command(*arguments, "--threads", "2")]
+        before = self.files()
         process = subprocess.Popen(command, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         try:
             deadline = time.monotonic() + 120
             # The first unit appears when the inputs are read and the work begins.
-            while not (self.folder / "out.h5.units/000000-root.unit").exists() and process.poll() is None and time.monotonic() < deadline:
+            while not (self.folder / f"{output_file}.units/000000-root.unit").exists() and process.poll() is None and time.monotonic() < deadline:
                 time.sleep(0.01)
             time.sleep(0.3)
             self.assertIsNone(process.poll(), "finished too early to be interrupted")
-            self.assertGreater(self.files(), self.inputs)
-            process.send_signal(number)
+            self.assertGreater(self.files(), before)
+            for each in (*unheeded, number):
+                process.send_signal(each)
+                time.sleep(0.1)
             output, message = process.communicate(timeout=120)
         finally:
             process.kill()
             process.wait()
         self.assertEqual(output, "")
-        self.assertNotIn("out.h5", self.files())
-        if not hears:
-            return process.returncode
-        self.assertRegex(message, r"^hesscope analyze: interrupted; .*'out.h5.units'.*\n"
-                                  r"  hesscope analyze step-1.npz --problem problem.toml -o out.h5\n$")
-        return process.returncode
+        self.assertNotIn(output_file, self.files())
+        return process.returncode, message
 
     def test_by_control_c_names_the_command_that_goes_on(self):
         self.assertEqual(self.stop(signal.SIGINT), INTERRUPTED)
@@ -256,6 +290,22 @@ class Interruption(program.Case):
     def test_by_closing_the_terminal(self):
         self.assertEqual(self.stop(signal.SIGHUP), 128 + signal.SIGHUP)
         self.assertEqual(self.stop(signal.SIGHUP, hears=False), 128 + signal.SIGHUP)
+
+    def test_not_by_closing_the_terminal_under_nohup(self):
+        code, _ = self.stopped(signal.SIGTERM, ("analyze", "step-1.npz", "--problem", "problem.toml", "-o", "out.h5"),
+                               "out.h5", 'trap "" HUP; exec "$@"', unheeded=[signal.SIGHUP])
+        self.assertEqual(code, 128 + signal.SIGTERM)
+
+    def test_names_paths_as_a_shell_wants_them(self):
+        (self.folder / "a b").mkdir()
+        for name, new in (("step-1.npz", "a b/step-1 [x].npz"), ("problem.toml", "a b/it's.toml")):
+            os.rename(self.folder / name, self.folder / new)
+        (self.folder / "eval.npz").rename(self.folder / "a b" / "eval.npz")
+        arguments = ("analyze", "a b/step-1 [x].npz", "--problem", "a b/it's.toml", "-o", "out (1).h5")
+        message = self.stopped(signal.SIGINT, arguments, "out (1).h5")[1]
+        line = message.splitlines()[1]
+        self.assertEqual(shlex.split(line), ["hesscope", *arguments])
+        self.assertIn(" -o 'out (1).h5'", line)
 
     def test_by_a_request_to_terminate_leaves_what_is_finished(self):
         self.assertEqual(self.stop(signal.SIGTERM), 128 + signal.SIGTERM)

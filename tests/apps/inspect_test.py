@@ -86,6 +86,21 @@ class Inspect(program.Case):
                     self.assertEqual((done.returncode, done.stdout), (BAD_INPUT, ""))
                     self.assertRegex(done.stderr, rf"^hesscope inspect: {name}: .+\n$")
 
+    def test_answers_for_every_file_it_can_read(self):
+        whole = checkpoint(500).read_bytes()
+        (self.folder / "cut.npz").write_bytes(whole[:-40])
+        files = (checkpoint(0), "cut.npz", checkpoint(500), "nothere.npz")
+        done = self.run_program("inspect", *files, "--json")
+        self.assertEqual(done.returncode, BAD_INPUT)
+        self.assertRegex(done.stderr, r"^hesscope inspect: cut\.npz: .+\nhesscope inspect: nothere\.npz: .+\n$")
+        answers = json.loads(done.stdout)["files"]
+        self.assertEqual([answer["file"] for answer in answers], [str(file) for file in files])
+        self.assertEqual(["error" in answer for answer in answers], [False, True, False, True])
+        self.assertEqual(len(answers[2]["tensors"]), 6)
+        self.assertIn("No such file", answers[3]["error"])
+        done = self.run_program("inspect", *files)
+        self.assertEqual((done.returncode, done.stdout.count("sha256 ")), (BAD_INPUT, 2))
+
     def test_quietly_says_only_whether_a_file_can_be_read(self):
         self.assertEqual(self.inspect(checkpoint(500), "--quiet"), "")
         whole = checkpoint(500).read_bytes()

@@ -348,6 +348,13 @@ class Plot(program.Case):
         self.refused(BAD_INPUT, self.path("plane"), "--figure", "density",
                      words=["/density/eigenvalue", "`hesscope analyze --only density`", "landscape"])
         self.refused(BAD_INPUT, DATA / "eval.npz", "--figure", "condition", words=["not a hesscope result"])
+        # What is damaged is said as by inspect.
+        cut = self.folder / "cut.h5"
+        cut.write_bytes(self.path("adam").read_bytes()[:5000])
+        said = self.run_program("inspect", cut).stderr.split(": ", 1)[1].strip()
+        self.assertIn("truncated", said)
+        self.refused(BAD_INPUT, cut, "--figure", "condition", words=[said])
+        self.assertIn(said, self.run_program("export", cut, "-o", "out.csv").stderr)
         self.refused(BAD_INPUT, "none.h5", "--figure", "condition", words=["none.h5", "no such file"])
         wrong = self.write_history("wrong.h5", step=[0, 1], loss=[1.0, 2.0, 3.0], gradient_norm=[1.0, 2.0])
         self.refused(BAD_INPUT, wrong, "--figure", "history", words=["'/loss'", "must have 2 values, has 3"])

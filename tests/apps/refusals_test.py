@@ -78,6 +78,14 @@ class BadCheckpoints(Refusals):
             (self.folder / name).write_bytes(checkpoint(500).read_bytes())
         self.refuses_analysis(BAD_INPUT, ["."], "step 500", "step-000500.npz", "step-000500.h5", "--format")
 
+    def test_the_same_step_in_one_format(self):
+        for name in ("step-500.npz", "step-000500.npz"):
+            (self.folder / name).write_bytes(checkpoint(500).read_bytes())
+        for options in ([], ["--format", "npz"]):
+            self.refuses_analysis(BAD_INPUT, ["."], "step-500.npz", "name the files one by one", options=options)
+        # The advice holds.
+        self.analyze("step-500.npz", "--only", "hessian")
+
 
 class BadProblems(Refusals):
     def test_more_layers_than_the_checkpoint_has(self):
@@ -91,7 +99,9 @@ class BadProblems(Refusals):
     def test_another_kind_of_model(self):
         problem = self.write_problem(('"linear-attention"', '"mlp"'), ("layers = 3", 'activation = "tanh"'),
                                      ('parametrization = "sparse"', 'loss = "mse"'))
-        self.refuses_analysis(BAD_INPUT, [checkpoint(0)], "'layers.0.weight'", "layers.0.P", problem=problem)
+        self.refuses_analysis(BAD_INPUT, [checkpoint(0)], "'layers.0.weight'", "layers.0.P",
+                              f"{problem} asks for a model of kind 'mlp'",
+                              f"`hesscope inspect {checkpoint(0)} --problem {problem}`", "--map", problem=problem)
 
     def test_the_data_of_another_problem(self):
         other = FIXTURES / "mlp-spirals-tanh" / "eval.npz"
@@ -114,8 +124,21 @@ class BadProblems(Refusals):
         problem = self.write_problem((str(DATA / "eval.npz"), "nodata.npz"))
         self.refuses_analysis(BAD_INPUT, [checkpoint(0)], self.folder / "nodata.npz", problem=problem)
 
-    def test_a_missing_problem_file(self):
-        self.refuses_analysis(USAGE, [checkpoint(0)], "nothere.toml", problem="nothere.toml")
+    def test_a_problem_file_that_cannot_be_read(self):
+        (self.folder / "folder").mkdir()
+        for path, reason in (("nothere.toml", "No such file"), ("folder", "it is a folder"),
+                             (checkpoint(0), "is not a TOML text file")):
+            self.refuses_analysis(USAGE, [checkpoint(0)], path, reason, "problem file", problem=path)
+        self.refuses_analysis(USAGE, [checkpoint(0)], "map file", "No such file", options=["--map", "nomap.toml"])
+        self.refuses(USAGE, ["train", "nothere.toml", "-o", "runs"], "experiment file", "No such file")
+
+    def test_more_samples_than_there_is_memory_for(self):
+        (self.folder / "vast.toml").write_text(
+            PROBLEM.read_text().split("[data]")[0] + '[data]\nkind = "linear-regression"\ncovariates = "gaussian"\n'
+            "dimension = 5\ncontext = 20\nsamples = 1000000000\n")
+        for options in ([], ["--dry-run"]):
+            self.refuses_analysis(FAILED, [checkpoint(0)], "vast.toml: [data]", "1000000000 samples of 127 numbers",
+                                  "needs 1.02e+03 GB", "there are", problem="vast.toml", options=options)
 
     def test_an_unknown_key_names_line_and_nearest(self):
         problem = self.write_problem(("layers = 3", "layesr = 3"))
@@ -169,15 +192,34 @@ class BadCommandLines(Refusals):
     def test_an_empty_list_of_analyzers(self):
         self.refuses_analysis(USAGE, [checkpoint(0)], "--only", options=["--only", ","])
 
+    def test_numbers_that_are_not_in_decimal(self):
+        for option, value in (("--eigenpairs", "0x10"), ("--eigenpairs", "2x"), ("--seed", "0x10"), ("--seed", "1e3"),
+                              ("--seed", "1000000000000000000"), ("--threads", "0b1"), ("--threads", " 1"),
+                              ("--threads", "99999999999"), ("--learning-rate", "0x1p-3")):
+            self.refuses_analysis(USAGE, [checkpoint(0)], f"{option}: must be", f"got '{value}'",
+                                  options=[f"{option}={value}"])
+        self.refuses(USAGE, ["train", "x.toml", "-o", "runs", "--seed", "0x10"], "--seed: must be", "'0x10'")
+
     def test_an_unknown_format(self):
         self.refuses_analysis(USAGE, [DATA / "adam"], "'nzp'", "did you mean 'npz'", options=["--format", "nzp"])
+
+    def test_an_analyzer_of_another_model(self):
+        for name, model in (("alignment", "signal-noise"), ("attention-terms", "attention")):
+            for options in ([], ["--dry-run"]):
+                self.refuses_analysis(USAGE, [checkpoint(0)], f"'{name}'", f"of the model '{model}'",
+                                      options=["--only", name, *options])
 
     def test_an_analyzers_option(self):
         self.refuses_analysis(USAGE, [checkpoint(0)], "--eigenpairs", "'0'", options=["--eigenpairs", "0"])
         self.refuses_analysis(USAGE, [checkpoint(0)], "--eigenpairs", "'two'", options=["--eigenpairs", "two"])
         self.refuses_analysis(USAGE, [checkpoint(0)], "--preconditioner", "did you mean 'adam'",
                               options=["--preconditioner", "adm"])
-        self.refuses_analysis(USAGE, [checkpoint(0)], "'beta1'", options=["--beta1", "1"])
+        for option, value, rule in (("--beta1", "1", "from 0 to "), ("--confidence", "2", "above 0 and below 1, got 2"),
+                                    ("--js-sigma", "-1", "at least 0"), ("--noise-ladder", "1,x", "batch sizes")):
+            self.refuses_analysis(USAGE, [checkpoint(0)], f"hesscope analyze: {option}: must be {rule}",
+                                  options=[f"{option}={value}"])
+            self.assertIn("Try 'hesscope analyze --help'.", self.run_program(
+                "analyze", checkpoint(0), "--problem", PROBLEM, "-o", "out.h5", f"{option}={value}").stderr)
         self.refuses_analysis(USAGE, [checkpoint(0)], "--learning-rate", "'nan'", options=["--learning-rate", "nan"])
         self.refuses_analysis(USAGE, [checkpoint(0)], "--seed", "'-1'", options=["--seed=-1"])
 
@@ -190,7 +232,10 @@ class BadCommandLines(Refusals):
 
 class BadOutputs(Refusals):
     def test_a_folder_that_does_not_exist(self):
-        self.refuses_analysis(FAILED, [checkpoint(0)], "nowhere", output="nowhere/out.h5")
+        said = "nowhere/out.h5: the folder 'nowhere' does not exist"
+        self.refuses_analysis(FAILED, [checkpoint(0)], said, output="nowhere/out.h5")
+        self.refuses(FAILED, ["landscape", checkpoint(0), "--problem", PROBLEM, "-o", "nowhere/out.h5", "--directions",
+                              "random", "--grid", "1x3"], said)
 
     def test_a_folder_that_takes_no_files(self):
         # /proc refuses new files even to root.
@@ -205,6 +250,21 @@ class BadOutputs(Refusals):
         (self.folder / "out.h5").write_text("precious")
         self.refuses_analysis(FAILED, [checkpoint(0)], "out.h5", "--force")
         self.assertEqual((self.folder / "out.h5").read_text(), "precious")
+
+    def test_a_link_in_the_place_of_the_output(self):
+        out = self.folder / "out.h5"
+        (self.folder / "target").write_text("precious")
+        for target in ("target", "nowhere"):  # also one that leads nowhere
+            out.symlink_to(target)
+            self.refuses_analysis(FAILED, [checkpoint(0)], "out.h5: exists already", "--force")
+            done = self.run_program("analyze", checkpoint(0), "--problem", PROBLEM, "-o", "out.h5", "--dry-run")
+            self.assertIn("--force", done.stdout)
+            # The link goes, what it leads to stays.
+            self.analyze(checkpoint(0), "--force", "--only", "hessian")
+            self.assertFalse(out.is_symlink())
+            out.unlink()
+        self.assertEqual(self.files(), {"target"})
+        self.assertEqual((self.folder / "target").read_text(), "precious")
 
     def test_an_existing_output_survives_a_failing_run_with_force(self):
         (self.folder / "out.h5").write_text("precious")
