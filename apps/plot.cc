@@ -19,6 +19,7 @@
 
 #include "json_document.h"
 #include "result_input.h"
+#include "standard_streams.h"
 #include "table.h"
 
 namespace hesscope::cli {
@@ -167,10 +168,10 @@ class PlotCommand final : public Command {
       fmt::print("written to {}\n", output_);
     }
     if (plot::has_numbers(figure)) return ExitCode::kDone;
-    fmt::print(stderr,
-               "hesscope plot: warning: {}: there is nothing to see: every number is missing; "
-               "variables NAME_status in the result say why\n",
-               output_);
+    print_message(
+        "hesscope plot: warning: {}: there is nothing to see: every number is missing; "
+        "variables NAME_status in the result say why\n",
+        output_);
     return ExitCode::kInconclusive;
   }
 
