@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Builds the fuzz targets and runs each of them for SECONDS (60), one on each core, from the corpora in
 # tests/fuzz/corpus. Prints what was executed; fails on any finding, whose input is then kept in build/fuzz/findings.
+# With HESSCOPE_FUZZ_SEED set, the inputs are the same each time, as many of them as there is time for.
 # usage: tests/fuzz/run.sh [SECONDS]
 #        tests/fuzz/run.sh merge FOLDER   puts into tests/fuzz/corpus/TARGET the smallest inputs, of those there and in
 #                                         FOLDER/TARGET, that reach as much
@@ -13,7 +14,7 @@ here="$root/tests/fuzz"
 build="$root/build/fuzz"
 targets=(torch zip npz pickle safetensors shard_index toml npy)
 # Inputs of a few kilobytes reach everything. An answer takes milliseconds, and no input asks for much memory.
-limits=(-max_len=8192 -timeout=5 -rss_limit_mb=1024 -malloc_limit_mb=1024)
+limits=(-max_len=8192 -timeout=20 -rss_limit_mb=1024 -malloc_limit_mb=1024)
 
 dictionaries_of() {
   case $1 in
@@ -31,7 +32,7 @@ run() {
   mkdir -p "$work/corpus" "$build/findings"
   for name in $(dictionaries_of "$target"); do cat "$here/dictionaries/$name.dict"; done >"$work/dictionary"
   nice "$build/tests/fuzz/fuzz_$target" "${limits[@]}" -max_total_time="$seconds" -dict="$work/dictionary" \
-    -artifact_prefix="$build/findings/$target-" -print_final_stats=1 -entropic=0 -print_funcs=0 "$work/corpus" "$here/corpus/$target" \
+    -artifact_prefix="$build/findings/$target-" -print_final_stats=1 -seed="${HESSCOPE_FUZZ_SEED:-0}" -entropic=0 -print_funcs=0 "$work/corpus" "$here/corpus/$target" \
     >"$work/log" 2>&1 || { echo "$target: FAILED"; tail -n 60 "$work/log"; return 1; }
   awk -v target="$target" '
     /^stat::number_of_executed_units/ { executed = $2 }
