@@ -152,13 +152,10 @@ std::string read_text(const std::filesystem::path& path, const std::string& what
   if (!is_text(text)) {
     refuse(path.string(), fmt::format("is not a TOML text file; a {} is expected", what));
   }
-}
-
-if (text.size() > kMaxBytes) {
-  throw ConfigError(
-      fmt::format("{}: a {} has at most {} bytes; this has more", path.string(), what, kMaxBytes));
-}
-return text;
+  if (text.size() > kMaxBytes) {
+    refuse(path.string(), fmt::format("a {} has at most {} bytes; this has more", what, kMaxBytes));
+  }
+  return text;
 }
 
 }  // namespace
