@@ -12,6 +12,8 @@
 #include <hesscope/io/result_reader.h>
 #include <hesscope/io/tensor_conversion.h>
 #include <hesscope/io/tensor_file.h>
+#include <hesscope/io/tensor_map.h>
+#include <hesscope/problem/tensor_map_file.h>
 
 #include "json_document.h"
 #include "run_options.h"
@@ -31,6 +33,7 @@ class ConvertCommand final : public Command {
         "hesscope convert step-000500.h5 step-000500.safetensors",
         "hesscope convert model.safetensors model.npz --type float32",
         "hesscope convert checkpoint.pt weights.safetensors --key model_state_dict",
+        "hesscope convert model.weights.h5 model.npz --map map.toml",
     };
   }
 
@@ -39,6 +42,7 @@ class ConvertCommand final : public Command {
     options.positional(
         "OUT", output_, "File to write: .npz, .npy (one tensor), .safetensors or .h5");
     options.text("--key", key_, "PREFIX", kKeyHelp);
+    options.text("--map", map_, "FILE.toml", "Names of the tensors, as for hesscope analyze");
     options.choice("--type",
                    type_,
                    {"float64", "float32"},
@@ -60,7 +64,8 @@ class ConvertCommand final : public Command {
     std::optional<io::ElementType> type;
     if (type_ == "float32") type = io::ElementType::kFloat32;
     if (type_ == "float64") type = io::ElementType::kFloat64;
-    const io::TensorFile input = io::open_tensor_file(input_).part(key_);
+    const io::TensorFile part = io::open_tensor_file(input_).part(key_);
+    const io::TensorFile input = map_.empty() ? part : io::mapped(part, read_tensor_map(map_));
     const io::Conversion conversion = io::convert_tensors(input, output_, type, force_);
     if (json_) {
       print_json(document_of(input, conversion));
@@ -97,6 +102,7 @@ class ConvertCommand final : public Command {
   std::string input_;
   std::string output_;
   std::string key_;
+  std::string map_;
   std::string type_;
   bool force_ = false;
   bool json_ = false;

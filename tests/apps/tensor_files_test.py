@@ -190,6 +190,14 @@ class Maps(Case):
         self.write_checkpoint("theirs.npz", {name: np.ascontiguousarray(a) for name, a in arrays.items()})
         (self.folder / "map.toml").write_text(self.map_text)
 
+    def test_conversion_renames_once_and_for_all(self):
+        done = self.run_program("convert", "theirs.npz", "renamed.npz", "--map", "map.toml")
+        self.assertEqual(done.returncode, DONE, done.stderr)
+        with np.load(self.folder / "renamed.npz") as renamed:
+            self.assertEqual(set(renamed.files), set(weights()))
+            for name, array in weights().items():
+                np.testing.assert_array_equal(renamed[name], array, err_msg=name)
+
     def test_gives_the_numbers_of_the_checkpoint_under_our_names(self):
         self.analyze("theirs.npz", "--map", "map.toml")
         self.analyze(checkpoint(500), output="ours.h5")
