@@ -149,11 +149,11 @@ std::string read_text(const std::filesystem::path& path, const std::string& what
     text.append(block.data(), static_cast<std::size_t>(in.gcount()));
   }
   if (in.bad()) refuse_reading(std::generic_category().message(errno != 0 ? errno : EIO));
-  if (!is_text(text)) {
-    refuse(path.string(), fmt::format("is not a TOML text file; a {} is expected", what));
-  }
   if (text.size() > kMaxBytes) {
     refuse(path.string(), fmt::format("a {} has at most {} bytes; this has more", what, kMaxBytes));
+  }
+  if (!is_text(text)) {
+    refuse(path.string(), fmt::format("is not a TOML text file; a {} is expected", what));
   }
   return text;
 }
