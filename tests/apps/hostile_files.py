@@ -115,7 +115,7 @@ attack_bytes("zip-bomb-declared-in-full", "a.npz",
 
 @attack("zip-bomb-of-zeros", "a.npz", "w.npy", "bomb")
 def zip_bomb_of_zeros(path):
-    np.savez_compressed(path, w=np.zeros(2**23))
+    np.savez_compressed(path, w=np.zeros(2**22))
 
 
 attack_bytes("zip-bomb-beyond-deflates-ratio", "a.npz",

@@ -66,7 +66,7 @@ def shape_that_overflows(file, folder):
 
 @hdf5_attack("bomb-of-zeros", "'w'", "bomb")
 def bomb_of_zeros(file, folder):
-    file.create_dataset("w", data=np.zeros(2**23), chunks=(2**17,), compression="gzip", compression_opts=9)
+    file.create_dataset("w", data=np.zeros(2**22), chunks=(2**17,), compression="gzip", compression_opts=9)
 
 
 @hdf5_attack("chunk-bomb", "'w'", "bomb")
