@@ -182,7 +182,10 @@ class ReproduceCommand final : public Command {
       }
       tables.push_back({{"heading", table.heading}, {"summary", table.summary}, {"keys", keys}});
       if (!run_options_.json) {
-        fmt::print("{}\n  {}\n{}\n", table.heading, table.summary, table_text(rows, 4));
+        fmt::print("{}\n  {}\n{}\n",
+                   table.heading,
+                   table.summary,
+                   rows.size() > 1 ? table_text(rows, 4) : "");
       }
     }
     if (run_options_.json) print_json({{"command", "reproduce"}, {"tables", tables}});

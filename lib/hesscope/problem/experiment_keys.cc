@@ -124,7 +124,8 @@ std::vector<FileTable> experiment_file_tables() {
 
 std::string absent_text(const SettingKey& key) {
   if (const auto* value = std::get_if<SettingValue>(&key.fallback)) {
-    return detail::toml_text(*value);
+    const auto* real = std::get_if<double>(value);
+    return real != nullptr ? fmt::format("{}", *real) : detail::toml_text(*value);
   }
   return key.is_optional ? "optional" : "required";
 }
