@@ -570,6 +570,14 @@ class Refusals(Trained):
             EXPERIMENT.replace("batch = 70", "batch = 1000000000000").replace("steps = 60", "steps = 10000000"))
         self.refuses(USAGE, ["train", "experiment.toml", "-o", "out", "--dry-run"], "'batch'", "1000000000000", "steps")
 
+    def test_a_dry_run_knows_a_finished_training_of_large_batches(self):
+        experiment = EXPERIMENT.replace("batch = 70", "batch = 5000").replace("steps = 60", "steps = 3")
+        self.train(experiment=experiment)
+        self.train("out", "--dry-run", experiment=experiment)
+        other = experiment.replace("batch = 5000", "batch = 5001")
+        done = self.train("out", "--dry-run", experiment=other, expect=USAGE)
+        self.assertIn("differs in 'training.batch'", done.stderr)
+
     def test_a_dry_run_writes_nothing(self):
         done = self.train("out", "--dry-run", "--json")
         plan = json.loads(done.stdout)

@@ -141,10 +141,7 @@ TrainingResult run_training(const TrainingRequest& request, const TrainingProgre
 TrainingPlan plan_training(const TrainingRequest& request) {
   // A step is timed on no more samples than this; it takes longer in proportion.
   constexpr std::int64_t kTimed = 4096;
-  ExperimentFile given = experiment_of(request);
-  const std::int64_t batch = given.batch;
-  given.batch = std::min(batch, kTimed);
-  const TrainingSetup setup(std::move(given), request.num_threads);
+  const TrainingSetup setup(experiment_of(request), request.num_threads);
   const ExperimentFile& experiment = setup.experiment();
   const GraphObjective& objective = setup.objective();
   TrainingPlan plan;
@@ -172,8 +169,10 @@ TrainingPlan plan_training(const TrainingRequest& request) {
     const auto samples_of = [&](std::int64_t size) {
       return static_cast<double>(fixed == nullptr ? size : std::min(size, fixed->rows()));
     };
-    const double scale = batch > kTimed ? samples_of(batch) / samples_of(kTimed) : 1;
-    const std::unique_ptr<BatchLoss> losses = setup.losses(job.seed, fixed);
+    const std::int64_t timed = std::min(experiment.batch, kTimed);
+    const double scale =
+        experiment.batch > kTimed ? samples_of(experiment.batch) / samples_of(kTimed) : 1;
+    const std::unique_ptr<BatchLoss> losses = setup.losses(job.seed, fixed, timed);
     TrainingRun run = setup.make_run(*job.run, setup.start_of(job.seed), *losses);
     run.step();  // the first one allocates
     const Stopwatch stopwatch(seconds);

@@ -5,7 +5,6 @@
 #include <fstream>
 #include <iterator>
 #include <limits>
-#include <mutex>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -26,12 +25,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
-
-// HDF5 is for one thread at a time.
-std::mutex& hdf5_mutex() {
-  static std::mutex mutex;
-  return mutex;
-}
 
 double seconds_between(Clock::time_point begin, Clock::time_point end) {
   return std::chrono::duration<double>(end - begin).count();
@@ -273,7 +266,6 @@ void TrainingFolder::write_checkpoint(const TrainingRun& run) const {
   for (const StateTensor& tensor : memory) {
     tensors.push_back({"optimizer." + tensor.name, tensor.shape, tensor.values});
   }
-  const std::lock_guard lock(hdf5_mutex());
   io::write_checkpoint(
       outcome_.folder / fmt::format("step-{:06d}.h5", run.num_steps()), tensors, true);
 }
@@ -282,7 +274,7 @@ bool TrainingFolder::train(const std::function<bool(std::int64_t)>& tick) {
   if (is_finished()) return true;
   const ExperimentFile& experiment = setup_->experiment();
   const TrainingSet fixed = setup_->training_set(outcome_.seed);
-  const std::unique_ptr<BatchLoss> losses = setup_->losses(outcome_.seed, fixed);
+  const std::unique_ptr<BatchLoss> losses = setup_->losses(outcome_.seed, fixed, experiment.batch);
   TrainingRun run = setup_->make_run(*run_, start_, *losses);
   const std::unique_ptr<GraphObjective> monitored =
       setup_->monitors().empty() ? nullptr : setup_->monitored(fixed);
@@ -349,23 +341,20 @@ void TrainingFolder::finish(const TrainingRun& run,
       records.back().push_back(units_->read(unit_name(each, row.step)));
     }
   }
-  {
-    const std::lock_guard lock(hdf5_mutex());
-    write_history(history_path(),
-                  overwrite_,
-                  {.experiment = setup_->experiment(),
-                   .run = *run_,
-                   .seed = outcome_.seed,
-                   .problem = setup_->experiment().problem_toml(outcome_.folder),
-                   .command = command_,
-                   .configuration = setup_->configuration(*run_, outcome_.seed),
-                   .rows = rows,
-                   .has_diverged = run.has_diverged(),
-                   .has_accuracy = setup_->objective().has_accuracy(),
-                   .monitors = setup_->monitors(),
-                   .monitored = monitored,
-                   .records = std::move(records)});
-  }
+  write_history(history_path(),
+                overwrite_,
+                {.experiment = setup_->experiment(),
+                 .run = *run_,
+                 .seed = outcome_.seed,
+                 .problem = setup_->experiment().problem_toml(outcome_.folder),
+                 .command = command_,
+                 .configuration = setup_->configuration(*run_, outcome_.seed),
+                 .rows = rows,
+                 .has_diverged = run.has_diverged(),
+                 .has_accuracy = setup_->objective().has_accuracy(),
+                 .monitors = setup_->monitors(),
+                 .monitored = monitored,
+                 .records = std::move(records)});
   units_->finish();
   outcome_.num_steps = run.num_steps();
   outcome_.status = run.has_diverged() ? Status::kNonFinite : Status::kOk;

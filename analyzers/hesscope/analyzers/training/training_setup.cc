@@ -172,13 +172,12 @@ TrainingSet TrainingSetup::training_set(std::uint64_t seed) const {
           .table(seed, Stream::kTraining, *experiment_.data.samples, objective_->executor()));
 }
 
-std::unique_ptr<BatchLoss> TrainingSetup::losses(std::uint64_t seed, TrainingSet fixed) const {
-  if (fixed == nullptr) return fresh_batches(*objective_, *sampler_, seed, experiment_.batch);
+std::unique_ptr<BatchLoss> TrainingSetup::losses(std::uint64_t seed,
+                                                 TrainingSet fixed,
+                                                 std::int64_t batch) const {
+  if (fixed == nullptr) return fresh_batches(*objective_, *sampler_, seed, batch);
   const Eigen::Index num_samples = fixed->rows();
-  return shuffled_batches(*objective_,
-                          std::move(fixed),
-                          seed,
-                          experiment_.batch == 0 ? num_samples : experiment_.batch);
+  return shuffled_batches(*objective_, std::move(fixed), seed, batch == 0 ? num_samples : batch);
 }
 
 Eigen::VectorXd TrainingSetup::start_of(std::uint64_t seed) const {

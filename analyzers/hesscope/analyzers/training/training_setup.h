@@ -46,7 +46,10 @@ class TrainingSetup {
   TrainingSet training_set(std::uint64_t seed) const;
 
   /// @param fixed  training_set(seed).
-  std::unique_ptr<BatchLoss> losses(std::uint64_t seed, TrainingSet fixed) const;
+  /// @param batch  samples of a batch; 0: all there are.
+  std::unique_ptr<BatchLoss> losses(std::uint64_t seed,
+                                    TrainingSet fixed,
+                                    std::int64_t batch) const;
 
   /// Whether every batch is the whole training set.
   bool is_full_batch() const;
@@ -58,7 +61,7 @@ class TrainingSetup {
   /// @param fixed  training_set() of the seed.
   std::unique_ptr<GraphObjective> monitored(const TrainingSet& fixed) const;
 
-  /// The parameters that a seed starts from; from a checkpoint not while others use HDF5.
+  /// The parameters that a seed starts from.
   /// @throws InputError for a checkpoint that does not fit or is not finite.
   Eigen::VectorXd start_of(std::uint64_t seed) const;
 
