@@ -77,10 +77,15 @@ Index SweepSums::prediction_size() const {
 }
 
 template <typename F>
-void SweepSums::for_each_block(SampleRange range, F body) const {
+Objective::Matrix SweepSums::columns(Index num_rows, SampleRange range, F fill) const {
+  Matrix all(num_rows, range.size());
   executor_->for_each(num_blocks(range.size()), [&](Index b) {
-    pool_.with_sweep([&](Sweep& sweep) { body(sweep, block(range, b), b * kSamplesPerBlock); });
+    const Records part = block(range, b);
+    const auto size = static_cast<std::size_t>(num_rows * part.count);
+    double* first = all.data() + b * kSamplesPerBlock * num_rows;
+    pool_.with_sweep([&](Sweep& sweep) { fill(sweep, part, std::span(first, size)); });
   });
+  return all;
 }
 
 template <typename F>
@@ -210,24 +215,18 @@ Objective::Matrix SweepSums::gauss_newton_by_factors(const Eigen::VectorXd& thet
 }
 
 Objective::Matrix SweepSums::predictions(const Eigen::VectorXd& theta, SampleRange range) const {
-  Matrix all(prediction_size(), range.size());
-  for_each_block(range, [&](Sweep& sweep, Records records, Index first) {
-    const auto columns = all.middleCols(first, records.count);
-    sweep.predictions(
-        span_of(theta), records, {all.col(first).data(), static_cast<std::size_t>(columns.size())});
-  });
-  return all;
+  return columns(
+      prediction_size(), range, [&](Sweep& sweep, Records records, std::span<double> out) {
+        sweep.predictions(span_of(theta), records, out);
+      });
 }
 
 Objective::Matrix SweepSums::per_sample_gradients(const Eigen::VectorXd& theta,
                                                   SampleRange range) const {
-  Matrix all(num_parameters(), range.size());
-  for_each_block(range, [&](Sweep& sweep, Records records, Index first) {
-    const auto columns = all.middleCols(first, records.count);
-    sweep.per_sample_gradients(
-        span_of(theta), records, {all.col(first).data(), static_cast<std::size_t>(columns.size())});
-  });
-  return all;
+  return columns(
+      num_parameters(), range, [&](Sweep& sweep, Records records, std::span<double> out) {
+        sweep.per_sample_gradients(span_of(theta), records, out);
+      });
 }
 
 Objective::Matrix SweepSums::prediction_jacobian(const Eigen::VectorXd& theta,

@@ -66,9 +66,9 @@ class SweepSums {
   double workspace_bytes() const;
 
  private:
-  // Of a block of samples, counted from the first of those that a call is about.
+  // A column for each sample, which `fill` writes for a block of them.
   template <typename F>
-  void for_each_block(SampleRange range, F body) const;
+  Matrix columns(Eigen::Index num_rows, SampleRange range, F fill) const;
 
   // In a fixed order, what `body` adds to a partial result for a block of samples.
   template <typename F>
