@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "result_input.h"
 
+#include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <string_view>
 #include <system_error>
 
 #include <fmt/format.h>
 
 #include <hesscope/core/error.h>
+#include <hesscope/io/format_registry.h>
 #include <hesscope/io/tensor_file.h>
 
 namespace hesscope::cli {
 namespace {
 
 bool begins_as_hdf5(const std::string& path) {
-  constexpr std::string_view kSignature = "\x89HDF\r\n\x1a\n";
-  std::string begin(kSignature.size(), '\0');
-  std::ifstream file(path, std::ios::binary);
-  return file.read(begin.data(), static_cast<std::streamsize>(begin.size())) && begin == kSignature;
+  const auto formats = io::formats();
+  const auto hdf5 = std::find_if(
+      formats.begin(), formats.end(), [](const auto& format) { return format.name == "hdf5"; });
+  return hdf5->recognises(path);
 }
 
 }  // namespace

@@ -74,6 +74,9 @@ class Analyzer {
   }
 };
 
+/// AnalyzerEntry::on_missing of analyzers that need the whole Hessian.
+inline constexpr char kTakesMatrix[] = "its numbers take the matrix (--method dense or iterative)";
+
 /// An analyzer as users name and configure it.
 struct AnalyzerEntry {
   std::string name;      ///< on the command line and as the group in the result file

@@ -214,7 +214,7 @@ AnalyzerEntry blocks_analyzer() {
   return {.name = "blocks",
           .question = "the Hessian by parameter tensors",
           .by_default = false,
-          .on_missing = "its numbers take the matrix (--method dense or iterative)",
+          .on_missing = kTakesMatrix,
           .options = {{.name = "js-sigma",
                        .type = SettingKey::Type::kReal,
                        .meaning = "width of the smoothing in distances between the spectra of "

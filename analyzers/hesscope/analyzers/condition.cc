@@ -59,7 +59,7 @@ AnalyzerEntry condition_analyzer() {
   return {.name = "condition",
           .question = "how badly conditioned: robust and classical numbers",
           .by_default = true,
-          .on_missing = "its numbers take the matrix (--method dense or iterative)",
+          .on_missing = kTakesMatrix,
           .options = {},
           .create = [](const Settings&) { return std::make_unique<ConditionAnalyzer>(); }};
 }

@@ -59,7 +59,7 @@ AnalyzerEntry hessian_analyzer() {
   return {.name = "hessian",
           .question = "the exact Hessian: diagonal, trace, norm",
           .by_default = true,
-          .on_missing = "its numbers take the matrix (--method dense or iterative)",
+          .on_missing = kTakesMatrix,
           .options = {{.name = "save-hessian",
                        .type = SettingKey::Type::kBoolean,
                        .meaning = "store the full matrix in the result",

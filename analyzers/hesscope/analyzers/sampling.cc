@@ -153,7 +153,7 @@ AnalyzerEntry sampling_analyzer() {
   return {.name = "sampling",
           .question = "confidence intervals over the choice of samples",
           .by_default = false,
-          .on_missing = "its numbers take the matrix (--method dense or iterative)",
+          .on_missing = kTakesMatrix,
           .options = {{.name = "jackknife-blocks",
                        .type = SettingKey::Type::kInteger,
                        .meaning = "blocks of samples left out one by one, for confidence intervals",

@@ -89,7 +89,7 @@ std::vector<CheckpointFile> checkpoints_of(const TrainedRun& run,
 
 // A variant whose cost can be foreseen before what it starts from is there.
 ExperimentVariant startable(ExperimentVariant variant) {
-  if (!variant.experiment.start || variant.experiment.start->run.empty()) return variant;
+  if (!detail::starts_at_run(variant)) return variant;
   variant.experiment.start.reset();
   const std::vector<SettingKey> keys = {
       {.name = "value", .type = SettingKey::Type::kReal, .meaning = "of every entry"}};
@@ -237,12 +237,12 @@ class Reproduction {
 
   // The variant with the checkpoints it starts from, without the seeds of which there is none.
   ExperimentVariant started(ExperimentVariant variant) {
-    std::optional<StartCheckpoint>& start = variant.experiment.start;
-    if (!start || start->run.empty()) return variant;
+    if (!detail::starts_at_run(variant)) return variant;
+    StartCheckpoint& start = *variant.experiment.start;
     const detail::StartRun source = detail::start_run(document_, variant);
     const ExperimentVariant& from = document_.variants[source.variant];
-    start->path = request_.output / document_.name / from.name / source.run / "seed-{seed}" /
-                  fmt::format("step-{:06d}.h5", from.experiment.num_steps);
+    start.path = request_.output / document_.name / from.name / source.run / "seed-{seed}" /
+                 fmt::format("step-{:06d}.h5", from.experiment.num_steps);
     std::erase_if(variant.experiment.seeds, [&](std::uint64_t seed) {
       const bool is_there = std::any_of(runs_.begin(), runs_.end(), [&](const TrainedRun& run) {
         return run.variant == from.name && run.run == source.run && run.seed == seed &&
@@ -253,7 +253,7 @@ class Reproduction {
             fmt::format("variant '{}' is not trained from seed {}: {}, where it starts, diverged",
                         variant.name,
                         seed,
-                        start->run));
+                        start.run));
       }
       return !is_there;
     });
@@ -317,8 +317,7 @@ std::vector<PlannedExperiment> plan_reproduction(const ReproductionRequest& requ
     for (const ExperimentVariant& variant : named.document.variants) {
       TrainingRequest foreseen = training_of(request, named, startable(variant));
       // What such a one starts from is not known yet, and so not whether what is there is the same.
-      const std::optional<StartCheckpoint>& start = variant.experiment.start;
-      if (start && !start->run.empty()) foreseen.overwrite = true;
+      if (detail::starts_at_run(variant)) foreseen.overwrite = true;
       const TrainingPlan training = plan_training(foreseen);
       plan.num_runs += training.outcomes.size();
       plan.peak_memory_bytes = std::max(plan.peak_memory_bytes, training.peak_memory_bytes);

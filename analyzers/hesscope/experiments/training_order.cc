@@ -13,10 +13,6 @@ namespace {
 
 enum class State { kOpen, kUnderWay, kDone };
 
-bool starts_at_run(const ExperimentVariant& variant) {
-  return variant.experiment.start && !variant.experiment.start->run.empty();
-}
-
 // Depth first: what a variant starts from, then the variant.
 void visit(const ExperimentDocument& document,
            std::size_t place,
@@ -36,6 +32,10 @@ void visit(const ExperimentDocument& document,
 }
 
 }  // namespace
+
+bool starts_at_run(const ExperimentVariant& variant) {
+  return variant.experiment.start && !variant.experiment.start->run.empty();
+}
 
 StartRun start_run(const ExperimentDocument& document, const ExperimentVariant& variant) {
   const StartCheckpoint& start = *variant.experiment.start;

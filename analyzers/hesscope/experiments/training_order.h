@@ -17,7 +17,10 @@ struct StartRun {
   std::string run;
 };
 
-/// Of a variant that starts so. @throws ConfigError for what is no VARIANT/RUN of the document, and
+/// Whether a variant starts so.
+bool starts_at_run(const ExperimentVariant& variant);
+
+/// Of a variant that does. @throws ConfigError for what is no VARIANT/RUN of the document, and
 /// where that run is not trained from all seeds of `variant`.
 StartRun start_run(const ExperimentDocument& document, const ExperimentVariant& variant);
 

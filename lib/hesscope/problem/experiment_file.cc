@@ -174,10 +174,9 @@ std::vector<std::int64_t> history_steps_from(const TomlTable& training) {
 }
 
 void read_training(const TomlTable& table, ExperimentFile& experiment) {
-  const Settings training = detail::checked(table,
-                                            detail::training_keys(),
-                                            "[training]",
-                                            {"seeds", "trained", "history_steps", "monitors"});
+  std::vector<std::string> lists;
+  for (const ListKey& list : detail::training_lists()) lists.push_back(list.name);
+  const Settings training = detail::checked(table, detail::training_keys(), "[training]", lists);
   experiment.num_steps = training.integer("steps");
   experiment.batch = training.integer("batch");
   experiment.checkpoint_every = training.integer("checkpoint_every");

@@ -47,10 +47,7 @@ FileTable training_table() {
   return {.heading = "[training]",
           .summary = "how long, on what, and what is kept",
           .keys = detail::training_keys(),
-          .lists = {{"seeds", "of data and initialisation: a training for each", "[0]"},
-                    {"trained", "names of parameters, '*' stands for any characters", "all"},
-                    {"history_steps", "further steps with a row in the history", ""},
-                    {"monitors", "analyzers that look at each row of the history", ""}}};
+          .lists = detail::training_lists()};
 }
 
 }  // namespace
@@ -67,6 +64,13 @@ std::vector<SettingKey> detail::training_keys() {
        .fallback = SettingValue(1e30)},
       integer_key("checkpoint_every", "steps from checkpoint to checkpoint", 0, 0),
       integer_key("history_every", "steps from one look at the loss to the next", 0, 50)};
+}
+
+std::vector<ListKey> detail::training_lists() {
+  return {{"seeds", "of data and initialisation: a training for each", "[0]"},
+          {"trained", "names of parameters, '*' stands for any characters", "all"},
+          {"history_steps", "further steps with a row in the history", ""},
+          {"monitors", "analyzers that look at each row of the history", ""}};
 }
 
 std::vector<SettingKey> detail::sample_keys() {

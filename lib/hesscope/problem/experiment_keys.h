@@ -37,8 +37,9 @@ std::string type_text(const SettingKey& key);
 
 namespace detail {
 
-/// Of [training], but for its lists.
+/// Of [training].
 std::vector<SettingKey> training_keys();
+std::vector<ListKey> training_lists();
 
 /// Of [data] and [evaluation] with a sampler, beside those of its kind: samples, seed.
 std::vector<SettingKey> sample_keys();
