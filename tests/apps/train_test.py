@@ -416,7 +416,8 @@ class Interruptions(Trained):
         while True:
             process = self.start("--threads", 1 + kills % 3)
             try:
-                process.wait(random.uniform(0.1, 0.4) * duration)
+                # Longer and longer: the machine may have become slower since.
+                process.wait(random.uniform(0.1, 0.4) * duration * (1 + kills / 20))
             except subprocess.TimeoutExpired:
                 process.send_signal(signal.SIGKILL)
             message = process.communicate()[1]
