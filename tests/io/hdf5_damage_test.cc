@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Damaged HDF5 files, which crash and hang the HDF5 library now and then: the program lives, and
+// Damaged HDF5 files, checkpoints and results, which crash and hang the HDF5 library now and then: the program lives, and
 // has an answer in time. HESSCOPE_HDF5_MUTANTS sets how many are tried, HESSCOPE_HDF5_FLIPS=N tries
-// every Nth bit and prefix; both print what came of it.
+// every Nth bit and prefix.
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <random>
 #include <string>
@@ -17,6 +18,8 @@
 #include <gtest/gtest.h>
 
 #include <hesscope/core/error.h>
+#include <hesscope/io/result_file.h>
+#include <hesscope/io/result_reader.h>
 #include <hesscope/io/tensor_file.h>
 
 #include "io/reader_fixtures.h"
@@ -25,6 +28,9 @@
 namespace {
 
 using hesscope::InputError;
+using hesscope::io::ResultFile;
+using hesscope::io::ResultReader;
+using hesscope::io::VariableType;
 using hesscope::test::all_values;
 using hesscope::test::PythonFiles;
 using hesscope::test::ScratchFolder;
@@ -32,6 +38,10 @@ using hesscope::test::ScratchFolder;
 /// What came of files opened and read one after the other.
 class Outcomes {
  public:
+  using Read = std::function<void(const std::filesystem::path&)>;
+
+  explicit Outcomes(Read read) : read_(std::move(read)) {}
+
   void try_bytes(const std::string& bytes, const std::string& what) {
     const std::filesystem::path path = scratch_ / "damaged.h5";
     hesscope::test::write_bytes(path, bytes);
@@ -61,9 +71,9 @@ class Outcomes {
   }
 
  private:
-  static std::string outcome_of(const std::filesystem::path& path) {
+  std::string outcome_of(const std::filesystem::path& path) const {
     try {
-      all_values(hesscope::io::open_tensor_file(path));
+      read_(path);
       return "read";
     } catch (const InputError& error) {
       const std::string message = error.what();
@@ -76,11 +86,64 @@ class Outcomes {
     }
   }
 
+  Read read_;
   ScratchFolder scratch_;
   std::map<std::string, std::size_t> counts_;
   std::pair<double, std::string> slowest_;
   std::string notes_;
 };
+
+void read_checkpoint(const std::filesystem::path& path) {
+  all_values(hesscope::io::open_tensor_file(path));
+}
+
+void read_result(const std::filesystem::path& path) {
+  const ResultReader result(path);
+  for (const auto& group : result.groups()) {
+    for (const auto& variable : group.variables) {
+      if (variable.type == VariableType::kDouble) result.read_doubles(group.name, variable.name);
+      if (variable.type == VariableType::kText) result.read_text(group.name, variable.name);
+      if (variable.type == VariableType::kInt64 || variable.type == VariableType::kInt8) {
+        result.read_integers(group.name, variable.name);
+      }
+    }
+  }
+}
+
+/// A result with all types, and one variable in compressed chunks.
+std::string small_result() {
+  const ScratchFolder scratch;
+  ResultFile file(scratch / "result.h5");
+  file.set_attribute("", {"hesscope_schema_version", std::int64_t{1}});
+  file.set_attribute("", {"numbers", std::vector<double>{1, 2, 3}});
+  file.define_dimension("", "checkpoint", 3);
+  file.define_dimension("g", "index", 20000);
+  const auto define = [&](const std::string& group, const std::string& name, VariableType type) {
+    file.define_variable(group,
+                         {.name = name,
+                          .type = type,
+                          .dimensions = {"checkpoint"},
+                          .long_name = "",
+                          .definition = "a formula"});
+  };
+  define("", "name", VariableType::kText);
+  define("", "step", VariableType::kInt64);
+  define("g", "status", VariableType::kInt8);
+  file.define_variable(
+      "g",
+      {.name = "many", .dimensions = {"checkpoint", "index"}, .long_name = "", .definition = ""});
+  const std::vector<std::string> names = {"a", "b", "c"};
+  file.write("", "name", std::span<const std::string>(names));
+  const std::vector<double> many(3 * 20000, 1.5);
+  file.write("g", "many", std::span<const double>(many));
+  file.commit();
+  return hesscope::test::read_bytes(scratch / "result.h5");
+}
+
+std::size_t number_wanted(const char* variable, std::size_t otherwise) {
+  const char* const wanted = std::getenv(variable);
+  return wanted != nullptr ? std::strtoull(wanted, nullptr, 10) : otherwise;
+}
 
 std::vector<std::pair<std::string, std::string>> small_files() {
   const PythonFiles files("hdf5-small");
@@ -126,11 +189,10 @@ std::string mutant(std::string bytes, std::mt19937_64& random) {
 }
 
 TEST(Hdf5Damage, LetsNoMutantEndOrDelayTheProgram) {
-  const char* const wanted = std::getenv("HESSCOPE_HDF5_MUTANTS");
-  const std::size_t count = wanted != nullptr ? std::strtoull(wanted, nullptr, 10) : 300;
+  const std::size_t count = number_wanted("HESSCOPE_HDF5_MUTANTS", 300);
   const auto files = small_files();
   ASSERT_EQ(files.size(), 10);
-  Outcomes outcomes;
+  Outcomes outcomes(read_checkpoint);
   for (std::size_t i = 0; i < count; ++i) {
     const auto& [name, bytes] = files[i % files.size()];
     std::mt19937_64 random(i);
@@ -139,15 +201,27 @@ TEST(Hdf5Damage, LetsNoMutantEndOrDelayTheProgram) {
   EXPECT_EQ(outcomes.num_tried(), count);
   EXPECT_TRUE(outcomes.has("read")) << "nothing of what was damaged matters";
   EXPECT_TRUE(outcomes.has("refused"));
-  if (wanted != nullptr) fmt::print("{}", outcomes.summary());
+  fmt::print("{}", outcomes.summary());
+}
+
+TEST(Hdf5Damage, LetsNoMutantOfAResultEndOrDelayTheProgram) {
+  const std::size_t count = number_wanted("HESSCOPE_HDF5_MUTANTS", 300);
+  const std::string bytes = small_result();
+  Outcomes outcomes(read_result);
+  for (std::size_t i = 0; i < count; ++i) {
+    std::mt19937_64 random(i);
+    outcomes.try_bytes(mutant(bytes, random), fmt::format("mutant {} of a result", i));
+  }
+  EXPECT_EQ(outcomes.num_tried(), count);
+  EXPECT_TRUE(outcomes.has("read")) << "nothing of what was damaged matters";
+  EXPECT_TRUE(outcomes.has("refused"));
+  fmt::print("{}", outcomes.summary());
 }
 
 TEST(Hdf5Damage, LetsNoFlippedBitAndNoPrefixEndTheProgram) {
-  const char* const wanted = std::getenv("HESSCOPE_HDF5_FLIPS");
-  Outcomes outcomes;
+  Outcomes outcomes(read_checkpoint);
   for (const auto& [name, bytes] : small_files()) {
-    const std::size_t step =
-        wanted != nullptr ? std::strtoull(wanted, nullptr, 10) : bytes.size() / 3;  // 24 bits
+    const std::size_t step = number_wanted("HESSCOPE_HDF5_FLIPS", bytes.size() / 3);  // 24 bits
     for (std::size_t bit = 0; bit < 8 * bytes.size(); bit += step) {
       std::string damaged = bytes;
       damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ (1 << (bit % 8)));
@@ -158,7 +232,7 @@ TEST(Hdf5Damage, LetsNoFlippedBitAndNoPrefixEndTheProgram) {
     }
   }
   EXPECT_TRUE(outcomes.has("refused"));
-  if (wanted != nullptr) fmt::print("{}", outcomes.summary());
+  fmt::print("{}", outcomes.summary());
 }
 
 }  // namespace

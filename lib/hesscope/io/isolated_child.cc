@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <cstring>
 #include <exception>
 #include <new>
 #include <optional>
@@ -10,7 +11,6 @@
 #include <hesscope/core/error.h>
 #include <hesscope/io/hdf5_handle.h>
 #include <hesscope/io/isolated_child.h>
-#include <hesscope/io/isolated_listing.h>
 
 namespace hesscope::io::isolated {
 namespace {
@@ -90,15 +90,15 @@ void serve_requests(MessageSocket& socket,
                     const SharedBlocks& blocks,
                     const std::string& path,
                     const ReadLimits& limits,
-                    const Opener& open) {
+                    const OpenServer& open) {
   const MemoryAllowance memory;
-  std::unique_ptr<BlockSource> source;
+  std::unique_ptr<FileServer> server;
   std::string listing;
   const auto refusal = error_of(path, [&] {
     memory.set(limits.max_process_bytes);
     const TimeAllowance time(limits.max_seconds);
-    source = open();
-    listing = encode_listing(source->tensors());
+    server = open();
+    listing = server->listing();
     forbid_further_files();
   });
   if (refusal) return send_error(socket, *refusal);
@@ -106,15 +106,14 @@ void serve_requests(MessageSocket& socket,
 
   for (Message request;;) {
     double idle = kIdleSeconds;
-    if (socket.receive(request, sizeof(std::uint64_t), idle) != Outcome::kReceived) return;
-    const std::size_t index = number_in(request);
-    if (request.kind != kRead || index >= source->tensors().size()) return;
+    if (socket.receive(request, sizeof(ArrayRequest), idle) != Outcome::kReceived) return;
+    ArrayRequest array;
+    if (request.kind != kRead || request.payload.size() != sizeof array) return;
+    std::memcpy(&array, request.payload.data(), sizeof array);
     if (!socket.send(kStarted)) return;
-    const std::size_t bytes =
-        static_cast<std::size_t>(source->tensors()[index].num_elements()) * sizeof(double);
-    memory.set(limits.max_process_bytes + bytes);
-    SharedSink sink(socket, blocks, seconds_for(bytes / sizeof(double), limits));
-    const auto error = error_of(path, [&] { source->read(index, sink); });
+    memory.set(limits.max_process_bytes + array.num_elements * sizeof(double));
+    SharedSink sink(socket, blocks, seconds_for(array.num_elements, limits));
+    const auto error = error_of(path, [&] { server->read(array, sink); });
     sink.finish();
     if (error) {
       send_error(socket, *error);
@@ -135,7 +134,7 @@ void serve(MessageSocket& socket,
            const SharedBlocks& blocks,
            const std::string& path,
            const ReadLimits& limits,
-           const Opener& open) {
+           const OpenServer& open) {
   try {
     if (report_ready(socket)) serve_requests(socket, blocks, path, limits, open);
   } catch (const ParentGone&) {

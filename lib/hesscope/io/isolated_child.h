@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What an isolated reader's child does. Private to io.
+// What an isolated file's child does. Private to io.
 #pragma once
 
 #include <functional>
@@ -8,12 +8,10 @@
 #include <string>
 
 #include <hesscope/io/child_process.h>
+#include <hesscope/io/isolated_file.h>
 #include <hesscope/io/isolated_protocol.h>
-#include <hesscope/io/isolated_reader.h>
 
 namespace hesscope::io::isolated {
-
-using Opener = std::function<std::unique_ptr<BlockSource>()>;
 
 /// Where a thread that is none of ours was within HDF5 at the fork, this waits for ever: the parent
 /// hears nothing and tries again. @returns false if the parent is gone.
@@ -24,7 +22,7 @@ void serve(MessageSocket& socket,
            const SharedBlocks& blocks,
            const std::string& path,
            const ReadLimits& limits,
-           const Opener& open);
+           const OpenServer& open);
 
 /// The life of one that answers a question by kYes or kNo.
 void answer(MessageSocket& socket, const ReadLimits& limits, const std::function<bool()>& question);

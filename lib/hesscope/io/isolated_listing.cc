@@ -1,54 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 
 #include <fmt/format.h>
 
+#include <hesscope/io/byte_record.h>
 #include <hesscope/io/elements.h>
 #include <hesscope/io/isolated_listing.h>
 
 namespace hesscope::io {
 namespace {
 
-// Numbers are 64-bit, in the order of this machine's bytes:
-//   number of tensors; for each: bytes of its name, the name, type, rank, extents.
+// Number of tensors; for each: name, type, rank, extents.
 
-void append(std::string& out, std::uint64_t number) {
-  out.append(reinterpret_cast<const char*>(&number), sizeof number);
-}
-
-class Bytes {
- public:
-  explicit Bytes(std::string_view rest) : rest_(rest) {}
-
-  bool is_at_end() const { return rest_.empty(); }
-
-  bool take(std::uint64_t& number) {
-    if (rest_.size() < sizeof number) return false;
-    std::memcpy(&number, rest_.data(), sizeof number);
-    rest_.remove_prefix(sizeof number);
-    return true;
-  }
-
-  bool take(std::uint64_t num_bytes, std::string& text) {
-    if (rest_.size() < num_bytes) return false;
-    text = rest_.substr(0, static_cast<std::size_t>(num_bytes));
-    rest_.remove_prefix(static_cast<std::size_t>(num_bytes));
-    return true;
-  }
-
- private:
-  std::string_view rest_;
-};
-
-bool take_tensor(Bytes& bytes, const ReadLimits& limits, TensorInfo& tensor) {
-  std::uint64_t num_bytes = 0;
+bool take_tensor(ByteReader& bytes, const ReadLimits& limits, TensorInfo& tensor) {
   std::uint64_t type = 0;
   std::uint64_t rank = 0;
-  if (!bytes.take(num_bytes) || !bytes.take(num_bytes, tensor.name) || !bytes.take(type) ||
-      !bytes.take(rank) || !is_printable_utf8(tensor.name) ||
-      type > static_cast<std::uint64_t>(ElementType::kFloat64) || rank > limits.max_rank) {
+  if (!bytes.take(tensor.name) || !bytes.take(type) || !bytes.take(rank) ||
+      !is_printable_utf8(tensor.name) || type > static_cast<std::uint64_t>(ElementType::kFloat64) ||
+      rank > limits.max_rank) {
     return false;
   }
   tensor.type = static_cast<ElementType>(type);
@@ -63,16 +33,15 @@ bool take_tensor(Bytes& bytes, const ReadLimits& limits, TensorInfo& tensor) {
 }  // namespace
 
 std::string encode_listing(std::span<const TensorInfo> tensors) {
-  std::string out;
-  append(out, tensors.size());
+  ByteWriter out;
+  out.add(tensors.size());
   for (const TensorInfo& tensor : tensors) {
-    append(out, tensor.name.size());
-    out += tensor.name;
-    append(out, static_cast<std::uint64_t>(tensor.type));
-    append(out, tensor.shape.size());
-    for (const std::int64_t extent : tensor.shape) append(out, static_cast<std::uint64_t>(extent));
+    out.add(tensor.name);
+    out.add(static_cast<std::uint64_t>(tensor.type));
+    out.add(tensor.shape.size());
+    for (const std::int64_t extent : tensor.shape) out.add(static_cast<std::uint64_t>(extent));
   }
-  return out;
+  return out.take();
 }
 
 std::size_t max_listing_bytes(const ReadLimits& limits) {
@@ -85,7 +54,7 @@ std::size_t max_listing_bytes(const ReadLimits& limits) {
 std::optional<std::vector<TensorInfo>> decode_listing(const std::string& where,
                                                       std::string_view bytes,
                                                       const ReadLimits& limits) {
-  Bytes rest(bytes);
+  ByteReader rest(bytes);
   std::uint64_t count = 0;
   if (!rest.take(count) || count > limits.max_tensors) return std::nullopt;
   std::vector<TensorInfo> tensors;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What an isolated reader and its child say to each other. Private to io.
+// What an isolated file and its child say to each other. Private to io.
 //
 // The child says kReady and kListing, or kError. To each kRead it says kStarted, a kBlock for each
 // block of elements it has left in the shared memory, in turn in the one and in the other half, and
@@ -23,13 +23,13 @@
 namespace hesscope::io::isolated {
 
 // To the child.
-inline constexpr std::uint64_t kRead = 1;   // index of a tensor
+inline constexpr std::uint64_t kRead = 1;   // an ArrayRequest
 inline constexpr std::uint64_t kTaken = 2;  // a block
 
 // From the child.
 inline constexpr std::uint64_t kReady = 10;
 inline constexpr std::uint64_t kListing = 11;
-inline constexpr std::uint64_t kStarted = 12;  // on a tensor
+inline constexpr std::uint64_t kStarted = 12;  // on an array
 inline constexpr std::uint64_t kBlock = 13;    // number of its elements
 inline constexpr std::uint64_t kDone = 14;
 inline constexpr std::uint64_t kError = 15;  // text

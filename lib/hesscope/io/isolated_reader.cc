@@ -1,129 +1,29 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <algorithm>
-#include <array>
-#include <csignal>
-#include <cstdint>
-#include <mutex>
-#include <optional>
 #include <utility>
 #include <vector>
 
-#include <sys/stat.h>
-
 #include <fmt/format.h>
 
-#include <hesscope/core/error.h>
-#include <hesscope/io/child_process.h>
 #include <hesscope/io/elements.h>
-#include <hesscope/io/hdf5_handle.h>
-#include <hesscope/io/isolated_child.h>
 #include <hesscope/io/isolated_listing.h>
-#include <hesscope/io/isolated_protocol.h>
 #include <hesscope/io/isolated_reader.h>
 
 namespace hesscope::io {
 namespace {
 
-using Outcome = MessageSocket::Outcome;
-using Message = MessageSocket::Message;
-using namespace isolated;  // the protocol
-
-// One forked while a thread that is none of ours was within HDF5 never is ready: the next one is.
-constexpr std::array<double, 5> kReadySeconds = {1, 2, 5, 10, 10};
-constexpr std::size_t kMaxIdleReaders = 8;
-
-/// A child, and what it shares with us.
-struct Reader {
-  Reader(const std::string& path, const ReadLimits& limits, const Opener& open)
-      : blocks(path),
-        child(path, [&](MessageSocket& socket) { serve(socket, blocks, path, limits, open); }) {
-    blocks.keep_from_other_children();
-  }
-
-  SharedBlocks blocks;
-  ChildProcess child;
-};
-
-MessageSocket& socket_of(ChildProcess& child) { return child.socket(); }
-
-MessageSocket& socket_of(Reader& reader) { return reader.child.socket(); }
-
-bool is_ready(MessageSocket& socket, double seconds) {
-  Message message;
-  return socket.receive(message, 0, seconds) == Outcome::kReceived && message.kind == kReady;
-}
-
-/// What `start` makes, once its child has found HDF5 in order.
-template <typename Start>
-auto started(const std::string& path, Start start) {
-  for (const double seconds : kReadySeconds) {
-    auto result = [&] {
-      const QuietHdf5 at_rest;  // and initialised: the child need not
-      return start();
-    }();
-    if (is_ready(socket_of(*result), seconds)) return result;
-  }
-  throw OutputError(
-      path +
-      ": cannot be read: the process for it does not start; does another thread of this program "
-      "use HDF5 without pause?");
-}
-
-/// The children that wait for a request of their owner, longest waiting first: few, however many
-/// files are open.
-class IdleReaders {
+/// In the child.
+class TensorServer final : public FileServer {
  public:
-  void put(const void* owner, std::unique_ptr<Reader> reader) {
-    std::unique_ptr<Reader> oldest;  // ends outside of the lock
-    const std::lock_guard lock(mutex_);
-    readers_.emplace_back(owner, std::move(reader));
-    if (readers_.size() <= kMaxIdleReaders) return;
-    oldest = std::move(readers_.front().second);
-    readers_.erase(readers_.begin());
-  }
+  explicit TensorServer(std::unique_ptr<BlockSource> source) : source_(std::move(source)) {}
 
-  /// nullptr if it has none.
-  std::unique_ptr<Reader> take(const void* owner) {
-    std::unique_ptr<Reader> reader;
-    const std::lock_guard lock(mutex_);
-    const auto found = std::ranges::find(readers_, owner, &Entry::first);
-    if (found == readers_.end()) return nullptr;
-    reader = std::move(found->second);
-    readers_.erase(found);
-    return reader;
+  std::string listing() const override { return encode_listing(source_->tensors()); }
+
+  void read(const ArrayRequest& request, BlockSink& sink) const override {
+    source_->read(request.index, sink);
   }
 
  private:
-  using Entry = std::pair<const void*, std::unique_ptr<Reader>>;
-
-  std::mutex mutex_;
-  std::vector<Entry> readers_;
-};
-
-/// Never destroyed: files of static storage may be closed after it.
-IdleReaders& idle_readers() {
-  static IdleReaders& readers = *new IdleReaders;
-  return readers;
-}
-
-/// Tells whether a path still leads to the same bytes, as far as the file system knows.
-struct FileVersion {
-  dev_t device = 0;
-  ino_t number = 0;
-  off_t size = 0;
-  timespec changed = {};
-
-  static FileVersion of(const std::string& path) {
-    struct stat status {};
-
-    if (::stat(path.c_str(), &status) != 0) return {};
-    return {status.st_dev, status.st_ino, status.st_size, status.st_mtim};
-  }
-
-  friend bool operator==(const FileVersion& a, const FileVersion& b) {
-    return a.device == b.device && a.number == b.number && a.size == b.size &&
-           a.changed.tv_sec == b.changed.tv_sec && a.changed.tv_nsec == b.changed.tv_nsec;
-  }
+  std::unique_ptr<BlockSource> source_;
 };
 
 class IsolatedSource final : public TensorSource {
@@ -131,166 +31,30 @@ class IsolatedSource final : public TensorSource {
   IsolatedSource(const std::filesystem::path& path,
                  std::string_view format,
                  const ReadLimits& limits,
-                 Opener open)
-      : path_(path.string()),
-        format_(format),
-        limits_(limits),
-        open_(std::move(open)),
-        version_(FileVersion::of(path_)) {
-    std::unique_ptr<Reader> reader = start();
-    tensors_ = listing_from(*reader);
-    idle_readers().put(this, std::move(reader));
+                 const std::function<std::unique_ptr<BlockSource>()>& open)
+      : file_(path,
+              {.name = format,
+               .holds = "tensors",
+               .remedy = "write the file anew, or convert it to .npz where it was written"},
+              limits,
+              max_listing_bytes(limits),
+              [open] { return std::make_unique<TensorServer>(open()); }) {
+    auto tensors = decode_listing(file_.path(), file_.listing(), limits);
+    if (!tensors) file_.refuse_listing();
+    tensors_ = std::move(*tensors);
   }
-
-  ~IsolatedSource() override { idle_readers().take(this); }
-
-  IsolatedSource(const IsolatedSource&) = delete;
-  IsolatedSource& operator=(const IsolatedSource&) = delete;
 
   std::span<const TensorInfo> tensors() const override { return tensors_; }
 
   std::vector<double> read(std::size_t index) const override {
-    const std::string doing = fmt::format("reading '{}'", escaped(tensors_.at(index).name));
-    std::unique_ptr<Reader> reader = idle_readers().take(this);
-    if (reader != nullptr && !reader->child.is_ours()) reader = nullptr;
-    double seconds = seconds_for(num_elements(index), limits_);
-    for (int attempt = 0; reader == nullptr || !has_begun(*reader, index, seconds, doing);
-         ++attempt) {  // it had ended for want of work
-      constexpr int kMaxAttempts = 5;
-      if (attempt == kMaxAttempts) refuse_end(*reader, doing);
-      reader = restart();
-    }
-    // Not earlier: a child would keep its copy of what is overwritten.
-    std::vector<double> out = allocate_elements(
-        fmt::format("{}: '{}'", path_, escaped(tensors_[index].name)), num_elements(index));
-    const std::optional<std::string> error = receive(*reader, out, seconds, doing);
-    idle_readers().put(this, std::move(reader));
-    if (error) throw InputError(*error);
-    return out;
+    const TensorInfo& tensor = tensors_.at(index);
+    return file_.read(
+        {.index = index, .num_elements = static_cast<std::uint64_t>(tensor.num_elements())},
+        escaped(tensor.name));
   }
 
  private:
-  /// Malformed as far as can be told from outside.
-  [[noreturn]] void refuse(const std::string& what) const {
-    throw InputError(fmt::format(
-        "{}: malformed {}: {}; write the file anew, or convert it to .npz where it was written",
-        path_,
-        format_,
-        what));
-  }
-
-  [[noreturn]] void refuse_reply(const std::string& doing) const {
-    refuse(fmt::format("the process reading it talked nonsense while {}", doing));
-  }
-
-  [[noreturn]] void refuse_time(const std::string& doing, double seconds) const {
-    refuse(fmt::format("{} took more than {:.3g} s and was stopped", doing, seconds));
-  }
-
-  [[noreturn]] void refuse_end(Reader& reader, const std::string& doing) const {
-    const ChildProcess::End end = reader.child.end();
-    if (end.signal == SIGKILL) {
-      throw InputError(
-          fmt::format("{}: the process reading it was killed while {} (signal 9; is there enough "
-                      "memory?)",
-                      path_,
-                      doing));
-    }
-    if (end.signal != 0) {
-      refuse(fmt::format("reading it crashed with signal {} while {}", end.signal, doing));
-    }
-    refuse(fmt::format("the process reading it ended{} while {}",
-                       end.is_known ? fmt::format(" with code {}", end.exit_code) : "",
-                       doing));
-  }
-
-  std::unique_ptr<Reader> start() const {
-    return started(path_, [&] { return std::make_unique<Reader>(path_, limits_, open_); });
-  }
-
-  std::unique_ptr<Reader> restart() const {
-    constexpr std::string_view kChanged = "{}: it changed since it was opened; open it anew";
-    if (!(FileVersion::of(path_) == version_)) throw InputError(fmt::format(kChanged, path_));
-    std::unique_ptr<Reader> reader = start();
-    if (listing_from(*reader) != tensors_) throw InputError(fmt::format(kChanged, path_));
-    return reader;
-  }
-
-  std::vector<TensorInfo> listing_from(Reader& reader) const {
-    const std::string doing = "listing its tensors";
-    Message message;
-    double seconds = limits_.max_seconds;
-    switch (reader.child.socket().receive(message, max_listing_bytes(limits_), seconds)) {
-      case Outcome::kEnded:
-        refuse_end(reader, doing);
-      case Outcome::kTimedOut:
-        refuse_time(doing, limits_.max_seconds);
-      case Outcome::kTooLong:
-        refuse_reply(doing);
-      case Outcome::kReceived:
-        break;
-    }
-    if (message.kind == kError) throw InputError(message.payload);
-    if (message.kind != kListing) refuse_reply(doing);
-    auto listing = decode_listing(path_, message.payload, limits_);
-    if (!listing) refuse_reply(doing);
-    return std::move(*listing);
-  }
-
-  std::size_t num_elements(std::size_t index) const {
-    return static_cast<std::size_t>(tensors_[index].num_elements());
-  }
-
-  /// Asks for a tensor. @returns false if the child is gone.
-  bool has_begun(Reader& reader,
-                 std::size_t index,
-                 double& seconds,
-                 const std::string& doing) const {
-    MessageSocket& socket = reader.child.socket();
-    if (!socket.send(kRead, bytes_of(index))) return false;
-    Message message;
-    const Outcome outcome = socket.receive(message, 0, seconds);
-    if (outcome == Outcome::kEnded) return false;
-    if (outcome == Outcome::kTimedOut) refuse_time(doing, limits_.max_seconds);
-    if (outcome != Outcome::kReceived || message.kind != kStarted) refuse_reply(doing);
-    return true;
-  }
-
-  /// Fills `out` with the tensor asked for. @returns what the child says if it cannot read it.
-  std::optional<std::string> receive(Reader& reader,
-                                     std::span<double> out,
-                                     double& seconds,
-                                     const std::string& doing) const {
-    MessageSocket& socket = reader.child.socket();
-    std::size_t done = 0;
-    std::uint64_t num_blocks = 0;
-    for (Message message;;) {
-      const Outcome outcome = socket.receive(message, kMaxErrorBytes, seconds);
-      if (outcome == Outcome::kEnded) refuse_end(reader, doing);
-      if (outcome == Outcome::kTimedOut) refuse_time(doing, seconds_for(out.size(), limits_));
-      if (outcome == Outcome::kTooLong) refuse_reply(doing);
-      if (message.kind == kBlock) {
-        const std::uint64_t count = number_in(message);
-        if (count == 0 || count > kBlockElements || count > out.size() - done) refuse_reply(doing);
-        const std::span<double> block = reader.blocks.block(num_blocks++).first(count);
-        std::ranges::copy(block, out.begin() + static_cast<std::ptrdiff_t>(done));
-        done += count;
-        socket.send(kTaken);  // if it has ended meanwhile, the next message tells
-      } else if (message.kind == kDone && done == out.size()) {
-        return std::nullopt;
-      } else if (message.kind == kError) {
-        return std::move(message.payload);
-      } else {
-        refuse_reply(doing);
-      }
-    }
-  }
-
-  std::string path_;
-  std::string format_;
-  ReadLimits limits_;
-  Opener open_;
-  FileVersion version_;
+  IsolatedFile file_;
   std::vector<TensorInfo> tensors_;
 };
 
@@ -301,18 +65,6 @@ std::unique_ptr<TensorSource> open_isolated(const std::filesystem::path& path,
                                             const ReadLimits& limits,
                                             std::function<std::unique_ptr<BlockSource>()> open) {
   return std::make_unique<IsolatedSource>(path, format, limits, std::move(open));
-}
-
-bool ask_isolated(const std::filesystem::path& path,
-                  const ReadLimits& limits,
-                  const std::function<bool()>& question) {
-  const auto asked = started(path.string(), [&] {
-    return std::make_unique<ChildProcess>(
-        path.string(), [&](MessageSocket& socket) { answer(socket, limits, question); });
-  });
-  Message reply;
-  double seconds = limits.max_seconds;
-  return asked->socket().receive(reply, 0, seconds) == Outcome::kReceived && reply.kind == kYes;
 }
 
 }  // namespace hesscope::io

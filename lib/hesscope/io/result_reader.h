@@ -50,10 +50,12 @@ struct ResultGroup {
 /// may be anything. @throws OutputError when the system allows no further process.
 bool is_result_file(const std::filesystem::path& path);
 
-/// An opened result file, never written to. All members throw InputError naming file and object.
+/// An opened result file, never written to. It is read by a process of its own, since the HDF5
+/// library crashes on and hangs in damaged files. All members throw InputError naming file and
+/// object, and OutputError when the system allows no further process.
 class ResultReader {
  public:
-  /// Reads the metadata. @throws InputError if the file is missing, not HDF5, or damaged.
+  /// Reads the metadata and the text. @throws InputError if the file is missing, not HDF5, or damaged.
   explicit ResultReader(std::filesystem::path path);
   ~ResultReader();
   ResultReader(ResultReader&&) noexcept;
