@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """HDF5 files made to harm, registered beside those of hostile_files.py."""
+import struct
+
 import h5py
 import numpy as np
 
@@ -93,13 +95,31 @@ def deflate_twice(file, folder):
     h5py.h5d.create(file.id, b"w", h5py.h5t.IEEE_F64LE, space, properties).write(space, space, np.zeros(2**20))
 
 
-@hdf5_attack("cycle", "a.h5")
+@hdf5_attack("cycle", "'g/up'", "group '/' once more")
 def cycle(file, folder):
     file["w"] = np.arange(3.0)
     file.create_group("g")["up"] = file["/"]
 
 
-@hdf5_attack("depth", "a.h5")
+# 2**40 paths lead to the dataset.
+@hdf5_attack("groups-that-alias", "'a/.*b'", "once more")
+def groups_that_alias(file, folder):
+    group = file
+    for _ in range(40):
+        below = group.create_group("a")
+        group["b"] = below
+        group = below
+    group["w"] = np.arange(3.0)
+
+
+@hdf5_attack("hundred-thousand-links-to-one-group", "'v1'", "group 'v0' once more")
+def hundred_thousand_links_to_one_group(file, folder):
+    file.create_group("v0")["w"] = np.arange(3.0)
+    for i in range(1, 99990):
+        file.id.links.create_hard(b"v%d" % i, file.id, b"v0")
+
+
+@hdf5_attack("depth", "'g/.*g'", "deep")
 def depth(file, folder):
     group = file
     for _ in range(5000):
@@ -130,6 +150,34 @@ def null(file, folder):
 @hdf5_attack("name-of-the-terminal", "a.h5")
 def name_of_the_terminal(file, folder):
     file["\x1b[2J"] = np.arange(3.0)
+
+
+def with_bytes_replaced(path, old, new, *, names=("v", "w")):
+    """A file of these datasets in which `old` occurs once, as its successor."""
+    with h5py.File(path, "w") as file:
+        for name in names:
+            file[name] = np.arange(3.0)
+    content = path.read_bytes()
+    assert content.count(old) == 1 and len(old) == len(new)
+    return content.replace(old, new)
+
+
+@attack("hdf5-two-links-of-one-name", "a.h5", "two of its links are named 'vv'")
+def two_links_of_one_name(path):
+    return with_bytes_replaced(path, b"ww\0", b"vv\0", names=("vv", "ww"))
+
+
+@attack("hdf5-name-that-is-a-path", "a.h5", "'v/w'", "path")
+def name_that_is_a_path(path):
+    return with_bytes_replaced(path, b"v.w\0", b"v/w\0", names=("v", "v.w"))
+
+
+@attack("hdf5-link-beyond-the-file", "a.h5", "'w'", "beyond the end")
+def link_beyond_the_file(path):
+    with h5py.File(path, "w") as file:
+        file["w"] = np.arange(3.0)
+        address = struct.pack("<Q", h5py.h5o.get_info(file["w"].id).addr)
+    return path.read_bytes().replace(address, struct.pack("<Q", 2**40))
 
 
 @attack("hdf5-truncated", "a.h5", "a.h5")

@@ -104,9 +104,44 @@ TEST(Hdf5Reader, RefusesEverythingThatReachesOutsideTheFile) {
   expect_refused(files / "virtual.h5", {"'virtual'", "virtual dataset"});
 }
 
-TEST(Hdf5Reader, RefusesCyclesOfHardLinks) {
+TEST(Hdf5Reader, RefusesGroupsThatAreReachedTwice) {
   const PythonFiles files("hdf5");
-  expect_refused(files / "cycle.h5", {"nested more than 64 deep"});
+  expect_refused(files / "cycle.h5", {"'a/again' (at byte ", "it is the group 'a' once more"});
+  expect_refused(files / "alias.h5", {"'b' (at byte ", "it is the group 'a' once more"});
+}
+
+TEST(Hdf5Reader, ReadsADatasetUnderEachOfItsNames) {
+  const PythonFiles files("hdf5");
+  const TensorFile file = open_tensor_file(files / "shared.h5");
+  EXPECT_THAT(names(file), ElementsAre("good", "head/w", "w"));
+  EXPECT_THAT(file.read("head/w"), ElementsAreArray(grid({2, 3})));
+  EXPECT_THAT(file.read("w"), ElementsAreArray(grid({2, 3})));
+}
+
+/// Where the header of an object begins: version 1, its number of messages, one reference.
+void expect_object_header(const std::string& bytes, const std::string& message) {
+  const std::size_t begin = message.find("(at byte ") + 9;
+  const std::size_t byte = std::stoul(message.substr(begin));
+  SCOPED_TRACE(message);
+  ASSERT_LT(byte + 8, bytes.size());
+  EXPECT_EQ(bytes.substr(byte, 2), std::string("\1\0", 2));
+  EXPECT_EQ(bytes.substr(byte + 4, 4), std::string("\1\0\0\0", 4));
+}
+
+TEST(Hdf5Reader, NamesTheByteOfTheObjectInTheFile) {
+  const PythonFiles files("hdf5");
+  for (const std::string name : {"compound.h5", "user-block-compound.h5"}) {
+    try {
+      open_tensor_file(files / name);
+      ADD_FAILURE() << name << " was read";
+    } catch (const InputError& error) {
+      expect_object_header(read_bytes(files / name), error.what());
+    }
+  }
+  const ScratchFolder scratch;
+  const std::string bytes = read_bytes(files / "user-block-compound.h5");
+  write_bytes(scratch / "cut.h5", bytes.substr(0, bytes.size() - 100));
+  expect_refused(scratch / "cut.h5", {"superblock (at byte 2048)"});
 }
 
 TEST(Hdf5Reader, RefusesSizesThatAreNotBackedByStoredBytes) {

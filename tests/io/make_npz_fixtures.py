@@ -177,12 +177,22 @@ def write_hdf5(folder):
         file.create_dataset("chunked", data=np.zeros(4), maxshape=(None,), chunks=(1 << 19,), compression="gzip")
 
     one("virtual.h5", virtual)
+    def alias(file):
+        file["b"] = file.create_group("a")
+
+    def shared(file):
+        file["w"] = file.create_dataset("head/w", data=grid(2, 3))
+
     one("cycle.h5", cycle)
+    one("alias.h5", alias)
+    one("shared.h5", shared)
     one("never-written.h5", never_written)
     one("beyond-limit.h5", lambda f: f.create_dataset("huge", (1 << 40, 1 << 20), "<f8", chunks=(1, 1024)))
     one("lzf.h5", lambda f: f.create_dataset("lzf", data=np.zeros(100), compression="lzf"))
     one("string.h5", lambda f: f.__setitem__("text", "hello"))
     one("compound.h5", lambda f: f.__setitem__("complex", np.zeros(2, complex)))
+    with h5py.File(folder / "user-block-compound.h5", "w", userblock_size=2048) as file:
+        file["complex"] = np.zeros(2, complex)
     one("enumeration.h5",
         lambda f: f.create_dataset("state", data=[0, 1], dtype=h5py.enum_dtype({"ON": 1, "OFF": 0}, "i1")))
     one("null.h5", lambda f: f.__setitem__("null", h5py.Empty("<f8")))

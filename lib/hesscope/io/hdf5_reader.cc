@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <array>
-#include <cstring>
-#include <new>
+#include <optional>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -12,7 +11,9 @@
 #include <hesscope/core/error.h>
 #include <hesscope/io/elements.h>
 #include <hesscope/io/hdf5_checks.h>
+#include <hesscope/io/hdf5_elements.h>
 #include <hesscope/io/hdf5_handle.h>
+#include <hesscope/io/hdf5_links.h>
 #include <hesscope/io/hdf5_query.h>
 #include <hesscope/io/hdf5_reader.h>
 #include <hesscope/io/hdf5_slabs.h>
@@ -41,25 +42,30 @@ ElementType element_type(const std::string& where, hid_t dataset, hid_t type) {
              describe_type(type)));
 }
 
-struct Link {
-  std::string name;
-  H5L_type_t type = H5L_TYPE_ERROR;
-};
-
-struct LinkCollector {
-  std::vector<Link> links;
-  std::size_t room;  ///< links that may still be added
-};
-
-extern "C" herr_t collect_link(hid_t, const char* name, const H5L_info_t* info, void* collector) {
-  auto& out = *static_cast<LinkCollector*>(collector);
-  if (out.links.size() >= out.room) return 1;  // ends the iteration
-  try {
-    out.links.push_back({name, info->type});
-    return 0;
-  } catch (const std::bad_alloc&) {
-    return -1;  // no exception may pass through C
+/// Where the superblock of a file of `size` bytes begins, at which its addresses count from 0: at
+/// its start, or behind a user block of 512 * 2^k bytes.
+/// @param text_at  the bytes from an offset on, as many as the signature has.
+template <typename TextAt>
+std::optional<std::uint64_t> find_superblock(std::uint64_t size, TextAt text_at) {
+  constexpr std::uint64_t kFirstUserBlock = 512;
+  std::uint64_t offset = 0;
+  while (offset < size) {
+    if (text_at(offset) == kSignature) return offset;
+    offset = std::max(kFirstUserBlock, 2 * offset);
   }
+  return std::nullopt;
+}
+
+std::optional<std::uint64_t> find_superblock(const InputFile& file) {
+  return find_superblock(
+      file.size(), [&](std::uint64_t offset) { return file.text_at(offset, kSignature.size()); });
+}
+
+std::optional<std::uint64_t> find_superblock(std::span<const std::byte> image) {
+  const std::string_view text(reinterpret_cast<const char*>(image.data()), image.size());
+  return find_superblock(text.size(), [&](std::uint64_t offset) {
+    return text.substr(static_cast<std::size_t>(offset), kSignature.size());
+  });
 }
 
 struct Dataset {
@@ -68,44 +74,67 @@ struct Dataset {
   std::size_t num_elements = 0;
 };
 
+/// A group that is listed.
+struct Group {
+  hid_t id;
+  std::string path;       ///< "" or "a/b/"
+  std::uint64_t address;  ///< of its header
+  std::size_t depth;
+
+  std::string name() const { return path.empty() ? "/" : path.substr(0, path.size() - 1); }
+};
+
 /// One open file, and the only class that looks into it. Lives in a process of its own.
 class Hdf5Source final : public BlockSource {
  public:
   Hdf5Source(const std::filesystem::path& path, const ReadLimits& limits)
-      : path_(path.string()), limits_(limits), file_bytes_(InputFile(path).size()) {
+      : path_(path.string()), limits_(limits) {
+    const InputFile file(path);
+    file_bytes_ = file.size();
+    superblock_ = find_superblock(file).value_or(0);
     H5PLset_loading_state(0);  // no code (filter plugins) from a path in the environment
     const Hid access = checked(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, path_, "preparing to open it");
     H5Pset_file_locking(access.get(), true, true);  // but read where the file system has no locks
     file_ = checked(H5Fopen(path_.c_str(), H5F_ACC_RDONLY, access.get()),
                     H5Fclose,
-                    path_,
+                    where_superblock(),
                     "opening it as HDF5");
-    list_group("", 0);
+    list_root();
   }
 
   Hdf5Source(std::string where, std::vector<std::byte> image, const ReadLimits& limits)
       : path_(std::move(where)),
+        of_what_(" of the member"),
         limits_(limits),
         file_bytes_(image.size()),
         image_(std::move(image)) {
+    const auto superblock = find_superblock(image_);
+    if (!superblock) {
+      refuse(
+          path_,
+          "it is no HDF5 file: neither byte 0 nor byte 512, 1024, 2048, ... of the member begins "
+          "a superblock");
+    }
+    superblock_ = *superblock;
     H5PLset_loading_state(0);
     file_ = checked(
         H5LTopen_file_image(
             image_.data(), image_.size(), H5LT_FILE_IMAGE_DONT_COPY | H5LT_FILE_IMAGE_DONT_RELEASE),
         H5Fclose,
-        path_,
+        where_superblock(),
         "opening it as HDF5");
-    list_group("", 0);
+    list_root();
   }
 
   std::span<const TensorInfo> tensors() const override { return tensors_; }
 
   void read(std::size_t index, BlockSink& sink) const override {
     const TensorInfo& listed = tensors_.at(index);
-    const std::string where = where_is(listed.name);
-    Dataset dataset = open_dataset(listed.name);
+    const std::uint64_t address = addresses_.at(index);
+    const std::string where = where_is(listed.name, address);
+    Dataset dataset = examined(open_object(address, where), listed.name, where);
     if (dataset.info != listed) refuse(where, "it changed while the file was open");
-    if (dataset.num_elements > sink.max_block()) cache_chunks(dataset, where);
+    if (dataset.num_elements > sink.max_block()) cache_chunks(dataset, address, where);
     Slabs slabs(listed.shape, sink.max_block());
     for (std::size_t first = 0; first < dataset.num_elements;) {
       const std::size_t count = slabs.next();
@@ -119,72 +148,138 @@ class Hdf5Source final : public BlockSource {
                                                        nullptr) < 0) {
         refuse_call(where, "selecting a part of it");
       }
-      const Selection selection{dataset, space.get(), first, where};
-      read_elements(selection, sink.room().first(count));
+      const Hdf5Selection selection{dataset.handle.get(), listed.type, space.get(), first, where};
+      read_selection(selection, sink.room().first(count));
       sink.deliver(count);
       first += count;
     }
   }
 
  private:
-  std::string where_is(const std::string& path) const {
-    return path_ + ": '" + escaped(path) + "'";
+  /// Of an object, by the place of its header.
+  std::string where_is(const std::string& path, std::uint64_t address) const {
+    return fmt::format(
+        "{}: '{}' (at byte {}{})", path_, escaped(path), superblock_ + address, of_what_);
   }
 
-  /// Lists the datasets of a group ("" or "a/b/") and those below it. A cycle of hard links ends at
-  /// kMaxDepth or at the number of links.
-  void list_group(const std::string& group, std::size_t depth) {
-    if (depth > kMaxDepth) {
-      refuse(path_,
-             fmt::format("its groups are nested more than {} deep (a cycle of links?)", kMaxDepth));
+  /// Of a link that is not followed.
+  std::string where_is_link(const std::string& path, const Group& group) const {
+    return fmt::format("{}: '{}' (link in the group at byte {}{})",
+                       path_,
+                       escaped(path),
+                       superblock_ + group.address,
+                       of_what_);
+  }
+
+  std::string where_superblock() const {
+    return fmt::format("{}: superblock (at byte {}{})", path_, superblock_, of_what_);
+  }
+
+  void list_root() {
+    const std::string where = where_superblock();
+    const Hid root =
+        checked(H5Gopen2(file_.get(), "/", H5P_DEFAULT), H5Gclose, where, "opening its root group");
+    // Most metadata is looked at once. HDF5 takes that for a sign that its cache is too small, and
+    // would let it grow to what takes more than 100 MiB.
+    set_cache_growth(H5C_incr__off);
+    list_group({root.get(), "", address_of(root.get(), where), 0});
+    set_cache_growth(H5C_incr__threshold);
+  }
+
+  void set_cache_growth(H5C_cache_incr_mode mode) const {
+    H5AC_cache_config_t config{};
+    config.version = H5AC__CURR_CACHE_CONFIG_VERSION;
+    if (H5Fget_mdc_config(file_.get(), &config) < 0) return;
+    config.incr_mode = mode;
+    H5Fset_mdc_config(file_.get(), &config);
+  }
+
+  /// Lists the datasets of a group and those below it. A group is listed once: those that are
+  /// linked to one another in rings or diamonds could have paths without end.
+  void list_group(const Group& group) {
+    const std::string where = where_is(group.name(), group.address);
+    groups_.emplace(group.address, group.name());
+    if (group.depth > kMaxDepth) {
+      refuse(where, fmt::format("its groups are nested more than {} deep", kMaxDepth));
     }
-    for (const Link& link : links_of(group)) {
-      const std::string path = group + link.name;
-      if (link.type != H5L_TYPE_HARD) {
-        refuse(
-            where_is(path),
-            "it is a soft or external link; a checkpoint must hold its tensors itself (h5repack or "
-            "h5py can write them out)");
-      }
-      name_bytes_ += path.size();
-      if (name_bytes_ > limits_.max_header_bytes)
-        refuse(path_, "the names of its datasets are too long");
-      if (!is_printable_utf8(link.name)) refuse(where_is(path), "its name is not UTF-8 text");
-      const Hid object = checked(
-          H5Oopen(file_.get(), path.c_str(), H5P_DEFAULT), H5Oclose, where_is(path), "opening it");
-      const H5I_type_t kind = H5Iget_type(object.get());
-      if (kind == H5I_GROUP) list_group(path + "/", depth + 1);
-      if (kind == H5I_DATASET) tensors_.push_back(open_dataset(path).info);
+    const std::size_t room = limits_.max_tensors - num_links_;
+    const std::vector<Hdf5Link> links = links_of(group.id, room, where);
+    if (links.size() > room) {
+      refuse(where, fmt::format("the file has more than {} links", limits_.max_tensors));
+    }
+    num_links_ += links.size();
+    for (const Hdf5Link& link : links) follow(link, group);
+  }
+
+  void follow(const Hdf5Link& link, const Group& group) {
+    const std::string path = group.path + link.name;
+    check_link(link, path, group);
+    const std::string where = where_is(path, link.address);
+    if (const auto same = groups_.find(link.address); same != groups_.end()) {
+      refuse(where,
+             fmt::format("it is the group '{}' once more, by a second hard link; a group is read "
+                         "by one path only: remove the other link",
+                         escaped(same->second)));
+    }
+    const auto [same, is_new] = objects_.emplace(link.address, std::nullopt);
+    if (!is_new) {  // an object of many names needs one look
+      if (same->second) add(of_name(path, tensors_[*same->second]), link.address);
+      return;
+    }
+    Hid object = open_object(link.address, where);
+    const H5I_type_t kind = H5Iget_type(object.get());
+    if (kind == H5I_GROUP) {
+      list_group({object.get(), path + "/", link.address, group.depth + 1});
+    } else if (kind == H5I_DATASET) {
+      objects_[link.address] = tensors_.size();
+      add(examined(std::move(object), path, where).info, link.address);
     }
   }
 
-  std::vector<Link> links_of(const std::string& group) {
-    const std::string where = where_is("/" + group);
-    const Hid handle = checked(
-        H5Gopen2(file_.get(), ("/" + group).c_str(), H5P_DEFAULT), H5Gclose, where, "opening it");
-    const Hid properties =
-        checked(H5Gget_create_plist(handle.get()), H5Pclose, where, "reading its properties");
-    unsigned order = 0;
-    if (H5Pget_link_creation_order(properties.get(), &order) < 0)
-      refuse_call(where, "reading its link order");
-    const H5_index_t index =
-        (order & H5P_CRT_ORDER_TRACKED) != 0 ? H5_INDEX_CRT_ORDER : H5_INDEX_NAME;
-
-    LinkCollector collector{{}, limits_.max_tensors - num_links_};
-    const herr_t outcome =
-        H5Literate(handle.get(), index, H5_ITER_INC, nullptr, &collect_link, &collector);
-    if (outcome < 0) refuse_call(where, "listing it");
-    if (outcome > 0) refuse(path_, fmt::format("it has more than {} links", limits_.max_tensors));
-    num_links_ += collector.links.size();
-    return std::move(collector.links);
+  void check_link(const Hdf5Link& link, const std::string& path, const Group& group) {
+    if (!link.is_hard) {
+      refuse(where_is_link(path, group),
+             "it is a soft or external link; a checkpoint must hold its tensors itself (h5repack "
+             "or h5py can write them out)");
+    }
+    name_bytes_ += path.size();
+    if (name_bytes_ > limits_.max_header_bytes) {
+      refuse(where_is_link(path.substr(0, 100), group),
+             "the names of the links up to this one are too long");
+    }
+    if (!is_printable_utf8(link.name)) {
+      refuse(where_is_link(path, group), "its name is not UTF-8 text");
+    }
+    if (link.name.empty() || link.name == "." || link.name.find('/') != std::string::npos) {
+      refuse(where_is_link(path, group), "its name is a path, which no link may have");
+    }
+    if (link.address >= file_bytes_ - superblock_) {
+      refuse(where_is_link(path, group),
+             fmt::format("it leads to byte {} behind the superblock, beyond the end of the file",
+                         link.address));
+    }
   }
 
-  /// Opens a dataset after checking all that could make reading it unsafe.
-  Dataset open_dataset(const std::string& path) const {
-    const std::string where = where_is(path);
+  static TensorInfo of_name(std::string name, TensorInfo tensor) {
+    tensor.name = std::move(name);
+    return tensor;
+  }
+
+  void add(TensorInfo tensor, std::uint64_t address) {
+    tensors_.push_back(std::move(tensor));
+    addresses_.push_back(address);
+  }
+
+  /// By its place, as it was listed: a damaged index of names may lead elsewhere.
+  Hid open_object(std::uint64_t address, const std::string& where) const {
+    return checked(H5Oopen_by_addr(file_.get(), address), H5Oclose, where, "opening it");
+  }
+
+  /// An open dataset, after checking all that could make reading it unsafe.
+  Dataset examined(Hid handle, const std::string& path, const std::string& where) const {
+    if (H5Iget_type(handle.get()) != H5I_DATASET) refuse(where, "it is no dataset any more");
     Dataset dataset;
-    dataset.handle =
-        checked(H5Dopen2(file_.get(), path.c_str(), H5P_DEFAULT), H5Dclose, where, "opening it");
+    dataset.handle = std::move(handle);
     const hid_t id = dataset.handle.get();
     const Hid properties =
         checked(H5Dget_create_plist(id), H5Pclose, where, "reading its properties");
@@ -221,7 +316,7 @@ class Hdf5Source final : public BlockSource {
 
   /// A chunk is decoded once although several blocks reach into it: the cache holds all chunks with
   /// the same range of the first axis.
-  void cache_chunks(Dataset& dataset, const std::string& where) const {
+  void cache_chunks(Dataset& dataset, std::uint64_t address, const std::string& where) const {
     constexpr std::size_t kMaxSlots = 1'000'003;
     const hid_t id = dataset.handle.get();
     const Hid properties =
@@ -245,69 +340,23 @@ class Hdf5Source final : public BlockSource {
                              H5Dclose,
                              where,
                              "opening it");
-  }
-
-  struct Selection {
-    const Dataset& dataset;
-    hid_t space;
-    std::size_t first;  ///< of its elements
-    const std::string& where;
-  };
-
-  /// Integers are read as 64-bit ones into the place of the doubles that they then become.
-  static void read_elements(const Selection& from, std::span<double> out) {
-    const Hid stored =
-        checked(H5Dget_type(from.dataset.handle.get()), H5Tclose, from.where, "reading its type");
-    const ElementType type = from.dataset.info.type;
-    // HDF5 would map a boolean that is neither FALSE nor TRUE to something else.
-    if (type == ElementType::kBool || H5Tget_class(stored.get()) == H5T_OPAQUE) {
-      return read_stored(from, stored.get(), out);
-    }
-    if (type >= ElementType::kFloat16) {
-      return read_as(from, H5T_NATIVE_DOUBLE, out.size(), out.data());
-    }
-    if (type >= ElementType::kUInt8) {
-      return read_integers<std::uint64_t>(from, H5T_NATIVE_UINT64, out);
-    }
-    read_integers<std::int64_t>(from, H5T_NATIVE_INT64, out);
-  }
-
-  template <typename Integer>
-  static void read_integers(const Selection& from, hid_t memory_type, std::span<double> out) {
-    static_assert(sizeof(Integer) == sizeof(double));
-    read_as(from, memory_type, out.size(), out.data());
-    for (std::size_t i = 0; i < out.size(); ++i) {
-      Integer value;
-      std::memcpy(&value, &out[i], sizeof value);
-      out[i] = exact_double(from.where, value, from.first + i);
-    }
-  }
-
-  /// In their stored type, low bytes first.
-  static void read_stored(const Selection& from, hid_t stored, std::span<double> out) {
-    const ElementType type = from.dataset.info.type;
-    std::vector<std::byte> bytes(out.size() * size_of(type));
-    read_as(from, stored, out.size(), bytes.data());
-    decode_elements(from.where, type, ByteOrder::kLittle, bytes, out, from.first);
-  }
-
-  /// Reads exactly `count` elements: a dataset that grew behind our back cannot overrun `out`.
-  static void read_as(const Selection& from, hid_t memory_type, hsize_t count, void* out) {
-    const Hid memory =
-        checked(H5Screate_simple(1, &count, nullptr), H5Sclose, from.where, "reading it");
-    if (H5Dread(
-            from.dataset.handle.get(), memory_type, memory.get(), from.space, H5P_DEFAULT, out) <
-        0) {
-      refuse_call(from.where, "reading it");
+    if (address_of(dataset.handle.get(), where) != address) {
+      refuse(where, "its name leads to another object; the file is damaged");
     }
   }
 
   std::string path_;
+  std::string_view of_what_;  ///< what bytes are counted in, for messages
   ReadLimits limits_;
-  std::uint64_t file_bytes_;
+  std::uint64_t file_bytes_ = 0;
   std::vector<std::byte> image_;  ///< the file where it is none by itself
+  std::uint64_t superblock_ = 0;
   Hid file_;
   std::vector<TensorInfo> tensors_;
+  std::vector<std::uint64_t> addresses_;  ///< one per tensor
+  std::unordered_map<std::uint64_t, std::optional<std::size_t>>
+      objects_;  ///< by address: the first tensor of each, if it is one
+  std::unordered_map<std::uint64_t, std::string> groups_;  ///< by address: their paths
   std::size_t num_links_ = 0;   ///< seen so far, of at most limits_.max_tensors
   std::size_t name_bytes_ = 0;  ///< of their paths, of at most limits_.max_header_bytes
 };
@@ -315,14 +364,7 @@ class Hdf5Source final : public BlockSource {
 }  // namespace
 
 bool recognises_hdf5(const std::filesystem::path& path) {
-  const InputFile file(path);
-  constexpr std::uint64_t kFirstUserBlock = 512;  // the signature may follow one of 512 * 2^k bytes
-  std::uint64_t offset = 0;
-  while (offset < file.size()) {
-    if (file.text_at(offset, kSignature.size()) == kSignature) return true;
-    offset = std::max(kFirstUserBlock, 2 * offset);
-  }
-  return false;
+  return find_superblock(InputFile(path)).has_value();
 }
 
 std::unique_ptr<TensorSource> open_hdf5(const std::filesystem::path& path,

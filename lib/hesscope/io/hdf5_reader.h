@@ -19,7 +19,7 @@ bool recognises_hdf5(const std::filesystem::path& path);
 
 /// Every dataset is a tensor, named by its path without the leading slash: "layers.0.P" in the
 /// root, "layers/0/P" in groups. Order: of creation where the file tracks it, else of the names'
-/// bytes.
+/// bytes. A dataset may have several names; a group that two paths lead to is refused.
 ///
 /// Read are floats and integers of 16 to 64 and 8 to 64 bits, booleans as h5py stores them and
 /// bfloat16 as Keras does. Refused, since a file must neither reach outside itself nor be larger
@@ -28,7 +28,8 @@ bool recognises_hdf5(const std::filesystem::path& path);
 ///
 /// The HDF5 library is not meant for hostile files: damage that passes these checks can still crash
 /// it. It is therefore used in a process of its own (isolated_reader.h).
-/// @throws InputError as open_tensor_file(), with the text of HDF5's error stack.
+/// @throws InputError as open_tensor_file(), with the text of HDF5's error stack and the byte of the
+/// object's header.
 std::unique_ptr<TensorSource> open_hdf5(const std::filesystem::path& path,
                                         const ReadLimits& limits);
 
