@@ -115,6 +115,15 @@ TensorFile::TensorFile(std::filesystem::path path,
       source_(std::move(source)),
       whole_(std::move(whole)) {
   if (source_ == nullptr) throw PreconditionError("TensorFile: source must not be null");
+  places_ = places_of(source_->tensors());
+}
+
+std::shared_ptr<const TensorFile::Places> TensorFile::places_of(
+    std::span<const TensorInfo> tensors) {
+  auto places = std::make_shared<Places>();
+  places->reserve(tensors.size());
+  for (std::size_t i = 0; i < tensors.size(); ++i) places->emplace(tensors[i].name, i);
+  return places;
 }
 
 std::string TensorFile::where() const {
@@ -135,9 +144,8 @@ std::span<const UnreadableTensor> TensorFile::unreadable() const {
 }
 
 const TensorInfo* TensorFile::find(std::string_view name) const {
-  const auto all = tensors();
-  const auto found = std::ranges::find(all, name, &TensorInfo::name);
-  return found == all.end() ? nullptr : &*found;
+  const auto found = places_->find(name);
+  return found == places_->end() ? nullptr : &tensors()[found->second];
 }
 
 std::vector<double> TensorFile::read(std::string_view name) const {
@@ -190,6 +198,7 @@ TensorFile TensorFile::part(std::string_view key) const {
   }
   TensorFile result = *this;
   result.key_ = key_.empty() ? std::string(key) : fmt::format("{}.{}", key_, key);
+  result.places_ = places_of(chosen->tensors);
   result.part_ = std::move(chosen);
   return result;
 }

@@ -19,6 +19,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 namespace hesscope::io {
@@ -155,12 +156,16 @@ class TensorFile {
 
  private:
   struct Part;  // the source's tensors that are in it, under their names there
+  using Places = std::unordered_map<std::string_view, std::size_t>;  // by name, in tensors()
+
+  static std::shared_ptr<const Places> places_of(std::span<const TensorInfo> tensors);
 
   std::filesystem::path path_;
   std::string_view format_;
   std::shared_ptr<const TensorSource> source_;
   std::string key_;
-  std::shared_ptr<const Part> part_;         // of a key
+  std::shared_ptr<const Part> part_;  // of a key
+  std::shared_ptr<const Places> places_;
   std::shared_ptr<const TensorFile> whole_;  // of a view
 };
 
