@@ -213,7 +213,9 @@ TEST(Pickle, StaysWithinItsLimits) {
   expect_refused(pickle("((((((((((("), "more than 10 objects", few);
   expect_refused(pickle(std::string("Nr\x0A\0\0\0", 6)), "uses entry 10 of its memo", few);
   expect_refused(pickle(std::string("Nr\xFF\xFF\xFF\xFF", 6)), "uses entry 4294967295 of its memo");
-  expect_refused(pickle(text(std::string(100, 'x'))), "has 108 bytes; at most 100 are read", few);
+  expect_refused(pickle(text(std::string(100, 'x'))),
+                 "has 108 bytes from byte 0 on; at most 100 are read",
+                 few);
   // A text that a memo repeats takes no room, but the names of classes made of it do.
   std::string names = text(std::string(1 << 20, 'm')) + std::string("q\0", 2);
   for (int i = 0; i < 40; ++i) names += std::string("h\0h\0\x93", 5);

@@ -24,15 +24,21 @@ std::size_t weights_of(const std::string& where, const ZipArchive& archive) {
   const auto found = std::ranges::find(entries, kWeights, &ZipEntry::name);
   if (found != entries.end()) return static_cast<std::size_t>(found - entries.begin());
   for (const std::string_view other : {"model.weights.npz", "model.weights.json"}) {
-    if (std::ranges::find(entries, other, &ZipEntry::name) == entries.end()) continue;
+    const auto member = std::ranges::find(entries, other, &ZipEntry::name);
+    if (member == entries.end()) continue;
     throw InputError(
-        fmt::format("{}: its weights are in '{}', which is not read in an archive; save them from "
-                    "Keras by themselves: model.save_weights('NAME.weights.h5')",
+        fmt::format("{}: its weights are in '{}' (header at byte {}), which is not read in an "
+                    "archive; save them from Keras by themselves: "
+                    "model.save_weights('NAME.weights.h5')",
                     where,
-                    other));
+                    other,
+                    member->header_offset));
   }
-  throw InputError(fmt::format(
-      "{}: has no member '{}'; a model saved by Keras 3 holds its weights there", where, kWeights));
+  throw InputError(
+      fmt::format("{}: has no member '{}' (its members begin at byte 0); a model saved by Keras 3 "
+                  "holds its weights there",
+                  where,
+                  kWeights));
 }
 
 /// In the child. The archive is opened anew there.

@@ -23,9 +23,19 @@ constexpr std::string_view kMagic = "\x93NUMPY";
 constexpr std::size_t kMaxHeaderBytes =
     std::size_t{64} * 1024;  // NumPy itself refuses more than 10,000
 
+/// "(at byte 60 of the .npy)": of a member, the byte of what it decodes to.
+[[noreturn]] void refuse_at(const std::string& where, std::size_t byte, const std::string& what) {
+  throw InputError(fmt::format("{}: {} (at byte {} of the .npy)", where, what, byte));
+}
+
 class HeaderParser {
  public:
-  HeaderParser(std::string_view text, const std::string& where) : text_(text), where_(where) {}
+  /// @param offset  byte of the .npy at which `text` begins.
+  HeaderParser(std::string_view text, std::size_t offset, const std::string& where)
+      : text_(text), offset_(offset), where_(where) {}
+
+  /// Where the shape stands in the .npy.
+  std::size_t shape_offset() const { return shape_offset_; }
 
   /// Fills in type, byte_order, is_fortran_order and shape.
   void parse(NpyHeader& header) {
@@ -44,6 +54,8 @@ class HeaderParser {
         header.is_fortran_order = boolean();
       } else if (key == "shape") {
         once(has_shape, key);
+        skip_space();
+        shape_offset_ = offset_ + position_;
         header.shape = tuple();
       } else {
         refuse(fmt::format("unknown key '{}'", escaped(key)));
@@ -62,8 +74,7 @@ class HeaderParser {
 
  private:
   [[noreturn]] void refuse(const std::string& what) const {
-    throw InputError(fmt::format(
-        "{}: damaged .npy header: {} (at character {} of the header)", where_, what, position_));
+    refuse_at(where_, offset_ + position_, "damaged .npy header: " + what);
   }
 
   void once(bool& seen, std::string_view key) const {
@@ -132,13 +143,15 @@ class HeaderParser {
   void parse_descr(NpyHeader& header) {
     skip_space();
     if (position_ < text_.size() && (text_[position_] == '[' || text_[position_] == '(')) {
-      refuse_type("a structured type", "save each of its fields as an array of its own");
+      refuse_type(position_, "a structured type", "save each of its fields as an array of its own");
     }
+    const std::size_t begin = position_;
     const std::string_view descr = string();
     const char order = descr.empty() ? '\0' : descr[0];
     const auto type = descr.empty() ? std::nullopt : type_of(descr.substr(1));
     if (!type) {
-      refuse_type(fmt::format("'{}'{}", escaped(descr), meaning_of(descr)), advice_on(descr));
+      refuse_type(
+          begin, fmt::format("'{}'{}", escaped(descr), meaning_of(descr)), advice_on(descr));
     }
     const bool needs_order = size_of(*type) > 1;
     if (order != '<' && order != '>' && (order != '|' || needs_order)) {
@@ -148,9 +161,15 @@ class HeaderParser {
     header.byte_order = order == '>' ? ByteOrder::kBig : ByteOrder::kLittle;
   }
 
-  [[noreturn]] void refuse_type(const std::string& dtype, std::string_view advice) const {
+  [[noreturn]] void refuse_type(std::size_t position,
+                                const std::string& dtype,
+                                std::string_view advice) const {
     throw InputError(
-        fmt::format("{}: its dtype is {}, which is not supported; {}", where_, dtype, advice));
+        fmt::format("{}: its dtype (at byte {} of the .npy) is {}, which is not supported; {}",
+                    where_,
+                    offset_ + position,
+                    dtype,
+                    advice));
   }
 
   static std::string_view advice_on(std::string_view descr) {
@@ -209,8 +228,10 @@ class HeaderParser {
   }
 
   std::string_view text_;
+  std::size_t offset_;
   const std::string& where_;
-  std::size_t position_ = 0;
+  std::size_t position_ = 0;  ///< in text_
+  std::size_t shape_offset_ = 0;
 };
 
 /// Puts elements that come in Fortran order (first index fastest) where row-major order wants them.
@@ -253,36 +274,43 @@ NpyHeader read_npy_header(ByteStream& stream, const ReadLimits& limits) {
   stream.read(magic);
   if (!std::ranges::equal(std::span(magic).first(kMagic.size()),
                           std::as_bytes(std::span(kMagic)))) {
-    throw InputError(where + ": is not a NumPy array (it does not begin with \\x93NUMPY)");
+    refuse_at(where, 0, "is not a NumPy array (it does not begin with \\x93NUMPY)");
   }
   const auto version = std::to_integer<int>(magic[6]);
   if (version < 1 || version > 3 || magic[7] != std::byte{0}) {
-    throw InputError(fmt::format("{}: .npy version {}.{} is not supported (1.0, 2.0 and 3.0 are)",
-                                 where,
-                                 version,
-                                 std::to_integer<int>(magic[7])));
+    refuse_at(where,
+              kMagic.size(),
+              fmt::format(".npy version {}.{} is not supported (1.0, 2.0 and 3.0 are)",
+                          version,
+                          std::to_integer<int>(magic[7])));
   }
   std::array<std::byte, 4> length{};  // version 1 has two bytes, the others have four
   stream.read(std::span(length).first(version == 1 ? 2 : 4));
   const auto text_bytes = load<ByteOrder::kLittle, std::uint32_t>(length.data());
   if (text_bytes > std::min(kMaxHeaderBytes, limits.max_header_bytes)) {
-    throw InputError(fmt::format("{}: damaged .npy header: it claims {} bytes", where, text_bytes));
+    refuse_at(
+        where, magic.size(), fmt::format("damaged .npy header: it claims {} bytes", text_bytes));
   }
   std::string text(text_bytes, '\0');
+  const auto text_offset = static_cast<std::size_t>(stream_bytes - stream.remaining());
   stream.read(std::as_writable_bytes(std::span(text)));
 
   NpyHeader header;
-  HeaderParser(text, where).parse(header);
-  header.header_bytes = static_cast<std::size_t>(stream_bytes - stream.remaining());
-  header.num_elements = checked_num_elements(where, header.shape, limits);
+  HeaderParser parser(text, text_offset, where);
+  parser.parse(header);
+  header.header_bytes = text_offset + text.size();
+  header.num_elements = checked_num_elements(
+      fmt::format("{}: header (at byte {} of the .npy)", where, parser.shape_offset()),
+      header.shape,
+      limits);
   if (header.num_elements * size_of(header.type) != stream.remaining()) {
-    throw InputError(
-        fmt::format("{}: shape {} of {} needs {} bytes, but {} bytes of data are there",
-                    where,
-                    shape_text(header.shape),
-                    to_string(header.type),
-                    header.num_elements * size_of(header.type),
-                    stream.remaining()));
+    refuse_at(where,
+              header.header_bytes,
+              fmt::format("shape {} of {} needs {} bytes, but {} bytes of data are there",
+                          shape_text(header.shape),
+                          to_string(header.type),
+                          header.num_elements * size_of(header.type),
+                          stream.remaining()));
   }
   return header;
 }

@@ -28,8 +28,8 @@ struct NpyHeader {
 ///
 /// The array is found to be within the limits, and as long as the stream says: elements can be
 /// allocated safely afterwards.
-/// @throws InputError "<stream.where()>: ..." for a damaged header or a type that is not a real
-/// number.
+/// @throws InputError "<stream.where()>: ..." with the byte of the .npy, for a damaged header or a
+/// type that is not a real number.
 NpyHeader read_npy_header(ByteStream& stream, const ReadLimits& limits);
 
 /// Reads all elements, row-major whatever the stored order, and finishes the stream. `stream`

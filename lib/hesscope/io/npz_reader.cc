@@ -2,6 +2,8 @@
 #include <string_view>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include <hesscope/core/error.h>
 #include <hesscope/io/elements.h>
 #include <hesscope/io/input_file.h>
@@ -22,8 +24,12 @@ class NpzSource final : public TensorSource {
       const ZipEntry& entry = archive_.entries()[i];
       if (entry.is_folder() && entry.decoded_bytes == 0) continue;
       if (!entry.name.ends_with(kSuffix) || entry.name.size() == kSuffix.size()) {
-        throw InputError(path.string() + ": member '" + entry.name +
-                         "' is not a NumPy array (NAME.npy); a .npz file holds nothing else");
+        throw InputError(fmt::format(
+            "{}: member '{}' is not a NumPy array (NAME.npy); a .npz file holds nothing "
+            "else (header at byte {})",
+            path.string(),
+            entry.name,
+            entry.header_offset));
       }
       NpyHeader header = read_npy_header(*archive_.open(i), limits);
       tensors_.push_back({.name = entry.name.substr(0, entry.name.size() - kSuffix.size()),

@@ -319,8 +319,10 @@ void PickleMachine::step(std::uint8_t opcode) {
 PickleDocument read_pickle(ByteStream& stream, const PickleLimits& limits) {
   const std::string where = stream.where();
   if (stream.remaining() > limits.max_bytes) {
-    throw InputError(fmt::format(
-        "{} has {} bytes; at most {} are read", where, stream.remaining(), limits.max_bytes));
+    throw InputError(fmt::format("{} has {} bytes from byte 0 on; at most {} are read",
+                                 where,
+                                 stream.remaining(),
+                                 limits.max_bytes));
   }
   std::string bytes(static_cast<std::size_t>(stream.remaining()), '\0');
   stream.read(std::as_writable_bytes(std::span(bytes)));

@@ -80,7 +80,7 @@ class SafetensorsSource final : public TensorSource {
     if (length.size() < kLengthBytes) {
       throw InputError(
           fmt::format("{}: truncated: a safetensors file begins with 8 bytes that say "
-                      "how long its header is, but the file has {} bytes",
+                      "how long its header is (at byte 0), but the file has {} bytes",
                       where,
                       file_.size()));
     }
@@ -111,7 +111,10 @@ class SafetensorsSource final : public TensorSource {
                       entry.offset,
                       fmt::join(safetensors_type_names(), ", ")));
     }
-    const std::size_t num_elements = checked_num_elements(where, entry.shape, limits);
+    const std::size_t num_elements = checked_num_elements(
+        fmt::format("{} (header, near byte {} of the file)", where, entry.offset),
+        entry.shape,
+        limits);
     const std::uint64_t num_bytes = std::uint64_t{num_elements} * size_of(*type);
     if (entry.end < entry.begin || entry.end - entry.begin != num_bytes) {
       throw InputError(

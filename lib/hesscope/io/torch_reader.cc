@@ -65,17 +65,18 @@ bool is_pickle(const InputFile& file) {
   const std::string path = file.path().string();
   if (is_legacy(file)) {
     throw InputError(fmt::format(
-        "{}: is a PyTorch checkpoint in the format before PyTorch 1.6; re-save it with a newer "
-        "one: "
+        "{}: is a PyTorch checkpoint in the format before PyTorch 1.6 (from byte 0 on); re-save it "
+        "with a newer one: "
         "python3 -c \"import torch; torch.save(torch.load('{}', map_location='cpu'), '{}')\"",
         path,
         path,
         path));
   }
-  throw InputError(fmt::format(
-      "{}: is a plain Python pickle; save what it holds with torch.save from Python, or its arrays "
-      "with numpy.savez",
-      path));
+  throw InputError(
+      fmt::format("{}: is a plain Python pickle (from byte 0 on); save what it holds with "
+                  "torch.save from Python, or its arrays "
+                  "with numpy.savez",
+                  path));
 }
 
 class TorchSource final : public TensorSource {
@@ -88,20 +89,22 @@ class TorchSource final : public TensorSource {
         document_(read_pickle(*archive_.open(*find_member(kPickle)))) {
     const std::string where =
         fmt::format("{}: member '{}{}'", file_->path().string(), root_, kPickle);
-    std::unordered_set<std::string_view> names;
-    for (NamedNode& named : find_torch_tensors(where, document_, path.stem().string(), limits)) {
-      add(std::move(named), where, limits);
-    }
+    std::vector<NamedNode> found =
+        find_torch_tensors(where, document_, path.stem().string(), limits);
+    refuse_equal_names(found, where);
+    for (NamedNode& named : found) add(std::move(named), where, limits);
     if (tensors_.empty() && unreadable_.empty()) {
       throw InputError(fmt::format(
           "{} holds no tensor (at byte 0 of it); what else a pickle names is never executed",
           where));
     }
     // One storage may be a hundred thousand tensors.
-    check_expansion(
-        fmt::format("{}: all its tensors together", where), num_bytes_, file_->size(), limits);
-    for (const TensorInfo& tensor : tensors_) require_new(names, tensor.name);
-    for (const UnreadableTensor& tensor : unreadable_) require_new(names, tensor.name);
+    check_expansion(fmt::format("{}: all its tensors together (from byte {} of the member on)",
+                                where,
+                                document_.offset(found.front().node)),
+                    num_bytes_,
+                    file_->size(),
+                    limits);
   }
 
   std::span<const TensorInfo> tensors() const override { return tensors_; }
@@ -135,8 +138,15 @@ class TorchSource final : public TensorSource {
                      fmt::format(format, std::forward<Args>(args)...));
   }
 
-  void require_new(std::unordered_set<std::string_view>& names, std::string_view name) const {
-    if (!names.insert(name).second) refuse("two tensors are named '{}'", name);
+  void refuse_equal_names(std::span<const NamedNode> found, const std::string& where) const {
+    std::unordered_set<std::string_view> names;
+    for (const NamedNode& named : found) {
+      if (names.insert(named.name).second) continue;
+      throw InputError(fmt::format("{}: two tensors are named '{}' (at byte {} of the member)",
+                                   where,
+                                   named.name,
+                                   document_.offset(named.node)));
+    }
   }
 
   /// The folder that data.pkl is in, with its slash. Fills members_.
@@ -148,15 +158,24 @@ class TorchSource final : public TensorSource {
       const auto [folder, rest] = split_root(name);
       if (rest == "constants.pkl" || rest.starts_with("code/")) {
         refuse(
-            "is a TorchScript program, not a checkpoint; from Python: "
-            "torch.save(torch.jit.load('{}', map_location='cpu').state_dict(), 'FILE.pt')",
+            "is a TorchScript program (member '{}', header at byte {}), not a checkpoint; from "
+            "Python: torch.save(torch.jit.load('{}', map_location='cpu').state_dict(), 'FILE.pt')",
+            name,
+            archive_.entries()[i].header_offset,
             file_->path().string());
       }
       if (rest != kPickle) continue;
-      if (!root.empty()) refuse("damaged PyTorch checkpoint: it has two members data.pkl");
+      if (!root.empty()) {
+        refuse(
+            "damaged PyTorch checkpoint: it has two members data.pkl (headers at byte {} and {})",
+            archive_.entries()[members_.at(root + std::string(kPickle))].header_offset,
+            archive_.entries()[i].header_offset);
+      }
       root = folder;
     }
-    if (root.empty()) refuse("damaged PyTorch checkpoint: it has no member data.pkl");
+    if (root.empty()) {
+      refuse("damaged PyTorch checkpoint: it has no member data.pkl (its members begin at byte 0)");
+    }
     return root;
   }
 
@@ -174,7 +193,9 @@ class TorchSource final : public TensorSource {
     stream->read(std::as_writable_bytes(std::span(text)));
     stream->finish();
     if (text != "little" && text != "big") {
-      refuse("member '{}byteorder' says neither little nor big", root_);
+      refuse("member '{}byteorder' says neither little nor big (header at byte {})",
+             root_,
+             archive_.entries()[*member].header_offset);
     }
     return text == "little" ? ByteOrder::kLittle : ByteOrder::kBig;
   }

@@ -212,7 +212,9 @@ class Describer : private PickleView {
              layout.shape.size(),
              layout.strides.size());
     }
-    const std::size_t num_elements = checked_num_elements(where_, layout.shape, limits_);
+    const std::string place =
+        fmt::format("{} (at byte {} of the member)", where_, document_.offset(node));
+    const std::size_t num_elements = checked_num_elements(place, layout.shape, limits_);
     if (num_elements == 0) return;
     bool is_inside = layout.offset < num_stored;
     std::uint64_t room = is_inside ? num_stored - 1 - layout.offset : 0;
@@ -232,10 +234,8 @@ class Describer : private PickleView {
           num_stored);
     }
     // Strides of 0 make many elements of one.
-    check_expansion(fmt::format("{} (at byte {} of the member)", where_, document_.offset(node)),
-                    std::uint64_t{num_elements} * size_of(tensor.type),
-                    tensor.storage_bytes,
-                    limits_);
+    check_expansion(
+        place, std::uint64_t{num_elements} * size_of(tensor.type), tensor.storage_bytes, limits_);
   }
 
   const ReadLimits& limits_;

@@ -129,7 +129,12 @@ class DirectoryReader {
         return read_end(end, tail_offset + at);
       }
     }
-    refuse("truncated or damaged zip archive: it has no end-of-directory record");
+    refuse(
+        "truncated or damaged zip archive: there is no end-of-directory record in its last {} "
+        "bytes "
+        "(from byte {} on)",
+        tail_bytes,
+        tail_offset);
   }
 
   Directory read_end(const Record& end, std::uint64_t offset) const {
@@ -163,7 +168,8 @@ class DirectoryReader {
           directory.end);
     }
     if (directory.num_entries > limits_.max_tensors || directory.bytes > limits_.max_header_bytes) {
-      refuse("the zip directory lists {} members in {} bytes; the limits are {} and {}",
+      refuse("the zip directory at byte {} lists {} members in {} bytes; the limits are {} and {}",
+             directory.offset,
              directory.num_entries,
              directory.bytes,
              limits_.max_tensors,
@@ -227,7 +233,9 @@ class DirectoryReader {
       at += size;
     }
     if (at != bytes.size()) {
-      refuse("damaged zip archive: {} bytes follow the last directory entry", bytes.size() - at);
+      refuse("damaged zip archive: {} bytes follow the last directory entry at byte {}",
+             bytes.size() - at,
+             directory.offset + at);
     }
     return entries;
   }
