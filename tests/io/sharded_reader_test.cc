@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <hesscope/core/error.h>
 #include <hesscope/io/checkpoint_file.h>
 #include <hesscope/io/format_registry.h>
 #include <hesscope/io/tensor_file.h>
@@ -19,6 +20,9 @@ namespace {
 using test::expect_refused;
 using test::write_bytes;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::ThrowsMessage;
 
 class ShardIndex : public ::testing::Test {
  protected:
@@ -97,6 +101,7 @@ TEST_F(ShardIndex, NamesTheFileThatIsMissingOrDamaged) {
   refused("{" + kMap + "}", {"No such file", "model-2.safetensors", "a part of"});
   write_bytes(scratch_ / "model-2.safetensors", "junk");
   refused("{" + kMap + "}", {"model-2.safetensors", "no known format", "a part of"});
+  EXPECT_THAT([&] { open("{" + kMap + "}"); }, ThrowsMessage<InputError>(Not(HasSubstr("junk"))));
 }
 
 TEST_F(ShardIndex, OpensNothingOutsideItsFolder) {
@@ -129,13 +134,13 @@ TEST_F(ShardIndex, IsRefusedAsDamagedJson) {
   }
   refused(R"({"x":)" + std::string(100000, '['), {"nested more than 16 deep"});
   refused("{" + kMap + "}", {"more than 2 tensors"}, {.max_tensors = 2});
-  refused("{" + kMap + "}", {"is read up to 20 bytes"}, {.max_header_bytes = 20});
+  refused("{" + kMap + "}", {"is read up to byte 20"}, {.max_header_bytes = 20});
   std::string many = R"({"weight_map":{)";
   for (int i = 0; i < 501; ++i) {
     const std::string n = std::to_string(i);
     many += "\"" + n + "\":\"f" + n + "\"" + (i < 500 ? "," : "");
   }
-  refused(many + "}}", {"names 501 files"});
+  refused(many + "}}", {"names more than 500 files"});
 }
 
 }  // namespace

@@ -71,12 +71,17 @@ constexpr std::array<Format, 7> kFormats = {{
 
 std::span<const Format> formats() { return kFormats; }
 
-TensorFile open_tensor_file(const std::filesystem::path& path, const ReadLimits& limits) {
-  const InputFile file(path);
+const Format* recognised_format(const std::filesystem::path& path) {
   const auto found =
       std::ranges::find_if(kFormats, [&](const Format& format) { return format.recognises(path); });
-  if (found == kFormats.end()) refuse_unknown(file);
-  return {path, found->name, found->open(path, limits)};
+  return found == kFormats.end() ? nullptr : &*found;
+}
+
+TensorFile open_tensor_file(const std::filesystem::path& path, const ReadLimits& limits) {
+  const InputFile file(path);
+  const Format* const format = recognised_format(path);
+  if (format == nullptr) refuse_unknown(file);
+  return {path, format->name, format->open(path, limits)};
 }
 
 }  // namespace hesscope::io

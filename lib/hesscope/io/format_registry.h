@@ -46,4 +46,7 @@ struct Format {
 /// All formats, in the order they are tried.
 std::span<const Format> formats();
 
+/// The format of the file's content, or nullptr. @throws InputError if it cannot be read.
+const Format* recognised_format(const std::filesystem::path& path);
+
 }  // namespace hesscope::io

@@ -11,6 +11,7 @@
 
 #include <hesscope/core/error.h>
 #include <hesscope/io/elements.h>
+#include <hesscope/io/format_registry.h>
 #include <hesscope/io/input_file.h>
 #include <hesscope/io/json_events.h>
 #include <hesscope/io/sharded_reader.h>
@@ -21,8 +22,22 @@ namespace {
 constexpr std::size_t kMaxShards = 500;  // all are open at a time
 constexpr std::string_view kMapKey = "weight_map";
 
-/// What an index says: the files in which a tensor, or a group of them, lies.
-using WeightMap = std::map<std::string, std::set<std::string>>;
+/// A message about the index itself.
+std::string about_index(const std::string& where, const std::string& what, std::uint64_t byte) {
+  return fmt::format(
+      "{}: {} (index of a checkpoint in several files, near byte {})", where, what, byte);
+}
+
+/// What an index says.
+struct WeightMap {
+  struct Entry {
+    std::set<std::string> files;  ///< in which a tensor, or a group of them, lies
+    std::uint64_t byte = 0;       ///< of the index, near which it stands
+  };
+
+  std::map<std::string, Entry> entries;
+  std::map<std::string, std::uint64_t> files;  ///< all of them, with the byte of the first mention
+};
 
 /// Collects "weight_map"; other keys are passed over.
 class IndexEvents {
@@ -60,7 +75,11 @@ class IndexEvents {
                          escaped(entry_),
                          escaped(text)));
     }
-    map_[entry_].insert(text);
+    map_.files.emplace(text, position_);
+    if (map_.files.size() > kMaxShards) {
+      refuse(fmt::format("it names more than {} files", kMaxShards));
+    }
+    map_.entries[entry_].files.insert(text);
     return true;
   }
 
@@ -79,12 +98,12 @@ class IndexEvents {
       if (!is_printable_utf8(text)) {
         refuse(fmt::format("the name '{}' is not UTF-8 text", escaped(text)));
       }
-      if (map_.contains(text)) refuse(fmt::format("'{}' occurs twice", text));
-      if (map_.size() == limits_.max_tensors) {
+      if (map_.entries.contains(text)) refuse(fmt::format("'{}' occurs twice", text));
+      if (map_.entries.size() == limits_.max_tensors) {
         refuse(fmt::format("there are more than {} tensors", limits_.max_tensors));
       }
       entry_ = text;
-      map_[entry_];
+      map_.entries[entry_].byte = position_;
     }
     return true;
   }
@@ -105,8 +124,7 @@ class IndexEvents {
 
  private:
   [[noreturn]] void refuse(const std::string& what) const {
-    throw InputError(fmt::format(
-        "{}: {} (index of a checkpoint in several files, near byte {})", where_, what, position_));
+    throw InputError(about_index(where_, what, position_));
   }
 
   [[noreturn]] void refuse_value() const {
@@ -144,12 +162,11 @@ WeightMap read_index(const std::filesystem::path& path, const ReadLimits& limits
   const InputFile file(path);
   const std::string where = path.string();
   if (file.size() > limits.max_header_bytes) {
-    throw InputError(
-        fmt::format("{}: is JSON of {} bytes; an index of a checkpoint is read up to "
-                    "{} bytes",
-                    where,
-                    file.size(),
-                    limits.max_header_bytes));
+    throw InputError(fmt::format(
+        "{}: is JSON that ends at byte {}; an index of a checkpoint is read up to byte {}",
+        where,
+        file.size(),
+        limits.max_header_bytes));
   }
   const std::string text = file.text_at(0, static_cast<std::size_t>(file.size()));
   std::uint64_t position = 0;
@@ -157,23 +174,30 @@ WeightMap read_index(const std::filesystem::path& path, const ReadLimits& limits
   parse_json_object(text, where, position, events);
   if (!events.has_map()) {
     throw InputError(
-        fmt::format("{}: is JSON without a '{}', so no index of a checkpoint in "
-                    "several files; name the checkpoint itself",
+        fmt::format("{}: is JSON without a '{}' (up to its end at byte {}), so no index of a "
+                    "checkpoint in several files; name the checkpoint itself",
                     where,
-                    kMapKey));
+                    kMapKey,
+                    position));
   }
   return events.take_map();
 }
 
+/// @param byte  of the index, near which the file is named.
 TensorFile open_shard(const std::filesystem::path& index,
                       const std::string& name,
+                      std::uint64_t byte,
                       const ReadLimits& limits) {
   const std::filesystem::path path = index.parent_path() / name;
   try {
-    if (recognises_shard_index(path)) throw InputError(path.string() + ": is an index itself");
-    return open_tensor_file(path, limits);
+    const Format* const format = recognised_format(path);
+    // Not what it begins with: an index may name a link to any file of its reader's.
+    if (format == nullptr) throw InputError(path.string() + ": is of no known format");
+    if (format->open == &open_shard_index) throw InputError(path.string() + ": is an index itself");
+    return {path, format->name, format->open(path, limits)};
   } catch (const InputError& error) {
-    throw InputError(fmt::format("{} (a part of {})", error.what(), index.string()));
+    throw InputError(
+        fmt::format("{} (a part of {}, near byte {} of it)", error.what(), index.string(), byte));
   }
 }
 
@@ -181,27 +205,26 @@ class ShardedSource final : public TensorSource {
  public:
   ShardedSource(const std::filesystem::path& path, const ReadLimits& limits) {
     const WeightMap map = read_index(path, limits);
-    std::set<std::string> names;
-    for (const auto& [entry, files] : map) names.insert(files.begin(), files.end());
-    if (names.size() > kMaxShards) {
-      throw InputError(fmt::format(
-          "{}: names {} files; up to {} are read", path.string(), names.size(), kMaxShards));
-    }
     std::map<std::string, std::size_t> holders;  // of tensors, by name
-    for (const std::string& name : names) {
-      shards_.push_back(open_shard(path, name, limits));
+    for (const auto& [name, byte] : map.files) {
+      shards_.push_back(open_shard(path, name, byte, limits));
       for (const TensorInfo& tensor : shards_.back().tensors()) {
         const auto [before, is_new] = holders.emplace(tensor.name, shards_.size() - 1);
         if (!is_new) {
-          throw InputError(fmt::format("{}: tensor '{}' is in {} and in {}",
-                                       path.string(),
-                                       tensor.name,
-                                       shards_[before->second].path().filename().string(),
-                                       name));
+          throw InputError(
+              about_index(path.string(),
+                          fmt::format("tensor '{}' is in {} and in {}",
+                                      tensor.name,
+                                      shards_[before->second].path().filename().string(),
+                                      name),
+                          byte));
         }
         if (tensors_.size() == limits.max_tensors) {
-          throw InputError(
-              fmt::format("{}: there are more than {} tensors", path.string(), limits.max_tensors));
+          throw InputError(about_index(
+              path.string(),
+              fmt::format(
+                  "there are more than {} tensors, with those of {}", limits.max_tensors, name),
+              byte));
         }
         tensors_.push_back(tensor);
       }
@@ -234,15 +257,17 @@ class ShardedSource final : public TensorSource {
       const std::string file = shard.path().filename().string();
       for (const TensorInfo& tensor : shard.tensors()) held.emplace(file, tensor.name);
     }
-    for (const auto& [entry, files] : map) {
+    for (const auto& [entry, place] : map.entries) {
       const std::string group = (entry.starts_with('/') ? entry.substr(1) : entry) + "/";
-      for (const std::string& file : files) {
+      for (const std::string& file : place.files) {
         const auto first = held.lower_bound({file, group});
         const bool has_group =
             first != held.end() && first->first == file && first->second.starts_with(group);
         if (has_group || held.contains({file, entry})) continue;
-        throw InputError(fmt::format(
-            "{}: '{}' is said to be in '{}', which does not hold it", index.string(), entry, file));
+        throw InputError(about_index(
+            index.string(),
+            fmt::format("'{}' is said to be in '{}', which does not hold it", entry, file),
+            place.byte));
       }
     }
   }
