@@ -20,6 +20,7 @@ assert hostile_hdf5
 CPU_SECONDS = 1.0  # rather than wall time, which says how busy the machine is
 WALL_SECONDS = 30
 MEMORY_KIB = 256 << 10
+PLACE = "byte [0-9]+|line [0-9]+"  # every message says where in the file
 # What holds no tensor and harms nobody may as well be read: as a checkpoint without tensors.
 with open(program.PROGRAM, "rb") as file:
     IS_SANITIZED = b"__asan_init" in file.read()  # takes more of everything
@@ -69,9 +70,9 @@ class HostileFiles(program.Case):
         self.assertEqual(done.code, BAD_INPUT, stderr)
         self.assertEqual(done.stdout, b"")
         self.assertEqual(len(stderr.splitlines()), 1, stderr)
-        for mention in (file, *mentions):
+        for mention in (file, PLACE, *mentions):
             self.assertRegex(stderr, mention)
-        self.assertNotIn(SECRET.decode(), stderr)
+        self.assertNotIn(SECRET.decode()[:4], stderr)
         self.assertTrue(stderr.rstrip("\n").isprintable(), stderr)
         self.assertFalse(list(self.folder.rglob(CANARY)), "something was executed")
         if not IS_SANITIZED:
