@@ -15,6 +15,7 @@
 #include <fmt/ranges.h>
 
 #include <hesscope/core/error.h>
+#include <hesscope/core/printable.h>
 #include <hesscope/io/result_reader.h>
 #include <hesscope/io/tensor_file.h>
 #include <hesscope/problem/checkpoint_fit.h>
@@ -233,7 +234,7 @@ class InspectCommand final : public Command {
         attributes[attribute.name] =
             std::visit([](const auto& v) { return Json(v); }, attribute.value);
         std::replace(text.begin(), text.end(), '\n', ' ');
-        heading += fmt::format("  {}: {}\n", attribute.name, text);
+        heading += fmt::format("  {}: {}\n", attribute.name, printable(text));
       }
       for (const io::ResultVariable& variable : group.variables) {
         variables.push_back({{"name", variable.name},
@@ -251,7 +252,7 @@ class InspectCommand final : public Command {
         rows.push_back({variable.name,
                         fmt::format("{}", fmt::join(extents, ", ")),
                         type_text(variable),
-                        variable.long_name});
+                        printable(variable.long_name)});
       }
       groups.push_back(
           {{"name", group.name}, {"attributes", attributes}, {"variables", variables}});

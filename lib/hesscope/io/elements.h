@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <hesscope/io/byte_order.h>
@@ -50,12 +49,5 @@ double exact_double(const std::string& where, std::uint64_t value, std::size_t i
 
 /// IEEE 754 binary16 to double, exactly.
 double half_to_double(std::uint16_t bits);
-
-/// True when the bytes are UTF-8 without control characters: fit to be a tensor's name in messages,
-/// JSON and result files.
-bool is_printable_utf8(std::string_view text);
-
-/// The text with everything but printable ASCII shown as \xNN, for messages about damaged content.
-std::string escaped(std::string_view text);
 
 }  // namespace hesscope::io

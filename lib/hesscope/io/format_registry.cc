@@ -8,8 +8,8 @@
 #include <fmt/ranges.h>
 
 #include <hesscope/core/error.h>
+#include <hesscope/core/printable.h>
 #include <hesscope/io/checkpoint_file.h>
-#include <hesscope/io/elements.h>
 #include <hesscope/io/format_registry.h>
 #include <hesscope/io/hdf5_reader.h>
 #include <hesscope/io/input_file.h>

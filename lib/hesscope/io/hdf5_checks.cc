@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <hesscope/core/error.h>
+#include <hesscope/core/printable.h>
 #include <hesscope/io/elements.h>
 #include <hesscope/io/hdf5_checks.h>
 

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 #include <hdf5.h>
 
-#include <hesscope/io/elements.h>
+#include <hesscope/core/printable.h>
 #include <hesscope/io/hdf5_checks.h>
 #include <hesscope/io/hdf5_links.h>
 

@@ -9,6 +9,7 @@
 #include <hdf5_hl.h>
 
 #include <hesscope/core/error.h>
+#include <hesscope/core/printable.h>
 #include <hesscope/io/elements.h>
 #include <hesscope/io/hdf5_checks.h>
 #include <hesscope/io/hdf5_elements.h>

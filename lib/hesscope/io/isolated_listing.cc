@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <hesscope/core/printable.h>
 #include <hesscope/io/byte_record.h>
 #include <hesscope/io/elements.h>
 #include <hesscope/io/isolated_listing.h>

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include <hesscope/io/elements.h>
+#include <hesscope/core/printable.h>
 #include <hesscope/io/isolated_listing.h>
 #include <hesscope/io/isolated_reader.h>
 

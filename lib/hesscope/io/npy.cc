@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include <hesscope/core/error.h>
+#include <hesscope/core/printable.h>
 #include <hesscope/io/elements.h>
 #include <hesscope/io/npy.h>
 

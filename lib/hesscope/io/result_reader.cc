@@ -9,6 +9,7 @@
 #include <hdf5.h>
 
 #include <hesscope/core/error.h>
+#include <hesscope/core/printable.h>
 #include <hesscope/core/suggest.h>
 #include <hesscope/io/elements.h>
 #include <hesscope/io/hdf5_handle.h>
@@ -31,6 +32,31 @@ std::filesystem::path existing(std::filesystem::path path) {
   throw InputError(fmt::format("{}: no such file", path.string()));
 }
 
+// Names are shown to people, and taken from them.
+void check_name(const std::string& path, const std::string& kind, const std::string& name) {
+  if (is_printable_utf8(name)) return;
+  throw InputError(
+      fmt::format("{}: {} '{}': its name is not UTF-8 text", path, kind, escaped(name)));
+}
+
+void check_names(const std::string& path, const std::vector<ResultGroup>& groups) {
+  for (const ResultGroup& group : groups) {
+    check_name(path, "group", group.name);
+    for (const Attribute& attribute : group.attributes) {
+      check_name(path, "attribute", attribute.name);
+    }
+    for (const ResultDimension& dimension : group.dimensions) {
+      check_name(path, "dimension", dimension.name);
+    }
+    for (const ResultVariable& variable : group.variables) {
+      check_name(path, "variable", variable.name);
+      for (const std::string& dimension : variable.dimensions) {
+        check_name(path, "dimension", dimension);
+      }
+    }
+  }
+}
+
 }  // namespace
 
 struct ResultReader::Impl {
@@ -44,6 +70,7 @@ struct ResultReader::Impl {
     auto decoded = decode_result_listing(file.listing());
     if (!decoded) file.refuse_listing();
     listing = std::move(*decoded);
+    check_names(path.string(), listing.groups);
   }
 
   struct Place {

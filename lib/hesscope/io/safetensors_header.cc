@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include <hesscope/core/error.h>
-#include <hesscope/io/elements.h>
+#include <hesscope/core/printable.h>
 #include <hesscope/io/json_events.h>
 #include <hesscope/io/safetensors_header.h>
 

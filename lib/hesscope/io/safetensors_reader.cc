@@ -17,6 +17,7 @@
 #include <fmt/ranges.h>
 
 #include <hesscope/core/error.h>
+#include <hesscope/core/printable.h>
 #include <hesscope/io/elements.h>
 #include <hesscope/io/input_file.h>
 #include <hesscope/io/safetensors_header.h>

@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include <hesscope/core/error.h>
-#include <hesscope/io/elements.h>
+#include <hesscope/core/printable.h>
 #include <hesscope/io/format_registry.h>
 #include <hesscope/io/input_file.h>
 #include <hesscope/io/json_events.h>

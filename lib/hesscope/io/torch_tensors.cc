@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <hesscope/core/error.h>
+#include <hesscope/core/printable.h>
 #include <hesscope/io/elements.h>
 #include <hesscope/io/pickle_view.h>
 #include <hesscope/io/torch_tensors.h>

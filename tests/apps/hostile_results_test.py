@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Results made to harm are refused, or read as what they are: nothing crashes, hangs, prints what terminals obey or
+reads another file."""
+import shutil
+import unittest
+
+import h5py
+import numpy as np
+
+import program
+from hostile_files import SECRET
+from hostile_test import CPU_SECONDS, IS_SANITIZED, MEMORY_KIB, Measured
+from program import BAD_INPUT, DONE
+
+EDITS = {}
+
+
+def edit(expected):
+    """Registers what is done to a good result, and how `inspect` must end then."""
+    def register(function):
+        EDITS[function.__name__.replace("_", "-")] = (function, expected)
+        return function
+    return register
+
+
+@edit(DONE)
+def shape_bomb(file, folder):
+    file["spectrum"].create_dataset("bomb", (2**40,), "f8", chunks=(1024,))
+
+
+@edit(DONE)
+def text_bomb(file, folder):
+    file["spectrum"].create_dataset("bomb", (2**40,), h5py.string_dtype(), chunks=(1024,))
+
+
+@edit(DONE)
+def external_storage(file, folder):
+    file["spectrum"].create_dataset("w", (len(SECRET),), "i1", external=[(str(folder / "secret.txt"), 0, len(SECRET))])
+
+
+@edit(DONE)
+def external_link(file, folder):
+    file["spectrum/w"] = h5py.ExternalLink(str(folder / "secret.txt"), "/w")
+
+
+@edit(DONE)
+def soft_link_to_itself(file, folder):
+    file["w"] = h5py.SoftLink("/w")
+
+
+@edit(DONE)
+def cycle(file, folder):
+    file["spectrum/up"] = file["/"]
+
+
+@edit(DONE)
+def many_variables(file, folder):
+    for i in range(2000):
+        file["spectrum"].create_dataset(f"v{i}", data=np.zeros(2))
+
+
+@edit(DONE)
+def types_of_others(file, folder):
+    file["spectrum/compound"] = np.zeros(3, [("a", "f8"), ("b", "i4")])
+    file["spectrum/reference"] = np.array([file.ref] * 3, h5py.ref_dtype)
+    file["spectrum"].attrs["compound"] = np.zeros(2, [("a", "f8")])
+
+
+@edit(DONE)
+def text_that_terminals_obey(file, folder):
+    file.attrs["note"] = "\x1b]0;owned\x07"
+    file["spectrum/lambda_max"].attrs["long_name"] = "\x1b[2J"
+    file["spectrum"].attrs["bytes"] = np.bytes_(b"\xff\xfe\x9b")
+
+
+@edit(BAD_INPUT)
+def name_that_terminals_obey(file, folder):
+    file["spectrum"].create_dataset("\x1b[2J", data=[1.0])
+
+
+@edit(BAD_INPUT)
+def attribute_that_terminals_obey(file, folder):
+    file.attrs["\x1b[2J"] = 1
+
+
+@edit(BAD_INPUT)
+def group_that_terminals_obey(file, folder):
+    file.create_group("\x1b[2J")
+
+
+class HostileResults(program.Case):
+    def setUp(self):
+        super().setUp()
+        (self.folder / "secret.txt").write_bytes(SECRET)
+        self.good = self.folder / "good.h5"
+        self.analyze(program.checkpoint(500), program.checkpoint(1000), output=self.good)
+
+    def measure(self, *arguments):
+        return Measured(["timeout", "30", *self.command(*arguments)], self.folder, self.environment())
+
+    def check(self, done, expected):
+        text = (done.stdout + done.stderr).decode()
+        self.assertIn(done.code, expected, text)
+        self.assertNotIn(SECRET.decode(), text)
+        self.assertTrue(text.replace("\n", "").isprintable(), text)
+        if not IS_SANITIZED:
+            self.assertLess(done.seconds, CPU_SECONDS)
+            self.assertLess(done.kib, MEMORY_KIB)
+
+    def test_each_edit_is_harmless(self):
+        for name, (function, expected) in EDITS.items():
+            with self.subTest(name):
+                shutil.copy(self.good, self.folder / "a.h5")
+                with h5py.File(self.folder / "a.h5", "a") as file:
+                    function(file, self.folder)
+                done = self.measure("inspect", "a.h5")
+                self.check(done, {expected})
+                if expected == BAD_INPUT:
+                    self.assertIn(b"a.h5: ", done.stderr)
+                    self.assertIn(b"\\x1b[2J", done.stderr)
+                for command in (["plot", "a.h5", "--figure", "condition", "-o", "a.svg", "--force"],
+                                ["export", "a.h5", "--format", "csv", "-o", "a.csv", "--force"],
+                                ["inspect", "a.h5", "--json"]):
+                    self.check(self.measure(*command), {DONE, BAD_INPUT})
+                for output in ("a.svg", "a.csv"):
+                    if (self.folder / output).exists():
+                        self.assertNotIn(SECRET, (self.folder / output).read_bytes())
+
+
+if __name__ == "__main__":
+    program.main()
