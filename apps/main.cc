@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <new>
@@ -11,6 +12,7 @@
 
 #include <hesscope/core/error.h>
 #include <hesscope/objective/objective.h>
+#include <hesscope/spectra/blas.h>
 
 #include "command_line.h"
 #include "interrupt.h"
@@ -53,12 +55,24 @@ ExitCode run(Command& command) {
   }
 }
 
+// Ends the program at once where OpenBLAS's threads may be waiting for addresses: exit() would wait
+// for them.
+void check_address_space() {
+  try {
+    require_blas_addresses();
+  } catch (const OutputError& error) {
+    print_message("hesscope: {}\n", error.what());
+    std::_Exit(static_cast<int>(ExitCode::kFailed));
+  }
+}
+
 }  // namespace
 }  // namespace hesscope::cli
 
 int main(int argc, char** argv) {
   using namespace hesscope::cli;
   reserve_standard_streams();
+  check_address_space();
   const auto commands = all_commands();
   const Invocation invocation = parse_command_line(argc, argv, commands);
   ExitCode code = invocation.exit_code;

@@ -3,11 +3,18 @@
 import fcntl
 import os
 import resource
+import subprocess
+import unittest
 
 import numpy as np
 
 import program
 from program import BAD_INPUT, DATA, FAILED, FIXTURES, LOCKED, PROBLEM, USAGE, checkpoint, weights
+
+
+def asks_openblas():
+    linked = subprocess.run(["ldd", program.PROGRAM], capture_output=True, text=True).stdout
+    return "openblas" in linked and "asan" not in linked
 
 
 class Refusals(program.Case):
@@ -302,6 +309,17 @@ class BadOutputs(Refusals):
         self.analyze(DATA / "adam", "--save-hessian", output="whole.h5")
         self.assertEqual((self.folder / "out.h5").read_bytes(), (self.folder / "whole.h5").read_bytes())
         self.assertEqual(self.files(), {"out.h5", "whole.h5"})
+
+    @unittest.skipUnless(asks_openblas(), "needs OpenBLAS, which asks for addresses for ever, and no sanitizer")
+    def test_a_narrow_address_space(self):
+        def limit():
+            resource.setrlimit(resource.RLIMIT_AS, (300 << 20, 300 << 20))
+
+        done = self.run_program("analyze", checkpoint(0), "--problem", PROBLEM, "-o", "out.h5", preexec_fn=limit,
+                                timeout=60)
+        self.assertEqual(done.returncode, FAILED, done.stderr)
+        self.assertIn("address space", done.stderr)
+        self.assertEqual(self.files(), set())
 
 
 if __name__ == "__main__":

@@ -13,6 +13,13 @@
 
 namespace hesscope {
 
+double address_space_limit_bytes() {
+  struct rlimit space {};
+
+  const bool is_limited = ::getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY;
+  return is_limited ? static_cast<double>(space.rlim_cur) : HUGE_VAL;
+}
+
 double memory_limit_bytes() {
   struct sysinfo machine {};
 
@@ -21,12 +28,7 @@ double memory_limit_bytes() {
     limit = (static_cast<double>(machine.totalram) + static_cast<double>(machine.totalswap)) *
             static_cast<double>(machine.mem_unit);
   }
-
-  struct rlimit space {};
-
-  if (::getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY) {
-    limit = std::min(limit, static_cast<double>(space.rlim_cur));
-  }
+  limit = std::min(limit, address_space_limit_bytes());
   // Version 2 and 1 of control groups, as a container sees its own; "max" is no number.
   for (const char* path :
        {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {

@@ -15,4 +15,8 @@ double memory_limit_bytes();
 /// @throws OutputError naming both sizes if `bytes` are more than memory_limit_bytes().
 void require_memory(double bytes, const std::string& what);
 
+/// Bytes of addresses that this process may use at most (RLIMIT_AS, `ulimit -v`); infinity where
+/// that is not limited.
+double address_space_limit_bytes();
+
 }  // namespace hesscope

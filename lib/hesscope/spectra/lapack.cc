@@ -9,6 +9,12 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+#include <tbb/task_arena.h>
+
+#include <hesscope/core/error.h>
+#include <hesscope/core/memory.h>
+#include <hesscope/spectra/blas.h>
 #include <hesscope/spectra/lapack.h>
 #include <hesscope/spectra/lapack_call.h>
 
@@ -57,11 +63,32 @@ struct ThreadSetting {
   std::mutex mutex;
   int num_holders = 0;
   int threads_before = 0;  // meaningful while num_holders > 0
+  bool has_addresses = false;
 };
 
 ThreadSetting& thread_setting() {
   static ThreadSetting setting;
   return setting;
+}
+
+// Under its mutex, before the first holder.
+void require_addresses(ThreadSetting& setting) {
+  if (setting.has_addresses) return;
+  constexpr double kBufferBytes = 32 << 22;
+  constexpr double kOtherBytes = 256 << 20;
+  const int num_own = openblas_get_num_threads();
+  const int num_callers = tbb::this_task_arena::max_concurrency();
+  const double needed = kBufferBytes * (num_own + num_callers) + kOtherBytes;
+  const double limit = address_space_limit_bytes();
+  if (needed > limit) {
+    throw OutputError(
+        fmt::format("linear algebra on {} threads needs {:.2g} GB of address space, and this "
+                    "process may use {:.2g} GB; raise the limit (ulimit -v)",
+                    num_callers,
+                    needed / 1e9,
+                    limit / 1e9));
+  }
+  setting.has_addresses = true;
 }
 #endif
 
@@ -71,6 +98,7 @@ ThreadSetting& thread_setting() {
 SingleThreadedBlas::SingleThreadedBlas() {
   ThreadSetting& setting = thread_setting();
   const std::lock_guard lock(setting.mutex);
+  require_addresses(setting);
   if (setting.num_holders++ == 0) {
     setting.threads_before = openblas_get_num_threads();
     openblas_set_num_threads(1);
@@ -87,6 +115,18 @@ SingleThreadedBlas::SingleThreadedBlas() = default;
 
 SingleThreadedBlas::~SingleThreadedBlas() = default;
 #endif
+
+}  // namespace hesscope::detail
+
+void hesscope::require_blas_addresses() {
+#ifdef HESSCOPE_BLAS_IS_OPENBLAS
+  detail::ThreadSetting& setting = detail::thread_setting();
+  const std::lock_guard lock(setting.mutex);
+  detail::require_addresses(setting);
+#endif
+}
+
+namespace hesscope::detail {
 
 Eigen::Index max_lapack_dimension() {
   // Workspaces are n times a block size; no block size of ilaenv is above 64.

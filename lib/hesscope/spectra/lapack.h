@@ -19,6 +19,7 @@ namespace hesscope::detail {
 /// count: sums are formed in an order that depends on the number of threads. The setting belongs to
 /// the process, so the objects are counted; any number of threads may hold one. Acts on OpenBLAS
 /// only.
+/// @throws OutputError as require_blas_addresses().
 class SingleThreadedBlas {
  public:
   SingleThreadedBlas();
