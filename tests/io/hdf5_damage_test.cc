@@ -2,7 +2,8 @@
 //
 // Damaged HDF5 files, checkpoints and results, which crash and hang the HDF5 library now and then: the program lives, and
 // has an answer in time. HESSCOPE_HDF5_MUTANTS sets how many are tried, HESSCOPE_HDF5_FLIPS=N tries
-// every Nth bit and prefix.
+// every Nth bit and prefix, of the Kth
+// file only with HESSCOPE_HDF5_FILE=K.
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
@@ -220,7 +221,11 @@ TEST(Hdf5Damage, LetsNoMutantOfAResultEndOrDelayTheProgram) {
 
 TEST(Hdf5Damage, LetsNoFlippedBitAndNoPrefixEndTheProgram) {
   Outcomes outcomes(read_checkpoint);
-  for (const auto& [name, bytes] : small_files()) {
+  const auto files = small_files();
+  const std::size_t only = number_wanted("HESSCOPE_HDF5_FILE", files.size());
+  for (std::size_t k = 0; k < files.size(); ++k) {
+    if (only != files.size() && only != k) continue;
+    const auto& [name, bytes] = files[k];
     const std::size_t step = number_wanted("HESSCOPE_HDF5_FLIPS", bytes.size() / 3);  // 24 bits
     for (std::size_t bit = 0; bit < 8 * bytes.size(); bit += step) {
       std::string damaged = bytes;
