@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "train.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <map>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include <hesscope/analyzers/training/training.h>
+#include <hesscope/core/error.h>
 #include <hesscope/core/shell.h>
 #include <hesscope/core/version.h>
+#include <hesscope/experiments/built_in_experiments.h>
 
 #include "interrupt.h"
 #include "json_document.h"
@@ -96,6 +100,7 @@ class TrainCommand final : public Command {
 
  private:
   TrainingRequest make_request() const {
+    refuse_carried_experiment();
     TrainingRequest request;
     request.experiment = experiment_;
     request.output = output_;
@@ -107,6 +112,18 @@ class TrainCommand final : public Command {
     request.num_threads = run_options_.threads;
     request.command = command_text();
     return request;
+  }
+
+  void refuse_carried_experiment() const {
+    std::error_code none;
+    if (std::filesystem::exists(experiment_, none)) return;
+    const auto carried = built_in_experiments();
+    const auto found = std::ranges::find(carried, experiment_, &BuiltInExperiment::name);
+    if (found == carried.end()) return;
+    throw ConfigError(
+        fmt::format("{0}: no such file; the experiment of this name, which the program carries, is "
+                    "trained and measured by 'hesscope reproduce {0} -o DIR'",
+                    experiment_));
   }
 
   // The command without what cannot change a result.

@@ -543,6 +543,10 @@ class Refusals(Trained):
         self.assertIn("nothere.npz", self.train(experiment=data, expect=BAD_INPUT).stderr)
         self.assertEqual(self.files(), {"experiment.toml"})
 
+    def test_a_carried_experiment_is_for_reproduce(self):
+        self.refuses(USAGE, ["train", "la-settings", "-o", "out"], "hesscope reproduce la-settings -o DIR")
+        self.refuses(USAGE, ["train", "la-setting", "-o", "out"], "la-setting: cannot read")
+
     def test_foreign_files_stay(self):
         (self.folder / "out").mkdir()
         for name, content in (("step-000000.h5", "mine"), ("problem.toml", "mine"), ("history.h5", "mine")):

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Damaged HDF5 files, checkpoints and results, which crash and hang the HDF5 library now and then: the program lives, and
-// has an answer in time. HESSCOPE_HDF5_MUTANTS sets how many are tried, HESSCOPE_HDF5_FLIPS=N tries
-// every Nth bit and prefix, of the Kth
-// file only with HESSCOPE_HDF5_FILE=K.
+// Damaged HDF5 files, checkpoints and results, which crash and hang the HDF5 library now and then:
+// the program lives, and has an answer in time. HESSCOPE_HDF5_MUTANTS sets how many are tried,
+// HESSCOPE_HDF5_FLIPS=N tries every Nth bit and prefix, of the Kth file only with
+// HESSCOPE_HDF5_FILE=K.
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
