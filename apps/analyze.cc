@@ -222,7 +222,7 @@ class AnalyzeCommand final : public Command {
       document["seconds"] = plan.seconds;
       print_json(document);
     } else {
-      fmt::print(
+      print_text(
           "model        {}\ncheckpoints  {}\nparameters   {}\nsamples      {}\nanalyzers    {}\n"
           "memory       about {}\ntime         about {}\noutput       {} ({})\n",
           plan.model_kind,
@@ -235,7 +235,7 @@ class AnalyzeCommand final : public Command {
           output_,
           output_state(output_, run_options_.force));
       if (plan.num_non_finite > 0) {
-        fmt::print("non-finite   the weights of {} of the checkpoints\n", plan.num_non_finite);
+        print_text("non-finite   the weights of {} of the checkpoints\n", plan.num_non_finite);
       }
     }
     return ExitCode::kDone;
@@ -270,7 +270,7 @@ class AnalyzeCommand final : public Command {
                       cell_text(summary.loss, summary.status),
                       cell_text(summary.gradient_norm, summary.status)});
     }
-    fmt::print("{}", table_text(rows));
+    print_text("{}", table_text(rows));
 
     const auto& columns = result.checkpoints.front().numbers;
     for (std::size_t first = 0, last = 0; first < columns.size(); first = last) {
@@ -285,7 +285,7 @@ class AnalyzeCommand final : public Command {
           rows[i + 1].push_back(cell_text(number.value, number.status));
         }
       }
-      fmt::print("\n{}", table_text(rows));
+      print_text("\n{}", table_text(rows));
     }
     for (auto first = result.run_numbers.begin(), last = first; first != result.run_numbers.end();
          first = last) {
@@ -294,11 +294,11 @@ class AnalyzeCommand final : public Command {
         rows[0].push_back(last->name);
         rows[1].push_back(cell_text(last->value, last->status));
       }
-      fmt::print("\n{}", table_text(rows));
+      print_text("\n{}", table_text(rows));
     }
-    fmt::print("\n");
+    print_text("\n");
     print_legend(result);
-    fmt::print("written to {} in {}\n", output_, duration_text(result.timings.total_seconds));
+    print_text("written to {} in {}\n", output_, duration_text(result.timings.total_seconds));
   }
 
   // The groups with a '-', each with what it takes.
@@ -313,7 +313,7 @@ class AnalyzeCommand final : public Command {
     note(result.run_numbers);
     for (const std::string& group : groups) {
       const std::string& takes = find_analyzer(group).on_missing;
-      fmt::print("- in /{}: not computed{}{}\n", group, takes.empty() ? "" : "; ", takes);
+      print_text("- in /{}: not computed{}{}\n", group, takes.empty() ? "" : "; ", takes);
     }
   }
 
@@ -328,10 +328,10 @@ class AnalyzeCommand final : public Command {
           });
     };
     if (has(Status::kUndefinedZeroMedian)) {
-      fmt::print("zero median: the median is zero within rounding, so the ratio is undefined\n");
+      print_text("zero median: the median is zero within rounding, so the ratio is undefined\n");
     }
     if (has(Status::kUndefinedNotPositiveDefinite)) {
-      fmt::print("not-p.d.: the smallest eigenvalue is not above zero beyond rounding\n");
+      print_text("not-p.d.: the smallest eigenvalue is not above zero beyond rounding\n");
     }
   }
 

@@ -70,7 +70,7 @@ class ConvertCommand final : public Command {
     if (json_) {
       print_json(document_of(input, conversion));
     } else if (!quiet_) {
-      fmt::print("{} tensors written to {}\n", conversion.tensors.size(), output_);
+      print_text("{} tensors written to {}\n", conversion.tensors.size(), output_);
     }
     for (const std::string& note : conversion.notes) {
       if (!quiet_) print_message("hesscope convert: note: {}\n", note);

@@ -13,6 +13,7 @@
 
 #include "json_document.h"
 #include "result_input.h"
+#include "standard_streams.h"
 
 namespace hesscope::cli {
 namespace {
@@ -61,7 +62,7 @@ class ExportCommand final : public Command {
       document["output"] = output_;
       print_json(document);
     } else if (!quiet_) {
-      fmt::print("written to {}\n", output_);
+      print_text("written to {}\n", output_);
     }
     return ExitCode::kDone;
   }

@@ -15,7 +15,6 @@
 #include <fmt/ranges.h>
 
 #include <hesscope/core/error.h>
-#include <hesscope/core/printable.h>
 #include <hesscope/io/result_reader.h>
 #include <hesscope/io/tensor_file.h>
 #include <hesscope/problem/checkpoint_fit.h>
@@ -115,7 +114,7 @@ class InspectCommand final : public Command {
     if (!map_.empty()) tensor_map_ = read_tensor_map(map_);
     bool all_fit = true;
     for (const std::string& file : files_) {
-      if (!json_ && !quiet_ && &file != &files_.front()) fmt::print("\n");
+      if (!json_ && !quiet_ && &file != &files_.front()) print_text("\n");
       all_fit = inspect_or_report(file) && all_fit;
     }
     if (json_ && !quiet_) {
@@ -207,7 +206,7 @@ class InspectCommand final : public Command {
       if (fit) documents_.back()["fit"] = fit_json(*fit, problem_);
       return;
     }
-    fmt::print("{}: {}, {} tensors, {} numbers\nsha256 {}\n\n{}",
+    print_text("{}: {}, {} tensors, {} numbers\nsha256 {}\n\n{}",
                path,
                file.format(),
                file.tensors().size(),
@@ -215,14 +214,14 @@ class InspectCommand final : public Command {
                sha256,
                table_text(rows, 3));
     for (const io::UnreadableTensor& tensor : file.unreadable()) {
-      fmt::print("not read: {}: {}\n", tensor.name, tensor.reason);
+      print_text("not read: {}: {}\n", tensor.name, tensor.reason);
     }
-    if (fit) fmt::print("\n{}", fit_text(*fit, problem_));
+    if (fit) print_text("\n{}", fit_text(*fit, problem_));
   }
 
   void inspect_result(const std::string& path, const io::ResultReader& result) {
     Json groups = Json::array();
-    if (!json_) fmt::print("{}: hesscope result\n", path);
+    if (!json_) print_text("{}: hesscope result\n", path);
     for (const io::ResultGroup& group : result.groups()) {
       Json attributes = Json::object();
       std::vector<std::vector<std::string>> rows = {{"variable", "dimensions", "type", "meaning"}};
@@ -234,7 +233,7 @@ class InspectCommand final : public Command {
         attributes[attribute.name] =
             std::visit([](const auto& v) { return Json(v); }, attribute.value);
         std::replace(text.begin(), text.end(), '\n', ' ');
-        heading += fmt::format("  {}: {}\n", attribute.name, printable(text));
+        heading += fmt::format("  {}: {}\n", attribute.name, text);
       }
       for (const io::ResultVariable& variable : group.variables) {
         variables.push_back({{"name", variable.name},
@@ -252,11 +251,11 @@ class InspectCommand final : public Command {
         rows.push_back({variable.name,
                         fmt::format("{}", fmt::join(extents, ", ")),
                         type_text(variable),
-                        printable(variable.long_name)});
+                        variable.long_name});
       }
       groups.push_back(
           {{"name", group.name}, {"attributes", attributes}, {"variables", variables}});
-      if (!json_) fmt::print("{}{}", heading, table_text(rows, rows.front().size()));
+      if (!json_) print_text("{}{}", heading, table_text(rows, rows.front().size()));
     }
     if (json_) {
       documents_.push_back(

@@ -190,7 +190,7 @@ class LandscapeCommand final : public Command {
       document["seconds"] = plan.seconds;
       print_json(document);
     } else {
-      fmt::print(
+      print_text(
           "model        {}\ncheckpoints  {}\ncentre       {}\nparameters   {}\nsamples      {}\n"
           "points       {}\nmemory       about {}\ntime         about {}\noutput       {} ({})\n",
           plan.model_kind,
@@ -204,7 +204,7 @@ class LandscapeCommand final : public Command {
           output_,
           output_state(output_, run_options_.force));
       for (const std::string& direction : plan.directions) {
-        fmt::print("direction    {}\n", direction);
+        print_text("direction    {}\n", direction);
       }
     }
     return ExitCode::kDone;
@@ -251,17 +251,17 @@ class LandscapeCommand final : public Command {
         rows.back().push_back(cell_text(number.value, number.status));
       }
     }
-    fmt::print("{}", table_text(rows));
+    print_text("{}", table_text(rows));
     rows.assign(1, {"/landscape", ""});
     for (const HeadlineNumber& number : result.numbers) {
       rows.push_back({number.name, cell_text(number.value, number.status)});
     }
-    fmt::print("\n{}\n", table_text(rows));
+    print_text("\n{}\n", table_text(rows));
     if (result.num_non_finite > 0) {
-      fmt::print(
+      print_text(
           "the loss is not finite at {} of {} points\n", result.num_non_finite, result.num_points);
     }
-    fmt::print("written to {} in {}\n", output_, duration_text(result.timings.total_seconds));
+    print_text("written to {} in {}\n", output_, duration_text(result.timings.total_seconds));
   }
 
   static std::string cell_text(double value, Status status) {

@@ -165,7 +165,7 @@ class PlotCommand final : public Command {
       document["output"] = output_;
       print_json(document);
     } else if (!quiet_) {
-      fmt::print("written to {}\n", output_);
+      print_text("written to {}\n", output_);
     }
     if (plot::has_numbers(figure)) return ExitCode::kDone;
     print_message(
@@ -200,9 +200,9 @@ class PlotCommand final : public Command {
     if (json_) {
       print_json({{"command", "plot"}, {"results", results_}, {"figures", figures}});
     } else if (!quiet_) {
-      if (there.size() > 1) fmt::print("{}", table_text(there, 3));
-      if (there.size() > 1 && missing.size() > 1) fmt::print("\n");
-      if (missing.size() > 1) fmt::print("{}", table_text(missing, 2));
+      if (there.size() > 1) print_text("{}", table_text(there, 3));
+      if (there.size() > 1 && missing.size() > 1) print_text("\n");
+      if (missing.size() > 1) print_text("{}", table_text(missing, 2));
     }
   }
 

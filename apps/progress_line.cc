@@ -25,13 +25,14 @@ void ProgressLine::show(const std::string& what,
   const double elapsed = std::chrono::duration<double>(now - start_).count();
   const std::string left =
       done > 0.02 && elapsed > 0.5 ? duration_text(elapsed * (1 - done) / done) + " left" : "";
-  print_message("\r\033[K[{}/{}] {} {:3.0f} %  {}", index + 1, count, what, 100 * done, left);
+  write_message(fmt::format(
+      "\r\033[K[{}/{}] {} {:3.0f} %  {}", index + 1, count, printable(what), 100 * done, left));
   drawn_ = true;
 }
 
 void ProgressLine::clear() {
   if (!drawn_) return;
-  print_message("\r\033[K");
+  write_message("\r\033[K");
   drawn_ = false;
 }
 

@@ -155,7 +155,7 @@ class ReproduceCommand final : public Command {
                       minutes_text(about.minutes_paper),
                       minutes_text(about.minutes_quick)});
     }
-    fmt::print(
+    print_text(
         "{}\nminutes: on two cores, as the experiment files state them; '-' = not measured\n",
         table_text(rows, 3));
     return ExitCode::kDone;
@@ -182,7 +182,7 @@ class ReproduceCommand final : public Command {
       }
       tables.push_back({{"heading", table.heading}, {"summary", table.summary}, {"keys", keys}});
       if (!run_options_.json) {
-        fmt::print("{}\n  {}\n{}\n",
+        print_text("{}\n  {}\n{}\n",
                    table.heading,
                    table.summary,
                    rows.size() > 1 ? table_text(rows, 4) : "");
@@ -220,7 +220,7 @@ class ReproduceCommand final : public Command {
                   {"output", output_},
                   {"experiments", experiments}});
     } else {
-      fmt::print(
+      print_text(
           "{}\ntraining takes about {} at the scale '{}'; measures come on top\noutput {} "
           "(not written: dry run)\n",
           table_text(rows, 2),
@@ -283,15 +283,15 @@ class ReproduceCommand final : public Command {
         rows.push_back({experiment.about.name, "-", "no figures", "-"});
       }
     }
-    fmt::print("{}\n", table_text(rows, 3));
+    print_text("{}\n", table_text(rows, 3));
     for (const ReproducedExperiment& experiment : result.experiments) {
       for (const ReproducedFigure& figure : experiment.figures) {
         for (const std::string& line : figure.disagreements) {
-          fmt::print("{}/{} disagrees: {}\n", experiment.about.name, figure.name, line);
+          print_text("{}/{} disagrees: {}\n", experiment.about.name, figure.name, line);
         }
       }
     }
-    fmt::print("written to {} in {}\n", output_, duration_text(result.total_seconds));
+    print_text("written to {} in {}\n", output_, duration_text(result.total_seconds));
   }
 
   static void warn(const ReproductionResult& result) {

@@ -25,6 +25,8 @@ void write_message(std::string_view text) noexcept {
   std::fflush(stderr);
 }
 
+void write_text(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+
 void print_usage_error(std::string_view command, std::string_view message) {
   const std::string name = fmt::format("hesscope{}{}", command.empty() ? "" : " ", command);
   print_message("{}: {}\nTry '{} --help'.\n", name, message, name);

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the program says on stderr. A message that cannot be delivered changes nothing: the exit
-// code still says how it went.
+// What the program says. What is printed has names and texts from files in it: control characters
+// other than line ends are shown as \xNN, so that no terminal obeys them.
 #pragma once
 
 #include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
+
+#include <hesscope/core/printable.h>
 
 namespace hesscope::cli {
 
@@ -16,13 +18,22 @@ namespace hesscope::cli {
 /// opened.
 void reserve_standard_streams();
 
-/// Writes to stderr. A stream that is full or closed is none of its business.
+/// Writes to stderr, as it is. A message that cannot be delivered changes nothing: the exit code still says
+/// how it went.
 void write_message(std::string_view text) noexcept;
 
 /// fmt::print(stderr, ...), but where the text cannot be written it is lost.
 template <typename... Args>
 void print_message(fmt::format_string<Args...> format, Args&&... args) {
-  write_message(fmt::format(format, std::forward<Args>(args)...));
+  write_message(printable(fmt::format(format, std::forward<Args>(args)...), "\n"));
+}
+
+/// Writes to stdout, as it is; main() sees to a full disk.
+void write_text(std::string_view text);
+
+template <typename... Args>
+void print_text(fmt::format_string<Args...> format, Args&&... args) {
+  write_text(printable(fmt::format(format, std::forward<Args>(args)...), "\n"));
 }
 
 /// Of a mistake on a command line: the message, and where help is to be had.

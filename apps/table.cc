@@ -6,9 +6,14 @@
 
 #include <fmt/format.h>
 
+#include <hesscope/core/printable.h>
+
 namespace hesscope::cli {
 
-std::string table_text(const std::vector<std::vector<std::string>>& rows, std::size_t num_left) {
+std::string table_text(std::vector<std::vector<std::string>> rows, std::size_t num_left) {
+  for (auto& row : rows) {
+    for (std::string& cell : row) cell = printable(cell);  // in one line
+  }
   std::vector<std::size_t> widths;
   for (const auto& row : rows) {
     widths.resize(std::max(widths.size(), row.size()));

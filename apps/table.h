@@ -8,8 +8,9 @@
 namespace hesscope::cli {
 
 /// Columns of text for people: the first row is the header; the first `num_left` columns are set
-/// flush left, the others flush right. Ends with a newline.
-std::string table_text(const std::vector<std::vector<std::string>>& rows, std::size_t num_left = 1);
+/// flush left, the others flush right. A cell is one line: control characters in it are shown as
+/// \xNN. Ends with a newline.
+std::string table_text(std::vector<std::vector<std::string>> rows, std::size_t num_left = 1);
 
 /// A number for a table: six significant digits.
 std::string number_text(double value);

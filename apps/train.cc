@@ -156,7 +156,7 @@ class TrainCommand final : public Command {
       document["seconds"] = plan.seconds;
       print_json(document);
     } else {
-      fmt::print(
+      print_text(
           "model        {}\nparameters   {}\nevaluated on {} samples\nruns         {}\n"
           "steps        {} of each\ncheckpoints  {} of each\nmemory       about {}\n"
           "time         about {}\noutput       {} (not written: dry run)\n",
@@ -213,11 +213,11 @@ class TrainCommand final : public Command {
                       outcome.status == Status::kOk ? remark(outcome) : "diverged",
                       outcome.folder.string()});
     }
-    fmt::print("{}\n", table_text(rows));
+    print_text("{}\n", table_text(rows));
     if (all_were_finished) {
-      fmt::print("finished before; --force trains anew\n");
+      print_text("finished before; --force trains anew\n");
     } else {
-      fmt::print("written to {} in {}\n", output_, duration_text(result.total_seconds));
+      print_text("written to {} in {}\n", output_, duration_text(result.total_seconds));
     }
   }
 

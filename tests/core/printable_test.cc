@@ -39,6 +39,16 @@ TEST(Printable, IsNothingElse) {
 TEST(Printable, ShowsBytes) {
   EXPECT_EQ(escaped("a\x1b[2J\xc3\xa9"), "a\\x1b[2J\\xc3\\xa9");
   EXPECT_EQ(printable("a\nb"), "a\\x0ab");
+  EXPECT_EQ(printable("a\nb\tc", "\n"), "a\nb\\x09c");
+  EXPECT_EQ(printable("\xc3\xa9\x1b\xff\xc2\x9b."), "\xc3\xa9\\x1b\\xff\\xc2\\x9b.");
+}
+
+TEST(Printable, TellsUtf8FromOtherBytes) {
+  EXPECT_TRUE(is_utf8(""));
+  EXPECT_TRUE(is_utf8("a\n\xc3\xa9"));
+  EXPECT_FALSE(is_utf8("caf\xe9"));
+  EXPECT_EQ(utf8_length("\xe2\x88\x9a."), 3);
+  EXPECT_EQ(utf8_length("\xe2\x88"), 0);
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <cstddef>
-#include <cstdint>
 
 #include <fmt/format.h>
 
@@ -8,46 +8,77 @@
 
 namespace hesscope {
 
+namespace {
+
+/// Of a character that is one: U+0000 to U+001F, U+007F to U+009F.
+bool is_control(std::string_view character) {
+  const auto first = static_cast<unsigned char>(character[0]);
+  if (character.size() == 1) return first < 0x20 || first == 0x7F;
+  return first == 0xC2 && static_cast<unsigned char>(character[1]) < 0xA0;
+}
+
+std::string hex(std::string_view bytes) {
+  std::string out;
+  for (const char byte : bytes) out += fmt::format("\\x{:02x}", static_cast<unsigned char>(byte));
+  return out;
+}
+
+}  // namespace
+
+std::size_t utf8_length(std::string_view text) {
+  const auto byte = [&](std::size_t i) {
+    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
+  };
+  const auto in = [](unsigned value, unsigned low, unsigned high) {
+    return value >= low && value <= high;
+  };
+  const unsigned lead = byte(0);
+  if (lead < 0x80) return 1;
+  if (in(lead, 0xC2, 0xDF)) return in(byte(1), 0x80, 0xBF) ? 2 : 0;
+  const unsigned low = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
+  const unsigned high = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
+  if (!in(byte(1), low, high) || !in(byte(2), 0x80, 0xBF)) return 0;
+  if (in(lead, 0xE0, 0xEF)) return 3;
+  return in(lead, 0xF0, 0xF4) && in(byte(3), 0x80, 0xBF) ? 4 : 0;
+}
+
+bool is_utf8(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t length = utf8_length(text);
+    if (length == 0) return false;
+    text.remove_prefix(length);
+  }
+  return true;
+}
+
 bool is_printable_utf8(std::string_view text) {
-  std::size_t i = 0;
-  while (i < text.size()) {
-    const auto lead = static_cast<unsigned char>(text[i]);
-    const std::size_t length = lead < 0x80   ? 1
-                               : lead < 0xC2 ? 0
-                               : lead < 0xE0 ? 2
-                               : lead < 0xF0 ? 3
-                               : lead < 0xF5 ? 4
-                                             : 0;
-    if (length == 0 || length > text.size() - i) return false;
-    std::uint32_t code = length == 1 ? lead : lead & (0x7FU >> length);
-    for (std::size_t k = 1; k < length; ++k) {
-      const auto next = static_cast<unsigned char>(text[i + k]);
-      if ((next & 0xC0U) != 0x80U) return false;
-      code = (code << 6) | (next & 0x3FU);
-    }
-    const bool is_overlong = (length == 3 && code < 0x800) || (length == 4 && code < 0x10000);
-    const bool is_surrogate = code >= 0xD800 && code < 0xE000;
-    const bool is_control = code < 0x20 || (code >= 0x7F && code < 0xA0);
-    if (is_overlong || is_surrogate || is_control || code > 0x10FFFF) return false;
-    i += length;
+  while (!text.empty()) {
+    const std::size_t length = utf8_length(text);
+    if (length == 0 || is_control(text.substr(0, length))) return false;
+    text.remove_prefix(length);
   }
   return true;
 }
 
 std::string escaped(std::string_view text) {
   std::string out;
-  for (const char character : text) {
-    if (character >= ' ' && character <= '~') {
-      out += character;
-    } else {
-      out += fmt::format("\\x{:02x}", static_cast<unsigned char>(character));
-    }
+  for (const char& byte : text) {
+    const std::string_view character(&byte, 1);
+    out += byte >= ' ' && byte <= '~' ? std::string(character) : hex(character);
   }
   return out;
 }
 
-std::string printable(std::string_view text) {
-  return is_printable_utf8(text) ? std::string(text) : escaped(text);
+std::string printable(std::string_view text, std::string_view kept) {
+  std::string out;
+  while (!text.empty()) {
+    const std::size_t length = std::max<std::size_t>(utf8_length(text), 1);
+    const std::string_view character = text.substr(0, length);
+    const bool is_shown = is_printable_utf8(character) || kept.find(character) != kept.npos;
+    out += is_shown ? std::string(character) : hex(character);
+    text.remove_prefix(length);
+  }
+  return out;
 }
 
 }  // namespace hesscope

@@ -3,10 +3,16 @@
 // Text from files, which may hold anything, for people's terminals.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
 namespace hesscope {
+
+/// Bytes of the first character of UTF-8 text; 0 if there is none.
+std::size_t utf8_length(std::string_view text);
+
+bool is_utf8(std::string_view text);
 
 /// True when the bytes are UTF-8 without control characters: fit to be a name in messages, JSON and
 /// result files.
@@ -15,7 +21,8 @@ bool is_printable_utf8(std::string_view text);
 /// The text with everything but printable ASCII shown as \xNN, for messages about damaged content.
 std::string escaped(std::string_view text);
 
-/// The text as it is where it is printable, else escaped.
-std::string printable(std::string_view text);
+/// The text, but control characters and what is no UTF-8 are shown as \xNN.
+/// @param kept  control characters that are left as they are.
+std::string printable(std::string_view text, std::string_view kept = {});
 
 }  // namespace hesscope

@@ -43,6 +43,7 @@
 #include <hdf5_hl.h>
 
 #include <hesscope/core/error.h>
+#include <hesscope/core/printable.h>
 #include <hesscope/io/netcdf_layout.h>
 #include <hesscope/io/recording_driver.h>
 
@@ -151,25 +152,6 @@ void write_id(hid_t dataset, int id, const Place& place) {
   const Hid space(H5Screate(H5S_SCALAR), H5Sclose);
   write_raw_attribute(
       dataset, "_Netcdf4Dimid", H5T_STD_I32LE, space.get(), H5T_NATIVE_INT, &id, place);
-}
-
-/// Length of the UTF-8 character at the start of `text`, 0 if there is none (RFC 3629: no overlong
-/// forms, no surrogates, nothing beyond U+10FFFF).
-std::size_t utf8_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) {
-    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
-  };
-  const auto in = [](unsigned value, unsigned low, unsigned high) {
-    return value >= low && value <= high;
-  };
-  const unsigned lead = byte(0);
-  if (lead < 0x80) return 1;
-  if (in(lead, 0xC2, 0xDF)) return in(byte(1), 0x80, 0xBF) ? 2 : 0;
-  const unsigned low = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
-  const unsigned high = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
-  if (!in(byte(1), low, high) || !in(byte(2), 0x80, 0xBF)) return 0;
-  if (in(lead, 0xE0, 0xEF)) return 3;
-  return in(lead, 0xF0, 0xF4) && in(byte(3), 0x80, 0xBF) ? 4 : 0;
 }
 
 }  // namespace
