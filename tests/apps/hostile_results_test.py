@@ -74,6 +74,16 @@ def text_that_terminals_obey(file, folder):
 
 
 @edit(BAD_INPUT)
+def schema_of_tomorrow(file, folder):
+    file.attrs["hesscope_schema_version"] = "2.0.0"
+
+
+@edit(BAD_INPUT)
+def schema_that_terminals_obey(file, folder):
+    file.attrs["hesscope_schema_version"] = "\x1b[2J"
+
+
+@edit(BAD_INPUT)
 def name_that_terminals_obey(file, folder):
     file["spectrum"].create_dataset("\x1b[2J", data=[1.0])
 
@@ -117,7 +127,7 @@ class HostileResults(program.Case):
                 self.check(done, {expected})
                 if expected == BAD_INPUT:
                     self.assertIn(b"a.h5: ", done.stderr)
-                    self.assertIn(b"\\x1b[2J", done.stderr)
+                    self.assertRegex(done.stderr, rb"\\x1b\[2J|2\.0\.0")
                 for command in (["plot", "a.h5", "--figure", "condition", "-o", "a.svg", "--force"],
                                 ["export", "a.h5", "--format", "csv", "-o", "a.csv", "--force"],
                                 ["inspect", "a.h5", "--json"]):

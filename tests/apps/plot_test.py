@@ -253,7 +253,7 @@ class Plot(program.Case):
 
     def write_history(self, name, **columns):
         with h5py.File(self.folder / name, "w") as file:
-            file.attrs["hesscope_schema_version"] = np.int64(1)
+            file.attrs["hesscope_schema_version"] = "1.0.0"
             for column, values in columns.items():
                 file[column] = np.asarray(values)
         return name

@@ -115,7 +115,7 @@ void read_result(const std::filesystem::path& path) {
 std::string small_result() {
   const ScratchFolder scratch;
   ResultFile file(scratch / "result.h5");
-  file.set_attribute("", {"hesscope_schema_version", std::int64_t{1}});
+  file.set_attribute("", {"hesscope_schema_version", std::string("1.0.0")});
   file.set_attribute("", {"numbers", std::vector<double>{1, 2, 3}});
   file.define_dimension("", "checkpoint", 3);
   file.define_dimension("g", "index", 20000);

@@ -235,12 +235,12 @@ TEST(ResultFile, TwoWritersOfOneProcessDoNotMeet) {
   const ScratchFolder folder;
   ResultFile first(folder / "out.h5", {.overwrite = true});
   ResultFile second(folder / "out.h5", {.overwrite = true});
-  second.set_attribute("", {"hesscope_schema_version", "second"});
-  first.set_attribute("", {"hesscope_schema_version", "first"});
+  second.set_attribute("", {"title", "second"});
+  first.set_attribute("", {"title", "first"});
   first.commit();
   second.commit();
   const ResultReader reader(folder / "out.h5");
-  const AttributeValue* version = reader.find_attribute("", "hesscope_schema_version");
+  const AttributeValue* version = reader.find_attribute("", "title");
   ASSERT_NE(version, nullptr);
   EXPECT_EQ(std::get<std::string>(*version), "second");
 }

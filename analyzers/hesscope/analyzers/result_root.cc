@@ -54,7 +54,7 @@ void set_provenance(io::ResultFile& file, const std::string& title, const std::s
   file.set_attribute(
       "", {"source", fmt::format("hesscope {} (revision {})", kVersion, HESSCOPE_REVISION)});
   file.set_attribute("", {"history", fmt::format("{} {}", timestamp(), command)});
-  file.set_attribute("", {"hesscope_schema_version", std::string(kResultSchemaVersion)});
+  file.set_attribute("", {"hesscope_schema_version", std::string(io::kResultSchemaVersion)});
 }
 
 void set_configuration(io::ResultFile& file, const io::RunConfiguration& configuration) {

@@ -20,9 +20,6 @@
 
 namespace hesscope::detail {
 
-/// Version of the groups, names and meanings in result files (semantic versioning).
-inline constexpr const char* kResultSchemaVersion = "1.0.0";
-
 /// Where a result comes from, beside problem and configuration.
 struct Provenance {
   std::string subject;  ///< "analysis": the title is "hesscope SUBJECT of a ... model"

@@ -13,10 +13,15 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
 namespace hesscope::io {
+
+/// Version of the groups, names and meanings in result files (semantic versioning): the root's
+/// attribute hesscope_schema_version.
+inline constexpr std::string_view kResultSchemaVersion = "1.0.0";
 
 using AttributeValue = std::variant<std::string,
                                     double,

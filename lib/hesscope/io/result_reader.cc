@@ -35,8 +35,10 @@ std::filesystem::path existing(std::filesystem::path path) {
 // Names are shown to people, and taken from them.
 void check_name(const std::string& path, const std::string& kind, const std::string& name) {
   if (is_printable_utf8(name)) return;
-  throw InputError(
-      fmt::format("{}: {} '{}': its name is not UTF-8 text", path, kind, escaped(name)));
+  throw InputError(fmt::format("{}: {} '{}': its name is not UTF-8 text without control characters",
+                               path,
+                               kind,
+                               escaped(name)));
 }
 
 void check_names(const std::string& path, const std::vector<ResultGroup>& groups) {
@@ -57,6 +59,22 @@ void check_names(const std::string& path, const std::vector<ResultGroup>& groups
   }
 }
 
+// A later major version may mean other things by the same names.
+void check_schema(const std::string& path, const std::vector<ResultGroup>& groups) {
+  constexpr std::string_view kMajor = kResultSchemaVersion.substr(0, 2);  // "1."
+  for (const Attribute& attribute : groups.front().attributes) {
+    if (attribute.name != kSchemaAttribute) continue;
+    const auto* const version = std::get_if<std::string>(&attribute.value);
+    if (version != nullptr && version->starts_with(kMajor)) continue;
+    throw InputError(
+        fmt::format("{}: is of another schema of results ({} {}) than this program knows ({})",
+                    path,
+                    kSchemaAttribute,
+                    version != nullptr ? printable(*version) : "of another type",
+                    kResultSchemaVersion));
+  }
+}
+
 }  // namespace
 
 struct ResultReader::Impl {
@@ -70,6 +88,8 @@ struct ResultReader::Impl {
     auto decoded = decode_result_listing(file.listing());
     if (!decoded) file.refuse_listing();
     listing = std::move(*decoded);
+    if (listing.groups.empty()) file.refuse_listing();  // not even a root
+    check_schema(path.string(), listing.groups);
     check_names(path.string(), listing.groups);
   }
 
