@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "checkpoint_options.h"
 
+#include <filesystem>
+#include <system_error>
+
 #include <fmt/format.h>
 
 #include <hesscope/core/shell.h>
 #include <hesscope/io/format_registry.h>
 
 #include "run_options.h"
+#include "standard_streams.h"
 
 namespace hesscope::cli {
 
@@ -28,6 +32,14 @@ void CheckpointOptions::declare(OptionTable& options, const std::string& on_chec
 }
 
 std::vector<CheckpointFile> CheckpointOptions::files() const {
+  for (const std::string& path : paths) {
+    std::error_code none;
+    if (!std::filesystem::is_directory(path, none)) continue;
+    for (const std::filesystem::path& file : unnumbered_checkpoints(path)) {
+      print_message("hesscope: warning: {}: left out: no whole number follows 'step-'\n",
+                    file.string());
+    }
+  }
   return expand_checkpoints({paths.begin(), paths.end()}, format);
 }
 

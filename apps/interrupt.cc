@@ -22,6 +22,8 @@ void catch_interrupts() {
   if (std::signal(SIGHUP, note_signal) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);
 }
 
+void ignore_size_limit_signal() { std::signal(SIGXFSZ, SIG_IGN); }
+
 int caught_signal() { return noted; }
 
 }  // namespace hesscope::cli

@@ -7,6 +7,9 @@ namespace hesscope::cli {
 /// program; a second one ends it at once.
 void catch_interrupts();
 
+/// A limit on the size of files is an error of the write that meets it, not the end of the program.
+void ignore_size_limit_signal();
+
 /// The signal noted, or 0.
 int caught_signal();
 

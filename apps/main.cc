@@ -72,6 +72,7 @@ void check_address_space() {
 int main(int argc, char** argv) {
   using namespace hesscope::cli;
   reserve_standard_streams();
+  ignore_size_limit_signal();
   check_address_space();
   const auto commands = all_commands();
   const Invocation invocation = parse_command_line(argc, argv, commands);

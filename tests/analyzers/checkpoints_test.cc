@@ -70,6 +70,31 @@ TEST_F(ExpandCheckpoints, IgnoresWhatLiesBesideACheckpoint) {
   EXPECT_THAT(names_of(expand()), ElementsAre("step-5.npz", "step-6.weights.h5"));
 }
 
+TEST_F(ExpandCheckpoints, LeavesOutBackupsAndTellsWhatIsNotNumbered) {
+  for (const char* name : {"step-5.npz",
+                           "step-6.npz~",
+                           "step-5.npz.sha256",
+                           "step-5.5.npz",
+                           "step--3.npz",
+                           "step-latest.pt",
+                           "step-99999999999999999999.npz",
+                           "step-notes.txt",
+                           "step-7-00001-of-00002.safetensors",
+                           "eval.npz"}) {
+    touch(name);
+  }
+  std::filesystem::create_directory(folder_ / "step-x.npz");
+  EXPECT_THAT(names_of(expand()), ElementsAre("step-5.npz"));
+  std::vector<std::string> left_out;
+  for (const auto& path : unnumbered_checkpoints(folder_.path())) {
+    left_out.push_back(path.filename().string());
+  }
+  EXPECT_THAT(
+      left_out,
+      ElementsAre(
+          "step--3.npz", "step-5.5.npz", "step-99999999999999999999.npz", "step-latest.pt"));
+}
+
 TEST_F(ExpandCheckpoints, KeepsTheOrderOfWhatIsNamed) {
   test::ScratchFolder other;
   touch("step-1.npz");

@@ -8,6 +8,7 @@
 
 #include <hesscope/analyzers/checkpoint_inputs.h>
 #include <hesscope/core/error.h>
+#include <hesscope/core/printable.h>
 #include <hesscope/core/version.h>
 #include <hesscope/io/result_reader.h>
 #include <hesscope/io/tensor_file.h>
@@ -17,10 +18,21 @@
 #include "hesscope_revision.h"
 
 namespace hesscope::detail {
+
+void require_utf8_name(const std::filesystem::path& path) {
+  if (is_utf8(path.string())) return;
+  throw ConfigError(
+      fmt::format("{}: its name is not UTF-8, as the result that would name it must be; "
+                  "rename it",
+                  path.string()));
+}
+
 namespace {
 
 std::optional<io::TensorMap> read_map(const std::filesystem::path& path) {
-  return path.empty() ? std::nullopt : std::optional(read_tensor_map(path));
+  if (path.empty()) return std::nullopt;
+  require_utf8_name(path);
+  return read_tensor_map(path);
 }
 
 // One for each checkpoint, in lower case; empty where any digest will do.
@@ -73,6 +85,7 @@ ProblemFile read_problem(const char* function,
                          const std::vector<CheckpointFile>& checkpoints,
                          const std::filesystem::path& problem_file) {
   if (checkpoints.empty()) throw PreconditionError(fmt::format("{}: no checkpoints", function));
+  require_utf8_name(problem_file);
   return read_problem_file(problem_file);
 }
 
@@ -117,6 +130,7 @@ CheckpointInputs::CheckpointInputs(const std::vector<CheckpointFile>& files,
       tensor_map(std::move(start.map)),
       problem(std::move(start.problem_file), start.first.file, num_threads) {
   for (std::size_t i = 0; i < files.size(); ++i) {
+    require_utf8_name(files[i].path);
     const OpenCheckpoint checkpoint =
         i == 0 ? start.first
                : open_checkpoint(files[i].path, start.expected_sha256[i], key, tensor_map);

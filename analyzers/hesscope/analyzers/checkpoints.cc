@@ -43,18 +43,22 @@ const io::Format* format_by_name(const fs::path& path) {
   return found == all.end() ? nullptr : &*found;
 }
 
+// step-5.npz.sha256 and an editor's step-5.npz~ are no checkpoints; Keras writes step-5.weights.h5,
+// and Hugging Face step-5.safetensors.index.json.
+bool is_checkpoint_name(const fs::path& path) {
+  const fs::path inner = path.stem().extension();
+  return step_of(path) && (inner.empty() || inner == ".weights" || inner == ".index") &&
+         !path.native().ends_with('~');
+}
+
 std::vector<CheckpointFile> in_folder(const fs::path& folder, const io::Format* format) {
   std::vector<CheckpointFile> found;
   std::error_code error;
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
     const fs::path& path = it->path();
     const auto step = step_of(path);
-    // step-5.npz.sha256 and a folder step-5 are no checkpoints; Keras writes step-5.weights.h5, and
-    // Hugging Face step-5.safetensors.index.json.
-    const fs::path inner = path.stem().extension();
-    const bool is_plain =
-        (inner.empty() || inner == ".weights" || inner == ".index") && it->is_regular_file(error);
-    if (step && is_plain && (format == nullptr || is_named_as(path, *format))) {
+    if (is_checkpoint_name(path) && it->is_regular_file(error) &&
+        (format == nullptr || is_named_as(path, *format))) {
       found.push_back({path, step});
     }
   }
@@ -84,6 +88,26 @@ std::vector<CheckpointFile> in_folder(const fs::path& folder, const io::Format* 
   }
   return found;
 }
+
+}  // namespace
+
+std::vector<fs::path> unnumbered_checkpoints(const fs::path& folder) {
+  std::vector<fs::path> found;
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    const fs::path& path = it->path();
+    const std::string name = path.filename().string();
+    const bool is_shard = name.find("-of-") != std::string::npos;
+    if (name.starts_with("step-") && !is_checkpoint_name(path) && !is_shard &&
+        format_by_name(path) != nullptr && it->is_regular_file(error)) {
+      found.push_back(path);
+    }
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+namespace {
 
 const io::Format& format_named(const std::string& format) {
   std::vector<std::string> names;

@@ -31,4 +31,8 @@ struct CheckpointReading {
 std::vector<CheckpointFile> expand_checkpoints(const std::vector<std::filesystem::path>& named,
                                                const std::string& format = "");
 
+/// The files of a folder that expand_checkpoints() leaves out although they seem to be meant: those
+/// named step-SOMETHING.EXT with a checkpoint format's extension, but no whole number.
+std::vector<std::filesystem::path> unnumbered_checkpoints(const std::filesystem::path& folder);
+
 }  // namespace hesscope

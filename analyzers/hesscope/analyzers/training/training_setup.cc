@@ -128,6 +128,7 @@ std::vector<Monitor> monitors_named(const std::vector<std::string>& names) {
 
 TrainingSetup::TrainingSetup(ExperimentFile experiment, int num_threads)
     : experiment_(std::move(experiment)) {
+  require_utf8_name(experiment_.path);
   monitors_ =
       at(experiment_.monitors_location, [&] { return monitors_named(experiment_.monitors); });
   const std::filesystem::path folder = experiment_.path.parent_path();
