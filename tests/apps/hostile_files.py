@@ -225,6 +225,9 @@ PICKLES = {
     "memo-bomb": (b"\x80\2" + b"]r\xff\xff\xff\x7f.", "memo"),
     "billion-laughs": (b"\x80\2]q\0" + b"".join(b"0]q%c(" % (i + 1) + b"h%c" % i * 10 + b"e" for i in range(40)) + b".",
                        "paths|no tensor"),
+    "paths-through-a-wide-list": (
+        b"\x80\2]q\0](" + b"K\1" * 50000 + b"h\0eq\1" +
+        b"".join(b"0](" + b"h%c" % (i + 1) * 2 + b"h\0eq%c" % (i + 2) for i in range(22)) + b"a.", "paths"),
     "billion-laughs-of-tensors": (
         b"\x80\2" + tensor() + b"q\0" + b"".join(b"0](" + b"h%c" % i * 10 + b"eq%c" % (i + 1) for i in range(40)) + b".",
         "100000 tensors"),

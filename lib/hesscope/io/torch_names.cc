@@ -17,7 +17,7 @@ namespace hesscope::io {
 namespace {
 
 constexpr std::size_t kMaxDepth = 1000;
-constexpr std::size_t kMaxPaths = 4'000'000;
+constexpr std::size_t kMaxRepeatedSteps = 2'000'000;  // in containers that were entered before
 constexpr std::size_t kMaxNameBytes = 4096;
 
 /// What a container or object holds, under a key or at a position.
@@ -135,6 +135,7 @@ class TensorFinder : private PickleView {
       : PickleView(where, document),
         limits_(limits),
         children_(document),
+        was_entered_(document.num_nodes()),
         is_on_path_(document.num_nodes()),
         is_barren_(document.num_nodes()) {}
 
@@ -205,11 +206,13 @@ class TensorFinder : private PickleView {
 
   void enter(PickleIndex node) {
     if (path_.size() >= kMaxDepth) refuse(node, "it nests deeper than {} levels", kMaxDepth);
-    if (++num_paths_ > kMaxPaths) {
-      refuse(node, "more than {} paths lead to its containers", kMaxPaths);
-    }
     is_on_path_[node] = true;
     path_.push_back({.node = node, .children = children_.of(node), .name_bytes = name_.size()});
+    if (was_entered_[node]) num_repeated_steps_ += 1 + path_.back().children.size();
+    was_entered_[node] = true;
+    if (num_repeated_steps_ > kMaxRepeatedSteps) {
+      refuse(node, "too many paths lead to what it holds (more than {} steps)", kMaxRepeatedSteps);
+    }
     refuse_repeated_keys(node);
   }
 
@@ -243,11 +246,12 @@ class TensorFinder : private PickleView {
 
   const ReadLimits& limits_;
   Children children_;
+  std::vector<bool> was_entered_;
   std::vector<bool> is_on_path_;
   std::vector<bool> is_barren_;  // no tensors can be reached from the node
   std::vector<Step> path_;
   std::string name_;
-  std::size_t num_paths_ = 0;
+  std::size_t num_repeated_steps_ = 0;
   std::size_t num_name_bytes_ = 0;
   std::vector<NamedNode> found_;
 };
