@@ -137,7 +137,7 @@ TEST_F(HostileTorch, MayShareWithoutEnd) {
   circular +=
       "(h\x62h\x62"
       "e";
-  refused(circular, {"too many paths lead to what it holds (more than 2000000 steps)"});
+  refused(circular, {"too many paths lead to what it holds (more than 500000 steps)"});
 }
 
 TEST_F(HostileTorch, MayClaimElementsWithoutEnd) {

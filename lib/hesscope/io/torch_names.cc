@@ -17,7 +17,7 @@ namespace hesscope::io {
 namespace {
 
 constexpr std::size_t kMaxDepth = 1000;
-constexpr std::size_t kMaxRepeatedSteps = 2'000'000;  // in containers that were entered before
+constexpr std::size_t kMaxRepeatedSteps = 500'000;  // in containers that were entered before
 constexpr std::size_t kMaxNameBytes = 4096;
 
 /// What a container or object holds, under a key or at a position.
