@@ -12,6 +12,9 @@ namespace hesscope::fuzz {
 void read_all(const io::TensorSource& source) {
   constexpr std::int64_t kMaxElements = 16384;
   std::unordered_set<std::string_view> names;
+  for (const io::UnreadableTensor& tensor : source.unreadable()) {
+    if (!names.insert(tensor.name).second) throw std::logic_error("two tensors of one name");
+  }
   std::int64_t num_read = 0;
   const std::span<const io::TensorInfo> tensors = source.tensors();
   for (std::size_t i = 0; i < tensors.size(); ++i) {

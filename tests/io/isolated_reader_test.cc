@@ -21,6 +21,7 @@
 
 #include <hesscope/core/error.h>
 #include <hesscope/io/checkpoint_file.h>
+#include <hesscope/io/isolated_listing.h>
 #include <hesscope/io/isolated_reader.h>
 #include <hesscope/io/tensor_file.h>
 
@@ -36,6 +37,7 @@ using hesscope::io::open_isolated;
 using hesscope::io::ReadLimits;
 using hesscope::io::TensorInfo;
 using hesscope::io::TensorSource;
+using hesscope::io::UnreadableTensor;
 using hesscope::test::ScratchFolder;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
@@ -53,6 +55,8 @@ class Odd final : public BlockSource {
 
   std::span<const TensorInfo> tensors() const override { return tensors_; }
 
+  std::span<const UnreadableTensor> unreadable() const override { return unreadable_; }
+
   void read(std::size_t index, BlockSink& sink) const override {
     if (index == 1) return read_(sink);
     deliver(sink, {1, 2});
@@ -61,6 +65,7 @@ class Odd final : public BlockSource {
  private:
   std::function<void(BlockSink&)> read_;
   std::vector<TensorInfo> tensors_ = {{"sound", {2}}, {"odd", {2}}};
+  std::vector<UnreadableTensor> unreadable_ = {{"none", "it is none"}, {"text", "", true}};
 };
 
 class IsolatedReader : public ::testing::Test {
@@ -97,6 +102,28 @@ TEST_F(IsolatedReader, ReadsWhatTheChildDelivers) {
   EXPECT_EQ(source->tensors()[1].name, "odd");
   EXPECT_THAT(source->read(1), ElementsAre(3, 4));
   EXPECT_THAT(source->read(0), ElementsAre(1, 2));
+  ASSERT_EQ(source->unreadable().size(), 2);
+  EXPECT_EQ(source->unreadable()[0].name, "none");
+  EXPECT_EQ(source->unreadable()[0].reason, "it is none");
+  EXPECT_FALSE(source->unreadable()[0].is_text);
+  EXPECT_TRUE(source->unreadable()[1].is_text);
+}
+
+TEST_F(IsolatedReader, BelievesNoListingBeyondTheLimits) {
+  const auto decoded = [](const UnreadableTensor& tensor, const ReadLimits& limits) {
+    const std::vector<UnreadableTensor> unreadable = {tensor};
+    const std::vector<TensorInfo> tensors = {{"w", {2}}};
+    const std::string bytes = hesscope::io::encode_listing(tensors, unreadable);
+    EXPECT_LE(bytes.size(), hesscope::io::max_listing_bytes(limits));
+    EXPECT_FALSE(hesscope::io::decode_listing("FILE", bytes.substr(0, bytes.size() - 1), limits));
+    return hesscope::io::decode_listing("FILE", bytes, limits).has_value();
+  };
+  EXPECT_TRUE(decoded({"odd", std::string(500, 'x')}, {}));
+  EXPECT_FALSE(decoded({"odd", std::string(501, 'x')}, {}));
+  EXPECT_FALSE(decoded({"odd", "\x1b"}, {}));
+  EXPECT_FALSE(decoded({"\x1b", "why"}, {}));
+  EXPECT_TRUE(decoded({"odd", "why"}, {.max_tensors = 2}));
+  EXPECT_FALSE(decoded({"odd", "why"}, {.max_tensors = 1}));
 }
 
 TEST_F(IsolatedReader, TurnsACrashIntoAnErrorThatNamesTheTensor) {

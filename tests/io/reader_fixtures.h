@@ -84,6 +84,23 @@ inline void expect_refused(const std::filesystem::path& path,
   }
 }
 
+/// Checks that what is unreadable in the file are tensors of these names, in this order, for
+/// reasons that contain the texts; and that reading them is refused with these.
+inline void expect_unreadable(const io::TensorFile& file,
+                              const std::vector<std::pair<std::string, std::string>>& expected) {
+  ASSERT_EQ(file.unreadable().size(), expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    const auto& [name, reason] = expected[i];
+    EXPECT_EQ(file.unreadable()[i].name, name);
+    EXPECT_THAT(file.unreadable()[i].reason, ::testing::HasSubstr(reason));
+    EXPECT_EQ(file.find(name), nullptr);
+    EXPECT_THAT(
+        [&] { file.read(name); },
+        ::testing::ThrowsMessage<InputError>(::testing::AllOf(
+            ::testing::HasSubstr("tensor '" + name + "': its "), ::testing::HasSubstr(reason))));
+  }
+}
+
 /// Checks the tensors of numbers() in make_npz_fixtures.py: every type that is read.
 inline void expect_numbers(const io::TensorFile& file) {
   using io::ElementType;

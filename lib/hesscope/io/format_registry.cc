@@ -81,7 +81,12 @@ TensorFile open_tensor_file(const std::filesystem::path& path, const ReadLimits&
   const InputFile file(path);
   const Format* const format = recognised_format(path);
   if (format == nullptr) refuse_unknown(file);
-  return {path, format->name, format->open(path, limits)};
+  TensorFile opened(path, format->name, format->open(path, limits));
+  if (opened.tensors().empty() && !opened.unreadable().empty()) {
+    const UnreadableTensor& first = opened.unreadable().front();
+    throw InputError(fmt::format("{}: tensor '{}': {}", path.string(), first.name, first.reason));
+  }
+  return opened;
 }
 
 }  // namespace hesscope::io

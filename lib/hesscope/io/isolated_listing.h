@@ -14,15 +14,22 @@
 
 namespace hesscope::io {
 
-std::string encode_listing(std::span<const TensorInfo> tensors);
+struct TensorListing {
+  std::vector<TensorInfo> tensors;
+  std::vector<UnreadableTensor> unreadable;
+};
+
+std::string encode_listing(std::span<const TensorInfo> tensors,
+                           std::span<const UnreadableTensor> unreadable);
 
 /// Of the longest listing within the limits.
 std::size_t max_listing_bytes(const ReadLimits& limits);
 
-/// @returns nothing for bytes that encode_listing() does not make.
+/// @returns nothing for bytes that encode_listing() does not make within the limits, with reasons
+/// of at most 500 bytes.
 /// @throws InputError "<where>: ..." for a tensor beyond the limits.
-std::optional<std::vector<TensorInfo>> decode_listing(const std::string& where,
-                                                      std::string_view bytes,
-                                                      const ReadLimits& limits);
+std::optional<TensorListing> decode_listing(const std::string& where,
+                                            std::string_view bytes,
+                                            const ReadLimits& limits);
 
 }  // namespace hesscope::io

@@ -16,7 +16,9 @@ class TensorServer final : public FileServer {
  public:
   explicit TensorServer(std::unique_ptr<BlockSource> source) : source_(std::move(source)) {}
 
-  std::string listing() const override { return encode_listing(source_->tensors()); }
+  std::string listing() const override {
+    return encode_listing(source_->tensors(), source_->unreadable());
+  }
 
   void read(const ArrayRequest& request, BlockSink& sink) const override {
     source_->read(request.index, sink);
@@ -39,15 +41,17 @@ class IsolatedSource final : public TensorSource {
               limits,
               max_listing_bytes(limits),
               [open] { return std::make_unique<TensorServer>(open()); }) {
-    auto tensors = decode_listing(file_.path(), file_.listing(), limits);
-    if (!tensors) file_.refuse_listing();
-    tensors_ = std::move(*tensors);
+    auto listing = decode_listing(file_.path(), file_.listing(), limits);
+    if (!listing) file_.refuse_listing();
+    listing_ = std::move(*listing);
   }
 
-  std::span<const TensorInfo> tensors() const override { return tensors_; }
+  std::span<const TensorInfo> tensors() const override { return listing_.tensors; }
+
+  std::span<const UnreadableTensor> unreadable() const override { return listing_.unreadable; }
 
   std::vector<double> read(std::size_t index) const override {
-    const TensorInfo& tensor = tensors_.at(index);
+    const TensorInfo& tensor = listing_.tensors.at(index);
     return file_.read(
         {.index = index, .num_elements = static_cast<std::uint64_t>(tensor.num_elements())},
         escaped(tensor.name));
@@ -55,7 +59,7 @@ class IsolatedSource final : public TensorSource {
 
  private:
   IsolatedFile file_;
-  std::vector<TensorInfo> tensors_;
+  TensorListing listing_;
 };
 
 }  // namespace

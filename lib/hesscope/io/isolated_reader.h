@@ -23,6 +23,9 @@ class BlockSource {
   /// See TensorSource::tensors().
   virtual std::span<const TensorInfo> tensors() const = 0;
 
+  /// See TensorSource::unreadable(). No more than ReadLimits::max_tensors with the others.
+  virtual std::span<const UnreadableTensor> unreadable() const { return {}; }
+
   /// Delivers the elements of tensors()[index], row-major, as doubles.
   /// @throws InputError as TensorSource::read().
   virtual void read(std::size_t index, BlockSink& sink) const = 0;

@@ -203,36 +203,26 @@ TensorFile open_shard(const std::filesystem::path& index,
 
 class ShardedSource final : public TensorSource {
  public:
-  ShardedSource(const std::filesystem::path& path, const ReadLimits& limits) {
+  ShardedSource(const std::filesystem::path& path, const ReadLimits& limits)
+      : index_(path.string()) {
     const WeightMap map = read_index(path, limits);
-    std::map<std::string, std::size_t> holders;  // of tensors, by name
     for (const auto& [name, byte] : map.files) {
       shards_.push_back(open_shard(path, name, byte, limits));
       for (const TensorInfo& tensor : shards_.back().tensors()) {
-        const auto [before, is_new] = holders.emplace(tensor.name, shards_.size() - 1);
-        if (!is_new) {
-          throw InputError(
-              about_index(path.string(),
-                          fmt::format("tensor '{}' is in {} and in {}",
-                                      tensor.name,
-                                      shards_[before->second].path().filename().string(),
-                                      name),
-                          byte));
-        }
-        if (tensors_.size() == limits.max_tensors) {
-          throw InputError(about_index(
-              path.string(),
-              fmt::format(
-                  "there are more than {} tensors, with those of {}", limits.max_tensors, name),
-              byte));
-        }
+        hold(tensor.name, byte, limits);
         tensors_.push_back(tensor);
       }
+      for (const UnreadableTensor& tensor : shards_.back().unreadable()) {
+        hold(tensor.name, byte, limits);
+        unreadable_.push_back(tensor);
+      }
     }
-    require_entries(path, map);
+    require_entries(map);
   }
 
   std::span<const TensorInfo> tensors() const override { return tensors_; }
+
+  std::span<const UnreadableTensor> unreadable() const override { return unreadable_; }
 
   std::vector<double> read(std::size_t index) const override {
     for (const TensorFile& shard : shards_) {
@@ -249,13 +239,35 @@ class ShardedSource final : public TensorSource {
   }
 
  private:
+  /// The last file opened holds a tensor of this name, readable or not.
+  /// @param byte  of the index, near which the file is named.
+  void hold(const std::string& tensor, std::uint64_t byte, const ReadLimits& limits) {
+    const std::string file = shards_.back().path().filename().string();
+    if (holders_.size() == limits.max_tensors && !holders_.contains(tensor)) {
+      throw InputError(about_index(
+          index_,
+          fmt::format("there are more than {} tensors, with those of {}", limits.max_tensors, file),
+          byte));
+    }
+    const auto [before, is_new] = holders_.emplace(tensor, shards_.size() - 1);
+    if (!is_new) {
+      throw InputError(about_index(index_,
+                                   fmt::format("tensor '{}' is in {} and in {}",
+                                               tensor,
+                                               shards_[before->second].path().filename().string(),
+                                               file),
+                                   byte));
+    }
+  }
+
   /// The files hold what the index says of them: the tensor, or for "/layers/dense/vars" one in
   /// this group.
-  void require_entries(const std::filesystem::path& index, const WeightMap& map) const {
+  void require_entries(const WeightMap& map) const {
     std::set<std::pair<std::string, std::string>> held;  // file, tensor
     for (const TensorFile& shard : shards_) {
       const std::string file = shard.path().filename().string();
       for (const TensorInfo& tensor : shard.tensors()) held.emplace(file, tensor.name);
+      for (const UnreadableTensor& tensor : shard.unreadable()) held.emplace(file, tensor.name);
     }
     for (const auto& [entry, place] : map.entries) {
       const std::string group = (entry.starts_with('/') ? entry.substr(1) : entry) + "/";
@@ -265,15 +277,18 @@ class ShardedSource final : public TensorSource {
             first != held.end() && first->first == file && first->second.starts_with(group);
         if (has_group || held.contains({file, entry})) continue;
         throw InputError(about_index(
-            index.string(),
+            index_,
             fmt::format("'{}' is said to be in '{}', which does not hold it", entry, file),
             place.byte));
       }
     }
   }
 
+  std::string index_;               // the file opened
   std::vector<TensorFile> shards_;  // in the order of their names
   std::vector<TensorInfo> tensors_;
+  std::vector<UnreadableTensor> unreadable_;
+  std::map<std::string, std::size_t> holders_;  // of all these, by name: places in shards_
 };
 
 }  // namespace

@@ -186,7 +186,9 @@ TensorFile TensorFile::part(std::string_view key) const {
   }
   for (const UnreadableTensor& tensor : unreadable()) {
     const std::string_view name = name_under(key, tensor.name);
-    if (!name.empty()) chosen->unreadable.push_back({std::string(name), tensor.reason});
+    if (name.empty()) continue;
+    chosen->unreadable.push_back(tensor);
+    chosen->unreadable.back().name = name;
   }
   if (chosen->tensors.empty() && chosen->unreadable.empty()) {
     const std::vector<std::string> keys = keys_of(all);
@@ -203,15 +205,27 @@ TensorFile TensorFile::part(std::string_view key) const {
   return result;
 }
 
-void require_readable(const TensorFile& file) {
-  if (file.unreadable().empty()) return;
-  const UnreadableTensor& first = file.unreadable().front();
+namespace {
+
+[[noreturn]] void refuse_unreadable(const TensorFile& file, const UnreadableTensor& tensor) {
   throw InputError(fmt::format(
       "{}: tensor '{}': {}; real numbers in an array are expected. A part of the file without it "
-      "can be chosen by its key (--key)",
+      "can be chosen by its key (--key), or it can be ignored by a map of names (--map)",
       file.where(),
-      first.name,
-      first.reason));
+      tensor.name,
+      tensor.reason));
+}
+
+}  // namespace
+
+void require_readable(const TensorFile& file) {
+  if (!file.unreadable().empty()) refuse_unreadable(file, file.unreadable().front());
+}
+
+void require_readable_numbers(const TensorFile& file) {
+  for (const UnreadableTensor& tensor : file.unreadable()) {
+    if (!tensor.is_text) refuse_unreadable(file, tensor);
+  }
 }
 
 std::string sha256_of(const TensorFile& file) {

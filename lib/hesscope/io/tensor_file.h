@@ -81,7 +81,8 @@ struct ReadLimits {
 /// A tensor that is there but is no array of real numbers.
 struct UnreadableTensor {
   std::string name;
-  std::string reason;  ///< "its elements are torch.ComplexFloatStorage"
+  std::string reason;    ///< "its elements are torch.ComplexFloatStorage"
+  bool is_text = false;  ///< a remark beside the numbers: no parameter in another type
 };
 
 /// What one format reader provides. Not for several threads at once.
@@ -92,7 +93,7 @@ class TensorSource {
   /// In the file's own order.
   virtual std::span<const TensorInfo> tensors() const = 0;
 
-  /// In the file's own order. Most formats refuse a file with such a tensor as a whole.
+  /// In the file's own order.
   virtual std::span<const UnreadableTensor> unreadable() const { return {}; }
 
   /// A number beside the tensors, named as they are: "optimizer_state_dict.param_groups.0.lr".
@@ -172,9 +173,12 @@ class TensorFile {
 /// @throws InputError naming the first unreadable tensor, if there is one.
 void require_readable(const TensorFile& file);
 
+/// The same of those that are no text.
+void require_readable_numbers(const TensorFile& file);
+
 /// Opens a file in any registered format.
 /// @throws InputError naming the file: missing, a directory, unreadable, of no known format (with
-///         the list of known ones), or damaged.
+///         the list of known ones), damaged, or without any but unreadable() tensors.
 /// @cost   reads metadata only.
 TensorFile open_tensor_file(const std::filesystem::path& path, const ReadLimits& limits = {});
 

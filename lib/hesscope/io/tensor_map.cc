@@ -108,6 +108,9 @@ class MappedSource final : public TensorSource {
       if (match(rule.source, tensor.name)) return;
       names.push_back(tensor.name);
     }
+    for (const UnreadableTensor& tensor : file_.unreadable()) {
+      if (match(rule.source, tensor.name)) file_.read(tensor.name);  // says why it cannot be
+    }
     throw InputError(
         fmt::format("{}: {} '{}', which {} reads as '{}'{}",
                     file_.where(),

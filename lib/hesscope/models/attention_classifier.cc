@@ -113,7 +113,7 @@ Model sized(const Settings& settings, const Sizes& sizes, const TensorShapes& da
 Sizes sizes_of(const TensorShapes& checkpoint) {
   const auto& wq = checkpoint.at("layers.0.WQ", 3, "(heads, D, d)");
   std::int64_t layers = 1;
-  while (checkpoint.shapes.contains(name_in(layers, "WQ"))) ++layers;
+  while (checkpoint.has(name_in(layers, "WQ"))) ++layers;
   return {.layers = layers,
           .heads = wq[0],
           .head_dimension = wq[2],

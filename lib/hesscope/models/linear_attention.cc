@@ -264,7 +264,7 @@ ModelKind linear_attention_kind() {
                      .fallback = SettingValue(std::int64_t{0})}},
       .build =
           [](const Settings& settings, const TensorShapes& checkpoint, const TensorShapes& data) {
-            const bool has_mlp = checkpoint.shapes.contains("mlp.0.weight");
+            const bool has_mlp = checkpoint.has("mlp.0.weight");
             const std::int64_t hidden =
                 has_mlp ? checkpoint.at("mlp.0.weight", 2, "(hidden, d)")[0] : 0;
             return sized(settings, hidden, data);

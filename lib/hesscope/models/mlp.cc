@@ -77,7 +77,7 @@ std::vector<std::int64_t> parsed_widths(const std::string& text) {
 // bias and the layer before it here, where a transposed one can be called so.
 std::vector<std::int64_t> widths_of(const TensorShapes& checkpoint) {
   std::vector<std::int64_t> widths = {checkpoint.at(weight_name(0), 2, "(out, in)")[1]};
-  for (std::size_t i = 0; i == 0 || checkpoint.shapes.contains(weight_name(i)); ++i) {
+  for (std::size_t i = 0; i == 0 || checkpoint.has(weight_name(i)); ++i) {
     const auto& weight = checkpoint.at(weight_name(i), 2, "(out, in)");
     const std::int64_t out = checkpoint.at(bias_name(i), 1, "(out,)")[0];
     if (weight[0] != out || weight[1] != widths.back()) {

@@ -110,9 +110,17 @@ Model ModelBuilder::finish(Var loss) {
   return std::move(model_);
 }
 
+bool TensorShapes::has(const std::string& name) const {
+  return shapes.contains(name) || unreadable.contains(name);
+}
+
 const std::vector<std::int64_t>& TensorShapes::at(const std::string& name) const {
   const auto found = shapes.find(name);
   if (found != shapes.end()) return found->second;
+  if (const auto odd = unreadable.find(name); odd != unreadable.end()) {
+    throw InputError(fmt::format(
+        "{}: tensor '{}': {}; real numbers in an array are expected", source, name, odd->second));
+  }
   const std::vector<std::string> names = names_of(*this);
   throw InputError(fmt::format("{}: no tensor '{}'{}; the file holds {}",
                                source,

@@ -102,8 +102,13 @@ class ModelBuilder {
 struct TensorShapes {
   std::string source;  ///< the file, for messages
   std::map<std::string, std::vector<std::int64_t>> shapes;
+  std::map<std::string, std::string> unreadable = {};  ///< why, by name: io::UnreadableTensor
 
-  /// The shape of a tensor that must be there. @throws InputError naming the file and the tensor.
+  /// Whether a tensor of this name is there, readable or not.
+  bool has(const std::string& name) const;
+
+  /// The shape of a tensor that must be there, and readable. @throws InputError naming the file and
+  /// the tensor.
   const std::vector<std::int64_t>& at(const std::string& name) const;
 
   /// The same for a tensor that must have this rank. `pattern` is its documented shape, for the

@@ -19,10 +19,12 @@
 namespace hesscope {
 
 TensorShapes shapes_of(const io::TensorFile& file) {
-  io::require_readable(file);
   TensorShapes shapes;
   shapes.source = file.where();
   for (const io::TensorInfo& tensor : file.tensors()) shapes.shapes[tensor.name] = tensor.shape;
+  for (const io::UnreadableTensor& tensor : file.unreadable()) {
+    shapes.unreadable[tensor.name] = tensor.reason;
+  }
   return shapes;
 }
 
@@ -33,6 +35,7 @@ const std::string kOptimizer = "optimizer.";
 }  // namespace
 
 TensorShapes parameter_shapes_of(const io::TensorFile& checkpoint) {
+  io::require_readable_numbers(checkpoint);
   TensorShapes shapes = shapes_of(checkpoint);
   std::erase_if(shapes.shapes,
                 [](const auto& tensor) { return tensor.first.starts_with(kOptimizer); });

@@ -22,10 +22,12 @@
 
 namespace hesscope {
 
-/// Names and shapes of a file's tensors. @throws InputError as io::require_readable().
+/// Names and shapes of a file's tensors.
 TensorShapes shapes_of(const io::TensorFile& file);
 
 /// The same without what belongs to an optimiser: tensors named optimizer.*.
+/// @throws InputError naming the first tensor that is unreadable other than as text: it may be a
+///         parameter, of which none may be passed over.
 TensorShapes parameter_shapes_of(const io::TensorFile& checkpoint);
 
 /// A checkpoint's parameters as a flat vector. @throws InputError if it does not fit the model.
