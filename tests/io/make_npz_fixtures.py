@@ -98,18 +98,24 @@ def write_npz(folder):
              beyond_unsigned=np.array([2**63], np.uint64), beyond_negative=np.array([-(2**53) - 1]))
     np.save(folder / "single.npy", grid(2, 3))
     (folder / "single-tail.npy").write_bytes(small + b"x")
-    refused = {
+    odd = {
         "object": np.array([{"a": 1}], dtype=object),
+        "objects": np.array([(1.0, {"a": 1})], [("x", "<f8"), ("y", object)]),
+        "fields": np.zeros(2, [("O", "<f8"), ("C", "<f8", (2, 3)), ("N", [("x y", "<i4")])]),
+        "none": np.zeros((0, 3), "<c8"),
         "structured": np.zeros(2, [("x", "<f8"), ("y", "<i4")]),
         "complex": np.zeros(2, "<c16"),
         "string": np.array(["ab", "c"]),
         "bytes": np.array([b"ab", b"c"]),
         "longdouble": np.zeros(2, np.longdouble),
         "raw": np.zeros(2, "|V2"),
+        "void": np.zeros(2, "|V3"),
         "date": np.zeros(2, "<M8[s]"),
+        "span": np.zeros(2, "<m8"),
     }
-    for name, array in refused.items():
-        np.savez(folder / f"refused-{name}.npz", good=np.zeros(1), **{name: array})
+    for name, array in odd.items():
+        np.savez(folder / f"odd-{name}.npz", good=np.zeros(1), **{name: array})
+        np.savez(folder / f"only-{name}.npz", **{name: array})
 
 
 def write_hdf5(folder):
@@ -191,11 +197,28 @@ def write_hdf5(folder):
     one("lzf.h5", lambda f: f.create_dataset("lzf", data=np.zeros(100), compression="lzf"))
     one("string.h5", lambda f: f.__setitem__("text", "hello"))
     one("compound.h5", lambda f: f.__setitem__("complex", np.zeros(2, complex)))
-    with h5py.File(folder / "user-block-compound.h5", "w", userblock_size=2048) as file:
-        file["complex"] = np.zeros(2, complex)
+    for name, size in (("only-compound.h5", 0), ("user-block-compound.h5", 2048)):
+        with h5py.File(folder / name, "w", userblock_size=size) as file:
+            file["complex"] = np.zeros(2, complex)
     one("enumeration.h5",
         lambda f: f.create_dataset("state", data=[0, 1], dtype=h5py.enum_dtype({"ON": 1, "OFF": 0}, "i1")))
     one("null.h5", lambda f: f.__setitem__("null", h5py.Empty("<f8")))
+    with h5py.File(folder / "odd.h5", "w") as file:
+        file["text/fixed"] = np.array([b"ab", b"c"])
+        file["text/any"] = "hello"
+        file["text/again"] = file["text/any"]
+        file["compound"] = np.zeros(2, [("a", "f8"), ("b", "i4")])
+        file["good"] = grid(2, 3)
+        file["reference"] = np.array([file.ref], h5py.ref_dtype)
+        file["opaque"] = np.zeros(2, "V5")
+        file.create_dataset("sequences", (2,), h5py.vlen_dtype("f8"))
+        file.create_dataset("array", (2,), np.dtype(("f8", (3,))))
+        space = h5py.h5s.create_simple((4,))
+        h5py.h5d.create(file.id, b"bits", h5py.h5t.STD_B8LE, space)
+    one("odd-and-virtual.h5", lambda f: (f.__setitem__("text", "hello"), virtual(f)))
+    one("odd-and-lzf.h5", lambda f: f.create_dataset("lzf", data=np.zeros(100, "S3"), compression="lzf"))
+    one("odd-external.h5",
+        lambda f: f.create_dataset("stolen", (8,), "S8", external=[(str(folder / "secret"), 0, 64)]))
     one("longdouble.h5", lambda f: f.__setitem__("wide", np.zeros(2, np.longdouble)))
     one("huge-chunk.h5", huge_chunk)
 

@@ -27,6 +27,7 @@ using hesscope::io::TensorFile;
 using hesscope::test::all_values;
 using hesscope::test::expect_numbers;
 using hesscope::test::expect_refused;
+using hesscope::test::expect_unreadable;
 using hesscope::test::grid;
 using hesscope::test::PythonFiles;
 using hesscope::test::read_bytes;
@@ -116,25 +117,58 @@ TEST(NpzReader, ReadsASingleArrayFile) {
   expect_refused(files / "single-tail.npy", {"shape (2, 3)", "49 bytes"});
 }
 
-TEST(NpzReader, RefusesTypesThatAreNotRealNumbersNamingTensorAndType) {
+TEST(NpzReader, NamesArraysOfOtherTypesWithoutRefusingTheRest) {
   const PythonFiles files("npz");
   const std::vector<std::pair<std::string, std::string>> cases = {
-      {"object", "'|O' (Python objects), which is not supported; objects could run code"},
       {"structured", "a structured type, which is not supported; save each of its fields"},
+      {"fields", "a structured type, which is not supported"},
       {"complex", "'<c16' (complex numbers)"},
-      {"string", "'<U2' (strings)"},
-      {"bytes", "'|S2' (strings)"},
+      {"none", "'<c8' (complex numbers)"},
+      {"string", "'<U2' (strings), which is not supported; arrays of text are not read"},
+      {"bytes", "'|S2' (strings), which is not supported; arrays of text are not read"},
       {"longdouble", "'<f16' (extended precision)"},
       {"raw",
        "'|V2' (raw bytes; bfloat16 is saved so), which is not supported; if they are "
        "bfloat16, widen them"},
+      {"void", "'|V3' (raw bytes"},
       {"date", "'<M8[s]' (dates)"},
+      {"span", "'<m8' (dates)"},
   };
   for (const auto& [name, dtype] : cases) {
-    expect_refused(files / ("refused-" + name + ".npz"), {"member '" + name + ".npy'", dtype});
+    SCOPED_TRACE(name);
+    const TensorFile file = open_tensor_file(files / ("odd-" + name + ".npz"));
+    EXPECT_THAT(file.read("good"), ElementsAre(0));
+    expect_unreadable(file, {{name, dtype}});
+    EXPECT_THAT(file.unreadable()[0].reason, HasSubstr("(at byte 20 of the .npy)"));
+    EXPECT_EQ(file.unreadable()[0].is_text, name == "string" || name == "bytes");
+    expect_refused(files / ("only-" + name + ".npz"), {"tensor '" + name + "'", dtype});
   }
+}
+
+TEST(NpzReader, RefusesAllOfAFileWithObjectsOrForeignMembers) {
+  const PythonFiles files("npz");
+  const std::string advice = ", which is not supported; objects could run code";
+  expect_refused(files / "odd-object.npz",
+                 {"member 'object.npy'", "'|O' (Python objects)" + advice});
+  expect_refused(files / "odd-objects.npz",
+                 {"member 'objects.npy'", "a structured type with Python objects" + advice});
   expect_refused(files / "foreign-member.npz", {"member 'README' is not a NumPy array"});
   expect_refused(files / "bzip2.npz", {"member 'w.npy' uses zip compression method 12"});
+}
+
+TEST_F(DamagedNpz, IsRefusedWhereAnArrayOfAnotherTypeIsDamaged) {
+  const std::string bytes = original("odd-string.npz");
+  const std::size_t descr = bytes.find("<U2");
+  ASSERT_NE(descr, std::string::npos);
+  std::string other_type = bytes;
+  other_type.at(descr + 1) = 'S';
+  refused(other_type, {"member 'string.npy'", "shape (2,) of '<S2' (strings) needs 4 bytes"});
+  other_type.at(descr + 1) = 'T';  // NumPy has none
+  refused(other_type, {"member 'string.npy'", "'<T2', which is not supported"});
+  // A number's type that became another one by damage.
+  std::string flipped = original("small.npz");
+  flipped.at(flipped.find("<f8") + 1) = 'M';
+  refused(flipped, {"member 'w.npy'", "CRC"});
 }
 
 TEST(NpzReader, RefusesIntegersThatADoubleCannotHold) {
@@ -295,8 +329,30 @@ TEST_F(DamagedNpz, IsRefusedForHeadersThatNumpyWouldNotWrite) {
                  "beyond the limit");
   refused_header("{'descr': '<f8', 'fortran_order': False, 'shape': (99999999999999999999,)}",
                  "extent expected");
-  refused_header("{'descr': ('<f8', (2,)), 'fortran_order': False, 'shape': (2, 3)}",
-                 "a structured type");
+  for (const std::string descr : {"('<f8', (2,))",
+                                  "[('a', '<f8')",
+                                  "[('a', '<f8'])",
+                                  "[('a', None)]",
+                                  "[('a', 'O')]",
+                                  "('|O', (2,))"}) {
+    refused_header("{'descr': " + descr + ", 'fortran_order': False, 'shape': (2, 3)}",
+                   "a structured type");
+  }
+  for (const std::string descr : {"",
+                                  "O",
+                                  "q9",
+                                  "<f3",
+                                  "<U",
+                                  "<U2x",
+                                  "<M8s]",
+                                  "<c7",
+                                  "<S-1",
+                                  "<U00000000000000000000000000000000000000002"}) {
+    refused_header("{'descr': '" + descr + "', 'fortran_order': False, 'shape': (2, 3)}",
+                   "is '" + descr + "'");
+  }
+  refused_header("{'descr': '<U0', 'fortran_order': False, 'shape': (2, 3)}", "needs 0 bytes");
+  refused_header("{'descr': '|V48', 'fortran_order': False, 'shape': (2,)}", "needs 96 bytes");
 
   std::string long_header = bytes;  // version 2.0 has four bytes for its length
   long_header.at(6) = 2;

@@ -16,6 +16,7 @@
 #include <hesscope/core/printable.h>
 #include <hesscope/io/elements.h>
 #include <hesscope/io/npy.h>
+#include <hesscope/io/npy_types.h>
 
 namespace hesscope::io {
 namespace {
@@ -38,7 +39,13 @@ class HeaderParser {
   /// Where the shape stands in the .npy.
   std::size_t shape_offset() const { return shape_offset_; }
 
-  /// Fills in type, byte_order, is_fortran_order and shape.
+  /// Of the dtype, for messages.
+  const std::string& type_name() const { return type_name_; }
+
+  /// Of one element, unless the dtype is structured.
+  std::optional<std::uint64_t> element_bytes() const { return element_bytes_; }
+
+  /// Fills in type, byte_order, unreadable, is_fortran_order and shape.
   void parse(NpyHeader& header) {
     bool has_type = false;
     bool has_order = false;
@@ -143,89 +150,37 @@ class HeaderParser {
 
   void parse_descr(NpyHeader& header) {
     skip_space();
-    if (position_ < text_.size() && (text_[position_] == '[' || text_[position_] == '(')) {
-      refuse_type(position_, "a structured type", "save each of its fields as an array of its own");
-    }
     const std::size_t begin = position_;
+    if (position_ < text_.size() && (text_[position_] == '[' || text_[position_] == '(')) {
+      std::size_t length = 0;
+      OddNpyType odd = structured_npy_type(text_.substr(position_), length);
+      position_ += length;
+      return pass_over(std::move(odd), begin, header);
+    }
     const std::string_view descr = string();
     const char order = descr.empty() ? '\0' : descr[0];
-    const auto type = descr.empty() ? std::nullopt : type_of(descr.substr(1));
-    if (!type) {
-      refuse_type(
-          begin, fmt::format("'{}'{}", escaped(descr), meaning_of(descr)), advice_on(descr));
-    }
+    const auto type = descr.empty() ? std::nullopt : npy_type(descr.substr(1));
+    if (!type) return pass_over(odd_npy_type(descr), begin, header);
     const bool needs_order = size_of(*type) > 1;
     if (order != '<' && order != '>' && (order != '|' || needs_order)) {
       refuse(fmt::format("type '{}' has no byte order", escaped(descr)));
     }
     header.type = *type;
     header.byte_order = order == '>' ? ByteOrder::kBig : ByteOrder::kLittle;
+    type_name_ = to_string(*type);
+    element_bytes_ = size_of(*type);
   }
 
-  [[noreturn]] void refuse_type(std::size_t position,
-                                const std::string& dtype,
-                                std::string_view advice) const {
-    throw InputError(
-        fmt::format("{}: its dtype (at byte {} of the .npy) is {}, which is not supported; {}",
-                    where_,
-                    offset_ + position,
-                    dtype,
-                    advice));
-  }
-
-  static std::string_view advice_on(std::string_view descr) {
-    if (descr.size() > 1 && descr[1] == 'O') {
-      return "objects could run code when they are loaded, and never are; save an array of real "
-             "numbers, for example with numpy.asarray(VALUES, '<f8')";
-    }
-    if (descr == "|V2" || descr == "<V2") {
-      return "if they are bfloat16, widen them to float32: (array.view('<u2').astype('<u4') << "
-             "16).view('<f4')";
-    }
-    return "save real numbers (float16 to float64, integers or booleans), for example with "
-           "array.astype('<f8')";
-  }
-
-  static std::optional<ElementType> type_of(std::string_view code) {
-    using enum ElementType;
-    static constexpr std::array<std::pair<std::string_view, ElementType>, 12> kTypes = {{
-        {"f8", kFloat64},
-        {"f4", kFloat32},
-        {"f2", kFloat16},
-        {"b1", kBool},
-        {"i1", kInt8},
-        {"i2", kInt16},
-        {"i4", kInt32},
-        {"i8", kInt64},
-        {"u1", kUInt8},
-        {"u2", kUInt16},
-        {"u4", kUInt32},
-        {"u8", kUInt64},
-    }};
-    const auto found =
-        std::ranges::find(kTypes, code, &std::pair<std::string_view, ElementType>::first);
-    return found == kTypes.end() ? std::nullopt : std::optional(found->second);
-  }
-
-  static std::string_view meaning_of(std::string_view descr) {
-    switch (descr.size() < 2 ? '\0' : descr[1]) {
-      case 'O':
-        return " (Python objects)";
-      case 'c':
-        return " (complex numbers)";
-      case 'f':
-        return " (extended precision)";
-      case 'S':
-      case 'U':
-        return " (strings)";
-      case 'V':
-        return " (raw bytes; bfloat16 is saved so)";
-      case 'M':
-      case 'm':
-        return " (dates)";
-      default:
-        return "";
-    }
+  void pass_over(OddNpyType odd, std::size_t begin, NpyHeader& header) {
+    std::string reason =
+        fmt::format("its dtype (at byte {} of the .npy) is {}, which is not supported; {}",
+                    offset_ + begin,
+                    odd.name,
+                    odd.advice);
+    if (!odd.is_harmless) throw InputError(fmt::format("{}: {}", where_, reason));
+    header.unreadable = UnreadableTensor{{}, std::move(reason), odd.is_text};
+    type_name_ = std::move(odd.name);
+    element_bytes_ = odd.element_bytes;
   }
 
   std::string_view text_;
@@ -233,6 +188,8 @@ class HeaderParser {
   const std::string& where_;
   std::size_t position_ = 0;  ///< in text_
   std::size_t shape_offset_ = 0;
+  std::string type_name_;
+  std::optional<std::uint64_t> element_bytes_;
 };
 
 /// Puts elements that come in Fortran order (first index fastest) where row-major order wants them.
@@ -265,6 +222,24 @@ class FortranScatter {
   std::vector<std::int64_t> index_;  ///< of the next element
   std::int64_t target_ = 0;          ///< its place in row-major order: index_ . strides_
 };
+
+/// The stream, which stands at the first element, goes on as long as the elements are.
+void check_size(const ByteStream& stream, const NpyHeader& header, const HeaderParser& parser) {
+  if (!parser.element_bytes()) return;
+  const std::uint64_t bytes = *parser.element_bytes();
+  const std::uint64_t there = stream.remaining();
+  // Of a type that is not read, any number of bytes may be claimed.
+  const bool is_as_long =
+      bytes == 0 ? there == 0 : there % bytes == 0 && there / bytes == header.num_elements;
+  if (is_as_long) return;
+  refuse_at(stream.where(),
+            header.header_bytes,
+            fmt::format("shape {} of {} needs {} bytes, but {} bytes of data are there",
+                        shape_text(header.shape),
+                        parser.type_name(),
+                        header.num_elements * bytes,
+                        there));
+}
 
 }  // namespace
 
@@ -304,19 +279,14 @@ NpyHeader read_npy_header(ByteStream& stream, const ReadLimits& limits) {
       fmt::format("{}: header (at byte {} of the .npy)", where, parser.shape_offset()),
       header.shape,
       limits);
-  if (header.num_elements * size_of(header.type) != stream.remaining()) {
-    refuse_at(where,
-              header.header_bytes,
-              fmt::format("shape {} of {} needs {} bytes, but {} bytes of data are there",
-                          shape_text(header.shape),
-                          to_string(header.type),
-                          header.num_elements * size_of(header.type),
-                          stream.remaining()));
-  }
+  check_size(stream, header, parser);
   return header;
 }
 
 std::vector<double> read_npy(ByteStream& stream, const NpyHeader& header) {
+  if (header.unreadable) {
+    throw InputError(fmt::format("{}: {}", stream.where(), header.unreadable->reason));
+  }
   std::vector<std::byte> before(header.header_bytes);
   stream.read(before);
 

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cstddef>
+#include <span>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -15,6 +19,21 @@ namespace hesscope::io {
 namespace {
 
 constexpr std::string_view kSuffix = ".npy";
+
+/// To its end, after which its checksum says that what was read of it is what was written.
+void pass_over(ByteStream& stream) {
+  constexpr std::uint64_t kBlock = 65536;
+  std::vector<std::byte> block(std::min(kBlock, stream.remaining()));
+  while (stream.remaining() > 0) {
+    stream.read(std::span(block).first(std::min(kBlock, stream.remaining())));
+  }
+  stream.finish();
+}
+
+UnreadableTensor named(std::string name, UnreadableTensor tensor) {
+  tensor.name = std::move(name);
+  return tensor;
+}
 
 class NpzSource final : public TensorSource {
  public:
@@ -31,15 +50,22 @@ class NpzSource final : public TensorSource {
             entry.name,
             entry.header_offset));
       }
-      NpyHeader header = read_npy_header(*archive_.open(i), limits);
-      tensors_.push_back({.name = entry.name.substr(0, entry.name.size() - kSuffix.size()),
-                          .shape = header.shape,
-                          .type = header.type});
+      const auto stream = archive_.open(i);
+      NpyHeader header = read_npy_header(*stream, limits);
+      std::string name = entry.name.substr(0, entry.name.size() - kSuffix.size());
+      if (header.unreadable) {
+        pass_over(*stream);  // a damaged header may have made its type another one
+        unreadable_.push_back(named(std::move(name), *header.unreadable));
+        continue;
+      }
+      tensors_.push_back({.name = std::move(name), .shape = header.shape, .type = header.type});
       members_.push_back({i, std::move(header)});
     }
   }
 
   std::span<const TensorInfo> tensors() const override { return tensors_; }
+
+  std::span<const UnreadableTensor> unreadable() const override { return unreadable_; }
 
   std::vector<double> read(std::size_t index) const override {
     const Member& member = members_.at(index);
@@ -55,16 +81,25 @@ class NpzSource final : public TensorSource {
   ZipArchive archive_;
   std::vector<TensorInfo> tensors_;
   std::vector<Member> members_;  ///< one per tensor
+  std::vector<UnreadableTensor> unreadable_;
 };
 
 class NpySource final : public TensorSource {
  public:
   NpySource(const std::filesystem::path& path, const ReadLimits& limits)
       : file_(std::make_shared<InputFile>(path)),
-        header_(read_npy_header(*stream_of(file_), limits)),
-        tensor_{.name = path.stem().string(), .shape = header_.shape, .type = header_.type} {}
+        header_(read_npy_header(*stream_of(file_), limits)) {
+    std::string name = path.stem().string();
+    if (header_.unreadable) {
+      unreadable_.push_back(named(std::move(name), *header_.unreadable));
+    } else {
+      tensors_.push_back({.name = std::move(name), .shape = header_.shape, .type = header_.type});
+    }
+  }
 
-  std::span<const TensorInfo> tensors() const override { return {&tensor_, 1}; }
+  std::span<const TensorInfo> tensors() const override { return tensors_; }
+
+  std::span<const UnreadableTensor> unreadable() const override { return unreadable_; }
 
   std::vector<double> read(std::size_t index) const override {
     if (index != 0) throw PreconditionError("NpySource: a .npy file holds one tensor");
@@ -74,7 +109,8 @@ class NpySource final : public TensorSource {
  private:
   std::shared_ptr<const InputFile> file_;
   NpyHeader header_;
-  TensorInfo tensor_;
+  std::vector<TensorInfo> tensors_;  ///< it, or none
+  std::vector<UnreadableTensor> unreadable_;
 };
 
 }  // namespace
