@@ -29,6 +29,7 @@ using hesscope::io::ReadLimits;
 using hesscope::io::TensorFile;
 using hesscope::test::all_values;
 using hesscope::test::expect_refused;
+using hesscope::test::expect_unreadable;
 using hesscope::test::fixtures;
 using hesscope::test::ScratchFolder;
 using hesscope::test::write_bytes;
@@ -267,13 +268,54 @@ TEST_F(Safetensors, AreRefusedWhereTheShapeIsNotTheDatas) {
   refused(many + kWeight + "}", "xx", {"there are more than 100 tensors"}, {.max_tensors = 100});
 }
 
-TEST_F(Safetensors, AreRefusedInTypesThatAreNotReadNamingTheTensor) {
-  for (const std::string type :
-       {"C64", "F8_E4M3", "F8_E5M2", "F8_E8M0", "F4", "F6_E2M3", "f32", ""}) {
-    refused("{" + entry("head.w", type, "2", "0,2") + "}",
-            "\x01\x02",
-            {"tensor 'head.w': its dtype is '" + type + "'", "F32", "near byte"});
+TEST_F(Safetensors, NameTensorsOfOtherTypesWithoutRefusingTheRest) {
+  // By type: elements that fill two bytes, of which 0 for a type of unknown size.
+  const std::vector<std::pair<std::string, std::string>> types = {{"C64", "0"},
+                                                                  {"F8_E4M3", "2"},
+                                                                  {"F8_E4M3FNUZ", "2"},
+                                                                  {"F8_E5M2", "2,1"},
+                                                                  {"F8_E5M2FNUZ", "2"},
+                                                                  {"F8_E8M0", "1,2"},
+                                                                  {"F6_E2M3", "4"},
+                                                                  {"F6_E3M2", "4"},
+                                                                  {"F4", "4"},
+                                                                  {"f32", "7"},
+                                                                  {"", "9,9"}};
+  for (const auto& [type, shape] : types) {
+    SCOPED_TRACE(type);
+    const int end = type == "C64" ? 2 : type.starts_with("F6") ? 5 : 4;
+    const std::string odd = entry("odd", type, shape, fmt::format("2,{}", end));
+    const std::string data = std::string("\1\2\3\4\5").substr(0, static_cast<std::size_t>(end));
+    const TensorFile file = open("{" + odd + "," + kWeight + "}", data);
+    EXPECT_THAT(file.read("w"), ElementsAre(1, 2));
+    expect_unreadable(file, {{"odd", "its dtype is '" + type + "' (header, near byte "}});
+    EXPECT_FALSE(file.unreadable()[0].is_text);
+    const std::string alone = entry("odd", type, shape, fmt::format("0,{}", end - 2));
+    refused("{" + alone + "}",
+            data.substr(2),
+            {"tensor 'odd': its dtype is '" + type + "'", "F32", "near byte"});
+    // All that is said of places holds for them, too.
+    const auto refused_at = [&](const std::string& offsets, const std::string& part) {
+      refused("{" + entry("odd", type, shape, offsets) + "," + kWeight + "}", data, {"odd", part});
+    };
+    refused_at(fmt::format("{},2", end + 1), fmt::format("data_offsets are {} and 2", end + 1));
+    if (type == "C64") continue;
+    refused("{" + odd + "," + kWeight + "}", data + "x", {"1 bytes that belong to no tensor"});
+    refused("{" + odd + "," + kWeight + "}", data.substr(0, 3), {"'odd': truncated"});
+    refused_at(fmt::format("1,{}", end - 1), "overlap");
+    refused_at(fmt::format("3,{}", end + 1), "belong to no tensor");
   }
+}
+
+TEST_F(Safetensors, AreRefusedWhereTensorsOfOtherTypesHaveAnotherSize) {
+  for (const std::string type : {"C64", "F8_E4M3", "F6_E2M3", "F4"}) {
+    refused("{" + entry("odd", type, "3", "2,4") + "," + kWeight + "}",
+            "\1\2\3\4",
+            {"tensor 'odd': its dtype is '" + type + "'", "shape (3,) needs", "are 2 and 4"});
+  }
+  refused("{" + entry("odd", "F4", "4294967296,4294967296", "2,4") + "," + kWeight + "}",
+          "\1\2\3\4",
+          {"tensor 'odd'", "beyond the limit"});
 }
 
 TEST_F(Safetensors, AreRefusedWhereAnElementIsNone) {

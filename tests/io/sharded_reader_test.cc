@@ -96,6 +96,25 @@ TEST_F(ShardIndex, MayNameGroupsAndSeveralFilesAsKerasDoes) {
   EXPECT_THAT(file.read("w"), ElementsAre(1, 2));
 }
 
+TEST_F(ShardIndex, NamesTheUnreadableTensorsOfAllFiles) {
+  const auto with_odd = [&](const std::string& name) {
+    const std::string header =
+        R"({")" + name + R"(":{"dtype":"F8_E4M3","shape":[2],"data_offsets":[0,2]}})";
+    const std::string length = {static_cast<char>(header.size()), 0, 0, 0, 0, 0, 0, 0};
+    write_bytes(scratch_ / "model-2.safetensors", length + header + "xx");
+  };
+  with_odd("b");
+  const TensorFile file = open("{" + kMap + "}");
+  EXPECT_EQ(file.tensors().size(), 2U);
+  EXPECT_THAT(file.read("c"), ElementsAre(1, 2));
+  test::expect_unreadable(file, {{"b", "its dtype is 'F8_E4M3'"}});
+  refused(R"({"weight_map":{"b":"model-2.safetensors"}})", {"tensor 'b': its dtype is 'F8_E4M3'"});
+  refused("{" + kMap + "}", {"more than 2 tensors"}, {.max_tensors = 2});
+  with_odd("c");
+  refused(R"({"weight_map":{"a":"model-1.safetensors","c":"model-2.safetensors"}})",
+          {"tensor 'c' is in model-1.safetensors and in model-2.safetensors"});
+}
+
 TEST_F(ShardIndex, NamesTheFileThatIsMissingOrDamaged) {
   std::filesystem::remove(scratch_ / "model-2.safetensors");
   refused("{" + kMap + "}", {"No such file", "model-2.safetensors", "a part of"});

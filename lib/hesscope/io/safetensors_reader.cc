@@ -47,6 +47,8 @@ class SafetensorsSource final : public TensorSource {
 
   std::span<const TensorInfo> tensors() const override { return tensors_; }
 
+  std::span<const UnreadableTensor> unreadable() const override { return unreadable_; }
+
   std::vector<double> read(std::size_t index) const override {
     const TensorInfo& tensor = tensors_.at(index);
     const Place& place = places_.at(index);
@@ -101,21 +103,17 @@ class SafetensorsSource final : public TensorSource {
 
   void add(const SafetensorsEntry& entry, std::uint64_t data, const ReadLimits& limits) {
     const std::string where = where_is(entry.name);
-    const std::optional<ElementType> type = safetensors_type(entry.type);
-    if (!type) {
-      throw InputError(
-          fmt::format("{}: its dtype is '{}' (header, near byte {} of the file), which is not "
-                      "supported: {} are; convert it where it was made, for example with "
-                      "tensor.float() in PyTorch",
-                      where,
-                      escaped(entry.type),
-                      entry.offset,
-                      fmt::join(safetensors_type_names(), ", ")));
-    }
     const std::size_t num_elements = checked_num_elements(
         fmt::format("{} (header, near byte {} of the file)", where, entry.offset),
         entry.shape,
         limits);
+    const std::optional<ElementType> type = safetensors_type(entry.type);
+    if (!type) {
+      std::string reason = reason_of(entry);
+      check_odd_size(where + ": " + reason, entry, num_elements);
+      unreadable_.push_back({entry.name, std::move(reason)});
+      return;
+    }
     const std::uint64_t num_bytes = std::uint64_t{num_elements} * size_of(*type);
     if (entry.end < entry.begin || entry.end - entry.begin != num_bytes) {
       throw InputError(
@@ -131,6 +129,32 @@ class SafetensorsSource final : public TensorSource {
     }
     tensors_.push_back({.name = entry.name, .shape = entry.shape, .type = *type});
     places_.push_back({data + entry.begin, num_elements});
+  }
+
+  /// Of a type that is not read.
+  static std::string reason_of(const SafetensorsEntry& entry) {
+    return fmt::format(
+        "its dtype is '{}' (header, near byte {} of the file), which is not supported: {} are; "
+        "convert it where it was made, for example with tensor.float() in PyTorch",
+        escaped(std::string_view(entry.type).substr(0, 100)),
+        entry.offset,
+        fmt::join(safetensors_type_names(), ", "));
+  }
+
+  /// Whether such a tensor is where it must lie is left to check_coverage().
+  static void check_odd_size(const std::string& where,
+                             const SafetensorsEntry& entry,
+                             std::uint64_t num_elements) {
+    const std::string offsets =
+        fmt::format("its data_offsets are {} and {}", entry.begin, entry.end);
+    if (entry.end < entry.begin) throw InputError(fmt::format("{}; {}", where, offsets));
+    const std::optional<std::uint64_t> bits = odd_safetensors_bits(entry.type);
+    if (!bits) return;
+    // Elements below one byte must fill their bytes.
+    const std::uint64_t num_bits = num_elements * *bits;
+    if (num_bits % 8 == 0 && entry.end - entry.begin == num_bits / 8) return;
+    throw InputError(fmt::format(
+        "{}; shape {} needs {} bits, but {}", where, shape_text(entry.shape), num_bits, offsets));
   }
 
   /// Sorted by their places, the tensors follow each other from the first to the last byte of data.
@@ -175,6 +199,7 @@ class SafetensorsSource final : public TensorSource {
   InputFile file_;
   std::vector<TensorInfo> tensors_;
   std::vector<Place> places_;  ///< one per tensor
+  std::vector<UnreadableTensor> unreadable_;
 };
 
 }  // namespace

@@ -26,11 +26,33 @@ constexpr std::array<Named, 13> kNames = {{
     {"BOOL", ElementType::kBool},
 }};
 
+struct OddType {
+  std::string_view name;
+  std::uint64_t bits;
+};
+
+constexpr std::array<OddType, 9> kOddTypes = {{
+    {"C64", 64},
+    {"F8_E4M3", 8},
+    {"F8_E4M3FNUZ", 8},
+    {"F8_E5M2", 8},
+    {"F8_E5M2FNUZ", 8},
+    {"F8_E8M0", 8},
+    {"F6_E2M3", 6},
+    {"F6_E3M2", 6},
+    {"F4", 4},
+}};
+
 }  // namespace
 
 std::optional<ElementType> safetensors_type(std::string_view name) {
   const auto found = std::ranges::find(kNames, name, &Named::first);
   return found == kNames.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::optional<std::uint64_t> odd_safetensors_bits(std::string_view name) {
+  const auto found = std::ranges::find(kOddTypes, name, &OddType::name);
+  return found == kOddTypes.end() ? std::nullopt : std::optional(found->bits);
 }
 
 std::string_view safetensors_name(ElementType type) {

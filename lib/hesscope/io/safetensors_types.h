@@ -3,6 +3,7 @@
 // Element types as safetensors files name them. Private to io.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -13,6 +14,9 @@ namespace hesscope::io {
 
 /// The element type of a "dtype", if it is one that is read.
 std::optional<ElementType> safetensors_type(std::string_view name);
+
+/// Bits of an element of a "dtype" that is not read, if it is one of those that the format has.
+std::optional<std::uint64_t> odd_safetensors_bits(std::string_view name);
 
 /// "F32".
 std::string_view safetensors_name(ElementType type);
