@@ -20,8 +20,10 @@ using hesscope::InputError;
 using hesscope::io::open_tensor_file;
 using hesscope::io::TensorFile;
 using hesscope::io::TensorInfo;
+using hesscope::io::UnreadableTensor;
 using hesscope::test::expect_numbers;
 using hesscope::test::expect_refused;
+using hesscope::test::expect_unreadable;
 using hesscope::test::grid;
 using hesscope::test::PythonFiles;
 using hesscope::test::read_bytes;
@@ -130,7 +132,7 @@ void expect_object_header(const std::string& bytes, const std::string& message) 
 
 TEST(Hdf5Reader, NamesTheByteOfTheObjectInTheFile) {
   const PythonFiles files("hdf5");
-  for (const std::string name : {"compound.h5", "user-block-compound.h5"}) {
+  for (const std::string name : {"only-compound.h5", "user-block-compound.h5"}) {
     try {
       open_tensor_file(files / name);
       ADD_FAILURE() << name << " was read";
@@ -156,12 +158,41 @@ TEST(Hdf5Reader, RefusesSizesThatAreNotBackedByStoredBytes) {
   expect_refused(files / "packed.h5", {"links"}, {.max_tensors = 1});
 }
 
-TEST(Hdf5Reader, RefusesTypesAndFiltersThatAreNotReadNamingTheDataset) {
+TEST(Hdf5Reader, NamesDatasetsOfOtherTypesWithoutRefusingTheRest) {
   const PythonFiles files("hdf5");
-  expect_refused(files / "string.h5", {"'text'", "strings"});
-  expect_refused(files / "compound.h5", {"'complex'", "compound"});
-  expect_refused(files / "enumeration.h5", {"'state'", "an enumeration"});
-  expect_refused(files / "longdouble.h5", {"'wide'", "extended precision"});
+  const TensorFile odd = open_tensor_file(files / "odd.h5");
+  EXPECT_THAT(names(odd), ElementsAre("good"));
+  EXPECT_THAT(odd.read("good"), ElementsAreArray(grid({2, 3})));
+  expect_unreadable(odd,
+                    {{"array", "is arrays"},
+                     {"bits", "is bit fields; floats of 16, 32 or 64 bits"},
+                     {"compound", "is a compound (complex or structured) type"},
+                     {"opaque", "is opaque bytes"},
+                     {"reference", "is references"},
+                     {"sequences", "is sequences of variable length"},
+                     {"text/again", "is strings"},
+                     {"text/any", "is strings"},
+                     {"text/fixed", "is strings"}});
+  EXPECT_FALSE(odd.unreadable()[0].is_text);
+  expect_unreadable(odd.part("text"),
+                    {{"again", "strings"}, {"any", "strings"}, {"fixed", "strings"}});
+  for (const UnreadableTensor& tensor : odd.part("text").unreadable()) EXPECT_TRUE(tensor.is_text);
+  for (const auto& [name, reason] : {std::pair{"string.h5", std::pair{"text", "strings"}},
+                                     {"compound.h5", {"complex", "compound"}},
+                                     {"enumeration.h5", {"state", "an enumeration"}},
+                                     {"longdouble.h5", {"wide", "extended precision"}}}) {
+    SCOPED_TRACE(name);
+    const TensorFile file = open_tensor_file(files / name);
+    EXPECT_THAT(file.read("good"), ElementsAreArray(grid({2, 3})));
+    expect_unreadable(file, {reason});
+  }
+}
+
+TEST(Hdf5Reader, RefusesAllOfAFileThatReachesOutsideWhateverTheType) {
+  const PythonFiles files("hdf5");
+  expect_refused(files / "odd-and-virtual.h5", {"'virtual'", "virtual dataset"});
+  expect_refused(files / "odd-and-lzf.h5", {"'lzf'", "filter 32000", "compression='gzip'"});
+  expect_refused(files / "odd-external.h5", {"'stolen'", "external storage"});
   expect_refused(files / "null.h5", {"'null'", "null dataspace"});
   expect_refused(files / "lzf.h5", {"'lzf'", "filter 32000", "compression='gzip'"});
 }

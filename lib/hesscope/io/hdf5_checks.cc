@@ -73,7 +73,8 @@ void check_storage(const std::string& where,
         where,
         fmt::format("it claims {} stored bytes in a file of {} bytes", stored_bytes, file_bytes));
   }
-  const std::uint64_t element_bytes = size_of(info.type);
+  const Hid type = checked(H5Dget_type(dataset), H5Tclose, where, "reading its type");
+  const std::uint64_t element_bytes = H5Tget_size(type.get());
   const auto num_elements = static_cast<std::uint64_t>(info.num_elements());
   check_expansion(where, num_elements * element_bytes, stored_bytes, limits);
   if (H5Pget_layout(properties) != H5D_CHUNKED) return;

@@ -18,6 +18,7 @@
 #include <hesscope/io/hdf5_query.h>
 #include <hesscope/io/hdf5_reader.h>
 #include <hesscope/io/hdf5_slabs.h>
+#include <hesscope/io/hdf5_superblock.h>
 #include <hesscope/io/hdf5_types.h>
 #include <hesscope/io/input_file.h>
 #include <hesscope/io/isolated_reader.h>
@@ -25,7 +26,6 @@
 namespace hesscope::io {
 namespace {
 
-constexpr std::string_view kSignature = "\x89HDF\r\n\x1a\n";
 constexpr std::size_t kMaxDepth = 64;
 
 /// Keras stores bfloat16, for which h5py has no type, as opaque bytes and says so in an attribute.
@@ -34,45 +34,18 @@ bool is_keras_bfloat16(hid_t dataset, hid_t type) {
          text_attribute(dataset, "dtype") == "bfloat16";
 }
 
-ElementType element_type(const std::string& where, hid_t dataset, hid_t type) {
-  if (const auto found = element_type_of(type)) return *found;
+/// Nothing for a type that is not read.
+std::optional<ElementType> element_type(hid_t dataset, hid_t type) {
   if (is_keras_bfloat16(dataset, type)) return ElementType::kBFloat16;
-  refuse(where,
-         fmt::format(
-             "its type is {}; floats of 16, 32 or 64 bits, integers and h5py's booleans are read",
-             describe_type(type)));
-}
-
-/// Where the superblock of a file of `size` bytes begins, at which its addresses count from 0: at
-/// its start, or behind a user block of 512 * 2^k bytes.
-/// @param text_at  the bytes from an offset on, as many as the signature has.
-template <typename TextAt>
-std::optional<std::uint64_t> find_superblock(std::uint64_t size, TextAt text_at) {
-  constexpr std::uint64_t kFirstUserBlock = 512;
-  std::uint64_t offset = 0;
-  while (offset < size) {
-    if (text_at(offset) == kSignature) return offset;
-    offset = std::max(kFirstUserBlock, 2 * offset);
-  }
-  return std::nullopt;
-}
-
-std::optional<std::uint64_t> find_superblock(const InputFile& file) {
-  return find_superblock(
-      file.size(), [&](std::uint64_t offset) { return file.text_at(offset, kSignature.size()); });
-}
-
-std::optional<std::uint64_t> find_superblock(std::span<const std::byte> image) {
-  const std::string_view text(reinterpret_cast<const char*>(image.data()), image.size());
-  return find_superblock(text.size(), [&](std::uint64_t offset) {
-    return text.substr(static_cast<std::size_t>(offset), kSignature.size());
-  });
+  return element_type_of(type);
 }
 
 struct Dataset {
   Hid handle;
   TensorInfo info;
   std::size_t num_elements = 0;
+  std::string_view odd_type = {};  ///< describe_type() of one that is not read
+  bool is_text = false;
 };
 
 /// A group that is listed.
@@ -129,12 +102,15 @@ class Hdf5Source final : public BlockSource {
 
   std::span<const TensorInfo> tensors() const override { return tensors_; }
 
+  std::span<const UnreadableTensor> unreadable() const override { return unreadable_; }
+
   void read(std::size_t index, BlockSink& sink) const override {
     const TensorInfo& listed = tensors_.at(index);
     const std::uint64_t address = addresses_.at(index);
     const std::string where = where_is(listed.name, address);
     Dataset dataset = examined(open_object(address, where), listed.name, where);
-    if (dataset.info != listed) refuse(where, "it changed while the file was open");
+    if (!dataset.odd_type.empty() || dataset.info != listed)
+      refuse(where, "it changed while the file was open");
     if (dataset.num_elements > sink.max_block()) cache_chunks(dataset, address, where);
     Slabs slabs(listed.shape, sink.max_block());
     for (std::size_t first = 0; first < dataset.num_elements;) {
@@ -157,6 +133,12 @@ class Hdf5Source final : public BlockSource {
   }
 
  private:
+  /// Where the first tensor of an object stands, if it is one.
+  struct Listed {
+    std::optional<std::size_t> tensor = std::nullopt;
+    std::optional<std::size_t> unreadable = std::nullopt;
+  };
+
   /// Of an object, by the place of its header.
   std::string where_is(const std::string& path, std::uint64_t address) const {
     return fmt::format(
@@ -222,9 +204,9 @@ class Hdf5Source final : public BlockSource {
                          "by one path only: remove the other link",
                          escaped(same->second)));
     }
-    const auto [same, is_new] = objects_.emplace(link.address, std::nullopt);
+    const bool is_new = objects_.emplace(link.address, Listed()).second;
     if (!is_new) {  // an object of many names needs one look
-      if (same->second) add(of_name(path, tensors_[*same->second]), link.address);
+      list_again(path, link.address);
       return;
     }
     Hid object = open_object(link.address, where);
@@ -232,9 +214,31 @@ class Hdf5Source final : public BlockSource {
     if (kind == H5I_GROUP) {
       list_group({object.get(), path + "/", link.address, group.depth + 1});
     } else if (kind == H5I_DATASET) {
-      objects_[link.address] = tensors_.size();
-      add(examined(std::move(object), path, where).info, link.address);
+      list_dataset(examined(std::move(object), path, where), link.address);
     }
+  }
+
+  void list_dataset(const Dataset& dataset, std::uint64_t address) {
+    if (dataset.odd_type.empty()) {
+      objects_[address] = {.tensor = tensors_.size()};
+      add(dataset.info, address);
+      return;
+    }
+    objects_[address] = {.unreadable = unreadable_.size()};
+    unreadable_.push_back(
+        {.name = dataset.info.name,
+         .reason = fmt::format("its type (at byte {}{}) is {}; floats of 16, 32 or 64 bits, "
+                               "integers and h5py's booleans are read",
+                               superblock_ + address,
+                               of_what_,
+                               dataset.odd_type),
+         .is_text = dataset.is_text});
+  }
+
+  void list_again(const std::string& path, std::uint64_t address) {
+    const Listed listed = objects_.at(address);
+    if (listed.tensor) add(of_name(path, tensors_[*listed.tensor]), address);
+    if (listed.unreadable) unreadable_.push_back(of_name(path, unreadable_[*listed.unreadable]));
   }
 
   void check_link(const Hdf5Link& link, const std::string& path, const Group& group) {
@@ -261,7 +265,8 @@ class Hdf5Source final : public BlockSource {
     }
   }
 
-  static TensorInfo of_name(std::string name, TensorInfo tensor) {
+  template <typename Tensor>
+  static Tensor of_name(std::string name, Tensor tensor) {
     tensor.name = std::move(name);
     return tensor;
   }
@@ -295,7 +300,12 @@ class Hdf5Source final : public BlockSource {
     check_filters(where, properties.get());
 
     const Hid type = checked(H5Dget_type(id), H5Tclose, where, "reading its type");
-    dataset.info = {path, shape_of(id, where), element_type(where, id, type.get())};
+    const H5T_class_t type_class = H5Tget_class(type.get());
+    if (type_class == H5T_NO_CLASS) refuse_call(where, "reading its type");
+    const std::optional<ElementType> element = element_type(id, type.get());
+    if (!element) dataset.odd_type = describe_type(type.get());
+    dataset.is_text = type_class == H5T_STRING;
+    dataset.info = {path, shape_of(id, where), element.value_or(ElementType::kFloat64)};
     dataset.num_elements = checked_num_elements(where, dataset.info.shape, limits_);
     check_storage(where, id, properties.get(), dataset.info, file_bytes_, limits_);
     return dataset;
@@ -355,8 +365,8 @@ class Hdf5Source final : public BlockSource {
   Hid file_;
   std::vector<TensorInfo> tensors_;
   std::vector<std::uint64_t> addresses_;  ///< one per tensor
-  std::unordered_map<std::uint64_t, std::optional<std::size_t>>
-      objects_;  ///< by address: the first tensor of each, if it is one
+  std::vector<UnreadableTensor> unreadable_;
+  std::unordered_map<std::uint64_t, Listed> objects_;      ///< by address
   std::unordered_map<std::uint64_t, std::string> groups_;  ///< by address: their paths
   std::size_t num_links_ = 0;   ///< seen so far, of at most limits_.max_tensors
   std::size_t name_bytes_ = 0;  ///< of their paths, of at most limits_.max_header_bytes

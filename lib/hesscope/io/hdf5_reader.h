@@ -22,9 +22,10 @@ bool recognises_hdf5(const std::filesystem::path& path);
 /// bytes. A dataset may have several names; a group that two paths lead to is refused.
 ///
 /// Read are floats and integers of 16 to 64 and 8 to 64 bits, booleans as h5py stores them and
-/// bfloat16 as Keras does. Refused, since a file must neither reach outside itself nor be larger
-/// than it is: soft, external and user-defined links, external storage, virtual datasets, filters
-/// other than deflate, shuffle, Fletcher-32 and szip, data far larger than what is stored for it.
+/// bfloat16 as Keras does; datasets of other types are unreadable(). A file is refused as a whole,
+/// since it must neither reach outside itself nor be larger than it is, for soft, external and
+/// user-defined links, external storage, virtual datasets, filters other than deflate, shuffle,
+/// Fletcher-32 and szip, data far larger than what is stored for it: of datasets of any type.
 ///
 /// The HDF5 library is not meant for hostile files: damage that passes these checks can still crash
 /// it. It is therefore used in a process of its own (isolated_reader.h).

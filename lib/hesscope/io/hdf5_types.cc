@@ -133,6 +133,10 @@ std::string_view describe_type(hid_t type) {
       return "arrays";
     case H5T_OPAQUE:
       return "opaque bytes";
+    case H5T_BITFIELD:
+      return "bit fields";
+    case H5T_TIME:
+      return "times";
     default:
       return "an unknown type";
   }
