@@ -280,6 +280,73 @@ class Shards(Case):
         self.refuses(BAD_INPUT, ["inspect", self.index], "'../part-1.safetensors'", "beside it")
 
 
+class Unreadable(Case):
+    """Arrays that are no real numbers, beside those that are: only what needs them fails."""
+
+    def write_hdf5(self, name, arrays):
+        with h5py.File(self.folder / name, "w") as file:
+            for key, array in arrays.items():
+                file[key] = array.astype("S") if array.dtype.kind == "U" else array
+        return self.folder / name
+
+    def write(self, extension, arrays):
+        return getattr(self, {"npz": "write_checkpoint", "h5": "write_hdf5"}[extension])(f"odd.{extension}", arrays)
+
+    def test_inspect_lists_them(self):
+        odd = {"note": np.array(["by", "hand"]), "layers.9.P": np.zeros((5, 5), complex)}
+        for extension in ("npz", "h5"):
+            with self.subTest(extension):
+                path = self.write(extension, {**odd, **weights()})
+                done = self.run_program("inspect", path)
+                self.assertEqual((done.returncode, done.stderr), (DONE, ""))
+                self.assertIn("6 tensors, 150 numbers", done.stdout)
+                self.assertRegex(done.stdout, r"(?m)^not read: note: its d?type \(at byte \d+.*strings")
+                self.assertRegex(done.stdout, r"(?m)^not read: layers\.9\.P: its d?type \(at byte \d+.*complex")
+                document = json.loads(self.run_program("inspect", path, "--json").stdout)
+                self.assertEqual({entry["name"] for entry in document["unreadable"]}, set(odd))
+
+    def test_text_beside_weights_and_data_is_passed_over(self):
+        self.analyze(checkpoint(500), "--only", "condition", output="ours.h5")
+        with np.load(DATA / "eval.npz") as file:
+            data = {name: file[name] for name in file.files}
+        note = {"note": np.array(["by", "hand"])}
+        for extension in ("npz", "h5"):
+            with self.subTest(extension):
+                path = self.write(extension, {**note, **weights()})
+                self.write_checkpoint("data.npz", {**note, **data, "phase": np.zeros(3, complex)})
+                problem = self.write_problem((str(DATA / "eval.npz"), "data.npz"))
+                self.analyze(path, "--only", "condition", "--force", problem=problem)
+                with h5py.File(self.folder / "out.h5") as file, h5py.File(self.folder / "ours.h5") as ours:
+                    self.assertEqual(file["loss"][0], ours["loss"][0])
+                done = self.run_program("inspect", path, "--problem", PROBLEM)
+                self.assertEqual((done.returncode, done.stderr), (DONE, ""))
+                self.assertIn("fits the linear-attention model", done.stdout)
+
+    def test_what_needs_them_is_refused(self):
+        text = np.array(["by", "hand"])
+        run = ["--problem", PROBLEM, "-o", "out.h5"]
+        for extension in ("npz", "h5"):
+            with self.subTest(extension):
+                path = self.write(extension, {**weights(), "layers.2.Q": text})
+                self.refuses(BAD_INPUT, ["analyze", path, *run], path, "'layers.2.Q'", "strings")
+                # No model may be fitted to the rest of what may be parameters.
+                path = self.write(extension, {**weights(), "layers.3.P": np.zeros((5, 5), complex)})
+                self.refuses(BAD_INPUT, ["analyze", path, *run], path, "'layers.3.P'", "complex", "--map")
+                self.refuses(BAD_INPUT, ["convert", path, "new.npz"], path, "'layers.3.P'", "complex")
+                (self.folder / "map.toml").write_text('ignore = ["layers.3.P"]\n[map]\n')
+                self.analyze(path, "--map", "map.toml", "--only", "condition", "--force", output="mapped.h5")
+                (self.folder / "map.toml").write_text('[map]\n"layers.0.P" = "layers.3.P"\n')
+                self.refuses(BAD_INPUT, ["inspect", path, "--map", "map.toml"], "'layers.3.P'", "complex")
+        with np.load(DATA / "eval.npz") as file:
+            data = {name: file[name] for name in file.files}
+        self.write_checkpoint("data.npz", {**data, "Z": data["Z"].astype(complex)})
+        problem = self.write_problem((str(DATA / "eval.npz"), "data.npz"))
+        self.refuses(BAD_INPUT, ["analyze", checkpoint(500), "--problem", problem, "-o", "out.h5"], "data.npz", "'Z'",
+                     "complex")
+        path = self.write_checkpoint("objects.npz", {**weights(), "note": np.array([{}], object)})
+        self.refuses(BAD_INPUT, ["inspect", path], path, "note.npy", "objects")
+
+
 class Fit(Case):
     def fit(self, expect, *arguments):
         done = self.run_program("inspect", *arguments, "--problem", PROBLEM)
