@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "result_input.h"
 
-#include <algorithm>
 #include <filesystem>
 #include <system_error>
 
@@ -15,10 +14,8 @@ namespace hesscope::cli {
 namespace {
 
 bool begins_as_hdf5(const std::string& path) {
-  const auto formats = io::formats();
-  const auto hdf5 = std::find_if(
-      formats.begin(), formats.end(), [](const auto& format) { return format.name == "hdf5"; });
-  return hdf5->recognises(path);
+  const io::Format* const format = io::recognised_format(path);
+  return format != nullptr && format->name == "hdf5";
 }
 
 }  // namespace

@@ -56,10 +56,9 @@ std::vector<CheckpointFile> in_folder(const fs::path& folder, const io::Format* 
   std::error_code error;
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
     const fs::path& path = it->path();
-    const auto step = step_of(path);
     if (is_checkpoint_name(path) && it->is_regular_file(error) &&
         (format == nullptr || is_named_as(path, *format))) {
-      found.push_back({path, step});
+      found.push_back({path, step_of(path)});
     }
   }
   if (error) throw InputError(fmt::format("{}: {}", folder.string(), error.message()));
@@ -89,26 +88,6 @@ std::vector<CheckpointFile> in_folder(const fs::path& folder, const io::Format* 
   return found;
 }
 
-}  // namespace
-
-std::vector<fs::path> unnumbered_checkpoints(const fs::path& folder) {
-  std::vector<fs::path> found;
-  std::error_code error;
-  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-    const fs::path& path = it->path();
-    const std::string name = path.filename().string();
-    const bool is_shard = name.find("-of-") != std::string::npos;
-    if (name.starts_with("step-") && !is_checkpoint_name(path) && !is_shard &&
-        format_by_name(path) != nullptr && it->is_regular_file(error)) {
-      found.push_back(path);
-    }
-  }
-  std::sort(found.begin(), found.end());
-  return found;
-}
-
-namespace {
-
 const io::Format& format_named(const std::string& format) {
   std::vector<std::string> names;
   for (const io::Format& f : io::formats()) {
@@ -137,6 +116,22 @@ std::vector<CheckpointFile> expand_checkpoints(const std::vector<fs::path>& name
     }
   }
   return checkpoints;
+}
+
+std::vector<fs::path> unnumbered_checkpoints(const fs::path& folder) {
+  std::vector<fs::path> found;
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    const fs::path& path = it->path();
+    const std::string name = path.filename().string();
+    const bool is_shard = name.find("-of-") != std::string::npos;
+    if (name.starts_with("step-") && !is_checkpoint_name(path) && !is_shard &&
+        format_by_name(path) != nullptr && it->is_regular_file(error)) {
+      found.push_back(path);
+    }
+  }
+  std::sort(found.begin(), found.end());
+  return found;
 }
 
 }  // namespace hesscope
