@@ -20,6 +20,10 @@ TEST(Status, EveryEnumeratorHasItsMeaning) {
   EXPECT_EQ(to_string(Status::kUndefinedZeroMedian), "undefined_zero_median");
   EXPECT_EQ(to_string(Status::kUndefinedNotPositiveDefinite), "undefined_not_positive_definite");
   EXPECT_EQ(to_string(Status::kUndefinedZeroDenominator), "undefined_zero_denominator");
+  EXPECT_EQ(to_string(Status::kUndefinedTooFewPoints), "undefined_too_few_points");
+  EXPECT_EQ(to_string(Status::kUndefinedNoOrder), "undefined_no_order");
+  EXPECT_EQ(to_string(Status::kNotStored), "not_stored");
+  EXPECT_EQ(to_string(Status::kDiffersFromExpected), "differs_from_expected");
 }
 
 // CF flag_meanings is one string of blank-separated words, in step with flag_values.
@@ -43,6 +47,10 @@ TEST(Status, NumbersAreThoseOfStoredFiles) {
   EXPECT_EQ(static_cast<std::int8_t>(Status::kUndefinedZeroMedian), 4);
   EXPECT_EQ(static_cast<std::int8_t>(Status::kUndefinedNotPositiveDefinite), 5);
   EXPECT_EQ(static_cast<std::int8_t>(Status::kUndefinedZeroDenominator), 6);
+  EXPECT_EQ(static_cast<std::int8_t>(Status::kUndefinedTooFewPoints), 7);
+  EXPECT_EQ(static_cast<std::int8_t>(Status::kUndefinedNoOrder), 8);
+  EXPECT_EQ(static_cast<std::int8_t>(Status::kNotStored), 9);
+  EXPECT_EQ(static_cast<std::int8_t>(Status::kDiffersFromExpected), 10);
 }
 
 TEST(Status, AWellDefinedUndefinedIsConclusiveAndAFailureIsNot) {
@@ -50,9 +58,13 @@ TEST(Status, AWellDefinedUndefinedIsConclusiveAndAFailureIsNot) {
   EXPECT_TRUE(is_conclusive(Status::kUndefinedZeroMedian));
   EXPECT_TRUE(is_conclusive(Status::kUndefinedNotPositiveDefinite));
   EXPECT_TRUE(is_conclusive(Status::kUndefinedZeroDenominator));
+  EXPECT_TRUE(is_conclusive(Status::kUndefinedTooFewPoints));
+  EXPECT_TRUE(is_conclusive(Status::kUndefinedNoOrder));
+  EXPECT_TRUE(is_conclusive(Status::kNotStored));
   EXPECT_FALSE(is_conclusive(Status::kNotComputed));
   EXPECT_FALSE(is_conclusive(Status::kNonFinite));
   EXPECT_FALSE(is_conclusive(Status::kFailed));
+  EXPECT_FALSE(is_conclusive(Status::kDiffersFromExpected));
 }
 
 }  // namespace

@@ -66,6 +66,7 @@ class Run {
       : request_(request), progress_(progress), inputs_(timed_inputs()) {}
 
   AnalysisResult execute() {
+    result_.warnings = inputs_.warnings;
     const io::RunConfiguration configuration = inputs_.configuration(request_);
     const detail::UnitRun run(
         request_.output, request_.overwrite, configuration, [&] { open_file(configuration); });

@@ -39,7 +39,8 @@ AnalysisFile::AnalysisFile(const AnalysisRequest& request,
              .command = request.command,
              .seed = request.seed,
              .num_checkpoints = request.checkpoints.size(),
-             .tensor_map = inputs.map_text()},
+             .tensor_map = inputs.map_text(),
+             .warnings = inputs.warnings},
             configuration) {}
 
 void AnalysisFile::add_group(const std::string& group,

@@ -58,6 +58,9 @@ struct CheckpointInputs {
   std::vector<std::filesystem::path> shards;  // files that checkpoints are spread over
   std::vector<Eigen::VectorXd> points;        // of the checkpoints, in order
   std::vector<std::optional<AdamState>> adam_states;
+  /// What a user should know of the inputs although nothing is refused: one sentence each, naming
+  /// the file. Results carry them.
+  std::vector<std::string> warnings;
 
  private:
   CheckpointInputs(const std::vector<CheckpointFile>& files,

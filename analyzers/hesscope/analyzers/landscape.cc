@@ -58,6 +58,7 @@ class Run {
     const io::RunConfiguration configuration = inputs_->configuration(request_);
     run_.emplace(
         request_.output, request_.overwrite, configuration, [&] { open_file(configuration); });
+    result_.warnings = inputs_->files().warnings;
     work_off();
     assemble(configuration);
     run_->finish();

@@ -9,6 +9,7 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <hesscope/analyzers/result_root.h>
 #include <hesscope/core/error.h>
@@ -77,6 +78,9 @@ ResultRoot::ResultRoot(const std::filesystem::path& output,
   attribute("problem", problem.file().resolved_toml());
   attribute("data_sha256", problem.data_sha256());
   if (!provenance.tensor_map.empty()) attribute("tensor_map", provenance.tensor_map);
+  if (!provenance.warnings.empty()) {
+    attribute("warnings", fmt::format("{}", fmt::join(provenance.warnings, "\n")));
+  }
   attribute("num_samples", static_cast<std::int64_t>(objective.num_samples()));
   attribute("seed", static_cast<std::int64_t>(provenance.seed));
   set_configuration(file_, configuration);

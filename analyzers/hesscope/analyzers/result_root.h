@@ -27,6 +27,7 @@ struct Provenance {
   std::uint64_t seed = 0;
   std::size_t num_checkpoints = 0;
   std::string tensor_map = {};  ///< of the checkpoints' names, as TOML; empty = none
+  std::vector<std::string> warnings = {};  ///< of the inputs; the attribute `warnings`, if any
 };
 
 /// Sets what every result says of itself: conventions, title, source, history, schema version.

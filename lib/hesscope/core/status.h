@@ -18,10 +18,14 @@ enum class Status : std::int8_t {
   kUndefinedZeroMedian = 4,           ///< ratio by a median that is zero within rounding
   kUndefinedNotPositiveDefinite = 5,  ///< needs lambda_min > 0 beyond rounding
   kUndefinedZeroDenominator = 6,      ///< ratio by another quantity that is zero
+  kUndefinedTooFewPoints = 7,         ///< needs more points than there are
+  kUndefinedNoOrder = 8,              ///< of a path, but nothing tells the order of its points
+  kNotStored = 9,                     ///< the checkpoint does not hold what it is made from
+  kDiffersFromExpected = 10,          ///< there, but not what the user said it should be
 };
 
 /// Meanings in the order of the enumerator values, spelled as in CF flag_meanings.
-inline constexpr std::array<std::string_view, 7> kStatusMeanings = {
+inline constexpr std::array<std::string_view, 11> kStatusMeanings = {
     "ok",
     "not_computed",
     "non_finite",
@@ -29,17 +33,35 @@ inline constexpr std::array<std::string_view, 7> kStatusMeanings = {
     "undefined_zero_median",
     "undefined_not_positive_definite",
     "undefined_zero_denominator",
+    "undefined_too_few_points",
+    "undefined_no_order",
+    "not_stored",
+    "differs_from_expected",
 };
 
 constexpr std::string_view to_string(Status status) {
   return kStatusMeanings[static_cast<std::size_t>(status)];
 }
 
-/// True for values that are there, and for values that mathematics says are not (a ratio by zero).
+/// True for values that are there, and for values that cannot be: mathematics leaves them undefined
+/// (a ratio by zero), or the inputs do not hold what they are made from.
 constexpr bool is_conclusive(Status status) {
-  return status == Status::kOk || status == Status::kUndefinedZeroMedian ||
-         status == Status::kUndefinedNotPositiveDefinite ||
-         status == Status::kUndefinedZeroDenominator;
+  switch (status) {
+    case Status::kOk:
+    case Status::kUndefinedZeroMedian:
+    case Status::kUndefinedNotPositiveDefinite:
+    case Status::kUndefinedZeroDenominator:
+    case Status::kUndefinedTooFewPoints:
+    case Status::kUndefinedNoOrder:
+    case Status::kNotStored:
+      return true;
+    case Status::kNotComputed:
+    case Status::kNonFinite:
+    case Status::kFailed:
+    case Status::kDiffersFromExpected:
+      return false;
+  }
+  return false;
 }
 
 }  // namespace hesscope

@@ -76,7 +76,8 @@ LandscapeFile::LandscapeFile(const LandscapeRequest& request,
              .command = request.command,
              .seed = request.seed,
              .num_checkpoints = request.checkpoints.size(),
-             .tensor_map = inputs.files().map_text()},
+             .tensor_map = inputs.files().map_text(),
+             .warnings = inputs.files().warnings},
             configuration),
       checkpoints_(request.checkpoints) {
   io::ResultFile& file = root_.file();
