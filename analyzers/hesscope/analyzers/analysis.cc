@@ -79,7 +79,7 @@ class Run {
  private:
   AnalysisInputs timed_inputs() {
     const Stopwatch watch(result_.timings.load_seconds);
-    return AnalysisInputs(request_);
+    return detail::open_inputs(request_);
   }
 
   static std::string unit_name(std::size_t checkpoint, const std::string& group) {

@@ -44,21 +44,28 @@ std::vector<ChosenAnalyzer> chosen_analyzers(const AnalysisRequest& request) {
   return chosen;
 }
 
+// @throws InputError if a checkpoint's cannot be assigned to the parameters.
+void require_adam_states(const CheckpointInputs& inputs) {
+  for (const auto& state : inputs.adam_states) {
+    if (!state || state->obstacle.empty()) continue;
+    throw InputError(state->obstacle + "; do without it by --preconditioner none");
+  }
+}
+
 }  // namespace
 
-AnalysisInputs::AnalysisInputs(const AnalysisRequest& request)
-    : AnalysisInputs(request, chosen_analyzers(request)) {}
-
-AnalysisInputs::AnalysisInputs(const AnalysisRequest& request, std::vector<ChosenAnalyzer> chosen)
-    : CheckpointInputs("run_analysis",
-                       request.checkpoints,
-                       request.reading,
-                       request.problem,
-                       request.num_threads),
-      analyzers(std::move(chosen)) {
-  require_output_apart(request.output);
-  for (const ChosenAnalyzer& each : analyzers) {
-    if (each.analyzer->needs_adam_state()) require_adam_states();
+AnalysisInputs open_inputs(const AnalysisRequest& request) {
+  std::vector<ChosenAnalyzer> analyzers = chosen_analyzers(request);
+  AnalysisInputs inputs{open_inputs("run_analysis",
+                                    request.checkpoints,
+                                    request.reading,
+                                    request.problem,
+                                    request.num_threads),
+                        std::move(analyzers)};
+  inputs.require_output_apart(request.output);
+  const Problem& problem = inputs.problem;
+  for (const ChosenAnalyzer& each : inputs.analyzers) {
+    if (each.analyzer->needs_adam_state()) require_adam_states(inputs);
     const std::string option = each.analyzer->needs_fresh_samples();
     if (option.empty() || problem.fresh_samples() != nullptr) continue;
     throw ConfigError(fmt::format(
@@ -68,13 +75,7 @@ AnalysisInputs::AnalysisInputs(const AnalysisRequest& request, std::vector<Chose
         option,
         problem.file().data_path.string()));
   }
-}
-
-void AnalysisInputs::require_adam_states() const {
-  for (const auto& state : adam_states) {
-    if (!state || state->obstacle.empty()) continue;
-    throw InputError(state->obstacle + "; do without it by --preconditioner none");
-  }
+  return inputs;
 }
 
 io::RunConfiguration AnalysisInputs::configuration(const AnalysisRequest& request) const {

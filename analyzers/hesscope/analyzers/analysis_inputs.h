@@ -22,19 +22,14 @@ struct ChosenAnalyzer {
 };
 
 struct AnalysisInputs : CheckpointInputs {
-  /// Opens everything. @throws ConfigError, InputError.
-  explicit AnalysisInputs(const AnalysisRequest& request);
+  std::vector<ChosenAnalyzer> analyzers;  ///< in the registry's order
 
   /// All that a result depends on.
   io::RunConfiguration configuration(const AnalysisRequest& request) const;
-
-  std::vector<ChosenAnalyzer> analyzers;  // in the registry's order
-
- private:
-  AnalysisInputs(const AnalysisRequest& request, std::vector<ChosenAnalyzer> chosen);
-
-  // @throws InputError if a checkpoint's cannot be assigned to the parameters.
-  void require_adam_states() const;
 };
+
+/// Opens everything and checks that the analyzers can have what they need. @throws ConfigError,
+/// InputError, PreconditionError.
+AnalysisInputs open_inputs(const AnalysisRequest& request);
 
 }  // namespace hesscope::detail

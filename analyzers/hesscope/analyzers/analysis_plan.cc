@@ -108,7 +108,7 @@ void foresee_gradients(const AnalysisInputs& inputs,
 }  // namespace
 
 AnalysisPlan plan_analysis(const AnalysisRequest& request) {
-  const AnalysisInputs inputs(request);
+  const AnalysisInputs inputs = detail::open_inputs(request);
   const Objective& objective = inputs.problem.objective();
   AnalysisPlan plan;
   plan.model_kind = inputs.problem.model().kind;

@@ -81,65 +81,39 @@ OpenCheckpoint open_checkpoint(const std::filesystem::path& path,
   return {std::move(digest), map ? io::mapped(part, *map) : part};
 }
 
-ProblemFile read_problem(const char* function,
-                         const std::vector<CheckpointFile>& checkpoints,
-                         const std::filesystem::path& problem_file) {
-  if (checkpoints.empty()) throw PreconditionError(fmt::format("{}: no checkpoints", function));
-  require_utf8_name(problem_file);
-  return read_problem_file(problem_file);
-}
-
 }  // namespace
-
-// What is read first: the configuration, then the checkpoint that sizes the model.
-struct CheckpointStart {
-  CheckpointStart(const char* function,
-                  const std::vector<CheckpointFile>& files,
-                  const CheckpointReading& reading,
-                  const std::filesystem::path& problem)
-      : problem_file(read_problem(function, files, problem)),
-        map(read_map(reading.map)),
-        expected_sha256(expected_digests(reading.expected_sha256, files.size())),
-        first(open_checkpoint(files.front().path, expected_sha256.front(), reading.key, map)) {}
-
-  ProblemFile problem_file;
-  std::optional<io::TensorMap> map;
-  std::vector<std::string> expected_sha256;
-  OpenCheckpoint first;
-};
 
 std::string text_of(const SettingValue& value) {
   return std::visit([](const auto& v) { return fmt::format("{}", v); }, value);
 }
 
-CheckpointInputs::CheckpointInputs(const char* function,
-                                   const std::vector<CheckpointFile>& files,
-                                   const CheckpointReading& reading,
-                                   const std::filesystem::path& problem_file,
-                                   int num_threads)
-    : CheckpointInputs(
-          files, reading, CheckpointStart(function, files, reading, problem_file), num_threads) {}
-
-CheckpointInputs::CheckpointInputs(const std::vector<CheckpointFile>& files,
-                                   const CheckpointReading& reading,
-                                   CheckpointStart start,
-                                   int num_threads)
-    : checkpoints(files),
-      key(reading.key),
-      map_file(reading.map),
-      tensor_map(std::move(start.map)),
-      problem(std::move(start.problem_file), start.first.file, num_threads) {
+CheckpointInputs open_inputs(const char* function,
+                             const std::vector<CheckpointFile>& files,
+                             const CheckpointReading& reading,
+                             const std::filesystem::path& problem_file,
+                             int num_threads) {
+  if (files.empty()) throw PreconditionError(fmt::format("{}: no checkpoints", function));
+  require_utf8_name(problem_file);
+  ProblemFile problem = read_problem_file(problem_file);
+  const std::optional<io::TensorMap> map = read_map(reading.map);
+  const std::vector<std::string> expected = expected_digests(reading.expected_sha256, files.size());
+  for (const CheckpointFile& file : files) require_utf8_name(file.path);
+  OpenCheckpoint checkpoint =
+      open_checkpoint(files.front().path, expected.front(), reading.key, map);
+  CheckpointInputs inputs{.checkpoints = files,
+                          .key = reading.key,
+                          .map_file = reading.map,
+                          .tensor_map = map,
+                          .problem = Problem(std::move(problem), checkpoint.file, num_threads)};
   for (std::size_t i = 0; i < files.size(); ++i) {
-    require_utf8_name(files[i].path);
-    const OpenCheckpoint checkpoint =
-        i == 0 ? start.first
-               : open_checkpoint(files[i].path, start.expected_sha256[i], key, tensor_map);
-    digests.push_back(checkpoint.digest);
-    points.push_back(problem.read_parameters(checkpoint.file));
-    adam_states.push_back(problem.read_adam_state(checkpoint.file));
+    if (i > 0) checkpoint = open_checkpoint(files[i].path, expected[i], reading.key, map);
+    inputs.digests.push_back(checkpoint.digest);
+    inputs.points.push_back(inputs.problem.read_parameters(checkpoint.file));
+    inputs.adam_states.push_back(inputs.problem.read_adam_state(checkpoint.file));
     const std::vector<std::filesystem::path> others = checkpoint.file.other_files();
-    shards.insert(shards.end(), others.begin(), others.end());
+    inputs.shards.insert(inputs.shards.end(), others.begin(), others.end());
   }
+  return inputs;
 }
 
 void CheckpointInputs::require_output_apart(const std::filesystem::path& output,

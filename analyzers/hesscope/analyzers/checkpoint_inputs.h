@@ -26,17 +26,20 @@ std::string text_of(const SettingValue& value);
 /// Results, whose text is UTF-8, name their inputs. @throws ConfigError if this name is not.
 void require_utf8_name(const std::filesystem::path& path);
 
-struct CheckpointStart;
-
+/// What open_inputs() found. Vectors have one entry for each checkpoint, in their order.
 struct CheckpointInputs {
-  /// Opens everything; `function` begins the message where there are no checkpoints.
-  /// @throws ConfigError, InputError, PreconditionError; InputError also for a checkpoint whose
-  ///         digest is not the expected one.
-  CheckpointInputs(const char* function,
-                   const std::vector<CheckpointFile>& files,
-                   const CheckpointReading& reading,
-                   const std::filesystem::path& problem_file,
-                   int num_threads);
+  std::vector<CheckpointFile> checkpoints = {};
+  std::string key = {};                          ///< part of the checkpoints that is taken
+  std::filesystem::path map_file = {};           ///< empty = none
+  std::optional<io::TensorMap> tensor_map = {};  ///< what it says
+  Problem problem;
+  std::vector<std::string> digests = {};           ///< SHA-256, taken before a number is read
+  std::vector<std::filesystem::path> shards = {};  ///< files that checkpoints are spread over
+  std::vector<Eigen::VectorXd> points = {};        ///< the parameters
+  std::vector<std::optional<AdamState>> adam_states = {};
+  /// What a user should know of the inputs although nothing is refused: one sentence each, naming
+  /// the file. Results carry them.
+  std::vector<std::string> warnings = {};
 
   /// What a result depends on as far as it is in these inputs and in this program.
   io::RunConfiguration configuration() const;
@@ -48,25 +51,16 @@ struct CheckpointInputs {
 
   /// The map of names as results record it; empty without one.
   std::string map_text() const;
-
-  std::vector<CheckpointFile> checkpoints;
-  std::string key;                          // part of the checkpoints that is taken
-  std::filesystem::path map_file;           // empty = none
-  std::optional<io::TensorMap> tensor_map;  // what it says
-  Problem problem;
-  std::vector<std::string> digests;           // SHA-256, each taken before its checkpoint is read
-  std::vector<std::filesystem::path> shards;  // files that checkpoints are spread over
-  std::vector<Eigen::VectorXd> points;        // of the checkpoints, in order
-  std::vector<std::optional<AdamState>> adam_states;
-  /// What a user should know of the inputs although nothing is refused: one sentence each, naming
-  /// the file. Results carry them.
-  std::vector<std::string> warnings;
-
- private:
-  CheckpointInputs(const std::vector<CheckpointFile>& files,
-                   const CheckpointReading& reading,
-                   CheckpointStart start,
-                   int num_threads);
 };
+
+/// Opens everything, reads the points and checks them against each other.
+/// @param function  begins the message where there are no checkpoints.
+/// @throws ConfigError, InputError, PreconditionError; InputError also for a checkpoint whose digest
+///         is not the expected one.
+CheckpointInputs open_inputs(const char* function,
+                             const std::vector<CheckpointFile>& files,
+                             const CheckpointReading& reading,
+                             const std::filesystem::path& problem_file,
+                             int num_threads);
 
 }  // namespace hesscope::detail

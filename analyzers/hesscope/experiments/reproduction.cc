@@ -220,9 +220,7 @@ class Reproduction {
     request.overwrite = request_.overwrite;
     request.num_threads = request_.num_threads;
     request.command = command_of(named_.given, request_);
-    const auto configuration = [&] {
-      return detail::AnalysisInputs(request).configuration(request);
-    };
+    const auto configuration = [&] { return detail::open_inputs(request).configuration(request); };
     if (detail::is_finished(request.output, request.overwrite, configuration, result_.warnings)) {
       if (!progress(1)) throw Interrupted();
       return;

@@ -47,11 +47,11 @@ const Eigen::VectorXd& finite_centre(const CheckpointInputs& files, std::size_t 
 
 LandscapeInputs::LandscapeInputs(const LandscapeRequest& request, ProgressCallback follow)
     : named_(checked_directions(request)),
-      files_("run_landscape",
-             request.checkpoints,
-             request.reading,
-             request.problem,
-             request.num_threads),
+      files_(open_inputs("run_landscape",
+                         request.checkpoints,
+                         request.reading,
+                         request.problem,
+                         request.num_threads)),
       centre_index_(named_.kind->is_centre_first ? 0 : files_.points.size() - 1),
       centre_(files_.problem.objective(),
               finite_centre(files_, centre_index_),
