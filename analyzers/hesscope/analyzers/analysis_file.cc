@@ -29,24 +29,17 @@ void define_dimensions(io::ResultFile& file,
   }
 }
 
-AnalysisFile::AnalysisFile(const AnalysisRequest& request,
-                           const CheckpointInputs& inputs,
+AnalysisFile::AnalysisFile(const std::filesystem::path& output,
+                           bool overwrite,
+                           const ResultSubject& subject,
+                           const Provenance& provenance,
                            const io::RunConfiguration& configuration)
-    : root_(request.output,
-            request.overwrite,
-            inputs.problem,
-            {.subject = "analysis",
-             .command = request.command,
-             .seed = request.seed,
-             .num_checkpoints = request.checkpoints.size(),
-             .tensor_map = inputs.map_text(),
-             .warnings = inputs.warnings},
-            configuration) {}
+    : root_(output, overwrite, subject, provenance, configuration) {}
 
 void AnalysisFile::add_group(const std::string& group,
                              const Analyzer& analyzer,
-                             const Objective& objective) {
-  define_dimensions(root_.file(), group, analyzer.dimensions(objective));
+                             const std::vector<Analyzer::Dimension>& dimensions) {
+  define_dimensions(root_.file(), group, dimensions);
   for (const Quantity& quantity : analyzer.quantities()) root_.define(group, quantity);
   for (const Quantity& quantity : analyzer.run_quantities()) root_.define_of_run(group, quantity);
 }

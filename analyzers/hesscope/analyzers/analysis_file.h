@@ -4,12 +4,12 @@
 #pragma once
 
 #include <cstddef>
+#include <filesystem>
 #include <string>
 #include <vector>
 
-#include <hesscope/analyzers/analysis.h>
 #include <hesscope/analyzers/analyzer.h>
-#include <hesscope/analyzers/checkpoint_inputs.h>
+#include <hesscope/analyzers/checkpoints.h>
 #include <hesscope/analyzers/result_root.h>
 #include <hesscope/io/unit_folder.h>
 
@@ -24,12 +24,17 @@ void define_dimensions(io::ResultFile& file,
 class AnalysisFile {
  public:
   /// @throws OutputError if the output cannot be created.
-  AnalysisFile(const AnalysisRequest& request,
-               const CheckpointInputs& inputs,
+  AnalysisFile(const std::filesystem::path& output,
+               bool overwrite,
+               const ResultSubject& subject,
+               const Provenance& provenance,
                const io::RunConfiguration& configuration);
 
   /// Declares an analyzer's group. All groups must be declared before the first record is written.
-  void add_group(const std::string& group, const Analyzer& analyzer, const Objective& objective);
+  /// @param dimensions  of the analyzer for the objective.
+  void add_group(const std::string& group,
+                 const Analyzer& analyzer,
+                 const std::vector<Analyzer::Dimension>& dimensions);
 
   void name_checkpoint(std::size_t index,
                        const CheckpointFile& checkpoint,

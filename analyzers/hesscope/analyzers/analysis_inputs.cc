@@ -1,48 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <map>
-#include <set>
 #include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <hesscope/analyzers/analysis_inputs.h>
-#include <hesscope/analyzers/analyzer_registry.h>
 #include <hesscope/core/error.h>
-#include <hesscope/core/suggest.h>
 
 namespace hesscope::detail {
 namespace {
-
-// The analyzers asked for, in the registry's order whatever the order asked in.
-std::vector<ChosenAnalyzer> chosen_analyzers(const AnalysisRequest& request) {
-  std::set<std::string> wanted;
-  for (const std::string& name : request.only) wanted.insert(find_analyzer(name).name);
-  for (const std::string& name : request.also) wanted.insert(find_analyzer(name).name);
-  std::map<std::string, SettingValue> unclaimed = request.options;
-  std::vector<std::string> option_names;
-  std::vector<ChosenAnalyzer> chosen;
-  for (const AnalyzerEntry& entry : analyzer_registry()) {
-    std::map<std::string, SettingValue> given;
-    for (const SettingKey& key : entry.options) {
-      option_names.push_back(key.name);
-      if (auto node = unclaimed.extract(key.name)) given.insert(std::move(node));
-    }
-    const bool is_default = entry.by_default && request.only.empty();
-    if (is_default || !given.empty() || wanted.contains(entry.name)) {
-      Settings settings =
-          Settings::checked(given, entry.options, fmt::format("analyzer '{}'", entry.name));
-      std::unique_ptr<Analyzer> analyzer = entry.create(settings);
-      chosen.push_back({entry.name, std::move(settings), std::move(analyzer)});
-    }
-  }
-  if (!unclaimed.empty()) {
-    const std::string& name = unclaimed.begin()->first;
-    throw ConfigError(
-        fmt::format("no analyzer has an option '{}'{}", name, did_you_mean(name, option_names)));
-  }
-  return chosen;
-}
 
 // @throws InputError if a checkpoint's cannot be assigned to the parameters.
 void require_adam_states(const CheckpointInputs& inputs) {
@@ -55,7 +20,8 @@ void require_adam_states(const CheckpointInputs& inputs) {
 }  // namespace
 
 AnalysisInputs open_inputs(const AnalysisRequest& request) {
-  std::vector<ChosenAnalyzer> analyzers = chosen_analyzers(request);
+  std::vector<ChosenAnalyzer> analyzers =
+      choose_analyzers(request.only, request.also, request.options);
   AnalysisInputs inputs{open_inputs("run_analysis",
                                     request.checkpoints,
                                     request.reading,
@@ -80,16 +46,9 @@ AnalysisInputs open_inputs(const AnalysisRequest& request) {
 
 io::RunConfiguration AnalysisInputs::configuration(const AnalysisRequest& request) const {
   io::RunConfiguration all = CheckpointInputs::configuration();
-  std::vector<std::string> names;
-  for (const ChosenAnalyzer& chosen : analyzers) names.push_back(chosen.name);
-  all.emplace_back("analyzers", fmt::format("{}", fmt::join(names, ",")));
-  for (const ChosenAnalyzer& chosen : analyzers) {
-    for (const auto& [name, value] : chosen.settings.values()) {
-      all.emplace_back(name, text_of(value));
-    }
+  for (auto& entry : configuration_of(analyzers, request.method, request.seed)) {
+    all.push_back(std::move(entry));
   }
-  all.emplace_back("method", fmt::format("{}", static_cast<int>(request.method)));
-  all.emplace_back("seed", fmt::format("{}", request.seed));
   return all;
 }
 

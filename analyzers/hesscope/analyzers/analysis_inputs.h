@@ -4,22 +4,14 @@
 // analyzers.
 #pragma once
 
-#include <memory>
-#include <string>
 #include <vector>
 
 #include <hesscope/analyzers/analysis.h>
-#include <hesscope/analyzers/analyzer.h>
 #include <hesscope/analyzers/checkpoint_inputs.h>
+#include <hesscope/analyzers/chosen_analyzers.h>
 #include <hesscope/io/unit_folder.h>
 
 namespace hesscope::detail {
-
-struct ChosenAnalyzer {
-  std::string name;
-  Settings settings;
-  std::unique_ptr<Analyzer> analyzer;
-};
 
 struct AnalysisInputs : CheckpointInputs {
   std::vector<ChosenAnalyzer> analyzers;  ///< in the registry's order

@@ -62,52 +62,67 @@ void set_configuration(io::ResultFile& file, const io::RunConfiguration& configu
   file.set_attribute("", {kConfiguration, io::digest_of(configuration)});
 }
 
+ResultSubject subject_of(const Objective& objective) {
+  const auto blocks = objective.parameter_blocks();
+  return {.name = "an objective",
+          .num_samples = objective.num_samples(),
+          .parameter_blocks = {blocks.begin(), blocks.end()}};
+}
+
+ResultSubject subject_of(const Problem& problem) {
+  ResultSubject subject = subject_of(problem.objective());
+  subject.name = fmt::format("a {} model", problem.model().kind);
+  subject.problem = problem.file().resolved_toml();
+  subject.data_sha256 = problem.data_sha256();
+  return subject;
+}
+
 ResultRoot::ResultRoot(const std::filesystem::path& output,
                        bool overwrite,
-                       const Problem& problem,
+                       const ResultSubject& subject,
                        const Provenance& provenance,
                        const io::RunConfiguration& configuration)
     : file_(output, {.overwrite = overwrite}) {
-  const Objective& objective = problem.objective();
   const auto attribute = [&](const char* name, const io::AttributeValue& value) {
     file_.set_attribute("", {name, value});
   };
   set_provenance(file_,
-                 fmt::format("hesscope {} of a {} model", provenance.subject, problem.model().kind),
+                 fmt::format("hesscope {} of {}", provenance.subject, subject.name),
                  provenance.command);
-  attribute("problem", problem.file().resolved_toml());
-  attribute("data_sha256", problem.data_sha256());
+  if (!subject.problem.empty()) attribute("problem", subject.problem);
+  if (!subject.data_sha256.empty()) attribute("data_sha256", subject.data_sha256);
   if (!provenance.tensor_map.empty()) attribute("tensor_map", provenance.tensor_map);
   if (!provenance.warnings.empty()) {
     attribute("warnings", fmt::format("{}", fmt::join(provenance.warnings, "\n")));
   }
-  attribute("num_samples", static_cast<std::int64_t>(objective.num_samples()));
+  attribute("num_samples", static_cast<std::int64_t>(subject.num_samples));
   attribute("seed", static_cast<std::int64_t>(provenance.seed));
   set_configuration(file_, configuration);
   attribute("complete", std::int8_t{1});
 
   file_.define_dimension("", kCheckpoint, provenance.num_checkpoints);
-  file_.define_dimension("", "parameter", static_cast<std::uint64_t>(objective.num_parameters()));
-  file_.define_dimension("", "block", objective.parameter_blocks().size());
+  const ParameterBlock& last = subject.parameter_blocks.back();
+  file_.define_dimension("", "parameter", static_cast<std::uint64_t>(last.offset + last.size));
+  file_.define_dimension("", "block", subject.parameter_blocks.size());
 
   using io::VariableType;
   define("",
          {.name = "step",
           .type = Quantity::Type::kCount,
           .long_name = "training step of the checkpoint",
-          .definition = "N of a file named step-N.*"});
+          .definition = provenance.definitions.step});
   file_.define_variable("",
                         {.name = "checkpoint_file",
                          .type = VariableType::kText,
                          .dimensions = {kCheckpoint},
                          .long_name = "checkpoint file",
-                         .definition = "path as given to the program"});
+                         .definition = provenance.definitions.file});
   file_.define_variable("",
                         {.name = "checkpoint_sha256",
                          .type = VariableType::kText,
                          .dimensions = {kCheckpoint},
                          .long_name = "SHA-256 of the checkpoint file",
-                         .definition = "hexadecimal digest of the file's bytes"});
+                         .definition = provenance.definitions.sha256});
   define("",
          {.name = "loss",
           .long_name = "mean loss over the data set",
@@ -131,7 +146,7 @@ ResultRoot::ResultRoot(const std::filesystem::path& output,
        .definition = "in the flat parameter vector; row-major inside the tensor"});
   std::vector<std::string> names;
   std::vector<std::int64_t> offsets;
-  for (const ParameterBlock& block : objective.parameter_blocks()) {
+  for (const ParameterBlock& block : subject.parameter_blocks) {
     names.push_back(block.name);
     offsets.push_back(block.offset);
   }

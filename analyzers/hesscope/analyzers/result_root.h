@@ -20,14 +20,34 @@
 
 namespace hesscope::detail {
 
-/// Where a result comes from, beside problem and configuration.
+/// What a result is about.
+struct ResultSubject {
+  std::string name;  ///< "a mlp model", for the title
+  Eigen::Index num_samples = 0;
+  std::vector<ParameterBlock> parameter_blocks;
+  std::string problem = {};      ///< as TOML; empty = none
+  std::string data_sha256 = {};  ///< empty = not known
+};
+
+ResultSubject subject_of(const Objective& objective);
+ResultSubject subject_of(const Problem& problem);
+
+/// What the root says of a checkpoint, in words.
+struct CheckpointDefinitions {
+  std::string step = "N of a file named step-N.*";
+  std::string file = "path as given to the program";
+  std::string sha256 = "hexadecimal digest of the file's bytes";
+};
+
+/// Where a result comes from, beside subject and configuration.
 struct Provenance {
-  std::string subject;  ///< "analysis": the title is "hesscope SUBJECT of a ... model"
+  std::string subject;  ///< "analysis": the title is "hesscope SUBJECT of ..."
   std::string command;
   std::uint64_t seed = 0;
   std::size_t num_checkpoints = 0;
-  std::string tensor_map = {};  ///< of the checkpoints' names, as TOML; empty = none
+  std::string tensor_map = {};             ///< of the checkpoints' names, as TOML; empty = none
   std::vector<std::string> warnings = {};  ///< of the inputs; the attribute `warnings`, if any
+  CheckpointDefinitions definitions = {};
 };
 
 /// Sets what every result says of itself: conventions, title, source, history, schema version.
@@ -60,7 +80,7 @@ class ResultRoot {
   /// @throws OutputError if the output cannot be created.
   ResultRoot(const std::filesystem::path& output,
              bool overwrite,
-             const Problem& problem,
+             const ResultSubject& subject,
              const Provenance& provenance,
              const io::RunConfiguration& configuration);
 

@@ -71,7 +71,7 @@ LandscapeFile::LandscapeFile(const LandscapeRequest& request,
                              const io::RunConfiguration& configuration)
     : root_(request.output,
             request.overwrite,
-            inputs.files().problem,
+            subject_of(inputs.files().problem),
             {.subject = "landscape",
              .command = request.command,
              .seed = request.seed,
