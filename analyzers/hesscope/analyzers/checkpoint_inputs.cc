@@ -138,11 +138,14 @@ std::string CheckpointInputs::map_text() const {
   return tensor_map ? resolved_toml(*tensor_map) : std::string();
 }
 
+io::RunConfiguration program_configuration() {
+  return {{"hesscope", fmt::format("{} (revision {})", kVersion, HESSCOPE_REVISION)},
+          {"instruction set", std::string(name_of(best_instruction_set()))}};
+}
+
 io::RunConfiguration CheckpointInputs::configuration() const {
-  io::RunConfiguration all = {
-      {"hesscope", fmt::format("{} (revision {})", kVersion, HESSCOPE_REVISION)},
-      {"instruction set", std::string(name_of(best_instruction_set()))},
-      {"model.kind", problem.file().model_kind}};
+  io::RunConfiguration all = program_configuration();
+  all.emplace_back("model.kind", problem.file().model_kind);
   for (const auto& [name, value] : problem.file().model.values()) {
     all.emplace_back("model." + name, text_of(value));
   }

@@ -23,6 +23,9 @@ namespace hesscope::detail {
 /// A value as a configuration records it.
 std::string text_of(const SettingValue& value);
 
+/// What every result depends on: this program, on this processor.
+io::RunConfiguration program_configuration();
+
 /// Results, whose text is UTF-8, name their inputs. @throws ConfigError if this name is not.
 void require_utf8_name(const std::filesystem::path& path);
 
