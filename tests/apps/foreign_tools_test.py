@@ -12,7 +12,7 @@ import numpy as np
 import xarray
 
 import program
-from program import DATA, DONE, PROBLEM, checkpoint
+from program import DATA, DONE, PROBLEM, STEPS, checkpoint
 
 try:
     from vtkmodules.util.numpy_support import vtk_to_numpy
@@ -77,6 +77,30 @@ class EveryGroup(Case):
             numbers = {path for path, values in wanted.items() if values.dtype.kind in "fi"}
             self.assertEqual(numbers - seen, set())
             self.assertGreater(len(seen), 20)
+
+    def test_groups_hold_their_coordinates(self):
+        self.analyze(DATA / "adam", *ALL)
+        with h5py.File(self.folder / "out.h5") as file:
+            blocks = [name.decode() for name in file["parameter_name"][:]]
+            groups = [group for group in file if isinstance(file[group], h5py.Group)]
+        wanted = {"step": np.array(STEPS), "block": blocks, "block_column": blocks, "rank": np.arange(150),
+                  "block_rank": np.arange(25), "pair": np.arange(5)}
+        seen = set()
+        for engine in ("netcdf4", "h5netcdf"):
+            for group in groups:
+                with self.subTest(engine=engine, group=group), \
+                        xarray.open_dataset(self.folder / "out.h5", engine=engine, group=group) as data:
+                    self.assertIn("step", data.coords)
+                    for name in wanted.keys() & (data.coords.keys() | data.dims.keys()):
+                        np.testing.assert_array_equal(data.coords[name].values, wanted[name], err_msg=name)
+                        seen.add(name)
+                    for variable in data.data_vars.values():
+                        self.assertEqual("step" in variable.coords, "checkpoint" in variable.dims, variable.name)
+        self.assertEqual(seen, set(wanted))
+        with xarray.open_dataset(self.folder / "out.h5", group="blocks") as data:
+            one = data.frobenius_norm.sel(block="layers.0.Q", block_column="layers.2.P")
+            self.assertEqual(one[1].step, STEPS[1])
+            np.testing.assert_array_equal(one.values, data.frobenius_norm.values[:, 1, 4])
 
     @unittest.skipUnless(shutil.which("ncks"), "no NCO")
     def test_nco_reads_and_edits(self):

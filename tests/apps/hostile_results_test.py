@@ -75,7 +75,7 @@ def text_that_terminals_obey(file, folder):
 
 @edit(BAD_INPUT)
 def schema_of_tomorrow(file, folder):
-    file.attrs["hesscope_schema_version"] = "2.0.0"
+    file.attrs["hesscope_schema_version"] = "3.0.0"
 
 
 @edit(BAD_INPUT)

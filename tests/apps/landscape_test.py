@@ -104,7 +104,7 @@ class Numbers(Case):
         error = np.abs(group["loss"][:] / wanted - 1).max()
         self.assertTrue(error <= 1e-11, error)
         self.assertTrue(np.ptp(wanted) > 1e-3)
-        self.assertTrue((group["loss_status"][:] == OK).all())
+        self.assertNotIn("loss_status", group)
 
     def test_an_mlp_has_the_losses_of_numpy(self):
         data = read_arrays(MLP / "eval.npz")
@@ -232,7 +232,8 @@ class Numbers(Case):
                 self.assertEqual(done.stderr.count("warning"), 1, done.stderr)
                 self.assertIn("big.npz: non_finite", done.stderr)
                 group = self.open()
-                self.assertEqual(group["direction_1_status"][()], directions)
+                status = group["direction_1_status"][()] if "direction_1_status" in group else OK
+                self.assertEqual(status, directions)
                 for name in ("loss", "lambda_max", "rayleigh_1", "quadratic_error_max"):
                     self.assertTrue((group[name + "_status"][()] == NON_FINITE).all(), name)
                     self.assertTrue(np.isnan(group[name][()]).all(), name)
@@ -248,7 +249,7 @@ class Numbers(Case):
         group = self.open()
         np.testing.assert_array_equal(group["trajectory_alpha_status"][:], [NON_FINITE, OK])
         np.testing.assert_array_equal(group["trajectory_loss_status"][:], [NON_FINITE, OK])
-        self.assertTrue((group["loss_status"][:] == OK).all())
+        self.assertNotIn("loss_status", group)
 
 
 class Readers(Case):
@@ -259,8 +260,6 @@ class Readers(Case):
             for name in ("data_sha256", "configuration_sha256", "history", "problem", "source"):
                 self.assertTrue(file.attrs[name])
             for name, variable in file["landscape"].items():
-                if name == "step":
-                    continue  # a bare dimension
                 for attribute in ("long_name", "units", "definition"):
                     self.assertTrue(variable.attrs[attribute], name)
         plane = ("beta", "alpha")
@@ -276,7 +275,10 @@ class Readers(Case):
                 for name, dimensions in layout.items():
                     self.assertEqual(data[name].dims, dimensions, name)
                     self.assertEqual(data[name].shape, tuple(sizes[d] for d in dimensions), name)
-                np.testing.assert_array_equal(data.loss.sel(alpha=1, beta=-1).values, data.loss.values[0, -1])
+                np.testing.assert_array_equal(data.loss.sel(alpha=data.alpha[-1], beta=data.beta[0]).values,
+                                              data.loss.values[0, -1])
+                self.assertEqual(set(data.coords), {"alpha", "beta", "step"})
+                np.testing.assert_array_equal(data.trajectory_loss.sel(step=500), data.trajectory_loss[1])
                 self.assertEqual(data.attrs["directions"], "pca")
                 with xarray.open_dataset(self.folder / "out.h5", engine=engine) as root:
                     self.assertEqual(root.step.values.tolist(), list(program.STEPS))

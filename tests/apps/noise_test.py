@@ -67,7 +67,7 @@ class Noise(program.Case):
     def assert_close(self, name, wanted, tolerance=1e-10):
         found = self.found[name]
         np.testing.assert_allclose(found, wanted, rtol=tolerance, atol=tolerance * np.abs(wanted).max(), err_msg=name)
-        self.assertEqual(self.found[name + "_status"], 0, name)
+        self.assertNotIn(name + "_status", self.found)
 
     def test_gradients_here_are_those_of_pytorch(self):
         np.testing.assert_allclose(self.gradients.mean(axis=0), self.golden["gradient"], atol=1e-14)
@@ -197,7 +197,7 @@ class Program(program.Case):
         for name in ("noise_scale_hessian", "commutator", "eigendirection_noise", "noise_exponent"):
             self.assertTrue(np.isnan(found[name]).all(), name)
             self.assertEqual(found[name + "_status"], NOT_COMPUTED, name)
-        self.assertEqual(found["noise_scale_simple_status"], 0)
+        self.assertNotIn("noise_scale_simple_status", found)
 
     def test_refuses_batches_that_cannot_be(self):
         for arguments, message in ((("--noise-sampling", "disjoint", "--noise-batch-size", 513), "512 samples"),

@@ -40,6 +40,13 @@ def golden(step, optimizer="adam"):
         return {name: file[name] for name in file.files}
 
 
+def statuses(group, name):
+    """Those of a variable along its first dimension, in a group of h5py or a data set of xarray: ok (0) where none is
+    stored."""
+    twin = name + "_status"
+    return group[twin][()] if twin in group else np.zeros(group[name].shape[:1], np.int8)
+
+
 class Case(unittest.TestCase):
     """A test with a scratch folder, in which the program is run."""
 

@@ -17,17 +17,20 @@ CHECKPOINT = ("checkpoint",)
 LAYOUT = {
     "/": {"step": CHECKPOINT, "checkpoint_file": CHECKPOINT, "checkpoint_sha256": CHECKPOINT, "loss": CHECKPOINT,
           "gradient_norm": CHECKPOINT, "parameter_name": ("block",), "parameter_offset": ("block",)},
-    "/hessian": {"diagonal": ("checkpoint", "parameter"), "trace": CHECKPOINT, "frobenius_norm": CHECKPOINT,
-                 "matrix": ("checkpoint", "parameter", "parameter_column")},
-    "/spectrum": {"eigenvalues": ("checkpoint", "rank"), "lambda_min": CHECKPOINT, "lambda_median": CHECKPOINT,
+    "/hessian": {"step": CHECKPOINT, "diagonal": ("checkpoint", "parameter"), "trace": CHECKPOINT,
+                 "frobenius_norm": CHECKPOINT, "matrix": ("checkpoint", "parameter", "parameter_column")},
+    "/spectrum": {"step": CHECKPOINT, "rank": ("rank",), "eigenvalues": ("checkpoint", "rank"),
+                  "lambda_min": CHECKPOINT, "lambda_median": CHECKPOINT,
                   "lambda_max": CHECKPOINT, "residual_min": CHECKPOINT, "residual_median": CHECKPOINT,
                   "residual_max": CHECKPOINT, "num_negative": CHECKPOINT, "num_zero": CHECKPOINT,
                   "num_positive": CHECKPOINT, "num_dead": CHECKPOINT, "rounding_band": CHECKPOINT,
                   "proof": CHECKPOINT},
-    "/condition": {"robust_diagonal": CHECKPOINT, "robust_eigenvalue": CHECKPOINT, "robust_absolute": CHECKPOINT,
-                   "classical": CHECKPOINT},
+    "/condition": {"step": CHECKPOINT, "robust_diagonal": CHECKPOINT, "robust_eigenvalue": CHECKPOINT,
+                   "robust_absolute": CHECKPOINT, "classical": CHECKPOINT},
 }
-COUNTS = {"step", "num_negative", "num_zero", "num_positive", "num_dead"}
+COORDINATES = {"/": {"step", "parameter_name"}, "/hessian": {"step"}, "/spectrum": {"step", "rank"},
+               "/condition": {"step"}}
+COUNTS = {"rank", "step", "num_negative", "num_zero", "num_positive", "num_dead"}
 WITHOUT_STATUS = {"checkpoint_file", "checkpoint_sha256", "parameter_name", "parameter_offset", "proof"}
 SIZES = {"checkpoint": 10, "parameter": 150, "parameter_column": 150, "rank": 150, "block": 6}
 OK, ZERO_MEDIAN, NOT_POSITIVE_DEFINITE = 0, 4, 5
@@ -142,7 +145,7 @@ class BothOptimizers(program.Case):
         for line in ("kind = 'linear-attention'", "layers = 3", "parametrization = 'sparse'", "file = 'eval.npz'"):
             self.assertIn(line, attributes["problem"])
 
-    def test_every_number_has_a_status_and_its_meaning(self):
+    def test_every_variable_says_what_it_is(self):
         for group, variables in LAYOUT.items():
             for name in variables:
                 variable = self.file[group][name]
@@ -150,7 +153,6 @@ class BothOptimizers(program.Case):
                     for attribute in ("long_name", "units", "definition"):
                         self.assertTrue(text_of(variable.attrs[attribute]))
                     if name in WITHOUT_STATUS:
-                        self.assertNotIn(name + "_status", self.file[group])
                         continue
                     if name in COUNTS:
                         self.assertEqual(variable.dtype, np.int64)
@@ -158,25 +160,37 @@ class BothOptimizers(program.Case):
                         self.assertEqual(variable.dtype, np.float64)
                         self.assertTrue(np.isnan(variable.attrs["_FillValue"]).all())
                         self.assertTrue(np.isnan(variable.fillvalue))
-                    self.assertEqual(text_of(variable.attrs["ancillary_variables"]), name + "_status")
-                    status = self.file[group][name + "_status"]
-                    self.assertEqual(status.dtype, np.int8)
-                    self.assertEqual(status.shape, (10,))
-                    self.assertEqual(len(status.attrs["flag_values"]),
-                                     len(text_of(status.attrs["flag_meanings"]).split()))
+
+    def test_a_status_is_there_only_where_it_says_something(self):
+        statuses = {f"{group}/{name}" for group in LAYOUT for name in self.file[group] if name.endswith("_status")}
+        self.assertEqual(statuses, {"/condition/robust_eigenvalue_status", "/condition/classical_status"})
+        for group, variables in LAYOUT.items():
+            for name in variables:
+                variable = self.file[group][name]
+                with self.subTest(variable=variable.name):
+                    if f"{group}/{name}_status" in statuses:
+                        self.assertEqual(text_of(variable.attrs["ancillary_variables"]), name + "_status")
+                        status = self.file[group][name + "_status"]
+                        self.assertEqual(status.dtype, np.int8)
+                        self.assertEqual(status.shape, (10,))
+                        self.assertEqual(len(status.attrs["flag_values"]),
+                                         len(text_of(status.attrs["flag_meanings"]).split()))
+                    else:
+                        self.assertNotIn("ancillary_variables", variable.attrs)
+                        self.assertTrue(variable.dtype.kind != "f" or np.isfinite(variable[()]).all())
 
     def test_parameter_blocks_are_the_checkpoint_tensors(self):
         names = [text_of(v) for v in self.file["parameter_name"][:]]
         self.assertEqual(names, [f"layers.{layer}.{name}" for layer in range(3) for name in "PQ"])
         np.testing.assert_array_equal(self.file["parameter_offset"][:], np.arange(6) * 25)
 
-    def test_opens_in_xarray(self):
+    def test_opens_in_xarray_with_its_coordinates(self):
         for engine in ("netcdf4", "h5netcdf"):
             for group, variables in LAYOUT.items():
                 with self.subTest(engine=engine, group=group), \
                         xarray.open_dataset(self.result, engine=engine, group=group) as data:
-                    wanted = set(variables) | {n + "_status" for n in variables if n not in WITHOUT_STATUS}
-                    self.assertEqual(set(data.variables), wanted)
+                    self.assertEqual({name for name in data.variables if not name.endswith("_status")}, set(variables))
+                    self.assertEqual(set(data.coords), COORDINATES[group])
                     for name, dimensions in variables.items():
                         self.assertEqual(data[name].dims, dimensions, name)
                         self.assertEqual(data[name].shape, tuple(SIZES[d] for d in dimensions), name)
@@ -185,12 +199,18 @@ class BothOptimizers(program.Case):
                             found = np.array([text_of(v) for v in found])
                         np.testing.assert_array_equal(data[name].values, found, name)
                         self.assertIn("long_name", data[name].attrs)
+                        if "checkpoint" in dimensions and name != "step":
+                            np.testing.assert_array_equal(data[name].coords["step"], STEPS * 2)
+            with xarray.open_dataset(self.result, engine=engine, group="spectrum") as spectrum:
+                np.testing.assert_array_equal(spectrum.eigenvalues.sel(rank=149)[spectrum.step == 500],
+                                              spectrum.lambda_max[[1, 6]])
 
     def test_opens_in_ncdump(self):
         done = subprocess.run(["ncdump", "-h", self.result], capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stderr)
         for line in ("checkpoint = 10 ;", "double loss(checkpoint) ;", "group: spectrum", "group: condition",
-                     "double eigenvalues(checkpoint, rank) ;", "byte loss_status(checkpoint) ;",
+                     "double eigenvalues(checkpoint, rank) ;", "byte classical_status(checkpoint) ;",
+                     'eigenvalues:coordinates = "step" ;', "int64 rank(rank) ;",
                      "double matrix(checkpoint, parameter, parameter_column) ;"):
             self.assertIn(line, done.stdout)
         self.assertNotIn("phony", done.stdout)
@@ -240,6 +260,10 @@ class Choices(program.Case):
         self.analyze("final.npz", checkpoint(500))
         with netCDF4.Dataset(self.folder / "out.h5") as data:
             self.assertEqual(np.ma.getmaskarray(data["step"][:]).tolist(), [True, False])
+            self.assertEqual(data["step_status"][:].tolist(), [1, 0])
+            # What is not known of all is no coordinate of any.
+            self.assertNotIn("coordinates", data["loss"].ncattrs())
+            self.assertNotIn("step", data["spectrum"].variables)
             self.assertEqual(data["loss"][0], data["loss"][1])
 
     def test_hdf5_checkpoints_give_the_same_numbers_as_npz(self):

@@ -26,6 +26,8 @@ VARIABLES = {
     "/scalar": ((), np.array(2.5)),
     "/empty": (("none",), np.zeros(0)),
     "/hessian/matrix": (("checkpoint", "parameter", "parameter_column"), MATRIX),
+    "/hessian/place": (("checkpoint",), np.array([10, 20], dtype=np.int64)),
+    "/hessian/parameter": (("parameter",), np.array(["a", "b", "c"], dtype=object)),
     "/hessian/ramp": (("checkpoint", "long"), RAMP),
     "/hessian/unwritten": (("checkpoint",), np.array([UNWRITTEN_STEP] * 2, dtype=np.int64)),
     "/landscape/alpha": (("alpha",), np.array([-1.0, 0.0, 1.0])),
@@ -38,6 +40,7 @@ ATTRIBUTES = {
     "/hessian": {"rounding": [1.5, -2.5], "codes": [0, 1, -1]},
     "/loss": {"long_name": "loss", "units": "1", "definition": "mean of (f - y)^2",
               "ancillary_variables": "scalar"},
+    "/hessian/matrix": {"coordinates": "place", "note": "later"},
     "/landscape/loss_status": {"flag_values": [0, 1, 2], "flag_meanings": "ok not_computed non_finite"},
 }
 
@@ -115,11 +118,16 @@ def check_xarray(path, engine):
                 assert data[leaf].dims == dimensions, (name, data[leaf].dims)
                 same(data[leaf].values, values, name)
                 if name in ATTRIBUTES:
-                    same_attributes(data[leaf].attrs, name)
+                    # What names coordinates becomes coordinates.
+                    same_attributes(data[leaf].attrs, name, skip=("coordinates",))
             if group != "/landscape":
                 same_attributes(data.attrs, group)
             else:
                 assert list(data.coords) == ["alpha"], data.coords
+            if group == "/hessian":
+                assert set(data.coords) == {"place", "parameter"}, data.coords
+                same(data.matrix.sel(parameter="b").values, MATRIX[:, 1], "one parameter by its name")
+                assert data.matrix[1].place == 20
 
 
 def output_of(*command):
@@ -131,7 +139,8 @@ def output_of(*command):
 
 def check_ncdump(path):
     header = output_of("ncdump", "-h", path)
-    for line in ("checkpoint = 2 ;", "none = UNLIMITED ; // (0 currently)", "int64 step(checkpoint) ;", "string checkpoint_file(checkpoint) ;",
+    for line in ("checkpoint = 2 ;", "none = UNLIMITED ; // (0 currently)", "int64 step(checkpoint) ;", "string parameter(parameter) ;",
+                 'matrix:coordinates = "place" ;', "string checkpoint_file(checkpoint) ;",
                  "double matrix(checkpoint, parameter, parameter_column) ;", "byte loss_status(checkpoint, alpha) ;",
                  "double alpha(alpha) ;", "double scalar ;", ':title = "sample" ;', ":complete = 1b ;",
                  "double empty(none) ;"):

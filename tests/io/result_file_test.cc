@@ -102,13 +102,20 @@ void fill_sample(ResultFile& file) {
   file.define_variable("", loss);
   file.define_variable("", spec("scalar", VariableType::kDouble, {}));
   file.define_variable("", spec("empty", VariableType::kDouble, {"none"}));
-  file.define_variable(
-      "hessian",
-      spec("matrix", VariableType::kDouble, {"checkpoint", "parameter", "parameter_column"}));
+  VariableSpec matrix =
+      spec("matrix", VariableType::kDouble, {"checkpoint", "parameter", "parameter_column"});
+  matrix.coordinates = {"place"};
+  file.define_variable("hessian", matrix);
+  // Coordinates of the group alone: one is named as a dimension of the root.
+  file.define_variable("hessian", spec("place", VariableType::kInt64, {"checkpoint"}));
+  file.define_variable("hessian", spec("parameter", VariableType::kText, {"parameter"}));
   file.define_variable("hessian", spec("ramp", VariableType::kDouble, {"checkpoint", "long"}));
   file.define_variable("hessian", spec("unwritten", VariableType::kInt64, {"checkpoint"}));
 
   file.write("", "step", span<std::int64_t>({0, 250}));
+  file.write("hessian", "place", span<std::int64_t>({10, 20}));
+  file.write("hessian", "parameter", span<std::string>({"a", "b", "c"}));
+  file.set_variable_attribute("hessian", "matrix", {"note", "later"});
   file.write("", "checkpoint_file", span<std::string>({"step-0.npz", "Pfad/sch\u00f6n.npz"}));
   file.write_slice("", "loss", 0, span<double>({0.25}));
   file.write("", "scalar", span<double>({2.5}));
@@ -172,6 +179,29 @@ INSTANTIATE_TEST_SUITE_P(
       std::replace(name.begin(), name.end(), '-', '_');
       return name;
     });
+
+TEST(ResultFile, TakesAttributesOfVariablesThatAreDefined) {
+  const ScratchFolder folder;
+  ResultFile file(folder / "out.h5");
+  file.define_dimension("", "row", 2);
+  file.define_dimension("group", "column", 3);
+  file.define_variable("group", spec("table", VariableType::kDouble, {"row", "column"}));
+  EXPECT_THAT(file.shape_of("group", "table"), ElementsAre(2, 3));
+  file.set_variable_attribute("group", "table", {"ancillary_variables", "other"});
+  EXPECT_THAT(message_of<OutputError>([&] {
+                file.set_variable_attribute("", "table", {"a", "b"});
+              }),
+              HasSubstr("variable '/table': it has not been defined"));
+  EXPECT_THAT(message_of<OutputError>([&] {
+                file.set_variable_attribute("group", "table", {"CLASS", "b"});
+              }),
+              HasSubstr("reserved"));
+  EXPECT_THAT(message_of<OutputError>([&] { file.shape_of("group", "row"); }),
+              HasSubstr("it has not been defined"));
+  file.commit();
+  const ResultReader reader(folder / "out.h5");
+  EXPECT_EQ(reader.find("group", "table")->ancillary_variables, "other");
+}
 
 TEST(ResultFile, SameCallsGiveTheSameBytes) {
   const ScratchFolder folder;

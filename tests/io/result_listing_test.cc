@@ -31,6 +31,7 @@ ResultListing example() {
   variable.units = "1";
   variable.definition = "a = b";
   variable.flag_meanings = {"ok", "not_computed"};
+  variable.coordinates = {"step", "place"};
   variable.ancillary_variables = "none";
   ResultVariable other;
   other.name = "of a type that is not read";
@@ -66,6 +67,7 @@ TEST(ResultListing, ComesBackAsItWas) {
   EXPECT_EQ(root.variables[0].type, VariableType::kInt8);
   EXPECT_THAT(root.variables[0].dimensions, ElementsAre("checkpoint", ""));
   EXPECT_EQ(root.variables[0].shape, listing.groups[0].variables[0].shape);
+  EXPECT_THAT(root.variables[0].coordinates, ElementsAre("step", "place"));
   EXPECT_EQ(root.variables[0].ancillary_variables, "none");
   EXPECT_FALSE(decoded->groups[1].variables[0].type);
   EXPECT_THAT(decoded->texts[0].values, ElementsAre("a", ""));

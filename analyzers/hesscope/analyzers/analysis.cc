@@ -82,6 +82,7 @@ class Run {
                                .command = request_.command,
                                .seed = request_.seed,
                                .num_checkpoints = request_.checkpoints.size(),
+                               .steps = detail::steps_of(request_.checkpoints),
                                .tensor_map = inputs_.map_text(),
                                .warnings = inputs_.warnings},
                               configuration);

@@ -1,33 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <span>
+#include <algorithm>
 #include <string>
+#include <vector>
 
 #include <hesscope/analyzers/analysis_file.h>
 
 namespace hesscope::detail {
 
-void define_dimensions(io::ResultFile& file,
-                       const std::string& group,
-                       const std::vector<Analyzer::Dimension>& dimensions) {
-  for (const Analyzer::Dimension& dimension : dimensions) {
-    file.define_dimension(group, dimension.name, static_cast<std::uint64_t>(dimension.size));
-    const bool has_labels = !dimension.labels.empty();
-    if (!has_labels && dimension.numbers.empty()) continue;
-    file.define_variable(
-        group,
-        {.name = dimension.name,
-         .type = has_labels ? io::VariableType::kText : io::VariableType::kInt64,
-         .dimensions = {dimension.name},
-         .long_name =
-             (has_labels ? "names" : "numbers") + (" along the dimension " + dimension.name),
-         .definition = has_labels ? "as the analyzer names them" : "as the analyzer was told"});
-    if (has_labels) {
-      file.write(group, dimension.name, dimension.labels);
-    } else {
-      file.write(group, dimension.name, dimension.numbers);
-    }
-  }
+namespace {
+
+// Whether some of them lie along the parameter tensors.
+bool have_blocks(const std::vector<Quantity>& quantities) {
+  return std::any_of(quantities.begin(), quantities.end(), [](const Quantity& quantity) {
+    const std::vector<std::string>& dimensions = quantity.dimensions;
+    return std::find(dimensions.begin(), dimensions.end(), "block") != dimensions.end();
+  });
 }
+
+}  // namespace
 
 AnalysisFile::AnalysisFile(const std::filesystem::path& output,
                            bool overwrite,
@@ -39,7 +29,8 @@ AnalysisFile::AnalysisFile(const std::filesystem::path& output,
 void AnalysisFile::add_group(const std::string& group,
                              const Analyzer& analyzer,
                              const std::vector<Analyzer::Dimension>& dimensions) {
-  define_dimensions(root_.file(), group, dimensions);
+  root_.quantities().define_dimensions(group, dimensions);
+  root_.begin_group(group, have_blocks(analyzer.quantities()));
   for (const Quantity& quantity : analyzer.quantities()) root_.define(group, quantity);
   for (const Quantity& quantity : analyzer.run_quantities()) root_.define_of_run(group, quantity);
 }

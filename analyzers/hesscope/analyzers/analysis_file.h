@@ -15,11 +15,6 @@
 
 namespace hesscope::detail {
 
-/// Declares the dimensions of an analyzer's group, with what lies along them.
-void define_dimensions(io::ResultFile& file,
-                       const std::string& group,
-                       const std::vector<Analyzer::Dimension>& dimensions);
-
 /// A result file with one slice per checkpoint: root variables, then a group per analyzer.
 class AnalysisFile {
  public:

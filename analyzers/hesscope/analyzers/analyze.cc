@@ -173,6 +173,7 @@ void Analysis::write(const std::filesystem::path& output, const WriteOptions& op
        .command = options.command,
        .seed = impl_->seed,
        .num_checkpoints = impl_->points.size(),
+       .steps = detail::steps_of(impl_->files),
        .definitions = {.step = "of the training run that the point is of, as given to the library",
                        .file = "name of the point, as given to the library",
                        .sha256 = "hexadecimal digest of the parameters: 64-bit floats, low bytes "

@@ -24,6 +24,7 @@ class Analyzer {
     // A coordinate variable, if any.
     std::vector<std::string> labels = {};    ///< names along it
     std::vector<std::int64_t> numbers = {};  ///< or numbers
+    std::string definition = {};             ///< what these are, in words
   };
 
   /// What it needs beyond the Hessian and its decomposition, which analyzers share.

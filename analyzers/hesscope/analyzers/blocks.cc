@@ -10,6 +10,7 @@
 
 #include <hesscope/analyzers/block_norms.h>
 #include <hesscope/analyzers/blocks.h>
+#include <hesscope/analyzers/group_dimensions.h>
 #include <hesscope/analyzers/option_error.h>
 #include <hesscope/spectra/distribution_distance.h>
 #include <hesscope/spectra/spectral_measure.h>
@@ -45,8 +46,8 @@ class BlocksAnalyzer final : public Analyzer {
 
   std::vector<Dimension> dimensions(const Objective& objective) const override {
     const auto blocks = objective.parameter_blocks();
-    return {{"block_column", static_cast<std::int64_t>(blocks.size())},
-            {"block_rank", largest_block(blocks)}};
+    return {detail::block_dimension("block_column", objective),
+            detail::rank_dimension("block_rank", largest_block(blocks))};
   }
 
   std::vector<Quantity> quantities() const override {

@@ -4,6 +4,7 @@
 #include <string>
 
 #include <hesscope/analyzers/eigenpairs.h>
+#include <hesscope/analyzers/group_dimensions.h>
 
 namespace hesscope {
 namespace {
@@ -34,7 +35,8 @@ class EigenpairsAnalyzer final : public Analyzer {
   explicit EigenpairsAnalyzer(Eigen::Index count) : count_(count) {}
 
   std::vector<Dimension> dimensions(const Objective& objective) const override {
-    return {{"pair", std::min(count_, objective.num_parameters())}};
+    return {detail::rank_dimension(
+        "pair", std::min(count_, objective.num_parameters()), "the outermost first")};
   }
 
   std::vector<Quantity> quantities() const override {

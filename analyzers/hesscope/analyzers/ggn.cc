@@ -4,6 +4,7 @@
 
 #include <hesscope/analyzers/block_norms.h>
 #include <hesscope/analyzers/ggn.h>
+#include <hesscope/analyzers/group_dimensions.h>
 #include <hesscope/analyzers/spectrum_section.h>
 #include <hesscope/core/error.h>
 
@@ -20,8 +21,8 @@ class GgnAnalyzer final : public Analyzer {
           "'ggn': this objective has no Gauss-Newton matrix; its loss is not known "
           "as a function of predictions");
     }
-    return {{"rank", objective.num_parameters()},
-            {"block_column", static_cast<std::int64_t>(objective.parameter_blocks().size())}};
+    return {detail::rank_dimension("rank", objective.num_parameters()),
+            detail::block_dimension("block_column", objective)};
   }
 
   std::vector<Quantity> quantities() const override {

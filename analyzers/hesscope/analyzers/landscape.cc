@@ -256,7 +256,7 @@ class Run {
       const auto count = static_cast<std::size_t>(request_.grid.num_points());
       for (SurfaceValues& values : all) {
         values.values.assign(count, std::numeric_limits<double>::quiet_NaN());
-        values.statuses.assign(count, static_cast<std::int8_t>(status));
+        values.statuses.assign(count, status);
       }
       return all;
     }
@@ -268,7 +268,7 @@ class Run {
         const std::vector<double>& part = real_in(record, name).values;
         values.values.insert(values.values.end(), part.begin(), part.end());
         for (const double code : real_in(record, detail::status_name(name)).values) {
-          values.statuses.push_back(static_cast<std::int8_t>(code));
+          values.statuses.push_back(static_cast<Status>(static_cast<std::int8_t>(code)));
         }
       }
     }

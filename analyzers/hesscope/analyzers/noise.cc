@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <hesscope/analyzers/group_dimensions.h>
 #include <hesscope/analyzers/noise.h>
 #include <hesscope/analyzers/noise_options.h>
 #include <hesscope/analyzers/noise_quantities.h>
@@ -52,12 +53,13 @@ class NoiseAnalyzer final : public Analyzer {
                                   {"order", std::max<Index>(num_draws / 2, 1)},
                                   {"edge", options_.num_bins + 1},
                                   {"bin", options_.num_bins},
-                                  {"rank", objective.num_parameters()}};
+                                  detail::rank_dimension("rank", objective.num_parameters())};
     if (options_.ladder.empty()) return all;
     for (const Index size : options_.ladder) this->num_draws(objective, size);  // may refuse
     all.push_back({.name = "ladder_batch_size",
                    .size = static_cast<std::int64_t>(options_.ladder.size()),
-                   .numbers = {options_.ladder.begin(), options_.ladder.end()}});
+                   .numbers = {options_.ladder.begin(), options_.ladder.end()},
+                   .definition = "samples of a batch, as asked for"});
     return all;
   }
 

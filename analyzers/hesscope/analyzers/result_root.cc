@@ -20,11 +20,10 @@
 
 namespace hesscope::detail {
 
-std::string status_name(const std::string& name) { return name + "_status"; }
-
 namespace {
 
 const char* const kCheckpoint = "checkpoint";
+const char* const kBlock = "block";
 const char* const kConfiguration = "configuration_sha256";  // of all that the result depends on
 const char* const kConclusive = "conclusive";
 
@@ -82,11 +81,11 @@ ResultRoot::ResultRoot(const std::filesystem::path& output,
                        const ResultSubject& subject,
                        const Provenance& provenance,
                        const io::RunConfiguration& configuration)
-    : file_(output, {.overwrite = overwrite}) {
+    : quantities_(output, overwrite), steps_(provenance.steps) {
   const auto attribute = [&](const char* name, const io::AttributeValue& value) {
-    file_.set_attribute("", {name, value});
+    file().set_attribute("", {name, value});
   };
-  set_provenance(file_,
+  set_provenance(file(),
                  fmt::format("hesscope {} of {}", provenance.subject, subject.name),
                  provenance.command);
   if (!subject.problem.empty()) attribute("problem", subject.problem);
@@ -97,32 +96,34 @@ ResultRoot::ResultRoot(const std::filesystem::path& output,
   }
   attribute("num_samples", static_cast<std::int64_t>(subject.num_samples));
   attribute("seed", static_cast<std::int64_t>(provenance.seed));
-  set_configuration(file_, configuration);
+  set_configuration(file(), configuration);
   attribute("complete", std::int8_t{1});
 
-  file_.define_dimension("", kCheckpoint, provenance.num_checkpoints);
+  file().define_dimension("", kCheckpoint, provenance.num_checkpoints);
   const ParameterBlock& last = subject.parameter_blocks.back();
-  file_.define_dimension("", "parameter", static_cast<std::uint64_t>(last.offset + last.size));
-  file_.define_dimension("", "block", subject.parameter_blocks.size());
+  file().define_dimension("", "parameter", static_cast<std::uint64_t>(last.offset + last.size));
+  file().define_dimension("", kBlock, subject.parameter_blocks.size());
 
   using io::VariableType;
+  if (!steps_.empty()) quantities_.name_coordinate("", kCheckpoint, "step");
+  quantities_.name_coordinate("", kBlock, "parameter_name");
   define("",
          {.name = "step",
           .type = Quantity::Type::kCount,
           .long_name = "training step of the checkpoint",
           .definition = provenance.definitions.step});
-  file_.define_variable("",
-                        {.name = "checkpoint_file",
-                         .type = VariableType::kText,
-                         .dimensions = {kCheckpoint},
-                         .long_name = "checkpoint file",
-                         .definition = provenance.definitions.file});
-  file_.define_variable("",
-                        {.name = "checkpoint_sha256",
-                         .type = VariableType::kText,
-                         .dimensions = {kCheckpoint},
-                         .long_name = "SHA-256 of the checkpoint file",
-                         .definition = provenance.definitions.sha256});
+  quantities_.define("",
+                     {.name = "checkpoint_file",
+                      .type = VariableType::kText,
+                      .dimensions = {kCheckpoint},
+                      .long_name = "checkpoint file",
+                      .definition = provenance.definitions.file});
+  quantities_.define("",
+                     {.name = "checkpoint_sha256",
+                      .type = VariableType::kText,
+                      .dimensions = {kCheckpoint},
+                      .long_name = "SHA-256 of the checkpoint file",
+                      .definition = provenance.definitions.sha256});
   define("",
          {.name = "loss",
           .long_name = "mean loss over the data set",
@@ -131,73 +132,53 @@ ResultRoot::ResultRoot(const std::filesystem::path& output,
          {.name = "gradient_norm",
           .long_name = "Euclidean norm of the gradient",
           .definition = "square root of the sum of squared derivatives of the mean loss"});
-  file_.define_variable("",
-                        {.name = "parameter_name",
-                         .type = VariableType::kText,
-                         .dimensions = {"block"},
-                         .long_name = "name of a parameter tensor",
-                         .definition = "in the order of the flat parameter vector"});
-  file_.define_variable(
-      "",
-      {.name = "parameter_offset",
-       .type = VariableType::kInt64,
-       .dimensions = {"block"},
-       .long_name = "first index of a parameter tensor",
-       .definition = "in the flat parameter vector; row-major inside the tensor"});
-  std::vector<std::string> names;
+  quantities_.define("",
+                     {.name = "parameter_name",
+                      .type = VariableType::kText,
+                      .dimensions = {kBlock},
+                      .long_name = "name of a parameter tensor",
+                      .definition = "in the order of the flat parameter vector"});
+  quantities_.define("",
+                     {.name = "parameter_offset",
+                      .type = VariableType::kInt64,
+                      .dimensions = {kBlock},
+                      .long_name = "first index of a parameter tensor",
+                      .definition = "in the flat parameter vector; row-major inside the tensor"});
   std::vector<std::int64_t> offsets;
   for (const ParameterBlock& block : subject.parameter_blocks) {
-    names.push_back(block.name);
+    blocks_.push_back(block.name);
     offsets.push_back(block.offset);
   }
-  file_.write("", "parameter_name", names);
-  file_.write("", "parameter_offset", offsets);
+  file().write("", "parameter_name", blocks_);
+  file().write("", "parameter_offset", offsets);
 }
 
-io::VariableType variable_type(const Quantity& quantity) {
-  return quantity.type == Quantity::Type::kFlag    ? io::VariableType::kInt8
-         : quantity.type == Quantity::Type::kCount ? io::VariableType::kInt64
-                                                   : io::VariableType::kDouble;
-}
-
-void define_quantity(io::ResultFile& file,
-                     const std::string& group,
-                     const Quantity& quantity,
-                     const std::vector<std::string>& dimensions,
-                     const std::vector<std::string>& status_dimensions) {
-  const bool is_flag = quantity.type == Quantity::Type::kFlag;
-  file.define_variable(group,
-                       {.name = quantity.name,
-                        .type = variable_type(quantity),
-                        .dimensions = dimensions,
-                        .long_name = quantity.long_name,
-                        .units = quantity.units,
-                        .definition = quantity.definition,
-                        .flag_meanings = quantity.flags,
-                        .ancillary_variables = is_flag ? "" : status_name(quantity.name)});
-  if (is_flag) return;
-  file.define_variable(group,
-                       {.name = status_name(quantity.name),
-                        .type = io::VariableType::kInt8,
-                        .dimensions = status_dimensions,
-                        .long_name = "status of " + quantity.name,
-                        .definition = "why " + quantity.name + " is, or is not, there",
-                        .flag_meanings = {kStatusMeanings.begin(), kStatusMeanings.end()}});
+void ResultRoot::begin_group(const std::string& group, bool has_blocks) {
+  if (!steps_.empty()) {
+    quantities_.add_coordinate(group,
+                               {.name = "step",
+                                .type = io::VariableType::kInt64,
+                                .dimensions = {kCheckpoint},
+                                .long_name = "training step of the checkpoint",
+                                .definition = "as /step"},
+                               steps_);
+  }
+  if (has_blocks) add_block_names(quantities_, group, blocks_);
 }
 
 void ResultRoot::define(const std::string& group, const Quantity& quantity) {
-  define_quantity(file_, group, quantity, with_checkpoint(quantity.dimensions), {kCheckpoint});
+  quantities_.define(group, quantity, with_checkpoint(quantity.dimensions), 1);
 }
 
 void ResultRoot::define_of_run(const std::string& group, const Quantity& quantity) {
-  define_quantity(file_, group, quantity, quantity.dimensions, {});
+  quantities_.define(group, quantity, quantity.dimensions, 0);
 }
 
 void ResultRoot::name_checkpoint(std::size_t index,
                                  const CheckpointFile& checkpoint,
                                  const std::string& sha256) {
   const auto text = [&](const char* name, const std::string& value) {
-    file_.write_slice("", name, index, std::span<const std::string>(&value, 1));
+    file().write_slice("", name, index, std::span<const std::string>(&value, 1));
   };
   text("checkpoint_file", checkpoint.path.string());
   text("checkpoint_sha256", sha256);
@@ -207,39 +188,11 @@ void ResultRoot::name_checkpoint(std::size_t index,
 }
 
 void ResultRoot::write_record(std::size_t index, const std::string& group, const Record& record) {
-  write_entries(file_, group, record, index);
+  quantities_.write(group, record, index);
 }
 
 void ResultRoot::write_run_record(const std::string& group, const Record& record) {
-  write_entries(file_, group, record, std::nullopt);
-}
-
-void write_entries(io::ResultFile& file,
-                   const std::string& group,
-                   const Record& record,
-                   std::optional<std::size_t> index) {
-  const auto write = [&](const std::string& name, const auto values) {
-    if (index) {
-      file.write_slice(group, name, *index, values);
-    } else {
-      file.write(group, name, values);
-    }
-  };
-  const auto write_status = [&](const std::string& name, Status status) {
-    const auto value = static_cast<std::int8_t>(status);
-    write(status_name(name), std::span<const std::int8_t>(&value, 1));
-  };
-  for (const auto& [name, entry] : record.entries()) {
-    if (const auto* real = std::get_if<Record::Real>(&entry)) {
-      if (!real->values.empty()) write(name, std::span<const double>(real->values));
-      write_status(name, real->status);
-    } else if (const auto* count = std::get_if<std::int64_t>(&entry)) {
-      write(name, std::span<const std::int64_t>(count, 1));
-      write_status(name, Status::kOk);
-    } else if (const auto* flag = std::get_if<std::int8_t>(&entry)) {
-      write(name, std::span<const std::int8_t>(flag, 1));
-    }
-  }
+  quantities_.write(group, record, std::nullopt);
 }
 
 Record root_record(PointAnalysis& point) {
@@ -252,8 +205,29 @@ Record root_record(PointAnalysis& point) {
 }
 
 void ResultRoot::commit(bool is_conclusive) {
-  file_.set_attribute("", {kConclusive, static_cast<std::int8_t>(is_conclusive ? 1 : 0)});
-  file_.commit();
+  file().set_attribute("", {kConclusive, static_cast<std::int8_t>(is_conclusive ? 1 : 0)});
+  quantities_.commit();
+}
+
+std::vector<std::int64_t> steps_of(const std::vector<CheckpointFile>& checkpoints) {
+  std::vector<std::int64_t> steps;
+  for (const CheckpointFile& checkpoint : checkpoints) {
+    if (!checkpoint.step) return {};
+    steps.push_back(*checkpoint.step);
+  }
+  return steps;
+}
+
+void add_block_names(QuantityFile& file,
+                     const std::string& group,
+                     const std::vector<std::string>& names) {
+  file.add_coordinate(group,
+                      {.name = kBlock,
+                       .type = io::VariableType::kText,
+                       .dimensions = {kBlock},
+                       .long_name = "name of a parameter tensor",
+                       .definition = "as /parameter_name"},
+                      names);
 }
 
 bool is_result_of(const std::filesystem::path& path, const io::RunConfiguration& configuration) {

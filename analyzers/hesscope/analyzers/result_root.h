@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What all result files share: the root with its attributes and the checkpoints, and how a quantity
-// becomes variables. Private to the analyzers.
+// What all result files share: the root with its attributes and the checkpoints. Private to the
+// analyzers.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include <hesscope/analyzers/checkpoints.h>
 #include <hesscope/analyzers/point_analysis.h>
+#include <hesscope/analyzers/quantity_file.h>
 #include <hesscope/analyzers/record.h>
 #include <hesscope/io/result_file.h>
 #include <hesscope/io/unit_folder.h>
@@ -45,6 +45,7 @@ struct Provenance {
   std::string command;
   std::uint64_t seed = 0;
   std::size_t num_checkpoints = 0;
+  std::vector<std::int64_t> steps = {};    ///< of the checkpoints, if all of them have one
   std::string tensor_map = {};             ///< of the checkpoints' names, as TOML; empty = none
   std::vector<std::string> warnings = {};  ///< of the inputs; the attribute `warnings`, if any
   CheckpointDefinitions definitions = {};
@@ -55,23 +56,6 @@ void set_provenance(io::ResultFile& file, const std::string& title, const std::s
 
 /// Sets what is_result_of() looks at.
 void set_configuration(io::ResultFile& file, const io::RunConfiguration& configuration);
-
-/// The name of the variable that says why another is, or is not, there.
-std::string status_name(const std::string& name);
-
-/// Declares a quantity, and its status beside it unless it is a flag.
-void define_quantity(io::ResultFile& file,
-                     const std::string& group,
-                     const Quantity& quantity,
-                     const std::vector<std::string>& dimensions,
-                     const std::vector<std::string>& status_dimensions);
-
-/// Writes what a record holds of quantities so declared: at `index` along their first dimension, or
-/// all there is of them.
-void write_entries(io::ResultFile& file,
-                   const std::string& group,
-                   const Record& record,
-                   std::optional<std::size_t> index);
 
 /// A result file with the root that every result has: attributes, parameter tensors, and variables
 /// along the dimension `checkpoint`.
@@ -84,7 +68,13 @@ class ResultRoot {
              const Provenance& provenance,
              const io::RunConfiguration& configuration);
 
-  io::ResultFile& file() { return file_; }
+  QuantityFile& quantities() { return quantities_; }
+
+  io::ResultFile& file() { return quantities_.file(); }
+
+  /// Begins a group of quantities of the checkpoints: with their steps, if all of them have one, as
+  /// a coordinate, and the names of the parameter tensors if `has_blocks`.
+  void begin_group(const std::string& group, bool has_blocks);
 
   /// Declares a quantity of every checkpoint.
   void define(const std::string& group, const Quantity& quantity);
@@ -107,8 +97,18 @@ class ResultRoot {
   void commit(bool is_conclusive);
 
  private:
-  io::ResultFile file_;
+  QuantityFile quantities_;
+  std::vector<std::int64_t> steps_;  // of all checkpoints, or of none
+  std::vector<std::string> blocks_;
 };
+
+/// The steps of checkpoints if all of them have one; nothing otherwise.
+std::vector<std::int64_t> steps_of(const std::vector<CheckpointFile>& checkpoints);
+
+/// Declares and writes, as a coordinate of the group, the names along the dimension `block`.
+void add_block_names(QuantityFile& file,
+                     const std::string& group,
+                     const std::vector<std::string>& names);
 
 /// The root's own quantities of a checkpoint: loss, gradient_norm.
 Record root_record(PointAnalysis& point);

@@ -27,7 +27,8 @@ class SmoothnessAnalyzer final : public Analyzer {
   std::vector<Dimension> dimensions(const Objective& /*objective*/) const override {
     return {{.name = "rule",
              .size = static_cast<std::int64_t>(kPseudoRuleNames.size()),
-             .labels = {kPseudoRuleNames.begin(), kPseudoRuleNames.end()}}};
+             .labels = {kPseudoRuleNames.begin(), kPseudoRuleNames.end()},
+             .definition = "update rules without memory"}};
   }
 
   std::vector<Quantity> quantities() const override {

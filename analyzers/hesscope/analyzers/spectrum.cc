@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <hesscope/analyzers/group_dimensions.h>
 #include <hesscope/analyzers/spectrum.h>
 #include <hesscope/analyzers/spectrum_section.h>
 
@@ -8,7 +9,7 @@ namespace {
 class SpectrumAnalyzer final : public Analyzer {
  public:
   std::vector<Dimension> dimensions(const Objective& objective) const override {
-    return {{"rank", objective.num_parameters()}};
+    return {detail::rank_dimension("rank", objective.num_parameters())};
   }
 
   std::vector<Quantity> quantities() const override {

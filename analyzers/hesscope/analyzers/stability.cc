@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <hesscope/analyzers/adam_preconditioner.h>
+#include <hesscope/analyzers/group_dimensions.h>
 #include <hesscope/analyzers/option_error.h>
 #include <hesscope/analyzers/spectrum_section.h>
 #include <hesscope/analyzers/stability.h>
@@ -30,7 +31,7 @@ class StabilityAnalyzer final : public Analyzer {
 
   std::vector<Dimension> dimensions(const Objective& objective) const override {
     if (!options_.has_adam) return {};
-    return {{"rank", objective.num_parameters()}};
+    return {detail::rank_dimension("rank", objective.num_parameters())};
   }
 
   std::vector<Quantity> quantities() const override {

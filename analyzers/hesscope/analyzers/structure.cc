@@ -31,7 +31,10 @@ class StructureAnalyzer final : public Analyzer {
     for (const Invariance& invariance : objective.invariances()) names.push_back(invariance.name);
     if (names.empty()) names.emplace_back("none");  // netCDF knows no dimension of size 0
     const auto size = static_cast<std::int64_t>(names.size());
-    return {{"invariance", size, names}};
+    return {{.name = "invariance",
+             .size = size,
+             .labels = std::move(names),
+             .definition = "families of the model's invariances"}};
   }
 
   std::vector<Quantity> quantities() const override {

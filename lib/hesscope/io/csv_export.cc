@@ -77,6 +77,16 @@ Table table_of(const LandscapeGrid& grid) {
   return table;
 }
 
+// Whether a group only repeats it from the root, as a coordinate of what else it holds.
+bool is_repeated(const ResultGroup& group, const ResultVariable& variable) {
+  const auto refers_to_it = [&](const ResultVariable& v) {
+    return std::find(v.coordinates.begin(), v.coordinates.end(), variable.name) !=
+           v.coordinates.end();
+  };
+  return !group.name.empty() &&
+         std::any_of(group.variables.begin(), group.variables.end(), refers_to_it);
+}
+
 // One value for each checkpoint; a status only beside what it is the status of.
 bool is_number_of_checkpoint(const ResultGroup& group, const ResultVariable& variable) {
   const auto has_shape = [](const ResultVariable& v) {
@@ -85,7 +95,7 @@ bool is_number_of_checkpoint(const ResultGroup& group, const ResultVariable& var
   const auto is_of_another_shape = [&](const ResultVariable& v) {
     return v.ancillary_variables == variable.name && !has_shape(v);
   };
-  return has_shape(variable) &&
+  return has_shape(variable) && !is_repeated(group, variable) &&
          std::none_of(group.variables.begin(), group.variables.end(), is_of_another_shape);
 }
 

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <hdf5.h>
 #include <hdf5_hl.h>
 
@@ -43,6 +44,14 @@ hsize_t product(std::span<const hsize_t> shape) {
   return result;
 }
 
+void require_unreserved(const Attribute& attribute, const netcdf::Place& where) {
+  if (std::find(kReservedAttributes.begin(), kReservedAttributes.end(), attribute.name) !=
+      kReservedAttributes.end()) {
+    throw OutputError(
+        fmt::format("{}: the attribute name '{}' is reserved", where.text(), attribute.name));
+  }
+}
+
 /// Writes the attributes of a new variable.
 void describe(const Variable& variable, const VariableSpec& spec, const netcdf::Place& where) {
   const hid_t id = variable.dataset.get();
@@ -64,6 +73,10 @@ void describe(const Variable& variable, const VariableSpec& spec, const netcdf::
     }
     netcdf::write_attribute(id, {"flag_values", values}, where);
     netcdf::write_attribute(id, {"flag_meanings", meanings}, where);
+  }
+  if (!spec.coordinates.empty()) {
+    netcdf::write_attribute(
+        id, {"coordinates", fmt::format("{}", fmt::join(spec.coordinates, " "))}, where);
   }
   if (!spec.ancillary_variables.empty()) {
     netcdf::write_attribute(id, {"ancillary_variables", spec.ancillary_variables}, where);
@@ -343,12 +356,26 @@ ResultFile::ResultFile(ResultFile&&) noexcept = default;
 
 void ResultFile::set_attribute(const std::string& group, const Attribute& attribute) {
   const netcdf::Place where = impl_->place("group", "/" + group);
-  if (std::find(kReservedAttributes.begin(), kReservedAttributes.end(), attribute.name) !=
-      kReservedAttributes.end()) {
-    throw OutputError(
-        fmt::format("{}: the attribute name '{}' is reserved", where.text(), attribute.name));
-  }
+  require_unreserved(attribute, where);
   impl_->run([&] { netcdf::write_attribute(impl_->group_id(group), attribute, where); });
+}
+
+void ResultFile::set_variable_attribute(const std::string& group,
+                                        const std::string& name,
+                                        const Attribute& attribute) {
+  impl_->run([&] {
+    const Variable& variable =
+        impl_->catalog.find_variable(group, name, impl_->output.destination());
+    const netcdf::Place where = impl_->place("variable", variable.path);
+    require_unreserved(attribute, where);
+    netcdf::write_attribute(variable.dataset.get(), attribute, where);
+  });
+}
+
+std::vector<std::uint64_t> ResultFile::shape_of(const std::string& group,
+                                                const std::string& name) const {
+  const Variable& variable = impl_->catalog.find_variable(group, name, impl_->output.destination());
+  return {variable.shape.begin(), variable.shape.end()};
 }
 
 void ResultFile::define_dimension(const std::string& group,

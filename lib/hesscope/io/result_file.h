@@ -21,7 +21,9 @@ namespace hesscope::io {
 
 /// Version of the groups, names and meanings in result files (semantic versioning): the root's
 /// attribute hesscope_schema_version.
-inline constexpr std::string_view kResultSchemaVersion = "1.0.0";
+/// 2: a status is there only where it says something; groups hold their coordinates. 1: a status
+/// beside every number.
+inline constexpr std::string_view kResultSchemaVersion = "2.0.0";
 
 using AttributeValue = std::variant<std::string,
                                     double,
@@ -52,7 +54,9 @@ struct VariableSpec {
   std::string units = "1";
   std::string definition;                       ///< the formula in words
   std::vector<std::string> flag_meanings = {};  ///< kInt8 only: meaning of the values 0, 1, ...
-  std::string ancillary_variables = {};         ///< name of its status variable, if any
+  /// Names of variables with coordinates along its dimensions, apart from those named as these.
+  std::vector<std::string> coordinates = {};
+  std::string ancillary_variables = {};  ///< name of its status variable, if any
 };
 
 /// A result file being written. Groups are named "" (root), "spectrum", ...; a dimension defined in
@@ -82,6 +86,14 @@ class ResultFile {
   /// Declares a variable over dimensions of its group or of the root. Doubles start as NaN, int8 as
   /// the status "not_computed" (1), int64 as its netCDF fill value, text as "".
   void define_variable(const std::string& group, const VariableSpec& spec);
+
+  /// Sets an attribute of a variable that is defined.
+  void set_variable_attribute(const std::string& group,
+                              const std::string& name,
+                              const Attribute& attribute);
+
+  /// Extents of a variable that is defined, slowest first.
+  std::vector<std::uint64_t> shape_of(const std::string& group, const std::string& name) const;
 
   /// Writes all of a variable; the number of values is the product of its dimensions.
   void write(const std::string& group, const std::string& name, const VariableValues& values);

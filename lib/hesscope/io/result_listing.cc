@@ -122,6 +122,7 @@ void put(ByteWriter& out, const ResultVariable& variable) {
   put(out, variable.units);
   put(out, variable.definition);
   put(out, variable.flag_meanings);
+  put(out, variable.coordinates);
   put(out, variable.ancillary_variables);
 }
 
@@ -135,7 +136,7 @@ bool take(ByteReader& in, ResultVariable& variable) {
   return take(in, variable.dimensions) && take(in, variable.shape) &&
          take(in, variable.long_name) && take(in, variable.units) &&
          take(in, variable.definition) && take(in, variable.flag_meanings) &&
-         take(in, variable.ancillary_variables) &&
+         take(in, variable.coordinates) && take(in, variable.ancillary_variables) &&
          variable.dimensions.size() == variable.shape.size();
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <string_view>
 #include <system_error>
@@ -59,13 +60,15 @@ void check_names(const std::string& path, const std::vector<ResultGroup>& groups
   }
 }
 
-// A later major version may mean other things by the same names.
+// A later major version may mean other things by the same names. To a reader who takes a missing
+// status as `ok`, versions 1 and 2 are the same.
 void check_schema(const std::string& path, const std::vector<ResultGroup>& groups) {
-  constexpr std::string_view kMajor = kResultSchemaVersion.substr(0, 2);  // "1."
+  constexpr std::array<std::string_view, 2> kMajors = {"1.", kResultSchemaVersion.substr(0, 2)};
   for (const Attribute& attribute : groups.front().attributes) {
     if (attribute.name != kSchemaAttribute) continue;
     const auto* const version = std::get_if<std::string>(&attribute.value);
-    if (version != nullptr && version->starts_with(kMajor)) continue;
+    const auto is_of = [version](std::string_view major) { return version->starts_with(major); };
+    if (version != nullptr && std::any_of(kMajors.begin(), kMajors.end(), is_of)) continue;
     throw InputError(
         fmt::format("{}: is of another schema of results ({} {}) than this program knows ({})",
                     path,

@@ -35,6 +35,7 @@ struct ResultVariable {
   std::string units;
   std::string definition;
   std::vector<std::string> flag_meanings;
+  std::vector<std::string> coordinates;
   std::string ancillary_variables;
 };
 

@@ -138,6 +138,7 @@ class ResultServer final : public FileServer {
     variable.units = text_attribute(dataset, "units");
     variable.definition = text_attribute(dataset, "definition");
     variable.flag_meanings = words(text_attribute(dataset, "flag_meanings"));
+    variable.coordinates = words(text_attribute(dataset, "coordinates"));
     variable.ancillary_variables = text_attribute(dataset, "ancillary_variables");
     ListedText text;
     if (variable.type == VariableType::kText) text = read_text(object, dataset, space.get());

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cmath>
 #include <cstdint>
+#include <optional>
 #include <span>
-#include <variant>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -15,10 +15,7 @@ namespace {
 
 const char* const kGroup = "landscape";
 
-template <typename T>
-std::span<const T> span_of(const std::vector<T>& values) {
-  return values;
-}
+const char* const kStep = "step";
 
 }  // namespace
 
@@ -61,7 +58,7 @@ std::vector<Quantity> trajectory_quantities() {
   add("trajectory_loss",
       "loss at a checkpoint",
       "at the checkpoint's own weights, not at their projection");
-  for (Quantity& quantity : all) quantity.dimensions = {"step"};
+  for (Quantity& quantity : all) quantity.dimensions = {kStep};
   return all;
 }
 
@@ -76,24 +73,24 @@ LandscapeFile::LandscapeFile(const LandscapeRequest& request,
              .command = request.command,
              .seed = request.seed,
              .num_checkpoints = request.checkpoints.size(),
+             .steps = steps_of(request.checkpoints),
              .tensor_map = inputs.files().map_text(),
              .warnings = inputs.files().warnings},
             configuration),
       checkpoints_(request.checkpoints) {
-  io::ResultFile& file = root_.file();
   define_axes(request.grid);
   describe(request, inputs);
-  file.define_dimension(kGroup, "step", checkpoints_.size());
-  const std::vector<std::string> points = {"beta", "alpha"};
+  define_steps();
+  QuantityFile& file = root_.quantities();
   for (const Quantity& quantity : surface_quantities(request.curvature)) {
-    define_quantity(file, kGroup, quantity, points, points);
+    file.define(kGroup, quantity, {"beta", "alpha"}, 2);
   }
   for (const Quantity& quantity : direction_quantities()) {
-    define_quantity(file, kGroup, quantity, quantity.dimensions, {});
+    file.define(kGroup, quantity, quantity.dimensions, 0);
   }
-  for (const Quantity& quantity : scalars) define_quantity(file, kGroup, quantity, {}, {});
+  for (const Quantity& quantity : scalars) file.define(kGroup, quantity, {}, 0);
   for (const Quantity& quantity : trajectory_quantities()) {
-    define_quantity(file, kGroup, quantity, {"step"}, {"step"});
+    file.define(kGroup, quantity, {kStep}, 1);
   }
   for (std::size_t i = 0; i < checkpoints_.size(); ++i) {
     root_.name_checkpoint(i, checkpoints_[i], inputs.files().digests[i]);
@@ -138,46 +135,36 @@ void LandscapeFile::define_axes(const Grid& grid) {
   define("beta", grid.beta, "direction_2");
 }
 
+void LandscapeFile::define_steps() {
+  root_.file().define_dimension(kGroup, kStep, checkpoints_.size());
+  const std::vector<std::int64_t> steps = steps_of(checkpoints_);
+  if (steps.empty()) return;
+  root_.quantities().add_coordinate(kGroup,
+                                    {.name = kStep,
+                                     .type = io::VariableType::kInt64,
+                                     .dimensions = {kStep},
+                                     .long_name = "training step of a checkpoint",
+                                     .definition = "as /step"},
+                                    steps);
+}
+
 void LandscapeFile::write_root(std::size_t checkpoint, const Record& root) {
   root_.write_record(checkpoint, "", root);
 }
 
 void LandscapeFile::write(const Record& record) {
-  for (const auto& [name, entry] : record.entries()) {
-    const auto* real = std::get_if<Record::Real>(&entry);
-    if (real == nullptr) continue;
-    if (!real->values.empty()) root_.file().write(kGroup, name, span_of(real->values));
-    const auto status = static_cast<std::int8_t>(real->status);
-    root_.file().write(kGroup, status_name(name), std::span<const std::int8_t>(&status, 1));
-  }
-}
-
-void LandscapeFile::write_values(const Quantity& quantity,
-                                 const std::vector<double>& values,
-                                 const std::vector<std::int8_t>& statuses) {
-  io::ResultFile& file = root_.file();
-  if (quantity.type == Quantity::Type::kCount) {
-    constexpr std::int64_t kFill = -9223372036854775806;  // NC_FILL_INT64
-    std::vector<std::int64_t> counts;
-    for (const double value : values) {
-      counts.push_back(std::isnan(value) ? kFill : static_cast<std::int64_t>(value));
-    }
-    file.write(kGroup, quantity.name, span_of(counts));
-  } else {
-    file.write(kGroup, quantity.name, span_of(values));
-  }
-  file.write(kGroup, status_name(quantity.name), span_of(statuses));
+  root_.quantities().write(kGroup, record, std::nullopt);
 }
 
 void LandscapeFile::write(const SurfaceValues& surface) {
-  write_values(surface.quantity, surface.values, surface.statuses);
+  root_.quantities().write(kGroup, surface.quantity, surface.values, surface.statuses);
 }
 
 void LandscapeFile::write(const std::vector<TrajectoryPoint>& trajectory) {
   const std::vector<Quantity> quantities = trajectory_quantities();
   for (std::size_t k = 0; k < quantities.size(); ++k) {
     std::vector<double> values;
-    std::vector<std::int8_t> statuses;
+    std::vector<Status> statuses;
     for (std::size_t i = 0; i < trajectory.size(); ++i) {
       const TrajectoryPoint& point = trajectory[i];
       const std::optional<std::int64_t>& step = checkpoints_[i].step;
@@ -192,9 +179,9 @@ void LandscapeFile::write(const std::vector<TrajectoryPoint>& trajectory) {
                                point.status,
                                point.loss_status};
       values.push_back(of[k]);
-      statuses.push_back(static_cast<std::int8_t>(status[k]));
+      statuses.push_back(status[k]);
     }
-    write_values(quantities[k], values, statuses);
+    root_.quantities().write(kGroup, quantities[k], values, statuses);
   }
 }
 

@@ -20,8 +20,8 @@ namespace hesscope::detail {
 /// A quantity at every point of the grid.
 struct SurfaceValues {
   Quantity quantity;
-  std::vector<double> values;         ///< alpha fastest; NaN where there is none
-  std::vector<std::int8_t> statuses;  ///< a Status each
+  std::vector<double> values;  ///< alpha fastest; NaN where there is none
+  std::vector<Status> statuses;
 };
 
 /// Quantities of the directions of any kind.
@@ -58,10 +58,7 @@ class LandscapeFile {
  private:
   void describe(const LandscapeRequest& request, const LandscapeInputs& inputs);
   void define_axes(const Grid& grid);
-  void write_values(const Quantity& quantity,
-                    const std::vector<double>& values,
-                    const std::vector<std::int8_t>& statuses);
-
+  void define_steps();
   ResultRoot root_;
   std::vector<CheckpointFile> checkpoints_;
 };

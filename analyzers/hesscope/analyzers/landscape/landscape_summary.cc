@@ -62,8 +62,7 @@ void summarize_surface(const std::vector<SurfaceValues>& surface,
   result.numbers.push_back(number("loss_min_beta", grid.beta_of(place), status));
   result.numbers.push_back(number("loss_max", highest, status));
   for (const SurfaceValues& values : surface) {
-    const auto failed = std::count(
-        values.statuses.begin(), values.statuses.end(), static_cast<std::int8_t>(Status::kFailed));
+    const auto failed = std::count(values.statuses.begin(), values.statuses.end(), Status::kFailed);
     if (failed == 0) continue;
     warn(fmt::format("{}/{}: failed at {} points", kGroup, values.quantity.name, failed), result);
   }

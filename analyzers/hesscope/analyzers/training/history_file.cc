@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include <hesscope/analyzers/analysis_file.h>
+#include <hesscope/analyzers/quantity_file.h>
 #include <hesscope/analyzers/result_root.h>
 #include <hesscope/analyzers/training/history_file.h>
 #include <hesscope/core/error.h>
@@ -89,10 +89,10 @@ const std::vector<Column>& columns() {
   return all;
 }
 
-void write_column(io::ResultFile& file, const Column& column, const std::vector<HistoryRow>& rows) {
-  define_quantity(file, "", column.quantity, {kStep}, {kStep});
+void write_column(QuantityFile& file, const Column& column, const std::vector<HistoryRow>& rows) {
+  file.define("", column.quantity, {kStep}, 1);
   std::vector<double> values;
-  std::vector<std::int8_t> statuses;
+  std::vector<Status> statuses;
   for (const HistoryRow& row : rows) {
     double value = row.*column.member;
     if (column.member == &HistoryRow::seconds && !has_times()) value = kNaN;
@@ -100,19 +100,30 @@ void write_column(io::ResultFile& file, const Column& column, const std::vector<
                           : column.is_computed ? Status::kNonFinite
                                                : Status::kNotComputed;
     values.push_back(value);
-    statuses.push_back(static_cast<std::int8_t>(status));
+    statuses.push_back(status);
   }
-  file.write("", column.quantity.name, values);
-  file.write("", status_name(column.quantity.name), statuses);
+  file.write("", column.quantity, values, statuses);
+}
+
+io::VariableSpec step_variable(const std::string& definition) {
+  return {.name = kStep,
+          .type = io::VariableType::kInt64,
+          .dimensions = {kStep},
+          .long_name = "training step",
+          .definition = definition};
 }
 
 // With a row for each of the history.
-void define_group(io::ResultFile& file, const Monitor& monitor, const Objective& objective) {
-  define_dimensions(file, monitor.name, monitor.analyzer->dimensions(objective));
+void define_group(QuantityFile& file,
+                  const Monitor& monitor,
+                  const Objective& objective,
+                  const std::vector<std::int64_t>& steps) {
+  file.define_dimensions(monitor.name, monitor.analyzer->dimensions(objective));
+  file.add_coordinate(monitor.name, step_variable("as /step"), steps);
   for (const Quantity& quantity : monitor.analyzer->quantities()) {
     std::vector<std::string> dimensions = {kStep};
     dimensions.insert(dimensions.end(), quantity.dimensions.begin(), quantity.dimensions.end());
-    define_quantity(file, monitor.name, quantity, dimensions, {kStep});
+    file.define(monitor.name, quantity, dimensions, 1);
   }
 }
 
@@ -141,7 +152,8 @@ std::vector<HistoryRow> HistoryRow::from_numbers(std::span<const double> numbers
 }
 
 void write_history(const std::filesystem::path& path, bool overwrite, const History& history) {
-  io::ResultFile file(path, {.overwrite = overwrite});
+  QuantityFile quantities(path, overwrite);
+  io::ResultFile& file = quantities.file();
   const auto attribute = [&](const char* name, const io::AttributeValue& value) {
     file.set_attribute("", {name, value});
   };
@@ -162,32 +174,26 @@ void write_history(const std::filesystem::path& path, bool overwrite, const Hist
   attribute("complete", std::int8_t{1});
 
   file.define_dimension("", kStep, history.rows.size());
-  file.define_variable("",
-                       {.name = kStep,
-                        .type = io::VariableType::kInt64,
-                        .dimensions = {kStep},
-                        .long_name = "training step",
-                        .definition = "number of updates made"});
   std::vector<std::int64_t> steps;
   for (const HistoryRow& row : history.rows) steps.push_back(row.step);
-  file.write("", kStep, steps);
+  quantities.add_coordinate("", step_variable("number of updates made"), steps);
   if (!history.monitors.empty()) {
     file.define_dimension(
         "", "parameter", static_cast<std::uint64_t>(history.monitored->num_parameters()));
   }
   for (const Monitor& monitor : history.monitors) {
-    define_group(file, monitor, *history.monitored);
+    define_group(quantities, monitor, *history.monitored, steps);
   }
   for (const Column& column : columns()) {
     const bool is_there = column.is_there == nullptr || column.is_there(history);
-    if (is_there) write_column(file, column, history.rows);
+    if (is_there) write_column(quantities, column, history.rows);
   }
   for (std::size_t m = 0; m < history.monitors.size(); ++m) {
     for (std::size_t row = 0; row < history.rows.size(); ++row) {
-      write_entries(file, history.monitors[m].name, history.records[m][row], row);
+      quantities.write(history.monitors[m].name, history.records[m][row], row);
     }
   }
-  file.commit();
+  quantities.commit();
 }
 
 FinishedHistory read_history(const std::filesystem::path& path) {
