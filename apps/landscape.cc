@@ -43,6 +43,20 @@ Json json_of(const CheckpointSummary& summary) {
   return entry;
 }
 
+Json ends_of(const Eigen::VectorXd& axis) { return {axis[0], axis[axis.size() - 1]}; }
+
+Json span_json(const Grid& grid) {
+  return {{"alpha", ends_of(grid.alpha)}, {"beta", ends_of(grid.beta)}};
+}
+
+// As --span takes it.
+std::string span_text(const Grid& grid) {
+  const auto ends = [](const Eigen::VectorXd& axis) {
+    return fmt::format("{:.6g}:{:.6g}", axis[0], axis[axis.size() - 1]);
+  };
+  return fmt::format("{},{}", ends(grid.alpha), ends(grid.beta));
+}
+
 class LandscapeCommand final : public Command {
  public:
   std::string name() const override { return "landscape"; }
@@ -58,7 +72,7 @@ class LandscapeCommand final : public Command {
         "hesscope landscape step-000500.npz --problem problem.toml -o plane.h5 --directions eigen "
         "--grid 51x51 --span -2:2 --curvature",
         "hesscope landscape checkpoints/ --problem problem.toml -o path.h5 --directions pca --grid "
-        "51x51 --span -4:4",
+        "51x51",
         "hesscope landscape a.npz b.npz --problem problem.toml -o line.h5 --directions between "
         "--grid 101x1 --span 0:1",
     };
@@ -89,7 +103,8 @@ class LandscapeCommand final : public Command {
     options.text("--span",
                  span_,
                  "A:B[,C:D]",
-                 "Ends of alpha and, after a comma, of beta (default: -1:1 for both)");
+                 "Ends of alpha and, after a comma, of beta (default: -1:1 for both; with "
+                 "--directions pca: all checkpoints and a margin)");
     options.flag("--curvature",
                  curvature_,
                  "Also, at every point: gradient norm, smallest and largest eigenvalue and number "
@@ -123,9 +138,7 @@ class LandscapeCommand final : public Command {
     } else if (!run_options_.quiet) {
       print_summary(result);
     }
-    for (const std::string& warning : result.warnings) {
-      print_message("hesscope landscape: warning: {}\n", warning);
-    }
+    print_warnings(result.warnings);
     return result.is_conclusive ? ExitCode::kDone : ExitCode::kInconclusive;
   }
 
@@ -136,10 +149,17 @@ class LandscapeCommand final : public Command {
   }
 
  private:
+  static void print_warnings(const std::vector<std::string>& warnings) {
+    for (const std::string& warning : warnings) {
+      print_message("hesscope landscape: warning: {}\n", warning);
+    }
+  }
+
   LandscapeRequest make_request() const {
     LandscapeRequest request;
     request.directions = directions_;
-    request.grid = parse_grid(grid_, span_);
+    request.has_default_span = span_.empty();
+    request.grid = parse_grid(grid_, span_.empty() ? kDefaultSpan : span_);
     request.checkpoints = checkpoints_.files();
     request.reading = checkpoints_.reading();
     request.problem = problem_;
@@ -165,7 +185,7 @@ class LandscapeCommand final : public Command {
                        shell_word(problem_),
                        shell_word(directions_),
                        grid_,
-                       span_ == kDefaultSpan ? "" : fmt::format(" --span {}", span_),
+                       span_.empty() ? "" : fmt::format(" --span {}", span_),
                        curvature_ ? " --curvature" : "",
                        normalization_.empty() ? "" : " --normalization " + normalization_,
                        leaves_out_vectors_ ? " --leave-out-vectors" : "",
@@ -186,19 +206,23 @@ class LandscapeCommand final : public Command {
       document["parameters"] = plan.num_parameters;
       document["samples"] = plan.num_samples;
       document["points"] = plan.num_points;
+      document["span"] = span_json(plan.grid);
+      document["warnings"] = plan.warnings;
       document["peak_memory_bytes"] = plan.peak_memory_bytes;
       document["seconds"] = plan.seconds;
       print_json(document);
     } else {
       print_text(
           "model        {}\ncheckpoints  {}\ncentre       {}\nparameters   {}\nsamples      {}\n"
-          "points       {}\nmemory       about {}\ntime         about {}\noutput       {} ({})\n",
+          "points       {}\nspan         {}\nmemory       about {}\ntime         about {}\n"
+          "output       {} ({})\n",
           plan.model_kind,
           plan.num_checkpoints,
           plan.centre.string(),
           plan.num_parameters,
           plan.num_samples,
           plan.num_points,
+          span_text(plan.grid),
           bytes_text(plan.peak_memory_bytes),
           duration_text(plan.seconds),
           output_,
@@ -207,6 +231,7 @@ class LandscapeCommand final : public Command {
         print_text("direction    {}\n", direction);
       }
     }
+    print_warnings(plan.warnings);
     return ExitCode::kDone;
   }
 
@@ -229,6 +254,7 @@ class LandscapeCommand final : public Command {
         landscape[number.name + "_status"] = to_string(number.status);
       }
     }
+    document["span"] = span_json(result.grid);
     document["warnings"] = result.warnings;
     document["timings"] = {{"load_seconds", result.timings.load_seconds},
                            {"directions_seconds", result.timings.directions_seconds},
@@ -275,7 +301,7 @@ class LandscapeCommand final : public Command {
   std::string output_;
   std::string directions_;
   std::string grid_;
-  std::string span_ = kDefaultSpan;
+  std::string span_;
   std::string normalization_;
   std::uint64_t seed_ = 0;
   bool curvature_ = false;

@@ -252,6 +252,85 @@ class Numbers(Case):
         self.assertNotIn("loss_status", group)
 
 
+class Frames(Case):
+    """A trajectory that comes from far away, across a plane of unit vectors."""
+    STEPS = (0, 10, 20, 30, 40)
+
+    def setUp(self):
+        super().setUp()
+        random = np.random.default_rng(5)
+        self.names = [f"layers.{layer}.{name}" for layer in range(3) for name in "PQ"]
+        arrays = program.weights(500)
+        last = flat(arrays, self.names).astype(np.float64)
+        u, v = np.linalg.qr(random.standard_normal((last.size, 2)))[0].T
+        self.points = []
+        for i, step in enumerate(self.STEPS):
+            away = 4 - i
+            theta = last + 5 * away * u + 1.5 * away * (4 - away) * v
+            theta = theta + (0.05 * random.standard_normal(last.size) if away else 0)
+            self.points.append(theta)
+            self.write_checkpoint(f"step-{step}.npz", unflat(theta, arrays, self.names))
+        # By NumPy: principal components of the steps, and where the checkpoints are on them.
+        self.steps = np.stack(self.points) - self.points[-1]
+        self.plane = np.linalg.svd(self.steps[:-1], full_matrices=False)[2][:2].T
+        self.plane *= np.sign(self.plane[np.abs(self.plane).argmax(axis=0), [0, 1]])
+        self.places = np.linalg.lstsq(self.plane, self.steps.T, rcond=None)[0].T
+        low, high = self.places.min(axis=0), self.places.max(axis=0)
+        self.ends = np.stack([low - 0.1 * (high - low), high + 0.1 * (high - low)])
+
+    def test_principal_components_show_all_of_it(self):
+        self.assertGreater(np.abs(self.places[:, 0]).max(), 18)
+        done = self.landscape(".", "--directions", "pca", "--grid", "7x5", "--json")
+        self.assertEqual(done.stderr, "")
+        group = self.open()
+        for k, axis in enumerate(("alpha", "beta")):
+            self.assert_close(group[f"direction_{k + 1}"][:], self.plane[:, k], 1e-9)
+            self.assert_close(group[f"trajectory_{axis}"][:], self.places[:, k], 1e-9)
+            self.assert_close(group[axis][:], np.linspace(*self.ends[:, k], group[axis].size), 1e-9)
+            inside = group[f"trajectory_{axis}"][:]
+            self.assertTrue(((group[axis][0] < inside) & (inside < group[axis][-1])).all())
+        np.testing.assert_array_equal(json.loads(done.stdout)["span"]["alpha"], group["alpha"][[0, -1]])
+        # The losses are those of the points, wherever the grid lies.
+        data = read_arrays(DATA / "eval.npz")
+        theta = self.points[-1] + group["alpha"][5] * group["direction_1"][:] + \
+            group["beta"][2] * group["direction_2"][:]
+        wanted = linear_attention_loss(unflat(theta, program.weights(500), self.names), data, 3)
+        self.assertTrue(abs(group["loss"][2, 5] - wanted) <= 1e-10 * wanted)
+
+    def test_a_dry_run_foresees_the_span(self):
+        done = self.landscape(".", "--directions", "pca", "--grid", "7x5", "--dry-run", "--json")
+        span = json.loads(done.stdout)["span"]
+        self.assert_close(np.transpose([span["alpha"], span["beta"]]), self.ends, 1e-9)
+        said = self.landscape(".", "--directions", "pca", "--grid", "7x5", "--dry-run").stdout
+        ends = ",".join(f"{low:g}:{high:g}" for low, high in self.ends.T)
+        self.assertRegex(said, rf"(?m)^span +{ends}$")
+        said = self.landscape(".", "--directions", "random", "--grid", "7x5", "--dry-run").stdout
+        self.assertRegex(said, r"(?m)^span +-1:1,-1:1$")
+
+    def test_a_line_is_as_long_as_the_trajectory(self):
+        self.landscape(".", "--directions", "pca", "--grid", "9x1")
+        group = self.open()
+        self.assert_close(group["alpha"][:], np.linspace(*self.ends[:, 0], 9), 1e-9)
+        np.testing.assert_array_equal(group["beta"][:], [0])
+
+    def test_a_span_that_is_chosen_wins_and_what_it_leaves_out_is_said(self):
+        done = self.landscape(".", "--directions", "pca", "--grid", "3x3", "--span", "-1:1")
+        # Only the last checkpoint, the centre, is in there.
+        self.assertIn("warning: 4 of 5 checkpoints lie outside of the grid; --span ", done.stderr)
+        group = self.open()
+        np.testing.assert_array_equal(group["alpha"][:], [-1, 0, 1])
+        self.assertIn("4 of 5 checkpoints", group.parent.attrs["warnings"].decode())
+        # What it says instead shows all of them.
+        span = done.stderr.split("--span ")[1].split(" ")[0]
+        done = self.landscape(".", "--directions", "pca", "--grid", "3x3", "--span", span, output="all.h5")
+        self.assertEqual(done.stderr, "")
+
+    def test_other_planes_stay_as_they_are(self):
+        done = self.landscape(".", "--directions", "random", "--grid", "3x3")
+        self.assertEqual(done.stderr, "")
+        np.testing.assert_array_equal(self.open()["alpha"][:], [-1, 0, 1])
+
+
 class Readers(Case):
     def test_opens_in_xarray_with_both_engines(self):
         self.landscape(DATA / "adam", "--directions", "pca", "--grid", "4x3", "--curvature")

@@ -9,6 +9,7 @@
 
 #include <hesscope/analyzers/landscape.h>
 #include <hesscope/analyzers/landscape/faithfulness.h>
+#include <hesscope/analyzers/landscape/framing.h>
 #include <hesscope/analyzers/landscape/landscape_file.h>
 #include <hesscope/analyzers/landscape/landscape_inputs.h>
 #include <hesscope/analyzers/landscape/landscape_summary.h>
@@ -49,16 +50,16 @@ Eigen::Map<const Eigen::VectorXd> vector_in(const Record& record, const std::str
 class Run {
  public:
   Run(const LandscapeRequest& request, const ProgressCallback& progress)
-      : request_(request), progress_(progress) {
+      : request_(request), progress_(progress), grid_(request.grid) {
     const Stopwatch watch(result_.timings.load_seconds);
     inputs_.emplace(request, [this](double) { return !progress_ || progress_(0); });
   }
 
   LandscapeResult execute() {
     const io::RunConfiguration configuration = inputs_->configuration(request_);
+    result_.warnings = inputs_->files().warnings;
     run_.emplace(
         request_.output, request_.overwrite, configuration, [&] { open_file(configuration); });
-    result_.warnings = inputs_->files().warnings;
     work_off();
     assemble(configuration);
     run_->finish();
@@ -79,12 +80,10 @@ class Run {
   }
 
   // A line from one checkpoint to another has one.
-  bool has_barrier() const {
-    return inputs_->prepared().path_end.has_value() && !request_.grid.is_plane();
-  }
+  bool has_barrier() const { return inputs_->prepared().path_end.has_value() && !grid_.is_plane(); }
 
   LandscapeFile open_file(const io::RunConfiguration& configuration) const {
-    return {request_, *inputs_, scalars(), configuration};
+    return {request_, *inputs_, grid_, scalars(), result_.warnings, configuration};
   }
 
   // The unit of this name, computed by `make` if it is not there yet.
@@ -108,7 +107,7 @@ class Run {
         kept(root_name(i), [&] { return root(i); });
       }
       if (real_in(directions, "direction_1").status != Status::kOk) return;
-      plane_ = plane_of(directions);
+      find_plane(directions);
       const bool with_spectrum =
           request_.curvature || inputs_->objective().num_parameters() <= kSmallSpectrum;
       kept(kCentre, [&] { return measure_centre(inputs_->centre(), *plane_, with_spectrum); });
@@ -116,7 +115,7 @@ class Run {
     }
     const Stopwatch watch(result_.timings.grid_seconds);
     const Surface surface = make_surface();
-    const auto total = static_cast<double>(request_.grid.num_points());
+    const auto total = static_cast<double>(grid_.num_points());
     Eigen::Index done = 0;
     const auto advance = [&](Eigen::Index points) {
       done += points;
@@ -180,20 +179,26 @@ class Run {
     }
   }
 
-  Plane plane_of(const Record& directions) const {
+  // The plane, the checkpoints' places on it, and the grid.
+  void find_plane(const Record& directions) {
     const Eigen::VectorXd first = vector_in(directions, "direction_1");
     const bool has_second = real_in(directions, "direction_2").status == Status::kOk;
-    Plane plane{inputs_->files().points[inputs_->centre_index()],
-                Eigen::MatrixXd(first.size(), has_second ? 2 : 1)};
-    plane.directions.col(0) = first;
-    if (has_second) plane.directions.col(1) = vector_in(directions, "direction_2");
-    return plane;
+    const std::vector<Eigen::VectorXd>& points = inputs_->files().points;
+    plane_ = {points[inputs_->centre_index()], Eigen::MatrixXd(first.size(), has_second ? 2 : 1)};
+    plane_->directions.col(0) = first;
+    if (has_second) plane_->directions.col(1) = vector_in(directions, "direction_2");
+    places_ = detail::places_on(*plane_, points);
+    if (inputs_->is_framed(request_)) grid_ = detail::framed(grid_, places_);
+    // Of other kinds, the plane is one of its centre; where the checkpoints are is said beside it.
+    if (!inputs_->kind().frames_trajectory) return;
+    const std::string left_out = detail::left_out_text(grid_, places_);
+    if (!left_out.empty()) result_.warnings.push_back(left_out);
   }
 
   Surface make_surface() const {
     return {inputs_->objective(),
             *plane_,
-            request_.grid,
+            grid_,
             {.curvature = request_.curvature, .num_threads = request_.num_threads}};
   }
 
@@ -216,7 +221,8 @@ class Run {
       if (file) file->write_root(i, roots.back());
     }
     result_.centre = inputs_->centre_index();
-    result_.num_points = request_.grid.num_points();
+    result_.num_points = grid_.num_points();
+    result_.grid = grid_;
 
     const Record directions = run_->read(kDirections);
     const Status status = real_in(directions, "direction_1").status;
@@ -225,7 +231,7 @@ class Run {
     Record facts = status == Status::kOk ? run_->read(kCentre) : Record();
     if (status == Status::kOk) add_grid_facts(surface.front().values, facts);
     facts.set_rest_missing(scalars_beside_directions(), status);
-    detail::summarize_surface(surface, request_.grid, result_);
+    detail::summarize_surface(surface, grid_, result_);
     detail::summarize_trajectory(trajectory, result_);
     std::vector<Quantity> of_directions = detail::direction_quantities();
     of_directions.insert(
@@ -253,7 +259,7 @@ class Run {
       all.push_back({quantity, {}, {}});
     }
     if (status != Status::kOk) {
-      const auto count = static_cast<std::size_t>(request_.grid.num_points());
+      const auto count = static_cast<std::size_t>(grid_.num_points());
       for (SurfaceValues& values : all) {
         values.values.assign(count, std::numeric_limits<double>::quiet_NaN());
         values.statuses.assign(count, status);
@@ -282,7 +288,7 @@ class Run {
       TrajectoryPoint point{
           {kNan, kNan, kNan}, status, result_.checkpoints[i].loss, result_.checkpoints[i].status};
       if (status == Status::kOk) {
-        point.place = plane_->project(inputs_->files().points[i]);
+        point.place = places_[i];
         if (!std::isfinite(point.place.residual)) point.status = Status::kNonFinite;
       }
       trajectory.push_back(point);
@@ -296,19 +302,21 @@ class Run {
     const auto take = [&facts](const Record& record) {
       for (const auto& [name, entry] : record.entries()) facts.set_entry(name, entry);
     };
-    take(measure_quadratic_model(facts, loss, request_.grid, losses));
+    take(measure_quadratic_model(facts, loss, grid_, losses));
     if (has_barrier()) {
       const double end = result_.checkpoints[*inputs_->prepared().path_end].loss;
-      take(measure_barrier(request_.grid.alpha, losses, loss, end));
+      take(measure_barrier(grid_.alpha, losses, loss, end));
     }
   }
 
   const LandscapeRequest& request_;
   const ProgressCallback& progress_;
+  Grid grid_;
   LandscapeResult result_;
   std::optional<LandscapeInputs> inputs_;
   std::optional<detail::UnitRun> run_;
   std::optional<Plane> plane_;
+  std::vector<Plane::Projection> places_;  // of the checkpoints on it
 };
 
 }  // namespace

@@ -24,10 +24,14 @@ struct LandscapeRequest {
   /// are projected on the plane.
   std::vector<CheckpointFile> checkpoints;
   CheckpointReading reading;
-  std::filesystem::path problem;               ///< problem file
-  std::filesystem::path output;                ///< result file
-  std::string directions;                      ///< KIND or KIND:ARGUMENT, see direction_registry()
-  Grid grid;                                   ///< see parse_grid()
+  std::filesystem::path problem;  ///< problem file
+  std::filesystem::path output;   ///< result file
+  std::string directions;         ///< KIND or KIND:ARGUMENT, see direction_registry()
+  Grid grid;                      ///< see parse_grid()
+  /// Whether the ends of the grid were not chosen. Kinds of directions that lead along the trajectory
+  /// (DirectionKind::frames_trajectory) then take its numbers of points alone and show all
+  /// checkpoints, with a margin of a tenth of their extent.
+  bool has_default_span = false;
   std::optional<Normalization> normalization;  ///< of random directions; none = the kind's own
   bool leaves_out_vectors = false;             ///< random: zero in tensors of rank 0 and 1
   bool curvature = false;                      ///< also the exact Hessian at every point
@@ -50,6 +54,7 @@ struct LandscapeResult {
   std::size_t centre = 0;                      ///< which of them
   std::vector<HeadlineNumber> numbers;         ///< of the landscape
   Eigen::Index num_points = 0;
+  Grid grid;
   Eigen::Index num_non_finite = 0;  ///< points at which the loss is not finite
   std::vector<std::string> warnings;
   LandscapeTimings timings;  ///< wall
@@ -68,6 +73,8 @@ struct LandscapePlan {
   Eigen::Index num_parameters = 0;
   Eigen::Index num_samples = 0;
   Eigen::Index num_points = 0;
+  Grid grid;
+  std::vector<std::string> warnings;  ///< of the inputs
   double peak_memory_bytes = 0;
   double seconds = 0;  ///< measured on a part of the work and extrapolated
 };

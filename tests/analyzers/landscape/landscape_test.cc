@@ -106,6 +106,29 @@ TEST_F(Landscape, EndsWithTheSameBytesAfterInterruptions) {
   EXPECT_THAT(left_behind(), ElementsAre("result.h5"));
 }
 
+TEST_F(Landscape, FramedByTheTrajectoryEndsWithTheSameBytesAfterInterruptions) {
+  request_.directions = "pca";
+  request_.has_default_span = true;
+  const std::string whole = uninterrupted();
+  interrupt_at(0.9);
+  EXPECT_TRUE(fs::exists(units_ / "tile-000000.unit"));
+  run_landscape(request_);
+  EXPECT_EQ(test::read_bytes(request_.output), whole);
+  const io::ResultReader file(request_.output);
+  const std::vector<double> axis = file.read_doubles("landscape", "alpha");
+  for (const double alpha : file.read_doubles("landscape", "trajectory_alpha")) {
+    EXPECT_GT(alpha, axis.front());
+    EXPECT_LT(alpha, axis.back());
+  }
+}
+
+TEST_F(Landscape, RefusesUnitsOfAnotherSpan) {
+  request_.directions = "pca";
+  interrupt_at(0.5);
+  request_.has_default_span = true;
+  expect_refusal<ConfigError>([&] { run_landscape(request_); }, "'span.alpha'");
+}
+
 TEST_F(Landscape, ComputesDamagedUnitsAnew) {
   const std::string whole = uninterrupted();
   interrupt_at(0.9);

@@ -69,6 +69,9 @@ struct DirectionKind {
   std::size_t min_checkpoints = 1;
   std::size_t max_checkpoints = std::numeric_limits<std::size_t>::max();
   bool is_centre_first = false;  ///< the centre is the first checkpoint, not the last
+  /// Whether the plane is one of the trajectory: unless a span is chosen, the grid shows all
+  /// checkpoints, and one that leaves some out is warned of.
+  bool frames_trajectory = false;
   /// What scales random directions unless something else is asked for; none: nothing may be asked.
   std::optional<Normalization> normalization = {};
   /// Further quantities of the directions, without dimensions.

@@ -64,7 +64,9 @@ std::vector<Quantity> trajectory_quantities() {
 
 LandscapeFile::LandscapeFile(const LandscapeRequest& request,
                              const LandscapeInputs& inputs,
+                             const Grid& grid,
                              const std::vector<Quantity>& scalars,
+                             const std::vector<std::string>& warnings,
                              const io::RunConfiguration& configuration)
     : root_(request.output,
             request.overwrite,
@@ -75,10 +77,10 @@ LandscapeFile::LandscapeFile(const LandscapeRequest& request,
              .num_checkpoints = request.checkpoints.size(),
              .steps = steps_of(request.checkpoints),
              .tensor_map = inputs.files().map_text(),
-             .warnings = inputs.files().warnings},
+             .warnings = warnings},
             configuration),
       checkpoints_(request.checkpoints) {
-  define_axes(request.grid);
+  define_axes(grid);
   describe(request, inputs);
   define_steps();
   QuantityFile& file = root_.quantities();

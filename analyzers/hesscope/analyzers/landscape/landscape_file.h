@@ -43,7 +43,9 @@ class LandscapeFile {
   /// Declares everything, names the checkpoints. @throws OutputError.
   LandscapeFile(const LandscapeRequest& request,
                 const LandscapeInputs& inputs,
+                const Grid& grid,
                 const std::vector<Quantity>& scalars,
+                const std::vector<std::string>& warnings,
                 const io::RunConfiguration& configuration);
 
   void write_root(std::size_t checkpoint, const Record& root);

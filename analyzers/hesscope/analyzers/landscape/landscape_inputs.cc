@@ -99,6 +99,10 @@ io::RunConfiguration LandscapeInputs::configuration(const LandscapeRequest& requ
        {std::pair<const char*, const Eigen::VectorXd&>("alpha", request.grid.alpha),
         {"beta", request.grid.beta}}) {
     add(fmt::format("grid.{}", name), fmt::format("{}", axis.size()));
+    if (is_framed(request)) {
+      add(fmt::format("span.{}", name), "around the checkpoints");
+      continue;
+    }
     std::string bytes(reinterpret_cast<const char*>(axis.data()),
                       static_cast<std::size_t>(axis.size()) * sizeof(double));
     add(fmt::format("span.{}", name),

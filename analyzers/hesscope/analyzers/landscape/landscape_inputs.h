@@ -46,6 +46,11 @@ class LandscapeInputs {
   /// SHA-256 of the files that the directions are read from, taken when they were.
   const std::vector<std::string>& direction_digests() const { return direction_digests_; }
 
+  /// Whether the grid is laid around the checkpoints once their places are known.
+  bool is_framed(const LandscapeRequest& request) const {
+    return request.has_default_span && kind().frames_trajectory;
+  }
+
   /// As results record it; empty for kinds that scale nothing.
   std::string normalization() const;
 

@@ -1,10 +1,27 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <utility>
+
 #include <hesscope/analyzers/landscape.h>
+#include <hesscope/analyzers/landscape/framing.h>
 #include <hesscope/analyzers/landscape/landscape_inputs.h>
 #include <hesscope/core/stopwatch.h>
 #include <hesscope/objective/hessian_cost.h>
 
 namespace hesscope {
+namespace {
+
+// The grid that a run will have. Those around the checkpoints take the directions, which are then
+// cheap beside the grid.
+Grid foreseen_grid(const LandscapeRequest& request, const detail::LandscapeInputs& inputs) {
+  if (!inputs.is_framed(request)) return request.grid;
+  Directions directions = inputs.prepared().make();
+  if (directions.status != Status::kOk) return request.grid;
+  const std::vector<Eigen::VectorXd>& points = inputs.files().points;
+  const Plane plane{points[inputs.centre_index()], std::move(directions.columns)};
+  return detail::framed(request.grid, detail::places_on(plane, points));
+}
+
+}  // namespace
 
 LandscapePlan plan_landscape(const LandscapeRequest& request) {
   detail::LandscapeInputs inputs(request, {});
@@ -18,6 +35,8 @@ LandscapePlan plan_landscape(const LandscapeRequest& request) {
   plan.num_parameters = objective.num_parameters();
   plan.num_samples = objective.num_samples();
   plan.num_points = request.grid.num_points();
+  plan.grid = foreseen_grid(request, inputs);
+  plan.warnings = inputs.files().warnings;
   const auto points = static_cast<double>(plan.num_points);
   const auto n = static_cast<double>(plan.num_parameters);
   if (request.curvature) {

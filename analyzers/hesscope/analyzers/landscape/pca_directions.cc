@@ -75,6 +75,7 @@ DirectionKind pca_directions() {
   return {.name = "pca",
           .meaning = "principal components of theta_t - theta_T of the checkpoints given",
           .min_checkpoints = 3,
+          .frames_trajectory = true,
           .quantities = quantities,
           .prepare = prepare};
 }
