@@ -53,16 +53,21 @@ class ExportCommand final : public Command {
       throw ConfigError(fmt::format("{}: the output is the result itself; name another", output_));
     }
     const io::ExportFormat& format = io::find_export_format(format_);
-    format.write(open_result(result_), output_, force_);
+    const std::vector<std::filesystem::path> files =
+        format.write(open_result(result_), output_, force_);
     if (json_) {
       Json document;
       document["command"] = "export";
       document["result"] = result_;
       document["format"] = format.name;
       document["output"] = output_;
+      document["files"] = Json::array();
+      for (const std::filesystem::path& file : files) document["files"].push_back(file.string());
       print_json(document);
     } else if (!quiet_) {
-      print_text("written to {}\n", output_);
+      for (const std::filesystem::path& file : files) {
+        print_text("written to {}\n", file.string());
+      }
     }
     return ExitCode::kDone;
   }

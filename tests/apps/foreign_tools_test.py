@@ -3,6 +3,7 @@
 
 Where VTK is not installed, its tests are skipped.
 """
+import json
 import shutil
 import subprocess
 import unittest
@@ -12,7 +13,7 @@ import numpy as np
 import xarray
 
 import program
-from program import DATA, DONE, PROBLEM, STEPS, checkpoint
+from program import DATA, DONE, FAILED, PROBLEM, STEPS, checkpoint
 
 try:
     from vtkmodules.util.numpy_support import vtk_to_numpy
@@ -35,6 +36,11 @@ class Case(program.Case):
     def landscape(self, *options, output="out.h5"):
         done = self.run_program("landscape", checkpoint(500), "--directions", "random", *options, "--problem", PROBLEM,
                                 "-o", output)
+        self.assertEqual(done.returncode, DONE, done.stderr)
+
+    def trajectory(self):
+        done = self.run_program("landscape", DATA / "adam", "--directions", "pca", "--grid", "5x4", "--problem", PROBLEM,
+                                "-o", "out.h5")
         self.assertEqual(done.returncode, DONE, done.stderr)
 
     def variables(self, name="out.h5"):
@@ -132,6 +138,37 @@ class EveryGroup(Case):
             np.testing.assert_array_equal(cut.lambda_max.values, whole.lambda_max.values)
 
 
+class Trajectories(Case):
+    def test_loss_landscape_finds_what_its_plot_scripts_read(self):
+        """The datasets that plot_2D.py of tomgoldstein/loss-landscape takes out of its three files."""
+        self.trajectory()
+        done = self.run_program("export", "out.h5", "--format", "losslandscape", "-o", "surface.h5", "--json")
+        self.assertEqual(json.loads(done.stdout)["files"], ["surface.h5", "surface_proj_lstsq.h5"])
+        wanted = self.variables()
+        with h5py.File(self.folder / "surface.h5") as surface, \
+                h5py.File(self.folder / "surface_proj_lstsq.h5") as projection:
+            x, y = surface["xcoordinates"][:], surface["ycoordinates"][:]
+            self.assertEqual(surface["train_loss"].shape, (len(y), len(x)))
+            np.testing.assert_array_equal(projection["proj_xcoord"][:], wanted["landscape/trajectory_alpha"])
+            np.testing.assert_array_equal(projection["proj_ycoord"][:], wanted["landscape/trajectory_beta"])
+            for axis, coordinates in ((x, "proj_xcoord"), (y, "proj_ycoord")):
+                self.assertTrue((axis[0] < projection[coordinates][:]).all())
+                self.assertTrue((projection[coordinates][:] < axis[-1]).all())
+            np.testing.assert_array_equal(projection["explained_variance_ratio_"][:],
+                                          [wanted["landscape/explained_1"], wanted["landscape/explained_2"]])
+
+    def test_a_second_file_in_the_way_stops_both(self):
+        self.trajectory()
+        for name, second in (("csv", "a-trajectory.x"), ("vtk", "a-trajectory.x"), ("losslandscape", "a_proj_lstsq.x")):
+            with self.subTest(name):
+                (self.folder / second).write_text("mine")
+                self.refuses(FAILED, ["export", "out.h5", "--format", name, "-o", "a.x"], second, "--force")
+                done = self.run_program("export", "out.h5", "--format", name, "-o", "a.x", "--force")
+                self.assertEqual(done.returncode, DONE, done.stderr)
+                self.assertNotEqual((self.folder / second).read_bytes(), b"mine")
+                (self.folder / "a.x").unlink()
+
+
 @unittest.skipUnless(vtkDataSetReader, "no VTK")
 class Vtk(Case):
     def test_reads_the_exported_surface(self):
@@ -148,6 +185,25 @@ class Vtk(Case):
         for name in ("loss", "lambda_max"):
             np.testing.assert_allclose(vtk_to_numpy(grid.GetPointData().GetArray(name)),
                                        wanted[f"landscape/{name}"].ravel(), rtol=1e-6)
+
+    def test_reads_the_trajectory_as_a_polyline(self):
+        self.trajectory()
+        done = self.run_program("export", "out.h5", "--format", "vtk", "-o", "surface.vtk")
+        self.assertEqual(done.stdout, "written to surface.vtk\nwritten to surface-trajectory.vtk\n")
+        reader = vtkDataSetReader()
+        reader.SetFileName(str(self.folder / "surface-trajectory.vtk"))
+        reader.ReadAllScalarsOn()
+        reader.Update()
+        line = reader.GetOutput()
+        self.assertEqual((line.GetNumberOfLines(), line.GetNumberOfPoints()), (1, 5))
+        wanted = self.variables()
+        alpha, beta, loss = (wanted[f"landscape/trajectory_{name}"] for name in ("alpha", "beta", "loss"))
+        np.testing.assert_allclose(vtk_to_numpy(line.GetPoints().GetData()), np.stack([alpha, beta, loss], axis=1))
+        ids = line.GetCell(0).GetPointIds()
+        self.assertEqual([ids.GetId(i) for i in range(ids.GetNumberOfIds())], [0, 1, 2, 3, 4])
+        for name in ("step", "loss", "residual"):
+            np.testing.assert_allclose(vtk_to_numpy(line.GetPointData().GetArray(name)),
+                                       wanted[f"landscape/trajectory_{name}"])
 
     @unittest.skipUnless(shutil.which("ncks"), "no NCO")
     def test_its_netcdf_reader_sees_the_grid(self):

@@ -68,6 +68,13 @@ class Schema1(program.Case):
             self.assertEqual(set(old[name]), {"0"}, name)
         self.assertEqual(new["condition/robust_eigenvalue_status"], ("4", "0", "0"))
 
+    def test_hands_on_its_trajectory(self):
+        for form, second in (("csv", "out-trajectory.csv"), ("vtk", "out-trajectory.vtk"),
+                             ("losslandscape", "out_proj_lstsq.h5")):
+            extension = second.rpartition(".")[2]
+            self.said_by("export", OLD / "landscape.h5", "--format", form, "-o", f"out.{extension}")
+            self.assertTrue((self.folder / second).exists(), second)
+
 
 if __name__ == "__main__":
     program.main()

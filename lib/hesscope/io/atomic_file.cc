@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cerrno>
 #include <cstdio>
+#include <list>
 #include <memory>
 #include <string>
 #include <system_error>
@@ -46,6 +47,15 @@ int rename_unless_exists(const std::filesystem::path& from, const std::filesyste
   std::error_code ignored;
   if (std::filesystem::exists(std::filesystem::symlink_status(to, ignored))) return EEXIST;
   return ::rename(from.c_str(), to.c_str()) == 0 ? 0 : errno;
+}
+
+void fill(const AtomicFile& file, std::string_view bytes) {
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> stream(
+      std::fopen(file.temporary().c_str(), "wb"), &std::fclose);
+  const bool ok = stream != nullptr &&
+                  std::fwrite(bytes.data(), 1, bytes.size(), stream.get()) == bytes.size() &&
+                  std::fflush(stream.get()) == 0;
+  if (!ok) fail(fmt::format("{}: cannot write", file.destination().string()), errno);
 }
 
 }  // namespace
@@ -140,13 +150,15 @@ void require_folder_of(const std::filesystem::path& output) {
 
 void write_whole(const std::filesystem::path& destination, std::string_view bytes, bool overwrite) {
   AtomicFile file(destination, overwrite);
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> stream(
-      std::fopen(file.temporary().c_str(), "wb"), &std::fclose);
-  const bool ok = stream != nullptr &&
-                  std::fwrite(bytes.data(), 1, bytes.size(), stream.get()) == bytes.size() &&
-                  std::fflush(stream.get()) == 0;
-  if (!ok) fail(fmt::format("{}: cannot write", destination.string()), errno);
+  fill(file, bytes);
   file.publish();
+}
+
+void write_whole(std::span<const WholeFile> files, bool overwrite) {
+  std::list<AtomicFile> all;
+  for (const WholeFile& file : files)
+    fill(all.emplace_back(file.destination, overwrite), file.bytes);
+  for (AtomicFile& file : all) file.publish();
 }
 
 }  // namespace hesscope::io

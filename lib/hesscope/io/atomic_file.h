@@ -4,6 +4,8 @@
 #pragma once
 
 #include <filesystem>
+#include <span>
+#include <string>
 #include <string_view>
 
 namespace hesscope::io {
@@ -51,5 +53,14 @@ void require_folder_of(const std::filesystem::path& output);
 /// Writes a file of these bytes, whole or not at all. @throws OutputError as AtomicFile, and if the
 /// bytes cannot be written.
 void write_whole(const std::filesystem::path& destination, std::string_view bytes, bool overwrite);
+
+struct WholeFile {
+  std::filesystem::path destination;
+  std::string bytes;
+};
+
+/// The same for files that belong together: none of them is put in place before the bytes of all
+/// are written.
+void write_whole(std::span<const WholeFile> files, bool overwrite);
 
 }  // namespace hesscope::io

@@ -127,10 +127,29 @@ Table table_of_checkpoints(const ResultReader& result) {
   return table;
 }
 
-void write_csv(const ResultReader& result, const std::filesystem::path& output, bool overwrite) {
-  const Table table =
-      has_landscape(result) ? table_of(read_landscape(result)) : table_of_checkpoints(result);
-  write_whole(output, table.text(), overwrite);
+Table table_of(const LandscapeTrajectory& trajectory) {
+  Table table;
+  table.add("step", trajectory.steps);
+  table.add("alpha", trajectory.alpha);
+  table.add("beta", trajectory.beta);
+  table.add("residual", trajectory.residual);
+  table.add("loss", trajectory.loss);
+  return table;
+}
+
+std::vector<std::filesystem::path> write_csv(const ResultReader& result,
+                                             const std::filesystem::path& output,
+                                             bool overwrite) {
+  if (!has_landscape(result)) {
+    write_whole(output, table_of_checkpoints(result).text(), overwrite);
+    return {output};
+  }
+  const LandscapeTrajectory trajectory = read_trajectory(result);
+  return write_landscape(result,
+                         output,
+                         overwrite,
+                         table_of(read_landscape(result)).text(),
+                         trajectory.size() == 0 ? "" : table_of(trajectory).text());
 }
 
 }  // namespace

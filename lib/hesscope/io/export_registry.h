@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <span>
 #include <string>
+#include <vector>
 
 #include <hesscope/io/result_reader.h>
 
@@ -17,9 +18,14 @@ struct ExportFormat {
   std::string extension;  ///< ".csv", for messages and defaults
   std::string summary;    ///< one line for help
 
-  /// Writes `output` whole or not at all.
-  /// @throws InputError if the result does not hold what the format needs; OutputError.
-  void (*write)(const ResultReader& result, const std::filesystem::path& output, bool overwrite);
+  /// Writes `output` and, of a landscape of several checkpoints, a second file with their
+  /// trajectory; each whole or not at all.
+  /// @return the files written, `output` first.
+  /// @throws InputError if the result does not hold what the format needs; ConfigError where the
+  ///         second file would replace the result; OutputError.
+  std::vector<std::filesystem::path> (*write)(const ResultReader& result,
+                                              const std::filesystem::path& output,
+                                              bool overwrite);
 };
 
 std::span<const ExportFormat> export_formats();

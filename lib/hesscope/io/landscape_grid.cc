@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <cmath>
+#include <system_error>
 
 #include <fmt/format.h>
 
 #include <hesscope/core/error.h>
+#include <hesscope/io/atomic_file.h>
 #include <hesscope/io/landscape_grid.h>
 
 namespace hesscope::io {
@@ -43,6 +46,56 @@ LandscapeGrid read_landscape(const ResultReader& result) {
     grid.fields.emplace_back(variable.name, result.read_doubles(kGroup, variable.name));
   }
   return grid;
+}
+
+bool LandscapeTrajectory::has_place(std::size_t i) const {
+  return std::isfinite(alpha[i]) && std::isfinite(beta[i]);
+}
+
+LandscapeTrajectory read_trajectory(const ResultReader& result) {
+  LandscapeTrajectory trajectory;
+  const ResultVariable* alpha = result.find(kGroup, "trajectory_alpha");
+  if (alpha == nullptr || alpha->shape.size() != 1 || alpha->shape[0] < 2) return trajectory;
+  trajectory.alpha = result.read_doubles(kGroup, "trajectory_alpha");
+  trajectory.beta = result.read_doubles(kGroup, "trajectory_beta");
+  trajectory.residual = result.read_doubles(kGroup, "trajectory_residual");
+  trajectory.loss = result.read_doubles(kGroup, "trajectory_loss");
+  trajectory.steps = result.read_integers(kGroup, "trajectory_step");
+  const std::size_t size = trajectory.size();
+  if (trajectory.beta.size() != size || trajectory.residual.size() != size ||
+      trajectory.loss.size() != size || trajectory.steps.size() != size) {
+    throw InputError(fmt::format("{}: variables /landscape/trajectory_* differ in their lengths",
+                                 result.path().string()));
+  }
+  return trajectory;
+}
+
+std::filesystem::path trajectory_file(const ResultReader& result,
+                                      const std::filesystem::path& output,
+                                      const std::string& suffix) {
+  std::filesystem::path file = output;
+  file.replace_filename(output.stem().string() + suffix + output.extension().string());
+  std::error_code none;
+  if (std::filesystem::equivalent(result.path(), file, none)) {
+    throw ConfigError(fmt::format(
+        "{}: the trajectory would replace the result; name another output", file.string()));
+  }
+  return file;
+}
+
+std::vector<std::filesystem::path> write_landscape(const ResultReader& result,
+                                                   const std::filesystem::path& output,
+                                                   bool overwrite,
+                                                   const std::string& grid,
+                                                   const std::string& trajectory) {
+  if (trajectory.empty()) {
+    write_whole(output, grid, overwrite);
+    return {output};
+  }
+  const std::filesystem::path second = trajectory_file(result, output, "-trajectory");
+  const WholeFile files[] = {{second, trajectory}, {output, grid}};
+  write_whole(files, overwrite);
+  return {output, second};
 }
 
 }  // namespace hesscope::io

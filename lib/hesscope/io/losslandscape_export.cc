@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <string>
+#include <vector>
+
 #include <hesscope/io/landscape_grid.h>
 #include <hesscope/io/losslandscape_export.h>
 #include <hesscope/io/result_file.h>
@@ -11,25 +14,18 @@ const std::string kX = "xcoordinates";
 const std::string kY = "ycoordinates";
 const std::string kLoss = "train_loss";
 
-void write_losslandscape(const ResultReader& result,
-                         const std::filesystem::path& output,
-                         bool overwrite) {
-  const LandscapeGrid grid = read_landscape(result);
+// A dataset of its own dimension: plain HDF5 readers see that alone; that it is netCDF, too, does no
+// harm.
+void define_list(ResultFile& file, const std::string& name, std::size_t size, const char* what) {
+  file.define_dimension(kRoot, name, size);
+  file.define_variable(kRoot,
+                       {.name = name, .dimensions = {name}, .long_name = what, .definition = what});
+}
+
+void fill_surface(ResultFile& file, const LandscapeGrid& grid) {
   const bool is_line = grid.beta.size() == 1;
-  // Plain HDF5 readers see three datasets; that they are netCDF, too, does no harm.
-  ResultFile file(output, {.overwrite = overwrite});
-  const auto define_axis = [&](const std::string& name,
-                               const char* axis,
-                               const std::vector<double>& values) {
-    file.define_dimension(kRoot, name, values.size());
-    file.define_variable(kRoot,
-                         {.name = name,
-                          .dimensions = {name},
-                          .long_name = std::string("grid along ") + axis,
-                          .definition = std::string("coefficient of the direction along ") + axis});
-  };
-  define_axis(kX, "x", grid.alpha);
-  if (!is_line) define_axis(kY, "y", grid.beta);
+  define_list(file, kX, grid.alpha.size(), "coefficient of the direction along x");
+  if (!is_line) define_list(file, kY, grid.beta.size(), "coefficient of the direction along y");
   file.define_variable(
       kRoot,
       {.name = kLoss,
@@ -39,7 +35,50 @@ void write_losslandscape(const ResultReader& result,
   file.write(kRoot, kX, grid.alpha);
   if (!is_line) file.write(kRoot, kY, grid.beta);
   file.write(kRoot, kLoss, grid.loss());
-  file.commit();
+}
+
+// The shares of the first two principal components; empty for directions that are none.
+std::vector<double> explained_shares(const ResultReader& result) {
+  std::vector<double> shares;
+  for (const char* name : {"explained_1", "explained_2"}) {
+    if (result.find("landscape", name) == nullptr) return {};
+    const std::vector<double> share = result.read_doubles("landscape", name);
+    shares.insert(shares.end(), share.begin(), share.end());
+  }
+  return shares;
+}
+
+void fill_projection(ResultFile& file,
+                     const LandscapeTrajectory& trajectory,
+                     const std::vector<double>& shares) {
+  const auto write = [&file](
+                         const char* name, const std::vector<double>& values, const char* what) {
+    define_list(file, name, values.size(), what);
+    file.write(kRoot, name, values);
+  };
+  write("proj_xcoord", trajectory.alpha, "x of each checkpoint's projection, by least squares");
+  write("proj_ycoord", trajectory.beta, "y of each checkpoint's projection, by least squares");
+  if (shares.empty()) return;
+  write("explained_variance_ratio_", shares, "share of the trajectory along x and along y");
+}
+
+std::vector<std::filesystem::path> write_losslandscape(const ResultReader& result,
+                                                       const std::filesystem::path& output,
+                                                       bool overwrite) {
+  const LandscapeGrid grid = read_landscape(result);
+  const LandscapeTrajectory trajectory = read_trajectory(result);
+  ResultFile surface(output, {.overwrite = overwrite});
+  fill_surface(surface, grid);
+  if (trajectory.size() == 0) {
+    surface.commit();
+    return {output};
+  }
+  const std::filesystem::path second = trajectory_file(result, output, "_proj_lstsq");
+  ResultFile projection(second, {.overwrite = overwrite});
+  fill_projection(projection, trajectory, explained_shares(result));
+  projection.commit();
+  surface.commit();
+  return {output, second};
 }
 
 }  // namespace
