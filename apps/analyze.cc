@@ -76,43 +76,53 @@ class AnalyzeCommand final : public Command {
   }
 
   void declare(OptionTable& options) override {
-    std::vector<std::string> defaults;
-    std::vector<std::string> others;
-    for (const AnalyzerEntry& entry : analyzer_registry()) {
-      (entry.by_default ? defaults : others).push_back(entry.name);
-    }
     checkpoints_.declare(options, "Checkpoint files, or folders of files named step-N.*");
     options.text("-p,--problem", problem_, "FILE.toml", "Problem file: model and data", true);
-    options.text("-o,--output", output_, "OUT.h5", "Result file", true);
-    options.list("--only",
-                 only_,
-                 "NAMES",
-                 fmt::format("Analyzers to run, separated by commas, of {} (the default), {}",
-                             fmt::join(defaults, ","),
-                             fmt::join(others, ",")));
+    options.group("Output");
+    options.text("-o,--output", output_, "OUT.h5", "Result file to write", true);
+    run_options_.declare(options,
+                         "Replace an existing result",
+                         "Check the inputs and estimate memory and time; compute nothing");
+    options.seed("--seed", seed_, "Seed of all random numbers (default: 0)");
+    options.group("Eigenvalues");
     options.choice("--method",
                    method_,
                    {"auto", "dense", "iterative", "matrix-free"},
-                   "How eigenvalues are found: dense: all of them; iterative: smallest, median and "
-                   "largest, by bisection with counts; matrix-free: smallest and largest, by "
-                   "products, unproved; auto: dense up to 20,000 parameters, then matrix-free");
+                   "How to find them (default: auto)\n"
+                   "dense: all of them, by a full decomposition\n"
+                   "iterative: the smallest, the median and the largest, proved by counts\n"
+                   "matrix-free: the smallest and the largest, by Hessian-vector products; not "
+                   "proved\n"
+                   "auto: dense up to 20,000 parameters, then matrix-free");
     declare_analyzers(options);
-    options.seed("--seed", seed_, "Of what is drawn at random");
-    run_options_.declare(options,
-                         "Replace an existing result",
-                         "Check the inputs and foresee memory and time; compute nothing");
   }
 
-  // An analyzer's options, and --NAME for one that does not run by default.
+  // Each analyzer with its options, and --NAME for one that does not run by default.
   void declare_analyzers(OptionTable& options) {
+    std::vector<std::string> defaults;
     for (const AnalyzerEntry& entry : analyzer_registry()) {
+      if (entry.by_default) defaults.push_back(entry.name);
+    }
+    options.group("Analyzers: what to compute");
+    options.list("--only",
+                 only_,
+                 "NAMES",
+                 fmt::format("Run these and no others, separated by commas (default: {}). Any "
+                             "option of an analyzer below runs it, too",
+                             fmt::join(defaults, ",")));
+    for (const AnalyzerEntry& entry : analyzer_registry()) {
+      options.group(fmt::format("Analyzer {}{}: {}",
+                                entry.name,
+                                entry.by_default ? " (runs by default)" : "",
+                                entry.question));
       bool has_own_name = false;
       for (const SettingKey& key : entry.options) {
-        options.setting(key, settings_);
         has_own_name = has_own_name || key.name == entry.name;
       }
-      if (entry.by_default || has_own_name) continue;
-      options.flag("--" + entry.name, also_[entry.name], "Also: " + entry.question);
+      if (!entry.by_default && !has_own_name) {
+        options.flag("--" + entry.name, also_[entry.name], "Run it");
+      }
+      for (const SettingKey& key : entry.options) options.setting(key, settings_);
     }
   }
 

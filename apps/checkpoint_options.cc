@@ -15,20 +15,22 @@
 namespace hesscope::cli {
 
 void CheckpointOptions::declare(OptionTable& options, const std::string& on_checkpoints) {
+  options.group("Input");
   options.positionals("CHECKPOINT", paths, on_checkpoints);
-  std::vector<std::string> formats;
-  for (const io::Format& each : io::formats()) formats.emplace_back(each.name);
-  options.choice("--format", format, formats, "Take only this format's files from folders");
   options.text("--key", key, "PREFIX", kKeyHelp);
   options.text("--map",
                map,
                "FILE.toml",
-               "Names of the checkpoints' tensors: a table [map] of \"OUR NAME\" = \"THEIR NAME\"; "
-               "hesscope inspect CHECKPOINT --problem FILE suggests one");
+               "Which tensor of the checkpoint is which of the model's, where names differ: lines "
+               "\"OUR NAME\" = \"THEIR NAME\" in a table [map]. 'hesscope inspect CHECKPOINT "
+               "--problem FILE' suggests one");
+  std::vector<std::string> formats;
+  for (const io::Format& each : io::formats()) formats.emplace_back(each.name);
+  options.choice("--format", format, formats, "Take only files of this format from folders");
   options.repeated("--expect-sha256",
                    expected_sha256,
                    "HEX",
-                   "SHA-256 that the checkpoint must have; once for each, in their order");
+                   "Refuse a checkpoint whose SHA-256 is another; once for each, in their order");
 }
 
 std::vector<CheckpointFile> CheckpointOptions::files() const {

@@ -18,10 +18,13 @@
 #include <hesscope/core/suggest.h>
 #include <hesscope/core/version.h>
 
+#include "help_text.h"
 #include "standard_streams.h"
 
 namespace hesscope::cli {
 namespace {
+
+const char* const kPurpose = "Exact Hessians and loss landscapes of small models";
 
 // A number in decimal, nothing before or behind it. Not CLI11's reading, to which 010 is 8 and 0x10
 // is 16.
@@ -78,6 +81,21 @@ std::string parse_setting(const SettingKey& key, const std::string& given, Setti
   }
 }
 
+std::string value_name_of(const SettingKey& key) {
+  if (!key.choices.empty()) return fmt::format("{}", fmt::join(key.choices, "|"));
+  switch (key.type) {
+    case SettingKey::Type::kBoolean:
+      return {};
+    case SettingKey::Type::kInteger:
+      return "N";
+    case SettingKey::Type::kReal:
+      return "X";
+    case SettingKey::Type::kText:
+      break;
+  }
+  return "TEXT";
+}
+
 // The first letter in capitals, as in the other options' help, and the fallback.
 std::string help_of(const SettingKey& key) {
   std::string help = key.meaning;
@@ -88,16 +106,35 @@ std::string help_of(const SettingKey& key) {
     help += fmt::format(" (default: {})", *number);
   } else if (const auto* real = std::get_if<double>(fallback)) {
     help += fmt::format(" (default: {:g})", *real);
+  } else if (const auto* text = std::get_if<std::string>(fallback); text && !text->empty()) {
+    const std::size_t end = std::min(help.find('\n'), help.size());
+    help.insert(end, fmt::format(" (default: {})", *text));
   }
   return help;
 }
 
+// "-n,--name" as people read it, with what follows it.
+std::string shown(const std::string& names, const std::string& value_name) {
+  std::string text = names;
+  if (const std::size_t comma = text.find(','); comma != std::string::npos) {
+    text.insert(comma + 1, " ");
+  }
+  return value_name.empty() ? text : text + " " + value_name;
+}
+
+// Makes options of the parser, and lines of the help.
 class CliOptionTable final : public OptionTable {
  public:
-  explicit CliOptionTable(CLI::App& app) : app_(&app) {}
+  CliOptionTable(CLI::App& app, HelpText& help) : app_(&app), help_(&help) {}
+
+  // Positional arguments and required options, for the line on usage.
+  const std::string& usage() const { return usage_; }
+
+  void group(const std::string& title) override { help_->begin_group(title); }
 
   void flag(const std::string& names, bool& target, const std::string& help) override {
-    app_->add_flag(names, target, help);
+    help_->add(shown(names, ""), help);
+    app_->add_flag(names, target);
   }
 
   void text(const std::string& names,
@@ -105,7 +142,9 @@ class CliOptionTable final : public OptionTable {
             const std::string& value_name,
             const std::string& help,
             bool required) override {
-    take_last(app_->add_option(names, target, help))->type_name(value_name)->required(required);
+    help_->add(shown(names, value_name), required ? help + " (required)" : help);
+    if (required) usage_ += fmt::format(" {} {}", long_name(names), value_name);
+    take_last(app_->add_option(names, target))->required(required);
   }
 
   void choice(const std::string& names,
@@ -119,9 +158,8 @@ class CliOptionTable final : public OptionTable {
                          given,
                          did_you_mean(given, choices));
     };
-    take_last(app_->add_option(names, target, help))
-        ->type_name(fmt::format("{}", fmt::join(choices, "|")))
-        ->check(CLI::Validator(check, ""));
+    help_->add(shown(names, fmt::format("{}", fmt::join(choices, "|"))), help);
+    take_last(app_->add_option(names, target))->check(CLI::Validator(check, ""));
   }
 
   void list(const std::string& names,
@@ -139,14 +177,16 @@ class CliOptionTable final : public OptionTable {
       }
       if (target.empty()) throw CLI::ValidationError(long_name(names), "names nothing");
     };
-    take_last(app_->add_option_function<std::string>(names, split, help))->type_name(value_name);
+    help_->add(shown(names, value_name), help);
+    take_last(app_->add_option_function<std::string>(names, split));
   }
 
   void repeated(const std::string& names,
                 std::vector<std::string>& target,
                 const std::string& value_name,
                 const std::string& help) override {
-    app_->add_option(names, target, help)->type_name(value_name)->allow_extra_args(false);
+    help_->add(shown(names, value_name), help);
+    app_->add_option(names, target)->allow_extra_args(false);
   }
 
   void integer(const std::string& names,
@@ -160,7 +200,8 @@ class CliOptionTable final : public OptionTable {
           long_name(names),
           fmt::format("must be an integer from {} to {}, got '{}'", minimum, maximum, given));
     };
-    take_last(app_->add_option_function<std::string>(names, parse, help))->type_name("N");
+    help_->add(shown(names, "N"), help);
+    take_last(app_->add_option_function<std::string>(names, parse));
   }
 
   void seed(const std::string& names, std::uint64_t& target, const std::string& help) override {
@@ -171,15 +212,15 @@ class CliOptionTable final : public OptionTable {
           long_name(names),
           fmt::format("must be a whole number from 0 to 10^18 - 1, got '{}'", given));
     };
-    take_last(app_->add_option_function<std::string>(names, parse, help))->type_name("N");
+    help_->add(shown(names, "N"), help);
+    take_last(app_->add_option_function<std::string>(names, parse));
   }
 
   void setting(const SettingKey& key, std::map<std::string, SettingValue>& values) override {
     const std::string name = "--" + key.name;
-    const std::string help = help_of(key);
+    help_->add(shown(name, value_name_of(key)), help_of(key));
     if (key.type == SettingKey::Type::kBoolean) {
-      app_->add_flag_callback(
-          name, [&values, key] { values[key.name] = SettingValue(true); }, help);
+      app_->add_flag_callback(name, [&values, key] { values[key.name] = SettingValue(true); });
       return;
     }
     const auto parse = [&values, key, name](const std::string& given) {
@@ -188,20 +229,22 @@ class CliOptionTable final : public OptionTable {
         throw CLI::ValidationError(name, problem);
       }
     };
-    take_last(app_->add_option_function<std::string>(name, parse, help))
-        ->type_name(key.choices.empty() ? (key.type == SettingKey::Type::kText ? "TEXT" : "N")
-                                        : fmt::format("{}", fmt::join(key.choices, "|")));
+    take_last(app_->add_option_function<std::string>(name, parse));
   }
 
   void positionals(const std::string& name,
                    std::vector<std::string>& target,
                    const std::string& help,
                    bool required) override {
-    app_->add_option(name, target, help)->type_name("")->required(required);
+    help_->add(name + "...", help);
+    usage_ += required ? " " + name + "..." : " [" + name + "...]";
+    app_->add_option(name, target)->required(required);
   }
 
   void positional(const std::string& name, std::string& target, const std::string& help) override {
-    app_->add_option(name, target, help)->type_name("")->required();
+    help_->add(name, help);
+    usage_ += " " + name;
+    app_->add_option(name, target)->required();
   }
 
  private:
@@ -211,7 +254,42 @@ class CliOptionTable final : public OptionTable {
   }
 
   CLI::App* app_;
+  HelpText* help_;
+  std::string usage_;
 };
+
+// Declares a command's options to the parser; its help text.
+std::string declare(Command& command, CLI::App& app) {
+  HelpText options;
+  CliOptionTable table(app, options);
+  command.declare(table);
+  options.begin_group("Help");
+  options.add("-h, --help", "Print this text");
+  std::string text = wrapped(command.summary(), 0);
+  text += "\nUsage:\n" +
+          wrapped_command(fmt::format("hesscope {}{} [OPTIONS]", command.name(), table.usage()));
+  text += "\nExamples:\n";
+  for (const std::string& example : command.examples()) text += wrapped_command(example);
+  return text + options.text();
+}
+
+std::string help_of_program(const std::vector<std::unique_ptr<Command>>& commands) {
+  HelpText lists;
+  lists.begin_group("Commands");
+  for (const auto& command : commands) lists.add(command->name(), command->summary());
+  lists.begin_group("Options");
+  lists.add("-h, --help", "Print this text; after a command, what it takes");
+  lists.add("--version", "Print the version");
+  std::string text = fmt::format(
+      "{}\n\nUsage:\n  hesscope COMMAND [OPTIONS]\n{}\nExamples:\n", kPurpose, lists.text());
+  for (const auto& command : commands) text += wrapped_command(command->examples().front());
+  return text + "\n" +
+         wrapped(
+             "Exit codes: 0 done, 1 failed, 2 usage, 3 bad input file, 4 locked by another run, "
+             "5 finished but a number failed, is not finite or is not proved; 129, 130 and 143 "
+             "interrupted.",
+             0);
+}
 
 std::vector<std::string> long_names(const CLI::App& app) {
   std::vector<std::string> names;
@@ -239,29 +317,24 @@ std::string message_of(const CLI::ParseError& error) {
 Invocation parse_command_line(int argc,
                               const char* const* argv,
                               const std::vector<std::unique_ptr<Command>>& commands) {
-  CLI::App app("Exact Hessians and landscape geometry of small models", "hesscope");
+  CLI::App app(kPurpose, "hesscope");
   app.set_version_flag("--version", fmt::format("hesscope {}", kVersion));
   app.require_subcommand(0, 1);
-  std::string footer = "Examples:\n";
   std::map<std::string, std::pair<CLI::App*, Command*>> subcommands;
   std::vector<std::string> command_names;
   for (const auto& command : commands) {
     CLI::App* sub = app.add_subcommand(command->name(), command->summary());
-    CliOptionTable table(*sub);
-    command->declare(table);
-    std::string examples = "Examples:\n";
-    for (const std::string& example : command->examples()) examples += "  " + example + "\n";
-    footer += "  " + command->examples().front() + "\n";
-    sub->footer(examples);
+    const std::string help = declare(*command, *sub);
+    sub->formatter_fn(
+        [help](const CLI::App*, const std::string&, CLI::AppFormatMode) { return help; });
     // Unknown options are collected so that the message can suggest the nearest known one.
     sub->allow_extras();
     subcommands[command->name()] = {sub, command.get()};
     command_names.push_back(command->name());
   }
-  footer +=
-      "\nExit codes: 0 done, 1 failed, 2 usage, 3 bad input file, 4 locked,\n"
-      "5 finished but a number failed, is non-finite or unproved; 129, 130 and 143 interrupted.";
-  app.footer(footer);
+  const std::string help = help_of_program(commands);
+  app.formatter_fn(
+      [help](const CLI::App*, const std::string&, CLI::AppFormatMode) { return help; });
 
   // "hesscope help COMMAND" is "hesscope COMMAND --help".
   std::vector<const char*> arguments(argv, argv + argc);
@@ -298,7 +371,7 @@ Invocation parse_command_line(int argc,
     return usage_error(chosen, message.empty() ? message_of(error) : message);
   }
   if (chosen.empty()) {
-    std::fputs(app.help().c_str(), stdout);  // main() sees to a full disk
+    std::fputs(help.c_str(), stdout);  // main() sees to a full disk
     return {nullptr, argc > 1 ? ExitCode::kUsage : ExitCode::kDone};
   }
   const auto [sub, command] = subcommands[chosen];

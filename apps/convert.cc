@@ -38,15 +38,19 @@ class ConvertCommand final : public Command {
   }
 
   void declare(OptionTable& options) override {
+    options.group("Input");
     options.positional("IN", input_, "Checkpoint or data file");
+    options.group("Output");
     options.positional(
         "OUT", output_, "File to write: .npz, .npy (one tensor), .safetensors or .h5");
+    options.group("Input");
     options.text("--key", key_, "PREFIX", kKeyHelp);
-    options.text("--map", map_, "FILE.toml", "Names of the tensors, as for hesscope analyze");
+    options.text("--map", map_, "FILE.toml", "Which tensor is which, as for hesscope analyze");
+    options.group("Output");
     options.choice("--type",
                    type_,
                    {"float64", "float32"},
-                   "Make this of all floating-point tensors; each keeps its type unless given");
+                   "Type to give all floating-point tensors (default: the one that each has)");
     options.flag("--force", force_, "Replace an existing file");
     options.flag("--json", json_, "Print one JSON document on stdout");
     options.flag("-q,--quiet", quiet_, "Print nothing");

@@ -34,15 +34,22 @@ class ExportCommand final : public Command {
 
   void declare(OptionTable& options) override {
     std::vector<std::string> names;
-    std::string help = "What to write:";
+    std::string help = "What to write (default: csv)";
     for (const io::ExportFormat& format : io::export_formats()) {
       names.push_back(format.name);
-      help += fmt::format("{} {}: {}", names.size() == 1 ? "" : ";", format.name, format.summary);
+      help += fmt::format("\n{}: {}", format.name, format.summary);
     }
+    options.group("Input");
     options.positional("RESULT", result_, "Result file");
+    options.group("Output");
     options.choice("--format", format_, names, help);
-    options.text("-o,--output", output_, "FILE", "File to write", true);
-    options.flag("--force", force_, "Replace an existing file");
+    options.text("-o,--output",
+                 output_,
+                 "FILE",
+                 "File to write; the trajectory of a landscape goes into a second one beside it, "
+                 "as in FILE-trajectory.vtk",
+                 true);
+    options.flag("--force", force_, "Replace existing files");
     options.flag("--json", json_, "Print one JSON document on stdout");
     options.flag("-q,--quiet", quiet_, "Print nothing");
   }

@@ -97,13 +97,15 @@ class InspectCommand final : public Command {
   }
 
   void declare(OptionTable& options) override {
+    options.group("Input");
     options.positionals("FILE", files_, "Checkpoints, data files or results");
     options.text("-p,--problem",
                  problem_,
                  "FILE.toml",
-                 "Problem file: say what of the checkpoints fits its model and what does not");
+                 "Problem file: say what in the checkpoints fits its model, and what does not");
     options.text("--key", key_, "PREFIX", kKeyHelp);
-    options.text("--map", map_, "FILE.toml", "Names of the tensors, as for hesscope analyze");
+    options.text("--map", map_, "FILE.toml", "Which tensor is which, as for hesscope analyze");
+    options.group("Output");
     options.flag("--json", json_, "Print one JSON document on stdout");
     options.flag(
         "-q,--quiet", quiet_, "Print nothing: only the exit code says whether it can be read");

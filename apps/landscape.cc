@@ -79,48 +79,57 @@ class LandscapeCommand final : public Command {
   }
 
   void declare(OptionTable& options) override {
-    std::string kinds = "In which directions:";
+    checkpoints_.declare(options,
+                         "Checkpoint files, or folders of files named step-N.*; the last one is "
+                         "the centre (with --directions between, the first)");
+    options.text("-p,--problem", problem_, "FILE.toml", "Problem file: model and data", true);
+    options.group("Output");
+    options.text("-o,--output", output_, "OUT.h5", "Result file to write", true);
+    run_options_.declare(options,
+                         "Replace an existing result",
+                         "Check the inputs and estimate memory and time; compute nothing");
+    options.seed("--seed", seed_, "Seed of all random numbers (default: 0)");
+    options.group("Directions: centre + alpha direction_1 + beta direction_2");
+    options.text("--directions", directions_, "KIND", "One of" + kinds_text(), true);
+    options.choice("--normalization",
+                   normalization_,
+                   {"filter", "layer", "none"},
+                   "How random directions are scaled by the weights (default: filter; with "
+                   "--directions tensors: layer)\n"
+                   "filter: by the rows of matrices\nlayer: by tensors\nnone: not at all");
+    options.flag("--leave-out-vectors",
+                 leaves_out_vectors_,
+                 "Make random directions zero in tensors of rank 0 and 1, such as biases");
+    options.group("Grid: where to look");
+    options.text("--grid",
+                 grid_,
+                 "NxM",
+                 "How many points along alpha and along beta; Nx1 and 1xM are lines through the "
+                 "centre",
+                 true);
+    options.text("--span",
+                 span_,
+                 "A:B[,C:D]",
+                 "Ends of alpha and, after a comma, of beta (default: -1:1 for both; with "
+                 "--directions pca: all checkpoints, with a margin)");
+    options.flag("--curvature",
+                 curvature_,
+                 "Also compute, at every point, the gradient norm, the smallest and the largest "
+                 "eigenvalue and the number of negative ones of the exact Hessian, and the second "
+                 "derivatives within the plane");
+  }
+
+  // A line for each kind of directions.
+  static std::string kinds_text() {
+    std::string text;
     for (const DirectionKind& kind : direction_registry()) {
       const bool may_be_left_out = kind.argument.starts_with('[');
       const std::string argument = kind.argument.empty() ? ""
                                    : may_be_left_out     ? "[:" + kind.argument.substr(1)
                                                          : ":" + kind.argument;
-      kinds += fmt::format("\n{}{}: {}", kind.name, argument, kind.meaning);
+      text += fmt::format("\n{}{}: {}", kind.name, argument, kind.meaning);
     }
-    checkpoints_.declare(options,
-                         "Checkpoint files, or folders of files named step-N.*; the last is the "
-                         "centre, with --directions between the first");
-    options.text("-p,--problem", problem_, "FILE.toml", "Problem file: model and data", true);
-    options.text("-o,--output", output_, "OUT.h5", "Result file", true);
-    options.text("--directions", directions_, "KIND", kinds, true);
-    options.text(
-        "--grid",
-        grid_,
-        "NxM",
-        "Points along alpha (direction 1) and beta (direction 2); 1xM and Nx1 are lines through "
-        "the centre",
-        true);
-    options.text("--span",
-                 span_,
-                 "A:B[,C:D]",
-                 "Ends of alpha and, after a comma, of beta (default: -1:1 for both; with "
-                 "--directions pca: all checkpoints and a margin)");
-    options.flag("--curvature",
-                 curvature_,
-                 "Also, at every point: gradient norm, smallest and largest eigenvalue and number "
-                 "of negative ones of the exact Hessian, and second derivatives in the plane");
-    options.choice("--normalization",
-                   normalization_,
-                   {"filter", "layer", "none"},
-                   "How random directions are scaled by the weights: by rows of matrices, by "
-                   "tensors, or not (default: filter; with --directions tensors: layer)");
-    options.flag("--leave-out-vectors",
-                 leaves_out_vectors_,
-                 "Random directions are zero in tensors of rank 0 and 1, such as biases");
-    options.seed("--seed", seed_, "Of what is drawn at random");
-    run_options_.declare(options,
-                         "Replace an existing result",
-                         "Check the inputs and foresee memory and time; compute nothing");
+    return text;
   }
 
   ExitCode run() override {

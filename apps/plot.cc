@@ -77,29 +77,33 @@ class PlotCommand final : public Command {
   }
 
   void declare(OptionTable& options) override {
-    std::string help = "What to draw:";
-    bool is_first = true;
+    std::string kinds = "What to draw";
     for (const figures::FigureKind& kind : figures::figure_kinds()) {
-      help += fmt::format("{} {}: {}", is_first ? "" : ";", kind.name, kind.summary);
-      is_first = false;
+      kinds += fmt::format("\n{}: {}", kind.name, kind.summary);
     }
-    options.positionals("RESULT", results_, "Result files, to be laid over one another");
-    options.text("--figure", figure_, "NAME", help);
-    options.flag("--list", list_, "Print which figures the results have the data for");
+    options.group("Input");
+    options.positionals("RESULT", results_, "Result files; several are laid over one another");
+    options.group("Output");
     options.text("-o,--output", output_, "FILE", "SVG file to write");
-    options.repeated(
-        "--label", labels_, "TEXT", "What a result is called, in the order of the results");
-    options.text("--quantity", quantity_, "NAME", "Which of a figure's quantities to show");
+    options.flag("--force", force_, "Replace an existing file");
+    options.flag("--list", list_, "Print which figures the results have the data for");
+    options.flag("--json", json_, "Print one JSON document on stdout");
+    options.flag("-q,--quiet", quiet_, "Print nothing");
+    options.group("Figure");
+    options.text("--figure", figure_, "NAME", kinds);
+    options.text("--quantity", quantity_, "NAME", "Which of the figure's quantities to show");
     options.setting(
         whole_number("step", 0, INT64_MAX, "the checkpoint to show (default: the last)"), numbers_);
+    options.group("Style");
+    options.repeated("--label",
+                     labels_,
+                     "TEXT",
+                     "Name of a result in the legend; once for each, in their order");
     options.text("--title", title_, "TEXT", "A title; ^{...} and _{...} raise and lower");
     options.choice("--x-scale", x_scale_, kScales, "Scale of the horizontal axes");
     options.choice("--y-scale", y_scale_, kScales, "Scale of the vertical axes");
     options.setting(whole_number("width", 60, 5000, "width in points, 72 to the inch"), numbers_);
     options.setting(whole_number("height", 60, 5000, "height in points, 72 to the inch"), numbers_);
-    options.flag("--force", force_, "Replace an existing file");
-    options.flag("--json", json_, "Print one JSON document on stdout");
-    options.flag("-q,--quiet", quiet_, "Print nothing");
   }
 
   ExitCode run() override {

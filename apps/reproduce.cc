@@ -60,28 +60,33 @@ class ReproduceCommand final : public Command {
   }
 
   void declare(OptionTable& options) override {
+    options.group("Input");
     options.positionals("EXPERIMENT",
                         experiments_,
-                        "Experiments that --list names, or files ending in .toml; none = all that "
+                        "Experiments that --list names, or files ending in .toml; none: all that "
                         "--list names",
                         false);
-    options.text("-o,--output", output_, "DIR", "Folder of the results: DIR/EXPERIMENT each");
     options.text("--scale",
                  scale_,
                  "NAME",
-                 "paper (the default): as published; quick: few steps and samples, to see that it "
-                 "works; or another [scale.NAME] of a file");
+                 "How much to compute (default: paper)\npaper: as published\nquick: few steps and "
+                 "samples, to see that it works\nor another [scale.NAME] of an experiment file");
     options.repeated("--set",
                      overrides_,
                      "KEY=VALUE",
                      "Change a key of the experiments, as in training.steps=100 or "
-                     "run.adam.learning_rate=0.01; over those of the scale");
-    options.flag("--list", list_, "Print the experiments that there are");
-    options.flag("--keys", keys_, "Print what the tables of an experiment file take");
+                     "run.adam.learning_rate=0.01; stronger than the scale");
+    options.group("Output");
+    options.text("-o,--output",
+                 output_,
+                 "DIR",
+                 "Folder to write to; each experiment has its own, DIR/EXPERIMENT");
+    options.flag("--list", list_, "Print the names of all experiments");
+    options.flag("--keys", keys_, "Print which keys an experiment file takes");
     run_options_.declare(
         options,
         "Replace what is there, if it is of something else",
-        "Check the experiments and foresee memory and time of training; write nothing");
+        "Check the experiments and estimate memory and time of training; write nothing");
   }
 
   ExitCode run() override {

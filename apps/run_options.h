@@ -9,7 +9,8 @@ namespace hesscope::cli {
 
 /// Of the option --key, where a command reads checkpoints.
 inline constexpr const char* kKeyHelp =
-    "Part of the checkpoints to take, by what its tensors' names begin with: model_state_dict";
+    "Take only the tensors whose names begin so, as in model_state_dict: the part of a training "
+    "checkpoint that holds the weights";
 
 /// What every command that computes can be told of how to run.
 struct RunOptions {

@@ -46,24 +46,27 @@ class TrainCommand final : public Command {
   }
 
   void declare(OptionTable& options) override {
+    options.group("Input");
     options.positional("EXPERIMENT", experiment_, "Experiment file: model, data, training, runs");
+    options.text("--run", run_, "NAME", "Train only the [[run]] of this name");
+    options.setting({.name = "seed",
+                     .type = SettingKey::Type::kInteger,
+                     .meaning = "train from this seed alone, listed in the file or not",
+                     .minimum = 0},
+                    settings_);
+    options.group("Output");
     options.text("-o,--output",
                  output_,
                  "DIR",
-                 "Folder of the results: of several runs or seeds, DIR/RUN/seed-K each",
+                 "Folder to write to; each of several runs or seeds has its own, DIR/RUN/seed-K",
                  true);
-    options.text("--run", run_, "NAME", "Only the [[run]] of this name");
-    options.setting({.name = "seed",
-                     .type = SettingKey::Type::kInteger,
-                     .meaning = "Only this seed, listed in the file or not",
-                     .minimum = 0},
-                    settings_);
-    options.flag("--resume",
-                 resume_,
-                 "Go on from where an interrupted run stood; so does the same command without it");
     run_options_.declare(options,
                          "Replace the training that is there, if it is another one",
-                         "Check the inputs and foresee memory and time; train nothing");
+                         "Check the inputs and estimate memory and time; train nothing");
+    options.flag(
+        "--resume",
+        resume_,
+        "Continue an interrupted training; the same command without this option does so, too");
   }
 
   ExitCode run() override {

@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import re
 import shlex
 import signal
 import subprocess
@@ -38,6 +39,46 @@ class Help(program.Case):
                 self.assertIn(f"Examples:\n  hesscope {command} ", done.stdout)
                 for option in options:
                     self.assertIn(option, done.stdout)
+
+    def test_has_lines_for_narrow_terminals_and_groups(self):
+        commands = re.findall(r"(?m)^  ([a-z]+) ", self.run_program("--help").stdout.split("Commands:")[1].split("\n\n")[0])
+        self.assertGreaterEqual(set(commands), {"analyze", "landscape", "train", "reproduce", "inspect", "convert",
+                                                "plot", "export"})
+        for command in commands:
+            with self.subTest(command):
+                said = self.run_program(command, "--help").stdout
+                self.assertEqual([line for line in said.splitlines() if len(line) > 80], [])
+                for heading in ("Usage", "Examples", "Input", "Output", "Help"):
+                    self.assertRegex(said, rf"(?m)^{heading}:$")
+                # What must be given is in the line on usage, and said to be required.
+                usage = said.split("Usage:\n")[1].split("\n\n")[0]
+                self.assertEqual(len(re.findall(r" --[a-z]", usage)), said.count("(required)"))
+
+    def test_of_analyze_has_each_analyzer_with_its_options(self):
+        said = self.run_program("analyze", "--help").stdout
+        parts = {part.removeprefix("Analyzer ").split()[0].rstrip(":"): part for part in said.split("\n\n")}
+        self.assertIn("--noise-draws N", parts["noise"])
+        self.assertIn("--eigenpairs N", parts["eigenpairs"])
+        self.assertIn("--save-hessian", parts["hessian"])
+        self.assertIn("(runs by default)", parts["spectrum"])
+        self.assertNotIn("(runs by default)", parts["noise"])
+        self.assertIn("--method auto|dense", parts["Eigenvalues"])
+        self.assertIn("--problem FILE.toml", parts["Input"])
+        self.assertIn("--force", parts["Output"])
+        self.assertIn("--threads N", parts["Running"])
+
+    def test_examples_are_commands_for_a_shell(self):
+        said = self.run_program("analyze", "--help").stdout
+        examples = said.split("Examples:\n")[1].split("\n\n")[0]
+        commands = [shlex.split(line) for line in examples.replace("\\\n", " ").splitlines()]
+        self.assertTrue(all(command[:2] == ["hesscope", "analyze"] for command in commands), commands)
+        self.assertIn(["hesscope", "analyze", "epoch-10.pt", "--problem", "problem.toml", "-o", "result.h5", "--key",
+                       "model_state_dict"], commands)
+
+    def test_a_mistyped_option_of_any_group_is_found(self):
+        for wrong, right in (("--probelm", "--problem"), ("--noise-draw", "--noise-draws"), ("--thread", "--threads"),
+                             ("--methd", "--method")):
+            self.refuses(USAGE, ["analyze", wrong, "1"], f"did you mean '{right}'")
 
     def test_may_be_asked_for_as_a_command(self):
         self.assertEqual(self.run_program("help").stdout, self.run_program("--help").stdout)

@@ -266,7 +266,7 @@ std::vector<Quantity> AlignmentAnalyzer::quantities() const {
 
 AnalyzerEntry alignment_analyzer() {
   return {.name = "alignment",
-          .question = "signal-noise models: which signs their weights have to signal and noise",
+          .question = "of signal-noise models: the signs of their weights along signal and noise",
           .by_default = false,
           .options = {},
           .create = [](const Settings&) { return std::make_unique<AlignmentAnalyzer>(); }};

@@ -136,7 +136,7 @@ class AttentionTermsAnalyzer final : public Analyzer {
 
 AnalyzerEntry attention_terms_analyzer() {
   return {.name = "attention-terms",
-          .question = "what bounds the rate of over-parametrised attention: WO and attended inputs",
+          .question = "terms that bound the convergence rate of over-parametrised attention",
           .by_default = false,
           .options = {},
           .create = [](const Settings&) { return std::make_unique<AttentionTermsAnalyzer>(); }};

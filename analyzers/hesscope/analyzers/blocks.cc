@@ -212,22 +212,23 @@ class BlocksAnalyzer final : public Analyzer {
 }  // namespace
 
 AnalyzerEntry blocks_analyzer() {
-  return {.name = "blocks",
-          .question = "the Hessian by parameter tensors",
-          .by_default = false,
-          .on_missing = kTakesMatrix,
-          .options = {{.name = "js-sigma",
-                       .type = SettingKey::Type::kReal,
-                       .meaning = "width of the smoothing in distances between the spectra of "
-                                  "blocks; 0 = 1 % of their width",
-                       .fallback = SettingValue(0.0)}},
-          .create = [](const Settings& settings) {
-            const double sigma = settings.real("js-sigma");
-            if (!(sigma >= 0)) {
-              throw OptionError("js-sigma", fmt::format("must be at least 0, got {}", sigma));
-            }
-            return std::make_unique<BlocksAnalyzer>(sigma);
-          }};
+  return {
+      .name = "blocks",
+      .question = "the Hessian by parameter tensors: spectra, norms and distances of its blocks",
+      .by_default = false,
+      .on_missing = kTakesMatrix,
+      .options = {{.name = "js-sigma",
+                   .type = SettingKey::Type::kReal,
+                   .meaning = "width of the Gaussian that smooths two blocks' spectra before "
+                              "they are compared; 0 = 1 % of their range",
+                   .fallback = SettingValue(0.0)}},
+      .create = [](const Settings& settings) {
+        const double sigma = settings.real("js-sigma");
+        if (!(sigma >= 0)) {
+          throw OptionError("js-sigma", fmt::format("must be at least 0, got {}", sigma));
+        }
+        return std::make_unique<BlocksAnalyzer>(sigma);
+      }};
 }
 
 }  // namespace hesscope

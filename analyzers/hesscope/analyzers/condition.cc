@@ -57,7 +57,7 @@ class ConditionAnalyzer final : public Analyzer {
 
 AnalyzerEntry condition_analyzer() {
   return {.name = "condition",
-          .question = "how badly conditioned: robust and classical numbers",
+          .question = "condition numbers of the Hessian: robust and classical ones",
           .by_default = true,
           .on_missing = kTakesMatrix,
           .options = {},

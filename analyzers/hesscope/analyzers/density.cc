@@ -178,11 +178,11 @@ SettingKey count_key(const std::string& name, std::int64_t fallback, const std::
 
 AnalyzerEntry density_analyzer() {
   return {.name = "density",
-          .question = "the spectrum as a distribution, by stochastic Lanczos quadrature",
+          .question = "the distribution of the eigenvalues, by stochastic Lanczos quadrature",
           .by_default = false,
           .on_missing = "a distance takes all eigenvalues (--method dense)",
-          .options = {count_key("probes", 10, "random vectors of the spectral density"),
-                      count_key("lanczos-steps", 100, "steps of Lanczos for each of them")},
+          .options = {count_key("probes", 10, "how many random vectors to start from"),
+                      count_key("lanczos-steps", 100, "Lanczos steps from each random vector")},
           .create = [](const Settings& settings) {
             return std::make_unique<DensityAnalyzer>(settings.integer("probes"),
                                                      settings.integer("lanczos-steps"));

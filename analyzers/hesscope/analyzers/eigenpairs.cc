@@ -169,12 +169,14 @@ class EigenpairsAnalyzer final : public Analyzer {
 
 AnalyzerEntry eigenpairs_analyzer() {
   return {.name = "eigenpairs",
-          .question = "outermost eigenvectors: where they live, how they turn",
+          .question =
+              "eigenvectors at both ends of the spectrum: where they live, how they turn between "
+              "checkpoints",
           .by_default = false,
           .on_missing = "an overlap is with the checkpoint before",
           .options = {{.name = "eigenpairs",
                        .type = SettingKey::Type::kInteger,
-                       .meaning = "also: this many eigenpairs at each end of the spectrum",
+                       .meaning = "how many eigenvectors to find at each end",
                        .minimum = 1,
                        .maximum = 1000,
                        .fallback = SettingValue(std::int64_t{5})}},

@@ -94,7 +94,7 @@ class GgnAnalyzer final : public Analyzer {
 
 AnalyzerEntry ggn_analyzer() {
   return {.name = "ggn",
-          .question = "the Hessian as Gauss-Newton part and functional part",
+          .question = "the Hessian split into its Gauss-Newton part and the functional rest",
           .by_default = false,
           .on_missing = "norms take the matrix (--method dense or iterative)",
           .options = {},

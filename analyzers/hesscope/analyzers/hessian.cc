@@ -57,12 +57,12 @@ class HessianAnalyzer final : public Analyzer {
 
 AnalyzerEntry hessian_analyzer() {
   return {.name = "hessian",
-          .question = "the exact Hessian: diagonal, trace, norm",
+          .question = "the exact Hessian: its diagonal, trace and norm",
           .by_default = true,
           .on_missing = kTakesMatrix,
           .options = {{.name = "save-hessian",
                        .type = SettingKey::Type::kBoolean,
-                       .meaning = "store the full matrix in the result",
+                       .meaning = "store the whole matrix as well",
                        .fallback = SettingValue(false)}},
           .create = [](const Settings& settings) {
             return std::make_unique<HessianAnalyzer>(settings.boolean("save-hessian"));

@@ -56,30 +56,32 @@ SettingKey count_key(const std::string& name,
 }  // namespace
 
 std::vector<SettingKey> noise_option_keys() {
-  return {count_key("noise-batch-size",
-                    0,
-                    kMaxBatchSize,
-                    0,
-                    "samples a minibatch of the gradient noise; 0 = 64, or all if they are fewer"),
-          count_key("noise-draws",
-                    1,
-                    100'000'000,
-                    1000,
-                    "minibatches drawn; of disjoint ones at most as many as there are"),
-          {.name = "noise-sampling",
-           .meaning = "minibatches drawn from all samples with replacement, consecutive ranges of "
-                      "the data, or new samples where the data are drawn",
-           .choices = {"resampled", "disjoint", "fresh"},
-           .fallback = SettingValue(std::string("resampled"))},
-          count_key("noise-reference",
-                    1,
-                    1'000'000,
-                    100,
-                    "further minibatches in the gradient that fresh ones are compared with"),
-          count_key("noise-bins", 1, 1'000'000, 100, "bins of the histogram of the noise"),
-          {.name = "noise-ladder",
-           .meaning = "also: the shape of the noise at these batch sizes, as in 1,8,64",
-           .fallback = SettingValue(std::string())}};
+  return {
+      count_key("noise-batch-size",
+                0,
+                kMaxBatchSize,
+                0,
+                "samples in a minibatch; 0 = 64, or all if there are fewer"),
+      count_key("noise-draws",
+                1,
+                100'000'000,
+                1000,
+                "how many minibatches to draw; disjoint ones at most as many as there are"),
+      {.name = "noise-sampling",
+       .meaning = "how to draw them\nresampled: from all samples, with replacement\n"
+                  "disjoint: consecutive ranges of the data\n"
+                  "fresh: new samples, of data that are drawn from a distribution",
+       .choices = {"resampled", "disjoint", "fresh"},
+       .fallback = SettingValue(std::string("resampled"))},
+      count_key("noise-reference",
+                1,
+                1'000'000,
+                100,
+                "how many further minibatches make the gradient that fresh ones are compared with"),
+      count_key("noise-bins", 1, 1'000'000, 100, "bins of the histogram"),
+      {.name = "noise-ladder",
+       .meaning = "further batch sizes at which to describe the noise, as in 1,8,64",
+       .fallback = SettingValue(std::string())}};
 }
 
 NoiseOptions noise_options_from(const Settings& settings) {

@@ -150,29 +150,32 @@ class SamplingAnalyzer final : public Analyzer {
 }  // namespace
 
 AnalyzerEntry sampling_analyzer() {
-  return {.name = "sampling",
-          .question = "confidence intervals over the choice of samples",
-          .by_default = false,
-          .on_missing = kTakesMatrix,
-          .options = {{.name = "jackknife-blocks",
-                       .type = SettingKey::Type::kInteger,
-                       .meaning = "blocks of samples left out one by one, for confidence intervals",
-                       .minimum = 2,
-                       .maximum = 100'000,
-                       .fallback = SettingValue(std::int64_t{32})},
-                      {.name = "confidence",
-                       .type = SettingKey::Type::kReal,
-                       .meaning = "level of the confidence intervals",
-                       .fallback = SettingValue(0.95)}},
-          .create = [](const Settings& settings) {
-            const double level = settings.real("confidence");
-            if (!(level > 0 && level < 1)) {
-              throw OptionError("confidence",
-                                fmt::format("must be above 0 and below 1, got {}", level));
-            }
-            return std::make_unique<SamplingAnalyzer>(SamplingErrorOptions{
-                .num_blocks = settings.integer("jackknife-blocks"), .level = level});
-          }};
+  return {
+      .name = "sampling",
+      .question =
+          "confidence intervals of eigenvalues and condition numbers: how much they depend "
+          "on the choice of samples",
+      .by_default = false,
+      .on_missing = kTakesMatrix,
+      .options = {{.name = "jackknife-blocks",
+                   .type = SettingKey::Type::kInteger,
+                   .meaning = "how many blocks the samples are split into; each is left out once",
+                   .minimum = 2,
+                   .maximum = 100'000,
+                   .fallback = SettingValue(std::int64_t{32})},
+                  {.name = "confidence",
+                   .type = SettingKey::Type::kReal,
+                   .meaning = "confidence level of the intervals",
+                   .fallback = SettingValue(0.95)}},
+      .create = [](const Settings& settings) {
+        const double level = settings.real("confidence");
+        if (!(level > 0 && level < 1)) {
+          throw OptionError("confidence",
+                            fmt::format("must be above 0 and below 1, got {}", level));
+        }
+        return std::make_unique<SamplingAnalyzer>(SamplingErrorOptions{
+            .num_blocks = settings.integer("jackknife-blocks"), .level = level});
+      }};
 }
 
 }  // namespace hesscope

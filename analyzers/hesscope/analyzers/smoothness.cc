@@ -231,12 +231,13 @@ class SmoothnessAnalyzer final : public Analyzer {
 
 AnalyzerEntry smoothness_analyzer() {
   return {.name = "smoothness",
-          .question = "how fast the gradient changes: at most, along steps, over the run",
+          .question =
+              "how fast the gradient changes: at most, along the steps, and (L0, L1) of the run",
           .by_default = false,
           .on_missing = "what follows a step takes the checkpoint after it",
           .options = {{.name = "secant-points",
                        .type = SettingKey::Type::kInteger,
-                       .meaning = "points between two checkpoints whose gradients are compared",
+                       .meaning = "at how many points between two checkpoints to compare gradients",
                        .minimum = 1,
                        .maximum = 1000,
                        .fallback = SettingValue(std::int64_t{1})}},

@@ -31,7 +31,7 @@ class SpectrumAnalyzer final : public Analyzer {
 
 AnalyzerEntry spectrum_analyzer() {
   return {.name = "spectrum",
-          .question = "its eigenvalues, with proof",
+          .question = "eigenvalues of the Hessian, each with a proof of its rank",
           .by_default = true,
           .on_missing = "all but the ends takes --method dense or iterative",
           .options = {},

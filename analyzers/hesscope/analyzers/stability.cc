@@ -199,7 +199,7 @@ AnalyzerEntry stability_analyzer() {
       .by_default = false,
       .on_missing = "ratios take --learning-rate",
       .options = {{.name = "preconditioner",
-                   .meaning = "also: the sharpness that the optimiser sees (default: none)",
+                   .meaning = "whose preconditioned sharpness to compute, too",
                    .choices = {"none", "adam"},
                    .fallback = SettingValue(std::string("none"))},
                   real_key("learning-rate", 0, "for the thresholds of stability; 0 = unknown"),

@@ -175,14 +175,15 @@ class StructureAnalyzer final : public Analyzer {
 }  // namespace
 
 AnalyzerEntry structure_analyzer() {
-  return {.name = "structure",
-          .question = "zero eigenvalues, explained",
-          .by_default = true,
-          .on_missing =
-              "counts take the matrix (--method dense or iterative), medians all eigenvalues "
-              "(--method dense)",
-          .options = {},
-          .create = [](const Settings&) { return std::make_unique<StructureAnalyzer>(); }};
+  return {
+      .name = "structure",
+      .question = "which zero eigenvalues follow from dead parameters or symmetries of the model",
+      .by_default = true,
+      .on_missing =
+          "counts take the matrix (--method dense or iterative), medians all eigenvalues "
+          "(--method dense)",
+      .options = {},
+      .create = [](const Settings&) { return std::make_unique<StructureAnalyzer>(); }};
 }
 
 }  // namespace hesscope

@@ -99,15 +99,17 @@ class TangentKernelAnalyzer final : public Analyzer {
 }  // namespace
 
 AnalyzerEntry tangent_kernel_analyzer() {
-  return {.name = "tangent-kernel",
-          .question = "whether parameters can move all predictions: the kernel J J^T, by tensors",
-          .by_default = false,
-          .options = {{.name = "tangent-tensors",
-                       .meaning = "parameter tensors that make up the whole kernel (* and ?)",
-                       .fallback = SettingValue(std::string("*"))}},
-          .create = [](const Settings& settings) {
-            return std::make_unique<TangentKernelAnalyzer>(settings.text("tangent-tensors"));
-          }};
+  return {
+      .name = "tangent-kernel",
+      .question = "whether the parameters can move all predictions: extreme eigenvalues of J J^T",
+      .by_default = false,
+      .options = {{.name = "tangent-tensors",
+                   .meaning =
+                       "the parameter tensors that J is taken by; * and ? stand for any characters",
+                   .fallback = SettingValue(std::string("*"))}},
+      .create = [](const Settings& settings) {
+        return std::make_unique<TangentKernelAnalyzer>(settings.text("tangent-tensors"));
+      }};
 }
 
 }  // namespace hesscope
