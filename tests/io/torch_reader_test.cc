@@ -15,6 +15,7 @@
 
 #include <hesscope/core/error.h>
 #include <hesscope/io/tensor_file.h>
+#include <hesscope/io/tensor_map.h>
 
 #include "io/pickle_bytes.h"
 #include "io/reader_fixtures.h"
@@ -24,6 +25,8 @@ namespace {
 
 using hesscope::InputError;
 using hesscope::io::ElementType;
+using hesscope::io::FileValue;
+using hesscope::io::mapped;
 using hesscope::io::open_tensor_file;
 using hesscope::io::shape_text;
 using hesscope::io::TensorFile;
@@ -38,6 +41,7 @@ using hesscope::test::tensor;
 using hesscope::test::text;
 using hesscope::test::two_doubles;
 using hesscope::test::write_torch;
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -126,6 +130,66 @@ TEST(TorchReader, FindsNumbersBesideTheTensors) {
   EXPECT_EQ(file.number("nothere"), std::nullopt);
   EXPECT_EQ(file.number("rng"), std::nullopt);
   EXPECT_EQ(file.part("optimizer_state_dict").number("param_groups.0.params.3"), 3);
+}
+
+TEST(TorchReader, ListsWhatStandsBesideTheTensors) {
+  const TensorFile file = open_tensor_file(kFolder / "training.pt");
+  std::map<std::string, decltype(FileValue::value)> values;
+  for (const FileValue& each : file.values()) values[each.name] = each.value;
+  EXPECT_EQ(file.values().front().name, "epoch");
+  EXPECT_EQ(values["epoch"], FileValue({"", std::int64_t{3}}).value);
+  EXPECT_EQ(values["losses.1"], FileValue({"", 0.25}).value);
+  EXPECT_EQ(values["best"], FileValue({"", true}).value);
+  EXPECT_EQ(values["optimizer_state_dict.param_groups.0.betas.1"], FileValue({"", 0.999}).value);
+  EXPECT_EQ(values["optimizer_state_dict.param_groups.0.params.3"],
+            FileValue({"", std::int64_t{3}}).value);
+  EXPECT_FALSE(values.contains("seed"));                               // beyond 64 bits
+  EXPECT_FALSE(values.contains("optimizer_state_dict.state.0.step"));  // a tensor
+  const std::vector<FileValue> part = file.part("optimizer_state_dict").values();
+  EXPECT_THAT(part, Contains(FileValue{"param_groups.0.lr", 0.01}));
+}
+
+TEST(TorchReader, ListsSharedValuesUnderEachName) {
+  const ScratchFolder scratch;
+  // A tuple under the memo's number 9 that two dicts share; a list that holds itself; a text that
+  // no terminal should see.
+  write_torch(scratch / "shared.pt",
+              pickle(dict({{"w", two_doubles()},
+                           {"a", dict({{"betas", "K\x01K\x02\x86q\x09"}})},
+                           {"b", dict({{"betas", "h\x09"}})},
+                           {"c",
+                            "]q\x0Ah\x0A"
+                            "aK\x07"
+                            "a"},
+                           {"name", text("decoder")},
+                           {"escape", text("\x1b[31m")}})));
+  std::vector<std::string> found;
+  for (const FileValue& each : open_tensor_file(scratch / "shared.pt").values()) {
+    found.push_back(each.name);
+  }
+  EXPECT_THAT(found,
+              ElementsAre("a.betas.0", "a.betas.1", "b.betas.0", "b.betas.1", "c.1", "name"));
+}
+
+// 2^40 names in a few hundred bytes.
+TEST(TorchReader, ListsTheFirstOfValuesWithoutEnd) {
+  const ScratchFolder scratch;
+  std::string doubled = "K\x07";
+  for (int level = 0; level < 40; ++level) doubled += "q\x05h\x05\x86";
+  write_torch(scratch / "deep.pt", pickle(dict({{"w", two_doubles()}, {"deep", doubled}})));
+  const std::size_t count = open_tensor_file(scratch / "deep.pt").values().size();
+  EXPECT_GT(count, 1000U);
+  EXPECT_LE(count, 50'000U);
+}
+
+TEST(TorchReader, KnowsWhatTheFileCallsATensor) {
+  const TensorFile file = open_tensor_file(kFolder / "training.pt");
+  const TensorFile part = file.part("model_state_dict");
+  EXPECT_EQ(part.stored_name("layers.0.bias"), "model_state_dict.layers.0.bias");
+  const TensorFile view = mapped(part, {.rules = {{.name = "b*", .source = "layers.*.bias"}}});
+  EXPECT_EQ(view.stored_name("b1"), "model_state_dict.layers.1.bias");
+  EXPECT_EQ(view.stored_name("layers.1.weight"), "model_state_dict.layers.1.weight");
+  EXPECT_THROW(view.stored_name("b2"), hesscope::PreconditionError);
 }
 
 TEST(TorchReader, TakesAPartByItsKey) {

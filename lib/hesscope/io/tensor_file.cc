@@ -173,6 +173,26 @@ std::optional<double> TensorFile::number(std::string_view name) const {
   return source_->number(key_.empty() ? std::string(name) : fmt::format("{}.{}", key_, name));
 }
 
+std::vector<FileValue> TensorFile::values() const {
+  std::vector<FileValue> all = source_->values();
+  if (key_.empty()) return all;
+  std::vector<FileValue> chosen;
+  for (FileValue& each : all) {
+    const std::string_view name = name_under(key_, each.name);
+    if (!name.empty()) chosen.push_back({std::string(name), std::move(each.value)});
+  }
+  return chosen;
+}
+
+std::string TensorFile::stored_name(std::string_view name) const {
+  const TensorInfo* const found = find(name);
+  if (found == nullptr) {
+    throw PreconditionError(fmt::format("TensorFile::stored_name: no tensor '{}'", name));
+  }
+  const auto index = static_cast<std::size_t>(found - tensors().data());
+  return source_->stored_name(part_ != nullptr ? part_->indices[index] : index);
+}
+
 TensorFile TensorFile::part(std::string_view key) const {
   if (key.empty()) return *this;
   auto chosen = std::make_shared<Part>();

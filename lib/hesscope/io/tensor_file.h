@@ -4,8 +4,7 @@
 //
 //   io::TensorFile file = io::open_tensor_file("step-000250.npz");
 //   for (const io::TensorInfo& t : file.tensors()) ...            // names, shapes, types: no data
-//   read std::vector<double> w = file.read("layers.0.P");              // row-major, converted to
-//   double
+//   std::vector<double> w = file.read("layers.0.P");              // row-major, as double
 //
 // The format is told by content, never by the file's name. Adding a format is one file pair
 // implementing TensorSource and one line in format_registry.cc.
@@ -20,6 +19,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <variant>
 #include <vector>
 
 namespace hesscope::io {
@@ -85,6 +85,14 @@ struct UnreadableTensor {
   bool is_text = false;  ///< a remark beside the numbers: no parameter in another type
 };
 
+/// A number, a truth value or a text that a file holds beside its tensors.
+struct FileValue {
+  std::string name;  ///< as tensors are named: "optimizer_state_dict.param_groups.0.lr"
+  std::variant<bool, std::int64_t, double, std::string> value;
+
+  bool operator==(const FileValue&) const = default;
+};
+
 /// What one format reader provides. Not for several threads at once.
 class TensorSource {
  public:
@@ -98,6 +106,12 @@ class TensorSource {
 
   /// A number beside the tensors, named as they are: "optimizer_state_dict.param_groups.0.lr".
   virtual std::optional<double> number(std::string_view /*name*/) const { return std::nullopt; }
+
+  /// What stands beside the tensors, in the file's own order; of very many only the first.
+  virtual std::vector<FileValue> values() const { return {}; }
+
+  /// What the file itself calls tensors()[index], where this shows it under another name.
+  virtual std::string stored_name(std::size_t index) const { return tensors()[index].name; }
 
   /// Elements of tensors()[index], row-major (C order), converted to double.
   /// @throws InputError naming file, tensor and, where known, byte offset: damaged data, a checksum
@@ -145,6 +159,12 @@ class TensorFile {
 
   /// See TensorSource::number.
   std::optional<double> number(std::string_view name) const;
+
+  /// See TensorSource::values; those under key(), without it.
+  std::vector<FileValue> values() const;
+
+  /// What whole() calls the tensor of this name. @throws PreconditionError when there is none.
+  std::string stored_name(std::string_view name) const;
 
   /// What stands under `key` in this file, without it: under "model_state_dict" the tensor
   /// model_state_dict.layers.0.P is layers.0.P. A slash separates like a dot. An empty key is

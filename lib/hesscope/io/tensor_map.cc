@@ -99,6 +99,12 @@ class MappedSource final : public TensorSource {
 
   std::optional<double> number(std::string_view name) const override { return file_.number(name); }
 
+  std::vector<FileValue> values() const override { return file_.values(); }
+
+  std::string stored_name(std::size_t index) const override {
+    return file_.stored_name(file_.tensors()[views_.at(index).index].name);
+  }
+
   std::vector<std::filesystem::path> other_files() const override { return file_.other_files(); }
 
  private:

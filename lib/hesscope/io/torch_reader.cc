@@ -116,6 +116,8 @@ class TorchSource final : public TensorSource {
     return find_number(document_, name);
   }
 
+  std::vector<FileValue> values() const override { return find_values(document_); }
+
   std::vector<double> read(std::size_t index) const override {
     const Place& place = places_.at(index);
     return storages_.read(fmt::format("{}: tensor '{}' in member '{}'",

@@ -61,6 +61,10 @@ std::vector<NamedNode> find_torch_tensors(const std::string& where,
                                           const std::string& root_name,
                                           const ReadLimits& limits);
 
+/// What TensorSource::values() is of a pickle, in its order. Of a list the first 1000; at most
+/// 50,000 values and 200,000 steps, since a small pickle can share things without end.
+std::vector<FileValue> find_values(const PickleDocument& document);
+
 /// The number of this name, named as tensors are. A bool is 0 or 1.
 std::optional<double> find_number(const PickleDocument& document, std::string_view name);
 
