@@ -39,8 +39,9 @@ namespace {
 void add_numbers(Json& entry, const std::vector<HeadlineNumber>& numbers) {
   for (const HeadlineNumber& number : numbers) {
     Json& group = entry[number.analyzer];
-    group[number.name] =
-        number.is_count ? Json(static_cast<std::int64_t>(number.value)) : json_number(number.value);
+    group[number.name] = !number.word.empty() ? Json(number.word)
+                         : number.is_count    ? Json(static_cast<std::int64_t>(number.value))
+                                              : json_number(number.value);
     if (number.status != Status::kOk) group[number.name + "_status"] = to_string(number.status);
   }
 }
@@ -292,7 +293,8 @@ class AnalyzeCommand final : public Command {
         rows[i + 1].push_back(names[i]);
         for (std::size_t c = first; c < last; ++c) {
           const HeadlineNumber& number = result.checkpoints[i].numbers[c];
-          rows[i + 1].push_back(cell_text(number.value, number.status));
+          rows[i + 1].push_back(number.word.empty() ? cell_text(number.value, number.status)
+                                                    : number.word);
         }
       }
       print_text("\n{}", table_text(rows));
@@ -311,19 +313,32 @@ class AnalyzeCommand final : public Command {
     print_text("written to {} in {}\n", output_, duration_text(result.timings.total_seconds));
   }
 
-  // The groups with a '-', each with what it takes.
-  static void print_missing(const AnalysisResult& result) {
+  // The groups with headline numbers of this status.
+  static std::set<std::string> groups_with(const AnalysisResult& result, Status status) {
     std::set<std::string> groups;
     const auto note = [&](const std::vector<HeadlineNumber>& numbers) {
       for (const HeadlineNumber& number : numbers) {
-        if (number.status == Status::kNotComputed) groups.insert(number.analyzer);
+        if (number.status == status) groups.insert(number.analyzer);
       }
     };
     for (const CheckpointSummary& summary : result.checkpoints) note(summary.numbers);
     note(result.run_numbers);
-    for (const std::string& group : groups) {
+    return groups;
+  }
+
+  // The groups with a '-' or "not stored", each with what it takes.
+  static void print_missing(const AnalysisResult& result) {
+    for (const std::string& group : groups_with(result, Status::kNotComputed)) {
       const std::string& takes = find_analyzer(group).on_missing;
       print_text("- in /{}: not computed{}{}\n", group, takes.empty() ? "" : "; ", takes);
+    }
+    for (const std::string& group : groups_with(result, Status::kNotStored)) {
+      const std::string& takes = find_analyzer(group).on_not_stored;
+      print_text(
+          "not stored in /{}: the checkpoint does not hold what the number is made from{}{}\n",
+          group,
+          takes.empty() ? "" : "; ",
+          takes);
     }
   }
 
@@ -373,6 +388,8 @@ class AnalyzeCommand final : public Command {
         return "zero median";
       case Status::kUndefinedNotPositiveDefinite:
         return "not-p.d.";
+      case Status::kNotStored:
+        return "not stored";
       default:
         return to_string(status);
     }

@@ -249,7 +249,29 @@ TEST_F(AnalyzeQuartic, RefusesPointsThatDoNotFit) {
   refusal({{"\xff", start_}}, "UTF-8");
   refusal({{"a", start_}, {"a", end_}}, "'a' has the name of another point");
   refusal({{"short", Eigen::Vector2d(1, 2)}}, "'short' must have 3 parameters, got 2");
-  refusal({{"adam", start_, 1, AdamState{Eigen::Vector3d(1, -1, 1), 1, {}}}}, "at least 0");
+  refusal({{"adam", start_, 1, adam_state(Eigen::Vector3d(1, -1, 1), 1, {}, 2)}}, "at least 0");
+  refusal({{"adam", start_, 1, adam_state(Eigen::Vector3d(1, 1, 1), 1)}},
+          "of each parameter block");
+}
+
+// P = (1 - 0.75) (sqrt(v / (1 - 0.75)) + 1) after one step, with beta1 as given; and a point
+// without moments.
+TEST_F(AnalyzeQuartic, TakesWhatIsKnownOfAnOptimiser) {
+  const OptimizerSettings settings = {
+      .learning_rate = 0.25, .beta1 = 0.5, .beta2 = 0.75, .epsilon = 1};
+  const Eigen::Vector3d v(1, 4, 9);
+  const Analysis analysis =
+      analyze(objective_,
+              {{"start", start_, 0}, {"end", end_, 1, adam_state(v, 1, settings, 2)}},
+              {"stability"},
+              {.options = {{"preconditioner", "adam"}, {"beta1", 0.75}}});
+  const Eigen::Vector3d p = 0.25 * ((v / 0.25).array().sqrt() + 1);
+  const double largest = (quartic_hessian(end_).diagonal().array() / p.array()).maxCoeff();
+  const double limit = (2 + 2 * 0.75) / (1 - 0.75);
+  EXPECT_NEAR(analysis["end"].number("stability", "adam_ratio"), largest * 0.25 / limit, 1e-14);
+  EXPECT_EQ(analysis["start"].status("stability", "adam_ratio"), Status::kNotStored);
+  ASSERT_EQ(analysis.warnings().size(), 1U);
+  EXPECT_THAT(analysis.warnings()[0], HasSubstr("end: beta1 0.75 is taken as given"));
 }
 
 TEST_F(AnalyzeQuartic, RefusesAnalyzersThatNeedMoreThanAnObjective) {

@@ -123,20 +123,28 @@ TEST_F(ProblemTest, ReadsAdamsSecondMomentsInTheOrderOfTheParameters) {
   const Problem problem = load(kMlp, checkpoint, points());
   const io::TensorFile file = io::open_tensor_file(checkpoint_);
   EXPECT_EQ(problem.read_parameters(file).size(), 17);
-  const std::optional<AdamState> state = problem.read_adam_state(file);
-  ASSERT_TRUE(state.has_value());
-  EXPECT_EQ(state->second_moments, Eigen::VectorXd::LinSpaced(17, 0, 2));
-  EXPECT_EQ(state->step, 12);
+  const OptimizerState state = problem.read_optimizer_state(file);
+  EXPECT_EQ(state.kind, OptimizerKind::kAdam);
+  EXPECT_EQ(state.obstacle, "");
+  EXPECT_EQ(state.second_moments, Eigen::VectorXd::LinSpaced(17, 0, 2));
+  ASSERT_EQ(state.blocks.size(), 4U);
+  for (const auto& block : state.blocks) EXPECT_EQ(block.step, 12);
 }
 
 TEST_F(ProblemTest, AnOptimisersStateIsOptional) {
   const Problem problem = load(kMlp, network(), points());
-  EXPECT_FALSE(problem.read_adam_state(io::open_tensor_file(checkpoint_)).has_value());
+  EXPECT_EQ(problem.read_optimizer_state(io::open_tensor_file(checkpoint_)).kind,
+            OptimizerKind::kNone);
   const Tensors momentum = with(network(), "optimizer.exp_avg.layers.0.bias", {{3}, {1, 2, 3}});
   test::write_npz(checkpoint_, momentum);
-  EXPECT_FALSE(problem.read_adam_state(io::open_tensor_file(checkpoint_)).has_value());
+  const OptimizerState lion = problem.read_optimizer_state(io::open_tensor_file(checkpoint_));
+  EXPECT_EQ(lion.kind, OptimizerKind::kUnknown);
+  EXPECT_FALSE(lion.has_second_moments());
+  EXPECT_EQ(lion.obstacle, "");
   test::write_npz(checkpoint_, adam_of(network()));
-  EXPECT_FALSE(problem.read_adam_state(io::open_tensor_file(checkpoint_))->step.has_value());
+  const OptimizerState adam = problem.read_optimizer_state(io::open_tensor_file(checkpoint_));
+  EXPECT_TRUE(adam.has_second_moments());
+  EXPECT_FALSE(adam.blocks.front().step.has_value());
 }
 
 // What PyTorch has for the same network, see tests/io/make_torch_fixtures.py.
@@ -147,29 +155,34 @@ io::TensorFile torch_file(const std::string& name) {
 TEST_F(ProblemTest, ReadsAdamsStateAsPyTorchStoresIt) {
   const Problem problem = load(kMlp, network(), points());
   const io::TensorFile file = torch_file("training.pt");
-  const std::optional<AdamState> state = problem.read_adam_state(file.part("model_state_dict"));
-  ASSERT_TRUE(state.has_value());
-  EXPECT_EQ(state->obstacle, "");
-  EXPECT_EQ(state->step, 3);
+  const OptimizerState state = problem.read_optimizer_state(file.part("model_state_dict"));
+  EXPECT_EQ(state.obstacle, "");
+  EXPECT_EQ(state.kind, OptimizerKind::kAdam);
+  EXPECT_EQ(state.groups.at(0).learning_rate, 0.01);
+  EXPECT_EQ(state.blocks.at(0).step, 3);
   std::vector<double> expected;
   for (const std::string number : {"0", "1", "2", "3"}) {
     const auto part = file.read("optimizer_state_dict.state." + number + ".exp_avg_sq");
     expected.insert(expected.end(), part.begin(), part.end());
   }
-  EXPECT_EQ(state->second_moments, Eigen::Map<const Eigen::VectorXd>(expected.data(), 17));
+  EXPECT_EQ(state.second_moments, Eigen::Map<const Eigen::VectorXd>(expected.data(), 17));
 
-  const std::optional<AdamState> old =
-      problem.read_adam_state(torch_file("old-adam.pt").part("net"));
-  ASSERT_TRUE(old.has_value());
-  EXPECT_EQ(old->second_moments, state->second_moments);
-  EXPECT_EQ(old->step, 3);
+  const OptimizerState old = problem.read_optimizer_state(torch_file("old-adam.pt").part("net"));
+  EXPECT_EQ(old.second_moments, state.second_moments);
+  EXPECT_EQ(old.blocks.at(3).step, 3);
 
-  const std::optional<AdamState> groups =
-      problem.read_adam_state(torch_file("groups.pt").part("model"));
-  ASSERT_TRUE(groups.has_value());
-  EXPECT_THAT(groups->obstacle, testing::HasSubstr("several groups of parameters"));
-  EXPECT_EQ(groups->second_moments.size(), 0);
-  EXPECT_FALSE(problem.read_adam_state(torch_file("parallel.pt").part("ema")).has_value());
+  // Two groups, weights and biases: shapes say which is which.
+  const io::TensorFile two = torch_file("groups.pt");
+  const OptimizerState groups = problem.read_optimizer_state(two.part("model"));
+  EXPECT_EQ(groups.obstacle, "");
+  ASSERT_EQ(groups.groups.size(), 2U);
+  EXPECT_EQ(groups.groups[1].weight_decay, 0.1);
+  EXPECT_EQ(groups.blocks.at(0).group, 0U);
+  EXPECT_EQ(groups.blocks.at(1).group, 1U);
+  const std::vector<double> bias = two.read("optimizer.state.2.exp_avg_sq");
+  EXPECT_EQ(groups.second_moments.segment(6, 3), Eigen::Map<const Eigen::Vector3d>(bias.data()));
+  EXPECT_EQ(problem.read_optimizer_state(torch_file("parallel.pt").part("ema")).kind,
+            OptimizerKind::kNone);
 }
 
 // The state stands outside of what the map renames, and its moments are as the file has them.
@@ -177,13 +190,13 @@ TEST_F(ProblemTest, ReadsAdamsStateBesideParametersThatAMapRenamesAndTransposes)
   const Problem problem = load(kMlp, network(), points());
   const io::TensorFile file = torch_file("training.pt");
   const Eigen::VectorXd moments =
-      problem.read_adam_state(file.part("model_state_dict"))->second_moments;
+      problem.read_optimizer_state(file.part("model_state_dict")).second_moments;
   const io::TensorMap names{.rules = {{.name = "layers.*.weight", .source = "w*"},
                                       {.name = "layers.*.bias", .source = "b*"}}};
   const io::TensorMap backwards{.rules = {{.name = "w*", .source = "layers.*.weight"},
                                           {.name = "b*", .source = "layers.*.bias"}}};
   const io::TensorFile renamed = mapped(mapped(file.part("model_state_dict"), backwards), names);
-  EXPECT_EQ(problem.read_adam_state(renamed)->second_moments, moments);
+  EXPECT_EQ(problem.read_optimizer_state(renamed).second_moments, moments);
 
   // As Keras stores them: the kernel as (in, out), and so its moments.
   Tensors keras = without(adam_of(network()), "layers.0.weight");
@@ -194,7 +207,8 @@ TEST_F(ProblemTest, ReadsAdamsStateBesideParametersThatAMapRenamesAndTransposes)
       .rules = {{.name = "layers.0.weight", .source = "kernel", .transpose = true}}};
   const io::TensorFile view = mapped(io::open_tensor_file(checkpoint_), turned);
   EXPECT_NE(view.whole().find("kernel"), nullptr);
-  EXPECT_EQ(problem.read_adam_state(view)->second_moments, Eigen::VectorXd::LinSpaced(17, 0, 2));
+  EXPECT_EQ(problem.read_optimizer_state(view).second_moments,
+            Eigen::VectorXd::LinSpaced(17, 0, 2));
 }
 
 TEST_F(ProblemTest, NamesTheKeysUnderWhichACheckpointFits) {
@@ -213,24 +227,24 @@ TEST_F(ProblemTest, NamesTheKeysUnderWhichACheckpointFits) {
   EXPECT_EQ(problem.objective().num_parameters(), 17);
 }
 
-TEST_F(ProblemTest, RefusesAnAdamStateThatDoesNotFit) {
+TEST_F(ProblemTest, SaysWhyAnAdamStateThatDoesNotFitCannotBeUsed) {
   const std::string name = "optimizer.exp_avg_sq.layers.0.bias";
   const Problem problem = load(kMlp, network(), points());
   const auto refused = [&](const Tensors& checkpoint, const std::string& part) {
     test::write_npz(checkpoint_, checkpoint);
-    EXPECT_THAT([&] { problem.read_adam_state(io::open_tensor_file(checkpoint_)); },
-                testing::ThrowsMessage<InputError>(testing::AllOf(
-                    testing::StartsWith(checkpoint_.string() + ": "), testing::HasSubstr(part))))
-        << part;
+    const OptimizerState state = problem.read_optimizer_state(io::open_tensor_file(checkpoint_));
+    EXPECT_THAT(state.obstacle, testing::HasSubstr(part));
+    EXPECT_FALSE(state.has_second_moments());
+    EXPECT_EQ(state.file, checkpoint_.string());
   };
   const Tensors good = adam_of(network());
-  refused(without(good, name), "'" + name + "'");
+  refused(without(good, name), "'exp_avg_sq' of 'layers.0.bias' is missing");
   refused(with(good, name, {{2}, {1, 2}}), "expected shape (3,), found (2,)");
   refused(with(good, name, {{3}, {1, -1, 2}}), "negative or not finite");
   refused(with(good, name, {{3}, {1, std::nan(""), 2}}), "negative or not finite");
-  refused(with(good, "optimizer.step", {{}, {0}}), "'optimizer.step' must be one whole number");
-  refused(with(good, "optimizer.step", {{}, {1.5}}), "'optimizer.step' must be one whole number");
-  refused(with(good, "optimizer.step", {{2}, {1, 2}}), "'optimizer.step' must be one whole number");
+  refused(with(good, "optimizer.step", {{}, {0}}), "must be one whole number, at least 1");
+  refused(with(good, "optimizer.step", {{}, {1.5}}), "must be one whole number, at least 1");
+  refused(with(good, "optimizer.step", {{2}, {1, 2}}), "must be one whole number, at least 1");
 }
 
 TEST_F(ProblemTest, IgnoresFurtherArraysOfADataFile) {

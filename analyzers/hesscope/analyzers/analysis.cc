@@ -57,7 +57,7 @@ class Run {
   detail::PointSequence sequence() const {
     std::vector<detail::SequencePoint> points;
     for (std::size_t i = 0; i < request_.checkpoints.size(); ++i) {
-      points.push_back({request_.checkpoints[i].step, inputs_.adam_states[i]});
+      points.push_back({request_.checkpoints[i].step, inputs_.optimizers[i]});
     }
     const Problem& problem = inputs_.problem;
     return {{.objective = &problem.objective(),

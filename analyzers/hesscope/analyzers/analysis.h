@@ -42,6 +42,7 @@ struct HeadlineNumber {
   double value;  ///< NaN unless status is kOk
   Status status;
   bool is_count = false;  ///< the value is a whole number
+  std::string word = {};  ///< of a flag, what its value means
 };
 
 struct CheckpointSummary {

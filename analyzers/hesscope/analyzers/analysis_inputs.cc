@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -7,18 +9,6 @@
 #include <hesscope/core/error.h>
 
 namespace hesscope::detail {
-namespace {
-
-// @throws InputError if a checkpoint's cannot be assigned to the parameters.
-void require_adam_states(const CheckpointInputs& inputs) {
-  for (const auto& state : inputs.adam_states) {
-    if (!state || state->obstacle.empty()) continue;
-    throw InputError(state->obstacle + "; do without it by --preconditioner none");
-  }
-}
-
-}  // namespace
-
 AnalysisInputs open_inputs(const AnalysisRequest& request) {
   std::vector<ChosenAnalyzer> analyzers =
       choose_analyzers(request.only, request.also, request.options);
@@ -31,7 +21,9 @@ AnalysisInputs open_inputs(const AnalysisRequest& request) {
   inputs.require_output_apart(request.output);
   const Problem& problem = inputs.problem;
   for (const ChosenAnalyzer& each : inputs.analyzers) {
-    if (each.analyzer->needs_adam_state()) require_adam_states(inputs);
+    const std::vector<std::string> remarks =
+        each.analyzer->remarks_on(inputs.optimizers, problem.model().parameters);
+    inputs.warnings.insert(inputs.warnings.end(), remarks.begin(), remarks.end());
     const std::string option = each.analyzer->needs_fresh_samples();
     if (option.empty() || problem.fresh_samples() != nullptr) continue;
     throw ConfigError(fmt::format(

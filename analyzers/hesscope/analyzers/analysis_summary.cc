@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <string_view>
@@ -21,7 +22,8 @@ Status status_of(const Record& record, const std::string& name) {
 
 HeadlineNumber headline_number(const std::string& analyzer,
                                const std::string& name,
-                               const Record& record) {
+                               const Record& record,
+                               std::span<const Quantity> quantities) {
   HeadlineNumber number{
       analyzer, name, std::numeric_limits<double>::quiet_NaN(), status_of(record, name)};
   const auto found = record.entries().find(name);
@@ -31,6 +33,12 @@ HeadlineNumber headline_number(const std::string& analyzer,
   } else if (const auto* count = std::get_if<std::int64_t>(&found->second)) {
     number.value = static_cast<double>(*count);
     number.is_count = true;
+  } else if (const auto* flag = std::get_if<std::int8_t>(&found->second)) {
+    number.value = *flag;
+    const auto quantity = std::ranges::find(quantities, name, &Quantity::name);
+    if (quantity != quantities.end()) {
+      number.word = quantity->flags.at(static_cast<std::size_t>(*flag));
+    }
   }
   return number;
 }
@@ -59,8 +67,9 @@ void add_checkpoint(AnalysisResult& result,
 
 void add_record(AnalysisResult& result, const ChosenAnalyzer& chosen, const Record& record) {
   CheckpointSummary& summary = result.checkpoints.back();
+  const std::vector<Quantity> quantities = chosen.analyzer->quantities();
   for (const std::string& name : chosen.analyzer->headline()) {
-    summary.numbers.push_back(headline_number(chosen.name, name, record));
+    summary.numbers.push_back(headline_number(chosen.name, name, record, quantities));
   }
   const auto warn = [&](const std::string& name, std::string_view what) {
     result.is_conclusive = false;
@@ -68,7 +77,7 @@ void add_record(AnalysisResult& result, const ChosenAnalyzer& chosen, const Reco
     result.warnings.push_back(
         fmt::format("{}: {}/{}: {}", summary.checkpoint.path.string(), chosen.name, name, what));
   };
-  for (const Quantity& quantity : chosen.analyzer->quantities()) {
+  for (const Quantity& quantity : quantities) {
     const Status status = status_of(record, quantity.name);
     // An analyzer that says itself that it did not compute something was not asked to.
     const bool is_left_out =

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 
 #include <hesscope/analyzers/analysis.h>
@@ -15,10 +16,11 @@ namespace hesscope::detail {
 /// Why a quantity of a record is, or is not, there.
 Status status_of(const Record& record, const std::string& name);
 
-/// Its first number; NaN if it is not there.
+/// Its first number; NaN if it is not there. A flag's word is that of `quantities`.
 HeadlineNumber headline_number(const std::string& analyzer,
                                const std::string& name,
-                               const Record& record);
+                               const Record& record,
+                               std::span<const Quantity> quantities = {});
 
 /// Adds a checkpoint to the result, from the root's record.
 /// @param are_weights_finite  for the warning where loss or gradient are not.

@@ -52,11 +52,17 @@ void require_points(const Objective& objective, const std::vector<NamedPoint>& p
     if (point.theta.size() != n) {
       refuse(fmt::format("must have {} parameters, got {}", n, point.theta.size()));
     }
-    if (!point.adam_state) continue;
-    if (!point.adam_state->obstacle.empty()) refuse("and Adam: " + point.adam_state->obstacle);
-    const Eigen::VectorXd& moments = point.adam_state->second_moments;
+    const OptimizerState& optimizer = point.optimizer;
+    const Eigen::VectorXd& moments = optimizer.second_moments;
+    if (moments.size() == 0) continue;
     if (moments.size() != n || !moments.allFinite() || (moments.array() < 0).any()) {
-      refuse(fmt::format("must have {} second moments of Adam, finite and at least 0", n));
+      refuse(fmt::format("must have {} second moments, finite and at least 0", n));
+    }
+    const bool are_blocks = std::ranges::all_of(optimizer.blocks, [&](const auto& block) {
+      return !block.group || *block.group < optimizer.groups.size();
+    });
+    if (!are_blocks || optimizer.blocks.size() != objective.parameter_blocks().size()) {
+      refuse("must say of each parameter block in which group of its optimiser it is");
     }
   }
 }
@@ -136,6 +142,7 @@ struct Analysis::Impl {
   std::vector<PointAnswers> points;
   Answers run;
   AnalysisResult summary;
+  std::vector<std::string> remarks;  // on the points' optimisers
 };
 
 std::span<const PointAnswers> Analysis::points() const { return impl_->points; }
@@ -174,6 +181,7 @@ void Analysis::write(const std::filesystem::path& output, const WriteOptions& op
        .seed = impl_->seed,
        .num_checkpoints = impl_->points.size(),
        .steps = detail::steps_of(impl_->files),
+       .warnings = impl_->remarks,
        .definitions = {.step = "of the training run that the point is of, as given to the library",
                        .file = "name of the point, as given to the library",
                        .sha256 = "hexadecimal digest of the parameters: 64-bit floats, low bytes "
@@ -217,6 +225,7 @@ class AnalysisRun {
       impl_->digests.push_back(digest_of(point.theta));
     }
     impl_->configuration = configuration();
+    add_remarks();
   }
 
   Analysis execute() {
@@ -224,7 +233,7 @@ class AnalysisRun {
     std::vector<detail::SequencePoint> given;
     for (const NamedPoint& point : points_) {
       thetas.push_back(point.theta);
-      given.push_back({point.step, point.adam_state});
+      given.push_back({point.step, point.optimizer});
     }
     detail::PointSequence sequence(
         {.objective = &subject_.objective,
@@ -252,6 +261,21 @@ class AnalysisRun {
         fmt::format("{} draws new samples, which needs a Problem whose data are drawn; this is {}",
                     option,
                     subject_.described.name));
+  }
+
+  // What analyzers say of the points' optimisers.
+  void add_remarks() {
+    std::vector<OptimizerState> states;
+    for (const NamedPoint& point : points_) {
+      states.push_back(point.optimizer);
+      if (states.back().file.empty()) states.back().file = point.name;
+    }
+    for (const ChosenAnalyzer& chosen : impl_->analyzers) {
+      const auto remarks =
+          chosen.analyzer->remarks_on(states, subject_.objective.parameter_blocks());
+      impl_->remarks.insert(impl_->remarks.end(), remarks.begin(), remarks.end());
+    }
+    impl_->summary.warnings = impl_->remarks;
   }
 
   io::RunConfiguration configuration() const {

@@ -31,7 +31,7 @@
 #include <hesscope/core/settings.h>
 #include <hesscope/core/status.h>
 #include <hesscope/objective/objective.h>
-#include <hesscope/problem/adam_state.h>
+#include <hesscope/problem/optimizer_state.h>
 
 namespace hesscope {
 
@@ -39,10 +39,10 @@ class Problem;
 
 /// A point of the landscape of an objective.
 struct NamedPoint {
-  std::string name;                          ///< in results, one for each point; UTF-8
-  Eigen::VectorXd theta;                     ///< the parameters
-  std::optional<std::int64_t> step = {};     ///< of the training run that it is a point of
-  std::optional<AdamState> adam_state = {};  ///< for those who ask about Adam (`stability`)
+  std::string name;                       ///< in results, one for each point; UTF-8
+  Eigen::VectorXd theta;                  ///< the parameters
+  std::optional<std::int64_t> step = {};  ///< of the training run that it is a point of
+  OptimizerState optimizer = {};          ///< for those who ask about it: see adam_state()
 };
 
 struct AnalyzeOptions {

@@ -54,8 +54,12 @@ class Analyzer {
   /// "noise-sampling fresh": with it the data must be drawn, not a file.
   virtual std::string needs_fresh_samples() const { return {}; }
 
-  /// Whether it uses what checkpoints hold of Adam.
-  virtual bool needs_adam_state() const { return false; }
+  /// What the user should know of how it takes what checkpoints hold of their optimisers: one
+  /// sentence each, naming the file. @throws InputError if it cannot take something.
+  virtual std::vector<std::string> remarks_on(std::span<const OptimizerState> /*optimizers*/,
+                                              std::span<const ParameterBlock> /*blocks*/) const {
+    return {};
+  }
 
   /// The answer at one point. Numerical failure is in the record's statuses, not thrown.
   virtual Record analyze(PointAnalysis& point) const = 0;
@@ -85,6 +89,7 @@ struct AnalyzerEntry {
   bool by_default;       ///< whether it runs unless others are asked for
   /// What it takes for the headline numbers that a run may leave out (Status::kNotComputed).
   std::string on_missing = {};
+  std::string on_not_stored = {};  ///< and for those that take what is not stored
   /// What it can be told; each has a fallback and is an option of the command line. An option that
   /// is given asks for its analyzer.
   std::vector<SettingKey> options;

@@ -81,6 +81,22 @@ OpenCheckpoint open_checkpoint(const std::filesystem::path& path,
   return {std::move(digest), map ? io::mapped(part, *map) : part};
 }
 
+// Once, by the first checkpoint that has some: the loss of a problem file has no such term.
+void warn_of_weight_decay(CheckpointInputs& inputs) {
+  for (const OptimizerState& optimizer : inputs.optimizers) {
+    for (const OptimizerSettings& group : optimizer.groups) {
+      if (group.weight_decay.value_or(0) == 0) continue;
+      inputs.warnings.push_back(fmt::format(
+          "{}: the optimiser's weight_decay ({}{}, under '{}') is not in the loss analyzed",
+          optimizer.file,
+          *group.weight_decay,
+          optimizer.groups.size() > 1 ? " in one of its groups" : "",
+          optimizer.prefix));
+      return;
+    }
+  }
+}
+
 }  // namespace
 
 std::string text_of(const SettingValue& value) {
@@ -109,10 +125,11 @@ CheckpointInputs open_inputs(const char* function,
     if (i > 0) checkpoint = open_checkpoint(files[i].path, expected[i], reading.key, map);
     inputs.digests.push_back(checkpoint.digest);
     inputs.points.push_back(inputs.problem.read_parameters(checkpoint.file));
-    inputs.adam_states.push_back(inputs.problem.read_adam_state(checkpoint.file));
+    inputs.optimizers.push_back(inputs.problem.read_optimizer_state(checkpoint.file));
     const std::vector<std::filesystem::path> others = checkpoint.file.other_files();
     inputs.shards.insert(inputs.shards.end(), others.begin(), others.end());
   }
+  warn_of_weight_decay(inputs);
   return inputs;
 }
 

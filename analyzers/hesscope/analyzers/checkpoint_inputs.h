@@ -39,7 +39,7 @@ struct CheckpointInputs {
   std::vector<std::string> digests = {};           ///< SHA-256, taken before a number is read
   std::vector<std::filesystem::path> shards = {};  ///< files that checkpoints are spread over
   std::vector<Eigen::VectorXd> points = {};        ///< the parameters
-  std::vector<std::optional<AdamState>> adam_states = {};
+  std::vector<OptimizerState> optimizers = {};     ///< what checkpoints hold of theirs
   /// What a user should know of the inputs although nothing is refused: one sentence each, naming
   /// the file. Results carry them.
   std::vector<std::string> warnings = {};

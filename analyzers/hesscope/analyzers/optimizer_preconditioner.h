@@ -1,37 +1,74 @@
 // SPDX-License-Identifier: BSD-3-Clause
+//
+// What the optimiser of a checkpoint divides gradients by, and how it goes on from there.
 #pragma once
 
 #include <optional>
+#include <span>
+#include <string>
 
 #include <Eigen/Core>
 
+#include <hesscope/analyzers/linear_step.h>
+#include <hesscope/core/parameter_block.h>
 #include <hesscope/objective/objective.h>
-#include <hesscope/problem/adam_state.h>
+#include <hesscope/problem/optimizer_state.h>
 
 namespace hesscope {
 
-struct AdamOptions {
-  double beta1 = 0.9;
-  double beta2 = 0.999;
-  double epsilon = 1e-8;
+/// Settings that win over a checkpoint's.
+struct GivenSettings {
+  std::optional<double> learning_rate = {};
+  std::optional<double> beta1 = {};  ///< or momentum
+  std::optional<double> beta2 = {};
+  std::optional<double> epsilon = {};
 };
 
-/// The diagonal P that Adam divides its average of gradients by, corrections included:
-///   P = (1 - beta1^t) (sqrt(v / (1 - beta2^t)) + epsilon)
-/// for v after t updates; without t both corrections are 1. n positive numbers for epsilon > 0.
-/// @source J. Cohen et al. (2022), Adaptive gradient methods at the edge of stability, arXiv
-///         2207.14484: near the edge lambda_max(P^-1 H) hovers at (2 + 2 beta1) / ((1 - beta1)
-///         eta).
-Eigen::VectorXd adam_preconditioner(const AdamState& state, const AdamOptions& options);
+/// Those that PyTorch takes where nothing is said.
+inline constexpr double kDefaultBeta1 = 0.9;
+inline constexpr double kDefaultBeta2 = 0.999;
+inline constexpr double kDefaultEpsilon = 1e-8;
+
+/// SGD's update by these settings. @return a plain step without momentum.
+LinearStep sgd_step(const OptimizerSettings& settings, const GivenSettings& given);
+
+struct Preconditioner {
+  /// P: n numbers > 0; infinity for parameters that the optimiser leaves as they are.
+  Eigen::VectorXd diagonal = {};
+  /// The largest of its groups'. Where another group has a smaller one, its part of P is larger by
+  /// the quotient. None where it is not known.
+  std::optional<double> learning_rate = {};
+  /// The update on P; none where it is not one for all parameters.
+  std::optional<LinearStep> step = {};
+  std::string obstacle = {};  ///< why there is no step
+};
+
+/// P of the last update, corrections included, with v = state.second_moments after t updates:
+///   SGD      1
+///   Adam     (1 - beta1^t) (sqrt(v / (1 - beta2^t)) + epsilon); AMSGrad with its maximum for v
+///   RAdam    (1 - beta1^t) (sqrt(v) + epsilon) / (r sqrt(1 - beta2^t)); 1 - beta1^t while it does
+///            not adapt
+///   NAdam    sqrt(v / (1 - beta2^t)) + epsilon
+///   Adamax   (1 - beta1^t) v
+///   RMSprop  sqrt(v) + epsilon, sqrt(v - m^2) + epsilon if centered
+///   Adagrad  (sqrt(v) + epsilon) (1 + (t - 1) learning_rate_decay)
+/// Where t is not known, corrections are 1. Each group has settings of its own.
+/// @param state   with second moments, unless of SGD, and assigned to `blocks`.
+/// @source torch/optim of PyTorch 1.13. J. Cohen et al. (2022), Adaptive gradient methods at the
+///         edge of stability, arXiv 2207.14484: near the edge lambda_max(P^-1 H) of Adam hovers at
+///         (2 + 2 beta1) / ((1 - beta1) learning_rate).
+Preconditioner optimizer_preconditioner(const OptimizerState& state,
+                                        const GivenSettings& given,
+                                        std::span<const ParameterBlock> blocks);
 
 /// What Adam's second moments settle at where the parameters stay at theta and every gradient is
 /// that of `batch_size` samples drawn anew: v = g^2 + Var / batch_size entrywise, with the samples'
 /// gradients' mean g and variance Var (n - 1 in the denominator). batch_size 0 means all samples,
 /// v = g^2.
 /// @cost one pass of per-sample gradients, in blocks.
-AdamState stationary_adam_state(const Objective& objective,
-                                const Eigen::VectorXd& theta,
-                                const Eigen::VectorXd& gradient,
-                                Eigen::Index batch_size);
+Eigen::VectorXd stationary_second_moments(const Objective& objective,
+                                          const Eigen::VectorXd& theta,
+                                          const Eigen::VectorXd& gradient,
+                                          Eigen::Index batch_size);
 
 }  // namespace hesscope

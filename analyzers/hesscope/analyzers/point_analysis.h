@@ -14,7 +14,7 @@
 #include <hesscope/objective/fresh_samples.h>
 #include <hesscope/objective/objective.h>
 #include <hesscope/objective/sample_table.h>
-#include <hesscope/problem/adam_state.h>
+#include <hesscope/problem/optimizer_state.h>
 #include <hesscope/spectra/extremes.h>
 #include <hesscope/spectra/operators.h>
 #include <hesscope/spectra/spectrum.h>
@@ -121,10 +121,10 @@ class PointAnalysis {
     index_ = index;
   }
 
-  /// Adam's second moments, where the checkpoint holds them.
-  const std::optional<AdamState>& adam_state() const { return adam_state_; }
+  /// What the checkpoint holds of its optimiser; of kind kNone where there is none.
+  const OptimizerState& optimizer() const { return optimizer_; }
 
-  void set_adam_state(std::optional<AdamState> state) { adam_state_ = std::move(state); }
+  void set_optimizer(OptimizerState state) { optimizer_ = std::move(state); }
 
   /// More samples of the distribution that the objective's were drawn from, or nullptr.
   const FreshSamples* fresh_samples() const { return fresh_samples_; }
@@ -152,7 +152,7 @@ class PointAnalysis {
   std::shared_ptr<PointAnalysis> previous_;
   std::shared_ptr<Trajectory> trajectory_;
   std::size_t index_ = 0;
-  std::optional<AdamState> adam_state_;
+  OptimizerState optimizer_;
   const FreshSamples* fresh_samples_ = nullptr;
   std::optional<ModelSamples> model_samples_;
   std::optional<Objective::ValueAndGradient> value_and_gradient_;

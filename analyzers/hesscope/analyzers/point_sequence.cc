@@ -27,7 +27,7 @@ std::shared_ptr<PointAnalysis> PointSequence::make_point(std::size_t i) {
     options.progress = [this, i](double fraction) { return context_.progress(i, fraction); };
   }
   auto point = std::make_shared<PointAnalysis>(*context_.objective, thetas_[i], std::move(options));
-  point->set_adam_state(points_[i].adam_state);
+  point->set_optimizer(points_[i].optimizer);
   point->set_fresh_samples(context_.fresh_samples);
   if (context_.model_samples) point->set_model_samples(*context_.model_samples);
   find_trajectory(i);

@@ -22,7 +22,7 @@ namespace hesscope::detail {
 /// A point as those who analyze it know it.
 struct SequencePoint {
   std::optional<std::int64_t> step;
-  std::optional<AdamState> adam_state;
+  OptimizerState optimizer = {};  ///< what its checkpoint holds of one
 };
 
 /// What the points have in common. All that is pointed to must outlive the sequence.

@@ -1,28 +1,38 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <cmath>
+#include <optional>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
-#include <hesscope/analyzers/adam_preconditioner.h>
 #include <hesscope/analyzers/group_dimensions.h>
+#include <hesscope/analyzers/optimizer_preconditioner.h>
 #include <hesscope/analyzers/option_error.h>
 #include <hesscope/analyzers/spectrum_section.h>
 #include <hesscope/analyzers/stability.h>
+#include <hesscope/analyzers/stability_quantities.h>
+#include <hesscope/analyzers/stability_settings.h>
 #include <hesscope/spectra/condition_numbers.h>
 
 namespace hesscope {
 namespace {
 
+using detail::effective;
+using detail::EffectiveSetting;
+using detail::PreconditionerChoice;
+
 struct StabilityOptions {
-  bool has_adam = true;
-  double learning_rate = 0;  // 0 = unknown
+  PreconditionerChoice preconditioner = PreconditionerChoice::kNone;
+  GivenSettings given;
+  bool is_recomputed = false;  // second moments that are not stored
   Eigen::Index batch_size = 0;
-  AdamOptions adam;
 };
 
-// Where Adam's second moments came from.
+// Where second moments came from.
 enum class Source : std::int8_t { kNone = 0, kCheckpoint = 1, kRecomputed = 2 };
 
 class StabilityAnalyzer final : public Analyzer {
@@ -30,127 +40,189 @@ class StabilityAnalyzer final : public Analyzer {
   explicit StabilityAnalyzer(const StabilityOptions& options) : options_(options) {}
 
   std::vector<Dimension> dimensions(const Objective& objective) const override {
-    if (!options_.has_adam) return {};
+    if (!has_preconditioner()) return {};
     return {detail::rank_dimension("rank", objective.num_parameters())};
   }
 
   std::vector<Quantity> quantities() const override {
-    std::vector<Quantity> all = {
-        {.name = "sharpness",
-         .long_name = "sharpness",
-         .definition = "largest eigenvalue of the Hessian"},
-        {.name = "gd_threshold",
-         .long_name = "largest stable sharpness of gradient descent",
-         .definition = "2 / learning_rate"},
-        {.name = "gd_ratio",
-         .long_name = "sharpness over gd_threshold",
-         .definition = "sharpness / gd_threshold; above 1 gradient descent is unstable"},
-        {.name = "momentum_threshold",
-         .long_name = "largest stable sharpness of gradient descent with heavy-ball momentum",
-         .definition = "(2 + 2 beta1) / learning_rate"},
-        {.name = "momentum_ratio",
-         .long_name = "sharpness over momentum_threshold",
-         .definition = "sharpness / momentum_threshold"},
-    };
-    if (!options_.has_adam) return all;
-    all.insert(
-        all.end(),
-        {{.name = "preconditioner",
-          .dimensions = {"parameter"},
-          .long_name = "Adam's preconditioner",
-          .definition = "P = (1 - beta1^t) (sqrt(v / (1 - beta2^t)) + epsilon), corrections "
-                        "1 where the number t of updates is not known"},
-         {.name = "source",
-          .type = Quantity::Type::kFlag,
-          .long_name = "where Adam's second moments v are from",
-          .definition = "checkpoint: stored there; recomputed: g^2 + (variance of the samples' "
-                        "gradients) / batch_size, or g^2 for the whole data set",
-          .flags = {"none", "checkpoint", "recomputed"}},
-         {.name = "adam_threshold",
-          .long_name = "largest stable preconditioned sharpness of Adam",
-          .definition = "(2 + 2 beta1) / ((1 - beta1) learning_rate)"},
-         {.name = "adam_ratio",
-          .long_name = "preconditioned sharpness over adam_threshold",
-          .definition = "lambda_max_preconditioned / adam_threshold"},
-         {.name = "robust_diagonal_preconditioned",
-          .long_name = "robust condition number of the preconditioned diagonal",
-          .definition = "largest |H_ii / P_i| over the lower median of |H_ii / P_i|"},
-         {.name = "robust_absolute_preconditioned",
-          .long_name = "robust condition number of preconditioned eigenvalue magnitudes",
-          .definition = "largest |lambda| over the lower median of |lambda|"}});
-    const std::vector<Quantity> spectrum =
-        spectrum_quantities("_preconditioned", "P^-1/2 H P^-1/2");
-    all.insert(all.end(), spectrum.begin(), spectrum.end());
+    std::vector<Quantity> all = detail::stability_quantities();
+    if (!has_preconditioner()) return all;
+    const std::vector<Quantity> more = detail::preconditioned_quantities(prefix());
+    all.insert(all.end(), more.begin(), more.end());
     return all;
   }
 
   std::vector<std::string> headline() const override {
     std::vector<std::string> names = {"sharpness", "gd_ratio", "momentum_ratio"};
-    if (options_.has_adam) {
-      names.insert(names.end(), {"lambda_max_preconditioned", "adam_ratio"});
+    if (has_preconditioner()) {
+      names.insert(names.end(), {"lambda_max_preconditioned", prefix() + "_ratio", "source"});
     }
     return names;
   }
 
   Cost cost(const Objective& /*objective*/) const override {
-    if (!options_.has_adam) return {};
+    if (!has_preconditioner()) return {};
     return {.matrices = 1, .hessians = 0, .decompositions = 1};
   }
 
-  bool needs_adam_state() const override { return options_.has_adam; }
+  std::vector<std::string> remarks_on(std::span<const OptimizerState> optimizers,
+                                      std::span<const ParameterBlock> blocks) const override {
+    return detail::remarks_on_optimizers(
+        optimizers, blocks, options_.given, options_.preconditioner, options_.is_recomputed);
+  }
 
   Record analyze(PointAnalysis& point) const override {
     Record record;
     const Spectrum& spectrum = point.spectrum();
-    const double momentum = 2 + 2 * options_.adam.beta1;
     record.set("sharpness", spectrum.largest.value, spectrum.status);
     if (spectrum.proof == Proof::kConverged) record.set_unproved("sharpness");
-    set_threshold(record, "gd", 2, spectrum);
-    set_threshold(record, "momentum", momentum, spectrum);
-    if (options_.has_adam) precondition(point, record);
+    const OptimizerState& optimizer = point.optimizer();
+    record.set_flag("optimizer", static_cast<std::int8_t>(optimizer.kind));
+    const std::span<const OptimizerSettings> groups = optimizer.groups;
+    const bool ascends = std::ranges::any_of(groups, &OptimizerSettings::is_maximizing);
+    const EffectiveSetting rate =
+        effective(groups, &OptimizerSettings::learning_rate, options_.given.learning_rate);
+    set_setting(record, "learning_rate", rate);
+    set_setting(
+        record, "weight_decay", effective(groups, &OptimizerSettings::weight_decay, std::nullopt));
+    const std::optional<LinearStep> momentum = momentum_step(record, groups, optimizer.kind);
+    set_ratio(record,
+              "gd",
+              ascends ? std::nullopt : std::optional(gradient_descent_step()),
+              rate.value,
+              spectrum);
+    set_ratio(record, "momentum", ascends ? std::nullopt : momentum, rate.value, spectrum);
+    if (has_preconditioner()) precondition(point, record);
     return record;
   }
 
  private:
-  // NAME_threshold = factor / learning_rate, and NAME_ratio of the largest eigenvalue to it.
-  void set_threshold(Record& record,
-                     const std::string& name,
-                     double factor,
-                     const Spectrum& spectrum) const {
-    if (options_.learning_rate == 0) {
-      record.set_missing(name + "_threshold", Status::kNotComputed);
-      record.set_missing(name + "_ratio", Status::kNotComputed);
+  bool has_preconditioner() const { return options_.preconditioner != PreconditionerChoice::kNone; }
+
+  // Of the names of its threshold and ratio.
+  std::string prefix() const {
+    return options_.preconditioner == PreconditionerChoice::kAdam ? "adam" : "optimizer";
+  }
+
+  static void set_setting(Record& record,
+                          const std::string& name,
+                          const EffectiveSetting& setting) {
+    const bool differs = !setting.value && setting.source == detail::SettingSource::kCheckpoint;
+    if (setting.value) {
+      record.set(name, *setting.value);
+    } else {
+      record.set_missing(name, differs ? Status::kNotComputed : Status::kNotStored);
+    }
+    record.set_flag(name + "_source", static_cast<std::int8_t>(setting.source));
+  }
+
+  // SGD's own; for others, the hypothetical one with their beta1.
+  std::optional<LinearStep> momentum_step(Record& record,
+                                          std::span<const OptimizerSettings> groups,
+                                          OptimizerKind kind) const {
+    const bool is_sgd = kind == OptimizerKind::kSgd && groups.front().momentum;
+    const EffectiveSetting momentum =
+        effective(groups,
+                  is_sgd ? &OptimizerSettings::momentum : &OptimizerSettings::beta1,
+                  options_.given.beta1,
+                  kDefaultBeta1);
+    set_setting(record, "momentum", momentum);
+    if (!momentum.value) return std::nullopt;
+    if (!is_sgd) return heavy_ball_step(*momentum.value);
+    const LinearStep step = sgd_step(groups.front(), options_.given);
+    const bool is_one = std::ranges::all_of(
+        groups, [&](const auto& group) { return sgd_step(group, options_.given) == step; });
+    return is_one ? std::optional(step) : std::nullopt;
+  }
+
+  // NAME_threshold = stable_limit / learning_rate, and NAME_ratio of the largest eigenvalue to it.
+  static void set_ratio(Record& record,
+                        const std::string& name,
+                        const std::optional<LinearStep>& step,
+                        const std::optional<double>& learning_rate,
+                        const Spectrum& spectrum) {
+    const std::string threshold = name + "_threshold";
+    const std::string ratio = name + "_ratio";
+    if (!step || !learning_rate) {
+      record.set_missing(threshold, Status::kNotComputed);
+      record.set_missing(ratio, Status::kNotComputed);
       return;
     }
-    const double threshold = factor / options_.learning_rate;
-    record.set(name + "_threshold", threshold);
-    record.set(name + "_ratio", spectrum.largest.value / threshold, spectrum.status);
+    const double limit = stable_limit(*step);
+    if (*learning_rate == 0 || !std::isfinite(limit)) {  // it does not move
+      record.set_missing(threshold, Status::kUndefinedZeroDenominator);
+    } else {
+      record.set(threshold, limit / *learning_rate);
+    }
+    record.set(ratio, spectrum.largest.value * (*learning_rate / limit), spectrum.status);
+  }
+
+  // Adam's state at a checkpoint that has no second moments, or none that are Adam's.
+  OptimizerState recomputed(PointAnalysis& point) const {
+    const OptimizerState& stored = point.optimizer();
+    OptimizerState state{.kind = OptimizerKind::kAdam};
+    const std::size_t num_blocks = point.objective().parameter_blocks().size();
+    const bool is_adams = detail::is_of_adams_family(stored.kind);
+    if (is_adams && stored.blocks.size() == num_blocks) {
+      state.groups = stored.groups;
+      for (const auto& block : stored.blocks) state.blocks.push_back({.group = block.group});
+    } else {
+      state.groups = {is_adams ? detail::common_settings(stored.groups) : OptimizerSettings()};
+      state.blocks.assign(num_blocks, {.group = 0});
+    }
+    state.second_moments = stationary_second_moments(
+        point.objective(), point.theta(), point.gradient(), options_.batch_size);
+    return state;
+  }
+
+  // The state to take, and where its second moments are from; none without any.
+  std::pair<std::optional<OptimizerState>, Source> state_of(PointAnalysis& point) const {
+    const OptimizerState& stored = point.optimizer();
+    const bool is_adams = detail::is_of_adams_family(stored.kind);
+    const bool is_any = options_.preconditioner == PreconditionerChoice::kStored;
+    if (stored.has_second_moments() && (is_adams || is_any)) return {stored, Source::kCheckpoint};
+    const bool is_sgd = is_any && stored.kind == OptimizerKind::kSgd;
+    if (is_sgd && !stored.blocks.empty()) return {stored, Source::kNone};
+    if (options_.is_recomputed && (is_adams || !is_any)) {
+      return {recomputed(point), Source::kRecomputed};
+    }
+    return {std::nullopt, Source::kNone};
   }
 
   void precondition(PointAnalysis& point, Record& record) const {
+    const std::span<const OptimizerSettings> groups = point.optimizer().groups;
+    using S = OptimizerSettings;
+    set_setting(record, "beta1", effective(groups, &S::beta1, options_.given.beta1, kDefaultBeta1));
+    set_setting(record, "beta2", effective(groups, &S::beta2, options_.given.beta2, kDefaultBeta2));
+    set_setting(
+        record, "epsilon", effective(groups, &S::epsilon, options_.given.epsilon, kDefaultEpsilon));
     record.set_flag("source", static_cast<std::int8_t>(Source::kNone));
     const Status status = point.status() != Status::kOk ? point.status() : point.spectrum().status;
     if (status != Status::kOk) {
       record.set_rest_missing(quantities(), status);
       return;
     }
-    const auto& stored = point.adam_state();
-    record.set_flag("source",
-                    static_cast<std::int8_t>(stored ? Source::kCheckpoint : Source::kRecomputed));
-    const AdamState state =
-        stored ? *stored
-               : stationary_adam_state(
-                     point.objective(), point.theta(), point.gradient(), options_.batch_size);
-    const Eigen::VectorXd p = adam_preconditioner(state, options_.adam);
-    record.set("preconditioner", p);
-    if (!p.allFinite() || !(p.minCoeff() > 0)) {
+    const auto [state, source] = state_of(point);
+    record.set_flag("source", static_cast<std::int8_t>(source));
+    if (!state) {
+      record.set_rest_missing(quantities(), Status::kNotStored);
+      return;
+    }
+    const Preconditioner preconditioner =
+        optimizer_preconditioner(*state, options_.given, point.objective().parameter_blocks());
+    const Eigen::VectorXd& p = preconditioner.diagonal;
+    if (p.hasNaN() || !(p.minCoeff() > 0)) {
       record.set_rest_missing(quantities(), Status::kNonFinite);
       return;
     }
-    set_preconditioned(point, p, record);
+    record.set_rows("preconditioner", p, Status::kOk);  // infinite where nothing is trained
+    set_preconditioned(point, preconditioner, record);
   }
 
-  void set_preconditioned(PointAnalysis& point, const Eigen::VectorXd& p, Record& record) const {
+  void set_preconditioned(PointAnalysis& point,
+                          const Preconditioner& preconditioner,
+                          Record& record) const {
+    const Eigen::VectorXd& p = preconditioner.diagonal;
     const Eigen::MatrixXd* h = point.hessian();
     Spectrum spectrum;
     if (h != nullptr) {
@@ -170,24 +242,41 @@ class StabilityAnalyzer final : public Analyzer {
       record.set_missing("robust_absolute_preconditioned", Status::kNotComputed);
     }
     set_spectrum(record, spectrum, "_preconditioned");
-    const double beta1 = options_.adam.beta1;
-    set_threshold(record, "adam", (2 + 2 * beta1) / (1 - beta1), spectrum);
+    set_ratio(record, prefix(), preconditioner.step, preconditioner.learning_rate, spectrum);
   }
 
   StabilityOptions options_;
 };
 
-double require(const Settings& settings, const std::string& name, double minimum, double maximum) {
+// An option that may be left out.
+std::optional<double> given(const Settings& settings,
+                            const std::string& name,
+                            double minimum,
+                            double maximum) {
+  if (!settings.has(name)) return std::nullopt;
   const double value = settings.real(name);
   if (value >= minimum && value <= maximum) return value;
   throw OptionError(name, fmt::format("must be from {} to {}, got {}", minimum, maximum, value));
 }
 
-SettingKey real_key(const std::string& name, double fallback, const std::string& meaning) {
-  return {.name = name,
-          .type = SettingKey::Type::kReal,
-          .meaning = meaning,
-          .fallback = SettingValue(fallback)};
+SettingKey real_key(const std::string& name, const std::string& meaning) {
+  return {.name = name, .type = SettingKey::Type::kReal, .meaning = meaning, .is_optional = true};
+}
+
+std::unique_ptr<Analyzer> create(const Settings& settings) {
+  constexpr double kBelowOne = 1 - 1e-12;
+  StabilityOptions options;
+  const std::string& preconditioner = settings.text("preconditioner");
+  if (preconditioner == "adam") options.preconditioner = PreconditionerChoice::kAdam;
+  if (preconditioner == "stored") options.preconditioner = PreconditionerChoice::kStored;
+  options.is_recomputed = settings.text("second-moments") == "recomputed";
+  options.batch_size = settings.integer("batch-size");
+  options.given = {.learning_rate = given(settings, "learning-rate", 0, 1e100),
+                   .beta1 = given(settings, "beta1", 0, kBelowOne),
+                   .beta2 = given(settings, "beta2", 0, kBelowOne),
+                   .epsilon = given(settings, "epsilon", 1e-300, 1e100)};
+  if (options.given.learning_rate == 0) options.given.learning_rate.reset();
+  return std::make_unique<StabilityAnalyzer>(options);
 }
 
 }  // namespace
@@ -198,33 +287,32 @@ AnalyzerEntry stability_analyzer() {
       .question = "the sharpness against what the optimiser can stand",
       .by_default = false,
       .on_missing = "ratios take --learning-rate",
+      .on_not_stored = "--second-moments recomputed asks for what Adam's would settle at there",
       .options = {{.name = "preconditioner",
-                   .meaning = "whose preconditioned sharpness to compute, too",
-                   .choices = {"none", "adam"},
+                   .meaning = "whose preconditioned sharpness to compute, too: Adam's, or that of "
+                              "the optimiser that the checkpoint is of",
+                   .choices = {"none", "adam", "stored"},
                    .fallback = SettingValue(std::string("none"))},
-                  real_key("learning-rate", 0, "for the thresholds of stability; 0 = unknown"),
-                  real_key("beta1", 0.9, "Adam's first average, or the momentum"),
-                  real_key("beta2", 0.999, "Adam's second average"),
-                  real_key("epsilon", 1e-8, "Adam's epsilon"),
+                  {.name = "second-moments",
+                   .meaning = "those of the checkpoint, or, where it has none, what Adam's would "
+                              "settle at there",
+                   .choices = {"stored", "recomputed"},
+                   .fallback = SettingValue(std::string("stored"))},
+                  real_key(
+                      "learning-rate",
+                      "for the thresholds of stability, instead of the checkpoint's; 0 = that"),
+                  real_key("beta1",
+                           "Adam's first average, or the momentum, instead of the checkpoint's or "
+                           "0.9"),
+                  real_key("beta2", "Adam's second average, instead of the checkpoint's or 0.999"),
+                  real_key("epsilon", "Adam's epsilon, instead of the checkpoint's or 1e-8"),
                   {.name = "batch-size",
                    .type = SettingKey::Type::kInteger,
-                   .meaning = "samples a gradient, where Adam's second moments are not in the "
-                              "checkpoint; 0 = all",
+                   .meaning = "samples a gradient, where second moments are recomputed; 0 = all",
                    .minimum = 0,
                    .maximum = 1'000'000'000,
                    .fallback = SettingValue(std::int64_t{0})}},
-      .create =
-          [](const Settings& settings) {
-            constexpr double kBelowOne = 1 - 1e-12;
-            StabilityOptions options;
-            options.has_adam = settings.text("preconditioner") == "adam";
-            options.learning_rate = require(settings, "learning-rate", 0, 1e100);
-            options.batch_size = settings.integer("batch-size");
-            options.adam = {.beta1 = require(settings, "beta1", 0, kBelowOne),
-                            .beta2 = require(settings, "beta2", 0, kBelowOne),
-                            .epsilon = require(settings, "epsilon", 1e-300, 1e100)};
-            return std::make_unique<StabilityAnalyzer>(options);
-          },
+      .create = create,
   };
 }
 

@@ -12,8 +12,8 @@
 #include <hesscope/core/shell.h>
 #include <hesscope/models/model_registry.h>
 #include <hesscope/objective/sampled_records.h>
+#include <hesscope/problem/optimizer_reading.h>
 #include <hesscope/problem/problem.h>
-#include <hesscope/problem/stored_adam.h>
 #include <hesscope/sampling/sampler_registry.h>
 
 namespace hesscope {
@@ -201,8 +201,8 @@ Eigen::VectorXd Problem::read_parameters(const io::TensorFile& checkpoint) const
   return parameters_of(model_, checkpoint);
 }
 
-std::optional<AdamState> Problem::read_adam_state(const io::TensorFile& checkpoint) const {
-  return detail::read_stored_adam(model_, checkpoint);
+OptimizerState Problem::read_optimizer_state(const io::TensorFile& checkpoint) const {
+  return detail::read_optimizer_state(model_, checkpoint);
 }
 
 }  // namespace hesscope

@@ -16,7 +16,7 @@
 #include <hesscope/objective/fresh_samples.h>
 #include <hesscope/objective/graph_objective.h>
 #include <hesscope/objective/sample_table.h>
-#include <hesscope/problem/adam_state.h>
+#include <hesscope/problem/optimizer_state.h>
 #include <hesscope/problem/problem_file.h>
 #include <hesscope/sampling/sampler.h>
 
@@ -66,14 +66,13 @@ class Problem {
   /// The checkpoint's parameters as a flat vector. @throws InputError if it does not fit the model.
   Eigen::VectorXd read_parameters(const io::TensorFile& checkpoint) const;
 
-  /// Adam's second moments, where the checkpoint holds them: `optimizer.exp_avg_sq.NAME` for every
-  /// parameter NAME, of its shape, and `optimizer.step`, a scalar; or, anywhere in the file that
-  /// the checkpoint is a part of, what torch.optim.Adam's state_dict() has, whose N-th parameter is
-  /// the N-th of the checkpoint. Nothing without either.
-  /// @return for states of PyTorch that cannot be assigned so, the obstacle.
-  /// @throws InputError if one is negative or not finite; of the former also if one is missing or
-  ///         does not fit.
-  std::optional<AdamState> read_adam_state(const io::TensorFile& checkpoint) const;
+  /// What the file that the checkpoint is a part of holds of its optimiser, in any of the forms of
+  /// find_stored_optimizers(): settings, second moments and steps, assigned to the parameters by
+  /// their names where names are stored, else in the order of the checkpoint as far as shapes agree
+  /// (detail::order_parameters). Kind kNone where there is nothing of the kind. What is there but
+  /// cannot be used has an obstacle; nothing is taken for something else.
+  /// @throws InputError for tensors that cannot be read.
+  OptimizerState read_optimizer_state(const io::TensorFile& checkpoint) const;
 
  private:
   SampleTable load_data(const ModelKind& kind, const io::TensorFile& checkpoint);

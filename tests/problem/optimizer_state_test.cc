@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What PyTorch's optimisers leave in checkpoints (make_optimizer_fixtures.py), and what looks like
+// it.
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <hesscope/io/tensor_file.h>
+#include <hesscope/problem/problem.h>
+#include <hesscope/problem/problem_file.h>
+#include <hesscope/problem/stored_optimizer.h>
+
+#include "problem/npz_writer.h"
+#include "support/files.h"
+
+namespace hesscope {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+const std::filesystem::path kFolder = test::fixtures().parent_path() / "problem" / "optimizers";
+
+class OptimizerStateTest : public testing::Test {
+ protected:
+  io::TensorFile file(const std::string& name) const {
+    return io::open_tensor_file(kFolder / (name + ".pt"));
+  }
+
+  // For a problem that fits it.
+  OptimizerState read(const io::TensorFile& checkpoint) const {
+    const bool is_deep = checkpoint.find("layers.10.P") != nullptr;
+    const std::string model =
+        is_deep ? "kind = \"linear-attention\"\nlayers = 11\n"
+                : "kind = \"mlp\"\nactivation = \"tanh\"\nloss = \"cross-entropy\"\n";
+    test::write_bytes(folder_ / "problem.toml",
+                      "[model]\n" + model + "[data]\nfile = \"" +
+                          (kFolder / (is_deep ? "prompts.npz" : "points.npz")).string() + "\"\n");
+    const Problem problem(read_problem_file(folder_ / "problem.toml"), checkpoint, 1);
+    return problem.read_optimizer_state(checkpoint);
+  }
+
+  OptimizerState read(const std::string& name) const { return read(file(name).part("model")); }
+
+  // A .npz of these and, under "net", the perceptron of adam.pt.
+  OptimizerState read_with(const std::map<std::string, test::Tensor>& more) const {
+    const io::TensorFile adam = file("adam").part("model");
+    std::map<std::string, test::Tensor> all = more;
+    for (const io::TensorInfo& tensor : adam.tensors()) {
+      all["net." + tensor.name] = {tensor.shape, adam.read(tensor.name)};
+    }
+    test::write_npz(folder_ / "network.npz", all);
+    return read(io::open_tensor_file(folder_ / "network.npz").part("net"));
+  }
+
+  // FIELD of numbered parameters, one after the other.
+  static Eigen::VectorXd stored(const io::TensorFile& whole,
+                                const std::vector<int>& numbers,
+                                const std::string& field) {
+    std::vector<double> all;
+    for (const int number : numbers) {
+      const auto part = whole.read("optimizer.state." + std::to_string(number) + "." + field);
+      all.insert(all.end(), part.begin(), part.end());
+    }
+    return Eigen::Map<const Eigen::VectorXd>(all.data(), static_cast<Eigen::Index>(all.size()));
+  }
+
+  test::ScratchFolder folder_;
+};
+
+TEST_F(OptimizerStateTest, KnowsTheKindByWhatIsStored) {
+  const std::vector<std::tuple<std::string, OptimizerKind, std::string, std::int64_t>> all = {
+      {"adam", OptimizerKind::kAdam, "exp_avg_sq", 7},
+      {"amsgrad", OptimizerKind::kAmsgrad, "max_exp_avg_sq", 30},
+      {"nadam", OptimizerKind::kNAdam, "exp_avg_sq", 400},
+      {"radam", OptimizerKind::kRAdam, "exp_avg_sq", 12},
+      {"adamax", OptimizerKind::kAdamax, "exp_inf", 7},
+      {"rmsprop", OptimizerKind::kRmsprop, "square_avg", 7},
+      {"adagrad", OptimizerKind::kAdagrad, "sum", 7}};
+  for (const auto& [name, kind, field, steps] : all) {
+    SCOPED_TRACE(name);
+    const OptimizerState state = read(name);
+    EXPECT_EQ(state.kind, kind);
+    EXPECT_EQ(state.obstacle, "");
+    EXPECT_THAT(state.warnings, IsEmpty());
+    EXPECT_EQ(state.second_moments, stored(file(name), {0, 1, 2, 3}, field));
+    EXPECT_EQ(state.prefix, "optimizer.");
+    for (const auto& block : state.blocks) {
+      EXPECT_EQ(block.group, 0U);
+      EXPECT_EQ(block.step, steps);
+    }
+  }
+  for (const std::string name : {"sgd", "momentum", "nesterov", "maximize"}) {
+    const OptimizerState state = read(name);
+    EXPECT_EQ(state.kind, OptimizerKind::kSgd);
+    EXPECT_FALSE(state.has_second_moments());
+    EXPECT_EQ(state.obstacle, "");
+  }
+}
+
+TEST_F(OptimizerStateTest, ReadsSettings) {
+  const OptimizerSettings adam = {
+      .learning_rate = 0.02, .beta1 = 0.8, .beta2 = 0.95, .epsilon = 1e-4, .weight_decay = 0};
+  EXPECT_THAT(read("adam").groups, ElementsAre(adam));
+  EXPECT_THAT(read("adam-start").groups, ElementsAre(adam));
+  const OptimizerSettings momentum = read("momentum").groups.at(0);
+  EXPECT_EQ(momentum.learning_rate, 0.2);
+  EXPECT_EQ(momentum.momentum, 0.9);
+  EXPECT_EQ(momentum.dampening, 0.3);
+  EXPECT_EQ(momentum.weight_decay, 0.01);
+  EXPECT_FALSE(momentum.is_nesterov);
+  EXPECT_TRUE(read("nesterov").groups.at(0).is_nesterov);
+  EXPECT_TRUE(read("maximize").groups.at(0).is_maximizing);
+  EXPECT_EQ(read("nadam").groups.at(0).momentum_decay, 4e-3);
+  EXPECT_TRUE(read("nadam").blocks.at(2).momentum_product.has_value());
+  EXPECT_EQ(read("adagrad").groups.at(0).learning_rate_decay, 0.05);
+  const OptimizerState centered = read("rmsprop-centered");
+  EXPECT_TRUE(centered.groups.at(0).is_centered);
+  EXPECT_EQ(centered.first_moments, stored(file("rmsprop-centered"), {0, 1, 2, 3}, "grad_avg"));
+}
+
+TEST_F(OptimizerStateTest, HasNothingBeforeTheFirstStep) {
+  for (const std::string name : {"adam-start", "adagrad-start"}) {
+    SCOPED_TRACE(name);
+    const OptimizerState state = read(name);
+    EXPECT_FALSE(state.has_second_moments());
+    EXPECT_EQ(state.obstacle, "");
+    EXPECT_TRUE(state.groups.at(0).learning_rate.has_value());
+    EXPECT_FALSE(state.blocks.at(0).step.has_value());
+  }
+}
+
+TEST_F(OptimizerStateTest, FindsTheParametersOfGroupsByTheirShapes) {
+  const OptimizerState state = read("adamw-groups");
+  EXPECT_EQ(state.obstacle, "");
+  ASSERT_EQ(state.groups.size(), 2U);
+  EXPECT_EQ(state.groups[0].weight_decay, 0.1);
+  EXPECT_EQ(state.groups[1].learning_rate, 0.005);
+  std::vector<std::size_t> groups;
+  for (const auto& block : state.blocks) groups.push_back(block.group.value());
+  EXPECT_THAT(groups, ElementsAre(0, 1, 0, 1));  // weight, bias, weight, bias
+  EXPECT_EQ(state.second_moments, stored(file("adamw-groups"), {0, 2, 1, 3}, "exp_avg_sq"));
+}
+
+TEST_F(OptimizerStateTest, GoesByNamesWhereTheyAreStored) {
+  const Eigen::VectorXd moments = read("adam").second_moments;
+  ASSERT_EQ(moments.size(), 17);
+  for (const std::string name : {"by-name", "flattened", "wrapped"}) {
+    SCOPED_TRACE(name);
+    const OptimizerState state = read(name);
+    EXPECT_EQ(state.kind, OptimizerKind::kAdam);
+    EXPECT_EQ(state.obstacle, "");
+    EXPECT_EQ(state.second_moments, moments);
+    EXPECT_EQ(state.blocks.at(3).step, 7);
+    if (name != "wrapped") {
+      EXPECT_EQ(state.groups.at(0).learning_rate, 0.02);
+    }
+  }
+}
+
+// A state_dict that was sorted: the optimiser still numbers parameters as the model has them.
+TEST_F(OptimizerStateTest, DoesNotPermuteTheStateOfASortedCheckpoint) {
+  const OptimizerState sorted = read("sorted");
+  EXPECT_EQ(file("sorted").part("model").tensors()[0].name, "layers.0.bias");
+  EXPECT_EQ(sorted.obstacle, "");
+  EXPECT_THAT(sorted.warnings, IsEmpty());  // shapes settle it
+  EXPECT_EQ(sorted.second_moments, read("adam").second_moments);
+
+  const OptimizerState deep = read("deep");
+  EXPECT_THAT(deep.warnings, IsEmpty());
+  const OptimizerState doubtful = read("deep-sorted");
+  EXPECT_EQ(file("deep-sorted").part("model").tensors()[2].name, "layers.1.P");
+  EXPECT_EQ(file("deep-sorted").part("model").tensors()[4].name, "layers.10.P");
+  EXPECT_EQ(doubtful.second_moments, deep.second_moments);
+  EXPECT_THAT(doubtful.warnings, ElementsAre(HasSubstr("alphabetical order")));
+  const OptimizerState settled = read("deep-sorted-named");
+  EXPECT_EQ(settled.second_moments, deep.second_moments);
+  EXPECT_THAT(settled.warnings, IsEmpty());
+}
+
+TEST_F(OptimizerStateTest, SaysWhatItDoesNotUnderstand) {
+  EXPECT_THAT(read("adadelta").obstacle,
+              AllOf(HasSubstr("which optimiser it is cannot be told"), HasSubstr("rho")));
+  EXPECT_FALSE(read("lbfgs").obstacle.empty());
+  const test::Tensor bias = {{3}, {1, 2, 3}};
+  const auto obstacle = [&](const std::string& name) { return read_with({{name, bias}}).obstacle; };
+  EXPECT_THAT(obstacle("optimizer.exp_avg_sqr.layers.0.bias"),
+              AllOf(HasSubstr("'optimizer.exp_avg_sqr.layers.0.bias' is named as an optimiser's"),
+                    HasSubstr("did you mean 'exp_avg_sq'?")));
+  EXPECT_THAT(obstacle("optim.v.layers.0.bias"), HasSubstr("not understood"));
+  EXPECT_THAT(obstacle("state.1.square_avg"), HasSubstr("nothing says which optimiser it is"));
+  EXPECT_THAT(obstacle("optimizer.state.other.bias.exp_avg_sq"),
+              HasSubstr("named otherwise than the model's, as 'other.bias'"));
+  EXPECT_THAT(obstacle("optimizer.state.layers.0.bias.exp_avg_sq"),
+              HasSubstr("'exp_avg_sq' of 'layers.0.weight' is missing"));
+  EXPECT_THAT(obstacle("state.1.exp_avg_sq"),
+              HasSubstr("nothing says which number is which parameter"));
+  EXPECT_EQ(read_with({}).obstacle, "");
+  EXPECT_EQ(read_with({}).kind, OptimizerKind::kNone);
+}
+
+TEST_F(OptimizerStateTest, NamesWhatItLeavesOut) {
+  std::map<std::string, test::Tensor> tensors;
+  const io::TensorFile adam = file("adam").part("model");
+  for (const io::TensorInfo& tensor : adam.tensors()) {
+    tensors["optimizer.exp_avg_sq." + tensor.name] = {
+        tensor.shape, std::vector<double>(static_cast<std::size_t>(tensor.num_elements()), 0.25)};
+  }
+  EXPECT_THAT(read_with(tensors).warnings, IsEmpty());
+  tensors["optimizer.lookahead.layers.0.bias"] = {{3}, {1, 2, 3}};
+  const OptimizerState state = read_with(tensors);
+  EXPECT_TRUE(state.has_second_moments());
+  EXPECT_THAT(state.warnings, ElementsAre(HasSubstr("'optimizer.lookahead.layers.0.bias'")));
+}
+
+TEST_F(OptimizerStateTest, AsksWhichOfTwoIsMeant) {
+  std::map<std::string, test::Tensor> tensors;
+  const io::TensorFile adam = file("adam").part("model");
+  for (const io::TensorInfo& tensor : adam.tensors()) {
+    for (const std::string owner : {"a.", "b."}) {
+      tensors[owner + "optimizer.exp_avg_sq." + tensor.name] = {
+          tensor.shape, std::vector<double>(static_cast<std::size_t>(tensor.num_elements()), 1)};
+    }
+  }
+  EXPECT_THAT(read_with(tensors).obstacle,
+              HasSubstr("states of optimisers under 'a.optimizer.' and 'b.optimizer.'"));
+}
+
+// As nn.Sequential names its layers.
+TEST(StoredOptimizers, TellParametersThatBeginWithNumbersFromGroups) {
+  const test::ScratchFolder folder;
+  const test::Tensor one = {{}, {0.5}};
+  test::write_npz(folder / "flat.npz",
+                  {{"opt.state.0.weight.exp_avg_sq", {{2}, {1, 2}}},
+                   {"opt.param_groups.0.weight.lr", one},
+                   {"opt.param_groups.0.weight.betas.0", one}});
+  const auto found = find_stored_optimizers(io::open_tensor_file(folder / "flat.npz"));
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_TRUE(found[0].is_by_name);
+  ASSERT_EQ(found[0].groups.size(), 1U);
+  EXPECT_THAT(found[0].groups[0].parameters, ElementsAre("0.weight"));
+  EXPECT_EQ(found[0].groups[0].numbers.at("betas.0"), 0.5);
+}
+
+TEST(StoredOptimizers, AreFoundWithoutAModel) {
+  const auto optimizers = find_stored_optimizers(io::open_tensor_file(kFolder / "adamw-groups.pt"));
+  ASSERT_EQ(optimizers.size(), 1U);
+  EXPECT_EQ(optimizers[0].num_parameters(), 4U);
+  EXPECT_EQ(optimizers[0].groups.at(1).numbers.at("lr"), 0.005);
+  EXPECT_THAT(optimizers[0].groups.at(1).parameters, ElementsAre("2", "3"));
+  EXPECT_THAT(unexplained_tensors(io::open_tensor_file(kFolder / "adamw-groups.pt"), optimizers),
+              IsEmpty());
+}
+
+}  // namespace
+}  // namespace hesscope
