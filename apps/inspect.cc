@@ -25,6 +25,7 @@
 #include "run_options.h"
 #include "standard_streams.h"
 #include "table.h"
+#include "training_report.h"
 
 namespace hesscope::cli {
 namespace {
@@ -205,6 +206,7 @@ class InspectCommand final : public Command {
                             {"tensors", tensors},
                             {"unreadable", unreadable},
                             {"elements", total}});
+      documents_.back()["training"] = training_json(file);
       if (fit) documents_.back()["fit"] = fit_json(*fit, problem_);
       return;
     }
@@ -218,6 +220,7 @@ class InspectCommand final : public Command {
     for (const io::UnreadableTensor& tensor : file.unreadable()) {
       print_text("not read: {}: {}\n", tensor.name, tensor.reason);
     }
+    print_text("{}", training_text(file));
     if (fit) print_text("\n{}", fit_text(*fit, problem_));
   }
 

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What a checkpoint holds of its training, for people: the optimiser, and numbers and texts beside
+// the tensors.
+#pragma once
+
+#include <string>
+
+#include <hesscope/io/tensor_file.h>
+
+#include "json_document.h"
+
+namespace hesscope::cli {
+
+/// Empty where there is nothing of the kind.
+std::string training_text(const io::TensorFile& file);
+
+/// The same: an object with `values`, by name, and `optimizers`.
+Json training_json(const io::TensorFile& file);
+
+}  // namespace hesscope::cli
