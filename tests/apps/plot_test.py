@@ -305,7 +305,7 @@ class Plot(program.Case):
         done = self.run_program("plot", self.path("plane"), "--list", "--json")
         self.assertEqual(done.returncode, DONE)
         figures = {f["name"]: f for f in json.loads(done.stdout)["figures"]}
-        self.assertEqual(list(figures), ["spectrum", "density", "condition", "eigenvalues", "smoothness", "noise",
+        self.assertEqual(list(figures), ["spectrum", "density", "condition", "eigenvalues", "smoothness", "stability", "noise",
                                          "landscape", "blocks", "history"])
         self.assertTrue(figures["landscape"]["has_data"])
         self.assertFalse(figures["density"]["has_data"])

@@ -16,6 +16,7 @@
 #include <hesscope/figures/noise_figure.h>
 #include <hesscope/figures/smoothness_figure.h>
 #include <hesscope/figures/spectrum_figure.h>
+#include <hesscope/figures/stability_figure.h>
 
 namespace hesscope::figures {
 namespace {
@@ -67,6 +68,7 @@ std::span<const FigureKind> figure_kinds() {
       condition_figure(),
       eigenvalues_figure(),
       smoothness_figure(),
+      stability_figure(),
       noise_figure(),
       landscape_figure(),
       blocks_figure(),

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <hesscope/figures/figure_data.h>
+#include <hesscope/figures/stability_figure.h>
+
+namespace hesscope::figures {
+namespace {
+
+const double kNan = std::numeric_limits<double>::quiet_NaN();
+const std::string kGroup = "stability";
+constexpr double kNone = 0;  // of the flag `source`
+constexpr double kRecomputed = 2;
+
+struct Ratio {
+  const char* name;
+  const char* label;
+  bool is_preconditioned;
+};
+
+constexpr Ratio kRatios[] = {{"gd_ratio", "gradient descent", false},
+                             {"momentum_ratio", "with momentum", false},
+                             {"adam_ratio", "Adam", true},
+                             {"optimizer_ratio", "the optimiser", true}};
+
+bool has_any(std::span<const double> values) {
+  return std::ranges::any_of(values, [](double value) { return std::isfinite(value); });
+}
+
+// The values at which `source` is, or is not, that of recomputed second moments.
+std::vector<double> chosen(std::vector<double> values,
+                           std::span<const double> source,
+                           bool is_recomputed) {
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if ((source[i] == kRecomputed) != is_recomputed) values[i] = kNan;
+  }
+  return values;
+}
+
+class Drawing {
+ public:
+  explicit Drawing(const Source& source)
+      : result_(*source.result), checkpoints_(read_checkpoints(source)) {
+    panel_.x = step_axis(checkpoints_);
+    panel_.y = {.label = "sharpness over the largest stable one", .scale = plot::ScaleKind::kLog};
+    panel_.series.push_back(plot::Reference{.intercept = 1});
+  }
+
+  plot::Panel panel() && {
+    for (std::size_t k = 0; k < std::size(kRatios); ++k) {
+      if (result_.find(kGroup, kRatios[k].name) != nullptr) add(kRatios[k], plot::line_colour(k));
+    }
+    return std::move(panel_);
+  }
+
+ private:
+  void add(const Ratio& ratio, const plot::Colour& colour) {
+    const std::vector<double> values =
+        read_column(result_, kGroup, ratio.name, checkpoints_.size());
+    if (!ratio.is_preconditioned) return add_lines(values, ratio.label, colour, false);
+    const std::vector<double> source = read_column(result_, kGroup, "source", checkpoints_.size());
+    add_lines(chosen(values, source, false), ratio.label, colour, false);
+    add_lines(chosen(values, source, true),
+              fmt::format("{}, moments recomputed", ratio.label),
+              colour,
+              true);
+    std::size_t num_missing = 0;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (source[i] == kNone && !std::isfinite(values[i])) ++num_missing;
+    }
+    if (num_missing > 0) {
+      panel_.note = fmt::format(
+          "{} of {} checkpoints hold no second moments", num_missing, checkpoints_.size());
+    }
+  }
+
+  void add_lines(const std::vector<double>& values,
+                 const std::string& label,
+                 const plot::Colour& colour,
+                 bool is_recomputed) {
+    if (!has_any(values)) return;
+    for (plot::Line& line : curves(checkpoints_, values)) {
+      line.label = checkpoints_.runs.size() > 1 ? line.label + ": " + label : label;
+      line.colour = colour;
+      line.markers = true;
+      if (is_recomputed) line.dash = plot::Dash::kDotted;
+      panel_.series.push_back(std::move(line));
+    }
+  }
+
+  const io::ResultReader& result_;
+  Checkpoints checkpoints_;
+  plot::Panel panel_;
+};
+
+plot::Figure draw(std::span<const Source> sources, const FigureRequest& /*request*/) {
+  return {.title = {},
+          .description =
+              "Sharpness over the largest stable sharpness of gradient descent, with "
+              "momentum, and of the preconditioned optimiser, over training steps; above "
+              "1 they are unstable",
+          .panels = {Drawing(named(sources)[0]).panel()}};
+}
+
+}  // namespace
+
+FigureKind stability_figure() {
+  return {.name = "stability",
+          .summary = "sharpness against the largest that optimisers are stable at",
+          .needs = {{"", "step"}, {kGroup, "gd_ratio"}, {kGroup, "momentum_ratio"}},
+          .made_by = "hesscope analyze --stability",
+          .has_free_scales = true,
+          .draw = draw};
+}
+
+}  // namespace hesscope::figures
