@@ -99,7 +99,8 @@ class PyTorch(program.Case):
         options = ("--only", "stability", "--preconditioner", "adam", "--learning-rate", "0.01")
         self.analyze(TORCH / "training.pt", "--key", KEY, *options, problem="problem.toml")
         self.analyze(plain, *options, output="plain.h5", problem="problem.toml")
-        found = self.assert_same_results("out.h5", "plain.h5", "stability")
+        found = self.assert_same_results("out.h5", "plain.h5", "stability/preconditioner", "stability/eigenvalues",
+                                         "stability/adam", "stability/gd")
         v = np.concatenate([state[f"{number}.exp_avg_sq"].ravel() for number in range(4)])
         with h5py.File(self.folder / "out.h5") as file:
             order = [name.decode() for name in file["parameter_name"]]
@@ -108,11 +109,14 @@ class PyTorch(program.Case):
         np.testing.assert_allclose(found["stability/preconditioner"][0], expected, rtol=1e-14)
         self.assertEqual(found["stability/source"][0], 1)
 
-    def test_a_state_of_adam_that_cannot_be_assigned(self):
-        self.analyze(TORCH / "groups.pt", "--key", "model", problem="problem.toml")
-        (self.folder / "out.h5").unlink()
-        message = self.refuses(TORCH / "groups.pt", "--key", "model", "--preconditioner", "adam")
-        self.assertIn("several groups of parameters", message)
+    def test_a_state_of_adam_in_groups(self):
+        options = ("--only", "stability", "--preconditioner", "adam")
+        self.analyze(TORCH / "groups.pt", "--key", "model", *options, problem="problem.toml")
+        state = tensors("groups", "optimizer.state.")
+        v = np.concatenate([state[f"{number}.exp_avg_sq"].ravel() for number in (0, 2, 1, 3)])  # weights, then biases
+        expected = (1 - 0.9) * (np.sqrt(v / (1 - 0.999)) + 1e-8)
+        found = groups(self.folder / "out.h5")["stability/preconditioner"][0]
+        np.testing.assert_allclose(found, expected, rtol=1e-12)
 
     def test_tensors_that_are_not_real_numbers(self):
         message = self.refuses(TORCH / "unreadable.pt")

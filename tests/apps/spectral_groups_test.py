@@ -47,7 +47,7 @@ class AllGroups(program.Case):
     """Five checkpoints of a folder with every group, analyzed once for all tests of the class."""
 
     OPTIONS = ("--eigenpairs", PAIRS, "--blocks", "--ggn", "--density", "--sampling", "--preconditioner", "adam",
-               "--learning-rate", 0.02, "--beta1", 0.9, "--beta2", 0.99, "--epsilon", 1e-6)
+               "--second-moments", "recomputed", "--learning-rate", 0.02, "--beta1", 0.9, "--beta2", 0.99, "--epsilon", 1e-6)
 
     @classmethod
     def setUpClass(cls):
@@ -295,7 +295,7 @@ class MatrixFree(program.Case):
 
     def test_ends_agree_with_the_dense_spectrum_and_are_called_unproved(self):
         options = ("--eigenpairs", 2, "--ggn", "--blocks", "--density", "--sampling", "--jackknife-blocks", 4,
-                   "--preconditioner", "adam")
+                   "--preconditioner", "adam", "--second-moments", "recomputed")
         problem = self.folder / "problem.toml"
         done = self.analyze("step-1.npz", *options, "--method", "matrix-free", problem=problem, expect=INCONCLUSIVE)
         self.assertIn("spectrum/lambda_max: converged without a count", done.stderr)
