@@ -15,6 +15,7 @@
 #include <fmt/ranges.h>
 
 #include <hesscope/core/error.h>
+#include <hesscope/io/atomic_file.h>
 #include <hesscope/io/result_reader.h>
 #include <hesscope/io/tensor_file.h>
 #include <hesscope/problem/checkpoint_fit.h>
@@ -94,6 +95,7 @@ class InspectCommand final : public Command {
   std::vector<std::string> examples() const override {
     return {"hesscope inspect step-000500.npz",
             "hesscope inspect model.safetensors --problem problem.toml",
+            "hesscope inspect epoch_10.pt --problem problem.toml --write-map map.toml",
             "hesscope inspect result.h5 --json"};
   }
 
@@ -107,12 +109,20 @@ class InspectCommand final : public Command {
     options.text("--key", key_, "PREFIX", kKeyHelp);
     options.text("--map", map_, "FILE.toml", "Which tensor is which, as for hesscope analyze");
     options.group("Output");
+    options.text("--write-map",
+                 write_map_,
+                 "FILE.toml",
+                 "With --problem: write the names that might be meant, as a file for --map");
+    options.flag("--force", force_, "Replace an existing map");
     options.flag("--json", json_, "Print one JSON document on stdout");
     options.flag(
         "-q,--quiet", quiet_, "Print nothing: only the exit code says whether it can be read");
   }
 
   ExitCode run() override {
+    if (!write_map_.empty() && (problem_.empty() || files_.size() != 1)) {
+      throw ConfigError("'--write-map' needs one checkpoint and the problem that it is for");
+    }
     if (!problem_.empty()) model_ = read_problem_file(problem_);
     if (!map_.empty()) tensor_map_ = read_tensor_map(map_);
     bool all_fit = true;
@@ -162,7 +172,31 @@ class InspectCommand final : public Command {
     } else {
       inspect_tensors(path, file, sha256, fit);
     }
+    if (!write_map_.empty()) return write_map(file, *fit);
     return !fit || fit->fits();
+  }
+
+  // Whether the checkpoint fits by the names that were written.
+  bool write_map(const io::TensorFile& file, const CheckpointFit& fit) const {
+    if (fit.fits()) {
+      throw InputError(fmt::format(
+          "{}: fits {} as it is and needs no map; none was written", file.where(), problem_));
+    }
+    if (fit.suggestion.rules.empty()) {
+      throw InputError(fmt::format(
+          "{}: which of its tensors are the parameters of {} cannot be told from shapes and names; "
+          "no map was written",
+          file.where(),
+          problem_));
+    }
+    const bool fits = fit_checkpoint(*model_, io::mapped(file, fit.suggestion)).fits();
+    io::write_whole(write_map_, resolved_toml(fit.suggestion), force_);
+    if (!json_ && !quiet_) {
+      print_text("\nwritten to {}; with it the checkpoint {}\n",
+                 write_map_,
+                 fits ? "fits" : "does not fit yet");
+    }
+    return fits;
   }
 
   void inspect_tensors(const std::string& path,
@@ -272,9 +306,11 @@ class InspectCommand final : public Command {
   std::string problem_;
   std::string key_;
   std::string map_;
+  std::string write_map_;
   std::optional<ProblemFile> model_;
   std::optional<io::TensorMap> tensor_map_;
   std::vector<Json> documents_;  // of the files, where JSON is asked for
+  bool force_ = false;
   bool json_ = false;
   bool quiet_ = false;
 };

@@ -374,6 +374,34 @@ class Fit(Case):
         self.assertEqual(document["unused"][0], {"name": "blocks.0.P", "shape": [5, 5]})
         self.assertIn('"layers.0.P" = "blocks.0.P"', document["map"].replace("'", '"'))
 
+    def test_writes_the_map_that_it_suggests(self):
+        self.write_checkpoint("theirs.npz", {name.replace("layers", "blocks"): a for name, a in weights().items()})
+        text = self.fit(DONE, "theirs.npz", "--write-map", "map.toml")
+        self.assertIn("written to map.toml; with it the checkpoint fits", text)
+        self.fit(DONE, "theirs.npz", "--map", "map.toml")
+        before = (self.folder / "map.toml").read_bytes()
+        again = self.run_program("inspect", "theirs.npz", "--problem", DATA / "problem.toml", "--write-map", "map.toml")
+        self.assertEqual(again.returncode, FAILED)
+        self.assertEqual((self.folder / "map.toml").read_bytes(), before)
+        self.fit(DONE, "theirs.npz", "--write-map", "map.toml", "--force")
+        # Where the names are not all that is wrong, what is known is written and the exit code says the rest.
+        self.write_checkpoint("more.npz", {**{n.replace("layers", "blocks"): a for n, a in weights().items()},
+                                           "epoch": np.array(3)})
+        self.assertIn("does not fit yet", self.fit(BAD_INPUT, "more.npz", "--write-map", "more.toml"))
+
+    def test_writes_no_map_where_none_helps(self):
+        def refused(code, *arguments, words):
+            done = self.run_program("inspect", *arguments)
+            self.assertEqual(done.returncode, code, done.stderr)
+            self.assertIn(words, done.stderr)
+            self.assertNotIn("map.toml", self.files())
+
+        problem = ("--problem", DATA / "problem.toml")
+        refused(BAD_INPUT, checkpoint(0), *problem, "--write-map", "map.toml", words="needs no map")
+        self.write_checkpoint("bad.npz", {"w": np.zeros(2)})
+        refused(BAD_INPUT, "bad.npz", *problem, "--write-map", "map.toml", words="no map was written")
+        refused(USAGE, checkpoint(0), "--write-map", "map.toml", words="needs one checkpoint and the problem")
+
     def test_tells_wrong_shapes(self):
         self.write_checkpoint("bad.npz", {**weights(), "layers.2.P": np.zeros((5, 4)), "epoch": np.array(3)})
         text = self.fit(BAD_INPUT, "bad.npz")
