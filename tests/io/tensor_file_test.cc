@@ -62,6 +62,7 @@ TEST(TensorFile, ReadsTheSameNumbersFromNpzAndHdf5Checkpoints) {
   std::size_t num_pairs = 0;
   for (const fs::path& hdf5 : files_below(fixtures(), ".h5")) {
     SCOPED_TRACE(hdf5);
+    if (!hdf5.filename().string().starts_with("step-")) continue;  // a result
     fs::path npz = fs::path(hdf5).replace_extension(".npz");
     const std::string folder = hdf5.parent_path().filename();
     if (const std::string prefix = "linear-attention-s1-"; folder.starts_with(prefix)) {
