@@ -7,12 +7,17 @@
 #include <string>
 
 #include <Eigen/Core>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <hesscope/core/error.h>
+#include <hesscope/spectra/counted_spectrum.h>
+#include <hesscope/spectra/eigensystem.h>
+#include <hesscope/spectra/extremes.h>
 #include <hesscope/spectra/spectrum.h>
 
 #include "spectra/matrices.h"
+#include "support/refusal.h"
 
 namespace hesscope {
 namespace {
@@ -129,7 +134,8 @@ TEST(DenseSpectrum, PairsEigenvaluesOfABipartiteMatrix) {
   const Eigen::Index n = 40;
   MatrixXd h = MatrixXd::Zero(n, n);
   h.bottomLeftCorner(n / 2, n / 2) = test::random_matrix(n / 2, n / 2, 11);
-  const Spectrum spectrum = dense_spectrum(h);  // the lower triangle is enough
+  h.topRightCorner(n / 2, n / 2) = h.bottomLeftCorner(n / 2, n / 2).transpose();
+  const Spectrum spectrum = dense_spectrum(h);
   ASSERT_EQ(spectrum.status, Status::kOk);
   for (Eigen::Index k = 0; k < n; ++k) {
     EXPECT_NEAR(spectrum.eigenvalues[k], -spectrum.eigenvalues[n - 1 - k], spectrum.rounding_band);
@@ -137,14 +143,52 @@ TEST(DenseSpectrum, PairsEigenvaluesOfABipartiteMatrix) {
   expect_counts(spectrum, 20, 0, 20);
 }
 
-TEST(DenseSpectrum, DoesNotReadTheStrictUpperTriangle) {
-  const MatrixXd h = test::random_symmetric(30, 13);
-  MatrixXd lower = h;
-  lower.triangularView<Eigen::StrictlyUpper>().setConstant(kNaN);
-  const Spectrum spectrum = dense_spectrum(lower);
-  ASSERT_EQ(spectrum.status, Status::kOk);
-  EXPECT_EQ(spectrum.eigenvalues, dense_spectrum(h).eigenvalues);
-  EXPECT_EQ(spectrum.median.residual, dense_spectrum(h).median.residual);
+TEST(DenseSpectrum, RefusesAnAsymmetricMatrixAndSaysWhere) {
+  for (const Eigen::Index n : {3, 70, 200}) {
+    for (const double scale : {1e-300, 1.0, 1e300}) {
+      const MatrixXd h = scale * test::random_symmetric(n, 13);
+      MatrixXd bad = h;
+      bad(n - 1, 1) += 0.25 * scale;
+      bad(0, 2) += 0.125 * scale;  // smaller
+      const std::string where =
+          fmt::format("must be symmetric; entries ({}, 1) and (1, {}) are {} and {}",
+                      n - 1,
+                      n - 1,
+                      bad(n - 1, 1),
+                      bad(1, n - 1));
+      test::expect_refusal([&] { dense_spectrum(bad); }, "dense_spectrum: hessian " + where);
+      test::expect_refusal([&] { counted_spectrum(bad); }, where);
+      test::expect_refusal([&] { dense_eigensystem(bad); }, where);
+      test::expect_refusal([&] { extreme_eigenpairs(bad); }, where);
+      test::expect_refusal(
+          [&] { dense_spectrum(h.triangularView<Eigen::Lower>().toDenseMatrix()); },
+          "(H + H^T) / 2");
+      EXPECT_EQ(dense_spectrum((bad + bad.transpose()) / 2).status, Status::kOk);
+    }
+  }
+}
+
+// By rounding alone, entries of P^-1/2 H P^-1/2 differ; those below the diagonal count.
+TEST(DenseSpectrum, TakesWhatRoundingMadeOfASymmetricMatrix) {
+  for (const double scale : {5e-324, 1e-310, 1e-300, 1.0, 1e300}) {
+    const MatrixXd h = scale * test::random_symmetric(40, 17);
+    const VectorXd d = test::random_matrix(40, 1, 19).cwiseAbs().array() + 0.1;
+    const MatrixXd product = d.asDiagonal() * h * d.asDiagonal();
+    const MatrixXd lower = product.selfadjointView<Eigen::Lower>();
+    const Spectrum spectrum = dense_spectrum(product);
+    ASSERT_EQ(spectrum.status, Status::kOk);
+    EXPECT_EQ(spectrum.eigenvalues, dense_spectrum(lower).eigenvalues);
+  }
+}
+
+TEST(DenseSpectrum, ReadsBothTrianglesForWhatIsNotFinite) {
+  for (const double bad : {kNaN, kInfinity}) {
+    MatrixXd h = test::random_symmetric(30, 13);
+    h(4, 20) = bad;
+    EXPECT_EQ(dense_spectrum(h).status, Status::kNonFinite);
+    EXPECT_EQ(dense_eigensystem(h).status, Status::kNonFinite);
+    EXPECT_EQ(counted_spectrum(h).status, Status::kNonFinite);
+  }
 }
 
 TEST(DenseSpectrum, ReportsTheResidualItMeasured) {

@@ -145,17 +145,6 @@ TEST(DenseEigensystem, OfNothingIsNothing) {
   EXPECT_EQ(found.rounding_band, 0.0);
 }
 
-TEST(DenseEigensystem, DoesNotReadTheStrictUpperTriangle) {
-  for (const Index n : {30, 300}) {
-    const MatrixXd h = test::random_symmetric(n, 7);
-    MatrixXd lower = h;
-    lower.triangularView<Eigen::StrictlyUpper>().setConstant(kNaN);
-    const Eigensystem found = dense_eigensystem(lower);
-    ASSERT_EQ(found.status, Status::kOk);
-    EXPECT_TRUE(found.eigenvectors == dense_eigensystem(h).eigenvectors);
-  }
-}
-
 TEST(DenseEigensystem, ReportsNothingOfANonFiniteMatrix) {
   for (const Index n : {1, 5, 300}) {
     for (const double bad : {kNaN, kInfinity, -kInfinity}) {

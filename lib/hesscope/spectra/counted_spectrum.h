@@ -12,7 +12,7 @@ namespace hesscope {
 /// magnitudes; not the other eigenvalues.
 ///
 /// Householder tridiagonalisation, then bisection by Sturm counts (counts.h).
-/// @param  hessian  n x n, n >= 1; only the lower triangle is read.
+/// @param  hessian  n x n, n >= 1; symmetric as dense_spectrum() wants it.
 /// @return status kOk with proof kCounted, `eigenvalues` empty; kNonFinite as dense_spectrum. The
 ///         zero matrix is an ordinary input.
 /// @throws PreconditionError as dense_spectrum.

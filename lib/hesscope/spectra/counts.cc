@@ -92,7 +92,7 @@ std::optional<Eigen::VectorXd> ShiftedFactorization::solve(
 EigenvalueCounter::EigenvalueCounter(const Eigen::Ref<const Eigen::MatrixXd>& hessian) {
   detail::require_symmetric_shape("EigenvalueCounter", hessian);
   n_ = hessian.rows();
-  const detail::Survey found = detail::survey(hessian);
+  const detail::Survey found = detail::survey_symmetric("EigenvalueCounter", hessian);
   if (!found.is_finite) {
     status_ = Status::kNonFinite;
     return;

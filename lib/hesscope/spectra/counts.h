@@ -81,7 +81,7 @@ struct RankedEigenvalue {
 /// Not safe for concurrent use.
 class EigenvalueCounter {
  public:
-  /// @param hessian  n x n, n >= 1; only the lower triangle is read.
+  /// @param hessian  n x n, n >= 1; symmetric as dense_spectrum() wants it.
   /// @throws PreconditionError if the matrix is not square, is empty, or exceeds LAPACK's integers.
   /// @cost  4/3 n^3 operations, one n x n copy kept. OpenBLAS is held at one thread, process-wide.
   explicit EigenvalueCounter(const Eigen::Ref<const Eigen::MatrixXd>& hessian);

@@ -32,7 +32,7 @@ Spectrum dense_spectrum(const Eigen::Ref<const Eigen::MatrixXd>& hessian) {
   detail::require_symmetric_shape("dense_spectrum", hessian);
   const Eigen::Index n = hessian.rows();
   Spectrum spectrum;
-  const detail::Survey found = detail::survey(hessian);
+  const detail::Survey found = detail::survey_symmetric("dense_spectrum", hessian);
   if (!found.is_finite) {
     spectrum.status = Status::kNonFinite;
     return spectrum;

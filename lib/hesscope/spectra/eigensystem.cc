@@ -44,7 +44,7 @@ Eigensystem dense_eigensystem(const Eigen::Ref<const MatrixXd>& hessian,
     throw PreconditionError("dense_eigensystem: num_threads must not be negative");
   }
   Eigensystem result;
-  const detail::Survey found = detail::survey(hessian);
+  const detail::Survey found = detail::survey_symmetric("dense_eigensystem", hessian);
   if (!found.is_finite) {
     result.status = Status::kNonFinite;
     return result;

@@ -25,7 +25,7 @@ struct Eigensystem {
 /// All eigenvalues and eigenvectors of a symmetric matrix by LAPACK: Householder tridiagonalisation
 /// (dsytrd), divide and conquer (dstedc), and the back-transformation, which runs on threads where
 /// the matrix is large enough. The matrix is first scaled by a power of two, as in dense_spectrum.
-/// @param  hessian  n x n, n >= 0; only the lower triangle is read.
+/// @param  hessian  n x n, n >= 0; symmetric as dense_spectrum() wants it.
 /// @return status kOk; kNonFinite if the matrix has a NaN or an infinity, or if an eigenvalue is
 ///         beyond the range of double; kFailed if the iteration does not converge. Without kOk
 ///         nothing is reported. Residuals ||H v - lambda v||_2 and departures of V^T V from I are

@@ -376,6 +376,7 @@ Extremes extreme_eigenpairs(const Eigen::Ref<const MatrixXd>& hessian,
   const MatrixOperator h(hessian);
   const Index n = h.rows();
   require_options(options, n);
+  detail::survey_symmetric("extreme_eigenpairs", hessian);
   if (is_dense(n, options)) return dense_extremes(hessian, options);
   Extremes result = extreme_eigenpairs(h, options);
   const double norm = norm_bound(hessian, result);

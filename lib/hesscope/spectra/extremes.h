@@ -80,7 +80,7 @@ Extremes extreme_eigenpairs(const SymmetricOperator& h, const ExtremesOptions& o
 /// After the search above, one factorisation per end (counts.h), or two where eigenvalues crowd,
 /// counts the eigenvalues beyond the last one reported; proof kCounted where the count is the
 /// number found there, else status kFailed.
-/// @param  hessian  n x n, n >= 1; only the lower triangle is read.
+/// @param  hessian  n x n, n >= 1; symmetric as dense_spectrum() wants it.
 /// @throws PreconditionError as above, and if the matrix is not square or exceeds LAPACK's
 /// integers.
 /// @cost   as above, and n^3 / 3 operations and an n x n copy per factorisation.

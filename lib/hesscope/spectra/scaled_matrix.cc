@@ -37,6 +37,48 @@ Survey survey(const Eigen::Ref<const Eigen::MatrixXd>& hessian) {
   return found;
 }
 
+Survey survey_symmetric(const char* function, const Eigen::Ref<const Eigen::MatrixXd>& hessian) {
+  Survey found = survey(hessian);
+  const Eigen::Index n = hessian.rows();
+  // In squares, so that neither triangle is read across the cache's lines.
+  constexpr Eigen::Index kEdge = 32;
+  double largest = 0.0;
+  Eigen::Index row = 0;
+  Eigen::Index col = 0;
+  for (Eigen::Index first_j = 0; first_j < n; first_j += kEdge) {
+    for (Eigen::Index first_i = 0; first_i <= first_j; first_i += kEdge) {
+      for (Eigen::Index j = first_j; j < std::min(first_j + kEdge, n); ++j) {
+        for (Eigen::Index i = first_i; i < std::min(first_i + kEdge, j); ++i) {
+          found.is_finite = found.is_finite && std::isfinite(hessian(i, j));
+          const double asymmetry = std::abs(hessian(j, i) - hessian(i, j));
+          if (!(asymmetry > largest)) continue;
+          largest = asymmetry;
+          row = j;
+          col = i;
+        }
+      }
+    }
+  }
+  // Rounding of subnormal numbers is not relative to them.
+  const double allowed = rounding_band(n, found.largest_magnitude) +
+                         static_cast<double>(n + 10) * std::numeric_limits<double>::denorm_min();
+  if (found.is_finite && largest > allowed) {
+    throw PreconditionError(
+        fmt::format("{}: hessian must be symmetric; entries ({}, {}) and ({}, {}) are {} and {}, "
+                    "which differ by {}, more than any other pair and than rounding explains. "
+                    "Where they should be equal, pass (H + H^T) / 2",
+                    function,
+                    row,
+                    col,
+                    col,
+                    row,
+                    hessian(row, col),
+                    hessian(col, row),
+                    largest));
+  }
+  return found;
+}
+
 Eigen::MatrixXd scaled_copy(const Eigen::Ref<const Eigen::MatrixXd>& hessian, int exponent) {
   Eigen::MatrixXd copy(hessian.rows(), hessian.cols());
   for_each_in_lower_triangle(hessian, [&](Eigen::Index i, Eigen::Index j, double entry) {

@@ -22,6 +22,14 @@ struct Survey {
 /// Reads the lower triangle only.
 Survey survey(const Eigen::Ref<const Eigen::MatrixXd>& hessian);
 
+/// The survey of a matrix that must be symmetric: its upper triangle must be finite, too, and its
+/// entries those of the lower to (n + 10) eps times the largest magnitude, which is within the
+/// rounding band of its eigenvalues.
+/// @throws PreconditionError that says where the largest asymmetry is, and how large, if that is
+///         more.
+/// @cost   reads the matrix twice.
+Survey survey_symmetric(const char* function, const Eigen::Ref<const Eigen::MatrixXd>& hessian);
+
 /// Both triangles of 2^-exponent H; reads the lower triangle only.
 Eigen::MatrixXd scaled_copy(const Eigen::Ref<const Eigen::MatrixXd>& hessian, int exponent);
 

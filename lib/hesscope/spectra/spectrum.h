@@ -62,13 +62,15 @@ struct Spectrum {
 /// dsytrd_sb2st), all eigenvalues by the root-free QR iteration (dsterf), three eigenvectors by
 /// inverse iteration (dstein, or on the band by dgbtrf) and back-transformation. The matrix is
 /// first scaled by a power of two: magnitudes from denormal to near overflow are treated alike.
-/// @param  hessian  n x n, n >= 1; only the lower triangle is read.
+/// @param  hessian  n x n, n >= 1, symmetric: opposite entries may differ by rounding, at most (n +
+///         10) eps times the largest magnitude, and those below the diagonal count.
 /// @return status kOk with proof kDense; kNonFinite if the matrix has a NaN or an infinity, or if
 ///         an eigenvalue is beyond the range of double; kFailed if the QR iteration does not
 ///         converge. Without kOk no eigenvalue is reported. The zero matrix is an ordinary input.
 ///         If an eigenvector alone fails, its residual is NaN and the status remains kOk: dsterf
 ///         delivers all n eigenvalues to the rounding band or reports failure, vectors or not.
-/// @throws PreconditionError if the matrix is not square, is empty, or exceeds LAPACK's integers.
+/// @throws PreconditionError if the matrix is not square, is empty, exceeds LAPACK's integers, or is
+///         not symmetric; that says where the largest asymmetry is, and how large.
 /// @cost   4/3 n^3 operations, one n x n copy and O(n). Concurrent calls are safe. OpenBLAS is held
 ///         at one thread, process-wide, during the call: no result depends on its thread count.
 Spectrum dense_spectrum(const Eigen::Ref<const Eigen::MatrixXd>& hessian);
