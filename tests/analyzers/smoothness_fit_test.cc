@@ -87,7 +87,73 @@ TEST(LeastSquaresLine, IsUndefinedWhereXNeverChanges) {
   EXPECT_EQ(rounded.status, Status::kUndefinedZeroDenominator);
 }
 
+TEST(LeastSquaresLine, KeepsItsInterceptWhereTheSlopeIsNoDouble) {
+  const SmoothnessLine line = least_squares_line(Numbers{1e300, 3e300}, Numbers{3e-20, 5e-20});
+  EXPECT_NEAR(line.l0 / 2e-20, 1, 1e-14);
+  EXPECT_EQ(line.l1, 1e-320);
+}
+
+// The least of the sum of squares over L0, L1 >= 0 is where its gradient is zero in the constants
+// that are positive, and not negative in those that are zero (Karush, Kuhn, Tucker).
+TEST(NonnegativeLine, IsOptimalUnderTheConstraint) {
+  Draws draws(4);
+  int num_through_origin = 0;
+  int num_level = 0;
+  for (int trial = 0; trial < 400; ++trial) {
+    const double scale = std::pow(10.0, 40 * (trial % 15 - 7));
+    Numbers x = draws.numbers(3 + static_cast<std::size_t>(trial) % 10);
+    Numbers y = draws.numbers(x.size());
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      if (trial % 3 == 1) y[i] = x[i] * x[i] * y[i];
+      if (trial % 3 == 2) y[i] = 1 - x[i] + 0.1 * y[i];
+      x[i] *= scale;
+    }
+    const SmoothnessLine line = nonnegative_line(x, y);
+    ASSERT_EQ(line.status, Status::kOk);
+    const double l1 = line.l1 * scale;
+    ASSERT_GE(line.l0, 0);
+    ASSERT_GE(l1, 0);
+    double by_l0 = 0;
+    double by_l1 = 0;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const double residual = line.l0 + l1 * (x[i] / scale) - y[i];
+      by_l0 += residual;
+      by_l1 += residual * (x[i] / scale);
+    }
+    if (line.l0 > 0) {
+      EXPECT_NEAR(by_l0, 0, 1e-12);
+    } else {
+      EXPECT_GE(by_l0, -1e-12);
+    }
+    if (l1 > 0) {
+      EXPECT_NEAR(by_l1, 0, 1e-12);
+    } else {
+      EXPECT_GE(by_l1, -1e-12);
+    }
+    if (line.l0 == 0) ++num_through_origin;
+    if (l1 == 0) ++num_level;
+    const SmoothnessLine free = least_squares_line(x, y);
+    if (free.l0 >= 0 && free.l1 >= 0) {
+      EXPECT_EQ(line.l0, free.l0);
+      EXPECT_EQ(line.l1, free.l1);
+    }
+  }
+  EXPECT_GT(num_through_origin, 20);
+  EXPECT_GT(num_level, 20);
+}
+
+TEST(NonnegativeLine, GoesThroughTheOriginOrIsLevelByHand) {
+  // Free: 5 x - 4. Through the origin: (1 + 2 * 6) / (1 + 4).
+  const SmoothnessLine steep = nonnegative_line(Numbers{1, 2}, Numbers{1, 6});
+  EXPECT_EQ(steep.l0, 0);
+  EXPECT_NEAR(steep.l1, 13.0 / 5, 1e-15);
+  const SmoothnessLine falling = nonnegative_line(Numbers{1, 2, 3}, Numbers{3, 2, 1});
+  EXPECT_EQ(falling.l0, 2);
+  EXPECT_EQ(falling.l1, 0);
+}
+
 TEST(SmoothnessLines, SayWhatIsNotFinite) {
+  EXPECT_EQ(nonnegative_line(Numbers{1, kNan}, Numbers{1, 2}).status, Status::kNonFinite);
   EXPECT_EQ(least_squares_line(Numbers{1, kNan}, Numbers{1, 2}).status, Status::kNonFinite);
   EXPECT_EQ(tightest_line(Numbers{1, 2}, Numbers{INFINITY, 2}).status, Status::kNonFinite);
 }
@@ -179,20 +245,24 @@ TEST(TightestLine, TakesZerosAndEveryScale) {
 TEST(SmoothnessLines, RefuseWhatIsNoSetOfPoints) {
   expect_refusal([] { least_squares_line(Numbers{1, 2}, Numbers{1}); }, "got 2 and 1");
   expect_refusal([] { tightest_line(Numbers{}, Numbers{}); }, "got 0 and 0");
+  expect_refusal([] { nonnegative_line(Numbers{1, -2}, Numbers{1, 1}); }, "negative, got -2");
   expect_refusal([] { tightest_line(Numbers{1, -2}, Numbers{1, 1}); }, "negative, got -2");
   expect_refusal([] { tightest_line(Numbers{1}, Numbers{-3}); }, "negative, got -3");
 }
 
 TEST(BootstrapIntervals, HaveNoWidthOnALine) {
-  const Numbers x = {1, 2, 3, 5, 8, 13};
+  const Numbers x = {1, 2, 3, 5, 8, 13, 21, 34, 55, 89};
   Numbers y;
   for (const double value : x) y.push_back(0.5 + 0.25 * value);
-  const LineIntervals squares = bootstrap_intervals(x, y, least_squares_line, {});
-  EXPECT_EQ(squares.status, Status::kOk);
-  EXPECT_NEAR(squares.l0_lower, 0.5, 1e-13);
-  EXPECT_NEAR(squares.l0_upper, 0.5, 1e-13);
-  EXPECT_NEAR(squares.l1_lower, 0.25, 1e-14);
-  EXPECT_NEAR(squares.l1_upper, 0.25, 1e-14);
+  for (const LineIntervals& found : {bootstrap_intervals(x, y, least_squares_line, {}),
+                                     bootstrap_intervals(x, y, tightest_line, {}),
+                                     nonnegative_intervals(x, y, {})}) {
+    EXPECT_EQ(found.status, Status::kOk);
+    EXPECT_NEAR(found.l0_lower, 0.5, 1e-12);
+    EXPECT_NEAR(found.l0_upper, 0.5, 1e-12);
+    EXPECT_NEAR(found.l1_lower, 0.25, 1e-13);
+    EXPECT_NEAR(found.l1_upper, 0.25, 1e-13);
+  }
 }
 
 // Of m points y = 1 + 2 x + noise of standard deviation s, L1 has the variance s^2 / sum dx^2 and
@@ -250,10 +320,66 @@ TEST(BootstrapIntervals, DependOnTheSeedAloneAndContainEachOther) {
 }
 
 TEST(BootstrapIntervals, AreUndefinedWhereMostSamplesHaveNoLine) {
-  const LineIntervals found =
-      bootstrap_intervals(Numbers{1, 1, 1, 1}, Numbers{1, 2, 3, 4}, least_squares_line, {});
-  EXPECT_EQ(found.status, Status::kUndefinedZeroDenominator);
-  EXPECT_TRUE(std::isnan(found.l0_lower) && std::isnan(found.l1_upper));
+  const Numbers x(12, 1.0);
+  const Numbers y = Draws(1).numbers(12);
+  for (const LineIntervals& found :
+       {bootstrap_intervals(x, y, least_squares_line, {}), nonnegative_intervals(x, y, {})}) {
+    EXPECT_EQ(found.status, Status::kUndefinedZeroDenominator);
+    EXPECT_TRUE(std::isnan(found.l0_lower) && std::isnan(found.l1_upper));
+  }
+}
+
+TEST(BootstrapIntervals, TakeTenPoints) {
+  for (const std::size_t m : {2U, 3U, 6U, 9U, 10U}) {
+    Draws draws(m);
+    const Numbers x = draws.numbers(m);
+    const Numbers y = draws.numbers(m);
+    for (const LineIntervals& found :
+         {bootstrap_intervals(x, y, tightest_line, {}), nonnegative_intervals(x, y, {})}) {
+      EXPECT_EQ(found.status, m < 10 ? Status::kUndefinedTooFewPoints : Status::kOk) << m;
+      EXPECT_EQ(std::isnan(found.l0_lower) && std::isnan(found.l0_upper) &&
+                    std::isnan(found.l1_lower) && std::isnan(found.l1_upper),
+                m < 10)
+          << m;
+    }
+  }
+}
+
+TEST(NonnegativeIntervals, HoldTheEstimateAndNothingBelowZero) {
+  for (std::uint64_t trial = 0; trial < 60; ++trial) {
+    Draws draws(100 + trial);
+    const Numbers x = draws.numbers(12);
+    Numbers y = draws.numbers(12);
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      if (trial % 3 == 1) y[i] *= 3 * x[i] * x[i];         // far below a line: free L0 < 0
+      if (trial % 3 == 2) y[i] = 1.2 - x[i] + 0.1 * y[i];  // free L1 < 0
+    }
+    const SmoothnessLine line = nonnegative_line(x, y);
+    const LineIntervals found = nonnegative_intervals(x, y, {.num_resamples = 500, .seed = trial});
+    ASSERT_EQ(found.status, Status::kOk);
+    EXPECT_TRUE(0 <= found.l0_lower && found.l0_lower <= line.l0 && line.l0 <= found.l0_upper);
+    EXPECT_TRUE(0 <= found.l1_lower && found.l1_lower <= line.l1 && line.l1 <= found.l1_upper);
+    // No claim to know that a constant is exactly zero.
+    EXPECT_GT(found.l0_upper, found.l0_lower);
+    EXPECT_GT(found.l1_upper, found.l1_lower);
+  }
+}
+
+TEST(NonnegativeIntervals, DoNotKnowTheScale) {
+  Draws draws(8);
+  const Numbers x = draws.numbers(20);
+  Numbers y;
+  for (const double value : x) y.push_back((1 + 2 * value) * (0.5 + draws.next()));
+  const LineIntervals wanted = nonnegative_intervals(x, y, {.num_resamples = 300});
+  for (const int k : {-990, -500, 500, 990}) {
+    Numbers scaled;
+    for (const double value : y) scaled.push_back(std::ldexp(value, k));
+    const LineIntervals found = nonnegative_intervals(x, scaled, {.num_resamples = 300});
+    EXPECT_NEAR(std::ldexp(found.l0_lower, -k), wanted.l0_lower, 1e-14);
+    EXPECT_NEAR(std::ldexp(found.l0_upper, -k), wanted.l0_upper, 1e-14);
+    EXPECT_NEAR(std::ldexp(found.l1_lower, -k), wanted.l1_lower, 1e-14);
+    EXPECT_NEAR(std::ldexp(found.l1_upper, -k), wanted.l1_upper, 1e-14);
+  }
 }
 
 TEST(BootstrapIntervals, RefuseLevelsAndNumbersThatAreNone) {
@@ -262,6 +388,11 @@ TEST(BootstrapIntervals, RefuseLevelsAndNumbersThatAreNone) {
   };
   for (const double level : {0.0, 1.0, kNan}) {
     expect_refusal([&] { with({.level = level}); }, "a level in (0, 1)");
+    expect_refusal(
+        [&] {
+          nonnegative_intervals(Numbers{1, 2}, Numbers{1, 2}, {.level = level});
+        },
+        "a level in (0, 1)");
   }
   expect_refusal([&] { with({.num_resamples = 0}); }, "at least 1 sample");
 }

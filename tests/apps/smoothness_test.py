@@ -10,7 +10,7 @@ import xarray
 import program
 from program import DATA, FIXTURES, checkpoint
 
-OK, NOT_COMPUTED, NON_FINITE, ZERO_DENOMINATOR = 0, 1, 2, 6
+OK, NOT_COMPUTED, NON_FINITE, ZERO_DENOMINATOR, TOO_FEW_POINTS = 0, 1, 2, 6, 7
 RULES = ["sgd", "momentum", "adam", "lion", "sign"]
 RUNS = [
     (DATA / "adam", DATA / "problem.toml", "linear-attention-s1-adam", (0, 500, 1000, 1499, 1500)),
@@ -41,6 +41,13 @@ def pseudo_updates(gradients):
         lion = np.sign(0.9 * average + (1 - 0.9) * g)
         average = 0.99 * average + (1 - 0.99) * g
         yield [-u for u in (g, buffer, adam, lion, np.sign(g))]
+
+
+def nonnegative_line(x, y):
+    """L0 and L1 >= 0 of least squares: the best of the line, the ray, the level line and nothing."""
+    slope, intercept = np.polyfit(x, y, 1)
+    lines = [(intercept, slope), (0.0, x @ y / (x @ x)), (y.mean(), 0.0)]
+    return min((line for line in lines if min(line) >= 0), key=lambda line: ((line[0] + line[1] * x - y)**2).sum())
 
 
 def lowest_line_above(x, y):
@@ -144,7 +151,7 @@ class Smoothness(program.Case):
             golden = goldens(fixture, steps)
             x = np.array([np.linalg.norm(g["gradient"]) for g in golden])
             y = np.array([np.abs(g["eigenvalues"]).max() for g in golden])
-            slope, intercept = np.polyfit(x, y, 1)
+            intercept, slope = nonnegative_line(x, y)
             with self.subTest(fixture=fixture):
                 self.assert_close(group["L0"][()], intercept, 1e-9 * y.max())
                 self.assert_close(group["L1"][()], slope, 1e-9 * y.max() / np.ptp(x))
@@ -154,7 +161,10 @@ class Smoothness(program.Case):
                 for name in ("L0", "L1", "L0_envelope", "L1_envelope"):
                     self.assertEqual(group[name].shape, ())
                     self.assertEqual(program.statuses(group, name), OK)
-                    self.assertTrue(group[name + "_lower"][()] <= group[name + "_upper"][()])
+                    self.assertTrue(group[name][()] >= 0)
+                    for end in ("_lower", "_upper"):  # of five checkpoints or four
+                        self.assertEqual(group[name + end + "_status"][()], TOO_FEW_POINTS)
+                        self.assertTrue(np.isnan(group[name + end][()]))
                 self.check_coordinates(group, golden)
 
     def check_coordinates(self, group, golden):
@@ -164,7 +174,7 @@ class Smoothness(program.Case):
         moving = np.ptp(x, axis=0) > 1e-6 * x.max()  # where the line is well determined
         self.assertGreater(moving.sum(), 10)
         for j in np.flatnonzero(moving):
-            slope, intercept = np.polyfit(x[:, j], y[:, j], 1)
+            intercept, slope = nonnegative_line(x[:, j], y[:, j])
             scale = y[:, j].max() + 1e-6 * y.max()
             self.assert_close(found[0, j], intercept, 1e-5 * scale * (1 + x[:, j].max() / np.ptp(x[:, j])))
             self.assert_close(found[1, j], slope, 1e-5 * scale / np.ptp(x[:, j]))
@@ -183,21 +193,40 @@ class Smoothness(program.Case):
     def test_the_summary_shows_the_line(self):
         document = json.loads(self.analyze(DATA / "adam", "--smoothness", "--json").stdout)
         group = self.open()["smoothness"]
-        for name in ("L0", "L0_lower", "L0_upper", "L1", "L1_lower", "L1_upper"):
+        for name in ("L0", "L1"):
             self.assertEqual(document["run"]["smoothness"][name], group[name][()])
+        self.assertEqual(document["run"]["smoothness"]["L1_upper_status"], "undefined_too_few_points")
         said = self.analyze(DATA / "adam", "--smoothness", output="other.h5").stdout
         self.assertRegex(said, r"/smoothness +L0 +L0_lower")
         self.assertIn(f"{group['L1'][()]:.6g}", said)
         # One checkpoint has no line.
         document = json.loads(self.analyze(checkpoint(500), "--smoothness", "--json", output="one.h5").stdout)
         self.assertIsNone(document["run"]["smoothness"]["L0"])
-        self.assertEqual(document["run"]["smoothness"]["L0_status"], "not_computed")
+        self.assertEqual(document["run"]["smoothness"]["L0_status"], "undefined_too_few_points")
+
+    def write_path(self, count):
+        """Checkpoints between two of a run, as many as are asked for."""
+        first, last = program.weights(500), program.weights(1500)
+        (self.folder / "path").mkdir(exist_ok=True)
+        for step, t in enumerate(np.linspace(0, 1, count)):
+            self.write_checkpoint(f"path/step-{step}.npz", {k: (1 - t) * first[k] + t * last[k] for k in first})
+        return self.folder / "path"
+
+    def test_intervals_hold_the_constants_and_nothing_below_zero(self):
+        group = self.analyze_run(self.write_path(12), None)
+        for name in ("L0", "L1", "L0_envelope", "L1_envelope"):
+            lower, value, upper = (group[name + end][()] for end in ("_lower", "", "_upper"))
+            self.assertTrue(0 <= lower <= value <= upper or name.endswith("_envelope"), (name, lower, value, upper))
+            self.assertTrue(0 <= lower <= upper, (name, lower, upper))
+            self.assertEqual(program.statuses(group, name + "_upper"), OK)
+        self.assertIn("10 checkpoints or more", group["L1_upper"].attrs["definition"].decode())
 
     def test_the_seed_draws_the_intervals(self):
-        group = self.analyze_run(DATA / "adam", None)
-        other = self.analyze_run(DATA / "adam", None, "--seed", 1, output="other.h5")
+        path = self.write_path(12)
+        group = self.analyze_run(path, None)
+        other = self.analyze_run(path, None, "--seed", 1, output="other.h5")
         self.assertEqual(group["L1"][()], other["L1"][()])
-        self.assertNotEqual(group["L1_lower"][()], other["L1_lower"][()])
+        self.assertNotEqual(group["L1_upper"][()], other["L1_upper"][()])
 
     def test_a_single_checkpoint_has_no_step_and_no_line(self):
         self.analyze(checkpoint(500), "--smoothness")
@@ -205,19 +234,19 @@ class Smoothness(program.Case):
         for name in STEP:
             self.assertEqual(group[name + "_status"][0], NOT_COMPUTED)
         for name in ("L0", "L1_upper", "L0_envelope", "L1_coordinate"):
-            self.assertEqual(group[name + "_status"][()], NOT_COMPUTED)
+            self.assertEqual(group[name + "_status"][()], TOO_FEW_POINTS)
             self.assertTrue(np.isnan(group[name][()]).all())
         self.assertEqual(program.statuses(group, "directional_sharpness")[0], OK)
 
-    def test_two_checkpoints_have_a_line_and_no_interval(self):
+    def test_two_checkpoints_say_nothing_of_a_line(self):
         self.analyze(checkpoint(500), checkpoint(1000), "--smoothness")
         group = self.open()["smoothness"]
-        line = group["L0"][()] + group["L1"][()] * group["gradient_norm"][:]
-        np.testing.assert_allclose(line, group["spectral_norm"][:], rtol=1e-12)
-        self.assertEqual(group["L0_lower_status"][()], NOT_COMPUTED)
+        for name in ("L0", "L1", "L0_lower", "L1_envelope", "L0_coordinate"):
+            self.assertEqual(group[name + "_status"][()], TOO_FEW_POINTS)
+            self.assertTrue(np.isnan(group[name][()]).all())
 
     def test_checkpoints_that_are_the_same_have_no_direction(self):
-        for step in (1, 2):
+        for step in (1, 2, 3):
             self.write_checkpoint(f"step-{step}.npz", program.weights(500))
         self.analyze(".", "--smoothness")
         group = self.open()["smoothness"]

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <random>
 #include <utility>
 #include <vector>
@@ -9,9 +10,13 @@
 
 #include <hesscope/analyzers/smoothness_fit.h>
 #include <hesscope/core/error.h>
+#include <hesscope/core/wide.h>
+#include <hesscope/spectra/jackknife.h>
 
 namespace hesscope {
 namespace {
+
+using detail::Wide;
 
 void require_points(const char* function, std::span<const double> x, std::span<const double> y) {
   if (x.empty() || x.size() != y.size()) {
@@ -62,6 +67,23 @@ std::vector<Point> rising_hull(std::vector<Point> points) {
   return hull;
 }
 
+void require_not_negative(const char* function,
+                          std::span<const double> x,
+                          std::span<const double> y) {
+  for (const std::span<const double> values : {x, y}) {
+    const double lowest = *std::min_element(values.begin(), values.end());
+    if (lowest < 0) {
+      throw PreconditionError(
+          fmt::format("{}: x and y must not be negative, got {}", function, lowest));
+    }
+  }
+}
+
+double unit_of(std::span<const double> values) {
+  const double largest = *std::max_element(values.begin(), values.end());
+  return largest > 0 ? largest : 1.0;
+}
+
 // The quantile q of sorted values, interpolated linearly between order statistics.
 double quantile(const std::vector<double>& sorted, double q) {
   const double position = q * static_cast<double>(sorted.size() - 1);
@@ -76,6 +98,64 @@ std::size_t draw_index(std::mt19937_64& engine, std::size_t size) {
   std::uint64_t value = engine();
   while (value >= limit) value = engine();
   return value % size;
+}
+
+void require_options(const char* function, const BootstrapOptions& options) {
+  if (options.num_resamples < 1 || !(options.level > 0 && options.level < 1)) {
+    throw PreconditionError(
+        fmt::format("{}: needs at least 1 sample and a level in (0, 1), got {} and {}",
+                    function,
+                    options.num_resamples,
+                    options.level));
+  }
+}
+
+// The quantiles `tail` and 1 - tail of fits to resampled points.
+LineIntervals percentiles(std::span<const double> x,
+                          std::span<const double> y,
+                          const LineFit& fit,
+                          double tail,
+                          const BootstrapOptions& options) {
+  std::mt19937_64 engine(options.seed);
+  std::vector<double> sample_x(x.size());
+  std::vector<double> sample_y(x.size());
+  std::vector<double> l0;
+  std::vector<double> l1;
+  for (std::int64_t s = 0; s < options.num_resamples; ++s) {
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const std::size_t k = draw_index(engine, x.size());
+      sample_x[i] = x[k];
+      sample_y[i] = y[k];
+    }
+    const SmoothnessLine line = fit(sample_x, sample_y);
+    if (line.status != Status::kOk) continue;
+    l0.push_back(line.l0);
+    l1.push_back(line.l1);
+  }
+  LineIntervals intervals;
+  intervals.status = Status::kUndefinedZeroDenominator;
+  if (2 * static_cast<std::int64_t>(l0.size()) < options.num_resamples) return intervals;
+  intervals.status = Status::kOk;
+  std::sort(l0.begin(), l0.end());
+  std::sort(l1.begin(), l1.end());
+  intervals.l0_lower = quantile(l0, tail);
+  intervals.l0_upper = quantile(l0, 1 - tail);
+  intervals.l1_lower = quantile(l1, tail);
+  intervals.l1_upper = quantile(l1, 1 - tail);
+  return intervals;
+}
+
+LineIntervals too_few_points() {
+  LineIntervals none;
+  none.status = Status::kUndefinedTooFewPoints;
+  return none;
+}
+
+// What the constraint makes of the interval of a constant: `free` is its estimate without it.
+void constrain(double free, double estimate, double& lower, double& upper) {
+  if (free < 0) upper -= free;
+  lower = std::min(std::max(lower, 0.0), estimate);
+  upper = std::max(upper, estimate);
 }
 
 }  // namespace
@@ -103,9 +183,33 @@ SmoothnessLine least_squares_line(std::span<const double> x, std::span<const dou
     squares += dx * dx;
     products += dx * (y[i] - mean_y);
   }
-  line.l1 = products / squares / scale;
-  line.l0 = mean_y - line.l1 * mean_x;
+  const Wide slope = Wide(products) / squares / scale;
+  line.l1 = slope.value();
+  line.l0 = (mean_y - slope * mean_x).value();
   line.status = std::isfinite(line.l0) && std::isfinite(line.l1) ? Status::kOk : Status::kNonFinite;
+  return line;
+}
+
+SmoothnessLine nonnegative_line(std::span<const double> x, std::span<const double> y) {
+  SmoothnessLine line = least_squares_line(x, y);
+  if (line.status == Status::kNonFinite && !(is_finite(x) && is_finite(y))) return line;
+  require_not_negative("nonnegative_line", x, y);
+  // The sum of squares is convex: without the constraint at its least beyond a side, it has its
+  // least under the constraint on that side. No mean of y is negative, so only one side is passed.
+  if (line.l1 < 0) {
+    line.l0 = mean(y);
+    line.l1 = 0;
+  } else if (line.l0 < 0) {
+    const double unit = unit_of(x);
+    Wide squares;
+    Wide products;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      squares += (x[i] / unit) * (x[i] / unit);
+      products += Wide(x[i] / unit) * y[i];
+    }
+    line.l0 = 0;
+    line.l1 = (products / squares / unit).value();
+  }
   return line;
 }
 
@@ -116,18 +220,8 @@ SmoothnessLine tightest_line(std::span<const double> x, std::span<const double> 
     line.status = Status::kNonFinite;
     return line;
   }
-  for (const std::span<const double> values : {x, y}) {
-    const double lowest = *std::min_element(values.begin(), values.end());
-    if (lowest < 0) {
-      throw PreconditionError(
-          fmt::format("tightest_line: x and y must not be negative, got {}", lowest));
-    }
-  }
+  require_not_negative("tightest_line", x, y);
   // In units of the largest, so that no product overflows or underflows.
-  const auto unit_of = [](std::span<const double> values) {
-    const double largest = *std::max_element(values.begin(), values.end());
-    return largest > 0 ? largest : 1.0;
-  };
   const double unit_x = unit_of(x);
   const double unit_y = unit_of(y);
   std::vector<Point> points;
@@ -143,7 +237,7 @@ SmoothnessLine tightest_line(std::span<const double> x, std::span<const double> 
   const Point& a = *(right - 1);  // the hull begins at x = 0 <= at
   const double slope = (right->y - a.y) / (right->x - a.x);
   line.l0 = std::max(0.0, a.y - slope * a.x) * unit_y;
-  line.l1 = slope * (unit_y / unit_x);
+  line.l1 = (slope * (Wide(unit_y) / unit_x)).value();
   return line;
 }
 
@@ -152,40 +246,31 @@ LineIntervals bootstrap_intervals(std::span<const double> x,
                                   const LineFit& fit,
                                   const BootstrapOptions& options) {
   require_points("bootstrap_intervals", x, y);
-  if (options.num_resamples < 1 || !(options.level > 0 && options.level < 1)) {
-    throw PreconditionError(
-        fmt::format("bootstrap_intervals: needs at least 1 sample and a level in (0, 1), got {} "
-                    "and {}",
-                    options.num_resamples,
-                    options.level));
-  }
-  std::mt19937_64 engine(options.seed);
-  std::vector<double> sample_x(x.size());
-  std::vector<double> sample_y(x.size());
-  std::vector<double> l0;
-  std::vector<double> l1;
-  for (std::int64_t s = 0; s < options.num_resamples; ++s) {
-    for (std::size_t i = 0; i < x.size(); ++i) {
-      const std::size_t k = draw_index(engine, x.size());
-      sample_x[i] = x[k];
-      sample_y[i] = y[k];
-    }
-    const SmoothnessLine line = fit(sample_x, sample_y);
-    if (line.status != Status::kOk) continue;
-    l0.push_back(line.l0);
-    l1.push_back(line.l1);
-  }
+  require_options("bootstrap_intervals", options);
+  if (x.size() < kFewestPointsOfIntervals) return too_few_points();
+  return percentiles(x, y, fit, (1 - options.level) / 2, options);
+}
+
+LineIntervals nonnegative_intervals(std::span<const double> x,
+                                    std::span<const double> y,
+                                    const BootstrapOptions& options) {
+  const SmoothnessLine estimate = nonnegative_line(x, y);
+  require_options("nonnegative_intervals", options);
+  if (x.size() < kFewestPointsOfIntervals) return too_few_points();
   LineIntervals intervals;
-  intervals.status = Status::kUndefinedZeroDenominator;
-  if (2 * static_cast<std::int64_t>(l0.size()) < options.num_resamples) return intervals;
-  intervals.status = Status::kOk;
-  std::sort(l0.begin(), l0.end());
-  std::sort(l1.begin(), l1.end());
-  const double tail = (1 - options.level) / 2;
-  intervals.l0_lower = quantile(l0, tail);
-  intervals.l0_upper = quantile(l0, 1 - tail);
-  intervals.l1_lower = quantile(l1, tail);
-  intervals.l1_upper = quantile(l1, 1 - tail);
+  if (estimate.status != Status::kOk) {
+    intervals.status = estimate.status;
+    return intervals;
+  }
+  const auto m = static_cast<double>(x.size());
+  const double z = std::sqrt(m / (m - 2)) *
+                   detail::two_sided_t(options.level, static_cast<Eigen::Index>(x.size()) - 2);
+  const double tail = std::erfc(z / std::numbers::sqrt2) / 2;
+  intervals = percentiles(x, y, least_squares_line, tail, options);
+  if (intervals.status != Status::kOk) return intervals;
+  const SmoothnessLine free = least_squares_line(x, y);
+  constrain(free.l0, estimate.l0, intervals.l0_lower, intervals.l0_upper);
+  constrain(free.l1, estimate.l1, intervals.l1_lower, intervals.l1_upper);
   return intervals;
 }
 

@@ -2,9 +2,10 @@
 //
 // Lines y = L0 + L1 x through, or above, points (x, y): of a gradient norm and a norm of the
 // Hessian they are the constants of (L0, L1)-smoothness,
-//   ||H(theta)|| <= L0 + L1 ||g(theta)||.
+//   ||H(theta)|| <= L0 + L1 ||g(theta)||,  L0, L1 >= 0.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -20,10 +21,22 @@ struct SmoothnessLine {
   double l1 = std::numeric_limits<double>::quiet_NaN();
 };
 
+/// Two points are a line whatever they are: fewer than this say nothing of L0 and L1.
+inline constexpr std::size_t kFewestPointsOfLine = 3;
+
+/// Below, the ends of intervals are made by the few resamples in which nearly all points coincide.
+inline constexpr std::size_t kFewestPointsOfIntervals = 10;
+
 /// The line of least squares in y, either sign allowed. kUndefinedZeroDenominator where all x are
 /// the same within rounding.
 /// @throws PreconditionError unless x and y have one size of at least 1.
 SmoothnessLine least_squares_line(std::span<const double> x, std::span<const double> y);
+
+/// The line of least squares in y with L0, L1 >= 0: that of least_squares_line() if it has no
+/// negative constant, else the line through the origin (where L0 would be negative) or the level one
+/// (where L1 would be). Both cannot be.
+/// @throws PreconditionError unless x and y have one size of at least 1 and no negative entry.
+SmoothnessLine nonnegative_line(std::span<const double> x, std::span<const double> y);
 
 /// The tightest line above all points with L0, L1 >= 0: it minimises L0 + L1 mean(x), and among
 /// several that do has the smallest L1. Solved exactly: the line is the edge over mean(x) of the
@@ -35,14 +48,15 @@ SmoothnessLine tightest_line(std::span<const double> x, std::span<const double> 
 using LineFit = std::function<SmoothnessLine(std::span<const double>, std::span<const double>)>;
 
 struct BootstrapOptions {
-  std::int64_t num_resamples = 2000;
+  std::int64_t num_resamples = 4000;
   double level = 0.95;
   std::uint64_t seed = 0;
 };
 
-/// Percentile intervals of both constants.
+/// Intervals of both constants.
 struct LineIntervals {
-  Status status = Status::kNotComputed;  ///< kOk, or kUndefinedZeroDenominator
+  /// kOk, kUndefinedTooFewPoints or kUndefinedZeroDenominator
+  Status status = Status::kNotComputed;
   double l0_lower = std::numeric_limits<double>::quiet_NaN();
   double l0_upper = std::numeric_limits<double>::quiet_NaN();
   double l1_lower = std::numeric_limits<double>::quiet_NaN();
@@ -51,13 +65,43 @@ struct LineIntervals {
 
 /// Fits samples of m of the m points drawn with replacement and takes the quantiles (1 - level) / 2
 /// and (1 + level) / 2 of each constant, interpolated linearly. Samples without a line are left
-/// out; where they are more than half, kUndefinedZeroDenominator. Points are taken for independent:
-/// of neighbours on a trajectory, which are not, the intervals are too narrow.
+/// out; where they are more than half, kUndefinedZeroDenominator; kUndefinedTooFewPoints for fewer
+/// than kFewestPointsOfIntervals.
+///
+/// Of tightest_line() this is how far the line hangs on single points, and no confidence interval:
+/// the line above a part of the points is never above that of all (see Bickel & Freedman 1981 on
+/// the bootstrap of a maximum).
 /// @throws PreconditionError unless num_resamples >= 1 and 0 < level < 1, and as the fit.
-/// @source Efron & Tibshirani (1993), An introduction to the bootstrap, section 13.3.
+/// @source Efron & Tibshirani (1993), An introduction to the bootstrap, section 13.3; Bickel &
+///         Freedman (1981), Annals of Statistics 9, 1196-1217, section 6.
 LineIntervals bootstrap_intervals(std::span<const double> x,
                                   std::span<const double> y,
                                   const LineFit& fit,
                                   const BootstrapOptions& options);
+
+/// Confidence intervals of the constants of nonnegative_line(), none of which goes below zero.
+///
+/// Resamples are fitted by least_squares_line(), either sign allowed: percentiles of fits under the
+/// constraint are wrong where the truth is on the boundary (Andrews 2000; measured, they hold L0
+/// 73 % of the time if L1 = 0). The percentiles are the expanded ones, (1 -+ level') / 2 with
+/// Phi^-1 = sqrt(m / (m - 2)) times that of Student's t with m - 2 degrees of freedom, which makes
+/// up for what plain ones lack at small m (Hesterberg 2015). Only then comes the constraint, which
+/// costs no coverage: the part below zero is cut off; where the free constant itself is below zero,
+/// the interval is first moved up until its centre is 0, so that its length remains (Mandelkern
+/// 2002); and the interval is extended to the estimate, if that lies outside.
+///
+/// Coverage of nominal 95 %, measured (tests/analyzers/smoothness_coverage_test.cc): 93 to 99 % for
+/// 10 points and 92 to 98 % for 30, noise being additive, multiplicative, or with L0 = 0 or L1 = 0;
+/// a constant that is 0 is held more often than that, 97 to 100 %. It is down to 88 % for L1 where
+/// noise is multiplicative and a few points have most of the leverage. Points are taken for
+/// independent: of neighbours on a trajectory, which are not, intervals are too narrow.
+/// @return kUndefinedTooFewPoints for fewer than kFewestPointsOfIntervals; else as
+///         bootstrap_intervals().
+/// @throws PreconditionError as nonnegative_line() and bootstrap_intervals().
+/// @source Andrews (2000), Econometrica 68, 399-405; Hesterberg (2015), The American Statistician
+///         69, 371-386, section 4.2; Mandelkern (2002), Statistical Science 17, 149-172.
+LineIntervals nonnegative_intervals(std::span<const double> x,
+                                    std::span<const double> y,
+                                    const BootstrapOptions& options);
 
 }  // namespace hesscope

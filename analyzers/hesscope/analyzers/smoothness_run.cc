@@ -16,16 +16,38 @@ struct Fit {
   const char* suffix;
   const char* words;
   const char* definition;
+  const char* interval_words;
+  const char* interval_definition;
   SmoothnessLine (*line)(std::span<const double>, std::span<const double>);
+  LineIntervals (*intervals)(std::span<const double>,
+                             std::span<const double>,
+                             const BootstrapOptions&);
 };
 
+LineIntervals tightest_intervals(std::span<const double> x,
+                                 std::span<const double> y,
+                                 const BootstrapOptions& options) {
+  return bootstrap_intervals(x, y, tightest_line, options);
+}
+
 constexpr Fit kFits[] = {
-    {"", "least squares", "of the least-squares line L0 + L1 gradient_norm", least_squares_line},
+    {"",
+     "least squares",
+     "of the least-squares line L0 + L1 gradient_norm, L0 and L1 >= 0",
+     "confidence interval",
+     "never below 0: expanded percentile bootstrap of the free line over checkpoints as if "
+     "independent, cut off at 0; where the free constant is below 0, moved up to be centred there",
+     nonnegative_line,
+     nonnegative_intervals},
     {"_envelope",
      "tightest line above",
      "of the line L0 + L1 gradient_norm, L0 and L1 >= 0, that lies above spectral_norm at every "
      "checkpoint and is lowest at the mean gradient_norm",
-     tightest_line},
+     "bootstrap interval",
+     "percentiles over resampled checkpoints, whose lines are never above that of all: how far it "
+     "hangs on single checkpoints, no confidence interval",
+     tightest_line,
+     tightest_intervals},
 };
 
 const char* const kConstants[] = {"L0", "L1"};
@@ -47,8 +69,7 @@ void set_fit(Record& record,
   const SmoothnessLine line = fit.line(x, y);
   record.set("L0" + suffix, line.l0, line.status);
   record.set("L1" + suffix, line.l1, line.status);
-  if (x.size() < 3) return;  // two points resampled are one line or none
-  const LineIntervals found = bootstrap_intervals(x, y, fit.line, options);
+  const LineIntervals found = fit.intervals(x, y, options);
   record.set("L0" + suffix + "_lower", found.l0_lower, found.status);
   record.set("L0" + suffix + "_upper", found.l0_upper, found.status);
   record.set("L1" + suffix + "_lower", found.l1_lower, found.status);
@@ -69,7 +90,7 @@ void set_coordinates(Record& record,
       x[i] = std::abs((*gradients[i])[static_cast<std::size_t>(j)]);
       y[i] = std::abs((*diagonals[i])[static_cast<std::size_t>(j)]);
     }
-    const SmoothnessLine line = least_squares_line(x, y);
+    const SmoothnessLine line = nonnegative_line(x, y);
     constants.row(j) << line.l0, line.l1;
     if (line.status != Status::kOk) status = line.status;
   }
@@ -85,20 +106,23 @@ std::vector<Quantity> smoothness_run_quantities() {
   std::vector<Quantity> all;
   for (const Fit& fit : kFits) {
     for (const std::string constant : kConstants) {
-      all.push_back(
-          {.name = constant + fit.suffix,
-           .long_name = fmt::format("{} of (L0, L1)-smoothness, {}", constant, fit.words),
-           .definition = fmt::format(
-               "{} {}; over all checkpoints of the result together", constant, fit.definition)});
+      all.push_back({.name = constant + fit.suffix,
+                     .long_name = fmt::format("{} of (L0, L1)-smoothness, {}", constant, fit.words),
+                     .definition = fmt::format(
+                         "{} {}; over all checkpoints of the result together, {} or more",
+                         constant,
+                         fit.definition,
+                         kFewestPointsOfLine)});
       for (const std::string end : {"lower", "upper"}) {
         all.push_back(
             {.name = fmt::format("{}{}_{}", constant, fit.suffix, end),
              .long_name = fmt::format(
-                 "{} end of the confidence interval of {}{}", end, constant, fit.suffix),
-             .definition = fmt::format("percentile bootstrap over checkpoints as if independent, "
-                                       "{} samples, level {}",
+                 "{} end of the {} of {}{}", end, fit.interval_words, constant, fit.suffix),
+             .definition = fmt::format("{}; {} samples, level {}; of {} checkpoints or more",
+                                       fit.interval_definition,
                                        options.num_resamples,
-                                       options.level)});
+                                       options.level,
+                                       kFewestPointsOfIntervals)});
       }
     }
   }
@@ -107,8 +131,8 @@ std::vector<Quantity> smoothness_run_quantities() {
                    .dimensions = {"parameter"},
                    .long_name = constant + " of coordinate-wise (L0, L1)-smoothness",
                    .definition = constant +
-                                 " of the least-squares line of |H_jj| over |g_j| of parameter j; "
-                                 "NaN where |g_j| is the same at all checkpoints"});
+                                 " of the least-squares line of |H_jj| over |g_j| of parameter j, "
+                                 "L0 and L1 >= 0; NaN where |g_j| is the same at all checkpoints"});
   }
   return all;
 }
@@ -133,11 +157,18 @@ Record summarize_smoothness(std::span<const Record> records, std::uint64_t seed)
       diagonals.push_back(diagonal);
     }
   }
-  if (x.size() >= 2) {
+  if (x.size() >= kFewestPointsOfLine) {
     for (const Fit& fit : kFits) set_fit(result, fit, x, y, {.seed = seed});
   }
-  if (gradients.size() >= 2) set_coordinates(result, gradients, diagonals);
-  result.set_rest_missing(smoothness_run_quantities(), Status::kNotComputed);
+  const bool has_diagonals = !gradients.empty() || x.empty();  // else there is no matrix
+  if (gradients.size() >= kFewestPointsOfLine) {
+    set_coordinates(result, gradients, diagonals);
+  } else if (!has_diagonals) {
+    for (const std::string constant : kConstants) {
+      result.set_missing(constant + "_coordinate", Status::kNotComputed);
+    }
+  }
+  result.set_rest_missing(smoothness_run_quantities(), Status::kUndefinedTooFewPoints);
   return result;
 }
 
