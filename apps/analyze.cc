@@ -2,6 +2,7 @@
 #include "analyze.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -277,9 +278,10 @@ class AnalyzeCommand final : public Command {
     std::vector<std::vector<std::string>> rows = {{"/", "loss", "gradient_norm"}};
     for (std::size_t i = 0; i < names.size(); ++i) {
       const CheckpointSummary& summary = result.checkpoints[i];
-      rows.push_back({names[i],
-                      cell_text(summary.loss, summary.status),
-                      cell_text(summary.gradient_norm, summary.status)});
+      rows.push_back(
+          {names[i],
+           cell_text(summary.loss, std::isfinite(summary.loss) ? Status::kOk : summary.status),
+           cell_text(summary.gradient_norm, summary.status)});
     }
     print_text("{}", table_text(rows));
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "landscape.h"
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -279,9 +280,10 @@ class LandscapeCommand final : public Command {
       rows[0].push_back(number.name);
     }
     for (const CheckpointSummary& summary : result.checkpoints) {
-      rows.push_back({summary.checkpoint.path.filename().string(),
-                      cell_text(summary.loss, summary.status),
-                      cell_text(summary.gradient_norm, summary.status)});
+      rows.push_back(
+          {summary.checkpoint.path.filename().string(),
+           cell_text(summary.loss, std::isfinite(summary.loss) ? Status::kOk : summary.status),
+           cell_text(summary.gradient_norm, summary.status)});
       for (const HeadlineNumber& number : summary.numbers) {
         rows.back().push_back(cell_text(number.value, number.status));
       }

@@ -180,6 +180,19 @@ void expect_as_by_loops(const Record& record, const SampleTable& table, const Ve
   EXPECT_NEAR(value_of(record, "negative_key_noise"), sum_negative / num_negative, 1e-13);
 }
 
+TEST(Alignment, CountsSignsOfProductsThatVanish) {
+  const Data data(false);
+  const Record wanted = data.analyze(weights());
+  for (const double scale : {1e-300, 1e-200, 1e150}) {
+    const Record found = data.analyze(scale * weights());
+    for (const char* share : {"aligned", "query_majority", "key_majority", "majority"}) {
+      EXPECT_EQ(value_of(found, share), value_of(wanted, share)) << share << scale;
+    }
+    EXPECT_NEAR(value_of(found, "value_signal") / scale, value_of(wanted, "value_signal"), 1e-13);
+  }
+  EXPECT_GT(value_of(wanted, "aligned"), 0);
+}
+
 TEST(Alignment, AgreesWithLoops) {
   for (const bool is_random : {false, true}) {
     const Data data(is_random);

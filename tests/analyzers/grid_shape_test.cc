@@ -41,6 +41,18 @@ TEST_F(GridShapeTest, OfABowlIsConvexAndSmooth) {
   EXPECT_LT(shape.roughness, 1e-14);
 }
 
+TEST_F(GridShapeTest, DoesNotKnowTheScaleOfTheLoss) {
+  const auto form = [](double a, double b) { return a * a + a * b + b * b + 0.1 * a * a * a * b; };
+  const GridShape wanted = grid_shape(x, y, surface(x, y, form));
+  for (const int k : {-990, -600, 600, 990}) {
+    const GridShape found = grid_shape(
+        x, y, surface(x, y, [&](double a, double b) { return std::ldexp(form(a, b), k); }));
+    EXPECT_EQ(found.convex_share, wanted.convex_share);
+    EXPECT_EQ(found.num_minima, wanted.num_minima);
+    EXPECT_NEAR(found.roughness, wanted.roughness, 1e-12);
+  }
+}
+
 TEST_F(GridShapeTest, OfASaddleIsConvexNowhere) {
   const GridShape shape =
       grid_shape(x, y, surface(x, y, [](double a, double b) { return a * a - b * b; }));

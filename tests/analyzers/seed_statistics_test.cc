@@ -28,6 +28,16 @@ TEST(SeedStatistics, DoNotLoseSmallSpreadsOfLargeNumbers) {
   EXPECT_EQ(found.deviation, 1);
 }
 
+TEST(SeedStatistics, AreThoseOfNumbersOfAnySize) {
+  for (const double scale : {1e-300, 1e-200, 1e200, 1e300}) {
+    const SeedStatistics found = seed_statistics(std::vector<double>{
+        2 * scale, 4 * scale, 4 * scale, 4 * scale, 5 * scale, 5 * scale, 7 * scale, 9 * scale});
+    EXPECT_NEAR(found.mean / scale, 5, 1e-14);
+    EXPECT_NEAR(found.deviation / scale, std::sqrt(32.0 / 7), 1e-14);
+  }
+  EXPECT_EQ(seed_statistics(std::vector<double>{1.7e308, 1.7e308}).mean, 1.7e308);
+}
+
 TEST(SeedStatistics, LeaveOutWhatIsNotThere) {
   const SeedStatistics found =
       seed_statistics(std::vector<double>{kNaN, -3, kInfinity, -1, -kInfinity});

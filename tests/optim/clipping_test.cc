@@ -29,8 +29,21 @@ TEST(ClipNorm, ShortensWhatIsTooLongAndLeavesTheRest) {
 }
 
 TEST(ClipNorm, SurvivesGradientsWhoseSquaresOverflow) {
-  const VectorXd clipped = clip_norm(vector({3e200, -4e200}), 1);
-  EXPECT_LE(distance(clipped, vector({0.6, -0.8})), 1e-15);
+  for (const double scale : {1e10, 1e160, 1e200, 1e300, 4e307}) {
+    const VectorXd g = vector({3, -4}) * scale;  // of the last, the norm overflows, too
+    EXPECT_LE(distance(clip_norm(g, 1), vector({0.6, -0.8})), 1e-15);
+    EXPECT_LE(distance(clip_norm(g, 1e100) / 1e100, vector({0.6, -0.8})), 1e-15);
+  }
+}
+
+TEST(ClipNorm, LeavesGradientsWhoseSquaresVanish) {
+  for (const double scale : {1e-320, 1e-300, 1e-200}) {
+    const VectorXd g = vector({3, -4}) * scale;
+    EXPECT_EQ(clip_norm(g, 1), g);
+  }
+  // As PyTorch: the 1e-6 is larger than the norm.
+  const VectorXd g = vector({3e-200, -4e-200});
+  EXPECT_LE((clip_norm(g, 1e-200) / 1e-200 - g / 1e-6).cwiseAbs().maxCoeff(), 1e-209);
 }
 
 TEST(ClipNorm, DoesNotHideNan) {

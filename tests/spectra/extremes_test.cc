@@ -75,6 +75,27 @@ TEST(Extremes, AreBothEndsOutermostFirst) {
   }
 }
 
+TEST(Extremes, HaveTheSameDigitsAtEveryScale) {
+  const MatrixXd h = test::random_symmetric(120, 4);
+  const Extremes wanted = extreme_eigenpairs(MatrixOperator(h), matrix_free(2, 2));
+  ASSERT_EQ(wanted.largest.status, Status::kOk);
+  for (const int k : {-990, -700, -512, 512, 700, 990}) {
+    const MatrixXd scaled = std::ldexp(1.0, k) * h;
+    for (const Extremes& found : {extreme_eigenpairs(MatrixOperator(scaled), matrix_free(2, 2)),
+                                  extreme_eigenpairs(scaled, matrix_free(2, 2))}) {
+      for (const auto end : {&Extremes::smallest, &Extremes::largest}) {
+        ASSERT_EQ((found.*end).status, Status::kOk) << k;
+        for (Index i = 0; i < 2; ++i) {
+          EXPECT_NEAR(
+              std::ldexp((found.*end).values[i], -k), (wanted.*end).values[i], 1e-8 * h.norm());
+          const double overlap = (found.*end).vectors.col(i).dot((wanted.*end).vectors.col(i));
+          EXPECT_NEAR(std::abs(overlap), 1, 1e-6);
+        }
+      }
+    }
+  }
+}
+
 TEST(Extremes, LeaveOutAnEndThatIsNotAskedFor) {
   const MatrixXd h = test::random_symmetric(150, 2);
   const Extremes largest = extreme_eigenpairs(h, matrix_free(0, 2));

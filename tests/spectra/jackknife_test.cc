@@ -43,6 +43,16 @@ double identity(double x) { return x; }
 
 double square(double x) { return x * x; }
 
+TEST(Jackknife, IsThatOfNumbersOfAnySize) {
+  const VectorXd x = test::random_matrix(40, 1, 3);
+  const Jackknife wanted = of_figure_of_mean(x, 8, identity);
+  for (const double scale : {1e-300, 1e-200, 1e-160, 1e160, 1e300}) {
+    const Jackknife found = of_figure_of_mean(scale * x, 8, identity);
+    EXPECT_NEAR(found.standard_error / scale, wanted.standard_error, kTolerance);
+    EXPECT_NEAR(found.bias / scale, wanted.bias, kTolerance);
+  }
+}
+
 TEST(SampleBlocks, TileTheSamplesAsEvenlyAsPossible) {
   for (const Index num_samples : {1, 2, 7, 32, 33, 1000}) {
     for (const Index num_blocks : {Index{1}, num_samples / 2, num_samples - 1, num_samples}) {

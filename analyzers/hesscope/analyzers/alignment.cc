@@ -9,6 +9,7 @@
 
 #include <hesscope/analyzers/alignment.h>
 #include <hesscope/core/error.h>
+#include <hesscope/core/norms.h>
 
 namespace hesscope {
 namespace {
@@ -140,7 +141,7 @@ class AlignmentAnalyzer final : public Analyzer {
         (rows_of(point, "WV.pos").colwise().mean() - rows_of(point, "WV.neg").colwise().mean())
             .transpose();
     const ArrayXd value_noise = (tokens.noise.transpose() * v).array() * y;
-    record.set("value_signal", v.dot(mu));
+    record.set("value_signal", detail::dot(v, mu).value());
     record.set("value_noise", value_noise.matrix());
     record.set("mean_value_noise", value_noise.mean());
     record.set("positive_value_noise", share(value_noise > 0));
@@ -165,9 +166,12 @@ class AlignmentAnalyzer final : public Analyzer {
     record.set("key_signal", key_signal);
     record.set_rows("query_noise", query_noise);
     record.set_rows("key_noise", key_noise);
-    record.set("aligned", share(query_noise.array() * key_noise.array() > 0));
-    const Flags query_follows = query_signal.array() * key_noise.rowwise().sum().array() > 0;
-    const Flags key_opposes = key_signal.array() * query_noise.rowwise().sum().array() < 0;
+    record.set("aligned", share(query_noise.array().sign() * key_noise.array().sign() > 0));
+    // By signs: products of small numbers may underflow.
+    const Flags query_follows =
+        query_signal.array().sign() * key_noise.rowwise().sum().array().sign() > 0;
+    const Flags key_opposes =
+        key_signal.array().sign() * query_noise.rowwise().sum().array().sign() < 0;
     record.set("query_majority", share(query_follows));
     record.set("key_majority", share(key_opposes));
     record.set("majority", share(query_follows && key_opposes));

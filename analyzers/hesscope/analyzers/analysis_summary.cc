@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <hesscope/analyzers/analysis_summary.h>
+#include <hesscope/analyzers/result_root.h>
 
 namespace hesscope::detail {
 
@@ -48,12 +49,11 @@ void add_checkpoint(AnalysisResult& result,
                     const std::string& sha256,
                     bool are_weights_finite,
                     const Record& root) {
-  const HeadlineNumber loss = headline_number("", "loss", root);
   CheckpointSummary summary{.checkpoint = checkpoint,
                             .sha256 = sha256,
-                            .loss = loss.value,
+                            .loss = headline_number("", "loss", root).value,
                             .gradient_norm = headline_number("", "gradient_norm", root).value,
-                            .status = loss.status,
+                            .status = root_status(root),
                             .numbers = {}};
   if (summary.status != Status::kOk) {
     result.is_conclusive = false;

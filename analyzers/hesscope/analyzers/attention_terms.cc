@@ -6,6 +6,7 @@
 
 #include <hesscope/analyzers/attention_terms.h>
 #include <hesscope/core/error.h>
+#include <hesscope/core/norms.h>
 #include <hesscope/spectra/singular_values.h>
 
 namespace hesscope {
@@ -85,12 +86,14 @@ class AttentionTermsAnalyzer final : public Analyzer {
     const Layout layout = layout_of(objective);
     double least = std::numeric_limits<double>::infinity();
     for (Eigen::Index h = 0; h < layout.heads; ++h) {
-      least = std::min(least, output_of(point, layout, h).norm());
+      least = std::min(least, detail::norm(output_of(point, layout, h)));
     }
     record.set("wo_norm_min", least);
     const double loss = point.loss();
     record.set("rate",
-               loss > 0 ? point.gradient().head(layout.output).squaredNorm() / loss : 0,
+               loss > 0
+                   ? (detail::sum_of_squares(point.gradient().head(layout.output)) / loss).value()
+                   : 0,
                loss > 0 ? Status::kOk : Status::kUndefinedZeroDenominator);
     const Eigen::MatrixXd j = objective.prediction_jacobian(point.theta(), objective.all_samples());
     const double scale = 4.0 / static_cast<double>(objective.num_samples());

@@ -5,6 +5,7 @@
 
 #include <Eigen/Core>
 
+#include <hesscope/core/norms.h>
 #include <hesscope/core/parameter_block.h>
 
 namespace hesscope {
@@ -19,7 +20,7 @@ inline Eigen::MatrixXd block_norms(const Eigen::MatrixXd& matrix,
     for (Eigen::Index c = 0; c < count; ++c) {
       const ParameterBlock& rows = blocks[static_cast<std::size_t>(b)];
       const ParameterBlock& cols = blocks[static_cast<std::size_t>(c)];
-      norms(b, c) = matrix.block(rows.offset, cols.offset, rows.size, cols.size).norm();
+      norms(b, c) = detail::norm(matrix.block(rows.offset, cols.offset, rows.size, cols.size));
     }
   }
   return norms;

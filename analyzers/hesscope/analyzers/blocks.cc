@@ -12,6 +12,7 @@
 #include <hesscope/analyzers/blocks.h>
 #include <hesscope/analyzers/group_dimensions.h>
 #include <hesscope/analyzers/option_error.h>
+#include <hesscope/core/norms.h>
 #include <hesscope/spectra/distribution_distance.h>
 #include <hesscope/spectra/spectral_measure.h>
 
@@ -135,7 +136,7 @@ class BlocksAnalyzer final : public Analyzer {
       }
       eigenvalues.row(b).head(rows.size) = spectrum.eigenvalues.transpose();
       ends.row(b) << spectrum.smallest.value, spectrum.median.value, spectrum.largest.value;
-      traces[b] = h.diagonal().segment(rows.offset, rows.size).sum();
+      traces[b] = detail::sum(h.diagonal().segment(rows.offset, rows.size));
     }
     record.set_symmetric("frobenius_norm", block_norms(h, blocks));
     if (status != Status::kOk) {

@@ -7,6 +7,7 @@
 #include <hesscope/analyzers/group_dimensions.h>
 #include <hesscope/analyzers/spectrum_section.h>
 #include <hesscope/core/error.h>
+#include <hesscope/core/norms.h>
 
 namespace hesscope {
 namespace {
@@ -83,8 +84,8 @@ class GgnAnalyzer final : public Analyzer {
                        const std::string& suffix,
                        Record& record) {
     set_spectrum(record, point.spectrum_of(matrix), suffix);
-    record.set("trace" + suffix, matrix.trace());
-    record.set("frobenius_norm" + suffix, matrix.norm());
+    record.set("trace" + suffix, detail::sum(matrix.diagonal()));
+    record.set("frobenius_norm" + suffix, detail::norm(matrix));
     record.set_symmetric("block_frobenius_norm" + suffix,
                          block_norms(matrix, point.objective().parameter_blocks()));
   }

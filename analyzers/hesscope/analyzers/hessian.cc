@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <hesscope/analyzers/hessian.h>
+#include <hesscope/core/norms.h>
 
 namespace hesscope {
 namespace {
@@ -43,8 +44,8 @@ class HessianAnalyzer final : public Analyzer {
       return record;
     }
     record.set("diagonal", h->diagonal());
-    record.set("trace", h->trace());
-    record.set("frobenius_norm", h->norm());
+    record.set("trace", detail::sum(h->diagonal()));
+    record.set("frobenius_norm", detail::norm(*h));
     if (save_matrix_) record.set_symmetric("matrix", *h);
     return record;
   }

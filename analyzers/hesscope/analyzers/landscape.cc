@@ -216,7 +216,7 @@ class Run {
            .sha256 = inputs_->files().digests[i],
            .loss = loss.values.at(0),
            .gradient_norm = real_in(roots.back(), "gradient_norm").values.at(0),
-           .status = loss.status,
+           .status = detail::root_status(roots.back()),
            .numbers = {}});
       if (file) file->write_root(i, roots.back());
     }

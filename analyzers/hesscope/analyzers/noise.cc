@@ -261,8 +261,11 @@ class NoiseAnalyzer final : public Analyzer {
                                                               point.theta(),
                                                               {.with_matrix = h != nullptr},
                                                               part_of(point.progress(), 0.3, 0.5));
-    const Statistic trace = {covariance.trace, covariance.status};
-    set(record, "covariance_trace", trace);
+    const double trace = std::ldexp(covariance.trace, 2 * covariance.exponent);
+    set(record,
+        "covariance_trace",
+        covariance.status == Status::kOk ? finite_statistic(trace)
+                                         : missing_statistic(covariance.status));
     const ProgressCallback rest = part_of(point.progress(), 0.5, 1.0);
     const NoiseScales scales =
         h != nullptr ? noise_scales(point.objective(), point.theta(), covariance, *h, {}, rest)
@@ -303,7 +306,8 @@ class NoiseAnalyzer final : public Analyzer {
   static void set_spectrum(Record& record,
                            const Eigensystem& eigensystem,
                            const GradientCovariance& covariance) {
-    const NoiseSpectrum spectrum = noise_spectrum(eigensystem, covariance.matrix);
+    const NoiseSpectrum spectrum =
+        noise_spectrum(eigensystem, covariance.matrix, covariance.exponent);
     if (spectrum.status != Status::kOk) {
       for (const char* name : {"eigenvalues",
                                "eigendirection_noise",

@@ -13,6 +13,7 @@
 
 #include <hesscope/analyzers/result_root.h>
 #include <hesscope/core/error.h>
+#include <hesscope/core/norms.h>
 #include <hesscope/core/version.h>
 #include <hesscope/io/result_reader.h>
 
@@ -196,12 +197,25 @@ void ResultRoot::write_run_record(const std::string& group, const Record& record
 }
 
 Record root_record(PointAnalysis& point) {
-  const double gradient_norm = point.gradient().norm();
-  const Status status = std::isfinite(gradient_norm) ? point.status() : Status::kNonFinite;
   Record record;
-  record.set("loss", point.loss(), status);
-  record.set("gradient_norm", gradient_norm, status);
+  // A loss whose derivatives leave the range of double is a loss.
+  record.set(
+      "loss",
+      point.loss(),
+      point.theta().allFinite() && std::isfinite(point.loss()) ? Status::kOk : Status::kNonFinite);
+  const double gradient_norm = norm(point.gradient());
+  record.set("gradient_norm",
+             gradient_norm,
+             std::isfinite(gradient_norm) ? point.status() : Status::kNonFinite);
   return record;
+}
+
+Status root_status(const Record& root) {
+  for (const char* name : {"loss", "gradient_norm"}) {
+    const Status status = std::get<Record::Real>(root.entries().at(name)).status;
+    if (status != Status::kOk) return status;
+  }
+  return Status::kOk;
 }
 
 void ResultRoot::commit(bool is_conclusive) {

@@ -113,6 +113,9 @@ void add_block_names(QuantityFile& file,
 /// The root's own quantities of a checkpoint: loss, gradient_norm.
 Record root_record(PointAnalysis& point);
 
+/// kOk where both are there, else why one of them is not.
+Status root_status(const Record& root);
+
 /// Whether `path` is a result of exactly this configuration.
 bool is_result_of(const std::filesystem::path& path, const io::RunConfiguration& configuration);
 

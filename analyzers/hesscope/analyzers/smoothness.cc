@@ -8,6 +8,7 @@
 #include <hesscope/analyzers/pseudo_updates.h>
 #include <hesscope/analyzers/smoothness.h>
 #include <hesscope/analyzers/smoothness_run.h>
+#include <hesscope/core/norms.h>
 
 namespace hesscope {
 namespace {
@@ -115,7 +116,7 @@ class SmoothnessAnalyzer final : public Analyzer {
     if (spectrum.status == Status::kOk && spectrum.proof == Proof::kConverged) {
       record.set_unproved("spectral_norm");
     }
-    record.set("gradient_norm", point.gradient().norm());
+    record.set("gradient_norm", detail::norm(point.gradient()));
     record.set("gradient", point.gradient());
     if (const Eigen::MatrixXd* h = point.hessian()) {
       record.set("hessian_diagonal", h->diagonal());
@@ -153,7 +154,7 @@ class SmoothnessAnalyzer final : public Analyzer {
     const Eigen::VectorXd s = *next - point.theta();
     const double length = s.stableNorm();
     record.set("step_norm", length);
-    record.set("step_first_order", point.gradient().dot(s));
+    record.set("step_first_order", detail::dot(point.gradient(), s).value());
     record.set("step_loss_change", point.objective().value(*next) - point.loss());
     if (length == 0) {
       record.set_missing("directional_smoothness", Status::kUndefinedZeroDenominator);
@@ -168,7 +169,7 @@ class SmoothnessAnalyzer final : public Analyzer {
       return;
     }
     const Eigen::VectorXd v = s / length;
-    const double curvature = v.dot(point.hessian_operator().apply(v).col(0));
+    const double curvature = detail::dot(v, point.hessian_operator().apply(v).col(0)).value();
     record.set("directional_smoothness", curvature);
     record.set("step_curvature", 0.5 * curvature * length * length);
   }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <hesscope/analyzers/structure.h>
+#include <hesscope/core/norms.h>
 #include <hesscope/spectra/condition_numbers.h>
 #include <hesscope/spectra/zero_modes.h>
 
@@ -18,7 +19,8 @@ double gradient_error(const Objective& objective, const Eigen::VectorXd& theta) 
   double sum = 0;
   for (Eigen::Index first = 0; first < objective.num_samples(); first += kSamples) {
     const SampleRange range = {first, std::min(first + kSamples, objective.num_samples())};
-    sum += objective.per_sample_gradients(theta, range).colwise().norm().sum();
+    const Eigen::MatrixXd gradients = objective.per_sample_gradients(theta, range);
+    for (const auto gradient : gradients.colwise()) sum += detail::norm(gradient);
   }
   return std::numeric_limits<double>::epsilon() * sum /
          static_cast<double>(objective.num_samples());

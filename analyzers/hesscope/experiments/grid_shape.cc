@@ -4,6 +4,7 @@
 
 #include <Eigen/Core>
 
+#include <hesscope/core/norms.h>
 #include <hesscope/experiments/grid_shape.h>
 #include <hesscope/spectra/singular_values.h>
 
@@ -24,7 +25,8 @@ bool is_convex(const Stencil& f, bool has_x, bool has_y) {
   if (!has_y) return xx > 0;
   if (!has_x) return yy > 0;
   const double xy = (f(2, 2) - f(2, 0) - f(0, 2) + f(0, 0)) / 4;
-  return xx > 0 && xx * yy - xy * xy > 0;
+  // The determinant of a loss of 1e-200 is no double.
+  return xx > 0 && Wide(xx) * yy > Wide(xy) * xy;
 }
 
 bool is_minimum(const Stencil& f) {
@@ -69,14 +71,14 @@ double roughness_of(std::span<const double> x, std::span<const double> y, const 
     }
   }
   if (count < 7) return std::numeric_limits<double>::quiet_NaN();
-  const double spread = (values.array() - values.mean()).matrix().norm();
+  const double spread = norm((values.array() - values.mean()).matrix());
   if (!(spread > 0)) return std::numeric_limits<double>::quiet_NaN();
   // An orthonormal basis of what quadratics span; on a line that is less than the terms.
   const SingularValues svd = thin_svd(terms);
   if (svd.status != Status::kOk) return std::numeric_limits<double>::quiet_NaN();
   const Index rank = (svd.values.array() > 1e-12 * svd.values[0]).count();
   const Eigen::MatrixXd basis = svd.left.leftCols(rank);
-  return (values - basis * (basis.transpose() * values)).norm() / spread;
+  return norm(values - basis * (basis.transpose() * values)) / spread;
 }
 
 }  // namespace

@@ -4,13 +4,14 @@
 
 #include <fmt/format.h>
 
+#include <hesscope/core/wide.h>
 #include <hesscope/experiments/seed_statistics.h>
 
 namespace hesscope::detail {
 
 SeedStatistics seed_statistics(std::span<const double> values) {
   SeedStatistics found;
-  double sum = 0;
+  Wide sum;
   for (const double value : values) {
     if (!std::isfinite(value)) continue;
     sum += value;
@@ -19,13 +20,15 @@ SeedStatistics seed_statistics(std::span<const double> values) {
     ++found.count;
   }
   if (found.count == 0) return found;
-  found.mean = sum / static_cast<double>(found.count);
+  found.mean = (sum / static_cast<double>(found.count)).value();
   if (found.count == 1) return found;
-  double squares = 0;
+  Wide squares;
   for (const double value : values) {
-    if (std::isfinite(value)) squares += (value - found.mean) * (value - found.mean);
+    if (!std::isfinite(value)) continue;
+    const Wide deviation = Wide(value) - found.mean;
+    squares += deviation * deviation;
   }
-  found.deviation = std::sqrt(squares / static_cast<double>(found.count - 1));
+  found.deviation = sqrt(squares / static_cast<double>(found.count - 1)).value();
   return found;
 }
 

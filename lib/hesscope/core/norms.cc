@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <algorithm>
-
 #include <hesscope/core/norms.h>
 
 namespace hesscope::detail {
@@ -8,9 +6,8 @@ namespace hesscope::detail {
 Wide scaled_sum_of_squares(const Eigen::Ref<const Eigen::MatrixXd>& x) {
   const double largest = x.size() == 0 ? 0.0 : x.cwiseAbs().maxCoeff<Eigen::PropagateNaN>();
   if (largest == 0.0 || !std::isfinite(largest)) return largest;
-  // Within the exponents of normal doubles, so that factor is one; largest * factor is in
-  // [2^-52, 4), and what underflows against it is far below the rounding of the sum.
-  const int exponent = std::clamp(std::ilogb(largest), -1022, 1022);
+  // What underflows against the largest is far below the rounding of the sum.
+  const int exponent = exponent_of(largest);
   const double factor = std::ldexp(1.0, -exponent);
   double squares = 0.0;
   for (Eigen::Index j = 0; j < x.cols(); ++j) squares += (x.col(j) * factor).squaredNorm();

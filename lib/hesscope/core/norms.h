@@ -11,6 +11,7 @@
 // always scales, has the same range and other last bits.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -26,6 +27,10 @@ inline bool is_in_safe_range(double sum) {
   constexpr double kLeast = 0x1p-900;
   return std::abs(sum) >= kLeast && std::abs(sum) <= std::numeric_limits<double>::max();
 }
+
+/// The exponent of 2 for x != 0, finite; but one whose negative is that of a normal double, too:
+/// 2^-exponent x is in [2^-52, 4).
+inline int exponent_of(double x) { return std::clamp(std::ilogb(x), -1022, 1022); }
 
 /// For sum_of_squares(), dot() and sum() where the plain sum is not safe.
 Wide scaled_sum_of_squares(const Eigen::Ref<const Eigen::MatrixXd>& x);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
 #include <hesscope/core/executor.h>
+#include <hesscope/core/norms.h>
 #include <hesscope/noise/gradient_blocks.h>
 #include <hesscope/noise/gradient_covariance.h>
 
@@ -27,21 +29,37 @@ GradientCovariance gradient_covariance(const Objective& objective,
   const auto num_samples = static_cast<double>(result.num_samples);
   double trace = 0.0;
   MatrixXd sum;
-  if (options.with_matrix) sum = MatrixXd::Zero(theta.size(), theta.size());
-  detail::for_gradient_blocks(
-      objective, theta, objective.all_samples(), [&](MatrixXd& gradients, SampleRange samples) {
-        gradients.colwise() -= result.mean;
-        trace += gradients.squaredNorm();
-        if (options.with_matrix) detail::add_outer_products(gradients, sum, executor);
-        detail::report(progress, static_cast<double>(samples.end) / num_samples);
-      });
-  trace /= num_samples - 1.0;
-  sum /= num_samples - 1.0;
+  double largest = 0.0;  // magnitude of a deviation
+  const auto add_up = [&](double begin, double end) {
+    trace = 0.0;
+    if (options.with_matrix) sum = MatrixXd::Zero(theta.size(), theta.size());
+    const double factor = std::ldexp(1.0, -result.exponent);
+    detail::for_gradient_blocks(
+        objective, theta, objective.all_samples(), [&](MatrixXd& gradients, SampleRange samples) {
+          gradients.colwise() -= result.mean;
+          if (result.exponent != 0) gradients *= factor;
+          largest = std::max(largest, gradients.cwiseAbs().maxCoeff());
+          trace += gradients.squaredNorm();
+          if (options.with_matrix) detail::add_outer_products(gradients, sum, executor);
+          const double part = static_cast<double>(samples.end) / num_samples;
+          detail::report(progress, std::lerp(begin, end, part));
+        });
+    trace /= num_samples - 1.0;
+    sum /= num_samples - 1.0;
+  };
+  add_up(0.0, 1.0);
+  const bool is_ordinary = trace > 0x1p-200 && trace < 0x1p200;
+  if (!is_ordinary && largest > 0.0 && std::isfinite(largest)) {
+    result.exponent = detail::exponent_of(largest);
+    add_up(1.0, 1.0);
+  }
   const bool is_finite = result.mean.allFinite() && std::isfinite(trace) && sum.allFinite();
   result.status = is_finite ? Status::kOk : Status::kNonFinite;
   if (is_finite) {
     result.trace = trace;
     result.matrix = std::move(sum);
+  } else {
+    result.exponent = 0;
   }
   return result;
 }

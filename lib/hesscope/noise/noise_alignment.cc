@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <utility>
 #include <vector>
 
@@ -82,7 +83,8 @@ NoiseAlignment noise_alignment(const Eigen::Ref<const MatrixXd>& hessian,
 }
 
 NoiseSpectrum noise_spectrum(const Eigensystem& eigensystem,
-                             const Eigen::Ref<const MatrixXd>& covariance) {
+                             const Eigen::Ref<const MatrixXd>& covariance,
+                             int exponent) {
   constexpr const char* kFunction = "noise_spectrum";
   NoiseSpectrum result;
   result.status = eigensystem.status;
@@ -94,17 +96,22 @@ NoiseSpectrum noise_spectrum(const Eigensystem& eigensystem,
     result.status = Status::kNonFinite;
     return result;
   }
-  const int exponent = found.exponent();
-  const MatrixXd s = detail::scaled_copy(covariance, exponent);
+  const int exponent_of_copy = found.exponent();
+  const MatrixXd s = detail::scaled_copy(covariance, exponent_of_copy);
   MatrixXd product;
   {
     const detail::SingleThreadedBlas one_thread;
     product = detail::symmetric_times(s, eigensystem.eigenvectors);
   }
   const VectorXd noise = eigensystem.eigenvectors.cwiseProduct(product).colwise().sum().transpose();
-  result.noise = detail::scaled_back(noise, exponent);
-  const double band = std::ldexp(detail::rounding_band(n, s.norm()), exponent);
-  result.power_law = power_law(eigensystem, result.noise, band, result.num_fitted);
+  result.noise = detail::scaled_back(noise, exponent_of_copy + 2 * exponent);
+  // The exponent of a power law is the same for multiples of S.
+  const double band = std::ldexp(detail::rounding_band(n, s.norm()), exponent_of_copy);
+  result.power_law =
+      power_law(eigensystem, detail::scaled_back(noise, exponent_of_copy), band, result.num_fitted);
+  if (exponent != 0 && result.power_law.intercept.status == Status::kOk) {
+    result.power_law.intercept.value += 2.0 * exponent * std::numbers::ln2;
+  }
   return result;
 }
 

@@ -43,11 +43,13 @@ struct NoiseSpectrum {
 };
 
 /// @param  eigensystem  of the Hessian.
-/// @param  covariance  S, n x n, symmetric; only its lower triangle is read.
+/// @param  covariance  S over 4^exponent, n x n, symmetric; only its lower triangle is read.
+/// @param  exponent  as GradientCovariance has it.
 /// @return status kOk; that of the eigensystem if that is not kOk; kNonFinite if S is not finite.
 /// @throws PreconditionError if S is not n x n.
 /// @cost   2 n^3 operations; two n x n matrices. OpenBLAS as above.
 NoiseSpectrum noise_spectrum(const Eigensystem& eigensystem,
-                             const Eigen::Ref<const Eigen::MatrixXd>& covariance);
+                             const Eigen::Ref<const Eigen::MatrixXd>& covariance,
+                             int exponent = 0);
 
 }  // namespace hesscope

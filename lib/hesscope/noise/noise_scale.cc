@@ -8,6 +8,7 @@
 
 #include <hesscope/core/error.h>
 #include <hesscope/core/executor.h>
+#include <hesscope/core/norms.h>
 #include <hesscope/noise/gradient_blocks.h>
 #include <hesscope/noise/noise_scale.h>
 #include <hesscope/spectra/jackknife.h>
@@ -21,34 +22,49 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 constexpr const char* kFunction = "noise_scales";
+using detail::Wide;
+
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 
-// A ratio with what its denominator is told from zero by.
+// A ratio with what its denominator is told from zero by. Squares of gradients may be no doubles
+// where their ratio is one.
 struct Ratio {
-  double numerator;
-  double denominator;
-  double band;
+  Wide numerator;
+  Wide denominator;
+  Wide band;
 
-  bool is_defined() const { return std::abs(denominator) > band; }
+  bool is_defined() const { return abs(denominator) > band; }
 
-  double value() const { return numerator / denominator; }
+  double value() const { return (numerator / denominator).value(); }
 };
 
-Ratio simple_ratio(double trace, const VectorXd& gradient) {
-  const double square = gradient.squaredNorm();
+Ratio simple_ratio(const Wide& trace, const VectorXd& gradient) {
+  const Wide square = detail::sum_of_squares(gradient);
   return {trace, square, 256.0 * kEpsilon * kEpsilon * (trace + square)};
 }
 
-// `scatter` is S times `count`.
+// 2^-exponent for a largest magnitude far from 1, else 1, which leaves ordinary results as they are.
+double factor_for(double largest) {
+  const bool is_ordinary = largest > 0x1p-200 && largest < 0x1p200;
+  return is_ordinary || largest == 0.0 ? 1.0 : std::ldexp(1.0, -detail::exponent_of(largest));
+}
+
+// `scatter` is S times `count` over 4^exponent. Of `hessian` a multiple will do.
 Ratio hessian_ratio(const Eigen::Ref<const MatrixXd>& hessian,
                     const MatrixXd& scatter,
                     double count,
+                    int exponent,
                     const VectorXd& gradient) {
-  const double band = detail::rounding_band(gradient.size(), hessian.norm());
-  return {hessian.cwiseProduct(scatter).sum() / count,
-          gradient.dot(hessian * gradient),
-          band * gradient.squaredNorm()};
+  const double factor = factor_for(gradient.cwiseAbs().maxCoeff());
+  const VectorXd g = factor * gradient;
+  const Wide square = Wide(factor) * factor;
+  const double band = detail::rounding_band(g.size(), detail::norm(hessian));
+  return {ldexp(Wide(hessian.cwiseProduct(scatter).sum() / count), 2 * exponent),
+          Wide(g.dot(hessian * g)) / square,
+          Wide(band) * g.squaredNorm() / square};
 }
+
+bool is_negative(const Wide& x) { return x < 0.0; }
 
 NoiseScale missing_scale(Status status) {
   const Statistic none = missing_statistic(status);
@@ -58,7 +74,7 @@ NoiseScale missing_scale(Status status) {
 NoiseScale scale_of(const Ratio& all,
                     const std::vector<Ratio>& leave_one_out,
                     const std::vector<SampleRange>& blocks) {
-  if (!std::isfinite(all.numerator) || !std::isfinite(all.denominator)) {
+  if (!isfinite(all.numerator) || !isfinite(all.denominator)) {
     return missing_scale(Status::kNonFinite);
   }
   if (!all.is_defined()) return missing_scale(Status::kUndefinedZeroDenominator);
@@ -68,7 +84,7 @@ NoiseScale scale_of(const Ratio& all,
   VectorXd values(static_cast<Index>(leave_one_out.size()));
   for (std::size_t b = 0; b < leave_one_out.size(); ++b) {
     const Ratio& ratio = leave_one_out[b];
-    if (!ratio.is_defined() || std::signbit(ratio.denominator) != std::signbit(all.denominator)) {
+    if (!ratio.is_defined() || is_negative(ratio.denominator) != is_negative(all.denominator)) {
       scale.bias = missing_statistic(Status::kUndefinedZeroDenominator);
       scale.standard_error = scale.bias;
       return scale;
@@ -81,7 +97,7 @@ NoiseScale scale_of(const Ratio& all,
   return scale;
 }
 
-// Sums over the samples of a block, d_i = s_i - g.
+// Sums over the samples of a block, d_i = (s_i - g) / 2^exponent, the covariance's.
 struct BlockSums {
   VectorXd deviation;    // sum d_i
   double squares = 0.0;  // sum |d_i|^2
@@ -91,15 +107,17 @@ struct BlockSums {
 BlockSums block_sums(const Objective& objective,
                      const Eigen::Ref<const VectorXd>& theta,
                      SampleRange block,
-                     const VectorXd& mean,
+                     const GradientCovariance& covariance,
                      bool with_scatter,
                      const Executor& executor) {
   const Index n = theta.size();
+  const double factor = std::ldexp(1.0, -covariance.exponent);
   BlockSums sums{VectorXd::Zero(n), 0.0, MatrixXd()};
   if (with_scatter) sums.scatter = MatrixXd::Zero(n, n);
   detail::for_gradient_blocks(
       objective, theta, block, [&](MatrixXd& gradients, SampleRange /*samples*/) {
-        gradients.colwise() -= mean;
+        gradients.colwise() -= covariance.mean;
+        if (factor != 1.0) gradients *= factor;
         sums.deviation += gradients.rowwise().sum();
         sums.squares += gradients.squaredNorm();
         if (with_scatter) detail::add_outer_products(gradients, sums.scatter, executor);
@@ -109,7 +127,7 @@ BlockSums block_sums(const Objective& objective,
 
 // Without block b, of N_b samples: with D, Q and P its sums,
 //   mean of the d_i:   m = -D / (N - N_b), as the sum over all samples is zero
-//   gradient:          g + m
+//   gradient:          g + 2^exponent m
 //   scatter about it:  (N - 1) S - P - (N - N_b) m m^T
 //   Hessian:           H + N_b / (N - N_b) (H - H_b).
 NoiseScales scales(const Objective& objective,
@@ -123,33 +141,42 @@ NoiseScales scales(const Objective& objective,
   const std::vector<SampleRange> blocks =
       detail::sample_blocks(num_samples, std::min(options.num_blocks, num_samples));
   const auto count = static_cast<double>(num_samples);
+  const int exponent = covariance.exponent;
   const VectorXd& g = covariance.mean;
+  // Both scales are the same for multiples of H.
+  const double factor_of_h = hessian != nullptr ? factor_for(hessian->cwiseAbs().maxCoeff()) : 1.0;
+  MatrixXd scaled;
+  if (factor_of_h != 1.0) scaled = factor_of_h * *hessian;
+  const Eigen::Ref<const MatrixXd> h_of_all =
+      factor_of_h != 1.0 || hessian == nullptr ? Eigen::Ref<const MatrixXd>(scaled) : *hessian;
   std::vector<Ratio> simple;
   std::vector<Ratio> by_hessian;
   for (const SampleRange& block : blocks) {
     const auto size = static_cast<double>(block.size());
     const double rest = count - size;
     if (!(rest > 1.0)) break;
-    BlockSums sums = block_sums(objective, theta, block, g, hessian != nullptr, executor);
+    BlockSums sums = block_sums(objective, theta, block, covariance, hessian != nullptr, executor);
     const VectorXd m = sums.deviation / -rest;
-    const VectorXd gradient = g + m;
+    const VectorXd gradient = g + std::ldexp(1.0, exponent) * m;
     const double squares = (count - 1.0) * covariance.trace - sums.squares - rest * m.squaredNorm();
-    simple.push_back(simple_ratio(squares / (rest - 1.0), gradient));
+    simple.push_back(simple_ratio(ldexp(Wide(squares / (rest - 1.0)), 2 * exponent), gradient));
     if (hessian != nullptr) {
       MatrixXd h = objective.hessian(theta, block, {});
-      h = *hessian + size / rest * (*hessian - h);
+      if (factor_of_h != 1.0) h *= factor_of_h;
+      h = h_of_all + size / rest * (h_of_all - h);
       MatrixXd& scatter = sums.scatter;
       scatter = (count - 1.0) * covariance.matrix - scatter;
       scatter.noalias() -= (rest * m) * m.transpose();
-      by_hessian.push_back(hessian_ratio(h, scatter, rest - 1.0, gradient));
+      by_hessian.push_back(hessian_ratio(h, scatter, rest - 1.0, exponent, gradient));
     }
     detail::report(progress, static_cast<double>(block.end) / count);
   }
   NoiseScales result;
-  result.simple = scale_of(simple_ratio(covariance.trace, g), simple, blocks);
+  result.simple =
+      scale_of(simple_ratio(ldexp(Wide(covariance.trace), 2 * exponent), g), simple, blocks);
   if (hessian != nullptr) {
     result.hessian =
-        scale_of(hessian_ratio(*hessian, covariance.matrix, 1.0, g), by_hessian, blocks);
+        scale_of(hessian_ratio(h_of_all, covariance.matrix, 1.0, exponent, g), by_hessian, blocks);
   }
   return result;
 }

@@ -3,6 +3,7 @@
 
 #include <boost/math/distributions/students_t.hpp>
 
+#include <hesscope/core/wide.h>
 #include <hesscope/spectra/jackknife.h>
 
 namespace hesscope::detail {
@@ -35,12 +36,12 @@ Jackknife jackknife(double theta,
   for (Eigen::Index j = 0; j < num_blocks; ++j) {
     bias += (1.0 - 1.0 / h(j)) * (leave_one_out[j] - theta);
   }
-  double sum = 0.0;
+  Wide sum;  // deviations are small, and their squares smaller
   for (Eigen::Index j = 0; j < num_blocks; ++j) {
     const double deviation = bias - (h(j) - 1.0) * (leave_one_out[j] - theta);
-    sum += deviation * deviation / (h(j) - 1.0);
+    sum += Wide(deviation) * deviation / (h(j) - 1.0);
   }
-  return {bias, std::sqrt(sum / static_cast<double>(num_blocks))};
+  return {bias, sqrt(sum / static_cast<double>(num_blocks)).value()};
 }
 
 double two_sided_t(double level, Eigen::Index degrees_of_freedom) {

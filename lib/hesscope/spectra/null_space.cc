@@ -5,6 +5,7 @@
 
 #include <Eigen/QR>
 
+#include <hesscope/core/norms.h>
 #include <hesscope/spectra/null_space.h>
 #include <hesscope/spectra/scaled_matrix.h>
 #include <hesscope/spectra/singular_values.h>
@@ -103,7 +104,7 @@ GeneratorColumns generator_columns(const GeneratorSet& set,
     if (!(norm > 0.0)) continue;
     u /= norm;
     bt_g /= norm;
-    columns.sensitivity[kept++] = values.norm() / norm;
+    columns.sensitivity[kept++] = detail::norm(values) / norm;
     columns.family.push_back(member.family);
   }
   columns.u.conservativeResize(T, kept);

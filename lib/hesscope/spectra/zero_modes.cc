@@ -216,7 +216,10 @@ ZeroModes explain_zero_modes(const Eigen::Ref<const VectorXd>& theta,
   }
   if (spectrum.status != Status::kOk) return without_counts(invariances, spectrum.status);
 
-  const int exponent = detail::survey(hessian).exponent();
+  // That of H, unless gradients would overflow at it.
+  const double steepest = gradient.cwiseAbs().maxCoeff();
+  const int exponent = std::max(detail::survey(hessian).exponent(),
+                                steepest > 0.0 ? std::ilogb(steepest) - 900 : -2000);
   ScaledPoint point = scaled_point(theta, gradient, hessian, exponent);
   constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
   point.band = std::ldexp(spectrum.rounding_band, -exponent);

@@ -4,9 +4,12 @@
 #include <string>
 
 #include <hesscope/analyzers/landscape/faithfulness.h>
+#include <hesscope/core/norms.h>
 
 namespace hesscope {
 namespace {
+
+using detail::Wide;
 
 // A number of the record, or NaN.
 double number_in(const Record& record, const std::string& name) {
@@ -63,9 +66,12 @@ Record measure_centre(PointAnalysis& centre, const Plane& plane, bool with_spect
   const Eigen::MatrixXd products = centre.objective().hessian_times(centre.theta(), q);
   const Eigen::MatrixXd in_basis = q.transpose() * products;
   const Eigen::MatrixXd in_plane = to_basis.transpose() * in_basis * to_basis;
-  const Eigen::VectorXd slopes = d.transpose() * centre.gradient();
+  Eigen::VectorXd slopes = d.transpose() * centre.gradient();
   for (Eigen::Index k = 0; k < d.cols(); ++k) {
     const std::string index = std::to_string(k + 1);
+    if (!detail::is_in_safe_range(slopes[k])) {
+      slopes[k] = detail::wide_dot(d.col(k), centre.gradient()).value();
+    }
     const Eigen::VectorXd unit = to_basis.col(k).stableNormalized();
     record.set("slope_" + index, slopes[k]);
     record.set("curvature_" + index + index, in_plane(k, k));
@@ -122,11 +128,11 @@ Record measure_quadratic_model(const Record& centre,
   for (Eigen::Index i = 0; i < errors.size(); ++i) {
     const double seen = losses[static_cast<std::size_t>(i)];
     if (!std::isfinite(seen)) continue;
-    const double a = grid.alpha_of(i);
-    const double b = grid.beta_of(i);
-    const double linear = a * slope_1 + b * slope_2;
-    const double quadratic = (a * a * h_11 + 2 * a * b * h_12 + b * b * h_22) / 2;
-    errors[count++] = seen - (loss + linear + quadratic);
+    const Wide a = grid.alpha_of(i);  // squares of long ways may be no doubles
+    const Wide b = grid.beta_of(i);
+    const Wide linear = a * slope_1 + b * slope_2;
+    const Wide quadratic = (a * a * h_11 + 2.0 * a * b * h_12 + b * b * h_22) / 2.0;
+    errors[count++] = (seen - (loss + linear + quadratic)).value();
   }
   Record record;
   if (count == 0 || !errors.head(count).allFinite()) {

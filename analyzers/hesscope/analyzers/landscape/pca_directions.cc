@@ -6,6 +6,7 @@
 #include <hesscope/analyzers/landscape/direction_tools.h>
 #include <hesscope/analyzers/landscape/pca_directions.h>
 #include <hesscope/core/error.h>
+#include <hesscope/core/norms.h>
 #include <hesscope/spectra/singular_values.h>
 
 namespace hesscope {
@@ -40,7 +41,7 @@ Directions make(const DirectionContext& context) {
   result.columns = svd.left.leftCols(count);
   for (Eigen::Index k = 0; k < count; ++k) {
     detail::fix_sign(result.columns.col(k));
-    const double share = values[k] / values.norm();
+    const double share = values[k] / detail::norm(values);
     result.facts.set(fmt::format("explained_{}", k + 1), share * share);
   }
   return result;

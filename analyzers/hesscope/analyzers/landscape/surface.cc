@@ -13,6 +13,7 @@
 #include <hesscope/analyzers/result_root.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/executor.h>
+#include <hesscope/core/norms.h>
 
 namespace hesscope {
 namespace {
@@ -129,7 +130,7 @@ std::vector<Surface::Value> Surface::evaluate(
     return values;
   }
   const Spectrum& spectrum = at.spectrum();
-  values.push_back(value_of(at.gradient().norm()));
+  values.push_back(value_of(detail::norm(at.gradient())));
   values.push_back(value_of(spectrum.smallest.value, spectrum.status));
   values.push_back(value_of(spectrum.largest.value, spectrum.status));
   values.push_back(value_of(static_cast<double>(spectrum.num_negative), spectrum.status));

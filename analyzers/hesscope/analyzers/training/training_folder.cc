@@ -15,6 +15,7 @@
 #include <hesscope/analyzers/point_analysis.h>
 #include <hesscope/analyzers/training/training_folder.h>
 #include <hesscope/core/error.h>
+#include <hesscope/core/norms.h>
 #include <hesscope/io/atomic_file.h>
 #include <hesscope/io/checkpoint_file.h>
 #include <hesscope/io/result_file.h>
@@ -228,19 +229,19 @@ HistoryRow TrainingFolder::look(const TrainingRun& run, BatchLoss& losses, doubl
   const double training_loss =
       setup_->is_full_batch() ? losses.value_and_gradient(run.parameters(), run.num_steps()).value
                               : std::numeric_limits<double>::quiet_NaN();
-  double squares = 0;  // of what is trained
+  Wide squares;  // of what is trained
   const auto blocks = objective.parameter_blocks();
   for (std::size_t b = 0; b < blocks.size(); ++b) {
     if (!setup_->trained()[b]) continue;
-    squares += gradient.segment(blocks[b].offset, blocks[b].size).squaredNorm();
+    squares += sum_of_squares(gradient.segment(blocks[b].offset, blocks[b].size));
   }
   return {run.num_steps(),
           loss,
-          gradient.norm(),
+          norm(gradient),
           run.batch_loss(),
           training_loss,
           accuracy,
-          std::sqrt(squares),
+          sqrt(squares).value(),
           seconds};
 }
 
