@@ -392,6 +392,8 @@ class AnalyzeCommand final : public Command {
         return "not-p.d.";
       case Status::kNotStored:
         return "not stored";
+      case Status::kUndefinedTooFewPoints:
+        return "too few points";
       default:
         return to_string(status);
     }

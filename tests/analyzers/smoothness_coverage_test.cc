@@ -58,7 +58,7 @@ class Draws {
 };
 
 Coverage coverage(const Process& process, std::size_t m) {
-  constexpr int kTrials = 500;
+  constexpr int kTrials = 300;
   constexpr double kDeviation = 0.3;
   Draws draws(17 + m);
   Coverage found;
@@ -75,32 +75,49 @@ Coverage coverage(const Process& process, std::size_t m) {
                  : mean * std::exp(noise - kDeviation * kDeviation / 2);
     }
     const LineIntervals intervals = nonnegative_intervals(
-        x, y, {.num_resamples = 1000, .seed = static_cast<std::uint64_t>(trial)});
+        x, y, {.num_resamples = 800, .seed = static_cast<std::uint64_t>(trial)});
     if (intervals.l0_lower <= process.l0 && process.l0 <= intervals.l0_upper) found.l0 += 1;
     if (intervals.l1_lower <= process.l1 && process.l1 <= intervals.l1_upper) found.l1 += 1;
   }
   return {found.l0 / kTrials, found.l1 / kTrials};
 }
 
-// The standard error of a share of 0.95 in 500 trials is 0.01.
+// The standard error of a share of 0.95 in 300 trials is 0.013.
 TEST(SmoothnessCoverage, IsNearNominal) {
   for (const std::size_t m : {10U, 30U}) {
     for (const Process& process : kProcesses) {
       const Coverage found = coverage(process, m);
-      EXPECT_GE(found.l0, 0.90) << process.name << ", " << m;
-      EXPECT_GE(found.l1, 0.87) << process.name << ", " << m;
-      // Not by being endless: what is inside of the boundary is missed, too. What is on it is held
-      // more often than that (the lower end has one side to err on).
+      SCOPED_TRACE(testing::Message()
+                   << process.name << ", " << m << " points: " << found.l0 << " and " << found.l1);
+      EXPECT_GE(found.l0, 0.91);
+      EXPECT_GE(found.l1, 0.87);
+      // On the boundary one end only can miss.
       if (process.l0 == 0) {
-        EXPECT_GE(found.l0, 0.955) << process.name << ", " << m;
+        EXPECT_GE(found.l0, 0.94);
       }
       if (process.l1 == 0) {
-        EXPECT_GE(found.l1, 0.955) << process.name << ", " << m;
+        EXPECT_GE(found.l1, 0.94);
       }
-      RecordProperty(process.name, std::to_string(found.l0) + " " + std::to_string(found.l1));
-      std::printf("%zu %-22s %.3f %.3f\n", m, process.name, found.l0, found.l1);
     }
   }
+}
+
+// Intervals that hold everything would, too.
+TEST(SmoothnessCoverage, IsNotThatOfEndlessIntervals) {
+  const Process& process = kProcesses[0];
+  int num_held = 0;
+  Draws draws(5);
+  std::vector<double> x(30);
+  std::vector<double> y(30);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    x[i] = 3 * draws.uniform();
+    y[i] = process.l0 + process.l1 * x[i] + 0.3 * draws.bell();
+  }
+  const LineIntervals intervals = nonnegative_intervals(x, y, {});
+  for (const double l1 : {1.5, 1.7, 2.0, 2.3, 2.5}) {
+    if (intervals.l1_lower <= l1 && l1 <= intervals.l1_upper) ++num_held;
+  }
+  EXPECT_EQ(num_held, 1);
 }
 
 }  // namespace

@@ -81,6 +81,7 @@ class Range(program.Case):
     def check(self, layer, loss):
         model = self.write(layer, loss)
         done = self.analyze(model, "--ggn", "--blocks", "--only", "hessian,ggn,blocks,smoothness,spectrum", "--json",
+                            "--force",
                             problem="problem.toml")
         gradient_norm, frobenius_norm = norm(layer.gradient), norm(layer.entries)
         with h5py.File(self.folder / "out.h5") as out:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -125,11 +126,12 @@ class DensityAnalyzer final : public Analyzer {
  private:
   static void set_estimate(Record& record, const std::string& name, const ProbeEstimate& estimate) {
     record.set(name + "_estimate", estimate.value);
-    // Of one probe there is none.
-    const bool is_known = estimate.standard_error >= 0;
-    record.set(name + "_standard_error",
-               estimate.standard_error,
-               is_known ? Status::kOk : Status::kNotComputed);
+    const std::string error = name + "_standard_error";
+    if (std::isnan(estimate.standard_error)) {
+      record.set_missing(error, Status::kNotComputed);  // of one probe there is none
+    } else {
+      record.set(error, estimate.standard_error);
+    }
   }
 
   static void draw(const Spectrum& spectrum, const SpectralMeasure& measure, Record& record) {
