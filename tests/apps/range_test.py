@@ -118,6 +118,26 @@ class Range(program.Case):
                                  scale * self.random.normal(size=(5, 3)), self.random.normal(size=(5, 2)), "mse")
                 self.check(layer, "mse")
 
+    def test_a_layer_that_is_saturated_hides_no_other(self):
+        for scale in (1e160, 1e300):
+            with self.subTest(scale=scale):
+                inputs = scale * self.random.normal(size=(5, 3))
+                first = self.random.normal(size=(2, 3))
+                # tanh is the sign here, and its derivatives are 0: what is left is the last layer's.
+                last = OneLayer(self.random.normal(size=(2, 2)), self.random.normal(size=2),
+                                np.sign(inputs @ first.T), self.random.normal(size=(5, 2)), "mse")
+                self.write(last, "mse")
+                np.savez(self.folder / "data.npz", inputs=inputs, target=last.targets)
+                model = self.write_checkpoint("model.npz", {
+                    "layers.0.weight": first, "layers.0.bias": np.zeros(2),
+                    "layers.1.weight": last.weight, "layers.1.bias": last.bias})
+                self.analyze(model, "--ggn", "--force", problem="problem.toml")
+                with h5py.File(self.folder / "out.h5") as out:
+                    self.assert_close(out["loss"][0], last.loss, "loss")
+                    self.assert_close(out["gradient_norm"][0], norm(last.gradient), "gradient_norm")
+                    for group in ("hessian", "ggn"):
+                        self.assert_close(out[group + "/frobenius_norm"][0], norm(last.entries), group)
+
     def test_a_loss_is_there_where_the_norm_of_its_gradient_is_beyond_doubles(self):
         # Products of 1e250 and 1e60: no derivative is a double, the loss is not asked to pay for it.
         layer = OneLayer(np.array([[1e-250, 0.0]]), np.array([0.0]), np.array([[1e250, 0], [0, 1e250]]),

@@ -260,6 +260,26 @@ TEST(MlpHessian, LetsNoNonFiniteNumberDisappear) {
   }
 }
 
+// Products of two inputs overflow before they meet the curvature 0 of a saturated unit.
+TEST(MlpHessian, IsThereWhereInputsAreNearTheEndOfTheRange) {
+  for (const MlpLoss loss : {MlpLoss::kCrossEntropy, MlpLoss::kMeanSquaredError}) {
+    for (const double scale : {1e160, 1e250, 1e300}) {
+      Case point({.widths = {3, 4, 2}, .activation = Activation::kTanh, .loss = loss});
+      point.samples.leftCols(3) *= scale;
+      const GraphObjective fast(point.model, point.samples, {.num_threads = 1});
+      const GraphObjective generic(
+          point.model, point.samples, {.num_threads = 1, .use_structure = false});
+      const MatrixXd h = fast.hessian(point.theta);
+      EXPECT_TRUE(h.allFinite());
+      EXPECT_EQ(h, generic.hessian(point.theta));
+      EXPECT_TRUE(fast.gauss_newton(point.theta).allFinite());
+      // The saturated layer: 12 weights and 4 biases; those of the last see inputs of +-1.
+      EXPECT_TRUE((h.topRows(16).array() == 0).all());
+      EXPECT_GT(h(20, 20), 1e-3);
+    }
+  }
+}
+
 TEST(MlpHessian, ReportsEverySampleOnceAndStopsWhenAsked) {
   const Case c({{2, 5, 2}, Activation::kTanh, MlpLoss::kCrossEntropy}, 1300);
   const auto structured = mlp_hessian(structure_of(c.options));

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <cmath>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -16,6 +17,16 @@
 
 namespace hesscope {
 
+namespace {
+
+// What is not finite by a faster way, though all inputs are, is asked of the generic engine: a
+// product of inputs of 1e160 overflows there that is multiplied by a curvature of 0 first here.
+bool is_finite(const Objective::ValueAndGradient& found) {
+  return std::isfinite(found.value) && found.gradient.allFinite();
+}
+
+}  // namespace
+
 struct GraphObjective::Impl {
   Impl(Model m, SampleTable s, const Options& options)
       : model(std::move(m)),
@@ -27,6 +38,10 @@ struct GraphObjective::Impl {
     if (model.structured_loss != nullptr) {
       structured_sums.emplace(model.structured_loss, samples, executor);
     }
+  }
+
+  bool has_finite_inputs(const ConstVectorRef& theta, SampleRange range) const {
+    return theta.allFinite() && samples.middleRows(range.begin, range.size()).allFinite();
   }
 
   Model model;
@@ -88,14 +103,20 @@ std::span<const ParameterBlock> GraphObjective::parameter_blocks() const {
 
 double GraphObjective::value(const ConstVectorRef& theta, SampleRange range) const {
   require_point(*this, "value", theta, range);
-  if (impl_->structured_sums) return impl_->structured_sums->value(theta, range);
+  if (impl_->structured_sums) {
+    const double found = impl_->structured_sums->value(theta, range);
+    if (std::isfinite(found) || !impl_->has_finite_inputs(theta, range)) return found;
+  }
   return impl_->sums.value(theta, range);
 }
 
 Objective::ValueAndGradient GraphObjective::value_and_gradient(const ConstVectorRef& theta,
                                                                SampleRange range) const {
   require_point(*this, "value_and_gradient", theta, range);
-  if (impl_->structured_sums) return impl_->structured_sums->value_and_gradient(theta, range);
+  if (impl_->structured_sums) {
+    ValueAndGradient found = impl_->structured_sums->value_and_gradient(theta, range);
+    if (is_finite(found) || !impl_->has_finite_inputs(theta, range)) return found;
+  }
   return impl_->sums.value_and_gradient(theta, range);
 }
 
@@ -110,7 +131,9 @@ Objective::ValueAndGradient GraphObjective::value_and_gradient_of(
                     num_samples));
   }
   if (impl_->structured_sums) {
-    return impl_->structured_sums->value_and_gradient_of(theta, num_samples, source);
+    ValueAndGradient found =
+        impl_->structured_sums->value_and_gradient_of(theta, num_samples, source);
+    if (is_finite(found) || !theta.allFinite()) return found;
   }
   return impl_->sums.value_and_gradient_of(theta, num_samples, source);
 }
@@ -162,7 +185,9 @@ Objective::Matrix GraphObjective::hessian(const ConstVectorRef& theta,
       [&](Eigen::Index num_samples) { counter.advance(num_samples); },
       h);
   h *= 1.0 / static_cast<double>(range.size());
-  return h;
+  if (h.allFinite() || !impl_->has_finite_inputs(theta, range)) return h;
+  h.resize(0, 0);
+  return impl_->sums.curvature(Curvature::kHessian, theta, range, progress);
 }
 
 Objective::Matrix GraphObjective::gauss_newton(const ConstVectorRef& theta,
@@ -170,7 +195,10 @@ Objective::Matrix GraphObjective::gauss_newton(const ConstVectorRef& theta,
                                                const ProgressCallback& progress) const {
   require_gauss_newton(*this, "gauss_newton");
   require_point(*this, "gauss_newton", theta, range);
-  if (impl_->by_factors) return impl_->sums.gauss_newton_by_factors(theta, range, progress);
+  if (impl_->by_factors) {
+    Matrix g = impl_->sums.gauss_newton_by_factors(theta, range, progress);
+    if (g.allFinite() || !impl_->has_finite_inputs(theta, range)) return g;
+  }
   return impl_->sums.curvature(Curvature::kGaussNewton, theta, range, progress);
 }
 

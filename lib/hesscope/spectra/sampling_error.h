@@ -135,8 +135,8 @@ struct SamplingErrorEstimates {
 ///    robust_diagonal are too narrow: 76 to 88 % with 1,000 Gaussian prompts, 82 to 92 % with
 ///    4,000. What the samples have not seen, no part of them can tell.
 ///  - The first order did as well as the full one, but for lambda_min, which it cannot correct.
-/// @param  hessian  that of `objective` at `theta` over all samples, n x n; only the lower triangle
-///                  matters.
+/// @param  hessian  that of `objective` at `theta` over all samples, n x n,
+///                  symmetric.
 /// @throws PreconditionError if theta or the matrix do not fit the objective or an option is out of
 ///         its range. Interrupted if the callback says so.
 /// @cost   the Hessians of the blocks, in all one over all samples; B + 2 times 4/3 n^3 operations;
