@@ -192,7 +192,10 @@ std::vector<Case> cases() {
                  // Adam's epsilon knows the scale.
                  {"directional_sharpness", "directional_sharpness_relative", "directional_slope"}});
   all.push_back(
-      {"stability", {{"learning-rate", 1e-3}}, ratios({"gd_threshold", "momentum_threshold"})});
+      {"stability",
+       {{"learning-rate", 1e-3}},
+       ratios(
+           {"gd_threshold", "momentum_threshold", "learning_rate", "momentum", "weight_decay"})});
   return all;
 }
 

@@ -69,6 +69,26 @@ TEST(GradientCovariance, IsTheSameToTheLastBitForAnyNumberOfThreads) {
   }
 }
 
+TEST(GradientCovariance, KeepsAnExponentWhereSquaresAreNoDoubles) {
+  const auto of_scale = [](int k) {
+    std::vector<MatrixXd> matrices;
+    for (std::uint64_t i = 0; i < 20; ++i) {
+      matrices.push_back(std::ldexp(1.0, k) * test::random_symmetric(4, i));
+    }
+    return gradient_covariance(test::QuadraticObjective(std::move(matrices)), VectorXd::Ones(4));
+  };
+  const GradientCovariance wanted = of_scale(0);
+  EXPECT_EQ(wanted.exponent, 0);
+  for (const int k : {-990, -540, -300, -60, 60, 300, 540, 990}) {
+    const GradientCovariance found = of_scale(k);
+    ASSERT_EQ(found.status, Status::kOk);
+    const int shift = 2 * (found.exponent - k);
+    EXPECT_NEAR(std::ldexp(found.trace, shift), wanted.trace, 1e-13 * wanted.trace);
+    EXPECT_LE((std::ldexp(1.0, shift) * found.matrix - wanted.matrix).norm(), 1e-13 * wanted.trace);
+    EXPECT_EQ(found.exponent == 0, std::abs(k) == 60);
+  }
+}
+
 TEST(GradientCovariance, SaysWhyThereIsNone) {
   const auto one = test::random_quadratic(2, 1, 1);
   EXPECT_EQ(gradient_covariance(one, VectorXd::Ones(2)).status, Status::kUndefinedZeroDenominator);

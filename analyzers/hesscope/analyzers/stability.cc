@@ -16,6 +16,7 @@
 #include <hesscope/analyzers/stability.h>
 #include <hesscope/analyzers/stability_quantities.h>
 #include <hesscope/analyzers/stability_settings.h>
+#include <hesscope/core/wide.h>
 #include <hesscope/spectra/condition_numbers.h>
 
 namespace hesscope {
@@ -154,7 +155,9 @@ class StabilityAnalyzer final : public Analyzer {
     } else {
       record.set(threshold, limit / *learning_rate);
     }
-    record.set(ratio, spectrum.largest.value * (*learning_rate / limit), spectrum.status);
+    record.set(ratio,
+               (spectrum.largest.value * (detail::Wide(*learning_rate) / limit)).value(),
+               spectrum.status);
   }
 
   // Adam's state at a checkpoint that has no second moments, or none that are Adam's.
@@ -206,6 +209,11 @@ class StabilityAnalyzer final : public Analyzer {
     record.set_flag("source", static_cast<std::int8_t>(source));
     if (!state) {
       record.set_rest_missing(quantities(), Status::kNotStored);
+      return;
+    }
+    if (source == Source::kRecomputed && !state->second_moments.allFinite()) {
+      // Infinite P means that nothing is trained, not that squares overflow.
+      record.set_rest_missing(quantities(), Status::kNonFinite);
       return;
     }
     const Preconditioner preconditioner =
