@@ -96,6 +96,11 @@ std::string value_name_of(const SettingKey& key) {
   return "TEXT";
 }
 
+// A remark at the end of the first line, before any list.
+std::string with_remark(std::string help, const std::string& remark) {
+  return help.insert(std::min(help.find('\n'), help.size()), " " + remark);
+}
+
 // The first letter in capitals, as in the other options' help, and the fallback.
 std::string help_of(const SettingKey& key) {
   std::string help = key.meaning;
@@ -103,12 +108,14 @@ std::string help_of(const SettingKey& key) {
   const auto* fallback = std::get_if<SettingValue>(&key.fallback);
   if (fallback == nullptr) return help;
   if (const auto* number = std::get_if<std::int64_t>(fallback)) {
-    help += fmt::format(" (default: {})", *number);
-  } else if (const auto* real = std::get_if<double>(fallback)) {
-    help += fmt::format(" (default: {:g})", *real);
-  } else if (const auto* text = std::get_if<std::string>(fallback); text && !text->empty()) {
-    const std::size_t end = std::min(help.find('\n'), help.size());
-    help.insert(end, fmt::format(" (default: {})", *text));
+    return with_remark(help, fmt::format("(default: {})", *number));
+  }
+  if (const auto* real = std::get_if<double>(fallback)) {
+    return with_remark(help, fmt::format("(default: {:g})", *real));
+  }
+  const auto* text = std::get_if<std::string>(fallback);
+  if (text != nullptr && !text->empty()) {
+    return with_remark(help, fmt::format("(default: {})", *text));
   }
   return help;
 }
@@ -142,7 +149,7 @@ class CliOptionTable final : public OptionTable {
             const std::string& value_name,
             const std::string& help,
             bool required) override {
-    help_->add(shown(names, value_name), required ? help + " (required)" : help);
+    help_->add(shown(names, value_name), required ? with_remark(help, "(required)") : help);
     if (required) usage_ += fmt::format(" {} {}", long_name(names), value_name);
     take_last(app_->add_option(names, target))->required(required);
   }

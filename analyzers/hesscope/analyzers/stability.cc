@@ -292,31 +292,33 @@ std::unique_ptr<Analyzer> create(const Settings& settings) {
 AnalyzerEntry stability_analyzer() {
   return {
       .name = "stability",
-      .question = "the sharpness against what the optimiser can stand",
+      .question = "the sharpness compared with the largest at which the optimiser is stable",
       .by_default = false,
       .on_missing = "ratios take --learning-rate",
       .on_not_stored = "--second-moments recomputed asks for what Adam's would settle at there",
       .options = {{.name = "preconditioner",
-                   .meaning = "whose preconditioned sharpness to compute, too: Adam's, or that of "
-                              "the optimiser that the checkpoint is of",
+                   .meaning = "whose preconditioned sharpness to compute, too\nadam: Adam's\n"
+                              "stored: that of the optimiser that the checkpoint is of",
                    .choices = {"none", "adam", "stored"},
                    .fallback = SettingValue(std::string("none"))},
                   {.name = "second-moments",
-                   .meaning = "those of the checkpoint, or, where it has none, what Adam's would "
-                              "settle at there",
+                   .meaning = "which second moments the preconditioner takes\n"
+                              "stored: the checkpoint's alone\n"
+                              "recomputed: where it has none, what Adam's would settle at there",
                    .choices = {"stored", "recomputed"},
                    .fallback = SettingValue(std::string("stored"))},
-                  real_key(
-                      "learning-rate",
-                      "for the thresholds of stability, instead of the checkpoint's; 0 = that"),
+                  real_key("learning-rate",
+                           "learning rate, instead of the checkpoint's; 0 = the checkpoint's"),
                   real_key("beta1",
-                           "Adam's first average, or the momentum, instead of the checkpoint's or "
-                           "0.9"),
-                  real_key("beta2", "Adam's second average, instead of the checkpoint's or 0.999"),
+                           "decay of Adam's first average, or momentum, instead of the "
+                           "checkpoint's or 0.9"),
+                  real_key("beta2",
+                           "decay of Adam's second average, instead of the checkpoint's or 0.999"),
                   real_key("epsilon", "Adam's epsilon, instead of the checkpoint's or 1e-8"),
                   {.name = "batch-size",
                    .type = SettingKey::Type::kInteger,
-                   .meaning = "samples a gradient, where second moments are recomputed; 0 = all",
+                   .meaning =
+                       "samples in a minibatch, where second moments are recomputed; 0 = all",
                    .minimum = 0,
                    .maximum = 1'000'000'000,
                    .fallback = SettingValue(std::int64_t{0})}},
