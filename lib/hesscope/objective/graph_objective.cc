@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <hesscope/core/article.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/executor.h>
 #include <hesscope/objective/classification.h>
@@ -222,8 +223,8 @@ double GraphObjective::accuracy(const ConstVectorRef& theta, SampleRange range) 
   if (!has_accuracy()) {
     throw PreconditionError(
         fmt::format("accuracy: needs a model that predicts classes or signs that its data hold, "
-                    "got a {} model that does not",
-                    model().kind));
+                    "got {} model that does not",
+                    with_article(model().kind)));
   }
   const Matrix z = predictions(theta, range);
   Eigen::Index num_correct = 0;

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <hesscope/core/article.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/suggest.h>
 #include <hesscope/problem/toml_tables.h>
@@ -151,10 +152,12 @@ std::string read_text(const std::filesystem::path& path, const std::string& what
   }
   if (in.bad()) refuse_reading(std::generic_category().message(errno != 0 ? errno : EIO));
   if (text.size() > kMaxBytes) {
-    refuse(path.string(), fmt::format("a {} has at most {} bytes; this has more", what, kMaxBytes));
+    refuse(path.string(),
+           fmt::format("{} has at most {} bytes; this has more", with_article(what), kMaxBytes));
   }
   if (!is_text(text)) {
-    refuse(path.string(), fmt::format("is not a TOML text file; a {} is expected", what));
+    refuse(path.string(),
+           fmt::format("is not a TOML text file; {} is expected", with_article(what)));
   }
   return text;
 }
