@@ -140,6 +140,32 @@ TEST(TrainingRun, GoesOnFromAStateToTheSameBits) {
   }
 }
 
+// Parameters and what the rule remembers are all that a checkpoint holds.
+TEST(TrainingRun, GoesOnFromACheckpointToTheSameBits) {
+  const Eigen::Index n = 10;
+  for (const char* name : {"gd", "sgd", "adamw", "lion"}) {
+    Quadratic losses = quadratic(n);
+    TrainingRun whole(losses, test::rule(name, n), numbers(n, 1), with_rate(0.05));
+    for (int t = 0; t < 7; ++t) whole.step();
+    const VectorXd parameters = whole.parameters();
+    const std::vector<StateTensor> memory = whole.rule_state();
+    for (int t = 0; t < 6; ++t) whole.step();
+    TrainingRun run(losses, test::rule(name, n), numbers(n, 2), with_rate(0.05));
+    run.step();
+    run.resume(7, parameters, memory);
+    EXPECT_EQ(run.num_steps(), 7);
+    EXPECT_TRUE(std::isnan(run.batch_loss()));
+    EXPECT_FALSE(run.has_diverged());
+    for (int t = 0; t < 6; ++t) ASSERT_EQ(run.step(), Status::kOk);
+    EXPECT_EQ(run.parameters(), whole.parameters()) << name;
+    EXPECT_EQ(run.state(), whole.state()) << name;
+    expect_refusal([&] { run.resume(-1, parameters, memory); }, "after 0 steps or more");
+    expect_refusal([&] { run.resume(7, parameters.head(3), memory); }, "10 finite parameters");
+    expect_refusal([&] { run.resume(7, parameters, {}); }, "is missing");
+    EXPECT_EQ(run.state(), whole.state()) << name;
+  }
+}
+
 TEST(TrainingRun, SaysInWhichStepItDiverged) {
   const Eigen::Index n = 4;
   Quadratic losses = quadratic(n);

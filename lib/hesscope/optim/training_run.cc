@@ -140,6 +140,24 @@ void TrainingRun::restore(std::span<const double> state) {
   theta_ = Eigen::Map<const Eigen::VectorXd>(state.data() + kHeadSize, theta_.size());
 }
 
+void TrainingRun::resume(std::int64_t num_steps,
+                         Eigen::VectorXd parameters,
+                         std::span<const StateTensor> memory) {
+  if (num_steps < 0 || parameters.size() != theta_.size() || !parameters.allFinite()) {
+    throw PreconditionError(fmt::format(
+        "TrainingRun::resume: expected {} finite parameters after 0 steps or more, got {} after {}",
+        theta_.size(),
+        parameters.size(),
+        num_steps));
+  }
+  rule_->restore(memory);
+  theta_ = std::move(parameters);
+  num_steps_ = num_steps;
+  batch_loss_ = kNaN;
+  num_above_ = 0;
+  has_diverged_ = false;
+}
+
 std::vector<bool> blocks_matching(std::span<const ParameterBlock> blocks,
                                   std::span<const std::string> patterns) {
   std::vector<bool> matching(blocks.size());

@@ -72,6 +72,15 @@ class TrainingRun {
   /// run is then as it was.
   void restore(std::span<const double> state);
 
+  /// Goes on from a checkpoint of a run like this one. batch_loss() is NaN until the next step, and
+  /// losses above the limit are counted from here.
+  /// @param memory  rule_state() then.
+  /// @throws PreconditionError for parameters that are not finite or of another size, or a memory
+  ///         of another rule; the run is then as it was.
+  void resume(std::int64_t num_steps,
+              Eigen::VectorXd parameters,
+              std::span<const StateTensor> memory);
+
  private:
   Eigen::VectorXd trained_gradient(Eigen::VectorXd gradient) const;
 
