@@ -43,6 +43,13 @@ void write_tensor(hid_t file, const CheckpointTensor& tensor, const Place& place
   if (!space || !creation || H5Pset_obj_track_times(creation.get(), false) < 0) {
     netcdf::fail(place, "describe it");
   }
+  const std::vector<hsize_t> chunk = netcdf::chunk_shape(shape, size_of(tensor.type));
+  const bool is_guarded =
+      chunk.empty()
+          ? bytes.empty() || H5Pset_layout(creation.get(), H5D_COMPACT) >= 0
+          : H5Pset_chunk(creation.get(), static_cast<int>(chunk.size()), chunk.data()) >= 0 &&
+                H5Pset_fletcher32(creation.get()) >= 0;
+  if (!is_guarded) netcdf::fail(place, "set its storage");
   Hid dataset(H5Dcreate2(file,
                          tensor.name.c_str(),
                          type.get(),

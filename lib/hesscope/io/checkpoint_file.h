@@ -20,7 +20,8 @@ struct CheckpointTensor {
 };
 
 /// Writes a checkpoint that open_tensor_file() and h5py read: one HDF5 dataset for each tensor,
-/// whole or not at all, and synced. The same tensors give the same bytes.
+/// whole or not at all, and synced. The same tensors give the same bytes. Every number is under a
+/// checksum that readers compare: up to 4 KiB that of the object's header, beyond that Fletcher-32.
 /// @param overwrite  whether a file that is there may be replaced.
 /// @throws OutputError as ResultFile does, and naming the tensor: a value that its type does not
 ///         hold, bfloat16, which h5py does not know, a name that is "." or holds a '/';

@@ -297,9 +297,15 @@ std::size_t stored_size(VariableType type) {
 }
 
 std::vector<hsize_t> chunk_shape(const VariableLayout& layout) {
-  const hsize_t total = num_bytes(layout);
-  if (layout.type == VariableType::kText || total <= kMaxCompactBytes) return {};
-  std::vector<hsize_t> chunk = layout.shape;
+  if (layout.type == VariableType::kText) return {};
+  return chunk_shape(layout.shape, stored_size(layout.type));
+}
+
+std::vector<hsize_t> chunk_shape(const std::vector<hsize_t>& shape, std::size_t value_bytes) {
+  hsize_t total = value_bytes;
+  for (const hsize_t length : shape) total *= length;
+  if (total <= kMaxCompactBytes) return {};
+  std::vector<hsize_t> chunk = shape;
   const hsize_t slice_bytes = total / chunk[0];
   const hsize_t wanted = chunk.size() == 1 ? kMaxChunkBytes : kMinChunkBytes;
   chunk[0] = std::clamp<hsize_t>(wanted / slice_bytes, 1, chunk[0]);

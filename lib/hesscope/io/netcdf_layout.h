@@ -64,6 +64,9 @@ Hid create_variable(hid_t group,
 /// The chunk of a variable whose bytes go through the filters; empty where it is stored unchunked.
 std::vector<hsize_t> chunk_shape(const VariableLayout& layout);
 
+/// The same of an array of numbers, `value_bytes` each.
+std::vector<hsize_t> chunk_shape(const std::vector<hsize_t>& shape, std::size_t value_bytes);
+
 /// Turns a 1-D variable into the coordinate variable of dimension `id`.
 void make_coordinate(hid_t variable, const std::string& name, int id, const Place& place);
 
