@@ -183,7 +183,7 @@ class AnalyzeCommand final : public Command {
                      : method_ == "dense"       ? SpectrumMethod::kDense
                      : method_ == "matrix-free" ? SpectrumMethod::kMatrixFree
                                                 : SpectrumMethod::kAuto;
-    request.overwrite = run_options_.force;
+    request.overwrite = run_options_.force.overwrite();
     request.num_threads = run_options_.threads;
     request.command = command_text();
     return request;
@@ -232,8 +232,9 @@ class AnalyzeCommand final : public Command {
       document["analyzers"] = plan.analyzers;
       document["peak_memory_bytes"] = plan.peak_memory_bytes;
       document["seconds"] = plan.seconds;
+      document["done_already"] = plan.is_done_already;
       print_json(document);
-    } else {
+    } else if (!run_options_.quiet) {
       print_text(
           "model        {}\ncheckpoints  {}\nparameters   {}\nsamples      {}\nanalyzers    {}\n"
           "memory       about {}\ntime         about {}\noutput       {} ({})\n",
@@ -245,7 +246,7 @@ class AnalyzeCommand final : public Command {
           bytes_text(plan.peak_memory_bytes),
           duration_text(plan.seconds),
           output_,
-          output_state(output_, run_options_.force));
+          output_state(output_, run_options_.force, plan.is_done_already));
       if (plan.num_non_finite > 0) {
         print_text("non-finite   the weights of {} of the checkpoints\n", plan.num_non_finite);
       }
@@ -263,6 +264,7 @@ class AnalyzeCommand final : public Command {
       document["checkpoints"].push_back(json_of(summary));
     }
     if (!result.run_numbers.empty()) add_numbers(document["run"], result.run_numbers);
+    document["done_already"] = result.is_done_already;
     document["warnings"] = result.warnings;
     document["timings"] = {{"load_seconds", result.timings.load_seconds},
                            {"hessian_seconds", result.timings.hessian_seconds},
@@ -312,7 +314,7 @@ class AnalyzeCommand final : public Command {
     }
     print_text("\n");
     print_legend(result);
-    print_text("written to {} in {}\n", output_, duration_text(result.timings.total_seconds));
+    print_text("{}", ending_text(output_, result.is_done_already, result.timings.total_seconds));
   }
 
   // The groups with headline numbers of this status.

@@ -39,6 +39,9 @@ class OptionTable {
   virtual void group(const std::string& title) = 0;
 
   virtual void flag(const std::string& names, bool& target, const std::string& help) = 0;
+
+  /// A flag that counts how often it is given.
+  virtual void counted_flag(const std::string& names, int& target, const std::string& help) = 0;
   virtual void text(const std::string& names,
                     std::string& target,
                     const std::string& value_name,

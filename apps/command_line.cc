@@ -144,6 +144,10 @@ class CliOptionTable final : public OptionTable {
     app_->add_flag(names, target);
   }
 
+  void counted_flag(const std::string& names, int& target, const std::string& help) override {
+    app_->add_flag(names, target, help);
+  }
+
   void text(const std::string& names,
             std::string& target,
             const std::string& value_name,

@@ -22,6 +22,15 @@
 namespace hesscope::cli {
 namespace {
 
+bool is_tensor_file(const std::string& path) {
+  try {
+    io::open_tensor_file(path);
+    return !io::is_result_file(path);
+  } catch (const InputError&) {
+    return false;
+  }
+}
+
 class ConvertCommand final : public Command {
  public:
   std::string name() const override { return "convert"; }
@@ -51,7 +60,7 @@ class ConvertCommand final : public Command {
                    type_,
                    {"float64", "float32"},
                    "Type to give all floating-point tensors (default: the one that each has)");
-    options.flag("--force", force_, "Replace an existing file");
+    force_.declare(options, "Replace an existing checkpoint or data file");
     options.flag("--json", json_, "Print one JSON document on stdout");
     options.flag("-q,--quiet", quiet_, "Print nothing");
   }
@@ -70,7 +79,11 @@ class ConvertCommand final : public Command {
     if (type_ == "float64") type = io::ElementType::kFloat64;
     const io::TensorFile part = io::open_tensor_file(input_).part(key_);
     const io::TensorFile input = map_.empty() ? part : io::mapped(part, read_tensor_map(map_));
-    const io::Conversion conversion = io::convert_tensors(input, output_, type, force_);
+    io::require_replaceable(output_, force_.overwrite(), "a checkpoint or data file", [&] {
+      return is_tensor_file(output_);
+    });
+    const io::Conversion conversion =
+        io::convert_tensors(input, output_, type, force_.overwrite() != io::Overwrite::kNothing);
     if (json_) {
       print_json(document_of(input, conversion));
     } else if (!quiet_) {
@@ -108,7 +121,7 @@ class ConvertCommand final : public Command {
   std::string key_;
   std::string map_;
   std::string type_;
-  bool force_ = false;
+  ForceOption force_;
   bool json_ = false;
   bool quiet_ = false;
 };

@@ -10,9 +10,12 @@
 
 #include <hesscope/core/error.h>
 #include <hesscope/io/export_registry.h>
+#include <hesscope/io/overwrite.h>
+#include <hesscope/io/result_reader.h>
 
 #include "json_document.h"
 #include "result_input.h"
+#include "run_options.h"
 #include "standard_streams.h"
 
 namespace hesscope::cli {
@@ -49,7 +52,7 @@ class ExportCommand final : public Command {
                  "File to write; the trajectory of a landscape goes into a second one beside it, "
                  "as in FILE-trajectory.vtk",
                  true);
-    options.flag("--force", force_, "Replace existing files");
+    force_.declare(options, "Replace existing files of the same format");
     options.flag("--json", json_, "Print one JSON document on stdout");
     options.flag("-q,--quiet", quiet_, "Print nothing");
   }
@@ -60,8 +63,16 @@ class ExportCommand final : public Command {
       throw ConfigError(fmt::format("{}: the output is the result itself; name another", output_));
     }
     const io::ExportFormat& format = io::find_export_format(format_);
+    const io::ResultReader result = open_result(result_);
+    const auto is_of_format = [&] {
+      return io::begins_with(output_, format.beginnings) && !io::is_result_file(output_);
+    };
+    io::require_replaceable(output_,
+                            force_.overwrite(),
+                            fmt::format("a file in the format {} by hesscope export", format.name),
+                            is_of_format);
     const std::vector<std::filesystem::path> files =
-        format.write(open_result(result_), output_, force_);
+        format.write(result, output_, force_.overwrite() != io::Overwrite::kNothing);
     if (json_) {
       Json document;
       document["command"] = "export";
@@ -83,7 +94,7 @@ class ExportCommand final : public Command {
   std::string result_;
   std::string format_ = "csv";
   std::string output_;
-  bool force_ = false;
+  ForceOption force_;
   bool json_ = false;
   bool quiet_ = false;
 };

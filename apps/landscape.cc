@@ -182,7 +182,7 @@ class LandscapeCommand final : public Command {
     request.leaves_out_vectors = leaves_out_vectors_;
     request.curvature = curvature_;
     request.seed = seed_;
-    request.overwrite = run_options_.force;
+    request.overwrite = run_options_.force.overwrite();
     request.num_threads = run_options_.threads;
     request.command = command_text();
     return request;
@@ -220,8 +220,9 @@ class LandscapeCommand final : public Command {
       document["warnings"] = plan.warnings;
       document["peak_memory_bytes"] = plan.peak_memory_bytes;
       document["seconds"] = plan.seconds;
+      document["done_already"] = plan.is_done_already;
       print_json(document);
-    } else {
+    } else if (!run_options_.quiet) {
       print_text(
           "model        {}\ncheckpoints  {}\ncentre       {}\nparameters   {}\nsamples      {}\n"
           "points       {}\nspan         {}\nmemory       about {}\ntime         about {}\n"
@@ -236,7 +237,7 @@ class LandscapeCommand final : public Command {
           bytes_text(plan.peak_memory_bytes),
           duration_text(plan.seconds),
           output_,
-          output_state(output_, run_options_.force));
+          output_state(output_, run_options_.force, plan.is_done_already));
       for (const std::string& direction : plan.directions) {
         print_text("direction    {}\n", direction);
       }
@@ -265,6 +266,7 @@ class LandscapeCommand final : public Command {
       }
     }
     document["span"] = span_json(result.grid);
+    document["done_already"] = result.is_done_already;
     document["warnings"] = result.warnings;
     document["timings"] = {{"load_seconds", result.timings.load_seconds},
                            {"directions_seconds", result.timings.directions_seconds},
@@ -298,7 +300,7 @@ class LandscapeCommand final : public Command {
       print_text(
           "the loss is not finite at {} of {} points\n", result.num_non_finite, result.num_points);
     }
-    print_text("written to {} in {}\n", output_, duration_text(result.timings.total_seconds));
+    print_text("{}", ending_text(output_, result.is_done_already, result.timings.total_seconds));
   }
 
   static std::string cell_text(double value, Status status) {

@@ -8,30 +8,41 @@
 #include <hesscope/core/shell.h>
 #include <hesscope/io/unit_folder.h>
 
+#include "progress_line.h"
+
 namespace hesscope::cli {
 
 std::string resumption_text(const std::string& kept_in,
                             const std::string& command,
                             const std::string& output,
-                            bool force) {
+                            const ForceOption& force) {
   return fmt::format(
       "interrupted; what is finished is kept in '{}', and the same command goes on from "
       "there:\n  {} -o {}{}",
       kept_in,
       command,
       shell_word(output),
-      force ? " --force" : "");
+      force.arguments());
 }
 
-std::string_view output_state(const std::string& output, bool force) {
+std::string_view output_state(const std::string& output, const ForceOption& force, bool is_done) {
   const std::filesystem::path folder = std::filesystem::path(output).parent_path();
   if (!folder.empty() && !std::filesystem::is_directory(folder)) {
     return "its folder does not exist: a run would fail";
   }
+  if (is_done) return "done already: a run would change nothing";
   if (io::has_units(output)) return "begun: a run would go on with it";
-  if (!force && std::filesystem::exists(std::filesystem::symlink_status(output)))
+  const bool may_overwrite = force.overwrite() != io::Overwrite::kNothing;
+  if (!may_overwrite && std::filesystem::exists(std::filesystem::symlink_status(output)))
     return "exists: a run would need --force";
   return "not written: dry run";
+}
+
+std::string ending_text(const std::string& output, bool is_done_already, double seconds) {
+  return is_done_already
+             ? fmt::format("done already: {} is what this command makes; --force makes it again\n",
+                           output)
+             : fmt::format("written to {} in {}\n", output, duration_text(seconds));
 }
 
 }  // namespace hesscope::cli

@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "run_options.h"
+
 namespace hesscope::cli {
 
 /// After an interruption that left something to go on from, which is kept in `kept_in`: the command
@@ -13,9 +15,13 @@ namespace hesscope::cli {
 std::string resumption_text(const std::string& kept_in,
                             const std::string& command,
                             const std::string& output,
-                            bool force);
+                            const ForceOption& force);
 
 /// What a run would find at the output's place.
-std::string_view output_state(const std::string& output, bool force);
+/// @param is_done  whether that is the complete result of the same command.
+std::string_view output_state(const std::string& output, const ForceOption& force, bool is_done);
+
+/// The last line of a summary: what became of the output.
+std::string ending_text(const std::string& output, bool is_done_already, double seconds);
 
 }  // namespace hesscope::cli

@@ -14,11 +14,13 @@
 #include <hesscope/core/error.h>
 #include <hesscope/figures/figure_registry.h>
 #include <hesscope/io/atomic_file.h>
+#include <hesscope/io/overwrite.h>
 #include <hesscope/io/result_reader.h>
 #include <hesscope/plot/svg.h>
 
 #include "json_document.h"
 #include "result_input.h"
+#include "run_options.h"
 #include "standard_streams.h"
 #include "table.h"
 
@@ -85,7 +87,7 @@ class PlotCommand final : public Command {
     options.positionals("RESULT", results_, "Result files; several are laid over one another");
     options.group("Output");
     options.text("-o,--output", output_, "FILE", "SVG file to write");
-    options.flag("--force", force_, "Replace an existing file");
+    force_.declare(options, "Replace an existing SVG");
     options.flag("--list", list_, "Print which figures the results have the data for");
     options.flag("--json", json_, "Print one JSON document on stdout");
     options.flag("-q,--quiet", quiet_, "Print nothing");
@@ -160,7 +162,10 @@ class PlotCommand final : public Command {
     request.width = static_cast<double>(number("width", 0));
     request.height = static_cast<double>(number("height", 0));
     const plot::Figure figure = figures::draw_figure(kind, sources, request);
-    io::write_whole(output_, plot::to_svg(figure), force_);
+    io::require_replaceable(output_, force_.overwrite(), "an SVG", [&] {
+      return io::begins_with(output_, {"<svg", "<?xml"});
+    });
+    io::write_whole(output_, plot::to_svg(figure), force_.overwrite() != io::Overwrite::kNothing);
     if (json_) {
       Json document;
       document["command"] = "plot";
@@ -220,7 +225,7 @@ class PlotCommand final : public Command {
   std::string y_scale_ = kAuto;
   std::map<std::string, SettingValue> numbers_;
   bool list_ = false;
-  bool force_ = false;
+  ForceOption force_;
   bool json_ = false;
   bool quiet_ = false;
 };

@@ -102,7 +102,7 @@ class ReproduceCommand final : public Command {
                                       .output = output_,
                                       .scale = scale_,
                                       .overrides = overrides_,
-                                      .overwrite = run_options_.force,
+                                      .overwrite = run_options_.force.overwrite(),
                                       .num_threads = run_options_.threads};
     if (run_options_.dry_run) return show_plan(plan_reproduction(request));
     catch_interrupts();
@@ -151,6 +151,7 @@ class ReproduceCommand final : public Command {
       print_json(document);
       return ExitCode::kDone;
     }
+    if (run_options_.quiet) return ExitCode::kDone;
     std::vector<std::vector<std::string>> rows = {
         {"experiment", "paper", "figures", "minutes", "quick"}};
     for (const ExperimentSummary& about : list_experiments()) {
@@ -186,7 +187,7 @@ class ReproduceCommand final : public Command {
         add(key.name, "list", key.absent.empty() ? "optional" : key.absent, key.meaning);
       }
       tables.push_back({{"heading", table.heading}, {"summary", table.summary}, {"keys", keys}});
-      if (!run_options_.json) {
+      if (!run_options_.json && !run_options_.quiet) {
         print_text("{}\n  {}\n{}\n",
                    table.heading,
                    table.summary,
@@ -224,7 +225,7 @@ class ReproduceCommand final : public Command {
                   {"scale", scale_},
                   {"output", output_},
                   {"experiments", experiments}});
-    } else {
+    } else if (!run_options_.quiet) {
       print_text(
           "{}\ntraining takes about {} at the scale '{}'; measures come on top\noutput {} "
           "(not written: dry run)\n",
@@ -267,6 +268,7 @@ class ReproduceCommand final : public Command {
       entry["seconds"] = experiment.seconds;
       document["experiments"].push_back(entry);
     }
+    document["done_already"] = result.is_done_already;
     document["timings"] = {{"total_seconds", result.total_seconds}};
     return document;
   }
@@ -296,7 +298,12 @@ class ReproduceCommand final : public Command {
         }
       }
     }
-    print_text("written to {} in {}\n", output_, duration_text(result.total_seconds));
+    print_text("{}",
+               result.is_done_already
+                   ? fmt::format("done already: all in {} was trained and measured before; figures "
+                                 "are drawn again\n",
+                                 output_)
+                   : ending_text(output_, false, result.total_seconds));
   }
 
   static void warn(const ReproductionResult& result) {

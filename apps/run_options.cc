@@ -3,11 +3,26 @@
 
 namespace hesscope::cli {
 
+void ForceOption::declare(OptionTable& options, const std::string& on_force) {
+  options.counted_flag(
+      "--force", count_, on_force + "; given twice, also a file that this program did not make");
+}
+
+io::Overwrite ForceOption::overwrite() const {
+  if (count_ == 0) return io::Overwrite::kNothing;
+  return count_ == 1 ? io::Overwrite::kOwnKind : io::Overwrite::kAnything;
+}
+
+std::string ForceOption::arguments() const {
+  if (count_ == 0) return "";
+  return count_ == 1 ? " --force" : " --force --force";
+}
+
 void RunOptions::declare(OptionTable& options,
                          const std::string& on_force,
                          const std::string& on_dry_run) {
   options.group("Output");
-  options.flag("--force", force, on_force);
+  force.declare(options, on_force);
   options.flag("--json", json, "Print one JSON document on stdout instead of tables");
   options.flag("-q,--quiet", quiet, "Print neither progress nor a summary");
   options.group("Running");

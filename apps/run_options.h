@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include <hesscope/io/overwrite.h>
+
 #include "command.h"
 
 namespace hesscope::cli {
@@ -12,10 +14,25 @@ inline constexpr const char* kKeyHelp =
     "Take only the tensors whose names begin so, as in model_state_dict: the part of a training "
     "checkpoint that holds the weights";
 
+/// --force: once for what this program made, twice for anything.
+class ForceOption {
+ public:
+  /// @param on_force  what it does given once, for the help.
+  void declare(OptionTable& options, const std::string& on_force);
+
+  io::Overwrite overwrite() const;
+
+  /// As it was given, after a space; empty if it was not.
+  std::string arguments() const;
+
+ private:
+  int count_ = 0;
+};
+
 /// What every command that computes can be told of how to run.
 struct RunOptions {
   int threads = 0;
-  bool force = false;
+  ForceOption force;
   bool dry_run = false;
   bool json = false;
   bool quiet = false;

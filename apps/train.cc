@@ -85,6 +85,9 @@ class TrainCommand final : public Command {
       print_summary(result);
     }
     for (const TrainingOutcome& outcome : result.outcomes) {
+      for (const std::string& warning : outcome.warnings) {
+        print_message("hesscope train: warning: {}\n", warning);
+      }
       if (outcome.status == Status::kOk) continue;
       print_message(
           "hesscope train: warning: run '{}' from seed {} diverged in step {}: its loss, "
@@ -111,7 +114,7 @@ class TrainCommand final : public Command {
     if (settings_.contains("seed")) {
       request.seed = static_cast<std::uint64_t>(std::get<std::int64_t>(settings_.at("seed")));
     }
-    request.overwrite = run_options_.force;
+    request.overwrite = run_options_.force.overwrite();
     request.num_threads = run_options_.threads;
     request.command = command_text();
     return request;
@@ -158,7 +161,7 @@ class TrainCommand final : public Command {
       document["peak_memory_bytes"] = plan.peak_memory_bytes;
       document["seconds"] = plan.seconds;
       print_json(document);
-    } else {
+    } else if (!run_options_.quiet) {
       print_text(
           "model        {}\nparameters   {}\nevaluated on {} samples\nruns         {}\n"
           "steps        {} of each\ncheckpoints  {} of each\nmemory       about {}\n"
@@ -193,11 +196,14 @@ class TrainCommand final : public Command {
           outcome.status == Status::kOk ? Json(nullptr) : Json(outcome.num_steps + 1);
       entry["resumed_at"] = outcome.resumed_at;
       entry["was_finished"] = outcome.was_finished;
+      entry["checkpoints_made_again"] = outcome.made_again;
       entry["loss"] = json_number(outcome.loss);
       entry["gradient_norm"] = json_number(outcome.gradient_norm);
       entry["seconds"] = json_number(outcome.seconds);
+      entry["warnings"] = outcome.warnings;
       document["runs"].push_back(entry);
     }
+    document["done_already"] = is_done_already(result);
     document["timings"] = {{"total_seconds", result.total_seconds}};
     return document;
   }
@@ -205,9 +211,7 @@ class TrainCommand final : public Command {
   void print_summary(const TrainingResult& result) const {
     std::vector<std::vector<std::string>> rows = {
         {"run", "seed", "steps", "loss", "gradient_norm", "", "folder"}};
-    bool all_were_finished = true;
     for (const TrainingOutcome& outcome : result.outcomes) {
-      all_were_finished = all_were_finished && outcome.was_finished;
       rows.push_back({outcome.run,
                       fmt::format("{}", outcome.seed),
                       fmt::format("{}", outcome.num_steps),
@@ -217,11 +221,13 @@ class TrainCommand final : public Command {
                       outcome.folder.string()});
     }
     print_text("{}\n", table_text(rows));
-    if (all_were_finished) {
-      print_text("finished before; --force trains anew\n");
-    } else {
-      print_text("written to {} in {}\n", output_, duration_text(result.total_seconds));
-    }
+    print_text("{}", ending_text(output_, is_done_already(result), result.total_seconds));
+  }
+
+  static bool is_done_already(const TrainingResult& result) {
+    return std::ranges::all_of(result.outcomes, [](const TrainingOutcome& outcome) {
+      return outcome.was_finished && outcome.made_again.empty();
+    });
   }
 
   static std::string remark(const TrainingOutcome& outcome) {

@@ -89,7 +89,7 @@ class Table {
     request.directions = "random";
     request.grid = parse_grid(grid, "-0.2:0.2");
     request.curvature = curvature;
-    request.overwrite = true;
+    request.overwrite = hesscope::io::Overwrite::kOwnKind;
     request.num_threads = num_threads_;
     Times times;
     for (int round = 0; round < rounds_; ++round) {

@@ -17,6 +17,7 @@
 #include <hesscope/objective/objective.h>
 
 #include "support/files.h"
+#include "support/units.h"
 
 namespace hesscope {
 namespace {
@@ -26,6 +27,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::ThrowsMessage;
+using ::testing::UnorderedElementsAre;
 
 namespace fs = std::filesystem;
 
@@ -143,8 +145,9 @@ TEST_F(Resumption, EndsWithTheSameBytesAndTheSameSummary) {
   const AnalysisResult result = run_analysis(request_);
   EXPECT_EQ(test::read_bytes(request_.output), whole);
   EXPECT_FALSE(fs::exists(units_));
-  request_.overwrite = true;
+  request_.overwrite = io::Overwrite::kOwnKind;
   const AnalysisResult again = run_analysis(request_);
+  EXPECT_FALSE(again.is_done_already);
   ASSERT_EQ(result.checkpoints.size(), again.checkpoints.size());
   for (std::size_t i = 0; i < result.checkpoints.size(); ++i) {
     EXPECT_EQ(result.checkpoints[i].loss, again.checkpoints[i].loss);
@@ -162,6 +165,7 @@ TEST_F(Resumption, FollowsATrajectoryFromItsStartWhereverItGoesOn) {
   request_.also.clear();
   const std::string whole = uninterrupted();
   for (const std::size_t checkpoint : {1U, 3U, 4U, 7U, 8U}) interrupt_at(checkpoint);
+  test::split_units(units_);
   fs::remove(units_ / "000001-smoothness.unit");  // known of a later one, and then not of this
   fs::remove(units_ / "000006-smoothness.unit");
   run_analysis(request_);
@@ -170,26 +174,64 @@ TEST_F(Resumption, FollowsATrajectoryFromItsStartWhereverItGoesOn) {
 
 TEST_F(Resumption, ComputesNothingTwice) {
   interrupt_at(3);
+  EXPECT_EQ(test::split_units(units_), 3 * 6U);  // root and five analyzers
   std::map<std::string, fs::file_time_type> kept;
   for (const auto& entry : fs::directory_iterator(units_)) {
     kept[entry.path().filename().string()] = entry.last_write_time();
   }
-  EXPECT_EQ(kept.size(), 1 + 3 * 6U);  // the configuration; root and five analyzers
   interrupt_at(4);
   for (const auto& [name, time] : kept) EXPECT_EQ(fs::last_write_time(units_ / name), time) << name;
 }
 
-TEST_F(Resumption, ComputesADamagedUnitAnew) {
+TEST_F(Resumption, ComputesADamagedUnitAgainAndSaysSo) {
   const std::string whole = uninterrupted();
   interrupt_at(2);
+  test::split_units(units_);
   const fs::path unit = units_ / "000001-spectrum.unit";
   std::string bytes = test::read_bytes(unit);
   bytes[bytes.size() / 2] ^= 1;
   test::write_bytes(unit, bytes);
   test::write_bytes(units_ / "000000-condition.unit", "");
   fs::remove(units_ / "000000-root.unit");
-  run_analysis(request_);
+  const AnalysisResult result = run_analysis(request_);
   EXPECT_EQ(test::read_bytes(request_.output), whole);
+  EXPECT_THAT(result.warnings,
+              UnorderedElementsAre(HasSubstr("'000001-spectrum' is damaged"),
+                                   HasSubstr("000000-condition.unit: is damaged")));
+  EXPECT_TRUE(result.is_conclusive);
+}
+
+// Whole units with right checksums: one of another checkpoint, one of the same checkpoint and
+// analyzer in a run over other data.
+TEST_F(Resumption, ComputesAMisplacedUnitAgainAndSaysSo) {
+  const std::string whole = uninterrupted();
+  interrupt_at(2);
+  test::split_units(units_);
+  const auto replace = fs::copy_options::overwrite_existing;
+  fs::copy_file(units_ / "000000-spectrum.unit", units_ / "000001-spectrum.unit", replace);
+  const test::ScratchFolder other;
+  const fs::path problem = other / "problem.toml";
+  std::string text = test::read_bytes(kData / "problem.toml");
+  const auto place = text.find("file = ");
+  text.replace(place,
+               std::string::npos,
+               "kind = \"linear-regression\"\ndimension = 5\n"
+               "context = 20\nsamples = 256\nseed = 99\n");
+  test::write_bytes(problem, text);
+  AnalysisRequest elsewhere = request_;
+  elsewhere.problem = problem;
+  elsewhere.output = other / "result.h5";
+  EXPECT_THROW(run_analysis(elsewhere, [](std::size_t index, auto, auto) { return index < 1; }),
+               Interrupted);
+  test::split_units(other / "result.h5.units");
+  fs::copy_file(
+      other / "result.h5.units" / "000000-root.unit", units_ / "000000-root.unit", replace);
+  const AnalysisResult result = run_analysis(request_);
+  EXPECT_EQ(test::read_bytes(request_.output), whole);
+  EXPECT_THAT(result.warnings,
+              UnorderedElementsAre(AllOf(HasSubstr("000001-spectrum.unit"),
+                                         HasSubstr("another unit, '000000-spectrum'")),
+                                   AllOf(HasSubstr("000000-root.unit"), HasSubstr("another run"))));
 }
 
 TEST_F(Resumption, RefusesUnitsOfAnotherRunAndNamesTheDifference) {
@@ -220,7 +262,7 @@ TEST_F(Resumption, RefusesUnitsOfAnotherRunAndNamesTheDifference) {
   fs::remove(request_.output);
   interrupt_at(1);
   changed.seed = 1;
-  changed.overwrite = true;
+  changed.overwrite = io::Overwrite::kOwnKind;
   run_analysis(changed);
   EXPECT_THAT(left_behind(), ElementsAre("result.h5"));
 }
@@ -233,6 +275,7 @@ TEST_F(Resumption, KnowsAnOutputThatWasPublishedButNotCleanedUpAfter) {
   const std::string whole = test::read_bytes(request_.output);
   fs::rename(copy, units_);
   const AnalysisResult result = run_analysis(request_);  // without overwrite
+  EXPECT_TRUE(result.is_done_already);
   EXPECT_EQ(result.checkpoints.size(), 5U);
   EXPECT_EQ(test::read_bytes(request_.output), whole);
   EXPECT_THAT(left_behind(), ElementsAre("result.h5"));
@@ -262,9 +305,59 @@ TEST_F(Analysis, DoesNotReplaceAResultUnlessAsked) {
   EXPECT_THAT([&] { run_analysis(request_); },
               ThrowsMessage<OutputError>(HasSubstr(request_.output.string())));
   EXPECT_EQ(test::read_bytes(request_.output), "precious");
-  request_.overwrite = true;
+  request_.overwrite = io::Overwrite::kOwnKind;  // which it is not
+  EXPECT_THAT([&] { run_analysis(request_); },
+              ThrowsMessage<OutputError>(HasSubstr("not a result of hesscope analysis")));
+  EXPECT_EQ(test::read_bytes(request_.output), "precious");
+  request_.overwrite = io::Overwrite::kAnything;
   run_analysis(request_);
   EXPECT_NE(test::read_bytes(request_.output), "precious");
+  EXPECT_THAT(left_behind(), ElementsAre("result.h5"));
+}
+
+void expect_same(const std::vector<HeadlineNumber>& a, const std::vector<HeadlineNumber>& b) {
+  ASSERT_EQ(a.size(), b.size());
+  for (std::size_t k = 0; k < a.size(); ++k) {
+    EXPECT_EQ(a[k].analyzer + "/" + a[k].name, b[k].analyzer + "/" + b[k].name);
+    EXPECT_EQ(a[k].status, b[k].status) << a[k].name;
+    EXPECT_EQ(a[k].is_count, b[k].is_count) << a[k].name;
+    EXPECT_TRUE(a[k].value == b[k].value || (std::isnan(a[k].value) && std::isnan(b[k].value)))
+        << a[k].name << ": " << a[k].value << " and " << b[k].value;
+  }
+}
+
+// With numbers that are undefined, and some that are not computed.
+TEST_F(Analysis, ItsOwnResultIsReadBack) {
+  request_.also = {"eigenpairs", "smoothness", "stability", "blocks"};
+  request_.method = SpectrumMethod::kMatrixFree;
+  const AnalysisResult first = run_analysis(request_);
+  EXPECT_FALSE(first.is_done_already);
+  EXPECT_FALSE(first.run_numbers.empty());
+  const std::string bytes = test::read_bytes(request_.output);
+  const auto time = fs::last_write_time(request_.output);
+  EXPECT_TRUE(plan_analysis(request_).is_done_already);
+  const AnalysisResult again = run_analysis(request_);
+  EXPECT_TRUE(again.is_done_already);
+  EXPECT_EQ(again.is_conclusive, first.is_conclusive);
+  EXPECT_EQ(again.warnings, first.warnings);
+  ASSERT_EQ(again.checkpoints.size(), first.checkpoints.size());
+  for (std::size_t i = 0; i < first.checkpoints.size(); ++i) {
+    EXPECT_EQ(again.checkpoints[i].sha256, first.checkpoints[i].sha256);
+    EXPECT_EQ(again.checkpoints[i].loss, first.checkpoints[i].loss);
+    EXPECT_EQ(again.checkpoints[i].gradient_norm, first.checkpoints[i].gradient_norm);
+    EXPECT_EQ(again.checkpoints[i].status, first.checkpoints[i].status);
+    expect_same(first.checkpoints[i].numbers, again.checkpoints[i].numbers);
+  }
+  expect_same(first.run_numbers, again.run_numbers);
+  EXPECT_EQ(test::read_bytes(request_.output), bytes);
+  EXPECT_EQ(fs::last_write_time(request_.output), time);
+  // Of another request it is refused, and the difference named.
+  request_.seed = 7;
+  EXPECT_FALSE(plan_analysis(request_).is_done_already);
+  EXPECT_THAT([&] { run_analysis(request_); },
+              ThrowsMessage<OutputError>(AllOf(HasSubstr("exists already"), HasSubstr("'seed'"))));
+  request_.overwrite = io::Overwrite::kOwnKind;
+  EXPECT_FALSE(run_analysis(request_).is_done_already);
 }
 
 TEST_F(Analysis, NeverReplacesAnInput) {
@@ -273,7 +366,7 @@ TEST_F(Analysis, NeverReplacesAnInput) {
   const std::string before = test::read_bytes(checkpoint);
   request_.checkpoints = {{checkpoint, 0}};
   request_.output = folder_.path() / "." / "step-000000.npz";
-  request_.overwrite = true;
+  request_.overwrite = io::Overwrite::kOwnKind;
   EXPECT_THAT([&] { run_analysis(request_); }, ThrowsMessage<ConfigError>(HasSubstr("input")));
   EXPECT_EQ(test::read_bytes(checkpoint), before);
 }

@@ -511,6 +511,9 @@ class Refusals(Case):
         (self.folder / "out.h5").write_text("precious")
         self.refuses(FAILED, [checkpoint(500)], options, "out.h5", "--force")
         self.assertEqual((self.folder / "out.h5").read_text(), "precious")
+        self.refuses(FAILED, [checkpoint(500)], (*options, "--force"), "out.h5", "--force --force")
+        self.assertEqual((self.folder / "out.h5").read_text(), "precious")
+        self.landscape(checkpoint(500), *options, "--force", "--force")
         self.landscape(checkpoint(500), *options, "--force")
         np.savez(self.folder / "d.npz", direction_1=np.eye(1, 150)[0], direction_2=np.eye(1, 150, 1)[0])
         self.refuses(USAGE, [checkpoint(500)], ("--directions", "file:d.npz", "--grid", "3x3", "--force"), "input",

@@ -365,8 +365,13 @@ class Plot(program.Case):
         (self.folder / "out.svg").write_text("mine")
         self.plot(self.path("adam"), "--figure", "condition", expect=FAILED)
         self.assertEqual((self.folder / "out.svg").read_text(), "mine")
-        self.plot(self.path("adam"), "--figure", "condition", "--force")
+        self.plot(self.path("adam"), "--figure", "condition", "--force", expect=FAILED)
+        self.assertEqual((self.folder / "out.svg").read_text(), "mine")
+        self.plot(self.path("adam"), "--figure", "condition", "--force", "--force")
         self.assertNotEqual((self.folder / "out.svg").read_text(), "mine")
+        before = (self.folder / "out.svg").read_text()
+        self.plot(self.path("adam"), "--figure", "condition", "--force", "--title", "Another")
+        self.assertNotEqual((self.folder / "out.svg").read_text(), before)
         self.assertEqual(self.files(), {"out.svg"})
 
 

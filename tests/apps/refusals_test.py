@@ -281,7 +281,9 @@ class BadOutputs(Refusals):
             done = self.run_program("analyze", checkpoint(0), "--problem", PROBLEM, "-o", "out.h5", "--dry-run")
             self.assertIn("--force", done.stdout)
             # The link goes, what it leads to stays.
-            self.analyze(checkpoint(0), "--force", "--only", "hessian")
+            self.refuses_analysis(FAILED, [checkpoint(0)], "--force --force", options=["--force"])
+            self.assertTrue(out.is_symlink())
+            self.analyze(checkpoint(0), "--force", "--force", "--only", "hessian")
             self.assertFalse(out.is_symlink())
             out.unlink()
         self.assertEqual(self.files(), {"target"})

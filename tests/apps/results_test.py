@@ -290,7 +290,7 @@ class Choices(program.Case):
         self.assertEqual(self.files(), {"second.h5"})
 
     def test_force_replaces(self):
-        (self.folder / "out.h5").write_text("not so precious")
+        self.analyze(checkpoint(0))
         self.analyze(checkpoint(500), "--force")
         with h5py.File(self.folder / "out.h5") as file:
             self.assertEqual(file["step"][0], 500)

@@ -147,6 +147,10 @@ class Convert(Case):
         self.refuses(FAILED, ["convert", path, "out.safetensors"], "out.safetensors", "--force")
         self.assertEqual(digest(self.folder / "out.safetensors"), before)
         self.convert(path, "out.safetensors", "--force")
+        (self.folder / "notes.npz").write_text("mine")
+        for force in ([], ["--force"]):
+            self.refuses(FAILED, ["convert", path, "notes.npz", *force], "notes.npz", "--force --force")
+        self.convert(path, "notes.npz", "--force", "--force")
         self.analyze(checkpoint(0), "--only", "condition")
         self.refuses(BAD_INPUT, ["convert", "out.h5", "x.npz"], "is a hesscope result", "export")
 

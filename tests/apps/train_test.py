@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """hesscope train: trajectories against NumPy, bytes against interruptions and threads, refusals."""
 import fcntl
+import hashlib
 import json
 import os
 import random
@@ -295,7 +296,12 @@ class Files(Trained):
             np.testing.assert_array_equal(history.step, steps)
             names = ("loss", "gradient_norm", "batch_loss", "training_loss", "seconds")
             missing = {"batch_loss_status", "training_loss_status", "seconds_status"}
-            self.assertEqual(set(history.data_vars), {*names, *missing})
+            digests = {"checkpoint_step", "checkpoint_sha256"}
+            self.assertEqual(set(history.data_vars), {*names, *missing, *digests})
+            for step, digest in zip(history.checkpoint_step.values, history.checkpoint_sha256.values):
+                content = (self.folder / f"out/adam/seed-8/step-{step:06d}.h5").read_bytes()
+                self.assertEqual(hashlib.sha256(content).hexdigest(), digest)
+            np.testing.assert_array_equal(history.checkpoint_step, (0, 20, 40, 60))
             for variable in history.data_vars.values():
                 self.assertTrue(variable.attrs["long_name"] and variable.attrs["definition"])
             np.testing.assert_array_equal(history.batch_loss_status, [1] + [0] * 9)
@@ -372,9 +378,10 @@ class Files(Trained):
 LONG = EXPERIMENT.replace("steps = 60", "steps = 5000").replace("checkpoint_every = 20", "checkpoint_every = 4000")
 
 
-# A slot of an Adam run's journal: checksum and number; steps, batch loss, divergence, losses above the limit,
+# A slot of an Adam run's journal: checksum, owner and number; steps, batch loss, divergence, losses above the limit,
 # parameters, the rule's step and two averages, seconds.
-SLOT = 16 + 8 * (4 + 36 + 1 + 2 * 36 + 1)
+HEAD = 24
+SLOT = HEAD + 8 * (4 + 36 + 1 + 2 * 36 + 1)
 
 
 class Interruptions(Trained):
@@ -401,10 +408,10 @@ class Interruptions(Trained):
     def steps_kept(self):
         """Of the newest state of an Adam run."""
         try:
-            state = (self.folder / "out/history.h5.units/state.unit").read_bytes()
+            state = (self.folder / "out/history.h5.units/state.journal").read_bytes()
         except FileNotFoundError:
             return 0
-        return max([0] + [int(np.frombuffer(state, "<f8", 1, at + 16)[0]) for at in range(0, len(state), SLOT)])
+        return max([0] + [int(np.frombuffer(state, "<f8", 1, at + HEAD)[0]) for at in range(0, len(state), SLOT)])
 
     def test_kills_lose_nothing(self):
         self.train("whole", experiment=LONG)
@@ -448,12 +455,12 @@ class Interruptions(Trained):
     def test_a_torn_state_falls_back_to_an_older_one(self):
         self.train("whole", "--run", "adam", "--seed", 3, experiment=LONG)
         self.begun("--run", "adam", "--seed", 3)
-        journal = self.folder / "out/history.h5.units/state.unit"
+        journal = self.folder / "out/history.h5.units/state.journal"
         whole = journal.read_bytes()
         step = self.steps_kept()
         starts = range(0, len(whole), SLOT)
-        newest = max(starts, key=lambda at: int.from_bytes(whole[at + 8:at + 16], "little"))
-        self.assertEqual(np.frombuffer(whole, "<f8", 1, newest + 16)[0], step)
+        newest = max(starts, key=lambda at: int.from_bytes(whole[at + 16:at + 24], "little"))
+        self.assertEqual(np.frombuffer(whole, "<f8", 1, newest + HEAD)[0], step)
         self.assertGreater(step, 1)
         units = {p.name: p.read_bytes() for p in journal.parent.iterdir()}
         for damaged, resumed_at in (([newest], range(1, step)), (starts, [0])):
@@ -467,9 +474,7 @@ class Interruptions(Trained):
                 (journal.parent / name).write_bytes(content)
             done = self.train("out", "--run", "adam", "--seed", 3, "--json", experiment=LONG)
             self.assertIn(json.loads(done.stdout)["runs"][0]["resumed_at"], resumed_at)
-            whole_folder = self.contents("whole")
-            self.assertEqual({n: b for n, b in self.contents().items() if n in ("history.h5", "step-005000.h5")},
-                             {n: whole_folder[n] for n in ("history.h5", "step-005000.h5")})
+            self.assertEqual(self.contents(), self.contents("whole"))
 
     def test_a_changed_experiment_is_refused_by_the_key(self):
         selected = ("--run", "adam", "--seed", 3)
@@ -498,6 +503,136 @@ class Interruptions(Trained):
             self.train("out", "--run", "adam", "--seed", 3, expect=LOCKED)
         self.train("out", "--run", "adam", "--seed", 3)
         self.assertNotIn("history.h5.lock", self.contents())
+
+
+class Checkpoints(Trained):
+    """Deleted and damaged ones of a training are noticed by their digests and made again, to the same bytes."""
+    ADAM = ("--run", "adam", "--seed", 3)
+
+    def damage(self):
+        """Loses the first, cuts one, turns a bit of another one's numbers, and loses the one after that."""
+        folder = self.folder / "out"
+        (folder / "step-000000.h5").unlink()
+        (folder / "step-000040.h5").write_bytes((folder / "step-000040.h5").read_bytes()[:-100])
+        content = bytearray((folder / "step-000060.h5").read_bytes())
+        with h5py.File(folder / "step-000060.h5") as file:
+            place = bytes(content).index(file["layers.1.Q"][()].tobytes())
+        content[place + 7] ^= 1
+        (folder / "step-000060.h5").write_bytes(content)
+        (folder / "step-000080.h5").unlink()
+        return [0, 40, 60, 80]
+
+    def experiment(self, steps=200):
+        return EXPERIMENT.replace("steps = 60", f"steps = {steps}")
+
+    def test_of_a_finished_training(self):
+        self.train("whole", *self.ADAM, experiment=self.experiment())
+        self.train("out", *self.ADAM, experiment=self.experiment())
+        done = json.loads(self.train("out", *self.ADAM, "--json", experiment=self.experiment()).stdout)
+        self.assertIs(done["done_already"], True)
+        self.assertEqual(done["runs"][0]["checkpoints_made_again"], [])
+        steps = self.damage()
+        history = (self.folder / "out/history.h5").stat().st_mtime_ns
+        done = self.train("out", *self.ADAM, "--json", experiment=self.experiment())
+        document = json.loads(done.stdout)
+        self.assertIs(document["done_already"], False)
+        self.assertIs(document["runs"][0]["was_finished"], True)
+        self.assertEqual(document["runs"][0]["checkpoints_made_again"], steps)
+        for step in steps:
+            self.assertIn(f"out/step-{step:06d}.h5: was missing or damaged; made again\n", done.stderr)
+        self.assertEqual(self.contents(), self.contents("whole"))
+        self.assertEqual((self.folder / "out/history.h5").stat().st_mtime_ns, history)
+
+    def test_of_each_rule(self):
+        text = self.experiment(60) + "".join(f'[[run]]\nname = "{rule}"\nrule = "{rule}"\nlearning_rate = 0.01\n'
+                                             for rule in ("lion", "sign"))
+        text = text.replace('rule = "sgd"', 'rule = "sgd"\nmomentum = 0.9')
+        self.train("out", experiment=text)
+        expected = self.contents()
+        for path in (self.folder / "out").rglob("step-*.h5"):
+            if path.name in ("step-000020.h5", "step-000060.h5"):
+                path.unlink()
+        self.train("out", "--threads", 3, experiment=text)
+        self.assertEqual(self.contents(), expected)
+
+    def test_of_an_interrupted_training(self):
+        text = LONG.replace("checkpoint_every = 4000", "checkpoint_every = 20")
+        self.train("whole", *self.ADAM, experiment=text)
+        (self.folder / "experiment.toml").write_text(text)
+        process = subprocess.Popen(self.command("train", "experiment.toml", "-o", "out", "--quiet", *self.ADAM),
+                                   cwd=self.folder, env=self.environment(), stderr=subprocess.PIPE, text=True)
+        while process.poll() is None and not (self.folder / "out/step-000200.h5").exists():
+            time.sleep(0.001)
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        self.assertEqual(process.returncode, -signal.SIGKILL)
+        steps = self.damage()
+        done = self.train("out", *self.ADAM, "--json", experiment=text)
+        run = json.loads(done.stdout)["runs"][0]
+        self.assertGreaterEqual(run["resumed_at"], 180)
+        self.assertEqual(run["checkpoints_made_again"], steps)
+        self.assertEqual(self.contents(), self.contents("whole"))
+
+    def test_of_a_training_whose_journal_is_of_another(self):
+        """State and history of another seed, whole, in place of its own."""
+        begun = {}
+        for seed in (8, 3):
+            (self.folder / "experiment.toml").write_text(LONG)
+            process = subprocess.Popen(self.command("train", "experiment.toml", "-o", f"seed-{seed}", "--quiet", "--run",
+                                                    "adam", "--seed", str(seed)), cwd=self.folder,
+                                       env=self.environment(), stderr=subprocess.PIPE, text=True)
+            units = self.folder / f"seed-{seed}/history.h5.units"
+            while process.poll() is None and not (units / "state.journal").exists():
+                time.sleep(0.001)
+            time.sleep(0.2)
+            process.send_signal(signal.SIGKILL)
+            process.communicate()
+            self.assertEqual(process.returncode, -signal.SIGKILL)
+            begun[seed] = units
+        for name in ("state.journal", "history.journal", "checkpoints.journal"):
+            (begun[3] / name).write_bytes((begun[8] / name).read_bytes())
+        done = self.train("seed-3", "--run", "adam", "--seed", 3, "--json", experiment=LONG)
+        run = json.loads(done.stdout)["runs"][0]
+        self.assertEqual(run["resumed_at"], 0)
+        self.assertIn("holds the states of another training", done.stderr)
+        self.train("whole", "--run", "adam", "--seed", 3, experiment=LONG)
+        self.assertEqual(self.contents("seed-3"), self.contents("whole"))
+
+    def test_are_under_checksums(self):
+        """A turned bit of a number is an error for every reader, in small tensors and in large ones."""
+        text = EXPERIMENT.replace("dimension = 3", "dimension = 25").replace("steps = 60", "steps = 1")
+        self.train("out", *self.ADAM, experiment=text)
+        for path, name, size in (("out/step-000001.h5", "layers.0.P", 5000), ("out/step-000001.h5", "optimizer.step", 8)):
+            with h5py.File(self.folder / path) as file:
+                self.assertEqual(file[name].nbytes, size)
+                self.assertEqual(file[name].fletcher32, size > 4096)
+                pattern = file[name][()].tobytes()
+            content = bytearray((self.folder / path).read_bytes())
+            content[bytes(content).index(pattern)] ^= 1
+            (self.folder / "bad.h5").write_bytes(content)
+            with self.assertRaises((OSError, KeyError)):
+                with h5py.File(self.folder / "bad.h5") as file:
+                    file[name][()]
+            done = self.run_program("inspect", "bad.h5")
+            self.assertEqual(done.returncode, BAD_INPUT, done.stdout)
+
+    def test_strangers_take_force_twice(self):
+        (self.folder / "out").mkdir()
+        for name in ("step-000000.h5", "problem.toml", "history.h5"):
+            (self.folder / "out" / name).write_text("mine")
+            for force in ([], ["--force"]):
+                done = self.run_program("train", self.write(), "-o", "out", *self.ADAM, *force)
+                self.assertIn(done.returncode, (USAGE, FAILED))
+                self.assertRegex(done.stderr, f"out/{name}: .*--force --force\n$")
+                self.assertEqual(self.contents(), {name: b"mine"})
+            self.train("out", *self.ADAM, "--force", "--force")
+            self.assertNotEqual(self.contents()[name], b"mine")
+            for path in (self.folder / "out").iterdir():
+                path.unlink()
+
+    def write(self):
+        (self.folder / "experiment.toml").write_text(EXPERIMENT)
+        return "experiment.toml"
 
 
 class Refusals(Trained):

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cmath>
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
+
+#include <sys/stat.h>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -19,6 +22,8 @@ namespace {
 
 using testing::ElementsAre;
 
+constexpr std::uint64_t kOwner = 0x123456789abcdef0;
+
 class StateJournalTest : public testing::Test {
  protected:
   // The file with a bit of one of its bytes turned.
@@ -29,17 +34,17 @@ class StateJournalTest : public testing::Test {
     test::write_bytes(path_, bytes);
   }
 
-  std::vector<std::vector<double>> found() const { return StateJournal(path_, 2).states(); }
+  std::vector<std::vector<double>> found() const { return StateJournal(path_, 2, kOwner).states(); }
 
   const test::ScratchFolder folder_;
   const std::filesystem::path path_ = folder_ / "state";
 };
 
-constexpr std::size_t kSlot = 16 + 2 * sizeof(double);
+constexpr std::size_t kSlot = 24 + 2 * sizeof(double);
 
 TEST_F(StateJournalTest, KeepsTheTwoNewestAndTheTwoNewestAnchors) {
   EXPECT_TRUE(found().empty());
-  StateJournal journal(path_, 2);
+  StateJournal journal(path_, 2, kOwner);
   for (int i = 0; i < 7; ++i) {
     const std::vector<double> state = {1.0 * i, -0.5 * i};
     if (i == 1 || i == 3) {
@@ -56,8 +61,8 @@ TEST_F(StateJournalTest, KeepsTheTwoNewestAndTheTwoNewestAnchors) {
 }
 
 TEST_F(StateJournalTest, IgnoresATornSlotAndWritesItNext) {
-  StateJournal(path_, 2).write(std::vector<double>{1, 10});
-  StateJournal(path_, 2).write(std::vector<double>{2, 20});
+  StateJournal(path_, 2, kOwner).write(std::vector<double>{1, 10});
+  StateJournal(path_, 2, kOwner).write(std::vector<double>{2, 20});
   EXPECT_THAT(found(), ElementsAre(ElementsAre(2, 20), ElementsAre(1, 10)));
   for (std::size_t at = kSlot; at < 2 * kSlot; ++at) {
     damage(at);
@@ -65,7 +70,7 @@ TEST_F(StateJournalTest, IgnoresATornSlotAndWritesItNext) {
     damage(at);
   }
   damage(kSlot + 20);
-  StateJournal(path_, 2).write(std::vector<double>{3, 30});
+  StateJournal(path_, 2, kOwner).write(std::vector<double>{3, 30});
   EXPECT_THAT(found(), ElementsAre(ElementsAre(3, 30), ElementsAre(1, 10)));
   std::filesystem::resize_file(path_, 2 * kSlot - 1);
   EXPECT_THAT(found(), ElementsAre(ElementsAre(1, 10)));
@@ -75,30 +80,58 @@ TEST_F(StateJournalTest, IgnoresATornSlotAndWritesItNext) {
 
 TEST_F(StateJournalTest, GivesBackEveryBit) {
   const std::vector<double> state = {-0.0, std::nan("")};
-  StateJournal(path_, 2).write(state);
+  StateJournal(path_, 2, kOwner).write(state);
   const std::vector<double> back = found().at(0);
   EXPECT_TRUE(std::signbit(back[0]));
   EXPECT_TRUE(std::isnan(back[1]));
 }
 
 TEST_F(StateJournalTest, RefusesAnotherSize) {
-  StateJournal journal(path_, 2);
+  StateJournal journal(path_, 2, kOwner);
   test::expect_refusal([&] { journal.write(std::vector<double>{1}); }, "expected 2 values, got 1");
-  test::expect_refusal<OutputError>([&] { StateJournal(folder_ / "no/state", 2); }, "no/state");
+  test::expect_refusal<OutputError>([&] { StateJournal(folder_ / "no/state", 2, kOwner); },
+                                    "no/state");
 }
 
 TEST_F(StateJournalTest, RowsAreThoseUpToTheFirstDamagedOne) {
-  RowLog log(path_, 2);
+  RowLog log(path_, 2, kOwner);
   for (int i = 0; i < 5; ++i) log.append(std::vector<double>{1.0 * i, 2.0 * i});
   EXPECT_THAT(log.rows(), ElementsAre(0, 0, 1, 2, 2, 4, 3, 6, 4, 8));
   log.truncate(4);
   log.truncate(9);
-  EXPECT_EQ(RowLog(path_, 2).rows().size(), 8U);
+  EXPECT_EQ(RowLog(path_, 2, kOwner).rows().size(), 8U);
   damage(2 * kSlot + 30);
-  RowLog again(path_, 2);
+  RowLog again(path_, 2, kOwner);
   EXPECT_THAT(again.rows(), ElementsAre(0, 0, 1, 2));
   again.append(std::vector<double>{7, 7});
-  EXPECT_THAT(RowLog(path_, 2).rows(), ElementsAre(0, 0, 1, 2, 7, 7));
+  EXPECT_THAT(RowLog(path_, 2, kOwner).rows(), ElementsAre(0, 0, 1, 2, 7, 7));
+}
+
+TEST_F(StateJournalTest, AnothersStatesAndRowsDoNotCount) {
+  StateJournal(path_, 2, kOwner + 1).write(std::vector<double>{1, 10});
+  {
+    StateJournal journal(path_, 2, kOwner);
+    EXPECT_TRUE(journal.held_others());
+    EXPECT_TRUE(journal.states().empty());
+    journal.write(std::vector<double>{2, 20});
+    EXPECT_THAT(journal.states(), ElementsAre(ElementsAre(2, 20)));
+  }
+  EXPECT_FALSE(StateJournal(path_, 2, kOwner).held_others());
+  const std::filesystem::path rows = folder_ / "rows";
+  RowLog(rows, 2, kOwner).append(std::vector<double>{0, 0});
+  EXPECT_FALSE(RowLog(rows, 2, kOwner).held_others());
+  RowLog other(rows, 2, kOwner + 1);
+  EXPECT_TRUE(other.held_others());
+  EXPECT_TRUE(other.rows().empty());
+}
+
+TEST_F(StateJournalTest, RefusesWhatIsNoFile) {
+  ASSERT_EQ(::mkfifo(path_.c_str(), 0600), 0);
+  const auto refused = [](auto open) {
+    test::expect_refusal<OutputError>(open, "no regular file");
+  };
+  refused([&] { StateJournal(path_, 2, kOwner); });
+  refused([&] { RowLog(path_, 2, kOwner); });
 }
 
 TEST(CheckpointFile, IsReadBackByTheCheckpointReaders) {

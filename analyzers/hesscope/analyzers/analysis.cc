@@ -11,6 +11,7 @@
 #include <hesscope/analyzers/analysis.h>
 #include <hesscope/analyzers/analysis_file.h>
 #include <hesscope/analyzers/analysis_inputs.h>
+#include <hesscope/analyzers/analysis_reading.h>
 #include <hesscope/analyzers/analysis_summary.h>
 #include <hesscope/analyzers/point_sequence.h>
 #include <hesscope/analyzers/result_root.h>
@@ -34,12 +35,20 @@ class Run {
       : request_(request), progress_(progress), inputs_(timed_inputs()), points_(sequence()) {}
 
   AnalysisResult execute() {
-    result_.warnings = inputs_.warnings;
     const io::RunConfiguration configuration = inputs_.configuration(request_);
-    const detail::UnitRun run(
-        request_.output, request_.overwrite, configuration, [&] { open_file(configuration); });
+    detail::UnitRun run(request_.output, "analysis", request_.overwrite, configuration, [&] {
+      open_file(configuration);
+    });
+    if (run.is_done()) {
+      AnalysisResult result = detail::read_analysis(request_, inputs_);
+      result.timings = result_.timings;
+      return result;
+    }
+    result_.warnings = inputs_.warnings;
     for (std::size_t i = 0; i < request_.checkpoints.size(); ++i) work_off(run, i);
     assemble(run, configuration);
+    const std::vector<std::string>& remarks = run.folder().remarks();
+    result_.warnings.insert(result_.warnings.end(), remarks.begin(), remarks.end());
     run.finish();
     return std::move(result_);
   }
@@ -76,15 +85,14 @@ class Run {
   // The result file with everything declared, and the checkpoints named.
   detail::AnalysisFile open_file(const io::RunConfiguration& configuration) const {
     detail::AnalysisFile file(request_.output,
-                              request_.overwrite,
+                              request_.overwrite != io::Overwrite::kNothing,
                               detail::subject_of(inputs_.problem),
                               {.subject = "analysis",
                                .command = request_.command,
                                .seed = request_.seed,
                                .num_checkpoints = request_.checkpoints.size(),
                                .steps = detail::steps_of(request_.checkpoints),
-                               .tensor_map = inputs_.map_text(),
-                               .warnings = inputs_.warnings},
+                               .tensor_map = inputs_.map_text()},
                               configuration);
     for (const ChosenAnalyzer& chosen : inputs_.analyzers) {
       const Objective& objective = inputs_.problem.objective();
@@ -97,7 +105,7 @@ class Run {
   }
 
   // Computes the units of a checkpoint that are not there yet.
-  void work_off(const detail::UnitRun& run, std::size_t i) {
+  void work_off(detail::UnitRun& run, std::size_t i) {
     const auto is_missing = [&](const std::string& group) {
       return !run.find(unit_name(i, group)).has_value();
     };
@@ -130,22 +138,21 @@ class Run {
   }
 
   // Puts the units together, in the file and in the summaries.
-  void assemble(const detail::UnitRun& run, const io::RunConfiguration& configuration) {
+  void assemble(detail::UnitRun& run, const io::RunConfiguration& configuration) {
     const Stopwatch watch(result_.timings.write_seconds);
-    std::optional<detail::AnalysisFile> file;
-    if (!run.is_published()) file.emplace(open_file(configuration));
+    detail::AnalysisFile file = open_file(configuration);
     std::map<std::string, std::vector<Record>> records;  // of analyzers that are asked of the run
     for (std::size_t i = 0; i < request_.checkpoints.size(); ++i) {
       const Record root = run.read(unit_name(i, kRoot));
+      file.write_record(i, "", root);
       detail::add_checkpoint(result_,
                              request_.checkpoints[i],
                              inputs_.digests[i],
                              inputs_.points[i].allFinite(),
                              root);
-      if (file) file->write_record(i, "", root);
       for (const ChosenAnalyzer& chosen : inputs_.analyzers) {
         Record record = run.read(unit_name(i, chosen.name));
-        if (file) file->write_record(i, chosen.name, record);
+        file.write_record(i, chosen.name, record);
         detail::add_record(result_, chosen, record);
         if (chosen.analyzer->run_quantities().empty()) continue;
         records[chosen.name].push_back(std::move(record));
@@ -154,10 +161,10 @@ class Run {
     for (const ChosenAnalyzer& chosen : inputs_.analyzers) {
       if (!records.contains(chosen.name)) continue;
       const Record record = chosen.analyzer->summarize(records.at(chosen.name), request_.seed);
-      if (file) file->write_run_record(chosen.name, record);
+      file.write_run_record(chosen.name, record);
       detail::add_run_record(result_, chosen, record);
     }
-    if (file) file->commit(result_.is_conclusive);
+    file.commit(result_.is_conclusive, result_.warnings);
   }
 
   const AnalysisRequest& request_;

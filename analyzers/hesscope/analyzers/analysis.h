@@ -13,6 +13,7 @@
 
 #include <hesscope/analyzers/analyzer.h>
 #include <hesscope/analyzers/checkpoints.h>
+#include <hesscope/io/overwrite.h>
 
 namespace hesscope {
 
@@ -27,9 +28,9 @@ struct AnalysisRequest {
   /// analyzer.
   std::map<std::string, SettingValue> options;
   SpectrumMethod method = SpectrumMethod::kAuto;
-  std::uint64_t seed = 0;  ///< of what is drawn
-  bool overwrite = false;  ///< replace an existing output
-  int num_threads = 0;     ///< 0 = one per core; never changes a result
+  std::uint64_t seed = 0;                             ///< of what is drawn
+  io::Overwrite overwrite = io::Overwrite::kNothing;  ///< of what is at the output's place
+  int num_threads = 0;                                ///< 0 = one per core; never changes a result
   /// The command that asks for this result, for the provenance; options that cannot change a result
   /// (threads, the output's name) should be left out so that equal results are equal files.
   std::string command;
@@ -70,6 +71,9 @@ struct AnalysisResult {
   /// False when some number is missing for another reason than that mathematics leaves it
   /// undefined.
   bool is_conclusive = true;
+  /// Whether the output was there already, complete and of the same request: nothing was computed,
+  /// and what is said here was read from it.
+  bool is_done_already = false;
 };
 
 /// What a run will need, foreseen without running it.
@@ -81,7 +85,8 @@ struct AnalysisPlan {
   Eigen::Index num_samples = 0;
   std::vector<std::string> analyzers;
   double peak_memory_bytes = 0;
-  double seconds = 0;  ///< measured on a part of the work and extrapolated
+  double seconds = 0;            ///< measured on a part of the work and extrapolated
+  bool is_done_already = false;  ///< whether the output is there, complete and of this request
 };
 
 /// Told where a run stands: checkpoint `index` of `count` is done by `fraction`. Returning false
@@ -96,7 +101,8 @@ using AnalysisProgress = std::function<bool(std::size_t index, std::size_t count
 /// What each analyzer found for each checkpoint is kept, as soon as it is known, in the folder
 /// OUTPUT.units (unit_folder.h). After an interruption of any kind, or an OutputError, the same
 /// request goes on from there, and the file it ends with is the same to the last byte, the time in
-/// its history apart. The folder goes when the file is in place.
+/// its history apart. The folder goes when the file is in place. The same request then finds its
+/// own result and says what is in it, unless it may replace it.
 /// @throws ConfigError (also where OUTPUT.units is of another configuration), InputError,
 ///         OutputError, LockedError; Interrupted where progress returned false. Then no output
 ///         exists that was not there before.

@@ -49,6 +49,8 @@ void AnalysisFile::write_run_record(const std::string& group, const Record& reco
   root_.write_run_record(group, record);
 }
 
-void AnalysisFile::commit(bool is_conclusive) { root_.commit(is_conclusive); }
+void AnalysisFile::commit(bool is_conclusive, const std::vector<std::string>& warnings) {
+  root_.commit(is_conclusive, warnings);
+}
 
 }  // namespace hesscope::detail

@@ -11,7 +11,7 @@
 #include <hesscope/analyzers/analyzer.h>
 #include <hesscope/analyzers/checkpoints.h>
 #include <hesscope/analyzers/result_root.h>
-#include <hesscope/io/unit_folder.h>
+#include <hesscope/io/run_configuration.h>
 
 namespace hesscope::detail {
 
@@ -39,7 +39,7 @@ class AnalysisFile {
   /// What an analyzer says of the whole run.
   void write_run_record(const std::string& group, const Record& record);
 
-  void commit(bool is_conclusive);
+  void commit(bool is_conclusive, const std::vector<std::string>& warnings);
 
  private:
   ResultRoot root_;

@@ -9,7 +9,7 @@
 #include <hesscope/analyzers/analysis.h>
 #include <hesscope/analyzers/checkpoint_inputs.h>
 #include <hesscope/analyzers/chosen_analyzers.h>
-#include <hesscope/io/unit_folder.h>
+#include <hesscope/io/run_configuration.h>
 
 namespace hesscope::detail {
 

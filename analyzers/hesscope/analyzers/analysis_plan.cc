@@ -6,6 +6,7 @@
 
 #include <hesscope/analyzers/analysis.h>
 #include <hesscope/analyzers/analysis_inputs.h>
+#include <hesscope/analyzers/result_root.h>
 #include <hesscope/core/stopwatch.h>
 #include <hesscope/objective/hessian_cost.h>
 
@@ -115,6 +116,8 @@ AnalysisPlan plan_analysis(const AnalysisRequest& request) {
   plan.num_checkpoints = request.checkpoints.size();
   plan.num_parameters = objective.num_parameters();
   plan.num_samples = objective.num_samples();
+  plan.is_done_already = request.overwrite == io::Overwrite::kNothing &&
+                         detail::is_result_of(request.output, inputs.configuration(request));
   for (const ChosenAnalyzer& chosen : inputs.analyzers) {
     chosen.analyzer->dimensions(objective);  // refuses what a run would
     plan.analyzers.push_back(chosen.name);

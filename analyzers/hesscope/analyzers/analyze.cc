@@ -181,7 +181,6 @@ void Analysis::write(const std::filesystem::path& output, const WriteOptions& op
        .seed = impl_->seed,
        .num_checkpoints = impl_->points.size(),
        .steps = detail::steps_of(impl_->files),
-       .warnings = impl_->remarks,
        .definitions = {.step = "of the training run that the point is of, as given to the library",
                        .file = "name of the point, as given to the library",
                        .sha256 = "hexadecimal digest of the parameters: 64-bit floats, low bytes "
@@ -201,7 +200,7 @@ void Analysis::write(const std::filesystem::path& output, const WriteOptions& op
   for (const Answers::Group& group : impl_->run.groups_) {
     file.write_run_record(group.analyzer, group.record);
   }
-  file.commit(impl_->summary.is_conclusive);
+  file.commit(impl_->summary.is_conclusive, impl_->summary.warnings);
 }
 
 // One call of analyze().

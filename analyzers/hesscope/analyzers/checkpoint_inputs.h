@@ -14,8 +14,8 @@
 
 #include <hesscope/analyzers/checkpoints.h>
 #include <hesscope/core/settings.h>
+#include <hesscope/io/run_configuration.h>
 #include <hesscope/io/tensor_map.h>
-#include <hesscope/io/unit_folder.h>
 #include <hesscope/problem/problem.h>
 
 namespace hesscope::detail {

@@ -12,7 +12,7 @@
 #include <hesscope/analyzers/analyzer.h>
 #include <hesscope/analyzers/point_analysis.h>
 #include <hesscope/core/settings.h>
-#include <hesscope/io/unit_folder.h>
+#include <hesscope/io/run_configuration.h>
 
 namespace hesscope::detail {
 

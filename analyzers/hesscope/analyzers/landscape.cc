@@ -12,6 +12,7 @@
 #include <hesscope/analyzers/landscape/framing.h>
 #include <hesscope/analyzers/landscape/landscape_file.h>
 #include <hesscope/analyzers/landscape/landscape_inputs.h>
+#include <hesscope/analyzers/landscape/landscape_reading.h>
 #include <hesscope/analyzers/landscape/landscape_summary.h>
 #include <hesscope/analyzers/landscape/surface.h>
 #include <hesscope/analyzers/unit_run.h>
@@ -24,6 +25,7 @@ namespace {
 
 using detail::LandscapeFile;
 using detail::LandscapeInputs;
+using detail::LandscapeParts;
 using detail::SurfaceValues;
 using detail::TrajectoryPoint;
 
@@ -57,11 +59,20 @@ class Run {
 
   LandscapeResult execute() {
     const io::RunConfiguration configuration = inputs_->configuration(request_);
+    run_.emplace(request_.output, "landscape", request_.overwrite, configuration, [&] {
+      open_file(configuration);
+    });
+    if (run_->is_done()) {
+      LandscapeResult result =
+          detail::read_landscape(request_, *inputs_, scalars_beside_directions());
+      result.timings = result_.timings;
+      return result;
+    }
     result_.warnings = inputs_->files().warnings;
-    run_.emplace(
-        request_.output, request_.overwrite, configuration, [&] { open_file(configuration); });
     work_off();
     assemble(configuration);
+    const std::vector<std::string>& remarks = run_->folder().remarks();
+    result_.warnings.insert(result_.warnings.end(), remarks.begin(), remarks.end());
     run_->finish();
     return std::move(result_);
   }
@@ -83,7 +94,7 @@ class Run {
   bool has_barrier() const { return inputs_->prepared().path_end.has_value() && !grid_.is_plane(); }
 
   LandscapeFile open_file(const io::RunConfiguration& configuration) const {
-    return {request_, *inputs_, grid_, scalars(), result_.warnings, configuration};
+    return {request_, *inputs_, grid_, scalars(), configuration};
   }
 
   // The unit of this name, computed by `make` if it is not there yet.
@@ -205,45 +216,30 @@ class Run {
   // Puts the units together, in the file and in the summary.
   void assemble(const io::RunConfiguration& configuration) {
     const Stopwatch watch(result_.timings.write_seconds);
-    std::optional<LandscapeFile> file;
-    if (!run_->is_published()) file.emplace(open_file(configuration));
+    LandscapeFile file = open_file(configuration);
     std::vector<Record> roots;
     for (std::size_t i = 0; i < request_.checkpoints.size(); ++i) {
       roots.push_back(run_->read(root_name(i)));
-      const Record::Real& loss = real_in(roots.back(), "loss");
-      result_.checkpoints.push_back(
-          {.checkpoint = request_.checkpoints[i],
-           .sha256 = inputs_->files().digests[i],
-           .loss = loss.values.at(0),
-           .gradient_norm = real_in(roots.back(), "gradient_norm").values.at(0),
-           .status = detail::root_status(roots.back()),
-           .numbers = {}});
-      if (file) file->write_root(i, roots.back());
+      file.write_root(i, roots.back());
     }
-    result_.centre = inputs_->centre_index();
-    result_.num_points = grid_.num_points();
-    result_.grid = grid_;
-
-    const Record directions = run_->read(kDirections);
-    const Status status = real_in(directions, "direction_1").status;
-    const std::vector<SurfaceValues> surface = read_surface(status);
-    const std::vector<TrajectoryPoint> trajectory = read_trajectory(status);
-    Record facts = status == Status::kOk ? run_->read(kCentre) : Record();
-    if (status == Status::kOk) add_grid_facts(surface.front().values, facts);
-    facts.set_rest_missing(scalars_beside_directions(), status);
-    detail::summarize_surface(surface, grid_, result_);
-    detail::summarize_trajectory(trajectory, result_);
-    std::vector<Quantity> of_directions = detail::direction_quantities();
-    of_directions.insert(
-        of_directions.end(), inputs_->kind().quantities.begin(), inputs_->kind().quantities.end());
-    detail::summarize_scalars(of_directions, directions, result_);
-    detail::summarize_scalars(scalars_beside_directions(), facts, result_);
-    if (!file) return;
-    file->write(directions);
-    file->write(facts);
-    for (const SurfaceValues& values : surface) file->write(values);
-    file->write(trajectory);
-    file->commit(result_.is_conclusive);
+    detail::summarize_roots(request_, *inputs_, roots, grid_, result_);
+    LandscapeParts parts;
+    parts.directions = run_->read(kDirections);
+    const Status status = real_in(parts.directions, "direction_1").status;
+    parts.surface = read_surface(status);
+    parts.trajectory = read_trajectory(status);
+    if (status == Status::kOk) {
+      parts.scalars = run_->read(kCentre);
+      add_grid_facts(parts.surface.front().values, parts.scalars);
+    }
+    parts.scalars.set_rest_missing(scalars_beside_directions(), status);
+    detail::summarize_landscape(
+        parts, detail::all_direction_quantities(*inputs_), scalars_beside_directions(), result_);
+    file.write(parts.directions);
+    file.write(parts.scalars);
+    for (const SurfaceValues& values : parts.surface) file.write(values);
+    file.write(parts.trajectory);
+    file.commit(result_.is_conclusive, result_.warnings);
   }
 
   std::vector<Quantity> scalars_beside_directions() const {
@@ -253,7 +249,7 @@ class Run {
   }
 
   // The tiles in one; everything missing where there are no directions.
-  std::vector<SurfaceValues> read_surface(Status status) const {
+  std::vector<SurfaceValues> read_surface(Status status) {
     std::vector<SurfaceValues> all;
     for (const Quantity& quantity : surface_quantities(request_.curvature)) {
       all.push_back({quantity, {}, {}});

@@ -36,9 +36,9 @@ struct LandscapeRequest {
   bool leaves_out_vectors = false;             ///< random: zero in tensors of rank 0 and 1
   bool curvature = false;                      ///< also the exact Hessian at every point
   std::uint64_t seed = 0;                      ///< of what is drawn
-  bool overwrite = false;                      ///< replace an existing output
-  int num_threads = 0;                         ///< 0 = one per core; never changes a result
-  std::string command;                         ///< as of AnalysisRequest
+  io::Overwrite overwrite = io::Overwrite::kNothing;  ///< of what is at the output's place
+  int num_threads = 0;                                ///< 0 = one per core; never changes a result
+  std::string command;                                ///< as of AnalysisRequest
 };
 
 struct LandscapeTimings {
@@ -62,6 +62,7 @@ struct LandscapeResult {
   /// or is unproved. A loss that is not finite somewhere on the grid is a property of the landscape
   /// and leaves this true.
   bool is_conclusive = true;
+  bool is_done_already = false;  ///< as of AnalysisResult
 };
 
 /// What a run will need, foreseen without running it.
@@ -76,7 +77,8 @@ struct LandscapePlan {
   Grid grid;
   std::vector<std::string> warnings;  ///< of the inputs
   double peak_memory_bytes = 0;
-  double seconds = 0;  ///< measured on a part of the work and extrapolated
+  double seconds = 0;            ///< measured on a part of the work and extrapolated
+  bool is_done_already = false;  ///< as of AnalysisPlan
 };
 
 /// Computes a landscape and writes the result file.

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <ctime>
+#include <iterator>
 #include <span>
 #include <utility>
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <hesscope/analyzers/result_root.h>
+#include <hesscope/core/article.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/norms.h>
 #include <hesscope/core/version.h>
@@ -25,8 +27,32 @@ namespace {
 
 const char* const kCheckpoint = "checkpoint";
 const char* const kBlock = "block";
-const char* const kConfiguration = "configuration_sha256";  // of all that the result depends on
+const char* const kConfiguration = "configuration";  // all that the result depends on
+const char* const kConfigurationDigest = "configuration_sha256";
 const char* const kConclusive = "conclusive";
+const char* const kWarnings = "warnings";
+const char* const kTitle = "title";
+
+// The configuration as results tell it: of many inputs a digest in place of their names and digests.
+io::RunConfiguration told(const io::RunConfiguration& configuration) {
+  constexpr std::size_t kMaxBytes = std::size_t{32} << 10;
+  if (io::text_of(configuration).size() <= kMaxBytes) return configuration;
+  io::RunConfiguration kept;
+  io::RunConfiguration inputs;
+  for (const auto& each : configuration) {
+    const bool is_input =
+        each.first.starts_with("checkpoint ") || each.first.starts_with("sha256 of ");
+    (is_input ? inputs : kept).push_back(each);
+  }
+  kept.emplace_back("inputs", io::digest_of(inputs));
+  return kept;
+}
+
+template <typename T>
+const T* find_attribute(const io::ResultReader& result, const char* name) {
+  const io::AttributeValue* value = result.find_attribute("", name);
+  return value == nullptr ? nullptr : std::get_if<T>(value);
+}
 
 // The time of the run, or the one SOURCE_DATE_EPOCH asks for (reproducible-builds.org).
 std::string timestamp() {
@@ -51,7 +77,7 @@ std::vector<std::string> with_checkpoint(const std::vector<std::string>& dimensi
 
 void set_provenance(io::ResultFile& file, const std::string& title, const std::string& command) {
   file.set_attribute("", {"Conventions", std::string("CF-1.8")});
-  file.set_attribute("", {"title", title});
+  file.set_attribute("", {kTitle, title});
   file.set_attribute(
       "", {"source", fmt::format("hesscope {} (revision {})", kVersion, HESSCOPE_REVISION)});
   file.set_attribute("", {"history", fmt::format("{} {}", timestamp(), command)});
@@ -59,7 +85,8 @@ void set_provenance(io::ResultFile& file, const std::string& title, const std::s
 }
 
 void set_configuration(io::ResultFile& file, const io::RunConfiguration& configuration) {
-  file.set_attribute("", {kConfiguration, io::digest_of(configuration)});
+  file.set_attribute("", {kConfiguration, io::text_of(told(configuration))});
+  file.set_attribute("", {kConfigurationDigest, io::digest_of(configuration)});
 }
 
 ResultSubject subject_of(const Objective& objective) {
@@ -71,7 +98,7 @@ ResultSubject subject_of(const Objective& objective) {
 
 ResultSubject subject_of(const Problem& problem) {
   ResultSubject subject = subject_of(problem.objective());
-  subject.name = fmt::format("a {} model", problem.model().kind);
+  subject.name = with_article(problem.model().kind + " model");
   subject.problem = problem.file().resolved_toml();
   subject.data_sha256 = problem.data_sha256();
   return subject;
@@ -92,9 +119,6 @@ ResultRoot::ResultRoot(const std::filesystem::path& output,
   if (!subject.problem.empty()) attribute("problem", subject.problem);
   if (!subject.data_sha256.empty()) attribute("data_sha256", subject.data_sha256);
   if (!provenance.tensor_map.empty()) attribute("tensor_map", provenance.tensor_map);
-  if (!provenance.warnings.empty()) {
-    attribute("warnings", fmt::format("{}", fmt::join(provenance.warnings, "\n")));
-  }
   attribute("num_samples", static_cast<std::int64_t>(subject.num_samples));
   attribute("seed", static_cast<std::int64_t>(provenance.seed));
   set_configuration(file(), configuration);
@@ -218,8 +242,22 @@ Status root_status(const Record& root) {
   return Status::kOk;
 }
 
-void ResultRoot::commit(bool is_conclusive) {
+void ResultRoot::commit(bool is_conclusive, const std::vector<std::string>& warnings) {
   file().set_attribute("", {kConclusive, static_cast<std::int8_t>(is_conclusive ? 1 : 0)});
+  // Attributes are read whole by everyone who opens the file.
+  constexpr std::size_t kMaxBytes = std::size_t{32} << 10;
+  std::string text;
+  for (std::size_t i = 0; i < warnings.size(); ++i) {
+    if (text.size() + warnings[i].size() > kMaxBytes) {
+      text += fmt::format("and {} more; variables NAME_status say where\n", warnings.size() - i);
+      break;
+    }
+    text += warnings[i] + '\n';
+  }
+  if (!text.empty()) {
+    text.pop_back();
+    file().set_attribute("", {kWarnings, text});
+  }
   quantities_.commit();
 }
 
@@ -248,19 +286,122 @@ bool is_result_of(const std::filesystem::path& path, const io::RunConfiguration&
   if (!io::is_result_file(path)) return false;
   try {
     const io::ResultReader result(path);
-    const io::AttributeValue* digest = result.find_attribute("", kConfiguration);
-    const auto* text = digest == nullptr ? nullptr : std::get_if<std::string>(digest);
-    return text != nullptr && *text == io::digest_of(configuration);
+    const auto* digest = find_attribute<std::string>(result, kConfigurationDigest);
+    return digest != nullptr && *digest == io::digest_of(configuration);
   } catch (const InputError&) {
     return false;  // not a file of ours, or damaged
   }
 }
 
-bool is_conclusive_result(const std::filesystem::path& path) {
-  const io::ResultReader result(path);
-  const io::AttributeValue* said = result.find_attribute("", kConclusive);
-  const auto* value = said == nullptr ? nullptr : std::get_if<std::int8_t>(said);
+bool is_result_about(const std::filesystem::path& path, const std::string& subject) {
+  if (!io::is_result_file(path)) return false;
+  try {
+    const io::ResultReader result(path);
+    const auto* title = find_attribute<std::string>(result, kTitle);
+    return title != nullptr && title->starts_with(fmt::format("hesscope {} ", subject));
+  } catch (const InputError&) {
+    return false;
+  }
+}
+
+std::string difference_of(const std::filesystem::path& path,
+                          const io::RunConfiguration& configuration) {
+  const std::string kUnreadable = "its unreadable configuration";
+  if (!io::is_result_file(path)) return kUnreadable;
+  try {
+    const io::ResultReader result(path);
+    const auto* digest = find_attribute<std::string>(result, kConfigurationDigest);
+    const auto* text = find_attribute<std::string>(result, kConfiguration);
+    if (digest == nullptr || text == nullptr) return kUnreadable;
+    if (*digest == io::digest_of(configuration)) return "";
+    const std::string key = io::differing_key(told(configuration), *text);
+    return key.empty() ? kUnreadable : key;
+  } catch (const InputError&) {
+    return kUnreadable;
+  }
+}
+
+bool is_conclusive_result(const io::ResultReader& result) {
+  const auto* value = find_attribute<std::int8_t>(result, kConclusive);
   return value != nullptr && *value == 1;
+}
+
+std::vector<std::string> warnings_of_result(const io::ResultReader& result) {
+  std::vector<std::string> warnings;
+  const auto* text = find_attribute<std::string>(result, kWarnings);
+  if (text == nullptr) return warnings;
+  for (std::size_t first = 0; first <= text->size();) {
+    const std::size_t end = std::min(text->find('\n', first), text->size());
+    warnings.push_back(text->substr(first, end - first));
+    first = end + 1;
+  }
+  return warnings;
+}
+
+std::vector<Status> read_statuses(const io::ResultReader& result,
+                                  const std::string& group,
+                                  const std::string& name,
+                                  std::size_t count) {
+  if (result.find(group, status_name(name)) == nullptr)
+    return std::vector<Status>(count, Status::kOk);
+  std::vector<Status> statuses;
+  for (const std::int64_t code : result.read_integers(group, status_name(name))) {
+    const bool is_known = code >= 0 && code < std::ssize(kStatusMeanings);
+    statuses.push_back(is_known ? static_cast<Status>(code) : Status::kFailed);
+  }
+  return statuses;
+}
+
+std::vector<Quantity> real_numbers(const std::vector<std::string>& names) {
+  std::vector<Quantity> quantities(names.size());
+  for (std::size_t i = 0; i < names.size(); ++i) quantities[i].name = names[i];
+  return quantities;
+}
+
+std::vector<Record> read_records(const io::ResultReader& result,
+                                 const std::string& group,
+                                 const std::vector<Quantity>& quantities,
+                                 std::size_t count) {
+  std::vector<Record> records(count);
+  for (const Quantity& quantity : quantities) {
+    const auto require = [&](std::size_t found, bool may_be_rows) {
+      if (found == count || (may_be_rows && found > count && found % count == 0)) return;
+      throw InputError(fmt::format("{}: variable '{}/{}': {} values where {} are expected",
+                                   result.path().string(),
+                                   group,
+                                   quantity.name,
+                                   found,
+                                   count));
+    };
+    const std::vector<Status> statuses = read_statuses(result, group, quantity.name, count);
+    require(statuses.size(), false);
+    std::vector<double> reals;
+    std::vector<std::int64_t> counts;
+    if (quantity.type == Quantity::Type::kReal) {
+      reals = result.read_doubles(group, quantity.name);
+      require(reals.size(), true);
+    } else {
+      counts = result.read_integers(group, quantity.name);
+      require(counts.size(), false);
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      if (!counts.empty() && statuses[i] == Status::kOk) {
+        records[i].set_count(quantity.name, counts[i]);
+      } else if (!reals.empty()) {
+        const double first = reals[i * (reals.size() / count)];
+        records[i].set_entry(quantity.name, Record::Real{statuses[i], {first}});
+      } else {
+        records[i].set_missing(quantity.name, statuses[i]);
+      }
+    }
+  }
+  return records;
+}
+
+Record read_record(const io::ResultReader& result,
+                   const std::string& group,
+                   const std::vector<Quantity>& quantities) {
+  return read_records(result, group, quantities, 1).front();
 }
 
 }  // namespace hesscope::detail

@@ -15,7 +15,8 @@
 #include <hesscope/analyzers/quantity_file.h>
 #include <hesscope/analyzers/record.h>
 #include <hesscope/io/result_file.h>
-#include <hesscope/io/unit_folder.h>
+#include <hesscope/io/result_reader.h>
+#include <hesscope/io/run_configuration.h>
 #include <hesscope/problem/problem.h>
 
 namespace hesscope::detail {
@@ -45,16 +46,15 @@ struct Provenance {
   std::string command;
   std::uint64_t seed = 0;
   std::size_t num_checkpoints = 0;
-  std::vector<std::int64_t> steps = {};    ///< of the checkpoints, if all of them have one
-  std::string tensor_map = {};             ///< of the checkpoints' names, as TOML; empty = none
-  std::vector<std::string> warnings = {};  ///< of the inputs; the attribute `warnings`, if any
+  std::vector<std::int64_t> steps = {};  ///< of the checkpoints, if all of them have one
+  std::string tensor_map = {};           ///< of the checkpoints' names, as TOML; empty = none
   CheckpointDefinitions definitions = {};
 };
 
 /// Sets what every result says of itself: conventions, title, source, history, schema version.
 void set_provenance(io::ResultFile& file, const std::string& title, const std::string& command);
 
-/// Sets what is_result_of() looks at.
+/// Sets what is_result_of() and difference_of() look at.
 void set_configuration(io::ResultFile& file, const io::RunConfiguration& configuration);
 
 /// A result file with the root that every result has: attributes, parameter tensors, and variables
@@ -94,7 +94,9 @@ class ResultRoot {
 
   /// @param is_conclusive  whether no number is missing but where mathematics leaves it undefined;
   ///                       the root's attribute `conclusive`.
-  void commit(bool is_conclusive);
+  /// @param warnings       what a reader should know of the numbers, a sentence each: the root's
+  ///                       attribute `warnings`, where there are any.
+  void commit(bool is_conclusive, const std::vector<std::string>& warnings);
 
  private:
   QuantityFile quantities_;
@@ -119,7 +121,39 @@ Status root_status(const Record& root);
 /// Whether `path` is a result of exactly this configuration.
 bool is_result_of(const std::filesystem::path& path, const io::RunConfiguration& configuration);
 
-/// What commit() was told of a result. @throws InputError if it cannot be read.
-bool is_conclusive_result(const std::filesystem::path& path);
+/// Whether `path` is a result with this Provenance::subject.
+bool is_result_about(const std::filesystem::path& path, const std::string& subject);
+
+/// The first key in which the run that wrote a result differs; "" if none does, and a remark where
+/// the file does not say.
+std::string difference_of(const std::filesystem::path& path,
+                          const io::RunConfiguration& configuration);
+
+/// What commit() was given. @throws InputError if it cannot be read.
+bool is_conclusive_result(const io::ResultReader& result);
+std::vector<std::string> warnings_of_result(const io::ResultReader& result);
+
+/// Why each of the `count` values of a variable is, or is not, there; all of them are where the file
+/// holds no statuses of it. @throws InputError if they cannot be read.
+std::vector<Status> read_statuses(const io::ResultReader& result,
+                                  const std::string& group,
+                                  const std::string& name,
+                                  std::size_t count);
+
+/// Quantities of these names, for read_records() alone.
+std::vector<Quantity> real_numbers(const std::vector<std::string>& names);
+
+/// What a group says of each of `count` things along its first dimension, as the records that were
+/// written: numbers with their statuses, of what has further dimensions the first number.
+/// @param quantities  flags apart. @throws InputError if they cannot be read.
+std::vector<Record> read_records(const io::ResultReader& result,
+                                 const std::string& group,
+                                 const std::vector<Quantity>& quantities,
+                                 std::size_t count);
+
+/// The same of quantities that are of the whole run.
+Record read_record(const io::ResultReader& result,
+                   const std::string& group,
+                   const std::vector<Quantity>& quantities);
 
 }  // namespace hesscope::detail

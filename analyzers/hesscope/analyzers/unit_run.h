@@ -10,6 +10,8 @@
 
 #include <hesscope/analyzers/record.h>
 #include <hesscope/io/file_lock.h>
+#include <hesscope/io/overwrite.h>
+#include <hesscope/io/run_configuration.h>
 #include <hesscope/io/unit_folder.h>
 
 namespace hesscope::detail {
@@ -18,35 +20,43 @@ namespace hesscope::detail {
 class UnitRun {
  public:
   /// Takes the output's lock, removes what killed runs left half-written and opens the units.
-  /// @param probe  makes the output file without publishing it, so that what it refuses it refuses
-  ///               before the work; not called where is_published().
+  /// @param subject  of the result, as Provenance has it.
+  /// @param probe    makes the output file without publishing it, so that what it refuses it refuses
+  ///                 before the work; not called where is_done().
   /// @throws LockedError; ConfigError for units of another configuration, unless `overwrite`
-  ///         discards them; OutputError; what `probe` throws.
+  ///         discards them; OutputError, also for an output that may not be replaced, naming the
+  ///         first key in which its run differs; what `probe` throws.
   UnitRun(const std::filesystem::path& output,
-          bool overwrite,
+          const std::string& subject,
+          io::Overwrite overwrite,
           const io::RunConfiguration& configuration,
           const std::function<void()>& probe);
 
-  /// Whether the output is in place already: by a run that was killed before its units were gone.
-  bool is_published() const { return is_published_; }
+  /// Whether the output is in place already, of this configuration and not to be replaced. There
+  /// are no units then.
+  bool is_done() const { return is_done_; }
 
   /// The unit of this name; nothing if it is not there, or damaged.
-  std::optional<Record> find(const std::string& name) const;
+  std::optional<Record> find(const std::string& name);
 
   /// A unit that was kept before. @throws OutputError if it cannot be read back.
-  Record read(const std::string& name) const;
+  Record read(const std::string& name);
 
-  void keep(const std::string& name, const Record& record) const;
+  /// Keeps a unit, as UnitFolder::write() does.
+  void keep(const std::string& name, const Record& record);
 
-  /// The file of a unit that the caller writes in a way of its own.
-  std::filesystem::path path_of(const std::string& name) const;
+  /// Keeps now what keep() has taken.
+  void flush() { units_->flush(); }
+
+  /// The folder, for what the caller writes there in a way of its own.
+  io::UnitFolder& folder() { return *units_; }
 
   /// Removes the units: the output is in place.
-  void finish() const { units_->remove(); }
+  void finish() { units_->remove(); }
 
  private:
   io::FileLock lock_;
-  bool is_published_ = false;
+  bool is_done_ = false;
   std::optional<io::UnitFolder> units_;
 };
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <hesscope/core/settings.h>
+#include <hesscope/io/overwrite.h>
 #include <hesscope/plot/figure.h>
 
 namespace hesscope::detail {
@@ -82,10 +83,17 @@ struct FigureContent {
 
 /// How what a figure needs is computed.
 struct FigureWork {
-  bool overwrite = false;
+  io::Overwrite overwrite = io::Overwrite::kNothing;
   int num_threads = 0;
   std::string command;
   std::function<bool(double fraction)> progress;  ///< asks to stop by returning false
+};
+
+/// What came of it.
+struct FigureWorkDone {
+  std::vector<std::string> warnings = {};
+  bool is_conclusive = true;    ///< as of AnalysisResult
+  bool is_done_already = true;  ///< all of it, as of AnalysisResult
 };
 
 struct ExperimentFigureKind {
@@ -101,10 +109,10 @@ struct ExperimentFigureKind {
   /// Settings that no key can check. @throws ConfigError. nullptr = none.
   void (*check)(const ExperimentFigure& figure) = nullptr;
   /// What it shows beyond histories and measures, into the folders of the runs; what is there
-  /// stays. nullptr = nothing. @returns warnings. @throws Interrupted where progress says so.
-  std::vector<std::string> (*compute)(const ExperimentResults& results,
-                                      const ExperimentFigure& figure,
-                                      const FigureWork& work) = nullptr;
+  /// stays. nullptr = nothing. @throws Interrupted where progress says so.
+  FigureWorkDone (*compute)(const ExperimentResults& results,
+                            const ExperimentFigure& figure,
+                            const FigureWork& work) = nullptr;
 };
 
 }  // namespace hesscope::detail

@@ -129,10 +129,22 @@ std::string text_of_figure(const ExperimentResults& results,
 
 }  // namespace
 
-void refuse_other_figures(const std::filesystem::path& folder, const ExperimentDocument& document) {
+void refuse_other_figures(const std::filesystem::path& folder,
+                          const ExperimentDocument& document,
+                          io::Overwrite overwrite) {
   for (const ExperimentFigure& figure : document.figures) {
     const std::filesystem::path path = folder / (figure.name + ".h5");
-    if (!io::is_result_file(path)) continue;
+    const bool is_figure = is_result_about(path, "figure");
+    // The drawing and the text are known by the numbers that lie with them.
+    for (const char* extension : {".h5", ".svg", ".md"}) {
+      const io::Overwrite allowed =
+          overwrite == io::Overwrite::kAnything ? overwrite : io::Overwrite::kOwnKind;
+      io::require_replaceable(
+          folder / (figure.name + extension), allowed, "a figure of hesscope reproduce", [&] {
+            return is_figure;
+          });
+    }
+    if (!is_figure || overwrite != io::Overwrite::kNothing) continue;
     const io::ResultReader there(path);
     const auto text = [&](const char* name) {
       const io::AttributeValue* value = there.find_attribute("", name);

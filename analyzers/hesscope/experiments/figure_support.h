@@ -54,8 +54,11 @@ void compare_with_published(const ExperimentResults& results,
                             std::optional<double> divide = {});
 
 /// @throws ConfigError where a figure of the experiment is in the folder that was made at another
-///         scale or with other keys changed.
-void refuse_other_figures(const std::filesystem::path& folder, const ExperimentDocument& document);
+///         scale or with other keys changed; OutputError for files of their names that are none.
+///         Not for what may be replaced.
+void refuse_other_figures(const std::filesystem::path& folder,
+                          const ExperimentDocument& document,
+                          io::Overwrite overwrite);
 
 /// The figure's three files: NAME.h5, NAME.svg and NAME.md, replacing those that are there.
 /// @throws OutputError.

@@ -4,29 +4,22 @@
 #include <hesscope/analyzers/result_root.h>
 #include <hesscope/core/error.h>
 #include <hesscope/experiments/finished_result.h>
-#include <hesscope/io/file_lock.h>
+#include <hesscope/io/result_reader.h>
 
 namespace hesscope::detail {
 
-bool is_finished(const std::filesystem::path& output,
-                 bool overwrite,
-                 const std::function<io::RunConfiguration()>& configuration,
-                 std::vector<std::string>& warnings) {
-  if (!std::filesystem::exists(output) || io::has_units(output)) return false;
-  if (is_result_of(output, configuration())) {
-    const io::FileLock lock(output);
-    io::remove_remnants(output);
-    if (!is_conclusive_result(output)) {
-      warnings.push_back(fmt::format(
-          "{}: was finished before; some of its numbers are missing: variables NAME_status say why",
-          output.string()));
-    }
-    return true;
-  }
-  if (overwrite) return false;
-  throw ConfigError(fmt::format(
-      "{}: is of other checkpoints or settings; choose another output, or replace it by --force",
-      output.string()));
+io::Overwrite overwrite_of_piece(const std::filesystem::path& output,
+                                 io::Overwrite overwrite,
+                                 const std::function<io::RunConfiguration()>& configuration) {
+  if (!io::is_result_file(output)) return overwrite;
+  const std::string key = difference_of(output, configuration());
+  if (key.empty()) return io::Overwrite::kNothing;
+  if (overwrite != io::Overwrite::kNothing) return overwrite;
+  throw ConfigError(
+      fmt::format("{}: is of other checkpoints or settings: it differs in '{}'; choose another "
+                  "output, or replace it by --force",
+                  output.string(),
+                  key));
 }
 
 }  // namespace hesscope::detail

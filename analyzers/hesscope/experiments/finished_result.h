@@ -5,20 +5,19 @@
 
 #include <filesystem>
 #include <functional>
-#include <string>
-#include <vector>
 
-#include <hesscope/io/unit_folder.h>
+#include <hesscope/io/overwrite.h>
+#include <hesscope/io/run_configuration.h>
 
 namespace hesscope::detail {
 
-/// Whether the output is there, whole, and of this configuration; what finished runs left beside it
-/// is then cleared away. False where it is to be made, or made anew because of `overwrite`.
-/// @param  configuration  called where a file is there. @throws ConfigError where it is of another.
-/// @param  warnings       gets one where numbers are missing in the result that is there.
-bool is_finished(const std::filesystem::path& output,
-                 bool overwrite,
-                 const std::function<io::RunConfiguration()>& configuration,
-                 std::vector<std::string>& warnings);
+/// What a piece of an experiment may replace at its output: nothing if that is complete and of this
+/// configuration, since --force is for what is of another.
+/// @param configuration  called where a file is there.
+/// @throws ConfigError where nothing may be replaced and the result there is of another
+///         configuration, naming the first key that differs.
+io::Overwrite overwrite_of_piece(const std::filesystem::path& output,
+                                 io::Overwrite overwrite,
+                                 const std::function<io::RunConfiguration()>& configuration);
 
 }  // namespace hesscope::detail

@@ -101,17 +101,16 @@ LandscapeRequest request_of(const ExperimentFigure& figure,
   }
   request.curvature = settings.boolean("curvature");
   request.seed = static_cast<std::uint64_t>(settings.integer("direction_seed"));
-  request.overwrite = work.overwrite;
   request.num_threads = work.num_threads;
   request.command = work.command;
   return request;
 }
 
-std::vector<std::string> compute(const ExperimentResults& results,
-                                 const ExperimentFigure& figure,
-                                 const FigureWork& work) {
+FigureWorkDone compute(const ExperimentResults& results,
+                       const ExperimentFigure& figure,
+                       const FigureWork& work) {
   const std::vector<const TrainedRun*> runs = runs_of(results, figure, seeds_of(results, figure));
-  std::vector<std::string> warnings;
+  FigureWorkDone all;
   double done = 0;
   const auto progress = [&](double fraction) {
     return work.progress((done + fraction) / static_cast<double>(runs.size()));
@@ -120,24 +119,25 @@ std::vector<std::string> compute(const ExperimentResults& results,
     const std::optional<CheckpointFile> centre =
         run == nullptr ? std::nullopt : centre_of(results, figure, *run);
     if (centre) {
-      const LandscapeRequest request = request_of(figure, *run, *centre, work);
-      const auto configuration = [&] {
+      LandscapeRequest request = request_of(figure, *run, *centre, work);
+      request.overwrite = overwrite_of_piece(request.output, work.overwrite, [&] {
         return LandscapeInputs(request, {}).configuration(request);
-      };
-      if (!is_finished(request.output, request.overwrite, configuration, warnings)) {
-        const LandscapeResult result = run_landscape(request, progress);
-        warnings.insert(warnings.end(), result.warnings.begin(), result.warnings.end());
-      }
+      });
+      const LandscapeResult result = run_landscape(request, progress);
+      all.warnings.insert(all.warnings.end(), result.warnings.begin(), result.warnings.end());
+      all.is_conclusive = all.is_conclusive && result.is_conclusive;
+      all.is_done_already = all.is_done_already && result.is_done_already;
     } else if (run != nullptr) {
-      warnings.push_back(fmt::format("{}: the figure '{}' finds no checkpoint of its step{}",
-                                     run->folder.string(),
-                                     figure.name,
-                                     run->has_diverged ? ": the run diverged before" : ""));
+      all.is_conclusive = false;
+      all.warnings.push_back(fmt::format("{}: the figure '{}' finds no checkpoint of its step{}",
+                                         run->folder.string(),
+                                         figure.name,
+                                         run->has_diverged ? ": the run diverged before" : ""));
     }
     if (!progress(1)) throw Interrupted();
     ++done;
   }
-  return warnings;
+  return all;
 }
 
 // Numbers of a plane, by name; all NaN for one that is not there.

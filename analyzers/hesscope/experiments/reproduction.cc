@@ -105,7 +105,8 @@ fs::path figures_of(const ReproductionRequest& request, const ExperimentDocument
 void refuse_other_figures(const ReproductionRequest& request,
                           const std::vector<NamedExperiment>& all) {
   for (const NamedExperiment& named : all) {
-    detail::refuse_other_figures(figures_of(request, named.document), named.document);
+    detail::refuse_other_figures(
+        figures_of(request, named.document), named.document, request.overwrite);
   }
 }
 
@@ -130,6 +131,11 @@ class Reproduction {
     std::vector<TrainedRun> runs;
     for (const TrainingOutcome& outcome : trained.outcomes) {
       const bool has_diverged = outcome.status != Status::kOk;
+      const std::vector<std::string>& warnings = outcome.warnings;
+      result_.warnings.insert(result_.warnings.end(), warnings.begin(), warnings.end());
+      result_.is_conclusive = result_.is_conclusive && !has_diverged;
+      result_.is_done_already =
+          result_.is_done_already && outcome.was_finished && outcome.made_again.empty();
       runs.push_back({.variant = variant.name,
                       .run = outcome.run,
                       .seed = outcome.seed,
@@ -173,7 +179,7 @@ class Reproduction {
     }
     for (const detail::ExperimentFigure& figure : document_.figures) {
       if (figure.kind->compute != nullptr) {
-        const std::vector<std::string> warnings = figure.kind->compute(
+        take(figure.kind->compute(
             results,
             figure,
             {.overwrite = request_.overwrite,
@@ -181,8 +187,7 @@ class Reproduction {
              .command = command_of(named_.given, request_),
              .progress = [&](double fraction) {
                return progress(fmt::format("{}: figure {}", document_.name, figure.name), fraction);
-             }});
-        result_.warnings.insert(result_.warnings.end(), warnings.begin(), warnings.end());
+             }}));
       }
       const detail::FigureContent content = figure.kind->make(results, figure);
       detail::write_figure(folder, results, figure, content, command_of(named_.given, request_));
@@ -204,11 +209,10 @@ class Reproduction {
     AnalysisRequest request;
     request.checkpoints = checkpoints_of(run, measure);
     if (request.checkpoints.empty()) {
-      result_.warnings.push_back(
-          fmt::format("{}: none of the checkpoints of the measure '{}' is there{}",
-                      run.folder.string(),
-                      measure.name,
-                      run.has_diverged ? ": the run diverged before" : ""));
+      warn(fmt::format("{}: none of the checkpoints of the measure '{}' is there{}",
+                       run.folder.string(),
+                       measure.name,
+                       run.has_diverged ? ": the run diverged before" : ""));
       return;
     }
     request.problem = run.folder / "problem.toml";
@@ -217,20 +221,31 @@ class Reproduction {
     request.options = measure.options;
     request.method = measure.method;
     request.seed = measure.seed;
-    request.overwrite = request_.overwrite;
     request.num_threads = request_.num_threads;
     request.command = command_of(named_.given, request_);
-    const auto configuration = [&] { return detail::open_inputs(request).configuration(request); };
-    if (detail::is_finished(request.output, request.overwrite, configuration, result_.warnings)) {
-      if (!progress(1)) throw Interrupted();
-      return;
-    }
+    request.overwrite = detail::overwrite_of_piece(request.output, request_.overwrite, [&] {
+      return detail::open_inputs(request).configuration(request);
+    });
     const AnalysisResult analysis =
         run_analysis(request, [&](std::size_t index, std::size_t count, double fraction) {
           return progress((static_cast<double>(index) + fraction) / static_cast<double>(count));
         });
-    result_.warnings.insert(
-        result_.warnings.end(), analysis.warnings.begin(), analysis.warnings.end());
+    if (!progress(1)) throw Interrupted();
+    take(analysis);
+  }
+
+  // What is said of a piece of the work: by run_analysis() or a figure's kind.
+  template <typename Piece>
+  void take(const Piece& piece) {
+    result_.warnings.insert(result_.warnings.end(), piece.warnings.begin(), piece.warnings.end());
+    result_.is_conclusive = result_.is_conclusive && piece.is_conclusive;
+    result_.is_done_already = result_.is_done_already && piece.is_done_already;
+  }
+
+  // Something is missing in the result.
+  void warn(std::string warning) {
+    result_.warnings.push_back(std::move(warning));
+    result_.is_conclusive = false;
   }
 
   // The variant with the checkpoints it starts from, without the seeds of which there is none.
@@ -247,11 +262,10 @@ class Reproduction {
                !run.has_diverged;
       });
       if (!is_there) {
-        result_.warnings.push_back(
-            fmt::format("variant '{}' is not trained from seed {}: {}, where it starts, diverged",
-                        variant.name,
-                        seed,
-                        start.run));
+        warn(fmt::format("variant '{}' is not trained from seed {}: {}, where it starts, diverged",
+                         variant.name,
+                         seed,
+                         start.run));
       }
       return !is_there;
     });
@@ -281,7 +295,7 @@ ReproductionResult run_reproduction(const ReproductionRequest& request,
       detail::find_experiments(request.experiments, request.scale, request.overrides);
   std::size_t count = 0;
   for (const NamedExperiment& named : all) count += named.document.variants.size();
-  if (!request.overwrite) refuse_other_figures(request, all);
+  refuse_other_figures(request, all);
   ReproductionResult result;
   {
     const Stopwatch watch(result.total_seconds);
@@ -297,7 +311,8 @@ ReproductionResult run_reproduction(const ReproductionRequest& request,
       }
       result.experiments.push_back(reproduction.draw(piece));
       const ReproducedExperiment& done = result.experiments.back();
-      result.is_conclusive = result.is_conclusive && done.diverged.empty() && done.warnings.empty();
+      result.is_conclusive = result.is_conclusive && done.is_conclusive;
+      result.is_done_already = result.is_done_already && done.is_done_already;
     }
   }
   return result;
@@ -307,7 +322,7 @@ std::vector<PlannedExperiment> plan_reproduction(const ReproductionRequest& requ
   std::vector<PlannedExperiment> plans;
   const std::vector<NamedExperiment> all =
       detail::find_experiments(request.experiments, request.scale, request.overrides);
-  if (!request.overwrite) refuse_other_figures(request, all);
+  refuse_other_figures(request, all);
   for (const NamedExperiment& named : all) {
     PlannedExperiment plan;
     plan.about = summary_of(named.document);
@@ -315,7 +330,7 @@ std::vector<PlannedExperiment> plan_reproduction(const ReproductionRequest& requ
     for (const ExperimentVariant& variant : named.document.variants) {
       TrainingRequest foreseen = training_of(request, named, startable(variant));
       // What such a one starts from is not known yet, and so not whether what is there is the same.
-      if (detail::starts_at_run(variant)) foreseen.overwrite = true;
+      if (detail::starts_at_run(variant)) foreseen.overwrite = io::Overwrite::kAnything;
       const TrainingPlan training = plan_training(foreseen);
       plan.num_runs += training.outcomes.size();
       plan.peak_memory_bytes = std::max(plan.peak_memory_bytes, training.peak_memory_bytes);

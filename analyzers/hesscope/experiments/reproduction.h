@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include <hesscope/io/overwrite.h>
+
 namespace hesscope {
 
 /// What an experiment says of itself.
@@ -31,8 +33,8 @@ struct ReproductionRequest {
   std::filesystem::path output;          ///< a folder
   std::string scale = "paper";           ///< "paper", or that of a table [scale.NAME]
   std::vector<std::string> overrides;    ///< "KEY=VALUE", as in [scale.NAME], over all of the files
-  bool overwrite = false;                ///< replace training and measures that are others
-  int num_threads = 0;                   ///< 0 = one per core; never changes a result
+  io::Overwrite overwrite = io::Overwrite::kNothing;  ///< of what is in the output
+  int num_threads = 0;                                ///< 0 = one per core; never changes a result
 };
 
 struct ReproducedFigure {
@@ -57,12 +59,15 @@ struct ReproducedExperiment {
   std::vector<DivergedRun> diverged;
   std::vector<std::string> warnings;
   std::size_t num_runs = 0;
-  double seconds = 0;  ///< of this call
+  bool is_conclusive = true;    ///< whether no run diverged and no measured number failed
+  bool is_done_already = true;  ///< whether all was trained and measured before; drawn it is again
+  double seconds = 0;           ///< of this call
 };
 
 struct ReproductionResult {
   std::vector<ReproducedExperiment> experiments;
-  bool is_conclusive = true;  ///< whether no run diverged and no measured number failed
+  bool is_conclusive = true;    ///< as of every experiment
+  bool is_done_already = true;  ///< as of every experiment
   double total_seconds = 0;
 };
 

@@ -155,8 +155,11 @@ std::vector<std::filesystem::path> write_csv(const ResultReader& result,
 }  // namespace
 
 ExportFormat csv_export_format() {
-  return {
-      "csv", ".csv", "comma-separated values: grid points, or numbers of checkpoints", write_csv};
+  return {"csv",
+          ".csv",
+          "comma-separated values: grid points, or numbers of checkpoints",
+          write_csv,
+          {"alpha,beta,", "step,"}};
 }
 
 }  // namespace hesscope::io

@@ -26,6 +26,9 @@ struct ExportFormat {
   std::vector<std::filesystem::path> (*write)(const ResultReader& result,
                                               const std::filesystem::path& output,
                                               bool overwrite);
+
+  /// What its files begin with, one of these.
+  std::vector<std::string> beginnings;
 };
 
 std::span<const ExportFormat> export_formats();

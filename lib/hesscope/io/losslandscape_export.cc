@@ -87,7 +87,8 @@ ExportFormat losslandscape_export_format() {
   return {"losslandscape",
           ".h5",
           "HDF5 as tomgoldstein/loss-landscape has it, for its plot scripts",
-          write_losslandscape};
+          write_losslandscape,
+          {"\x89HDF\r\n\x1a\n"}};
 }
 
 }  // namespace hesscope::io

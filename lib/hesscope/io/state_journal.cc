@@ -10,6 +10,7 @@
 #include <utility>
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -22,8 +23,8 @@ namespace hesscope::io {
 namespace {
 
 // A record, in the machine's own byte order, since no other machine goes on with the run: CRC-32 of
-// what follows, its sequence number, its doubles.
-constexpr std::size_t kHeadBytes = 16;
+// what follows, its owner, its sequence number, its doubles.
+constexpr std::size_t kHeadBytes = 24;
 
 std::size_t record_bytes(std::size_t num_values) {
   return kHeadBytes + num_values * sizeof(double);
@@ -37,8 +38,16 @@ std::size_t record_bytes(std::size_t num_values) {
 }
 
 int open_file(const std::filesystem::path& path) {
-  const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  // O_NONBLOCK: a FIFO in its place must be refused, not waited for.
+  const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
   if (descriptor < 0) fail(path, "open it", errno);
+
+  struct stat status {};
+
+  if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
+    ::close(descriptor);
+    throw OutputError(fmt::format("{}: is in the way: no regular file", path.string()));
+  }
   return descriptor;
 }
 
@@ -47,8 +56,13 @@ std::uint64_t checksum_of(const std::vector<char>& record) {
   return ::crc32_z(0, bytes, record.size() - sizeof(std::uint64_t));
 }
 
-void encode(std::uint64_t sequence, std::span<const double> values, std::vector<char>& record) {
-  std::memcpy(record.data() + sizeof(std::uint64_t), &sequence, sizeof(sequence));
+struct RecordHead {
+  std::uint64_t owner = 0;
+  std::uint64_t sequence = 0;
+};
+
+void encode(const RecordHead& head, std::span<const double> values, std::vector<char>& record) {
+  std::memcpy(record.data() + sizeof(std::uint64_t), &head, sizeof(head));
   std::memcpy(record.data() + kHeadBytes, values.data(), values.size_bytes());
   const std::uint64_t checksum = checksum_of(record);
   std::memcpy(record.data(), &checksum, sizeof(checksum));
@@ -68,11 +82,8 @@ void write_at(const std::filesystem::path& path,
   }
 }
 
-// The sequence number of the record there, which is left in `record`; nothing for none or a damaged
-// one.
-std::optional<std::uint64_t> read_at(int descriptor,
-                                     std::size_t offset,
-                                     std::vector<char>& record) {
+// The head of the record there, which is left in `record`; nothing for none or a damaged one.
+std::optional<RecordHead> read_at(int descriptor, std::size_t offset, std::vector<char>& record) {
   std::size_t done = 0;
   while (done < record.size()) {
     const ssize_t count = ::pread(
@@ -82,12 +93,12 @@ std::optional<std::uint64_t> read_at(int descriptor,
     done += static_cast<std::size_t>(count);
   }
   std::uint64_t checksum = 0;
-  std::uint64_t sequence = 0;
+  RecordHead head;
   std::memcpy(&checksum, record.data(), sizeof(checksum));
-  std::memcpy(&sequence, record.data() + sizeof(checksum), sizeof(sequence));
+  std::memcpy(&head, record.data() + sizeof(checksum), sizeof(head));
   // An all-zero record, as a hole in a file reads, has a checksum that is not zero.
   if (checksum != checksum_of(record)) return std::nullopt;
-  return sequence;
+  return head;
 }
 
 void sync_file(const std::filesystem::path& path, int descriptor) {
@@ -104,14 +115,18 @@ constexpr std::size_t kNumSlots = 4;
 
 }  // namespace
 
-StateJournal::StateJournal(std::filesystem::path path, std::size_t num_values)
+StateJournal::StateJournal(std::filesystem::path path, std::size_t num_values, std::uint64_t owner)
     : path_(std::move(path)),
       num_values_(num_values),
+      owner_(owner),
       descriptor_(open_file(path_)),
       buffer_(record_bytes(num_values)) {
   // The older of two slots is the next to be written.
   const auto sequence_at = [&](std::size_t slot) {
-    return read_at(descriptor_, slot * buffer_.size(), buffer_).value_or(0);
+    const auto head = read_at(descriptor_, slot * buffer_.size(), buffer_);
+    const bool is_ours = head && head->owner == owner_;
+    held_others_ = held_others_ || (head && !is_ours);
+    return is_ours ? head->sequence : 0;
   };
   next_slot_ = sequence_at(0) <= sequence_at(1) ? 0 : 1;
   next_anchor_ = sequence_at(2) <= sequence_at(3) ? 0 : 1;
@@ -126,9 +141,9 @@ std::vector<std::vector<double>> StateJournal::states() const {
   std::map<std::uint64_t, std::vector<double>, std::greater<>> found;
   std::vector<char> record(buffer_.size());
   for (std::size_t slot = 0; slot < kNumSlots; ++slot) {
-    const auto sequence = read_at(descriptor_, slot * record.size(), record);
-    if (!sequence) continue;
-    std::vector<double>& state = found[*sequence];
+    const auto head = read_at(descriptor_, slot * record.size(), record);
+    if (!head || head->owner != owner_) continue;
+    std::vector<double>& state = found[head->sequence];
     state.resize(num_values_);
     std::memcpy(state.data(), record.data() + kHeadBytes, num_values_ * sizeof(double));
   }
@@ -138,7 +153,7 @@ std::vector<std::vector<double>> StateJournal::states() const {
 }
 
 void StateJournal::write_slot(std::size_t slot, std::span<const double> state) {
-  encode(sequence_ + 1, state, buffer_);
+  encode({owner_, sequence_ + 1}, state, buffer_);
   write_at(path_, descriptor_, slot * buffer_.size(), buffer_);
   ++sequence_;
 }
@@ -156,13 +171,19 @@ void StateJournal::anchor(std::span<const double> state) {
   next_anchor_ = 1 - next_anchor_;
 }
 
-RowLog::RowLog(std::filesystem::path path, std::size_t num_columns)
+RowLog::RowLog(std::filesystem::path path, std::size_t num_columns, std::uint64_t owner)
     : path_(std::move(path)),
       num_columns_(num_columns),
+      owner_(owner),
       descriptor_(open_file(path_)),
       buffer_(record_bytes(num_columns)) {
   // The sequence number of row i is i + 1.
-  while (read_at(descriptor_, num_rows_ * buffer_.size(), buffer_) == num_rows_ + 1) ++num_rows_;
+  while (true) {
+    const auto head = read_at(descriptor_, num_rows_ * buffer_.size(), buffer_);
+    held_others_ = held_others_ || (head && head->owner != owner_);
+    if (!head || head->owner != owner_ || head->sequence != num_rows_ + 1) break;
+    ++num_rows_;
+  }
   shorten();
 }
 
@@ -172,7 +193,8 @@ std::vector<double> RowLog::rows() const {
   std::vector<double> all(num_rows_ * num_columns_);
   std::vector<char> record(buffer_.size());
   for (std::size_t i = 0; i < num_rows_; ++i) {
-    if (read_at(descriptor_, i * record.size(), record) != i + 1) {
+    const auto head = read_at(descriptor_, i * record.size(), record);
+    if (!head || head->owner != owner_ || head->sequence != i + 1) {
       throw OutputError(
           fmt::format("{}: row {}, written before, cannot be read back", path_.string(), i));
     }
@@ -196,7 +218,7 @@ void RowLog::shorten() const {
 
 void RowLog::append(std::span<const double> row) {
   require_size("RowLog::append", num_columns_, row.size());
-  encode(num_rows_ + 1, row, buffer_);
+  encode({owner_, num_rows_ + 1}, row, buffer_);
   write_at(path_, descriptor_, num_rows_ * buffer_.size(), buffer_);
   ++num_rows_;
 }

@@ -14,17 +14,23 @@ namespace hesscope::io {
 
 /// Keeps the newest of a sequence of states, each of the same number of doubles. A state that was
 /// written survives the end of the process, and an anchored one that of the power. A slot that was
-/// being written then is told by its checksum, and an older one counts.
+/// being written then is recognised by its checksum, and an older one counts. So is one that another
+/// owner wrote: its file was copied here.
 class StateJournal {
  public:
-  /// Opens or creates the file. @throws OutputError if it cannot be opened.
-  StateJournal(std::filesystem::path path, std::size_t num_values);
+  /// Opens or creates the file.
+  /// @param owner  says whose states they are; those of others do not count.
+  /// @throws OutputError if it cannot be opened, or is no regular file.
+  StateJournal(std::filesystem::path path, std::size_t num_values, std::uint64_t owner);
   ~StateJournal();
   StateJournal(const StateJournal&) = delete;
   StateJournal& operator=(const StateJournal&) = delete;
 
   /// The whole states that are there, the newest first: at most four.
   std::vector<std::vector<double>> states() const;
+
+  /// Whether another owner's whole states were found when the file was opened.
+  bool held_others() const { return held_others_; }
 
   /// @throws OutputError if it cannot be written; PreconditionError for another number of values.
   /// @cost one system call and a CRC-32: some microseconds for kilobytes.
@@ -38,7 +44,9 @@ class StateJournal {
 
   std::filesystem::path path_;
   std::size_t num_values_;
+  std::uint64_t owner_;
   int descriptor_ = -1;
+  bool held_others_ = false;
   std::uint64_t sequence_ = 0;   // of the newest state
   std::size_t next_slot_ = 0;    // of write()
   std::size_t next_anchor_ = 0;  // of anchor()
@@ -49,12 +57,15 @@ class StateJournal {
 /// the end of the process, and after sync() that of the power.
 class RowLog {
  public:
-  /// Opens or creates the file and drops what follows its first damaged row.
-  /// @throws OutputError if it cannot be opened.
-  RowLog(std::filesystem::path path, std::size_t num_columns);
+  /// Opens or creates the file and drops what follows its first damaged row, or row of another
+  /// owner. @throws OutputError as StateJournal does.
+  RowLog(std::filesystem::path path, std::size_t num_columns, std::uint64_t owner);
   ~RowLog();
   RowLog(const RowLog&) = delete;
   RowLog& operator=(const RowLog&) = delete;
+
+  /// As of StateJournal.
+  bool held_others() const { return held_others_; }
 
   /// Row-major. @throws OutputError if they cannot be read back.
   std::vector<double> rows() const;
@@ -72,7 +83,9 @@ class RowLog {
 
   std::filesystem::path path_;
   std::size_t num_columns_;
+  std::uint64_t owner_;
   int descriptor_ = -1;
+  bool held_others_ = false;
   std::size_t num_rows_ = 0;
   std::vector<char> buffer_;  // a row
 };

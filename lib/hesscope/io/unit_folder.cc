@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <fstream>
-#include <iterator>
+#include <charconv>
+#include <set>
 #include <string>
+#include <string_view>
 #include <system_error>
 
 #include <fmt/format.h>
 
 #include <hesscope/core/error.h>
-#include <hesscope/io/atomic_file.h>
 #include <hesscope/io/tensor_file.h>
 #include <hesscope/io/unit_folder.h>
 
@@ -18,10 +18,11 @@ namespace {
 namespace fs = std::filesystem;
 
 const std::string kSuffix = ".unit";
+const std::string kJournalSuffix = ".journal";
 const std::string kConfiguration = "configuration";
 
-// A unit's file: 64 hexadecimal digits, SHA-256 of what follows, a newline, and the bytes.
-constexpr std::size_t kDigestLength = 64;
+// Of what is taken before it is written.
+constexpr std::size_t kMaxPendingBytes = std::size_t{16} << 20;
 
 fs::path folder_of(const fs::path& output) {
   fs::path folder = output;
@@ -45,39 +46,17 @@ void require_name(const std::string& name) {
   }
 }
 
-void write_file(const fs::path& path, std::string_view bytes) {
-  std::string text = sha256_of_text(bytes);
-  text.push_back('\n');
-  text.append(bytes);
-  write_whole(path, text, true);
+// The text that was kept with it; nothing where that is damaged.
+std::optional<std::string> read_configuration(const fs::path& folder) {
+  const fs::path path = folder / kConfiguration;
+  const std::optional<UnitTable> table = read_unit_table(path);
+  return table ? read_unit(path, table->units.front()) : std::nullopt;
 }
 
-std::optional<std::string> read_file(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (!file || text.size() <= kDigestLength || text[kDigestLength] != '\n') return std::nullopt;
-  std::string bytes = text.substr(kDigestLength + 1);
-  if (sha256_of_text(bytes) != std::string_view(text).substr(0, kDigestLength)) return std::nullopt;
-  return bytes;
-}
-
-// Tabs, newlines and backslashes are escaped.
-void append_escaped(const std::string& text, std::string& result) {
-  for (const char c : text) {
-    switch (c) {
-      case '\\':
-        result.append("\\\\");
-        break;
-      case '\n':
-        result.append("\\n");
-        break;
-      case '\t':
-        result.append("\\t");
-        break;
-      default:
-        result.push_back(c);
-    }
-  }
+// A file is named after the first unit in it, and numbered where that name is taken.
+std::string unit_named_by(const fs::path& file) {
+  const std::string stem = file.stem().string();
+  return stem.substr(0, stem.find('+'));
 }
 
 void remove_temporaries(const fs::path& folder, const std::string& prefix) noexcept {
@@ -92,37 +71,25 @@ void remove_temporaries(const fs::path& folder, const std::string& prefix) noexc
   }
 }
 
+// Whole or not at all: a process killed meanwhile leaves what remove_remnants() knows, never units
+// without their configuration.
+void remove_folder(const fs::path& folder) noexcept {
+  std::error_code error;
+  const fs::path remnant = remnant_of(folder);
+  fs::remove_all(remnant, error);
+  fs::rename(folder, remnant, error);
+  fs::remove_all(error ? folder : remnant, error);
+}
+
 }  // namespace
 
-std::string text_of(const RunConfiguration& configuration) {
-  std::string text;
-  for (const auto& [key, value] : configuration) {
-    append_escaped(key, text);
-    text.push_back('\t');
-    append_escaped(value, text);
-    text.push_back('\n');
-  }
-  return text;
-}
-
-std::string differing_key(const RunConfiguration& configuration, const std::string& theirs) {
-  const std::string ours = text_of(configuration);
-  std::size_t line = 0;
-  while (line < ours.size()) {
-    const std::size_t end = std::min(ours.find('\n', line), ours.size());
-    if (theirs.compare(line, end - line + 1, ours, line, end - line + 1) != 0) break;
-    line = end + 1;
-  }
-  const std::string& text = line < ours.size() ? ours : theirs;
-  return line < text.size() ? text.substr(line, text.find('\t', line) - line) : std::string();
-}
-
-std::string digest_of(const RunConfiguration& configuration) {
-  return sha256_of_text(text_of(configuration));
-}
-
 UnitFolder::UnitFolder(const fs::path& output, const RunConfiguration& configuration, Others others)
-    : folder_(folder_of(output)) {
+    : folder_(folder_of(output)), run_(digest_of(configuration)) {
+  open(configuration, others);
+  index();
+}
+
+void UnitFolder::open(const RunConfiguration& configuration, Others others) {
   std::error_code error;
   fs::create_directory(folder_, error);
   if (error || !fs::is_directory(folder_)) {
@@ -132,9 +99,9 @@ UnitFolder::UnitFolder(const fs::path& output, const RunConfiguration& configura
   }
   remove_temporaries(folder_, ".");
   const std::string ours = text_of(configuration);
-  const std::optional<std::string> theirs = read_file(folder_ / kConfiguration);
+  const std::optional<std::string> theirs = read_configuration(folder_);
   if (theirs == ours) return;
-  if (size() > 0) {
+  if (!is_empty()) {
     if (others == Others::kRefuse) {
       throw ConfigError(fmt::format(
           "{}: holds the finished parts of a run that differs in '{}'; finish that run by its own "
@@ -145,47 +112,140 @@ UnitFolder::UnitFolder(const fs::path& output, const RunConfiguration& configura
     remove();
     fs::create_directory(folder_, error);
   }
-  write_file(folder_ / kConfiguration, ours);
+  write_units(folder_ / kConfiguration, run_, {{kConfiguration, ours}});
 }
 
-UnitFolder::~UnitFolder() {
-  if (size() == 0) remove();
-}
-
-std::optional<std::string> UnitFolder::read(const std::string& name) const {
-  require_name(name);
-  return read_file(folder_ / fmt::format("{}{}", name, kSuffix));
-}
-
-void UnitFolder::write(const std::string& name, std::string_view bytes) const {
-  require_name(name);
-  write_file(folder_ / fmt::format("{}{}", name, kSuffix), bytes);
-}
-
-std::size_t UnitFolder::size() const {
-  std::size_t count = 0;
+// What is not used goes, so that it is said once.
+void UnitFolder::index() {
+  std::set<fs::path> files;  // in one order, so that remarks are
   std::error_code error;
   for (fs::directory_iterator entry(folder_, error), end; !error && entry != end;
        entry.increment(error)) {
-    const std::string name = entry->path().filename().string();
-    if (name.ends_with(kSuffix) && !name.starts_with(".")) ++count;
+    if (entry->path().extension() == kSuffix) files.insert(entry->path());
   }
-  return count;
+  for (const fs::path& file : files) index(file);
 }
 
-void UnitFolder::remove() const noexcept {
-  // Whole or not at all: a process killed meanwhile leaves what remove_remnants() knows, never
-  // units without their configuration.
+void UnitFolder::index(const fs::path& file) {
+  const auto refuse = [&](const std::string& why) {
+    remarks_.push_back(fmt::format("{}: {}; computed again", file.string(), why));
+    std::error_code ignored;
+    fs::remove(file, ignored);
+  };
+  const std::optional<UnitTable> table = read_unit_table(file);
+  if (!table) return refuse("is damaged");
+  if (table->run != run_) return refuse("holds the numbers of another run");
+  const std::string& first = table->units.front().name;
+  if (first != unit_named_by(file)) {
+    return refuse(fmt::format("holds the numbers of another unit, '{}'", first));
+  }
+  for (const StoredUnit& unit : table->units) places_.emplace(unit.name, Place{file, unit});
+}
+
+UnitFolder::~UnitFolder() {
+  try {
+    flush();
+  } catch (const std::exception&) {
+    // As after a kill: the next run computes it again.
+  }
+  if (is_empty()) remove();
+}
+
+std::optional<std::string> UnitFolder::read(const std::string& name) {
+  require_name(name);
+  const auto taken = pending_.find(name);
+  if (taken != pending_.end()) return taken->second;
+  const auto [first, last] = places_.equal_range(name);
+  for (auto each = first; each != last; ++each) {
+    if (auto bytes = read_unit(each->second.file, each->second.unit)) return bytes;
+  }
+  if (first != last) {
+    remarks_.push_back(fmt::format(
+        "{}: the unit '{}' is damaged; computed again", first->second.file.string(), name));
+    places_.erase(first, last);
+  }
+  return std::nullopt;
+}
+
+void UnitFolder::write(const std::string& name, std::string bytes) {
+  require_name(name);
+  pending_bytes_ += bytes.size();
+  pending_[name] = std::move(bytes);
+  places_.erase(name);
+  const Clock::duration pause = std::min<Clock::duration>(20 * cost_, std::chrono::seconds(1));
+  const bool is_due = !flushed_ || Clock::now() - *flushed_ >= pause;
+  if (is_due || pending_bytes_ >= kMaxPendingBytes) flush();
+}
+
+void UnitFolder::flush() {
+  if (pending_.empty()) return;
+  const Clock::time_point begin = Clock::now();
+  const fs::path file = free_file(pending_.begin()->first);
+  for (const StoredUnit& unit : write_units(file, run_, pending_).units) {
+    places_.emplace(unit.name, Place{file, unit});
+  }
+  pending_.clear();
+  pending_bytes_ = 0;
+  flushed_ = Clock::now();
+  cost_ = *flushed_ - begin;
+}
+
+// Not one that holds units still.
+fs::path UnitFolder::free_file(const std::string& name) const {
+  for (int number = 1;; ++number) {
+    fs::path file = folder_ / (number == 1 ? fmt::format("{}{}", name, kSuffix)
+                                           : fmt::format("{}+{}{}", name, number, kSuffix));
+    const auto is_there = [&](const auto& each) { return each.second.file == file; };
+    if (std::none_of(places_.begin(), places_.end(), is_there)) return file;
+  }
+}
+
+std::size_t UnitFolder::size() const {
+  std::set<std::string> names;
+  for (const auto& [name, place] : places_) names.insert(name);
+  for (const auto& [name, bytes] : pending_) names.insert(name);
+  return names.size();
+}
+
+bool UnitFolder::is_empty() const {
   std::error_code error;
-  const fs::path remnant = remnant_of(folder_);
-  fs::remove_all(remnant, error);
-  fs::rename(folder_, remnant, error);
-  fs::remove_all(error ? folder_ : remnant, error);
+  for (fs::directory_iterator entry(folder_, error), end; !error && entry != end;
+       entry.increment(error)) {
+    const fs::path extension = entry->path().extension();
+    if (extension == kSuffix || extension == kJournalSuffix) return false;
+  }
+  return true;
+}
+
+fs::path UnitFolder::journal(const std::string& name) const {
+  require_name(name);
+  return folder_ / (name + kJournalSuffix);
+}
+
+std::uint64_t UnitFolder::owner_of(const std::string& name) const {
+  const std::string digest = sha256_of_text(fmt::format("{}\n{}", run_, name));
+  std::uint64_t owner = 0;
+  std::from_chars(digest.data(), digest.data() + 16, owner, 16);
+  return owner;
+}
+
+void UnitFolder::remove() noexcept {
+  places_.clear();
+  pending_.clear();
+  pending_bytes_ = 0;
+  remove_folder(folder_);
 }
 
 bool has_units(const fs::path& output) {
   std::error_code ignored;
   return fs::is_directory(folder_of(output), ignored);
+}
+
+void remove_units(const fs::path& output, const RunConfiguration& configuration) {
+  const fs::path folder = folder_of(output);
+  if (has_units(output) && read_configuration(folder) == text_of(configuration)) {
+    remove_folder(folder);
+  }
 }
 
 void remove_remnants(const fs::path& output) noexcept {

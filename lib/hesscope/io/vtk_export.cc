@@ -107,7 +107,8 @@ ExportFormat vtk_export_format() {
   return {"vtk",
           ".vtk",
           "legacy VTK for ParaView and VisIt: a structured grid, and the trajectory as a polyline",
-          write_vtk};
+          write_vtk,
+          {"# vtk DataFile Version 3.0\nhesscope "}};
 }
 
 }  // namespace hesscope::io

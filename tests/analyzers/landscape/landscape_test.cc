@@ -15,14 +15,17 @@
 #include "problem/npz_writer.h"
 #include "support/files.h"
 #include "support/refusal.h"
+#include "support/units.h"
 
 namespace hesscope {
 namespace {
 
 using test::expect_refusal;
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
 
 namespace fs = std::filesystem;
 
@@ -74,7 +77,7 @@ TEST_F(Landscape, HasTheCheckpointsLossInItsMiddleToTheLastBit) {
   for (const bool curvature : {false, true}) {
     request_.grid = parse_grid("3x5", "-0.1:0.1");
     request_.curvature = curvature;
-    request_.overwrite = true;
+    request_.overwrite = io::Overwrite::kOwnKind;
     const LandscapeResult result = run_landscape(request_);
     EXPECT_TRUE(result.is_conclusive);
     EXPECT_THAT(result.warnings, IsEmpty());
@@ -96,6 +99,7 @@ TEST_F(Landscape, EndsWithTheSameBytesAfterInterruptions) {
   interrupt_at(0.4);
   EXPECT_TRUE(io::has_units(request_.output));
   interrupt_at(0.9);
+  test::split_units(units_);
   EXPECT_TRUE(fs::exists(units_ / "tile-000000.unit"));
   EXPECT_FALSE(fs::exists(units_ / "tile-000001.unit"));
   const fs::file_time_type before = fs::last_write_time(units_ / "directions.unit");
@@ -111,9 +115,15 @@ TEST_F(Landscape, FramedByTheTrajectoryEndsWithTheSameBytesAfterInterruptions) {
   request_.has_default_span = true;
   const std::string whole = uninterrupted();
   interrupt_at(0.9);
+  test::split_units(units_);
   EXPECT_TRUE(fs::exists(units_ / "tile-000000.unit"));
-  run_landscape(request_);
+  const LandscapeResult first = run_landscape(request_);
   EXPECT_EQ(test::read_bytes(request_.output), whole);
+  const LandscapeResult again = run_landscape(request_);
+  EXPECT_TRUE(again.is_done_already);
+  EXPECT_EQ(again.grid.alpha, first.grid.alpha);
+  EXPECT_EQ(again.grid.beta, first.grid.beta);
+  EXPECT_EQ(again.warnings, first.warnings);
   const io::ResultReader file(request_.output);
   const std::vector<double> axis = file.read_doubles("landscape", "alpha");
   for (const double alpha : file.read_doubles("landscape", "trajectory_alpha")) {
@@ -129,16 +139,25 @@ TEST_F(Landscape, RefusesUnitsOfAnotherSpan) {
   expect_refusal<ConfigError>([&] { run_landscape(request_); }, "'span.alpha'");
 }
 
-TEST_F(Landscape, ComputesDamagedUnitsAnew) {
+TEST_F(Landscape, ComputesDamagedAndMisplacedUnitsAgainAndSaysSo) {
   const std::string whole = uninterrupted();
   interrupt_at(0.9);
+  test::split_units(units_);
   std::string bytes = test::read_bytes(units_ / "tile-000000.unit");
   bytes[bytes.size() / 2] ^= 1;
   test::write_bytes(units_ / "tile-000000.unit", bytes);
   test::write_bytes(units_ / "directions.unit", "");
   fs::remove(units_ / "centre.unit");
-  run_landscape(request_);
+  fs::copy_file(units_ / "000001-root.unit",
+                units_ / "000000-root.unit",
+                fs::copy_options::overwrite_existing);
+  const LandscapeResult result = run_landscape(request_);
   EXPECT_EQ(test::read_bytes(request_.output), whole);
+  EXPECT_THAT(
+      result.warnings,
+      UnorderedElementsAre(HasSubstr("'tile-000000' is damaged"),
+                           HasSubstr("directions.unit: is damaged"),
+                           AllOf(HasSubstr("000000-root.unit"), HasSubstr("'000001-root'"))));
 }
 
 TEST_F(Landscape, RefusesUnitsOfAnotherRunAndNamesTheDifference) {
@@ -193,11 +212,26 @@ TEST_F(Landscape, KnowsAnOutputThatWasPublishedButNotCleanedUpAfter) {
   const std::string whole = test::read_bytes(request_.output);
   fs::rename(folder_ / "copy", units_);  // as a run leaves them that is killed in between
   const LandscapeResult again = run_landscape(request_);  // without overwrite
+  EXPECT_FALSE(first.is_done_already);
+  EXPECT_TRUE(again.is_done_already);
   ASSERT_EQ(first.numbers.size(), again.numbers.size());
   for (std::size_t i = 0; i < first.numbers.size(); ++i) {
+    EXPECT_EQ(first.numbers[i].name, again.numbers[i].name);
+    EXPECT_EQ(first.numbers[i].status, again.numbers[i].status) << first.numbers[i].name;
     EXPECT_EQ(first.numbers[i].value, again.numbers[i].value) << first.numbers[i].name;
   }
+  ASSERT_EQ(first.checkpoints.size(), again.checkpoints.size());
+  for (std::size_t i = 0; i < first.checkpoints.size(); ++i) {
+    EXPECT_EQ(first.checkpoints[i].loss, again.checkpoints[i].loss);
+    ASSERT_EQ(first.checkpoints[i].numbers.size(), again.checkpoints[i].numbers.size());
+    for (std::size_t k = 0; k < first.checkpoints[i].numbers.size(); ++k) {
+      EXPECT_EQ(first.checkpoints[i].numbers[k].value, again.checkpoints[i].numbers[k].value);
+    }
+  }
+  EXPECT_EQ(first.num_points, again.num_points);
+  EXPECT_EQ(first.num_non_finite, again.num_non_finite);
   EXPECT_EQ(test::read_bytes(request_.output), whole);
+  EXPECT_THAT(left_behind(), UnorderedElementsAre("result.h5"));
 }
 
 TEST_F(Landscape, ProgressGoesForwardToTheEnd) {
@@ -222,7 +256,7 @@ TEST_F(Landscape, RefusesDirectionsThatSpanNoPlane) {
   run_landscape(request_);
   request_.directions = "between";
   request_.checkpoints = {request_.checkpoints[1], request_.checkpoints[1]};
-  request_.overwrite = true;
+  request_.overwrite = io::Overwrite::kOwnKind;
   expect_refusal<InputError>([&] { run_landscape(request_); }, "is zero");
 }
 
@@ -252,7 +286,7 @@ TEST_F(Landscape, NeverReplacesAnInput) {
   test::write_npz(directions, {{"direction_1", {{150}, {1}}}, {"direction_2", {{150}, {0, 1}}}});
   request_.directions = "file:" + directions.string();
   request_.output = directions;
-  request_.overwrite = true;
+  request_.overwrite = io::Overwrite::kOwnKind;
   expect_refusal<ConfigError>([&] { run_landscape(request_); }, "input");
 }
 

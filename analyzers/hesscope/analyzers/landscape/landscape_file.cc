@@ -66,18 +66,16 @@ LandscapeFile::LandscapeFile(const LandscapeRequest& request,
                              const LandscapeInputs& inputs,
                              const Grid& grid,
                              const std::vector<Quantity>& scalars,
-                             const std::vector<std::string>& warnings,
                              const io::RunConfiguration& configuration)
     : root_(request.output,
-            request.overwrite,
+            request.overwrite != io::Overwrite::kNothing,
             subject_of(inputs.files().problem),
             {.subject = "landscape",
              .command = request.command,
              .seed = request.seed,
              .num_checkpoints = request.checkpoints.size(),
              .steps = steps_of(request.checkpoints),
-             .tensor_map = inputs.files().map_text(),
-             .warnings = warnings},
+             .tensor_map = inputs.files().map_text()},
             configuration),
       checkpoints_(request.checkpoints) {
   define_axes(grid);
@@ -187,6 +185,8 @@ void LandscapeFile::write(const std::vector<TrajectoryPoint>& trajectory) {
   }
 }
 
-void LandscapeFile::commit(bool is_conclusive) { root_.commit(is_conclusive); }
+void LandscapeFile::commit(bool is_conclusive, const std::vector<std::string>& warnings) {
+  root_.commit(is_conclusive, warnings);
+}
 
 }  // namespace hesscope::detail

@@ -13,7 +13,7 @@
 #include <hesscope/analyzers/landscape/plane.h>
 #include <hesscope/analyzers/record.h>
 #include <hesscope/analyzers/result_root.h>
-#include <hesscope/io/unit_folder.h>
+#include <hesscope/io/run_configuration.h>
 
 namespace hesscope::detail {
 
@@ -45,7 +45,6 @@ class LandscapeFile {
                 const LandscapeInputs& inputs,
                 const Grid& grid,
                 const std::vector<Quantity>& scalars,
-                const std::vector<std::string>& warnings,
                 const io::RunConfiguration& configuration);
 
   void write_root(std::size_t checkpoint, const Record& root);
@@ -55,7 +54,7 @@ class LandscapeFile {
 
   void write(const SurfaceValues& surface);
   void write(const std::vector<TrajectoryPoint>& trajectory);
-  void commit(bool is_conclusive);
+  void commit(bool is_conclusive, const std::vector<std::string>& warnings);
 
  private:
   void describe(const LandscapeRequest& request, const LandscapeInputs& inputs);

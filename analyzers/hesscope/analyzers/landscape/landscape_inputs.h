@@ -12,7 +12,7 @@
 #include <hesscope/analyzers/landscape.h>
 #include <hesscope/analyzers/landscape/directions.h>
 #include <hesscope/analyzers/point_analysis.h>
-#include <hesscope/io/unit_folder.h>
+#include <hesscope/io/run_configuration.h>
 
 namespace hesscope::detail {
 

@@ -4,6 +4,7 @@
 #include <hesscope/analyzers/landscape.h>
 #include <hesscope/analyzers/landscape/framing.h>
 #include <hesscope/analyzers/landscape/landscape_inputs.h>
+#include <hesscope/analyzers/result_root.h>
 #include <hesscope/core/stopwatch.h>
 #include <hesscope/objective/hessian_cost.h>
 
@@ -37,6 +38,8 @@ LandscapePlan plan_landscape(const LandscapeRequest& request) {
   plan.num_points = request.grid.num_points();
   plan.grid = foreseen_grid(request, inputs);
   plan.warnings = inputs.files().warnings;
+  plan.is_done_already = request.overwrite == io::Overwrite::kNothing &&
+                         detail::is_result_of(request.output, inputs.configuration(request));
   const auto points = static_cast<double>(plan.num_points);
   const auto n = static_cast<double>(plan.num_parameters);
   if (request.curvature) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <variant>
 
 #include <fmt/format.h>
 
@@ -17,13 +18,13 @@ HeadlineNumber number(const std::string& name, double value, Status status = Sta
   return {kGroup, name, status == Status::kOk ? value : kNan, status};
 }
 
-}  // namespace
-
+// A warning, and the result is no longer conclusive.
 void warn(const std::string& message, LandscapeResult& result) {
   result.warnings.push_back(message);
   result.is_conclusive = false;
 }
 
+// The checkpoints with their places on the plane.
 void summarize_trajectory(const std::vector<TrajectoryPoint>& trajectory, LandscapeResult& result) {
   for (std::size_t i = 0; i < trajectory.size(); ++i) {
     CheckpointSummary& summary = result.checkpoints[i];
@@ -38,6 +39,7 @@ void summarize_trajectory(const std::vector<TrajectoryPoint>& trajectory, Landsc
   }
 }
 
+// The extremes of the loss on the grid, and the number of points where it is not finite.
 void summarize_surface(const std::vector<SurfaceValues>& surface,
                        const Grid& grid,
                        LandscapeResult& result) {
@@ -68,6 +70,7 @@ void summarize_surface(const std::vector<SurfaceValues>& surface,
   }
 }
 
+// In the order of the quantities.
 void summarize_scalars(const std::vector<Quantity>& quantities,
                        const Record& record,
                        LandscapeResult& result) {
@@ -91,6 +94,46 @@ void summarize_scalars(const std::vector<Quantity>& quantities,
                      name),
          result);
   }
+}
+
+}  // namespace
+
+std::vector<Quantity> all_direction_quantities(const LandscapeInputs& inputs) {
+  std::vector<Quantity> all = direction_quantities();
+  const std::vector<Quantity>& own = inputs.kind().quantities;
+  all.insert(all.end(), own.begin(), own.end());
+  return all;
+}
+
+void summarize_roots(const LandscapeRequest& request,
+                     const LandscapeInputs& inputs,
+                     const std::vector<Record>& roots,
+                     const Grid& grid,
+                     LandscapeResult& result) {
+  const auto real = [](const Record& record, const char* name) -> const Record::Real& {
+    return std::get<Record::Real>(record.entries().at(name));
+  };
+  for (std::size_t i = 0; i < roots.size(); ++i) {
+    result.checkpoints.push_back({.checkpoint = request.checkpoints[i],
+                                  .sha256 = inputs.files().digests[i],
+                                  .loss = real(roots[i], "loss").values.at(0),
+                                  .gradient_norm = real(roots[i], "gradient_norm").values.at(0),
+                                  .status = root_status(roots[i]),
+                                  .numbers = {}});
+  }
+  result.centre = inputs.centre_index();
+  result.num_points = grid.num_points();
+  result.grid = grid;
+}
+
+void summarize_landscape(const LandscapeParts& parts,
+                         const std::vector<Quantity>& directions,
+                         const std::vector<Quantity>& scalars,
+                         LandscapeResult& result) {
+  summarize_surface(parts.surface, result.grid, result);
+  summarize_trajectory(parts.trajectory, result);
+  summarize_scalars(directions, parts.directions, result);
+  summarize_scalars(scalars, parts.scalars, result);
 }
 
 }  // namespace hesscope::detail

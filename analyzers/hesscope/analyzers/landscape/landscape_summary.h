@@ -8,27 +8,37 @@
 
 #include <hesscope/analyzers/landscape.h>
 #include <hesscope/analyzers/landscape/landscape_file.h>
+#include <hesscope/analyzers/landscape/landscape_inputs.h>
 #include <hesscope/analyzers/record.h>
 
 namespace hesscope::detail {
 
-/// The checkpoints with their places on the plane; a warning for each whose loss is not finite.
-void summarize_trajectory(const std::vector<TrajectoryPoint>& trajectory, LandscapeResult& result);
+/// What a result file holds of a landscape.
+struct LandscapeParts {
+  std::vector<SurfaceValues> surface;  ///< the loss first
+  std::vector<TrajectoryPoint> trajectory;
+  Record directions;
+  Record scalars;
+};
 
-/// The extremes of the loss on the grid, and the number of points where it is not finite; a warning
-/// for each quantity that failed at some points.
-void summarize_surface(const std::vector<SurfaceValues>& surface,
-                       const Grid& grid,
-                       LandscapeResult& result);
+/// Quantities of the directions, those of their kind included.
+std::vector<Quantity> all_direction_quantities(const LandscapeInputs& inputs);
 
-/// Numbers of a record of scalars; a warning for each that is unproved or missing for no good
-/// reason.
-/// @param  quantities  in the order wanted.
-void summarize_scalars(const std::vector<Quantity>& quantities,
-                       const Record& record,
-                       LandscapeResult& result);
+/// The checkpoints and the grid.
+/// @param roots  what root_record() says of each.
+void summarize_roots(const LandscapeRequest& request,
+                     const LandscapeInputs& inputs,
+                     const std::vector<Record>& roots,
+                     const Grid& grid,
+                     LandscapeResult& result);
 
-/// A warning, and the result is no longer conclusive.
-void warn(const std::string& message, LandscapeResult& result);
+/// Places of the checkpoints, extremes of the loss on the grid, the number of points where it is
+/// not finite, and scalars. A warning for each checkpoint whose loss is not finite, each quantity
+/// that failed at some points, each scalar that is unproved or missing for no good reason.
+/// @param scalars  those beside the directions', in the order wanted.
+void summarize_landscape(const LandscapeParts& parts,
+                         const std::vector<Quantity>& directions,
+                         const std::vector<Quantity>& scalars,
+                         LandscapeResult& result);
 
 }  // namespace hesscope::detail

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdlib>
@@ -9,6 +10,7 @@
 #include <hesscope/analyzers/quantity_file.h>
 #include <hesscope/analyzers/result_root.h>
 #include <hesscope/analyzers/training/history_file.h>
+#include <hesscope/core/article.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/status.h>
 #include <hesscope/io/result_file.h>
@@ -18,7 +20,9 @@ namespace hesscope::detail {
 namespace {
 
 const char* const kStep = "step";
-const char* const kConfiguration = "configuration";
+const char* const kCheckpoint = "checkpoint";
+const char* const kCheckpointStep = "checkpoint_step";
+const char* const kCheckpointDigest = "checkpoint_sha256";
 const char* const kDiverged = "has_diverged";
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
@@ -113,6 +117,32 @@ io::VariableSpec step_variable(const std::string& definition) {
           .definition = definition};
 }
 
+// What tells whether a checkpoint is still the one that was written.
+void write_checkpoints(io::ResultFile& file,
+                       const std::map<std::int64_t, std::string>& checkpoints) {
+  file.define_dimension("", kCheckpoint, checkpoints.size());
+  file.define_variable("",
+                       {.name = kCheckpointStep,
+                        .type = io::VariableType::kInt64,
+                        .dimensions = {kCheckpoint},
+                        .long_name = "training step of a checkpoint",
+                        .definition = "number of updates made"});
+  file.define_variable("",
+                       {.name = kCheckpointDigest,
+                        .type = io::VariableType::kText,
+                        .dimensions = {kCheckpoint},
+                        .long_name = "SHA-256 of a checkpoint file",
+                        .definition = "hexadecimal digest of the bytes that were written"});
+  std::vector<std::int64_t> steps;
+  std::vector<std::string> digests;
+  for (const auto& [step, digest] : checkpoints) {
+    steps.push_back(step);
+    digests.push_back(digest);
+  }
+  file.write("", kCheckpointStep, steps);
+  file.write("", kCheckpointDigest, digests);
+}
+
 // With a row for each of the history.
 void define_group(QuantityFile& file,
                   const Monitor& monitor,
@@ -157,9 +187,10 @@ void write_history(const std::filesystem::path& path, bool overwrite, const Hist
   const auto attribute = [&](const char* name, const io::AttributeValue& value) {
     file.set_attribute("", {name, value});
   };
-  set_provenance(file,
-                 fmt::format("hesscope training of a {} model", history.experiment.model_kind),
-                 history.command);
+  set_provenance(
+      file,
+      fmt::format("hesscope training of {} model", with_article(history.experiment.model_kind)),
+      history.command);
   for (const auto& [key, value] : history.experiment.about.values()) {
     attribute(("experiment_" + key).c_str(), std::get<std::string>(value));
   }
@@ -169,7 +200,6 @@ void write_history(const std::filesystem::path& path, bool overwrite, const Hist
   attribute("learning_rate", history.run.learning_rate);
   attribute("seed", static_cast<std::int64_t>(history.seed));
   attribute(kDiverged, static_cast<std::int8_t>(history.has_diverged ? 1 : 0));
-  attribute(kConfiguration, io::text_of(history.configuration));
   set_configuration(file, history.configuration);
   attribute("complete", std::int8_t{1});
 
@@ -188,6 +218,7 @@ void write_history(const std::filesystem::path& path, bool overwrite, const Hist
     const bool is_there = column.is_there == nullptr || column.is_there(history);
     if (is_there) write_column(quantities, column, history.rows);
   }
+  write_checkpoints(file, history.checkpoints);
   for (std::size_t m = 0; m < history.monitors.size(); ++m) {
     for (std::size_t row = 0; row < history.rows.size(); ++row) {
       quantities.write(history.monitors[m].name, history.records[m][row], row);
@@ -208,23 +239,16 @@ FinishedHistory read_history(const std::filesystem::path& path) {
                 kNaN,
                 kNaN,
                 last("seconds")};
+  if (file.find("", kCheckpointDigest) != nullptr) {
+    const std::vector<std::int64_t> steps = file.read_integers("", kCheckpointStep);
+    const std::vector<std::string> digests = file.read_text("", kCheckpointDigest);
+    for (std::size_t i = 0; i < std::min(steps.size(), digests.size()); ++i) {
+      found.checkpoints[steps[i]] = digests[i];
+    }
+  }
   const auto* diverged = std::get_if<std::int8_t>(file.find_attribute("", kDiverged));
   found.has_diverged = diverged != nullptr && *diverged == 1;
   return found;
-}
-
-std::string difference_of(const std::filesystem::path& path,
-                          const io::RunConfiguration& configuration) {
-  const std::string kNone = "its unreadable configuration";
-  if (!io::is_result_file(path)) return kNone;
-  try {
-    const io::ResultReader file(path);
-    const io::AttributeValue* found = file.find_attribute("", kConfiguration);
-    const auto* text = found == nullptr ? nullptr : std::get_if<std::string>(found);
-    return text == nullptr ? kNone : io::differing_key(configuration, *text);
-  } catch (const InputError&) {
-    return kNone;
-  }
 }
 
 }  // namespace hesscope::detail

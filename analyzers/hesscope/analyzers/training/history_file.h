@@ -6,13 +6,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
 
 #include <hesscope/analyzers/record.h>
 #include <hesscope/analyzers/training/training_setup.h>
-#include <hesscope/io/unit_folder.h>
+#include <hesscope/io/run_configuration.h>
 #include <hesscope/problem/experiment_file.h>
 
 namespace hesscope::detail {
@@ -48,8 +49,9 @@ struct History {
   bool has_diverged;
   bool has_accuracy;  ///< whether the model classifies
   const std::vector<Monitor>& monitors;
-  const Objective* monitored;                ///< what they looked at; null without monitors
-  std::vector<std::vector<Record>> records;  ///< of each monitor, by rows
+  const Objective* monitored;                       ///< what they looked at; null without monitors
+  std::vector<std::vector<Record>> records;         ///< of each monitor, by rows
+  std::map<std::int64_t, std::string> checkpoints;  ///< SHA-256 of each, by steps
 };
 
 /// @throws OutputError.
@@ -59,14 +61,10 @@ void write_history(const std::filesystem::path& path, bool overwrite, const Hist
 struct FinishedHistory {
   HistoryRow last;
   bool has_diverged = false;
+  std::map<std::int64_t, std::string> checkpoints;  ///< SHA-256 of each, by steps
 };
 
 /// @throws InputError for a damaged file.
 FinishedHistory read_history(const std::filesystem::path& path);
-
-/// The first key in which the training that wrote a history differs; "" if none does, and a remark
-/// where the file is no history of ours.
-std::string difference_of(const std::filesystem::path& path,
-                          const io::RunConfiguration& configuration);
 
 }  // namespace hesscope::detail

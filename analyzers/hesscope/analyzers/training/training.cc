@@ -160,9 +160,8 @@ TrainingPlan plan_training(const TrainingRequest& request) {
     outcome.run = job.run->name;
     outcome.seed = job.seed;
     outcome.folder = job.folder;
-    if (!request.overwrite) {
-      detail::refuse_other_training(job.folder, setup.configuration(*job.run, job.seed));
-    }
+    detail::refuse_other_training(
+        job.folder, setup.configuration(*job.run, job.seed), request.overwrite);
     plan.outcomes.push_back(std::move(outcome));
     if (plan.outcomes.size() > 1) continue;
     const detail::TrainingSet fixed = setup.training_set(job.seed);

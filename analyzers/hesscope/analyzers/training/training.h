@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <hesscope/core/status.h>
+#include <hesscope/io/overwrite.h>
 #include <hesscope/problem/experiment_file.h>
 
 namespace hesscope {
@@ -22,9 +23,9 @@ struct TrainingRequest {
   std::filesystem::path output;            ///< a folder
   std::string run;                         ///< only this [[run]]; empty = all
   std::optional<std::uint64_t> seed;       ///< only this seed, also one that is not listed
-  bool overwrite = false;                  ///< replace what is in the output's folders
-  int num_threads = 0;                     ///< 0 = one per core; never changes a result
-  std::string command;                     ///< for the history of the results
+  io::Overwrite overwrite = io::Overwrite::kNothing;  ///< of what is in the output's folders
+  int num_threads = 0;                                ///< 0 = one per core; never changes a result
+  std::string command;                                ///< for the history of the results
 };
 
 /// What became of one run from one seed.
@@ -39,6 +40,10 @@ struct TrainingOutcome {
   double loss = 0;              ///< on the evaluation samples, at the end
   double gradient_norm = 0;     ///< the same
   double seconds = 0;           ///< wall time of all steps
+  /// Steps of checkpoints that were there before, were missing or damaged, and were made again.
+  std::vector<std::int64_t> made_again = {};
+  /// What was found in the folder that is not of this training, or damaged, and what became of it.
+  std::vector<std::string> warnings = {};
 };
 
 struct TrainingResult {
@@ -66,8 +71,8 @@ using TrainingProgress = std::function<bool(double fraction)>;
 /// OUTPUT/RUN/seed-K,
 ///   step-000250.h5   checkpoints: the parameters by name, and optimizer.* after the first step
 ///   history.h5       loss and norm of the gradient on the evaluation samples, loss of batches and
-///                    of the training set, and a group for each monitor: what an analyzer says of
-///                    the training set at every row
+///                    of the training set, digests of the checkpoints, and a group for each
+///                    monitor: what an analyzer says of the training set at every row
 ///   problem.toml     the problem on the evaluation samples, for run_analysis() and run_landscape()
 /// each of them whole or not there at all.
 ///
@@ -75,7 +80,8 @@ using TrainingProgress = std::function<bool(double fraction)>;
 /// step (or, where that would cost more than a twentieth of the time, less often) and after an
 /// interruption of any kind the same request goes on from there: the files it ends with are the
 /// same to the last byte, times apart. With SOURCE_DATE_EPOCH set there are no times in them. What
-/// is finished is left as it is.
+/// is finished is left as it is, but for checkpoints that are no longer what was written, or gone:
+/// they are made again.
 ///
 /// A run that diverges ends there: its history ends at the last step with finite parameters. The
 /// others go on.

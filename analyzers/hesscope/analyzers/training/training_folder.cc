@@ -5,21 +5,20 @@
 #include <fstream>
 #include <iterator>
 #include <limits>
+#include <map>
 #include <system_error>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
-#include <hesscope/analyzers/checkpoints.h>
 #include <hesscope/analyzers/point_analysis.h>
+#include <hesscope/analyzers/result_root.h>
 #include <hesscope/analyzers/training/training_folder.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/norms.h>
 #include <hesscope/io/atomic_file.h>
-#include <hesscope/io/checkpoint_file.h>
 #include <hesscope/io/result_file.h>
-#include <hesscope/io/state_journal.h>
 
 namespace hesscope::detail {
 namespace {
@@ -29,18 +28,6 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_between(Clock::time_point begin, Clock::time_point end) {
   return std::chrono::duration<double>(end - begin).count();
-}
-
-// Files named step-N.h5.
-std::vector<fs::path> checkpoints_in(const fs::path& folder) {
-  std::vector<fs::path> found;
-  std::error_code error;
-  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
-       entry.increment(error)) {
-    const std::string name = entry->path().filename().string();
-    if (name.starts_with("step-") && name.ends_with(".h5")) found.push_back(entry->path());
-  }
-  return found;
 }
 
 // What a monitor saw at a row of the history.
@@ -62,6 +49,8 @@ void remove_temporaries(const fs::path& folder) {
 }
 
 std::optional<std::string> read_text(const fs::path& path) {
+  std::error_code ignored;
+  if (!fs::is_regular_file(path, ignored)) return std::nullopt;
   std::ifstream file(path, std::ios::binary);
   if (!file.is_open()) return std::nullopt;
   return std::string{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
@@ -81,39 +70,28 @@ fs::path made_folder(const fs::path& folder) {
 
 }  // namespace
 
-// The newest state of the run, behind it the seconds so far, and the rows of its history. A state
-// counts if all rows due before it are there.
-struct TrainingFolder::Journal {
-  Journal(const UnitRun& units, std::size_t state_size)
-      : states(units.path_of("state"), state_size + 1),
-        rows(units.path_of("history"), HistoryRow::kSize) {}
-
-  std::vector<double> packed(const TrainingRun& run) const {
-    std::vector<double> state = run.state();
-    state.push_back(seconds);
-    return state;
-  }
-
-  io::StateJournal states;
-  io::RowLog rows;
-  double seconds = 0;
-};
-
 TrainingFolder::TrainingFolder(const TrainingSetup& setup,
                                const ExperimentRun& run,
                                std::uint64_t seed,
                                const fs::path& folder,
-                               bool overwrite,
+                               io::Overwrite overwrite,
                                const std::string& command)
-    : setup_(&setup), run_(&run), command_(command), overwrite_(overwrite) {
+    : setup_(&setup),
+      run_(&run),
+      command_(command),
+      may_overwrite_(overwrite != io::Overwrite::kNothing),
+      checkpoints_(folder, setup.objective().parameter_blocks()) {
   outcome_.run = run.name;
   outcome_.seed = seed;
   outcome_.folder = made_folder(folder);
   const io::RunConfiguration configuration = setup.configuration(run, seed);
-  if (!overwrite) refuse_other_training(outcome_.folder, configuration);
-  const bool is_there =
-      fs::exists(history_path()) && !(overwrite && !io::has_units(history_path()));
-  if (is_there && difference_of(history_path(), configuration).empty()) {
+  refuse_other_training(outcome_.folder, configuration, overwrite);
+  const bool is_known = fs::exists(history_path()) || io::has_units(history_path());
+  units_.emplace(history_path(), "training", overwrite, configuration, [&] {
+    io::ResultFile(history_path(), {.overwrite = may_overwrite_});
+  });
+  remove_temporaries(outcome_.folder);
+  if (units_->is_done()) {
     const FinishedHistory history = read_history(history_path());
     outcome_.was_finished = true;
     outcome_.num_steps = outcome_.resumed_at = history.last.step;
@@ -121,22 +99,27 @@ TrainingFolder::TrainingFolder(const TrainingSetup& setup,
     outcome_.loss = history.last.loss;
     outcome_.gradient_norm = history.last.gradient_norm;
     outcome_.seconds = history.last.seconds;
-  }
-  units_.emplace(history_path(), overwrite, configuration, [&] {
-    if (!is_finished()) io::ResultFile(history_path(), {.overwrite = overwrite});
-  });
-  remove_temporaries(outcome_.folder);
-  if (is_finished()) {
-    units_->finish();
+    for (const auto& [step, digest] : history.checkpoints) checkpoints_.expect(step, digest);
+    if (!fs::exists(problem_path())) write_problem(overwrite, is_known);
   } else {
     start_ = setup.start_of(seed);
-    write_problem(overwrite);
+    write_problem(overwrite, is_known);
   }
 }
 
-void refuse_other_training(const fs::path& folder, const io::RunConfiguration& configuration) {
+void refuse_other_training(const fs::path& folder,
+                           const io::RunConfiguration& configuration,
+                           io::Overwrite overwrite) {
+  if (overwrite == io::Overwrite::kAnything) return;
   const fs::path history = folder / "history.h5";
   if (fs::exists(history)) {
+    if (overwrite == io::Overwrite::kOwnKind) return;  // if it is one, see UnitRun
+    if (!is_result_about(history, "training")) {
+      throw ConfigError(
+          fmt::format("{}: is no history of a training; choose another output, or replace it by "
+                      "--force --force",
+                      history.string()));
+    }
     const std::string key = difference_of(history, configuration);
     if (key.empty()) return;
     throw ConfigError(
@@ -150,17 +133,20 @@ void refuse_other_training(const fs::path& folder, const io::RunConfiguration& c
   if (strangers.empty()) return;
   throw ConfigError(
       fmt::format("{}: a checkpoint of no training known here; choose another output, or replace "
-                  "it by --force",
+                  "it by --force --force",
                   strangers.front().string()));
 }
 
-void TrainingFolder::write_problem(bool overwrite) const {
-  const fs::path path = outcome_.folder / "problem.toml";
+void TrainingFolder::write_problem(io::Overwrite overwrite, bool is_known) const {
   const std::string text = setup_->experiment().problem_toml(outcome_.folder);
-  if (read_text(path) != text) io::write_whole(path, text, overwrite);
+  if (read_text(problem_path()) == text) return;
+  io::require_replaceable(
+      problem_path(), overwrite, "that of a training known here", [&] { return is_known; });
+  io::write_whole(problem_path(), text, may_overwrite_);
 }
 
-void TrainingFolder::remove_checkpoints() const {
+void TrainingFolder::remove_checkpoints() {
+  checkpoints_.clear();
   std::error_code error;
   fs::remove(history_path(), error);
   for (const fs::path& path : checkpoints_in(outcome_.folder)) {
@@ -171,6 +157,30 @@ void TrainingFolder::remove_checkpoints() const {
                                   outcome_.folder.string(),
                                   error.message()));
   }
+}
+
+bool TrainingFolder::make_checkpoints_again(std::int64_t end,
+                                            const TrainingSet& fixed,
+                                            const std::function<bool(std::int64_t)>& tick) {
+  const std::vector<std::int64_t> damaged = checkpoints_.damaged_before(end);
+  if (damaged.empty()) return true;
+  const std::map<std::int64_t, std::string> before = checkpoints_.digests();
+  const std::unique_ptr<BatchLoss> losses =
+      setup_->losses(outcome_.seed, fixed, setup_->experiment().batch);
+  const auto start = [&](const Eigen::VectorXd* parameters) {
+    return setup_->make_run(
+        *run_, parameters == nullptr ? setup_->start_of(outcome_.seed) : *parameters, *losses);
+  };
+  outcome_.made_again = checkpoints_.make_again(damaged, start, [&] { return tick(0); });
+  for (const std::int64_t step : outcome_.made_again) {
+    const std::string& known = before.at(step);
+    const bool is_same = known.empty() || known == checkpoints_.digests().at(step);
+    outcome_.warnings.push_back(
+        fmt::format("{}: was missing or damaged; made again{}",
+                    checkpoints_.path_of(step).string(),
+                    is_same ? "" : ", and its bytes are others than before"));
+  }
+  return outcome_.made_again.size() == damaged.size();
 }
 
 bool TrainingFolder::is_due(std::int64_t step, std::int64_t every) const {
@@ -196,7 +206,7 @@ std::size_t TrainingFolder::rows_before(std::int64_t step) const {
   return static_cast<std::size_t>(count + others);
 }
 
-bool TrainingFolder::are_monitored(std::span<const HistoryRow> rows) const {
+bool TrainingFolder::are_monitored(std::span<const HistoryRow> rows) {
   for (const Monitor& monitor : setup_->monitors()) {
     for (const HistoryRow& row : rows) {
       if (!units_->find(unit_name(monitor, row.step))) return false;
@@ -205,15 +215,22 @@ bool TrainingFolder::are_monitored(std::span<const HistoryRow> rows) const {
   return true;
 }
 
-bool TrainingFolder::restore(TrainingRun& run, Journal& journal) {
-  const std::vector<HistoryRow> rows = HistoryRow::from_numbers(journal.rows.rows());
-  for (const std::vector<double>& packed : journal.states.states()) {
+bool TrainingFolder::restore(TrainingRun& run, TrainingJournal& journal) {
+  const std::vector<HistoryRow> rows = journal.rows();
+  for (const std::vector<double>& packed : journal.states()) {
     const std::span<const double> state = std::span(packed).first(packed.size() - 1);
     const std::size_t num_rows = rows_before(static_cast<std::int64_t>(state[0]));
     if (num_rows > rows.size() || !are_monitored(std::span(rows).first(num_rows))) continue;
     run.restore(state);
     journal.seconds = packed.back();
-    journal.rows.truncate(rows_before(run.num_steps()));
+    journal.truncate(rows_before(run.num_steps()));
+    // All that were due before, and what is known of them.
+    for (std::int64_t step = 0; step < run.num_steps(); ++step) {
+      if (is_due(step, setup_->experiment().checkpoint_every)) checkpoints_.expect(step, "");
+    }
+    for (const auto& [step, digest] : journal.digests()) {
+      if (checkpoints_.digests().contains(step)) checkpoints_.expect(step, digest);
+    }
     return true;
   }
   return false;
@@ -245,7 +262,7 @@ HistoryRow TrainingFolder::look(const TrainingRun& run, BatchLoss& losses, doubl
           seconds};
 }
 
-void TrainingFolder::monitor(const TrainingRun& run, const GraphObjective& objective) const {
+void TrainingFolder::monitor(const TrainingRun& run, const GraphObjective& objective) {
   PointAnalysis point(objective, run.parameters(), {.seed = outcome_.seed});
   point.set_model_samples({.model = &objective.model(), .samples = &objective.samples()});
   for (const Monitor& each : setup_->monitors()) {
@@ -253,36 +270,30 @@ void TrainingFolder::monitor(const TrainingRun& run, const GraphObjective& objec
   }
 }
 
-void TrainingFolder::write_checkpoint(const TrainingRun& run) const {
-  std::vector<io::CheckpointTensor> tensors;
-  const Eigen::VectorXd& theta = run.parameters();
-  for (const ParameterBlock& block : setup_->objective().parameter_blocks()) {
-    tensors.push_back({block.name,
-                       block.shape,
-                       {theta.data() + block.offset, static_cast<std::size_t>(block.size)}});
-  }
-  // Before the first step nothing is remembered.
-  const std::vector<StateTensor> memory =
-      run.num_steps() > 0 ? run.rule_state() : std::vector<StateTensor>();
-  for (const StateTensor& tensor : memory) {
-    tensors.push_back({"optimizer." + tensor.name, tensor.shape, tensor.values});
-  }
-  io::write_checkpoint(
-      outcome_.folder / fmt::format("step-{:06d}.h5", run.num_steps()), tensors, true);
-}
-
 bool TrainingFolder::train(const std::function<bool(std::int64_t)>& tick) {
-  if (is_finished()) return true;
+  constexpr std::int64_t kAll = std::numeric_limits<std::int64_t>::max();
+  if (is_finished() && checkpoints_.damaged_before(kAll).empty()) return true;
   const ExperimentFile& experiment = setup_->experiment();
   const TrainingSet fixed = setup_->training_set(outcome_.seed);
+  if (is_finished()) return make_checkpoints_again(kAll, fixed, tick);
   const std::unique_ptr<BatchLoss> losses = setup_->losses(outcome_.seed, fixed, experiment.batch);
   TrainingRun run = setup_->make_run(*run_, start_, *losses);
   const std::unique_ptr<GraphObjective> monitored =
       setup_->monitors().empty() ? nullptr : setup_->monitored(fixed);
-  Journal journal(*units_, run.state().size());
-  if (!restore(run, journal)) {
+  TrainingJournal journal(units_->folder(), run.state().size());
+  if (journal.held_others()) {
+    outcome_.warnings.push_back(
+        fmt::format("{}: holds the states of another training, which are not gone on from",
+                    units_->folder().path().string()));
+  }
+  if (restore(run, journal)) {
+    if (!make_checkpoints_again(run.num_steps(), fixed, tick)) return false;
+    for (const std::int64_t step : outcome_.made_again) {
+      journal.add_digest(step, checkpoints_.digests().at(step));
+    }
+  } else {
     remove_checkpoints();
-    journal.rows.truncate(0);
+    journal.clear();
   }
   outcome_.resumed_at = run.num_steps();
   tick(run.num_steps());
@@ -297,15 +308,15 @@ bool TrainingFolder::train(const std::function<bool(std::int64_t)>& tick) {
   std::int64_t last_row = -1;
   const auto append_row = [&] {
     if (monitored != nullptr) monitor(run, *monitored);
-    journal.rows.append(look(run, *losses, seconds_so_far()).numbers());
+    journal.append(look(run, *losses, seconds_so_far()));
     last_row = run.num_steps();
   };
   std::int64_t last_checkpoint = -1;
   const auto keep_checkpoint = [&] {
-    journal.rows.sync();
     seconds_so_far();
-    journal.states.anchor(journal.packed(run));
-    write_checkpoint(run);
+    journal.anchor(run);
+    checkpoints_.write(run);
+    journal.add_digest(run.num_steps(), checkpoints_.digests().at(run.num_steps()));
     last_checkpoint = run.num_steps();
   };
   Clock::time_point kept = mark;  // when the state was, and what that took
@@ -319,7 +330,7 @@ bool TrainingFolder::train(const std::function<bool(std::int64_t)>& tick) {
     const Clock::time_point begin = Clock::now();
     if (begin - kept >= 20 * cost || !goes_on) {
       seconds_so_far();
-      journal.states.write(journal.packed(run));
+      journal.write(run);
       kept = Clock::now();
       cost = kept - begin;
     }
@@ -333,8 +344,8 @@ bool TrainingFolder::train(const std::function<bool(std::int64_t)>& tick) {
 
 void TrainingFolder::finish(const TrainingRun& run,
                             const GraphObjective* monitored,
-                            Journal& journal) {
-  const std::vector<HistoryRow> rows = HistoryRow::from_numbers(journal.rows.rows());
+                            TrainingJournal& journal) {
+  const std::vector<HistoryRow> rows = journal.rows();
   std::vector<std::vector<Record>> records;
   for (const Monitor& each : setup_->monitors()) {
     records.emplace_back();
@@ -343,7 +354,7 @@ void TrainingFolder::finish(const TrainingRun& run,
     }
   }
   write_history(history_path(),
-                overwrite_,
+                may_overwrite_,
                 {.experiment = setup_->experiment(),
                  .run = *run_,
                  .seed = outcome_.seed,
@@ -355,7 +366,10 @@ void TrainingFolder::finish(const TrainingRun& run,
                  .has_accuracy = setup_->objective().has_accuracy(),
                  .monitors = setup_->monitors(),
                  .monitored = monitored,
-                 .records = std::move(records)});
+                 .records = std::move(records),
+                 .checkpoints = checkpoints_.digests()});
+  const std::vector<std::string>& remarks = units_->folder().remarks();
+  outcome_.warnings.insert(outcome_.warnings.end(), remarks.begin(), remarks.end());
   units_->finish();
   outcome_.num_steps = run.num_steps();
   outcome_.status = run.has_diverged() ? Status::kNonFinite : Status::kOk;

@@ -11,7 +11,7 @@
 #include <Eigen/Core>
 
 #include <hesscope/analyzers/analyzer.h>
-#include <hesscope/io/unit_folder.h>
+#include <hesscope/io/run_configuration.h>
 #include <hesscope/objective/graph_objective.h>
 #include <hesscope/optim/training_run.h>
 #include <hesscope/problem/experiment_file.h>
