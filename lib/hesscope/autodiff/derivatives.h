@@ -13,8 +13,8 @@
 //
 //   template <typename T> T operator()(const Eigen::Matrix<T, Eigen::Dynamic, 1>& x) const
 //
-// (a generic lambda is one). It is called with T = double and with Jets (jet.h), so that it must
-// not name double where it means T, and must say `using std::exp; exp(v)` rather than
+// (a generic lambda is one). It is called with Jets (jet.h), so that it must not name double where
+// it means T, and must say `using std::exp; exp(v)` rather than
 // `std::exp(v)`. T mixes with double and int: 2.0 * x(0), x(0) + 1. It may branch on values, loop
 // and call Eigen. With `auto` beware of Eigen's expressions: return `T`, not an expression that
 // refers to a local. Exceptions it throws arrive at the caller.
@@ -24,8 +24,9 @@
 // that records it, and the record is run through backwards (jet_tape.h). Where that is not enough,
 // f being longer than 2^20 operations or a derivative not finite, Jets do it in blocks of variables
 // (detail/jet_sweeps.h), and f is called again. Every scalar compiles f again: a vector of run-time
-// size costs 6 instantiations of f for hessian, 3 for gradient, 2 for hessian_times; one of fixed
-// size up to 8 costs 1 for hessian and 1 for gradient.
+// size costs 5 instantiations of f for hessian, 3 for gradient, 2 for hessian_times; one of fixed
+// size up to 8 costs 1 for hessian and 1 for gradient. What does not depend on f is compiled in the
+// library.
 //
 // Non-finite results are returned as they are; jet.h lists the choices at kinks. The functions
 // below hold no state and may be called concurrently if f may.
@@ -75,7 +76,7 @@ bool differentiate_recorded(const F& f,
 ///         doubles, whatever n; 56 bytes of scratch for each operation of f.
 template <typename F, typename Derived>
 Eigen::VectorXd gradient(const F& f, const Eigen::MatrixBase<Derived>& x) {
-  detail::require_function<F>();
+  detail::require_function<F, detail::FirstGradientJet<Derived::SizeAtCompileTime>>();
   const Eigen::VectorXd point = detail::require_point("gradient", x);
   Eigen::VectorXd result(point.size());
   if constexpr (detail::kMayBeRecorded<Derived::SizeAtCompileTime>) {
@@ -88,7 +89,7 @@ Eigen::VectorXd gradient(const F& f, const Eigen::MatrixBase<Derived>& x) {
   detail::with_gradient_jet<Derived::SizeAtCompileTime>(point.size(), [&]<AnyJet J>() {
     for (const detail::JetSweep& sweep : detail::gradient_sweeps<J>(point.size())) {
       const J y = f(detail::seeded<J>(point, sweep));
-      detail::store_gradient(y, sweep, result);
+      detail::store_gradient(y, sweep, result.data());
     }
   });
   return result;
@@ -97,7 +98,7 @@ Eigen::VectorXd gradient(const F& f, const Eigen::MatrixBase<Derived>& x) {
 /// Value, gradient and Hessian of f at x, for the price of the Hessian. Arguments as in gradient.
 template <typename F, typename Derived>
 ValueGradientHessian value_gradient_hessian(const F& f, const Eigen::MatrixBase<Derived>& x) {
-  detail::require_function<F>();
+  detail::require_function<F, detail::FirstHessianJet<Derived::SizeAtCompileTime>>();
   const Eigen::VectorXd point = detail::require_point("hessian", x);
   const Eigen::Index n = point.size();
   ValueGradientHessian result{0.0, Eigen::VectorXd(n), Eigen::MatrixXd(n, n)};
@@ -111,7 +112,7 @@ ValueGradientHessian value_gradient_hessian(const F& f, const Eigen::MatrixBase<
     for (const detail::JetSweep& sweep : detail::hessian_sweeps<J>(n)) {
       const J y = f(detail::seeded<J>(point, sweep));
       result.value = y.value;
-      detail::store_gradient(y, sweep, result.gradient);
+      detail::store_gradient(y, sweep, result.gradient.data());
       detail::store_hessian(y, sweep, result.hessian);
     }
   });
@@ -141,7 +142,7 @@ template <typename F, typename Derived, typename DerivedV>
 Eigen::MatrixXd hessian_times(const F& f,
                               const Eigen::MatrixBase<Derived>& x,
                               const Eigen::MatrixBase<DerivedV>& directions) {
-  detail::require_function<F>();
+  detail::require_function<F, detail::OneDirectionJet>();
   const Eigen::VectorXd point = detail::require_point("hessian_times", x);
   const Eigen::MatrixXd v = detail::require_directions("hessian_times", point.size(), directions);
   Eigen::MatrixXd result(v.rows(), v.cols());

@@ -126,9 +126,9 @@ class Graph {
   /// parameter in another way.
   void set_prediction(Var z);
 
-  std::span<const Node> nodes() const { return nodes_; }
+  std::span<const Node> nodes() const { return {nodes_.data(), nodes_.size()}; }
 
-  std::span<const double> constants() const { return constants_; }
+  std::span<const double> constants() const { return {constants_.data(), constants_.size()}; }
 
   std::int32_t output() const { return output_; }
 

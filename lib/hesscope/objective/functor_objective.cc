@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <string>
 
@@ -55,6 +56,8 @@ FunctorObjectiveBase::FunctorObjectiveBase(Eigen::Index num_parameters,
       blocks_(checked_blocks(std::move(options.parameter_blocks), num_parameters)),
       executor_(options.num_threads) {}
 
+std::span<const ParameterBlock> FunctorObjectiveBase::parameter_blocks() const { return blocks_; }
+
 // Per thread: the parameters as Jets, and one partial sum for each level of the tree over sample
 // blocks.
 double FunctorObjectiveBase::workspace_bytes() const {
@@ -86,6 +89,66 @@ void FunctorObjectiveBase::for_each(std::size_t count,
                                     const std::function<void(std::size_t)>& body) const {
   executor_.for_each(static_cast<Eigen::Index>(count),
                      [&](Eigen::Index i) { body(static_cast<std::size_t>(i)); });
+}
+
+bool FunctorObjectiveBase::gradient_recorded(const Vector& theta,
+                                             SampleRange range,
+                                             const Recording& record_loss,
+                                             ValueAndGradient& result) const {
+  const Eigen::Index n = theta.size();
+  std::atomic<bool> is_valid = true;
+  std::vector<double> sums(static_cast<std::size_t>(n + 1));  // gradient, then value
+  sum_blocks(range, sums, [&](SampleRange samples, std::span<double> partial) {
+    JetTape tape(n);
+    Vector gradient(n);
+    for (Eigen::Index i = samples.begin; i < samples.end && is_valid; ++i) {
+      tape.clear();
+      const RecordedJet y = record_loss(theta, tape, i);
+      if (!tape.differentiate(y.step(), gradient.data(), nullptr)) is_valid = false;
+      Eigen::Map<Vector>(partial.data(), n) += gradient;
+      partial.back() += y.value;
+    }
+  });
+  const auto count = static_cast<double>(range.size());
+  result = {sums.back() / count, Eigen::Map<const Vector>(sums.data(), n) / count};
+  return is_valid && std::isfinite(result.value);
+}
+
+bool FunctorObjectiveBase::hessian_recorded(const Vector& theta,
+                                            SampleRange range,
+                                            const Recording& record_loss,
+                                            const ProgressCallback& progress,
+                                            Matrix& result) const {
+  constexpr Eigen::Index kWidth = JetTape::kWidth;
+  const Eigen::Index n = theta.size();
+  const Eigen::Index num_sweeps = (n + kWidth - 1) / kWidth;
+  const auto count = static_cast<double>(range.size());
+  ProgressCounter counter(progress, num_sweeps * num_blocks(range));
+  std::atomic<bool> is_valid = true;
+  for_each(static_cast<std::size_t>(num_sweeps), [&](std::size_t s) {
+    const Eigen::Index first = static_cast<Eigen::Index>(s) * kWidth;
+    std::vector<double> sums(static_cast<std::size_t>((n - first) * kWidth));
+    sum_blocks(range, sums, [&](SampleRange samples, std::span<double> partial) {
+      JetTape tape(n);
+      for (Eigen::Index i = samples.begin; i < samples.end && is_valid; ++i) {
+        tape.clear();
+        const RecordedJet y = record_loss(theta, tape, i);
+        const auto column = static_cast<JetTape::Index>(first);
+        if (!std::isfinite(y.value) ||
+            !tape.add_hessian_columns(y.step(), column, partial.data())) {
+          is_valid = false;
+        }
+      }
+      if (is_valid) counter.advance();
+    });
+    for (Eigen::Index i = first; i < n; ++i) {
+      for (Eigen::Index j = first; j < std::min(first + kWidth, i + 1); ++j) {
+        const double entry = sums[static_cast<std::size_t>((i - first) * kWidth + j - first)];
+        result(i, j) = result(j, i) = entry / count;
+      }
+    }
+  });
+  return is_valid;
 }
 
 }  // namespace hesscope::detail

@@ -25,10 +25,6 @@
 // Executor::sum. Nothing of the size of the result exists but the result.
 #pragma once
 
-#include <algorithm>
-#include <atomic>
-#include <cmath>
-#include <concepts>
 #include <functional>
 #include <span>
 #include <utility>
@@ -90,7 +86,7 @@ class FunctorObjectiveBase : public Objective {
 
   Eigen::Index num_samples() const override { return num_samples_; }
 
-  std::span<const ParameterBlock> parameter_blocks() const override { return blocks_; }
+  std::span<const ParameterBlock> parameter_blocks() const override;
 
   /// Without what the functor holds and allocates itself, and the record of one loss per thread.
   double workspace_bytes() const override;
@@ -110,6 +106,22 @@ class FunctorObjectiveBase : public Objective {
 
   // Calls body(i) for i in [0, count), concurrently.
   void for_each(std::size_t count, const std::function<void(std::size_t)>& body) const;
+
+  // Records the loss of a sample at theta.
+  using Recording =
+      std::function<RecordedJet(const Vector& theta, JetTape& tape, Eigen::Index sample)>;
+
+  // By records of the samples' losses. Return false, and leave the work to Jets, if a derivative is
+  // not finite or a loss too long to record.
+  bool gradient_recorded(const Vector& theta,
+                         SampleRange range,
+                         const Recording& record_loss,
+                         ValueAndGradient& result) const;
+  bool hessian_recorded(const Vector& theta,
+                        SampleRange range,
+                        const Recording& record_loss,
+                        const ProgressCallback& progress,
+                        Matrix& result) const;
 
  private:
   Eigen::Index num_parameters_;
@@ -167,7 +179,8 @@ class FunctorObjective final : public detail::FunctorObjectiveBase {
     require_point(*this, "value_and_gradient", theta, range);
     const Vector point = theta;
     ValueAndGradient result{0.0, Vector(point.size())};
-    if (point.size() >= detail::kSmallestRecorded && gradient_recorded(point, range, result)) {
+    if (point.size() >= detail::kSmallestRecorded &&
+        gradient_recorded(point, range, recording(), result)) {
       return result;
     }
     detail::with_gradient_jet<Eigen::Dynamic>(point.size(), [&]<AnyJet J>() {
@@ -175,7 +188,7 @@ class FunctorObjective final : public detail::FunctorObjectiveBase {
       for_each(sweeps.size(), [&](std::size_t s) {
         const J y = mean_loss(detail::seeded<J>(point, sweeps[s]), range);
         if (s == 0) result.value = y.value;
-        detail::store_gradient(y, sweeps[s], result.gradient);
+        detail::store_gradient(y, sweeps[s], result.gradient.data());
       });
     });
     return result;
@@ -205,7 +218,7 @@ class FunctorObjective final : public detail::FunctorObjectiveBase {
     const Vector point = theta;
     Matrix result(point.size(), point.size());
     if (point.size() >= detail::kSmallestRecorded &&
-        hessian_recorded(point, range, progress, result)) {
+        hessian_recorded(point, range, recording(), progress, result)) {
       return result;
     }
     detail::with_hessian_jet<Eigen::Dynamic>(point.size(), [&]<AnyJet J>() {
@@ -231,7 +244,8 @@ class FunctorObjective final : public detail::FunctorObjectiveBase {
         for (const detail::JetSweep& sweep : sweeps) {
           const detail::VectorOf<J> x = detail::seeded<J>(point, sweep);
           for (Eigen::Index i = samples.begin; i < samples.end; ++i) {
-            detail::store_gradient<J>(loss_(x, i), sweep, result.col(i - range.begin));
+            const J y = loss_(x, i);
+            detail::store_gradient(y, sweep, result.data() + (i - range.begin) * result.rows());
           }
         }
       });
@@ -257,62 +271,10 @@ class FunctorObjective final : public detail::FunctorObjectiveBase {
     return total / static_cast<double>(range.size());
   }
 
-  // By records of the samples' losses. Returns false, and leaves the work to Jets, if a derivative
-  // is not finite or a loss too long to record.
-  bool gradient_recorded(const Vector& theta, SampleRange range, ValueAndGradient& result) const {
-    const Eigen::Index n = theta.size();
-    std::atomic<bool> is_valid = true;
-    std::vector<double> sums(static_cast<std::size_t>(n + 1));  // gradient, then value
-    sum_blocks(range, sums, [&](SampleRange samples, std::span<double> partial) {
-      detail::JetTape tape(n);
-      Vector gradient(n);
-      for (Eigen::Index i = samples.begin; i < samples.end && is_valid; ++i) {
-        tape.clear();
-        const RecordedJet y = detail::record(loss_, theta, tape, i);
-        if (!tape.differentiate(y.step(), gradient.data(), nullptr)) is_valid = false;
-        Eigen::Map<Vector>(partial.data(), n) += gradient;
-        partial.back() += y.value;
-      }
-    });
-    const auto count = static_cast<double>(range.size());
-    result = {sums.back() / count, Eigen::Map<const Vector>(sums.data(), n) / count};
-    return is_valid && std::isfinite(result.value);
-  }
-
-  bool hessian_recorded(const Vector& theta,
-                        SampleRange range,
-                        const ProgressCallback& progress,
-                        Matrix& result) const {
-    constexpr Eigen::Index kWidth = detail::JetTape::kWidth;
-    const Eigen::Index n = theta.size();
-    const Eigen::Index num_sweeps = (n + kWidth - 1) / kWidth;
-    const auto count = static_cast<double>(range.size());
-    detail::ProgressCounter counter(progress, num_sweeps * num_blocks(range));
-    std::atomic<bool> is_valid = true;
-    for_each(static_cast<std::size_t>(num_sweeps), [&](std::size_t s) {
-      const Eigen::Index first = static_cast<Eigen::Index>(s) * kWidth;
-      std::vector<double> sums(static_cast<std::size_t>((n - first) * kWidth));
-      sum_blocks(range, sums, [&](SampleRange samples, std::span<double> partial) {
-        detail::JetTape tape(n);
-        for (Eigen::Index i = samples.begin; i < samples.end && is_valid; ++i) {
-          tape.clear();
-          const RecordedJet y = detail::record(loss_, theta, tape, i);
-          const auto column = static_cast<detail::JetTape::Index>(first);
-          if (!std::isfinite(y.value) ||
-              !tape.add_hessian_columns(y.step(), column, partial.data())) {
-            is_valid = false;
-          }
-        }
-        if (is_valid) counter.advance();
-      });
-      for (Eigen::Index i = first; i < n; ++i) {
-        for (Eigen::Index j = first; j < std::min(first + kWidth, i + 1); ++j) {
-          const double entry = sums[static_cast<std::size_t>((i - first) * kWidth + j - first)];
-          result(i, j) = result(j, i) = entry / count;
-        }
-      }
-    });
-    return is_valid;
+  Recording recording() const {
+    return [this](const Vector& theta, detail::JetTape& tape, Eigen::Index sample) {
+      return detail::record(loss_, theta, tape, sample);
+    };
   }
 
   F loss_;

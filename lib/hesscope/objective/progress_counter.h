@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <mutex>
+#include <memory>
 
 #include <Eigen/Core>
 
@@ -14,16 +14,14 @@ namespace hesscope::detail {
 class ProgressCounter {
  public:
   ProgressCounter(const ProgressCallback& callback, Eigen::Index total);
+  ~ProgressCounter();
 
   /// @throws Interrupted if the callback says so, now or before; it is not called again after that.
   void advance(Eigen::Index work = 1);
 
  private:
-  const ProgressCallback* callback_;
-  Eigen::Index total_;
-  std::mutex mutex_;
-  Eigen::Index done_ = 0;
-  bool stopped_ = false;
+  struct Impl;  // a mutex, whose header every user of callables would pay for
+  std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace hesscope::detail

@@ -20,9 +20,7 @@
 // rules treat pairs separately, and i > j in the matrix is i > j in the Jet.
 #pragma once
 
-#include <algorithm>
 #include <concepts>
-#include <string>
 #include <type_traits>
 #include <vector>
 
@@ -30,7 +28,6 @@
 
 #include <hesscope/autodiff/jet.h>
 #include <hesscope/autodiff/jet_tape.h>
-#include <hesscope/core/error.h>
 
 namespace hesscope::detail {
 
@@ -44,7 +41,7 @@ struct JetSweep {
   Eigen::Index num_rows = 0;
 };
 
-// The Jets in use; see derivatives.h for what each costs a user's compiler.
+// The Jets in use. Each has a user's compiler compile the function, and Eigen's vectors, once more.
 inline constexpr int kLargestSingleSweep = 16;
 using BlockGradientJet = Jet<1, 16>;
 using BlockHessianJet = Jet<2, 32, 8>;
@@ -58,24 +55,36 @@ inline constexpr int kSmallestRecorded = 9;
 template <int Size>
 inline constexpr bool kMayBeRecorded = Size == Eigen::Dynamic || Size >= kSmallestRecorded;
 
-// f(x, args...) with the tape's variables at `point`.
-template <typename F, typename... Args>
+// f(x, args...) with the tape's variables at `point`. J is a parameter so that Eigen's vector of it
+// is compiled where it is used.
+template <typename F, typename... Args, AnyJet J = RecordedJet>
 RecordedJet record(const F& f, const Eigen::VectorXd& point, JetTape& tape, const Args&... args) {
-  VectorOf<RecordedJet> x(point.size());
-  for (Eigen::Index i = 0; i < x.size(); ++i) x(i) = RecordedJet(point(i), tape, i);
+  VectorOf<J> x(point.size());
+  for (Eigen::Index i = 0; i < x.size(); ++i) x(i) = J(point(i), tape, i);
   return f(x, args...);
 }
+
+// The Jets for a vector of Size entries, of which the first is the only one where Size is not
+// Dynamic.
+template <int Size>
+using FirstGradientJet = std::conditional_t<Size == Eigen::Dynamic,
+                                            Jet<1, 4>,
+                                            std::conditional_t<(Size <= kLargestSingleSweep),
+                                                               Jet<1, (Size > 0 ? Size : 1)>,
+                                                               BlockGradientJet>>;
+template <int Size>
+using FirstHessianJet = std::conditional_t<Size == Eigen::Dynamic,
+                                           Jet<2, 2>,
+                                           std::conditional_t<(Size <= kLargestSingleSweep),
+                                                              Jet<2, (Size > 0 ? Size : 1)>,
+                                                              BlockHessianJet>>;
 
 // Calls body.template operator()<J>() with the Jet to use for n variables, n = Size where not
 // Dynamic.
 template <int Size, typename Body>
 void with_gradient_jet(Eigen::Index n, const Body& body) {
   if constexpr (Size != Eigen::Dynamic) {
-    if constexpr (Size <= kLargestSingleSweep) {
-      body.template operator()<Jet<1, Size>>();
-    } else {
-      body.template operator()<BlockGradientJet>();
-    }
+    body.template operator()<FirstGradientJet<Size>>();
   } else if (n <= 4) {
     body.template operator()<Jet<1, 4>>();
   } else {
@@ -86,19 +95,13 @@ void with_gradient_jet(Eigen::Index n, const Body& body) {
 template <int Size, typename Body>
 void with_hessian_jet(Eigen::Index n, const Body& body) {
   if constexpr (Size != Eigen::Dynamic) {
-    if constexpr (Size <= kLargestSingleSweep) {
-      body.template operator()<Jet<2, Size>>();
-    } else {
-      body.template operator()<BlockHessianJet>();
-    }
+    body.template operator()<FirstHessianJet<Size>>();
   } else if (n <= 2) {
     body.template operator()<Jet<2, 2>>();
   } else if (n <= 4) {
     body.template operator()<Jet<2, 4>>();
-  } else if (n <= 8) {
-    body.template operator()<Jet<2, 8>>();
-  } else if (n <= kLargestSingleSweep) {
-    body.template operator()<Jet<2, kLargestSingleSweep>>();
+  } else if (n < kSmallestRecorded) {
+    body.template operator()<Jet<2, kSmallestRecorded - 1>>();
   } else {
     body.template operator()<BlockHessianJet>();
   }
@@ -113,46 +116,25 @@ void with_direction_jet(const JetSweep& sweep, const Body& body) {
   }
 }
 
+// The sweeps of Jets in N variables with second derivatives for M columns of them, over n
+// parameters.
+std::vector<JetSweep> gradient_sweeps(Eigen::Index n, Eigen::Index num_variables);
+std::vector<JetSweep> hessian_sweeps(Eigen::Index n,
+                                     Eigen::Index num_variables,
+                                     Eigen::Index num_columns);
+
 template <AnyJet J>
 std::vector<JetSweep> gradient_sweeps(Eigen::Index n) {
-  constexpr Eigen::Index kWidth = J::kNumVariables;
-  std::vector<JetSweep> sweeps;
-  for (Eigen::Index column = 0; column < n; column += kWidth) {
-    sweeps.push_back({column, std::min(kWidth, n - column), n, 0});
-  }
-  return sweeps;
+  return gradient_sweeps(n, J::kNumVariables);
 }
 
 template <AnyJet J>
 std::vector<JetSweep> hessian_sweeps(Eigen::Index n) {
-  constexpr Eigen::Index kColumns = J::kNumColumns;
-  constexpr Eigen::Index kRows = J::kNumVariables - kColumns;
-  std::vector<JetSweep> sweeps;
-  for (Eigen::Index column = 0; column < n; column += kColumns) {
-    const Eigen::Index num_columns = std::min(kColumns, n - column);
-    Eigen::Index row = column + num_columns;
-    do {
-      const Eigen::Index num_rows = std::min(kRows, n - row);
-      sweeps.push_back({column, num_columns, row, num_rows});
-      row += num_rows;
-    } while (row < n);
-  }
-  return sweeps;
+  return hessian_sweeps(n, J::kNumVariables, J::kNumColumns);
 }
 
 // For n parameters and k directions; four directions at a time, one where one is left.
-inline std::vector<JetSweep> direction_sweeps(Eigen::Index n, Eigen::Index k) {
-  constexpr Eigen::Index kColumns = FourDirectionsJet::kNumColumns;
-  constexpr Eigen::Index kRows = FourDirectionsJet::kNumVariables - kColumns;
-  static_assert(kRows == OneDirectionJet::kNumVariables - OneDirectionJet::kNumColumns);
-  std::vector<JetSweep> sweeps;
-  for (Eigen::Index column = 0; column < k; column += kColumns) {
-    for (Eigen::Index row = 0; row < n; row += kRows) {
-      sweeps.push_back({column, std::min(kColumns, k - column), row, std::min(kRows, n - row)});
-    }
-  }
-  return sweeps;
-}
+std::vector<JetSweep> direction_sweeps(Eigen::Index n, Eigen::Index k);
 
 template <AnyJet J>
 double& slope(J& x, Eigen::Index variable) {
@@ -165,10 +147,18 @@ void seed_rows(const JetSweep& sweep, VectorOf<J>& x) {
     slope(x(sweep.row + i), J::kNumColumns + i) = 1.0;
 }
 
+// The point as constants. A loop: Eigen's cast would be a type of its own for the compiler.
+template <AnyJet J>
+VectorOf<J> constants(const Eigen::VectorXd& point) {
+  VectorOf<J> x(point.size());
+  for (Eigen::Index i = 0; i < point.size(); ++i) x(i) = J(point(i));
+  return x;
+}
+
 // The point as Jets: parameters of the sweep are variables, the others constants.
 template <AnyJet J>
 VectorOf<J> seeded(const Eigen::VectorXd& point, const JetSweep& sweep) {
-  VectorOf<J> x = point.template cast<J>();
+  VectorOf<J> x = constants<J>(point);
   for (Eigen::Index j = 0; j < sweep.num_columns; ++j) slope(x(sweep.column + j), j) = 1.0;
   seed_rows(sweep, x);
   return x;
@@ -179,7 +169,7 @@ template <AnyJet J>
 VectorOf<J> seeded_along(const Eigen::VectorXd& point,
                          const Eigen::MatrixXd& directions,
                          const JetSweep& sweep) {
-  VectorOf<J> x = point.template cast<J>();
+  VectorOf<J> x = constants<J>(point);
   for (Eigen::Index j = 0; j < sweep.num_columns; ++j) {
     for (Eigen::Index i = 0; i < x.size(); ++i) slope(x(i), j) = directions(i, sweep.column + j);
   }
@@ -187,11 +177,24 @@ VectorOf<J> seeded_along(const Eigen::VectorXd& point,
   return x;
 }
 
+// What a sweep's Jet knows goes to its place. `second` are its second derivatives, packed as in
+// Jet::hessian for N variables and M columns.
+void store_gradient(const double* slopes, const JetSweep& sweep, double* gradient);
+void store_hessian(const double* second,
+                   Eigen::Index num_variables,
+                   Eigen::Index num_columns,
+                   const JetSweep& sweep,
+                   Eigen::MatrixXd& hessian);
+void store_products(const double* second,
+                    Eigen::Index num_variables,
+                    Eigen::Index num_columns,
+                    const JetSweep& sweep,
+                    Eigen::MatrixXd& products);
+
+// `gradient` holds a number for each parameter.
 template <AnyJet J>
-void store_gradient(const J& y, const JetSweep& sweep, Eigen::Ref<Eigen::VectorXd> gradient) {
-  for (Eigen::Index j = 0; j < sweep.num_columns; ++j) {
-    gradient(sweep.column + j) = y.gradient[static_cast<std::size_t>(j)];
-  }
+void store_gradient(const J& y, const JetSweep& sweep, double* gradient) {
+  store_gradient(y.gradient.data(), sweep, gradient);
 }
 
 // Writes entries (i, j) and (j, i) of the sweep's trapezium. Sweeps with the same column write the
@@ -199,32 +202,13 @@ void store_gradient(const J& y, const JetSweep& sweep, Eigen::Ref<Eigen::VectorX
 // so, so that sweeps may be stored concurrently.
 template <AnyJet J>
 void store_hessian(const J& y, const JetSweep& sweep, Eigen::MatrixXd& hessian) {
-  const auto store = [&](Eigen::Index row, Eigen::Index column, Eigen::Index i, Eigen::Index j) {
-    const double entry = y.second(static_cast<int>(i), static_cast<int>(j));
-    hessian(row, column) = entry;
-    hessian(column, row) = entry;
-  };
-  for (Eigen::Index j = 0; j < sweep.num_columns; ++j) {
-    if (sweep.row == sweep.column + sweep.num_columns) {
-      for (Eigen::Index i = j; i < sweep.num_columns; ++i) {
-        store(sweep.column + i, sweep.column + j, i, j);
-      }
-    }
-    for (Eigen::Index i = 0; i < sweep.num_rows; ++i) {
-      store(sweep.row + i, sweep.column + j, J::kNumColumns + i, j);
-    }
-  }
+  store_hessian(y.hessian.data(), J::kNumVariables, J::kNumColumns, sweep, hessian);
 }
 
 // Second derivatives along direction j and parameter i are the entries (i, j) of H V.
 template <AnyJet J>
 void store_products(const J& y, const JetSweep& sweep, Eigen::MatrixXd& products) {
-  for (Eigen::Index j = 0; j < sweep.num_columns; ++j) {
-    for (Eigen::Index i = 0; i < sweep.num_rows; ++i) {
-      products(sweep.row + i, sweep.column + j) =
-          y.second(J::kNumColumns + static_cast<int>(i), static_cast<int>(j));
-    }
-  }
+  store_products(y.hessian.data(), J::kNumVariables, J::kNumColumns, sweep, products);
 }
 
 // Whether f(x, args...) with scalars T gives a T, or an Eigen expression that converts to T. A
@@ -238,26 +222,37 @@ concept GivesScalar = requires(const F& f, const VectorOf<T>& x, const Args&... 
    !std::is_arithmetic_v<
        std::remove_cvref_t<std::invoke_result_t<const F&, const VectorOf<T>&, Args...>>>);
 
-template <typename F>
+// Checks F with the Jet J that it is to be called with. Doubles are tried only to tell one mistake
+// from the other: every scalar compiles the function again.
+template <typename F, AnyJet J>
 constexpr void require_function() {
-  static_assert(GivesScalar<F, double>,
-                "hesscope: the function must be callable as f(x) on a const object with "
-                "const Eigen::Matrix<double, Eigen::Dynamic, 1>& x and return a double");
-  static_assert(GivesScalar<F, Jet<1, 4>>,
-                "hesscope: the function must be generic in its scalar: template <typename T> "
-                "T operator()(const Eigen::Matrix<T, Eigen::Dynamic, 1>& x) const, or a lambda "
-                "[](const auto& x) { ... }, returning the scalar type of its argument, not double");
+  if constexpr (!GivesScalar<F, J>) {
+    static_assert(GivesScalar<F, double>,
+                  "hesscope: the function must be callable as f(x) on a const object with "
+                  "const Eigen::Matrix<T, Eigen::Dynamic, 1>& x and return a T, T being double "
+                  "or a Jet");
+    static_assert(!GivesScalar<F, double>,
+                  "hesscope: the function must be generic in its scalar: template <typename T> "
+                  "T operator()(const Eigen::Matrix<T, Eigen::Dynamic, 1>& x) const, or a lambda "
+                  "[](const auto& x) { ... }, returning the scalar type of its argument, not "
+                  "double");
+  }
 }
+
+[[noreturn]] void refuse_empty_point(const char* function);
+[[noreturn]] void refuse_directions(const char* function, Eigen::Index n, Eigen::Index num_rows);
 
 template <typename Derived>
 Eigen::VectorXd require_point(const char* function, const Eigen::MatrixBase<Derived>& x) {
   static_assert(Derived::IsVectorAtCompileTime, "hesscope: the point x must be a vector");
   static_assert(std::is_same_v<typename Derived::Scalar, double>,
                 "hesscope: the point x must be a vector of double; write x.cast<double>()");
-  if (x.size() == 0) {
-    throw PreconditionError(std::string(function) + ": x must have at least 1 entry");
-  }
-  if constexpr (Derived::ColsAtCompileTime == 1) {
+  if (x.size() == 0) refuse_empty_point(function);
+  if constexpr (std::is_base_of_v<Eigen::PlainObjectBase<Derived>, Derived>) {
+    Eigen::VectorXd point(x.size());
+    for (Eigen::Index i = 0; i < point.size(); ++i) point(i) = x.derived().data()[i];
+    return point;
+  } else if constexpr (Derived::ColsAtCompileTime == 1) {
     return x;
   } else {
     return x.transpose();
@@ -270,11 +265,7 @@ Eigen::MatrixXd require_directions(const char* function,
                                    const Eigen::MatrixBase<Derived>& directions) {
   static_assert(std::is_same_v<typename Derived::Scalar, double>,
                 "hesscope: the directions V must be a matrix of double; write V.cast<double>()");
-  if (directions.rows() != n) {
-    throw PreconditionError(std::string(function) +
-                            ": V must have as many rows as x has entries, " + std::to_string(n) +
-                            ", got " + std::to_string(directions.rows()));
-  }
+  if (directions.rows() != n) refuse_directions(function, n, directions.rows());
   return directions;
 }
 
