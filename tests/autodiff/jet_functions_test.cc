@@ -7,9 +7,11 @@
 #include <vector>
 
 #include <Eigen/Core>
+#include <boost/math/special_functions/digamma.hpp>
+#include <boost/math/special_functions/trigamma.hpp>
 #include <gtest/gtest.h>
 
-#include <hesscope/autodiff/jet_functions.h>
+#include <hesscope/autodiff/derivatives.h>
 
 #include "support/derivative_oracle.h"
 
@@ -27,8 +29,21 @@ auto composed(const P& primitive, double v) {
   };
 }
 
+// The Jet that records, as functions of many variables get it, says the same.
+template <typename F>
+void expect_recorded(const F& f, const ValueGradientHessian& expected) {
+  detail::JetTape tape(2);
+  const RecordedJet y = detail::record(f, Eigen::Vector2d::Zero(), tape);
+  Eigen::VectorXd gradient(2);
+  Eigen::MatrixXd hessian(2, 2);
+  EXPECT_EQ(y.value, expected.value);
+  ASSERT_TRUE(tape.differentiate(y.step(), gradient.data(), hessian.data()));
+  expect_close(gradient, expected.gradient, 4 * kEpsilon, "recorded gradient");
+  expect_close(hessian, expected.hessian, 8 * kEpsilon, "recorded Hessian");
+}
+
 template <typename P>
-void expect_unary(const char* name, const P& primitive, const std::vector<double>& points) {
+void expect_fifty_digits(const char* name, const P& primitive, const std::vector<double>& points) {
   for (const double v : points) {
     SCOPED_TRACE(std::string(name) + " at " + std::to_string(v));
     const auto f = composed(primitive, v);
@@ -38,22 +53,39 @@ void expect_unary(const char* name, const P& primitive, const std::vector<double
     const CentralDifferences<Real50> exact(f, origin, Real50("1e-12"));
     expect_close(actual.gradient, exact.gradient, 16 * kEpsilon, "gradient in 50 digits");
     expect_close(actual.hessian, exact.hessian, 32 * kEpsilon, "Hessian in 50 digits");
-    expect_equals_nested_ceres<2>(f, origin, actual, {.gradient = 1e-13, .hessian = 1e-13});
     EXPECT_EQ(gradient(f, origin), actual.gradient);  // Jets of order 1
+    expect_recorded(f, actual);
+  }
+}
+
+template <typename P>
+void expect_unary(const char* name, const P& primitive, const std::vector<double>& points) {
+  expect_fifty_digits(name, primitive, points);
+  for (const double v : points) {
+    SCOPED_TRACE(std::string(name) + " at " + std::to_string(v));
+    const auto f = composed(primitive, v);
+    const Eigen::Vector2d origin = Eigen::Vector2d::Zero();
+    expect_equals_nested_ceres<2>(
+        f, origin, value_gradient_hessian(f, origin), {.gradient = 1e-13, .hessian = 1e-13});
   }
 }
 
 // Both arguments vary: p(u, w) with w = w_0 + x / 2 + y + x^2.
+template <typename P>
+auto composed(const P& primitive, const Eigen::Vector2d& at) {
+  return [&primitive, at](const auto& x) {
+    return primitive(at(0) + (x(0) - x(1)) + 0.5 * x(0) * x(1) - 0.25 * x(1) * x(1),
+                     at(1) + 0.5 * x(0) + x(1) + x(0) * x(0));
+  };
+}
+
 template <typename P>
 void expect_binary(const char* name,
                    const P& primitive,
                    const std::vector<Eigen::Vector2d>& points) {
   for (const Eigen::Vector2d& at : points) {
     SCOPED_TRACE(std::string(name) + " at " + std::to_string(at(0)) + ", " + std::to_string(at(1)));
-    const auto f = [&](const auto& x) {
-      return primitive(at(0) + (x(0) - x(1)) + 0.5 * x(0) * x(1) - 0.25 * x(1) * x(1),
-                       at(1) + 0.5 * x(0) + x(1) + x(0) * x(0));
-    };
+    const auto f = composed(primitive, at);
     const Eigen::Vector2d origin = Eigen::Vector2d::Zero();
     const ValueGradientHessian actual = value_gradient_hessian(f, origin);
     EXPECT_EQ(actual.value, primitive(at(0), at(1)));
@@ -62,6 +94,28 @@ void expect_binary(const char* name,
     expect_close(actual.hessian, exact.hessian, 64 * kEpsilon, "Hessian in 50 digits");
     expect_equals_nested_ceres<2>(f, origin, actual, {.gradient = 1e-13, .hessian = 1e-13});
     EXPECT_EQ(gradient(f, origin), actual.gradient);
+    expect_recorded(f, actual);
+  }
+}
+
+// The same of functions that Ceres has not, or not in 50 digits: those have `exact` for them.
+template <typename P, typename Exact>
+void expect_branch(const char* name,
+                   const P& primitive,
+                   const Exact& exact_primitive,
+                   const std::vector<Eigen::Vector2d>& points) {
+  for (const Eigen::Vector2d& at : points) {
+    SCOPED_TRACE(std::string(name) + " at " + std::to_string(at(0)) + ", " + std::to_string(at(1)));
+    const auto f = composed(primitive, at);
+    const Eigen::Vector2d origin = Eigen::Vector2d::Zero();
+    const ValueGradientHessian actual = value_gradient_hessian(f, origin);
+    EXPECT_EQ(actual.value, primitive(at(0), at(1)));
+    const auto exact_f = composed(exact_primitive, at);
+    const CentralDifferences<Real50> exact(exact_f, origin, Real50("1e-12"));
+    expect_close(actual.gradient, exact.gradient, 32 * kEpsilon, "gradient in 50 digits");
+    expect_close(actual.hessian, exact.hessian, 64 * kEpsilon, "Hessian in 50 digits");
+    EXPECT_EQ(gradient(f, origin), actual.gradient);
+    expect_recorded(f, actual);
   }
 }
 
@@ -119,6 +173,93 @@ TEST(JetFunctions, BinaryFunctionsMatchFiftyDigits) {
   expect_binary("fmax", [](const auto& u, const auto& w) { using std::fmax; return fmax(u, w); }, {{2.0, 3.0}, {0.3, -1.5}});
   expect_binary("fmin", [](const auto& u, const auto& w) { using std::fmin; return fmin(u, w); }, {{2.0, 3.0}, {0.3, -1.5}});
   // clang-format on
+}
+
+TEST(JetFunctions, FunctionsThatCeresHasNotMatchFiftyDigits) {
+  // clang-format off
+  expect_fifty_digits("asinh", [](const auto& u) { using std::asinh; return asinh(u); }, {0.0, 0.7, -3.0, 1e3});
+  expect_fifty_digits("acosh", [](const auto& u) { using std::acosh; return acosh(u); }, {1.25, 3.0, 1e3});
+  expect_fifty_digits("atanh", [](const auto& u) { using std::atanh; return atanh(u); }, {0.0, 0.7, -0.9});
+  expect_fifty_digits("lgamma", [](const auto& u) { using std::lgamma; return lgamma(u); }, {0.1, 1.0, 1.4616321449683623, 2.0, 3.5, 40.0, -0.5, -2.25});
+  expect_fifty_digits("tgamma", [](const auto& u) { using std::tgamma; return tgamma(u); }, {0.25, 1.0, 1.4616321449683623, 3.5, 10.0, -0.5, -2.25});
+  // clang-format on
+}
+
+TEST(JetFunctions, FunctionsByBranchesMatchFiftyDigits) {
+  // clang-format off
+  expect_branch("hypot of 3",
+                [](const auto& u, const auto& w) { using std::hypot; return hypot(u, w, 0.75); },
+                [](const auto& u, const auto& w) { return sqrt(u * u + w * w + 0.5625); },
+                {{2.0, 3.0}, {0.0, -1.5}, {0.0, 0.0}});
+  expect_branch("hypot of 3, the first a number",
+                [](const auto& u, const auto& w) { using std::hypot; return hypot(-2, w, u); },
+                [](const auto& u, const auto& w) { return sqrt(u * u + w * w + 4); },
+                {{2.0, 3.0}, {0.5, -1.5}});
+  expect_branch("fma",
+                [](const auto& u, const auto& w) { using std::fma; return fma(u, w, 2 * u) + fma(3.0, u, w) + fma(u, 2, 1); },
+                [](const auto& u, const auto& w) { return u * w + 2 * u + 3 * u + w + 2 * u + 1; },
+                {{2.0, 3.0}, {0.0, -1.5}});
+  expect_branch("fdim",
+                [](const auto& u, const auto& w) { using std::fdim; return fdim(u, w) + fdim(u, 1.0) + fdim(9.0, w); },
+                [](const auto& u, const auto& w) { return (u > w ? Real50(u - w) : Real50(0)) + (u > 1 ? Real50(u - 1) : Real50(0)) + (9 - w); },
+                {{2.0, 3.0}, {0.3, -1.5}});
+  expect_branch("copysign",
+                [](const auto& u, const auto& w) { using std::copysign; return copysign(u, w) + copysign(w, -1.0) + copysign(2.0, u); },
+                [](const auto& u, const auto& w) { return (w < 0 ? -abs(u) : abs(u)) - abs(w) + (u < 0 ? -2 : 2); },
+                {{2.0, 3.0}, {-0.3, -1.5}, {0.3, -1.5}});
+  expect_branch("fmod",
+                [](const auto& u, const auto& w) { using std::fmod; return fmod(u, w) + fmod(7.5, w) + fmod(u, 0.75); },
+                [](const auto& u, const auto& w) { return u - trunc(u / w) * w + 7.5 - trunc(7.5 / w) * w + u - trunc(u / 0.75) * 0.75; },
+                {{8.0, 3.0}, {-8.0, 3.0}, {8.0, -1.375}});
+  expect_branch("remainder",
+                [](const auto& u, const auto& w) { using std::remainder; return remainder(u, w) + remainder(7.25, w) + remainder(u, 0.75); },
+                [](const auto& u, const auto& w) { return u - round(u / w) * w + 7.25 - round(7.25 / w) * w + u - round(u / 0.75) * 0.75; },
+                {{8.0, 3.0}, {-8.0, 3.0}, {8.0, -1.375}});
+  // clang-format on
+}
+
+// digamma and trigamma to units in the last place over the whole range, near the root of digamma
+// too, where gradients vanish.
+TEST(JetFunctions, DerivativesOfLgammaAreExactInRelativeTerms) {
+  std::vector<double> points = {1e-300,
+                                1e-8,
+                                0.1,
+                                1.0,
+                                1.4616321449683623,
+                                1.4616321449683625,
+                                1.46163,
+                                1.5,
+                                2.0,
+                                10.0,
+                                1e5,
+                                1e15,
+                                1e300,
+                                -0.5,
+                                -1.25,
+                                -20.75};
+  for (const double v : points) {
+    const Jet1 y = lgamma(Jet1::variable(v, 0));
+    const double first = static_cast<double>(boost::math::digamma(Real50(v)));
+    const double second = static_cast<double>(boost::math::trigamma(Real50(v)));
+    EXPECT_TRUE(std::abs(y.gradient[0] - first) <= 4 * kEpsilon * std::abs(first))
+        << v << ": " << y.gradient[0] << ", expected " << first;
+    EXPECT_TRUE(y.hessian[0] == second ||
+                std::abs(y.hessian[0] - second) <= 4 * kEpsilon * std::abs(second))
+        << v << ": " << y.hessian[0] << ", expected " << second;
+  }
+}
+
+// Squares that over- and underflow are avoided.
+TEST(JetFunctions, InverseHyperbolicFunctionsHoldAtLargeArguments) {
+  for (const double v : {1e10, 1e150, 1e300}) {
+    for (const Jet1& y : {asinh(Jet1::variable(v, 0)), acosh(Jet1::variable(v, 0))}) {
+      EXPECT_NEAR(y.gradient[0] * v, 1.0, 1e-15);
+      if (v < 1e200) {  // beyond it underflows
+        EXPECT_NEAR(y.hessian[0] * v * v, -1.0, 2e-15);
+      }
+    }
+    EXPECT_NEAR(asinh(Jet1::variable(-v, 0)).gradient[0] * v, 1.0, 1e-15);
+  }
 }
 
 // tanh' = 1 - tanh^2 and similar identities lose all digits far out; these must not.

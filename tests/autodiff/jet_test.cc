@@ -184,12 +184,26 @@ TEST(JetKink, LogarithmsRootsAndArcsAtTheEndOfTheirDomain) {
   expect_jet(cbrt(variable(0.0)), 0.0, kInfinity, kNan);
   expect_jet(asin(variable(1.0)), std::asin(1.0), kInfinity, kInfinity);
   expect_jet(acos(variable(1.0)), 0.0, -kInfinity, -kInfinity);
+  expect_jet(acosh(variable(1.0)), 0.0, kInfinity, -kInfinity);
+  expect_jet(atanh(variable(1.0)), kInfinity, kInfinity, kInfinity);
+  expect_jet(atanh(variable(-1.0)), -kInfinity, kInfinity, -kInfinity);
+  for (const double pole : {0.0, -0.0, -1.0, -30.0}) {
+    expect_jet(lgamma(variable(pole)), kInfinity, kNan, kInfinity);
+  }
+  expect_jet(lgamma(variable(kInfinity)), kInfinity, kInfinity, 0.0);
+  expect_jet(tgamma(variable(0.0)), kInfinity, kNan, kNan);
+  expect_jet(tgamma(variable(-0.0)), -kInfinity, kNan, kNan);
   for (const Jet1& outside : {log(variable(-1.0)),
                               sqrt(variable(-1.0)),
                               log1p(variable(-2.0)),
                               asin(variable(1.5)),
                               acos(variable(-1.5)),
-                              log2(variable(-1.0))}) {
+                              log2(variable(-1.0)),
+                              acosh(variable(0.5)),
+                              atanh(variable(-1.5)),
+                              tgamma(variable(-2.0)),
+                              fmod(variable(1.0), 0.0),
+                              remainder(variable(kInfinity), 2.0)}) {
     expect_jet(outside, kNan, kNan, kNan);
   }
 }
@@ -208,8 +222,44 @@ TEST(JetKink, SmoothPrimitivesAtZeroHaveTheirTaylorCoefficients) {
   expect_jet(cosh(x), 1.0, 0.0, 1.0);
   expect_jet(tanh(x), 0.0, 1.0, 0.0);
   expect_jet(atan2(x, 1.0), 0.0, 1.0, 0.0);
+  expect_jet(asinh(x), 0.0, 1.0, 0.0);
+  expect_jet(atanh(x), 0.0, 1.0, 0.0);
+}
+
+TEST(JetKink, RoundingIsPiecewiseConstant) {
   expect_jet(floor(variable(0.0)), 0.0, 0.0, 0.0);
   expect_jet(ceil(variable(0.5)), 1.0, 0.0, 0.0);
+  expect_jet(trunc(variable(-1.5)), -1.0, 0.0, 0.0);
+  expect_jet(round(variable(2.5)), 3.0, 0.0, 0.0);
+  expect_jet(rint(variable(2.5)), 2.0, 0.0, 0.0);
+  expect_jet(nearbyint(variable(-2.5)), -2.0, 0.0, 0.0);
+  EXPECT_TRUE(signbit(variable(-0.0)));
+  EXPECT_FALSE(signbit(variable(1.0)));
+}
+
+TEST(JetKink, BranchesAreThoseOfTheStandardFunctions) {
+  const Jet1 x = variable(0.0);
+  expect_jet(fdim(x, 0.0), 0.0, 0.0, 0.0);  // a tie
+  expect_jet(fdim(variable(3.0), 1.0), 2.0, 1.0, 0.0);
+  expect_jet(fdim(1.0, variable(3.0)), 0.0, 0.0, 0.0);
+  expect_jet(copysign(x, -1.0), -0.0, 0.0, 0.0);  // as abs
+  expect_jet(copysign(variable(-kInfinity), 1.0), kInfinity, -1.0, 0.0);
+  expect_jet(copysign(2.0, variable(-3.0)), -2.0, 0.0, 0.0);
+  expect_jet(fmod(variable(6.0), 3.0), 0.0, 1.0, 0.0);  // a jump
+  expect_jet(fmod(7.0, variable(3.0)), 1.0, -2.0, 0.0);
+  expect_jet(fmod(variable(5.0), kInfinity), 5.0, 1.0, 0.0);
+  expect_jet(remainder(8.0, variable(3.0)), -1.0, -3.0, 0.0);
+  expect_jet(fma(x, x, 1.0), 1.0, 0.0, 2.0);
+  EXPECT_EQ(fma(Jet1(0.1), 10.0, -1.0).value, std::fma(0.1, 10.0, -1.0));  // rounded once
+}
+
+TEST(JetKink, HypotIsTheTipOfAConeAtZero) {
+  const Jet1 x = variable(0.0);
+  expect_jet(hypot(x, x, x), 0.0, 0.0, 0.0);
+  expect_jet(hypot(x, 0, 0), 0.0, 0.0, 0.0);
+  expect_jet(hypot(0, x, 2), 2.0, 0.0, 0.5);  // the bowl beside it
+  expect_jet(hypot(variable(3e200), 0, 4e200), 5e200, 0.6, 0.0);
+  expect_jet(hypot(variable(3e-300), 0, 0), 3e-300, 1.0, 0.0);
 }
 
 TEST(JetKink, MinAndMaxTakeTheFirstArgumentAtATie) {
@@ -254,6 +304,18 @@ TEST(Jet, NanSpreadsToAllDerivatives) {
                         atan2(x, 1.0),
                         erf(x),
                         cbrt(x),
+                        asinh(x),
+                        acosh(x),
+                        atanh(x),
+                        lgamma(x),
+                        tgamma(x),
+                        hypot(x, 1.0, 2.0),
+                        hypot(1.0, 2.0, x),
+                        fma(x, 2.0, 1.0),
+                        fdim(x, 1.0),
+                        fmod(x, 1.0),
+                        copysign(x, 1.0),
+                        round(x),
                         sin(x)}) {
     expect_jet(y, kNan, kNan, kNan);
   }

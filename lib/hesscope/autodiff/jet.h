@@ -52,7 +52,7 @@
 //   function              at            value    first    second
 //   abs, fabs             0             0        0        0         as PyTorch
 //   relu                  0             0        0        0         as PyTorch
-//   hypot                 (0, 0)        0        0        0         the tip of a cone
+//   hypot                 all 0         0        0        0         the tip of a cone
 //   sqrt, pow(., 0.5)     0             0        +inf     -inf      one-sided limits
 //   sqrt of x * x         0             0        0        0         it is |x|
 //   cbrt                  0             0        +inf     NaN
@@ -60,8 +60,15 @@
 //   pow(x, 1.5), ...      0             0        0        +inf      limits from x > 0
 //   log, log2, log10      0             -inf     +inf     -inf
 //   asin, acos            +-1           as std   +-inf    +-inf
+//   acosh                 1             0        +inf     -inf
+//   atanh                 +-1           +-inf    +inf     +-inf
+//   lgamma                0, -1, ...    +inf     NaN      +inf
+//   tgamma                +-0           +-inf    NaN      NaN
 //   min, max, fmin, fmax  a tie         as std   of the first argument
-//   floor, ceil           a jump        as std   0        0
+//   fdim                  a tie         0        0        0
+//   copysign(., w)        0             +-0      0        0         as abs
+//   floor, round, ...     a jump        as std   0        0
+//   fmod, remainder       a jump        as std   those of the branch that std takes
 //   any                   outside its domain     NaN      NaN
 //
 // A primitive with an infinite or undefined partial contributes nothing in directions in which its
@@ -366,7 +373,12 @@ template <int Order, int N, int M>
 inline constexpr bool kIsJet<Jet<Order, N, M>> = true;
 
 template <typename T>
-concept AnyJet = kIsJet<T>;
+concept JetType = kIsJet<T>;
+
+/// The same, but preferred in overload resolution to what is constrained by JetType: see
+/// jet_std_names.h.
+template <typename T>
+concept AnyJet = JetType<T> && kIsJet<T>;
 
 }  // namespace hesscope
 

@@ -6,16 +6,20 @@
 //
 //   using std::exp;  return exp(x);      // not std::exp(x), which knows no Jets
 //
+// Those of one argument stand here, those of more in jet_binary_functions.h. Not there are the
+// Bessel, Legendre, elliptic, zeta and beta functions of <cmath>, and what takes numbers apart
+// (frexp, ldexp, modf, nextafter, ...).
+//
 // Above each function stands its calculus in one line, v the value of x; f1 and f2 are f' and f''.
 // Formulas are chosen to keep relative accuracy (1 / cosh^2 rather than 1 - tanh^2, ...). What
 // happens where there is no derivative is in the table of jet.h.
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numbers>
 
+#include <hesscope/autodiff/gamma_functions.h>
 #include <hesscope/autodiff/jet.h>
 
 namespace hesscope {
@@ -42,6 +46,11 @@ bool isnan(const J& x) {
 template <AnyJet J>
 bool isinf(const J& x) {
   return std::isinf(x.value);
+}
+
+template <AnyJet J>
+bool signbit(const J& x) {
+  return std::signbit(x.value);
 }
 
 // |v|' = sign(v), 0 at 0
@@ -230,6 +239,30 @@ J tanh(const J& x) {
   return J::unary(x, f, f1, -2.0 * f * f1);
 }
 
+// asinh' = 1 / sqrt(1 + v^2), asinh'' = -v asinh'^3
+template <AnyJet J>
+J asinh(const J& x) {
+  const double v = x.value;
+  const double f1 = 1.0 / std::hypot(1.0, v);
+  return J::unary(x, std::asinh(v), f1, -(v * f1) * f1 * f1);
+}
+
+// acosh' = 1 / sqrt(v^2 - 1), acosh'' = -v acosh'^3
+template <AnyJet J>
+J acosh(const J& x) {
+  const double v = x.value;
+  const double f1 = 1.0 / (std::sqrt(v - 1.0) * std::sqrt(v + 1.0));
+  return J::unary(x, std::acosh(v), f1, -(v * f1) * f1 * f1);
+}
+
+// atanh' = 1 / (1 - v^2), atanh'' = 2 v atanh'^2
+template <AnyJet J>
+J atanh(const J& x) {
+  const double v = x.value;
+  const double f1 = 1.0 / ((1.0 - v) * (1.0 + v));
+  return J::unary(x, std::atanh(v), f1, 2.0 * v * f1 * f1);
+}
+
 // erf' = 2 / sqrt(pi) exp(-v^2), erf'' = -2 v erf'
 template <AnyJet J>
 J erf(const J& x) {
@@ -246,6 +279,21 @@ J erfc(const J& x) {
   return J::unary(x, std::erfc(v), f1, -2.0 * v * f1);
 }
 
+// lgamma' is the digamma function, lgamma'' the trigamma function
+template <AnyJet J>
+J lgamma(const J& x) {
+  const double v = x.value;
+  return J::unary(x, detail::log_gamma(v), detail::digamma(v), detail::trigamma(v));
+}
+
+// With psi the digamma function: tgamma' = tgamma psi, tgamma'' = tgamma (psi^2 + psi')
+template <AnyJet J>
+J tgamma(const J& x) {
+  const double f = std::tgamma(x.value);
+  const double psi = detail::digamma(x.value);
+  return J::unary(x, f, f * psi, f * (psi * psi + detail::trigamma(x.value)));
+}
+
 // Piecewise constant.
 template <AnyJet J>
 J floor(const J& x) {
@@ -257,180 +305,26 @@ J ceil(const J& x) {
   return J::unary(x, std::ceil(x.value), 0.0, 0.0);
 }
 
-namespace detail {
-
-// d/dv v^p = p v^(p - 1), where 0 v^(-1) is 0: exact at v = 0 for every p >= 0.
-inline double power_slope(double v, double p) { return p == 0.0 ? 0.0 : p * std::pow(v, p - 1.0); }
-
-// d2/dv2 v^p = p (p - 1) v^(p - 2)
-inline double power_curvature(double v, double p) {
-  const double c = p * (p - 1.0);
-  return c == 0.0 ? 0.0 : c * std::pow(v, p - 2.0);
-}
-
-}  // namespace detail
-
-// (v^p)' = p v^(p - 1), for integer p also at v <= 0; p = 1/2 is sqrt, its kink included
 template <AnyJet J>
-J pow(const J& x, double p) {
-  if (p == 0.5) return sqrt(x);
-  const double v = x.value;
-  return J::unary(x, std::pow(v, p), detail::power_slope(v, p), detail::power_curvature(v, p));
-}
-
-// (b^w)' = b^w ln b in four cases:
-//   1. b > 0: the formula.
-//   2. b = 0, w > 0: 0 in a neighbourhood of w.
-//   3. b = 0, w <= 0: jumps or is infinite; the value is std's, derivatives are NaN.
-//   4. b < 0: defined at integers w only; likewise.
-template <AnyJet J>
-J pow(double b, const J& y) {
-  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-  const double f = std::pow(b, y.value);
-  if (b > 0.0) {  // case 1
-    const double log_b = std::log(b);
-    return J::unary(y, f, f * log_b, f * log_b * log_b);
-  }
-  if (b == 0.0 && y.value > 0.0) return J::unary(y, f, 0.0, 0.0);  // case 2
-  return J::unary(y, f, kNan, kNan);                               // cases 3, 4, b = NaN
-}
-
-// v^w: in v as pow(x, double), in w as pow(double, y), and the mixed partial
-// f_vw = v^(w - 1) (1 + w ln v):
-//   1. v > 0: the formulas.
-//   2. v = 0, w > 1: f_w = f_vw = f_ww = 0.
-//   3. v = 0, 0 < w <= 1: f_w = f_ww = 0; f_vw = -inf, its limit.
-//   4. v = 0, w <= 0, and v < 0: partials in w are NaN; those in v are as for a constant w.
-// An exponent without derivatives is a constant exponent in all cases: see the rule on independence
-// in jet.h.
-template <AnyJet J>
-J pow(const J& x, const J& y) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-  const double v = x.value;
-  const double w = y.value;
-  if (w == 0.5 && y.is_constant()) return sqrt(x);
-  typename J::Partials p;
-  p.f = std::pow(v, w);
-  p.f_a = detail::power_slope(v, w);
-  p.f_aa = detail::power_curvature(v, w);
-  if (v > 0.0) {  // case 1
-    const double log_v = std::log(v);
-    p.f_b = p.f * log_v;
-    p.f_ab = std::pow(v, w - 1.0) * (1.0 + w * log_v);
-    p.f_bb = p.f * log_v * log_v;
-  } else if (v == 0.0 && w > 0.0) {  // cases 2, 3
-    p.f_b = 0.0;
-    p.f_ab = w > 1.0 ? 0.0 : -kInfinity;
-    p.f_bb = 0.0;
-  } else {  // case 4
-    p.f_b = p.f_ab = p.f_bb = kNan;
-  }
-  return J::binary(x, y, p);
-}
-
-// h = hypot(v, w), u = (v, w) / h: h' = u, h'' = (I - u u') / h; all 0 at the tip of the cone
-template <AnyJet J>
-J hypot(const J& x, const J& y) {
-  const double h = std::hypot(x.value, y.value);
-  if (h == 0.0) return J::binary(x, y, {h, 0.0, 0.0, 0.0, 0.0, 0.0});
-  const double a = x.value / h;
-  const double b = y.value / h;
-  return J::binary(x, y, {h, a, b, b * b / h, -a * b / h, a * a / h});
-}
-
-// atan2(v, w): with c = w / r^2, s = v / r^2, r^2 = v^2 + w^2,
-// f_v = c, f_w = -s, f_vv = -2 c s, f_vw = s^2 - c^2, f_ww = 2 c s
-template <AnyJet J>
-J atan2(const J& y, const J& x) {
-  const double r = std::hypot(x.value, y.value);
-  const double c = x.value / r / r;
-  const double s = y.value / r / r;
-  return J::binary(
-      y, x, {std::atan2(y.value, x.value), c, -s, -2.0 * c * s, (s - c) * (s + c), 2.0 * c * s});
-}
-
-// The larger or smaller argument with its derivatives; the first at a tie. max and min treat NaN as
-// std::max and std::min do, fmax and fmin skip it.
-template <AnyJet J>
-J max(const J& a, const J& b) {
-  return a.value < b.value ? b : a;
+J trunc(const J& x) {
+  return J::unary(x, std::trunc(x.value), 0.0, 0.0);
 }
 
 template <AnyJet J>
-J min(const J& a, const J& b) {
-  return b.value < a.value ? b : a;
+J round(const J& x) {
+  return J::unary(x, std::round(x.value), 0.0, 0.0);
 }
 
 template <AnyJet J>
-J fmax(const J& a, const J& b) {
-  return std::isnan(a.value) || a.value < b.value ? b : a;
+J rint(const J& x) {
+  return J::unary(x, std::rint(x.value), 0.0, 0.0);
 }
 
 template <AnyJet J>
-J fmin(const J& a, const J& b) {
-  return std::isnan(a.value) || b.value < a.value ? b : a;
-}
-
-// Mixed arguments: the number is a constant Jet.
-template <AnyJet J>
-J hypot(const J& x, double y) {
-  return hypot(x, J(y));
-}
-
-template <AnyJet J>
-J hypot(double x, const J& y) {
-  return hypot(J(x), y);
-}
-
-template <AnyJet J>
-J atan2(const J& y, double x) {
-  return atan2(y, J(x));
-}
-
-template <AnyJet J>
-J atan2(double y, const J& x) {
-  return atan2(J(y), x);
-}
-
-template <AnyJet J>
-J max(const J& a, double b) {
-  return max(a, J(b));
-}
-
-template <AnyJet J>
-J max(double a, const J& b) {
-  return max(J(a), b);
-}
-
-template <AnyJet J>
-J min(const J& a, double b) {
-  return min(a, J(b));
-}
-
-template <AnyJet J>
-J min(double a, const J& b) {
-  return min(J(a), b);
-}
-
-template <AnyJet J>
-J fmax(const J& a, double b) {
-  return fmax(a, J(b));
-}
-
-template <AnyJet J>
-J fmax(double a, const J& b) {
-  return fmax(J(a), b);
-}
-
-template <AnyJet J>
-J fmin(const J& a, double b) {
-  return fmin(a, J(b));
-}
-
-template <AnyJet J>
-J fmin(double a, const J& b) {
-  return fmin(J(a), b);
+J nearbyint(const J& x) {
+  return J::unary(x, std::nearbyint(x.value), 0.0, 0.0);
 }
 
 }  // namespace hesscope
+
+#include <hesscope/autodiff/jet_binary_functions.h>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Each case replaces one good line by a likely mistake; see CMakeLists.txt.
+#include <cmath>
+
 #include <Eigen/Core>
 
 #include <hesscope/autodiff/derivatives.h>
@@ -15,6 +17,16 @@ void compile_failure_cases() {
   const auto f = [](const auto& x) { return hesscope::value_of(x(0)); };
 #elif defined(HESSCOPE_CASE_NO_ARGUMENT)
   const auto f = [] { return 1.0; };
+#elif defined(HESSCOPE_CASE_STD_SIN)
+  const auto f = [](const auto& x) { return std::sin(x(0)); };
+#elif defined(HESSCOPE_CASE_STD_POW)
+  const auto f = [](const auto& x) { return std::pow(x(0), 2); };
+#elif defined(HESSCOPE_CASE_STD_LGAMMA)
+  const auto f = [](const auto& x) { return std::lgamma(x(0)); };
+#elif defined(HESSCOPE_CASE_STD_ATAN2)
+  const auto f = [](const auto& x) { return std::atan2(x(0), x(1)); };
+#elif defined(HESSCOPE_CASE_STD_FMA)
+  const auto f = [](const auto& x) { return std::fma(x(0), 2.0, x(1)); };
 #else
   const auto f = [](const auto& x) { return x.squaredNorm(); };
 #endif
