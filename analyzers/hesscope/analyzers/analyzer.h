@@ -84,16 +84,16 @@ inline constexpr char kTakesMatrix[] = "its numbers take the matrix (--method de
 
 /// An analyzer as users name and configure it.
 struct AnalyzerEntry {
-  std::string name;      ///< on the command line and as the group in the result file
-  std::string question;  ///< one line for help
-  bool by_default;       ///< whether it runs unless others are asked for
+  std::string name;         ///< on the command line and as the group in the result file
+  std::string question;     ///< one line for help
+  bool by_default = false;  ///< whether it runs unless others are asked for
   /// What it takes for the headline numbers that a run may leave out (Status::kNotComputed).
   std::string on_missing = {};
   std::string on_not_stored = {};  ///< and for those that take what is not stored
   /// What it can be told; each has a fallback and is an option of the command line. An option that
   /// is given asks for its analyzer.
-  std::vector<SettingKey> options;
-  std::function<std::unique_ptr<Analyzer>(const Settings&)> create;
+  std::vector<SettingKey> options = {};
+  std::function<std::unique_ptr<Analyzer>(const Settings&)> create = {};
 };
 
 }  // namespace hesscope

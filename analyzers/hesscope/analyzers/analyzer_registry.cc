@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <variant>
 #include <vector>
 
 #include <fmt/format.h>
@@ -21,12 +25,16 @@
 #include <hesscope/analyzers/structure.h>
 #include <hesscope/analyzers/tangent_kernel.h>
 #include <hesscope/core/error.h>
+#include <hesscope/core/growing_list.h>
+#include <hesscope/core/printable.h>
 #include <hesscope/core/suggest.h>
 
 namespace hesscope {
 
-std::span<const AnalyzerEntry> analyzer_registry() {
-  static const std::vector<AnalyzerEntry> entries = {
+namespace {
+
+GrowingList<AnalyzerEntry>& registry() {
+  static GrowingList<AnalyzerEntry> entries({
       hessian_analyzer(),
       spectrum_analyzer(),
       condition_analyzer(),
@@ -42,8 +50,58 @@ std::span<const AnalyzerEntry> analyzer_registry() {
       tangent_kernel_analyzer(),
       attention_terms_analyzer(),
       alignment_analyzer(),
-  };
+  });
   return entries;
+}
+
+// Other things than analyzers that are called so in results, and by those who make them.
+constexpr std::array<std::string_view, 7> kTaken = {
+    "root", "landscape", "checkpoint", "parameter", "block", "step", "loss"};
+
+// @throws PreconditionError.
+void require_complete(const AnalyzerEntry& entry) {
+  const auto refuse = [&](const std::string& why) {
+    throw PreconditionError(
+        fmt::format("register_analyzer: analyzer '{}' {}", printable(entry.name), why));
+  };
+  constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz0123456789-";
+  if (entry.name.empty() || entry.name.find_first_not_of(kLetters) != std::string::npos) {
+    refuse("must have a name of lower-case letters, digits and hyphens");
+  }
+  if (std::find(kTaken.begin(), kTaken.end(), entry.name) != kTaken.end()) {
+    refuse("has a name that stands for something else in results");
+  }
+  if (!entry.create) refuse("has no function `create`");
+  for (const SettingKey& key : entry.options) {
+    if (std::holds_alternative<std::monostate>(key.fallback)) {
+      refuse(fmt::format("has an option '{}' without a fallback", key.name));
+    }
+  }
+}
+
+// @throws PreconditionError.
+void require_apart(const AnalyzerEntry& entry, const AnalyzerEntry& other) {
+  const auto refuse = [](const char* what, const std::string& name) {
+    throw PreconditionError(
+        fmt::format("register_analyzer: there is an {} '{}' already", what, name));
+  };
+  if (other.name == entry.name) refuse("analyzer", entry.name);
+  for (const SettingKey& ours : entry.options) {
+    for (const SettingKey& theirs : other.options) {
+      if (ours.name == theirs.name) refuse("option", ours.name);
+    }
+  }
+}
+
+}  // namespace
+
+std::span<const AnalyzerEntry> analyzer_registry() { return registry().all(); }
+
+void register_analyzer(AnalyzerEntry entry) {
+  require_complete(entry);
+  registry().add(entry, [&](std::span<const AnalyzerEntry> others) {
+    for (const AnalyzerEntry& other : others) require_apart(entry, other);
+  });
 }
 
 const AnalyzerEntry& find_analyzer(const std::string& name) {

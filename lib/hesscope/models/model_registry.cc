@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <set>
+#include <utility>
 
+#include <fmt/format.h>
+
+#include <hesscope/core/error.h>
+#include <hesscope/core/growing_list.h>
+#include <hesscope/core/printable.h>
 #include <hesscope/models/attention.h>
 #include <hesscope/models/attention_classifier.h>
 #include <hesscope/models/linear_attention.h>
@@ -16,15 +23,55 @@ std::vector<SettingKey> ModelKind::keys_with_sizes() const {
   return all;
 }
 
-std::span<const ModelKind> model_kinds() {
-  static const std::vector<ModelKind> kinds = {
+namespace {
+
+GrowingList<ModelKind>& registry() {
+  static GrowingList<ModelKind> kinds({
       linear_attention_kind(),
       attention_kind(),
       attention_classifier_kind(),
       signal_noise_kind(),
       mlp_kind(),
-  };
+  });
   return kinds;
+}
+
+// @throws PreconditionError.
+void require_complete(const ModelKind& kind) {
+  const auto refuse = [&](const std::string& why) {
+    throw PreconditionError(
+        fmt::format("register_model_kind: kind '{}' {}", printable(kind.name), why));
+  };
+  if (kind.name.empty() || !is_printable_utf8(kind.name)) refuse("has a name that no file can say");
+  if (!kind.build) refuse("has no function `build`");
+  std::set<std::string> names = {"kind"};
+  for (const SettingKey& key : kind.keys_with_sizes()) {
+    if (!names.insert(key.name).second) refuse(fmt::format("has two keys '{}'", key.name));
+  }
+}
+
+}  // namespace
+
+std::span<const ModelKind> model_kinds() { return registry().all(); }
+
+void register_model_kind(ModelKind kind) {
+  require_complete(kind);
+  if (!kind.create) {
+    kind.create = [name = kind.name](const Settings&, const TensorShapes&) -> Model {
+      throw ConfigError(
+          fmt::format("models of kind '{}' cannot be made without a checkpoint: their ModelKind "
+                      "has no `create`",
+                      name));
+    };
+  }
+  const std::string name = kind.name;
+  registry().add(std::move(kind), [&](std::span<const ModelKind> kinds) {
+    for (const ModelKind& other : kinds) {
+      if (other.name != name) continue;
+      throw PreconditionError(
+          fmt::format("register_model_kind: there is a kind '{}' already", name));
+    }
+  });
 }
 
 const ModelKind* find_model_kind(const std::string& name) {

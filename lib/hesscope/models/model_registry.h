@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The one list of built-in models.
+// The one list of models: those built in, and those that a program adds.
+//
+//   hesscope::register_model_kind({.name = "ridge", .build = build_ridge});
+//   const hesscope::Problem problem(hesscope::read_problem_file("ridge.toml"), checkpoint);
 #pragma once
 
 #include <cstdint>
@@ -17,28 +20,37 @@ namespace hesscope {
 /// A kind of model as a problem file names it.
 struct ModelKind {
   std::string name;
-  std::string summary;
-  std::vector<SettingKey> keys;       ///< of the [model] table, beside `kind`
-  std::vector<SettingKey> size_keys;  ///< what a checkpoint would say, for a model without one
+  std::string summary = {};                ///< one line
+  std::vector<SettingKey> keys = {};       ///< of the [model] table, beside `kind`
+  std::vector<SettingKey> size_keys = {};  ///< what a checkpoint would say, for a model without one
 
   /// The model with the sizes that the checkpoint and the data have. @throws InputError naming the
   /// file, the tensor and the shapes when no sizes fit; what fits is checked in full by
   /// require_parameters() and require_arrays().
   std::function<Model(const Settings&, const TensorShapes& checkpoint, const TensorShapes& data)>
-      build;
+      build = {};
 
   /// The model with the sizes that the settings and the data have: a model yet to be initialised.
   /// @param settings  checked against keys_with_sizes().
   /// @param data  shapes as a file would hold them, samples first; checked in full by
   /// require_arrays().
   /// @throws ConfigError where settings contradict each other; InputError as build.
-  std::function<Model(const Settings& settings, const TensorShapes& data)> create;
+  /// A kind that a program adds may be without: it cannot be trained.
+  std::function<Model(const Settings& settings, const TensorShapes& data)> create = {};
 
   /// `keys`, then `size_keys`.
   std::vector<SettingKey> keys_with_sizes() const;
 };
 
+/// In the order of their registration, those built in first. Valid for good, and without kinds that
+/// are registered later.
 std::span<const ModelKind> model_kinds();
+
+/// Adds a kind for problem files to name, for this process. Safe to call concurrently with all that
+/// looks at kinds.
+/// @throws PreconditionError if there is one of this name, it has no name or no `build`, or two of
+///         its keys, or one and `kind`, have the same name.
+void register_model_kind(ModelKind kind);
 
 /// The kind of this name, or nullptr.
 const ModelKind* find_model_kind(const std::string& name);

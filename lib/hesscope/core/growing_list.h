@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <deque>
+#include <mutex>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace hesscope {
+
+/// A list that may grow while others read it: what all() gave stays valid, and as it was. For
+/// registries, which grow a few times if at all. Safe to call concurrently.
+template <typename T>
+class GrowingList {
+ public:
+  explicit GrowingList(std::vector<T> first) { versions_.push_back(std::move(first)); }
+
+  std::span<const T> all() const {
+    const std::scoped_lock lock(mutex_);
+    return versions_.back();
+  }
+
+  /// Adds an item to the end unless check(items so far) throws.
+  template <typename Check>
+  void add(T item, const Check& check) {
+    const std::scoped_lock lock(mutex_);
+    check(std::span<const T>(versions_.back()));
+    std::vector<T> longer = versions_.back();
+    longer.push_back(std::move(item));
+    versions_.push_back(std::move(longer));
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::deque<std::vector<T>> versions_;  // the last is the list
+};
+
+}  // namespace hesscope
