@@ -19,7 +19,11 @@ install(FILES
   cmake/FindLAPACKE.cmake
   DESTINATION ${hesscope_cmake_dir})
 
+include(HesscopePkgConfig)
+
 if(TARGET hesscope_cli)
   install(TARGETS hesscope_cli)
+  # What the README's commands are about, at the paths that they name.
+  install(DIRECTORY data DESTINATION ${CMAKE_INSTALL_DATADIR}/hesscope)
 endif()
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})

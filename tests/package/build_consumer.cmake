@@ -41,8 +41,30 @@ endif()
 execute_process(
   COMMAND ${CMAKE_COMMAND} --build ${BUILD} --config "${CONFIG}"
   COMMAND_ERROR_IS_FATAL ANY)
-foreach(program IN ITEMS consumer consumer_of_analyzers)
+execute_process(COMMAND ${BUILD}/consumer COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND ${BUILD}/consumer_of_analyzers ${BUILD} COMMAND_ERROR_IS_FATAL ANY)
+
+# The installed program takes what the library wrote.
+set(hesscope ${PREFIX}/bin/hesscope)
+if(EXISTS ${hesscope})
+  set(result ${BUILD}/curvature.h5)
+  execute_process(COMMAND ${hesscope} inspect ${result} OUTPUT_VARIABLE said COMMAND_ERROR_IS_FATAL ANY)
+  foreach(expected IN ITEMS spectrum condition lambda_max)
+    if(NOT said MATCHES "${expected}")
+      message(FATAL_ERROR "hesscope inspect ${result} does not say '${expected}':\n${said}")
+    endif()
+  endforeach()
+  foreach(figure IN ITEMS spectrum condition)
+    execute_process(
+      COMMAND ${hesscope} plot ${result} --figure ${figure} -o ${BUILD}/${figure}.svg
+      COMMAND_ERROR_IS_FATAL ANY)
+  endforeach()
   execute_process(
-    COMMAND ${BUILD}/${program}
+    COMMAND ${hesscope} export ${result} --format csv -o ${BUILD}/curvature.csv
     COMMAND_ERROR_IS_FATAL ANY)
-endforeach()
+  file(STRINGS ${BUILD}/curvature.csv lines)
+  list(LENGTH lines num_lines)
+  if(NOT num_lines EQUAL 3) # names, start, end
+    message(FATAL_ERROR "${BUILD}/curvature.csv has ${num_lines} lines, expected 3")
+  endif()
+endif()

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Compiles the consumer's programs with nothing but what pkg-config says of the hesscope installed in PREFIX,
+# and runs them.
+file(REMOVE_RECURSE ${BUILD})
+file(MAKE_DIRECTORY ${BUILD})
+file(GLOB_RECURSE pc ${PREFIX}/hesscope.pc)
+cmake_path(GET pc PARENT_PATH folder)
+set(ENV{PKG_CONFIG_PATH} ${folder})
+separate_arguments(flags UNIX_COMMAND "${CXX_FLAGS}")
+
+# build(PROGRAM SOURCE MODULE)
+function(build program source module)
+  foreach(what IN ITEMS cflags libs)
+    execute_process(COMMAND ${PKG_CONFIG} --${what} ${module}
+      OUTPUT_VARIABLE ${what} OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+    separate_arguments(${what} UNIX_COMMAND "${${what}}")
+  endforeach()
+  execute_process(
+    COMMAND ${CXX_COMPILER} -std=c++20 -O1 ${flags} ${cflags} ${SOURCE}/${source} -o ${BUILD}/${program} ${libs}
+    COMMAND_ERROR_IS_FATAL ANY)
+endfunction()
+
+build(consumer main.cc hesscope)
+execute_process(COMMAND ${BUILD}/consumer COMMAND_ERROR_IS_FATAL ANY)
+build(consumer_of_analyzers analyze.cc hesscope-analyzers)
+execute_process(COMMAND ${BUILD}/consumer_of_analyzers ${BUILD} COMMAND_ERROR_IS_FATAL ANY)
+
+execute_process(COMMAND ${PKG_CONFIG} --modversion hesscope
+  OUTPUT_VARIABLE version OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+if(NOT version STREQUAL VERSION)
+  message(FATAL_ERROR "pkg-config says that hesscope is ${version}, expected ${VERSION}")
+endif()
