@@ -146,6 +146,17 @@ TEST(FunctorObjective, StopsWhenTheProgressCallbackAsks) {
   EXPECT_TRUE(objective.hessian(wavy(20, 1)).allFinite());  // and works afterwards
 }
 
+TEST(FunctorObjective, BeingStoppedIsAStandardException) {
+  const auto objective = make_objective(logistic(100, 20), 20, 100);
+  const auto stop = [](double /*fraction*/) { return false; };
+  try {
+    objective.hessian(wavy(20, 1), objective.all_samples(), stop);
+    FAIL() << "not stopped";
+  } catch (const std::exception& error) {
+    EXPECT_STREQ(error.what(), "interrupted: the progress callback asked to stop");
+  }
+}
+
 struct ThrowsAtSample13 {
   template <typename T>
   T operator()(const Eigen::Matrix<T, Eigen::Dynamic, 1>& theta, Eigen::Index sample) const {

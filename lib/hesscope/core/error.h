@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The library's exceptions. Which one is thrown says whose mistake it was, and the hesscope program
-// turns each into its exit code. Numerical failure is not an exception: it is returned as a Status.
+// The library's exceptions, all of them std::exceptions. Which one is thrown says whose mistake it
+// was, and the hesscope program turns each into its exit code. Numerical failure is not an exception: it is returned as a Status.
 #pragma once
 
 #include <stdexcept>
@@ -41,6 +41,13 @@ class OutputError : public std::runtime_error {
 class LockedError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
+};
+
+/// A computation stopped because its progress callback returned false: nobody's mistake. Program
+/// exit codes 129, 130 and 143, by the signal that asked for it.
+class Interrupted : public std::runtime_error {
+ public:
+  Interrupted() : std::runtime_error("interrupted: the progress callback asked to stop") {}
 };
 
 }  // namespace hesscope

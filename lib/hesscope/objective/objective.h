@@ -10,6 +10,7 @@
 
 #include <Eigen/Core>
 
+#include <hesscope/core/error.h>
 #include <hesscope/core/invariance.h>
 #include <hesscope/core/parameter_block.h>
 
@@ -24,11 +25,8 @@ struct SampleRange {
 };
 
 /// Called now and then during long work with the fraction done in [0, 1], from one thread at a
-/// time. Returning false asks for the work to stop: the call then throws Interrupted.
+/// time. Returning false asks for the work to stop: the call then throws Interrupted (error.h).
 using ProgressCallback = std::function<bool(double fraction)>;
-
-/// Thrown by a computation whose progress callback returned false.
-struct Interrupted {};
 
 /// The mean loss over a set of samples as a function of n parameters,
 ///   f(theta) = (1 / |range|) sum_{i in range} loss_i(theta).
