@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <hesscope/core/error.h>
+#include <hesscope/io/input_file.h>
 #include <hesscope/io/result_reader.h>
 #include <hesscope/io/tensor_conversion.h>
 #include <hesscope/io/tensor_file.h>
@@ -101,7 +102,7 @@ class ConvertCommand final : public Command {
     document["command"] = "convert";
     document["input"] = input_;
     document["input_format"] = input.format();
-    document["input_sha256"] = io::sha256_of_file(input_);
+    document["input_sha256"] = io::sha256_of(*input.files().front());
     document["output"] = output_;
     document["format"] = conversion.format;
     document["sha256"] = io::sha256_of_file(output_);

@@ -8,13 +8,14 @@
 
 #include <hesscope/core/error.h>
 #include <hesscope/io/format_registry.h>
+#include <hesscope/io/input_file.h>
 #include <hesscope/io/tensor_file.h>
 
 namespace hesscope::cli {
 namespace {
 
 bool begins_as_hdf5(const std::string& path) {
-  const io::Format* const format = io::recognised_format(path);
+  const io::Format* const format = io::recognised_format(io::InputFile(path, "a hesscope result"));
   return format != nullptr && format->name == "hdf5";
 }
 

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include <hesscope/core/error.h>
+#include <hesscope/io/input_file.h>
 #include <hesscope/io/npz_reader.h>
 #include <hesscope/io/torch_reader.h>
 #include <hesscope/io/zip.h>
@@ -57,8 +58,9 @@ void fuzz_zip(Input input) {
 void fuzz_npz(Input input) {
   memory_file().assign(input);
   try {
-    io::recognises_npz(memory_file().path());
-    read_all(*io::open_npz(memory_file().path(), {}));
+    const auto file = std::make_shared<io::InputFile>(memory_file().path());
+    io::recognises_npz(*file);
+    read_all(*io::open_npz(file, {}));
   } catch (const InputError&) {
   }
 }
@@ -66,8 +68,9 @@ void fuzz_npz(Input input) {
 void fuzz_torch(Input input) {
   memory_file().assign(input);
   try {
-    io::recognises_torch(memory_file().path());
-    const std::unique_ptr<io::TensorSource> source = io::open_torch(memory_file().path(), {});
+    const auto file = std::make_shared<io::InputFile>(memory_file().path());
+    io::recognises_torch(*file);
+    const std::unique_ptr<io::TensorSource> source = io::open_torch(file, {});
     read_all(*source);
     source->number("optimizer.param_groups.0.lr");
   } catch (const InputError&) {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <array>
+#include <memory>
 #include <string_view>
 
 #include <hesscope/core/error.h>
+#include <hesscope/io/input_file.h>
 #include <hesscope/io/safetensors_reader.h>
 #include <hesscope/io/sharded_reader.h>
 
@@ -30,11 +32,12 @@ void write_shard(MemoryFile& file) {
 }  // namespace
 
 void fuzz_safetensors(Input input) {
-  static MemoryFile file;
-  file.assign(input);
+  static MemoryFile memory;
+  memory.assign(input);
   try {
-    io::recognises_safetensors(file.path());
-    read_all(*io::open_safetensors(file.path(), {}));
+    const auto file = std::make_shared<io::InputFile>(memory.path());
+    io::recognises_safetensors(*file);
+    read_all(*io::open_safetensors(file, {}));
   } catch (const InputError&) {
   }
 }
@@ -46,8 +49,9 @@ void fuzz_shard_index(Input input) {
   static_cast<void>(is_written);
   index.assign(input);
   try {
-    io::recognises_shard_index(index.path());
-    read_all(*io::open_shard_index(index.path(), {}));
+    const auto file = std::make_shared<io::InputFile>(index.path());
+    io::recognises_shard_index(*file);
+    read_all(*io::open_shard_index(file, {}));
   } catch (const InputError&) {
   }
 }

@@ -21,6 +21,7 @@
 
 #include <hesscope/core/error.h>
 #include <hesscope/io/checkpoint_file.h>
+#include <hesscope/io/input_file.h>
 #include <hesscope/io/isolated_listing.h>
 #include <hesscope/io/isolated_reader.h>
 #include <hesscope/io/tensor_file.h>
@@ -33,6 +34,7 @@ using hesscope::InputError;
 using hesscope::OutputError;
 using hesscope::io::BlockSink;
 using hesscope::io::BlockSource;
+using hesscope::io::InputFile;
 using hesscope::io::open_isolated;
 using hesscope::io::ReadLimits;
 using hesscope::io::TensorInfo;
@@ -47,6 +49,8 @@ void deliver(BlockSink& sink, const std::vector<double>& values) {
   std::ranges::copy(values, sink.room().begin());
   sink.deliver(values.size());
 }
+
+void deliver_none(BlockSink&) {}
 
 /// Two tensors of two elements: "sound" is (1, 2), and "odd" whatever `read` makes of it.
 class Odd final : public BlockSource {
@@ -72,9 +76,11 @@ class IsolatedReader : public ::testing::Test {
  protected:
   IsolatedReader() { hesscope::test::write_bytes(path_, "content"); }
 
+  std::shared_ptr<const InputFile> file() const { return std::make_shared<InputFile>(path_); }
+
   std::unique_ptr<TensorSource> open(std::function<void(BlockSink&)> read,
                                      const ReadLimits& limits = {}) const {
-    return open_isolated(path_, "FMT", limits, [=] { return std::make_unique<Odd>(read); });
+    return open_isolated(file(), "FMT", limits, [=] { return std::make_unique<Odd>(read); });
   }
 
   /// That reading "odd" is refused in these words, and "sound" still can be read.
@@ -135,13 +141,13 @@ TEST_F(IsolatedReader, TurnsACrashIntoAnErrorThatNamesTheTensor) {
 TEST_F(IsolatedReader, TurnsACrashWhileListingIntoAnError) {
   const auto crash = []() -> std::unique_ptr<BlockSource> { std::abort(); };
   try {
-    open_isolated(path_, "FMT", {}, crash);
+    open_isolated(file(), "FMT", {}, crash);
     ADD_FAILURE() << "was opened";
   } catch (const InputError& error) {
     EXPECT_THAT(error.what(), HasSubstr("crashed with signal 6 while listing its tensors"));
   }
-  EXPECT_FALSE(hesscope::io::ask_isolated(path_, {}, []() -> bool { std::abort(); }));
-  EXPECT_TRUE(hesscope::io::ask_isolated(path_, {}, [] { return true; }));
+  EXPECT_FALSE(hesscope::io::ask_isolated(*file(), {}, []() -> bool { std::abort(); }));
+  EXPECT_TRUE(hesscope::io::ask_isolated(*file(), {}, [] { return true; }));
 }
 
 TEST_F(IsolatedReader, StopsAChildThatTakesTooLong) {
@@ -191,7 +197,7 @@ TEST_F(IsolatedReader, GivesTheChildNoDescriptors) {
     const int file = ::open("/dev/null", O_RDONLY);
     deliver(sink, {num_open, static_cast<double>(file)});
   });
-  EXPECT_THAT(source->read(1), ElementsAre(4, -1)) << "standard streams and the socket";
+  EXPECT_THAT(source->read(1), ElementsAre(5, -1)) << "standard streams, the socket, the file";
   ::close(other);
 }
 
@@ -238,9 +244,11 @@ TEST_F(IsolatedReader, StartsAnotherChildWhereOneIsGone) {
 TEST_F(IsolatedReader, SaysThatNoProcessCanBeHad) {
   rlimit limit{};
   ::getrlimit(RLIMIT_NOFILE, &limit);
+  const auto input = file();
   const rlimit none{3, limit.rlim_max};
   ::setrlimit(RLIMIT_NOFILE, &none);
-  EXPECT_THROW(open([](BlockSink&) {}), OutputError);
+  EXPECT_THROW(open_isolated(input, "FMT", {}, [] { return std::make_unique<Odd>(deliver_none); }),
+               OutputError);
   ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 

@@ -11,6 +11,7 @@
 
 #include <hesscope/core/error.h>
 #include <hesscope/io/format_registry.h>
+#include <hesscope/io/input_file.h>
 #include <hesscope/io/tensor_file.h>
 
 #include "io/reader_fixtures.h"
@@ -133,7 +134,7 @@ TEST(TensorFile, ListsTheKnownFormatsForAFileOfNone) {
                   "hdf5 (HDF5 file, .h5)",
                   "numpy.savez"});
   for (const hesscope::io::Format& format : hesscope::io::formats()) {
-    EXPECT_FALSE(format.recognises(scratch / "junk.npz")) << format.name;
+    EXPECT_FALSE(format.recognises(hesscope::io::InputFile(scratch / "junk.npz"))) << format.name;
   }
 }
 

@@ -10,6 +10,7 @@
 #include <hesscope/core/error.h>
 #include <hesscope/core/printable.h>
 #include <hesscope/core/version.h>
+#include <hesscope/io/input_file.h>
 #include <hesscope/io/result_reader.h>
 #include <hesscope/io/tensor_file.h>
 #include <hesscope/problem/tensor_map_file.h>
@@ -58,27 +59,29 @@ std::vector<std::string> expected_digests(std::vector<std::string> expected,
 }
 
 struct OpenCheckpoint {
-  std::string digest;
   io::TensorFile file;  // the part that is taken, under our names
+  std::string digest;   // where one is expected; else it is taken after what it is of has been read
 };
 
-// Digests are compared before a number is read, so that what is not expected is not looked at
-// further.
+// Where a digest is expected, it is compared before a number is read, so that what is not expected
+// is not looked at further. Else it can wait: what does not fit is refused however large it is.
 OpenCheckpoint open_checkpoint(const std::filesystem::path& path,
                                const std::string& expected_sha256,
                                const std::string& key,
                                const std::optional<io::TensorMap>& map) {
-  if (io::is_result_file(path)) {
+  const auto file = std::make_shared<io::InputFile>(path);
+  if (io::is_result_file(*file)) {
     throw InputError(fmt::format("{}: is a hesscope result, not a checkpoint", path.string()));
   }
-  const io::TensorFile whole = io::open_tensor_file(path);
-  std::string digest = io::sha256_of(whole);
-  if (!expected_sha256.empty() && digest != expected_sha256) {
+  const io::TensorFile whole = io::open_tensor_file(file);
+  std::string digest;
+  if (!expected_sha256.empty()) digest = io::sha256_of(whole);
+  if (digest != expected_sha256) {
     throw InputError(
         fmt::format("{}: has SHA-256 {}; expected {}", path.string(), digest, expected_sha256));
   }
   const io::TensorFile part = whole.part(key);
-  return {std::move(digest), map ? io::mapped(part, *map) : part};
+  return {map ? io::mapped(part, *map) : part, std::move(digest)};
 }
 
 // Once, by the first checkpoint that has some: the loss of a problem file has no such term.
@@ -123,9 +126,10 @@ CheckpointInputs open_inputs(const char* function,
                           .problem = Problem(std::move(problem), checkpoint.file, num_threads)};
   for (std::size_t i = 0; i < files.size(); ++i) {
     if (i > 0) checkpoint = open_checkpoint(files[i].path, expected[i], reading.key, map);
-    inputs.digests.push_back(checkpoint.digest);
     inputs.points.push_back(inputs.problem.read_parameters(checkpoint.file));
     inputs.optimizers.push_back(inputs.problem.read_optimizer_state(checkpoint.file));
+    inputs.digests.push_back(checkpoint.digest.empty() ? io::sha256_of(checkpoint.file)
+                                                       : checkpoint.digest);
     const std::vector<std::filesystem::path> others = checkpoint.file.other_files();
     inputs.shards.insert(inputs.shards.end(), others.begin(), others.end());
   }

@@ -36,7 +36,7 @@ struct CheckpointInputs {
   std::filesystem::path map_file = {};           ///< empty = none
   std::optional<io::TensorMap> tensor_map = {};  ///< what it says
   Problem problem;
-  std::vector<std::string> digests = {};           ///< SHA-256, taken before a number is read
+  std::vector<std::string> digests = {};           ///< SHA-256 of the bytes that were read
   std::vector<std::filesystem::path> shards = {};  ///< files that checkpoints are spread over
   std::vector<Eigen::VectorXd> points = {};        ///< the parameters
   std::vector<OptimizerState> optimizers = {};     ///< what checkpoints hold of theirs

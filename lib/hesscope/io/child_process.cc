@@ -36,7 +36,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kChildSocket = 3;
+constexpr int kFirstOwn = STDERR_FILENO + 1;  // behind the standard streams
 
 struct Header {
   std::uint64_t kind = 0;
@@ -79,20 +79,27 @@ void reset_signals() {
   ::sigprocmask(SIG_SETMASK, &blocked, nullptr);
 }
 
-/// Keeps the socket, as kChildSocket, and no other descriptor: a lock that the parent releases must
-/// not be kept alive here. Whatever is printed goes nowhere.
-bool keep_only(int socket) {
-  const int kept = ::fcntl(socket, F_DUPFD, kChildSocket);
-  if (kept < 0) return false;
+/// Closes all descriptors from `first` to `last`.
+void close_all(unsigned first, unsigned last) {
+  if (first > last || ::close_range(first, last, 0) == 0) return;
+  const auto most = static_cast<unsigned>(std::clamp(::sysconf(_SC_OPEN_MAX), 1024L, 1L << 20));
+  for (unsigned other = first; other <= std::min(last, most); ++other) {
+    ::close(static_cast<int>(other));
+  }
+}
+
+/// Keeps these two descriptors and no others: a lock that the parent releases must not be kept alive
+/// here. Whatever is printed goes nowhere.
+void keep_only(int socket, int file) {
   const int nowhere = ::open("/dev/null", O_RDWR);
-  for (int standard = 0; standard < kChildSocket; ++standard) {
+  for (int standard = 0; standard < kFirstOwn; ++standard) {
     if (nowhere < 0 || ::dup2(nowhere, standard) < 0) ::close(standard);
   }
-  if (kept != kChildSocket && ::dup2(kept, kChildSocket) < 0) return false;
-  if (::close_range(kChildSocket + 1, ~0U, 0) == 0) return true;
-  const long last = std::clamp(::sysconf(_SC_OPEN_MAX), 1024L, 1L << 20);
-  for (int other = kChildSocket + 1; other < last; ++other) ::close(other);
-  return true;
+  const auto [first, second] =
+      std::minmax({static_cast<unsigned>(socket), static_cast<unsigned>(file)});
+  close_all(kFirstOwn, first - 1);
+  close_all(first + 1, second - 1);
+  close_all(second + 1, ~0U);
 }
 
 /// As far as the hard limit allows.
@@ -103,14 +110,18 @@ void set_limit(int resource, rlim_t value) {
   ::setrlimit(static_cast<__rlimit_resource>(resource), &limit);
 }
 
-[[noreturn]] void run_child(int socket, const std::function<void(MessageSocket&)>& serve) {
+[[noreturn]] void run_child(int socket,
+                            int file,
+                            const std::function<void(MessageSocket&)>& serve) {
   reset_signals();
-  if (!keep_only(socket)) ::_exit(1);
+  const int own = ::fcntl(socket, F_DUPFD, kFirstOwn);  // none of the standard streams
+  if (own < 0) ::_exit(1);
+  keep_only(own, file);
   set_limit(RLIMIT_CORE, 0);
   set_limit(RLIMIT_FSIZE, 0);
   ::prctl(PR_SET_DUMPABLE, 0);  // no core dump to a program either
   try {
-    MessageSocket end(kChildSocket, MessageSocket::Patience::kEndless);
+    MessageSocket end(own, MessageSocket::Patience::kEndless);
     serve(end);
   } catch (...) {
     ::_exit(1);
@@ -184,6 +195,7 @@ MessageSocket::Outcome MessageSocket::wait(double& seconds) {
 }
 
 ChildProcess::ChildProcess(const std::string& what,
+                           int kept,
                            const std::function<void(MessageSocket&)>& serve)
     : ChildProcess(
           [&] {
@@ -196,10 +208,12 @@ ChildProcess::ChildProcess(const std::string& what,
             return pair;
           }(),
           what,
+          kept,
           serve) {}
 
 ChildProcess::ChildProcess(std::array<int, 2> sockets,
                            const std::string& what,
+                           int kept,
                            const std::function<void(MessageSocket&)>& serve)
     : owner_(::getpid()), socket_(sockets[0], MessageSocket::Patience::kNone) {
   int error = 0;
@@ -207,7 +221,7 @@ ChildProcess::ChildProcess(std::array<int, 2> sockets,
     const BlockedSignals blocked;  // the parent's handlers never run in the child
     child_ = ::fork();
     error = errno;
-    if (child_ == 0) run_child(sockets[1], serve);
+    if (child_ == 0) run_child(sockets[1], kept, serve);
   }
   ::close(sockets[1]);
   if (child_ < 0) {

@@ -51,15 +51,16 @@ class MessageSocket {
   Patience patience_;
 };
 
-/// The child: it has copies of all that the parent has, but none of its descriptors and signal
-/// handlers, and leaves no core dump. Ends with `serve`.
+/// The child: it has copies of all that the parent has, but of its descriptors one at most, none of
+/// its signal handlers, and leaves no core dump. Ends with `serve`.
 class ChildProcess {
  public:
+  /// @param kept   descriptor, above those of the standard streams, that the child has, too.
   /// @param serve  runs in the child with its end of the socket. Other threads do not exist there,
   ///               and what they were in the middle of is as they left it: locks other than
   ///               malloc's may be held for ever.
   /// @throws OutputError "<what>: ..." when the system allows no further process.
-  ChildProcess(const std::string& what, const std::function<void(MessageSocket&)>& serve);
+  ChildProcess(const std::string& what, int kept, const std::function<void(MessageSocket&)>& serve);
 
   /// Ends the child at once.
   ~ChildProcess();
@@ -84,6 +85,7 @@ class ChildProcess {
  private:
   ChildProcess(std::array<int, 2> sockets,
                const std::string& what,
+               int kept,
                const std::function<void(MessageSocket&)>& serve);
 
   pid_t owner_;

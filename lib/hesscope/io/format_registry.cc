@@ -71,20 +71,24 @@ constexpr std::array<Format, 7> kFormats = {{
 
 std::span<const Format> formats() { return kFormats; }
 
-const Format* recognised_format(const std::filesystem::path& path) {
+const Format* recognised_format(const InputFile& file) {
   const auto found =
-      std::ranges::find_if(kFormats, [&](const Format& format) { return format.recognises(path); });
+      std::ranges::find_if(kFormats, [&](const Format& format) { return format.recognises(file); });
   return found == kFormats.end() ? nullptr : &*found;
 }
 
 TensorFile open_tensor_file(const std::filesystem::path& path, const ReadLimits& limits) {
-  const InputFile file(path);
-  const Format* const format = recognised_format(path);
-  if (format == nullptr) refuse_unknown(file);
-  TensorFile opened(path, format->name, format->open(path, limits));
+  return open_tensor_file(std::make_shared<InputFile>(path), limits);
+}
+
+TensorFile open_tensor_file(std::shared_ptr<const InputFile> file, const ReadLimits& limits) {
+  const Format* const format = recognised_format(*file);
+  if (format == nullptr) refuse_unknown(*file);
+  TensorFile opened(file->path(), format->name, format->open(file, limits));
   if (opened.tensors().empty() && !opened.unreadable().empty()) {
     const UnreadableTensor& first = opened.unreadable().front();
-    throw InputError(fmt::format("{}: tensor '{}': {}", path.string(), first.name, first.reason));
+    throw InputError(
+        fmt::format("{}: tensor '{}': {}", file->path().string(), first.name, first.reason));
   }
   return opened;
 }

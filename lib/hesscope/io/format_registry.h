@@ -12,6 +12,7 @@
 
 namespace hesscope::io {
 
+class InputFile;
 struct CheckpointTensor;
 
 /// A checkpoint format: how to tell it by its content, and how to open it.
@@ -23,10 +24,10 @@ struct Format {
 
   /// True when the file's content is of this format. Cheap; must not throw on damaged content that
   /// still is recognisably of this format.
-  bool (*recognises)(const std::filesystem::path& path);
+  bool (*recognises)(const InputFile& file);
 
   /// @throws InputError as open_tensor_file().
-  std::unique_ptr<TensorSource> (*open)(const std::filesystem::path& path,
+  std::unique_ptr<TensorSource> (*open)(std::shared_ptr<const InputFile> file,
                                         const ReadLimits& limits);
 
   /// Writes tensors, whole or not at all, and synced; nullptr where the format is only read. The
@@ -47,6 +48,6 @@ struct Format {
 std::span<const Format> formats();
 
 /// The format of the file's content, or nullptr. @throws InputError if it cannot be read.
-const Format* recognised_format(const std::filesystem::path& path);
+const Format* recognised_format(const InputFile& file);
 
 }  // namespace hesscope::io

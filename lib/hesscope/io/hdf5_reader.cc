@@ -10,6 +10,7 @@
 
 #include <hesscope/core/error.h>
 #include <hesscope/core/printable.h>
+#include <hesscope/io/descriptor_driver.h>
 #include <hesscope/io/elements.h>
 #include <hesscope/io/hdf5_checks.h>
 #include <hesscope/io/hdf5_elements.h>
@@ -61,14 +62,13 @@ struct Group {
 /// One open file, and the only class that looks into it. Lives in a process of its own.
 class Hdf5Source final : public BlockSource {
  public:
-  Hdf5Source(const std::filesystem::path& path, const ReadLimits& limits)
-      : path_(path.string()), limits_(limits) {
-    const InputFile file(path);
-    file_bytes_ = file.size();
+  Hdf5Source(const InputFile& file, const ReadLimits& limits)
+      : path_(file.path().string()), limits_(limits), file_bytes_(file.size()) {
     superblock_ = find_superblock(file).value_or(0);
     H5PLset_loading_state(0);  // no code (filter plugins) from a path in the environment
     const Hid access = checked(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, path_, "preparing to open it");
     H5Pset_file_locking(access.get(), true, true);  // but read where the file system has no locks
+    if (!use_descriptor_driver(access.get(), file)) refuse_call(path_, "preparing to open it");
     file_ = checked(H5Fopen(path_.c_str(), H5F_ACC_RDONLY, access.get()),
                     H5Fclose,
                     where_superblock(),
@@ -374,14 +374,12 @@ class Hdf5Source final : public BlockSource {
 
 }  // namespace
 
-bool recognises_hdf5(const std::filesystem::path& path) {
-  return find_superblock(InputFile(path)).has_value();
-}
+bool recognises_hdf5(const InputFile& file) { return find_superblock(file).has_value(); }
 
-std::unique_ptr<TensorSource> open_hdf5(const std::filesystem::path& path,
+std::unique_ptr<TensorSource> open_hdf5(std::shared_ptr<const InputFile> file,
                                         const ReadLimits& limits) {
   return open_isolated(
-      path, "HDF5", limits, [=] { return std::make_unique<Hdf5Source>(path, limits); });
+      file, "HDF5", limits, [=] { return std::make_unique<Hdf5Source>(*file, limits); });
 }
 
 std::unique_ptr<BlockSource> open_hdf5_image(std::string where,

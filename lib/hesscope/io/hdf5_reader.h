@@ -4,18 +4,18 @@
 #pragma once
 
 #include <cstddef>
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include <hesscope/io/input_file.h>
 #include <hesscope/io/isolated_reader.h>
 #include <hesscope/io/tensor_file.h>
 
 namespace hesscope::io {
 
 /// True for a file, perhaps damaged, with the HDF5 signature where the format allows it.
-bool recognises_hdf5(const std::filesystem::path& path);
+bool recognises_hdf5(const InputFile& file);
 
 /// Every dataset is a tensor, named by its path without the leading slash: "layers.0.P" in the
 /// root, "layers/0/P" in groups. Order: of creation where the file tracks it, else of the names'
@@ -31,7 +31,7 @@ bool recognises_hdf5(const std::filesystem::path& path);
 /// it. It is therefore used in a process of its own (isolated_reader.h).
 /// @throws InputError as open_tensor_file(), with the text of HDF5's error stack and the byte of the
 /// object's header.
-std::unique_ptr<TensorSource> open_hdf5(const std::filesystem::path& path,
+std::unique_ptr<TensorSource> open_hdf5(std::shared_ptr<const InputFile> file,
                                         const ReadLimits& limits);
 
 /// The same of the bytes of a file, within such a process. @param where  what they are, for

@@ -1,26 +1,34 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Reading a file by position, and byte streams with an end. Private to io.
+// Reading a file by position, and byte streams with an end.
 //
-// Files are read with pread rather than mapped: a mapped file that another program cuts short kills
-// the reader with SIGBUS, and a stream keeps memory near one buffer however large the file is.
+// Whatever is read is opened here, once: what it is, what stands in it and its digest are then told
+// of the same bytes, whatever becomes of its name meanwhile. Files are read with pread rather than
+// mapped: a mapped file that another program cuts short kills the reader with SIGBUS, and a stream
+// keeps memory near one buffer however large the file is.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+
+#include <time.h>
 
 namespace hesscope::io {
 
 /// A regular file open for reading.
 class InputFile {
  public:
-  /// @throws InputError naming the path: missing, a directory, not a regular file, unreadable.
-  explicit InputFile(std::filesystem::path path);
+  /// @param expected  what should be there, for messages.
+  /// @throws InputError naming the path: missing, a directory, not a regular file (which would hang,
+  ///         or never end), unreadable.
+  explicit InputFile(std::filesystem::path path,
+                     std::string_view expected = "a checkpoint or data file");
   ~InputFile();
   InputFile(const InputFile&) = delete;
   InputFile& operator=(const InputFile&) = delete;
@@ -30,6 +38,13 @@ class InputFile {
   /// Bytes in the file when it was opened.
   std::uint64_t size() const { return size_; }
 
+  /// Above those of the standard streams.
+  int descriptor() const { return descriptor_; }
+
+  /// To be called when all has been read: then all of it was of the file as it was when it was
+  /// opened. @throws InputError if it was written to, cut short, replaced or removed since.
+  void require_unchanged() const;
+
   /// Fills `out` with the bytes from `offset` on. @throws InputError if the file ends before that.
   void read_at(std::uint64_t offset, std::span<std::byte> out) const;
 
@@ -37,10 +52,23 @@ class InputFile {
   std::string text_at(std::uint64_t offset, std::size_t max_bytes) const;
 
  private:
+  InputFile(std::filesystem::path path, int descriptor);
+  void read_from_file(std::uint64_t offset, std::span<std::byte> out) const;
+
   std::filesystem::path path_;
   int descriptor_ = -1;
   std::uint64_t size_ = 0;
+  timespec written_ = {};
+  timespec changed_ = {};
+  std::optional<std::string> content_;  // of one that could change unnoticed
 };
+
+/// All bytes of a file. @throws InputError, before anything is read, for more than `max_bytes`.
+std::string whole_text(const InputFile& file, std::uint64_t max_bytes);
+
+/// Hexadecimal SHA-256 of the file's bytes. @throws InputError if they cannot be read, or are not
+/// those of the file when it was opened any more.
+std::string sha256_of(const InputFile& file);
 
 /// Bytes that come in order, their number known beforehand.
 class ByteStream {

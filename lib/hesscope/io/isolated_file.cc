@@ -8,8 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include <sys/stat.h>
-
 #include <fmt/format.h>
 
 #include <hesscope/core/error.h>
@@ -33,9 +31,11 @@ constexpr std::size_t kMaxIdleReaders = 8;
 
 /// A child, and what it shares with us.
 struct Reader {
-  Reader(const std::string& path, const ReadLimits& limits, const OpenServer& open)
-      : blocks(path),
-        child(path, [&](MessageSocket& socket) { serve(socket, blocks, path, limits, open); }) {
+  Reader(const InputFile& file, const ReadLimits& limits, const OpenServer& open)
+      : blocks(file.path().string()),
+        child(file.path().string(), file.descriptor(), [&](MessageSocket& socket) {
+          serve(socket, blocks, file.path().string(), limits, open);
+        }) {
     blocks.keep_from_other_children();
   }
 
@@ -105,41 +105,21 @@ IdleReaders& idle_readers() {
   return readers;
 }
 
-/// Tells whether a path still leads to the same bytes, as far as the file system knows.
-struct FileVersion {
-  dev_t device = 0;
-  ino_t number = 0;
-  off_t size = 0;
-  timespec changed = {};
-
-  static FileVersion of(const std::string& path) {
-    struct stat status {};
-
-    if (::stat(path.c_str(), &status) != 0) return {};
-    return {status.st_dev, status.st_ino, status.st_size, status.st_mtim};
-  }
-
-  friend bool operator==(const FileVersion& a, const FileVersion& b) {
-    return a.device == b.device && a.number == b.number && a.size == b.size &&
-           a.changed.tv_sec == b.changed.tv_sec && a.changed.tv_nsec == b.changed.tv_nsec;
-  }
-};
-
 }  // namespace
 
 class IsolatedFile::Impl {
  public:
-  Impl(const std::filesystem::path& path,
+  Impl(std::shared_ptr<const InputFile> file,
        const IsolatedFormat& format,
        const ReadLimits& limits,
        std::size_t max_listing_bytes,
        OpenServer open)
-      : path_(path.string()),
+      : file_(std::move(file)),
+        path_(file_->path().string()),
         format_(format),
         limits_(limits),
         max_listing_bytes_(max_listing_bytes),
-        open_(std::move(open)),
-        version_(FileVersion::of(path_)) {
+        open_(std::move(open)) {
     std::unique_ptr<Reader> reader = start();
     listing_ = listing_from(*reader);
     idle_readers().put(this, std::move(reader));
@@ -209,14 +189,15 @@ class IsolatedFile::Impl {
   }
 
   std::unique_ptr<Reader> start() const {
-    return started(path_, [&] { return std::make_unique<Reader>(path_, limits_, open_); });
+    return started(path_, [&] { return std::make_unique<Reader>(*file_, limits_, open_); });
   }
 
   std::unique_ptr<Reader> restart() const {
-    constexpr std::string_view kChanged = "{}: it changed since it was opened; open it anew";
-    if (!(FileVersion::of(path_) == version_)) throw InputError(fmt::format(kChanged, path_));
+    file_->require_unchanged();
     std::unique_ptr<Reader> reader = start();
-    if (listing_from(*reader) != listing_) throw InputError(fmt::format(kChanged, path_));
+    if (listing_from(*reader) != listing_) {
+      throw InputError(fmt::format("{}: it changed since it was opened; open it again", path_));
+    }
     return reader;
   }
 
@@ -286,21 +267,22 @@ class IsolatedFile::Impl {
     }
   }
 
+  std::shared_ptr<const InputFile> file_;
   std::string path_;
   IsolatedFormat format_;
   ReadLimits limits_;
   std::size_t max_listing_bytes_;
   OpenServer open_;
-  FileVersion version_;
   std::string listing_;
 };
 
-IsolatedFile::IsolatedFile(const std::filesystem::path& path,
+IsolatedFile::IsolatedFile(std::shared_ptr<const InputFile> file,
                            const IsolatedFormat& format,
                            const ReadLimits& limits,
                            std::size_t max_listing_bytes,
                            OpenServer open)
-    : impl_(std::make_unique<Impl>(path, format, limits, max_listing_bytes, std::move(open))) {}
+    : impl_(std::make_unique<Impl>(
+          std::move(file), format, limits, max_listing_bytes, std::move(open))) {}
 
 IsolatedFile::~IsolatedFile() = default;
 
@@ -314,12 +296,13 @@ std::vector<double> IsolatedFile::read(const ArrayRequest& request, const std::s
   return impl_->read(request, name);
 }
 
-bool ask_isolated(const std::filesystem::path& path,
+bool ask_isolated(const InputFile& file,
                   const ReadLimits& limits,
                   const std::function<bool()>& question) {
-  const auto asked = started(path.string(), [&] {
+  const std::string path = file.path().string();
+  const auto asked = started(path, [&] {
     return std::make_unique<ChildProcess>(
-        path.string(), [&](MessageSocket& socket) { answer(socket, limits, question); });
+        path, file.descriptor(), [&](MessageSocket& socket) { answer(socket, limits, question); });
   });
   Message reply;
   double seconds = limits.max_seconds;

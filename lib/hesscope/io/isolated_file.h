@@ -3,10 +3,10 @@
 // A file behind a process boundary, for formats whose library cannot be trusted with hostile files.
 // Private to io.
 //
-// The file is opened and listed in a forked child, which then reads one array after the other as it
-// is asked to, into memory that both share, with limits on its memory and its time. A child that
-// has nothing to do for some seconds ends, and so does the one idle for longest when there are
-// many; the next request starts another, which must list the same.
+// The file is listed in a forked child, which has no other file open, and then reads one array
+// after the other as it is asked to, into memory that both share, with limits on its memory and its
+// time. A child that has nothing to do for some seconds ends, and so does the one idle for longest
+// when there are many; the next request starts another, which must list the same.
 //
 // What a crash takes with it is the child. Not a sandbox: code that a file smuggled in would run
 // with the rights of the user.
@@ -14,7 +14,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <functional>
 #include <limits>
 #include <memory>
@@ -23,6 +22,7 @@
 #include <string_view>
 #include <vector>
 
+#include <hesscope/io/input_file.h>
 #include <hesscope/io/tensor_file.h>
 
 namespace hesscope::io {
@@ -76,13 +76,13 @@ struct IsolatedFormat {
 /// Safe for concurrent use; such requests are served by a child each.
 class IsolatedFile {
  public:
-  /// Opens a file in a child. Other threads may be running; those that use HDF5 must do so under
+  /// Reads a file in a child. Other threads may be running; those that use HDF5 must do so under
   /// QuietHdf5, else this can fail to start.
   /// @param max_listing_bytes  a longer listing is refused.
-  /// @param open               called in the child, and anew in each later one.
+  /// @param open               called in the child, and anew in each later one. `file` is open there.
   /// @throws InputError what `open` throws; for a crash, for want of memory, when a limit of time
   ///         is passed. OutputError when the system allows no further process.
-  IsolatedFile(const std::filesystem::path& path,
+  IsolatedFile(std::shared_ptr<const InputFile> file,
                const IsolatedFormat& format,
                const ReadLimits& limits,
                std::size_t max_listing_bytes,
@@ -106,9 +106,9 @@ class IsolatedFile {
   std::unique_ptr<Impl> impl_;
 };
 
-/// The answer of a child; false where it crashes, or does not answer in time.
-/// @throws OutputError as IsolatedFile.
-bool ask_isolated(const std::filesystem::path& path,
+/// The answer of a child, in which `file` is open; false where it crashes, or does not answer in
+/// time. @throws OutputError as IsolatedFile.
+bool ask_isolated(const InputFile& file,
                   const ReadLimits& limits,
                   const std::function<bool()>& question);
 

@@ -30,11 +30,12 @@ class TensorServer final : public FileServer {
 
 class IsolatedSource final : public TensorSource {
  public:
-  IsolatedSource(const std::filesystem::path& path,
+  IsolatedSource(std::shared_ptr<const InputFile> file,
                  std::string_view format,
                  const ReadLimits& limits,
                  const std::function<std::unique_ptr<BlockSource>()>& open)
-      : file_(path,
+      : input_(std::move(file)),
+        file_(input_,
               {.name = format,
                .holds = "tensors",
                .remedy = "write the file anew, or convert it to .npz where it was written"},
@@ -57,18 +58,21 @@ class IsolatedSource final : public TensorSource {
         escaped(tensor.name));
   }
 
+  std::span<const std::shared_ptr<const InputFile>> files() const override { return {&input_, 1}; }
+
  private:
+  std::shared_ptr<const InputFile> input_;
   IsolatedFile file_;
   TensorListing listing_;
 };
 
 }  // namespace
 
-std::unique_ptr<TensorSource> open_isolated(const std::filesystem::path& path,
+std::unique_ptr<TensorSource> open_isolated(std::shared_ptr<const InputFile> file,
                                             std::string_view format,
                                             const ReadLimits& limits,
                                             std::function<std::unique_ptr<BlockSource>()> open) {
-  return std::make_unique<IsolatedSource>(path, format, limits, std::move(open));
+  return std::make_unique<IsolatedSource>(std::move(file), format, limits, std::move(open));
 }
 
 }  // namespace hesscope::io

@@ -4,12 +4,12 @@
 #pragma once
 
 #include <cstddef>
-#include <filesystem>
 #include <functional>
 #include <memory>
 #include <span>
 #include <string_view>
 
+#include <hesscope/io/input_file.h>
 #include <hesscope/io/isolated_file.h>
 #include <hesscope/io/tensor_file.h>
 
@@ -34,7 +34,7 @@ class BlockSource {
 /// @param format  for messages: "HDF5".
 /// @param open    called in the child, and anew in each later one.
 /// @throws InputError, OutputError as IsolatedFile.
-std::unique_ptr<TensorSource> open_isolated(const std::filesystem::path& path,
+std::unique_ptr<TensorSource> open_isolated(std::shared_ptr<const InputFile> file,
                                             std::string_view format,
                                             const ReadLimits& limits,
                                             std::function<std::unique_ptr<BlockSource>()> open);

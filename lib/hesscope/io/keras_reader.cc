@@ -41,36 +41,35 @@ std::size_t weights_of(const std::string& where, const ZipArchive& archive) {
                   kWeights));
 }
 
-/// In the child. The archive is opened anew there.
-std::unique_ptr<BlockSource> open_weights(const std::filesystem::path& path,
+/// In the child. The archive is looked through anew there.
+std::unique_ptr<BlockSource> open_weights(const std::shared_ptr<const InputFile>& file,
                                           const ReadLimits& limits) {
-  const ZipArchive archive(std::make_shared<InputFile>(path), limits);
-  const auto stream = archive.open(weights_of(path.string(), archive));
+  const std::string path = file->path().string();
+  const ZipArchive archive(file, limits);
+  const auto stream = archive.open(weights_of(path, archive));
   std::vector<std::byte> image(static_cast<std::size_t>(stream->remaining()));
   stream->read(image);
   stream->finish();
-  return open_hdf5_image(
-      fmt::format("{}: member '{}'", path.string(), kWeights), std::move(image), limits);
+  return open_hdf5_image(fmt::format("{}: member '{}'", path, kWeights), std::move(image), limits);
 }
 
 }  // namespace
 
-bool recognises_keras(const std::filesystem::path& path) {
+bool recognises_keras(const InputFile& file) {
   constexpr std::array<std::string_view, 4> kFirst = {
       "metadata.json", "config.json", "model.weights.h5", "model.weights.npz"};
-  const InputFile file(path);
   return looks_like_zip(file) && std::ranges::find(kFirst, first_zip_member(file)) != kFirst.end();
 }
 
-std::unique_ptr<TensorSource> open_keras(const std::filesystem::path& path,
+std::unique_ptr<TensorSource> open_keras(std::shared_ptr<const InputFile> file,
                                          const ReadLimits& limits) {
-  const ZipArchive archive(std::make_shared<InputFile>(path), limits);
-  const ZipEntry& weights = archive.entries()[weights_of(path.string(), archive)];
+  const ZipArchive archive(file, limits);
+  const ZipEntry& weights = archive.entries()[weights_of(file->path().string(), archive)];
   // Its listing begins with its decoding.
   ReadLimits with_image = limits;
   with_image.max_process_bytes += weights.decoded_bytes;
   with_image.max_seconds *= std::max(1.0, static_cast<double>(weights.decoded_bytes) * 0x1p-30);
-  return open_isolated(path, "HDF5", with_image, [=] { return open_weights(path, limits); });
+  return open_isolated(file, "HDF5", with_image, [=] { return open_weights(file, limits); });
 }
 
 }  // namespace hesscope::io

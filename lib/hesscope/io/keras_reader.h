@@ -4,21 +4,21 @@
 // reached through format_registry.h. Weights saved alone (.weights.h5, .h5) are HDF5 files.
 #pragma once
 
-#include <filesystem>
 #include <memory>
 
+#include <hesscope/io/input_file.h>
 #include <hesscope/io/tensor_file.h>
 
 namespace hesscope::io {
 
 /// True for a zip archive, perhaps damaged, that begins as Keras writes it.
-bool recognises_keras(const std::filesystem::path& path);
+bool recognises_keras(const InputFile& file);
 
 /// The tensors of its model.weights.h5, named as open_hdf5() does. The configuration, which can
 /// name code to run, is not looked at.
 /// @throws InputError as open_tensor_file(); for weights in another form, naming the way out.
 /// @cost   memory for the weights in the process that reads them.
-std::unique_ptr<TensorSource> open_keras(const std::filesystem::path& path,
+std::unique_ptr<TensorSource> open_keras(std::shared_ptr<const InputFile> file,
                                          const ReadLimits& limits);
 
 }  // namespace hesscope::io

@@ -37,8 +37,8 @@ UnreadableTensor named(std::string name, UnreadableTensor tensor) {
 
 class NpzSource final : public TensorSource {
  public:
-  NpzSource(const std::filesystem::path& path, const ReadLimits& limits)
-      : archive_(std::make_shared<InputFile>(path), limits) {
+  NpzSource(std::shared_ptr<const InputFile> file, const ReadLimits& limits)
+      : file_(std::move(file)), archive_(file_, limits) {
     for (std::size_t i = 0; i < archive_.entries().size(); ++i) {
       const ZipEntry& entry = archive_.entries()[i];
       if (entry.is_folder() && entry.decoded_bytes == 0) continue;
@@ -46,7 +46,7 @@ class NpzSource final : public TensorSource {
         throw InputError(fmt::format(
             "{}: member '{}' is not a NumPy array (NAME.npy); a .npz file holds nothing "
             "else (header at byte {})",
-            path.string(),
+            file_->path().string(),
             entry.name,
             entry.header_offset));
       }
@@ -72,12 +72,15 @@ class NpzSource final : public TensorSource {
     return read_npy(*archive_.open(member.entry), member.header);
   }
 
+  std::span<const std::shared_ptr<const InputFile>> files() const override { return {&file_, 1}; }
+
  private:
   struct Member {
     std::size_t entry = 0;
     NpyHeader header;
   };
 
+  std::shared_ptr<const InputFile> file_;
   ZipArchive archive_;
   std::vector<TensorInfo> tensors_;
   std::vector<Member> members_;  ///< one per tensor
@@ -86,10 +89,9 @@ class NpzSource final : public TensorSource {
 
 class NpySource final : public TensorSource {
  public:
-  NpySource(const std::filesystem::path& path, const ReadLimits& limits)
-      : file_(std::make_shared<InputFile>(path)),
-        header_(read_npy_header(*stream_of(file_), limits)) {
-    std::string name = path.stem().string();
+  NpySource(std::shared_ptr<const InputFile> file, const ReadLimits& limits)
+      : file_(std::move(file)), header_(read_npy_header(*stream_of(file_), limits)) {
+    std::string name = file_->path().stem().string();
     if (header_.unreadable) {
       unreadable_.push_back(named(std::move(name), *header_.unreadable));
     } else {
@@ -106,6 +108,8 @@ class NpySource final : public TensorSource {
     return read_npy(*stream_of(file_), header_);
   }
 
+  std::span<const std::shared_ptr<const InputFile>> files() const override { return {&file_, 1}; }
+
  private:
   std::shared_ptr<const InputFile> file_;
   NpyHeader header_;
@@ -115,25 +119,22 @@ class NpySource final : public TensorSource {
 
 }  // namespace
 
-bool recognises_npz(const std::filesystem::path& path) {
-  const InputFile file(path);
+bool recognises_npz(const InputFile& file) {
   if (!looks_like_zip(file)) return false;
   const std::string member = first_zip_member(file);
   return member.empty() || member.ends_with(kSuffix);
 }
 
-std::unique_ptr<TensorSource> open_npz(const std::filesystem::path& path,
+std::unique_ptr<TensorSource> open_npz(std::shared_ptr<const InputFile> file,
                                        const ReadLimits& limits) {
-  return std::make_unique<NpzSource>(path, limits);
+  return std::make_unique<NpzSource>(std::move(file), limits);
 }
 
-bool recognises_npy(const std::filesystem::path& path) {
-  return InputFile(path).text_at(0, 6) == "\x93NUMPY";
-}
+bool recognises_npy(const InputFile& file) { return file.text_at(0, 6) == "\x93NUMPY"; }
 
-std::unique_ptr<TensorSource> open_npy(const std::filesystem::path& path,
+std::unique_ptr<TensorSource> open_npy(std::shared_ptr<const InputFile> file,
                                        const ReadLimits& limits) {
-  return std::make_unique<NpySource>(path, limits);
+  return std::make_unique<NpySource>(std::move(file), limits);
 }
 
 }  // namespace hesscope::io

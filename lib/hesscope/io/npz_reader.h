@@ -4,26 +4,28 @@
 // reached through format_registry.h.
 #pragma once
 
-#include <filesystem>
 #include <memory>
 
+#include <hesscope/io/input_file.h>
 #include <hesscope/io/tensor_file.h>
 
 namespace hesscope::io {
 
 /// True for a zip archive, perhaps damaged, whose first member is named *.npy, and for an empty
 /// one.
-bool recognises_npz(const std::filesystem::path& path);
+bool recognises_npz(const InputFile& file);
 
 /// Every member is an array and is named as in NumPy, without ".npy": "layers.0.P".
 /// @throws InputError as open_tensor_file().
-std::unique_ptr<TensorSource> open_npz(const std::filesystem::path& path, const ReadLimits& limits);
+std::unique_ptr<TensorSource> open_npz(std::shared_ptr<const InputFile> file,
+                                       const ReadLimits& limits);
 
 /// True for a file that begins as np.save writes it.
-bool recognises_npy(const std::filesystem::path& path);
+bool recognises_npy(const InputFile& file);
 
 /// One tensor, named after the file without its extension.
 /// @throws InputError as open_tensor_file().
-std::unique_ptr<TensorSource> open_npy(const std::filesystem::path& path, const ReadLimits& limits);
+std::unique_ptr<TensorSource> open_npy(std::shared_ptr<const InputFile> file,
+                                       const ReadLimits& limits);
 
 }  // namespace hesscope::io

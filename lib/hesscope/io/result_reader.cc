@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <optional>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -83,11 +84,12 @@ void check_schema(const std::string& path, const std::vector<ResultGroup>& group
 struct ResultReader::Impl {
   explicit Impl(std::filesystem::path file_path)
       : path(existing(std::move(file_path))),
-        file(path,
+        input(std::make_shared<InputFile>(path, "a hesscope result")),
+        file(input,
              {.name = "HDF5", .holds = "variables", .remedy = "compute the result anew"},
              limits,
              ResultListing::kMaxBytes,
-             [path = path] { return serve_result(path); }) {
+             [input = input] { return serve_result(input); }) {
     auto decoded = decode_result_listing(file.listing());
     if (!decoded) file.refuse_listing();
     listing = std::move(*decoded);
@@ -110,6 +112,7 @@ struct ResultReader::Impl {
   std::vector<double> read(const Place& place, std::uint64_t slice) const;
 
   std::filesystem::path path;
+  std::shared_ptr<const InputFile> input;
   ReadLimits limits;
   IsolatedFile file;
   ResultListing listing;
@@ -158,15 +161,25 @@ std::vector<double> ResultReader::Impl::read(const Place& place, std::uint64_t s
   const std::size_t count =
       checked_num_elements(fmt::format("{}: {}", path.string(), place.name), extents, limits);
   if (count == 0) return {};
-  return file.read({.index = place.index, .slice = slice, .num_elements = count}, place.name);
+  std::vector<double> values =
+      file.read({.index = place.index, .slice = slice, .num_elements = count}, place.name);
+  input->require_unchanged();
+  return values;
 }
 
 bool is_result_file(const std::filesystem::path& path) {
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error)) return false;
+  std::optional<InputFile> file;
   try {
-    if (!recognises_hdf5(path)) return false;
-    const InputFile file(path);
+    file.emplace(path);
+  } catch (const InputError&) {
+    return false;
+  }
+  return is_result_file(*file);
+}
+
+bool is_result_file(const InputFile& file) {
+  try {
+    if (!recognises_hdf5(file)) return false;
     constexpr std::size_t kMaxSearched = 4 << 20;
     const bool is_small = file.size() <= kMaxSearched;  // then this is faster than a process
     if (is_small && file.text_at(0, kMaxSearched).find(kSchemaAttribute) == std::string::npos) {
@@ -176,10 +189,10 @@ bool is_result_file(const std::filesystem::path& path) {
     return false;  // not even its bytes can be read
   }
   // It may be anything, a hostile checkpoint among them.
-  return ask_isolated(path, {.max_seconds = 5}, [&] {
+  return ask_isolated(file, {.max_seconds = 5}, [&] {
     const QuietHdf5 quiet;
-    const Hid file = open_result_file(path);
-    return file && H5Aexists(file.get(), kSchemaAttribute.data()) > 0;
+    const Hid opened = open_result_file(file);
+    return opened && H5Aexists(opened.get(), kSchemaAttribute.data()) > 0;
   });
 }
 

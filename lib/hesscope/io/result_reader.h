@@ -20,6 +20,8 @@
 
 namespace hesscope::io {
 
+class InputFile;
+
 struct ResultDimension {
   std::string name;
   std::uint64_t size = 0;
@@ -50,6 +52,9 @@ struct ResultGroup {
 /// False for anything else, a missing file included. Asks in a process of its own, since the file
 /// may be anything. @throws OutputError when the system allows no further process.
 bool is_result_file(const std::filesystem::path& path);
+
+/// The same of a file that is open already.
+bool is_result_file(const InputFile& file);
 
 /// An opened result file, never written to. It is read by a process of its own, since the HDF5
 /// library crashes on and hangs in damaged files. All members throw InputError naming file and

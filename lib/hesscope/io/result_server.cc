@@ -8,6 +8,7 @@
 #include <hdf5_hl.h>
 
 #include <hesscope/core/error.h>
+#include <hesscope/io/descriptor_driver.h>
 #include <hesscope/io/hdf5_query.h>
 #include <hesscope/io/hdf5_slabs.h>
 #include <hesscope/io/netcdf_layout.h>
@@ -19,8 +20,9 @@ namespace {
 
 class ResultServer final : public FileServer {
  public:
-  explicit ResultServer(const std::filesystem::path& path) : path_(path.string()) {
-    file_ = open_result_file(path);
+  explicit ResultServer(std::shared_ptr<const InputFile> file)
+      : input_(std::move(file)), path_(input_->path().string()) {
+    file_ = open_result_file(*input_);
     if (!file_) fail("file", "not an HDF5 file, or damaged");
     const Hid root(H5Gopen2(file_.get(), "/", H5P_DEFAULT), H5Gclose);
     if (!root) fail("group '/'", "cannot be opened");
@@ -167,6 +169,7 @@ class ResultServer final : public FileServer {
     return text;
   }
 
+  std::shared_ptr<const InputFile> input_;
   std::string path_;
   Hid file_;
   ResultListing listing_;
@@ -175,7 +178,7 @@ class ResultServer final : public FileServer {
 
 }  // namespace
 
-Hid open_result_file(const std::filesystem::path& path) {
+Hid open_result_file(const InputFile& file) {
   H5PLset_loading_state(0);
   const Hid access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
 #if H5_VERSION_GE(1, 10, 7)
@@ -183,11 +186,12 @@ Hid open_result_file(const std::filesystem::path& path) {
 #endif
   // In a damaged file HDF5 may lose track of an object; it must go with the file all the same.
   H5Pset_fclose_degree(access.get(), H5F_CLOSE_STRONG);
-  return {H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.get()), H5Fclose};
+  if (!use_descriptor_driver(access.get(), file)) return {};
+  return {H5Fopen(file.path().c_str(), H5F_ACC_RDONLY, access.get()), H5Fclose};
 }
 
-std::unique_ptr<FileServer> serve_result(const std::filesystem::path& path) {
-  return std::make_unique<ResultServer>(path);
+std::unique_ptr<FileServer> serve_result(std::shared_ptr<const InputFile> file) {
+  return std::make_unique<ResultServer>(std::move(file));
 }
 
 }  // namespace hesscope::io

@@ -35,8 +35,9 @@ std::uint64_t load_length(std::string_view bytes) {
 
 class SafetensorsSource final : public TensorSource {
  public:
-  SafetensorsSource(const std::filesystem::path& path, const ReadLimits& limits) : file_(path) {
-    const std::string where = path.string();
+  SafetensorsSource(std::shared_ptr<const InputFile> file, const ReadLimits& limits)
+      : file_(std::move(file)) {
+    const std::string where = file_->path().string();
     const std::string header = read_header(where, limits);
     const std::uint64_t data = kLengthBytes + header.size();
     const std::vector<SafetensorsEntry> entries =
@@ -60,13 +61,15 @@ class SafetensorsSource final : public TensorSource {
     for (std::size_t done = 0; done < out.size();) {
       const std::size_t count = std::min(kBlock, out.size() - done);
       const auto bytes = std::span(stored).first(count * element_bytes);
-      file_.read_at(place.offset + done * element_bytes, bytes);
+      file_->read_at(place.offset + done * element_bytes, bytes);
       decode_elements(
           where, tensor.type, ByteOrder::kLittle, bytes, std::span(out).subspan(done, count), done);
       done += count;
     }
     return out;
   }
+
+  std::span<const std::shared_ptr<const InputFile>> files() const override { return {&file_, 1}; }
 
  private:
   struct Place {
@@ -75,17 +78,17 @@ class SafetensorsSource final : public TensorSource {
   };
 
   std::string where_is(const std::string& tensor) const {
-    return fmt::format("{}: tensor '{}'", file_.path().string(), tensor);
+    return fmt::format("{}: tensor '{}'", file_->path().string(), tensor);
   }
 
   std::string read_header(const std::string& where, const ReadLimits& limits) const {
-    const std::string length = file_.text_at(0, kLengthBytes);
+    const std::string length = file_->text_at(0, kLengthBytes);
     if (length.size() < kLengthBytes) {
       throw InputError(
           fmt::format("{}: truncated: a safetensors file begins with 8 bytes that say "
                       "how long its header is (at byte 0), but the file has {} bytes",
                       where,
-                      file_.size()));
+                      file_->size()));
     }
     const std::uint64_t header_bytes = load_length(length);
     if (header_bytes > limits.max_header_bytes) {
@@ -97,7 +100,7 @@ class SafetensorsSource final : public TensorSource {
                       limits.max_header_bytes));
     }
     std::string header(static_cast<std::size_t>(header_bytes), '\0');
-    file_.read_at(kLengthBytes, std::as_writable_bytes(std::span(header)));
+    file_->read_at(kLengthBytes, std::as_writable_bytes(std::span(header)));
     return header;
   }
 
@@ -164,7 +167,7 @@ class SafetensorsSource final : public TensorSource {
     std::ranges::sort(order, {}, [&](std::size_t i) {
       return std::pair(entries[i].begin, entries[i].end);  // an empty tensor before its neighbour
     });
-    const std::uint64_t data_bytes = file_.size() - data;
+    const std::uint64_t data_bytes = file_->size() - data;
     std::uint64_t end = 0;
     for (const std::size_t i : order) {
       const SafetensorsEntry& entry = entries[i];
@@ -184,19 +187,19 @@ class SafetensorsSource final : public TensorSource {
                         where_is(entry.name),
                         entry.end - entry.begin,
                         data + entry.begin,
-                        file_.size()));
+                        file_->size()));
       }
       end = entry.end;
     }
     if (end != data_bytes) {
       throw InputError(fmt::format("{}: {} bytes that belong to no tensor follow byte {}",
-                                   file_.path().string(),
+                                   file_->path().string(),
                                    data_bytes - end,
                                    data + end));
     }
   }
 
-  InputFile file_;
+  std::shared_ptr<const InputFile> file_;
   std::vector<TensorInfo> tensors_;
   std::vector<Place> places_;  ///< one per tensor
   std::vector<UnreadableTensor> unreadable_;
@@ -204,8 +207,7 @@ class SafetensorsSource final : public TensorSource {
 
 }  // namespace
 
-bool recognises_safetensors(const std::filesystem::path& path) {
-  const InputFile file(path);
+bool recognises_safetensors(const InputFile& file) {
   constexpr std::size_t kLongestPadding = 1024;  // white space before the brace that is looked past
   const std::string start = file.text_at(0, kLengthBytes + kLongestPadding);
   if (start.size() <= kLengthBytes) return false;
@@ -220,9 +222,9 @@ bool recognises_safetensors(const std::filesystem::path& path) {
   return next == std::string::npos || start[next] == '"' || start[next] == '}';
 }
 
-std::unique_ptr<TensorSource> open_safetensors(const std::filesystem::path& path,
+std::unique_ptr<TensorSource> open_safetensors(std::shared_ptr<const InputFile> file,
                                                const ReadLimits& limits) {
-  return std::make_unique<SafetensorsSource>(path, limits);
+  return std::make_unique<SafetensorsSource>(std::move(file), limits);
 }
 
 }  // namespace hesscope::io

@@ -47,9 +47,8 @@ class Sha256 {
 
 }  // namespace
 
-std::string sha256_of_file(const std::filesystem::path& path) {
+std::string sha256_of(const InputFile& file) {
   constexpr std::size_t kBlockBytes = std::size_t{256} * 1024;
-  const InputFile file(path);
   Sha256 hash;
   std::vector<std::byte> block(kBlockBytes);
   for (std::uint64_t offset = 0; offset < file.size(); offset += kBlockBytes) {
@@ -58,8 +57,11 @@ std::string sha256_of_file(const std::filesystem::path& path) {
     file.read_at(offset, part);
     hash.add(part);
   }
+  file.require_unchanged();
   return hash.hexadecimal();
 }
+
+std::string sha256_of_file(const std::filesystem::path& path) { return sha256_of(InputFile(path)); }
 
 std::string sha256_of_text(std::string_view text) {
   Sha256 hash;

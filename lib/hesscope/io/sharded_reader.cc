@@ -158,9 +158,8 @@ class IndexEvents {
   WeightMap map_;
 };
 
-WeightMap read_index(const std::filesystem::path& path, const ReadLimits& limits) {
-  const InputFile file(path);
-  const std::string where = path.string();
+WeightMap read_index(const InputFile& file, const ReadLimits& limits) {
+  const std::string where = file.path().string();
   if (file.size() > limits.max_header_bytes) {
     throw InputError(fmt::format(
         "{}: is JSON that ends at byte {}; an index of a checkpoint is read up to byte {}",
@@ -190,11 +189,12 @@ TensorFile open_shard(const std::filesystem::path& index,
                       const ReadLimits& limits) {
   const std::filesystem::path path = index.parent_path() / name;
   try {
-    const Format* const format = recognised_format(path);
+    const auto file = std::make_shared<InputFile>(path);
+    const Format* const format = recognised_format(*file);
     // Not what it begins with: an index may name a link to any file of its reader's.
     if (format == nullptr) throw InputError(path.string() + ": is of no known format");
     if (format->open == &open_shard_index) throw InputError(path.string() + ": is an index itself");
-    return {path, format->name, format->open(path, limits)};
+    return {path, format->name, format->open(file, limits)};
   } catch (const InputError& error) {
     throw InputError(
         fmt::format("{} (a part of {}, near byte {} of it)", error.what(), index.string(), byte));
@@ -203,11 +203,12 @@ TensorFile open_shard(const std::filesystem::path& index,
 
 class ShardedSource final : public TensorSource {
  public:
-  ShardedSource(const std::filesystem::path& path, const ReadLimits& limits)
-      : index_(path.string()) {
-    const WeightMap map = read_index(path, limits);
+  ShardedSource(std::shared_ptr<const InputFile> index, const ReadLimits& limits)
+      : index_(index->path().string()), files_({std::move(index)}) {
+    const WeightMap map = read_index(*files_.front(), limits);
     for (const auto& [name, byte] : map.files) {
-      shards_.push_back(open_shard(path, name, byte, limits));
+      shards_.push_back(open_shard(files_.front()->path(), name, byte, limits));
+      files_.push_back(shards_.back().files().front());
       for (const TensorInfo& tensor : shards_.back().tensors()) {
         hold(tensor.name, byte, limits);
         tensors_.push_back(tensor);
@@ -232,11 +233,7 @@ class ShardedSource final : public TensorSource {
     throw PreconditionError("ShardedSource: there is no tensor of this index");
   }
 
-  std::vector<std::filesystem::path> other_files() const override {
-    std::vector<std::filesystem::path> paths;
-    for (const TensorFile& shard : shards_) paths.push_back(shard.path());
-    return paths;
-  }
+  std::span<const std::shared_ptr<const InputFile>> files() const override { return files_; }
 
  private:
   /// The last file opened holds a tensor of this name, readable or not.
@@ -284,7 +281,8 @@ class ShardedSource final : public TensorSource {
     }
   }
 
-  std::string index_;               // the file opened
+  std::string index_;  // the file opened
+  std::vector<std::shared_ptr<const InputFile>> files_;
   std::vector<TensorFile> shards_;  // in the order of their names
   std::vector<TensorInfo> tensors_;
   std::vector<UnreadableTensor> unreadable_;
@@ -293,18 +291,18 @@ class ShardedSource final : public TensorSource {
 
 }  // namespace
 
-bool recognises_shard_index(const std::filesystem::path& path) {
+bool recognises_shard_index(const InputFile& file) {
   constexpr std::size_t kLongestPadding = 1024;
-  const std::string start = InputFile(path).text_at(0, kLongestPadding);
+  const std::string start = file.text_at(0, kLongestPadding);
   const std::size_t brace = start.find_first_not_of(" \t\n\r");
   if (brace == std::string::npos || start[brace] != '{') return false;
   const std::size_t next = start.find_first_not_of(" \t\n\r", brace + 1);
   return next != std::string::npos && (start[next] == '"' || start[next] == '}');
 }
 
-std::unique_ptr<TensorSource> open_shard_index(const std::filesystem::path& path,
+std::unique_ptr<TensorSource> open_shard_index(std::shared_ptr<const InputFile> file,
                                                const ReadLimits& limits) {
-  return std::make_unique<ShardedSource>(path, limits);
+  return std::make_unique<ShardedSource>(std::move(file), limits);
 }
 
 }  // namespace hesscope::io

@@ -4,22 +4,22 @@
 // format_registry.h.
 #pragma once
 
-#include <filesystem>
 #include <memory>
 
+#include <hesscope/io/input_file.h>
 #include <hesscope/io/tensor_file.h>
 
 namespace hesscope::io {
 
 /// True for a text that begins a JSON object.
-bool recognises_shard_index(const std::filesystem::path& path);
+bool recognises_shard_index(const InputFile& file);
 
 /// The tensors of all files that "weight_map" names, file by file in the order of their names. The
 /// map is from tensors (Hugging Face) or groups of them (Keras) to the file or files that hold
 /// them. A file is named without a folder and lies beside the index.
 /// @throws InputError as open_tensor_file(); for a missing file, a tensor that its file does not
 ///         hold, one that two files hold, and a file that is itself an index.
-std::unique_ptr<TensorSource> open_shard_index(const std::filesystem::path& path,
+std::unique_ptr<TensorSource> open_shard_index(std::shared_ptr<const InputFile> file,
                                                const ReadLimits& limits);
 
 }  // namespace hesscope::io

@@ -8,6 +8,7 @@
 
 #include <hesscope/core/error.h>
 #include <hesscope/core/suggest.h>
+#include <hesscope/io/input_file.h>
 #include <hesscope/io/tensor_file.h>
 
 namespace hesscope::io {
@@ -152,7 +153,17 @@ std::vector<double> TensorFile::read(std::string_view name) const {
   const auto all = tensors();
   if (const TensorInfo* const found = find(name)) {
     const auto index = static_cast<std::size_t>(found - all.data());
-    return source_->read(part_ != nullptr ? part_->indices[index] : index);
+    const auto require_unchanged = [&] {
+      for (const auto& file : files()) file->require_unchanged();
+    };
+    try {
+      std::vector<double> values = source_->read(part_ != nullptr ? part_->indices[index] : index);
+      require_unchanged();
+      return values;
+    } catch (const InputError&) {
+      require_unchanged();  // else the message would be of damage
+      throw;
+    }
   }
   for (const UnreadableTensor& tensor : unreadable()) {
     if (tensor.name != name) continue;
@@ -167,6 +178,12 @@ std::vector<double> TensorFile::read(std::string_view name) const {
                                name,
                                did_you_mean(name, names),
                                listed(names, "no tensors")));
+}
+
+std::vector<std::filesystem::path> TensorFile::other_files() const {
+  std::vector<std::filesystem::path> paths;
+  for (const auto& file : files().subspan(1)) paths.push_back(file->path());
+  return paths;
 }
 
 std::optional<double> TensorFile::number(std::string_view name) const {
@@ -249,12 +266,10 @@ void require_readable_numbers(const TensorFile& file) {
 }
 
 std::string sha256_of(const TensorFile& file) {
-  const std::string own = sha256_of_file(file.path());
-  const std::vector<std::filesystem::path> others = file.other_files();
-  if (others.empty()) return own;
-  std::string lines = fmt::format("{}  {}\n", own, file.path().filename().string());
-  for (const std::filesystem::path& path : others) {
-    lines += fmt::format("{}  {}\n", sha256_of_file(path), path.filename().string());
+  if (file.files().size() == 1) return sha256_of(*file.files().front());
+  std::string lines;
+  for (const auto& part : file.files()) {
+    lines += fmt::format("{}  {}\n", sha256_of(*part), part->path().filename().string());
   }
   return sha256_of_text(lines);
 }

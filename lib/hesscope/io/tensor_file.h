@@ -93,6 +93,8 @@ struct FileValue {
   bool operator==(const FileValue&) const = default;
 };
 
+class InputFile;
+
 /// What one format reader provides. Not for several threads at once.
 class TensorSource {
  public:
@@ -118,8 +120,8 @@ class TensorSource {
   ///         that does not match, an integer that double cannot hold (|i| > 2^53).
   virtual std::vector<double> read(std::size_t index) const = 0;
 
-  /// Files beside the one opened that the tensors lie in, in the order of their names.
-  virtual std::vector<std::filesystem::path> other_files() const { return {}; }
+  /// Files that the tensors lie in: the one opened, and those it names, in the order of their names.
+  virtual std::span<const std::shared_ptr<const InputFile>> files() const = 0;
 };
 
 /// An opened checkpoint or data file, or the part of it whose names begin with a key. Cheap to
@@ -151,11 +153,15 @@ class TensorFile {
   const TensorInfo* find(std::string_view name) const;
 
   /// See TensorSource::read. @throws InputError also when there is no tensor of this name (the
-  /// message suggests the nearest one and lists what there is) or it is unreadable().
+  /// message suggests the nearest one and lists what there is), when it is unreadable(), or when a
+  /// file changed since it was opened: what is read, and the digest, are of one state of the files.
   std::vector<double> read(std::string_view name) const;
 
-  /// See TensorSource::other_files.
-  std::vector<std::filesystem::path> other_files() const { return source_->other_files(); }
+  /// See TensorSource::files.
+  std::span<const std::shared_ptr<const InputFile>> files() const { return source_->files(); }
+
+  /// Paths of files() but the first.
+  std::vector<std::filesystem::path> other_files() const;
 
   /// See TensorSource::number.
   std::optional<double> number(std::string_view name) const;
@@ -202,11 +208,16 @@ void require_readable_numbers(const TensorFile& file);
 /// @cost   reads metadata only.
 TensorFile open_tensor_file(const std::filesystem::path& path, const ReadLimits& limits = {});
 
+/// The same of a file that is open already.
+TensorFile open_tensor_file(std::shared_ptr<const InputFile> file, const ReadLimits& limits = {});
+
 /// Hexadecimal SHA-256 of the file's bytes. @throws InputError if it cannot be read.
 std::string sha256_of_file(const std::filesystem::path& path);
 
 /// Hexadecimal SHA-256 of all that the tensors are read from: of the file; where it names others,
-/// of what `sha256sum FILE OTHERS...` prints in their folder. @throws InputError as above.
+/// of what `sha256sum FILE OTHERS...` prints in their folder. The names of the files do not matter
+/// any more: they are those that are open. @throws InputError as above, and as TensorFile::read()
+/// for a file that changed.
 std::string sha256_of(const TensorFile& file);
 
 /// Hexadecimal SHA-256 of a byte string.

@@ -105,7 +105,7 @@ class MappedSource final : public TensorSource {
     return file_.stored_name(file_.tensors()[views_.at(index).index].name);
   }
 
-  std::vector<std::filesystem::path> other_files() const override { return file_.other_files(); }
+  std::span<const std::shared_ptr<const InputFile>> files() const override { return file_.files(); }
 
  private:
   void require_match(const TensorRule& rule) const {

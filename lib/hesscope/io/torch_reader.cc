@@ -82,8 +82,8 @@ bool is_pickle(const InputFile& file) {
 
 class TorchSource final : public TensorSource {
  public:
-  TorchSource(const std::filesystem::path& path, const ReadLimits& limits)
-      : file_(std::make_shared<InputFile>(path)),
+  TorchSource(std::shared_ptr<const InputFile> file, const ReadLimits& limits)
+      : file_(std::move(file)),
         archive_(file_, limits),
         root_(find_root()),
         storages_(file_, archive_, byte_order()),
@@ -91,7 +91,7 @@ class TorchSource final : public TensorSource {
     const std::string where =
         fmt::format("{}: member '{}{}'", file_->path().string(), root_, kPickle);
     std::vector<NamedNode> found =
-        find_torch_tensors(where, document_, path.stem().string(), limits);
+        find_torch_tensors(where, document_, file_->path().stem().string(), limits);
     refuse_equal_names(found, where);
     for (NamedNode& named : found) add(std::move(named), where, limits);
     if (tensors_.empty() && unreadable_.empty()) {
@@ -111,6 +111,8 @@ class TorchSource final : public TensorSource {
   std::span<const TensorInfo> tensors() const override { return tensors_; }
 
   std::span<const UnreadableTensor> unreadable() const override { return unreadable_; }
+
+  std::span<const std::shared_ptr<const InputFile>> files() const override { return {&file_, 1}; }
 
   std::optional<double> number(std::string_view name) const override {
     return find_number(document_, name);
@@ -254,16 +256,15 @@ class TorchSource final : public TensorSource {
 
 }  // namespace
 
-bool recognises_torch(const std::filesystem::path& path) {
-  const InputFile file(path);
+bool recognises_torch(const InputFile& file) {
   if (looks_like_zip(file)) return is_of_torch(first_zip_member(file));
   return is_pickle(file) || is_legacy(file);
 }
 
-std::unique_ptr<TensorSource> open_torch(const std::filesystem::path& path,
+std::unique_ptr<TensorSource> open_torch(std::shared_ptr<const InputFile> file,
                                          const ReadLimits& limits) {
-  if (const InputFile file(path); !looks_like_zip(file)) refuse_unless_zip(file);
-  return std::make_unique<TorchSource>(path, limits);
+  if (!looks_like_zip(*file)) refuse_unless_zip(*file);
+  return std::make_unique<TorchSource>(std::move(file), limits);
 }
 
 }  // namespace hesscope::io

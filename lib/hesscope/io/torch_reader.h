@@ -3,16 +3,16 @@
 // PyTorch checkpoints (.pt, .pth). Private to io; reached through format_registry.h.
 #pragma once
 
-#include <filesystem>
 #include <memory>
 
+#include <hesscope/io/input_file.h>
 #include <hesscope/io/tensor_file.h>
 
 namespace hesscope::io {
 
 /// True for what torch.save writes, perhaps damaged: a zip archive since PyTorch 1.6, before that
 /// pickles or a tar archive, which open_torch() refuses.
-bool recognises_torch(const std::filesystem::path& path);
+bool recognises_torch(const InputFile& file);
 
 /// Everything in the checkpoint that is a tensor, by its dotted name: "layers.0.P" of a state_dict,
 /// "model_state_dict.layers.0.P" and "optimizer_state_dict.state.0.exp_avg_sq" of a training
@@ -24,7 +24,7 @@ bool recognises_torch(const std::filesystem::path& path);
 /// quantised, sparse and other tensors that are no array of real numbers are unreadable().
 /// @throws InputError as open_tensor_file(); also for TorchScript programs and the formats before
 ///         PyTorch 1.6, with the line that re-saves them.
-std::unique_ptr<TensorSource> open_torch(const std::filesystem::path& path,
+std::unique_ptr<TensorSource> open_torch(std::shared_ptr<const InputFile> file,
                                          const ReadLimits& limits);
 
 }  // namespace hesscope::io
