@@ -3,6 +3,7 @@
 reads another file."""
 import shutil
 import unittest
+import zlib
 
 import h5py
 import numpy as np
@@ -98,6 +99,30 @@ def group_that_terminals_obey(file, folder):
     file.create_group("\x1b[2J")
 
 
+ENDLESS = 400_000_000  # numbers: 3.2 GB
+
+
+def replaced(file, length, chunks_there, has_long_dimension=True):
+    """The eigenvalues of a good result, as long as that: a few chunks of zeros are stored."""
+    group = file["spectrum"]
+    old = group["eigenvalues"]
+    attributes = {name: old.attrs[name] for name in ("long_name", "units", "definition")}
+    count = old.shape[0]
+    del group["eigenvalues"]
+    chunk = 1 << 20
+    new = group.create_dataset("eigenvalues", (count, length), "f8", chunks=(1, chunk), compression="gzip")
+    new.attrs.update(attributes)
+    zeros = zlib.compress(bytes(8 * chunk), 9)
+    for i in range(chunks_there):
+        new.id.write_direct_chunk((0, i * chunk), zeros)
+    if has_long_dimension:
+        del group["rank"]
+        group.create_dataset("rank", (length,), "i8", chunks=(chunk,), compression="gzip")
+        group["rank"].make_scale("rank")
+    new.dims[0].attach_scale(file["checkpoint"])
+    new.dims[1].attach_scale(group["rank"])
+
+
 class HostileResults(program.Case):
     def setUp(self):
         super().setUp()
@@ -116,6 +141,44 @@ class HostileResults(program.Case):
         if not IS_SANITIZED:
             self.assertLess(done.seconds, CPU_SECONDS)
             self.assertLess(done.kib, MEMORY_KIB)
+
+    def test_a_small_file_that_claims_to_be_large(self):
+        for stored in (0, 16):
+            with self.subTest(stored):
+                shutil.copy(self.good, self.folder / "a.h5")
+                with h5py.File(self.folder / "a.h5", "a") as file:
+                    replaced(file, ENDLESS, stored)
+                self.assertLess((self.folder / "a.h5").stat().st_size, 400_000)
+                done = self.measure("plot", "a.h5", "--figure", "spectrum", "-o", "a.svg")
+                self.check(done, {BAD_INPUT})
+                self.assertRegex(done.stderr, rb"a\.h5: variable 'spectrum/(eigenvalues|rank)': declares")
+                self.assertIn(b"refused as a decompression bomb", done.stderr)
+                for command in (["plot", "a.h5", "--figure", "condition", "-o", "a.svg", "--force"],
+                                ["export", "a.h5", "--format", "csv", "-o", "a.csv", "--force"], ["inspect", "a.h5"]):
+                    self.check(self.measure(*command), {DONE})  # what is not needed is not read
+
+    def test_dimensions_are_compared_before_data_are_read(self):
+        shutil.copy(self.good, self.folder / "a.h5")
+        with h5py.File(self.folder / "a.h5", "a") as file:
+            replaced(file, ENDLESS, 0, has_long_dimension=False)
+        for command in (["plot", "a.h5", "--figure", "spectrum", "-o", "a.svg"],
+                        ["export", "a.h5", "--format", "csv", "-o", "a.csv"], ["inspect", "a.h5"]):
+            done = self.measure(*command)
+            self.check(done, {BAD_INPUT})
+            self.assertIn(b"variable 'spectrum/eigenvalues': its extent along dimension 'rank' is 400000000, but that "
+                          b"dimension has 150 entries", done.stderr)
+
+    def test_a_variable_that_lies_in_another_file(self):
+        shutil.copy(self.good, self.folder / "a.h5")
+        with h5py.File(self.folder / "a.h5", "a") as file:
+            count = file["spectrum/lambda_max"].shape[0]
+            del file["spectrum/lambda_max"]
+            new = file["spectrum"].create_dataset("lambda_max", (count,), "f8",
+                                                  external=[(str(self.folder / "secret.txt"), 0, 8 * count)])
+            new.dims[0].attach_scale(file["checkpoint"])
+        done = self.measure("export", "a.h5", "--format", "csv", "-o", "a.csv")
+        self.check(done, {BAD_INPUT})
+        self.assertIn(b"its data lies in another file (external storage), which is not followed", done.stderr)
 
     def test_each_edit_is_harmless(self):
         for name, (function, expected) in EDITS.items():

@@ -591,6 +591,40 @@ TEST(ResultReader, TellsResultsFromOtherFiles) {
               HasSubstr("no such file"));
 }
 
+/// 20 MiB of zeros, as the statuses of a good result are, beside so many numbers that do not compress.
+void write_zeros(const std::filesystem::path& path, std::size_t num_others) {
+  constexpr std::size_t kZeros = 20 << 20;
+  ResultFile file(path, {});
+  file.define_dimension("", "sample", kZeros);
+  file.define_dimension("", "other", num_others);
+  file.define_variable("", spec("status", VariableType::kInt8, {"sample"}));
+  file.define_variable("", spec("others", VariableType::kDouble, {"other"}));
+  std::vector<double> others(num_others);
+  std::uint64_t state = 1;
+  for (double& value : others) {
+    state = state * 6364136223846793005U + 1442695040888963407U;
+    value = static_cast<double>(state >> 11) * 0x1p-53;
+  }
+  file.write("", "status", span(std::vector<std::int8_t>(kZeros)));
+  file.write("", "others", span(others));
+  file.commit();
+}
+
+TEST(ResultReader, ReadsWhatCompressesWellInAFileThatIsLargeEnough) {
+  const ScratchFolder folder;
+  write_zeros(folder / "good", 1 << 16);
+  const ResultReader good(folder / "good");
+  const std::vector<std::int64_t> status = good.read_integers("", "status");
+  EXPECT_EQ(status.size(), std::size_t{20} << 20);
+  EXPECT_TRUE(std::ranges::all_of(status, [](std::int64_t value) { return value == 0; }));
+  write_zeros(folder / "bomb", 10);
+  const ResultReader bomb(folder / "bomb");
+  EXPECT_EQ(bomb.read_doubles("", "others").size(), 10U);
+  EXPECT_THAT(message_of<InputError>([&] { bomb.read_integers("", "status"); }),
+              AllOf(HasSubstr("variable '/status': declares 20971520 bytes but stores only"),
+                    HasSubstr("more than 100 times is refused as a decompression bomb")));
+}
+
 TEST(ResultReader, RefusesEveryTruncation) {
   const ScratchFolder folder;
   const std::filesystem::path path = folder / "sample.h5";

@@ -63,16 +63,17 @@ Rows read_rows(const io::ResultReader& result,
                const std::string& group,
                const std::string& name,
                std::size_t rank) {
-  Rows rows;
-  rows.values = read_numbers(result, group, name);
-  const io::ResultVariable& variable = *result.find(group, name);
-  if (variable.shape.size() != rank) {
+  // Its shape is compared before its data are read.
+  const io::ResultVariable* variable = result.find(group, name);
+  if (variable != nullptr && variable->shape.size() != rank) {
     refuse(result,
            group,
            name,
-           fmt::format("must have {} dimensions, has {}", rank, variable.shape.size()));
+           fmt::format("must have {} dimensions, has {}", rank, variable->shape.size()));
   }
-  rows.count = rank == 0 ? 1 : variable.shape[0];
+  Rows rows;
+  rows.values = read_numbers(result, group, name);
+  rows.count = rank == 0 ? 1 : variable->shape[0];
   rows.length = rows.count == 0 ? 0 : rows.values.size() / rows.count;
   return rows;
 }
@@ -81,17 +82,22 @@ std::vector<double> read_column(const io::ResultReader& result,
                                 const std::string& group,
                                 const std::string& name,
                                 std::size_t size) {
-  Rows rows = read_rows(result, group, name, 1);
-  if (rows.count != size) {
-    refuse(result, group, name, fmt::format("must have {} values, has {}", size, rows.count));
+  const io::ResultVariable* variable = result.find(group, name);
+  if (variable != nullptr && variable->shape.size() == 1 && variable->shape[0] != size) {
+    refuse(
+        result, group, name, fmt::format("must have {} values, has {}", size, variable->shape[0]));
   }
-  return std::move(rows.values);
+  return read_rows(result, group, name, 1).values;
 }
 
 double read_number(const io::ResultReader& result,
                    const std::string& group,
                    const std::string& name) {
-  if (result.find(group, name) == nullptr) return kNan;
+  const io::ResultVariable* variable = result.find(group, name);
+  if (variable == nullptr ||
+      !std::ranges::all_of(variable->shape, [](std::uint64_t extent) { return extent == 1; })) {
+    return kNan;
+  }
   const std::vector<double> values = read_numbers(result, group, name);
   return values.size() == 1 ? values.front() : kNan;
 }

@@ -61,6 +61,34 @@ void check_filters(const std::string& where, hid_t properties) {
   }
 }
 
+namespace {
+
+/// Of a dataset for which, or for the file of which, so many bytes are stored.
+void check_decoded_size(const std::string& where,
+                        hid_t properties,
+                        std::span<const std::int64_t> shape,
+                        std::uint64_t element_bytes,
+                        std::uint64_t stored_bytes,
+                        const ReadLimits& limits) {
+  const std::uint64_t num_elements = checked_num_elements(where, shape, limits);
+  check_expansion(where, num_elements * element_bytes, stored_bytes, limits);
+  if (H5Pget_layout(properties) != H5D_CHUNKED) return;
+
+  // HDF5 decodes whole chunks, which may be larger than the dataset they hold.
+  std::vector<hsize_t> chunk(shape.size());
+  if (H5Pget_chunk(properties, static_cast<int>(chunk.size()), chunk.data()) < 0) {
+    refuse_call(where, "reading its chunk size");
+  }
+  const std::vector<std::int64_t> chunk_shape(chunk.begin(), chunk.end());
+  const std::string chunk_where = where + ": its chunk";
+  const std::uint64_t chunk_elements = checked_num_elements(chunk_where, chunk_shape, limits);
+  if (num_elements != 0) {
+    check_expansion(chunk_where, chunk_elements * element_bytes, stored_bytes, limits);
+  }
+}
+
+}  // namespace
+
 void check_storage(const std::string& where,
                    hid_t dataset,
                    hid_t properties,
@@ -74,21 +102,25 @@ void check_storage(const std::string& where,
         fmt::format("it claims {} stored bytes in a file of {} bytes", stored_bytes, file_bytes));
   }
   const Hid type = checked(H5Dget_type(dataset), H5Tclose, where, "reading its type");
-  const std::uint64_t element_bytes = H5Tget_size(type.get());
-  const auto num_elements = static_cast<std::uint64_t>(info.num_elements());
-  check_expansion(where, num_elements * element_bytes, stored_bytes, limits);
-  if (H5Pget_layout(properties) != H5D_CHUNKED) return;
+  check_decoded_size(where, properties, info.shape, H5Tget_size(type.get()), stored_bytes, limits);
+}
 
-  // HDF5 decodes whole chunks, which may be larger than the dataset they hold.
-  std::vector<hsize_t> chunk(info.shape.size());
-  if (H5Pget_chunk(properties, static_cast<int>(chunk.size()), chunk.data()) < 0) {
-    refuse_call(where, "reading its chunk size");
+void check_storage_in_file(const std::string& where,
+                           hid_t properties,
+                           std::span<const std::int64_t> shape,
+                           std::uint64_t element_bytes,
+                           std::uint64_t file_bytes,
+                           const ReadLimits& limits) {
+  check_decoded_size(where, properties, shape, element_bytes, file_bytes, limits);
+}
+
+void check_layout(const std::string& where, hid_t properties) {
+  if (H5Pget_external_count(properties) != 0) {
+    refuse(where, "its data lies in another file (external storage), which is not followed");
   }
-  const std::vector<std::int64_t> chunk_shape(chunk.begin(), chunk.end());
-  const std::string chunk_where = where + ": its chunk";
-  const std::uint64_t chunk_elements = checked_num_elements(chunk_where, chunk_shape, limits);
-  if (num_elements != 0) {
-    check_expansion(chunk_where, chunk_elements * element_bytes, stored_bytes, limits);
+  const H5D_layout_t layout = H5Pget_layout(properties);
+  if (layout != H5D_COMPACT && layout != H5D_CONTIGUOUS && layout != H5D_CHUNKED) {
+    refuse(where, "it is a virtual dataset, put together from other files, which is not followed");
   }
 }
 

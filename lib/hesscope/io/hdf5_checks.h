@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 
 #include <hesscope/io/hdf5_handle.h>
@@ -32,5 +33,19 @@ void check_storage(const std::string& where,
                    const TensorInfo& info,
                    std::uint64_t file_bytes,
                    const ReadLimits& limits);
+
+/// The same where data are compared with what the whole file holds: a variable that is one number
+/// throughout, as the statuses of a good result, may compress beyond what check_storage() takes.
+/// @param element_bytes  of one decoded element.
+void check_storage_in_file(const std::string& where,
+                           hid_t properties,
+                           std::span<const std::int64_t> shape,
+                           std::uint64_t element_bytes,
+                           std::uint64_t file_bytes,
+                           const ReadLimits& limits);
+
+/// Data lie in the file itself. @throws InputError "<where>: ..." for external storage and virtual
+/// datasets.
+void check_layout(const std::string& where, hid_t properties);
 
 }  // namespace hesscope::io

@@ -289,14 +289,7 @@ class Hdf5Source final : public BlockSource {
     const hid_t id = dataset.handle.get();
     const Hid properties =
         checked(H5Dget_create_plist(id), H5Pclose, where, "reading its properties");
-    if (H5Pget_external_count(properties.get()) != 0) {
-      refuse(where, "its data lies in another file (external storage), which is not followed");
-    }
-    const H5D_layout_t layout = H5Pget_layout(properties.get());
-    if (layout != H5D_COMPACT && layout != H5D_CONTIGUOUS && layout != H5D_CHUNKED) {
-      refuse(where,
-             "it is a virtual dataset, put together from other files, which is not followed");
-    }
+    check_layout(where, properties.get());
     check_filters(where, properties.get());
 
     const Hid type = checked(H5Dget_type(id), H5Tclose, where, "reading its type");

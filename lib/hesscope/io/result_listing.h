@@ -14,7 +14,7 @@
 
 namespace hesscope::io {
 
-/// The values of a text variable, or why there are none.
+/// The values of a variable if it is text, or why there are none, whatever it is.
 struct ListedText {
   std::vector<std::string> values;
   std::string error;

@@ -79,6 +79,38 @@ void check_schema(const std::string& path, const std::vector<ResultGroup>& group
   }
 }
 
+const ResultDimension* find_dimension(const ResultGroup& group, const std::string& name) {
+  const auto found = std::ranges::find(group.dimensions, name, &ResultDimension::name);
+  return found == group.dimensions.end() ? nullptr : &*found;
+}
+
+// Whoever reads two variables along one dimension may rely on them being equally long.
+void check_dimensions(const std::string& path, const std::vector<ResultGroup>& groups) {
+  for (const ResultGroup& group : groups) {
+    for (const ResultVariable& variable : group.variables) {
+      for (std::size_t axis = 0; axis < variable.dimensions.size(); ++axis) {
+        const std::string& name = variable.dimensions[axis];
+        const ResultDimension* const own = find_dimension(group, name);
+        const ResultDimension* const common = find_dimension(groups.front(), name);
+        const ResultDimension* const dimension = own != nullptr ? own : common;
+        const auto fits = [&](const ResultDimension* other) {
+          return other != nullptr && other->size == variable.shape[axis];
+        };
+        if (dimension == nullptr || fits(own) || fits(common)) continue;
+        throw InputError(
+            fmt::format("{}: variable '{}/{}': its extent along dimension '{}' is {}, but that "
+                        "dimension has {} entries; compute the result anew",
+                        path,
+                        group.name,
+                        variable.name,
+                        name,
+                        variable.shape[axis],
+                        dimension->size));
+      }
+    }
+  }
+}
+
 }  // namespace
 
 struct ResultReader::Impl {
@@ -89,13 +121,14 @@ struct ResultReader::Impl {
              {.name = "HDF5", .holds = "variables", .remedy = "compute the result anew"},
              limits,
              ResultListing::kMaxBytes,
-             [input = input] { return serve_result(input); }) {
+             [input = input, limits = limits] { return serve_result(input, limits); }) {
     auto decoded = decode_result_listing(file.listing());
     if (!decoded) file.refuse_listing();
     listing = std::move(*decoded);
     if (listing.groups.empty()) file.refuse_listing();  // not even a root
     check_schema(path.string(), listing.groups);
     check_names(path.string(), listing.groups);
+    check_dimensions(path.string(), listing.groups);
   }
 
   struct Place {
@@ -145,6 +178,8 @@ ResultReader::Impl::Place ResultReader::Impl::require(
 }
 
 std::vector<double> ResultReader::Impl::read(const Place& place, std::uint64_t slice) const {
+  const std::string& obstacle = listing.texts[place.index].error;
+  if (!obstacle.empty()) throw InputError(obstacle);
   std::vector<std::uint64_t> shape = place.variable->shape;
   if (slice != ArrayRequest::kWhole) {
     if (shape.empty() || slice >= shape[0]) {
@@ -158,9 +193,10 @@ std::vector<double> ResultReader::Impl::read(const Place& place, std::uint64_t s
     shape[0] = 1;
   }
   const std::vector<std::int64_t> extents(shape.begin(), shape.end());
-  const std::size_t count =
-      checked_num_elements(fmt::format("{}: {}", path.string(), place.name), extents, limits);
+  const std::string where = fmt::format("{}: {}", path.string(), place.name);
+  const std::size_t count = checked_num_elements(where, extents, limits);
   if (count == 0) return {};
+  check_expansion(where, count * netcdf::stored_size(*place.variable->type), input->size(), limits);
   std::vector<double> values =
       file.read({.index = place.index, .slice = slice, .num_elements = count}, place.name);
   input->require_unchanged();

@@ -9,6 +9,7 @@
 
 #include <hesscope/core/error.h>
 #include <hesscope/io/descriptor_driver.h>
+#include <hesscope/io/hdf5_checks.h>
 #include <hesscope/io/hdf5_query.h>
 #include <hesscope/io/hdf5_slabs.h>
 #include <hesscope/io/netcdf_layout.h>
@@ -20,8 +21,8 @@ namespace {
 
 class ResultServer final : public FileServer {
  public:
-  explicit ResultServer(std::shared_ptr<const InputFile> file)
-      : input_(std::move(file)), path_(input_->path().string()) {
+  ResultServer(std::shared_ptr<const InputFile> file, const ReadLimits& limits)
+      : input_(std::move(file)), path_(input_->path().string()), limits_(limits) {
     file_ = open_result_file(*input_);
     if (!file_) fail("file", "not an HDF5 file, or damaged");
     const Hid root(H5Gopen2(file_.get(), "/", H5P_DEFAULT), H5Gclose);
@@ -143,9 +144,32 @@ class ResultServer final : public FileServer {
     variable.coordinates = words(text_attribute(dataset, "coordinates"));
     variable.ancillary_variables = text_attribute(dataset, "ancillary_variables");
     ListedText text;
-    if (variable.type == VariableType::kText) text = read_text(object, dataset, space.get());
+    if (variable.type) text.error = obstacle_of(object, dataset, *variable.type, shape);
+    if (variable.type == VariableType::kText && text.error.empty()) {
+      text = read_text(object, dataset, space.get());
+    }
     group.variables.push_back(std::move(variable));
     listing_.texts.push_back(std::move(text));
+  }
+
+  /// Why a variable is not read; empty where it can be.
+  std::string obstacle_of(const std::string& object,
+                          hid_t dataset,
+                          VariableType type,
+                          const std::vector<hsize_t>& extents) const {
+    const std::string where = fmt::format("{}: {}", path_, object);
+    const std::vector<std::int64_t> shape(extents.begin(), extents.end());
+    try {
+      const Hid properties =
+          checked(H5Dget_create_plist(dataset), H5Pclose, where, "reading its properties");
+      check_layout(where, properties.get());
+      check_filters(where, properties.get());
+      check_storage_in_file(
+          where, properties.get(), shape, netcdf::stored_size(type), input_->size(), limits_);
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return {};
   }
 
   /// One that cannot be read does no harm to the others.
@@ -171,6 +195,7 @@ class ResultServer final : public FileServer {
 
   std::shared_ptr<const InputFile> input_;
   std::string path_;
+  ReadLimits limits_;
   Hid file_;
   ResultListing listing_;
   std::vector<Place> places_;  ///< of the variables, in the order of listing_.texts
@@ -190,8 +215,9 @@ Hid open_result_file(const InputFile& file) {
   return {H5Fopen(file.path().c_str(), H5F_ACC_RDONLY, access.get()), H5Fclose};
 }
 
-std::unique_ptr<FileServer> serve_result(std::shared_ptr<const InputFile> file) {
-  return std::make_unique<ResultServer>(std::move(file));
+std::unique_ptr<FileServer> serve_result(std::shared_ptr<const InputFile> file,
+                                         const ReadLimits& limits) {
+  return std::make_unique<ResultServer>(std::move(file), limits);
 }
 
 }  // namespace hesscope::io
