@@ -173,23 +173,47 @@ TEST_F(ProblemFileTest, RefusesNestingThatWouldOverflowTheStack) {
     for (int i = 0; i < num_dots; ++i) key += "a.";
     return key + "a";
   };
-  expect_error("\n" + dotted(200'000) + " = 1\n", 2, "more than 500 dots");
-  expect_error("[" + dotted(200'000) + "]\n", 1, "more than 500 dots");
-  expect_error(dotted(500) + " = 1\n", 1, "nested more than 64 deep");
+  expect_error("\n" + dotted(200'000) + " = 1\n", 2, "keys are nested more than 64 deep");
+  expect_error("[" + dotted(200'000) + "]\n", 1, "keys are nested more than 64 deep");
+  expect_error("[" + dotted(64) + "]\n", 1, "tables are nested more than 64 deep");
   std::string values = "a = ";
   for (int i = 0; i < 100'000; ++i) values += "[";
-  expect_error(values, 1, "exceeded maximum nested value depth");
-  // What nests deepest, some 4500 tables: a key of 500 dots in each of as many inline tables as
-  // there may be within each other.
-  std::string tables = "[" + dotted(500) + "]\n" + dotted(500) + " = [\n";
-  for (int i = 0; i < 7; ++i) tables += "{" + dotted(500) + " = [\n";
+  expect_error(values, 1, "lists and tables are nested more than 16 deep");
+  // What nests deepest, some 600 tables: a key of 64 dots in each of as many inline tables as there
+  // may be within each other.
+  std::string tables = "[" + dotted(64) + "]\n" + dotted(64) + " = [\n";
+  for (int i = 0; i < 7; ++i) tables += "{" + dotted(64) + " = [\n";
   for (int i = 0; i < 7; ++i) tables += "]}\n";
-  expect_error(tables + "]\n", 1, "nested more than 64 deep");
+  expect_error(tables + "]\n", 1, "tables are nested more than 64 deep");
+}
+
+TEST_F(ProblemFileTest, RefusesMoreThanItsSizeTellsOfAProblem) {
+  const auto repeated = [](const std::string& part, int times) {
+    std::string text;
+    for (int i = 0; i < times; ++i) text += part;
+    return text;
+  };
+  expect_error(repeated("a = 1\n", 60'000), 50'001, "more than 50000 keys and values");
+  expect_error("a = [" + repeated("1,\n", 60'000) + "]", 49'999, "more than 50000 keys");
+  expect_error(repeated("[a.b]\n", 30'000), 25'001, "more than 50000 keys and values");
+  expect_error("a = [" + repeated("{},", 60'000) + "]", 1, "more than 50000 keys and values");
+  // What stands in texts and comments does not count.
+  const std::string data = "[model]\nkind = \"signal-noise\"\n[data]\n";
+  for (const std::string quote : {"\"", "'", "\"\"\"", "'''"}) {
+    const std::string text = repeated("[.,{=", 20'000);
+    EXPECT_EQ(
+        parse(data + "file = " + quote + text + quote + " # " + text + "\n").data.text("file"),
+        text);
+  }
+  EXPECT_EQ(parse(data + R"(file = "\\")" + " # '\n# \"\n").data.text("file"), "\\");
+  EXPECT_EQ(parse(data + "file = 'x' # " + std::string(1'000'000, '#')).data.text("file"), "x");
+  expect_error("#" + std::string(1 << 20, '#'), 0, "has 1048577 bytes; at most 1048576 are read");
 }
 
 TEST_F(ProblemFileTest, RefusesAFileWithoutEnd) {
   EXPECT_THAT([] { read_problem_file("/dev/zero"); },
-              testing::ThrowsMessage<ConfigError>(HasSubstr("at most 16777216 bytes")));
+              testing::ThrowsMessage<ConfigError>(
+                  HasSubstr("/dev/zero: is not a regular file; a problem file is expected")));
 }
 
 TEST_F(ProblemFileTest, RefusesWhatItCannotRead) {
@@ -202,8 +226,8 @@ TEST_F(ProblemFileTest, RefusesWhatItCannotRead) {
     }
   };
   expect_refused(folder_ / "absent.toml",
-                 ": cannot read the problem file: No such file or directory");
-  expect_refused(folder_.path(), ": cannot read the problem file: it is a folder");
+                 ": cannot be opened: No such file or directory; a problem file is expected");
+  expect_refused(folder_.path(), ": is a directory; a problem file is expected");
   std::ofstream(folder_ / "zip.toml") << "PK\x03\x04";
   expect_refused(folder_ / "zip.toml", ": is not a TOML text file; a problem file is expected");
 }

@@ -82,8 +82,9 @@ TEST_F(TensorMapFile, IsRefusedWithItsLine) {
   refused("ignore = [\"a**\"]\n", ":1: 'ignore' must be a list of names");
   refused("key = 1\n", "'key'");
   refused("[map\n", ":1");
-  test::expect_refusal<ConfigError>([&] { read_tensor_map(scratch_ / "none.toml"); },
-                                    "none.toml: cannot read the map file: No such file");
+  test::expect_refusal<ConfigError>(
+      [&] { read_tensor_map(scratch_ / "none.toml"); },
+      "none.toml: cannot be opened: No such file or directory; a map file");
 }
 
 }  // namespace

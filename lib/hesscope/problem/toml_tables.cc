@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <array>
-#include <cerrno>
 #include <cstdint>
-#include <fstream>
 #include <optional>
 #include <sstream>
 #include <string_view>
-#include <system_error>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -15,6 +11,8 @@
 #include <hesscope/core/article.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/suggest.h>
+#include <hesscope/io/input_file.h>
+#include <hesscope/problem/toml_bounds.h>
 #include <hesscope/problem/toml_tables.h>
 
 // toml++ 3.3 asserts what it reports as an error a few lines later ("[!]"): with assertions the
@@ -41,29 +39,7 @@ namespace hesscope::detail {
 
 namespace {
 
-constexpr std::size_t kMaxBytes = std::size_t{16} << 20;
-constexpr std::size_t kMaxDots = 500;  // in a line
-constexpr int kMaxDepth = 64;
-
-/// Each dot of a key opens a table within a table, which toml++ takes down by recursion: keys of
-/// thousands of dots would overflow the stack. A key stands on one line.
-void check_dots(std::string_view text, const std::string& name) {
-  std::size_t line = 1;
-  std::size_t num_dots = 0;
-  for (const char character : text) {
-    if (character == '\n') {
-      ++line;
-      num_dots = 0;
-    } else if (character == '.' && ++num_dots > kMaxDots) {
-      throw ConfigError(fmt::format(
-          "{}:{}: the line has more than {} dots; keys nested as deeply are refused, and a list "
-          "can go on in the next line",
-          name,
-          line,
-          kMaxDots));
-    }
-  }
-}
+constexpr std::size_t kMaxBytes = std::size_t{1} << 20;
 
 std::optional<SettingValue> value_of(const toml::node& node) {
   if (const auto* boolean = node.as_boolean()) return boolean->get();
@@ -106,9 +82,9 @@ TomlTable table_of(const std::string& path, const toml::table& table, int depth)
   result.line = static_cast<int>(table.source().begin.line);
   result.locations[""] =
       result.line > 0 ? fmt::format("{}:{}", path, result.line) : path;  // the file has no line
-  if (depth > kMaxDepth) {
+  if (depth > kMaxTomlDepth) {
     throw ConfigError(
-        fmt::format("{}: tables are nested more than {} deep", result.place(), kMaxDepth));
+        fmt::format("{}: tables are nested more than {} deep", result.place(), kMaxTomlDepth));
   }
   for (const auto& [toml_key, node] : table) {
     const std::string key(toml_key.str());
@@ -136,24 +112,11 @@ bool is_text(std::string_view text) {
 }
 
 std::string read_text(const std::filesystem::path& path, const std::string& what) {
-  const auto refuse_reading = [&](const std::string& reason) {
-    refuse(path.string(), fmt::format("cannot read the {}: {}", what, reason));
-  };
-  std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) refuse_reading("it is a folder");
-  errno = 0;
-  std::ifstream in(path, std::ios::binary);
-  if (!in.is_open()) refuse_reading(std::generic_category().message(errno));
   std::string text;
-  std::array<char, 16384> block;
-  while (in && text.size() <= kMaxBytes) {
-    in.read(block.data(), block.size());
-    text.append(block.data(), static_cast<std::size_t>(in.gcount()));
-  }
-  if (in.bad()) refuse_reading(std::generic_category().message(errno != 0 ? errno : EIO));
-  if (text.size() > kMaxBytes) {
-    refuse(path.string(),
-           fmt::format("{} has at most {} bytes; this has more", with_article(what), kMaxBytes));
+  try {
+    text = io::whole_text(io::InputFile(path, with_article(what)), kMaxBytes);
+  } catch (const InputError& error) {
+    throw ConfigError(error.what());
   }
   if (!is_text(text)) {
     refuse(path.string(),
@@ -194,7 +157,7 @@ TomlTable read_toml(const std::filesystem::path& path, const std::string& what) 
 }
 
 TomlTable parse_toml(std::string_view text, const std::string& name) {
-  check_dots(text, name);
+  check_toml_bounds(text, name);
   try {
     TomlTable root = table_of(name, toml::parse(text, std::string_view(name)), 0);
     root.locations[""] = name;
