@@ -26,17 +26,28 @@ bool is_still_at(const std::filesystem::path& path, int descriptor) {
          held.st_dev == there.st_dev && held.st_ino == there.st_ino;
 }
 
+bool is_regular(int descriptor) {
+  struct stat status {};
+
+  return ::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);
+}
+
 }  // namespace
 
 FileLock::FileLock(const std::filesystem::path& output) : path_(output) {
   require_folder_of(output);
   path_ += ".lock";
   while (true) {
-    descriptor_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    descriptor_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666);
     if (descriptor_ < 0) {
       throw OutputError(fmt::format("{}: cannot create the lock file: {}",
                                     path_.string(),
                                     std::generic_category().message(errno)));
+    }
+    if (!is_regular(descriptor_)) {  // nothing of ours: not even to be removed
+      ::close(descriptor_);
+      throw OutputError(
+          fmt::format("{}: the lock file is not a regular file; remove it", path_.string()));
     }
     const int error = ::flock(descriptor_, LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
     if (error == EWOULDBLOCK) {

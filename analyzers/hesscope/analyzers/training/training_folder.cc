@@ -2,8 +2,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <fstream>
-#include <iterator>
 #include <limits>
 #include <map>
 #include <system_error>
@@ -18,6 +16,7 @@
 #include <hesscope/core/error.h>
 #include <hesscope/core/norms.h>
 #include <hesscope/io/atomic_file.h>
+#include <hesscope/io/input_file.h>
 #include <hesscope/io/result_file.h>
 
 namespace hesscope::detail {
@@ -49,11 +48,12 @@ void remove_temporaries(const fs::path& folder) {
 }
 
 std::optional<std::string> read_text(const fs::path& path) {
-  std::error_code ignored;
-  if (!fs::is_regular_file(path, ignored)) return std::nullopt;
-  std::ifstream file(path, std::ios::binary);
-  if (!file.is_open()) return std::nullopt;
-  return std::string{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  constexpr std::uint64_t kMaxBytes = 1 << 20;
+  try {
+    return io::whole_text(io::InputFile(path, "a problem file"), kMaxBytes);
+  } catch (const InputError&) {
+    return std::nullopt;
+  }
 }
 
 // Before anything is created in it.
