@@ -18,7 +18,7 @@ constexpr int kUnsignedByte = 8;
 }  // namespace
 
 IdxArray read_idx(const std::filesystem::path& path, std::size_t rank, const std::string& extents) {
-  const InputFile file(path);
+  const InputFile file(path, "an IDX file");
   const auto refuse = [&](const std::string& what) {
     throw InputError(fmt::format("{}: {}", path.string(), what));
   };
@@ -61,6 +61,7 @@ IdxArray read_idx(const std::filesystem::path& path, std::size_t rank, const std
   }
   array.values.resize(size);
   file.read_at(header_bytes, std::as_writable_bytes(std::span(array.values)));
+  array.sha256 = sha256_of(file);
   return array;
 }
 

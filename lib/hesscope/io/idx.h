@@ -13,6 +13,7 @@ namespace hesscope::io {
 struct IdxArray {
   std::vector<std::int64_t> shape;
   std::vector<std::uint8_t> values;
+  std::string sha256;  ///< of the file's bytes
 };
 
 /// Reads an IDX file of unsigned bytes, the format of MNIST: bytes 0, 0, 8, rank; the extents as

@@ -29,7 +29,8 @@ LabeledImages read_labeled_images(const std::filesystem::path& images,
   return {.rows = pixels.shape[1],
           .cols = pixels.shape[2],
           .pixels = std::move(pixels.values),
-          .labels = std::move(classes.values)};
+          .labels = std::move(classes.values),
+          .sha256 = pixels.sha256 + classes.sha256};
 }
 
 NoisyImages::NoisyImages(LabeledImages images, const NoisyImagesOptions& options)

@@ -16,6 +16,7 @@ struct LabeledImages {
   std::int64_t cols = 0;
   std::vector<std::uint8_t> pixels;  ///< image by image, row by row
   std::vector<std::uint8_t> labels;  ///< one an image
+  std::string sha256 = {};           ///< of the two files, one after the other; empty without them
 };
 
 /// @throws InputError naming the file: not IDX, of another rank, without an image, or as many
@@ -53,6 +54,8 @@ class NoisyImages final : public Sampler {
   /// @throws PreconditionError for an option out of its range or sizes that do not agree;
   /// InputError if there is no image of one of the two labels.
   NoisyImages(LabeledImages images, const NoisyImagesOptions& options);
+
+  std::string files_sha256() const override { return images_.sha256; }
 
   void draw(std::uint64_t seed,
             Stream stream,

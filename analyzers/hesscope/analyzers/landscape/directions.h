@@ -55,7 +55,8 @@ struct Directions {
 /// Directions checked, but not computed.
 struct PreparedDirections {
   std::vector<std::string> descriptions = {};     ///< what the first and the second are
-  std::vector<std::filesystem::path> files = {};  ///< read beside the checkpoints
+  std::vector<std::filesystem::path> files = {};  ///< read besides the checkpoints
+  std::vector<std::string> digests = {};          ///< of the bytes of each that were read
   /// Which checkpoint lies at alpha = 1, where the first direction leads to one.
   std::optional<std::size_t> path_end = {};
   std::function<Directions()> make = {};

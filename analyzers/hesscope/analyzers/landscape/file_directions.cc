@@ -80,6 +80,7 @@ PreparedDirections prepare(const std::string& argument, const DirectionContext& 
   return {.descriptions = {"direction_1 of the file " + argument,
                            "direction_2 of the file " + argument},
           .files = {argument},
+          .digests = {io::sha256_of(file)},
           .make = [columns] { return Directions{.columns = columns}; }};
 }
 

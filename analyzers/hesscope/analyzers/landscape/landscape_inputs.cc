@@ -66,9 +66,6 @@ LandscapeInputs::LandscapeInputs(const LandscapeRequest& request, ProgressCallba
                    named_.kind->normalization.value_or(Normalization::kNone)),
                .leaves_out_vectors = request.leaves_out_vectors},
       prepared_(named_.kind->prepare(named_.argument, context_)) {
-  for (const std::filesystem::path& file : prepared_.files) {
-    direction_digests_.push_back(io::sha256_of(io::open_tensor_file(file)));
-  }
   const Eigen::Index n = objective().num_parameters();
   if (request.curvature && n > kLargestAssembled) {
     throw ConfigError(
@@ -91,7 +88,7 @@ io::RunConfiguration LandscapeInputs::configuration(const LandscapeRequest& requ
   };
   add("directions", request.directions);
   for (std::size_t i = 0; i < prepared_.files.size(); ++i) {
-    add(fmt::format("sha256 of {}", prepared_.files[i].string()), direction_digests_[i]);
+    add(fmt::format("sha256 of {}", prepared_.files[i].string()), prepared_.digests[i]);
   }
   add("normalization", normalization());
   add("leave-out-vectors", fmt::format("{}", request.leaves_out_vectors));

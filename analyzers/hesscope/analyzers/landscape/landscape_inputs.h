@@ -44,7 +44,7 @@ class LandscapeInputs {
   const PreparedDirections& prepared() const { return prepared_; }
 
   /// SHA-256 of the files that the directions are read from, taken when they were.
-  const std::vector<std::string>& direction_digests() const { return direction_digests_; }
+  const std::vector<std::string>& direction_digests() const { return prepared_.digests; }
 
   /// Whether the grid is laid around the checkpoints once their places are known.
   bool is_framed(const LandscapeRequest& request) const {
@@ -61,7 +61,6 @@ class LandscapeInputs {
   PointAnalysis centre_;
   DirectionContext context_;
   PreparedDirections prepared_;
-  std::vector<std::string> direction_digests_;
 };
 
 }  // namespace hesscope::detail

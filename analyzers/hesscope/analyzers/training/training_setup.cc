@@ -65,12 +65,7 @@ struct Source {
                 : shapes_of(*sampler, settings->samples.value_or(1), settings->location);
   }
 
-  std::string sha256() const {
-    if (file) return io::sha256_of(*file);
-    std::string digests;
-    for (const std::filesystem::path& path : settings->files) digests += io::sha256_of_file(path);
-    return digests;
-  }
+  std::string sha256() const { return file ? io::sha256_of(*file) : sampler->files_sha256(); }
 
   SampleTable table(const Model& model, std::uint64_t seed, Stream stream) const {
     if (file) return read_samples(model, *file);
@@ -182,16 +177,22 @@ std::unique_ptr<BatchLoss> TrainingSetup::losses(std::uint64_t seed,
 }
 
 Eigen::VectorXd TrainingSetup::start_of(std::uint64_t seed) const {
-  if (!experiment_.start) {
-    return initial_parameters(objective_->parameter_blocks(), experiment_.initialization, seed);
-  }
+  if (experiment_.start) return stored_start(seed).theta;
+  return initial_parameters(objective_->parameter_blocks(), experiment_.initialization, seed);
+}
+
+const TrainingSetup::StoredStart& TrainingSetup::stored_start(std::uint64_t seed) const {
+  const std::lock_guard lock(*starts_mutex_);
+  const auto known = starts_.find(seed);
+  if (known != starts_.end()) return known->second;
   const io::TensorFile file = io::open_tensor_file(experiment_.start->of_seed(seed));
-  Eigen::VectorXd theta = read_parameters(objective_->model(), file);
-  if (!theta.allFinite()) {
+  StoredStart start{.theta = read_parameters(objective_->model(), file),
+                    .sha256 = io::sha256_of(file)};
+  if (!start.theta.allFinite()) {
     throw InputError(fmt::format("{}: its parameters are not finite; training cannot start there",
                                  file.path().string()));
   }
-  return theta;
+  return starts_.emplace(seed, std::move(start)).first->second;
 }
 
 bool TrainingSetup::is_full_batch() const {
@@ -234,7 +235,7 @@ io::RunConfiguration TrainingSetup::configuration(const ExperimentRun& run,
   append(all, "evaluation.", experiment.evaluation);
   all.emplace_back("evaluation_sha256", evaluation_sha256_);
   if (experiment.start) {
-    all.emplace_back("initialization_sha256", io::sha256_of_file(experiment.start->of_seed(seed)));
+    all.emplace_back("initialization_sha256", stored_start(seed).sha256);
   } else {
     all.emplace_back("initialization", text_of(experiment.initialization.otherwise));
     for (const auto& [pattern, distribution] : experiment.initialization.patterns) {

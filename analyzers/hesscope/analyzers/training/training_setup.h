@@ -4,7 +4,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -71,6 +73,14 @@ class TrainingSetup {
   io::RunConfiguration configuration(const ExperimentRun& run, std::uint64_t seed) const;
 
  private:
+  struct StoredStart {
+    Eigen::VectorXd theta;
+    std::string sha256;  // of the bytes that it was read from
+  };
+
+  /// Of a checkpoint that the experiment names: read when it is first asked for, and kept.
+  const StoredStart& stored_start(std::uint64_t seed) const;
+
   ExperimentFile experiment_;
   std::vector<Monitor> monitors_;
   std::unique_ptr<Sampler> sampler_;  // of [data]; null for a file
@@ -79,6 +89,8 @@ class TrainingSetup {
   std::string evaluation_sha256_;
   std::unique_ptr<GraphObjective> objective_;
   std::vector<bool> trained_;
+  std::unique_ptr<std::mutex> starts_mutex_ = std::make_unique<std::mutex>();
+  mutable std::map<std::uint64_t, StoredStart> starts_;  // by seed
 };
 
 }  // namespace hesscope::detail
