@@ -16,6 +16,7 @@
 
 #include "command_line.h"
 #include "interrupt.h"
+#include "process_setup.h"
 #include "standard_streams.h"
 
 namespace hesscope::cli {
@@ -72,6 +73,8 @@ void check_address_space() {
 int main(int argc, char** argv) {
   using namespace hesscope::cli;
   reserve_standard_streams();
+  if (!widen_stack()) return static_cast<int>(ExitCode::kFailed);
+  report_missing_instructions();
   ignore_size_limit_signal();
   check_address_space();
   const auto commands = all_commands();

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+namespace hesscope::cli {
+
+/// To be called first: gives the program and its threads the stack they need, as far as the limits
+/// allow. @returns false, and says so, where they allow less than that.
+bool widen_stack();
+
+/// From now on an instruction that the processor does not have ends the program with a message.
+/// OpenBLAS takes those of the processor that OPENBLAS_CORETYPE names, whatever the real one is.
+void report_missing_instructions();
+
+}  // namespace hesscope::cli
