@@ -9,7 +9,7 @@ import unittest
 import numpy as np
 
 import program
-from program import BAD_INPUT, DATA, FAILED, FIXTURES, LOCKED, PROBLEM, USAGE, checkpoint, weights
+from program import BAD_INPUT, DATA, DONE, FAILED, FIXTURES, LOCKED, PROBLEM, USAGE, checkpoint, weights
 
 
 def asks_openblas():
@@ -147,7 +147,7 @@ class BadProblems(Refusals):
 
     def test_a_problem_file_that_cannot_be_read(self):
         (self.folder / "folder").mkdir()
-        for path, reason in (("nothere.toml", "No such file"), ("folder", "it is a folder"),
+        for path, reason in (("nothere.toml", "No such file"), ("folder", "is a directory"),
                              (checkpoint(0), "is not a TOML text file")):
             self.refuses_analysis(USAGE, [checkpoint(0)], path, reason, "problem file", problem=path)
         self.refuses_analysis(USAGE, [checkpoint(0)], "map file", "No such file", options=["--map", "nomap.toml"])
@@ -335,6 +335,36 @@ class BadOutputs(Refusals):
         self.assertEqual(done.returncode, FAILED, done.stderr)
         self.assertIn("address space", done.stderr)
         self.assertEqual(self.files(), set())
+
+    @unittest.skipUnless(asks_openblas(), "needs OpenBLAS, whose kernels can be chosen")
+    def test_a_processor_that_is_not_there(self):
+        with open("/proc/cpuinfo") as file:
+            flags = set(file.read().split())
+        other = "Bulldozer" if "fma4" not in flags else "SkylakeX"
+        if {"fma4", "avx512f"} <= flags:
+            self.skipTest("this processor has everything")
+        done = subprocess.run(self.command("analyze", checkpoint(0), "--problem", PROBLEM, "-o", "out.h5"),
+                              cwd=self.folder, env=self.environment(OPENBLAS_CORETYPE=other), text=True,
+                              stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
+        self.assertEqual(done.returncode, FAILED, done.stderr)
+        self.assertIn(f"OPENBLAS_CORETYPE={other} makes OpenBLAS use instructions that this processor does not have",
+                      done.stderr)
+        self.assertFalse((self.folder / "out.h5").exists())
+
+    def test_a_tiny_stack(self):
+        arguments = ["analyze", checkpoint(0), "--problem", PROBLEM, "-o", "out.h5", "--force", "--ggn", "--density"]
+        _, hard = resource.getrlimit(resource.RLIMIT_STACK)
+        for soft in (64 << 10, 256 << 10):
+            def limit(soft=soft):
+                resource.setrlimit(resource.RLIMIT_STACK, (soft, hard))
+            done = self.run_program(*arguments, preexec_fn=limit, timeout=60)
+            self.assertEqual(done.returncode, DONE, done.stderr)
+        for most in (64 << 10, 256 << 10):
+            def bound(most=most):
+                resource.setrlimit(resource.RLIMIT_STACK, (most, most))
+            done = self.run_program(*arguments, preexec_fn=bound, timeout=60)
+            self.assertEqual(done.returncode, FAILED, done.stderr)
+            self.assertIn(f"the stack may have {most >> 10} KiB (ulimit -s) and needs 1024", done.stderr)
 
 
 if __name__ == "__main__":
