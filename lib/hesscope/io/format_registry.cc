@@ -43,11 +43,12 @@ constexpr std::array<Format, 7> kFormats = {{
      .recognises = &recognises_torch,
      .open = &open_torch,
      .other_extension = ".pth"},
-    {"index",
-     ".json",
-     "index of a checkpoint in several files",
-     &recognises_shard_index,
-     &open_shard_index},
+    {.name = "index",
+     .extension = ".json",
+     .summary = "index of a checkpoint in several files",
+     .recognises = &recognises_shard_index,
+     .open = &open_shard_index,
+     .names_files = true},
 }};
 
 [[noreturn]] void refuse_unknown(const InputFile& file) {
@@ -71,7 +72,13 @@ constexpr std::array<Format, 7> kFormats = {{
 
 std::span<const Format> formats() { return kFormats; }
 
-const Format* recognised_format(const InputFile& file) {
+const Format* recognised_format(const InputFile& file, const ReadLimits& limits) {
+  if (file.size() > limits.max_file_bytes) {
+    throw InputError(fmt::format("{}: has {} bytes; at most {} are read",
+                                 file.path().string(),
+                                 file.size(),
+                                 limits.max_file_bytes));
+  }
   const auto found =
       std::ranges::find_if(kFormats, [&](const Format& format) { return format.recognises(file); });
   return found == kFormats.end() ? nullptr : &*found;
@@ -82,7 +89,7 @@ TensorFile open_tensor_file(const std::filesystem::path& path, const ReadLimits&
 }
 
 TensorFile open_tensor_file(std::shared_ptr<const InputFile> file, const ReadLimits& limits) {
-  const Format* const format = recognised_format(*file);
+  const Format* const format = recognised_format(*file, limits);
   if (format == nullptr) refuse_unknown(*file);
   TensorFile opened(file->path(), format->name, format->open(file, limits));
   if (opened.tensors().empty() && !opened.unreadable().empty()) {

@@ -42,12 +42,15 @@ struct Format {
   bool holds_bfloat16 = false;
 
   std::string_view other_extension = {};  ///< ".pth": used as the first
+
+  bool names_files = false;  ///< besides the one opened, in which the tensors lie
 };
 
 /// All formats, in the order they are tried.
 std::span<const Format> formats();
 
-/// The format of the file's content, or nullptr. @throws InputError if it cannot be read.
-const Format* recognised_format(const InputFile& file);
+/// The format of the file's content, or nullptr. @throws InputError if it cannot be read, or is
+/// larger than `limits` allow.
+const Format* recognised_format(const InputFile& file, const ReadLimits& limits = {});
 
 }  // namespace hesscope::io

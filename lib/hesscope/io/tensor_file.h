@@ -63,6 +63,7 @@ std::string shape_text(std::span<const std::int64_t> shape);
 
 /// Bounds checked before anything is allocated. A file beyond one of them is refused.
 struct ReadLimits {
+  std::uint64_t max_file_bytes = std::uint64_t{64} << 30;   ///< whose digest is a matter of minutes
   std::uint64_t max_tensor_bytes = std::uint64_t{8} << 30;  ///< of one tensor, as float64
   /// Decoded / stored bytes, beyond 1 MiB decoded and beyond 16 MiB: deflate reaches 1032 with zeros
   /// only, and a small model has not so many.
