@@ -173,6 +173,13 @@ class Digests(Case):
         self.refuses(BAD_INPUT, ["landscape", checkpoint(500), *common, "--directions", "random", "--grid", "3x1",
                                  "--expect-sha256", wrong], right, wrong)
 
+    def test_what_is_not_expected_is_not_looked_at(self):
+        (self.folder / "damaged.npz").write_bytes(checkpoint(500).read_bytes()[:1000])
+        common = ["analyze", "damaged.npz", "--problem", PROBLEM, "-o", "new.h5"]
+        self.refuses(BAD_INPUT, common, "damaged.npz", "end-of-directory")
+        self.refuses(BAD_INPUT, [*common, "--expect-sha256", digest(checkpoint(500))],
+                     f"damaged.npz: has SHA-256 {digest(self.folder / 'damaged.npz')}; expected")
+
     def test_a_landscape_records_the_file_of_its_directions(self):
         path = self.write_checkpoint("direction.npz", weights())
         done = self.run_program("landscape", checkpoint(500), "--problem", PROBLEM, "-o", "out.h5", "--directions",

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cctype>
+#include <memory>
 #include <system_error>
 #include <utility>
 #include <variant>
@@ -10,6 +11,7 @@
 #include <hesscope/core/error.h>
 #include <hesscope/core/printable.h>
 #include <hesscope/core/version.h>
+#include <hesscope/io/format_registry.h>
 #include <hesscope/io/input_file.h>
 #include <hesscope/io/result_reader.h>
 #include <hesscope/io/tensor_file.h>
@@ -63,23 +65,29 @@ struct OpenCheckpoint {
   std::string digest;   // where one is expected; else it is taken after what it is of has been read
 };
 
-// Where a digest is expected, it is compared before a number is read, so that what is not expected
-// is not looked at further. Else it can wait: what does not fit is refused however large it is.
+// Where a digest is expected, what has another one is not looked at. Else it can wait: what does not
+// fit is refused however large it is.
 OpenCheckpoint open_checkpoint(const std::filesystem::path& path,
                                const std::string& expected_sha256,
                                const std::string& key,
                                const std::optional<io::TensorMap>& map) {
   const auto file = std::make_shared<io::InputFile>(path);
+  std::string digest;
+  const auto take_expected = [&](std::string found) {
+    if (found != expected_sha256) {
+      throw InputError(
+          fmt::format("{}: has SHA-256 {}; expected {}", path.string(), found, expected_sha256));
+    }
+    digest = std::move(found);
+  };
+  const io::Format* const format = io::recognised_format(*file);
+  const bool names_files = format != nullptr && format->names_files;  // the digest is of them, too
+  if (!expected_sha256.empty() && !names_files) take_expected(io::sha256_of(*file));
   if (io::is_result_file(*file)) {
     throw InputError(fmt::format("{}: is a hesscope result, not a checkpoint", path.string()));
   }
   const io::TensorFile whole = io::open_tensor_file(file);
-  std::string digest;
-  if (!expected_sha256.empty()) digest = io::sha256_of(whole);
-  if (digest != expected_sha256) {
-    throw InputError(
-        fmt::format("{}: has SHA-256 {}; expected {}", path.string(), digest, expected_sha256));
-  }
+  if (!expected_sha256.empty() && names_files) take_expected(io::sha256_of(whole));
   const io::TensorFile part = whole.part(key);
   return {map ? io::mapped(part, *map) : part, std::move(digest)};
 }
