@@ -145,7 +145,8 @@ class CliOptionTable final : public OptionTable {
   }
 
   void counted_flag(const std::string& names, int& target, const std::string& help) override {
-    app_->add_flag(names, target, help);
+    help_->add(shown(names, ""), help);
+    app_->add_flag(names, target);
   }
 
   void text(const std::string& names,

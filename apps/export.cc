@@ -64,13 +64,13 @@ class ExportCommand final : public Command {
     }
     const io::ExportFormat& format = io::find_export_format(format_);
     const io::ResultReader result = open_result(result_);
-    const auto is_of_format = [&] {
-      return io::begins_with(output_, format.beginnings) && !io::is_result_file(output_);
-    };
-    io::require_replaceable(output_,
-                            force_.overwrite(),
-                            fmt::format("a file in the format {} by hesscope export", format.name),
-                            is_of_format);
+    for (const std::filesystem::path& file : io::files_of_export(format, result, output_)) {
+      io::require_replaceable(
+          file,
+          force_.overwrite(),
+          fmt::format("a file in the format {} by hesscope export", format.name),
+          [&] { return io::begins_with(file, format.beginnings) && !io::is_result_file(file); });
+    }
     const std::vector<std::filesystem::path> files =
         format.write(result, output_, force_.overwrite() != io::Overwrite::kNothing);
     if (json_) {

@@ -162,10 +162,14 @@ class Trajectories(Case):
         for name, second in (("csv", "a-trajectory.x"), ("vtk", "a-trajectory.x"), ("losslandscape", "a_proj_lstsq.x")):
             with self.subTest(name):
                 (self.folder / second).write_text("mine")
-                self.refuses(FAILED, ["export", "out.h5", "--format", name, "-o", "a.x"], second, "--force")
-                done = self.run_program("export", "out.h5", "--format", name, "-o", "a.x", "--force")
+                command = ["export", "out.h5", "--format", name, "-o", "a.x"]
+                self.refuses(FAILED, command, second, "--force")
+                self.refuses(FAILED, [*command, "--force"], second)  # not a file of ours
+                done = self.run_program(*command, "--force", "--force")
                 self.assertEqual(done.returncode, DONE, done.stderr)
                 self.assertNotEqual((self.folder / second).read_bytes(), b"mine")
+                done = self.run_program(*command, "--force")
+                self.assertEqual(done.returncode, DONE, done.stderr)
                 (self.folder / "a.x").unlink()
 
 

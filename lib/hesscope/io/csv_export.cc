@@ -159,7 +159,8 @@ ExportFormat csv_export_format() {
           ".csv",
           "comma-separated values: grid points, or numbers of checkpoints",
           write_csv,
-          {"alpha,beta,", "step,"}};
+          {"alpha,beta,", "step,"},
+          kTrajectorySuffix};
 }
 
 }  // namespace hesscope::io

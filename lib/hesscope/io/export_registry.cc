@@ -8,6 +8,7 @@
 #include <hesscope/core/suggest.h>
 #include <hesscope/io/csv_export.h>
 #include <hesscope/io/export_registry.h>
+#include <hesscope/io/landscape_grid.h>
 #include <hesscope/io/losslandscape_export.h>
 #include <hesscope/io/vtk_export.h>
 
@@ -20,6 +21,16 @@ std::span<const ExportFormat> export_formats() {
       vtk_export_format(),
   };
   return formats;
+}
+
+std::vector<std::filesystem::path> files_of_export(const ExportFormat& format,
+                                                   const ResultReader& result,
+                                                   const std::filesystem::path& output) {
+  std::vector<std::filesystem::path> files = {output};
+  if (has_landscape(result) && has_trajectory(result)) {
+    files.push_back(trajectory_file(result, output, format.trajectory_suffix));
+  }
+  return files;
 }
 
 const ExportFormat& find_export_format(const std::string& name) {

@@ -21,15 +21,24 @@ struct ExportFormat {
   /// Writes `output` and, of a landscape of several checkpoints, a second file with their
   /// trajectory; each whole or not at all.
   /// @return the files written, `output` first.
-  /// @throws InputError if the result does not hold what the format needs; ConfigError where the
-  ///         second file would replace the result; OutputError.
+  /// @throws InputError if the result does not hold what the format needs; ConfigError as
+  ///         files_of_export(); OutputError.
   std::vector<std::filesystem::path> (*write)(const ResultReader& result,
                                               const std::filesystem::path& output,
                                               bool overwrite);
 
   /// What its files begin with, one of these.
   std::vector<std::string> beginnings;
+
+  /// What stands between name and extension of the second file.
+  std::string trajectory_suffix;
 };
+
+/// The files that `format` would write: `output` and, of a landscape of several checkpoints, that
+/// of the trajectory. @throws ConfigError where the second one is the result itself.
+std::vector<std::filesystem::path> files_of_export(const ExportFormat& format,
+                                                   const ResultReader& result,
+                                                   const std::filesystem::path& output);
 
 std::span<const ExportFormat> export_formats();
 

@@ -52,10 +52,14 @@ bool LandscapeTrajectory::has_place(std::size_t i) const {
   return std::isfinite(alpha[i]) && std::isfinite(beta[i]);
 }
 
+bool has_trajectory(const ResultReader& result) {
+  const ResultVariable* alpha = result.find(kGroup, "trajectory_alpha");
+  return alpha != nullptr && alpha->shape.size() == 1 && alpha->shape[0] >= 2;
+}
+
 LandscapeTrajectory read_trajectory(const ResultReader& result) {
   LandscapeTrajectory trajectory;
-  const ResultVariable* alpha = result.find(kGroup, "trajectory_alpha");
-  if (alpha == nullptr || alpha->shape.size() != 1 || alpha->shape[0] < 2) return trajectory;
+  if (!has_trajectory(result)) return trajectory;
   trajectory.alpha = result.read_doubles(kGroup, "trajectory_alpha");
   trajectory.beta = result.read_doubles(kGroup, "trajectory_beta");
   trajectory.residual = result.read_doubles(kGroup, "trajectory_residual");
@@ -92,7 +96,7 @@ std::vector<std::filesystem::path> write_landscape(const ResultReader& result,
     write_whole(output, grid, overwrite);
     return {output};
   }
-  const std::filesystem::path second = trajectory_file(result, output, "-trajectory");
+  const std::filesystem::path second = trajectory_file(result, output, kTrajectorySuffix);
   const WholeFile files[] = {{second, trajectory}, {output, grid}};
   write_whole(files, overwrite);
   return {output, second};

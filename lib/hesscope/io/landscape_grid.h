@@ -46,7 +46,10 @@ struct LandscapeTrajectory {
   bool has_place(std::size_t i) const;
 };
 
-/// Empty where there are fewer than two checkpoints: a point is no trajectory.
+/// Whether there are several checkpoints: a point is no trajectory.
+bool has_trajectory(const ResultReader& result);
+
+/// Empty where there is none.
 LandscapeTrajectory read_trajectory(const ResultReader& result);
 
 /// The file that an export writes the trajectory to: SUFFIX before the extension of `output`.
@@ -54,6 +57,9 @@ LandscapeTrajectory read_trajectory(const ResultReader& result);
 std::filesystem::path trajectory_file(const ResultReader& result,
                                       const std::filesystem::path& output,
                                       const std::string& suffix);
+
+/// Of formats whose second file is of no fixed name.
+inline constexpr char kTrajectorySuffix[] = "-trajectory";
 
 /// Writes `output` and, unless `trajectory` is empty, NAME-trajectory.EXTENSION.
 /// @return the files written, `output` first. @throws ConfigError, OutputError.

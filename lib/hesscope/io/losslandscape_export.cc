@@ -13,6 +13,7 @@ const std::string kRoot;
 const std::string kX = "xcoordinates";
 const std::string kY = "ycoordinates";
 const std::string kLoss = "train_loss";
+const std::string kProjectionSuffix = "_proj_lstsq";  // by least squares, as that code names them
 
 // A dataset of its own dimension: plain HDF5 readers see that alone; that it is netCDF, too, does no
 // harm.
@@ -73,7 +74,7 @@ std::vector<std::filesystem::path> write_losslandscape(const ResultReader& resul
     surface.commit();
     return {output};
   }
-  const std::filesystem::path second = trajectory_file(result, output, "_proj_lstsq");
+  const std::filesystem::path second = trajectory_file(result, output, kProjectionSuffix);
   ResultFile projection(second, {.overwrite = overwrite});
   fill_projection(projection, trajectory, explained_shares(result));
   projection.commit();
@@ -88,7 +89,8 @@ ExportFormat losslandscape_export_format() {
           ".h5",
           "HDF5 as tomgoldstein/loss-landscape has it, for its plot scripts",
           write_losslandscape,
-          {"\x89HDF\r\n\x1a\n"}};
+          {"\x89HDF\r\n\x1a\n"},
+          kProjectionSuffix};
 }
 
 }  // namespace hesscope::io

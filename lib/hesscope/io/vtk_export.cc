@@ -108,7 +108,8 @@ ExportFormat vtk_export_format() {
           ".vtk",
           "legacy VTK for ParaView and VisIt: a structured grid, and the trajectory as a polyline",
           write_vtk,
-          {"# vtk DataFile Version 3.0\nhesscope "}};
+          {"# vtk DataFile Version 3.0\nhesscope "},
+          kTrajectorySuffix};
 }
 
 }  // namespace hesscope::io
