@@ -5,6 +5,8 @@
 #include <chrono>
 #include <filesystem>
 #include <functional>
+#include <memory>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <vector>
@@ -29,6 +31,7 @@ namespace {
 namespace fs = std::filesystem;
 
 using hesscope::InputError;
+using hesscope::Interrupted;
 using hesscope::io::InputFile;
 using hesscope::io::open_tensor_file;
 using hesscope::io::sha256_of;
@@ -133,6 +136,26 @@ TEST_F(ChangedFile, CannotChangeBetweenTheDigestAndTheNumbers) {
   write_bytes(scratch / "a", "CONTENT");
   EXPECT_THAT([&] { file.require_unchanged(); },
               ThrowsMessage<InputError>(HasSubstr("run again once nothing writes to it")));
+}
+
+/// Of every format, a file that is open when its reader is asked to stop.
+TEST(InputFile, IsNotReadOnceStopIsRequested) {
+  const ScratchFolder scratch;
+  const std::vector<double> values = {1, 2, 3};
+  const std::vector<hesscope::io::CheckpointTensor> tensors = {{"w", {3}, values}};
+  for (const hesscope::io::Format& format : hesscope::io::formats()) {
+    if (format.write == nullptr) continue;
+    SCOPED_TRACE(format.name);
+    const fs::path path = scratch / ("w" + std::string(format.extension));
+    format.write(path, tensors, true);
+    std::stop_source stop;
+    const TensorFile file = open_tensor_file(
+        std::make_shared<InputFile>(path, InputFile::kCheckpoint, stop.get_token()));
+    EXPECT_EQ(file.read(file.tensors().front().name), values);
+    stop.request_stop();
+    EXPECT_THROW(sha256_of(file), Interrupted);
+    EXPECT_THROW(file.read(file.tensors().front().name), Interrupted);
+  }
 }
 
 TEST(InputFile, IsReadThoughItHasLostItsStandardStreams) {

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <numeric>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <vector>
@@ -154,6 +155,23 @@ TEST_F(IsolatedReader, StopsAChildThatTakesTooLong) {
   const auto source = open([](BlockSink&) { std::this_thread::sleep_for(std::chrono::hours(1)); },
                            {.max_seconds = 0.2});
   expect_refused(*source, HasSubstr("reading 'odd' took more than 0.2 s and was stopped"));
+}
+
+TEST_F(IsolatedReader, EndsAtOnceWhereStopIsRequested) {
+  std::stop_source stop;
+  const auto input = std::make_shared<InputFile>(path_, "a file", stop.get_token());
+  const auto source = open_isolated(input, "FMT", {}, [] {
+    return std::make_unique<Odd>(
+        [](BlockSink&) { std::this_thread::sleep_for(std::chrono::hours(1)); });
+  });
+  const std::jthread stopping([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    stop.request_stop();
+  });
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_THROW(source->read(1), hesscope::Interrupted);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
+  EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1) << "the child is still there";
 }
 
 TEST_F(IsolatedReader, BoundsTheMemoryOfTheChild) {

@@ -152,6 +152,7 @@ bool MessageSocket::send(std::uint64_t kind, std::span<const std::byte> payload)
 MessageSocket::Outcome MessageSocket::receive(Message& message,
                                               std::size_t max_bytes,
                                               double& seconds) {
+  if (stop_.stop_requested()) throw Interrupted();
   Header header;
   const auto outcome = receive_bytes(std::as_writable_bytes(std::span(&header, 1)), seconds);
   if (outcome != Outcome::kReceived) return outcome;
@@ -179,6 +180,7 @@ MessageSocket::Outcome MessageSocket::receive_bytes(std::span<std::byte> out, do
 MessageSocket::Outcome MessageSocket::wait(double& seconds) {
   constexpr double kSlice = 0.1;  // one that took far longer: this process was stopped
   while (seconds != 0) {
+    if (stop_.stop_requested()) throw Interrupted();
     const double slice = seconds < 0 ? kSlice : std::min(kSlice, seconds);
     const int milliseconds = seconds < 0 ? -1 : std::max(1, static_cast<int>(slice * 1000));
     pollfd waited{descriptor_, POLLIN, 0};

@@ -9,7 +9,9 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <stop_token>
 #include <string>
+#include <utility>
 
 #include <sys/types.h>
 
@@ -35,6 +37,10 @@ class MessageSocket {
   MessageSocket(const MessageSocket&) = delete;
   MessageSocket& operator=(const MessageSocket&) = delete;
 
+  /// From now on receive() ends by Interrupted, within a fraction of a second, once `stop` is
+  /// requested. What was being received is lost.
+  void heed(std::stop_token stop) { stop_ = std::move(stop); }
+
   /// False when the other end is closed, or our patience with it has come to an end.
   bool send(std::uint64_t kind, std::span<const std::byte> payload = {});
 
@@ -49,6 +55,7 @@ class MessageSocket {
 
   int descriptor_;
   Patience patience_;
+  std::stop_token stop_;
 };
 
 /// The child: it has copies of all that the parent has, but of its descriptors one at most, none of

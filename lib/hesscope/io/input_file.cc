@@ -76,8 +76,10 @@ class FileStream final : public ByteStream {
 InputFile::InputFile(std::filesystem::path path, int descriptor)
     : path_(std::move(path)), descriptor_(descriptor) {}
 
-InputFile::InputFile(std::filesystem::path path, std::string_view expected)
+InputFile::InputFile(std::filesystem::path path, std::string_view expected, std::stop_token stop)
     : InputFile(path, opened(path)) {
+  stop_ = std::move(stop);
+
   struct stat status {};
 
   if (descriptor_ < 0 || ::fstat(descriptor_, &status) != 0) {
@@ -124,6 +126,7 @@ void InputFile::require_unchanged() const {
 }
 
 void InputFile::read_at(std::uint64_t offset, std::span<std::byte> out) const {
+  if (stop_.stop_requested()) throw Interrupted();
   if (offset > size_ || out.size() > size_ - offset) {
     throw InputError(
         fmt::format("{}: truncated: {} bytes expected at byte {}, but the file has {} bytes",

@@ -14,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 
@@ -24,11 +25,16 @@ namespace hesscope::io {
 /// A regular file open for reading.
 class InputFile {
  public:
+  static constexpr std::string_view kCheckpoint = "a checkpoint or data file";
+
   /// @param expected  what should be there, for messages.
+  /// @param stop      once it is requested, reading the file and taking its digest end by
+  ///                  Interrupted.
   /// @throws InputError naming the path: missing, a directory, not a regular file (which would hang,
   ///         or never end), unreadable.
   explicit InputFile(std::filesystem::path path,
-                     std::string_view expected = "a checkpoint or data file");
+                     std::string_view expected = kCheckpoint,
+                     std::stop_token stop = {});
   ~InputFile();
   InputFile(const InputFile&) = delete;
   InputFile& operator=(const InputFile&) = delete;
@@ -41,11 +47,15 @@ class InputFile {
   /// Above those of the standard streams.
   int descriptor() const { return descriptor_; }
 
+  /// For others that work for the same caller.
+  const std::stop_token& stop() const { return stop_; }
+
   /// To be called when all has been read: then all of it was of the file as it was when it was
   /// opened. @throws InputError if it was written to, cut short, replaced or removed since.
   void require_unchanged() const;
 
-  /// Fills `out` with the bytes from `offset` on. @throws InputError if the file ends before that.
+  /// Fills `out` with the bytes from `offset` on. @throws InputError if the file ends before that;
+  /// Interrupted.
   void read_at(std::uint64_t offset, std::span<std::byte> out) const;
 
   /// Up to `max_bytes` bytes from `offset` on; fewer where the file ends.
@@ -60,6 +70,7 @@ class InputFile {
   std::uint64_t size_ = 0;
   timespec written_ = {};
   timespec changed_ = {};
+  std::stop_token stop_;
   std::optional<std::string> content_;  // of one that could change unnoticed
 };
 

@@ -37,6 +37,7 @@ struct Reader {
           serve(socket, blocks, file.path().string(), limits, open);
         }) {
     blocks.keep_from_other_children();
+    child.socket().heed(file.stop());
   }
 
   SharedBlocks blocks;

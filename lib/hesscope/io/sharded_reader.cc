@@ -183,21 +183,21 @@ WeightMap read_index(const InputFile& file, const ReadLimits& limits) {
 }
 
 /// @param byte  of the index, near which the file is named.
-TensorFile open_shard(const std::filesystem::path& index,
+TensorFile open_shard(const InputFile& index,
                       const std::string& name,
                       std::uint64_t byte,
                       const ReadLimits& limits) {
-  const std::filesystem::path path = index.parent_path() / name;
+  const std::filesystem::path path = index.path().parent_path() / name;
   try {
-    const auto file = std::make_shared<InputFile>(path);
+    const auto file = std::make_shared<InputFile>(path, InputFile::kCheckpoint, index.stop());
     const Format* const format = recognised_format(*file, limits);
     // Not what it begins with: an index may name a link to any file of its reader's.
     if (format == nullptr) throw InputError(path.string() + ": is of no known format");
     if (format->open == &open_shard_index) throw InputError(path.string() + ": is an index itself");
     return {path, format->name, format->open(file, limits)};
   } catch (const InputError& error) {
-    throw InputError(
-        fmt::format("{} (a part of {}, near byte {} of it)", error.what(), index.string(), byte));
+    throw InputError(fmt::format(
+        "{} (a part of {}, near byte {} of it)", error.what(), index.path().string(), byte));
   }
 }
 
@@ -207,7 +207,7 @@ class ShardedSource final : public TensorSource {
       : index_(index->path().string()), files_({std::move(index)}) {
     const WeightMap map = read_index(*files_.front(), limits);
     for (const auto& [name, byte] : map.files) {
-      shards_.push_back(open_shard(files_.front()->path(), name, byte, limits));
+      shards_.push_back(open_shard(*files_.front(), name, byte, limits));
       files_.push_back(shards_.back().files().front());
       for (const TensorInfo& tensor : shards_.back().tensors()) {
         hold(tensor.name, byte, limits);
