@@ -192,6 +192,16 @@ TEST(TorchReader, KnowsWhatTheFileCallsATensor) {
   EXPECT_THROW(view.stored_name("b2"), hesscope::PreconditionError);
 }
 
+TEST(TorchReader, TellsTensorsThatAreOne) {
+  const TensorFile file = open_tensor_file(kFolder / "views.pt");
+  const auto tie = [&](const char* name) { return file.find(name)->tie; };
+  EXPECT_NE(tie("base"), std::nullopt);
+  EXPECT_EQ(tie("alias"), tie("base"));
+  EXPECT_EQ(tie("transposed"), tie("base"));
+  EXPECT_EQ(tie("rows"), std::nullopt);
+  EXPECT_EQ(tie("some.integers"), std::nullopt);
+}
+
 TEST(TorchReader, TakesAPartByItsKey) {
   const TensorFile file = open_tensor_file(kFolder / "parallel.pt");
   const TensorFile part = file.part("state_dict").part("module");

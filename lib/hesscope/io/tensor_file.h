@@ -51,6 +51,8 @@ struct TensorInfo {
   std::vector<std::int64_t> shape;  ///< empty for a scalar
   ElementType type = ElementType::kFloat64;
   bool is_transposed = false;  ///< of what the file holds: TensorRule::transpose
+  /// Tensors of a file with the same number are views of the same elements: tied weights.
+  std::optional<std::size_t> tie = {};
 
   /// Product of the shape; 1 for a scalar.
   std::int64_t num_elements() const;

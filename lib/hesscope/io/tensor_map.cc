@@ -13,6 +13,7 @@
 #include <hesscope/core/suggest.h>
 #include <hesscope/io/elements.h>
 #include <hesscope/io/tensor_map.h>
+#include <hesscope/io/wrapped_names.h>
 
 namespace hesscope::io {
 namespace {
@@ -40,6 +41,16 @@ std::string filled(std::string_view pattern, std::string_view captured) {
   return fmt::format("{}{}{}", pattern.substr(0, star), captured, pattern.substr(star + 1));
 }
 
+/// What the map's names are of.
+TensorFile part_of(const TensorFile& file, const TensorMap& map) {
+  const TensorFile part = file.part(map.key);
+  const std::string wrapper = wrapper_of(part);
+  const auto names_it = [&](const std::string& name) { return name.starts_with(wrapper); };
+  const bool is_of_wrapped = std::ranges::any_of(map.rules, names_it, &TensorRule::source) ||
+                             std::ranges::any_of(map.ignored, names_it);
+  return wrapper.empty() || is_of_wrapped ? part : unwrapped(part);
+}
+
 /// A tensor of the file, and what it is seen as.
 struct View {
   std::size_t index = 0;  ///< in the file
@@ -48,7 +59,7 @@ struct View {
 
 class MappedSource final : public TensorSource {
  public:
-  MappedSource(const TensorFile& file, const TensorMap& map) : file_(file.part(map.key)) {
+  MappedSource(const TensorFile& file, const TensorMap& map) : file_(part_of(file, map)) {
     for (const TensorRule& rule : map.rules) require_match(rule);
     std::map<std::string, const TensorRule*> seen;  // by our names; no rule for names kept
     for (std::size_t i = 0; i < file_.tensors().size(); ++i) {

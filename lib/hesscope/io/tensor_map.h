@@ -28,7 +28,7 @@ struct TensorMap {
 };
 
 /// The file as the map names its tensors; its whole() is the file as it is. What no rule names
-/// keeps its name.
+/// keeps its name. A map that names no wrapper is one of the names without it (wrapper_of()).
 /// @throws InputError naming the file and the rule: a tensor or pattern that is not there, a
 ///         transpose of what is no matrix; ConfigError for two rules for one tensor and two tensors
 ///         of one name.

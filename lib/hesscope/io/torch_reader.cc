@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <array>
+#include <map>
 #include <optional>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -94,6 +96,7 @@ class TorchSource final : public TensorSource {
         find_torch_tensors(where, document_, file_->path().stem().string(), limits);
     refuse_equal_names(found, where);
     for (NamedNode& named : found) add(std::move(named), where, limits);
+    find_ties();
     if (tensors_.empty() && unreadable_.empty()) {
       throw InputError(fmt::format(
           "{} holds no tensor (at byte 0 of it); what else a pickle names is never executed",
@@ -240,6 +243,19 @@ class TorchSource final : public TensorSource {
         {.name = std::move(named.name), .shape = tensor.layout.shape, .type = tensor.type});
     num_bytes_ += static_cast<std::uint64_t>(tensors_.back().num_elements()) * size_of(tensor.type);
     places_.push_back({*member, std::move(tensor.layout)});
+  }
+
+  /// Tensors of one storage that begin at the same element and have as many: equal or transposed.
+  void find_ties() {
+    std::map<std::tuple<std::size_t, std::uint64_t, std::int64_t>, std::vector<std::size_t>> views;
+    for (std::size_t i = 0; i < tensors_.size(); ++i) {
+      const std::int64_t size = tensors_[i].num_elements();
+      if (size > 0) views[{places_[i].member, places_[i].layout.offset, size}].push_back(i);
+    }
+    for (const auto& [view, tensors] : views) {
+      if (tensors.size() < 2) continue;
+      for (const std::size_t i : tensors) tensors_[i].tie = tensors.front();
+    }
   }
 
   std::shared_ptr<const InputFile> file_;
