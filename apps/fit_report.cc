@@ -25,14 +25,12 @@ const char* state_text(ParameterFit::State state) {
   return "";
 }
 
-}  // namespace
+bool has_suggestion(const CheckpointFit& fit) {
+  const io::TensorMap& map = fit.suggestion;
+  return !map.rules.empty() || !map.ignored.empty() || !map.key.empty();
+}
 
-std::string fit_text(const CheckpointFit& fit, const std::string& problem) {
-  std::string text = fmt::format(
-      "{}: {} the {} model\n", problem, fit.fits() ? "fits" : "does not fit", fit.model_kind);
-  if (!fit.obstacle.empty()) {
-    return text + fmt::format("its sizes cannot be told from the checkpoint: {}\n", fit.obstacle);
-  }
+std::string parameters_text(const CheckpointFit& fit) {
   std::vector<std::vector<std::string>> rows = {{"parameter", "expected", "found", ""}};
   for (const ParameterFit& parameter : fit.parameters) {
     const bool is_missing = parameter.state == ParameterFit::State::kMissing;
@@ -44,8 +42,25 @@ std::string fit_text(const CheckpointFit& fit, const std::string& problem) {
   for (const io::TensorInfo& tensor : fit.unused) {
     rows.push_back({tensor.name, "-", io::shape_text(tensor.shape), "unused"});
   }
-  text += table_text(rows, rows.front().size());
-  if (!fit.suggestion.rules.empty()) {
+  return table_text(rows, rows.front().size());
+}
+
+}  // namespace
+
+std::string fit_text(const CheckpointFit& fit, const std::string& problem) {
+  std::string text = fmt::format(
+      "{}: {} the {} model\n", problem, fit.fits() ? "fits" : "does not fit", fit.model_kind);
+  if (!fit.wrapper.empty()) {
+    text += fmt::format(
+        "names are read without '{}', which DataParallel or torch.compile put before them\n",
+        fit.wrapper);
+  }
+  if (fit.obstacle.empty()) {
+    text += parameters_text(fit);
+  } else {
+    text += fmt::format("its sizes cannot be told from the checkpoint: {}\n", fit.obstacle);
+  }
+  if (has_suggestion(fit)) {
     text += fmt::format("\nThese tensors might be meant; a file for --map that says so:\n\n{}",
                         resolved_toml(fit.suggestion));
   }
@@ -57,6 +72,7 @@ Json fit_json(const CheckpointFit& fit, const std::string& problem) {
   document["problem"] = problem;
   document["model"] = fit.model_kind;
   document["fits"] = fit.fits();
+  document["wrapper"] = fit.wrapper.empty() ? Json(nullptr) : Json(fit.wrapper);
   document["obstacle"] = fit.obstacle.empty() ? Json(nullptr) : Json(fit.obstacle);
   document["parameters"] = Json::array();
   for (const ParameterFit& parameter : fit.parameters) {
@@ -71,8 +87,7 @@ Json fit_json(const CheckpointFit& fit, const std::string& problem) {
   for (const io::TensorInfo& tensor : fit.unused) {
     document["unused"].push_back({{"name", tensor.name}, {"shape", tensor.shape}});
   }
-  document["map"] =
-      fit.suggestion.rules.empty() ? Json(nullptr) : Json(resolved_toml(fit.suggestion));
+  document["map"] = has_suggestion(fit) ? Json(resolved_toml(fit.suggestion)) : Json(nullptr);
   return document;
 }
 

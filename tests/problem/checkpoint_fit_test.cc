@@ -68,6 +68,52 @@ TEST_F(CheckpointFitTest, FindsWhatIsThere) {
   EXPECT_THAT(rules(found), ElementsAre());
 }
 
+TEST_F(CheckpointFitTest, SuggestsThePartThatFitsAndWhatToIgnore) {
+  const Tensors checkpoint = {{"model.layers.0.weight", {{3, 2}, {}}},
+                              {"model.layers.0.bias", {{3}, {}}},
+                              {"model.layers.1.weight", {{1, 3}, {}}},
+                              {"model.layers.1.bias", {{1}, {}}},
+                              {"model.seen", {{5}, {}}},
+                              {"opt.state.0.momentum_buffer", {{3, 2}, {}}},
+                              {"opt.state.1.momentum_buffer", {{3}, {}}},
+                              {"opt.state.2.momentum_buffer", {{1, 3}, {}}},
+                              {"opt.state.3.momentum_buffer", {{1}, {}}},
+                              {"epoch", {{}, {4}}}};
+  const CheckpointFit found = fit(kMlp, kSamples, checkpoint);
+  EXPECT_FALSE(found.fits());
+  EXPECT_EQ(found.suggestion.key, "model");
+  EXPECT_THAT(found.suggestion.ignored, ElementsAre("seen"));
+  EXPECT_THAT(rules(found), ElementsAre());
+  EXPECT_TRUE(is_accepted(found));
+  // A perceptron of other names within a part.
+  const CheckpointFit named = fit(kMlp,
+                                  kSamples,
+                                  {{"net.fc1.weight", {{3, 2}, {}}},
+                                   {"net.fc1.bias", {{3}, {}}},
+                                   {"net.fc2.weight", {{1, 3}, {}}},
+                                   {"net.fc2.bias", {{1}, {}}},
+                                   {"moments.0", {{3, 2}, {}}}});
+  EXPECT_EQ(named.suggestion.key, "net");
+  EXPECT_EQ(rules(named).size(), 4U);
+  EXPECT_TRUE(is_accepted(named));
+  // Of two parts that fit, neither is suggested.
+  Tensors two = checkpoint;
+  for (const auto& [name, tensor] : checkpoint) {
+    if (name.starts_with("model.")) two["average" + name.substr(5)] = tensor;
+  }
+  EXPECT_EQ(fit(kMlp, kSamples, two).suggestion.key, "");
+}
+
+TEST_F(CheckpointFitTest, ReadsNamesWithoutAWrapper) {
+  const Tensors checkpoint = {{"module.layers.0.P", {{2, 2}, {}}},
+                              {"module.layers.0.Q", {{2, 2}, {}}},
+                              {"module.layers.1.P", {{2, 2}, {}}},
+                              {"module.layers.1.Q", {{2, 2}, {}}}};
+  const CheckpointFit found = fit(kLinear, kPrompts, checkpoint);
+  EXPECT_TRUE(found.fits());
+  EXPECT_EQ(found.wrapper, "module.");
+}
+
 TEST_F(CheckpointFitTest, TellsMissingWrongAndUnusedTensors) {
   const Tensors checkpoint = {{"layers.0.P", {{2, 2}, {}}},
                               {"layers.0.Q", {{2, 3}, {}}},

@@ -53,6 +53,40 @@ TEST_F(ProblemFileTest, ReadsModelAndData) {
   EXPECT_EQ(problem.data_path, folder_.path() / "sub/eval.npz");
 }
 
+TEST_F(ProblemFileTest, ReadsNamesOfArrays) {
+  const std::string start = "[model]\nkind = \"signal-noise\"\n[data]\nfile = \"x.pt\"\n";
+  const ProblemFile problem = parse(start + "[data.arrays]\ninputs = \"train.X\"\ntarget = 1\n");
+  ASSERT_EQ(problem.data_arrays.rules.size(), 2U);
+  EXPECT_EQ(problem.data_arrays.rules[0].name, "inputs");
+  EXPECT_EQ(problem.data_arrays.rules[0].source, "train.X");
+  EXPECT_EQ(problem.data_arrays.rules[1].source, "1");
+  EXPECT_EQ(parse(problem.resolved_toml()).data_arrays.rules[1].source, "1");
+  EXPECT_EQ(parse(start + "arrays = { inputs = \"a\" }\n").data_arrays.rules[0].source, "a");
+  EXPECT_TRUE(parse(start).data_arrays.rules.empty());
+  expect_error(start + "arrays = \"X\"\n", 5, "'arrays' must be a table");
+  expect_error(start + "[data.arrays]\ninputs = \"a*\"\n", 6, "'inputs' in [data.arrays]");
+  expect_error(start + "[data.arrays]\ninputs = 0.5\n", 6, "must be the name of an array");
+  expect_error(start + "[data.arrays]\ninputs = [\"a\"]\n", 6, "must be the name of an array");
+}
+
+TEST_F(ProblemFileTest, ReadsTheLossThatIsExpected) {
+  const std::string start = "[model]\nkind = \"signal-noise\"\n[data]\nfile = \"x.pt\"\n[check]\n";
+  EXPECT_EQ(parse(start + "loss = 0.00128\n").expected_loss, 0.00128);
+  EXPECT_EQ(parse(start + "loss = 2\n").expected_loss, 2.0);
+  const ProblemFile by_step = parse(start + "loss = { 0 = 0.69, 500 = 1 }\n");
+  EXPECT_EQ(by_step.expected_loss, std::nullopt);
+  EXPECT_EQ(by_step.expected_losses, (std::map<std::int64_t, double>{{0, 0.69}, {500, 1.0}}));
+  EXPECT_EQ(parse(by_step.resolved_toml()).expected_losses, by_step.expected_losses);
+  EXPECT_EQ(parse(parse(start + "loss = 0.1\n").resolved_toml()).expected_loss, 0.1);
+  expect_error(start + "loss = nan\n", 6, "finite number");
+  expect_error(start + "loss = \"0.5\"\n", 6, "finite number");
+  expect_error(
+      start + "losses = 1\n", 6, "unknown key 'losses' in [check]", "did you mean 'loss'?");
+  expect_error(start + "loss = { last = 1 }\n", 6, "'last'", "must be a step");
+  expect_error(start + "loss = [1, 2]\n", 6, "takes 'loss', a number");
+  expect_error(start, 5, "takes 'loss', a number");
+}
+
 TEST_F(ProblemFileTest, ResolvesPathsAgainstItsOwnFolder) {
   const std::string model = "[model]\nkind = \"signal-noise\"\n";
   EXPECT_EQ(parse(model + "[data]\nfile = \"/abs/x.npz\"\n").data_path, "/abs/x.npz");

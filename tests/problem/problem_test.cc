@@ -219,12 +219,83 @@ TEST_F(ProblemTest, NamesTheKeysUnderWhichACheckpointFits) {
   };
   refused(torch_file("training.pt"), "'model_state_dict' does fit: choose --key model_state_dict");
   refused(torch_file("parallel.pt"),
-          "'ema', 'state_dict.module' does fit: choose one of them, as by --key ema");
-  refused(torch_file("parallel.pt").part("state_dict"), "choose --key state_dict.module");
+          "'ema', 'state_dict' does fit: choose one of them, as by --key ema");
   refused(torch_file("unreadable.pt"), "its elements are torch.ComplexFloatStorage");
   const Problem problem(
       read_problem_file(folder_ / "problem.toml"), torch_file("groups.pt").part("model"), 1);
   EXPECT_EQ(problem.objective().num_parameters(), 17);
+}
+
+TEST_F(ProblemTest, ReadsNamesThatAWrapperBeginsWithoutIt) {
+  load(kMlp, network(), points());
+  const io::TensorFile file = torch_file("parallel.pt");
+  const Problem problem(read_problem_file(folder_ / "problem.toml"), file.part("state_dict"), 1);
+  EXPECT_EQ(problem.read_parameters(file.part("state_dict")),
+            problem.read_parameters(file.part("ema")));
+}
+
+TEST_F(ProblemTest, ReadsArraysUnderTheNamesOfTheDataFile) {
+  const Eigen::VectorXd theta = Eigen::VectorXd::LinSpaced(17, -1, 1);
+  const double loss = load(kMlp, network(), points()).objective().value(theta);
+  test::write_npz(data_,
+                  {{"train.X", points().at("inputs")},
+                   {"y", points().at("target")},
+                   {"target", {{4}, {3, 3, 3, 3}}}});  // not this one
+  const auto open = [&](const std::string& arrays) {
+    test::write_bytes(folder_ / "problem.toml",
+                      kMlp + "[data]\nfile = \"data.npz\"\n[data.arrays]\n" + arrays);
+    return Problem(
+        read_problem_file(folder_ / "problem.toml"), io::open_tensor_file(checkpoint_), 1);
+  };
+  const Problem problem = open("inputs = \"train.X\"\ntarget = \"y\"\n");
+  EXPECT_EQ(problem.objective().value(theta), loss);
+  EXPECT_THAT([&] { open("inputs = \"train.Y\"\ntarget = \"y\"\n"); },
+              testing::ThrowsMessage<InputError>(testing::AllOf(
+                  testing::HasSubstr("there is no tensor 'train.Y'"),
+                  testing::HasSubstr("problem.toml:8 reads as 'inputs' (did you mean 'train.X'"))));
+  EXPECT_THAT([&] { open("inputs = \"train.X\"\ntarget = \"y\"\nweights = \"y\"\n"); },
+              testing::ThrowsMessage<ConfigError>(testing::AllOf(
+                  testing::HasSubstr("problem.toml:10: unknown array 'weights' in [data.arrays]"),
+                  testing::HasSubstr("takes inputs, target"))));
+}
+
+TEST_F(ProblemTest, SaysWhichArraysWouldFit) {
+  const std::string culprit = data_.string();
+  const Tensors unnamed = {{"X", points().at("inputs")}, {"y", points().at("target")}};
+  expect_error(kMlp,
+               network(),
+               unnamed,
+               culprit,
+               "no tensor 'inputs'",
+               "[data.arrays] inputs = ",
+               "target = ");
+  expect_error(kMlp, network(), with(unnamed, "other", {{9}, {}}), culprit, "[data.arrays] inputs");
+  // Two could be meant.
+  try {
+    load(kMlp, network(), with(unnamed, "z", {{4}, {}}));
+    ADD_FAILURE() << "accepted";
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), testing::Not(testing::HasSubstr("[data.arrays]")));
+  }
+}
+
+TEST_F(ProblemTest, RemarksOnDataThatFitButAreOdd) {
+  // NumPy's float64 for classes.
+  EXPECT_THAT(
+      load(kMlp, network(), points()).remarks(),
+      testing::ElementsAre(testing::AllOf(testing::StartsWith(data_.string() + ": array 'target'"),
+                                          testing::HasSubstr("class labels as float64"))));
+  const Tensors pixels = with(points(), "inputs", {{4, 2}, {0, 255, 3, 17, 128, 254, 1, 9}});
+  EXPECT_THAT(load(kMlp, network(), pixels).remarks(),
+              testing::ElementsAre(testing::HasSubstr("whole numbers from 0 to 255"), testing::_));
+  const Tensors scaled = with(points(), "inputs", {{4, 2}, {0, 255, 3.5, 17, 128, 254, 1, 9}});
+  EXPECT_EQ(load(kMlp, network(), scaled).remarks().size(), 1U);
+}
+
+TEST_F(ProblemTest, ACounterBesideTheParametersIsNone) {
+  const Tensors counted = with(with(network(), "epoch", {{}, {3}}), "loss", {{1}, {0.5}});
+  EXPECT_EQ(load(kMlp, counted, points()).objective().num_parameters(), 17);
+  expect_error(kMlp, with(network(), "epochs", {{}, {3}}), points(), checkpoint_, "'epochs'");
 }
 
 TEST_F(ProblemTest, SaysWhyAnAdamStateThatDoesNotFitCannotBeUsed) {

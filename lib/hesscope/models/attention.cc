@@ -75,6 +75,7 @@ ModelKind attention_kind() {
   return {
       .name = "attention",
       .summary = "one layer of multi-head attention, softmax or Gaussian kernel",
+      .arrays = {"inputs", "target"},
       .keys = {kernel_key()},
       .size_keys = {size_key("heads", "number of heads"), size_key("head_width", "d, of one head")},
       .build =

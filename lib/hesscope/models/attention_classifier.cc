@@ -154,6 +154,7 @@ ModelKind attention_classifier_kind() {
   return {
       .name = "attention-classifier",
       .summary = "small Transformer encoder classifying sequences, softmax or Gaussian kernel",
+      .arrays = {"inputs", "target"},
       .keys = {kernel_key(),
                {.name = "activation",
                 .meaning = "the function within the perceptrons",

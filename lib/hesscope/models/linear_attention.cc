@@ -243,6 +243,7 @@ ModelKind linear_attention_kind() {
   return {
       .name = "linear-attention",
       .summary = "linear attention on in-context linear regression",
+      .arrays = {"Z", "target"},
       .keys = {{.name = "layers",
                 .type = SettingKey::Type::kInteger,
                 .meaning = "number of layers",

@@ -200,6 +200,7 @@ ModelKind mlp_kind() {
   return {
       .name = "mlp",
       .summary = "multilayer perceptron of any depth",
+      .arrays = {"inputs", "target"},
       .keys = {{.name = "activation",
                 .meaning = "the function between layers",
                 .choices = {"tanh", "gelu", "relu", "softplus", "identity"}},

@@ -161,13 +161,14 @@ void require_parameters(const Model& model, const TensorShapes& checkpoint) {
                                    model.parameters.end(),
                                    [&, &n = name](const auto& block) { return block.name == n; });
     if (!known) {
-      throw InputError(
-          fmt::format("{}: tensor '{}' of shape {} is no parameter of the {} model described; "
-                      "check the number of layers and the kind in the problem file",
-                      checkpoint.source,
-                      name,
-                      text(shape),
-                      model.kind));
+      throw InputError(fmt::format(
+          "{}: tensor '{}' of shape {} is no parameter of the {} model described; "
+          "check the number of layers and the kind in the problem file, or let a map ignore "
+          "it (--map, ignore = [...])",
+          checkpoint.source,
+          name,
+          text(shape),
+          model.kind));
     }
   }
 }

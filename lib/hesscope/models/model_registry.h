@@ -21,6 +21,7 @@ namespace hesscope {
 struct ModelKind {
   std::string name;
   std::string summary = {};                ///< one line
+  std::vector<std::string> arrays = {};    ///< names of the data arrays, for suggestions
   std::vector<SettingKey> keys = {};       ///< of the [model] table, beside `kind`
   std::vector<SettingKey> size_keys = {};  ///< what a checkpoint would say, for a model without one
 

@@ -66,6 +66,7 @@ ModelKind signal_noise_kind() {
   return {
       .name = "signal-noise",
       .summary = "two-layer Transformer on a signal-noise data set",
+      .arrays = {"inputs", "target"},
       .keys = {},
       .size_keys = {size_key("key_width", "m_k, rows of WQ and WK"),
                     size_key("value_width", "m_v, rows of WV.pos and WV.neg")},

@@ -11,9 +11,12 @@
 #include <fmt/format.h>
 
 #include <hesscope/core/error.h>
+#include <hesscope/io/wrapped_names.h>
 #include <hesscope/models/model_registry.h>
 #include <hesscope/objective/sampled_records.h>
 #include <hesscope/problem/checkpoint_fit.h>
+#include <hesscope/problem/checkpoint_keys.h>
+#include <hesscope/problem/data_file.h>
 #include <hesscope/problem/problem.h>
 #include <hesscope/sampling/sampler_registry.h>
 
@@ -23,7 +26,7 @@ namespace {
 using Shape = std::vector<std::int64_t>;
 
 TensorShapes data_shapes(const ProblemFile& problem) {
-  if (!problem.has_sampler()) return shapes_of(io::open_tensor_file(problem.data_path));
+  if (!problem.has_sampler()) return shapes_of(detail::open_data(problem));
   const std::string place = problem.path.string();
   const std::unique_ptr<const Sampler> sampler =
       find_sampler_kind(problem.sampler_kind)->create(problem.data, problem.path.parent_path());
@@ -168,6 +171,16 @@ std::vector<io::TensorRule> as_perceptron(const io::TensorFile& checkpoint,
   return as_perceptron(tensors);
 }
 
+/// Whether the suggestion has a tensor for every parameter.
+bool is_complete(const CheckpointFit& fit) {
+  return fit.obstacle.empty() && !fit.parameters.empty() &&
+         std::ranges::all_of(fit.parameters, [&](const ParameterFit& parameter) {
+           const auto& rules = fit.suggestion.rules;
+           return parameter.state == ParameterFit::State::kFound ||
+                  std::ranges::find(rules, parameter.name, &io::TensorRule::name) != rules.end();
+         });
+}
+
 std::optional<Model> build(const ProblemFile& problem,
                            const TensorShapes& checkpoint,
                            const TensorShapes& data,
@@ -189,10 +202,14 @@ bool CheckpointFit::fits() const {
          });
 }
 
-CheckpointFit fit_checkpoint(const ProblemFile& problem, const io::TensorFile& checkpoint) {
-  CheckpointFit fit{.model_kind = problem.model_kind};
+namespace {
+
+CheckpointFit fit_part(const ProblemFile& problem,
+                       const TensorShapes& data,
+                       const io::TensorFile& wrapped) {
+  CheckpointFit fit{.model_kind = problem.model_kind, .wrapper = io::wrapper_of(wrapped)};
+  const io::TensorFile checkpoint = io::unwrapped(wrapped);
   const TensorShapes there = parameter_shapes_of(checkpoint);
-  const TensorShapes data = data_shapes(problem);
   std::optional<Model> model = build(problem, there, data, fit.obstacle);
   if (!model) {
     const std::vector<io::TensorRule> rules = as_perceptron(checkpoint, there);
@@ -236,6 +253,37 @@ CheckpointFit fit_checkpoint(const ProblemFile& problem, const io::TensorFile& c
     }
   }
   if (fit.suggestion.rules.empty()) fit.suggestion.rules = suggestions(fit);
+  if (is_complete(fit)) {
+    for (const io::TensorInfo& tensor : fit.unused) {
+      const auto& rules = fit.suggestion.rules;
+      if (std::ranges::find(rules, tensor.name, &io::TensorRule::source) != rules.end()) continue;
+      fit.suggestion.ignored.push_back(tensor.name);
+    }
+  }
+  return fit;
+}
+
+}  // namespace
+
+CheckpointFit fit_checkpoint(const ProblemFile& problem, const io::TensorFile& checkpoint) {
+  const TensorShapes data = data_shapes(problem);
+  CheckpointFit fit = fit_part(problem, data, checkpoint);
+  if (is_complete(fit)) return fit;
+  std::vector<io::TensorMap> of_parts;
+  for (const std::string& key : detail::keys_in(checkpoint)) {
+    const bool is_inner = std::ranges::any_of(of_parts, [&](const io::TensorMap& map) {
+      return key.starts_with(map.key + '.') || key.starts_with(map.key + '/');
+    });
+    if (is_inner) continue;
+    try {
+      const CheckpointFit part = fit_part(problem, data, checkpoint.part(key));
+      if (!is_complete(part)) continue;
+      of_parts.push_back(part.suggestion);
+      of_parts.back().key = key;
+    } catch (const InputError&) {  // what is not readable is no part that fits
+    }
+  }
+  if (of_parts.size() == 1) fit.suggestion = of_parts.front();
   return fit;
 }
 

@@ -26,6 +26,7 @@ struct ParameterFit {
 
 struct CheckpointFit {
   std::string model_kind;
+  std::string wrapper = {};                   ///< what names are read without: io::wrapper_of()
   std::vector<ParameterFit> parameters = {};  ///< in the model's order
   /// In the file's order; what optimisers keep is left out.
   std::vector<io::TensorInfo> unused = {};
@@ -33,7 +34,9 @@ struct CheckpointFit {
   std::string obstacle = {};
   /// Rules for missing parameters that only one unused tensor can be: by its shape, or by the end
   /// of its name among several of the shape. The transposed shape counts where no other is there. A
-  /// perceptron's layers are known by their chain of shapes, whatever their names.
+  /// perceptron's layers are known by their chain of shapes, whatever their names. Where they are
+  /// complete, what is unused is to be ignored; where they are complete for one part of the
+  /// checkpoint alone, they are of that part (TensorMap::key).
   io::TensorMap suggestion = {};
 
   /// Whether Problem would take the checkpoint.
@@ -41,7 +44,7 @@ struct CheckpointFit {
 };
 
 /// @throws InputError for a data file that cannot be read; ConfigError for a sampler's settings.
-/// @cost   reads no tensor. Missing parameters x unused tensors comparisons.
+/// @cost   reads no tensor. Missing parameters x unused tensors comparisons, for each part.
 CheckpointFit fit_checkpoint(const ProblemFile& problem, const io::TensorFile& checkpoint);
 
 }  // namespace hesscope

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -10,10 +9,15 @@
 #include <hesscope/core/error.h>
 #include <hesscope/core/executor.h>
 #include <hesscope/core/shell.h>
+#include <hesscope/io/wrapped_names.h>
 #include <hesscope/models/model_registry.h>
 #include <hesscope/objective/sampled_records.h>
+#include <hesscope/problem/checkpoint_keys.h>
+#include <hesscope/problem/data_file.h>
+#include <hesscope/problem/input_remarks.h>
 #include <hesscope/problem/optimizer_reading.h>
 #include <hesscope/problem/problem.h>
+#include <hesscope/problem/training_counters.h>
 #include <hesscope/sampling/sampler_registry.h>
 
 namespace hesscope {
@@ -37,8 +41,11 @@ const std::string kOptimizer = "optimizer.";
 TensorShapes parameter_shapes_of(const io::TensorFile& checkpoint) {
   io::require_readable_numbers(checkpoint);
   TensorShapes shapes = shapes_of(checkpoint);
-  std::erase_if(shapes.shapes,
-                [](const auto& tensor) { return tensor.first.starts_with(kOptimizer); });
+  for (const io::TensorInfo& tensor : checkpoint.tensors()) {
+    if (tensor.name.starts_with(kOptimizer) || is_training_number(tensor)) {
+      shapes.shapes.erase(tensor.name);
+    }
+  }
   return shapes;
 }
 
@@ -57,7 +64,8 @@ Eigen::VectorXd parameters_of(const Model& model, const io::TensorFile& checkpoi
 
 }  // namespace
 
-Eigen::VectorXd read_parameters(const Model& model, const io::TensorFile& checkpoint) {
+Eigen::VectorXd read_parameters(const Model& model, const io::TensorFile& wrapped) {
+  const io::TensorFile checkpoint = io::unwrapped(wrapped);
   require_parameters(model, parameter_shapes_of(checkpoint));
   return parameters_of(model, checkpoint);
 }
@@ -83,26 +91,25 @@ Model fitted(const ModelKind& kind,
   return model;
 }
 
+// "state" for "state.module".
+std::string without_wrappers(std::string key) {
+  for (const std::string wrapper : {".module", "._orig_mod", ".module"}) {
+    if (key.ends_with(wrapper)) key.resize(key.size() - wrapper.size());
+  }
+  return key;
+}
+
 // Keys of the checkpoint under which exactly the parameters stand.
 std::vector<std::string> fitting_keys(const ModelKind& kind,
                                       const Settings& settings,
                                       const io::TensorFile& checkpoint,
                                       const TensorShapes& data) {
-  constexpr std::size_t kMaxTried = 1000;
-  std::set<std::string> candidates;
-  for (const io::TensorInfo& tensor : checkpoint.tensors()) {
-    if (tensor.name.starts_with(kOptimizer)) continue;
-    for (std::size_t i = 1; i < tensor.name.size() && candidates.size() < kMaxTried; ++i) {
-      if (tensor.name[i] == '.' || tensor.name[i] == '/') {
-        candidates.insert(tensor.name.substr(0, i));
-      }
-    }
-  }
   std::vector<std::string> keys;
-  for (const std::string& key : candidates) {
+  for (const std::string& key : detail::keys_in(checkpoint)) {
     try {
+      if (std::ranges::find(keys, without_wrappers(key)) != keys.end()) continue;
       const io::TensorFile part = checkpoint.part(key);
-      fitted(kind, settings, part, data);
+      fitted(kind, settings, io::unwrapped(part), data);
       keys.push_back(part.key());
     } catch (const InputError&) {  // does not fit
     }
@@ -123,11 +130,26 @@ Model fitted_or_advised(const ModelKind& kind,
   } catch (const InputError& error) {
     const std::vector<std::string> keys = fitting_keys(kind, settings, checkpoint, data);
     const std::string message = error.what();
+    const std::string arrays =
+        detail::suggested_arrays(kind, data, [&](const TensorShapes& renamed) {
+          try {
+            require_arrays(fitted(kind, settings, checkpoint, renamed), renamed);
+            return true;
+          } catch (const InputError&) {
+            return false;
+          }
+        });
+    if (!arrays.empty()) {
+      throw InputError(fmt::format(
+          "{}. The problem file can say which they are: [data.arrays] {}", message, arrays));
+    }
     if (keys.empty() && !message.starts_with(checkpoint.where() + ":")) throw;  // of the data
     if (keys.empty()) {
       throw InputError(fmt::format(
           "{}. {} asks for a model of kind '{}': `hesscope inspect {} --problem {}` says what of "
-          "the checkpoint fits it; where only names differ, --map FILE.toml says which is which",
+          "the checkpoint fits it; where only names differ, --map FILE.toml says which is which "
+          "and "
+          "which tensors to ignore",
           message,
           problem_file.string(),
           kind.name,
@@ -148,8 +170,9 @@ std::string place_of_data(const ProblemFile& file) {
 
 }  // namespace
 
-Problem::Problem(ProblemFile file, const io::TensorFile& checkpoint, int num_threads)
-    : file_(std::move(file)), sized_by_(checkpoint.where()) {
+Problem::Problem(ProblemFile file, const io::TensorFile& wrapped, int num_threads)
+    : file_(std::move(file)), sized_by_(wrapped.where()) {
+  const io::TensorFile checkpoint = io::unwrapped(wrapped);
   const ModelKind* kind = find_model_kind(file_.model_kind);
   if (kind == nullptr) {
     throw PreconditionError("Problem: unknown model kind '" + file_.model_kind + "'");
@@ -164,9 +187,11 @@ Problem::Problem(ProblemFile file, const io::TensorFile& checkpoint, int num_thr
 }
 
 SampleTable Problem::load_data(const ModelKind& kind, const io::TensorFile& checkpoint) {
-  const io::TensorFile data = io::open_tensor_file(file_.data_path);
+  const io::TensorFile data = detail::open_data(file_);
   model_ = fitted_or_advised(kind, file_.model, file_.path, checkpoint, shapes_of(data));
+  detail::require_known_arrays(file_, model_);
   SampleTable samples = read_samples(model_, data);
+  remarks_ = detail::remarks_on_data(model_, data, samples);
   data_sha256_ = io::sha256_of(data);
   return samples;
 }
@@ -192,7 +217,8 @@ SampleTable Problem::draw_data(const ModelKind& kind,
   return samples;
 }
 
-Eigen::VectorXd Problem::read_parameters(const io::TensorFile& checkpoint) const {
+Eigen::VectorXd Problem::read_parameters(const io::TensorFile& wrapped) const {
+  const io::TensorFile checkpoint = io::unwrapped(wrapped);
   try {
     require_parameters(model_, parameter_shapes_of(checkpoint));
   } catch (const InputError& error) {
@@ -202,7 +228,11 @@ Eigen::VectorXd Problem::read_parameters(const io::TensorFile& checkpoint) const
 }
 
 OptimizerState Problem::read_optimizer_state(const io::TensorFile& checkpoint) const {
-  return detail::read_optimizer_state(model_, checkpoint);
+  return detail::read_optimizer_state(model_, io::unwrapped(checkpoint));
+}
+
+std::vector<std::string> Problem::remarks_on(const io::TensorFile& checkpoint) const {
+  return detail::remarks_on_parameters(model_, io::unwrapped(checkpoint));
 }
 
 }  // namespace hesscope

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <Eigen/Core>
 
@@ -25,12 +26,14 @@ namespace hesscope {
 /// Names and shapes of a file's tensors.
 TensorShapes shapes_of(const io::TensorFile& file);
 
-/// The same without what belongs to an optimiser: tensors named optimizer.*.
+/// The same without what belongs to an optimiser, tensors named optimizer.*, and without
+/// is_training_number().
 /// @throws InputError naming the first tensor that is unreadable other than as text: it may be a
 ///         parameter, of which none may be passed over.
 TensorShapes parameter_shapes_of(const io::TensorFile& checkpoint);
 
-/// A checkpoint's parameters as a flat vector. @throws InputError if it does not fit the model.
+/// A checkpoint's parameters as a flat vector; names that a wrapper begins (io::wrapper_of()) are
+/// read without it. @throws InputError if it does not fit the model.
 Eigen::VectorXd read_parameters(const Model& model, const io::TensorFile& checkpoint);
 
 /// A data file's samples as the records of a model. @throws InputError as require_arrays() and
@@ -41,6 +44,8 @@ SampleTable read_samples(const Model& model, const io::TensorFile& data);
 class Problem {
  public:
   /// Builds the model that fits `checkpoint` and the data, and loads or draws the data.
+  /// Names of a checkpoint that a wrapper begins (io::wrapper_of()) are read without it, here and
+  /// below.
   /// @param num_threads  for the objective; 0 = one per core.
   /// @throws InputError naming file, tensor, expected and found shape where something does not fit,
   ///         and the keys (TensorFile::part) of parts of the checkpoint that do; ConfigError where
@@ -62,6 +67,14 @@ class Problem {
 
   /// More samples of the distribution that the data are drawn from; nullptr for a data file.
   const FreshSamples* fresh_samples() const { return fresh_samples_.get(); }
+
+  /// What is odd about the data although they fit (whole numbers for inputs, fractions for classes):
+  /// a sentence each, naming the file.
+  const std::vector<std::string>& remarks() const { return remarks_; }
+
+  /// The same of a checkpoint that fits (weights that are whole numbers, tied weights), without
+  /// naming it.
+  std::vector<std::string> remarks_on(const io::TensorFile& checkpoint) const;
 
   /// The checkpoint's parameters as a flat vector. @throws InputError if it does not fit the model.
   Eigen::VectorXd read_parameters(const io::TensorFile& checkpoint) const;
@@ -85,6 +98,7 @@ class Problem {
   std::unique_ptr<GraphObjective> objective_;
   std::unique_ptr<const FreshSamples> fresh_samples_;
   std::string data_sha256_;
+  std::vector<std::string> remarks_;  // on the data
 };
 
 }  // namespace hesscope

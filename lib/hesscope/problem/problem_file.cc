@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <cstdint>
+#include <system_error>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include <fmt/format.h>
@@ -52,14 +56,91 @@ std::vector<SettingKey> sampler_keys(const SamplerKind& kind) {
   return keys;
 }
 
+// [data.arrays]; of a tuple, arrays are named by numbers.
+io::TensorMap read_arrays(const TomlTable& data) {
+  io::TensorMap map;
+  const auto arrays = data.tables.find("arrays");
+  if (arrays == data.tables.end()) {
+    if (!data.locations.contains("arrays")) return map;
+    detail::refuse(data.place("arrays"), "'arrays' must be a table, [data.arrays]");
+  }
+  map.place = arrays->second.place();
+  for (const auto& [name, place] : arrays->second.locations) {
+    if (name.empty()) continue;
+    io::TensorRule rule{.name = name, .place = place};
+    const auto value = arrays->second.values.find(name);
+    const bool is_there = value != arrays->second.values.end();
+    if (is_there && std::holds_alternative<std::string>(value->second)) {
+      rule.source = std::get<std::string>(value->second);
+    } else if (is_there && std::holds_alternative<std::int64_t>(value->second)) {
+      rule.source = fmt::format("{}", std::get<std::int64_t>(value->second));
+    }
+    if (rule.source.empty() || (rule.name + rule.source).find('*') != std::string::npos) {
+      detail::refuse(place,
+                     fmt::format("'{}' in [data.arrays] must be the name of an array in the data "
+                                 "file, without '*'; of a tuple, \"0\", \"1\", ...",
+                                 name));
+    }
+    map.rules.push_back(std::move(rule));
+  }
+  return map;
+}
+
+double checked_loss(const SettingValue& value, const std::string& place) {
+  const auto* real = std::get_if<double>(&value);
+  const auto* integer = std::get_if<std::int64_t>(&value);
+  const double loss = real != nullptr      ? *real
+                      : integer != nullptr ? static_cast<double>(*integer)
+                                           : std::nan("");
+  if (!std::isfinite(loss)) detail::refuse(place, "'loss' in [check] must be a finite number");
+  return loss;
+}
+
+void read_check(const TomlTable& root, ProblemFile& problem) {
+  if (!root.locations.contains("check")) return;
+  const auto found = root.tables.find("check");
+  if (found == root.tables.end()) {
+    detail::refuse(root.place("check"), "'check' must be a table, [check]");
+  }
+  const TomlTable& check = found->second;
+  const std::vector<SettingKey> none;
+  detail::checked(check, none, "[check]", {"loss"});
+  problem.check_place = check.place("loss");
+  if (const auto value = check.values.find("loss"); value != check.values.end()) {
+    problem.expected_loss = checked_loss(value->second, check.place("loss"));
+    return;
+  }
+  const auto by_step = check.tables.find("loss");
+  if (by_step == check.tables.end()) {
+    detail::refuse(check.place("loss"),
+                   "[check] takes 'loss', a number, or { STEP = NUMBER, ... } by the steps of "
+                   "checkpoints");
+  }
+  for (const auto& [key, value] : by_step->second.values) {
+    const std::string& place = by_step->second.place(key);
+    std::int64_t step = 0;
+    const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), step);
+    if (error != std::errc() || end != key.data() + key.size()) {
+      detail::refuse(place, fmt::format("'{}' in 'loss' of [check] must be a step", key));
+    }
+    problem.expected_losses[step] = checked_loss(value, place);
+  }
+  detail::require_single_values(by_step->second, "'loss' of [check]");
+}
+
 void read_data(TomlTable data, ProblemFile& problem) {
   const std::filesystem::path folder = problem.path.parent_path();
   if (!data.values.contains("kind")) {
+    problem.data_arrays = read_arrays(data);
+    data.tables.erase("arrays");
+    data.locations.erase("arrays");
+    detail::require_single_values(data, "[data]");
     problem.data = Settings::checked(data.values, file_keys(), "[data]", data.locations);
     problem.data_path = folder / problem.data.text("file");
     problem.data_files = {problem.data_path};
     return;
   }
+  detail::require_single_values(data, "[data]");
   problem.sampler_kind = detail::take_kind(data, "[data]", names_of(sampler_kinds()));
   const SamplerKind& kind = *find_sampler_kind(problem.sampler_kind);
   data.values["kind"] = kind.name;
@@ -79,26 +160,38 @@ std::string ProblemFile::resolved_toml() const {
   text += "\n[data]\n";
   for (const auto& [key, value] : data.values())
     text += fmt::format("{} = {}\n", key, detail::toml_text(value));
+  if (!data_arrays.rules.empty()) text += "\n[data.arrays]\n";
+  for (const io::TensorRule& rule : data_arrays.rules) {
+    text += fmt::format("{} = {}\n", detail::toml_text(rule.name), detail::toml_text(rule.source));
+  }
+  if (expected_loss) {
+    text += fmt::format("\n[check]\nloss = {}\n", detail::toml_text(*expected_loss));
+  } else if (!expected_losses.empty()) {
+    text += "\n[check.loss]\n";
+    for (const auto& [step, loss] : expected_losses) {
+      text += fmt::format("{} = {}\n", step, detail::toml_text(loss));
+    }
+  }
   return text;
 }
 
 ProblemFile read_problem_file(const std::filesystem::path& path) {
   const TomlTable root = detail::read_toml(path, "problem file");
-  static const std::vector<std::string> kTables = {"model", "data"};
+  static const std::vector<std::string> kTables = {"model", "data", "check"};
   for (const auto& [name, place] : root.locations) {
     if (name.empty() || std::find(kTables.begin(), kTables.end(), name) != kTables.end()) continue;
-    throw ConfigError(fmt::format("{}: unknown {} '{}'{}; a problem file has [model] and [data]",
-                                  place,
-                                  root.tables.contains(name) ? "table" : "key",
-                                  name,
-                                  did_you_mean(name, kTables)));
+    throw ConfigError(fmt::format(
+        "{}: unknown {} '{}'{}; a problem file has [model] and [data], and perhaps [check]",
+        place,
+        root.tables.contains(name) ? "table" : "key",
+        name,
+        did_you_mean(name, kTables)));
   }
   const auto table = [&](const std::string& name) {
     const auto found = root.tables.find(name);
     if (found == root.tables.end()) {
       throw ConfigError(fmt::format("{}: needs a table [{}]", root.place(name), name));
     }
-    detail::require_single_values(found->second, fmt::format("[{}]", name));
     return found->second;
   };
 
@@ -108,10 +201,12 @@ ProblemFile read_problem_file(const std::filesystem::path& path) {
   problem.path = path;
 
   problem.model_kind = detail::take_kind(model, "[model]", names_of(model_kinds()));
+  detail::require_single_values(model, "[model]");
   const ModelKind& kind = *find_model_kind(problem.model_kind);
   problem.model = Settings::checked(
       model.values, kind.keys, fmt::format("[model] of kind '{}'", kind.name), model.locations);
   read_data(std::move(data), problem);
+  read_check(root, problem);
   return problem;
 }
 

@@ -1,21 +1,27 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <hesscope/core/settings.h>
+#include <hesscope/io/tensor_map.h>
 
 namespace hesscope {
 
-/// What a problem file says: which model, which data, nothing else.
+/// What a problem file says: which model, which data, and what is known of the loss.
 ///
 ///   [model]
 ///   kind = "linear-attention"
 ///   layers = 3
 ///   [data]
 ///   file = "eval.npz"          # relative to the problem file
+///   [data.arrays]              # may be left out: names of arrays in the file
+///   Z = "prompts"              # of a tuple "0", "1", ..., within a dict "train.X"
 ///
 /// or samples drawn from a distribution (sampler_registry.h): number 0, 1, ... of (seed,
 /// Stream::kEvaluation):
@@ -26,6 +32,11 @@ namespace hesscope {
 ///   seed = 99                  # 0 unless given
 ///   dimension = 5              # and the other keys of the kind
 ///   context = 20
+///
+/// and, if it is known, the loss, for comparison: of the one checkpoint, or by steps
+///
+///   [check]
+///   loss = 0.00128             # loss = { 0 = 2.71828, 500 = 0.00128 }
 struct ProblemFile {
   std::filesystem::path path;
   std::string model_kind;
@@ -34,6 +45,10 @@ struct ProblemFile {
   std::string sampler_kind;         ///< empty for a file
   std::filesystem::path data_path;  ///< data.file, resolved against the problem file's folder
   std::vector<std::filesystem::path> data_files;  ///< all files that the data are made of
+  io::TensorMap data_arrays = {};                 ///< names in a data file; no rules = its own
+  std::optional<double> expected_loss = {};       ///< of the one checkpoint
+  std::map<std::int64_t, double> expected_losses = {};  ///< by step
+  std::string check_place = {};  ///< of [check], for messages; empty without it
 
   bool has_sampler() const { return !sampler_kind.empty(); }
 

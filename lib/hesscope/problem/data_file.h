@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The data file of a problem under the names that its model has for the arrays. Private to problem.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include <hesscope/io/tensor_file.h>
+#include <hesscope/models/model.h>
+#include <hesscope/models/model_registry.h>
+#include <hesscope/problem/problem_file.h>
+
+namespace hesscope::detail {
+
+/// @throws InputError as open_tensor_file(), and for an array of [data.arrays] that is not there.
+io::TensorFile open_data(const ProblemFile& problem);
+
+/// @throws ConfigError for a name in [data.arrays] that is none of the model's arrays.
+void require_known_arrays(const ProblemFile& problem, const Model& model);
+
+/// What [data.arrays] could say so that the data fit: "inputs = \"X\", target = \"y\"". Empty where
+/// no array is missing, nothing fits, or several arrays could be meant.
+/// @param fits  whether a model and data with these shapes go together.
+/// @cost   up to 400 calls of fits().
+std::string suggested_arrays(const ModelKind& kind,
+                             const TensorShapes& data,
+                             const std::function<bool(const TensorShapes&)>& fits);
+
+}  // namespace hesscope::detail
