@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -78,7 +79,10 @@ class AnalyzeCommand final : public Command {
   }
 
   void declare(OptionTable& options) override {
-    checkpoints_.declare(options, "Checkpoint files, or folders of files named step-N.*");
+    checkpoints_.declare(options,
+                         "Checkpoint files, or folders of them: of the files named step-N.*, or "
+                         "else of the largest set named alike but for numbers, as epoch_5.pt. The "
+                         "files of one folder are one training run");
     options.text("-p,--problem", problem_, "FILE.toml", "Problem file: model and data", true);
     options.group("Output");
     options.text("-o,--output", output_, "OUT.h5", "Result file to write", true);
@@ -145,14 +149,17 @@ class AnalyzeCommand final : public Command {
 
  private:
   ExitCode analyze() const {
-    const AnalysisRequest request = make_request();
+    AnalysisRequest request = make_request();
     if (run_options_.dry_run) return show_plan(plan_analysis(request));
     catch_interrupts();
     ProgressLine progress(run_options_.quiet);
+    std::vector<CheckpointFile> ordered;
+    request.on_order = [&](std::span<const CheckpointFile> files) {
+      ordered.assign(files.begin(), files.end());
+    };
     const AnalysisResult result =
         run_analysis(request, [&](std::size_t index, std::size_t count, double fraction) {
-          progress.show(
-              request.checkpoints[index].path.filename().string(), index, count, fraction);
+          progress.show(ordered[index].path.filename().string(), index, count, fraction);
           return caught_signal() == 0;
         });
     progress.clear();
@@ -161,7 +168,7 @@ class AnalyzeCommand final : public Command {
     } else if (!run_options_.quiet) {
       print_summary(result);
     }
-    for (const std::string& warning : result.warnings) {
+    for (const std::string& warning : with_flags(result.warnings)) {
       print_message("hesscope analyze: warning: {}\n", warning);
     }
     return result.is_conclusive ? ExitCode::kDone : ExitCode::kInconclusive;
@@ -169,8 +176,7 @@ class AnalyzeCommand final : public Command {
 
   AnalysisRequest make_request() const {
     AnalysisRequest request;
-    request.checkpoints = checkpoints_.files();
-    request.reading = checkpoints_.reading();
+    checkpoints_.fill(request);
     request.problem = problem_;
     request.output = output_;
     request.only = only_;
@@ -233,6 +239,7 @@ class AnalyzeCommand final : public Command {
       document["peak_memory_bytes"] = plan.peak_memory_bytes;
       document["seconds"] = plan.seconds;
       document["done_already"] = plan.is_done_already;
+      document["warnings"] = with_flags(plan.warnings);
       print_json(document);
     } else if (!run_options_.quiet) {
       print_text(
@@ -251,6 +258,9 @@ class AnalyzeCommand final : public Command {
         print_text("non-finite   the weights of {} of the checkpoints\n", plan.num_non_finite);
       }
     }
+    for (const std::string& warning : with_flags(plan.warnings)) {
+      print_message("hesscope analyze: warning: {}\n", warning);
+    }
     return ExitCode::kDone;
   }
 
@@ -265,7 +275,7 @@ class AnalyzeCommand final : public Command {
     }
     if (!result.run_numbers.empty()) add_numbers(document["run"], result.run_numbers);
     document["done_already"] = result.is_done_already;
-    document["warnings"] = result.warnings;
+    document["warnings"] = with_flags(result.warnings);
     document["timings"] = {{"load_seconds", result.timings.load_seconds},
                            {"hessian_seconds", result.timings.hessian_seconds},
                            {"eigen_seconds", result.timings.eigen_seconds},

@@ -80,9 +80,11 @@ class LandscapeCommand final : public Command {
   }
 
   void declare(OptionTable& options) override {
-    checkpoints_.declare(options,
-                         "Checkpoint files, or folders of files named step-N.*; the last one is "
-                         "the centre (with --directions between, the first)");
+    checkpoints_.declare(
+        options,
+        "Checkpoint files, or folders of them, as for 'hesscope analyze'; the last "
+        "one by its step is the centre (with --directions between, the first one "
+        "given)");
     options.text("-p,--problem", problem_, "FILE.toml", "Problem file: model and data", true);
     options.group("Output");
     options.text("-o,--output", output_, "OUT.h5", "Result file to write", true);
@@ -148,7 +150,7 @@ class LandscapeCommand final : public Command {
     } else if (!run_options_.quiet) {
       print_summary(result);
     }
-    print_warnings(result.warnings);
+    print_warnings(with_flags(result.warnings));
     return result.is_conclusive ? ExitCode::kDone : ExitCode::kInconclusive;
   }
 
@@ -170,8 +172,7 @@ class LandscapeCommand final : public Command {
     request.directions = directions_;
     request.has_default_span = span_.empty();
     request.grid = parse_grid(grid_, span_.empty() ? kDefaultSpan : span_);
-    request.checkpoints = checkpoints_.files();
-    request.reading = checkpoints_.reading();
+    checkpoints_.fill(request);
     request.problem = problem_;
     request.output = output_;
     if (!normalization_.empty()) {
@@ -217,10 +218,10 @@ class LandscapeCommand final : public Command {
       document["samples"] = plan.num_samples;
       document["points"] = plan.num_points;
       document["span"] = span_json(plan.grid);
-      document["warnings"] = plan.warnings;
       document["peak_memory_bytes"] = plan.peak_memory_bytes;
       document["seconds"] = plan.seconds;
       document["done_already"] = plan.is_done_already;
+      document["warnings"] = with_flags(plan.warnings);
       print_json(document);
     } else if (!run_options_.quiet) {
       print_text(
@@ -242,7 +243,7 @@ class LandscapeCommand final : public Command {
         print_text("direction    {}\n", direction);
       }
     }
-    print_warnings(plan.warnings);
+    print_warnings(with_flags(plan.warnings));
     return ExitCode::kDone;
   }
 
@@ -267,7 +268,7 @@ class LandscapeCommand final : public Command {
     }
     document["span"] = span_json(result.grid);
     document["done_already"] = result.is_done_already;
-    document["warnings"] = result.warnings;
+    document["warnings"] = with_flags(result.warnings);
     document["timings"] = {{"load_seconds", result.timings.load_seconds},
                            {"directions_seconds", result.timings.directions_seconds},
                            {"grid_seconds", result.timings.grid_seconds},

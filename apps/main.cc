@@ -8,6 +8,7 @@
 #include <cstring>
 #include <exception>
 #include <new>
+#include <string>
 #include <string_view>
 
 #include <hesscope/core/error.h>
@@ -17,13 +18,14 @@
 #include "command_line.h"
 #include "interrupt.h"
 #include "process_setup.h"
+#include "run_options.h"
 #include "standard_streams.h"
 
 namespace hesscope::cli {
 namespace {
 
 ExitCode report(const Command& command, std::string_view message, ExitCode code) {
-  print_message("hesscope {}: {}\n", command.name(), message);
+  print_message("hesscope {}: {}\n", command.name(), with_flags(std::string(message)));
   return code;
 }
 

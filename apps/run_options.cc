@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "run_options.h"
 
+#include <array>
+#include <string_view>
+#include <utility>
+
 namespace hesscope::cli {
 
 void ForceOption::declare(OptionTable& options, const std::string& on_force) {
@@ -32,6 +36,26 @@ void RunOptions::declare(OptionTable& options,
                   0,
                   4096,
                   "How many threads to use; 0 = one per core. Results do not depend on it");
+}
+
+std::string with_flags(std::string message) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kFlags = {{
+      {"`order`", "--order"},
+      {"`step_key`", "--step-key"},
+      {"`expected_losses`", "--expect-loss"},
+  }};
+  for (const auto& [member, flag] : kFlags) {
+    for (std::size_t at = message.find(member); at != std::string::npos;
+         at = message.find(member, at + flag.size())) {
+      message.replace(at, member.size(), flag);
+    }
+  }
+  return message;
+}
+
+std::vector<std::string> with_flags(std::vector<std::string> messages) {
+  for (std::string& message : messages) message = with_flags(std::move(message));
+  return messages;
 }
 
 }  // namespace hesscope::cli

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include <hesscope/io/overwrite.h>
 
@@ -41,5 +42,10 @@ struct RunOptions {
   /// @param on_dry_run  what --dry-run does.
   void declare(OptionTable& options, const std::string& on_force, const std::string& on_dry_run);
 };
+
+/// A message of the library, which calls the members of requests by name (`step_key`), in the words
+/// of the command line: --step-key.
+std::string with_flags(std::string message);
+std::vector<std::string> with_flags(std::vector<std::string> messages);
 
 }  // namespace hesscope::cli

@@ -18,6 +18,8 @@ namespace {
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::Property;
 using ::testing::Throws;
 using ::testing::ThrowsMessage;
@@ -85,14 +87,61 @@ TEST_F(ExpandCheckpoints, LeavesOutBackupsAndTellsWhatIsNotNumbered) {
   }
   std::filesystem::create_directory(folder_ / "step-x.npz");
   EXPECT_THAT(names_of(expand()), ElementsAre("step-5.npz"));
-  std::vector<std::string> left_out;
-  for (const auto& path : unnumbered_checkpoints(folder_.path())) {
-    left_out.push_back(path.filename().string());
+  EXPECT_THAT(checkpoints_in_folder(folder_.path()).remarks,
+              ElementsAre(HasSubstr("follows 'step-': step--3.npz, step-5.5.npz, "
+                                    "step-99999999999999999999.npz, step-latest.pt")));
+}
+
+TEST_F(ExpandCheckpoints, TakesFilesNamedAlikeWhereNoneIsNamedStepN) {
+  for (const char* name : {"epoch_5.pt", "epoch_10.pt", "epoch_0.pt"}) touch(name);
+  EXPECT_THAT(names_of(expand()), ElementsAre("epoch_0.pt", "epoch_5.pt", "epoch_10.pt"));
+  EXPECT_EQ(expand()[1].step, 5);
+  EXPECT_THAT(checkpoints_in_folder(folder_.path()).remarks, IsEmpty());
+  touch("step-1.npz");
+  EXPECT_THAT(names_of(expand()), ElementsAre("step-1.npz"));
+}
+
+TEST_F(ExpandCheckpoints, NamesWhatItLeavesOutBesideFilesNamedAlike) {
+  for (const char* name : {"ckpt-000100.npz",
+                           "ckpt-000020.npz",
+                           "best.pt",
+                           "last.pt",
+                           "model_1.pt",
+                           "notes.txt",
+                           "config.json",
+                           "ckpt-000020.npz~",
+                           "big-00001-of-00002.safetensors"}) {
+    touch(name);
   }
-  EXPECT_THAT(
-      left_out,
-      ElementsAre(
-          "step--3.npz", "step-5.5.npz", "step-99999999999999999999.npz", "step-latest.pt"));
+  EXPECT_THAT(names_of(expand()), ElementsAre("ckpt-000020.npz", "ckpt-000100.npz"));
+  EXPECT_THAT(checkpoints_in_folder(folder_.path()).remarks,
+              ElementsAre(AllOf(HasSubstr("not named like ckpt-000020.npz: best.pt, last.pt, "
+                                          "model_1.pt"),
+                                Not(HasSubstr("notes")),
+                                Not(HasSubstr("config")))));
+}
+
+TEST_F(ExpandCheckpoints, OrdersByTheNumberThatDiffers) {
+  for (const char* name : {"mlp2_e9_s900.pt", "mlp2_e10_s1000.pt", "mlp2_e1_s100.pt"}) touch(name);
+  EXPECT_THAT(names_of(expand()),
+              ElementsAre("mlp2_e1_s100.pt", "mlp2_e9_s900.pt", "mlp2_e10_s1000.pt"));
+}
+
+TEST_F(ExpandCheckpoints, RefusesAFolderOfTwoWaysOfNamesAsLarge) {
+  for (const char* name : {"model_1.pt", "model_2.pt", "optimizer_1.pt", "optimizer_2.pt"}) {
+    touch(name);
+  }
+  EXPECT_THAT([&] { expand(); },
+              ThrowsMessage<InputError>(AllOf(HasSubstr(folder_.path().string()),
+                                              HasSubstr("model_1.pt, optimizer_1.pt"),
+                                              HasSubstr("one by one"))));
+}
+
+TEST_F(ExpandCheckpoints, AsksForAFormatWhereFilesNamedAlikeAreThereInTwo) {
+  for (const char* name : {"epoch_1.pt", "epoch_2.pt", "epoch_2.npz"}) touch(name);
+  EXPECT_THAT([&] { expand(); },
+              ThrowsMessage<InputError>(AllOf(HasSubstr("epoch_2.npz"), HasSubstr("--format"))));
+  EXPECT_THAT(names_of(expand("pt")), ElementsAre("epoch_1.pt", "epoch_2.pt"));
 }
 
 TEST_F(ExpandCheckpoints, KeepsTheOrderOfWhatIsNamed) {

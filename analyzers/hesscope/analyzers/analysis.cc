@@ -13,6 +13,7 @@
 #include <hesscope/analyzers/analysis_inputs.h>
 #include <hesscope/analyzers/analysis_reading.h>
 #include <hesscope/analyzers/analysis_summary.h>
+#include <hesscope/analyzers/loss_check.h>
 #include <hesscope/analyzers/point_sequence.h>
 #include <hesscope/analyzers/result_root.h>
 #include <hesscope/analyzers/unit_run.h>
@@ -35,6 +36,7 @@ class Run {
       : request_(request), progress_(progress), inputs_(timed_inputs()), points_(sequence()) {}
 
   AnalysisResult execute() {
+    if (request_.on_order) request_.on_order(inputs_.checkpoints);
     const io::RunConfiguration configuration = inputs_.configuration(request_);
     detail::UnitRun run(request_.output, "analysis", request_.overwrite, configuration, [&] {
       open_file(configuration);
@@ -45,7 +47,7 @@ class Run {
       return result;
     }
     result_.warnings = inputs_.warnings;
-    for (std::size_t i = 0; i < request_.checkpoints.size(); ++i) work_off(run, i);
+    for (std::size_t i = 0; i < inputs_.checkpoints.size(); ++i) work_off(run, i);
     assemble(run, configuration);
     const std::vector<std::string>& remarks = run.folder().remarks();
     result_.warnings.insert(result_.warnings.end(), remarks.begin(), remarks.end());
@@ -65,8 +67,8 @@ class Run {
 
   detail::PointSequence sequence() const {
     std::vector<detail::SequencePoint> points;
-    for (std::size_t i = 0; i < request_.checkpoints.size(); ++i) {
-      points.push_back({request_.checkpoints[i].step, inputs_.optimizers[i]});
+    for (std::size_t i = 0; i < inputs_.checkpoints.size(); ++i) {
+      points.push_back({inputs_.checkpoints[i].step, inputs_.optimizers[i]});
     }
     const Problem& problem = inputs_.problem;
     return {{.objective = &problem.objective(),
@@ -74,9 +76,10 @@ class Run {
              .model_samples = ModelSamples{&problem.model(), &problem.samples()},
              .method = request_.method,
              .seed = request_.seed,
+             .runs = inputs_.runs,
              .progress =
                  [this](std::size_t i, double fraction) {
-                   return !progress_ || progress_(i, request_.checkpoints.size(), fraction);
+                   return !progress_ || progress_(i, inputs_.checkpoints.size(), fraction);
                  }},
             inputs_.points,
             std::move(points)};
@@ -84,22 +87,25 @@ class Run {
 
   // The result file with everything declared, and the checkpoints named.
   detail::AnalysisFile open_file(const io::RunConfiguration& configuration) const {
-    detail::AnalysisFile file(request_.output,
-                              request_.overwrite != io::Overwrite::kNothing,
-                              detail::subject_of(inputs_.problem),
-                              {.subject = "analysis",
-                               .command = request_.command,
-                               .seed = request_.seed,
-                               .num_checkpoints = request_.checkpoints.size(),
-                               .steps = detail::steps_of(request_.checkpoints),
-                               .tensor_map = inputs_.map_text()},
-                              configuration);
+    detail::AnalysisFile file(
+        request_.output,
+        request_.overwrite != io::Overwrite::kNothing,
+        detail::subject_of(inputs_.problem),
+        {.subject = "analysis",
+         .command = request_.command,
+         .seed = request_.seed,
+         .num_checkpoints = inputs_.checkpoints.size(),
+         .steps = detail::steps_of(inputs_.checkpoints),
+         .tensor_map = inputs_.map_text(),
+         .definitions = {.step = inputs_.step_definition},
+         .quantities = detail::loss_check_quantities(inputs_.expected_losses)},
+        configuration);
     for (const ChosenAnalyzer& chosen : inputs_.analyzers) {
       const Objective& objective = inputs_.problem.objective();
       file.add_group(chosen.name, *chosen.analyzer, chosen.analyzer->dimensions(objective));
     }
-    for (std::size_t i = 0; i < request_.checkpoints.size(); ++i) {
-      file.name_checkpoint(i, request_.checkpoints[i], inputs_.digests[i]);
+    for (std::size_t i = 0; i < inputs_.checkpoints.size(); ++i) {
+      file.name_checkpoint(i, inputs_.checkpoints[i], inputs_.digests[i]);
     }
     return file;
   }
@@ -110,7 +116,7 @@ class Run {
       return !run.find(unit_name(i, group)).has_value();
     };
     const auto follow = [&](double fraction) {
-      if (progress_ && !progress_(i, request_.checkpoints.size(), fraction)) throw Interrupted();
+      if (progress_ && !progress_(i, inputs_.checkpoints.size(), fraction)) throw Interrupted();
     };
     const auto keep = [&](const std::string& group, const Record& record) {
       const Stopwatch watch(result_.timings.write_seconds);
@@ -141,15 +147,23 @@ class Run {
   void assemble(detail::UnitRun& run, const io::RunConfiguration& configuration) {
     const Stopwatch watch(result_.timings.write_seconds);
     detail::AnalysisFile file = open_file(configuration);
+    std::vector<Record> roots;
+    for (std::size_t i = 0; i < inputs_.checkpoints.size(); ++i) {
+      roots.push_back(run.read(unit_name(i, kRoot)));
+    }
+    const detail::LossCheck check =
+        detail::check_losses(inputs_.expected_losses, inputs_.checkpoints, roots);
+    result_.warnings.insert(result_.warnings.end(), check.warnings.begin(), check.warnings.end());
+    result_.is_conclusive = check.is_as_said;
     std::map<std::string, std::vector<Record>> records;  // of analyzers that are asked of the run
-    for (std::size_t i = 0; i < request_.checkpoints.size(); ++i) {
-      const Record root = run.read(unit_name(i, kRoot));
-      file.write_record(i, "", root);
+    for (std::size_t i = 0; i < inputs_.checkpoints.size(); ++i) {
+      file.write_record(i, "", roots[i]);
+      file.write_record(i, "", check.records[i]);
       detail::add_checkpoint(result_,
-                             request_.checkpoints[i],
+                             inputs_.checkpoints[i],
                              inputs_.digests[i],
                              inputs_.points[i].allFinite(),
-                             root);
+                             roots[i]);
       for (const ChosenAnalyzer& chosen : inputs_.analyzers) {
         Record record = run.read(unit_name(i, chosen.name));
         file.write_record(i, chosen.name, record);

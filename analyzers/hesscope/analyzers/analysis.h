@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,7 +19,7 @@
 namespace hesscope {
 
 struct AnalysisRequest {
-  std::vector<CheckpointFile> checkpoints;  ///< at least one
+  std::vector<CheckpointFile> checkpoints;  ///< at least one; taken in the order of their steps
   CheckpointReading reading;
   std::filesystem::path problem;  ///< problem file
   std::filesystem::path output;   ///< result file
@@ -31,6 +32,8 @@ struct AnalysisRequest {
   std::uint64_t seed = 0;                             ///< of what is drawn
   io::Overwrite overwrite = io::Overwrite::kNothing;  ///< of what is at the output's place
   int num_threads = 0;                                ///< 0 = one per core; never changes a result
+  /// If set, told the checkpoints in the order in which they are taken, before the work begins.
+  std::function<void(std::span<const CheckpointFile>)> on_order = {};
   /// The command that asks for this result, for the provenance; options that cannot change a result
   /// (threads, the output's name) should be left out so that equal results are equal files.
   std::string command;
@@ -84,18 +87,21 @@ struct AnalysisPlan {
   Eigen::Index num_parameters = 0;
   Eigen::Index num_samples = 0;
   std::vector<std::string> analyzers;
+  std::vector<std::string> warnings;  ///< of the inputs
   double peak_memory_bytes = 0;
   double seconds = 0;            ///< measured on a part of the work and extrapolated
   bool is_done_already = false;  ///< whether the output is there, complete and of this request
 };
 
-/// Told where a run stands: checkpoint `index` of `count` is done by `fraction`. Returning false
+/// Told where a run stands: checkpoint `index` of `count`, in the order taken, is done by `fraction`. Returning false
 /// asks for the run to stop, by Interrupted.
 using AnalysisProgress = std::function<bool(std::size_t index, std::size_t count, double fraction)>;
 
 /// Analyzes the checkpoints and writes the result file.
 ///
-/// Every input is checked before anything is computed. A checkpoint with non-finite weights is
+/// Every input is checked before anything is computed. Checkpoints are taken in the order of their
+/// steps, run by run (CheckpointReading::order); of a run whose order nothing tells, what compares
+/// checkpoints is left out (undefined_no_order). A checkpoint with non-finite weights is
 /// recorded with the status non_finite and leaves the others unharmed.
 ///
 /// What each analyzer found for each checkpoint is kept, as soon as it is known, in the folder

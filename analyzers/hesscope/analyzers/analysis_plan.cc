@@ -113,7 +113,8 @@ AnalysisPlan plan_analysis(const AnalysisRequest& request) {
   const Objective& objective = inputs.problem.objective();
   AnalysisPlan plan;
   plan.model_kind = inputs.problem.model().kind;
-  plan.num_checkpoints = request.checkpoints.size();
+  plan.num_checkpoints = inputs.checkpoints.size();
+  plan.warnings = inputs.warnings;
   plan.num_parameters = objective.num_parameters();
   plan.num_samples = objective.num_samples();
   plan.is_done_already = request.overwrite == io::Overwrite::kNothing &&

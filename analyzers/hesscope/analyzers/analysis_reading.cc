@@ -26,7 +26,7 @@ std::vector<Quantity> quantities_named(std::vector<Quantity> quantities,
 
 AnalysisResult read_analysis(const AnalysisRequest& request, const AnalysisInputs& inputs) {
   const io::ResultReader file(request.output);
-  const std::size_t count = request.checkpoints.size();
+  const std::size_t count = inputs.checkpoints.size();
   const std::vector<Record> roots =
       read_records(file, "", real_numbers({"loss", "gradient_norm"}), count);
   std::vector<std::vector<Record>> records;  // of each analyzer
@@ -37,7 +37,7 @@ AnalysisResult read_analysis(const AnalysisRequest& request, const AnalysisInput
   AnalysisResult result;
   for (std::size_t i = 0; i < count; ++i) {
     add_checkpoint(
-        result, request.checkpoints[i], inputs.digests[i], inputs.points[i].allFinite(), roots[i]);
+        result, inputs.checkpoints[i], inputs.digests[i], inputs.points[i].allFinite(), roots[i]);
     for (std::size_t k = 0; k < inputs.analyzers.size(); ++k) {
       add_record(result, inputs.analyzers[k], records[k][i]);
     }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <cctype>
+#include <map>
 #include <memory>
 #include <system_error>
 #include <utility>
@@ -16,6 +18,7 @@
 #include <hesscope/io/result_reader.h>
 #include <hesscope/io/tensor_file.h>
 #include <hesscope/problem/tensor_map_file.h>
+#include <hesscope/problem/training_counters.h>
 #include <hesscope/simd/instruction_set.h>
 
 #include "hesscope_revision.h"
@@ -31,6 +34,8 @@ void require_utf8_name(const std::filesystem::path& path) {
 }
 
 namespace {
+
+const std::string kOptimizerStep = "optimizer.step";
 
 std::optional<io::TensorMap> read_map(const std::filesystem::path& path) {
   if (path.empty()) return std::nullopt;
@@ -63,13 +68,31 @@ std::vector<std::string> expected_digests(std::vector<std::string> expected,
 struct OpenCheckpoint {
   io::TensorFile file;  // the part that is taken, under our names
   std::string digest;   // where one is expected; else it is taken after what it is of has been read
+  std::map<std::string, double> counters;
+  std::optional<double> loss;  // that it stores itself
 };
+
+// What may be the step: all counters there are, or the one asked for.
+std::map<std::string, double> counters_of(const io::TensorFile& whole,
+                                          const std::string& key,
+                                          const std::string& step_key) {
+  std::map<std::string, double> counters;
+  if (step_key.empty()) counters = training_counters(whole, key);
+  const std::string further = step_key.empty() ? kOptimizerStep : step_key;
+  if (const auto number = training_number(whole, key, further)) counters[further] = *number;
+  return counters;
+}
+
+// The key of a part of a part.
+std::string joined(const std::string& outer, const std::string& inner) {
+  return outer.empty() || inner.empty() ? outer + inner : outer + '.' + inner;
+}
 
 // Where a digest is expected, what has another one is not looked at. Else it can wait: what does not
 // fit is refused however large it is.
 OpenCheckpoint open_checkpoint(const std::filesystem::path& path,
                                const std::string& expected_sha256,
-                               const std::string& key,
+                               const CheckpointReading& reading,
                                const std::optional<io::TensorMap>& map) {
   const auto file = std::make_shared<io::InputFile>(path);
   std::string digest;
@@ -88,8 +111,72 @@ OpenCheckpoint open_checkpoint(const std::filesystem::path& path,
   }
   const io::TensorFile whole = io::open_tensor_file(file);
   if (!expected_sha256.empty() && names_files) take_expected(io::sha256_of(whole));
-  const io::TensorFile part = whole.part(key);
-  return {map ? io::mapped(part, *map) : part, std::move(digest)};
+  const io::TensorFile part = whole.part(reading.key);
+  const std::string key = map ? joined(reading.key, map->key) : reading.key;
+  return {map ? io::mapped(part, *map) : part,
+          std::move(digest),
+          counters_of(whole, key, reading.step_key),
+          training_number(whole, key, "loss")};
+}
+
+void append(std::vector<std::string>& all, const std::vector<std::string>& more) {
+  all.insert(all.end(), more.begin(), more.end());
+}
+
+// What is said of several files is said once, by the first.
+class FileRemarks {
+ public:
+  void add(const std::filesystem::path& file, const std::string& remark) {
+    const auto known = std::ranges::find(all_, remark, &Remark::text);
+    if (known == all_.end()) {
+      all_.push_back({remark, file});
+    } else {
+      ++known->num_others;
+    }
+  }
+
+  std::vector<std::string> sentences() const {
+    std::vector<std::string> sentences;
+    for (const auto& [text, file, num_others] : all_) {
+      sentences.push_back(
+          fmt::format("{}{}: {}",
+                      file.string(),
+                      num_others > 0 ? fmt::format(" and {} others", num_others) : std::string(),
+                      text));
+    }
+    return sentences;
+  }
+
+ private:
+  struct Remark {
+    std::string text;
+    std::filesystem::path file;  // the first
+    std::size_t num_others = 0;
+  };
+
+  std::vector<Remark> all_;
+};
+
+template <typename T>
+void permute(const std::vector<std::size_t>& order, std::vector<T>& values) {
+  std::vector<T> permuted;
+  for (const std::size_t i : order) permuted.push_back(std::move(values[i]));
+  values = std::move(permuted);
+}
+
+// Of what was read in the order given.
+void put_in_order(CheckpointSequence sequence,
+                  const std::vector<CheckpointEvidence>& given,
+                  CheckpointInputs& inputs) {
+  for (std::size_t k = 0; k < given.size(); ++k) {
+    inputs.checkpoints.push_back({given[sequence.order[k]].file.path, sequence.steps[k]});
+  }
+  permute(sequence.order, inputs.digests);
+  permute(sequence.order, inputs.points);
+  permute(sequence.order, inputs.optimizers);
+  inputs.step_definition = sequence.step_definition();
+  inputs.runs = std::move(sequence.runs);
+  append(inputs.warnings, sequence.warnings);
 }
 
 // Once, by the first checkpoint that has some: the loss of a problem file has no such term.
@@ -125,23 +212,44 @@ CheckpointInputs open_inputs(const char* function,
   const std::optional<io::TensorMap> map = read_map(reading.map);
   const std::vector<std::string> expected = expected_digests(reading.expected_sha256, files.size());
   for (const CheckpointFile& file : files) require_utf8_name(file.path);
-  OpenCheckpoint checkpoint =
-      open_checkpoint(files.front().path, expected.front(), reading.key, map);
-  CheckpointInputs inputs{.checkpoints = files,
+  OpenCheckpoint checkpoint = open_checkpoint(files.front().path, expected.front(), reading, map);
+  CheckpointInputs inputs{.order = reading.order,
+                          .step_key = reading.step_key,
                           .key = reading.key,
                           .map_file = reading.map,
                           .tensor_map = map,
-                          .problem = Problem(std::move(problem), checkpoint.file, num_threads)};
+                          .problem = Problem(std::move(problem), checkpoint.file, num_threads),
+                          .warnings = reading.remarks};
+  std::vector<CheckpointEvidence> evidence;
+  std::vector<std::optional<double>> losses;
+  FileRemarks remarks;
   for (std::size_t i = 0; i < files.size(); ++i) {
-    if (i > 0) checkpoint = open_checkpoint(files[i].path, expected[i], reading.key, map);
+    if (i > 0) checkpoint = open_checkpoint(files[i].path, expected[i], reading, map);
+    evidence.push_back({files[i], checkpoint.counters});
+    losses.push_back(checkpoint.loss);
     inputs.points.push_back(inputs.problem.read_parameters(checkpoint.file));
     inputs.optimizers.push_back(inputs.problem.read_optimizer_state(checkpoint.file));
     inputs.digests.push_back(checkpoint.digest.empty() ? io::sha256_of(checkpoint.file)
                                                        : checkpoint.digest);
+    for (const std::string& remark : inputs.problem.remarks_on(checkpoint.file)) {
+      remarks.add(files[i].path, remark);
+    }
     const std::vector<std::filesystem::path> others = checkpoint.file.other_files();
     inputs.shards.insert(inputs.shards.end(), others.begin(), others.end());
   }
+  append(inputs.warnings, inputs.problem.remarks());
+  append(inputs.warnings, remarks.sentences());
   warn_of_weight_decay(inputs);
+  CheckpointSequence sequence = order_checkpoints(evidence, reading.order, reading.step_key);
+  require_clear_losses(inputs.problem.file(), reading, files.size(), sequence.runs.size());
+  for (std::size_t k = 0; k < files.size(); ++k) {
+    const std::size_t i = sequence.order[k];
+    const auto asked =
+        reading.expected_losses.empty() ? std::nullopt : std::optional(reading.expected_losses[i]);
+    inputs.expected_losses.push_back(
+        expected_loss(inputs.problem.file(), sequence.steps[k], asked, losses[i]));
+  }
+  put_in_order(std::move(sequence), evidence, inputs);
   return inputs;
 }
 
@@ -181,14 +289,22 @@ io::RunConfiguration CheckpointInputs::configuration() const {
   for (const auto& [name, value] : problem.file().data.values()) {
     all.emplace_back("data." + name, text_of(value));
   }
+  for (const io::TensorRule& rule : problem.file().data_arrays.rules) {
+    all.emplace_back("data.arrays." + rule.name, rule.source);
+  }
   all.emplace_back("data_sha256", problem.data_sha256());
   all.emplace_back("key", key);
   all.emplace_back("map", tensor_map ? io::sha256_of_text(map_text()) : "none");
+  all.emplace_back("order", order == CheckpointOrder::kGiven ? "given" : "by step");
+  all.emplace_back("step_key", step_key);
   all.emplace_back("checkpoints", fmt::format("{}", checkpoints.size()));
   for (std::size_t i = 0; i < checkpoints.size(); ++i) {
     const std::string path = checkpoints[i].path.string();
     all.emplace_back(fmt::format("checkpoint {}", i + 1), path);
     all.emplace_back(fmt::format("sha256 of {}", path), digests[i]);
+    if (expected_losses[i].source == LossSource::kNobody) continue;
+    all.emplace_back(fmt::format("expected loss of {}", path),
+                     fmt::format("{}", expected_losses[i].value));
   }
   return all;
 }

@@ -12,7 +12,9 @@
 
 #include <Eigen/Core>
 
+#include <hesscope/analyzers/checkpoint_order.h>
 #include <hesscope/analyzers/checkpoints.h>
+#include <hesscope/analyzers/loss_check.h>
 #include <hesscope/core/settings.h>
 #include <hesscope/io/run_configuration.h>
 #include <hesscope/io/tensor_map.h>
@@ -31,7 +33,11 @@ void require_utf8_name(const std::filesystem::path& path);
 
 /// What open_inputs() found. Vectors have one entry for each checkpoint, in their order.
 struct CheckpointInputs {
-  std::vector<CheckpointFile> checkpoints = {};
+  std::vector<CheckpointFile> checkpoints = {};  ///< with their steps
+  std::vector<CheckpointRun> runs = {};          ///< that they are of
+  std::string step_definition = {};              ///< where the steps are from
+  CheckpointOrder order = CheckpointOrder::kByStep;
+  std::string step_key = {};                     ///< as CheckpointReading has them
   std::string key = {};                          ///< part of the checkpoints that is taken
   std::filesystem::path map_file = {};           ///< empty = none
   std::optional<io::TensorMap> tensor_map = {};  ///< what it says
@@ -40,6 +46,7 @@ struct CheckpointInputs {
   std::vector<std::filesystem::path> shards = {};  ///< files that checkpoints are spread over
   std::vector<Eigen::VectorXd> points = {};        ///< the parameters
   std::vector<OptimizerState> optimizers = {};     ///< what checkpoints hold of theirs
+  std::vector<ExpectedLoss> expected_losses = {};
   /// What a user should know of the inputs although nothing is refused: one sentence each, naming
   /// the file. Results carry them.
   std::vector<std::string> warnings = {};
@@ -56,7 +63,7 @@ struct CheckpointInputs {
   std::string map_text() const;
 };
 
-/// Opens everything, reads the points and checks them against each other.
+/// Opens everything, reads the points, checks them against each other and puts them in order.
 /// @param function  begins the message where there are no checkpoints.
 /// @throws ConfigError, InputError, PreconditionError; InputError also for a checkpoint whose digest
 ///         is not the expected one.

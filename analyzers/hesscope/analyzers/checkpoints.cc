@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <charconv>
+#include <iterator>
+#include <map>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <hesscope/analyzers/checkpoint_names.h>
 #include <hesscope/analyzers/checkpoints.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/suggest.h>
@@ -17,75 +20,181 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::optional<std::int64_t> step_of(const fs::path& path) {
-  constexpr std::string_view kPrefix = "step-";
-  const std::string name = path.filename().string();
-  if (!name.starts_with(kPrefix)) return std::nullopt;
-  const char* first = name.data() + kPrefix.size();
-  const char* last = name.data() + name.size();
-  std::int64_t step = 0;
-  const auto [end, error] = std::from_chars(first, last, step);
-  if (error != std::errc() || end == first || (end != last && *end != '.') || *first == '-') {
-    return std::nullopt;
-  }
-  return step;
-}
+using detail::format_by_ending;
+using detail::NumberedName;
+using detail::step_of_convention;
 
-bool is_named_as(const fs::path& path, const io::Format& format) {
-  return path.extension() == format.extension ||
-         (!format.other_extension.empty() && path.extension() == format.other_extension);
-}
-
-const io::Format* format_by_name(const fs::path& path) {
-  const auto all = io::formats();
-  const auto found = std::find_if(
-      all.begin(), all.end(), [&](const io::Format& format) { return is_named_as(path, format); });
-  return found == all.end() ? nullptr : &*found;
-}
-
-// step-5.npz.sha256 and an editor's step-5.npz~ are no checkpoints; Keras writes step-5.weights.h5,
-// and Hugging Face step-5.safetensors.index.json.
-bool is_checkpoint_name(const fs::path& path) {
+// What may stand before the ending of a format: Keras writes step-5.weights.h5, and Hugging Face
+// step-5.safetensors.index.json. step-5.npz.sha256 and an editor's step-5.npz~ are no checkpoints.
+bool has_plain_ending(const fs::path& path) {
   const fs::path inner = path.stem().extension();
-  return step_of(path) && (inner.empty() || inner == ".weights" || inner == ".index") &&
+  return (inner.empty() || inner == ".weights" || inner == ".index") &&
          !path.native().ends_with('~');
 }
 
-std::vector<CheckpointFile> in_folder(const fs::path& folder, const io::Format* format) {
-  std::vector<CheckpointFile> found;
+bool is_of_convention(const fs::path& path) {
+  return step_of_convention(path) && has_plain_ending(path);
+}
+
+// model-00001-of-00002.safetensors is reached through its index.
+bool is_shard(const fs::path& path) {
+  return path.filename().string().find("-of-") != std::string::npos;
+}
+
+// Of the ending of a format; of .json files only what an index or Keras writes.
+bool has_checkpoint_ending(const fs::path& path) {
+  const io::Format* const format = format_by_ending(path);
+  if (format == nullptr || path.native().ends_with('~') || is_shard(path)) return false;
+  return format->extension != ".json" || !path.stem().extension().empty();
+}
+
+std::vector<fs::path> regular_files(const fs::path& folder) {
+  std::vector<fs::path> files;
   std::error_code error;
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-    const fs::path& path = it->path();
-    if (is_checkpoint_name(path) && it->is_regular_file(error) &&
-        (format == nullptr || is_named_as(path, *format))) {
-      found.push_back({path, step_of(path)});
-    }
+    if (it->is_regular_file(error)) files.push_back(it->path());
   }
   if (error) throw InputError(fmt::format("{}: {}", folder.string(), error.message()));
-  if (found.empty()) {
-    throw InputError(
-        fmt::format("{}: no checkpoint in this folder; it stands for the files named "
-                    "step-N{} in it",
-                    folder.string(),
-                    format == nullptr ? ".*" : format->extension));
-  }
-  std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
-    return *a.step != *b.step ? *a.step < *b.step : a.path < b.path;
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+std::string names_text(std::vector<fs::path> files) {
+  constexpr std::size_t kMaxNamed = 5;
+  const std::size_t beyond = files.size() - std::min(files.size(), kMaxNamed);
+  files.resize(files.size() - beyond);
+  std::vector<std::string> names;
+  for (const fs::path& file : files) names.push_back(file.filename().string());
+  return fmt::format("{}{}",
+                     fmt::join(names, ", "),
+                     beyond > 0 ? fmt::format(" and {} more", beyond) : std::string());
+}
+
+void sort_by_step(std::vector<CheckpointFile>& files) {
+  std::sort(files.begin(), files.end(), [](const auto& a, const auto& b) {
+    return a.step != b.step ? a.step < b.step : a.path < b.path;
   });
-  for (std::size_t i = 1; i < found.size(); ++i) {
-    if (found[i].step != found[i - 1].step) continue;
+}
+
+[[noreturn]] void refuse_two(const fs::path& folder,
+                             const CheckpointFile& one,
+                             const CheckpointFile& other,
+                             bool is_told_apart) {
+  throw InputError(fmt::format("{}: step {} is there twice, as {} and {}; {}",
+                               folder.string(),
+                               *one.step,
+                               one.path.filename().string(),
+                               other.path.filename().string(),
+                               is_told_apart ? "choose one with --format"
+                                             : "move one elsewhere, or name the files one by one "
+                                               "in place of the folder"));
+}
+
+void refuse_repeated_steps(const fs::path& folder,
+                           const std::vector<CheckpointFile>& files,
+                           bool is_any_format) {
+  for (std::size_t i = 1; i < files.size(); ++i) {
+    const CheckpointFile& before = files[i - 1];
+    if (files[i].step != before.step) continue;
     const bool is_told_apart =
-        format == nullptr && format_by_name(found[i - 1].path) != format_by_name(found[i].path);
-    throw InputError(fmt::format("{}: step {} is there twice, as {} and {}; {}",
-                                 folder.string(),
-                                 *found[i].step,
-                                 found[i - 1].path.filename().string(),
-                                 found[i].path.filename().string(),
-                                 is_told_apart ? "choose one with --format"
-                                               : "move one elsewhere, or name the files one by one "
-                                                 "in place of the folder"));
+        is_any_format && format_by_ending(before.path) != format_by_ending(files[i].path);
+    refuse_two(folder, before, files[i], is_told_apart);
   }
-  return found;
+}
+
+// The files named step-N.*; nothing without one.
+CheckpointFolder by_convention(const fs::path& folder,
+                               const std::vector<fs::path>& files,
+                               const io::Format* format) {
+  CheckpointFolder content;
+  std::vector<fs::path> unnumbered;
+  for (const fs::path& file : files) {
+    if (is_of_convention(file)) {
+      if (format != nullptr && format_by_ending(file) != format) continue;
+      content.files.push_back({file, step_of_convention(file)});
+    } else if (file.filename().string().starts_with("step-") && has_checkpoint_ending(file)) {
+      unnumbered.push_back(file);
+    }
+  }
+  if (content.files.empty()) return {};
+  sort_by_step(content.files);
+  refuse_repeated_steps(folder, content.files, format == nullptr);
+  if (!unnumbered.empty()) {
+    content.remarks.push_back(
+        fmt::format("{}: left out: no whole number up to 2^53 follows 'step-': {}",
+                    folder.string(),
+                    names_text(unnumbered)));
+  }
+  return content;
+}
+
+// Files whose names are the same but for their numbers, by what these names share.
+using NamedSets = std::map<std::string, std::vector<std::pair<fs::path, NumberedName>>>;
+
+// The set that has more files than any other; nothing is returned for none.
+const NamedSets::value_type* largest(const fs::path& folder, const NamedSets& sets) {
+  std::size_t most = 0;
+  for (const auto& [pattern, set] : sets) most = std::max(most, set.size());
+  const NamedSets::value_type* found = nullptr;
+  std::vector<fs::path> first;
+  for (const auto& set : sets) {
+    if (set.second.size() != most) continue;
+    found = &set;
+    first.push_back(set.second.front().first);
+  }
+  if (first.size() <= 1) return found;
+  throw InputError(
+      fmt::format("{}: the files in this folder are named in several ways ({}), and which are the "
+                  "checkpoints is not known; name them one by one in place of the folder",
+                  folder.string(),
+                  names_text(first)));
+}
+
+// The largest set of files named alike; nothing without one.
+CheckpointFolder by_pattern(const fs::path& folder,
+                            const std::vector<fs::path>& files,
+                            const io::Format* format) {
+  NamedSets sets;
+  std::vector<fs::path> left_out;
+  for (const fs::path& file : files) {
+    if (!has_checkpoint_ending(file)) continue;
+    if (format != nullptr && format_by_ending(file) != format) continue;
+    NumberedName name = detail::numbered_name(file);
+    if (name.is_of_folder || name.numbers.empty()) {
+      left_out.push_back(file);
+    } else {
+      sets[name.pattern].emplace_back(file, std::move(name));
+    }
+  }
+  const NamedSets::value_type* const chosen = largest(folder, sets);
+  if (chosen == nullptr) return {};
+  for (const auto& set : sets) {
+    if (&set == chosen) continue;
+    for (const auto& [file, name] : set.second) left_out.push_back(file);
+  }
+  std::vector<NumberedName> names;
+  for (const auto& [file, name] : chosen->second) names.push_back(name);
+  const std::size_t position = detail::step_position(names);
+  CheckpointFolder content;
+  for (const auto& [file, name] : chosen->second) {
+    content.files.push_back({file, name.numbers[position]});
+  }
+  sort_by_step(content.files);
+  for (std::size_t i = 1; i < content.files.size(); ++i) {
+    const CheckpointFile& before = content.files[i - 1];
+    const CheckpointFile& file = content.files[i];
+    if (before.step && before.step == file.step && before.path.stem() == file.path.stem()) {
+      refuse_two(folder, before, file, true);
+    }
+  }
+  if (!left_out.empty()) {
+    std::sort(left_out.begin(), left_out.end());
+    content.remarks.push_back(fmt::format("{}: left out, since not named like {}: {}",
+                                          folder.string(),
+                                          content.files.front().path.filename().string(),
+                                          names_text(left_out)));
+  }
+  return content;
 }
 
 const io::Format& format_named(const std::string& format) {
@@ -102,36 +211,38 @@ const io::Format& format_named(const std::string& format) {
 
 }  // namespace
 
-std::vector<CheckpointFile> expand_checkpoints(const std::vector<fs::path>& named,
-                                               const std::string& format) {
+CheckpointFolder checkpoints_in_folder(const fs::path& folder, const std::string& format) {
   const io::Format* const wanted = format.empty() ? nullptr : &format_named(format);
+  const std::vector<fs::path> files = regular_files(folder);
+  CheckpointFolder content = by_convention(folder, files, wanted);
+  if (content.files.empty()) content = by_pattern(folder, files, wanted);
+  if (content.files.empty()) {
+    throw InputError(fmt::format(
+        "{}: no checkpoint in this folder; it stands for the files named step-N{} in it, or else "
+        "for those named alike but for their numbers, as epoch_5{}",
+        folder.string(),
+        wanted == nullptr ? ".*" : wanted->extension,
+        wanted == nullptr ? ".pt" : wanted->extension));
+  }
+  return content;
+}
+
+std::vector<CheckpointFile> expand_checkpoints(const std::vector<fs::path>& named,
+                                               const std::string& format,
+                                               std::vector<std::string>* remarks) {
+  if (!format.empty()) format_named(format);
   std::vector<CheckpointFile> checkpoints;
   for (const fs::path& path : named) {
     std::error_code ignored;
-    if (fs::is_directory(path, ignored)) {
-      const auto found = in_folder(path, wanted);
-      checkpoints.insert(checkpoints.end(), found.begin(), found.end());
-    } else {
-      checkpoints.push_back({path, step_of(path)});
+    if (!fs::is_directory(path, ignored)) {
+      checkpoints.push_back({path, detail::step_in_name(path)});
+      continue;
     }
+    CheckpointFolder found = checkpoints_in_folder(path, format);
+    std::ranges::move(found.files, std::back_inserter(checkpoints));
+    if (remarks != nullptr) std::ranges::move(found.remarks, std::back_inserter(*remarks));
   }
   return checkpoints;
-}
-
-std::vector<fs::path> unnumbered_checkpoints(const fs::path& folder) {
-  std::vector<fs::path> found;
-  std::error_code error;
-  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-    const fs::path& path = it->path();
-    const std::string name = path.filename().string();
-    const bool is_shard = name.find("-of-") != std::string::npos;
-    if (name.starts_with("step-") && !is_checkpoint_name(path) && !is_shard &&
-        format_by_name(path) != nullptr && it->is_regular_file(error)) {
-      found.push_back(path);
-    }
-  }
-  std::sort(found.begin(), found.end());
-  return found;
 }
 
 }  // namespace hesscope

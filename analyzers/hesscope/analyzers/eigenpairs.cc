@@ -142,7 +142,7 @@ class EigenpairsAnalyzer final : public Analyzer {
                    const Eigen::MatrixXd& vectors,
                    Record& record) const {
     const std::string name = named("overlap", end);
-    if (point.previous() == nullptr) return record.set_missing(name, Status::kNotComputed);
+    if (point.previous() == nullptr) return record.set_missing(name, point.no_neighbour_status());
     const EndOfSpectrum& before = point.previous()->extremes(count_).*end.member;
     if (before.status != Status::kOk) return record.set_missing(name, Status::kNotComputed);
     record.set(name, (before.vectors.transpose() * vectors).colwise().squaredNorm().transpose());

@@ -114,7 +114,7 @@ class Run {
       const Stopwatch watch(result_.timings.directions_seconds);
       // First, so that inputs that fit no plane are refused before anything is kept.
       const Record directions = kept(kDirections, [&] { return make_directions(); });
-      for (std::size_t i = 0; i < request_.checkpoints.size(); ++i) {
+      for (std::size_t i = 0; i < inputs_->files().checkpoints.size(); ++i) {
         kept(root_name(i), [&] { return root(i); });
       }
       if (real_in(directions, "direction_1").status != Status::kOk) return;
@@ -172,10 +172,11 @@ class Run {
 
   void require_independent(const Eigen::MatrixXd& d) const {
     const auto refuse = [&](const std::string& what) {
-      throw InputError(fmt::format("{}: --directions {}: {}",
-                                   request_.checkpoints[inputs_->centre_index()].path.string(),
-                                   request_.directions,
-                                   what));
+      throw InputError(
+          fmt::format("{}: --directions {}: {}",
+                      inputs_->files().checkpoints[inputs_->centre_index()].path.string(),
+                      request_.directions,
+                      what));
     };
     for (Eigen::Index k = 0; k < d.cols(); ++k) {
       if (!(d.col(k).stableNorm() > 0)) {
@@ -217,12 +218,20 @@ class Run {
   void assemble(const io::RunConfiguration& configuration) {
     const Stopwatch watch(result_.timings.write_seconds);
     LandscapeFile file = open_file(configuration);
+    const detail::CheckpointInputs& files = inputs_->files();
     std::vector<Record> roots;
-    for (std::size_t i = 0; i < request_.checkpoints.size(); ++i) {
+    for (std::size_t i = 0; i < files.checkpoints.size(); ++i) {
       roots.push_back(run_->read(root_name(i)));
-      file.write_root(i, roots.back());
     }
-    detail::summarize_roots(request_, *inputs_, roots, grid_, result_);
+    const detail::LossCheck check =
+        detail::check_losses(files.expected_losses, files.checkpoints, roots);
+    for (std::size_t i = 0; i < roots.size(); ++i) {
+      file.write_root(i, roots[i]);
+      file.write_root(i, check.records[i]);
+    }
+    result_.warnings.insert(result_.warnings.end(), check.warnings.begin(), check.warnings.end());
+    result_.is_conclusive = check.is_as_said;
+    detail::summarize_roots(*inputs_, roots, grid_, result_);
     LandscapeParts parts;
     parts.directions = run_->read(kDirections);
     const Status status = real_in(parts.directions, "direction_1").status;
@@ -280,7 +289,7 @@ class Run {
   std::vector<TrajectoryPoint> read_trajectory(Status status) const {
     constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
     std::vector<TrajectoryPoint> trajectory;
-    for (std::size_t i = 0; i < request_.checkpoints.size(); ++i) {
+    for (std::size_t i = 0; i < inputs_->files().checkpoints.size(); ++i) {
       TrajectoryPoint point{
           {kNan, kNan, kNan}, status, result_.checkpoints[i].loss, result_.checkpoints[i].status};
       if (status == Status::kOk) {

@@ -20,8 +20,9 @@
 namespace hesscope {
 
 struct LandscapeRequest {
-  /// At least one. The centre is the last, or the first where the kind of directions says so; all
-  /// are projected on the plane.
+  /// At least one, taken in the order of their steps (CheckpointReading::order). The centre is the
+  /// last; where the kind of directions leads from the first to others, they are taken as given, and
+  /// the centre is the first. All are projected on the plane.
   std::vector<CheckpointFile> checkpoints;
   CheckpointReading reading;
   std::filesystem::path problem;  ///< problem file

@@ -110,6 +110,15 @@ class PointAnalysis {
 
   std::size_t index() const { return index_; }
 
+  /// Why previous() or next_theta() is not there: the run begins or ends here, or its order is not
+  /// known.
+  Status no_neighbour_status() const {
+    return has_order() ? Status::kNotComputed : Status::kUndefinedNoOrder;
+  }
+
+  /// Whether it is known which checkpoints come before and after this one.
+  bool has_order() const { return trajectory_ == nullptr || trajectory_->is_ordered(); }
+
   /// The parameters at the checkpoint after this one on the trajectory, or nullptr.
   const Eigen::VectorXd* next_theta() const {
     const bool has_next = trajectory_ != nullptr && index_ + 1 < trajectory_->size();

@@ -1,14 +1,33 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <utility>
 
 #include <hesscope/analyzers/point_sequence.h>
 
 namespace hesscope::detail {
 
+namespace {
+
+// Several runs may follow each other: steps go up within one.
+std::vector<CheckpointRun> runs_by_steps(const std::vector<SequencePoint>& points) {
+  std::vector<CheckpointRun> runs;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const auto& step = points[i].step;
+    const bool is_new = i == 0 || (points[i - 1].step && step && *step <= *points[i - 1].step);
+    if (is_new) runs.push_back({.first = i});
+    ++runs.back().size;
+  }
+  return runs;
+}
+
+}  // namespace
+
 PointSequence::PointSequence(SequenceContext context,
                              std::span<const Eigen::VectorXd> thetas,
                              std::vector<SequencePoint> points)
-    : context_(std::move(context)), thetas_(thetas), points_(std::move(points)) {}
+    : context_(std::move(context)), thetas_(thetas), points_(std::move(points)) {
+  if (context_.runs.empty()) context_.runs = runs_by_steps(points_);
+}
 
 std::shared_ptr<PointAnalysis> PointSequence::visit(std::size_t i) {
   std::shared_ptr<PointAnalysis> point = make_point(i);
@@ -40,17 +59,13 @@ void PointSequence::find_trajectory(std::size_t i) {
       i < first_of_trajectory_ + trajectory_->size()) {
     return;
   }
-  const auto begins_anew = [this](std::size_t k) {
-    const auto& before = points_[k - 1].step;
-    const auto& step = points_[k].step;
-    return before && step && *step <= *before;
-  };
-  std::size_t first = i;
-  while (first > 0 && !begins_anew(first)) --first;
-  std::size_t end = i + 1;
-  while (end < thetas_.size() && !begins_anew(end)) ++end;
-  trajectory_ = std::make_shared<Trajectory>(thetas_.subspan(first, end - first));
-  first_of_trajectory_ = first;
+  const auto run = std::ranges::find_if(context_.runs, [i](const CheckpointRun& each) {
+    return i >= each.first && i < each.first + each.size;
+  });
+  // Without an order each point stands alone.
+  first_of_trajectory_ = run->is_ordered ? run->first : i;
+  trajectory_ = std::make_shared<Trajectory>(
+      thetas_.subspan(first_of_trajectory_, run->is_ordered ? run->size : 1), run->is_ordered);
 }
 
 }  // namespace hesscope::detail

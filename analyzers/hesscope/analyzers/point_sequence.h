@@ -14,6 +14,7 @@
 
 #include <Eigen/Core>
 
+#include <hesscope/analyzers/checkpoint_order.h>
 #include <hesscope/analyzers/point_analysis.h>
 #include <hesscope/analyzers/trajectory.h>
 
@@ -32,6 +33,8 @@ struct SequenceContext {
   std::optional<ModelSamples> model_samples;
   SpectrumMethod method = SpectrumMethod::kAuto;
   std::uint64_t seed = 0;
+  /// The runs that the points are of; empty = a new one wherever the step does not go up.
+  std::vector<CheckpointRun> runs = {};
   /// Of the work at point number `index`; returning false asks for it to stop.
   std::function<bool(std::size_t index, double fraction)> progress;
 };
@@ -54,7 +57,7 @@ class PointSequence {
  private:
   std::shared_ptr<PointAnalysis> make_point(std::size_t i);
 
-  // The points around this one as far as their steps go up: several runs may follow each other.
+  // Makes trajectory_ that of the run of point i.
   void find_trajectory(std::size_t i);
 
   SequenceContext context_;
@@ -62,7 +65,7 @@ class PointSequence {
   std::vector<SequencePoint> points_;
   std::shared_ptr<PointAnalysis> last_;
   std::shared_ptr<Trajectory> trajectory_;  // of the point made last
-  std::size_t first_of_trajectory_ = 0;
+  std::size_t first_of_trajectory_ = 0;     // in the sequence
 };
 
 }  // namespace hesscope::detail

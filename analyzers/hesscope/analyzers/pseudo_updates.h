@@ -16,6 +16,9 @@ namespace hesscope {
 inline constexpr std::array<std::string_view, 5> kPseudoRuleNames = {
     "sgd", "momentum", "adam", "lion", "sign"};
 
+/// Which of them remember the gradients before.
+inline constexpr std::array<bool, 5> kHasPseudoRuleMemory = {false, true, true, true, false};
+
 /// The updates at a point, without learning rates, as the columns of an n x 5 matrix. Every rule
 /// keeps its own memory and is given the gradients over all samples at the checkpoints of the
 /// point's trajectory up to this one, each once and in order; checkpoints that are not finite are

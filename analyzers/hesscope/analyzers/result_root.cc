@@ -157,6 +157,7 @@ ResultRoot::ResultRoot(const std::filesystem::path& output,
          {.name = "gradient_norm",
           .long_name = "Euclidean norm of the gradient",
           .definition = "square root of the sum of squared derivatives of the mean loss"});
+  for (const Quantity& quantity : provenance.quantities) define("", quantity);
   quantities_.define("",
                      {.name = "parameter_name",
                       .type = VariableType::kText,

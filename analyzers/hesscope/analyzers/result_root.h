@@ -49,6 +49,7 @@ struct Provenance {
   std::vector<std::int64_t> steps = {};  ///< of the checkpoints, if all of them have one
   std::string tensor_map = {};           ///< of the checkpoints' names, as TOML; empty = none
   CheckpointDefinitions definitions = {};
+  std::vector<Quantity> quantities = {};  ///< of each checkpoint in the root, beyond its own
 };
 
 /// Sets what every result says of itself: conventions, title, source, history, schema version.

@@ -140,7 +140,7 @@ class SmoothnessAnalyzer final : public Analyzer {
   void describe_step(PointAnalysis& point, Record& record) const {
     const Eigen::VectorXd* next = point.next_theta();
     if (next == nullptr || !next->allFinite()) {
-      const Status status = next == nullptr ? Status::kNotComputed : Status::kNonFinite;
+      const Status status = next == nullptr ? point.no_neighbour_status() : Status::kNonFinite;
       for (const char* name : {"directional_smoothness",
                                "secant_smoothness",
                                "step_norm",
@@ -208,10 +208,16 @@ class SmoothnessAnalyzer final : public Analyzer {
     Eigen::VectorXd slope = u.transpose() * point.gradient();
     Eigen::VectorXd sharpness =
         u.cwiseProduct(point.hessian_operator().apply(u)).colwise().sum().transpose();
+    // A rule with a memory follows the path.
+    const auto is_defined_for = [&](Eigen::Index r) {
+      return lengths[r] != 0 &&
+             (point.has_order() || !kHasPseudoRuleMemory[static_cast<std::size_t>(r)]);
+    };
     for (Eigen::Index r = 0; r < u.cols(); ++r) {
-      if (lengths[r] == 0) slope[r] = sharpness[r] = kNan;
+      if (!is_defined_for(r)) slope[r] = sharpness[r] = kNan;
     }
-    const Status status = !is_defined             ? Status::kUndefinedZeroDenominator
+    const Status status = !point.has_order()      ? Status::kUndefinedNoOrder
+                          : !is_defined           ? Status::kUndefinedZeroDenominator
                           : sharpness.allFinite() ? Status::kOk
                                                   : Status::kNonFinite;
     record.set_rows("directional_slope", slope, status);

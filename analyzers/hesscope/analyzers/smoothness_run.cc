@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <variant>
@@ -58,6 +59,14 @@ const std::vector<double>* numbers(const Record& record, const std::string& name
   if (found == record.entries().end()) return nullptr;
   const auto* real = std::get_if<Record::Real>(&found->second);
   return real != nullptr && real->status == Status::kOk ? &real->values : nullptr;
+}
+
+// Whether it is of checkpoints that may be of no one path.
+bool has_no_order(const Record& record) {
+  const auto found = record.entries().find("step_norm");
+  const auto* step =
+      found == record.entries().end() ? nullptr : std::get_if<Record::Real>(&found->second);
+  return step != nullptr && step->status == Status::kUndefinedNoOrder;
 }
 
 void set_fit(Record& record,
@@ -156,6 +165,10 @@ Record summarize_smoothness(std::span<const Record> records, std::uint64_t seed)
       gradients.push_back(gradient);
       diagonals.push_back(diagonal);
     }
+  }
+  if (std::ranges::any_of(records, has_no_order)) {
+    result.set_rest_missing(smoothness_run_quantities(), Status::kUndefinedNoOrder);
+    return result;
   }
   if (x.size() >= kFewestPointsOfLine) {
     for (const Fit& fit : kFits) set_fit(result, fit, x, y, {.seed = seed});

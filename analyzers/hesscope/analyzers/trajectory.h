@@ -15,10 +15,15 @@ namespace hesscope {
 /// depends on others. Not safe for concurrent use.
 class Trajectory {
  public:
-  /// `points`, the parameters at each checkpoint, must outlive this.
-  explicit Trajectory(std::span<const Eigen::VectorXd> points) : points_(points) {}
+  /// @param points      the parameters at each checkpoint; must outlive this.
+  /// @param is_ordered  false for one checkpoint of a run whose order is not known.
+  explicit Trajectory(std::span<const Eigen::VectorXd> points, bool is_ordered = true)
+      : points_(points), is_ordered_(is_ordered) {}
 
   std::size_t size() const { return points_.size(); }
+
+  /// Whether what comes before and after is known.
+  bool is_ordered() const { return is_ordered_; }
 
   const Eigen::VectorXd& point(std::size_t i) const { return points_[i]; }
 
@@ -28,6 +33,7 @@ class Trajectory {
 
  private:
   std::span<const Eigen::VectorXd> points_;
+  bool is_ordered_;
   std::map<std::string, std::any> notes_;
 };
 

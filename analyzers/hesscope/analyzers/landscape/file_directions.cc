@@ -7,6 +7,7 @@
 #include <hesscope/analyzers/landscape/file_directions.h>
 #include <hesscope/core/error.h>
 #include <hesscope/io/tensor_file.h>
+#include <hesscope/io/wrapped_names.h>
 
 namespace hesscope {
 namespace {
@@ -72,7 +73,7 @@ Eigen::VectorXd read_direction(const io::TensorFile& file,
 }
 
 PreparedDirections prepare(const std::string& argument, const DirectionContext& context) {
-  const io::TensorFile file = io::open_tensor_file(argument);
+  const io::TensorFile file = io::unwrapped(io::open_tensor_file(argument));
   const Eigen::VectorXd first = read_direction(file, "direction_1", !context.needs_second, context);
   std::optional<Eigen::VectorXd> second;
   if (context.needs_second) second = read_direction(file, "direction_2", false, context);

@@ -73,11 +73,13 @@ LandscapeFile::LandscapeFile(const LandscapeRequest& request,
             {.subject = "landscape",
              .command = request.command,
              .seed = request.seed,
-             .num_checkpoints = request.checkpoints.size(),
-             .steps = steps_of(request.checkpoints),
-             .tensor_map = inputs.files().map_text()},
+             .num_checkpoints = inputs.files().checkpoints.size(),
+             .steps = steps_of(inputs.files().checkpoints),
+             .tensor_map = inputs.files().map_text(),
+             .definitions = {.step = inputs.files().step_definition},
+             .quantities = loss_check_quantities(inputs.files().expected_losses)},
             configuration),
-      checkpoints_(request.checkpoints) {
+      checkpoints_(inputs.files().checkpoints) {
   define_axes(grid);
   describe(request, inputs);
   define_steps();

@@ -33,6 +33,13 @@ NamedDirections checked_directions(const LandscapeRequest& request) {
   return named;
 }
 
+// From one checkpoint to another is as the user says.
+CheckpointReading reading_of(const LandscapeRequest& request, const DirectionKind& kind) {
+  CheckpointReading reading = request.reading;
+  if (kind.is_centre_first) reading.order = CheckpointOrder::kGiven;
+  return reading;
+}
+
 const Eigen::VectorXd& finite_centre(const CheckpointInputs& files, std::size_t index) {
   const Eigen::VectorXd& theta = files.points[index];
   if (!theta.allFinite()) {
@@ -49,7 +56,7 @@ LandscapeInputs::LandscapeInputs(const LandscapeRequest& request, ProgressCallba
     : named_(checked_directions(request)),
       files_(open_inputs("run_landscape",
                          request.checkpoints,
-                         request.reading,
+                         reading_of(request, *named_.kind),
                          request.problem,
                          request.num_threads)),
       centre_index_(named_.kind->is_centre_first ? 0 : files_.points.size() - 1),
@@ -75,6 +82,16 @@ LandscapeInputs::LandscapeInputs(const LandscapeRequest& request, ProgressCallba
                     n));
   }
   files_.require_output_apart(request.output, prepared_.files);
+  const std::filesystem::path& centre = files_.checkpoints[centre_index_].path;
+  const CheckpointFile& given =
+      kind().is_centre_first ? request.checkpoints.front() : request.checkpoints.back();
+  if (centre != given.path) {
+    files_.warnings.push_back(
+        fmt::format("{}: the centre, as the last by its step; {} was given last (`order` given "
+                    "takes the order given)",
+                    centre.string(),
+                    given.path.string()));
+  }
 }
 
 std::string LandscapeInputs::normalization() const {

@@ -31,7 +31,7 @@ LandscapePlan plan_landscape(const LandscapeRequest& request) {
   LandscapePlan plan;
   plan.model_kind = inputs.files().problem.model().kind;
   plan.num_checkpoints = request.checkpoints.size();
-  plan.centre = request.checkpoints[inputs.centre_index()].path;
+  plan.centre = inputs.files().checkpoints[inputs.centre_index()].path;
   plan.directions = inputs.prepared().descriptions;
   plan.num_parameters = objective.num_parameters();
   plan.num_samples = objective.num_samples();

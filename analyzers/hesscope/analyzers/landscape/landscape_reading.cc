@@ -62,14 +62,11 @@ LandscapeResult read_landscape(const LandscapeRequest& request,
                                const LandscapeInputs& inputs,
                                const std::vector<Quantity>& scalars) {
   const io::ResultReader file(request.output);
-  const std::size_t count = request.checkpoints.size();
+  const std::size_t count = inputs.files().checkpoints.size();
   const Grid grid = read_grid(file);
   LandscapeResult result;
-  summarize_roots(request,
-                  inputs,
-                  read_records(file, "", real_numbers({"loss", "gradient_norm"}), count),
-                  grid,
-                  result);
+  summarize_roots(
+      inputs, read_records(file, "", real_numbers({"loss", "gradient_norm"}), count), grid, result);
   const std::vector<Quantity> directions = all_direction_quantities(inputs);
   summarize_landscape({.surface = read_surface(
                            file, request.curvature, static_cast<std::size_t>(grid.num_points())),

@@ -105,8 +105,7 @@ std::vector<Quantity> all_direction_quantities(const LandscapeInputs& inputs) {
   return all;
 }
 
-void summarize_roots(const LandscapeRequest& request,
-                     const LandscapeInputs& inputs,
+void summarize_roots(const LandscapeInputs& inputs,
                      const std::vector<Record>& roots,
                      const Grid& grid,
                      LandscapeResult& result) {
@@ -114,7 +113,7 @@ void summarize_roots(const LandscapeRequest& request,
     return std::get<Record::Real>(record.entries().at(name));
   };
   for (std::size_t i = 0; i < roots.size(); ++i) {
-    result.checkpoints.push_back({.checkpoint = request.checkpoints[i],
+    result.checkpoints.push_back({.checkpoint = inputs.files().checkpoints[i],
                                   .sha256 = inputs.files().digests[i],
                                   .loss = real(roots[i], "loss").values.at(0),
                                   .gradient_norm = real(roots[i], "gradient_norm").values.at(0),

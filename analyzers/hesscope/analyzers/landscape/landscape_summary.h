@@ -26,8 +26,7 @@ std::vector<Quantity> all_direction_quantities(const LandscapeInputs& inputs);
 
 /// The checkpoints and the grid.
 /// @param roots  what root_record() says of each.
-void summarize_roots(const LandscapeRequest& request,
-                     const LandscapeInputs& inputs,
+void summarize_roots(const LandscapeInputs& inputs,
                      const std::vector<Record>& roots,
                      const Grid& grid,
                      LandscapeResult& result);
