@@ -500,7 +500,7 @@ class Refusals(Case):
         self.refuses(BAD_INPUT, [checkpoint(500)], ("--directions", "file:nothere.npz", *grid), "nothere.npz")
         self.refuses(BAD_INPUT, [checkpoint(500)], ("--directions", f"file:{checkpoint(0)}", *grid), "direction_1")
         self.refuses(BAD_INPUT, [checkpoint(500)] * 2, ("--directions", "between", *grid), "is zero")
-        self.refuses(BAD_INPUT, [checkpoint(500)] * 3, ("--directions", "pca", *grid), "the same")
+        self.refuses(BAD_INPUT, [checkpoint(500)] * 3, ("--directions", "pca", "--order", "given", *grid), "the same")
         arrays = program.weights(500)
         arrays["layers.0.P"][0, 0] = np.inf
         self.write_checkpoint("bad.npz", arrays)

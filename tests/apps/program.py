@@ -47,6 +47,11 @@ def statuses(group, name):
     return group[twin][()] if twin in group else np.zeros(group[name].shape[:1], np.int8)
 
 
+def text(value):
+    """Of an attribute or an element as any version of h5py gives it."""
+    return value.decode() if isinstance(value, bytes) else str(value)
+
+
 class Case(unittest.TestCase):
     """A test with a scratch folder, in which the program is run."""
 

@@ -124,7 +124,7 @@ class Smoothness(program.Case):
         left = []
         for scale in (0.04, 0.02):
             near = self.write_checkpoint("near.npz", {k: first[k] + scale * (last[k] - first[k]) for k in first})
-            self.analyze(checkpoint(1499), near, "--smoothness", "--force")
+            self.analyze(checkpoint(1499), near, "--smoothness", "--order", "given", "--force")
             group = self.open()["smoothness"]
             left.append(group["step_loss_change"][0] - group["step_first_order"][0] - group["step_curvature"][0])
         self.assert_close(left[0] / left[1], 8, 0.4)
@@ -262,7 +262,7 @@ class Smoothness(program.Case):
         self.write_checkpoint("step-000600.npz", broken)
         broken = self.folder / "step-000600.npz"
         rest = [checkpoint(1000), checkpoint(1500)]
-        self.analyze(checkpoint(500), broken, *rest, "--smoothness", expect=program.INCONCLUSIVE)
+        self.analyze(checkpoint(500), broken, *rest, "--smoothness", "--order", "given", expect=program.INCONCLUSIVE)
         self.analyze(checkpoint(500), *rest, "--smoothness", output="without.h5")
         group, without = self.open()["smoothness"], self.open("without.h5")["smoothness"]
         np.testing.assert_array_equal(group["directional_sharpness"][2:], without["directional_sharpness"][1:])

@@ -414,10 +414,11 @@ class Fit(Case):
         refused(USAGE, checkpoint(0), "--write-map", "map.toml", words="needs one checkpoint and the problem")
 
     def test_tells_wrong_shapes(self):
-        self.write_checkpoint("bad.npz", {**weights(), "layers.2.P": np.zeros((5, 4)), "epoch": np.array(3)})
+        self.write_checkpoint("bad.npz", {**weights(), "layers.2.P": np.zeros((5, 4)), "extra": np.zeros(3), "epoch": np.array(3)})
         text = self.fit(BAD_INPUT, "bad.npz")
         self.assertRegex(text, r"(?m)^layers\.2\.P +\(5, 5\) +\(5, 4\) +wrong shape$")
-        self.assertRegex(text, r"(?m)^epoch +- +\(\) +unused$")
+        self.assertRegex(text, r"(?m)^extra +- +\(3,\) +unused$")
+        self.assertNotIn("epoch", text[text.index("parameter "):])
 
     def test_several_files(self):
         self.write_checkpoint("bad.npz", {"w": np.zeros(2)})
