@@ -282,9 +282,11 @@ class Inputs(program.Case):
         self.problem('[data]\nfile = "nested.pt"\n[data.arrays]\ninputs = "train.X"\ntarget = "train.y"\n')
         self.assertEqual(self.loss(), expected)
         self.assertIn("nested.pt: array 'target' holds class labels as float32", self.said.stderr)
-        self.problem('[data]\nfile = "tuple.pt"\n')
+        self.problem('[data]\nfile = "tuple.pt"\n')  # as many as the model has, in its order
+        self.assertEqual(self.loss(), expected)
+        self.problem('[data]\nfile = "nested.pt"\n')
         self.refuses(BAD_INPUT, ["analyze", TORCH / "plain.pt", "-p", "problem.toml", "-o", "x.h5"],
-                     "tuple.pt: no tensor 'inputs'", '[data.arrays] inputs = ', 'target = ')
+                     "nested.pt: no tensor 'inputs'", "[data.arrays] inputs = 'train.X', target = 'train.y'")
         self.problem('[data]\nfile = "tuple.pt"\n[data.arrays]\ninput = "0"\ntarget = "1"\n')
         self.refuses(BAD_INPUT, ["analyze", TORCH / "plain.pt", "-p", "problem.toml", "-o", "x.h5"], "no tensor 'inputs'")
         self.problem('[data]\nfile = "tuple.pt"\n[data.arrays]\ninputs = "2"\ntarget = "1"\n')

@@ -56,7 +56,7 @@ class PyTorch(program.Case):
         return one
 
     def test_a_part_of_a_training_checkpoint(self):
-        plain = self.write_checkpoint("plain.npz", tensors("training", KEY + "."))
+        plain = self.write_checkpoint("plain.npz", {**tensors("training", KEY + "."), "epoch": np.array(3)})
         self.analyze(TORCH / "training.pt", "--key", KEY, problem="problem.toml")
         self.analyze(plain, output="plain.h5", problem="problem.toml")
         self.assert_same_results("out.h5", "plain.h5", "loss", "gradient_norm", "hessian", "spectrum", "condition")

@@ -14,9 +14,29 @@
 
 namespace hesscope::detail {
 
+namespace {
+
+// Of a tuple, "0", "1", ..., the arrays in the model's order; no rules for anything else.
+io::TensorMap arrays_of_tuple(const ProblemFile& problem, const io::TensorFile& file) {
+  io::TensorMap map{.place = problem.path.string()};
+  const ModelKind* const kind = find_model_kind(problem.model_kind);
+  if (kind == nullptr || kind->arrays.size() != file.tensors().size()) return map;
+  for (std::size_t i = 0; i < kind->arrays.size(); ++i) {
+    const std::string position = fmt::format("{}", i);
+    if (file.tensors()[i].name != position) return {};
+    map.rules.push_back({.name = kind->arrays[i], .source = position, .place = map.place});
+  }
+  return map;
+}
+
+}  // namespace
+
 io::TensorFile open_data(const ProblemFile& problem) {
   const io::TensorFile file = io::open_tensor_file(problem.data_path);
-  if (problem.data_arrays.rules.empty()) return file;
+  if (problem.data_arrays.rules.empty()) {
+    const io::TensorMap tuple = arrays_of_tuple(problem, file);
+    return tuple.rules.empty() ? file : io::mapped(file, tuple);
+  }
   io::TensorMap map = problem.data_arrays;
   // What is named takes the place of what happens to have its name.
   for (const io::TensorRule& rule : problem.data_arrays.rules) map.ignored.push_back(rule.name);

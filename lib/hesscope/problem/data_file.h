@@ -13,6 +13,7 @@
 
 namespace hesscope::detail {
 
+/// Of a tuple of as many arrays as the model has, they are its arrays in order.
 /// @throws InputError as open_tensor_file(), and for an array of [data.arrays] that is not there.
 io::TensorFile open_data(const ProblemFile& problem);
 
