@@ -608,6 +608,7 @@ class Checkpoints(Trained):
                 self.assertEqual(file[name].fletcher32, size > 4096)
                 pattern = file[name][()].tobytes()
             content = bytearray((self.folder / path).read_bytes())
+            self.assertEqual(bytes(content).count(pattern), 1)
             content[bytes(content).index(pattern)] ^= 1
             (self.folder / "bad.h5").write_bytes(content)
             with self.assertRaises((OSError, KeyError)):
