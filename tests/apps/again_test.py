@@ -12,7 +12,7 @@ import h5py
 import numpy as np
 
 import program
-from program import DATA, DONE, FAILED, INCONCLUSIVE, PROBLEM, SOURCE, checkpoint
+from program import BAD_INPUT, DATA, DONE, FAILED, INCONCLUSIVE, PROBLEM, checkpoint
 
 ANALYZE = ["analyze", DATA / "adam", "--problem", PROBLEM]
 LANDSCAPE = ["landscape", DATA / "adam", "--problem", PROBLEM, "--directions", "pca", "--grid", "7x5", "--span", "-1:1"]
@@ -220,6 +220,19 @@ class Units(program.Case):
         self.assertEqual(process.returncode, DONE)
         self.assertLess(most, 5 * count / 4)
         print(f"{most} files for {5 * count} units")
+
+
+class ManyFiles(program.Case):
+    def test_that_are_missing_or_empty_are_refused_before_others_are_read(self):
+        self.write_checkpoint("step-000002.npz", {"unfit": np.zeros(3)})
+        os.symlink(checkpoint(500), self.folder / "step-000001.npz")
+        names = ["step-000001.npz", "step-000002.npz"]
+        run = ["--problem", PROBLEM, "-o", "out.h5"]
+        self.refuses(BAD_INPUT, ["analyze", *names, *run], "step-000002.npz: ")
+        self.refuses(BAD_INPUT, ["analyze", *names, "step-000003.npz", *run], "step-000003.npz: cannot be opened")
+        (self.folder / "step-000003.npz").write_bytes(b"")
+        for more in ([], ["--dry-run"]):
+            self.refuses(BAD_INPUT, ["analyze", ".", *run, *more], "step-000003.npz: the file is empty")
 
 
 class Quiet(program.Case):

@@ -195,6 +195,14 @@ void warn_of_weight_decay(CheckpointInputs& inputs) {
   }
 }
 
+// What can be refused without reading is refused before the first of many files is read.
+void require_files(const std::vector<CheckpointFile>& files) {
+  for (const CheckpointFile& file : files) {
+    if (io::InputFile(file.path).size() > 0) continue;
+    throw InputError(fmt::format("{}: the file is empty", file.path.string()));
+  }
+}
+
 }  // namespace
 
 std::string text_of(const SettingValue& value) {
@@ -212,6 +220,7 @@ CheckpointInputs open_inputs(const char* function,
   const std::optional<io::TensorMap> map = read_map(reading.map);
   const std::vector<std::string> expected = expected_digests(reading.expected_sha256, files.size());
   for (const CheckpointFile& file : files) require_utf8_name(file.path);
+  require_files(files);
   OpenCheckpoint checkpoint = open_checkpoint(files.front().path, expected.front(), reading, map);
   CheckpointInputs inputs{.order = reading.order,
                           .step_key = reading.step_key,

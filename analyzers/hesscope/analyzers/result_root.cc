@@ -40,8 +40,9 @@ io::RunConfiguration told(const io::RunConfiguration& configuration) {
   io::RunConfiguration kept;
   io::RunConfiguration inputs;
   for (const auto& each : configuration) {
-    const bool is_input =
-        each.first.starts_with("checkpoint ") || each.first.starts_with("sha256 of ");
+    const bool is_input = each.first.starts_with("checkpoint ") ||
+                          each.first.starts_with("sha256 of ") ||
+                          each.first.starts_with("expected loss of ");
     (is_input ? inputs : kept).push_back(each);
   }
   kept.emplace_back("inputs", io::digest_of(inputs));
