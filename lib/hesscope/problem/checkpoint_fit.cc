@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -263,27 +264,43 @@ CheckpointFit fit_part(const ProblemFile& problem,
   return fit;
 }
 
-}  // namespace
-
-CheckpointFit fit_checkpoint(const ProblemFile& problem, const io::TensorFile& checkpoint) {
-  const TensorShapes data = data_shapes(problem);
-  CheckpointFit fit = fit_part(problem, data, checkpoint);
-  if (is_complete(fit)) return fit;
-  std::vector<io::TensorMap> of_parts;
+// For each part of the checkpoint that has all parameters, under any names, the map that says so; of
+// parts within each other the outermost.
+std::vector<io::TensorMap> maps_of_parts(const ProblemFile& problem,
+                                         const TensorShapes& data,
+                                         const io::TensorFile& checkpoint) {
+  std::vector<io::TensorMap> maps;
   for (const std::string& key : detail::keys_in(checkpoint)) {
-    const bool is_inner = std::ranges::any_of(of_parts, [&](const io::TensorMap& map) {
+    const bool is_inner = std::ranges::any_of(maps, [&](const io::TensorMap& map) {
       return key.starts_with(map.key + '.') || key.starts_with(map.key + '/');
     });
     if (is_inner) continue;
     try {
       const CheckpointFit part = fit_part(problem, data, checkpoint.part(key));
       if (!is_complete(part)) continue;
-      of_parts.push_back(part.suggestion);
-      of_parts.back().key = key;
+      maps.push_back(part.suggestion);
+      maps.back().key = key;
     } catch (const InputError&) {  // what is not readable is no part that fits
     }
   }
-  if (of_parts.size() == 1) fit.suggestion = of_parts.front();
+  return maps;
+}
+
+}  // namespace
+
+CheckpointFit fit_checkpoint(const ProblemFile& problem, const io::TensorFile& checkpoint) {
+  const TensorShapes data = data_shapes(problem);
+  CheckpointFit fit = fit_part(problem, data, checkpoint);
+  if (fit.fits()) return fit;
+  const std::vector<io::TensorMap> all = maps_of_parts(problem, data, checkpoint);
+  std::vector<io::TensorMap> as_they_are;
+  std::ranges::copy_if(
+      all, std::back_inserter(as_they_are), [](const auto& map) { return map.rules.empty(); });
+  if (as_they_are.size() == 1) {
+    fit.suggestion = as_they_are.front();
+  } else if (all.size() == 1 && !is_complete(fit)) {
+    fit.suggestion = all.front();
+  }
   return fit;
 }
 

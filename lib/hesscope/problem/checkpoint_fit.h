@@ -35,8 +35,8 @@ struct CheckpointFit {
   /// Rules for missing parameters that only one unused tensor can be: by its shape, or by the end
   /// of its name among several of the shape. The transposed shape counts where no other is there. A
   /// perceptron's layers are known by their chain of shapes, whatever their names. Where they are
-  /// complete, what is unused is to be ignored; where they are complete for one part of the
-  /// checkpoint alone, they are of that part (TensorMap::key).
+  /// complete, what is unused is to be ignored. Where one part of the checkpoint alone fits as it
+  /// is, or one alone has all parameters, the map is of that part (TensorMap::key).
   io::TensorMap suggestion = {};
 
   /// Whether Problem would take the checkpoint.

@@ -43,9 +43,7 @@ io::TensorFile open_data(const ProblemFile& problem) {
   return io::mapped(file, map);
 }
 
-void require_known_arrays(const ProblemFile& problem, const Model& model) {
-  std::vector<std::string> names;
-  for (const DataArray& array : model.arrays) names.push_back(array.name);
+void require_known_arrays(const ProblemFile& problem, std::span<const std::string> names) {
   for (const io::TensorRule& rule : problem.data_arrays.rules) {
     if (std::ranges::find(names, rule.name) != names.end()) continue;
     throw ConfigError(
@@ -53,7 +51,7 @@ void require_known_arrays(const ProblemFile& problem, const Model& model) {
                     rule.place,
                     rule.name,
                     did_you_mean(rule.name, names),
-                    model.kind,
+                    problem.model_kind,
                     fmt::join(names, ", ")));
   }
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <string>
 
 #include <hesscope/io/tensor_file.h>
@@ -17,8 +18,8 @@ namespace hesscope::detail {
 /// @throws InputError as open_tensor_file(), and for an array of [data.arrays] that is not there.
 io::TensorFile open_data(const ProblemFile& problem);
 
-/// @throws ConfigError for a name in [data.arrays] that is none of the model's arrays.
-void require_known_arrays(const ProblemFile& problem, const Model& model);
+/// @throws ConfigError for a name in [data.arrays] that is none of these, the model's arrays.
+void require_known_arrays(const ProblemFile& problem, std::span<const std::string> names);
 
 /// What [data.arrays] could say so that the data fit: "inputs = \"X\", target = \"y\"". Empty where
 /// no array is missing, nothing fits, or several arrays could be meant.

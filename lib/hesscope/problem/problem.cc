@@ -187,9 +187,12 @@ Problem::Problem(ProblemFile file, const io::TensorFile& wrapped, int num_thread
 }
 
 SampleTable Problem::load_data(const ModelKind& kind, const io::TensorFile& checkpoint) {
+  if (!kind.arrays.empty()) detail::require_known_arrays(file_, kind.arrays);
   const io::TensorFile data = detail::open_data(file_);
   model_ = fitted_or_advised(kind, file_.model, file_.path, checkpoint, shapes_of(data));
-  detail::require_known_arrays(file_, model_);
+  std::vector<std::string> arrays;
+  for (const DataArray& array : model_.arrays) arrays.push_back(array.name);
+  detail::require_known_arrays(file_, arrays);
   SampleTable samples = read_samples(model_, data);
   remarks_ = detail::remarks_on_data(model_, data, samples);
   data_sha256_ = io::sha256_of(data);
