@@ -153,7 +153,7 @@ TEST(FunctorObjective, BeingStoppedIsAStandardException) {
     objective.hessian(wavy(20, 1), objective.all_samples(), stop);
     FAIL() << "not stopped";
   } catch (const std::exception& error) {
-    EXPECT_STREQ(error.what(), "interrupted: the progress callback asked to stop");
+    EXPECT_STREQ(error.what(), "interrupted: the caller asked to stop");
   }
 }
 

@@ -266,10 +266,10 @@ TEST_F(GraphObjectiveTest, TakesTheModelsStructureUnlessToldNotTo) {
     void sum(std::span<const double> /*theta*/,
              Records records,
              const Executor& /*executor*/,
-             const Advance& advance,
+             const ProgressCallback& progress,
              Eigen::Ref<Eigen::MatrixXd> h) const override {
       h.setConstant(static_cast<double>(records.count));
-      advance(records.count);
+      detail::report(progress, 1);
     }
 
     double workspace_bytes(int num_threads) const override { return 1000.0 * num_threads; }

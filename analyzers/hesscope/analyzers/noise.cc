@@ -32,15 +32,8 @@ void set(Record& record, const std::string& name, const Statistic& statistic) {
   record.set(name, statistic.value, statistic.status);
 }
 
-// Part of the whole that one of several computations is.
-ProgressCallback part_of(const ProgressCallback& progress, double begin, double end) {
-  if (!progress) return {};
-  return [&progress, begin, end](double fraction) {
-    return progress(std::lerp(begin, end, fraction));
-  };
-}
-
 using detail::NoiseOptions;
+using detail::part_of;
 using Draws = NoiseOptions::Draws;
 
 class NoiseAnalyzer final : public Analyzer {

@@ -43,11 +43,11 @@ class LockedError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// A computation stopped because its progress callback returned false: nobody's mistake. Program
-/// exit codes 129, 130 and 143, by the signal that asked for it.
+/// A computation stopped because its progress callback returned false or its stop was requested:
+/// nobody's mistake. Program exit codes 129, 130 and 143, by the signal that asked for it.
 class Interrupted : public std::runtime_error {
  public:
-  Interrupted() : std::runtime_error("interrupted: the progress callback asked to stop") {}
+  Interrupted() : std::runtime_error("interrupted: the caller asked to stop") {}
 };
 
 }  // namespace hesscope

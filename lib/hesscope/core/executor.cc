@@ -19,16 +19,25 @@ namespace {
 
 using BlockFunction = std::function<void(Eigen::Index, std::span<double>)>;
 
+void go_on_or_throw(const StopRequest& stop) {
+  if (stop && stop()) throw Interrupted();
+}
+
 // Body of tbb::parallel_deterministic_reduce with grain 1 and simple_partitioner: the splits, and
 // so the tree of joins, depend on the number of blocks alone.
 class TreeSum {
  public:
-  TreeSum(std::size_t size, const BlockFunction& block) : block_(&block), partial_(size, 0.0) {}
+  TreeSum(std::size_t size, const BlockFunction& block, const StopRequest& stop)
+      : block_(&block), stop_(&stop), partial_(size, 0.0) {}
 
-  TreeSum(TreeSum& other, tbb::split) : TreeSum(other.partial_.size(), *other.block_) {}
+  TreeSum(TreeSum& other, tbb::split)
+      : TreeSum(other.partial_.size(), *other.block_, *other.stop_) {}
 
   void operator()(const tbb::blocked_range<Eigen::Index>& range) {
-    for (Eigen::Index b = range.begin(); b != range.end(); ++b) (*block_)(b, partial_);
+    for (Eigen::Index b = range.begin(); b != range.end(); ++b) {
+      go_on_or_throw(*stop_);
+      (*block_)(b, partial_);
+    }
   }
 
   void join(const TreeSum& right) {
@@ -39,6 +48,7 @@ class TreeSum {
 
  private:
   const BlockFunction* block_;
+  const StopRequest* stop_;
   std::vector<double> partial_;
 };
 
@@ -54,17 +64,19 @@ void allow_more_threads_than_cores() {
 }  // namespace
 
 struct Executor::Impl {
-  explicit Impl(int num_threads)
-      : arena(num_threads == 0 ? tbb::task_arena::automatic : std::min(num_threads, kMaxThreads)) {
+  Impl(int num_threads, StopRequest token)
+      : arena(num_threads == 0 ? tbb::task_arena::automatic : std::min(num_threads, kMaxThreads)),
+        stop(std::move(token)) {
     allow_more_threads_than_cores();
   }
 
   tbb::task_arena arena;
+  StopRequest stop;
 };
 
-Executor::Executor(int num_threads) {
+Executor::Executor(int num_threads, StopRequest stop) {
   if (num_threads < 0) throw PreconditionError("Executor: num_threads must not be negative");
-  impl_ = std::make_unique<Impl>(num_threads);
+  impl_ = std::make_unique<Impl>(num_threads, std::move(stop));
 }
 
 Executor::~Executor() = default;
@@ -73,17 +85,25 @@ Executor& Executor::operator=(Executor&&) noexcept = default;
 
 int Executor::num_threads() const { return impl_->arena.max_concurrency(); }
 
+const StopRequest& Executor::stop() const { return impl_->stop; }
+
 void Executor::for_each(Eigen::Index count, const std::function<void(Eigen::Index)>& body) const {
   impl_->arena.execute([&] {
     tbb::parallel_for(
-        Eigen::Index{0}, count, [&](Eigen::Index i) { body(i); }, tbb::simple_partitioner());
+        Eigen::Index{0},
+        count,
+        [&](Eigen::Index i) {
+          go_on_or_throw(impl_->stop);
+          body(i);
+        },
+        tbb::simple_partitioner());
   });
 }
 
 void Executor::sum(Eigen::Index num_blocks,
                    std::span<double> result,
                    const BlockFunction& block) const {
-  TreeSum total(result.size(), block);
+  TreeSum total(result.size(), block, impl_->stop);
   // Isolation keeps a thread that waits for a join from starting an unrelated outer task, whose
   // scratch would add to the memory bound.
   impl_->arena.execute([&] {

@@ -11,19 +11,26 @@
 
 #include <Eigen/Core>
 
+#include <hesscope/core/progress.h>
+
 namespace hesscope {
 
 class Executor {
  public:
   /// @param num_threads  threads to use; 0 = one per core this process may run on; at
   ///                     most 256.
-  /// @throws PreconditionError if negative.
-  explicit Executor(int num_threads = 0);
+  /// @param stop  asked before each body; once the answer is true, no further one begins: calls
+  ///              under way, and later ones that have bodies, throw Interrupted.
+  /// @throws PreconditionError if num_threads is negative.
+  explicit Executor(int num_threads = 0, StopRequest stop = {});
   ~Executor();
   Executor(Executor&&) noexcept;
   Executor& operator=(Executor&&) noexcept;
 
   int num_threads() const;
+
+  /// For others that work for the same caller.
+  const StopRequest& stop() const;
 
   /// Calls body(i) once for every i in [0, count), concurrently and in no particular order. An
   /// exception thrown by a body stops the rest and is rethrown here.

@@ -45,8 +45,4 @@ void add_outer_products(const MatrixXd& d, MatrixXd& sum, const Executor& execut
   });
 }
 
-void report(const ProgressCallback& progress, double fraction) {
-  if (progress && !progress(fraction)) throw Interrupted{};
-}
-
 }  // namespace hesscope::detail

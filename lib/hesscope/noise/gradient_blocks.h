@@ -27,7 +27,4 @@ void for_gradient_blocks(
 /// sum += D D^T, both triangles, on threads.
 void add_outer_products(const Eigen::MatrixXd& d, Eigen::MatrixXd& sum, const Executor& executor);
 
-/// Reports the fraction done. @throws Interrupted if the callback says so.
-void report(const ProgressCallback& progress, double fraction);
-
 }  // namespace hesscope::detail

@@ -54,7 +54,7 @@ FunctorObjectiveBase::FunctorObjectiveBase(Eigen::Index num_parameters,
       num_samples_(at_least_one("num_samples", num_samples)),
       samples_per_block_(at_least_one("samples_per_block", options.samples_per_block)),
       blocks_(checked_blocks(std::move(options.parameter_blocks), num_parameters)),
-      executor_(options.num_threads) {}
+      executor_(options.num_threads, std::move(options.stop)) {}
 
 std::span<const ParameterBlock> FunctorObjectiveBase::parameter_blocks() const { return blocks_; }
 

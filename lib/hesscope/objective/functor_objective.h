@@ -36,7 +36,6 @@
 #include <hesscope/autodiff/jet_tape.h>
 #include <hesscope/core/executor.h>
 #include <hesscope/objective/objective.h>
-#include <hesscope/objective/progress_counter.h>
 
 namespace hesscope {
 
@@ -45,6 +44,8 @@ struct FunctorObjectiveOptions {
   int num_threads = 0;
   /// Samples summed one after the other, at least 1; results depend on it in their rounding.
   Eigen::Index samples_per_block = 64;
+  /// Asked often; once the answer is true, whatever is being computed ends soon, by Interrupted.
+  StopRequest stop = {};
   /// Names for the parameters; they must tile [0, num_parameters). Empty: one block "theta".
   std::vector<ParameterBlock> parameter_blocks = {};
 };

@@ -112,7 +112,7 @@ void gauss_newton_sum(const Graph& graph,
                       const FillFactors& fill,
                       const Executor& executor,
                       InstructionSet set,
-                      const std::function<void(Eigen::Index num_samples)>& advance,
+                      const ProgressCallback& progress,
                       Eigen::Ref<Eigen::MatrixXd> g) {
   const long n = g.rows();
   const long m = prediction_of(graph).size();
@@ -129,6 +129,7 @@ void gauss_newton_sum(const Graph& graph,
   for (long col = 0; col < n; col += kTile) {
     for (long row = col; row < n; row += kTile) tiles.push_back({row, col});
   }
+  ProgressCounter counter(progress, std::ssize(tiles) * records.count);
   g.setZero();
   for (long first_pack = 0; first_pack < num_packs; first_pack += chunk_packs) {
     const long packs = std::min(chunk_packs, num_packs - first_pack);
@@ -147,8 +148,8 @@ void gauss_newton_sum(const Graph& graph,
     executor.for_each(std::ssize(tiles), [&](Eigen::Index i) {
       const Tile& tile = tiles[static_cast<std::size_t>(i)];
       scratch.with_buffer([&](double* buffer) { add_tile(kernels, chunk, buffer, tile, g); });
+      counter.advance(count);
     });
-    advance(count);
   }
   for (long col = 0; col < n; ++col) {
     for (long row = col + 1; row < n; ++row) g(col, row) = g(row, col);

@@ -12,6 +12,7 @@
 
 #include <hesscope/autodiff/sweep.h>
 #include <hesscope/core/executor.h>
+#include <hesscope/core/progress.h>
 
 namespace hesscope::detail {
 
@@ -23,8 +24,8 @@ bool factors_pay(const Graph& graph);
 using FillFactors = std::function<void(Records records, GaussNewtonFactors out)>;
 
 /// g = sum over the records of J^T L J: n x n, symmetric to the last bit, and the same to the last
-/// bit for any number of the executor's threads. `advance` is told of finished samples; what it
-/// throws reaches the caller.
+/// bit for any number of the executor's threads. @throws Interrupted as `progress` and the executor
+/// say.
 /// @cost the factors, and m n^2 / 2 multiplications per sample; memory beside g: some 16 KiB times
 ///       n (more where m exceeds 128), and per thread half a MiB.
 void gauss_newton_sum(const Graph& graph,
@@ -32,7 +33,7 @@ void gauss_newton_sum(const Graph& graph,
                       const FillFactors& fill,
                       const Executor& executor,
                       InstructionSet set,
-                      const std::function<void(Eigen::Index num_samples)>& advance,
+                      const ProgressCallback& progress,
                       Eigen::Ref<Eigen::MatrixXd> g);
 
 }  // namespace hesscope::detail

@@ -12,7 +12,6 @@
 #include <hesscope/objective/classification.h>
 #include <hesscope/objective/gauss_newton_sum.h>
 #include <hesscope/objective/graph_objective.h>
-#include <hesscope/objective/progress_counter.h>
 #include <hesscope/objective/structured_sums.h>
 #include <hesscope/objective/sweep_sums.h>
 
@@ -32,7 +31,7 @@ struct GraphObjective::Impl {
   Impl(Model m, SampleTable s, const Options& options)
       : model(std::move(m)),
         samples(std::move(s)),
-        executor(options.num_threads),
+        executor(options.num_threads, options.stop),
         by_factors(options.use_structure && detail::factors_pay(*model.graph)),
         answers(detail::answers_of(model)),
         sums(*model.graph, samples, executor, options.instruction_set) {
@@ -178,13 +177,11 @@ Objective::Matrix GraphObjective::hessian(const ConstVectorRef& theta,
   }
   const Vector point = theta;
   Matrix h(num_parameters(), num_parameters());
-  detail::ProgressCounter counter(progress, range.size());
-  impl_->model.structured_hessian->sum(
-      {point.data(), static_cast<std::size_t>(point.size())},
-      impl_->sums.records(range),
-      impl_->executor,
-      [&](Eigen::Index num_samples) { counter.advance(num_samples); },
-      h);
+  impl_->model.structured_hessian->sum({point.data(), static_cast<std::size_t>(point.size())},
+                                       impl_->sums.records(range),
+                                       impl_->executor,
+                                       progress,
+                                       h);
   h *= 1.0 / static_cast<double>(range.size());
   if (h.allFinite() || !impl_->has_finite_inputs(theta, range)) return h;
   h.resize(0, 0);

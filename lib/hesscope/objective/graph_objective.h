@@ -35,6 +35,8 @@ class GraphObjective final : public Objective {
     bool use_structure = true;
     /// Of the generic engine.
     InstructionSet instruction_set = best_instruction_set();
+    /// Asked often; once the answer is true, whatever is being computed ends soon, by Interrupted.
+    StopRequest stop = {};
   };
 
   /// @param samples  at least one row; columns = model.record_size().

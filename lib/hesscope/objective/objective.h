@@ -4,15 +4,14 @@
 // Objective and no model and no template; everything below is generated from a forward pass.
 #pragma once
 
-#include <functional>
 #include <span>
 #include <vector>
 
 #include <Eigen/Core>
 
-#include <hesscope/core/error.h>
 #include <hesscope/core/invariance.h>
 #include <hesscope/core/parameter_block.h>
+#include <hesscope/core/progress.h>
 
 namespace hesscope {
 
@@ -23,10 +22,6 @@ struct SampleRange {
 
   Eigen::Index size() const { return end - begin; }
 };
-
-/// Called now and then during long work with the fraction done in [0, 1], from one thread at a
-/// time. Returning false asks for the work to stop: the call then throws Interrupted (error.h).
-using ProgressCallback = std::function<bool(double fraction)>;
 
 /// The mean loss over a set of samples as a function of n parameters,
 ///   f(theta) = (1 / |range|) sum_{i in range} loss_i(theta).

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include <hesscope/objective/gauss_newton_sum.h>
-#include <hesscope/objective/progress_counter.h>
 #include <hesscope/objective/sweep_sums.h>
 
 namespace hesscope::detail {
@@ -198,7 +197,6 @@ Objective::Matrix SweepSums::gauss_newton_by_factors(const Eigen::VectorXd& thet
                                                      SampleRange range,
                                                      const ProgressCallback& progress) const {
   Matrix g(num_parameters(), num_parameters());
-  ProgressCounter counter(progress, range.size());
   gauss_newton_sum(
       *graph_,
       records(range),
@@ -208,7 +206,7 @@ Objective::Matrix SweepSums::gauss_newton_by_factors(const Eigen::VectorXd& thet
       },
       *executor_,
       instruction_set_,
-      [&](Index num_samples) { counter.advance(num_samples); },
+      progress,
       g);
   g *= 1.0 / static_cast<double>(range.size());
   return g;

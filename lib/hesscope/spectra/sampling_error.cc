@@ -171,14 +171,6 @@ void require_sign_of_median(const FigureRow& of_h, FigureRow& row) {
   }
 }
 
-// Progress from `begin` to `end` of the whole.
-ProgressCallback part_of(const ProgressCallback& progress, double begin, double end) {
-  if (!progress) return {};
-  return [&progress, begin, end](double fraction) {
-    return progress(std::lerp(begin, end, fraction));
-  };
-}
-
 SamplingErrors nothing(Status status, const Blocks& blocks, double level) {
   const FigureRow row = detail::no_figures(status);
   return summarize(row, std::vector<FigureRow>(blocks.size(), row), blocks, level, Order::kFull);
@@ -240,7 +232,7 @@ SamplingErrorEstimates sampling_errors(const Objective& objective,
   for (std::size_t b = 0; b < blocks.size(); ++b) {
     const auto done = static_cast<double>(b);
     MatrixXd h = objective.hessian(
-        theta, blocks[b], part_of(progress, done / num_blocks, (done + 0.5) / num_blocks));
+        theta, blocks[b], detail::part_of(progress, done / num_blocks, (done + 0.5) / num_blocks));
     {
       const detail::SingleThreadedBlas one_thread;
       forms.push_back(figures.forms(detail::symmetric_times(h, figures.vectors()), h.diagonal()));
@@ -248,7 +240,7 @@ SamplingErrorEstimates sampling_errors(const Objective& objective,
     h = hessian + weight_left_out(blocks, b) * (hessian - h);
     rows.push_back(detail::spectral_figures(h.diagonal(), dense_spectrum(h)));
     require_sign_of_median(value, rows.back());
-    if (progress && !progress((done + 1.0) / num_blocks)) throw Interrupted{};
+    detail::report(progress, (done + 1.0) / num_blocks);
   }
   return {summarize(value, rows, blocks, options.level, Order::kFull),
           first_order(figures, forms, blocks, options.level)};
@@ -262,8 +254,9 @@ SamplingErrorEstimates sampling_errors(const Objective& objective,
   // The Hessian of all samples costs as much as those of the blocks, without decompositions.
   constexpr double kFirst = 1.0 / 3.0;
   const MatrixXd hessian =
-      objective.hessian(theta, objective.all_samples(), part_of(progress, 0.0, kFirst));
-  return sampling_errors(objective, theta, hessian, options, part_of(progress, kFirst, 1.0));
+      objective.hessian(theta, objective.all_samples(), detail::part_of(progress, 0.0, kFirst));
+  return sampling_errors(
+      objective, theta, hessian, options, detail::part_of(progress, kFirst, 1.0));
 }
 
 }  // namespace hesscope

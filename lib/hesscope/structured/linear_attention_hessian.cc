@@ -28,12 +28,12 @@ class LinearAttentionHessian final : public StructuredHessian {
   void sum(std::span<const double> theta,
            Records records,
            const Executor& executor,
-           const Advance& advance,
+           const ProgressCallback& progress,
            Eigen::Ref<MatrixXd> h) const override {
     // sum_ is of half the squares.
     if (structure_.parametrization != Parametrization::kSplitQk) {
       sum_.compute(
-          LinearAttentionWeights(structure_, theta), records, executor, advance, h, nullptr);
+          LinearAttentionWeights(structure_, theta), records, executor, progress, h, nullptr);
       mirror(executor, 2.0, h);
       return;
     }
@@ -41,7 +41,7 @@ class LinearAttentionHessian final : public StructuredHessian {
     MatrixXd pq(n, n);
     VectorXd gradient(n);
     sum_.compute(
-        LinearAttentionWeights(structure_, theta), records, executor, advance, pq, &gradient);
+        LinearAttentionWeights(structure_, theta), records, executor, progress, pq, &gradient);
     mirror(executor, 2.0, pq);
     from_pq_to_split(theta, pq, 2.0 * gradient, h);
     mirror(executor, 1.0, h);

@@ -67,7 +67,7 @@ class MlpHessian final : public StructuredHessian {
   void sum(std::span<const double> theta,
            Records records,
            const Executor& executor,
-           const Advance& advance,
+           const ProgressCallback& progress,
            Eigen::Ref<Eigen::MatrixXd> h) const override;
 
   double workspace_bytes(int num_threads) const override {
@@ -90,7 +90,7 @@ class MlpHessian final : public StructuredHessian {
 void MlpHessian::sum(std::span<const double> theta,
                      Records records,
                      const Executor& executor,
-                     const Advance& advance,
+                     const ProgressCallback& progress,
                      Eigen::Ref<Eigen::MatrixXd> h) const {
   const auto divide = [](long a, long b) { return (a + b - 1) / b; };  // rounding up
   const long num_packs = divide(records.count, kPackSamples);
@@ -105,6 +105,11 @@ void MlpHessian::sum(std::span<const double> theta,
   advise_huge_pages(buffer.data(), chunk_doubles(chunk_packs));
   advise_huge_pages(h.data(), h.outerStride() * h.cols());
   MlpTarget target{h.data(), h.outerStride(), true};
+  long work = 0;
+  for (const auto* tiles : {&curvature_tiles, &slope_tiles}) {
+    for (const detail::MlpTile& tile : *tiles) work += tile.work;
+  }
+  detail::ProgressCounter counter(progress, work * records.count);
 
   for (long first_pack = 0; first_pack < num_packs; first_pack += chunk_packs) {
     const long packs = std::min(chunk_packs, num_packs - first_pack);
@@ -120,20 +125,16 @@ void MlpHessian::sum(std::span<const double> theta,
     });
     const auto run = [&](const std::vector<detail::MlpTile>& tiles) {
       executor.for_each(std::ssize(tiles), [&](Eigen::Index i) {
+        const detail::MlpTile& tile = tiles[static_cast<std::size_t>(i)];
         scratch.with_buffer([&](double* buffer_of_task) {
-          detail::run_mlp_tile(factors_,
-                               kernels_,
-                               tiles[static_cast<std::size_t>(i)],
-                               chunk,
-                               buffer_of_task,
-                               target);
+          detail::run_mlp_tile(factors_, kernels_, tile, chunk, buffer_of_task, target);
         });
+        counter.advance(tile.work * part.count);
       });
     };
     run(curvature_tiles);
     target.is_new = false;
     run(slope_tiles);
-    advance(part.count);
   }
 
   for (const detail::MlpLayer& layer : factors_.layers()) {

@@ -4,7 +4,6 @@
 // built. The generic engine stays its definition and its test.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <span>
 
@@ -12,6 +11,7 @@
 
 #include <hesscope/autodiff/sweep.h>
 #include <hesscope/core/executor.h>
+#include <hesscope/core/progress.h>
 
 namespace hesscope {
 
@@ -19,18 +19,15 @@ namespace hesscope {
 /// Immutable; safe to call concurrently.
 class StructuredHessian {
  public:
-  /// Called with the number of samples finished since the last call, from any thread, perhaps from
-  /// several at once. May throw; the exception reaches the caller of sum().
-  using Advance = std::function<void(Eigen::Index num_samples)>;
-
   virtual ~StructuredHessian() = default;
 
   /// h = sum over the records of the loss's Hessian at theta: n x n, symmetric to the last bit,
-  /// and the same to the last bit for any number of the executor's threads.
+  /// and the same to the last bit for any number of the executor's threads. Fractions of progress
+  /// are in proportion to the time they take, so that a part of the work foretells the whole.
   virtual void sum(std::span<const double> theta,
                    Records records,
                    const Executor& executor,
-                   const Advance& advance,
+                   const ProgressCallback& progress,
                    Eigen::Ref<Eigen::MatrixXd> h) const = 0;
 
   /// Memory that sum() needs beside h, at most.

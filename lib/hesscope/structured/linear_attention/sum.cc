@@ -91,7 +91,7 @@ double LinearAttentionSum::workspace_bytes(int num_threads) const {
 void LinearAttentionSum::compute(const LinearAttentionWeights& weights,
                                  Records records,
                                  const Executor& executor,
-                                 const StructuredHessian::Advance& advance,
+                                 const ProgressCallback& progress,
                                  Eigen::Ref<Eigen::MatrixXd> h,
                                  Eigen::VectorXd* gradient) const {
   const Index n = sizes_.num_parameters();
@@ -102,6 +102,7 @@ void LinearAttentionSum::compute(const LinearAttentionWeights& weights,
   const LinearAttentionGroup full = group_of(sizes_.network(weights), packs_at_once);
   BufferPool memory(static_cast<std::size_t>(packs_at_once) * pack_sizes(full).total());
   BufferPool scratch(scratch_size(full));
+  ProgressCounter counter(progress, row_work() * records.count);
 
   const auto add =
       [&](Index i, double* h_data, Index ldh, double* gradient_data, const ForEach& for_each) {
@@ -116,10 +117,10 @@ void LinearAttentionSum::compute(const LinearAttentionWeights& weights,
           add_group(group,
                     {records.data + first * records.stride, count, records.stride},
                     for_each,
-                    scratch);
+                    scratch,
+                    counter);
           if (gradient_data != nullptr) kernels_->weighted_gradient(group, gradient_data);
         });
-        advance(count);
       };
 
   if (groups_are_tasks()) {
@@ -157,10 +158,21 @@ void LinearAttentionSum::add_blocks(LinearAttentionRows::Kind kind,
   }
 }
 
+Index LinearAttentionSum::row_work() const {
+  const auto m = static_cast<Index>(sizes_.trained);
+  const auto last = static_cast<Index>(sizes_.layers) - 1;
+  const Index num_blocks = (m + kernels_->max_rows - 1) / kernels_->max_rows;
+  const Index num_last_p = sizes_.trained == sizes_.extent ? num_blocks : 0;
+  const Index num_last = m + (last > 0 ? m + num_last_p : 0);
+  const Index num_inner = 2 * m * num_blocks;  // for each layer before
+  return (last + 1) * num_last + last * (last + 1) / 2 * num_inner;
+}
+
 void LinearAttentionSum::add_group(const LinearAttentionGroup& group,
                                    Records records,
                                    const ForEach& for_each,
-                                   BufferPool& scratch) const {
+                                   BufferPool& scratch,
+                                   ProgressCounter& counter) const {
   const int last = group.layers - 1;
   const auto for_each_pack = [&](auto body) {
     for_each(group.packs, [&](Index pack) {
@@ -172,6 +184,7 @@ void LinearAttentionSum::add_group(const LinearAttentionGroup& group,
       scratch.with_buffer([&](double* buffer) {
         kernels_->rows(group, layer, tasks[static_cast<std::size_t>(i)], buffer);
       });
+      counter.advance((layer + 1) * records.count);
     });
   };
 

@@ -25,7 +25,7 @@ class LinearAttentionSum {
   void compute(const LinearAttentionWeights& weights,
                Records records,
                const Executor& executor,
-               const StructuredHessian::Advance& advance,
+               const ProgressCallback& progress,
                Eigen::Ref<Eigen::MatrixXd> h,
                Eigen::VectorXd* gradient) const;
 
@@ -54,10 +54,16 @@ class LinearAttentionSum {
   Eigen::Index packs_in_group(Eigen::Index num_packs) const;
   bool groups_are_tasks() const;
 
+  /// Of the tasks of a group that compute rows of H, for each prompt; one of them is as much as the
+  /// layers that its rows pass. They take most of the time.
+  Eigen::Index row_work() const;
+
+  /// @param counter  told of that work.
   void add_group(const LinearAttentionGroup& group,
                  Records records,
                  const ForEach& for_each,
-                 BufferPool& scratch) const;
+                 BufferPool& scratch,
+                 ProgressCounter& counter) const;
   void forward_reverse(const LinearAttentionGroup& group,
                        int pack,
                        Records records,

@@ -310,11 +310,13 @@ std::vector<MlpTile> mlp_tiles(const MlpFactors& factors, const std::vector<MlpP
     const int num_b = factors.layers()[static_cast<std::size_t>(product.l)].in + 1;
     const auto num_rows = static_cast<int>(product.rows.size());
     for (int first_b = 0, end_b = 0; first_b < num_b; first_b = end_b) {
-      for (long cols = 0; end_b < num_b && cols < kTileCols; ++end_b) {
+      long cols = 0;
+      for (; end_b < num_b && cols < kTileCols; ++end_b) {
         cols += product.num_x - (product.from_diagonal ? end_b : 0);
       }
       for (int row = 0; row < num_rows; row += kTileRows) {
-        tiles.push_back({&product, row, first_b, end_b});
+        const int rows = std::min(kTileRows, num_rows - row);
+        tiles.push_back({&product, row, first_b, end_b, rows * cols});
       }
     }
   }

@@ -39,6 +39,7 @@ struct MlpTile {
   int first_row;
   int first_b;
   int end_b;
+  long work;  ///< entries, of which each takes a multiplication for each sample
 };
 
 /// H, column-major.
