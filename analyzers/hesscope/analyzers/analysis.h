@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,8 @@ struct AnalysisRequest {
   std::uint64_t seed = 0;                             ///< of what is drawn
   io::Overwrite overwrite = io::Overwrite::kNothing;  ///< of what is at the output's place
   int num_threads = 0;                                ///< 0 = one per core; never changes a result
+  /// Once it is requested, the run ends soon, wherever it is, by Interrupted.
+  std::stop_token stop = {};
   /// If set, told the checkpoints in the order in which they are taken, before the work begins.
   std::function<void(std::span<const CheckpointFile>)> on_order = {};
   /// The command that asks for this result, for the provenance; options that cannot change a result

@@ -16,7 +16,8 @@ AnalysisInputs open_inputs(const AnalysisRequest& request) {
                                     request.checkpoints,
                                     request.reading,
                                     request.problem,
-                                    request.num_threads),
+                                    request.num_threads,
+                                    request.stop),
                         std::move(analyzers)};
   inputs.require_output_apart(request.output);
   const Problem& problem = inputs.problem;

@@ -93,8 +93,9 @@ std::string joined(const std::string& outer, const std::string& inner) {
 OpenCheckpoint open_checkpoint(const std::filesystem::path& path,
                                const std::string& expected_sha256,
                                const CheckpointReading& reading,
-                               const std::optional<io::TensorMap>& map) {
-  const auto file = std::make_shared<io::InputFile>(path);
+                               const std::optional<io::TensorMap>& map,
+                               const std::stop_token& stop) {
+  const auto file = std::make_shared<io::InputFile>(path, io::InputFile::kCheckpoint, stop);
   std::string digest;
   const auto take_expected = [&](std::string found) {
     if (found != expected_sha256) {
@@ -213,7 +214,8 @@ CheckpointInputs open_inputs(const char* function,
                              const std::vector<CheckpointFile>& files,
                              const CheckpointReading& reading,
                              const std::filesystem::path& problem_file,
-                             int num_threads) {
+                             int num_threads,
+                             const std::stop_token& stop) {
   if (files.empty()) throw PreconditionError(fmt::format("{}: no checkpoints", function));
   require_utf8_name(problem_file);
   ProblemFile problem = read_problem_file(problem_file);
@@ -221,19 +223,21 @@ CheckpointInputs open_inputs(const char* function,
   const std::vector<std::string> expected = expected_digests(reading.expected_sha256, files.size());
   for (const CheckpointFile& file : files) require_utf8_name(file.path);
   require_files(files);
-  OpenCheckpoint checkpoint = open_checkpoint(files.front().path, expected.front(), reading, map);
-  CheckpointInputs inputs{.order = reading.order,
-                          .step_key = reading.step_key,
-                          .key = reading.key,
-                          .map_file = reading.map,
-                          .tensor_map = map,
-                          .problem = Problem(std::move(problem), checkpoint.file, num_threads),
-                          .warnings = reading.remarks};
+  OpenCheckpoint checkpoint =
+      open_checkpoint(files.front().path, expected.front(), reading, map, stop);
+  CheckpointInputs inputs{
+      .order = reading.order,
+      .step_key = reading.step_key,
+      .key = reading.key,
+      .map_file = reading.map,
+      .tensor_map = map,
+      .problem = Problem(std::move(problem), checkpoint.file, num_threads, stop),
+      .warnings = reading.remarks};
   std::vector<CheckpointEvidence> evidence;
   std::vector<std::optional<double>> losses;
   FileRemarks remarks;
   for (std::size_t i = 0; i < files.size(); ++i) {
-    if (i > 0) checkpoint = open_checkpoint(files[i].path, expected[i], reading, map);
+    if (i > 0) checkpoint = open_checkpoint(files[i].path, expected[i], reading, map, stop);
     evidence.push_back({files[i], checkpoint.counters});
     losses.push_back(checkpoint.loss);
     inputs.points.push_back(inputs.problem.read_parameters(checkpoint.file));

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -71,6 +72,7 @@ CheckpointInputs open_inputs(const char* function,
                              const std::vector<CheckpointFile>& files,
                              const CheckpointReading& reading,
                              const std::filesystem::path& problem_file,
-                             int num_threads);
+                             int num_threads,
+                             const std::stop_token& stop);
 
 }  // namespace hesscope::detail

@@ -17,6 +17,7 @@
 #include <hesscope/analyzers/landscape/surface.h>
 #include <hesscope/analyzers/unit_run.h>
 #include <hesscope/core/error.h>
+#include <hesscope/core/stop_request.h>
 #include <hesscope/core/stopwatch.h>
 #include <hesscope/io/unit_folder.h>
 
@@ -211,7 +212,9 @@ class Run {
     return {inputs_->objective(),
             *plane_,
             grid_,
-            {.curvature = request_.curvature, .num_threads = request_.num_threads}};
+            {.curvature = request_.curvature,
+             .num_threads = request_.num_threads,
+             .stop = stop_requested_by(request_.stop)}};
   }
 
   // Puts the units together, in the file and in the summary.

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -39,7 +40,9 @@ struct LandscapeRequest {
   std::uint64_t seed = 0;                      ///< of what is drawn
   io::Overwrite overwrite = io::Overwrite::kNothing;  ///< of what is at the output's place
   int num_threads = 0;                                ///< 0 = one per core; never changes a result
-  std::string command;                                ///< as of AnalysisRequest
+  /// Once it is requested, the run ends soon, wherever it is, by Interrupted.
+  std::stop_token stop = {};
+  std::string command;  ///< as of AnalysisRequest
 };
 
 struct LandscapeTimings {

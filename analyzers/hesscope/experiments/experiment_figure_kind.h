@@ -8,6 +8,7 @@
 #include <functional>
 #include <limits>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -85,6 +86,7 @@ struct FigureContent {
 struct FigureWork {
   io::Overwrite overwrite = io::Overwrite::kNothing;
   int num_threads = 0;
+  std::stop_token stop = {};
   std::string command;
   std::function<bool(double fraction)> progress;  ///< asks to stop by returning false
 };

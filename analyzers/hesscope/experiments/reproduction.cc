@@ -71,6 +71,7 @@ TrainingRequest training_of(const ReproductionRequest& request,
           .seed = {},
           .overwrite = request.overwrite,
           .num_threads = request.num_threads,
+          .stop = request.stop,
           .command = command_of(named.given, request)};
 }
 
@@ -184,6 +185,7 @@ class Reproduction {
             figure,
             {.overwrite = request_.overwrite,
              .num_threads = request_.num_threads,
+             .stop = request_.stop,
              .command = command_of(named_.given, request_),
              .progress = [&](double fraction) {
                return progress(fmt::format("{}: figure {}", document_.name, figure.name), fraction);
@@ -222,6 +224,7 @@ class Reproduction {
     request.method = measure.method;
     request.seed = measure.seed;
     request.num_threads = request_.num_threads;
+    request.stop = request_.stop;
     request.command = command_of(named_.given, request_);
     request.overwrite = detail::overwrite_of_piece(request.output, request_.overwrite, [&] {
       return detail::open_inputs(request).configuration(request);

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,8 @@ struct ReproductionRequest {
   std::vector<std::string> overrides;    ///< "KEY=VALUE", as in [scale.NAME], over all of the files
   io::Overwrite overwrite = io::Overwrite::kNothing;  ///< of what is in the output
   int num_threads = 0;                                ///< 0 = one per core; never changes a result
+  /// Once it is requested, the run ends soon, wherever it is, by Interrupted.
+  std::stop_token stop = {};
 };
 
 struct ReproducedFigure {

@@ -8,6 +8,7 @@
 
 #include <hesscope/core/error.h>
 #include <hesscope/core/suggest.h>
+#include <hesscope/io/input_file.h>
 #include <hesscope/io/tensor_map.h>
 #include <hesscope/problem/data_file.h>
 #include <hesscope/problem/toml_tables.h>
@@ -31,8 +32,9 @@ io::TensorMap arrays_of_tuple(const ProblemFile& problem, const io::TensorFile& 
 
 }  // namespace
 
-io::TensorFile open_data(const ProblemFile& problem) {
-  const io::TensorFile file = io::open_tensor_file(problem.data_path);
+io::TensorFile open_data(const ProblemFile& problem, const std::stop_token& stop) {
+  const io::TensorFile file = io::open_tensor_file(
+      std::make_shared<io::InputFile>(problem.data_path, io::InputFile::kCheckpoint, stop));
   if (problem.data_arrays.rules.empty()) {
     const io::TensorMap tuple = arrays_of_tuple(problem, file);
     return tuple.rules.empty() ? file : io::mapped(file, tuple);

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <span>
+#include <stop_token>
 #include <string>
 
 #include <hesscope/io/tensor_file.h>
@@ -15,8 +16,9 @@
 namespace hesscope::detail {
 
 /// Of a tuple of as many arrays as the model has, they are its arrays in order.
+/// @param stop  once it is requested, reading the file ends by Interrupted.
 /// @throws InputError as open_tensor_file(), and for an array of [data.arrays] that is not there.
-io::TensorFile open_data(const ProblemFile& problem);
+io::TensorFile open_data(const ProblemFile& problem, const std::stop_token& stop = {});
 
 /// @throws ConfigError for a name in [data.arrays] that is none of these, the model's arrays.
 void require_known_arrays(const ProblemFile& problem, std::span<const std::string> names);

@@ -9,6 +9,7 @@
 #include <hesscope/core/error.h>
 #include <hesscope/core/executor.h>
 #include <hesscope/core/shell.h>
+#include <hesscope/core/stop_request.h>
 #include <hesscope/io/wrapped_names.h>
 #include <hesscope/models/model_registry.h>
 #include <hesscope/objective/sampled_records.h>
@@ -170,25 +171,34 @@ std::string place_of_data(const ProblemFile& file) {
 
 }  // namespace
 
-Problem::Problem(ProblemFile file, const io::TensorFile& wrapped, int num_threads)
+Problem::Problem(ProblemFile file,
+                 const io::TensorFile& wrapped,
+                 int num_threads,
+                 const std::stop_token& stop)
     : file_(std::move(file)), sized_by_(wrapped.where()) {
   const io::TensorFile checkpoint = io::unwrapped(wrapped);
   const ModelKind* kind = find_model_kind(file_.model_kind);
   if (kind == nullptr) {
     throw PreconditionError("Problem: unknown model kind '" + file_.model_kind + "'");
   }
-  SampleTable samples = file_.has_sampler() ? draw_data(*kind, checkpoint, num_threads)
-                                            : load_data(*kind, checkpoint);
+  SampleTable samples =
+      file_.has_sampler()
+          ? draw_data(*kind, checkpoint, Executor(num_threads, stop_requested_by(stop)))
+          : load_data(*kind, checkpoint, stop);
   objective_ = std::make_unique<GraphObjective>(
-      model_, std::move(samples), GraphObjective::Options{.num_threads = num_threads});
+      model_,
+      std::move(samples),
+      GraphObjective::Options{.num_threads = num_threads, .stop = stop_requested_by(stop)});
   if (sampler_ != nullptr) {
     fresh_samples_ = hesscope::fresh_samples(*objective_, *sampler_, place_of_data(file_));
   }
 }
 
-SampleTable Problem::load_data(const ModelKind& kind, const io::TensorFile& checkpoint) {
+SampleTable Problem::load_data(const ModelKind& kind,
+                               const io::TensorFile& checkpoint,
+                               const std::stop_token& stop) {
   if (!kind.arrays.empty()) detail::require_known_arrays(file_, kind.arrays);
-  const io::TensorFile data = detail::open_data(file_);
+  const io::TensorFile data = detail::open_data(file_, stop);
   model_ = fitted_or_advised(kind, file_.model, file_.path, checkpoint, shapes_of(data));
   std::vector<std::string> arrays;
   for (const DataArray& array : model_.arrays) arrays.push_back(array.name);
@@ -201,7 +211,7 @@ SampleTable Problem::load_data(const ModelKind& kind, const io::TensorFile& chec
 
 SampleTable Problem::draw_data(const ModelKind& kind,
                                const io::TensorFile& checkpoint,
-                               int num_threads) {
+                               const Executor& executor) {
   const std::string place = place_of_data(file_);
   try {
     sampler_ = find_sampler_kind(file_.sampler_kind)->create(file_.data, file_.path.parent_path());
@@ -215,7 +225,7 @@ SampleTable Problem::draw_data(const ModelKind& kind,
                             .table(static_cast<std::uint64_t>(file_.data.integer("seed")),
                                    Stream::kEvaluation,
                                    num_samples,
-                                   Executor(num_threads));
+                                   executor);
   data_sha256_ = io::sha256_of_numbers({samples.data(), static_cast<std::size_t>(samples.size())});
   return samples;
 }

@@ -6,11 +6,13 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
 #include <Eigen/Core>
 
+#include <hesscope/core/executor.h>
 #include <hesscope/io/tensor_file.h>
 #include <hesscope/models/model.h>
 #include <hesscope/models/model_registry.h>
@@ -47,10 +49,15 @@ class Problem {
   /// Names of a checkpoint that a wrapper begins (io::wrapper_of()) are read without it, here and
   /// below.
   /// @param num_threads  for the objective; 0 = one per core.
+  /// @param stop         once it is requested, reading or drawing data and whatever the objective computes end
+  ///                     soon, by Interrupted.
   /// @throws InputError naming file, tensor, expected and found shape where something does not fit,
   ///         and the keys (TensorFile::part) of parts of the checkpoint that do; ConfigError where
   ///         the settings of a sampler contradict each other.
-  Problem(ProblemFile file, const io::TensorFile& checkpoint, int num_threads = 0);
+  Problem(ProblemFile file,
+          const io::TensorFile& checkpoint,
+          int num_threads = 0,
+          const std::stop_token& stop = {});
 
   const ProblemFile& file() const { return file_; }
 
@@ -88,8 +95,12 @@ class Problem {
   OptimizerState read_optimizer_state(const io::TensorFile& checkpoint) const;
 
  private:
-  SampleTable load_data(const ModelKind& kind, const io::TensorFile& checkpoint);
-  SampleTable draw_data(const ModelKind& kind, const io::TensorFile& checkpoint, int num_threads);
+  SampleTable load_data(const ModelKind& kind,
+                        const io::TensorFile& checkpoint,
+                        const std::stop_token& stop);
+  SampleTable draw_data(const ModelKind& kind,
+                        const io::TensorFile& checkpoint,
+                        const Executor& executor);
 
   ProblemFile file_;
   std::string sized_by_;  // the first checkpoint

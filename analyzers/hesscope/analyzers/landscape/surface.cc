@@ -85,7 +85,7 @@ Surface::Surface(const Objective& objective, Plane plane, Grid grid, Options opt
       options_(options),
       quantities_(surface_quantities(options.curvature)),
       points_per_tile_(hesscope::points_per_tile(objective, options.curvature)),
-      executor_(concurrent_points(objective, options)) {
+      executor_(concurrent_points(objective, options), options.stop) {
   const Eigen::Index n = objective.num_parameters();
   const Eigen::Index num_directions = plane_.directions.cols();
   if (plane_.centre.size() != n || plane_.directions.rows() != n || num_directions < 1 ||

@@ -25,7 +25,8 @@ class Surface {
   struct Options {
     /// Also gradient norm, spectrum of the Hessian and second derivatives in the plane.
     bool curvature = false;
-    int num_threads = 0;  ///< points at a time; as of Executor. No result depends on it.
+    int num_threads = 0;    ///< points at a time; as of Executor. No result depends on it.
+    StopRequest stop = {};  ///< as of Executor
   };
 
   /// `objective` must outlive this. @throws PreconditionError if the sizes do not fit, or the grid

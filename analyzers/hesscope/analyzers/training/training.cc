@@ -119,7 +119,7 @@ TrainingResult run_training(const TrainingRequest& request, const TrainingProgre
   TrainingResult result;
   {
     const Stopwatch stopwatch(result.total_seconds);
-    const TrainingSetup setup(experiment_of(request), request.num_threads);
+    const TrainingSetup setup(experiment_of(request), request.num_threads, request.stop);
     const std::vector<Job> jobs = jobs_of(request, setup.experiment());
     std::deque<TrainingFolder> folders;
     for (const Job& job : jobs) {
@@ -141,7 +141,7 @@ TrainingResult run_training(const TrainingRequest& request, const TrainingProgre
 TrainingPlan plan_training(const TrainingRequest& request) {
   // A step is timed on no more samples than this; it takes longer in proportion.
   constexpr std::int64_t kTimed = 4096;
-  const TrainingSetup setup(experiment_of(request), request.num_threads);
+  const TrainingSetup setup(experiment_of(request), request.num_threads, request.stop);
   const ExperimentFile& experiment = setup.experiment();
   const GraphObjective& objective = setup.objective();
   TrainingPlan plan;

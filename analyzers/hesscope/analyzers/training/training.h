@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -25,7 +26,9 @@ struct TrainingRequest {
   std::optional<std::uint64_t> seed;       ///< only this seed, also one that is not listed
   io::Overwrite overwrite = io::Overwrite::kNothing;  ///< of what is in the output's folders
   int num_threads = 0;                                ///< 0 = one per core; never changes a result
-  std::string command;                                ///< for the history of the results
+  /// Once it is requested, the run ends soon, wherever it is, by Interrupted.
+  std::stop_token stop = {};
+  std::string command;  ///< for the history of the results
 };
 
 /// What became of one run from one seed.

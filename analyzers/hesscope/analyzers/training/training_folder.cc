@@ -319,22 +319,31 @@ bool TrainingFolder::train(const std::function<bool(std::int64_t)>& tick) {
     journal.add_digest(run.num_steps(), checkpoints_.digests().at(run.num_steps()));
     last_checkpoint = run.num_steps();
   };
+  const auto keep_state = [&] {
+    seconds_so_far();
+    journal.write(run);
+  };
   Clock::time_point kept = mark;  // when the state was, and what that took
   Clock::duration cost{0};
-  while (true) {
-    if (is_row_due(run.num_steps())) append_row();
-    if (is_due(run.num_steps(), experiment.checkpoint_every)) keep_checkpoint();
-    if (run.num_steps() == experiment.num_steps || run.step() != Status::kOk) break;
-    const bool goes_on = tick(1);
-    // At most a twentieth of the time goes into the journal.
-    const Clock::time_point begin = Clock::now();
-    if (begin - kept >= 20 * cost || !goes_on) {
-      seconds_so_far();
-      journal.write(run);
+  try {
+    while (true) {
+      if (is_row_due(run.num_steps())) append_row();
+      if (is_due(run.num_steps(), experiment.checkpoint_every)) keep_checkpoint();
+      if (run.num_steps() == experiment.num_steps || run.step() != Status::kOk) break;
+      if (!tick(1)) {
+        keep_state();
+        return false;
+      }
+      // At most a twentieth of the time goes into the journal.
+      const Clock::time_point begin = Clock::now();
+      if (begin - kept < 20 * cost) continue;
+      keep_state();
       kept = Clock::now();
       cost = kept - begin;
     }
-    if (!goes_on) return false;
+  } catch (const Interrupted&) {  // in the middle of a step, which leaves the run as it was before
+    keep_state();
+    throw;
   }
   if (last_row != run.num_steps()) append_row();
   if (last_checkpoint != run.num_steps() && !run.has_diverged()) keep_checkpoint();

@@ -11,6 +11,7 @@
 #include <hesscope/analyzers/training/training_setup.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/executor.h>
+#include <hesscope/core/stop_request.h>
 #include <hesscope/core/version.h>
 #include <hesscope/io/tensor_file.h>
 #include <hesscope/models/model_registry.h>
@@ -49,8 +50,8 @@ auto fit(const std::unique_ptr<Sampler>& sampler, const F& call) {
 
 // A [data] or [evaluation] table, opened.
 struct Source {
-  Source(const DataSettings& table, const std::filesystem::path& folder, int threads)
-      : settings(&table), num_threads(threads) {
+  Source(const DataSettings& table, const std::filesystem::path& folder, const Executor& threads)
+      : settings(&table), executor(&threads) {
     if (table.sampler.empty()) {
       file.emplace(io::open_tensor_file(table.path));
     } else {
@@ -71,12 +72,12 @@ struct Source {
     if (file) return read_samples(model, *file);
     return fit(sampler, [&] {
       return SampledRecords(model, *sampler, settings->location)
-          .table(seed, stream, *settings->samples, Executor(num_threads));
+          .table(seed, stream, *settings->samples, *executor);
     });
   }
 
   const DataSettings* settings;
-  int num_threads;
+  const Executor* executor;
   std::optional<io::TensorFile> file;
   std::unique_ptr<Sampler> sampler;
 };
@@ -121,14 +122,17 @@ std::vector<Monitor> monitors_named(const std::vector<std::string>& names) {
 
 }  // namespace
 
-TrainingSetup::TrainingSetup(ExperimentFile experiment, int num_threads)
+TrainingSetup::TrainingSetup(ExperimentFile experiment,
+                             int num_threads,
+                             const std::stop_token& stop)
     : experiment_(std::move(experiment)) {
   require_utf8_name(experiment_.path);
   monitors_ =
       at(experiment_.monitors_location, [&] { return monitors_named(experiment_.monitors); });
   const std::filesystem::path folder = experiment_.path.parent_path();
-  Source data(experiment_.data, folder, num_threads);
-  const Source evaluation(experiment_.evaluation, folder, num_threads);
+  const Executor executor(num_threads, stop_requested_by(stop));
+  Source data(experiment_.data, folder, executor);
+  const Source evaluation(experiment_.evaluation, folder, executor);
   const ModelKind& kind = *find_model_kind(experiment_.model_kind);
   Model model = fit(data.sampler, [&] {
     return at(experiment_.model_location,
@@ -154,7 +158,9 @@ TrainingSetup::TrainingSetup(ExperimentFile experiment, int num_threads)
   evaluation_sha256_ = evaluation.sha256();
   sampler_ = std::move(data.sampler);
   objective_ = std::make_unique<GraphObjective>(
-      std::move(model), std::move(samples), GraphObjective::Options{.num_threads = num_threads});
+      std::move(model),
+      std::move(samples),
+      GraphObjective::Options{.num_threads = num_threads, .stop = executor.stop()});
   // A monitor that is of another model is refused now, not with the history at the end.
   at(experiment_.monitors_location, [&] {
     for (const Monitor& monitor : monitors_) monitor.analyzer->dimensions(*objective_);
@@ -203,9 +209,10 @@ bool TrainingSetup::is_full_batch() const {
 }
 
 std::unique_ptr<GraphObjective> TrainingSetup::monitored(const TrainingSet& fixed) const {
-  return std::make_unique<GraphObjective>(objective_->model(),
-                                          fixed == nullptr ? objective_->samples() : *fixed,
-                                          GraphObjective::Options{.num_threads = 1});
+  return std::make_unique<GraphObjective>(
+      objective_->model(),
+      fixed == nullptr ? objective_->samples() : *fixed,
+      GraphObjective::Options{.num_threads = 1, .stop = objective_->executor().stop()});
 }
 
 TrainingRun TrainingSetup::make_run(const ExperimentRun& run,

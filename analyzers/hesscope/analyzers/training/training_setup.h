@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -34,7 +35,7 @@ using TrainingSet = std::shared_ptr<const SampleTable>;
 class TrainingSetup {
  public:
   /// @throws ConfigError, InputError.
-  TrainingSetup(ExperimentFile experiment, int num_threads);
+  TrainingSetup(ExperimentFile experiment, int num_threads, const std::stop_token& stop);
 
   const ExperimentFile& experiment() const { return experiment_; }
 
