@@ -151,17 +151,18 @@ class AnalyzeCommand final : public Command {
   ExitCode analyze() const {
     AnalysisRequest request = make_request();
     if (run_options_.dry_run) return show_plan(plan_analysis(request));
-    catch_interrupts();
-    ProgressLine progress(run_options_.quiet);
+    ProgressLine progress(name(), run_options_.quiet);
     std::vector<CheckpointFile> ordered;
     request.on_order = [&](std::span<const CheckpointFile> files) {
       ordered.assign(files.begin(), files.end());
     };
-    const AnalysisResult result =
-        run_analysis(request, [&](std::size_t index, std::size_t count, double fraction) {
-          progress.show(ordered[index].path.filename().string(), index, count, fraction);
-          return caught_signal() == 0;
-        });
+    const AnalysisResult result = interruptibly(*this, [&](const std::stop_token& stop) {
+      request.stop = stop;
+      return run_analysis(request, [&](std::size_t index, std::size_t count, double fraction) {
+        progress.show(ordered[index].path.filename().string(), index, count, fraction);
+        return caught_signal() == 0;
+      });
+    });
     progress.clear();
     if (run_options_.json) {
       print_json(document_of(result));

@@ -1,29 +1,93 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "interrupt.h"
 
+#include <chrono>
 #include <csignal>
+#include <cstdlib>
+#include <exception>
+#include <string>
+#include <system_error>
+
+#include <semaphore.h>
+
+#include "standard_streams.h"
 
 namespace hesscope::cli {
 namespace {
 
+constexpr std::chrono::milliseconds kPatience(1500);
+
 volatile std::sig_atomic_t noted = 0;
+sem_t arrived;  // posted where a signal came, and where no more need to be waited for
 
 extern "C" void note_signal(int signal) {
   noted = signal;
   std::signal(signal, SIG_DFL);
+  sem_post(&arrived);
+}
+
+ExitCode exit_code_of(int signal) {
+  switch (signal) {
+    case SIGHUP:
+      return ExitCode::kHungUp;
+    case SIGTERM:
+      return ExitCode::kTerminated;
+    default:
+      return ExitCode::kInterrupted;
+  }
 }
 
 }  // namespace
 
-void catch_interrupts() {
+void ignore_size_limit_signal() { std::signal(SIGXFSZ, SIG_IGN); }
+
+int caught_signal() { return noted; }
+
+ExitCode report_interrupt(const Command& command) {
+  print_message("hesscope {}: {}\n", command.name(), command.on_interrupt());
+  return exit_code_of(noted);
+}
+
+InterruptibleRun::InterruptibleRun(const Command& command) : command_(&command) {
+  sem_init(&arrived, 0, 0);
+  try {
+    watcher_ = std::thread([this] { wait_for_signal(); });
+  } catch (const std::system_error&) {
+    // Without threads progress callbacks still look for signals.
+  }
   std::signal(SIGINT, note_signal);
   std::signal(SIGTERM, note_signal);
   // Where it is ignored, as under nohup, it stays so.
   if (std::signal(SIGHUP, note_signal) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);
 }
 
-void ignore_size_limit_signal() { std::signal(SIGXFSZ, SIG_IGN); }
+InterruptibleRun::~InterruptibleRun() {
+  if (!watcher_.joinable()) return;
+  {
+    const std::lock_guard lock(mutex_);
+    is_over_ = true;
+  }
+  over_.notify_one();
+  sem_post(&arrived);
+  watcher_.join();
+}
 
-int caught_signal() { return noted; }
+void InterruptibleRun::wait_for_signal() {
+  while (sem_wait(&arrived) != 0) {  // interrupted by the signal itself
+  }
+  std::unique_lock lock(mutex_);
+  if (noted == 0) return;
+  stop_.request_stop();
+  if (over_.wait_for(lock, kPatience, [this] { return is_over_; })) return;
+  // Under the lock, so that the run cannot end meanwhile with words of its own.
+  ExitCode code = ExitCode::kFailed;
+  try {
+    clear_line();
+    code = report_interrupt(*command_);
+  } catch (const std::exception&) {
+    code = exit_code_of(noted);  // its words are lost
+  }
+  std::_Exit(static_cast<int>(code));
+}
 
 }  // namespace hesscope::cli

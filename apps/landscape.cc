@@ -136,13 +136,15 @@ class LandscapeCommand final : public Command {
   }
 
   ExitCode run() override {
-    const LandscapeRequest request = make_request();
+    LandscapeRequest request = make_request();
     if (run_options_.dry_run) return show_plan(plan_landscape(request));
-    catch_interrupts();
-    ProgressLine progress(run_options_.quiet);
-    const LandscapeResult result = run_landscape(request, [&](double fraction) {
-      progress.show("landscape", 0, 1, fraction);
-      return caught_signal() == 0;
+    ProgressLine progress(name(), run_options_.quiet);
+    const LandscapeResult result = interruptibly(*this, [&](const std::stop_token& stop) {
+      request.stop = stop;
+      return run_landscape(request, [&](double fraction) {
+        progress.show("landscape", 0, 1, fraction);
+        return caught_signal() == 0;
+      });
     });
     progress.clear();
     if (run_options_.json) {

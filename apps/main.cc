@@ -2,7 +2,6 @@
 //
 // hesscope: parse, run one command, turn what was thrown into a message and an exit code.
 #include <cerrno>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -12,7 +11,7 @@
 #include <string_view>
 
 #include <hesscope/core/error.h>
-#include <hesscope/objective/objective.h>
+#include <hesscope/core/progress.h>
 #include <hesscope/spectra/blas.h>
 
 #include "command_line.h"
@@ -29,17 +28,6 @@ ExitCode report(const Command& command, std::string_view message, ExitCode code)
   return code;
 }
 
-ExitCode exit_code_of(int signal) {
-  switch (signal) {
-    case SIGHUP:
-      return ExitCode::kHungUp;
-    case SIGTERM:
-      return ExitCode::kTerminated;
-    default:
-      return ExitCode::kInterrupted;
-  }
-}
-
 ExitCode run(Command& command) {
   try {
     return command.run();
@@ -50,7 +38,7 @@ ExitCode run(Command& command) {
   } catch (const LockedError& error) {
     return report(command, error.what(), ExitCode::kLocked);
   } catch (const Interrupted&) {
-    return report(command, command.on_interrupt(), exit_code_of(caught_signal()));
+    return report_interrupt(command);
   } catch (const std::bad_alloc&) {
     return report(command, "out of memory; --dry-run foresees what is needed", ExitCode::kFailed);
   } catch (const std::exception& error) {

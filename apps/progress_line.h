@@ -3,34 +3,56 @@
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
+#include <optional>
 #include <string>
+#include <string_view>
 
 namespace hesscope::cli {
 
-/// One line on stderr that says how far a run is and how long it still takes. Silent unless stderr
-/// is a terminal.
+/// What is on stderr while a run computes: how far it is and how long it still takes. On a terminal
+/// that is one line, redrawn; elsewhere, as in the log of a batch job, a line every 30 seconds.
 class ProgressLine {
  public:
-  explicit ProgressLine(bool quiet);
+  using Clock = std::chrono::steady_clock;
+
+  /// Between two lines where they are not redrawn, and before the first.
+  static constexpr std::chrono::seconds kPeriod{30};
+
+  /// Where it is seen, and what time it is.
+  struct Console {
+    bool is_terminal;
+    std::function<void(std::string_view)> write;
+    std::function<Clock::time_point()> now;
+  };
+
+  /// On stderr. @param quiet  show nothing.
+  ProgressLine(const std::string& command, bool quiet);
+
+  ProgressLine(const std::string& command, bool quiet, Console console);
 
   ~ProgressLine() { clear(); }
 
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
 
-  /// Step `index` of `count` is done by `fraction`. Redraws at most ten times a second.
+  /// Step `index` of `count` is done by `fraction`. What is left is foreseen from the time since the
+  /// first call and what was done since then: what was done before took no time of this run.
   void show(const std::string& what, std::size_t index, std::size_t count, double fraction);
 
   /// Wipes the line, before anything else is printed.
   void clear();
 
  private:
-  using Clock = std::chrono::steady_clock;
+  std::string time_left(double done, double elapsed) const;
 
+  std::string command_;
   bool enabled_;
+  Console console_;
   bool drawn_ = false;
-  Clock::time_point start_ = Clock::now();
-  Clock::time_point last_ = {};
+  std::optional<double> first_done_;
+  Clock::time_point start_;
+  Clock::time_point last_;
 };
 
 /// "3 s", "2 min 10 s", "1 h 5 min".

@@ -98,21 +98,24 @@ class ReproduceCommand final : public Command {
           "experiments");
     }
     if (scale_.empty()) scale_ = "paper";
-    const ReproductionRequest request{.experiments = experiments_,
-                                      .output = output_,
-                                      .scale = scale_,
-                                      .overrides = overrides_,
-                                      .overwrite = run_options_.force.overwrite(),
-                                      .num_threads = run_options_.threads};
+    ReproductionRequest request{.experiments = experiments_,
+                                .output = output_,
+                                .scale = scale_,
+                                .overrides = overrides_,
+                                .overwrite = run_options_.force.overwrite(),
+                                .num_threads = run_options_.threads,
+                                .stop = {}};
     if (run_options_.dry_run) return show_plan(plan_reproduction(request));
-    catch_interrupts();
-    ProgressLine progress(run_options_.quiet);
-    const ReproductionResult result = run_reproduction(
-        request,
-        [&](const std::string& what, std::size_t index, std::size_t count, double fraction) {
-          progress.show(what, index, count, fraction);
-          return caught_signal() == 0;
-        });
+    ProgressLine progress(name(), run_options_.quiet);
+    const ReproductionResult result = interruptibly(*this, [&](const std::stop_token& stop) {
+      request.stop = stop;
+      return run_reproduction(
+          request,
+          [&](const std::string& what, std::size_t index, std::size_t count, double fraction) {
+            progress.show(what, index, count, fraction);
+            return caught_signal() == 0;
+          });
+    });
     progress.clear();
     if (run_options_.json) {
       print_json(document_of(result));

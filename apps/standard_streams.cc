@@ -25,6 +25,10 @@ void write_message(std::string_view text) noexcept {
   std::fflush(stderr);
 }
 
+void clear_line() noexcept {
+  if (::isatty(STDERR_FILENO) == 1) write_message("\r\033[K");
+}
+
 void write_text(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 
 void print_usage_error(std::string_view command, std::string_view message) {

@@ -22,6 +22,9 @@ void reserve_standard_streams();
 /// how it went.
 void write_message(std::string_view text) noexcept;
 
+/// Wipes the line that stderr is in, if that is a terminal.
+void clear_line() noexcept;
+
 /// fmt::print(stderr, ...), but where the text cannot be written it is lost.
 template <typename... Args>
 void print_message(fmt::format_string<Args...> format, Args&&... args) {

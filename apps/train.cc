@@ -70,13 +70,15 @@ class TrainCommand final : public Command {
   }
 
   ExitCode run() override {
-    const TrainingRequest request = make_request();
+    TrainingRequest request = make_request();
     if (run_options_.dry_run) return show_plan(plan_training(request));
-    catch_interrupts();
-    ProgressLine progress(run_options_.quiet);
-    const TrainingResult result = run_training(request, [&](double fraction) {
-      progress.show("training", 0, 1, fraction);
-      return caught_signal() == 0;
+    ProgressLine progress(name(), run_options_.quiet);
+    const TrainingResult result = interruptibly(*this, [&](const std::stop_token& stop) {
+      request.stop = stop;
+      return run_training(request, [&](double fraction) {
+        progress.show("training", 0, 1, fraction);
+        return caught_signal() == 0;
+      });
     });
     progress.clear();
     if (run_options_.json) {
