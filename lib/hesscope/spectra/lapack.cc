@@ -15,8 +15,8 @@
 #include <hesscope/core/error.h>
 #include <hesscope/core/memory.h>
 #include <hesscope/spectra/blas.h>
+#include <hesscope/spectra/blas_call.h>
 #include <hesscope/spectra/lapack.h>
-#include <hesscope/spectra/lapack_call.h>
 
 #ifdef HESSCOPE_BLAS_IS_OPENBLAS
 // Declared here because the cblas.h on the include path may be another BLAS's.
@@ -25,35 +25,6 @@ int openblas_get_num_threads(void);
 void openblas_set_num_threads(int num_threads);
 }
 #endif
-
-// Of the BLAS behind LAPACK, declared here for the same reason.
-// NOLINTBEGIN(readability-identifier-naming): names of Fortran
-extern "C" {
-void dsymv_(const char* uplo,
-            const lapack_int* n,
-            const double* alpha,
-            const double* a,
-            const lapack_int* lda,
-            const double* x,
-            const lapack_int* incx,
-            const double* beta,
-            double* y,
-            const lapack_int* incy);
-void dsymm_(const char* side,
-            const char* uplo,
-            const lapack_int* m,
-            const lapack_int* n,
-            const double* alpha,
-            const double* a,
-            const lapack_int* lda,
-            const double* b,
-            const lapack_int* ldb,
-            const double* beta,
-            double* c,
-            const lapack_int* ldc);
-}
-
-// NOLINTEND(readability-identifier-naming)
 
 namespace hesscope::detail {
 namespace {
@@ -131,24 +102,6 @@ namespace hesscope::detail {
 Eigen::Index max_lapack_dimension() {
   // Workspaces are n times a block size; no block size of ilaenv is above 64.
   return static_cast<Eigen::Index>(std::numeric_limits<lapack_int>::max() / 64);
-}
-
-Reduction tridiagonalize(Eigen::MatrixXd& a) {
-  const lapack_int n = to_lapack(a.rows());
-  Reduction r{{Eigen::VectorXd(n), Eigen::VectorXd(n - 1)}, Eigen::VectorXd(n - 1)};
-  run_with_workspace("dsytrd", [&](double* work, lapack_int size) {
-    return LAPACKE_dsytrd_work(LAPACK_COL_MAJOR,
-                               'L',
-                               n,
-                               a.data(),
-                               n,
-                               r.t.diagonal.data(),
-                               r.t.off_diagonal.data(),
-                               r.tau.data(),
-                               work,
-                               size);
-  });
-  return r;
 }
 
 std::optional<Eigen::VectorXd> eigenvalues(Tridiagonal t) {
@@ -320,21 +273,6 @@ std::optional<ThinSvd> thin_svd(Eigen::MatrixXd a) {
                                          result.right_transposed.data(),
                                          k);
   if (!succeeded("dgesdd", info)) return std::nullopt;
-  return result;
-}
-
-Ldlt factor_ldlt(Eigen::MatrixXd a) {
-  const lapack_int n = to_lapack(a.rows());
-  std::vector<lapack_int> pivots(static_cast<std::size_t>(n));
-  Ldlt result;
-  run_with_workspace("dsytrf", [&](double* work, lapack_int size) {
-    const lapack_int info =
-        LAPACKE_dsytrf_work(LAPACK_COL_MAJOR, 'L', n, a.data(), n, pivots.data(), work, size);
-    result.is_singular = info > 0;  // no failure: the factorisation is complete
-    return info > 0 ? lapack_int{0} : info;
-  });
-  result.factors = std::move(a);
-  result.pivots.assign(pivots.begin(), pivots.end());
   return result;
 }
 

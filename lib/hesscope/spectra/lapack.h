@@ -13,6 +13,8 @@
 
 #include <Eigen/Core>
 
+#include <hesscope/core/progress.h>
+
 namespace hesscope::detail {
 
 /// Holds the BLAS at one thread while at least one such object lives, and then restores its thread
@@ -43,8 +45,9 @@ struct Reduction {
 
 /// T and Q of the matrix whose lower triangle is that of `a` (dsytrd). On return the triangle below
 /// the diagonal of `a` holds the reflectors; the diagonal is overwritten but not needed by apply_q.
-/// The strict upper triangle is neither read nor written.
-Reduction tridiagonalize(Eigen::MatrixXd& a);
+/// The strict upper triangle is neither read nor written. Progress comes panel by panel, in
+/// proportion to the operations.
+Reduction tridiagonalize(Eigen::MatrixXd& a, const ProgressCallback& progress = {});
 
 /// All eigenvalues, ascending (dsterf), or nothing if the QR iteration did not converge.
 std::optional<Eigen::VectorXd> eigenvalues(Tridiagonal t);
@@ -91,7 +94,8 @@ struct Ldlt {
 };
 
 /// By the diagonal pivoting of Bunch and Kaufman (dsytrf); reads the lower triangle of `a`.
-Ldlt factor_ldlt(Eigen::MatrixXd a);
+/// Progress comes as that of tridiagonalize.
+Ldlt factor_ldlt(Eigen::MatrixXd a, const ProgressCallback& progress = {});
 
 /// A^-1 b (dsytrs). Requires !is_singular.
 Eigen::VectorXd solve(const Ldlt& ldlt, const Eigen::Ref<const Eigen::VectorXd>& b);
