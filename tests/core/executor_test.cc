@@ -2,6 +2,7 @@
 #include <atomic>
 #include <cmath>
 #include <stdexcept>
+#include <stop_token>
 #include <thread>
 #include <vector>
 
@@ -9,6 +10,8 @@
 
 #include <hesscope/core/error.h>
 #include <hesscope/core/executor.h>
+#include <hesscope/core/progress.h>
+#include <hesscope/core/stop_request.h>
 
 namespace hesscope {
 namespace {
@@ -84,6 +87,27 @@ TEST(Executor, RefusesANegativeNumberOfThreads) {
   EXPECT_THROW(Executor(-1), PreconditionError);
   EXPECT_EQ(Executor(3).num_threads(), 3);
   EXPECT_GE(Executor(0).num_threads(), 1);
+}
+
+TEST(Executor, BeginsNothingOnceAStopIsRequested) {
+  for (const int threads : {1, 3}) {
+    std::stop_source source;
+    const Executor executor(threads, stop_requested_by(source.get_token()));
+    std::vector<double> sum(2);
+    executor.sum(100, sum, rough_block);  // not yet
+    std::atomic<int> begun = 0;
+    EXPECT_THROW(executor.for_each(100'000,
+                                   [&](Eigen::Index) {
+                                     if (++begun == 10) source.request_stop();
+                                   }),
+                 Interrupted);
+    EXPECT_GE(begun, 10);
+    EXPECT_LT(begun, 10 + 2 * threads);  // those under way ended
+    EXPECT_THROW(executor.for_each(1, [&](Eigen::Index) { ++begun; }), Interrupted);
+    EXPECT_THROW(executor.sum(100, sum, rough_block), Interrupted);
+    executor.for_each(0, [&](Eigen::Index) { ++begun; });  // nothing to begin
+    EXPECT_LT(begun, 10 + 2 * threads);
+  }
 }
 
 }  // namespace

@@ -2,8 +2,23 @@
 #pragma once
 
 #include <chrono>
+#include <ctime>
 
 namespace hesscope {
+
+/// Seconds since some time in the past.
+using SecondsClock = double (*)();
+
+/// As clocks on walls measure them.
+inline double wall_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+/// That all threads of the process have spent on processors: what others do on the machine hardly
+/// counts.
+inline double processor_seconds() {
+  return static_cast<double>(std::clock()) / static_cast<double>(CLOCKS_PER_SEC);
+}
 
 /// Adds the wall seconds of its life to a total.
 class Stopwatch {
