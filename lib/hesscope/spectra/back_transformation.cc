@@ -22,7 +22,8 @@ constexpr Index kColumnsPerPanel = 128;
 void apply_q(const MatrixXd& reduced,
              const Eigen::VectorXd& tau,
              MatrixXd& z,
-             const Executor& executor) {
+             const Executor& executor,
+             const ProgressCallback& progress) {
   const Index n = reduced.rows();
   const Index num_reflectors = n - 1;
   const Index num_blocks = (num_reflectors + kReflectorsPerBlock - 1) / kReflectorsPerBlock;
@@ -53,6 +54,7 @@ void apply_q(const MatrixXd& reduced,
   });
 
   const Index num_panels = (z.cols() + kColumnsPerPanel - 1) / kColumnsPerPanel;
+  ProgressCounter counter(progress, num_panels * num_blocks);
   executor.for_each(num_panels, [&](Index panel) {
     const Index first_column = panel * kColumnsPerPanel;
     const Index num_columns = std::min(kColumnsPerPanel, z.cols() - first_column);
@@ -75,6 +77,7 @@ void apply_q(const MatrixXd& reduced,
                                     to_lapack(n),
                                     work.data(),
                                     to_lapack(num_columns)));
+      counter.advance();
     }
   });
 }

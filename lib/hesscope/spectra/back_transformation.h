@@ -6,6 +6,7 @@
 #include <Eigen/Core>
 
 #include <hesscope/core/executor.h>
+#include <hesscope/core/progress.h>
 
 namespace hesscope::detail {
 
@@ -17,6 +18,7 @@ namespace hesscope::detail {
 void apply_q(const Eigen::MatrixXd& reduced,
              const Eigen::VectorXd& tau,
              Eigen::MatrixXd& z,
-             const Executor& executor);
+             const Executor& executor,
+             const ProgressCallback& progress = {});
 
 }  // namespace hesscope::detail

@@ -13,14 +13,15 @@ namespace hesscope::detail {
 std::optional<double> counted_bound(const Eigen::Ref<const Eigen::MatrixXd>& hessian,
                                     double direction,
                                     const Eigen::VectorXd& values,
-                                    double d) {
+                                    double d,
+                                    const ProgressCallback& progress) {
   const Eigen::VectorXd t = direction * values;
   const Eigen::Index last = t.size() - 1;
   double sigma = t[last] + 2.0 * d;
   for (Eigen::Index i = last; i >= 0; --i) {
     if (t[i] <= sigma + d) sigma = std::max(sigma, t[i] + 2.0 * d);
   }
-  const ShiftedFactorization factorization(hessian, direction * sigma);
+  const ShiftedFactorization factorization(hessian, direction * sigma, progress);
   const Inertia& inertia = factorization.inertia();
   const std::int64_t num_beyond = direction > 0.0 ? inertia.num_above : inertia.num_below;
   if (factorization.status() != Status::kOk || num_beyond != (t.array() > sigma).count()) {

@@ -7,6 +7,8 @@
 
 #include <Eigen/Core>
 
+#include <hesscope/core/progress.h>
+
 namespace hesscope::detail {
 
 /// A bound on the errors of the outermost eigenvalues found at one end, proved by one count, or
@@ -18,6 +20,7 @@ namespace hesscope::detail {
 std::optional<double> counted_bound(const Eigen::Ref<const Eigen::MatrixXd>& hessian,
                                     double direction,
                                     const Eigen::VectorXd& values,
-                                    double d);
+                                    double d,
+                                    const ProgressCallback& progress);
 
 }  // namespace hesscope::detail

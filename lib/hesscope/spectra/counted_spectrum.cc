@@ -40,8 +40,9 @@ double median_magnitude(const EigenvalueCounter& counter, double norm) {
 
 }  // namespace
 
-Spectrum counted_spectrum(const Eigen::Ref<const Eigen::MatrixXd>& hessian) {
-  EigenvalueCounter counter(hessian);
+Spectrum counted_spectrum(const Eigen::Ref<const Eigen::MatrixXd>& hessian,
+                          const ProgressCallback& progress) {
+  EigenvalueCounter counter(hessian, progress);
   Spectrum spectrum;
   spectrum.status = counter.status();
   if (spectrum.status != Status::kOk) return spectrum;

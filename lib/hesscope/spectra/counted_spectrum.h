@@ -18,6 +18,7 @@ namespace hesscope {
 /// @throws PreconditionError as dense_spectrum.
 /// @cost   4/3 n^3 operations, one n x n copy and O(n). OpenBLAS is held at one thread,
 ///         process-wide, during the call.
-Spectrum counted_spectrum(const Eigen::Ref<const Eigen::MatrixXd>& hessian);
+Spectrum counted_spectrum(const Eigen::Ref<const Eigen::MatrixXd>& hessian,
+                          const ProgressCallback& progress = {});
 
 }  // namespace hesscope

@@ -48,7 +48,8 @@ Inertia inertia_of(const detail::Ldlt& ldlt) {
 double counting_band(Eigen::Index n, double norm) { return 10.0 * detail::rounding_band(n, norm); }
 
 ShiftedFactorization::ShiftedFactorization(const Eigen::Ref<const Eigen::MatrixXd>& hessian,
-                                           double shift) {
+                                           double shift,
+                                           const ProgressCallback& progress) {
   detail::require_symmetric_shape("ShiftedFactorization", hessian);
   if (!std::isfinite(shift)) {
     throw PreconditionError(
@@ -64,7 +65,7 @@ ShiftedFactorization::ShiftedFactorization(const Eigen::Ref<const Eigen::MatrixX
   const detail::SingleThreadedBlas one_thread;
   Eigen::MatrixXd shifted = detail::scaled_copy(hessian, exponent_);
   shifted.diagonal().array() -= std::ldexp(shift, -exponent_);
-  detail::Ldlt ldlt = detail::factor_ldlt(std::move(shifted));
+  detail::Ldlt ldlt = detail::factor_ldlt(std::move(shifted), progress);
   if (!ldlt.factors.diagonal().allFinite()) {
     status_ = Status::kFailed;
     return;
@@ -89,7 +90,8 @@ std::optional<Eigen::VectorXd> ShiftedFactorization::solve(
   return detail::scaled_back(detail::solve(*ldlt_, b), -exponent_);
 }
 
-EigenvalueCounter::EigenvalueCounter(const Eigen::Ref<const Eigen::MatrixXd>& hessian) {
+EigenvalueCounter::EigenvalueCounter(const Eigen::Ref<const Eigen::MatrixXd>& hessian,
+                                     const ProgressCallback& progress) {
   detail::require_symmetric_shape("EigenvalueCounter", hessian);
   n_ = hessian.rows();
   const detail::Survey found = detail::survey_symmetric("EigenvalueCounter", hessian);
@@ -99,7 +101,8 @@ EigenvalueCounter::EigenvalueCounter(const Eigen::Ref<const Eigen::MatrixXd>& he
   }
   const detail::SingleThreadedBlas one_thread;
   exponent_ = found.exponent();
-  form_ = std::make_unique<detail::TridiagonalForm>(detail::scaled_copy(hessian, exponent_));
+  form_ = std::make_unique<detail::TridiagonalForm>(
+      detail::scaled_copy(hessian, exponent_), detail::TridiagonalForm::kTwoStages, progress);
   const detail::Tridiagonal& t = form_->t();
   squared_off_diagonal_ = t.off_diagonal.cwiseAbs2();
   // A pivot this small is replaced: the next quotient must not overflow.

@@ -12,6 +12,7 @@
 
 #include <Eigen/Core>
 
+#include <hesscope/core/progress.h>
 #include <hesscope/core/status.h>
 #include <hesscope/spectra/spectrum.h>
 
@@ -39,7 +40,9 @@ class ShiftedFactorization {
   /// @param hessian  n x n, n >= 1; only the lower triangle is read.
   /// @throws PreconditionError if the matrix is not square, is empty or exceeds LAPACK's integers,
   ///         or if the shift is not finite.
-  ShiftedFactorization(const Eigen::Ref<const Eigen::MatrixXd>& hessian, double shift);
+  ShiftedFactorization(const Eigen::Ref<const Eigen::MatrixXd>& hessian,
+                       double shift,
+                       const ProgressCallback& progress = {});
   ~ShiftedFactorization();
   ShiftedFactorization(ShiftedFactorization&&) noexcept;
   ShiftedFactorization& operator=(ShiftedFactorization&&) noexcept;
@@ -84,7 +87,8 @@ class EigenvalueCounter {
   /// @param hessian  n x n, n >= 1; symmetric as dense_spectrum() wants it.
   /// @throws PreconditionError if the matrix is not square, is empty, or exceeds LAPACK's integers.
   /// @cost  4/3 n^3 operations, one n x n copy kept. OpenBLAS is held at one thread, process-wide.
-  explicit EigenvalueCounter(const Eigen::Ref<const Eigen::MatrixXd>& hessian);
+  explicit EigenvalueCounter(const Eigen::Ref<const Eigen::MatrixXd>& hessian,
+                             const ProgressCallback& progress = {});
   ~EigenvalueCounter();
   EigenvalueCounter(EigenvalueCounter&&) noexcept;
   EigenvalueCounter& operator=(EigenvalueCounter&&) noexcept;

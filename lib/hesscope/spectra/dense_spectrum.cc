@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include <hesscope/spectra/decomposition_cost.h>
 #include <hesscope/spectra/lapack.h>
 #include <hesscope/spectra/scaled_matrix.h>
 #include <hesscope/spectra/spectrum.h>
@@ -28,7 +29,8 @@ void count_signs(Spectrum& spectrum) {
 
 }  // namespace
 
-Spectrum dense_spectrum(const Eigen::Ref<const Eigen::MatrixXd>& hessian) {
+Spectrum dense_spectrum(const Eigen::Ref<const Eigen::MatrixXd>& hessian,
+                        const ProgressCallback& progress) {
   detail::require_symmetric_shape("dense_spectrum", hessian);
   const Eigen::Index n = hessian.rows();
   Spectrum spectrum;
@@ -41,7 +43,10 @@ Spectrum dense_spectrum(const Eigen::Ref<const Eigen::MatrixXd>& hessian) {
 
   const detail::SingleThreadedBlas one_thread;
   const int exponent = found.exponent();
-  detail::TridiagonalForm form(detail::scaled_copy(hessian, exponent));
+  const double reduced = detail::share_of_reduction(n);
+  detail::TridiagonalForm form(detail::scaled_copy(hessian, exponent),
+                               detail::TridiagonalForm::kTwoStages,
+                               detail::part_of(progress, 0.0, reduced));
   const std::optional<Eigen::VectorXd> values = detail::eigenvalues(form.t());
   if (!values || !values->allFinite()) {
     spectrum.status = Status::kFailed;
@@ -58,8 +63,12 @@ Spectrum dense_spectrum(const Eigen::Ref<const Eigen::MatrixXd>& hessian) {
     const std::optional<Eigen::VectorXd> v = form.eigenvector(rank, value);
     return Eigenvalue{eigenvalues[rank], v ? std::ldexp(form.residual(*v, value), exponent) : kNaN};
   };
+  const ProgressCallback rest = detail::part_of(progress, reduced, 1.0);
+  detail::report(rest, 0.5);
   spectrum.smallest = established(0);
+  detail::report(rest, 0.65);
   spectrum.median = established(lower_median_rank(n));
+  detail::report(rest, 0.8);
   spectrum.largest = established(n - 1);
 
   const double scaled_norm = std::max(std::abs((*values)[0]), std::abs((*values)[n - 1]));

@@ -21,17 +21,30 @@ using Eigen::MatrixXd;
 // Below, dsyevd: there are hardly two panels to share.
 constexpr Index kThreaded = 256;
 
-std::optional<detail::Eigensystem> eigensystem_on_threads(MatrixXd a, int num_threads) {
-  const detail::Reduction reduction = detail::tridiagonalize(a);
+// Shares of the time, of the first two of its three parts.
+constexpr double kReduced = 0.6;
+constexpr double kDecomposed = 0.8;
+
+std::optional<detail::Eigensystem> eigensystem_on_threads(MatrixXd a,
+                                                          int num_threads,
+                                                          const ProgressCallback& progress) {
+  const detail::Reduction reduction =
+      detail::tridiagonalize(a, detail::part_of(progress, 0.0, kReduced));
   std::optional<detail::Eigensystem> result = detail::eigensystem(reduction.t);
-  if (result) detail::apply_q(a, reduction.tau, result->vectors, Executor(num_threads));
+  if (!result) return result;
+  detail::apply_q(a,
+                  reduction.tau,
+                  result->vectors,
+                  Executor(num_threads),
+                  detail::part_of(progress, kDecomposed, 1.0));
   return result;
 }
 
 }  // namespace
 
 Eigensystem dense_eigensystem(const Eigen::Ref<const MatrixXd>& hessian,
-                              const EigensystemOptions& options) {
+                              const EigensystemOptions& options,
+                              const ProgressCallback& progress) {
   const Index n = hessian.rows();
   if (hessian.cols() != n || n > detail::max_eigensystem_dimension()) {
     throw PreconditionError(
@@ -60,7 +73,7 @@ Eigensystem dense_eigensystem(const Eigen::Ref<const MatrixXd>& hessian,
   MatrixXd scaled = detail::scaled_copy(hessian, exponent);
   std::optional<detail::Eigensystem> all =
       n < kThreaded ? detail::eigensystem(std::move(scaled))
-                    : eigensystem_on_threads(std::move(scaled), options.num_threads);
+                    : eigensystem_on_threads(std::move(scaled), options.num_threads, progress);
   if (!all || !all->values.allFinite() || !all->vectors.allFinite()) {
     result.status = Status::kFailed;
     return result;

@@ -5,6 +5,7 @@
 
 #include <Eigen/Core>
 
+#include <hesscope/core/progress.h>
 #include <hesscope/core/status.h>
 
 namespace hesscope {
@@ -41,6 +42,7 @@ struct Eigensystem {
 /// J.
 ///         Matrix Anal. Appl. 16, 172-191, the divide and conquer of dstedc.
 Eigensystem dense_eigensystem(const Eigen::Ref<const Eigen::MatrixXd>& hessian,
-                              const EigensystemOptions& options = {});
+                              const EigensystemOptions& options = {},
+                              const ProgressCallback& progress = {});
 
 }  // namespace hesscope

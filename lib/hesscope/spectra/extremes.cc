@@ -125,8 +125,16 @@ Extremes dense_extremes(const Eigen::Ref<const MatrixXd>& hessian, const Extreme
 // V^T H V = diag(theta), ascending.
 class Search {
  public:
-  Search(const SymmetricOperator& h, const ExtremesOptions& options)
-      : h_(h), options_(options), n_(h.rows()), engine_(options.seed), v_(n_, 0), hv_(n_, 0) {}
+  Search(const SymmetricOperator& h,
+         const ExtremesOptions& options,
+         const ProgressCallback& progress)
+      : h_(h),
+        options_(options),
+        progress_(progress),
+        n_(h.rows()),
+        engine_(options.seed),
+        v_(n_, 0),
+        hv_(n_, 0) {}
 
   Extremes run() {
     Extremes result;
@@ -204,6 +212,7 @@ class Search {
     how.ends = ends;
     how.num_per_end = num_per_end;
     // V's vectors have residuals of their own, which add to those of a search outside of V.
+    how.progress = next_part();
     how.tolerance = 0.5 * options_.tolerance * norm();
     how.shift = 2.0 * std::sqrt(static_cast<double>(n_)) * scale_;
     how.max_columns = options_.max_columns;
@@ -307,10 +316,19 @@ class Search {
     return std::min(1.0, root * root);
   }
 
+  // Of the search that begins: three quarters of what is left, as nobody knows how many will follow.
+  ProgressCallback next_part() {
+    const double begin = begun_;
+    begun_ += 0.75 * (1.0 - begun_);
+    return detail::part_of(progress_, begin, begun_);
+  }
+
   static constexpr Index kMinSteps = 24;  // of a search that is to find nothing
 
   const SymmetricOperator& h_;
   const ExtremesOptions& options_;
+  const ProgressCallback& progress_;
+  double begun_ = 0.0;  // fraction at the end of the search that began last
   Index n_;
   std::mt19937_64 engine_;
   double scale_ = 0.0;
@@ -342,12 +360,16 @@ double norm_bound(const Eigen::Ref<const MatrixXd>& hessian, const Extremes& fou
 void prove(const Eigen::Ref<const MatrixXd>& hessian,
            double direction,
            double norm,
+           const ProgressCallback& progress,
            EndOfSpectrum& end) {
   if (end.status != Status::kOk) return;
   const double tight = end.residuals.stableNorm() + counting_band(hessian.rows(), norm);
   // Eigenvalues that the search could not tell from the last one may lie a little beyond it.
+  double begin = 0.0;
   for (const double d : {tight, tight + end.error_bound}) {
-    if (const auto bound = detail::counted_bound(hessian, direction, end.values, d)) {
+    const ProgressCallback half = detail::part_of(progress, begin, begin + 0.5);
+    begin += 0.5;
+    if (const auto bound = detail::counted_bound(hessian, direction, end.values, d, half)) {
       set_evidence(Proof::kCounted, *bound, end);
       return;
     }
@@ -357,7 +379,9 @@ void prove(const Eigen::Ref<const MatrixXd>& hessian,
 
 }  // namespace
 
-Extremes extreme_eigenpairs(const SymmetricOperator& h, const ExtremesOptions& options) {
+Extremes extreme_eigenpairs(const SymmetricOperator& h,
+                            const ExtremesOptions& options,
+                            const ProgressCallback& progress) {
   const Index n = h.rows();
   require_options(options, n);
   if (options.num_smallest == 0 && options.num_largest == 0) return {};
@@ -365,23 +389,24 @@ Extremes extreme_eigenpairs(const SymmetricOperator& h, const ExtremesOptions& o
   const std::int64_t columns_before = h.num_columns();
   Extremes result = is_dense(n, options)
                         ? dense_extremes(h.apply(MatrixXd::Identity(n, n)), options)
-                        : Search(h, options).run();
+                        : Search(h, options, progress).run();
   result.num_calls = h.num_calls() - calls_before;
   result.num_columns = h.num_columns() - columns_before;
   return result;
 }
 
 Extremes extreme_eigenpairs(const Eigen::Ref<const MatrixXd>& hessian,
-                            const ExtremesOptions& options) {
+                            const ExtremesOptions& options,
+                            const ProgressCallback& progress) {
   const MatrixOperator h(hessian);
   const Index n = h.rows();
   require_options(options, n);
   detail::survey_symmetric("extreme_eigenpairs", hessian);
   if (is_dense(n, options)) return dense_extremes(hessian, options);
-  Extremes result = extreme_eigenpairs(h, options);
+  Extremes result = extreme_eigenpairs(h, options, detail::part_of(progress, 0.0, 0.5));
   const double norm = norm_bound(hessian, result);
-  prove(hessian, -1.0, norm, result.smallest);
-  prove(hessian, 1.0, norm, result.largest);
+  prove(hessian, -1.0, norm, detail::part_of(progress, 0.5, 0.75), result.smallest);
+  prove(hessian, 1.0, norm, detail::part_of(progress, 0.75, 1.0), result.largest);
   return result;
 }
 

@@ -70,10 +70,13 @@ struct Extremes {
 /// @throws PreconditionError if n is 0 or an option is out of its range. What the operator throws
 ///         passes through.
 /// @cost   typically 50 to 110 columns applied for one pair at each end, a block of 4 and then one
-///         by one; n doubles for each step of a search, of which at most 512 are held.
+///         by one; n doubles for each step of a search, of which at most 512 are held. Progress is
+///         asked before each column; its fraction follows the residuals and is a guess.
 /// @source J. Kuczynski & H. Wozniakowski (1992), SIAM J. Matrix Anal. Appl. 13, 1094-1122, the
 ///         probabilistic bound of the Lanczos method.
-Extremes extreme_eigenpairs(const SymmetricOperator& h, const ExtremesOptions& options = {});
+Extremes extreme_eigenpairs(const SymmetricOperator& h,
+                            const ExtremesOptions& options = {},
+                            const ProgressCallback& progress = {});
 
 /// The same of a matrix at hand, where counts prove that nothing was missed.
 ///
@@ -85,6 +88,7 @@ Extremes extreme_eigenpairs(const SymmetricOperator& h, const ExtremesOptions& o
 /// integers.
 /// @cost   as above, and n^3 / 3 operations and an n x n copy per factorisation.
 Extremes extreme_eigenpairs(const Eigen::Ref<const Eigen::MatrixXd>& hessian,
-                            const ExtremesOptions& options = {});
+                            const ExtremesOptions& options = {},
+                            const ProgressCallback& progress = {});
 
 }  // namespace hesscope

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -31,13 +32,15 @@ class Shifted {
  public:
   using Scalar = double;
 
-  Shifted(const SymmetricOperator& h, double shift) : h_(&h), shift_(shift) {}
+  Shifted(const SymmetricOperator& h, const LanczosOptions& options, const double& fraction)
+      : h_(&h), shift_(options.shift), progress_(&options.progress), fraction_(&fraction) {}
 
   Index rows() const { return h_->rows(); }
 
   Index cols() const { return h_->rows(); }
 
   void perform_op(const double* x, double* y) const {
+    report(*progress_, *fraction_);
     const Eigen::Map<const VectorXd> in(x, rows());
     Eigen::Map<VectorXd> out(y, rows());
     out = in + h_->apply(in) / shift_;
@@ -47,6 +50,8 @@ class Shifted {
  private:
   const SymmetricOperator* h_;
   double shift_;
+  const ProgressCallback* progress_;
+  const double* fraction_;
 };
 
 using ShiftedInLanczos = Spectra::ArnoldiOp<double, Shifted, Spectra::IdentityBOp>;
@@ -88,6 +93,20 @@ struct RitzPairs {
     residuals = shift * beta * s.row(m - 1).cwiseAbs().transpose();
   }
 
+  // Of the way down from ||B|| = 1 to the tolerance, on a logarithmic scale, the residuals that are
+  // wanted have come so far.
+  double fraction_done(const LanczosOptions& options) const {
+    const Index k = options.num_per_end;
+    double largest = 0.0;
+    if (options.ends != Ends::kLargest) largest = residuals.head(k).maxCoeff();
+    if (options.ends != Ends::kSmallest) {
+      largest = std::max(largest, residuals.tail(k).maxCoeff());
+    }
+    const double way = std::log(options.shift / options.tolerance);
+    const double fraction = std::log(options.shift / largest) / way;
+    return way > 0.0 && fraction > 0.0 ? std::min(fraction, 1.0) : 0.0;
+  }
+
   bool is_done(const LanczosOptions& options, Index num_steps) const {
     const bool may_be_inside = num_steps >= options.min_steps;
     const Index k = options.num_per_end;
@@ -113,7 +132,10 @@ void take_ritz_pairs(const RitzPairs& ritz,
 }
 
 // Until the ends are done with or the basis has kLargestSpace vectors.
-void grow(const Shifted& b, const LanczosOptions& options, LanczosResult& result) {
+void grow(const Shifted& b,
+          const LanczosOptions& options,
+          LanczosResult& result,
+          double& fraction) {
   const Index n = b.rows();
   const Index num_wanted = options.num_per_end * (options.ends == Ends::kBoth ? 2 : 1);
   const Index largest = std::min(
@@ -128,6 +150,7 @@ void grow(const Shifted& b, const LanczosOptions& options, LanczosResult& result
     const RitzPairs ritz(
         factorization.matrix_H().topLeftCorner(m, m), factorization.f_norm(), options.shift);
     result.num_steps = m;
+    fraction = std::max(fraction, ritz.fraction_done(options));
     const bool is_done = ritz.is_done(options, m);
     if (!is_done && m < largest) continue;
     if (is_done) result.status = Status::kOk;
@@ -164,9 +187,10 @@ void restart(const Shifted& b, const LanczosOptions& options, LanczosResult& res
 
 LanczosResult lanczos(const SymmetricOperator& h, const LanczosOptions& options) {
   LanczosResult result;
-  const Shifted b(h, options.shift);
+  double fraction = 0.0;
+  const Shifted b(h, options, fraction);
   try {
-    grow(b, options, result);
+    grow(b, options, result, fraction);
     if (result.status != Status::kOk) restart(b, options, result);
   } catch (const NonFiniteProduct&) {
     result.status = Status::kNonFinite;

@@ -28,6 +28,7 @@ struct LanczosOptions {
   double lower = std::numeric_limits<double>::infinity();
   double upper = -std::numeric_limits<double>::infinity();
   Eigen::Index min_steps = 0;
+  ProgressCallback progress = {};  // asked before each application of the operator
 };
 
 struct LanczosResult {

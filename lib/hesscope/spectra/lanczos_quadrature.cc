@@ -183,6 +183,7 @@ void assign_rules(const std::vector<ProbeRule>& rules,
 
 Status compute(const SymmetricOperator& h,
                const QuadratureOptions& options,
+               const ProgressCallback& progress,
                LanczosQuadrature& result) {
   const Index n = h.rows();
   const Index max_steps = std::min(n, options.num_steps);
@@ -197,6 +198,8 @@ Status compute(const SymmetricOperator& h,
     ++result.num_calls;
     result.num_columns += std::count_if(runs.begin(), runs.end(), is_active);
     if (!step(h, runs, executor)) return Status::kNonFinite;
+    detail::report(progress,
+                   static_cast<double>(result.num_calls) / static_cast<double>(max_steps));
   }
 
   double norm = 0.0;
@@ -235,10 +238,12 @@ Status compute(const SymmetricOperator& h,
 
 }  // namespace
 
-LanczosQuadrature lanczos_quadrature(const SymmetricOperator& h, const QuadratureOptions& options) {
+LanczosQuadrature lanczos_quadrature(const SymmetricOperator& h,
+                                     const QuadratureOptions& options,
+                                     const ProgressCallback& progress) {
   require_options(options, h.rows());
   LanczosQuadrature result;
-  const Status status = compute(h, options, result);
+  const Status status = compute(h, options, progress, result);
   if (status == Status::kOk) {
     result.status = status;
     return result;

@@ -86,6 +86,7 @@ struct LanczosQuadrature {
 ///         density estimation via explicit and implicit deflation, SODA. Differs: multiplicities
 ///         are counted.
 LanczosQuadrature lanczos_quadrature(const SymmetricOperator& h,
-                                     const QuadratureOptions& options = {});
+                                     const QuadratureOptions& options = {},
+                                     const ProgressCallback& progress = {});
 
 }  // namespace hesscope

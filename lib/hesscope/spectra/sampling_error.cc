@@ -148,8 +148,9 @@ SamplingErrors first_order(const FirstOrderFigures& figures,
 }
 
 SpectralEigenpairs eigenpairs_of(const Eigen::Ref<const MatrixXd>& hessian,
-                                 const VectorXd& eigenvalues) {
-  EigenvalueCounter counter(hessian);
+                                 const VectorXd& eigenvalues,
+                                 const ProgressCallback& progress) {
+  EigenvalueCounter counter(hessian, progress);
   const auto of_rank = [&](Index rank) {
     return Eigenpair{eigenvalues[rank], counter.eigenvalue(rank).vector};
   };
@@ -217,30 +218,34 @@ SamplingErrorEstimates sampling_errors(const Objective& objective,
     throw PreconditionError(fmt::format(
         "sampling_errors: hessian must have {} rows, got {}", theta.size(), hessian.rows()));
   }
-  const Spectrum spectrum = dense_spectrum(hessian);
+  // Two decompositions of the whole, and for each block a Hessian and a decomposition.
+  const auto num_parts = 2.0 + static_cast<double>(blocks.size());
+  const auto part = [&](double begin, double end) {
+    return detail::part_of(progress, begin / num_parts, end / num_parts);
+  };
+  const Spectrum spectrum = dense_spectrum(hessian, part(0.0, 1.0));
   if (spectrum.status != Status::kOk) {
     const SamplingErrors none = nothing(spectrum.status, blocks, options.level);
     return {none, none};
   }
   const FigureRow value = detail::spectral_figures(hessian.diagonal(), spectrum);
-  FirstOrderFigures figures(eigenpairs_of(hessian, spectrum.eigenvalues), theta.size());
+  FirstOrderFigures figures(eigenpairs_of(hessian, spectrum.eigenvalues, part(1.0, 2.0)),
+                            theta.size());
   figures.set_diagonal(hessian.diagonal());
 
   std::vector<FirstOrderFigures::Forms> forms;
   std::vector<FigureRow> rows;
-  const auto num_blocks = static_cast<double>(blocks.size());
   for (std::size_t b = 0; b < blocks.size(); ++b) {
-    const auto done = static_cast<double>(b);
-    MatrixXd h = objective.hessian(
-        theta, blocks[b], detail::part_of(progress, done / num_blocks, (done + 0.5) / num_blocks));
+    const double begin = 2.0 + static_cast<double>(b);
+    MatrixXd h = objective.hessian(theta, blocks[b], part(begin, begin + 0.5));
     {
       const detail::SingleThreadedBlas one_thread;
       forms.push_back(figures.forms(detail::symmetric_times(h, figures.vectors()), h.diagonal()));
     }
     h = hessian + weight_left_out(blocks, b) * (hessian - h);
-    rows.push_back(detail::spectral_figures(h.diagonal(), dense_spectrum(h)));
+    rows.push_back(
+        detail::spectral_figures(h.diagonal(), dense_spectrum(h, part(begin + 0.5, begin + 1.0))));
     require_sign_of_median(value, rows.back());
-    detail::report(progress, (done + 1.0) / num_blocks);
   }
   return {summarize(value, rows, blocks, options.level, Order::kFull),
           first_order(figures, forms, blocks, options.level)};

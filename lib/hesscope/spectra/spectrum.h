@@ -7,6 +7,7 @@
 
 #include <Eigen/Core>
 
+#include <hesscope/core/progress.h>
 #include <hesscope/core/status.h>
 
 namespace hesscope {
@@ -73,7 +74,10 @@ struct Spectrum {
 ///         not symmetric; that says where the largest asymmetry is, and how large.
 /// @cost   4/3 n^3 operations, one n x n copy and O(n). Concurrent calls are safe. OpenBLAS is held
 ///         at one thread, process-wide, during the call: no result depends on its thread count.
-Spectrum dense_spectrum(const Eigen::Ref<const Eigen::MatrixXd>& hessian);
+///         Progress comes several times a second up to some 10,000 rows, the QR iteration apart,
+///         which takes one part in a hundred of the time.
+Spectrum dense_spectrum(const Eigen::Ref<const Eigen::MatrixXd>& hessian,
+                        const ProgressCallback& progress = {});
 
 /// The lower median: order statistic floor((n - 1) / 2), counted from 0. NaN for an empty or
 /// non-finite input.

@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <utility>
 
+#include <hesscope/spectra/decomposition_cost.h>
 #include <hesscope/spectra/tridiagonal_form.h>
 
 namespace hesscope::detail {
 
-TridiagonalForm::TridiagonalForm(Eigen::MatrixXd h, Eigen::Index two_stages)
+TridiagonalForm::TridiagonalForm(Eigen::MatrixXd h,
+                                 Eigen::Index two_stages,
+                                 const ProgressCallback& progress)
     : matrix_(std::move(h)) {
   const Eigen::VectorXd diagonal = matrix_.diagonal();
   if (matrix_.rows() >= two_stages) {
-    band_ = reduce_to_band(matrix_);
-    t_ = tridiagonalize(*band_);
+    const double to_band = share_of_band_reduction(matrix_.rows());
+    band_ = reduce_to_band(matrix_, part_of(progress, 0.0, to_band));
+    t_ = tridiagonalize(*band_, part_of(progress, to_band, 1.0));
   } else {
-    Reduction reduction = tridiagonalize(matrix_);
+    Reduction reduction = tridiagonalize(matrix_, progress);
     t_ = std::move(reduction.t);
     tau_ = std::move(reduction.tau);
   }

@@ -24,7 +24,9 @@ class TridiagonalForm {
   TridiagonalForm() = default;
 
   /// @param h  both triangles, finite, of entries neither near overflow nor underflow.
-  explicit TridiagonalForm(Eigen::MatrixXd h, Eigen::Index two_stages = kTwoStages);
+  explicit TridiagonalForm(Eigen::MatrixXd h,
+                           Eigen::Index two_stages = kTwoStages,
+                           const ProgressCallback& progress = {});
 
   const Tridiagonal& t() const { return t_; }
 
