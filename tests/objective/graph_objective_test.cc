@@ -5,6 +5,7 @@
 #include <limits>
 #include <memory>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <vector>
@@ -217,6 +218,19 @@ TEST_F(GraphObjectiveTest, ReportsProgressFromOneThreadAtATime) {
   EXPECT_LT(fractions[22], 1);
   EXPECT_EQ(fractions.back(), 1);
   EXPECT_TRUE(std::is_sorted(fractions.begin(), fractions.end()));
+}
+
+TEST_F(GraphObjectiveTest, StopsWhateverItComputesWhereAStopIsRequested) {
+  std::stop_source source;
+  const GraphObjective stoppable(model, samples, {.num_threads = 2, .stop = source.get_token()});
+  EXPECT_EQ(stoppable.hessian_times(theta, Eigen::MatrixXd::Ones(n, 3)),
+            objective.hessian_times(theta, Eigen::MatrixXd::Ones(n, 3)));
+  source.request_stop();
+  EXPECT_THROW(stoppable.value(theta), Interrupted);
+  EXPECT_THROW(stoppable.gradient(theta), Interrupted);
+  EXPECT_THROW(stoppable.hessian_times(theta, Eigen::MatrixXd::Ones(n, 3)), Interrupted);
+  EXPECT_THROW(stoppable.hessian(theta), Interrupted);
+  EXPECT_THROW(stoppable.per_sample_gradients(theta, stoppable.all_samples()), Interrupted);
 }
 
 TEST_F(GraphObjectiveTest, StopsWhenTheProgressCallbackAsks) {

@@ -1,52 +1,116 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <chrono>
 
+#include <hesscope/core/memory.h>
+#include <hesscope/core/progress.h>
 #include <hesscope/objective/hessian_cost.h>
 
 namespace hesscope {
 namespace {
 
-template <typename F>
-double seconds_of(F work) {
-  const auto start = std::chrono::steady_clock::now();
-  work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+using Eigen::Index;
+
+// Of all of some work, called with a progress callback, from what is seen of it until it has gone
+// on for `most` seconds.
+template <typename Work>
+double seconds_seen(Work work, double most, SecondsClock clock, bool& is_complete) {
+  const double start = clock();
+  double first_seconds = 0;  // at the first report, and the fraction then
+  double first_fraction = 0;
+  double seconds = 0;
+  double fraction = 0;
+  try {
+    work([&](double done) {
+      seconds = clock() - start;
+      fraction = done;
+      if (first_fraction == 0) {
+        first_seconds = seconds;
+        first_fraction = fraction;
+      }
+      return seconds < most || fraction == 0;  // some of it must be done
+    });
+    is_complete = true;
+    return clock() - start;
+  } catch (const Interrupted&) {
+    if (seconds < most) throw;  // by somebody else; here it was because enough is seen
+    is_complete = false;
+  }
+  // What came before the first report, memory for the first time above all, does not go on so.
+  const bool has_rate = fraction > 2 * first_fraction;
+  return has_rate ? first_seconds + (seconds - first_seconds) * (1 - first_fraction) /
+                                        (fraction - first_fraction)
+                  : seconds / fraction;
 }
 
-// Of a Hessian over all samples, from ever more of them until the clock can tell.
-double by_hessians(const Objective& objective, const Objective::ConstVectorRef& theta) {
-  constexpr double kEnoughSeconds = 0.02;
-  for (Eigen::Index count = 16;; count *= 4) {
-    const SampleRange probe{0, std::min(count, objective.num_samples())};
-    const double seconds = seconds_of([&] { objective.hessian(theta, probe, {}); });
-    if (seconds >= kEnoughSeconds || probe.size() == objective.num_samples()) {
-      return seconds * static_cast<double>(objective.num_samples()) /
-             static_cast<double>(probe.size());
+// Of a matrix over all samples, from ever more of them until the clock can tell.
+// @param compute  called with a range and a progress callback.
+template <typename Compute>
+double seconds_on_all(const Objective& objective, SecondsClock clock, Compute compute) {
+  constexpr Index kFew = 64;      // of the overhead of a call not more than there must be ...
+  constexpr Index kEnough = 512;  // ... and enough for its share not to count
+  constexpr double kEnoughSeconds = 0.05;
+  constexpr double kMostSeconds = 0.25;
+  const Index num_samples = objective.num_samples();
+  for (Index count = kFew;; count *= 8) {
+    const SampleRange probe{0, std::min(count, num_samples)};
+    bool is_complete = false;
+    const double seconds =
+        seconds_seen([&](const ProgressCallback& progress) { compute(probe, progress); },
+                     kMostSeconds,
+                     clock,
+                     is_complete);
+    const bool can_tell = !is_complete || seconds > kMostSeconds ||
+                          (seconds >= kEnoughSeconds && probe.size() >= kEnough);
+    if (can_tell || probe.size() == num_samples) {
+      return seconds * static_cast<double>(num_samples) / static_cast<double>(probe.size());
     }
   }
 }
 
-double by_products(const Objective& objective, const Objective::ConstVectorRef& theta) {
-  constexpr Eigen::Index kProbeSamples = 1024;
-  constexpr Eigen::Index kProbeDirections = 8;
-  const Eigen::Index n = objective.num_parameters();
+// n / 2 products, as many as the generic engine's Hessian costs.
+double by_products(const Objective& objective,
+                   const Objective::ConstVectorRef& theta,
+                   SecondsClock clock) {
+  constexpr Index kProbeSamples = 1024;
+  constexpr Index kProbeDirections = 8;
+  const Index n = objective.num_parameters();
   const SampleRange probe{0, std::min(kProbeSamples, objective.num_samples())};
   const Objective::Matrix directions = Objective::Matrix::Identity(n, kProbeDirections);
-  const double seconds = seconds_of([&] { objective.hessian_times(theta, directions, probe); });
-  return seconds * 0.5 * static_cast<double>(n) / kProbeDirections *
+  const double start = clock();
+  objective.hessian_times(theta, directions, probe);
+  return (clock() - start) * 0.5 * static_cast<double>(n) / kProbeDirections *
          static_cast<double>(objective.num_samples()) / static_cast<double>(probe.size());
+}
+
+double matrix_bytes(const Objective& objective) {
+  const auto n = static_cast<double>(objective.num_parameters());
+  return n * n * sizeof(double);
+}
+
+bool fits(const Objective& objective) {
+  return matrix_bytes(objective) <= 0.5 * memory_limit_bytes();
 }
 
 }  // namespace
 
 HessianCost estimate_hessian_cost(const Objective& objective,
-                                  const Objective::ConstVectorRef& theta) {
-  constexpr Eigen::Index kLargeModel = 2000;
-  const auto n = static_cast<double>(objective.num_parameters());
-  const double seconds = objective.num_parameters() <= kLargeModel ? by_hessians(objective, theta)
-                                                                   : by_products(objective, theta);
-  return {seconds, n * n * sizeof(double) + objective.workspace_bytes()};
+                                  const Objective::ConstVectorRef& theta,
+                                  SecondsClock clock) {
+  const auto compute = [&](SampleRange range, const ProgressCallback& progress) {
+    objective.hessian(theta, range, progress);
+  };
+  const double seconds = fits(objective) ? seconds_on_all(objective, clock, compute)
+                                         : by_products(objective, theta, clock);
+  return {seconds, matrix_bytes(objective) + objective.workspace_bytes()};
+}
+
+double estimate_gauss_newton_seconds(const Objective& objective,
+                                     const Objective::ConstVectorRef& theta,
+                                     SecondsClock clock) {
+  if (!fits(objective)) return by_products(objective, theta, clock);
+  return seconds_on_all(objective, clock, [&](SampleRange range, const ProgressCallback& progress) {
+    objective.gauss_newton(theta, range, progress);
+  });
 }
 
 }  // namespace hesscope

@@ -1,23 +1,30 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <hesscope/core/stopwatch.h>
 #include <hesscope/objective/objective.h>
 
 namespace hesscope {
 
 /// What objective.hessian(theta) will take.
 struct HessianCost {
-  double seconds;       ///< wall, on the objective's threads
+  double seconds;       ///< on the objective's threads
   double memory_bytes;  ///< at its peak: the matrix, the data and the workspaces
 };
 
-/// Up to 2,000 parameters, times Hessians over a few samples and extrapolates to all; beyond, times
-/// Hessian-vector products and extrapolates to the n / 2 that the full Hessian costs the generic
-/// engine, which a StructuredHessian may undercut ten times and more. Otherwise within a factor of
-/// about two.
-/// @cost about 50 ms, or what 16 samples take; 8 Hessian-vector products over at most 1024 samples
-/// for large models.
+/// From a Hessian over some samples, or from the first part of one: seconds go with n^2 and with the
+/// number of samples, or by whatever rule the objective's way to it has, as its progress tells.
+/// Where the matrix would take more than half of the memory, from Hessian-vector products: then an
+/// upper bound, which a StructuredHessian may undercut ten times and more.
+/// @param clock  what seconds are meant.
+/// @cost about half a second, or what 512 samples take where the objective reports no progress.
 HessianCost estimate_hessian_cost(const Objective& objective,
-                                  const Objective::ConstVectorRef& theta);
+                                  const Objective::ConstVectorRef& theta,
+                                  SecondsClock clock = wall_seconds);
+
+/// Seconds of objective.gauss_newton(theta), in the same way.
+double estimate_gauss_newton_seconds(const Objective& objective,
+                                     const Objective::ConstVectorRef& theta,
+                                     SecondsClock clock = wall_seconds);
 
 }  // namespace hesscope
