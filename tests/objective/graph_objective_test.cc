@@ -15,6 +15,7 @@
 #include <gtest/gtest.h>
 
 #include <hesscope/core/error.h>
+#include <hesscope/core/stop_request.h>
 #include <hesscope/models/attention.h>
 #include <hesscope/models/linear_attention.h>
 #include <hesscope/models/mlp.h>
@@ -222,7 +223,8 @@ TEST_F(GraphObjectiveTest, ReportsProgressFromOneThreadAtATime) {
 
 TEST_F(GraphObjectiveTest, StopsWhateverItComputesWhereAStopIsRequested) {
   std::stop_source source;
-  const GraphObjective stoppable(model, samples, {.num_threads = 2, .stop = source.get_token()});
+  const GraphObjective stoppable(
+      model, samples, {.num_threads = 2, .stop = stop_requested_by(source.get_token())});
   EXPECT_EQ(stoppable.hessian_times(theta, Eigen::MatrixXd::Ones(n, 3)),
             objective.hessian_times(theta, Eigen::MatrixXd::Ones(n, 3)));
   source.request_stop();

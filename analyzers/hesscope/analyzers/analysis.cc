@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <hesscope/analyzers/analysis.h>
+#include <hesscope/analyzers/analysis_costs.h>
 #include <hesscope/analyzers/analysis_file.h>
 #include <hesscope/analyzers/analysis_inputs.h>
 #include <hesscope/analyzers/analysis_reading.h>
@@ -47,6 +48,8 @@ class Run {
       return result;
     }
     result_.warnings = inputs_.warnings;
+    costs_ = foreseen_costs();
+    points_.set_costs(costs_.point);
     for (std::size_t i = 0; i < inputs_.checkpoints.size(); ++i) work_off(run, i);
     assemble(run, configuration);
     const std::vector<std::string>& remarks = run.folder().remarks();
@@ -63,6 +66,16 @@ class Run {
 
   static std::string unit_name(std::size_t checkpoint, const std::string& group) {
     return fmt::format("{:06}-{}", checkpoint, group);
+  }
+
+  detail::AnalysisCosts foreseen_costs() const {
+    const detail::ForeseenAnalysis analysis = {.objective = &inputs_.problem.objective(),
+                                               .theta = &detail::some_finite(inputs_.points),
+                                               .fresh_samples = inputs_.problem.fresh_samples(),
+                                               .method = request_.method,
+                                               .analyzers = inputs_.analyzers};
+    return progress_ ? costs_for_progress(analysis, inputs_.points.size())
+                     : guessed_costs(analysis);
   }
 
   detail::PointSequence sequence() const {
@@ -122,21 +135,26 @@ class Run {
       const Stopwatch watch(result_.timings.write_seconds);
       run.keep(unit_name(i, group), record);
     };
-    follow(0);
-    std::vector<const ChosenAnalyzer*> missing;
-    for (const ChosenAnalyzer& chosen : inputs_.analyzers) {
-      if (is_missing(chosen.name)) missing.push_back(&chosen);
+    if (request_.stop.stop_requested()) throw Interrupted();
+    std::vector<std::size_t> missing;
+    for (std::size_t k = 0; k < inputs_.analyzers.size(); ++k) {
+      if (is_missing(inputs_.analyzers[k].name)) missing.push_back(k);
     }
     const bool is_root_missing = is_missing(kRoot);
     if (missing.empty() && !is_root_missing) {
       points_.pass();
-      follow(1);
+      if (has_begun_) follow(1);
       return;
     }
+    has_begun_ = true;
+    follow(0);
     const std::shared_ptr<PointAnalysis> point = points_.visit(i);
     if (is_root_missing) keep(kRoot, detail::root_record(*point));
-    for (const ChosenAnalyzer* chosen : missing)
-      keep(chosen->name, chosen->analyzer->analyze(*point));
+    for (const std::size_t k : missing) {
+      const ChosenAnalyzer& chosen = inputs_.analyzers[k];
+      point->begin_own(costs_.own[k]);
+      keep(chosen.name, chosen.analyzer->analyze(*point));
+    }
     result_.timings.hessian_seconds += point->seconds().hessian;
     result_.timings.eigen_seconds += point->seconds().eigen;
     point->release();
@@ -185,7 +203,9 @@ class Run {
   const AnalysisProgress& progress_;
   AnalysisResult result_;
   AnalysisInputs inputs_;
+  detail::AnalysisCosts costs_;
   detail::PointSequence points_;
+  bool has_begun_ = false;  // with what was not there when the run began
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <hesscope/analyzers/analysis_costs.h>
 #include <hesscope/analyzers/analysis_file.h>
 #include <hesscope/analyzers/analysis_summary.h>
 #include <hesscope/analyzers/analyze.h>
@@ -243,9 +244,11 @@ class AnalysisRun {
          .progress = [this](std::size_t i, double done) { return goes_on(i, done); }},
         thetas,
         std::move(given));
+    const detail::AnalysisCosts costs = foreseen_costs(thetas);
+    sequence.set_costs(costs.point);
     for (std::size_t i = 0; i < points_.size(); ++i) {
       if (!goes_on(i, 0)) throw Interrupted();
-      analyze_point(*sequence.visit(i), i);
+      analyze_point(*sequence.visit(i), i, costs);
       if (!goes_on(i, 1)) throw Interrupted();
     }
     summarize_run();
@@ -291,11 +294,21 @@ class AnalysisRun {
     return all;
   }
 
+  detail::AnalysisCosts foreseen_costs(const std::vector<Eigen::VectorXd>& thetas) const {
+    const detail::ForeseenAnalysis analysis = {.objective = &subject_.objective,
+                                               .theta = &detail::some_finite(thetas),
+                                               .fresh_samples = subject_.fresh_samples,
+                                               .method = options_.method,
+                                               .analyzers = impl_->analyzers};
+    return options_.progress ? costs_for_progress(analysis, points_.size())
+                             : guessed_costs(analysis);
+  }
+
   bool goes_on(std::size_t i, double done) const {
     return !options_.progress || options_.progress(i, points_.size(), done);
   }
 
-  void analyze_point(PointAnalysis& point, std::size_t i) {
+  void analyze_point(PointAnalysis& point, std::size_t i, const detail::AnalysisCosts& costs) {
     AnalysisResult& summary = impl_->summary;
     const Record root = detail::root_record(point);
     detail::add_checkpoint(
@@ -305,7 +318,9 @@ class AnalysisRun {
     answers.loss_ = summary.checkpoints.back().loss;
     answers.gradient_norm_ = summary.checkpoints.back().gradient_norm;
     answers.status_ = summary.checkpoints.back().status;
-    for (const ChosenAnalyzer& chosen : impl_->analyzers) {
+    for (std::size_t k = 0; k < impl_->analyzers.size(); ++k) {
+      const ChosenAnalyzer& chosen = impl_->analyzers[k];
+      point.begin_own(costs.own[k]);
       Record record = chosen.analyzer->analyze(point);
       detail::add_record(summary, chosen, record);
       answers.groups_.push_back(

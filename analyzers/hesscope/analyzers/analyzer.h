@@ -27,15 +27,22 @@ class Analyzer {
     std::string definition = {};             ///< what these are, in words
   };
 
-  /// What it needs beyond the Hessian and its decomposition, which analyzers share.
+  /// What it asks of the point, which analyzers share, and what it needs beyond that.
   struct Cost {
-    double matrices = 0;          ///< n x n, held at once
-    double numbers = 0;           ///< other numbers held at once
-    double hessians = 0;          ///< each over all samples
-    double decompositions = 0;    ///< of n x n matrices
-    double sample_gradients = 0;  ///< passes of per-sample gradients over all samples
-    double fresh_samples = 0;     ///< drawn, with the gradient there
-    double operations = 0;        ///< other floating-point operations, roughly
+    bool asks_hessian = false;     ///< PointAnalysis::hessian()
+    bool asks_spectrum = false;    ///< PointAnalysis::spectrum()
+    double matrices = 0;           ///< n x n, held at once
+    double numbers = 0;            ///< other numbers held at once
+    double hessians = 0;           ///< each over all samples, where there is a matrix
+    double gauss_newtons = 0;      ///< the same
+    double decompositions = 0;     ///< of n x n matrices, the same
+    double searches = 0;           ///< for the ends of the spectrum of H, where there is no matrix
+    double products = 0;           ///< columns that H is applied to side by side, the same
+    double gradients = 0;          ///< over all samples
+    double sample_gradients = 0;   ///< passes of per-sample gradients over all samples
+    double fresh_samples = 0;      ///< drawn, with the gradient there
+    double operations = 0;         ///< other floating-point operations in memory, roughly
+    double matrix_operations = 0;  ///< the same, where there is a matrix
   };
 
   virtual ~Analyzer() = default;

@@ -76,6 +76,18 @@ class AttentionTermsAnalyzer final : public Analyzer {
     return {"wo_norm_min", "b_sigma_min", "rate_bound", "kernel_rate_bound", "rate"};
   }
 
+  Cost cost(const Objective& objective) const override {
+    const auto n = static_cast<double>(objective.num_parameters());
+    const auto samples = static_cast<double>(objective.num_samples());
+    const auto entries = static_cast<double>(
+        objective.predictions(Eigen::VectorXd::Zero(objective.num_parameters()), {0, 1}).rows());
+    const double rows = entries * samples;
+    // The Jacobian and a copy of it, and the singular values of it.
+    return {.numbers = 3 * rows * n,
+            .sample_gradients = entries + 1,
+            .operations = 8 * rows * n * std::min(rows, n)};
+  }
+
   Record analyze(PointAnalysis& point) const override {
     Record record;
     if (point.status() != Status::kOk) {

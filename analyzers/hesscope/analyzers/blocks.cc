@@ -96,6 +96,19 @@ class BlocksAnalyzer final : public Analyzer {
 
   std::vector<std::string> headline() const override { return {"mean_js_distance"}; }
 
+  Cost cost(const Objective& objective) const override {
+    const auto blocks = objective.parameter_blocks();
+    double share = 0;  // of the decomposition of the whole
+    for (const ParameterBlock& block : blocks) {
+      share += std::pow(
+          static_cast<double>(block.size) / static_cast<double>(objective.num_parameters()), 3);
+    }
+    return {.asks_hessian = true,
+            .matrices = 1,
+            .decompositions = share,
+            .searches = static_cast<double>(blocks.size())};
+  }
+
   Record analyze(PointAnalysis& point) const override {
     Record record;
     const Eigen::MatrixXd* h = point.hessian();
@@ -119,6 +132,17 @@ class BlocksAnalyzer final : public Analyzer {
   }
 
  private:
+  // The share of the first `count` blocks in the decompositions of all.
+  static double work(std::span<const ParameterBlock> blocks, Eigen::Index count) {
+    double first = 0;
+    double all = 0;
+    for (const ParameterBlock& block : blocks) {
+      all += std::pow(static_cast<double>(block.size), 3);
+      if (--count >= 0) first = all;
+    }
+    return all > 0 ? first / all : 0;
+  }
+
   void describe_blocks(PointAnalysis& point, const Eigen::MatrixXd& h, Record& record) const {
     const auto blocks = point.objective().parameter_blocks();
     const auto count = static_cast<Eigen::Index>(blocks.size());
@@ -129,7 +153,8 @@ class BlocksAnalyzer final : public Analyzer {
     for (Eigen::Index b = 0; b < count; ++b) {
       const ParameterBlock& rows = blocks[static_cast<std::size_t>(b)];
       const Spectrum spectrum =
-          dense_spectrum(h.block(rows.offset, rows.offset, rows.size, rows.size));
+          dense_spectrum(h.block(rows.offset, rows.offset, rows.size, rows.size),
+                         detail::part_of(point.progress(), work(blocks, b), work(blocks, b + 1)));
       if (spectrum.status != Status::kOk) {
         status = spectrum.status;
         continue;
@@ -189,8 +214,11 @@ class BlocksAnalyzer final : public Analyzer {
     Status status = Status::kOk;
     bool is_proved = true;
     for (std::size_t b = 0; b < blocks.size(); ++b) {
+      const auto begin = static_cast<double>(b);
+      const auto count = static_cast<double>(blocks.size());
       const Spectrum spectrum =
-          point.ends_of(BlockOperator(point.hessian_operator(), blocks[b].offset, blocks[b].size));
+          point.ends_of(BlockOperator(point.hessian_operator(), blocks[b].offset, blocks[b].size),
+                        detail::part_of(point.progress(), begin / count, (begin + 1) / count));
       if (spectrum.status != Status::kOk) status = spectrum.status;
       is_proved = is_proved && spectrum.proof != Proof::kConverged;
       ends.row(static_cast<Eigen::Index>(b)) << spectrum.smallest.value, spectrum.largest.value;

@@ -36,6 +36,10 @@ class ConditionAnalyzer final : public Analyzer {
     return {"robust_diagonal", "robust_eigenvalue", "robust_absolute", "classical"};
   }
 
+  Cost cost(const Objective& /*objective*/) const override {
+    return {.asks_hessian = true, .asks_spectrum = true};
+  }
+
   Record analyze(PointAnalysis& point) const override {
     const Eigen::MatrixXd* h = point.hessian();
     Record record;

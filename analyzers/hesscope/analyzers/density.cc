@@ -99,6 +99,18 @@ class DensityAnalyzer final : public Analyzer {
     return {"trace_estimate", "trace_standard_error", "relative_wasserstein_distance"};
   }
 
+  Cost cost(const Objective& objective) const override {
+    const auto n = static_cast<double>(objective.num_parameters());
+    const auto probes = static_cast<double>(std::min(num_probes_, objective.num_parameters()));
+    const auto steps = static_cast<double>(std::min(num_steps_, objective.num_parameters()));
+    return {.asks_hessian = true,
+            .asks_spectrum = true,
+            .numbers = n * probes * steps,
+            .products = probes * steps,
+            .operations = 4 * n * probes * steps * steps,
+            .matrix_operations = 0.4 * n * n * probes * steps};
+  }
+
   Record analyze(PointAnalysis& point) const override {
     Record record;
     if (point.hessian() == nullptr && point.hessian_status() != Status::kNotComputed) {
@@ -107,7 +119,8 @@ class DensityAnalyzer final : public Analyzer {
     }
     const LanczosQuadrature found = lanczos_quadrature(
         point.hessian_operator(),
-        {.num_probes = num_probes_, .num_steps = num_steps_, .seed = point.seed()});
+        {.num_probes = num_probes_, .num_steps = num_steps_, .seed = point.seed()},
+        point.progress());
     if (found.status != Status::kOk) {
       record.set_rest_missing(quantities(), found.status);
       return record;

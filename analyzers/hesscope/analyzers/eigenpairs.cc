@@ -92,6 +92,18 @@ class EigenpairsAnalyzer final : public Analyzer {
     return {"participation_largest", "overlap_largest", "gradient_fraction_largest"};
   }
 
+  Cost cost(const Objective& objective) const override {
+    const auto n = static_cast<double>(objective.num_parameters());
+    // A search by products with the matrix, and two counts; without it, a search that finds more
+    // than one pair at each end.
+    const auto pairs = static_cast<double>(count_);
+    return {.asks_hessian = true,
+            .matrices = 1,
+            .numbers = 512 * n,
+            .searches = 1 + pairs / 4,
+            .matrix_operations = (1 + pairs / 4) * 200 * n * n + n * n * n / 15};
+  }
+
   Record analyze(PointAnalysis& point) const override {
     Record record;
     const Extremes& extremes = point.extremes(count_);

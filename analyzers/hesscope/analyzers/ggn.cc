@@ -58,21 +58,39 @@ class GgnAnalyzer final : public Analyzer {
   }
 
   Cost cost(const Objective& /*objective*/) const override {
-    return {.matrices = 2, .hessians = 1, .decompositions = 2};
+    return {.asks_hessian = true,
+            .matrices = 2,
+            .gauss_newtons = 1,
+            .decompositions = 2,
+            .searches = 3};
   }
 
   Record analyze(PointAnalysis& point) const override {
     Record record;
     const Eigen::MatrixXd* h = point.hessian();
     if (h != nullptr) {
-      const Eigen::MatrixXd g =
-          point.objective().gauss_newton(point.theta(), point.objective().all_samples(), {});
-      describe(point, g, "", record);
-      describe(point, *h - g, kFunctional, record);
+      const PointCosts& costs = point.costs();
+      const double whole = costs.gauss_newton + 2 * costs.decomposition;
+      const double first = costs.gauss_newton / whole;
+      const double second = first + costs.decomposition / whole;
+      const auto part = [&](double begin, double end) {
+        return detail::part_of(point.progress(), begin, end);
+      };
+      const Eigen::MatrixXd g = point.objective().gauss_newton(
+          point.theta(), point.objective().all_samples(), part(0, first));
+      describe(point, g, "", part(first, second), record);
+      describe(point, *h - g, kFunctional, part(second, 1), record);
     } else if (point.hessian_status() == Status::kNotComputed) {
       const Objective& objective = point.objective();
-      set_spectrum(record, point.ends_of(GaussNewtonOperator(objective, point.theta())), "");
-      set_spectrum(record, point.ends_of(ResidualOperator(objective, point.theta())), kFunctional);
+      // A product with R is one with H and one with G.
+      set_spectrum(record,
+                   point.ends_of(GaussNewtonOperator(objective, point.theta()),
+                                 detail::part_of(point.progress(), 0, 1.0 / 3)),
+                   "");
+      set_spectrum(record,
+                   point.ends_of(ResidualOperator(objective, point.theta()),
+                                 detail::part_of(point.progress(), 1.0 / 3, 1)),
+                   kFunctional);
     }
     record.set_rest_missing(quantities(), point.hessian_status());
     return record;
@@ -82,8 +100,9 @@ class GgnAnalyzer final : public Analyzer {
   static void describe(PointAnalysis& point,
                        const Eigen::MatrixXd& matrix,
                        const std::string& suffix,
+                       const ProgressCallback& progress,
                        Record& record) {
-    set_spectrum(record, point.spectrum_of(matrix), suffix);
+    set_spectrum(record, point.spectrum_of(matrix, progress), suffix);
     record.set("trace" + suffix, detail::sum(matrix.diagonal()));
     record.set("frobenius_norm" + suffix, detail::norm(matrix));
     record.set_symmetric("block_frobenius_norm" + suffix,

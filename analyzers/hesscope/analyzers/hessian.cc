@@ -36,6 +36,8 @@ class HessianAnalyzer final : public Analyzer {
 
   std::vector<std::string> headline() const override { return {"trace", "frobenius_norm"}; }
 
+  Cost cost(const Objective& /*objective*/) const override { return {.asks_hessian = true}; }
+
   Record analyze(PointAnalysis& point) const override {
     Record record;
     const Eigen::MatrixXd* h = point.hessian();

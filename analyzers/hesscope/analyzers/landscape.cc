@@ -128,14 +128,14 @@ class Run {
     const Stopwatch watch(result_.timings.grid_seconds);
     const Surface surface = make_surface();
     const auto total = static_cast<double>(grid_.num_points());
-    Eigen::Index done = 0;
-    const auto advance = [&](Eigen::Index points) {
+    double done = 0;
+    const auto advance = [&](double points) {
       done += points;
-      if (progress_ && !progress_(static_cast<double>(done) / total)) throw Interrupted();
+      detail::report(progress_, std::min(done / total, 1.0));
     };
     for (Eigen::Index tile = 0; tile < surface.num_tiles(); ++tile) {
       if (run_->find(tile_name(tile))) {
-        advance(surface.size_of(tile));
+        advance(static_cast<double>(surface.size_of(tile)));
       } else {
         run_->keep(tile_name(tile), surface.tile(tile, advance));
       }

@@ -75,12 +75,12 @@ class NoiseAnalyzer final : public Analyzer {
   Cost cost(const Objective& objective) const override {
     const auto n = static_cast<double>(objective.num_parameters());
     const auto num_samples = static_cast<double>(objective.num_samples());
-    Cost cost{.matrices = 4,
+    Cost cost{.asks_hessian = true,
+              .matrices = 4,
               .numbers = n * (4096.0 + static_cast<double>(options_.num_draws)),
-              .hessians = 1,
               .decompositions = 3,
               .sample_gradients = 2,
-              .operations = 4 * num_samples * n * n};
+              .matrix_operations = 0.5 * num_samples * n * n};
     if (options_.draws != Draws::kFresh) cost.sample_gradients += 1;
     const auto add_draws = [&](Index batch_size) {
       const double drawn = static_cast<double>(batch_size);
@@ -259,7 +259,7 @@ class NoiseAnalyzer final : public Analyzer {
         "covariance_trace",
         covariance.status == Status::kOk ? finite_statistic(trace)
                                          : missing_statistic(covariance.status));
-    const ProgressCallback rest = part_of(point.progress(), 0.5, 1.0);
+    const ProgressCallback rest = part_of(point.progress(), 0.5, 0.7);
     const NoiseScales scales =
         h != nullptr ? noise_scales(point.objective(), point.theta(), covariance, *h, {}, rest)
                      : noise_scales(point.objective(), point.theta(), covariance, {}, rest);
@@ -272,7 +272,8 @@ class NoiseAnalyzer final : public Analyzer {
     set(record, "commutator", alignment.commutator);
     // Whoever asks for a few ranks only has no time for all eigenvectors.
     if (point.method() == SpectrumMethod::kDense) {
-      set_spectrum(record, dense_eigensystem(*h), covariance);
+      set_spectrum(
+          record, dense_eigensystem(*h, {}, part_of(point.progress(), 0.7, 1.0)), covariance);
     }
   }
 

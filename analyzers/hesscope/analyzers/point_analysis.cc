@@ -11,7 +11,11 @@
 namespace hesscope {
 
 PointAnalysis::PointAnalysis(const Objective& objective, Eigen::VectorXd theta, Options options)
-    : objective_(&objective), theta_(std::move(theta)), options_(std::move(options)) {}
+    : objective_(&objective),
+      theta_(std::move(theta)),
+      options_(std::move(options)),
+      meter_(options_.progress,
+             options_.costs.hessian + options_.costs.spectrum + options_.costs.own) {}
 
 PointAnalysis::PointAnalysis(const Objective& objective, Eigen::VectorXd theta)
     : PointAnalysis(objective, std::move(theta), Options()) {}
@@ -47,7 +51,8 @@ const Eigen::MatrixXd* PointAnalysis::hessian() {
       hessian_status_ = Status::kNotComputed;
     } else {
       const Stopwatch watch(seconds_.hessian);
-      hessian_ = objective_->hessian(theta_, objective_->all_samples(), options_.progress);
+      const ProgressMeter::Part part(meter_, options_.costs.hessian);
+      hessian_ = objective_->hessian(theta_, objective_->all_samples(), part.progress());
       hessian_status_ = hessian_->allFinite() ? Status::kOk : Status::kNonFinite;
       if (hessian_status_ != Status::kOk) hessian_.reset();
     }
@@ -75,6 +80,9 @@ const Extremes& PointAnalysis::extremes(Eigen::Index count) {
   count = std::min(count, objective_->num_parameters());
   if (!extremes_ || num_extremes_ < count) {
     const Eigen::MatrixXd* h = hessian();
+    const bool is_for_spectrum = !is_assembled() && !extremes_ && options_.costs.spectrum > 0;
+    const ProgressMeter::Part part(meter_, is_for_spectrum ? options_.costs.spectrum : 0.0);
+    const ProgressCallback& follow = is_for_spectrum ? part.progress() : progress();
     extremes_ = Extremes();
     num_extremes_ = count;
     if (hessian_status() == Status::kNonFinite) {
@@ -83,8 +91,8 @@ const Extremes& PointAnalysis::extremes(Eigen::Index count) {
       const Stopwatch watch(seconds_.eigen);
       const ExtremesOptions options = {
           .num_smallest = count, .num_largest = count, .seed = options_.seed};
-      extremes_ = h != nullptr ? extreme_eigenpairs(*h, options)
-                               : extreme_eigenpairs(hessian_operator(), options);
+      extremes_ = h != nullptr ? extreme_eigenpairs(*h, options, follow)
+                               : extreme_eigenpairs(hessian_operator(), options, follow);
     }
   }
   return *extremes_;
@@ -108,21 +116,25 @@ Spectrum spectrum_of_ends(const Extremes& ends, Eigen::Index n) {
 
 }  // namespace
 
-Spectrum PointAnalysis::spectrum_of(const Eigen::MatrixXd& matrix) {
+Spectrum PointAnalysis::spectrum_of(const Eigen::MatrixXd& matrix,
+                                    const ProgressCallback& progress) {
   const Stopwatch watch(seconds_.eigen);
-  return method() == SpectrumMethod::kIterative ? counted_spectrum(matrix) : dense_spectrum(matrix);
+  return method() == SpectrumMethod::kIterative ? counted_spectrum(matrix, progress)
+                                                : dense_spectrum(matrix, progress);
 }
 
-Spectrum PointAnalysis::ends_of(const SymmetricOperator& matrix) {
+Spectrum PointAnalysis::ends_of(const SymmetricOperator& matrix, const ProgressCallback& progress) {
   const Stopwatch watch(seconds_.eigen);
-  return spectrum_of_ends(extreme_eigenpairs(matrix, {.seed = options_.seed}), matrix.rows());
+  return spectrum_of_ends(extreme_eigenpairs(matrix, {.seed = options_.seed}, progress),
+                          matrix.rows());
 }
 
 const Spectrum& PointAnalysis::spectrum() {
   if (!spectrum_) {
     const Eigen::MatrixXd* h = hessian();
     if (h != nullptr) {
-      spectrum_ = spectrum_of(*h);
+      const ProgressMeter::Part part(meter_, options_.costs.spectrum);
+      spectrum_ = spectrum_of(*h, part.progress());
     } else if (hessian_status() == Status::kNotComputed) {
       spectrum_ = spectrum_of_ends(extremes(1), theta_.size());
     } else {
@@ -134,6 +146,7 @@ const Spectrum& PointAnalysis::spectrum() {
 }
 
 void PointAnalysis::release() {
+  own_.reset();
   operator_.reset();
   hessian_.reset();
   hessian_status_.reset();

@@ -9,6 +9,7 @@
 
 #include <Eigen/Core>
 
+#include <hesscope/analyzers/progress_meter.h>
 #include <hesscope/analyzers/trajectory.h>
 #include <hesscope/core/status.h>
 #include <hesscope/objective/fresh_samples.h>
@@ -38,6 +39,17 @@ struct WorkSeconds {
   double eigen = 0;
 };
 
+/// What the work at a point is foreseen to cost, in seconds or any other unit: what its progress
+/// goes by.
+struct PointCosts {
+  double hessian = 1;   ///< where a matrix is assembled
+  double spectrum = 1;  ///< by the method chosen
+  double own = 0;       ///< of all analyzers, beyond these two
+  // Of one more of each, for analyzers that divide their own work.
+  double gauss_newton = 1;
+  double decomposition = 1;
+};
+
 /// What an objective is made of, for analyzers that are about one kind of model.
 struct ModelSamples {
   const Model* model = nullptr;
@@ -51,7 +63,8 @@ class PointAnalysis {
   struct Options {
     SpectrumMethod method = SpectrumMethod::kAuto;
     std::uint64_t seed = 0;          ///< of what is drawn
-    ProgressCallback progress = {};  ///< of the Hessian, the longest part
+    ProgressCallback progress = {};  ///< of all work at the point
+    PointCosts costs = {};
   };
 
   /// `objective` must outlive this.
@@ -64,7 +77,13 @@ class PointAnalysis {
 
   std::uint64_t seed() const { return options_.seed; }
 
-  const ProgressCallback& progress() const { return options_.progress; }
+  const PointCosts& costs() const { return options_.costs; }
+
+  /// The own work of an analyzer, foreseen to cost so much, begins, and that of the one before ends.
+  void begin_own(double cost) { own_.emplace(meter_, cost); }
+
+  /// Of that work; the Hessian and the spectrum report theirs.
+  const ProgressCallback& progress() const { return own_ ? own_->progress() : options_.progress; }
 
   /// kAuto resolved.
   SpectrumMethod method() const;
@@ -94,8 +113,8 @@ class PointAnalysis {
   const Spectrum& spectrum();
 
   /// The spectrum of another matrix, or the ends of that of another operator, by the same method.
-  Spectrum spectrum_of(const Eigen::MatrixXd& matrix);
-  Spectrum ends_of(const SymmetricOperator& matrix);
+  Spectrum spectrum_of(const Eigen::MatrixXd& matrix, const ProgressCallback& progress);
+  Spectrum ends_of(const SymmetricOperator& matrix, const ProgressCallback& progress);
 
   /// min(count, n) eigenpairs at each end, with proof; statuses as of spectrum().
   const Extremes& extremes(Eigen::Index count);
@@ -172,6 +191,8 @@ class PointAnalysis {
   std::optional<Extremes> extremes_;
   Eigen::Index num_extremes_ = 0;
   WorkSeconds seconds_;
+  ProgressMeter meter_;
+  std::optional<ProgressMeter::Part> own_;
 };
 
 }  // namespace hesscope

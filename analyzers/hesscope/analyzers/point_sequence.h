@@ -51,6 +51,9 @@ class PointSequence {
   /// Point number i with its run and the point before it there. Points are visited in order.
   std::shared_ptr<PointAnalysis> visit(std::size_t i);
 
+  /// What the progress at each of the points to come goes by.
+  void set_costs(const PointCosts& costs) { costs_ = costs; }
+
   /// Leaves a point out.
   void pass() { last_.reset(); }
 
@@ -64,6 +67,7 @@ class PointSequence {
   std::span<const Eigen::VectorXd> thetas_;
   std::vector<SequencePoint> points_;
   std::shared_ptr<PointAnalysis> last_;
+  PointCosts costs_;
   std::shared_ptr<Trajectory> trajectory_;  // of the point made last
   std::size_t first_of_trajectory_ = 0;     // in the sequence
 };

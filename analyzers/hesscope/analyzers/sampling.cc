@@ -70,9 +70,12 @@ class SamplingAnalyzer final : public Analyzer {
   }
 
   Cost cost(const Objective& /*objective*/) const override {
-    return {.matrices = 2,
+    return {.asks_hessian = true,
+            .asks_spectrum = false,
+            .matrices = 2,
             .hessians = 1,
-            .decompositions = static_cast<double>(options_.num_blocks + 1)};
+            .decompositions = static_cast<double>(options_.num_blocks + 2),
+            .searches = 1};
   }
 
   Record analyze(PointAnalysis& point) const override {

@@ -102,6 +102,14 @@ class SmoothnessAnalyzer final : public Analyzer {
     return {"spectral_norm", "gradient_norm", "directional_smoothness", "secant_smoothness"};
   }
 
+  Cost cost(const Objective& /*objective*/) const override {
+    // Along the step and the updates of other rules.
+    return {.asks_hessian = true,
+            .asks_spectrum = true,
+            .products = 8,
+            .gradients = static_cast<double>(num_secant_points_)};
+  }
+
   Record analyze(PointAnalysis& point) const override {
     Record record;
     const Spectrum& spectrum = point.spectrum();

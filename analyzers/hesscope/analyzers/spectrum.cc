@@ -20,6 +20,10 @@ class SpectrumAnalyzer final : public Analyzer {
     return {"lambda_min", "lambda_median", "lambda_max", "num_negative", "num_zero", "num_dead"};
   }
 
+  Cost cost(const Objective& /*objective*/) const override {
+    return {.asks_hessian = true, .asks_spectrum = true};
+  }
+
   Record analyze(PointAnalysis& point) const override {
     Record record;
     set_spectrum(record, point.spectrum(), "");

@@ -62,8 +62,13 @@ class StabilityAnalyzer final : public Analyzer {
   }
 
   Cost cost(const Objective& /*objective*/) const override {
-    if (!has_preconditioner()) return {};
-    return {.matrices = 1, .hessians = 0, .decompositions = 1};
+    if (!has_preconditioner()) return {.asks_hessian = true, .asks_spectrum = true};
+    return {.asks_hessian = true,
+            .asks_spectrum = true,
+            .matrices = 1,
+            .decompositions = 1,
+            .searches = 1,
+            .sample_gradients = 1};
   }
 
   std::vector<std::string> remarks_on(std::span<const OptimizerState> optimizers,
@@ -236,7 +241,7 @@ class StabilityAnalyzer final : public Analyzer {
     if (h != nullptr) {
       const Eigen::VectorXd scale = p.array().rsqrt();
       const Eigen::MatrixXd preconditioned = scale.asDiagonal() * *h * scale.asDiagonal();
-      spectrum = point.spectrum_of(preconditioned);
+      spectrum = point.spectrum_of(preconditioned, point.progress());
       const ConditionNumbers numbers = condition_numbers(preconditioned.diagonal(), spectrum);
       record.set("robust_diagonal_preconditioned",
                  numbers.robust_diagonal.value,
@@ -245,7 +250,8 @@ class StabilityAnalyzer final : public Analyzer {
                  numbers.robust_absolute.value,
                  numbers.robust_absolute.status);
     } else {
-      spectrum = point.ends_of(PreconditionedOperator(point.hessian_operator(), p));
+      spectrum =
+          point.ends_of(PreconditionedOperator(point.hessian_operator(), p), point.progress());
       record.set_missing("robust_diagonal_preconditioned", Status::kNotComputed);
       record.set_missing("robust_absolute_preconditioned", Status::kNotComputed);
     }

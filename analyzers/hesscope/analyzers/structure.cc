@@ -96,6 +96,10 @@ class StructureAnalyzer final : public Analyzer {
     return {"num_dead", "num_explained", "num_unexplained", "robust_eigenvalue_without_explained"};
   }
 
+  Cost cost(const Objective& /*objective*/) const override {
+    return {.asks_hessian = true, .asks_spectrum = true, .sample_gradients = 1};
+  }
+
   Record analyze(PointAnalysis& point) const override {
     Record record;
     const Eigen::MatrixXd* h = point.hessian();

@@ -45,22 +45,24 @@ double seconds_seen(Work work, double most, SecondsClock clock, bool& is_complet
 // Of a matrix over all samples, from ever more of them until the clock can tell.
 // @param compute  called with a range and a progress callback.
 template <typename Compute>
-double seconds_on_all(const Objective& objective, SecondsClock clock, Compute compute) {
+double seconds_on_all(const Objective& objective,
+                      SecondsClock clock,
+                      double patience,
+                      Compute compute) {
   constexpr Index kFew = 64;      // of the overhead of a call not more than there must be ...
   constexpr Index kEnough = 512;  // ... and enough for its share not to count
-  constexpr double kEnoughSeconds = 0.05;
-  constexpr double kMostSeconds = 0.25;
+  constexpr double kEnoughPatience = 0.2;  // share of it that a complete probe must take to tell
   const Index num_samples = objective.num_samples();
   for (Index count = kFew;; count *= 8) {
     const SampleRange probe{0, std::min(count, num_samples)};
     bool is_complete = false;
     const double seconds =
         seconds_seen([&](const ProgressCallback& progress) { compute(probe, progress); },
-                     kMostSeconds,
+                     patience,
                      clock,
                      is_complete);
-    const bool can_tell = !is_complete || seconds > kMostSeconds ||
-                          (seconds >= kEnoughSeconds && probe.size() >= kEnough);
+    const bool can_tell = !is_complete || seconds > patience ||
+                          (seconds >= kEnoughPatience * patience && probe.size() >= kEnough);
     if (can_tell || probe.size() == num_samples) {
       return seconds * static_cast<double>(num_samples) / static_cast<double>(probe.size());
     }
@@ -95,11 +97,12 @@ bool fits(const Objective& objective) {
 
 HessianCost estimate_hessian_cost(const Objective& objective,
                                   const Objective::ConstVectorRef& theta,
-                                  SecondsClock clock) {
+                                  SecondsClock clock,
+                                  double patience) {
   const auto compute = [&](SampleRange range, const ProgressCallback& progress) {
     objective.hessian(theta, range, progress);
   };
-  const double seconds = fits(objective) ? seconds_on_all(objective, clock, compute)
+  const double seconds = fits(objective) ? seconds_on_all(objective, clock, patience, compute)
                                          : by_products(objective, theta, clock);
   return {seconds, matrix_bytes(objective) + objective.workspace_bytes()};
 }
@@ -108,9 +111,11 @@ double estimate_gauss_newton_seconds(const Objective& objective,
                                      const Objective::ConstVectorRef& theta,
                                      SecondsClock clock) {
   if (!fits(objective)) return by_products(objective, theta, clock);
-  return seconds_on_all(objective, clock, [&](SampleRange range, const ProgressCallback& progress) {
-    objective.gauss_newton(theta, range, progress);
-  });
+  constexpr double kPatience = 0.25;
+  return seconds_on_all(
+      objective, clock, kPatience, [&](SampleRange range, const ProgressCallback& progress) {
+        objective.gauss_newton(theta, range, progress);
+      });
 }
 
 }  // namespace hesscope

@@ -16,11 +16,13 @@ struct HessianCost {
 /// number of samples, or by whatever rule the objective's way to it has, as its progress tells.
 /// Where the matrix would take more than half of the memory, from Hessian-vector products: then an
 /// upper bound, which a StructuredHessian may undercut ten times and more.
-/// @param clock  what seconds are meant.
-/// @cost about half a second, or what 512 samples take where the objective reports no progress.
+/// @param clock     what seconds are meant.
+/// @param patience  seconds: the more, the better the estimate.
+/// @cost twice the patience, or what 64 samples take where the objective reports no progress.
 HessianCost estimate_hessian_cost(const Objective& objective,
                                   const Objective::ConstVectorRef& theta,
-                                  SecondsClock clock = wall_seconds);
+                                  SecondsClock clock = wall_seconds,
+                                  double patience = 0.25);
 
 /// Seconds of objective.gauss_newton(theta), in the same way.
 double estimate_gauss_newton_seconds(const Objective& objective,

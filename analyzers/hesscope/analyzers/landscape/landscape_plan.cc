@@ -4,9 +4,11 @@
 #include <hesscope/analyzers/landscape.h>
 #include <hesscope/analyzers/landscape/framing.h>
 #include <hesscope/analyzers/landscape/landscape_inputs.h>
+#include <hesscope/analyzers/landscape/surface.h>
 #include <hesscope/analyzers/result_root.h>
 #include <hesscope/core/stopwatch.h>
 #include <hesscope/objective/hessian_cost.h>
+#include <hesscope/spectra/decomposition_cost.h>
 
 namespace hesscope {
 namespace {
@@ -43,10 +45,13 @@ LandscapePlan plan_landscape(const LandscapeRequest& request) {
   const auto points = static_cast<double>(plan.num_points);
   const auto n = static_cast<double>(plan.num_parameters);
   if (request.curvature) {
-    constexpr double kEigenFlopsPerSecond = 5e9;  // as plan_analysis()
+    // The grid, and the spectrum at the centre.
+    const int at_once =
+        Surface::points_at_once(objective, {.curvature = true, .num_threads = request.num_threads});
     const HessianCost cost = estimate_hessian_cost(objective, theta);
-    plan.seconds = points * (cost.seconds + 4.0 / 3.0 * n * n * n / kEigenFlopsPerSecond);
-    plan.peak_memory_bytes = cost.memory_bytes + 3 * n * n * sizeof(double);
+    plan.seconds = (points + 1) * cost.seconds +
+                   (points / at_once + 1) * estimate_decomposition_seconds(theta.size());
+    plan.peak_memory_bytes = cost.memory_bytes + (4.0 * at_once - 1) * n * n * sizeof(double);
   } else {
     constexpr double kEnough = 0.02;  // seconds
     double seconds = 0;

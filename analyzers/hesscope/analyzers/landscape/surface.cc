@@ -33,16 +33,16 @@ Eigen::Index points_per_tile(const Objective& objective, bool curvature) {
       std::clamp(points, static_cast<double>(kFewestPoints), static_cast<double>(kMostPoints)));
 }
 
-// Points at a time: each has matrices of its own. On threads they leave none waiting where samples
-// are few; where they are not, the objective's own threads find theirs taken.
-int concurrent_points(const Objective& objective, const Surface::Options& options) {
+}  // namespace
+
+// Each point has matrices of its own. On threads they leave none waiting where samples are few;
+// where they are not, the objective's own threads find theirs taken.
+int Surface::points_at_once(const Objective& objective, const Options& options) {
   const auto n = static_cast<double>(objective.num_parameters());
   const double bytes = 4 * n * (options.curvature ? n : 1) * sizeof(double);
   const double most = Executor(options.num_threads).num_threads();
   return static_cast<int>(std::clamp(kMemoryOfPoints / bytes, 1.0, most));
 }
-
-}  // namespace
 
 std::vector<Quantity> surface_quantities(bool curvature) {
   std::vector<Quantity> all = {
@@ -85,7 +85,7 @@ Surface::Surface(const Objective& objective, Plane plane, Grid grid, Options opt
       options_(options),
       quantities_(surface_quantities(options.curvature)),
       points_per_tile_(hesscope::points_per_tile(objective, options.curvature)),
-      executor_(concurrent_points(objective, options), options.stop) {
+      executor_(points_at_once(objective, options), options.stop) {
   const Eigen::Index n = objective.num_parameters();
   const Eigen::Index num_directions = plane_.directions.cols();
   if (plane_.centre.size() != n || plane_.directions.rows() != n || num_directions < 1 ||
@@ -110,23 +110,29 @@ Eigen::Index Surface::size_of(Eigen::Index tile) const {
   return std::min(points_per_tile_, grid_.num_points() - tile * points_per_tile_);
 }
 
-std::vector<Surface::Value> Surface::evaluate(
-    Eigen::Index point, const std::function<void(Eigen::Index)>& advance) const {
+std::vector<Surface::Value> Surface::evaluate(Eigen::Index point,
+                                              const std::function<void(double)>& advance) const {
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   const auto value_of = [&](double value, Status status = Status::kOk) -> Value {
     if (status == Status::kOk && !std::isfinite(value)) status = Status::kNonFinite;
     return {status == Status::kOk ? value : kNan, status};
   };
   const Eigen::VectorXd theta = plane_.at(grid_.alpha_of(point), grid_.beta_of(point));
-  if (!options_.curvature) return {value_of(objective_->value(theta))};
-  PointAnalysis at(
-      *objective_, theta, {.method = SpectrumMethod::kDense, .progress = [&advance](double) {
-                             advance(0);
-                             return true;
-                           }});
+  if (!options_.curvature) {
+    const double value = objective_->value(theta);
+    advance(1);
+    return {value_of(value)};
+  }
+  double done = 0;
+  const auto advance_to = [&](double fraction) {
+    advance(fraction - std::exchange(done, fraction));
+    return true;
+  };
+  PointAnalysis at(*objective_, theta, {.method = SpectrumMethod::kDense, .progress = advance_to});
   std::vector<Value> values = {value_of(at.loss())};
   if (values[0].status != Status::kOk) {
     values.resize(quantities_.size(), {kNan, Status::kNonFinite});
+    advance_to(1);
     return values;
   }
   const Spectrum& spectrum = at.spectrum();
@@ -146,21 +152,21 @@ std::vector<Surface::Value> Surface::evaluate(
   } else {
     values.resize(quantities_.size(), {kNan, at.hessian_status()});
   }
+  advance_to(1);
   return values;
 }
 
-Record Surface::tile(Eigen::Index tile, const std::function<void(Eigen::Index)>& advance) const {
+Record Surface::tile(Eigen::Index tile, const std::function<void(double)>& advance) const {
   const Eigen::Index first = tile * points_per_tile_;
   const Eigen::Index count = size_of(tile);
   std::mutex mutex;
-  const auto guarded = [&](Eigen::Index points) {
+  const auto guarded = [&](double points) {
     const std::lock_guard lock(mutex);
     advance(points);
   };
   std::vector<std::vector<Value>> points(static_cast<std::size_t>(count));
   const auto work_off = [&](Eigen::Index i) {
     points[static_cast<std::size_t>(i)] = evaluate(first + i, guarded);
-    guarded(1);
   };
   if (executor_.num_threads() > 1) {
     executor_.for_each(count, work_off);

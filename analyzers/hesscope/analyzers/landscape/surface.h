@@ -40,6 +40,9 @@ class Surface {
   /// What is known of each point, the loss first.
   const std::vector<Quantity>& quantities() const { return quantities_; }
 
+  /// Points that are computed at a time: a matter of threads and, with curvature, of memory.
+  static int points_at_once(const Objective& objective, const Options& options);
+
   Eigen::Index num_tiles() const;
 
   /// Number of points of a tile.
@@ -47,11 +50,11 @@ class Surface {
 
   /// For each quantity NAME the entries NAME, with a value for each point, NaN where there is none,
   /// and NAME_status, with the Status of each point as a number.
-  /// @param  advance  called with the number of points just done, or with 0 in between, from one
-  ///                  thread at a time; what it throws ends the tile and is rethrown.
+  /// @param  advance  called with how much of a point was just done, or how many, from one thread
+  ///                  at a time; what it throws ends the tile and is rethrown.
   /// @cost   a value for each point; with curvature a gradient, a Hessian and a full decomposition
   ///         (dense_spectrum), and four n x n matrices for each thread, as many as 2 GiB hold.
-  Record tile(Eigen::Index tile, const std::function<void(Eigen::Index)>& advance) const;
+  Record tile(Eigen::Index tile, const std::function<void(double)>& advance) const;
 
  private:
   struct Value {
@@ -59,8 +62,7 @@ class Surface {
     Status status;
   };
 
-  std::vector<Value> evaluate(Eigen::Index point,
-                              const std::function<void(Eigen::Index)>& advance) const;
+  std::vector<Value> evaluate(Eigen::Index point, const std::function<void(double)>& advance) const;
 
   const Objective* objective_;
   Plane plane_;
