@@ -78,6 +78,7 @@ void add_record(AnalysisResult& result, const ChosenAnalyzer& chosen, const Reco
         fmt::format("{}: {}/{}: {}", summary.checkpoint.path.string(), chosen.name, name, what));
   };
   for (const Quantity& quantity : quantities) {
+    if (quantity.type == Quantity::Type::kFlag) continue;  // has no status; its numbers have one
     const Status status = status_of(record, quantity.name);
     // An analyzer that says itself that it did not compute something was not asked to.
     const bool is_left_out =

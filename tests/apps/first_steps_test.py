@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The README's way from a training script's checkpoints to a figure, as it is printed there."""
+import re
+import shlex
+import shutil
+
+import h5py
+import numpy as np
+
+import program
+from program import DONE, SOURCE
+
+EPOCHS = [0, 1, 2, 5, 10, 20, 50]
+NOT_STORED = 9
+MOST_COMMANDS = 4
+
+
+def section(heading):
+    return (SOURCE / "README.md").read_text().split(f"\n## {heading}\n")[1].split("\n## ")[0]
+
+
+def blocks(text, language):
+    return re.findall(rf"(?s)```{language}\n(.*?)```", text)
+
+
+class FirstSteps(program.Case):
+    def setUp(self):
+        super().setUp()
+        shutil.copytree(SOURCE / "data" / "classifier", self.folder, dirs_exist_ok=True)
+        self.text = section("Your own checkpoints")
+
+    def test_the_readme_is_right(self):
+        [problem] = blocks(self.text, "toml")
+        self.assertEqual(problem, (self.folder / "problem.toml").read_text())
+        [commands] = blocks(self.text, "sh")
+        lines = [shlex.split(line) for line in commands.splitlines()]
+        self.assertLessEqual(len(lines), MOST_COMMANDS)
+        said = {}
+        for name, *arguments in lines:
+            self.assertEqual(name, "hesscope")
+            done = self.run_program(*arguments)
+            self.assertEqual(done.returncode, DONE, done.stderr)
+            said[arguments[0]] = done
+        # What the README prints of it, to the last digit but those that instruction sets may change.
+        [printed] = blocks(self.text, "")
+        shown = [line.split() for line in printed.splitlines() if line.startswith("epoch_")]
+        self.assertEqual(len(shown), len(EPOCHS))
+        table = said["analyze"].stdout.split("/stability")[1].split("\n\n")[0]
+        rows = {line.split()[0]: line.split() for line in table.splitlines()[1:]}
+        for name, *cells in shown:
+            ours = rows[name][1:]
+            self.assertEqual(len(cells), len(ours), name)
+            for theirs, mine in zip(cells, ours):
+                if re.match(r"[0-9.e+-]+$", mine):
+                    self.assertTrue(abs(float(theirs) - float(mine)) <= 2e-5 * abs(float(mine)), (name, theirs, mine))
+                else:
+                    self.assertEqual(theirs, mine)
+        # No weight decay of AdamW's is in the loss, which is all there is to warn of.
+        warnings = [line for line in said["analyze"].stderr.splitlines() if "warning" in line]
+        self.assertEqual(len(warnings), 1, warnings)
+        self.assertIn("weight_decay (0.01", warnings[0])
+
+        with h5py.File(self.folder / "run.h5") as result:
+            stability = result["stability"]
+            self.assertEqual(result["step"][:].tolist(), EPOCHS)
+            self.assertEqual(stability["adam_ratio_status"][:].tolist(), [NOT_STORED] + 6 * [0])
+            np.testing.assert_array_equal(np.isfinite(stability["adam_ratio"][:]), [False] + 6 * [True])
+            np.testing.assert_array_equal(stability["learning_rate"][:], 3e-3)
+            np.testing.assert_array_equal(stability["beta1"][:], 0.8)
+            # By the definitions: 2 / learning rate, and Adam's (2 + 2 beta1) / ((1 - beta1) learning rate).
+            np.testing.assert_allclose(stability["gd_ratio"][:], stability["sharpness"][:] * 3e-3 / 2, rtol=1e-14)
+            np.testing.assert_allclose(stability["adam_ratio"][1:],
+                                       stability["lambda_max_preconditioned"][1:] * 3e-3 * (1 - 0.8) / (2 + 2 * 0.8),
+                                       rtol=1e-14)
+        figure = (self.folder / "stability.svg").read_text()
+        self.assertIn("1 of 7 checkpoints hold no second moments", figure)
+
+
+if __name__ == "__main__":
+    program.main()
