@@ -396,9 +396,14 @@ class Fit(Case):
         self.assertEqual((self.folder / "map.toml").read_bytes(), before)
         self.fit(DONE, "theirs.npz", "--write-map", "map.toml", "--force")
         # Where the names are not all that is wrong, what is known is written and the exit code says the rest.
-        self.write_checkpoint("more.npz", {**{n.replace("layers", "blocks"): a for n, a in weights().items()},
-                                           "epoch": np.array(3)})
-        self.assertIn("does not fit yet", self.fit(BAD_INPUT, "more.npz", "--write-map", "more.toml"))
+        arrays = {n.replace("layers", "blocks"): a for n, a in weights().items()}
+        self.write_checkpoint("less.npz", {n: a for n, a in arrays.items() if n != "blocks.2.Q"})
+        self.assertIn("does not fit yet", self.fit(BAD_INPUT, "less.npz", "--write-map", "less.toml"))
+        # A counter is no parameter, and what else is left over is to be ignored.
+        self.write_checkpoint("more.npz", {**arrays, "epoch": np.array(3), "seen": np.zeros(2)})
+        self.fit(DONE, "more.npz", "--write-map", "more.toml")
+        self.assertRegex((self.folder / "more.toml").read_text(), r"ignore = \[['\"]seen['\"]\]")
+        self.fit(DONE, "more.npz", "--map", "more.toml")
 
     def test_writes_no_map_where_none_helps(self):
         def refused(code, *arguments, words):

@@ -131,19 +131,6 @@ Model fitted_or_advised(const ModelKind& kind,
   } catch (const InputError& error) {
     const std::vector<std::string> keys = fitting_keys(kind, settings, checkpoint, data);
     const std::string message = error.what();
-    const std::string arrays =
-        detail::suggested_arrays(kind, data, [&](const TensorShapes& renamed) {
-          try {
-            require_arrays(fitted(kind, settings, checkpoint, renamed), renamed);
-            return true;
-          } catch (const InputError&) {
-            return false;
-          }
-        });
-    if (!arrays.empty()) {
-      throw InputError(fmt::format(
-          "{}. The problem file can say which they are: [data.arrays] {}", message, arrays));
-    }
     if (keys.empty() && !message.starts_with(checkpoint.where() + ":")) throw;  // of the data
     if (keys.empty()) {
       throw InputError(fmt::format(
@@ -163,6 +150,22 @@ Model fitted_or_advised(const ModelKind& kind,
                                  keys.size() > 1 ? "one of them, as by " : "",
                                  keys.front()));
   }
+}
+
+// What [data.arrays] could say where it does not; empty if nothing fits.
+std::string suggested_arrays(const ModelKind& kind,
+                             const ProblemFile& problem,
+                             const io::TensorFile& checkpoint,
+                             const TensorShapes& data) {
+  if (!problem.data_arrays.rules.empty()) return {};
+  return detail::suggested_arrays(kind, data, [&](const TensorShapes& renamed) {
+    try {
+      require_arrays(fitted(kind, problem.model, checkpoint, renamed), renamed);
+      return true;
+    } catch (const InputError&) {
+      return false;
+    }
+  });
 }
 
 std::string place_of_data(const ProblemFile& file) {
@@ -199,7 +202,16 @@ SampleTable Problem::load_data(const ModelKind& kind,
                                const std::stop_token& stop) {
   if (!kind.arrays.empty()) detail::require_known_arrays(file_, kind.arrays);
   const io::TensorFile data = detail::open_data(file_, stop);
-  model_ = fitted_or_advised(kind, file_.model, file_.path, checkpoint, shapes_of(data));
+  const TensorShapes shapes = shapes_of(data);
+  try {
+    model_ = fitted_or_advised(kind, file_.model, file_.path, checkpoint, shapes);
+    require_arrays(model_, shapes);
+  } catch (const InputError& error) {
+    const std::string suggested = suggested_arrays(kind, file_, checkpoint, shapes);
+    if (suggested.empty()) throw;
+    throw InputError(fmt::format(
+        "{}. The problem file can say which they are: [data.arrays] {}", error.what(), suggested));
+  }
   std::vector<std::string> arrays;
   for (const DataArray& array : model_.arrays) arrays.push_back(array.name);
   detail::require_known_arrays(file_, arrays);
