@@ -15,7 +15,7 @@ import numpy as np
 
 import program
 from hostile_test import IS_SANITIZED, Measured
-from program import BAD_INPUT, DATA, DONE, FAILED, INTERRUPTED, PROBLEM, USAGE, checkpoint
+from program import BAD_INPUT, DATA, DONE, FAILED, INTERRUPTED, PROBLEM, USAGE, checkpoint, weights
 
 SECONDS = 2  # of processor time; none of waiting, which a limit in wall time sees to
 TERABYTE = 1 << 40
@@ -176,6 +176,34 @@ class LargeFiles(Inputs):
             said = self.refuses_at_once(BAD_INPUT, "large.safetensors", "analyze", *arguments, "--problem", PROBLEM,
                                         "-o", "out.h5")
             self.assertIn("layers.0.P", said)
+
+
+    def test_a_digest_is_left_where_a_signal_asks_to(self):
+        # What fits, and a tensor of no model beside it: 40 GB, whose digest takes tens of seconds.
+        header, end = {}, 0
+        for name, array in weights(500).items():
+            header[f"model.{name}"] = {"dtype": "F64", "shape": array.shape, "data_offsets": [end, end + array.nbytes]}
+            end += array.nbytes
+        data = b"".join(array.astype("<f8").tobytes() for array in weights(500).values())
+        for i in range(5):
+            header[f"other{i}"] = {"dtype": "F64", "shape": [1 << 30], "data_offsets": [end, end + (8 << 30)]}
+            end += 8 << 30
+        text = json.dumps(header).encode()
+        with open(self.folder / "large.safetensors", "wb") as file:
+            file.write(struct.pack("<Q", len(text)) + text + data)
+            file.truncate(8 + len(text) + end)
+        command = self.command("analyze", "large.safetensors", "--key", "model", "--problem", PROBLEM, "-o", "out.h5")
+        for number, code in ((signal.SIGINT, INTERRUPTED), (signal.SIGTERM, 143)):
+            process = subprocess.Popen(command, cwd=self.folder, env=self.environment(), stdin=subprocess.DEVNULL,
+                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            time.sleep(1.5)
+            self.assertIsNone(process.poll(), "it had ended before it could be interrupted")
+            begin = time.monotonic()
+            process.send_signal(number)
+            _, said = process.communicate(timeout=60)
+            self.assertLess(time.monotonic() - begin, 10)  # 2 where the machine is not busy
+            self.assertEqual(process.returncode, code, said)
+            self.assertFalse((self.folder / "out.h5").exists())
 
 
 class Replaced(program.Case):

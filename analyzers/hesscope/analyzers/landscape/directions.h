@@ -11,6 +11,7 @@
 #include <limits>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,7 @@ struct DirectionContext {
   std::uint64_t seed = 0;
   Normalization normalization = Normalization::kFilter;
   bool leaves_out_vectors = false;  ///< tensors of rank 0 and 1 stay as they are at the centre
+  std::stop_token stop = {};        ///< once it is requested, reading ends by Interrupted
 };
 
 /// One direction or two.

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <memory>
 
 #include <fmt/format.h>
 
 #include <hesscope/analyzers/landscape/direction_tools.h>
 #include <hesscope/analyzers/landscape/file_directions.h>
 #include <hesscope/core/error.h>
+#include <hesscope/io/input_file.h>
 #include <hesscope/io/tensor_file.h>
 #include <hesscope/io/wrapped_names.h>
 
@@ -73,7 +75,8 @@ Eigen::VectorXd read_direction(const io::TensorFile& file,
 }
 
 PreparedDirections prepare(const std::string& argument, const DirectionContext& context) {
-  const io::TensorFile file = io::unwrapped(io::open_tensor_file(argument));
+  const io::TensorFile file = io::unwrapped(io::open_tensor_file(
+      std::make_shared<io::InputFile>(argument, io::InputFile::kCheckpoint, context.stop)));
   const Eigen::VectorXd first = read_direction(file, "direction_1", !context.needs_second, context);
   std::optional<Eigen::VectorXd> second;
   if (context.needs_second) second = read_direction(file, "direction_2", false, context);

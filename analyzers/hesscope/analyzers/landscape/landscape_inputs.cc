@@ -72,7 +72,8 @@ LandscapeInputs::LandscapeInputs(const LandscapeRequest& request, ProgressCallba
                .seed = request.seed,
                .normalization = request.normalization.value_or(
                    named_.kind->normalization.value_or(Normalization::kNone)),
-               .leaves_out_vectors = request.leaves_out_vectors},
+               .leaves_out_vectors = request.leaves_out_vectors,
+               .stop = request.stop},
       prepared_(named_.kind->prepare(named_.argument, context_)) {
   const Eigen::Index n = objective().num_parameters();
   if (request.curvature && n > kLargestAssembled) {

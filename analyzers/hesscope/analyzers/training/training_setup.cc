@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -13,6 +14,7 @@
 #include <hesscope/core/executor.h>
 #include <hesscope/core/stop_request.h>
 #include <hesscope/core/version.h>
+#include <hesscope/io/input_file.h>
 #include <hesscope/io/tensor_file.h>
 #include <hesscope/models/model_registry.h>
 #include <hesscope/objective/sampled_records.h>
@@ -48,12 +50,20 @@ auto fit(const std::unique_ptr<Sampler>& sampler, const F& call) {
   }
 }
 
+io::TensorFile opened(const std::filesystem::path& path, const std::stop_token& stop) {
+  return io::open_tensor_file(
+      std::make_shared<io::InputFile>(path, io::InputFile::kCheckpoint, stop));
+}
+
 // A [data] or [evaluation] table, opened.
 struct Source {
-  Source(const DataSettings& table, const std::filesystem::path& folder, const Executor& threads)
+  Source(const DataSettings& table,
+         const std::filesystem::path& folder,
+         const Executor& threads,
+         const std::stop_token& stop)
       : settings(&table), executor(&threads) {
     if (table.sampler.empty()) {
-      file.emplace(io::open_tensor_file(table.path));
+      file.emplace(opened(table.path, stop));
     } else {
       sampler = at(table.location, [&] {
         return find_sampler_kind(table.sampler)->create(table.settings, folder);
@@ -125,14 +135,14 @@ std::vector<Monitor> monitors_named(const std::vector<std::string>& names) {
 TrainingSetup::TrainingSetup(ExperimentFile experiment,
                              int num_threads,
                              const std::stop_token& stop)
-    : experiment_(std::move(experiment)) {
+    : experiment_(std::move(experiment)), stop_(stop) {
   require_utf8_name(experiment_.path);
   monitors_ =
       at(experiment_.monitors_location, [&] { return monitors_named(experiment_.monitors); });
   const std::filesystem::path folder = experiment_.path.parent_path();
   const Executor executor(num_threads, stop_requested_by(stop));
-  Source data(experiment_.data, folder, executor);
-  const Source evaluation(experiment_.evaluation, folder, executor);
+  Source data(experiment_.data, folder, executor, stop);
+  const Source evaluation(experiment_.evaluation, folder, executor, stop);
   const ModelKind& kind = *find_model_kind(experiment_.model_kind);
   Model model = fit(data.sampler, [&] {
     return at(experiment_.model_location,
@@ -191,7 +201,7 @@ const TrainingSetup::StoredStart& TrainingSetup::stored_start(std::uint64_t seed
   const std::lock_guard lock(*starts_mutex_);
   const auto known = starts_.find(seed);
   if (known != starts_.end()) return known->second;
-  const io::TensorFile file = io::open_tensor_file(experiment_.start->of_seed(seed));
+  const io::TensorFile file = opened(experiment_.start->of_seed(seed), stop_);
   StoredStart start{.theta = read_parameters(objective_->model(), file),
                     .sha256 = io::sha256_of(file)};
   if (!start.theta.allFinite()) {

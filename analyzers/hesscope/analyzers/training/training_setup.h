@@ -83,6 +83,7 @@ class TrainingSetup {
   const StoredStart& stored_start(std::uint64_t seed) const;
 
   ExperimentFile experiment_;
+  std::stop_token stop_;
   std::vector<Monitor> monitors_;
   std::unique_ptr<Sampler> sampler_;  // of [data]; null for a file
   TrainingSet fixed_;                 // that all seeds share; null if there is none
