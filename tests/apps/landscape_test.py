@@ -374,7 +374,7 @@ class Readers(Case):
 
 
 class SameBytes(Case):
-    GRID = ("--directions", "random", "--grid", "101x101", "--span", "-0.2:0.2")
+    GRID = ("--directions", "random", "--grid", "201x201", "--span", "-0.2:0.2")
 
     def test_for_any_number_of_threads(self):
         for options in (self.GRID, ("--directions", "random", "--grid", "9x9", "--curvature")):
@@ -391,7 +391,7 @@ class SameBytes(Case):
                                                 "-o", "out.h5", "--threads", 1),
                                    cwd=self.folder, env=self.environment(), stdin=subprocess.DEVNULL,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        while process.poll() is None and len(list(units.glob("tile-*.unit"))) < 2:
+        while process.poll() is None and len(list(units.glob("*.unit"))) < 2:
             time.sleep(0.001)
         process.send_signal(how)
         _, errors = process.communicate(timeout=300)
@@ -402,7 +402,7 @@ class SameBytes(Case):
         if how == signal.SIGINT:
             self.assertIn("the same command goes on from there", errors)
             self.assertIn("hesscope landscape", errors)
-        return len(list(units.glob("tile-*.unit"))) >= 2
+        return len(list(units.glob("*.unit"))) >= 2
 
     def test_after_an_interruption_of_either_kind(self):
         self.landscape(checkpoint(500), *self.GRID, output="whole.h5")
@@ -415,8 +415,6 @@ class SameBytes(Case):
                     (self.folder / "out.h5").unlink()
                 else:
                     self.fail("the run was never caught in the middle")
-                kept = {p: p.stat().st_mtime_ns for p in (self.folder / "out.h5.units").glob("tile-*.unit")}
-                self.assertTrue(len(kept) >= 2)
                 self.landscape(checkpoint(500), *self.GRID)
                 self.assertEqual(self.digest(), whole)
                 self.assertEqual(self.files() - {"out.h5", "whole.h5"}, set())
