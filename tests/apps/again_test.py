@@ -15,7 +15,7 @@ import program
 from program import BAD_INPUT, DATA, DONE, FAILED, INCONCLUSIVE, PROBLEM, checkpoint
 
 ANALYZE = ["analyze", DATA / "adam", "--problem", PROBLEM]
-LANDSCAPE = ["landscape", DATA / "adam", "--problem", PROBLEM, "--directions", "pca", "--grid", "7x5", "--span", "-1:1"]
+LANDSCAPE = ["landscape", DATA / "adam", "--problem", PROBLEM, "--directions", "pca", "--grid", "7x5"]
 # Every analyzer that these data allow, most with numbers that are missing somewhere.
 ALL = ["--eigenpairs", 3, "--blocks", "--ggn", "--stability", "--density", "--sampling", "--noise", "--smoothness"]
 FULL = "/dev/full"
