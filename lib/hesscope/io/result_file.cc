@@ -268,12 +268,18 @@ void ResultFile::Impl::write(const std::string& group,
     }
     data = pointers.data();
   }
-  ok = ok && type &&
+  // For text, HDF5 clears buffers for the conversion at every call: a mebibyte each unless told.
+  constexpr std::size_t kMinBuffer = 4096;
+  constexpr std::size_t kMaxBuffer = std::size_t{1} << 20;
+  const Hid transfer(H5Pcreate(H5P_DATASET_XFER), H5Pclose);
+  const std::size_t buffer =
+      std::clamp(size * netcdf::stored_size(variable.type), kMinBuffer, kMaxBuffer);
+  ok = ok && type && transfer && H5Pset_buffer(transfer.get(), buffer, nullptr, nullptr) >= 0 &&
        H5Dwrite(variable.dataset.get(),
                 type.get(),
                 memory_space.get(),
                 file_space.get(),
-                H5P_DEFAULT,
+                transfer.get(),
                 data) >= 0;
   if (!ok) netcdf::fail(where, "write it");
 }
