@@ -197,6 +197,14 @@ class StabilityAnalyzer final : public Analyzer {
     return {std::nullopt, Source::kNone};
   }
 
+  // All that is not there yet, for this reason.
+  void leave_out(Record& record, Status status) const {
+    Spectrum none;
+    none.status = status;
+    set_spectrum(record, none, "_preconditioned");
+    record.set_rest_missing(quantities(), status);
+  }
+
   void precondition(PointAnalysis& point, Record& record) const {
     const std::span<const OptimizerSettings> groups = point.optimizer().groups;
     using S = OptimizerSettings;
@@ -206,28 +214,18 @@ class StabilityAnalyzer final : public Analyzer {
         record, "epsilon", effective(groups, &S::epsilon, options_.given.epsilon, kDefaultEpsilon));
     record.set_flag("source", static_cast<std::int8_t>(Source::kNone));
     const Status status = point.status() != Status::kOk ? point.status() : point.spectrum().status;
-    if (status != Status::kOk) {
-      record.set_rest_missing(quantities(), status);
-      return;
-    }
+    if (status != Status::kOk) return leave_out(record, status);
     const auto [state, source] = state_of(point);
     record.set_flag("source", static_cast<std::int8_t>(source));
-    if (!state) {
-      record.set_rest_missing(quantities(), Status::kNotStored);
-      return;
-    }
+    if (!state) return leave_out(record, Status::kNotStored);
     if (source == Source::kRecomputed && !state->second_moments.allFinite()) {
       // Infinite P means that nothing is trained, not that squares overflow.
-      record.set_rest_missing(quantities(), Status::kNonFinite);
-      return;
+      return leave_out(record, Status::kNonFinite);
     }
     const Preconditioner preconditioner =
         optimizer_preconditioner(*state, options_.given, point.objective().parameter_blocks());
     const Eigen::VectorXd& p = preconditioner.diagonal;
-    if (p.hasNaN() || !(p.minCoeff() > 0)) {
-      record.set_rest_missing(quantities(), Status::kNonFinite);
-      return;
-    }
+    if (p.hasNaN() || !(p.minCoeff() > 0)) return leave_out(record, Status::kNonFinite);
     record.set_rows("preconditioner", p, Status::kOk);  // infinite where nothing is trained
     set_preconditioned(point, preconditioner, record);
   }
