@@ -48,8 +48,8 @@ class PyTorch(program.Case):
 
     def assert_same_results(self, first, second, *names):
         one, other = groups(self.folder / first), groups(self.folder / second)
-        self.assertEqual(one.keys(), other.keys())
-        compared = [name for name in one if name.startswith(names)]
+        compared = {name for name in one if name.startswith(names)}
+        self.assertEqual(compared, {name for name in other if name.startswith(names)})
         self.assertTrue(compared)
         for name in compared:
             self.assertEqual(one[name].tobytes(), other[name].tobytes(), name)
