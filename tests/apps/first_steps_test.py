@@ -20,7 +20,8 @@ def section(heading):
 
 
 def blocks(text, language):
-    return re.findall(rf"(?s)```{language}\n(.*?)```", text)
+    found = re.findall(r"(?ms)^```(\w*)\n(.*?)^```$", text)
+    return [block for name, block in found if name == language]
 
 
 class FirstSteps(program.Case):
