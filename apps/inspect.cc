@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -14,6 +13,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/io/atomic_file.h>
 #include <hesscope/io/result_reader.h>
@@ -33,8 +33,8 @@ namespace {
 
 // What a tensor's values say at a glance.
 struct ValueSummary {
-  double minimum = std::numeric_limits<double>::infinity();
-  double maximum = -std::numeric_limits<double>::infinity();
+  double minimum = kInfinity;
+  double maximum = -kInfinity;
   std::int64_t num_nan = 0;
   std::int64_t num_infinite = 0;
   bool has_numbers = false;

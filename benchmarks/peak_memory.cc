@@ -2,8 +2,9 @@
 #include "peak_memory.h"
 
 #include <fstream>
-#include <limits>
 #include <string>
+
+#include <hesscope/core/constants.h>
 
 namespace hesscope::bench {
 namespace {
@@ -16,7 +17,7 @@ double status_bytes(const std::string& key) {
     double kib = 0;
     if (word == key + ":" && status >> kib) return 1024 * kib;
   }
-  return std::numeric_limits<double>::quiet_NaN();
+  return kNaN;
 }
 
 }  // namespace

@@ -6,13 +6,14 @@
 #include <cstdio>
 #include <exception>
 #include <filesystem>
-#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+
+#include <hesscope/core/constants.h>
 
 #include "functor_times.h"
 #include "gemm.h"
@@ -74,9 +75,9 @@ double memory_of(const Work& work, const Options& options) {
                                           work.name,
                                           options.num_threads);
   const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(command.c_str(), "r"), &pclose);
-  double bytes = std::numeric_limits<double>::quiet_NaN();
+  double bytes = kNaN;
   if (pipe == nullptr || std::fscanf(pipe.get(), "%lf", &bytes) != 1) {
-    return std::numeric_limits<double>::quiet_NaN();
+    return kNaN;
   }
   return bytes;
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <random>
 #include <string>
 #include <utility>
@@ -12,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include <hesscope/analyzers/alignment.h>
+#include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/models/linear_attention.h>
 #include <hesscope/models/signal_noise.h>
@@ -144,7 +144,7 @@ void expect_as_by_loops(const Record& record, const SampleTable& table, const Ve
   double num_key = 0;
   double num_both = 0;
   double num_positive = 0;
-  double lowest = std::numeric_limits<double>::infinity();
+  double lowest = kInfinity;
   double sum_negative = 0;
   double num_negative = 0;
   std::vector<double> query_signal;
@@ -270,7 +270,7 @@ TEST(Alignment, HasNoMeanOfNegativeNoiseWhereNoneIsNegative) {
 TEST(Alignment, SaysWhyItIsNotThere) {
   const Data data(false);
   VectorXd theta = weights();
-  theta[3] = std::numeric_limits<double>::quiet_NaN();
+  theta[3] = kNaN;
   EXPECT_EQ(status_of(data.analyze(theta), "aligned"), Status::kNonFinite);
 
   const auto analyzer = alignment_analyzer().create({});

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
-#include <limits>
 #include <string>
 #include <vector>
 
@@ -13,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include <hesscope/analyzers/analyze.h>
+#include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/figures/figure_registry.h>
 #include <hesscope/io/export_registry.h>
@@ -203,7 +203,7 @@ TEST_F(AnalyzeQuartic, SaysWhatSomeAnalyzersSayOfTheRun) {
 }
 
 TEST_F(AnalyzeQuartic, APointThatIsNotFiniteLeavesTheOthersUnharmed) {
-  const Eigen::VectorXd bad = Eigen::Vector3d(1, std::numeric_limits<double>::quiet_NaN(), 1);
+  const Eigen::VectorXd bad = Eigen::Vector3d(1, kNaN, 1);
   const Analysis analysis =
       analyze(objective_, {{"bad", bad}, {"good", start_}}, {"spectrum", "condition"});
   EXPECT_FALSE(analysis.is_conclusive());

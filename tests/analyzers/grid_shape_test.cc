@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cmath>
-#include <limits>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/experiments/grid_shape.h>
 
 namespace hesscope::detail {
@@ -94,8 +94,8 @@ TEST_F(GridShapeTest, LooksAtALineAlongIt) {
 
 TEST_F(GridShapeTest, PassesOverWhatIsNotFinite) {
   std::vector<double> values = surface(x, y, [](double a, double b) { return a * a + b * b; });
-  values[0] = std::numeric_limits<double>::infinity();
-  values[5 * 21 + 10] = std::numeric_limits<double>::quiet_NaN();  // the middle
+  values[0] = kInfinity;
+  values[5 * 21 + 10] = kNaN;  // the middle
   const GridShape shape = grid_shape(x, y, values);
   EXPECT_EQ(shape.maximum, 5);
   EXPECT_GT(shape.minimum, 0);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cmath>
-#include <limits>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include <hesscope/analyzers/linear_step.h>
+#include <hesscope/core/constants.h>
 
 namespace hesscope {
 namespace {
@@ -70,7 +70,7 @@ TEST(LinearStep, IsStableAllTheWayToItsLimit) {
 }
 
 TEST(LinearStep, NeverDivergesWhereNothingOfTheGradientArrives) {
-  EXPECT_EQ(stable_limit(heavy_ball_step(0.9, 1)), std::numeric_limits<double>::infinity());
+  EXPECT_EQ(stable_limit(heavy_ball_step(0.9, 1)), kInfinity);
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cmath>
-#include <limits>
 #include <variant>
 #include <vector>
 
@@ -8,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <hesscope/analyzers/loss_check.h>
+#include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 
 namespace hesscope::detail {
@@ -55,8 +55,7 @@ TEST(LossCheck, ToleratesATenThousandth) {
 }
 
 TEST(LossCheck, ANumberInTheCheckpointIsAWarningOnly) {
-  const LossCheck found =
-      check({{0.25, LossSource::kCheckpoint}, {}}, {0.5, std::numeric_limits<double>::infinity()});
+  const LossCheck found = check({{0.25, LossSource::kCheckpoint}, {}}, {0.5, kInfinity});
   EXPECT_TRUE(found.is_as_said);
   EXPECT_THAT(found.warnings, SizeIs(1));
   EXPECT_EQ(real(found.records[0], "loss_difference").status, Status::kDiffersFromExpected);

@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include <hesscope/analyzers/optimizer_preconditioner.h>
+#include <hesscope/core/constants.h>
 #include <hesscope/objective/functor_objective.h>
 
 namespace hesscope {
 namespace {
-
-const double kInfinity = std::numeric_limits<double>::infinity();
 
 // Adam as published, run for t steps on one fixed sequence of gradients.
 struct PlainAdam {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cmath>
-#include <limits>
 #include <variant>
 
 #include <Eigen/Core>
@@ -8,15 +7,13 @@
 #include <gtest/gtest.h>
 
 #include <hesscope/analyzers/record.h>
+#include <hesscope/core/constants.h>
 
 namespace hesscope {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 const Record::Real& real(const Record& record, const std::string& name) {
   return std::get<Record::Real>(record.entries().at(name));
@@ -30,7 +27,7 @@ TEST(Record, AFiniteNumberIsThere) {
 }
 
 TEST(Record, ANumberThatIsNotFiniteIsNanWithItsStatus) {
-  for (const double value : {kNan, kInfinity, -kInfinity}) {
+  for (const double value : {kNaN, kInfinity, -kInfinity}) {
     Record record;
     record.set("x", value);
     EXPECT_EQ(real(record, "x").status, Status::kNonFinite);
@@ -50,7 +47,7 @@ TEST(Record, ANumberWithAReasonAgainstItIsNan) {
 TEST(Record, OneNonFiniteElementMarksTheArrayAndKeepsTheOthers) {
   Record record;
   record.set("good", Eigen::Vector2d(1, 2));
-  record.set("bad", Eigen::Vector3d(1, kNan, 3));
+  record.set("bad", Eigen::Vector3d(1, kNaN, 3));
   EXPECT_EQ(real(record, "good").status, Status::kOk);
   EXPECT_EQ(real(record, "bad").status, Status::kNonFinite);
   EXPECT_EQ(real(record, "bad").values[0], 1);

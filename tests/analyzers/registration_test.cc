@@ -3,7 +3,6 @@
 // Kinds of models and analyzers that a program adds to those built in.
 #include <atomic>
 #include <fstream>
-#include <limits>
 #include <memory>
 #include <string>
 #include <thread>
@@ -16,6 +15,7 @@
 #include <hesscope/analyzers/analysis.h>
 #include <hesscope/analyzers/analyze.h>
 #include <hesscope/analyzers/analyzer_registry.h>
+#include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/io/checkpoint_file.h>
 #include <hesscope/io/result_reader.h>
@@ -88,7 +88,7 @@ TEST_F(OwnModel, IsReadFromProblemFilesAndAnalyzed) {
     for (const HeadlineNumber& each : numbers) {
       if (each.name == name) return each.value;
     }
-    return std::numeric_limits<double>::quiet_NaN();
+    return kNaN;
   };
   EXPECT_NEAR(number("lambda_min"), expected(0), 1e-14 * expected(2));
   EXPECT_NEAR(number("lambda_max"), expected(2), 1e-14 * expected(2));

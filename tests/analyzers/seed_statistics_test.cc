@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cmath>
-#include <limits>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/experiments/seed_statistics.h>
 
 namespace hesscope::detail {
 namespace {
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 TEST(SeedStatistics, AreMeanAndUnbiasedDeviation) {
   const SeedStatistics found = seed_statistics(std::vector<double>{2, 4, 4, 4, 5, 5, 7, 9});

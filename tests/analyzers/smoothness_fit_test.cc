@@ -2,13 +2,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <random>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include <hesscope/analyzers/smoothness_fit.h>
+#include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 
 #include "support/refusal.h"
@@ -18,8 +18,6 @@ namespace {
 
 using Numbers = std::vector<double>;
 using test::expect_refusal;
-
-const double kNan = std::numeric_limits<double>::quiet_NaN();
 
 class Draws {
  public:
@@ -153,8 +151,8 @@ TEST(NonnegativeLine, GoesThroughTheOriginOrIsLevelByHand) {
 }
 
 TEST(SmoothnessLines, SayWhatIsNotFinite) {
-  EXPECT_EQ(nonnegative_line(Numbers{1, kNan}, Numbers{1, 2}).status, Status::kNonFinite);
-  EXPECT_EQ(least_squares_line(Numbers{1, kNan}, Numbers{1, 2}).status, Status::kNonFinite);
+  EXPECT_EQ(nonnegative_line(Numbers{1, kNaN}, Numbers{1, 2}).status, Status::kNonFinite);
+  EXPECT_EQ(least_squares_line(Numbers{1, kNaN}, Numbers{1, 2}).status, Status::kNonFinite);
   EXPECT_EQ(tightest_line(Numbers{1, 2}, Numbers{INFINITY, 2}).status, Status::kNonFinite);
 }
 
@@ -163,7 +161,7 @@ TEST(SmoothnessLines, SayWhatIsNotFinite) {
 double lowest_by_enumeration(const Numbers& x, const Numbers& y) {
   double mean = 0;
   for (const double value : x) mean += value / static_cast<double>(x.size());
-  double lowest = std::numeric_limits<double>::infinity();
+  double lowest = kInfinity;
   const auto consider = [&](double l0, double l1) {
     if (!(l0 >= -1e-12 && l1 >= -1e-12)) return;
     for (std::size_t k = 0; k < x.size(); ++k) {
@@ -386,7 +384,7 @@ TEST(BootstrapIntervals, RefuseLevelsAndNumbersThatAreNone) {
   const auto with = [](const BootstrapOptions& options) {
     bootstrap_intervals(Numbers{1, 2}, Numbers{1, 2}, least_squares_line, options);
   };
-  for (const double level : {0.0, 1.0, kNan}) {
+  for (const double level : {0.0, 1.0, kNaN}) {
     expect_refusal([&] { with({.level = level}); }, "a level in (0, 1)");
     expect_refusal(
         [&] {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cmath>
-#include <limits>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -10,13 +9,12 @@
 #include <gtest/gtest.h>
 
 #include <hesscope/autodiff/derivatives.h>
+#include <hesscope/core/constants.h>
 
 #include "support/derivative_oracle.h"
 
 namespace hesscope::test {
 namespace {
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 // sum_i (1 - x_i)^2 + 100 (x_{i+1} - x_i^2)^2, with (1 - x_0)^2 for n = 1.
 struct Rosenbrock {
@@ -230,7 +228,7 @@ TEST(Derivatives, ThrowWhereTheFunctionThrows) {
 }
 
 TEST(Derivatives, ReturnNonFiniteResults) {
-  const Eigen::VectorXd x = Eigen::Vector3d(1.0, kNan, 2.0);
+  const Eigen::VectorXd x = Eigen::Vector3d(1.0, kNaN, 2.0);
   const ValueGradientHessian result = value_gradient_hessian(Coupled{}, x);
   EXPECT_TRUE(std::isnan(result.value));
   EXPECT_TRUE(result.gradient.hasNaN());
@@ -250,7 +248,7 @@ TEST(Derivatives, AtAKinkDoNotDependOnTheGroupingOfVariables) {
     x(0) = x(1) = 0.0;
     Eigen::MatrixXd expected = 2.0 * Eigen::MatrixXd::Identity(n, n);
     expected(0, 0) = 0.0;
-    expected(1, 1) = -std::numeric_limits<double>::infinity();
+    expected(1, 1) = -kInfinity;
     EXPECT_EQ(hessian(f, x), expected) << n;
   }
 }

@@ -12,6 +12,7 @@
 
 #include <hesscope/autodiff/graph.h>
 #include <hesscope/autodiff/multiprecision.h>
+#include <hesscope/core/constants.h>
 
 #include "support/loss_oracle.h"
 
@@ -20,9 +21,6 @@ namespace {
 
 using test::kEpsilon;
 using test::Real50;
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 struct Point {
   double f;

@@ -2,7 +2,6 @@
 //
 // What a graph refuses to record, and what it does with numbers of every size.
 #include <cmath>
-#include <limits>
 #include <string>
 
 #include <Eigen/Core>
@@ -12,6 +11,7 @@
 #include <hesscope/autodiff/graph.h>
 #include <hesscope/autodiff/multiprecision.h>
 #include <hesscope/autodiff/sweep.h>
+#include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 
 #include "support/loss_oracle.h"
@@ -21,9 +21,6 @@ namespace hesscope {
 namespace {
 
 using test::expect_refusal;
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 TEST(Graph, NamesTheOperationWhoseShapesDoNotFit) {
   Graph g;

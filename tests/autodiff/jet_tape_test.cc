@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cmath>
-#include <limits>
 
 #include <Eigen/Core>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <hesscope/autodiff/derivatives.h>
+#include <hesscope/core/constants.h>
 #include <hesscope/objective/functor_objective.h>
 
 #include "support/derivative_oracle.h"
 
 namespace hesscope::test {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // Points large enough to be recorded.
 constexpr Eigen::Index kRecorded = detail::kSmallestRecorded;

@@ -6,6 +6,7 @@
 #include <Eigen/Core>
 #include <gtest/gtest.h>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/core/norms.h>
 
 #include "support/multiprecision.h"
@@ -19,7 +20,6 @@ using Eigen::Vector3d;
 using Eigen::VectorXd;
 using test::Real50;
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 
 class Norms : public testing::TestWithParam<double> {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cmath>
-#include <limits>
 #include <random>
 
 #include <gtest/gtest.h>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/core/wide.h>
 
 #include "support/multiprecision.h"
@@ -13,8 +13,6 @@ namespace hesscope::detail {
 namespace {
 
 using test::Real50;
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // Magnitudes from subnormal to the largest, of either sign.
 double any_double(std::mt19937_64& engine) {

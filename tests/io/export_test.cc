@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cmath>
 #include <filesystem>
-#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,6 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/io/export_registry.h>
 #include <hesscope/io/result_file.h>
@@ -25,8 +25,6 @@ using ::testing::StartsWith;
 using ::testing::ThrowsMessage;
 
 namespace fs = std::filesystem;
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 class Export : public testing::Test {
  protected:
@@ -55,7 +53,7 @@ class Export : public testing::Test {
       for (const double a : alpha) loss.push_back(10 * a + b);
     }
     std::vector<double> norm(loss.size(), 2.0);
-    loss.back() = num_beta > 1 ? kNan : loss.back();
+    loss.back() = num_beta > 1 ? kNaN : loss.back();
     file.write("landscape", "alpha", alpha);
     file.write("landscape", "beta", beta);
     file.write("landscape", "loss", loss);
@@ -80,10 +78,10 @@ class Export : public testing::Test {
           {.name = name, .dimensions = {"step"}, .long_name = name, .definition = name});
       file.write("landscape", name, values);
     };
-    write("trajectory_alpha", {-0.75, kNan, 0});
-    write("trajectory_beta", {0.5, kNan, 0});
-    write("trajectory_residual", {2.5, kNan, 0});
-    write("trajectory_loss", {kNan, 3, 0.125});
+    write("trajectory_alpha", {-0.75, kNaN, 0});
+    write("trajectory_beta", {0.5, kNaN, 0});
+    write("trajectory_residual", {2.5, kNaN, 0});
+    write("trajectory_loss", {kNaN, 3, 0.125});
     for (const char* name : {"explained_1", "explained_2"}) {
       file.define_variable("landscape",
                            {.name = name, .dimensions = {}, .long_name = name, .definition = name});
@@ -259,7 +257,7 @@ TEST_F(Export, AnAnalysisAsCsvHasOneLineACheckpoint) {
   define("spectrum", "l_status", VariableType::kInt8, {"checkpoint"}, "");
   file.write("", "checkpoint_file", std::vector<std::string>{"a,\"b\".npz", "c.npz"});
   file.write_slice("", "step", 1, std::vector<std::int64_t>{7});
-  file.write("spectrum", "lambda_max", std::vector<double>{0.1, kNan});
+  file.write("spectrum", "lambda_max", std::vector<double>{0.1, kNaN});
   file.write("spectrum", "l_status", std::vector<std::int8_t>{0, 2});
   file.commit();
   EXPECT_EQ(exported(path, "csv"),

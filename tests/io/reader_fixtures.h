@@ -18,6 +18,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/io/tensor_file.h>
 
@@ -139,7 +140,7 @@ inline void expect_numbers(const io::TensorFile& file) {
   expect("cube", ElementType::kFloat64, {2, 4, 3}, grid({2, 4, 3}));
   expect("poids.été.λ", ElementType::kFloat64, {2, 2}, grid({2, 2}));
 
-  const double infinity = std::numeric_limits<double>::infinity();
+  const double infinity = kInfinity;
   const std::vector<double> special = file.read("special");
   EXPECT_THAT(special,
               ElementsAre(::testing::IsNan(),

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <csignal>
 #include <cstdlib>
-#include <limits>
 #include <span>
 #include <string>
 #include <utility>
@@ -20,6 +19,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/io/result_file.h>
 #include <hesscope/io/result_reader.h>
@@ -34,8 +34,6 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 /// 2 x 3 x 4, different in every direction: 100 k + 10 i + j + 1/2.
 std::vector<double> matrix_slice(int k) {

@@ -9,10 +9,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/io/result_listing.h>
 
 namespace {
 
+using hesscope::kInfinity;
 using hesscope::io::decode_result_listing;
 using hesscope::io::ResultGroup;
 using hesscope::io::ResultListing;
@@ -36,17 +38,16 @@ ResultListing example() {
   ResultVariable other;
   other.name = "of a type that is not read";
   ResultListing listing;
-  listing.groups = {
-      {.name = "",
-       .attributes = {{"text", "x"},
-                      {"real", -0.0},
-                      {"integer", std::int64_t{-7}},
-                      {"byte", std::int8_t{-1}},
-                      {"reals", std::vector<double>{1, std::numeric_limits<double>::infinity()}},
-                      {"bytes", std::vector<std::int8_t>{0, -128}}},
-       .dimensions = {{"checkpoint", 3, true}, {"bare", 0, false}},
-       .variables = {variable}},
-      {.name = "group", .attributes = {}, .dimensions = {}, .variables = {other}}};
+  listing.groups = {{.name = "",
+                     .attributes = {{"text", "x"},
+                                    {"real", -0.0},
+                                    {"integer", std::int64_t{-7}},
+                                    {"byte", std::int8_t{-1}},
+                                    {"reals", std::vector<double>{1, kInfinity}},
+                                    {"bytes", std::vector<std::int8_t>{0, -128}}},
+                     .dimensions = {{"checkpoint", 3, true}, {"bare", 0, false}},
+                     .variables = {variable}},
+                    {.name = "group", .attributes = {}, .dimensions = {}, .variables = {other}}};
   listing.texts = {{{"a", ""}, ""}, {{}, "cannot be read"}};
   return listing;
 }

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstdint>
 #include <initializer_list>
-#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +13,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/io/tensor_file.h>
 
@@ -23,6 +23,7 @@
 namespace {
 
 using hesscope::InputError;
+using hesscope::kInfinity;
 using hesscope::io::ElementType;
 using hesscope::io::open_tensor_file;
 using hesscope::io::ReadLimits;
@@ -82,7 +83,7 @@ std::string entry(const std::string& name,
 const std::string kWeight = entry("w", "U8", "2", "0,2");
 
 TEST_F(Safetensors, AreReadInEveryTypeThatIsARealNumber) {
-  const double infinity = std::numeric_limits<double>::infinity();
+  const double infinity = kInfinity;
 
   struct Case {
     std::string name;

@@ -2,13 +2,13 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <string>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/io/checkpoint_file.h>
 #include <hesscope/io/format_registry.h>
@@ -53,8 +53,6 @@ std::vector<Stored> contents(const std::filesystem::path& path) {
   }
   return all;
 }
-
-const double kInfinity = std::numeric_limits<double>::infinity();
 
 /// A tensor of every type, each with the extremes that the type has.
 struct Everything {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cmath>
-#include <limits>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/models/linear_attention.h>
 #include <hesscope/noise/fresh_minibatch_noise.h>
 #include <hesscope/objective/graph_objective.h>
@@ -94,7 +94,7 @@ TEST_F(FreshMinibatchNoiseTest, DependsOnNothingButItsSeed) {
 
 TEST_F(FreshMinibatchNoiseTest, SaysWhereItIsNotFinite) {
   VectorXd point = theta();
-  point[0] = std::numeric_limits<double>::infinity();
+  point[0] = kInfinity;
   const auto found = fresh_minibatch_noise(*fresh_, point, {.num_draws = 3});
   EXPECT_EQ(found[0].status, Status::kNonFinite);
   EXPECT_EQ(found[0].norms.size(), 0);

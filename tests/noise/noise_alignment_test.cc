@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cmath>
-#include <limits>
 
 #include <Eigen/Core>
 #include <gtest/gtest.h>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/noise/gradient_covariance.h>
 #include <hesscope/noise/noise_alignment.h>
 
@@ -126,7 +126,7 @@ TEST(NoiseAlignment, ReadsOnlyLowerTriangles) {
 TEST(NoiseAlignment, SaysWhatIsUndefined) {
   const MatrixXd h = positive_definite(5, 1);
   const MatrixXd zero = MatrixXd::Zero(5, 5);
-  const MatrixXd bad = MatrixXd::Constant(5, 5, std::numeric_limits<double>::infinity());
+  const MatrixXd bad = MatrixXd::Constant(5, 5, kInfinity);
   EXPECT_EQ(noise_alignment(h, zero).cosine.status, Status::kUndefinedZeroDenominator);
   EXPECT_EQ(noise_alignment(zero, h).commutator.status, Status::kUndefinedZeroDenominator);
   EXPECT_EQ(noise_alignment(h, bad).cosine.status, Status::kNonFinite);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cmath>
-#include <limits>
 #include <utility>
 #include <vector>
 
 #include <Eigen/Core>
 #include <gtest/gtest.h>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/noise/noise_scale.h>
 
 #include "noise/naive.h"
@@ -168,7 +168,7 @@ TEST(NoiseScales, SayWhatIsUndefined) {
   EXPECT_NEAR(of_two.simple.value.value, 0.5, 1e-15);
   EXPECT_EQ(of_two.simple.standard_error.status, Status::kNotComputed);
 
-  const VectorXd bad = VectorXd::Constant(2, std::numeric_limits<double>::infinity());
+  const VectorXd bad = VectorXd::Constant(2, kInfinity);
   const NoiseScales none =
       noise_scales(two, bad, gradient_covariance(two, bad), MatrixXd::Identity(2, 2));
   EXPECT_EQ(none.simple.value.status, Status::kNonFinite);

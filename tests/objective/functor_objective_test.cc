@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include <hesscope/autodiff/derivatives.h>
+#include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/objective/functor_objective.h>
 
@@ -179,7 +180,7 @@ TEST(FunctorObjective, PassesOnTheFunctorsExceptions) {
 TEST(FunctorObjective, ReturnsNonFiniteResults) {
   const auto objective = make_objective(logistic(10, 3), 3, 10);
   Eigen::VectorXd theta = wavy(3, 1);
-  theta(1) = std::numeric_limits<double>::quiet_NaN();
+  theta(1) = kNaN;
   EXPECT_TRUE(std::isnan(objective.value(theta)));
   EXPECT_TRUE(objective.gradient(theta).hasNaN());
   EXPECT_TRUE(objective.hessian(theta).hasNaN());

@@ -3,13 +3,13 @@
 // The Gauss-Newton matrix of a GraphObjective as an operation on samples; what it is made of is
 // tested with the models.
 #include <algorithm>
-#include <limits>
 #include <string>
 #include <vector>
 
 #include <Eigen/Core>
 #include <gtest/gtest.h>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/models/mlp.h>
 #include <hesscope/objective/functor_objective.h>
 #include <hesscope/objective/gauss_newton_sum.h>
@@ -99,7 +99,7 @@ TEST_P(GaussNewtonTest, IsTheMeanOverItsSamples) {
 }
 
 TEST_P(GaussNewtonTest, SeesOnlyTheSamplesOfItsRangeAndLosesNoneOfThem) {
-  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const double nan = kNaN;
   SampleTable elsewhere = samples;
   elsewhere.topRows(10).setConstant(nan);
   elsewhere.bottomRows(kSamples - 91).setConstant(nan);

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <limits>
 #include <memory>
 #include <span>
 #include <stop_token>
@@ -14,6 +13,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/stop_request.h>
 #include <hesscope/models/attention.h>
@@ -146,8 +146,8 @@ TEST_F(GraphObjectiveTest, IsTheMeanOverItsSamplesForEveryCount) {
 
 TEST_F(GraphObjectiveTest, SeesOnlyTheSamplesOfItsRange) {
   SampleTable elsewhere = samples;
-  elsewhere.topRows(10).setConstant(std::numeric_limits<double>::quiet_NaN());
-  elsewhere.bottomRows(kSamples - 91).setConstant(std::numeric_limits<double>::infinity());
+  elsewhere.topRows(10).setConstant(kNaN);
+  elsewhere.bottomRows(kSamples - 91).setConstant(kInfinity);
   const GraphObjective surrounded{model, elsewhere};
   const SampleRange range{10, 91};
   EXPECT_EQ(surrounded.value(theta, range), objective.value(theta, range));
@@ -160,7 +160,7 @@ TEST_F(GraphObjectiveTest, SeesOnlyTheSamplesOfItsRange) {
 TEST_F(GraphObjectiveTest, LetsNoNaNSampleDisappear) {
   for (const Eigen::Index bad : {0, 2, 70, 199}) {
     SampleTable with_nan = samples;
-    with_nan(bad, 1) = std::numeric_limits<double>::quiet_NaN();
+    with_nan(bad, 1) = kNaN;
     const GraphObjective damaged{model, with_nan};
     EXPECT_TRUE(std::isnan(damaged.value(theta)));
     EXPECT_TRUE(damaged.gradient(theta).array().isNaN().all());
@@ -178,7 +178,7 @@ TEST_F(GraphObjectiveTest, LetsNoNaNSampleDisappear) {
     }
   }
   Eigen::VectorXd nan_weight = theta;
-  nan_weight(5) = std::numeric_limits<double>::quiet_NaN();
+  nan_weight(5) = kNaN;
   EXPECT_TRUE(std::isnan(objective.value(nan_weight)));
   EXPECT_TRUE(objective.hessian(nan_weight).hasNaN());
 }

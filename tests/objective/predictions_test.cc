@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cmath>
-#include <limits>
 #include <vector>
 
 #include <Eigen/Core>
 #include <gtest/gtest.h>
 
 #include <hesscope/autodiff/sweep.h>
+#include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/models/attention.h>
 #include <hesscope/models/mlp.h>
@@ -120,8 +120,8 @@ class AccuracyTest : public testing::Test {
 };
 
 TEST_F(AccuracyTest, CountsTheLogitAboveAllOthers) {
-  const double nan = std::numeric_limits<double>::quiet_NaN();
-  const double infinity = std::numeric_limits<double>::infinity();
+  const double nan = kNaN;
+  const double infinity = kInfinity;
   SampleTable samples(8, 6);
   samples << 1, 2, 3, 0, 0, 1,  // right
       1, 2, 3, 0, 1, 0,         // wrong

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/optim/clipping.h>
 
@@ -18,8 +18,6 @@ namespace {
 using Eigen::VectorXd;
 using test::distance;
 using test::vector;
-
-const double kNan = std::numeric_limits<double>::quiet_NaN();
 
 TEST(ClipNorm, ShortensWhatIsTooLongAndLeavesTheRest) {
   const VectorXd g = vector({3, -4});
@@ -45,11 +43,11 @@ TEST(ClipNorm, LeavesGradientsWhoseSquaresVanish) {
 }
 
 TEST(ClipNorm, DoesNotHideNan) {
-  EXPECT_TRUE(clip_norm(vector({1, kNan}), 1).array().isNaN().all());
+  EXPECT_TRUE(clip_norm(vector({1, kNaN}), 1).array().isNaN().all());
 }
 
 TEST(ClipNorm, RefusesANormThatIsNotPositive) {
-  for (const double norm : {0.0, -1.0, kNan}) {
+  for (const double norm : {0.0, -1.0, kNaN}) {
     test::expect_refusal([&] { clip_norm(vector({1}), norm); }, "max_norm must be above 0");
   }
 }
@@ -78,11 +76,11 @@ TEST(ClipCoordinates, AgreesWithSorting) {
 }
 
 TEST(ClipCoordinates, DoesNotHideNan) {
-  EXPECT_TRUE(clip_coordinates(vector({1, kNan, -3}), 0.5).array().isNaN().all());
+  EXPECT_TRUE(clip_coordinates(vector({1, kNaN, -3}), 0.5).array().isNaN().all());
 }
 
 TEST(ClipCoordinates, RefusesWhatIsNoShare) {
-  for (const double fraction : {-0.1, 1.0, kNan}) {
+  for (const double fraction : {-0.1, 1.0, kNaN}) {
     test::expect_refusal([&] { clip_coordinates(vector({1}), fraction); }, "fraction must be in");
   }
   test::expect_refusal([] { clip_coordinates(VectorXd(), 0.5); }, "at least one value");

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cmath>
-#include <limits>
 #include <memory>
 #include <set>
 #include <utility>
@@ -8,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/optim/clipping.h>
 #include <hesscope/optim/training_run.h>
 
@@ -247,7 +247,7 @@ TEST(TrainingRun, RefusesWhatDoesNotFit) {
   expect_refusal([&] { make(5, numbers(n, 1), with_rate(1)); }, "made for the parameter blocks");
   expect_refusal([&] { make(n, numbers(5, 1), with_rate(1)); }, "4 finite entries");
   VectorXd infinite = numbers(n, 1);
-  infinite[2] = std::numeric_limits<double>::infinity();
+  infinite[2] = kInfinity;
   expect_refusal([&] { make(n, infinite, with_rate(1)); }, "4 finite entries");
   expect_refusal([&] { make(n, numbers(n, 1), with_rate(std::nan(""))); }, "learning rate");
   TrainingRun::Options options = with_rate(1);

@@ -2,13 +2,13 @@
 //
 // What holds for every update rule.
 #include <cmath>
-#include <limits>
 #include <string>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 
 #include "optim/rules.h"
@@ -100,7 +100,7 @@ TEST_P(EveryRule, StaysAtZeroWithoutAGradient) {
 TEST_P(EveryRule, DoesNotHideWhatIsNotFinite) {
   const auto rule = make();
   VectorXd g = numbers(kSize, 7);
-  g[3] = std::numeric_limits<double>::quiet_NaN();
+  g[3] = kNaN;
   EXPECT_FALSE(std::isfinite(rule->step(VectorXd::Zero(kSize), g)[3]));
 }
 
@@ -126,7 +126,7 @@ TEST_P(EveryRule, RefusesAStateThatDoesNotFitAndStaysAsItWas) {
   std::vector<StateTensor> state = before;
   state.erase(state.begin());
   refused(state, "'step' is missing");
-  for (const double steps : {-1.0, 0.5, 1e300, std::numeric_limits<double>::quiet_NaN()}) {
+  for (const double steps : {-1.0, 0.5, 1e300, kNaN}) {
     state = before;
     state[0].values[0] = steps;
     refused(state, "'step' must be a number of steps");
@@ -196,8 +196,8 @@ TEST(UpdateRuleRegistry, RefusesAnUnknownRuleWithTheNearest) {
 }
 
 TEST(UpdateRuleRegistry, RefusesNumbersOutOfTheirRange) {
-  const double nan = std::numeric_limits<double>::quiet_NaN();
-  const double infinity = std::numeric_limits<double>::infinity();
+  const double nan = kNaN;
+  const double infinity = kInfinity;
   const auto refused = [](const std::string& rule, const std::string& key, double value) {
     expect_refusal<ConfigError>(
         [&] {

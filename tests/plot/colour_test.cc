@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <set>
 
 #include <gtest/gtest.h>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/plot/colour.h>
 
 namespace hesscope::plot {
@@ -58,7 +58,7 @@ TEST(Colour, ViridisGrowsEvenlyLighter) {
   EXPECT_EQ(hex(colour_at(ColourMap::kViridis, 0)), "#440154");
   EXPECT_EQ(hex(colour_at(ColourMap::kViridis, 1)), "#fde725");
   EXPECT_EQ(colour_at(ColourMap::kViridis, -3), colour_at(ColourMap::kViridis, 0));
-  double smallest = std::numeric_limits<double>::infinity();
+  double smallest = kInfinity;
   double largest = 0;
   double lightness = 0;
   for (int k = 1; k <= 20; ++k) {

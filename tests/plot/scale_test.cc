@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/plot/scale.h>
 
 #include "support/refusal.h"
@@ -43,7 +44,7 @@ TEST(Scale, ReturnsTheValueOfAPlace) {
 
 TEST(Scale, HasNoPlaceForWhatIsNotThere) {
   const Scale log(ScaleKind::kLog, 1, 10);
-  for (const double value : {0.0, -1.0, std::nan(""), std::numeric_limits<double>::infinity()}) {
+  for (const double value : {0.0, -1.0, std::nan(""), kInfinity}) {
     EXPECT_TRUE(std::isnan(log.place(value))) << value;
     EXPECT_FALSE(is_drawable(ScaleKind::kLog, value));
   }

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <limits>
 #include <random>
 #include <string>
 #include <vector>
@@ -10,6 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/plot/svg.h>
 
 #include "support/refusal.h"
@@ -20,8 +20,8 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-const double kNan = std::nan("");
-const double kInf = std::numeric_limits<double>::infinity();
+const double kNaN = std::nan("");
+const double kInf = kInfinity;
 
 // All x and y of the elements of a document: of shapes, texts and the points of paths.
 struct Places {
@@ -32,7 +32,7 @@ struct Places {
 // The attribute of an element; NaN if it has none of this name.
 double number_of(const std::string& element, const std::string& name) {
   const std::size_t at = element.find(" " + name + "=\"");
-  return at == std::string::npos ? kNan : std::strtod(&element[at + name.size() + 3], nullptr);
+  return at == std::string::npos ? kNaN : std::strtod(&element[at + name.size() + 3], nullptr);
 }
 
 Places places_in(const std::string& svg) {
@@ -85,7 +85,7 @@ TEST(Svg, OfATinyFigureIsExactlyThis) {
   panel.title = "A < B";
   panel.x = {.label = "x", .lower = 0.0, .upper = 4.0};
   panel.y = {.label = "y^{2}", .lower = 0.0, .upper = 10.0};
-  panel.series.push_back(Line{.x = {0, 1, 2, 3}, .y = {0, 1, kNan, 9}, .label = "f"});
+  panel.series.push_back(Line{.x = {0, 1, 2, 3}, .y = {0, 1, kNaN, 9}, .label = "f"});
   Figure figure{.description = "Squares", .panels = {panel}, .width = 120, .height = 90};
   EXPECT_EQ(to_svg(figure), R"svg(<?xml version="1.0" encoding="UTF-8"?>
 <svg xmlns="http://www.w3.org/2000/svg" width="120pt" height="90pt" viewBox="0 0 120 90" role="img" font-family="Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif">
@@ -131,7 +131,7 @@ TEST(Svg, LeavesGapsWhereValuesAreMissing) {
   Panel panel;
   panel.y.scale = ScaleKind::kLog;
   panel.series.push_back(
-      Line{.x = {0, 1, 2, 3, 4, 5, 6}, .y = {1, 2, kNan, 3, 4, 0, 5}, .label = "a"});
+      Line{.x = {0, 1, 2, 3, 4, 5, 6}, .y = {1, 2, kNaN, 3, 4, 0, 5}, .label = "a"});
   const std::string svg = to_svg(figure_of(panel));
   const std::size_t line = svg.find("class=\"line\"");
   const std::string path = svg.substr(svg.find("d=\"", line), svg.find("fill", line) - line);
@@ -142,7 +142,7 @@ TEST(Svg, LeavesGapsWhereValuesAreMissing) {
 
 TEST(Svg, SaysWhatIsEmpty) {
   Panel nothing;
-  nothing.series.push_back(Line{.x = {1, 2}, .y = {kNan, kInf}, .label = "a"});
+  nothing.series.push_back(Line{.x = {1, 2}, .y = {kNaN, kInf}, .label = "a"});
   EXPECT_THAT(to_svg(figure_of(nothing)), HasSubstr("no values to show"));
   EXPECT_THAT(to_svg(figure_of({})), HasSubstr("no values to show"));
   Panel half = nothing;
@@ -150,7 +150,7 @@ TEST(Svg, SaysWhatIsEmpty) {
   EXPECT_THAT(to_svg(figure_of(half)), HasSubstr("a (no values)"));
   Panel field;
   field.colour_bar.emplace();
-  field.series.push_back(HeatMap{.grid = {{0, 1}, {0}, {kNan, kNan}}});
+  field.series.push_back(HeatMap{.grid = {{0, 1}, {0}, {kNaN, kNaN}}});
   EXPECT_THAT(to_svg(figure_of(field)), HasSubstr("no values to show"));
 }
 
@@ -187,7 +187,7 @@ TEST(Svg, OfAHeavyLineIsSmall) {
 
 double awkward(std::mt19937& engine) {
   static const std::vector<double> all = {
-      kNan, kInf, -kInf, 0.0, -1.0, 1.0, 1e308, -1e308, 1e-308, 5e-324, 3e-17, 1e9, 1 + 1e-15};
+      kNaN, kInf, -kInf, 0.0, -1.0, 1.0, 1e308, -1e308, 1e-308, 5e-324, 3e-17, 1e9, 1 + 1e-15};
   if (engine() % 3 == 0) return all[engine() % all.size()];
   return std::ldexp(static_cast<double>(engine()) - 2e9, static_cast<int>(engine() % 60) - 40);
 }
@@ -240,7 +240,7 @@ TEST(Svg, DrawsNothingOutsideOfTheCanvas) {
         } else {
           panel.series.push_back(FilledContours{.grid = grid});
         }
-        panel.series.push_back(ContourLines{.grid = grid, .levels = {0, 1, kNan}});
+        panel.series.push_back(ContourLines{.grid = grid, .levels = {0, 1, kNaN}});
       }
     }
     for (const auto kind :
@@ -272,7 +272,7 @@ TEST(Svg, RefusesWhatDoesNotFit) {
   test::expect_refusal([&] { to_svg(figure_of(panel)); }, "from 3 to 2");
   panel.y = {.label = "y"};
   test::expect_refusal([&] { to_svg({.panels = {panel}, .width = 40, .height = 30}); }, "too few");
-  test::expect_refusal([&] { to_svg({.panels = {panel}, .width = kNan, .height = 1e9}); },
+  test::expect_refusal([&] { to_svg({.panels = {panel}, .width = kNaN, .height = 1e9}); },
                        "at most");
 }
 

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/executor.h>
 #include <hesscope/sampling/random_stream.h>
@@ -178,8 +179,8 @@ TEST(RandomStream, CountsWithoutBias) {
 
 TEST(RandomStream, RefusesWhatIsNoDistribution) {
   RandomStream random(0, Stream::kTask, 0);
-  const double nan = std::numeric_limits<double>::quiet_NaN();
-  for (const double bad : {0.0, -1.0, nan, std::numeric_limits<double>::infinity()}) {
+  const double nan = kNaN;
+  for (const double bad : {0.0, -1.0, nan, kInfinity}) {
     test::expect_refusal([&] { random.gamma(bad, 1); }, "must be positive and finite");
     test::expect_refusal([&] { random.gamma(1, bad); }, "must be positive and finite");
   }

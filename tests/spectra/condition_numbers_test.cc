@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cmath>
-#include <limits>
 
 #include <Eigen/Core>
 #include <gtest/gtest.h>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/spectra/condition_numbers.h>
 
 namespace hesscope {
 namespace {
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 ConditionNumbers of_diagonal(const Eigen::VectorXd& diagonal) {
   return condition_numbers(diagonal, dense_spectrum(diagonal.asDiagonal().toDenseMatrix()));
@@ -108,7 +106,7 @@ TEST(ConditionNumbers, DoNotDependOnTheScale) {
 }
 
 TEST(ConditionNumbers, TakeTheStatusOfASpectrumThatIsNotThere) {
-  const Eigen::Vector3d diagonal(1, kNan, 2);
+  const Eigen::Vector3d diagonal(1, kNaN, 2);
   const ConditionNumbers numbers = of_diagonal(diagonal);
   for (const ConditionNumber& number : {numbers.robust_diagonal,
                                         numbers.robust_eigenvalue,

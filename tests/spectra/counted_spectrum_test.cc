@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cmath>
-#include <limits>
 #include <vector>
 
 #include <Eigen/Core>
 #include <gtest/gtest.h>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/spectra/counted_spectrum.h>
 #include <hesscope/spectra/spectrum.h>
@@ -58,7 +58,7 @@ TEST(CountedSpectrum, SeesZeroAndDeadDirections) {
 
 TEST(CountedSpectrum, RefusesWhatIsNotFiniteOrNotSquare) {
   Eigen::MatrixXd h = Eigen::MatrixXd::Identity(3, 3);
-  h(2, 1) = std::numeric_limits<double>::quiet_NaN();
+  h(2, 1) = kNaN;
   const Spectrum counted = counted_spectrum(h);
   EXPECT_EQ(counted.status, Status::kNonFinite);
   EXPECT_EQ(counted.proof, Proof::kNone);

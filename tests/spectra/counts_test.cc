@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <vector>
 
 #include <Eigen/Core>
 #include <gtest/gtest.h>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/spectra/counts.h>
 #include <hesscope/spectra/extremes.h>
@@ -26,9 +26,6 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 using test::Real50;
 using test::Vector50;
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 // With an 11-fold eigenvalue in the middle, pairs, and a zero.
 VectorXd values_with_ties(Index n) {

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/spectra/counted_spectrum.h>
 #include <hesscope/spectra/eigensystem.h>
@@ -25,8 +26,6 @@ namespace {
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr double kSmallest = std::numeric_limits<double>::denorm_min();
 
 void expect_counts(const Spectrum& spectrum, int negative, int zero, int positive) {

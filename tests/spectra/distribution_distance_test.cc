@@ -9,6 +9,7 @@
 #include <Eigen/Core>
 #include <gtest/gtest.h>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/spectra/distribution_distance.h>
 #include <hesscope/spectra/spectral_density.h>
@@ -23,8 +24,6 @@ namespace {
 using Eigen::Index;
 using Eigen::VectorXd;
 using test::Real50;
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 SpectralMeasure at(double node) { return exact_measure(VectorXd::Constant(1, node)); }
 

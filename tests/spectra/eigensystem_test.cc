@@ -11,6 +11,7 @@
 #include <Eigen/Core>
 #include <gtest/gtest.h>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/spectra/eigensystem.h>
 #include <hesscope/spectra/spectrum.h>
@@ -25,8 +26,6 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 // What LAPACK's tests allow these ratios (testing/dep.in and the like use 20 to 50).
 constexpr double kThreshold = 30.0;
 

@@ -2,12 +2,12 @@
 //
 // The contract of extreme_eigenpairs; whether it can be led astray is the matter of traps_test.cc.
 #include <cmath>
-#include <limits>
 #include <stdexcept>
 
 #include <Eigen/Core>
 #include <gtest/gtest.h>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/spectra/extremes.h>
 #include <hesscope/spectra/lanczos.h>
@@ -21,8 +21,6 @@ namespace {
 using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 ExtremesOptions matrix_free(Index num_smallest, Index num_largest) {
   ExtremesOptions options;

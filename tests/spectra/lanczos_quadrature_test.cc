@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <stdexcept>
 #include <vector>
 
@@ -9,6 +8,7 @@
 #include <Eigen/Eigenvalues>
 #include <gtest/gtest.h>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/spectra/distribution_distance.h>
 #include <hesscope/spectra/lanczos_quadrature.h>
@@ -22,8 +22,6 @@ namespace {
 using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 // Remembers what it is applied to.
 class Recorder final : public SymmetricOperator {
@@ -350,7 +348,7 @@ class TurnsBad final : public SymmetricOperator {
 
 TEST(LanczosQuadrature, SaysNonFiniteWheneverItAppears) {
   const MatrixXd h = test::random_symmetric(30, 11);
-  for (const double bad : {kNaN, std::numeric_limits<double>::infinity()}) {
+  for (const double bad : {kNaN, kInfinity}) {
     for (int num_good = 0; num_good < 20; ++num_good) {
       const LanczosQuadrature found =
           lanczos_quadrature(TurnsBad(h, num_good, bad), {.num_steps = 20});

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cmath>
-#include <limits>
 #include <string>
 
 #include <Eigen/Core>
 #include <gtest/gtest.h>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/models/mlp.h>
 #include <hesscope/objective/functor_objective.h>
@@ -20,8 +20,6 @@ namespace {
 
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 // sum_i exp(theta_i) + (a^T theta)^2, with a = (1, 2, 3, ...): a Hessian known in closed form.
 struct Loss {
@@ -146,7 +144,7 @@ TEST(SymmetricOperator, RefusesWhatDoesNotFit) {
   EXPECT_THROW(BlockOperator(op, -1, 2), PreconditionError);
   EXPECT_THROW(BlockOperator(op, 0, 0), PreconditionError);
   EXPECT_THROW(PreconditionedOperator(op, VectorXd::Ones(4)), PreconditionError);
-  for (const double bad : {0.0, -1.0, kNaN, std::numeric_limits<double>::infinity()}) {
+  for (const double bad : {0.0, -1.0, kNaN, kInfinity}) {
     VectorXd diagonal = VectorXd::Ones(5);
     diagonal[2] = bad;
     EXPECT_THROW(PreconditionedOperator(op, diagonal), PreconditionError) << bad;

@@ -3,7 +3,6 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <random>
 #include <string>
 #include <vector>
@@ -12,6 +11,7 @@
 #include <Eigen/Eigenvalues>
 #include <gtest/gtest.h>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/models/linear_attention.h>
 #include <hesscope/objective/graph_objective.h>
 #include <hesscope/spectra/gaussian.h>
@@ -32,7 +32,6 @@ using Eigen::VectorXd;
 using enum SpectralFigure;
 using test::QuadraticObjective;
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr SpectralFigure kAll[] = {kLambdaMax,
                                    kLambdaMin,
                                    kLambdaMedian,
@@ -347,7 +346,7 @@ TEST(SamplingErrors, OfANegativeRatioHaveANegativeInterval) {
 
 TEST(SamplingErrors, OfANonFiniteHessianAreNonFinite) {
   std::vector<MatrixXd> matrices = scattered(test::random_symmetric(4, 1), 0.1, 10);
-  matrices[7](2, 1) = matrices[7](1, 2) = kNan;
+  matrices[7](2, 1) = matrices[7](1, 2) = kNaN;
   const QuadraticObjective objective(matrices);
   const SamplingErrorEstimates errors = errors_of(objective, 5);
   SpectralEigenpairs pairs;
@@ -448,7 +447,7 @@ TEST(SamplingErrors, RefuseWhatBreaksTheirPreconditions) {
   refused({.num_blocks = 21}, "num_blocks must be in [2, 20], the number of samples, got 21");
   refused({.num_blocks = 2, .level = 0.0}, "level must be in (0, 1), got 0");
   refused({.num_blocks = 2, .level = 1.0}, "level must be in (0, 1), got 1");
-  refused({.num_blocks = 2, .level = kNan}, "level must be in (0, 1), got nan");
+  refused({.num_blocks = 2, .level = kNaN}, "level must be in (0, 1), got nan");
   test::expect_refusal([&] { sampling_errors(objective, VectorXd::Zero(3), {.num_blocks = 2}); },
                        "sampling_errors: theta must have 4 entries, got 3");
   test::expect_refusal(

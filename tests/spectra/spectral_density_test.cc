@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cmath>
-#include <limits>
 #include <numbers>
 
 #include <Eigen/Core>
 #include <gtest/gtest.h>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/spectra/spectral_density.h>
 #include <hesscope/spectra/spectral_measure.h>
@@ -17,9 +17,6 @@ namespace {
 
 using Eigen::Index;
 using Eigen::VectorXd;
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 double gaussian(double z, double sigma) {
   return std::exp(-0.5 * z * z / (sigma * sigma)) / (sigma * std::sqrt(2.0 * std::numbers::pi));

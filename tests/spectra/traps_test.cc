@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <exception>
-#include <limits>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -17,6 +16,7 @@
 #include <Spectra/SymEigsSolver.h>
 #include <gtest/gtest.h>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/spectra/counts.h>
 #include <hesscope/spectra/extremes.h>
 #include <hesscope/spectra/spectrum.h>
@@ -273,7 +273,7 @@ TEST(Traps, NothingIsReportedOfNaN) {
     for (const Index n : {1, 2, 3, 100}) {
       MatrixXd h = test::random_symmetric(n, seed);
       const auto at = static_cast<Index>(seed) % n;
-      h(n - 1, at) = h(at, n - 1) = std::numeric_limits<double>::quiet_NaN();
+      h(n - 1, at) = h(at, n - 1) = kNaN;
       ExtremesOptions options;
       options.dense_limit = seed % 2 == 0 ? 0 : 300;
       const MatrixOperator op(h);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cmath>
-#include <limits>
 #include <string>
 #include <vector>
 
 #include <Eigen/Core>
 #include <gtest/gtest.h>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/objective/functor_objective.h>
 #include <hesscope/spectra/zero_modes.h>
 
@@ -14,8 +14,6 @@
 
 namespace hesscope {
 namespace {
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 struct Point {
   Eigen::VectorXd theta;
@@ -306,7 +304,7 @@ TEST(ZeroModes, OfNonFiniteInputsAreNone) {
   bad.theta[0] = kNaN;
   EXPECT_EQ(status(bad), Status::kNonFinite);
   bad = good;
-  bad.gradient[1] = std::numeric_limits<double>::infinity();
+  bad.gradient[1] = kInfinity;
   EXPECT_EQ(status(bad), Status::kNonFinite);
   bad = good;
   bad.hessian(0, 1) = kNaN;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cmath>
-#include <limits>
 
 #include <Eigen/Core>
 #include <gtest/gtest.h>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/statistics/histogram.h>
 
 #include "statistics/samples.h"
@@ -65,7 +65,7 @@ TEST(Histogram, OfEqualNumbersIsOneWide) {
 
 TEST(Histogram, SaysWhyThereIsNone) {
   VectorXd values = test::normal_sample(5, 1);
-  values[2] = std::numeric_limits<double>::quiet_NaN();
+  values[2] = kNaN;
   EXPECT_EQ(histogram(values, 3).status, Status::kNonFinite);
   EXPECT_EQ(histogram(values, 3).counts.size(), 0);
   EXPECT_EQ(histogram(Eigen::Vector2d(-1.7e308, 1.7e308), 3).status, Status::kNonFinite);

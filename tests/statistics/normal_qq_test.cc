@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numbers>
 
 #include <Eigen/Core>
 #include <gtest/gtest.h>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/statistics/normal_qq.h>
 
 #include "statistics/samples.h"
@@ -94,7 +94,7 @@ TEST(NormalQq, TellsNormalFromHeavyTails) {
 
 TEST(NormalQq, SaysWhyThereIsNone) {
   VectorXd values = test::normal_sample(5, 1);
-  values[0] = std::numeric_limits<double>::infinity();
+  values[0] = kInfinity;
   const QqPlot found = normal_qq(values, QqConvention::kFilliben);
   EXPECT_EQ(found.status, Status::kNonFinite);
   EXPECT_EQ(found.theoretical.size(), 0);

@@ -5,6 +5,7 @@
 #include <Eigen/Core>
 #include <gtest/gtest.h>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/statistics/summary.h>
 
 #include "statistics/samples.h"
@@ -16,8 +17,6 @@ namespace {
 using Eigen::Index;
 using Eigen::VectorXd;
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 // Some sums of rounding errors; deviations have no more than a few eps.
 constexpr double kTolerance = 1e-14;
 

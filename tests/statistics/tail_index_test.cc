@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cmath>
-#include <limits>
 #include <vector>
 
 #include <Eigen/Core>
 #include <gtest/gtest.h>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/statistics/tail_index.h>
 
 #include "statistics/samples.h"
@@ -83,7 +83,7 @@ TEST(TailIndex, NeedsAPositiveUpperHalfThatIsNotFlat) {
 
 TEST(TailIndex, SaysWhyThereIsNone) {
   VectorXd values = VectorXd::LinSpaced(5, 1.0, 5.0);
-  values[2] = std::numeric_limits<double>::quiet_NaN();
+  values[2] = kNaN;
   EXPECT_EQ(tail_index(values).status, Status::kNonFinite);
   EXPECT_EQ(tail_index(values).index.status, Status::kNonFinite);
   test::expect_refusal([] { tail_index(VectorXd::Ones(1)); }, "tail_index");

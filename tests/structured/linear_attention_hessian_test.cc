@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cmath>
-#include <limits>
 #include <string>
 #include <vector>
 
@@ -8,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <hesscope/autodiff/multiprecision.h>
+#include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/models/linear_attention.h>
 #include <hesscope/objective/graph_objective.h>
@@ -133,7 +133,7 @@ TEST_P(LinearAttentionHessianOf, ZeroWeights) {
 
 TEST(LinearAttentionHessian, NonFiniteDataReachTheResult) {
   Problem problem(options_of({2, 2, 3}, Parametrization::kFull), 9);
-  problem.samples(8, 0) = std::numeric_limits<double>::quiet_NaN();
+  problem.samples(8, 0) = kNaN;
   EXPECT_TRUE(problem.structured(problem.model, problem.all()).array().isNaN().any());
   EXPECT_TRUE(problem.structured(problem.model, {0, 8}).allFinite());
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cmath>
-#include <limits>
 #include <string>
 
 #include <Eigen/Core>
 #include <gtest/gtest.h>
 
 #include <hesscope/autodiff/multiprecision.h>
+#include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/structured/linear_attention_loss.h>
 
@@ -151,7 +151,7 @@ TEST_P(LinearAttentionLossOf, ThreadsChangeNoBit) {
 
 TEST(LinearAttentionLoss, NonFiniteDataReachTheResultOfTheirSampleAlone) {
   Problem problem(options_of({3, 2, 3}, Parametrization::kFull), 9);
-  problem.samples(8, 0) = std::numeric_limits<double>::quiet_NaN();
+  problem.samples(8, 0) = kNaN;
   const GraphObjective objective(problem.model, problem.samples);
   EXPECT_TRUE(std::isnan(objective.value(problem.theta)));
   EXPECT_TRUE(

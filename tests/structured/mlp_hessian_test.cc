@@ -4,7 +4,6 @@
 // could lose digits, against 50 of them.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,6 +13,7 @@
 #include <gtest/gtest.h>
 
 #include <hesscope/autodiff/multiprecision.h>
+#include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/models/mlp.h>
 #include <hesscope/objective/graph_objective.h>
@@ -27,9 +27,6 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 using ::testing::IsSupersetOf;
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // Of the norm of H.
 constexpr double kTolerance = 1e-13;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <string_view>
 #include <utility>
 #include <variant>
@@ -10,6 +9,7 @@
 
 #include <hesscope/analyzers/analysis_summary.h>
 #include <hesscope/analyzers/result_root.h>
+#include <hesscope/core/constants.h>
 
 namespace hesscope::detail {
 
@@ -25,8 +25,7 @@ HeadlineNumber headline_number(const std::string& analyzer,
                                const std::string& name,
                                const Record& record,
                                std::span<const Quantity> quantities) {
-  HeadlineNumber number{
-      analyzer, name, std::numeric_limits<double>::quiet_NaN(), status_of(record, name)};
+  HeadlineNumber number{analyzer, name, kNaN, status_of(record, name)};
   const auto found = record.entries().find(name);
   if (found == record.entries().end()) return number;
   if (const auto* real = std::get_if<Record::Real>(&found->second)) {

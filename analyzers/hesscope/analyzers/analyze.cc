@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <set>
 #include <utility>
 
@@ -16,6 +15,7 @@
 #include <hesscope/analyzers/chosen_analyzers.h>
 #include <hesscope/analyzers/point_sequence.h>
 #include <hesscope/analyzers/result_root.h>
+#include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/printable.h>
 #include <hesscope/core/suggest.h>
@@ -123,7 +123,7 @@ Eigen::VectorXd Answers::values(std::string_view analyzer, std::string_view quan
 
 double Answers::number(std::string_view analyzer, std::string_view quantity) const {
   const Eigen::VectorXd all = values(analyzer, quantity);
-  return all.size() > 0 ? all(0) : std::numeric_limits<double>::quiet_NaN();
+  return all.size() > 0 ? all(0) : kNaN;
 }
 
 Status Answers::status(std::string_view analyzer, std::string_view quantity) const {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <vector>
 
 #include <hesscope/analyzers/attention_terms.h>
+#include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/norms.h>
 #include <hesscope/spectra/singular_values.h>
@@ -96,7 +96,7 @@ class AttentionTermsAnalyzer final : public Analyzer {
     }
     const Objective& objective = point.objective();
     const Layout layout = layout_of(objective);
-    double least = std::numeric_limits<double>::infinity();
+    double least = kInfinity;
     for (Eigen::Index h = 0; h < layout.heads; ++h) {
       least = std::min(least, detail::norm(output_of(point, layout, h)));
     }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <span>
 #include <string>
 #include <vector>
@@ -12,14 +11,13 @@
 #include <hesscope/analyzers/blocks.h>
 #include <hesscope/analyzers/group_dimensions.h>
 #include <hesscope/analyzers/option_error.h>
+#include <hesscope/core/constants.h>
 #include <hesscope/core/norms.h>
 #include <hesscope/spectra/distribution_distance.h>
 #include <hesscope/spectra/spectral_measure.h>
 
 namespace hesscope {
 namespace {
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 Eigen::Index largest_block(std::span<const ParameterBlock> blocks) {
   Eigen::Index largest = 0;
@@ -36,7 +34,7 @@ double block_distance(const SpectralMeasure& a, const SpectralMeasure& b, double
   constexpr double kPointsPerSigma = 2;
   constexpr double kMarginInSigmas = 8;  // of the default grid, on each side
   const double points = kPointsPerSigma * (width / sigma + 2 * kMarginInSigmas);
-  if (!(points < 1e6)) return kNan;
+  if (!(points < 1e6)) return kNaN;
   return jensen_shannon_distance(
       a, b, {.sigma = sigma, .num_points = std::max<Eigen::Index>(2000, std::lrint(points) + 1)});
 }
@@ -146,7 +144,7 @@ class BlocksAnalyzer final : public Analyzer {
   void describe_blocks(PointAnalysis& point, const Eigen::MatrixXd& h, Record& record) const {
     const auto blocks = point.objective().parameter_blocks();
     const auto count = static_cast<Eigen::Index>(blocks.size());
-    Eigen::MatrixXd eigenvalues = Eigen::MatrixXd::Constant(count, largest_block(blocks), kNan);
+    Eigen::MatrixXd eigenvalues = Eigen::MatrixXd::Constant(count, largest_block(blocks), kNaN);
     Eigen::MatrixXd ends(count, 3);  // smallest, lower median, largest
     Eigen::VectorXd traces(count);
     Status status = Status::kOk;

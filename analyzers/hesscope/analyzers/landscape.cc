@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <optional>
 #include <utility>
 
@@ -16,6 +15,7 @@
 #include <hesscope/analyzers/landscape/landscape_summary.h>
 #include <hesscope/analyzers/landscape/surface.h>
 #include <hesscope/analyzers/unit_run.h>
+#include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/stop_request.h>
 #include <hesscope/core/stopwatch.h>
@@ -269,7 +269,7 @@ class Run {
     if (status != Status::kOk) {
       const auto count = static_cast<std::size_t>(grid_.num_points());
       for (SurfaceValues& values : all) {
-        values.values.assign(count, std::numeric_limits<double>::quiet_NaN());
+        values.values.assign(count, kNaN);
         values.statuses.assign(count, status);
       }
       return all;
@@ -290,11 +290,10 @@ class Run {
   }
 
   std::vector<TrajectoryPoint> read_trajectory(Status status) const {
-    constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
     std::vector<TrajectoryPoint> trajectory;
     for (std::size_t i = 0; i < inputs_->files().checkpoints.size(); ++i) {
       TrajectoryPoint point{
-          {kNan, kNan, kNan}, status, result_.checkpoints[i].loss, result_.checkpoints[i].status};
+          {kNaN, kNaN, kNaN}, status, result_.checkpoints[i].loss, result_.checkpoints[i].status};
       if (status == Status::kOk) {
         point.place = places_[i];
         if (!std::isfinite(point.place.residual)) point.status = Status::kNonFinite;

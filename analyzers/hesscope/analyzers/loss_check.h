@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -14,6 +13,7 @@
 
 #include <hesscope/analyzers/checkpoints.h>
 #include <hesscope/analyzers/record.h>
+#include <hesscope/core/constants.h>
 #include <hesscope/problem/problem_file.h>
 
 namespace hesscope::detail {
@@ -22,7 +22,7 @@ namespace hesscope::detail {
 enum class LossSource : std::int8_t { kNobody, kRequest, kProblemFile, kCheckpoint };
 
 struct ExpectedLoss {
-  double value = std::numeric_limits<double>::quiet_NaN();
+  double value = kNaN;
   LossSource source = LossSource::kNobody;
 };
 

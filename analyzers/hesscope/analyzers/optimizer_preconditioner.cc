@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include <hesscope/analyzers/optimizer_preconditioner.h>
+#include <hesscope/core/constants.h>
 
 namespace hesscope {
 namespace {
-
-const double kInfinity = std::numeric_limits<double>::infinity();
 
 // 1 - beta^t without cancellation for beta near 1; 1 where t is not known.
 double correction(double beta, const std::optional<std::int64_t>& t) {
@@ -125,7 +123,7 @@ BlockUpdate update_of(OptimizerKind kind,
     case OptimizerKind::kUnknown:
       break;
   }
-  p.setConstant(std::numeric_limits<double>::quiet_NaN());
+  p.setConstant(kNaN);
   return {.step = {}, .obstacle = "which optimiser it is is not known"};
 }
 

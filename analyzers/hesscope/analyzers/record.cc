@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include <hesscope/analyzers/record.h>
+#include <hesscope/core/constants.h>
 
 namespace hesscope {
 namespace {
@@ -20,7 +20,7 @@ void Record::set(const std::string& name, double value) {
 }
 
 void Record::set(const std::string& name, double value, Status status) {
-  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const double nan = kNaN;
   entries_[name] = Real{status, {status == Status::kOk ? value : nan}};
 }
 

@@ -2,18 +2,16 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <limits>
 #include <string>
 
 #include <hesscope/analyzers/pseudo_updates.h>
 #include <hesscope/analyzers/smoothness.h>
 #include <hesscope/analyzers/smoothness_run.h>
+#include <hesscope/core/constants.h>
 #include <hesscope/core/norms.h>
 
 namespace hesscope {
 namespace {
-
-const double kNan = std::numeric_limits<double>::quiet_NaN();
 
 const char* const kRules =
     "u: updates without learning rate of rules that each follow the gradients over all samples at "
@@ -184,7 +182,7 @@ class SmoothnessAnalyzer final : public Analyzer {
 
   void set_secant(PointAnalysis& point, const Eigen::VectorXd& next, Record& record) const {
     const std::string name = "secant_smoothness";
-    double largest = kNan;
+    double largest = kNaN;
     for (Eigen::Index j = 1; j <= num_secant_points_; ++j) {
       const double a = static_cast<double>(j) / static_cast<double>(num_secant_points_ + 1);
       const Eigen::VectorXd x = a * point.theta() + (1 - a) * next;
@@ -222,7 +220,7 @@ class SmoothnessAnalyzer final : public Analyzer {
              (point.has_order() || !kHasPseudoRuleMemory[static_cast<std::size_t>(r)]);
     };
     for (Eigen::Index r = 0; r < u.cols(); ++r) {
-      if (!is_defined_for(r)) slope[r] = sharpness[r] = kNan;
+      if (!is_defined_for(r)) slope[r] = sharpness[r] = kNaN;
     }
     const Status status = !point.has_order()      ? Status::kUndefinedNoOrder
                           : !is_defined           ? Status::kUndefinedZeroDenominator

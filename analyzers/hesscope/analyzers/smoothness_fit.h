@@ -8,17 +8,17 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <span>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/core/status.h>
 
 namespace hesscope {
 
 struct SmoothnessLine {
   Status status = Status::kNotComputed;  ///< kOk, kNonFinite, or kUndefinedZeroDenominator
-  double l0 = std::numeric_limits<double>::quiet_NaN();
-  double l1 = std::numeric_limits<double>::quiet_NaN();
+  double l0 = kNaN;
+  double l1 = kNaN;
 };
 
 /// Two points are a line whatever they are: fewer than this say nothing of L0 and L1.
@@ -57,10 +57,10 @@ struct BootstrapOptions {
 struct LineIntervals {
   /// kOk, kUndefinedTooFewPoints or kUndefinedZeroDenominator
   Status status = Status::kNotComputed;
-  double l0_lower = std::numeric_limits<double>::quiet_NaN();
-  double l0_upper = std::numeric_limits<double>::quiet_NaN();
-  double l1_lower = std::numeric_limits<double>::quiet_NaN();
-  double l1_upper = std::numeric_limits<double>::quiet_NaN();
+  double l0_lower = kNaN;
+  double l0_upper = kNaN;
+  double l1_lower = kNaN;
+  double l1_upper = kNaN;
 };
 
 /// Fits samples of m of the m points drawn with replacement and takes the quantiles (1 - level) / 2

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <array>
 #include <cmath>
-#include <limits>
 
 #include <fmt/format.h>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/experiments/contingency_kind.h>
 #include <hesscope/experiments/step_values.h>
@@ -12,7 +12,6 @@
 namespace hesscope::detail {
 namespace {
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t kClasses = 4;
 
 // x > 0 and y > 0, x > 0 only, y > 0 only, neither.
@@ -31,7 +30,7 @@ Counts counts_of(const ExperimentResults& results,
                  const ExperimentFigure& figure,
                  const TrainedRun* run) {
   Counts counts;
-  counts.fill(kNan);
+  counts.fill(kNaN);
   if (run == nullptr) return counts;
   const ArraySeries x = results.array_series(*run, figure.settings.text("x"));
   const ArraySeries y = results.array_series(*run, figure.settings.text("y"));

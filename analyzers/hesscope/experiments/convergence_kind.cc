@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/experiments/convergence_kind.h>
 #include <hesscope/experiments/step_values.h>
@@ -15,16 +15,14 @@
 namespace hesscope::detail {
 namespace {
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-
 // Of one run from one seed.
 struct Descent {
-  double first = kNan;
-  double last = kNan;
-  double gradient_norm = kNan;  // at the end
-  double rate = kNan;           // 1 - exp(slope): the share that a step takes away
-  double determination = kNan;  // R^2
-  double bound = kNan;          // on the rate: learning rate times the least bound of a checkpoint
+  double first = kNaN;
+  double last = kNaN;
+  double gradient_norm = kNaN;  // at the end
+  double rate = kNaN;           // 1 - exp(slope): the share that a step takes away
+  double determination = kNaN;  // R^2
+  double bound = kNaN;          // on the rate: learning rate times the least bound of a checkpoint
   bool is_there = false;
 };
 
@@ -76,7 +74,7 @@ Descent descent_of(const ExperimentResults& results,
   descent.gradient_norm = results.series(*run, norm).rbegin()->second;
   fit_rate(series, figure.settings.real("part"), figure.settings.real("floor"), descent);
   if (figure.settings.has("bound")) {
-    double least = kNan;
+    double least = kNaN;
     for (const auto& [step, value] : results.series(*run, figure.settings.text("bound"))) {
       least = std::fmin(least, value);
     }
@@ -89,7 +87,7 @@ Descent descent_of(const ExperimentResults& results,
 // The middle one, or the mean of the two; NaN take no part.
 double median_of(std::vector<double> values) {
   std::erase_if(values, [](double value) { return std::isnan(value); });
-  if (values.empty()) return kNan;
+  if (values.empty()) return kNaN;
   std::sort(values.begin(), values.end());
   const std::size_t middle = values.size() / 2;
   return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <limits>
 
 #include <fmt/format.h>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/experiments/events_kind.h>
 #include <hesscope/experiments/step_values.h>
 
 namespace hesscope::detail {
 namespace {
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 // The first of the steps at which it happened; NaN if it did not. NaN is at no level.
 double time_of(const FigureEvent& event, const std::map<std::int64_t, double>& series) {
@@ -18,7 +16,7 @@ double time_of(const FigureEvent& event, const std::map<std::int64_t, double>& s
       return static_cast<double>(step);
     }
   }
-  return kNan;
+  return kNaN;
 }
 
 std::string rule_of(const FigureEvent& event) {
@@ -67,7 +65,7 @@ Times times_of(const ExperimentResults& results, const ExperimentFigure& figure)
         const TrainedRun* run = results.find(variant, name, seed);
         for (const FigureEvent& event : figure.events) {
           times.values.push_back(
-              run == nullptr ? kNan : time_of(event, results.series(*run, event.quantity)));
+              run == nullptr ? kNaN : time_of(event, results.series(*run, event.quantity)));
         }
       }
     }

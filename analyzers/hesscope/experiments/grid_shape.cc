@@ -4,6 +4,7 @@
 
 #include <Eigen/Core>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/core/norms.h>
 #include <hesscope/experiments/grid_shape.h>
 #include <hesscope/spectra/singular_values.h>
@@ -41,10 +42,10 @@ Stencil stencil_of(const Points& f, Index i, Index j, bool has_x, bool has_y) {
   for (Index di = -1; di <= 1; ++di) {
     for (Index dj = -1; dj <= 1; ++dj) {
       double& entry = s(di + 1, dj + 1);
-      entry = std::numeric_limits<double>::infinity();
+      entry = kInfinity;
       if ((di != 0 && !has_y) || (dj != 0 && !has_x)) continue;
       const double value = f(i + di, j + dj);
-      entry = std::isfinite(value) ? value : std::numeric_limits<double>::quiet_NaN();
+      entry = std::isfinite(value) ? value : kNaN;
     }
   }
   return s;
@@ -70,12 +71,12 @@ double roughness_of(std::span<const double> x, std::span<const double> y, const 
       values[row++] = f(i, j);
     }
   }
-  if (count < 7) return std::numeric_limits<double>::quiet_NaN();
+  if (count < 7) return kNaN;
   const double spread = norm((values.array() - values.mean()).matrix());
-  if (!(spread > 0)) return std::numeric_limits<double>::quiet_NaN();
+  if (!(spread > 0)) return kNaN;
   // An orthonormal basis of what quadratics span; on a line that is less than the terms.
   const SingularValues svd = thin_svd(terms);
-  if (svd.status != Status::kOk) return std::numeric_limits<double>::quiet_NaN();
+  if (svd.status != Status::kOk) return kNaN;
   const Index rank = (svd.values.array() > 1e-12 * svd.values[0]).count();
   const Eigen::MatrixXd basis = svd.left.leftCols(rank);
   return norm(values - basis * (basis.transpose() * values)) / spread;

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <optional>
 #include <utility>
 
@@ -10,6 +9,7 @@
 
 #include <hesscope/analyzers/landscape.h>
 #include <hesscope/analyzers/landscape/landscape_inputs.h>
+#include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/experiments/finished_result.h>
 #include <hesscope/experiments/grid_shape.h>
@@ -22,7 +22,6 @@
 namespace hesscope::detail {
 namespace {
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 const char* const kGroup = "landscape";
 
 Grid grid_of(const ExperimentFigure& figure) {
@@ -185,7 +184,7 @@ std::array<double, kNumbers.size()> numbers_of(const io::ResultReader& file,
   const GridShape shape = grid_shape(figures::read_rows(file, kGroup, "alpha", 1).values,
                                      figures::read_rows(file, kGroup, "beta", 1).values,
                                      losses);
-  double index_zero = kNan;
+  double index_zero = kNaN;
   if (file.find(kGroup, "index") != nullptr) {
     const std::vector<double> index = figures::read_rows(file, kGroup, "index", 2).values;
     index_zero = static_cast<double>(std::count(index.begin(), index.end(), 0.0)) /
@@ -237,9 +236,9 @@ FigureContent make(const ExperimentResults& results, const ExperimentFigure& fig
       bool is_drawn = false;
       for (const std::uint64_t seed : seeds) {
         const TrainedRun* run = results.find(variant, name, seed);
-        std::vector<double> losses(static_cast<std::size_t>(grid.num_points()), kNan);
+        std::vector<double> losses(static_cast<std::size_t>(grid.num_points()), kNaN);
         std::array<double, kNumbers.size()> found;
-        found.fill(kNan);
+        found.fill(kNaN);
         if (run != nullptr && std::filesystem::exists(result_of(figure, *run))) {
           const io::ResultReader file(result_of(figure, *run));
           losses = figures::read_rows(file, kGroup, "loss", 2).values;

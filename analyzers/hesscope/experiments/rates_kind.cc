@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/experiments/rates_kind.h>
 #include <hesscope/experiments/step_values.h>
 
 namespace hesscope::detail {
 namespace {
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 // Families of the figure's runs, in their order.
 std::vector<std::string> families_of(const ExperimentResults& results,
@@ -36,7 +34,7 @@ double mean_of_last(const StepValues& values,
                     std::size_t seed,
                     std::size_t last) {
   const std::size_t count = std::min(last, values.steps.size());
-  if (count == 0) return kNan;
+  if (count == 0) return kNaN;
   double sum = 0;
   for (std::size_t k = values.steps.size() - count; k < values.steps.size(); ++k) {
     sum += values.at(variant, run, seed, k);
@@ -47,7 +45,7 @@ double mean_of_last(const StepValues& values,
 // One run of one variant.
 struct Trial {
   std::string family;
-  double rate = kNan;
+  double rate = kNaN;
   SeedStatistics over_seeds;  // of the runs that did not diverge
   bool is_complete = false;   // none diverged
 };
@@ -82,9 +80,9 @@ plot::Panel panel_of(const std::vector<std::string>& names,
     plot::Line line{.label = names[f], .markers = true};
     for (const Trial& trial : families[f].trials) {
       band.x.push_back(trial.rate);
-      band.low.push_back(trial.is_complete ? trial.over_seeds.minimum : kNan);
-      band.high.push_back(trial.is_complete ? trial.over_seeds.maximum : kNan);
-      line.y.push_back(trial.is_complete ? trial.over_seeds.mean : kNan);
+      band.low.push_back(trial.is_complete ? trial.over_seeds.minimum : kNaN);
+      band.high.push_back(trial.is_complete ? trial.over_seeds.maximum : kNaN);
+      line.y.push_back(trial.is_complete ? trial.over_seeds.mean : kNaN);
     }
     line.x = band.x;
     if (line.x.empty()) continue;
@@ -153,7 +151,7 @@ FigureContent make(const ExperimentResults& results, const ExperimentFigure& fig
         families[f].trials.push_back(trial);
       }
       rate.values.push_back(trial.rate);
-      mean.values.push_back(trial.is_complete ? trial.over_seeds.mean : kNan);
+      mean.values.push_back(trial.is_complete ? trial.over_seeds.mean : kNaN);
     }
     for (std::size_t f = 0; f < names.size(); ++f) {
       Family& family = families[f];
@@ -161,7 +159,7 @@ FigureContent make(const ExperimentResults& results, const ExperimentFigure& fig
         return a.rate < b.rate;
       });
       const Trial* found = family.best();
-      best.values.push_back(found == nullptr ? kNan : found->rate);
+      best.values.push_back(found == nullptr ? kNaN : found->rate);
       rows.push_back(
           {results.variant(figure.variants[v]).title,
            names[f],

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <limits>
 
 #include <fmt/format.h>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/experiments/ratios_kind.h>
 #include <hesscope/experiments/step_values.h>
 
@@ -35,9 +35,8 @@ Ratios ratios_of(const ExperimentResults& results, const ExperimentFigure& figur
       for (const std::int64_t step : ratios.steps) {
         const std::size_t k = all.find(step);
         const bool is_there = k < all.steps.size();
-        ratios.values.push_back(is_there ? all.at(v, numerator, seed, k) /
-                                               all.at(v, denominator, seed, k)
-                                         : std::numeric_limits<double>::quiet_NaN());
+        ratios.values.push_back(
+            is_there ? all.at(v, numerator, seed, k) / all.at(v, denominator, seed, k) : kNaN);
       }
     }
   }

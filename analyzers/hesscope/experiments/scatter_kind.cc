@@ -1,24 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/experiments/scatter_kind.h>
 #include <hesscope/experiments/step_values.h>
 
 namespace hesscope::detail {
 namespace {
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-
 // The least-squares line of log y over log x.
 struct LogFit {
   std::size_t count = 0;  ///< of points with both numbers above zero
   std::size_t left_out = 0;
-  double slope = kNan;
-  double correlation = kNan;
+  double slope = kNaN;
+  double correlation = kNaN;
 };
 
 LogFit fit(const std::vector<double>& x, const std::vector<double>& y) {
@@ -80,7 +78,7 @@ FigureContent make(const ExperimentResults& results, const ExperimentFigure& fig
       for (std::size_t seed = 0; seed < x.seeds.size(); ++seed) {
         for (std::size_t k = 0; k < x.steps.size(); ++k) {
           const std::size_t l = y.find(x.steps[k]);
-          paired.push_back(l < y.steps.size() ? y.at(v, run, seed, l) : kNan);
+          paired.push_back(l < y.steps.size() ? y.at(v, run, seed, l) : kNaN);
           if (std::isnan(paired.back()) || std::isnan(x.at(v, run, seed, k))) continue;
           points.x.push_back(x.at(v, run, seed, k));
           points.y.push_back(paired.back());

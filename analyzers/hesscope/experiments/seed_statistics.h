@@ -4,20 +4,21 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <string>
 #include <utility>
+
+#include <hesscope/core/constants.h>
 
 namespace hesscope::detail {
 
 struct SeedStatistics {
   std::int64_t count = 0;  ///< of numbers that are there; the others take no part
-  double mean = std::numeric_limits<double>::quiet_NaN();
+  double mean = kNaN;
   /// sqrt(sum (x - mean)^2 / (count - 1)); NaN for fewer than two.
-  double deviation = std::numeric_limits<double>::quiet_NaN();
-  double minimum = std::numeric_limits<double>::quiet_NaN();
-  double maximum = std::numeric_limits<double>::quiet_NaN();
+  double deviation = kNaN;
+  double minimum = kNaN;
+  double maximum = kNaN;
 };
 
 SeedStatistics seed_statistics(std::span<const double> values);

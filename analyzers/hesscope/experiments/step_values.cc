@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <set>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/experiments/step_values.h>
 
 namespace hesscope::detail {
@@ -50,8 +50,7 @@ StepValues step_values(const ExperimentResults& results,
   for (const auto& one : series) {
     for (const std::int64_t step : all.steps) {
       const auto found = one.find(step);
-      all.values.push_back(found == one.end() ? std::numeric_limits<double>::quiet_NaN()
-                                              : found->second);
+      all.values.push_back(found == one.end() ? kNaN : found->second);
     }
   }
   return all;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <limits>
 #include <set>
 #include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/experiments/step_values.h>
 #include <hesscope/experiments/traces_kind.h>
@@ -14,7 +14,6 @@
 namespace hesscope::detail {
 namespace {
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t kMostLines = 40;  // of a panel: so many elements, evenly spaced
 
 std::size_t size_of(const ArraySeries& series) {
@@ -72,7 +71,7 @@ void add_variable(const std::string& quantity,
       content.dimensions.push_back({.name = name, .size = series.shape[i]});
     }
   }
-  const std::vector<double> none(size_of(series), kNan);
+  const std::vector<double> none(size_of(series), kNaN);
   for (const std::int64_t step : steps) {
     const auto found = series.values.find(step);
     const std::vector<double>& values = found == series.values.end() ? none : found->second;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numbers>
 
 #include <fmt/format.h>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/figures/density_figure.h>
 #include <hesscope/figures/figure_data.h>
 #include <hesscope/plot/scale.h>
@@ -86,7 +86,7 @@ plot::Figure draw(std::span<const Source> sources, const FigureRequest& request)
   plot::Panel panel;
   const bool is_one = sources.size() == 1;
   const bool in_decades = request.quantity == kDecades;
-  double lowest = std::numeric_limits<double>::infinity();
+  double lowest = kInfinity;
   for (std::size_t k = 0; k < sources.size(); ++k) {
     const Checkpoints checkpoints = read_checkpoints(sources[k]);
     const std::size_t checkpoint = chosen_checkpoint(sources[k], checkpoints, request);

@@ -7,13 +7,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/figures/figure_data.h>
 
 namespace hesscope::figures {
 namespace {
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr std::int64_t kFill = -9223372036854775806;  // NC_FILL_INT64
 
 [[noreturn]] void refuse(const io::ResultReader& result,
@@ -36,7 +36,7 @@ std::vector<double> read_numbers(const io::ResultReader& result,
   if (!is_count) return result.read_doubles(group, name);
   std::vector<double> values;
   for (const std::int64_t count : result.read_integers(group, name)) {
-    values.push_back(count == kFill ? kNan : static_cast<double>(count));
+    values.push_back(count == kFill ? kNaN : static_cast<double>(count));
   }
   return values;
 }
@@ -96,10 +96,10 @@ double read_number(const io::ResultReader& result,
   const io::ResultVariable* variable = result.find(group, name);
   if (variable == nullptr ||
       !std::ranges::all_of(variable->shape, [](std::uint64_t extent) { return extent == 1; })) {
-    return kNan;
+    return kNaN;
   }
   const std::vector<double> values = read_numbers(result, group, name);
-  return values.size() == 1 ? values.front() : kNan;
+  return values.size() == 1 ? values.front() : kNaN;
 }
 
 std::string Checkpoints::name_of(std::size_t i) const {
@@ -186,7 +186,7 @@ std::vector<plot::Line> curves(const Checkpoints& checkpoints, std::span<const d
 
 double signed_threshold(std::span<const double> values, double band) {
   constexpr double kSmallest = 1e-9;
-  double smallest = std::numeric_limits<double>::infinity();
+  double smallest = kInfinity;
   double largest = 0;
   for (const double value : values) {
     const double magnitude = std::abs(value);

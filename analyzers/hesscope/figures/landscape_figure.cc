@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/figures/figure_data.h>
 #include <hesscope/figures/landscape_figure.h>
@@ -59,7 +59,7 @@ plot::Grid read_grid(const Source& source, const Shown& quantity) {
 plot::ColourBar colours_for(const std::vector<double>& values, const Shown& quantity) {
   plot::ColourBar bar;
   bar.label = quantity.words;
-  double lower = std::numeric_limits<double>::infinity();
+  double lower = kInfinity;
   double upper = -lower;
   double smallest = lower;
   for (const double value : values) {

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/figures/figure_data.h>
 #include <hesscope/figures/stability_figure.h>
 
 namespace hesscope::figures {
 namespace {
 
-const double kNan = std::numeric_limits<double>::quiet_NaN();
 const std::string kGroup = "stability";
 constexpr double kNone = 0;  // of the flag `source`
 constexpr double kRecomputed = 2;
@@ -37,7 +36,7 @@ std::vector<double> chosen(std::vector<double> values,
                            std::span<const double> source,
                            bool is_recomputed) {
   for (std::size_t i = 0; i < values.size(); ++i) {
-    if ((source[i] == kRecomputed) != is_recomputed) values[i] = kNan;
+    if ((source[i] == kRecomputed) != is_recomputed) values[i] = kNaN;
   }
   return values;
 }

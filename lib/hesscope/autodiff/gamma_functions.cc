@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cmath>
-#include <limits>
 
 #include <boost/math/policies/policy.hpp>
 #include <boost/math/special_functions/digamma.hpp>
 #include <boost/math/special_functions/trigamma.hpp>
 
 #include <hesscope/autodiff/gamma_functions.h>
+#include <hesscope/core/constants.h>
 
 namespace hesscope::detail {
 namespace {
@@ -29,14 +29,14 @@ double log_gamma(double x) {
 }
 
 double digamma(double x) {
-  if (std::isnan(x) || is_pole(x)) return std::numeric_limits<double>::quiet_NaN();
+  if (std::isnan(x) || is_pole(x)) return kNaN;
   if (std::isinf(x)) return x;
   return boost::math::digamma(x, Quiet());
 }
 
 double trigamma(double x) {
-  if (std::isnan(x) || (std::isinf(x) && x < 0.0)) return std::numeric_limits<double>::quiet_NaN();
-  if (is_pole(x)) return std::numeric_limits<double>::infinity();
+  if (std::isnan(x) || (std::isinf(x) && x < 0.0)) return kNaN;
+  if (is_pole(x)) return kInfinity;
   if (std::isinf(x)) return 0.0;
   return boost::math::trigamma(x, Quiet());
 }

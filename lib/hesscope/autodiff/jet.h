@@ -83,10 +83,11 @@
 #include <cmath>
 #include <compare>
 #include <cstddef>
-#include <limits>
 #include <type_traits>
 
 #include <Eigen/Core>
+
+#include <hesscope/core/constants.h>
 
 namespace hesscope {
 
@@ -150,7 +151,7 @@ class Jet {
   double second(int i, int j) const {
     static_assert(Order == 2, "second derivatives need a Jet of order 2");
     const int column = i < j ? i : j;
-    if (column >= M) return std::numeric_limits<double>::quiet_NaN();
+    if (column >= M) return kNaN;
     return hessian[packed(i + j - column, column)];
   }
 

@@ -6,10 +6,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <type_traits>
 
 #include <hesscope/autodiff/jet.h>
+#include <hesscope/core/constants.h>
 
 namespace hesscope {
 
@@ -41,14 +41,13 @@ J pow(const J& x, double p) {
 //   4. b < 0: defined at integers w only; likewise.
 template <AnyJet J>
 J pow(double b, const J& y) {
-  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   const double f = std::pow(b, y.value);
   if (b > 0.0) {  // case 1
     const double log_b = std::log(b);
     return J::unary(y, f, f * log_b, f * log_b * log_b);
   }
   if (b == 0.0 && y.value > 0.0) return J::unary(y, f, 0.0, 0.0);  // case 2
-  return J::unary(y, f, kNan, kNan);                               // cases 3, 4, b = NaN
+  return J::unary(y, f, kNaN, kNaN);                               // cases 3, 4, b = NaN
 }
 
 // v^w: in v as pow(x, double), in w as pow(double, y), and the mixed partial
@@ -61,8 +60,6 @@ J pow(double b, const J& y) {
 // in jet.h.
 template <AnyJet J>
 J pow(const J& x, const J& y) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   const double v = x.value;
   const double w = y.value;
   if (w == 0.5 && y.is_constant()) return sqrt(x);
@@ -80,7 +77,7 @@ J pow(const J& x, const J& y) {
     p.f_ab = w > 1.0 ? 0.0 : -kInfinity;
     p.f_bb = 0.0;
   } else {  // case 4
-    p.f_b = p.f_ab = p.f_bb = kNan;
+    p.f_b = p.f_ab = p.f_bb = kNaN;
   }
   return J::binary(x, y, p);
 }

@@ -16,11 +16,11 @@
 #pragma once
 
 #include <cmath>
-#include <limits>
 #include <numbers>
 
 #include <hesscope/autodiff/gamma_functions.h>
 #include <hesscope/autodiff/jet.h>
+#include <hesscope/core/constants.h>
 
 namespace hesscope {
 
@@ -115,7 +115,7 @@ J cbrt(const J& x) {
   const double v = x.value;
   const double f = std::cbrt(v);
   const double f1 = 1.0 / (3.0 * f * f);
-  const double f2 = v == 0.0 ? std::numeric_limits<double>::quiet_NaN() : -2.0 * f1 / (3.0 * v);
+  const double f2 = v == 0.0 ? kNaN : -2.0 * f1 / (3.0 * v);
   return J::unary(x, f, f1, f2);
 }
 

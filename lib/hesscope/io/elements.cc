@@ -2,12 +2,12 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <limits>
 #include <new>
 #include <type_traits>
 
 #include <fmt/format.h>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/io/elements.h>
 
@@ -178,8 +178,7 @@ double half_to_double(std::uint16_t bits) {
   const int exponent = (bits >> 10) & 0x1F;
   const int mantissa = bits & 0x3FF;
   if (exponent == 0x1F) {
-    return mantissa == 0 ? sign * std::numeric_limits<double>::infinity()
-                         : std::numeric_limits<double>::quiet_NaN();
+    return mantissa == 0 ? sign * kInfinity : kNaN;
   }
   if (exponent == 0) return sign * std::ldexp(mantissa, -24);
   return sign * std::ldexp(mantissa + 0x400, exponent - 25);

@@ -33,7 +33,6 @@
 // slices above 1 MiB are cut along their slow dimensions (a reader of one row must inflate a
 // chunk).
 #include <algorithm>
-#include <limits>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -42,6 +41,7 @@
 #include <hdf5.h>
 #include <hdf5_hl.h>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/printable.h>
 #include <hesscope/io/netcdf_layout.h>
@@ -85,7 +85,7 @@ void set_fill_value(hid_t properties, VariableType type, const Place& place) {
   herr_t result = 0;
   switch (type) {
     case VariableType::kDouble: {
-      const double value = std::numeric_limits<double>::quiet_NaN();
+      const double value = kNaN;
       result = H5Pset_fill_value(properties, H5T_NATIVE_DOUBLE, &value);
       break;
     }

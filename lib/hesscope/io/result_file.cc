@@ -5,7 +5,6 @@
 // netcdf_layout.cc; how the file reaches its place is in atomic_file.cc.
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <map>
 #include <optional>
 #include <string_view>
@@ -17,6 +16,7 @@
 #include <hdf5.h>
 #include <hdf5_hl.h>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/version.h>
 #include <hesscope/io/atomic_file.h>
@@ -62,7 +62,7 @@ void describe(const Variable& variable, const VariableSpec& spec, const netcdf::
   netcdf::write_attribute(id, {"units", spec.units}, where);
   netcdf::write_attribute(id, {"definition", spec.definition}, where);
   if (spec.type == VariableType::kDouble && !variable.is_coordinate) {
-    netcdf::write_attribute(id, {"_FillValue", std::numeric_limits<double>::quiet_NaN()}, where);
+    netcdf::write_attribute(id, {"_FillValue", kNaN}, where);
   }
   if (!spec.flag_meanings.empty()) {
     std::vector<std::int8_t> values;

@@ -3,12 +3,12 @@
 #include <cmath>
 #include <cstdint>
 #include <iterator>
-#include <limits>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/io/landscape_grid.h>
 #include <hesscope/io/vtk_export.h>
 
@@ -58,7 +58,6 @@ std::string surface_of(const LandscapeGrid& grid, double ceiling) {
 
 // Empty where fewer than two checkpoints have a place.
 std::string polyline_of(const LandscapeTrajectory& trajectory, double ceiling) {
-  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   std::vector<double> steps;
   std::vector<double> losses;
   std::vector<double> residuals;
@@ -72,7 +71,7 @@ std::string polyline_of(const LandscapeTrajectory& trajectory, double ceiling) {
                    trajectory.alpha[i],
                    trajectory.beta[i],
                    std::isfinite(loss) ? loss : ceiling);
-    steps.push_back(step == LandscapeTrajectory::kMissingStep ? kNan : static_cast<double>(step));
+    steps.push_back(step == LandscapeTrajectory::kMissingStep ? kNaN : static_cast<double>(step));
     losses.push_back(loss);
     residuals.push_back(trajectory.residual[i]);
   }

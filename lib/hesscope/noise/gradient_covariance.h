@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <limits>
-
 #include <Eigen/Core>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/core/status.h>
 #include <hesscope/objective/objective.h>
 
@@ -24,8 +23,8 @@ struct GradientCovarianceOptions {
 struct GradientCovariance {
   Status status = Status::kNotComputed;
   Eigen::Index num_samples = 0;
-  Eigen::VectorXd mean;                                     ///< g, n, the gradient over all samples
-  double trace = std::numeric_limits<double>::quiet_NaN();  ///< tr S / 4^exponent
+  Eigen::VectorXd mean;    ///< g, n, the gradient over all samples
+  double trace = kNaN;     ///< tr S / 4^exponent
   Eigen::MatrixXd matrix;  ///< S / 4^exponent, n x n, symmetric bit by bit; empty unless asked for
   int exponent = 0;
 };

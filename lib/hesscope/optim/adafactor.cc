@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/optim/adafactor.h>
 #include <hesscope/optim/rule_settings.h>
 
@@ -148,7 +149,6 @@ UpdateRuleKind adafactor_kind() {
                                 "whether updates are relative to the size of the parameters")},
       .create = [](const Settings& settings, std::span<const ParameterBlock> blocks) {
         constexpr double kSmallest = std::numeric_limits<double>::min();
-        constexpr double kInfinity = std::numeric_limits<double>::infinity();
         const Options options = {
             .decay_exponent = detail::weight_from(settings, "decay-exponent"),
             .epsilon1 = detail::real_from(settings, "epsilon1", kSmallest, kInfinity),

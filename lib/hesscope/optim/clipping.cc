@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <limits>
 
 #include <fmt/format.h>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/optim/clipping.h>
 
@@ -33,7 +33,7 @@ double coordinate_threshold(const Eigen::Ref<const Eigen::VectorXd>& values, dou
         fraction,
         values.size()));
   }
-  if (values.hasNaN()) return std::numeric_limits<double>::quiet_NaN();
+  if (values.hasNaN()) return kNaN;
   Eigen::VectorXd magnitudes = values.cwiseAbs();
   // fraction < 1 may still round up to all of them.
   const auto rank =

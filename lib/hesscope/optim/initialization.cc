@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/optim/initialization.h>
 #include <hesscope/optim/rule_settings.h>
@@ -15,7 +16,6 @@
 namespace hesscope {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kLowest = std::numeric_limits<double>::lowest();
 
 SettingKey required_real(const std::string& name, const std::string& meaning) {

@@ -3,9 +3,9 @@
 // Keys of update rules and their ranges. Private to the rules.
 #pragma once
 
-#include <limits>
 #include <string>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/core/settings.h>
 
 namespace hesscope::detail {
@@ -34,7 +34,7 @@ inline double decay_from(const Settings& settings, const std::string& key) {
 
 /// In [0, infinity).
 inline double weight_from(const Settings& settings, const std::string& key) {
-  return real_from(settings, key, 0, std::numeric_limits<double>::infinity());
+  return real_from(settings, key, 0, kInfinity);
 }
 
 }  // namespace hesscope::detail

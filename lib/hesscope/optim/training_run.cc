@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include <fnmatch.h>
 
 #include <fmt/format.h>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/suggest.h>
 #include <hesscope/optim/clipping.h>
@@ -15,8 +15,6 @@
 
 namespace hesscope {
 namespace {
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 bool have_same_layout(std::span<const ParameterBlock> a, std::span<const ParameterBlock> b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) {

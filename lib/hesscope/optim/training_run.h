@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -11,6 +10,7 @@
 
 #include <Eigen/Core>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/core/status.h>
 #include <hesscope/optim/batches.h>
 #include <hesscope/optim/update_rule.h>
@@ -31,7 +31,7 @@ class TrainingRun {
     std::vector<bool> trained;            ///< for every block; empty = all
     /// Batch losses above it in kLossPatience steps in a row count as divergence: clipped steps may
     /// stay finite for ever. In fewer they may be of outliers, whose clipped steps do no harm.
-    double loss_limit = std::numeric_limits<double>::infinity();
+    double loss_limit = kInfinity;
   };
 
   static constexpr int kLossPatience = 10;

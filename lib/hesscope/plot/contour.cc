@@ -2,9 +2,9 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
-#include <limits>
 #include <utility>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/plot/contour.h>
 
 namespace hesscope::plot {
@@ -137,7 +137,7 @@ class Segments {
 
 // The field with a border of minus infinity laid on its edge; holes are that, too.
 Field with_border(const Field& field) {
-  const double nothing = -std::numeric_limits<double>::infinity();
+  const double nothing = -kInfinity;
   const std::size_t columns = field.x.size();
   const auto extended = [](const std::vector<double>& axis) {
     std::vector<double> all = {axis.front()};

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/plot/scale.h>
 
@@ -59,7 +60,7 @@ double Scale::forward(double value) const {
 }
 
 double Scale::place(double value) const {
-  if (!is_drawable(kind_, value)) return std::numeric_limits<double>::quiet_NaN();
+  if (!is_drawable(kind_, value)) return kNaN;
   return std::clamp((forward(value) - start_) / length_, -kFarAway, kFarAway);
 }
 
@@ -81,7 +82,7 @@ Scale enclosing_scale(ScaleKind kind,
                       const std::vector<double>& values,
                       double margin,
                       double threshold) {
-  double lower = std::numeric_limits<double>::infinity();
+  double lower = kInfinity;
   double upper = -lower;
   for (const double value : values) {
     if (!is_drawable(kind, value)) continue;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cmath>
-#include <limits>
 
 #include <fmt/format.h>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/sampling/linear_regression.h>
 #include <hesscope/sampling/sampler_support.h>
@@ -11,7 +11,7 @@
 namespace hesscope {
 namespace {
 
-bool is_positive(double x) { return x > 0 && x < std::numeric_limits<double>::infinity(); }
+bool is_positive(double x) { return x > 0 && x < kInfinity; }
 
 // Row by row, as torch.nn.Linear(inputs, outputs) is filled: U(+-1 / sqrt(inputs)).
 Eigen::MatrixXd uniform_entries(RandomStream& random,

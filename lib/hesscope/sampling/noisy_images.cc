@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/io/idx.h>
 #include <hesscope/sampling/drawn_digits.h>
@@ -44,9 +44,8 @@ NoisyImages::NoisyImages(LabeledImages images, const NoisyImagesOptions& options
                                         images_.rows,
                                         images_.cols));
   }
-  if (!(options.noise_std >= 0 && options.noise_std < std::numeric_limits<double>::infinity() &&
-        options.sparsity >= 0 && options.sparsity <= size &&
-        options.positive != options.negative)) {
+  if (!(options.noise_std >= 0 && options.noise_std < kInfinity && options.sparsity >= 0 &&
+        options.sparsity <= size && options.positive != options.negative)) {
     throw PreconditionError(fmt::format(
         "NoisyImages: needs noise_std >= 0, sparsity in [0, {}] and two labels, got {}, {}, {} "
         "and {}",

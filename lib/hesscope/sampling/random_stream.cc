@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <limits>
 
 #include <Random123/philox.h>
 
@@ -7,6 +6,7 @@
 #include <boost/random/normal_distribution.hpp>
 #include <fmt/format.h>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/sampling/random_stream.h>
 
@@ -30,7 +30,6 @@ void RandomStream::normal(std::span<double> out) {
 }
 
 double RandomStream::gamma(double shape, double scale) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
   if (!(shape > 0 && shape < kInfinity && scale > 0 && scale < kInfinity)) {
     throw PreconditionError(fmt::format(
         "RandomStream::gamma: shape and scale must be positive and finite, got {} and {}",

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <limits>
 
 #include <fmt/format.h>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/sampling/sampler_support.h>
 
@@ -29,7 +29,7 @@ void require_keys(const Settings& settings,
 
 double positive_from(const Settings& settings, const std::string& key) {
   const double value = settings.real(key);
-  if (value > 0 && value < std::numeric_limits<double>::infinity()) return value;
+  if (value > 0 && value < kInfinity) return value;
   throw ConfigError(fmt::format("'{}' must be positive and finite, got {}", key, value));
 }
 

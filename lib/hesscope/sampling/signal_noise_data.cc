@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <limits>
 
 #include <fmt/format.h>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/sampling/sampler_support.h>
 #include <hesscope/sampling/signal_noise_data.h>
@@ -11,7 +11,6 @@
 namespace hesscope {
 
 SignalNoiseData::SignalNoiseData(const SignalNoiseDataOptions& options) : options_(options) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
   const std::int64_t d = options.dimension;
   const std::int64_t s = options.sparsity;
   if (!(s >= 1 && d >= 2 && s <= d - 1 && options.noise_std >= 0 && options.noise_std < kInfinity &&

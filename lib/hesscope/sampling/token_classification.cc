@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include <fmt/format.h>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/sampling/sampler_support.h>
 #include <hesscope/sampling/token_classification.h>
@@ -13,7 +13,7 @@ namespace hesscope {
 namespace {
 
 std::vector<double> cumulative(const std::vector<double>& scores, double factor) {
-  double largest = -std::numeric_limits<double>::infinity();
+  double largest = -kInfinity;
   for (const double z : scores) largest = std::max(largest, factor * z);
   std::vector<double> sums;
   double sum = 0;
@@ -28,7 +28,7 @@ TokenClassification::TokenClassification(const TokenClassificationOptions& optio
     : embedding_(options.vocabulary, options.length, options.embedding, options.embedding_seed),
       length_(options.length) {
   if (!(options.vocabulary >= 2 && options.length >= 1 && options.embedding >= 0 &&
-        options.strength > 0 && options.strength < std::numeric_limits<double>::infinity())) {
+        options.strength > 0 && options.strength < kInfinity)) {
     throw PreconditionError(
         fmt::format("TokenClassification: needs vocabulary >= 2, length >= 1, embedding >= 0 and "
                     "strength > 0, got {}, {}, {} and {}",

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/spectra/condition_numbers.h>
 
 namespace hesscope {
 namespace {
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-
 ConditionNumber ratio(double numerator, double denominator, bool defined, Status otherwise) {
-  if (!defined) return {kNan, otherwise};
+  if (!defined) return {kNaN, otherwise};
   const double value = numerator / denominator;
   return {value, std::isfinite(value) ? Status::kOk : Status::kNonFinite};
 }
@@ -25,7 +23,7 @@ ConditionNumber robust_ratio(double largest, double median, double rounding_band
 ConditionNumbers condition_numbers(const Eigen::Ref<const Eigen::VectorXd>& diagonal,
                                    const Spectrum& spectrum) {
   if (spectrum.status != Status::kOk) {
-    const ConditionNumber none{kNan, spectrum.status};
+    const ConditionNumber none{kNaN, spectrum.status};
     return {none, none, none, none};
   }
   const double band = spectrum.rounding_band;

@@ -4,14 +4,13 @@
 #include <cstdint>
 #include <limits>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/spectra/counted_spectrum.h>
 #include <hesscope/spectra/counts.h>
 #include <hesscope/spectra/scaled_matrix.h>
 
 namespace hesscope {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // Counts nearer to zero than this may be off where H itself is zero.
 constexpr double kTiny = 16 * std::numeric_limits<double>::min();

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/spectra/counts.h>
 #include <hesscope/spectra/lapack.h>
@@ -130,8 +131,7 @@ EigenvalueCounter::EigenvalueCounter(EigenvalueCounter&&) noexcept = default;
 EigenvalueCounter& EigenvalueCounter::operator=(EigenvalueCounter&&) noexcept = default;
 
 double EigenvalueCounter::rounding_band() const {
-  return status_ == Status::kOk ? std::ldexp(detail::rounding_band(n_, norm_), exponent_)
-                                : std::numeric_limits<double>::quiet_NaN();
+  return status_ == Status::kOk ? std::ldexp(detail::rounding_band(n_, norm_), exponent_) : kNaN;
 }
 
 // The number of negative pivots q_i = (t_ii - shift) - t_{i,i-1}^2 / q_{i-1} of T - shift I.

@@ -6,12 +6,12 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <optional>
 
 #include <Eigen/Core>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/core/progress.h>
 #include <hesscope/core/status.h>
 #include <hesscope/spectra/spectrum.h>
@@ -75,8 +75,8 @@ struct RankedEigenvalue {
   /// The eigenvalue of that rank lies in [lower, upper]: an interval of a few eps ||H||_2 that
   /// counts enclose on the tridiagonal form, widened by the rounding band on both sides. A value
   /// of exactly zero says that the interval before widening holds zero.
-  double lower = std::numeric_limits<double>::quiet_NaN();
-  double upper = std::numeric_limits<double>::quiet_NaN();
+  double lower = kNaN;
+  double upper = kNaN;
   Eigen::VectorXd vector;  ///< its unit eigenvector; empty if inverse iteration failed
 };
 

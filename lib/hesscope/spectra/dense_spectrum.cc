@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/spectra/decomposition_cost.h>
 #include <hesscope/spectra/lapack.h>
 #include <hesscope/spectra/scaled_matrix.h>
@@ -14,8 +14,6 @@
 
 namespace hesscope {
 namespace {
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 Eigen::Index lower_median_rank(Eigen::Index n) { return (n - 1) / 2; }
 

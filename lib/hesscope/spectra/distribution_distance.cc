@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numbers>
 
 #include <fmt/format.h>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/spectra/distribution_distance.h>
 #include <hesscope/spectra/gaussian_grid.h>
@@ -29,7 +29,6 @@ void require_density(const Eigen::Ref<const VectorXd>& p) {
 double wasserstein_distance(const SpectralMeasure& a, const SpectralMeasure& b) {
   detail::require_measure("wasserstein_distance", a);
   detail::require_measure("wasserstein_distance", b);
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
   const auto next = [](const SpectralMeasure& m, Index i) {
     return i < m.nodes.size() ? m.nodes[i] : kInfinity;
   };

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <limits>
-
 #include <Eigen/Core>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/core/progress.h>
 #include <hesscope/core/status.h>
 
@@ -20,7 +19,7 @@ struct Eigensystem {
   Eigen::VectorXd eigenvalues;   ///< ascending; empty without kOk
   Eigen::MatrixXd eigenvectors;  ///< n x n, orthonormal columns in the order of the eigenvalues
   /// (n + 10) eps ||H||_2, as of Spectrum; 0 for n = 0.
-  double rounding_band = std::numeric_limits<double>::quiet_NaN();
+  double rounding_band = kNaN;
 };
 
 /// All eigenvalues and eigenvectors of a symmetric matrix by LAPACK: Householder tridiagonalisation

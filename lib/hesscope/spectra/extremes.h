@@ -4,10 +4,10 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 
 #include <Eigen/Core>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/core/status.h>
 #include <hesscope/spectra/operators.h>
 #include <hesscope/spectra/spectrum.h>
@@ -36,17 +36,17 @@ struct EndOfSpectrum {
   Eigen::MatrixXd vectors;     ///< n x values.size(), orthonormal columns
   /// |values[i] - the eigenvalue of that rank| is at most this; with kConverged, if no eigenvalue
   /// was missed.
-  double error_bound = std::numeric_limits<double>::quiet_NaN();
+  double error_bound = kNaN;
 };
 
 struct Extremes {
   EndOfSpectrum smallest;
   EndOfSpectrum largest;
   /// Where the proof is kConverged: with at least this probability ...
-  double probability = std::numeric_limits<double>::quiet_NaN();
+  double probability = kNaN;
   /// ... an eigenvalue that was missed lies beyond the last one reported by at most error_bound
   /// plus this fraction of the width lambda_max - lambda_min. See extreme_eigenpairs.
-  double missed_fraction = std::numeric_limits<double>::quiet_NaN();
+  double missed_fraction = kNaN;
   std::int64_t num_calls = 0;    ///< of SymmetricOperator::apply
   std::int64_t num_columns = 0;  ///< applied in these calls
 };

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/spectra/first_order_figures.h>
 #include <hesscope/spectra/scaled_matrix.h>
 
 namespace hesscope::detail {
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr ConditionNumber kUnknown{kNaN, Status::kNotComputed};
 
 enum Probe : Eigen::Index {

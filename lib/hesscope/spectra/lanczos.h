@@ -5,10 +5,10 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 
 #include <Eigen/Core>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/core/status.h>
 #include <hesscope/spectra/operators.h>
 
@@ -25,8 +25,8 @@ struct LanczosOptions {
   Eigen::VectorXd start;         // n
   // An end is also done with where, after at least min_steps, its outermost Ritz value lies on the
   // inner side of these by four times its residual; by default nowhere.
-  double lower = std::numeric_limits<double>::infinity();
-  double upper = -std::numeric_limits<double>::infinity();
+  double lower = kInfinity;
+  double upper = -kInfinity;
   Eigen::Index min_steps = 0;
   ProgressCallback progress = {};  // asked before each application of the operator
 };

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <limits>
 #include <optional>
 #include <random>
 #include <utility>
@@ -10,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/executor.h>
 #include <hesscope/spectra/gaussian.h>
@@ -169,7 +169,7 @@ void assign_rules(const std::vector<ProbeRule>& rules,
   Index num_rows = 0;
   for (const ProbeRule& rule : rules) num_rows = std::max(num_rows, rule.nodes.size());
   const auto num_probes = static_cast<Index>(rules.size());
-  result.nodes.setConstant(num_rows, num_probes, std::numeric_limits<double>::quiet_NaN());
+  result.nodes.setConstant(num_rows, num_probes, kNaN);
   result.weights.setZero(num_rows, num_probes);
   result.calibrated_weights.setZero(num_rows, num_probes);
   for (Index j = 0; j < num_probes; ++j) {

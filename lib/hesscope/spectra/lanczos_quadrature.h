@@ -4,10 +4,10 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 
 #include <Eigen/Core>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/core/status.h>
 #include <hesscope/spectra/operators.h>
 #include <hesscope/spectra/spectral_measure.h>
@@ -31,10 +31,10 @@ struct QuadratureOptions {
 
 /// A mean over probes.
 struct ProbeEstimate {
-  double value = std::numeric_limits<double>::quiet_NaN();
+  double value = kNaN;
   /// s / sqrt(num_probes), with s^2 the unbiased variance over probes; NaN for a single probe, and
   /// 0 where the probes are a basis.
-  double standard_error = std::numeric_limits<double>::quiet_NaN();
+  double standard_error = kNaN;
 };
 
 /// One quadrature rule for each probe, and what follows from all of them. Rules that end early are

@@ -5,13 +5,13 @@
 #pragma once
 
 #include <cstddef>
-#include <limits>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include <Eigen/Core>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/core/invariance.h>
 #include <hesscope/spectra/generator_sets.h>
 
@@ -51,13 +51,13 @@ GeneratorColumns generator_columns(const GeneratorSet& set,
 struct NullSpace {
   Eigen::MatrixXd basis;  // T x confirmed
   Eigen::Index num_unconfirmed = 0;
-  double largest_accepted = std::numeric_limits<double>::quiet_NaN();
-  double smallest_refused = std::numeric_limits<double>::quiet_NaN();
-  double smallest_pivot = std::numeric_limits<double>::quiet_NaN();
-  double largest_dependence = std::numeric_limits<double>::quiet_NaN();
-  double tolerance = std::numeric_limits<double>::quiet_NaN();
-  double largest_residual = std::numeric_limits<double>::quiet_NaN();
-  double smallest_refutation = std::numeric_limits<double>::quiet_NaN();
+  double largest_accepted = kNaN;
+  double smallest_refused = kNaN;
+  double smallest_pivot = kNaN;
+  double largest_dependence = kNaN;
+  double tolerance = kNaN;
+  double largest_residual = kNaN;
+  double smallest_refutation = kNaN;
 };
 
 /// Of the first K >= 1 generators; nothing if a decomposition failed.

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/spectra/counts.h>
 #include <hesscope/spectra/first_order_figures.h>
@@ -27,8 +27,6 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 using Blocks = std::vector<SampleRange>;
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 Blocks checked_blocks(const char* function,
                       const Objective& objective,

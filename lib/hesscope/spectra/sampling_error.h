@@ -20,11 +20,11 @@
 
 #include <array>
 #include <cstdint>
-#include <limits>
 #include <string_view>
 
 #include <Eigen/Core>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/core/status.h>
 #include <hesscope/objective/objective.h>
 
@@ -60,14 +60,14 @@ struct SamplingError {
   /// block: it then cannot be told from zero. kNonFinite, kFailed: a Hessian or a decomposition.
   /// kNotComputed: an eigenvector was not there.
   Status status = Status::kNotComputed;
-  double value = std::numeric_limits<double>::quiet_NaN();  ///< from all samples
+  double value = kNaN;  ///< from all samples
   /// Estimate of E[value] - population figure; for equal blocks (B - 1) (mean of the leave-one-out
   /// figures - value). NaN in first order, where it would be zero by construction for eigenvalues.
   /// `value` is not corrected by it.
-  double bias = std::numeric_limits<double>::quiet_NaN();
-  double standard_error = std::numeric_limits<double>::quiet_NaN();
-  double lower = std::numeric_limits<double>::quiet_NaN();  ///< of the confidence interval
-  double upper = std::numeric_limits<double>::quiet_NaN();
+  double bias = kNaN;
+  double standard_error = kNaN;
+  double lower = kNaN;  ///< of the confidence interval
+  double upper = kNaN;
 };
 
 struct SamplingErrors {
@@ -85,7 +85,7 @@ struct SamplingErrorOptions {
 };
 
 struct Eigenpair {
-  double value = std::numeric_limits<double>::quiet_NaN();
+  double value = kNaN;
   Eigen::VectorXd vector;  ///< unit; empty: not known
 };
 

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/spectra/gaussian_grid.h>
 #include <hesscope/spectra/spectral_density.h>
@@ -63,7 +64,7 @@ LogSpectralDensity log_spectral_density(const SpectralMeasure& measure,
   }
   const OneSign negative = one_sign(measure, -1.0, zero_band);
   const OneSign positive = one_sign(measure, 1.0, zero_band);
-  double smallest = std::numeric_limits<double>::infinity();
+  double smallest = kInfinity;
   double largest = -smallest;
   for (const OneSign* part : {&negative, &positive}) {
     for (const double magnitude : part->log10_magnitudes) {

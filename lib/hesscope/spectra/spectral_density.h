@@ -3,11 +3,11 @@
 // Spectra as curves: each eigenvalue spread out as a Gaussian.
 #pragma once
 
-#include <limits>
 #include <optional>
 
 #include <Eigen/Core>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/spectra/spectral_measure.h>
 
 namespace hesscope {
@@ -28,7 +28,7 @@ struct DensityOptions {
 
 /// A measure smoothed by a Gaussian, on a grid.
 struct SpectralDensity {
-  double sigma = std::numeric_limits<double>::quiet_NaN();  ///< of the kernel, unit of the nodes
+  double sigma = kNaN;     ///< of the kernel, unit of the nodes
   Eigen::VectorXd at;      ///< num_points, equally spaced, unit of the nodes
   Eigen::VectorXd values;  ///< num_points, per unit of the nodes
 };
@@ -53,13 +53,13 @@ struct LogDensityOptions {
 /// A measure smoothed by a Gaussian in log10 |lambda|, the two signs apart. What is zero has no
 /// logarithm and is reported as a mass; the three masses sum to 1.
 struct LogSpectralDensity {
-  double sigma = std::numeric_limits<double>::quiet_NaN();  ///< of the kernel, in decades
-  Eigen::VectorXd log10_magnitude;                          ///< num_points, equally spaced
-  Eigen::VectorXd negative;  ///< per decade; the integral over all decades is negative_mass
-  Eigen::VectorXd positive;  ///< per decade; the integral over all decades is positive_mass
-  double negative_mass = std::numeric_limits<double>::quiet_NaN();  ///< below -zero_band
-  double zero_mass = std::numeric_limits<double>::quiet_NaN();      ///< within the band
-  double positive_mass = std::numeric_limits<double>::quiet_NaN();  ///< above zero_band
+  double sigma = kNaN;              ///< of the kernel, in decades
+  Eigen::VectorXd log10_magnitude;  ///< num_points, equally spaced
+  Eigen::VectorXd negative;         ///< per decade; the integral over all decades is negative_mass
+  Eigen::VectorXd positive;         ///< per decade; the integral over all decades is positive_mass
+  double negative_mass = kNaN;      ///< below -zero_band
+  double zero_mass = kNaN;          ///< within the band
+  double positive_mass = kNaN;      ///< above zero_band
 };
 
 /// The density over decades of magnitude. Where all is zero both curves are, around 1.

@@ -17,13 +17,13 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <string>
 #include <vector>
 
 #include <Eigen/Core>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/core/invariance.h>
 #include <hesscope/core/status.h>
 #include <hesscope/spectra/spectrum.h>
@@ -51,7 +51,7 @@ struct ZeroModesOfFamily {
   std::int64_t num_explained = -1;
   /// max ||B^T g|| / ||u|| over the generators, without u's dead entries: each generator makes sure
   /// of an eigenvalue within its ratio of zero. NaN where no generator moves a live parameter.
-  double flatness_bound = std::numeric_limits<double>::quiet_NaN();
+  double flatness_bound = kNaN;
 };
 
 /// Norms are in units of H.
@@ -72,24 +72,24 @@ struct ZeroModes {
 
   /// Predicted norms ||sum_k c_k B_k^T g|| of unit vectors sum_k c_k u_k, the singular values of H
   /// on the span of the generators: the largest taken for zero and the smallest not. NaN if none.
-  double largest_accepted = std::numeric_limits<double>::quiet_NaN();
-  double smallest_refused = std::numeric_limits<double>::quiet_NaN();
+  double largest_accepted = kNaN;
+  double smallest_refused = kNaN;
   /// Pivots of the QR decomposition of the generators, each scaled to norm 1, relative to the
   /// largest: the smallest taken for independent of those before, and the largest not. NaN if none.
-  double smallest_pivot = std::numeric_limits<double>::quiet_NaN();
-  double largest_dependence = std::numeric_limits<double>::quiet_NaN();
+  double smallest_pivot = kNaN;
+  double largest_dependence = kNaN;
   /// The largest tolerance below which a norm was taken for zero; see explain_zero_modes. NaN if
   /// none was.
-  double tolerance = std::numeric_limits<double>::quiet_NaN();
+  double tolerance = kNaN;
   /// max ||H w|| over unit vectors w of the explained space; of the unconfirmed one the smallest.
   /// NaN if there is none.
-  double largest_residual = std::numeric_limits<double>::quiet_NaN();
-  double smallest_refutation = std::numeric_limits<double>::quiet_NaN();
+  double largest_residual = kNaN;
+  double smallest_refutation = kNaN;
 
   /// Lower medians of the eigenvalues and of their magnitudes without the num_explained ones
   /// nearest to zero. NaN if none is left, or if the spectrum does not list its eigenvalues.
-  double median_without_explained = std::numeric_limits<double>::quiet_NaN();
-  double median_magnitude_without_explained = std::numeric_limits<double>::quiet_NaN();
+  double median_without_explained = kNaN;
+  double median_magnitude_without_explained = kNaN;
 
   Eigen::MatrixXd basis;  ///< n x num_explained, orthonormal columns; empty unless wanted
 };

@@ -2,27 +2,25 @@
 #pragma once
 
 #include <cmath>
-#include <limits>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/core/status.h>
 
 namespace hesscope {
 
 /// A number about a sample, or the reason why there is none.
 struct Statistic {
-  double value = std::numeric_limits<double>::quiet_NaN();  ///< NaN unless status is kOk
+  double value = kNaN;  ///< NaN unless status is kOk
   Status status = Status::kNotComputed;
 };
 
 /// A number that is there: kOk, or NaN with kNonFinite if it is NaN or infinite.
 inline Statistic finite_statistic(double value) {
   if (std::isfinite(value)) return {value, Status::kOk};
-  return {std::numeric_limits<double>::quiet_NaN(), Status::kNonFinite};
+  return {kNaN, Status::kNonFinite};
 }
 
 /// NaN with a status that is not kOk.
-constexpr Statistic missing_statistic(Status status) {
-  return {std::numeric_limits<double>::quiet_NaN(), status};
-}
+constexpr Statistic missing_statistic(Status status) { return {kNaN, status}; }
 
 }  // namespace hesscope

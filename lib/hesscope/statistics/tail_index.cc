@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <limits>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/statistics/centered.h>
 #include <hesscope/statistics/tail_index.h>
 
@@ -34,7 +34,7 @@ TailIndex tail_index(const Eigen::Ref<const VectorXd>& values) {
   VectorXd x = values;
   std::sort(x.begin(), x.end(), std::greater<>());
   const Index largest_count = x.size() / 2;
-  result.by_count = VectorXd::Constant(largest_count, std::numeric_limits<double>::quiet_NaN());
+  result.by_count = VectorXd::Constant(largest_count, kNaN);
   detail::CompensatedSum sum;
   for (Index k = 1; k <= largest_count && x[k] > 0.0; ++k) {
     sum.add(static_cast<double>(k) * log_ratio(x[k - 1], x[k]));

@@ -1,20 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <limits>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <hesscope/analyzers/landscape/framing.h>
+#include <hesscope/core/constants.h>
 
 namespace hesscope::detail {
 namespace {
 
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 using Places = std::vector<Plane::Projection>;
 
@@ -41,13 +38,13 @@ TEST(Framing, LeavesAxesOfOnePointAlone) {
 
 TEST(Framing, CountsOnlyPlacesThatCanBeShown) {
   const Places places = {
-      {kNan, kNan, kNan}, {kInfinity, 0, 0}, {0, 1e120, 0}, {2, 1, 0}, {0, 0, 0}};
+      {kNaN, kNaN, kNaN}, {kInfinity, 0, 0}, {0, 1e120, 0}, {2, 1, 0}, {0, 0, 0}};
   const Grid grid = framed(parse_grid("3x3", "-1:1"), places);
   EXPECT_DOUBLE_EQ(grid.alpha[2], 2.2);
   EXPECT_DOUBLE_EQ(grid.beta[2], 1.1);
   EXPECT_THAT(left_out_text(parse_grid("3x3", "-1:1"), places),
               StartsWith("1 of 5 checkpoints lies outside of the grid; --span -0.2:2.2,-0.1:1.1 "));
-  const Places none = {{kNan, kNan, kNan}};
+  const Places none = {{kNaN, kNaN, kNaN}};
   EXPECT_EQ(framed(parse_grid("3x3", "-1:1"), none).alpha[2], 1);
 }
 

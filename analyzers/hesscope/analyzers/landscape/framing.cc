@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include <fmt/format.h>
 
 #include <hesscope/analyzers/landscape/framing.h>
+#include <hesscope/core/constants.h>
 
 namespace hesscope::detail {
 namespace {
@@ -20,7 +20,6 @@ bool is_within_reach(const Plane::Projection& place) {
 
 // The ends of an axis around all places within reach.
 Span span_around(std::span<const Plane::Projection> places, double Plane::Projection::*coordinate) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
   Span span{kInfinity, -kInfinity};
   for (const Plane::Projection& place : places) {
     if (!is_within_reach(place)) continue;

@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <variant>
 
 #include <fmt/format.h>
 
 #include <hesscope/analyzers/landscape/landscape_summary.h>
+#include <hesscope/core/constants.h>
 
 namespace hesscope::detail {
 namespace {
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 const char* const kGroup = "landscape";
 
 HeadlineNumber number(const std::string& name, double value, Status status = Status::kOk) {
-  return {kGroup, name, status == Status::kOk ? value : kNan, status};
+  return {kGroup, name, status == Status::kOk ? value : kNaN, status};
 }
 
 // A warning, and the result is no longer conclusive.
@@ -44,8 +43,8 @@ void summarize_surface(const std::vector<SurfaceValues>& surface,
                        const Grid& grid,
                        LandscapeResult& result) {
   const std::vector<double>& losses = surface.front().values;
-  double lowest = kNan;
-  double highest = kNan;
+  double lowest = kNaN;
+  double highest = kNaN;
   Eigen::Index place = 0;
   for (std::size_t i = 0; i < losses.size(); ++i) {
     if (!std::isfinite(losses[i])) {
@@ -80,7 +79,7 @@ void summarize_scalars(const std::vector<Quantity>& quantities,
     const auto& real = std::get<Record::Real>(found->second);
     if (real.status != Status::kNotComputed && quantity.dimensions.empty()) {
       result.numbers.push_back(
-          number(quantity.name, real.values.empty() ? kNan : real.values.front(), real.status));
+          number(quantity.name, real.values.empty() ? kNaN : real.values.front(), real.status));
     }
     if (is_conclusive(real.status) || real.status == Status::kNotComputed) continue;
     result.is_conclusive = false;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <limits>
 
 #include <Eigen/QR>
 
 #include <hesscope/analyzers/landscape/plane.h>
+#include <hesscope/core/constants.h>
 
 namespace hesscope {
 
@@ -17,7 +17,7 @@ Eigen::VectorXd Plane::at(double alpha, double beta) const {
 Plane::Projection Plane::project(const Eigen::Ref<const Eigen::VectorXd>& theta) const {
   const Eigen::VectorXd difference = theta - centre;
   if (!difference.allFinite()) {
-    const double nan = std::numeric_limits<double>::quiet_NaN();
+    const double nan = kNaN;
     return {nan, nan, nan};
   }
   // Columns of unit length: the factorisation then has no business with their scales.

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <limits>
 #include <mutex>
 #include <utility>
 
@@ -11,6 +10,7 @@
 #include <hesscope/analyzers/landscape/surface.h>
 #include <hesscope/analyzers/point_analysis.h>
 #include <hesscope/analyzers/result_root.h>
+#include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/executor.h>
 #include <hesscope/core/norms.h>
@@ -112,10 +112,9 @@ Eigen::Index Surface::size_of(Eigen::Index tile) const {
 
 std::vector<Surface::Value> Surface::evaluate(Eigen::Index point,
                                               const std::function<void(double)>& advance) const {
-  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   const auto value_of = [&](double value, Status status = Status::kOk) -> Value {
     if (status == Status::kOk && !std::isfinite(value)) status = Status::kNonFinite;
-    return {status == Status::kOk ? value : kNan, status};
+    return {status == Status::kOk ? value : kNaN, status};
   };
   const Eigen::VectorXd theta = plane_.at(grid_.alpha_of(point), grid_.beta_of(point));
   if (!options_.curvature) {
@@ -131,7 +130,7 @@ std::vector<Surface::Value> Surface::evaluate(Eigen::Index point,
   PointAnalysis at(*objective_, theta, {.method = SpectrumMethod::kDense, .progress = advance_to});
   std::vector<Value> values = {value_of(at.loss())};
   if (values[0].status != Status::kOk) {
-    values.resize(quantities_.size(), {kNan, Status::kNonFinite});
+    values.resize(quantities_.size(), {kNaN, Status::kNonFinite});
     advance_to(1);
     return values;
   }
@@ -148,9 +147,9 @@ std::vector<Surface::Value> Surface::evaluate(Eigen::Index point,
       values.push_back(value_of(in_plane(0, 1)));
       values.push_back(value_of(in_plane(1, 1)));
     }
-    values.resize(quantities_.size(), {kNan, Status::kNotComputed});
+    values.resize(quantities_.size(), {kNaN, Status::kNotComputed});
   } else {
-    values.resize(quantities_.size(), {kNan, at.hessian_status()});
+    values.resize(quantities_.size(), {kNaN, at.hessian_status()});
   }
   advance_to(1);
   return values;

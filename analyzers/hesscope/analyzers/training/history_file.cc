@@ -3,7 +3,6 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
-#include <limits>
 
 #include <fmt/format.h>
 
@@ -11,6 +10,7 @@
 #include <hesscope/analyzers/result_root.h>
 #include <hesscope/analyzers/training/history_file.h>
 #include <hesscope/core/article.h>
+#include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/status.h>
 #include <hesscope/io/result_file.h>
@@ -24,8 +24,6 @@ const char* const kCheckpoint = "checkpoint";
 const char* const kCheckpointStep = "checkpoint_step";
 const char* const kCheckpointDigest = "checkpoint_sha256";
 const char* const kDiverged = "has_diverged";
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 struct Column {
   Quantity quantity;

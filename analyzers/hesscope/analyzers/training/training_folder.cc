@@ -13,6 +13,7 @@
 #include <hesscope/analyzers/point_analysis.h>
 #include <hesscope/analyzers/result_root.h>
 #include <hesscope/analyzers/training/training_folder.h>
+#include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/norms.h>
 #include <hesscope/io/atomic_file.h>
@@ -242,10 +243,10 @@ HistoryRow TrainingFolder::look(const TrainingRun& run, BatchLoss& losses, doubl
       objective.value_and_gradient(run.parameters(), objective.all_samples());
   const double accuracy = objective.has_accuracy()
                               ? objective.accuracy(run.parameters(), objective.all_samples())
-                              : std::numeric_limits<double>::quiet_NaN();
+                              : kNaN;
   const double training_loss =
       setup_->is_full_batch() ? losses.value_and_gradient(run.parameters(), run.num_steps()).value
-                              : std::numeric_limits<double>::quiet_NaN();
+                              : kNaN;
   Wide squares;  // of what is trained
   const auto blocks = objective.parameter_blocks();
   for (std::size_t b = 0; b < blocks.size(); ++b) {
