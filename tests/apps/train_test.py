@@ -682,7 +682,7 @@ class Refusals(Trained):
 
     def test_a_carried_experiment_is_for_reproduce(self):
         self.refuses(USAGE, ["train", "la-settings", "-o", "out"], "hesscope reproduce la-settings -o DIR")
-        self.refuses(USAGE, ["train", "la-setting", "-o", "out"], "la-setting: cannot read")
+        self.refuses(USAGE, ["train", "la-setting", "-o", "out"], "la-setting: cannot be opened")
 
     def test_foreign_files_stay(self):
         (self.folder / "out").mkdir()
