@@ -119,7 +119,7 @@ class Interrupts(program.Case):
 
     def test_landscape(self):
         self.write_mlp([2, 40, 40, 3], 1000)
-        self.survive("landscape", "step-0.npz", "--problem", "problem.toml", "--grid", "9x9", "--curvature", "-o",
+        self.survive("landscape", "step-0.npz", "--problem", "problem.toml", "--grid", "41x41", "--curvature", "-o",
                      "out.h5")
 
     def test_training_in_large_steps(self):
