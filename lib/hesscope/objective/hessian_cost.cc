@@ -42,7 +42,8 @@ double seconds_seen(Work work, double most, SecondsClock clock, bool& is_complet
                   : seconds / fraction;
 }
 
-// Of a matrix over all samples, from ever more of them until the clock can tell.
+// Of a matrix over all samples, from ever more of them until the clock can tell. What does not depend
+// on their number (memory for the matrix, its upper triangle) is in two probes alike.
 // @param compute  called with a range and a progress callback.
 template <typename Compute>
 double seconds_on_all(const Objective& objective,
@@ -53,6 +54,8 @@ double seconds_on_all(const Objective& objective,
   constexpr Index kEnough = 512;  // ... and enough for its share not to count
   constexpr double kEnoughPatience = 0.2;  // share of it that a complete probe must take to tell
   const Index num_samples = objective.num_samples();
+  Index last_size = 0;
+  double last_seconds = 0;
   for (Index count = kFew;; count *= 8) {
     const SampleRange probe{0, std::min(count, num_samples)};
     bool is_complete = false;
@@ -64,8 +67,12 @@ double seconds_on_all(const Objective& objective,
     const bool can_tell = !is_complete || seconds > patience ||
                           (seconds >= kEnoughPatience * patience && probe.size() >= kEnough);
     if (can_tell || probe.size() == num_samples) {
-      return seconds * static_cast<double>(num_samples) / static_cast<double>(probe.size());
+      const double per_sample =
+          std::max(0.0, seconds - last_seconds) / static_cast<double>(probe.size() - last_size);
+      return seconds + per_sample * static_cast<double>(num_samples - probe.size());
     }
+    last_size = probe.size();
+    last_seconds = seconds;
   }
 }
 
