@@ -3,7 +3,7 @@
 on, and go on.
 
 The time is that of processors, one thread of it, so that other programs on the machine do not count; the clock on the
-wall has a wider bound. HESSCOPE_SIGNALS sets the number of signals for each kind of work (default 4).
+wall has a wider bound. HESSCOPE_SIGNALS sets the number of signals for each kind of work (default 2).
 """
 import os
 import random
@@ -16,7 +16,7 @@ import numpy as np
 import program
 from program import DONE, INTERRUPTED
 
-SIGNALS = int(os.environ.get("HESSCOPE_SIGNALS", "4"))
+SIGNALS = int(os.environ.get("HESSCOPE_SIGNALS", "2"))
 TERMINATED = 143
 CODES = {signal.SIGINT: INTERRUPTED, signal.SIGTERM: TERMINATED}
 PROCESSOR_SECONDS, WALL_SECONDS = 2.0, 15.0

@@ -77,7 +77,7 @@ TEST_P(DecompositionProgress, IsInProportionToTheTime) {
   EXPECT_LT(silence, kMostSilence);
 }
 
-INSTANTIATE_TEST_SUITE_P(Sizes, DecompositionProgress, ::testing::Values(1200, 2600));
+INSTANTIATE_TEST_SUITE_P(Sizes, DecompositionProgress, ::testing::Values(1600, 2600));
 
 }  // namespace
 }  // namespace hesscope
