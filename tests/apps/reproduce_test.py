@@ -408,7 +408,7 @@ class MissingNumbers(Reproduced):
         first = self.reproduce(experiment=text, expect=INCONCLUSIVE)
         self.assertIn("few/sgdm/seed-3/step-000000.h5: the loss or gradient is not finite", first.stderr)
         again = self.reproduce(experiment=text, expect=INCONCLUSIVE)
-        self.assertIn("few/sgdm/seed-3/analysis.h5: was finished before; some of its numbers are missing", again.stderr)
+        self.assertEqual(again.stderr, first.stderr)
 
 
 STAGES = """
@@ -670,7 +670,8 @@ class Experiments(program.Case):
         done = self.run_program("reproduce", "--scale", "quick", "--json", "-o", "out")
         # Of the learning rates that are compared some diverge.
         self.assertEqual(done.returncode, INCONCLUSIVE, done.stderr)
-        self.assertEqual({line.split()[3] for line in done.stderr.splitlines()}, {"la-rates:"})
+        warnings = [line for line in done.stderr.splitlines() if ": warning: " in line]  # beside progress
+        self.assertEqual({line.split()[3] for line in warnings}, {"la-rates:"}, done.stderr)
         experiments = json.loads(done.stdout)["experiments"]
         self.assertEqual([experiment["name"] for experiment in experiments], self.FILES)
         for experiment in experiments:

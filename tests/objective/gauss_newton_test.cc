@@ -126,7 +126,8 @@ TEST_P(GaussNewtonTest, ReportsProgressAndStops) {
     fractions.push_back(fraction);
     return true;
   });
-  ASSERT_EQ(fractions.size(), GetParam() ? 2U : 28U);  // chunks; 7 blocks of columns, 4 of samples
+  // Three tiles for each of two chunks; seven blocks of columns for each of four of samples.
+  ASSERT_EQ(fractions.size(), GetParam() ? 6U : 28U);
   EXPECT_TRUE(std::is_sorted(fractions.begin(), fractions.end()));
   EXPECT_LT(fractions.front(), 1);
   EXPECT_EQ(fractions.back(), 1);

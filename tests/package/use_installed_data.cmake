@@ -4,6 +4,7 @@
 file(REMOVE_RECURSE ${BUILD})
 file(MAKE_DIRECTORY ${BUILD})
 file(GLOB_RECURSE problem ${PREFIX}/share/hesscope/problem.toml)
+list(FILTER problem INCLUDE REGEX "/linear-attention/")
 cmake_path(GET problem PARENT_PATH linear_attention)
 cmake_path(GET linear_attention PARENT_PATH data)
 cmake_path(GET data PARENT_PATH folder)

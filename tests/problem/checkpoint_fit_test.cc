@@ -118,7 +118,8 @@ TEST_F(CheckpointFitTest, TellsMissingWrongAndUnusedTensors) {
   const Tensors checkpoint = {{"layers.0.P", {{2, 2}, {}}},
                               {"layers.0.Q", {{2, 3}, {}}},
                               {"layers.1.P", {{2, 2}, {}}},
-                              {"epoch", {{}, {1}}}};
+                              {"epoch", {{}, {1}}},  // how far the training is: not unused
+                              {"scale", {{3}, {}}}};
   const CheckpointFit found = fit(kLinear, kPrompts, checkpoint);
   EXPECT_FALSE(found.fits());
   ASSERT_EQ(found.parameters.size(), 4U);
@@ -129,7 +130,7 @@ TEST_F(CheckpointFitTest, TellsMissingWrongAndUnusedTensors) {
   EXPECT_EQ(found.parameters[3].name, "layers.1.Q");
   EXPECT_EQ(found.parameters[3].state, State::kMissing);
   ASSERT_EQ(found.unused.size(), 1U);
-  EXPECT_EQ(found.unused[0].name, "epoch");
+  EXPECT_EQ(found.unused[0].name, "scale");
   EXPECT_THAT(rules(found), ElementsAre());
 }
 

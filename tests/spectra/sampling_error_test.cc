@@ -3,6 +3,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <iterator>
 #include <random>
 #include <string>
 #include <vector>
@@ -419,11 +420,12 @@ TEST(SamplingErrors, ReportProgressAndStopWhenAsked) {
     return true;
   };
   sampling_errors(objective, theta, {.num_blocks = 6}, record);
-  ASSERT_EQ(fractions.size(), 13U);  // the Hessian; the Hessian and the figures of six blocks
+  // The Hessian; of each of six blocks the Hessian and the figures, and parts of all of them.
+  ASSERT_GE(fractions.size(), 13U);
   EXPECT_TRUE(std::is_sorted(fractions.begin(), fractions.end()));
   EXPECT_GT(fractions.front(), 0.0);
   EXPECT_EQ(fractions.back(), 1.0);
-  for (int last = 1; last <= 13; ++last) {
+  for (int last = 1; last <= std::ssize(fractions); ++last) {
     int calls = 0;
     const auto stop = [&](double /*fraction*/) { return ++calls < last; };
     EXPECT_THROW(sampling_errors(objective, theta, {.num_blocks = 6}, stop), Interrupted);

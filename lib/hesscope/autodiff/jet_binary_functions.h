@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <type_traits>
+#include <utility>
 
 #include <hesscope/autodiff/jet.h>
 #include <hesscope/core/constants.h>
@@ -121,20 +122,21 @@ J as_jet(const T& x) {
 
 }  // namespace detail
 
-// h = sqrt(v^2 + w^2 + z^2) of numbers divided by the largest; all 0 at the tip of the cone
+// hypot(hypot(v, w), z), where v is the largest, so that the inner one is at the tip of its cone only
+// if all are 0
 template <typename A, typename B, typename C>
 
 requires detail::JetsAndNumbers<A, B, C> detail::JetAmong<A, B, C> hypot(const A& x,
                                                                          const B& y,
                                                                          const C& z) {
   using J = detail::JetAmong<A, B, C>;
-  const J u = detail::as_jet<J>(x);
-  const J v = detail::as_jet<J>(y);
-  const J w = detail::as_jet<J>(z);
-  const double largest = std::max({std::abs(u.value), std::abs(v.value), std::abs(w.value)});
+  J u = detail::as_jet<J>(x);
+  J v = detail::as_jet<J>(y);
+  J w = detail::as_jet<J>(z);
   const double h = std::hypot(u.value, v.value, w.value);
-  if (h == 0.0) return J(0.0);
-  J r = largest * sqrt(square(u / largest) + square(v / largest) + square(w / largest));
+  if (std::abs(v.value) > std::abs(u.value)) std::swap(u, v);
+  if (std::abs(w.value) > std::abs(u.value)) std::swap(u, w);
+  J r = hypot(hypot(u, v), w);
   r.value = h;
   return r;
 }
@@ -192,7 +194,8 @@ template <AnyJet J>
 J fdim(const J& x, const J& y) {
   const double f = std::fdim(x.value, y.value);
   const double slope = std::isnan(f) ? f : (x.value > y.value ? 1.0 : 0.0);
-  return J::binary(x, y, {f, slope, -slope, 0.0, 0.0, 0.0});
+  const double curvature = 0.0 * slope;  // keeps NaN
+  return J::binary(x, y, {f, slope, -slope, curvature, curvature, curvature});
 }
 
 // |v| with the sign of w: slope +-1 in v, 0 at v = 0 as abs
@@ -201,7 +204,7 @@ J copysign(const J& x, const J& y) {
   const double v = x.value;
   const double sign = std::copysign(1.0, y.value);
   const double slope = v > 0.0 ? sign : (v < 0.0 ? -sign : v);  // keeps NaN
-  return J::binary(x, y, {std::copysign(v, y.value), slope, 0.0, 0.0, 0.0, 0.0});
+  return J::binary(x, y, {std::copysign(v, y.value), slope, 0.0, 0.0 * slope, 0.0, 0.0});
 }
 
 namespace detail {
@@ -210,7 +213,9 @@ namespace detail {
 template <AnyJet J>
 J remainder_of(const J& x, const J& y, double f) {
   const double n = std::round((x.value - f) / y.value);
-  return J::binary(x, y, {f, std::isnan(f) ? f : 1.0, -n, 0.0, 0.0, 0.0});
+  const double slope = std::isnan(f) ? f : 1.0;
+  const double curvature = 0.0 * slope;  // keeps NaN
+  return J::binary(x, y, {f, slope, -n, curvature, curvature, curvature});
 }
 
 }  // namespace detail

@@ -27,7 +27,7 @@
 namespace hesscope::io {
 namespace {
 
-constexpr std::size_t kMaxDepth = 64;
+constexpr std::size_t kMaxGroupDepth = 64;
 
 /// Keras stores bfloat16, for which h5py has no type, as opaque bytes and says so in an attribute.
 bool is_keras_bfloat16(hid_t dataset, hid_t type) {
@@ -182,8 +182,8 @@ class Hdf5Source final : public BlockSource {
   void list_group(const Group& group) {
     const std::string where = where_is(group.name(), group.address);
     groups_.emplace(group.address, group.name());
-    if (group.depth > kMaxDepth) {
-      refuse(where, fmt::format("its groups are nested more than {} deep", kMaxDepth));
+    if (group.depth > kMaxGroupDepth) {
+      refuse(where, fmt::format("its groups are nested more than {} deep", kMaxGroupDepth));
     }
     const std::size_t room = limits_.max_tensors - num_links_;
     const std::vector<Hdf5Link> links = links_of(group.id, room, where);

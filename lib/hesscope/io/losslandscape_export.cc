@@ -12,7 +12,7 @@ namespace {
 const std::string kRoot;
 const std::string kX = "xcoordinates";
 const std::string kY = "ycoordinates";
-const std::string kLoss = "train_loss";
+const std::string kTrainLoss = "train_loss";
 const std::string kProjectionSuffix = "_proj_lstsq";  // by least squares, as that code names them
 
 // A dataset of its own dimension: plain HDF5 readers see that alone; that it is netCDF, too, does no
@@ -29,13 +29,13 @@ void fill_surface(ResultFile& file, const LandscapeGrid& grid) {
   if (!is_line) define_list(file, kY, grid.beta.size(), "coefficient of the direction along y");
   file.define_variable(
       kRoot,
-      {.name = kLoss,
+      {.name = kTrainLoss,
        .dimensions = is_line ? std::vector<std::string>{kX} : std::vector<std::string>{kY, kX},
        .long_name = "loss",
        .definition = "at theta + x direction_1 + y direction_2"});
   file.write(kRoot, kX, grid.alpha);
   if (!is_line) file.write(kRoot, kY, grid.beta);
-  file.write(kRoot, kLoss, grid.loss());
+  file.write(kRoot, kTrainLoss, grid.loss());
 }
 
 // The shares of the first two principal components; empty for directions that are none.

@@ -12,11 +12,11 @@ namespace hesscope::io {
 namespace {
 
 // A pickle may say one thing in a few bytes a million times, by sharing it.
-constexpr std::size_t kMaxDepth = 100;
+constexpr std::size_t kMaxListedDepth = 100;
 constexpr std::size_t kMaxSteps = 200'000;
 constexpr std::size_t kMaxValues = 50'000;
 constexpr std::size_t kMaxOfOneList = 1000;
-constexpr std::size_t kMaxNameBytes = 8 << 20;  // of all names
+constexpr std::size_t kMaxListedNameBytes = 8 << 20;  // of all names
 constexpr std::size_t kMaxTextBytes = 500;
 
 class ValueFinder {
@@ -27,7 +27,7 @@ class ValueFinder {
   std::vector<FileValue> find() && {
     enter(document_.root());
     while (!path_.empty() && num_steps_ < kMaxSteps && found_.size() < kMaxValues &&
-           num_name_bytes_ < kMaxNameBytes) {
+           num_name_bytes_ < kMaxListedNameBytes) {
       Step& step = path_.back();
       if (step.next == step.children.size()) {
         is_on_path_[step.node] = false;
@@ -50,7 +50,7 @@ class ValueFinder {
 
   void enter(PickleIndex node, std::string name = {}) {
     if (!has_children(document_.kind(node)) || is_torch_tensor(document_, node)) return;
-    if (is_on_path_[node] || path_.size() >= kMaxDepth) return;
+    if (is_on_path_[node] || path_.size() >= kMaxListedDepth) return;
     is_on_path_[node] = true;
     std::vector<PickleChild> children = children_.of(node);
     if (document_.kind(node) == PickleKind::kList && children.size() > kMaxOfOneList) {

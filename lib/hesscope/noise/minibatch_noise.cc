@@ -17,7 +17,7 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-constexpr const char* kFunction = "minibatch_noise";
+constexpr const char* kMinibatchNoise = "minibatch_noise";
 
 MinibatchNoise noise_of(Index batch_size, const VectorXd& gradient, const MatrixXd& of_batches) {
   MinibatchNoise noise;
@@ -143,7 +143,7 @@ Index num_minibatches(MinibatchSampling sampling,
   if (num_samples < 1 || batch_size < 1 || num_draws < 1) {
     throw PreconditionError(
         fmt::format("{}: samples, batch sizes and num_draws must be at least 1, got {}, {} and {}",
-                    kFunction,
+                    kMinibatchNoise,
                     num_samples,
                     batch_size,
                     num_draws));
@@ -152,7 +152,7 @@ Index num_minibatches(MinibatchSampling sampling,
   if (batch_size > num_samples) {
     throw PreconditionError(
         fmt::format("{}: disjoint minibatches must be of at most {} samples, all there are, got {}",
-                    kFunction,
+                    kMinibatchNoise,
                     num_samples,
                     batch_size));
   }
@@ -163,9 +163,9 @@ std::vector<MinibatchNoise> minibatch_noise(const Objective& objective,
                                             const Eigen::Ref<const VectorXd>& theta,
                                             const MinibatchNoiseOptions& options,
                                             const ProgressCallback& progress) {
-  require_point(objective, kFunction, theta, objective.all_samples());
+  require_point(objective, kMinibatchNoise, theta, objective.all_samples());
   if (options.batch_sizes.empty()) {
-    throw PreconditionError(fmt::format("{}: batch_sizes must not be empty", kFunction));
+    throw PreconditionError(fmt::format("{}: batch_sizes must not be empty", kMinibatchNoise));
   }
   for (const Index batch_size : options.batch_sizes) {
     num_minibatches(options.sampling, objective.num_samples(), batch_size, options.num_draws);

@@ -21,7 +21,7 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-constexpr const char* kFunction = "noise_scales";
+constexpr const char* kNoiseScales = "noise_scales";
 using detail::Wide;
 
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
@@ -185,11 +185,11 @@ void require_arguments(const Objective& objective,
                        const Eigen::Ref<const VectorXd>& theta,
                        const GradientCovariance& covariance,
                        const NoiseScaleOptions& options) {
-  require_point(objective, kFunction, theta, objective.all_samples());
+  require_point(objective, kNoiseScales, theta, objective.all_samples());
   if (covariance.num_samples != objective.num_samples() || covariance.mean.size() != theta.size()) {
     throw PreconditionError(
         fmt::format("{}: covariance must be of {} samples and {} parameters, got {} and {}",
-                    kFunction,
+                    kNoiseScales,
                     objective.num_samples(),
                     theta.size(),
                     covariance.num_samples,
@@ -197,7 +197,7 @@ void require_arguments(const Objective& objective,
   }
   if (options.num_blocks < 2) {
     throw PreconditionError(
-        fmt::format("{}: num_blocks must be at least 2, got {}", kFunction, options.num_blocks));
+        fmt::format("{}: num_blocks must be at least 2, got {}", kNoiseScales, options.num_blocks));
   }
 }
 
@@ -228,7 +228,7 @@ NoiseScales noise_scales(const Objective& objective,
     throw PreconditionError(
         fmt::format("{}: hessian and the covariance's matrix must be {} x {}, got {} x {} and {} "
                     "x {}",
-                    kFunction,
+                    kNoiseScales,
                     n,
                     n,
                     hessian.rows(),

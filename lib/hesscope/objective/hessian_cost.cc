@@ -10,10 +10,16 @@ namespace {
 
 using Eigen::Index;
 
-// Of all of some work, called with a progress callback, from what is seen of it until it has gone
-// on for `most` seconds.
+struct Sight {
+  double seconds = 0;         // of the whole
+  bool is_complete = false;   // whether the whole was seen
+  bool has_progress = false;  // whether the work tells how far it is before its end
+};
+
+// All of some work, called with a progress callback, by what is seen of it until it has gone on for
+// `most` seconds.
 template <typename Work>
-double seconds_seen(Work work, double most, SecondsClock clock, bool& is_complete) {
+Sight seen(Work work, double most, SecondsClock clock) {
   const double start = clock();
   double first_seconds = 0;  // at the first report, and the fraction then
   double first_fraction = 0;
@@ -29,20 +35,20 @@ double seconds_seen(Work work, double most, SecondsClock clock, bool& is_complet
       }
       return seconds < most || fraction == 0;  // some of it must be done
     });
-    is_complete = true;
-    return clock() - start;
+    return {clock() - start, true, first_fraction > 0 && first_fraction < 1};
   } catch (const Interrupted&) {
     if (seconds < most) throw;  // by somebody else; here it was because enough is seen
-    is_complete = false;
   }
   // What came before the first report, memory for the first time above all, does not go on so.
   const bool has_rate = fraction > 2 * first_fraction;
-  return has_rate ? first_seconds + (seconds - first_seconds) * (1 - first_fraction) /
-                                        (fraction - first_fraction)
-                  : seconds / fraction;
+  const double whole = has_rate ? first_seconds + (seconds - first_seconds) * (1 - first_fraction) /
+                                                      (fraction - first_fraction)
+                                : seconds / fraction;
+  return {whole, false, true};
 }
 
-// Of a matrix over all samples, from ever more of them until the clock can tell.
+// Of a matrix over all samples, from ever more of them until the clock can tell. What does not depend
+// on their number (memory for the matrix, its upper triangle) is in two probes alike.
 // @param compute  called with a range and a progress callback.
 template <typename Compute>
 double seconds_on_all(const Objective& objective,
@@ -53,19 +59,21 @@ double seconds_on_all(const Objective& objective,
   constexpr Index kEnough = 512;  // ... and enough for its share not to count
   constexpr double kEnoughPatience = 0.2;  // share of it that a complete probe must take to tell
   const Index num_samples = objective.num_samples();
+  Index last_size = 0;
+  double last_seconds = 0;
   for (Index count = kFew;; count *= 8) {
     const SampleRange probe{0, std::min(count, num_samples)};
-    bool is_complete = false;
-    const double seconds =
-        seconds_seen([&](const ProgressCallback& progress) { compute(probe, progress); },
-                     patience,
-                     clock,
-                     is_complete);
-    const bool can_tell = !is_complete || seconds > patience ||
-                          (seconds >= kEnoughPatience * patience && probe.size() >= kEnough);
-    if (can_tell || probe.size() == num_samples) {
-      return seconds * static_cast<double>(num_samples) / static_cast<double>(probe.size());
+    const Sight sight =
+        seen([&](const ProgressCallback& progress) { compute(probe, progress); }, patience, clock);
+    const bool is_enough = probe.size() >= kEnough || !sight.has_progress;
+    const bool can_tell = !sight.is_complete || sight.seconds >= kEnoughPatience * patience;
+    if ((is_enough && can_tell) || probe.size() == num_samples) {
+      const double per_sample = std::max(0.0, sight.seconds - last_seconds) /
+                                static_cast<double>(probe.size() - last_size);
+      return sight.seconds + per_sample * static_cast<double>(num_samples - probe.size());
     }
+    last_size = probe.size();
+    last_seconds = sight.seconds;
   }
 }
 

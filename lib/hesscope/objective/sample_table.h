@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -26,4 +27,11 @@ SampleTable make_sample_table(
     const std::function<std::vector<double>(const std::string& name)>& read,
     const std::string& source);
 
+namespace detail {
+
+inline std::span<const double> span_of(const Eigen::VectorXd& v) {
+  return {v.data(), static_cast<std::size_t>(v.size())};
+}
+
+}  // namespace detail
 }  // namespace hesscope

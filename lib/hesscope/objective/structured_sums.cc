@@ -13,20 +13,16 @@ using Eigen::Index;
 
 // Part of the definition of the result's last bits: a function of nothing. A multiple of any number
 // of samples in a pack.
-constexpr Index kSamplesPerBlock = 128;
+constexpr Index kSamplesPerPackBlock = 128;
 
 constexpr Index aligned(Index num_doubles) { return (num_doubles + 7) / 8 * 8; }
 
-Index num_blocks(Index num_samples) {
-  return (num_samples + kSamplesPerBlock - 1) / kSamplesPerBlock;
+Index num_pack_blocks(Index num_samples) {
+  return (num_samples + kSamplesPerPackBlock - 1) / kSamplesPerPackBlock;
 }
 
-SampleRange block_of(Index num_samples, Index b) {
-  return {b * kSamplesPerBlock, std::min((b + 1) * kSamplesPerBlock, num_samples)};
-}
-
-std::span<const double> span_of(const Eigen::VectorXd& v) {
-  return {v.data(), static_cast<std::size_t>(v.size())};
+SampleRange pack_block(Index num_samples, Index b) {
+  return {b * kSamplesPerPackBlock, std::min((b + 1) * kSamplesPerPackBlock, num_samples)};
 }
 
 }  // namespace
@@ -43,8 +39,9 @@ Index StructuredSums::packs_size(Index num_samples) const {
 }
 
 std::size_t StructuredSums::workspace_size() const {
-  return static_cast<std::size_t>(aligned(loss_->scratch_size()) + packs_size(kSamplesPerBlock) +
-                                  kSamplesPerBlock * samples_->cols());
+  return static_cast<std::size_t>(aligned(loss_->scratch_size()) +
+                                  packs_size(kSamplesPerPackBlock) +
+                                  kSamplesPerPackBlock * samples_->cols());
 }
 
 double StructuredSums::workspace_bytes(int num_threads) const {
@@ -57,7 +54,7 @@ void StructuredSums::with_workspace(F use) const {
   pool_.with_buffer([&](double* buffer) {
     double* packs = buffer + aligned(loss_->scratch_size());
     use(Workspace{
-        .scratch = buffer, .packs = packs, .records = packs + packs_size(kSamplesPerBlock)});
+        .scratch = buffer, .packs = packs, .records = packs + packs_size(kSamplesPerPackBlock)});
   });
 }
 
@@ -97,11 +94,13 @@ double StructuredSums::value(const Eigen::VectorXd& theta, SampleRange range) co
   const auto point = loss_->at(span_of(theta));
   const PackSource packs = packs_in(range);
   double total = 0;
-  executor_->sum(num_blocks(range.size()), {&total, 1}, [&](Index b, std::span<double> partial) {
-    with_workspace([&](const Workspace& workspace) {
-      partial[0] += point->value(packs(block_of(range.size(), b), workspace), workspace.scratch);
-    });
-  });
+  executor_->sum(
+      num_pack_blocks(range.size()), {&total, 1}, [&](Index b, std::span<double> partial) {
+        with_workspace([&](const Workspace& workspace) {
+          partial[0] +=
+              point->value(packs(pack_block(range.size(), b), workspace), workspace.scratch);
+        });
+      });
   return total / static_cast<double>(range.size());
 }
 
@@ -126,10 +125,10 @@ Objective::ValueAndGradient StructuredSums::mean_gradient(const Eigen::VectorXd&
   const auto point = loss_->at(span_of(theta));
   const auto sums = static_cast<std::size_t>(loss_->num_sums());
   std::vector<double> total(sums + 1);  // then the value
-  executor_->sum(num_blocks(num_samples), total, [&](Index b, std::span<double> partial) {
+  executor_->sum(num_pack_blocks(num_samples), total, [&](Index b, std::span<double> partial) {
     with_workspace([&](const Workspace& workspace) {
       partial[sums] += point->value_and_gradient(
-          packs(block_of(num_samples, b), workspace), workspace.scratch, partial.first(sums));
+          packs(pack_block(num_samples, b), workspace), workspace.scratch, partial.first(sums));
     });
   });
   Eigen::VectorXd gradient(theta.size());

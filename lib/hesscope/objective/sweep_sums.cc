@@ -24,10 +24,6 @@ SampleRange block_of(SampleRange range, Index b) {
   return {first, std::min(first + kSamplesPerBlock, range.end)};
 }
 
-std::span<const double> span_of(const Eigen::VectorXd& v) {
-  return {v.data(), static_cast<std::size_t>(v.size())};
-}
-
 // Sums of gradient and value, in this order, and their means.
 class MeanGradient {
  public:

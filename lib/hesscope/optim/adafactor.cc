@@ -12,7 +12,7 @@ namespace {
 
 using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-struct Options {
+struct AdafactorOptions {
   double decay_exponent;
   double epsilon1;
   double epsilon2;
@@ -74,7 +74,7 @@ Layout layout_of(std::span<const ParameterBlock> blocks) {
 
 class Adafactor final : public UpdateRule {
  public:
-  Adafactor(const Options& options, std::span<const ParameterBlock> blocks)
+  Adafactor(const AdafactorOptions& options, std::span<const ParameterBlock> blocks)
       : UpdateRule(blocks),
         options_(options),
         layout_(layout_of(parameter_blocks())),
@@ -126,7 +126,7 @@ class Adafactor final : public UpdateRule {
     }
   }
 
-  Options options_;
+  AdafactorOptions options_;
   Layout layout_;
   Eigen::VectorXd& row_sums_;
   Eigen::VectorXd& col_sums_;
@@ -149,7 +149,7 @@ UpdateRuleKind adafactor_kind() {
                                 "whether updates are relative to the size of the parameters")},
       .create = [](const Settings& settings, std::span<const ParameterBlock> blocks) {
         constexpr double kSmallest = std::numeric_limits<double>::min();
-        const Options options = {
+        const AdafactorOptions options = {
             .decay_exponent = detail::weight_from(settings, "decay-exponent"),
             .epsilon1 = detail::real_from(settings, "epsilon1", kSmallest, kInfinity),
             .epsilon2 = detail::weight_from(settings, "epsilon2"),

@@ -7,7 +7,7 @@
 namespace hesscope {
 namespace {
 
-struct Options {
+struct AdamOptions {
   double beta1;
   double beta2;
   double epsilon;
@@ -20,7 +20,7 @@ double correction(double beta, double t) { return -std::expm1(t * std::log(beta)
 
 class Adam final : public UpdateRule {
  public:
-  Adam(const Options& options, std::span<const ParameterBlock> blocks)
+  Adam(const AdamOptions& options, std::span<const ParameterBlock> blocks)
       : UpdateRule(blocks),
         options_(options),
         exp_avg_(add_state("exp_avg")),
@@ -41,7 +41,7 @@ class Adam final : public UpdateRule {
     return u;
   }
 
-  Options options_;
+  AdamOptions options_;
   Eigen::VectorXd& exp_avg_;
   Eigen::VectorXd& exp_avg_sq_;
 };
@@ -58,11 +58,11 @@ UpdateRuleKind kind(const std::string& name,
                detail::real_key("epsilon", 1e-8, "added to the root of the latter"),
                weight_decay},
       .create = [is_decoupled](const Settings& settings, std::span<const ParameterBlock> blocks) {
-        const Options options = {.beta1 = detail::decay_from(settings, "beta1"),
-                                 .beta2 = detail::decay_from(settings, "beta2"),
-                                 .epsilon = detail::weight_from(settings, "epsilon"),
-                                 .weight_decay = detail::weight_from(settings, "weight-decay"),
-                                 .is_decoupled = is_decoupled};
+        const AdamOptions options = {.beta1 = detail::decay_from(settings, "beta1"),
+                                     .beta2 = detail::decay_from(settings, "beta2"),
+                                     .epsilon = detail::weight_from(settings, "epsilon"),
+                                     .weight_decay = detail::weight_from(settings, "weight-decay"),
+                                     .is_decoupled = is_decoupled};
         return std::make_unique<Adam>(options, blocks);
       }};
 }

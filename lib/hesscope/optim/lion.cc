@@ -6,7 +6,7 @@
 namespace hesscope {
 namespace {
 
-struct Options {
+struct LionOptions {
   double beta1;
   double beta2;
   double weight_decay;
@@ -14,7 +14,7 @@ struct Options {
 
 class Lion final : public UpdateRule {
  public:
-  Lion(const Options& options, std::span<const ParameterBlock> blocks)
+  Lion(const LionOptions& options, std::span<const ParameterBlock> blocks)
       : UpdateRule(blocks), options_(options), exp_avg_(add_state("exp_avg")) {}
 
  private:
@@ -27,7 +27,7 @@ class Lion final : public UpdateRule {
     return u;
   }
 
-  Options options_;
+  LionOptions options_;
   Eigen::VectorXd& exp_avg_;
 };
 
@@ -40,9 +40,10 @@ UpdateRuleKind lion_kind() {
                    detail::real_key("beta2", 0.99, "decay of the average of gradients"),
                    detail::real_key("weight-decay", 0, "times theta, subtracted from the update")},
           .create = [](const Settings& settings, std::span<const ParameterBlock> blocks) {
-            const Options options = {.beta1 = detail::decay_from(settings, "beta1"),
-                                     .beta2 = detail::decay_from(settings, "beta2"),
-                                     .weight_decay = detail::weight_from(settings, "weight-decay")};
+            const LionOptions options = {
+                .beta1 = detail::decay_from(settings, "beta1"),
+                .beta2 = detail::decay_from(settings, "beta2"),
+                .weight_decay = detail::weight_from(settings, "weight-decay")};
             return std::make_unique<Lion>(options, blocks);
           }};
 }

@@ -27,7 +27,7 @@ struct RightSingular {
 // All right singular vectors of a matrix of at least as many rows as columns, or nothing if an
 // entry is not finite or the iteration did not converge.
 std::optional<RightSingular> right_singular(const MatrixXd& a) {
-  SingularValues found = thin_svd(a);
+  SingularValues found = hesscope::thin_svd(a);
   if (found.status != Status::kOk) return std::nullopt;
   return RightSingular{std::move(found.values), std::move(found.right)};
 }

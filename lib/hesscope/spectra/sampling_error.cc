@@ -245,6 +245,7 @@ SamplingErrorEstimates sampling_errors(const Objective& objective,
         detail::spectral_figures(h.diagonal(), dense_spectrum(h, part(begin + 0.5, begin + 1.0))));
     require_sign_of_median(value, rows.back());
   }
+  detail::report(progress, 1.0);
   return {summarize(value, rows, blocks, options.level, Order::kFull),
           first_order(figures, forms, blocks, options.level)};
 }

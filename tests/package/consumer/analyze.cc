@@ -109,7 +109,7 @@ bool analyzes_an_own_model(const fs::path& folder) {
   request.checkpoints = {{folder / "step-0.h5", 0}};
   request.problem = folder / "own.toml";
   request.output = folder / "own.h5";
-  request.overwrite = true;
+  request.overwrite = hesscope::io::Overwrite::kOwnKind;
   request.only = {"slope"};
   const hesscope::AnalysisResult result = hesscope::run_analysis(request);
   // residuals -1 and -2; the gradient of their mean square is (-1 - 6, -2 - 8)

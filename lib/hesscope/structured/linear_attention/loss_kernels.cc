@@ -115,7 +115,7 @@ double value_and_gradient(
   return total(sum);
 }
 
-constexpr detail::LinearAttentionLossKernels kKernels = {
+constexpr detail::LinearAttentionLossKernels kLossKernels = {
     .lanes = kLanes,
     .pack_size = [](const LinearAttentionNetwork& g) { return condensed_lanes(g.e) * kLanes; },
     .scratch_size = [](const LinearAttentionNetwork& g) { return loss_scratch_lanes(g) * kLanes; },
@@ -151,6 +151,6 @@ constexpr detail::LinearAttentionLossKernels kKernels = {
 
 }  // namespace
 
-const detail::LinearAttentionLossKernels& linear_attention_loss_kernels() { return kKernels; }
+const detail::LinearAttentionLossKernels& linear_attention_loss_kernels() { return kLossKernels; }
 
 }  // namespace hesscope::HESSCOPE_ISA
