@@ -68,14 +68,6 @@ void require_points(const Objective& objective, const std::vector<NamedPoint>& p
   }
 }
 
-// What an analysis looks at.
-struct Subject {
-  const Objective& objective;
-  detail::ResultSubject described;
-  std::optional<ModelSamples> model_samples = {};
-  const FreshSamples* fresh_samples = nullptr;
-};
-
 }  // namespace
 
 const Answers::Group& Answers::group(std::string_view analyzer) const {
@@ -207,6 +199,14 @@ void Analysis::write(const std::filesystem::path& output, const WriteOptions& op
 // One call of analyze().
 class AnalysisRun {
  public:
+  // What it looks at.
+  struct Subject {
+    const Objective& objective;
+    detail::ResultSubject described;
+    std::optional<ModelSamples> model_samples = {};
+    const FreshSamples* fresh_samples = nullptr;
+  };
+
   AnalysisRun(Subject subject,
               const std::vector<NamedPoint>& points,
               const std::vector<std::string>& analyzers,
@@ -353,7 +353,7 @@ Analysis analyze(const Objective& objective,
                  const std::vector<NamedPoint>& points,
                  const std::vector<std::string>& analyzers,
                  const AnalyzeOptions& options) {
-  Subject subject{objective, detail::subject_of(objective)};
+  AnalysisRun::Subject subject{objective, detail::subject_of(objective)};
   if (const auto* graph = dynamic_cast<const GraphObjective*>(&objective)) {
     subject.described.name = fmt::format("a {} model", graph->model().kind);
     subject.model_samples = {&graph->model(), &graph->samples()};

@@ -35,8 +35,6 @@ void require_utf8_name(const std::filesystem::path& path) {
 
 namespace {
 
-const std::string kOptimizerStep = "optimizer.step";
-
 std::optional<io::TensorMap> read_map(const std::filesystem::path& path) {
   if (path.empty()) return std::nullopt;
   require_utf8_name(path);

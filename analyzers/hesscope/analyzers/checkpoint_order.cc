@@ -19,7 +19,6 @@ namespace {
 using Steps = std::vector<std::int64_t>;  // one for each checkpoint of a run
 
 const std::string kEpoch = "epoch";
-const std::string kOptimizerStep = "optimizer.step";
 
 std::optional<std::int64_t> as_step(double number) {
   const bool is_step = number == std::floor(number) &&

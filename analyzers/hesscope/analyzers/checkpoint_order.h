@@ -16,6 +16,9 @@
 
 namespace hesscope::detail {
 
+/// The counter of updates in an optimiser\'s state.
+inline constexpr const char* kOptimizerStep = "optimizer.step";
+
 /// A checkpoint as given, and what stands in it.
 struct CheckpointEvidence {
   CheckpointFile file;

@@ -14,8 +14,8 @@ double correction(double beta, const std::optional<std::int64_t>& t) {
 }
 
 // A block's settings with what is given and PyTorch's defaults in.
-struct Settings {
-  Settings(const OptimizerSettings& stored, const GivenSettings& given)
+struct AdamSettings {
+  AdamSettings(const OptimizerSettings& stored, const GivenSettings& given)
       : beta1(given.beta1.value_or(stored.beta1.value_or(kDefaultBeta1))),
         beta2(given.beta2.value_or(stored.beta2.value_or(kDefaultBeta2))),
         epsilon(given.epsilon.value_or(stored.epsilon.value_or(kDefaultEpsilon))) {}
@@ -79,7 +79,7 @@ BlockUpdate update_of(OptimizerKind kind,
                       const ConstSegment& v,
                       const ConstSegment& mean,
                       Segment p) {
-  const Settings settings(stored, given);
+  const AdamSettings settings(stored, given);
   const double first = correction(settings.beta1, block.step);
   const double second = correction(settings.beta2, block.step);
   switch (kind) {

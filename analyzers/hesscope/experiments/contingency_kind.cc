@@ -151,7 +151,7 @@ SeedStatistics own_value(const AllCounts& all,
   return then <= kClasses && now <= kClasses ? all.cell(variant, run, then, now) : SeedStatistics();
 }
 
-FigureContent make(const ExperimentResults& results, const ExperimentFigure& figure) {
+FigureContent make_contingency(const ExperimentResults& results, const ExperimentFigure& figure) {
   if (figure.steps.size() != 2 || figure.steps[0] >= figure.steps[1]) {
     throw ConfigError(
         fmt::format("{}: a figure of kind 'contingency' needs 'steps', two of them, "
@@ -241,7 +241,7 @@ ExperimentFigureKind contingency_kind() {
                    name_key("y_name", "y")},
           .takes_steps = true,
           .takes_arrays = true,
-          .make = make};
+          .make = make_contingency};
 }
 
 }  // namespace hesscope::detail

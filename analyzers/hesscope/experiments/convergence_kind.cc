@@ -129,7 +129,7 @@ constexpr Column kColumns[] = {
      "bound of the rate from below",
      "learning rate times the least value of the bound over the run's checkpoints"}};
 
-FigureContent make(const ExperimentResults& results, const ExperimentFigure& figure) {
+FigureContent make_convergence(const ExperimentResults& results, const ExperimentFigure& figure) {
   const std::vector<std::uint64_t> seeds = results.seeds(figure.variants);
   const bool has_bound = figure.settings.has("bound");
   const bool has_threshold = figure.settings.has("threshold");
@@ -248,7 +248,7 @@ ExperimentFigureKind convergence_kind() {
                     .type = Type::kReal,
                     .meaning = "values at or below it are left out of the fit",
                     .fallback = SettingValue(1e-24)}},
-          .make = make,
+          .make = make_convergence,
           .check = check};
 }
 

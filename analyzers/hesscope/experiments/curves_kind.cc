@@ -65,7 +65,7 @@ FigureVariable variable_of(const std::string& name,
           .definition = definition};
 }
 
-FigureContent make(const ExperimentResults& results, const ExperimentFigure& figure) {
+FigureContent make_curves(const ExperimentResults& results, const ExperimentFigure& figure) {
   const std::string& quantity = figure.settings.text("quantity");
   const std::string& band = figure.settings.text("band");
   const StepValues values = step_values(results, figure, quantity);
@@ -152,7 +152,7 @@ ExperimentFigureKind curves_kind() {
                    scale_key("x_scale", "linear"),
                    scale_key("y_scale", "log"),
                    {.name = "label", .meaning = "of the vertical axis", .is_optional = true}},
-          .make = make};
+          .make = make_curves};
 }
 
 }  // namespace hesscope::detail

@@ -73,7 +73,7 @@ Times times_of(const ExperimentResults& results, const ExperimentFigure& figure)
   return times;
 }
 
-FigureContent make(const ExperimentResults& results, const ExperimentFigure& figure) {
+FigureContent make_events(const ExperimentResults& results, const ExperimentFigure& figure) {
   const Times times = times_of(results, figure);
   std::vector<std::string> names;
   for (const FigureEvent& event : figure.events) names.push_back(event.name);
@@ -152,7 +152,7 @@ ExperimentFigureKind events_kind() {
           .summary = "steps at which quantities reach levels, seed by seed, and their order",
           .keys = {},
           .takes_events = true,
-          .make = make};
+          .make = make_events};
 }
 
 }  // namespace hesscope::detail

@@ -22,8 +22,6 @@
 namespace hesscope::detail {
 namespace {
 
-const char* const kGroup = "landscape";
-
 Grid grid_of(const ExperimentFigure& figure) {
   return parse_grid(figure.settings.text("grid"), figure.settings.text("span"));
 }
@@ -181,12 +179,14 @@ constexpr std::array kNumbers = {
 std::array<double, kNumbers.size()> numbers_of(const io::ResultReader& file,
                                                const std::vector<double>& losses) {
   const Eigen::Index num_points = std::ssize(losses);
-  const GridShape shape = grid_shape(figures::read_rows(file, kGroup, "alpha", 1).values,
-                                     figures::read_rows(file, kGroup, "beta", 1).values,
-                                     losses);
+  const GridShape shape =
+      grid_shape(figures::read_rows(file, io::kLandscapeGroup, "alpha", 1).values,
+                 figures::read_rows(file, io::kLandscapeGroup, "beta", 1).values,
+                 losses);
   double index_zero = kNaN;
-  if (file.find(kGroup, "index") != nullptr) {
-    const std::vector<double> index = figures::read_rows(file, kGroup, "index", 2).values;
+  if (file.find(io::kLandscapeGroup, "index") != nullptr) {
+    const std::vector<double> index =
+        figures::read_rows(file, io::kLandscapeGroup, "index", 2).values;
     index_zero = static_cast<double>(std::count(index.begin(), index.end(), 0.0)) /
                  static_cast<double>(num_points);
   }
@@ -196,12 +196,12 @@ std::array<double, kNumbers.size()> numbers_of(const io::ResultReader& file,
           shape.convex_share,
           static_cast<double>(shape.num_minima),
           shape.roughness,
-          figures::read_number(file, kGroup, "plane_lambda_min"),
-          figures::read_number(file, kGroup, "plane_lambda_max"),
+          figures::read_number(file, io::kLandscapeGroup, "plane_lambda_min"),
+          figures::read_number(file, io::kLandscapeGroup, "plane_lambda_max"),
           index_zero};
 }
 
-FigureContent make(const ExperimentResults& results, const ExperimentFigure& figure) {
+FigureContent make_landscape(const ExperimentResults& results, const ExperimentFigure& figure) {
   const std::vector<std::uint64_t> seeds = seeds_of(results, figure);
   const Grid grid = grid_of(figure);
   const bool has_curvature = figure.settings.boolean("curvature");
@@ -241,7 +241,7 @@ FigureContent make(const ExperimentResults& results, const ExperimentFigure& fig
         found.fill(kNaN);
         if (run != nullptr && std::filesystem::exists(result_of(figure, *run))) {
           const io::ResultReader file(result_of(figure, *run));
-          losses = figures::read_rows(file, kGroup, "loss", 2).values;
+          losses = figures::read_rows(file, io::kLandscapeGroup, "loss", 2).values;
           found = numbers_of(file, losses);
           if (!is_drawn) {
             const figures::Source source{&file, variant};
@@ -345,7 +345,7 @@ ExperimentFigureKind landscape_kind() {
                     .minimum = 0,
                     .is_optional = true}},
           .takes_seeds = true,
-          .make = make,
+          .make = make_landscape,
           .check = check,
           .compute = compute};
 }

@@ -43,7 +43,7 @@ std::filesystem::path source_of(const ExperimentResults& results,
       variant));
 }
 
-FigureContent make(const ExperimentResults& results, const ExperimentFigure& figure) {
+FigureContent make_noise(const ExperimentResults& results, const ExperimentFigure& figure) {
   const std::int64_t step = figure.settings.integer("step");
   figures::FigureRequest request;
   request.step = step;
@@ -135,7 +135,7 @@ ExperimentFigureKind noise_kind() {
                     .meaning = "of the checkpoint",
                     .minimum = 0,
                     .fallback = SettingValue(std::int64_t{0})}},
-          .make = make};
+          .make = make_noise};
 }
 
 }  // namespace hesscope::detail

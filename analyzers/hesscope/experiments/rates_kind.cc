@@ -92,7 +92,7 @@ plot::Panel panel_of(const std::vector<std::string>& names,
   return panel;
 }
 
-FigureContent make(const ExperimentResults& results, const ExperimentFigure& figure) {
+FigureContent make_rates(const ExperimentResults& results, const ExperimentFigure& figure) {
   const std::string& quantity = figure.settings.text("quantity");
   const auto last = static_cast<std::size_t>(figure.settings.integer("last"));
   const StepValues values = step_values(results, figure, quantity);
@@ -204,7 +204,7 @@ ExperimentFigureKind rates_kind() {
                     .minimum = 1,
                     .maximum = 1'000'000,
                     .fallback = SettingValue(std::int64_t{20})}},
-          .make = make};
+          .make = make_rates};
 }
 
 }  // namespace hesscope::detail

@@ -43,7 +43,7 @@ Ratios ratios_of(const ExperimentResults& results, const ExperimentFigure& figur
   return ratios;
 }
 
-FigureContent make(const ExperimentResults& results, const ExperimentFigure& figure) {
+FigureContent make_ratios(const ExperimentResults& results, const ExperimentFigure& figure) {
   const std::string& quantity = figure.settings.text("quantity");
   const std::string of = fmt::format(
       "{} over {}", figure.settings.text("numerator"), figure.settings.text("denominator"));
@@ -118,7 +118,7 @@ ExperimentFigureKind ratios_kind() {
                    {.name = "numerator", .meaning = "a run"},
                    {.name = "denominator", .meaning = "a run"}},
           .takes_steps = true,
-          .make = make};
+          .make = make_ratios};
 }
 
 }  // namespace hesscope::detail

@@ -60,7 +60,7 @@ std::string label_of(const ExperimentFigure& figure,
   return figure.settings.has(key) ? figure.settings.text(key) : otherwise;
 }
 
-FigureContent make(const ExperimentResults& results, const ExperimentFigure& figure) {
+FigureContent make_scatter(const ExperimentResults& results, const ExperimentFigure& figure) {
   const std::string x_name = results.long_name(figure.settings.text("x"));
   const std::string y_name = results.long_name(figure.settings.text("y"));
   const StepValues x = step_values(results, figure, figure.settings.text("x"));
@@ -150,7 +150,7 @@ ExperimentFigureKind scatter_kind() {
                    scale_key("y_scale", "log"),
                    {.name = "x_label", .meaning = "of the axis", .is_optional = true},
                    {.name = "y_label", .meaning = "of the axis", .is_optional = true}},
-          .make = make};
+          .make = make_scatter};
 }
 
 }  // namespace hesscope::detail

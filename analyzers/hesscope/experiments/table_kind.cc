@@ -15,7 +15,7 @@ std::vector<std::int64_t> columns_of(const ExperimentResults& results,
   return {results.variant(variant).experiment.num_steps};
 }
 
-FigureContent make(const ExperimentResults& results, const ExperimentFigure& figure) {
+FigureContent make_table(const ExperimentResults& results, const ExperimentFigure& figure) {
   const std::size_t num_columns = figure.steps.empty() ? 1 : figure.steps.size();
   std::vector<StepValues> all;
   for (const std::string& quantity : figure.quantities) {
@@ -110,7 +110,7 @@ ExperimentFigureKind table_kind() {
           .keys = {},
           .takes_steps = true,
           .takes_quantities = true,
-          .make = make};
+          .make = make_table};
 }
 
 }  // namespace hesscope::detail

@@ -112,7 +112,7 @@ std::vector<Trace> traces_of(const ExperimentResults& results,
   return traces;
 }
 
-FigureContent make(const ExperimentResults& results, const ExperimentFigure& figure) {
+FigureContent make_traces(const ExperimentResults& results, const ExperimentFigure& figure) {
   const std::vector<std::uint64_t> seeds = results.seeds(figure.variants);
   const std::uint64_t seed = figure.settings.has("seed")
                                  ? static_cast<std::uint64_t>(figure.settings.integer("seed"))
@@ -177,7 +177,7 @@ ExperimentFigureKind traces_kind() {
                     .is_optional = true}},
           .takes_quantities = true,
           .takes_arrays = true,
-          .make = make};
+          .make = make_traces};
 }
 
 }  // namespace hesscope::detail

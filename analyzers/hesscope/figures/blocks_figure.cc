@@ -22,7 +22,7 @@ constexpr double kPointsPerNumber = 36;
 constexpr double kLeastSide = 180;
 constexpr double kMostSide = 1000;
 
-plot::Figure draw(std::span<const Source> sources, const FigureRequest& request) {
+plot::Figure draw_blocks(std::span<const Source> sources, const FigureRequest& request) {
   const io::ResultReader& result = *sources[0].result;
   const std::string quantity = request.quantity.empty() ? kNorm : request.quantity;
   const Checkpoints checkpoints = read_checkpoints(sources[0]);
@@ -83,7 +83,7 @@ FigureKind blocks_figure() {
           .made_by = "hesscope analyze --only blocks",
           .has_step = true,
           .quantities = {kNorm, kDistance},
-          .draw = draw};
+          .draw = draw_blocks};
 }
 
 }  // namespace hesscope::figures

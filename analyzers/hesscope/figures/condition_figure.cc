@@ -27,7 +27,7 @@ const Number& chosen_number(const std::string& quantity) {
   return kNumbers[0];
 }
 
-plot::Figure draw(std::span<const Source> sources, const FigureRequest& request) {
+plot::Figure draw_condition(std::span<const Source> sources, const FigureRequest& request) {
   plot::Panel panel;
   panel.y = {.label = "condition number", .scale = plot::ScaleKind::kLog};
   const auto add = [&](const Source& source, const Number& number, bool by_source) {
@@ -63,7 +63,7 @@ FigureKind condition_figure() {
                   .made_by = "hesscope analyze --only condition",
                   .takes_several = true,
                   .has_free_scales = true,
-                  .draw = draw};
+                  .draw = draw_condition};
   for (const Number& number : kNumbers) {
     kind.needs.push_back({"condition", number.name});
     kind.quantities.emplace_back(number.name);

@@ -82,7 +82,7 @@ void draw_decades(plot::Panel& panel,
   }
 }
 
-plot::Figure draw(std::span<const Source> sources, const FigureRequest& request) {
+plot::Figure draw_density(std::span<const Source> sources, const FigureRequest& request) {
   plot::Panel panel;
   const bool is_one = sources.size() == 1;
   const bool in_decades = request.quantity == kDecades;
@@ -125,7 +125,7 @@ FigureKind density_figure() {
           .takes_several = true,
           .has_step = true,
           .quantities = {"density", kDecades},
-          .draw = draw};
+          .draw = draw_density};
 }
 
 }  // namespace hesscope::figures

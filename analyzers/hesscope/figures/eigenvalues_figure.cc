@@ -22,7 +22,7 @@ constexpr Eigenvalue kEigenvalues[] = {
     {"lambda_min", "\u03bb_{min}", plot::Dash::kDotted},
 };
 
-plot::Figure draw(std::span<const Source> sources, const FigureRequest& /*request*/) {
+plot::Figure draw_eigenvalues(std::span<const Source> sources, const FigureRequest& /*request*/) {
   plot::Panel panel;
   panel.y = {.label = "eigenvalue of the Hessian", .scale = plot::ScaleKind::kSignedLog};
   std::vector<double> all;
@@ -80,7 +80,7 @@ FigureKind eigenvalues_figure() {
                   .made_by = "hesscope analyze --only spectrum",
                   .takes_several = true,
                   .has_free_scales = true,
-                  .draw = draw};
+                  .draw = draw_eigenvalues};
   for (const Eigenvalue& eigenvalue : kEigenvalues) {
     kind.needs.push_back({"spectrum", eigenvalue.name});
   }

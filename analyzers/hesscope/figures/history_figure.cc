@@ -40,7 +40,7 @@ plot::Panel panel_of(std::span<const Source> sources,
   return panel;
 }
 
-plot::Figure draw(std::span<const Source> sources, const FigureRequest& /*request*/) {
+plot::Figure draw_history(std::span<const Source> sources, const FigureRequest& /*request*/) {
   plot::Figure figure{.title = {},
                       .description = "Loss and gradient norm over training steps",
                       .panels = {panel_of(sources, "loss", "loss"),
@@ -65,7 +65,7 @@ FigureKind history_figure() {
           .made_by = "hesscope train",
           .takes_several = true,
           .has_free_scales = true,
-          .draw = draw};
+          .draw = draw_history};
 }
 
 }  // namespace hesscope::figures

@@ -9,11 +9,10 @@
 #include <hesscope/core/error.h>
 #include <hesscope/figures/figure_data.h>
 #include <hesscope/figures/landscape_figure.h>
+#include <hesscope/io/result_reader.h>
 
 namespace hesscope::figures {
 namespace {
-
-const char* const kGroup = "landscape";
 
 struct Shown {
   const char* name;
@@ -37,16 +36,16 @@ const Shown& shown(const std::string& quantity) {
 
 plot::Grid read_grid(const Source& source, const Shown& quantity) {
   const io::ResultReader& result = *source.result;
-  if (result.find(kGroup, quantity.name) == nullptr) {
+  if (result.find(io::kLandscapeGroup, quantity.name) == nullptr) {
     throw InputError(
         fmt::format("{}: has no /landscape/{}; `hesscope landscape --curvature` stores it",
                     result.path().string(),
                     quantity.name));
   }
   plot::Grid grid;
-  grid.x = read_rows(result, kGroup, "alpha", 1).values;
-  grid.y = read_rows(result, kGroup, "beta", 1).values;
-  grid.values = read_rows(result, kGroup, quantity.name, 2).values;
+  grid.x = read_rows(result, io::kLandscapeGroup, "alpha", 1).values;
+  grid.y = read_rows(result, io::kLandscapeGroup, "beta", 1).values;
+  grid.values = read_rows(result, io::kLandscapeGroup, quantity.name, 2).values;
   if (grid.values.size() != grid.x.size() * grid.y.size()) {
     throw InputError(fmt::format("{}: /landscape/{} does not lie over (beta, alpha)",
                                  result.path().string(),
@@ -86,13 +85,13 @@ plot::ColourBar colours_for(const std::vector<double>& values, const Shown& quan
 
 void add_trajectory(plot::Panel& panel, const Source& source) {
   const io::ResultReader& result = *source.result;
-  if (result.find(kGroup, "trajectory_alpha") == nullptr ||
-      result.find(kGroup, "trajectory_beta") == nullptr) {
+  if (result.find(io::kLandscapeGroup, "trajectory_alpha") == nullptr ||
+      result.find(io::kLandscapeGroup, "trajectory_beta") == nullptr) {
     return;
   }
   plot::Line path;
-  path.x = read_rows(result, kGroup, "trajectory_alpha", 1).values;
-  path.y = read_rows(result, kGroup, "trajectory_beta", 1).values;
+  path.x = read_rows(result, io::kLandscapeGroup, "trajectory_alpha", 1).values;
+  path.y = read_rows(result, io::kLandscapeGroup, "trajectory_beta", 1).values;
   if (path.y.size() != path.x.size() || path.x.size() < 2) return;
   std::size_t num_outside = 0;
   for (std::size_t i = 0; i < path.x.size(); ++i) {
@@ -108,8 +107,9 @@ void add_trajectory(plot::Panel& panel, const Source& source) {
   path.markers = path.x.size() <= 60;
   panel.series.emplace_back(std::move(halo));
   panel.series.emplace_back(std::move(path));
-  if (result.find(kGroup, "trajectory_step") == nullptr) return;
-  const std::vector<double> steps = read_rows(result, kGroup, "trajectory_step", 1).values;
+  if (result.find(io::kLandscapeGroup, "trajectory_step") == nullptr) return;
+  const std::vector<double> steps =
+      read_rows(result, io::kLandscapeGroup, "trajectory_step", 1).values;
   if (!steps.empty() && std::isfinite(steps.front()) && std::isfinite(steps.back())) {
     panel.note = fmt::format("trajectory: steps {} to {}", steps.front(), steps.back());
     if (num_outside > 0) panel.note += fmt::format(", {} checkpoints outside", num_outside);
@@ -136,7 +136,7 @@ plot::Panel plane_panel(const Source& source, plot::Grid grid, const Shown& quan
   return panel;
 }
 
-plot::Figure draw(std::span<const Source> sources, const FigureRequest& request) {
+plot::Figure draw_landscape(std::span<const Source> sources, const FigureRequest& request) {
   const Shown& quantity = shown(request.quantity);
   plot::Panel panel;
   panel.y.label = quantity.words;
@@ -180,11 +180,13 @@ plot::Figure draw(std::span<const Source> sources, const FigureRequest& request)
 FigureKind landscape_figure() {
   FigureKind kind{.name = "landscape",
                   .summary = "a plane as filled contours with the trajectory, a line as a curve",
-                  .needs = {{"landscape", "alpha"}, {"landscape", "beta"}, {"landscape", "loss"}},
+                  .needs = {{io::kLandscapeGroup, "alpha"},
+                            {io::kLandscapeGroup, "beta"},
+                            {io::kLandscapeGroup, "loss"}},
                   .made_by = "hesscope landscape",
                   .takes_several = true,
                   .has_free_scales = true,
-                  .draw = draw};
+                  .draw = draw_landscape};
   for (const Shown& quantity : kShown) kind.quantities.emplace_back(quantity.name);
   return kind;
 }

@@ -73,7 +73,7 @@ plot::Panel qq_panel(const NoiseRow& noise) {
   return panel;
 }
 
-plot::Figure draw(std::span<const Source> sources, const FigureRequest& request) {
+plot::Figure draw_noise(std::span<const Source> sources, const FigureRequest& request) {
   const Checkpoints checkpoints = read_checkpoints(sources[0]);
   const std::size_t checkpoint = chosen_checkpoint(sources[0], checkpoints, request);
   const NoiseRow noise(*sources[0].result, checkpoint);
@@ -96,7 +96,7 @@ FigureKind noise_figure() {
                   .needs = {{"", "step"}},
                   .made_by = "hesscope analyze --only noise",
                   .has_step = true,
-                  .draw = draw};
+                  .draw = draw_noise};
   for (const char* name : {"histogram_edges",
                            "histogram_density",
                            "mean",

@@ -38,7 +38,7 @@ void add(plot::Panel& panel, const Line& line, plot::Reference style) {
   panel.series.push_back(std::move(style));
 }
 
-plot::Figure draw(std::span<const Source> sources, const FigureRequest& /*request*/) {
+plot::Figure draw_smoothness(std::span<const Source> sources, const FigureRequest& /*request*/) {
   plot::Panel panel;
   panel.x = {.label = "gradient norm \u2016g\u2016", .scale = plot::ScaleKind::kLog};
   panel.y = {.label = "spectral norm of the Hessian", .scale = plot::ScaleKind::kLog};
@@ -89,7 +89,7 @@ FigureKind smoothness_figure() {
           .made_by = "hesscope analyze --only smoothness",
           .takes_several = true,
           .has_free_scales = true,
-          .draw = draw};
+          .draw = draw_smoothness};
 }
 
 }  // namespace hesscope::figures

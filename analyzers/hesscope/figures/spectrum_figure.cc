@@ -18,7 +18,7 @@ std::vector<std::size_t> chosen_few(std::size_t count) {
   return chosen;
 }
 
-plot::Figure draw(std::span<const Source> sources, const FigureRequest& request) {
+plot::Figure draw_spectrum(std::span<const Source> sources, const FigureRequest& request) {
   plot::Panel panel;
   panel.x = {.label = "rank, from the smallest", .whole_numbers = true};
   panel.y = {.label = "eigenvalue of the Hessian", .scale = plot::ScaleKind::kSignedLog};
@@ -68,7 +68,7 @@ FigureKind spectrum_figure() {
           .takes_several = true,
           .has_free_scales = true,
           .has_step = true,
-          .draw = draw};
+          .draw = draw_spectrum};
 }
 
 }  // namespace hesscope::figures

@@ -12,7 +12,7 @@
 namespace hesscope::figures {
 namespace {
 
-const std::string kGroup = "stability";
+const std::string kStability = "stability";
 constexpr double kNone = 0;  // of the flag `source`
 constexpr double kRecomputed = 2;
 
@@ -52,7 +52,8 @@ class Drawing {
 
   plot::Panel panel() && {
     for (std::size_t k = 0; k < std::size(kRatios); ++k) {
-      if (result_.find(kGroup, kRatios[k].name) != nullptr) add(kRatios[k], plot::line_colour(k));
+      if (result_.find(kStability, kRatios[k].name) != nullptr)
+        add(kRatios[k], plot::line_colour(k));
     }
     return std::move(panel_);
   }
@@ -60,9 +61,10 @@ class Drawing {
  private:
   void add(const Ratio& ratio, const plot::Colour& colour) {
     const std::vector<double> values =
-        read_column(result_, kGroup, ratio.name, checkpoints_.size());
+        read_column(result_, kStability, ratio.name, checkpoints_.size());
     if (!ratio.is_preconditioned) return add_lines(values, ratio.label, colour, false);
-    const std::vector<double> source = read_column(result_, kGroup, "source", checkpoints_.size());
+    const std::vector<double> source =
+        read_column(result_, kStability, "source", checkpoints_.size());
     add_lines(chosen(values, source, false), ratio.label, colour, false);
     add_lines(chosen(values, source, true),
               fmt::format("{}, moments recomputed", ratio.label),
@@ -97,7 +99,7 @@ class Drawing {
   plot::Panel panel_;
 };
 
-plot::Figure draw(std::span<const Source> sources, const FigureRequest& /*request*/) {
+plot::Figure draw_stability(std::span<const Source> sources, const FigureRequest& /*request*/) {
   return {.title = {},
           .description =
               "Sharpness over the largest stable sharpness of gradient descent, with "
@@ -111,10 +113,10 @@ plot::Figure draw(std::span<const Source> sources, const FigureRequest& /*reques
 FigureKind stability_figure() {
   return {.name = "stability",
           .summary = "sharpness against the largest that optimisers are stable at",
-          .needs = {{"", "step"}, {kGroup, "gd_ratio"}, {kGroup, "momentum_ratio"}},
+          .needs = {{"", "step"}, {kStability, "gd_ratio"}, {kStability, "momentum_ratio"}},
           .made_by = "hesscope analyze --stability",
           .has_free_scales = true,
-          .draw = draw};
+          .draw = draw_stability};
 }
 
 }  // namespace hesscope::figures

@@ -12,7 +12,6 @@
 namespace hesscope::io {
 namespace {
 
-const std::string kGroup = "landscape";
 const std::string kLoss = "loss";
 
 bool is_field(const ResultVariable& variable) {
@@ -23,7 +22,7 @@ bool is_field(const ResultVariable& variable) {
 }  // namespace
 
 bool has_landscape(const ResultReader& result) {
-  const ResultVariable* loss = result.find(kGroup, kLoss);
+  const ResultVariable* loss = result.find(kLandscapeGroup, kLoss);
   return loss != nullptr && is_field(*loss);
 }
 
@@ -35,15 +34,15 @@ LandscapeGrid read_landscape(const ResultReader& result) {
                     result.path().string()));
   }
   LandscapeGrid grid;
-  grid.alpha = result.read_doubles(kGroup, "alpha");
-  grid.beta = result.read_doubles(kGroup, "beta");
-  grid.fields.emplace_back(kLoss, result.read_doubles(kGroup, kLoss));
+  grid.alpha = result.read_doubles(kLandscapeGroup, "alpha");
+  grid.beta = result.read_doubles(kLandscapeGroup, "beta");
+  grid.fields.emplace_back(kLoss, result.read_doubles(kLandscapeGroup, kLoss));
   const auto group = std::find_if(result.groups().begin(),
                                   result.groups().end(),
-                                  [](const ResultGroup& g) { return g.name == kGroup; });
+                                  [](const ResultGroup& g) { return g.name == kLandscapeGroup; });
   for (const ResultVariable& variable : group->variables) {
     if (!is_field(variable) || variable.name == kLoss) continue;
-    grid.fields.emplace_back(variable.name, result.read_doubles(kGroup, variable.name));
+    grid.fields.emplace_back(variable.name, result.read_doubles(kLandscapeGroup, variable.name));
   }
   return grid;
 }
@@ -53,18 +52,18 @@ bool LandscapeTrajectory::has_place(std::size_t i) const {
 }
 
 bool has_trajectory(const ResultReader& result) {
-  const ResultVariable* alpha = result.find(kGroup, "trajectory_alpha");
+  const ResultVariable* alpha = result.find(kLandscapeGroup, "trajectory_alpha");
   return alpha != nullptr && alpha->shape.size() == 1 && alpha->shape[0] >= 2;
 }
 
 LandscapeTrajectory read_trajectory(const ResultReader& result) {
   LandscapeTrajectory trajectory;
   if (!has_trajectory(result)) return trajectory;
-  trajectory.alpha = result.read_doubles(kGroup, "trajectory_alpha");
-  trajectory.beta = result.read_doubles(kGroup, "trajectory_beta");
-  trajectory.residual = result.read_doubles(kGroup, "trajectory_residual");
-  trajectory.loss = result.read_doubles(kGroup, "trajectory_loss");
-  trajectory.steps = result.read_integers(kGroup, "trajectory_step");
+  trajectory.alpha = result.read_doubles(kLandscapeGroup, "trajectory_alpha");
+  trajectory.beta = result.read_doubles(kLandscapeGroup, "trajectory_beta");
+  trajectory.residual = result.read_doubles(kLandscapeGroup, "trajectory_residual");
+  trajectory.loss = result.read_doubles(kLandscapeGroup, "trajectory_loss");
+  trajectory.steps = result.read_integers(kLandscapeGroup, "trajectory_step");
   const std::size_t size = trajectory.size();
   if (trajectory.beta.size() != size || trajectory.residual.size() != size ||
       trajectory.loss.size() != size || trajectory.steps.size() != size) {

@@ -42,8 +42,8 @@ void fill_surface(ResultFile& file, const LandscapeGrid& grid) {
 std::vector<double> explained_shares(const ResultReader& result) {
   std::vector<double> shares;
   for (const char* name : {"explained_1", "explained_2"}) {
-    if (result.find("landscape", name) == nullptr) return {};
-    const std::vector<double> share = result.read_doubles("landscape", name);
+    if (result.find(kLandscapeGroup, name) == nullptr) return {};
+    const std::vector<double> share = result.read_doubles(kLandscapeGroup, name);
     shares.insert(shares.end(), share.begin(), share.end());
   }
   return shares;

@@ -20,6 +20,9 @@
 
 namespace hesscope::io {
 
+/// The group of a landscape's surfaces and axes.
+inline constexpr const char* kLandscapeGroup = "landscape";
+
 class InputFile;
 
 struct ResultDimension {

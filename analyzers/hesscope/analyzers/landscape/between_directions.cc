@@ -7,17 +7,18 @@
 namespace hesscope {
 namespace {
 
-Directions make(const DirectionContext& context) {
+Directions make_between(const DirectionContext& context) {
   return {.columns =
               detail::with_orthogonal(context, context.checkpoints[1] - context.checkpoints[0])};
 }
 
-PreparedDirections prepare(const std::string& /*argument*/, const DirectionContext& context) {
+PreparedDirections prepare_between(const std::string& /*argument*/,
+                                   const DirectionContext& context) {
   detail::require_two_parameters(context);
   return {.descriptions = {"the second checkpoint minus the first",
                            "random, orthogonal to direction_1 and of its norm"},
           .path_end = 1,
-          .make = [&context] { return make(context); }};
+          .make = [&context] { return make_between(context); }};
 }
 
 }  // namespace
@@ -28,7 +29,7 @@ DirectionKind between_directions() {
           .min_checkpoints = 2,
           .max_checkpoints = 2,
           .is_centre_first = true,
-          .prepare = prepare};
+          .prepare = prepare_between};
 }
 
 }  // namespace hesscope

@@ -34,7 +34,7 @@ const EndOfSpectrum& end_of(const Extremes& extremes, Eigen::Index rank) {
 
 Eigen::Index place_of(Eigen::Index rank) { return rank < 0 ? -1 - rank : rank; }
 
-Directions make(const DirectionContext& context, const std::vector<Eigen::Index>& ranks) {
+Directions make_eigen(const DirectionContext& context, const std::vector<Eigen::Index>& ranks) {
   Eigen::Index count = 1;
   for (const Eigen::Index rank : ranks) count = std::max(count, place_of(rank) + 1);
   const Extremes& extremes = context.centre.extremes(count);
@@ -59,7 +59,7 @@ Directions make(const DirectionContext& context, const std::vector<Eigen::Index>
   return result;
 }
 
-PreparedDirections prepare(const std::string& argument, const DirectionContext& context) {
+PreparedDirections prepare_eigen(const std::string& argument, const DirectionContext& context) {
   detail::require_two_parameters(context);
   const Eigen::Index n = context.centre.theta().size();
   std::vector<Eigen::Index> ranks;
@@ -83,7 +83,7 @@ PreparedDirections prepare(const std::string& argument, const DirectionContext& 
                     place_of(rank),
                     rank < 0 ? "smallest" : "largest"));
   }
-  prepared.make = [&context, ranks] { return make(context, ranks); };
+  prepared.make = [&context, ranks] { return make_eigen(context, ranks); };
   return prepared;
 }
 
@@ -103,7 +103,7 @@ DirectionKind eigen_directions() {
           .argument = "[K1,K2]",
           .meaning = "eigenvectors of the Hessian; ranks from the largest, 0, or the smallest, -1",
           .quantities = quantities,
-          .prepare = prepare};
+          .prepare = prepare_eigen};
 }
 
 }  // namespace hesscope

@@ -74,7 +74,7 @@ Eigen::VectorXd read_direction(const io::TensorFile& file,
   return *std::move(direction);
 }
 
-PreparedDirections prepare(const std::string& argument, const DirectionContext& context) {
+PreparedDirections prepare_file(const std::string& argument, const DirectionContext& context) {
   const io::TensorFile file = io::unwrapped(io::open_tensor_file(
       std::make_shared<io::InputFile>(argument, io::InputFile::kCheckpoint, context.stop)));
   const Eigen::VectorXd first = read_direction(file, "direction_1", !context.needs_second, context);
@@ -94,7 +94,7 @@ DirectionKind file_directions() {
   return {.name = "file",
           .argument = "PATH",
           .meaning = "arrays direction_1 and direction_2, or tensors named as the parameters",
-          .prepare = prepare};
+          .prepare = prepare_file};
 }
 
 }  // namespace hesscope

@@ -9,11 +9,10 @@
 
 #include <hesscope/analyzers/landscape/landscape_file.h>
 #include <hesscope/analyzers/landscape/surface.h>
+#include <hesscope/io/result_reader.h>
 
 namespace hesscope::detail {
 namespace {
-
-const char* const kGroup = "landscape";
 
 const char* const kStep = "step";
 
@@ -85,14 +84,14 @@ LandscapeFile::LandscapeFile(const LandscapeRequest& request,
   define_steps();
   QuantityFile& file = root_.quantities();
   for (const Quantity& quantity : surface_quantities(request.curvature)) {
-    file.define(kGroup, quantity, {"beta", "alpha"}, 2);
+    file.define(io::kLandscapeGroup, quantity, {"beta", "alpha"}, 2);
   }
   for (const Quantity& quantity : direction_quantities()) {
-    file.define(kGroup, quantity, quantity.dimensions, 0);
+    file.define(io::kLandscapeGroup, quantity, quantity.dimensions, 0);
   }
-  for (const Quantity& quantity : scalars) file.define(kGroup, quantity, {}, 0);
+  for (const Quantity& quantity : scalars) file.define(io::kLandscapeGroup, quantity, {}, 0);
   for (const Quantity& quantity : trajectory_quantities()) {
-    file.define(kGroup, quantity, {kStep}, 1);
+    file.define(io::kLandscapeGroup, quantity, {kStep}, 1);
   }
   for (std::size_t i = 0; i < checkpoints_.size(); ++i) {
     root_.name_checkpoint(i, checkpoints_[i], inputs.files().digests[i]);
@@ -101,7 +100,7 @@ LandscapeFile::LandscapeFile(const LandscapeRequest& request,
 
 void LandscapeFile::describe(const LandscapeRequest& request, const LandscapeInputs& inputs) {
   const auto attribute = [&](const std::string& name, const io::AttributeValue& value) {
-    root_.file().set_attribute(kGroup, {name, value});
+    root_.file().set_attribute(io::kLandscapeGroup, {name, value});
   };
   attribute("directions", request.directions);
   const std::vector<std::string>& descriptions = inputs.prepared().descriptions;
@@ -122,26 +121,28 @@ void LandscapeFile::describe(const LandscapeRequest& request, const LandscapeInp
 
 void LandscapeFile::define_axes(const Grid& grid) {
   const auto define = [&](const char* name, const Eigen::VectorXd& axis, const char* direction) {
-    root_.file().define_dimension(kGroup, name, static_cast<std::uint64_t>(axis.size()));
+    root_.file().define_dimension(
+        io::kLandscapeGroup, name, static_cast<std::uint64_t>(axis.size()));
     root_.file().define_variable(
-        kGroup,
+        io::kLandscapeGroup,
         {.name = name,
          .type = io::VariableType::kDouble,
          .dimensions = {name},
          .long_name = fmt::format("coordinate along {}", direction),
          .definition = fmt::format("the factor of {} in a point of the plane", direction)});
-    root_.file().write(
-        kGroup, name, std::span<const double>(axis.data(), static_cast<std::size_t>(axis.size())));
+    root_.file().write(io::kLandscapeGroup,
+                       name,
+                       std::span<const double>(axis.data(), static_cast<std::size_t>(axis.size())));
   };
   define("alpha", grid.alpha, "direction_1");
   define("beta", grid.beta, "direction_2");
 }
 
 void LandscapeFile::define_steps() {
-  root_.file().define_dimension(kGroup, kStep, checkpoints_.size());
+  root_.file().define_dimension(io::kLandscapeGroup, kStep, checkpoints_.size());
   const std::vector<std::int64_t> steps = steps_of(checkpoints_);
   if (steps.empty()) return;
-  root_.quantities().add_coordinate(kGroup,
+  root_.quantities().add_coordinate(io::kLandscapeGroup,
                                     {.name = kStep,
                                      .type = io::VariableType::kInt64,
                                      .dimensions = {kStep},
@@ -155,11 +156,11 @@ void LandscapeFile::write_root(std::size_t checkpoint, const Record& root) {
 }
 
 void LandscapeFile::write(const Record& record) {
-  root_.quantities().write(kGroup, record, std::nullopt);
+  root_.quantities().write(io::kLandscapeGroup, record, std::nullopt);
 }
 
 void LandscapeFile::write(const SurfaceValues& surface) {
-  root_.quantities().write(kGroup, surface.quantity, surface.values, surface.statuses);
+  root_.quantities().write(io::kLandscapeGroup, surface.quantity, surface.values, surface.statuses);
 }
 
 void LandscapeFile::write(const std::vector<TrajectoryPoint>& trajectory) {
@@ -183,7 +184,7 @@ void LandscapeFile::write(const std::vector<TrajectoryPoint>& trajectory) {
       values.push_back(of[k]);
       statuses.push_back(status[k]);
     }
-    root_.quantities().write(kGroup, quantities[k], values, statuses);
+    root_.quantities().write(io::kLandscapeGroup, quantities[k], values, statuses);
   }
 }
 

@@ -13,8 +13,6 @@
 namespace hesscope::detail {
 namespace {
 
-const char* const kGroup = "landscape";
-
 std::vector<Quantity> without_dimensions(std::vector<Quantity> quantities) {
   std::erase_if(quantities, [](const Quantity& each) { return !each.dimensions.empty(); });
   return quantities;
@@ -22,7 +20,7 @@ std::vector<Quantity> without_dimensions(std::vector<Quantity> quantities) {
 
 Grid read_grid(const io::ResultReader& file) {
   const auto axis = [&](const char* name) -> Eigen::VectorXd {
-    const std::vector<double> values = file.read_doubles(kGroup, name);
+    const std::vector<double> values = file.read_doubles(io::kLandscapeGroup, name);
     return Eigen::Map<const Eigen::VectorXd>(values.data(), std::ssize(values));
   };
   return {axis("alpha"), axis("beta")};
@@ -35,8 +33,8 @@ std::vector<SurfaceValues> read_surface(const io::ResultReader& file,
   std::vector<SurfaceValues> all;
   for (const Quantity& quantity : surface_quantities(curvature)) {
     SurfaceValues& values = all.emplace_back(SurfaceValues{quantity, {}, {}});
-    if (all.size() == 1) values.values = file.read_doubles(kGroup, quantity.name);
-    values.statuses = read_statuses(file, kGroup, quantity.name, num_points);
+    if (all.size() == 1) values.values = file.read_doubles(io::kLandscapeGroup, quantity.name);
+    values.statuses = read_statuses(file, io::kLandscapeGroup, quantity.name, num_points);
   }
   return all;
 }
@@ -45,7 +43,7 @@ std::vector<TrajectoryPoint> read_trajectory(const io::ResultReader& file, std::
   const std::vector<Quantity> quantities = real_numbers(
       {"trajectory_alpha", "trajectory_beta", "trajectory_residual", "trajectory_loss"});
   std::vector<TrajectoryPoint> trajectory;
-  for (const Record& record : read_records(file, kGroup, quantities, count)) {
+  for (const Record& record : read_records(file, io::kLandscapeGroup, quantities, count)) {
     const auto real = [&](std::size_t k) -> const Record::Real& {
       return std::get<Record::Real>(record.entries().at(quantities[k].name));
     };
@@ -68,14 +66,15 @@ LandscapeResult read_landscape(const LandscapeRequest& request,
   summarize_roots(
       inputs, read_records(file, "", real_numbers({"loss", "gradient_norm"}), count), grid, result);
   const std::vector<Quantity> directions = all_direction_quantities(inputs);
-  summarize_landscape({.surface = read_surface(
-                           file, request.curvature, static_cast<std::size_t>(grid.num_points())),
-                       .trajectory = read_trajectory(file, count),
-                       .directions = read_record(file, kGroup, without_dimensions(directions)),
-                       .scalars = read_record(file, kGroup, without_dimensions(scalars))},
-                      directions,
-                      scalars,
-                      result);
+  summarize_landscape(
+      {.surface =
+           read_surface(file, request.curvature, static_cast<std::size_t>(grid.num_points())),
+       .trajectory = read_trajectory(file, count),
+       .directions = read_record(file, io::kLandscapeGroup, without_dimensions(directions)),
+       .scalars = read_record(file, io::kLandscapeGroup, without_dimensions(scalars))},
+      directions,
+      scalars,
+      result);
   result.warnings = warnings_of_result(file);
   result.is_conclusive = is_conclusive_result(file);
   result.is_done_already = true;

@@ -7,14 +7,13 @@
 
 #include <hesscope/analyzers/landscape/landscape_summary.h>
 #include <hesscope/core/constants.h>
+#include <hesscope/io/result_reader.h>
 
 namespace hesscope::detail {
 namespace {
 
-const char* const kGroup = "landscape";
-
 HeadlineNumber number(const std::string& name, double value, Status status = Status::kOk) {
-  return {kGroup, name, status == Status::kOk ? value : kNaN, status};
+  return {io::kLandscapeGroup, name, status == Status::kOk ? value : kNaN, status};
 }
 
 // A warning, and the result is no longer conclusive.
@@ -65,7 +64,9 @@ void summarize_surface(const std::vector<SurfaceValues>& surface,
   for (const SurfaceValues& values : surface) {
     const auto failed = std::count(values.statuses.begin(), values.statuses.end(), Status::kFailed);
     if (failed == 0) continue;
-    warn(fmt::format("{}/{}: failed at {} points", kGroup, values.quantity.name, failed), result);
+    warn(fmt::format(
+             "{}/{}: failed at {} points", io::kLandscapeGroup, values.quantity.name, failed),
+         result);
   }
 }
 
@@ -84,12 +85,13 @@ void summarize_scalars(const std::vector<Quantity>& quantities,
     if (is_conclusive(real.status) || real.status == Status::kNotComputed) continue;
     result.is_conclusive = false;
     if (result.checkpoints[result.centre].status == Status::kOk) {  // else it is said already
-      warn(fmt::format("{}/{}: {}", kGroup, quantity.name, to_string(real.status)), result);
+      warn(fmt::format("{}/{}: {}", io::kLandscapeGroup, quantity.name, to_string(real.status)),
+           result);
     }
   }
   for (const std::string& name : record.unproved()) {
     warn(fmt::format("{}/{}: converged without a count, so another eigenvalue may have been missed",
-                     kGroup,
+                     io::kLandscapeGroup,
                      name),
          result);
   }

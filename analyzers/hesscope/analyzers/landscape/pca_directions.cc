@@ -12,7 +12,7 @@
 namespace hesscope {
 namespace {
 
-Directions make(const DirectionContext& context) {
+Directions make_pca(const DirectionContext& context) {
   const Eigen::VectorXd& last = context.checkpoints.back();
   Eigen::MatrixXd steps(last.size(), static_cast<Eigen::Index>(context.checkpoints.size()) - 1);
   for (Eigen::Index t = 0; t < steps.cols(); ++t) {
@@ -47,7 +47,7 @@ Directions make(const DirectionContext& context) {
   return result;
 }
 
-PreparedDirections prepare(const std::string& /*argument*/, const DirectionContext& context) {
+PreparedDirections prepare_pca(const std::string& /*argument*/, const DirectionContext& context) {
   detail::require_two_parameters(context);
   for (std::size_t t = 0; t < context.checkpoints.size(); ++t) {
     if (context.checkpoints[t].allFinite()) continue;
@@ -60,7 +60,7 @@ PreparedDirections prepare(const std::string& /*argument*/, const DirectionConte
     return fmt::format("{} right singular vector of the rows theta_t - theta_T, not centred", rank);
   };
   return {.descriptions = {what("first"), what("second")},
-          .make = [&context] { return make(context); }};
+          .make = [&context] { return make_pca(context); }};
 }
 
 }  // namespace
@@ -78,7 +78,7 @@ DirectionKind pca_directions() {
           .min_checkpoints = 3,
           .frames_trajectory = true,
           .quantities = quantities,
-          .prepare = prepare};
+          .prepare = prepare_pca};
 }
 
 }  // namespace hesscope

@@ -5,7 +5,7 @@
 namespace hesscope {
 namespace {
 
-Directions make(const DirectionContext& context) {
+Directions make_random(const DirectionContext& context) {
   const Eigen::VectorXd& theta = context.centre.theta();
   detail::DirectionSource source(context.seed);
   Eigen::MatrixXd columns(theta.size(), context.needs_second ? 2 : 1);
@@ -19,11 +19,12 @@ Directions make(const DirectionContext& context) {
   return {.columns = std::move(columns)};
 }
 
-PreparedDirections prepare(const std::string& /*argument*/, const DirectionContext& context) {
+PreparedDirections prepare_random(const std::string& /*argument*/,
+                                  const DirectionContext& context) {
   detail::require_two_parameters(context);
   const std::string what =
       detail::description_of(context.normalization, context.leaves_out_vectors);
-  return {.descriptions = {what, what}, .make = [&context] { return make(context); }};
+  return {.descriptions = {what, what}, .make = [&context] { return make_random(context); }};
 }
 
 }  // namespace
@@ -32,7 +33,7 @@ DirectionKind random_directions() {
   return {.name = "random",
           .meaning = "normal numbers, scaled by the weights (--normalization)",
           .normalization = Normalization::kFilter,
-          .prepare = prepare};
+          .prepare = prepare_random};
 }
 
 }  // namespace hesscope

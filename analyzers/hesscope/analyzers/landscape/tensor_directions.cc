@@ -19,7 +19,8 @@ const ParameterBlock& find_block(const std::string& name, const Objective& objec
       "--directions tensors: the model has no tensor '{}'{}", name, did_you_mean(name, names)));
 }
 
-Directions make(const DirectionContext& context, const std::vector<const ParameterBlock*>& blocks) {
+Directions make_tensor(const DirectionContext& context,
+                       const std::vector<const ParameterBlock*>& blocks) {
   const Eigen::VectorXd& theta = context.centre.theta();
   detail::DirectionSource source(context.seed);
   Eigen::MatrixXd columns(theta.size(), static_cast<Eigen::Index>(blocks.size()));
@@ -32,7 +33,7 @@ Directions make(const DirectionContext& context, const std::vector<const Paramet
   return {.columns = std::move(columns)};
 }
 
-PreparedDirections prepare(const std::string& argument, const DirectionContext& context) {
+PreparedDirections prepare_tensor(const std::string& argument, const DirectionContext& context) {
   std::vector<const ParameterBlock*> blocks;
   for (const std::string& name : detail::split_at_commas(argument)) {
     blocks.push_back(&find_block(name, context.centre.objective()));
@@ -58,7 +59,7 @@ PreparedDirections prepare(const std::string& argument, const DirectionContext& 
                     block->name,
                     detail::description_of(context.normalization, false)));
   }
-  prepared.make = [&context, blocks] { return make(context, blocks); };
+  prepared.make = [&context, blocks] { return make_tensor(context, blocks); };
   return prepared;
 }
 
@@ -69,7 +70,7 @@ DirectionKind tensor_directions() {
           .argument = "NAME1,NAME2",
           .meaning = "normal numbers inside one tensor each, scaled by its weights",
           .normalization = Normalization::kLayer,
-          .prepare = prepare};
+          .prepare = prepare_tensor};
 }
 
 }  // namespace hesscope

@@ -39,7 +39,7 @@ const Rule& find_rule(const std::string& name) {
                                 fmt::join(names, ", ")));
 }
 
-Directions make(const DirectionContext& context, const Rule& rule) {
+Directions make_update(const DirectionContext& context, const Rule& rule) {
   Directions result;
   if (context.centre.status() != Status::kOk) {
     result.status = context.centre.status();
@@ -50,12 +50,12 @@ Directions make(const DirectionContext& context, const Rule& rule) {
   return result;
 }
 
-PreparedDirections prepare(const std::string& argument, const DirectionContext& context) {
+PreparedDirections prepare_update(const std::string& argument, const DirectionContext& context) {
   detail::require_two_parameters(context);
   const Rule& rule = find_rule(argument);
   return {.descriptions = {fmt::format("unit vector against {} at the centre", rule.words),
                            "random unit vector orthogonal to direction_1"},
-          .make = [&context, &rule] { return make(context, rule); }};
+          .make = [&context, &rule] { return make_update(context, rule); }};
 }
 
 }  // namespace
@@ -64,7 +64,7 @@ DirectionKind update_directions() {
   return {.name = "update",
           .argument = "gradient|sign",
           .meaning = "the step of an optimiser without memory, as a unit vector",
-          .prepare = prepare};
+          .prepare = prepare_update};
 }
 
 }  // namespace hesscope
