@@ -12,7 +12,7 @@ results="$build/results"
 hesscope="$build/apps/hesscope"
 
 step "installing packages" "$root/cmake/install-packages.sh" build
-step "configuring" cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
+step "configuring" cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_UNITY_BUILD=ON \
   -DHESSCOPE_BUILD_TESTS=OFF -DHESSCOPE_BUILD_BENCHMARKS=OFF
 step "building (some minutes the first time)" cmake --build "$build" --parallel "$(nproc)"
 

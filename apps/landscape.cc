@@ -30,20 +30,6 @@
 namespace hesscope::cli {
 namespace {
 
-Json json_of(const CheckpointSummary& summary) {
-  Json entry;
-  entry["file"] = summary.checkpoint.path.string();
-  entry["step"] = summary.checkpoint.step ? Json(*summary.checkpoint.step) : Json(nullptr);
-  entry["sha256"] = summary.sha256;
-  entry["status"] = to_string(summary.status);
-  entry["loss"] = json_number(summary.loss);
-  entry["gradient_norm"] = json_number(summary.gradient_norm);
-  for (const HeadlineNumber& number : summary.numbers) {
-    entry[number.analyzer][number.name] = json_number(number.value);
-  }
-  return entry;
-}
-
 Json ends_of(const Eigen::VectorXd& axis) { return {axis[0], axis[axis.size() - 1]}; }
 
 Json span_json(const Grid& grid) {
@@ -262,12 +248,7 @@ class LandscapeCommand final : public Command {
     Json& landscape = document["landscape"];
     landscape["points"] = result.num_points;
     landscape["non_finite_points"] = result.num_non_finite;
-    for (const HeadlineNumber& number : result.numbers) {
-      landscape[number.name] = json_number(number.value);
-      if (number.status != Status::kOk) {
-        landscape[number.name + "_status"] = to_string(number.status);
-      }
-    }
+    add_numbers(document, result.numbers);
     document["span"] = span_json(result.grid);
     document["done_already"] = result.is_done_already;
     document["warnings"] = with_flags(result.warnings);

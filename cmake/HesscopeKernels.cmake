@@ -29,7 +29,7 @@ function(hesscope_kernels name)
     target_compile_definitions(${target} PRIVATE
       HESSCOPE_ISA=${set} HESSCOPE_LANES=${lanes_${set}})
     # Contraction: a kernel's products and sums may fuse; its results are those of its set.
-    target_compile_options(${target} PRIVATE ${flags_${set}} -ffp-contract=fast)
+    target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O3> ${flags_${set}} -ffp-contract=fast)
     target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/lib)
     target_link_libraries(${target} PRIVATE ${arg_LIBRARIES} $<BUILD_INTERFACE:hesscope_warnings>)
     target_sources(hesscope PRIVATE $<TARGET_OBJECTS:${target}>)

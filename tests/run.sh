@@ -9,6 +9,7 @@ source "$root/cmake/steps.sh"
 build="$root/build/test"
 
 step "installing packages" "$root/cmake/install-packages.sh" build test
-step "configuring" cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DHESSCOPE_WERROR=ON
+step "configuring" cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
+  -DCMAKE_UNITY_BUILD=ON -DHESSCOPE_WERROR=ON
 step "building" cmake --build "$build" --parallel "$(nproc)"
 ctest --test-dir "$build" -j2 --output-on-failure --no-tests=error "$@"

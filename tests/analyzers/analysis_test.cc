@@ -31,13 +31,13 @@ using ::testing::UnorderedElementsAre;
 
 namespace fs = std::filesystem;
 
-const fs::path kData = fs::path(HESSCOPE_TEST_DATA) / "linear-attention";
+const fs::path kRuns = fs::path(HESSCOPE_TEST_DATA) / "linear-attention";
 
-class Analysis : public ::testing::Test {
+class AnalysisOfFiles : public ::testing::Test {
  protected:
-  Analysis() {
-    request_.checkpoints = expand_checkpoints({kData / "adam"});
-    request_.problem = kData / "problem.toml";
+  AnalysisOfFiles() {
+    request_.checkpoints = expand_checkpoints({kRuns / "adam"});
+    request_.problem = kRuns / "problem.toml";
     request_.output = folder_ / "result.h5";
     request_.num_threads = 2;
     request_.command = "a test";
@@ -55,7 +55,7 @@ class Analysis : public ::testing::Test {
   AnalysisRequest request_;
 };
 
-TEST_F(Analysis, SummarizesEveryCheckpointAndWritesOneFile) {
+TEST_F(AnalysisOfFiles, SummarizesEveryCheckpointAndWritesOneFile) {
   const AnalysisResult result = run_analysis(request_);
   ASSERT_EQ(result.checkpoints.size(), 5U);
   EXPECT_TRUE(result.is_conclusive);
@@ -73,7 +73,7 @@ TEST_F(Analysis, SummarizesEveryCheckpointAndWritesOneFile) {
   EXPECT_GE(result.timings.total_seconds, result.timings.hessian_seconds);
 }
 
-TEST_F(Analysis, AZeroMedianIsAConclusion) {
+TEST_F(AnalysisOfFiles, AZeroMedianIsAConclusion) {
   request_.checkpoints.resize(1);  // at initialisation the median eigenvalue is zero
   request_.only = {"condition"};
   const AnalysisResult result = run_analysis(request_);
@@ -84,7 +84,7 @@ TEST_F(Analysis, AZeroMedianIsAConclusion) {
   EXPECT_EQ(ratio.status, Status::kUndefinedZeroMedian);
 }
 
-TEST_F(Analysis, StopsWhenProgressSaysSoAndLeavesNoOutput) {
+TEST_F(AnalysisOfFiles, StopsWhenProgressSaysSoAndLeavesNoOutput) {
   for (const std::size_t stop_at : {0U, 2U}) {
     std::size_t last = 0;
     const auto progress = [&](std::size_t index, std::size_t count, double fraction) {
@@ -102,7 +102,7 @@ TEST_F(Analysis, StopsWhenProgressSaysSoAndLeavesNoOutput) {
   }
 }
 
-TEST_F(Analysis, StopsInsideAHessian) {
+TEST_F(AnalysisOfFiles, StopsInsideAHessian) {
   request_.checkpoints.resize(1);
   int calls = 0;
   const auto progress = [&](std::size_t, std::size_t, double fraction) {
@@ -114,7 +114,7 @@ TEST_F(Analysis, StopsInsideAHessian) {
   EXPECT_THAT(left_behind(), ElementsAre("result.h5.units"));  // loss and gradient are known
 }
 
-class Resumption : public Analysis {
+class Resumption : public AnalysisOfFiles {
  protected:
   Resumption() {
     ::setenv("SOURCE_DATE_EPOCH", "0", 1);
@@ -160,7 +160,7 @@ TEST_F(Resumption, EndsWithTheSameBytesAndTheSameSummary) {
 
 // Its answers at a checkpoint follow from all checkpoints before it; two runs are in one file.
 TEST_F(Resumption, FollowsATrajectoryFromItsStartWhereverItGoesOn) {
-  request_.checkpoints = expand_checkpoints({kData / "adam", kData / "sgdm"});
+  request_.checkpoints = expand_checkpoints({kRuns / "adam", kRuns / "sgdm"});
   request_.only = {"smoothness"};
   request_.also.clear();
   const std::string whole = uninterrupted();
@@ -211,7 +211,7 @@ TEST_F(Resumption, ComputesAMisplacedUnitAgainAndSaysSo) {
   fs::copy_file(units_ / "000000-spectrum.unit", units_ / "000001-spectrum.unit", replace);
   const test::ScratchFolder other;
   const fs::path problem = other / "problem.toml";
-  std::string text = test::read_bytes(kData / "problem.toml");
+  std::string text = test::read_bytes(kRuns / "problem.toml");
   const auto place = text.find("file = ");
   text.replace(place,
                std::string::npos,
@@ -289,7 +289,7 @@ TEST_F(Resumption, RemovesWhatKilledRunsLeftHalfWritten) {
   EXPECT_THAT(left_behind(), ElementsAre("result.h5"));
 }
 
-TEST_F(Analysis, ProgressGoesForwardToTheEnd) {
+TEST_F(AnalysisOfFiles, ProgressGoesForwardToTheEnd) {
   double last = 0;
   run_analysis(request_, [&](std::size_t index, std::size_t, double fraction) {
     const double done = static_cast<double>(index) + fraction;
@@ -300,7 +300,7 @@ TEST_F(Analysis, ProgressGoesForwardToTheEnd) {
   EXPECT_EQ(last, 5);
 }
 
-TEST_F(Analysis, DoesNotReplaceAResultUnlessAsked) {
+TEST_F(AnalysisOfFiles, DoesNotReplaceAResultUnlessAsked) {
   test::write_bytes(request_.output, "precious");
   EXPECT_THAT([&] { run_analysis(request_); },
               ThrowsMessage<OutputError>(HasSubstr(request_.output.string())));
@@ -327,7 +327,7 @@ void expect_same(const std::vector<HeadlineNumber>& a, const std::vector<Headlin
 }
 
 // With numbers that are undefined, and some that are not computed.
-TEST_F(Analysis, ItsOwnResultIsReadBack) {
+TEST_F(AnalysisOfFiles, ItsOwnResultIsReadBack) {
   request_.also = {"eigenpairs", "smoothness", "stability", "blocks"};
   request_.method = SpectrumMethod::kMatrixFree;
   const AnalysisResult first = run_analysis(request_);
@@ -360,9 +360,9 @@ TEST_F(Analysis, ItsOwnResultIsReadBack) {
   EXPECT_FALSE(run_analysis(request_).is_done_already);
 }
 
-TEST_F(Analysis, NeverReplacesAnInput) {
+TEST_F(AnalysisOfFiles, NeverReplacesAnInput) {
   const fs::path checkpoint = folder_ / "step-000000.npz";
-  fs::copy_file(kData / "adam" / "step-000000.npz", checkpoint);
+  fs::copy_file(kRuns / "adam" / "step-000000.npz", checkpoint);
   const std::string before = test::read_bytes(checkpoint);
   request_.checkpoints = {{checkpoint, 0}};
   request_.output = folder_.path() / "." / "step-000000.npz";
@@ -371,7 +371,7 @@ TEST_F(Analysis, NeverReplacesAnInput) {
   EXPECT_EQ(test::read_bytes(checkpoint), before);
 }
 
-TEST_F(Analysis, RefusesAnUnknownAnalyzer) {
+TEST_F(AnalysisOfFiles, RefusesAnUnknownAnalyzer) {
   request_.only = {"spectra"};
   EXPECT_THAT([&] { run_analysis(request_); },
               ThrowsMessage<ConfigError>(
@@ -379,13 +379,13 @@ TEST_F(Analysis, RefusesAnUnknownAnalyzer) {
   EXPECT_THAT(left_behind(), IsEmpty());
 }
 
-TEST_F(Analysis, NeedsACheckpoint) {
+TEST_F(AnalysisOfFiles, NeedsACheckpoint) {
   request_.checkpoints.clear();
   EXPECT_THROW(run_analysis(request_), PreconditionError);
   EXPECT_THROW(plan_analysis(request_), PreconditionError);
 }
 
-TEST_F(Analysis, RunsTheAnalyzersAskedForInOneOrder) {
+TEST_F(AnalysisOfFiles, RunsTheAnalyzersAskedForInOneOrder) {
   request_.only = {"condition", "hessian", "condition"};
   EXPECT_THAT(plan_analysis(request_).analyzers, ElementsAre("hessian", "condition"));
   request_.only.clear();
@@ -396,7 +396,7 @@ TEST_F(Analysis, RunsTheAnalyzersAskedForInOneOrder) {
               ElementsAre("hessian", "spectrum", "condition", "structure", "blocks", "density"));
 }
 
-TEST_F(Analysis, AnOptionAsksForItsAnalyzer) {
+TEST_F(AnalysisOfFiles, AnOptionAsksForItsAnalyzer) {
   request_.only = {"condition"};
   request_.options = {{"eigenpairs", std::int64_t{2}}, {"save-hessian", true}};
   EXPECT_THAT(plan_analysis(request_).analyzers, ElementsAre("hessian", "condition", "eigenpairs"));
@@ -409,7 +409,7 @@ TEST_F(Analysis, AnOptionAsksForItsAnalyzer) {
               ThrowsMessage<ConfigError>(HasSubstr("'eigenpairs' must be between 1 and 1000")));
 }
 
-TEST_F(Analysis, APlanForeseesSizesAndWritesNothing) {
+TEST_F(AnalysisOfFiles, APlanForeseesSizesAndWritesNothing) {
   const AnalysisPlan plan = plan_analysis(request_);
   EXPECT_EQ(plan.model_kind, "linear-attention");
   EXPECT_EQ(plan.num_checkpoints, 5U);
@@ -422,7 +422,7 @@ TEST_F(Analysis, APlanForeseesSizesAndWritesNothing) {
   EXPECT_THAT(left_behind(), IsEmpty());
 }
 
-TEST_F(Analysis, APlanGrowsWithTheNumberOfCheckpoints) {
+TEST_F(AnalysisOfFiles, APlanGrowsWithTheNumberOfCheckpoints) {
   request_.reading.order = CheckpointOrder::kGiven;  // the same again would be refused
   const double five = plan_analysis(request_).seconds;
   for (int copy = 0; copy < 6; ++copy) {
@@ -432,7 +432,7 @@ TEST_F(Analysis, APlanGrowsWithTheNumberOfCheckpoints) {
   EXPECT_GT(plan_analysis(request_).seconds, five);
 }
 
-TEST_F(Analysis, APlanForeseesTheDrawsOfTheNoise) {
+TEST_F(AnalysisOfFiles, APlanForeseesTheDrawsOfTheNoise) {
   request_.also = {"noise"};
   request_.options = {{"noise-draws", std::int64_t{10}}};
   const AnalysisPlan few = plan_analysis(request_);

@@ -31,7 +31,7 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 constexpr Index kParameters = 6;
-constexpr Index kSamples = 48;
+constexpr Index kNumSamples = 48;
 constexpr std::size_t kPoints = 12;
 
 // 2^k (theta^T A_i theta / 2 + b_i^T theta + |theta|_4^4 / 8) of sample i, with A_i near a positive
@@ -42,9 +42,9 @@ struct Loss {
   MatrixXd b;
 
   explicit Loss(int k)
-      : scale(std::ldexp(1.0, k)), b(test::random_matrix(kParameters, kSamples, 5)) {
+      : scale(std::ldexp(1.0, k)), b(test::random_matrix(kParameters, kNumSamples, 5)) {
     const MatrixXd root = test::random_matrix(kParameters, kParameters, 3);
-    for (Index i = 0; i < kSamples; ++i) {
+    for (Index i = 0; i < kNumSamples; ++i) {
       a.push_back(root * root.transpose() +
                   0.1 * test::random_symmetric(kParameters, 100 + static_cast<std::uint64_t>(i)));
     }
@@ -82,7 +82,7 @@ const std::vector<VectorXd> kPath = make_path();
 
 // An analyzer, how it is asked, and the degrees of what it stores that are not 1. Quantities that
 // are left out: what is left of rounding (residuals).
-struct Case {
+struct RangeCase {
   std::string name;
   std::map<std::string, SettingValue> settings;
   std::map<std::string, int> degrees;
@@ -100,8 +100,8 @@ void append(std::map<std::string, int>& degrees, const std::map<std::string, int
   degrees.insert(more.begin(), more.end());
 }
 
-std::vector<Case> cases() {
-  std::vector<Case> all = {
+std::vector<RangeCase> range_cases() {
+  std::vector<RangeCase> all = {
       {"hessian", {{"save-hessian", true}}, {}},
       {"spectrum", {}, {}, {"residual_min", "residual_median", "residual_max"}},
       {"condition",
@@ -116,7 +116,7 @@ std::vector<Case> cases() {
                "robust_absolute_without_explained"})},
       {"blocks", {}, ratios({"js_distance", "mean_js_distance"})},
   };
-  Case eigenpairs = {"eigenpairs", {{"eigenpairs", std::int64_t{2}}}, {}};
+  RangeCase eigenpairs = {"eigenpairs", {{"eigenpairs", std::int64_t{2}}}, {}};
   for (const std::string end : {"_smallest", "_largest"}) {
     append(eigenpairs.degrees,
            ratios({"eigenvectors" + end,
@@ -127,7 +127,7 @@ std::vector<Case> cases() {
     eigenpairs.left_out.push_back("residuals" + end);
   }
   all.push_back(eigenpairs);
-  Case density = {
+  RangeCase density = {
       "density",
       {{"probes", std::int64_t{4}}},
       ratios({"weights", "calibrated_weights", "zero_mass", "relative_wasserstein_distance"}),
@@ -139,7 +139,7 @@ std::vector<Case> cases() {
           {"density", -1},
           {"exact_density", -1}});
   all.push_back(density);
-  Case sampling = {"sampling", {{"jackknife-blocks", std::int64_t{8}}}, {}};
+  RangeCase sampling = {"sampling", {{"jackknife-blocks", std::int64_t{8}}}, {}};
   for (const std::string figure : {"robust_diagonal", "robust_eigenvalue", "robust_absolute"}) {
     for (const std::string part : {"",
                                    "_bias",
@@ -153,36 +153,36 @@ std::vector<Case> cases() {
     }
   }
   all.push_back(sampling);
-  Case noise = {"noise",
-                {{"noise-draws", std::int64_t{64}},
-                 {"noise-batch-size", std::int64_t{8}},
-                 {"noise-ladder", std::string("4,16")}},
-                ratios({"max_over_median",
-                        "skewness",
-                        "excess_kurtosis",
-                        "hill_index",
-                        "hill_index_standard_error",
-                        "hill_plot",
-                        "histogram_counts",
-                        "qq_theoretical",
-                        "qq_correlation",
-                        "qq_theoretical_standardized",
-                        "qq_sample_standardized",
-                        "noise_scale_simple",
-                        "noise_scale_simple_bias",
-                        "noise_scale_simple_standard_error",
-                        "noise_scale_hessian",
-                        "noise_scale_hessian_bias",
-                        "noise_scale_hessian_standard_error",
-                        "alignment_cosine",
-                        "commutator",
-                        "noise_exponent",
-                        "noise_exponent_standard_error",
-                        "ladder_max_over_median",
-                        "ladder_skewness",
-                        "ladder_excess_kurtosis",
-                        "ladder_hill_index",
-                        "ladder_qq_correlation"})};
+  RangeCase noise = {"noise",
+                     {{"noise-draws", std::int64_t{64}},
+                      {"noise-batch-size", std::int64_t{8}},
+                      {"noise-ladder", std::string("4,16")}},
+                     ratios({"max_over_median",
+                             "skewness",
+                             "excess_kurtosis",
+                             "hill_index",
+                             "hill_index_standard_error",
+                             "hill_plot",
+                             "histogram_counts",
+                             "qq_theoretical",
+                             "qq_correlation",
+                             "qq_theoretical_standardized",
+                             "qq_sample_standardized",
+                             "noise_scale_simple",
+                             "noise_scale_simple_bias",
+                             "noise_scale_simple_standard_error",
+                             "noise_scale_hessian",
+                             "noise_scale_hessian_bias",
+                             "noise_scale_hessian_standard_error",
+                             "alignment_cosine",
+                             "commutator",
+                             "noise_exponent",
+                             "noise_exponent_standard_error",
+                             "ladder_max_over_median",
+                             "ladder_skewness",
+                             "ladder_excess_kurtosis",
+                             "ladder_hill_index",
+                             "ladder_qq_correlation"})};
   append(noise.degrees,
          {{"histogram_density", -1}, {"covariance_trace", 2}, {"eigendirection_noise", 2}});
   all.push_back(noise);
@@ -199,7 +199,7 @@ std::vector<Case> cases() {
   return all;
 }
 
-int degree_of(const Case& which, const std::string& name) {
+int degree_of(const RangeCase& which, const std::string& name) {
   const auto found = which.degrees.find(name);
   return found == which.degrees.end() ? 1 : found->second;
 }
@@ -223,9 +223,9 @@ class Range : public testing::TestWithParam<int> {
     Record of_run;
   };
 
-  static Found analyze(const Case& which, int k, SpectrumMethod method) {
+  static Found analyze(const RangeCase& which, int k, SpectrumMethod method) {
     const auto objective = make_objective(
-        Loss(k), kParameters, kSamples, {.num_threads = 1, .parameter_blocks = kBlocks});
+        Loss(k), kParameters, kNumSamples, {.num_threads = 1, .parameter_blocks = kBlocks});
     const AnalyzerEntry& entry = find_analyzer(which.name);
     const auto analyzer = entry.create(Settings::checked(which.settings, entry.options, "a test"));
     const auto trajectory = std::make_shared<Trajectory>(kPath);
@@ -244,7 +244,7 @@ class Range : public testing::TestWithParam<int> {
     return {records[3], analyzer->summarize(records, 3)};
   }
 
-  static void compare(const Case& which, int k, const Record& found, const Record& wanted) {
+  static void compare(const RangeCase& which, int k, const Record& found, const Record& wanted) {
     for (const auto& [name, entry] : wanted.entries()) {
       if (std::find(which.left_out.begin(), which.left_out.end(), name) != which.left_out.end()) {
         continue;
@@ -288,12 +288,12 @@ class Range : public testing::TestWithParam<int> {
 };
 
 TEST_P(Range, LeavesTheDigitsOfWhatAnalyzersStore) {
-  for (const Case& which : cases()) {
+  for (const RangeCase& which : range_cases()) {
     const Found wanted = analyze(which, 0, SpectrumMethod::kDense);
     ASSERT_FALSE(wanted.at_point.entries().empty());
     const Found found = analyze(which, GetParam(), SpectrumMethod::kDense);
     compare(which, GetParam(), found.at_point, wanted.at_point);
-    Case of_run = which;
+    RangeCase of_run = which;
     for (const std::string end : {"", "_lower", "_upper"}) {
       for (const std::string fit : {"", "_envelope"}) of_run.degrees["L1" + fit + end] = 0;
     }
@@ -303,7 +303,7 @@ TEST_P(Range, LeavesTheDigitsOfWhatAnalyzersStore) {
 }
 
 TEST_P(Range, LeavesTheDigitsOfWhatOtherMethodsStore) {
-  for (const Case& which : cases()) {
+  for (const RangeCase& which : range_cases()) {
     if (which.name == "noise") continue;  // slow, and the same
     for (const SpectrumMethod method : {SpectrumMethod::kIterative, SpectrumMethod::kMatrixFree}) {
       const Found wanted = analyze(which, 0, method);
@@ -315,7 +315,7 @@ TEST_P(Range, LeavesTheDigitsOfWhatOtherMethodsStore) {
 
 TEST_P(Range, LeavesTheDigitsOfLossAndGradientNorm) {
   const auto root = [](int k) {
-    const auto objective = make_objective(Loss(k), kParameters, kSamples, {.num_threads = 1});
+    const auto objective = make_objective(Loss(k), kParameters, kNumSamples, {.num_threads = 1});
     PointAnalysis point(objective, kPath[3]);
     return detail::root_record(point);
   };

@@ -19,9 +19,9 @@ namespace {
 using Numbers = std::vector<double>;
 using test::expect_refusal;
 
-class Draws {
+class NoisyPath {
  public:
-  explicit Draws(std::uint64_t seed) : engine_(seed) {}
+  explicit NoisyPath(std::uint64_t seed) : engine_(seed) {}
 
   // Uniform in [0, 1).
   double next() { return std::ldexp(static_cast<double>(engine_() >> 11), -53); }
@@ -52,7 +52,7 @@ TEST(LeastSquaresLine, IsTheNormalEquationsByHand) {
 }
 
 TEST(LeastSquaresLine, LeavesNoResidualAlongConstantsAndX) {
-  Draws draws(3);
+  NoisyPath draws(3);
   const Numbers x = draws.numbers(50);
   const Numbers y = draws.numbers(50);
   const SmoothnessLine line = least_squares_line(x, y);
@@ -94,7 +94,7 @@ TEST(LeastSquaresLine, KeepsItsInterceptWhereTheSlopeIsNoDouble) {
 // The least of the sum of squares over L0, L1 >= 0 is where its gradient is zero in the constants
 // that are positive, and not negative in those that are zero (Karush, Kuhn, Tucker).
 TEST(NonnegativeLine, IsOptimalUnderTheConstraint) {
-  Draws draws(4);
+  NoisyPath draws(4);
   int num_through_origin = 0;
   int num_level = 0;
   for (int trial = 0; trial < 400; ++trial) {
@@ -182,7 +182,7 @@ double lowest_by_enumeration(const Numbers& x, const Numbers& y) {
 }
 
 TEST(TightestLine, AgreesWithAllVerticesOfTheProgramme) {
-  Draws draws(1);
+  NoisyPath draws(1);
   for (int trial = 0; trial < 300; ++trial) {
     const std::size_t count = 1 + static_cast<std::size_t>(trial) % 12;
     Numbers x = draws.numbers(count);
@@ -266,7 +266,7 @@ TEST(BootstrapIntervals, HaveNoWidthOnALine) {
 // Of m points y = 1 + 2 x + noise of standard deviation s, L1 has the variance s^2 / sum dx^2 and
 // L0 s^2 (1 / m + mean(x)^2 / sum dx^2); quantiles of the normal distribution 1.96 of its root off.
 TEST(BootstrapIntervals, AreAsWideAsTheClosedFormOfTheStandardError) {
-  Draws draws(11);
+  NoisyPath draws(11);
   const std::size_t m = 500;
   const double s = 0.3;
   const Numbers x = draws.numbers(m);
@@ -288,7 +288,7 @@ TEST(BootstrapIntervals, HoldTheTruthAboutAsOftenAsTheySay) {
   int hits = 0;
   const int trials = 300;
   for (int trial = 0; trial < trials; ++trial) {
-    Draws draws(1000 + static_cast<std::uint64_t>(trial));
+    NoisyPath draws(1000 + static_cast<std::uint64_t>(trial));
     const Numbers x = draws.numbers(60);
     Numbers y;
     for (const double value : x) y.push_back(1 + 2 * value + 0.2 * draws.bell());
@@ -302,7 +302,7 @@ TEST(BootstrapIntervals, HoldTheTruthAboutAsOftenAsTheySay) {
 }
 
 TEST(BootstrapIntervals, DependOnTheSeedAloneAndContainEachOther) {
-  Draws draws(2);
+  NoisyPath draws(2);
   const Numbers x = draws.numbers(20);
   const Numbers y = draws.numbers(20);
   const auto interval = [&](double level, std::uint64_t seed) {
@@ -319,7 +319,7 @@ TEST(BootstrapIntervals, DependOnTheSeedAloneAndContainEachOther) {
 
 TEST(BootstrapIntervals, AreUndefinedWhereMostSamplesHaveNoLine) {
   const Numbers x(12, 1.0);
-  const Numbers y = Draws(1).numbers(12);
+  const Numbers y = NoisyPath(1).numbers(12);
   for (const LineIntervals& found :
        {bootstrap_intervals(x, y, least_squares_line, {}), nonnegative_intervals(x, y, {})}) {
     EXPECT_EQ(found.status, Status::kUndefinedZeroDenominator);
@@ -329,7 +329,7 @@ TEST(BootstrapIntervals, AreUndefinedWhereMostSamplesHaveNoLine) {
 
 TEST(BootstrapIntervals, TakeTenPoints) {
   for (const std::size_t m : {2U, 3U, 6U, 9U, 10U}) {
-    Draws draws(m);
+    NoisyPath draws(m);
     const Numbers x = draws.numbers(m);
     const Numbers y = draws.numbers(m);
     for (const LineIntervals& found :
@@ -345,7 +345,7 @@ TEST(BootstrapIntervals, TakeTenPoints) {
 
 TEST(NonnegativeIntervals, HoldTheEstimateAndNothingBelowZero) {
   for (std::uint64_t trial = 0; trial < 60; ++trial) {
-    Draws draws(100 + trial);
+    NoisyPath draws(100 + trial);
     const Numbers x = draws.numbers(12);
     Numbers y = draws.numbers(12);
     for (std::size_t i = 0; i < x.size(); ++i) {
@@ -364,7 +364,7 @@ TEST(NonnegativeIntervals, HoldTheEstimateAndNothingBelowZero) {
 }
 
 TEST(NonnegativeIntervals, DoNotKnowTheScale) {
-  Draws draws(8);
+  NoisyPath draws(8);
   const Numbers x = draws.numbers(20);
   Numbers y;
   for (const double value : x) y.push_back((1 + 2 * value) * (0.5 + draws.next()));

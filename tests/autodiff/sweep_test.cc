@@ -21,7 +21,7 @@
 namespace hesscope {
 namespace {
 
-constexpr double kTolerance = 1e-13;
+constexpr double kSweepTolerance = 1e-13;
 
 std::vector<Model> models() {
   return {linear_attention({.layers = 2, .dimension = 2, .context = 3}),
@@ -64,19 +64,19 @@ TEST_P(SweepOf, EveryDerivativeIsThatOfFiftyDigits) {
 
       EXPECT_NEAR(scale * sweep->value(test::span_of(theta), records),
                   exact.value,
-                  kTolerance * std::abs(exact.value));
+                  kSweepTolerance * std::abs(exact.value));
       Eigen::VectorXd gradient = Eigen::VectorXd::Zero(n);
       const auto size = static_cast<std::size_t>(n);
       sweep->value_and_gradient(test::span_of(theta), records, {gradient.data(), size});
       const double gradient_error = (scale * gradient - exact.gradient).norm();
-      EXPECT_LE(gradient_error, kTolerance * exact.gradient.norm());
+      EXPECT_LE(gradient_error, kSweepTolerance * exact.gradient.norm());
 
       Eigen::MatrixXd gradients(n, count);
       sweep->per_sample_gradients(test::span_of(theta),
                                   records,
                                   {gradients.data(), static_cast<std::size_t>(gradients.size())});
       const double sum_error = (scale * gradients.rowwise().sum() - exact.gradient).norm();
-      EXPECT_LE(sum_error, kTolerance * exact.gradient.norm());
+      EXPECT_LE(sum_error, kSweepTolerance * exact.gradient.norm());
 
       using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
       const RowMajor v = test::Numbers(7).table(n, Sweep::kMaxDirections);
@@ -88,7 +88,7 @@ TEST_P(SweepOf, EveryDerivativeIsThatOfFiftyDigits) {
                            Sweep::kMaxDirections,
                            {product.data(), product_size});
       const double product_error = (scale * product - exact.hessian * v).norm();
-      EXPECT_LE(product_error, kTolerance * exact.hessian.norm() * v.norm());
+      EXPECT_LE(product_error, kSweepTolerance * exact.hessian.norm() * v.norm());
     }
   }
 }
@@ -117,7 +117,7 @@ TEST_P(SweepOf, EveryGaussNewtonMatrixIsThatOfFiftyDigits) {
                                  3,
                                  {columns.data(), static_cast<std::size_t>(columns.size())});
         EXPECT_LE((columns - exact.block(first, first, n - first, 3)).norm(),
-                  kTolerance * exact.norm());
+                  kSweepTolerance * exact.norm());
       }
       // Hessian products before and after leave no trace in it.
       const RowMajor v = test::Numbers(7).table(n, Sweep::kMaxDirections);
@@ -134,7 +134,7 @@ TEST_P(SweepOf, EveryGaussNewtonMatrixIsThatOfFiftyDigits) {
                                Sweep::kMaxDirections,
                                {out.data(), size});
       }
-      EXPECT_LE((product - exact * v).norm(), kTolerance * exact.norm() * v.norm());
+      EXPECT_LE((product - exact * v).norm(), kSweepTolerance * exact.norm() * v.norm());
       EXPECT_GT((ignored - 2 * product).norm(), 1e-3 * product.norm());
     }
   }
@@ -177,7 +177,7 @@ TEST_P(SweepOf, TheFactorsOfTheGaussNewtonMatrixMultiplyToIt) {
                 *model.graph, test::span_of(theta), record, Curvature::kGaussNewton)
                 .hessian;
         EXPECT_GT(exact.norm(), 1e-6);
-        EXPECT_LE((J.transpose() * LJ - exact).norm(), kTolerance * exact.norm());
+        EXPECT_LE((J.transpose() * LJ - exact).norm(), kSweepTolerance * exact.norm());
       }
     }
   }

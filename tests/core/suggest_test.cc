@@ -9,14 +9,14 @@
 namespace hesscope {
 namespace {
 
-const std::vector<std::string> kKeys = {"kind", "layers", "parametrization", "activation"};
+const std::vector<std::string> kKnownKeys = {"kind", "layers", "parametrization", "activation"};
 
 TEST(Nearest, FindsTheWordAfterOneEditOfEachKind) {
-  EXPECT_EQ(nearest("layer", kKeys), "layers");    // an insertion away
-  EXPECT_EQ(nearest("layerss", kKeys), "layers");  // a deletion
-  EXPECT_EQ(nearest("leyers", kKeys), "layers");   // a replacement
-  EXPECT_EQ(nearest("laeyrs", kKeys), "layers");   // a swap of neighbours
-  EXPECT_EQ(nearest("layers", kKeys), "layers");   // nothing
+  EXPECT_EQ(nearest("layer", kKnownKeys), "layers");    // an insertion away
+  EXPECT_EQ(nearest("layerss", kKnownKeys), "layers");  // a deletion
+  EXPECT_EQ(nearest("leyers", kKnownKeys), "layers");   // a replacement
+  EXPECT_EQ(nearest("laeyrs", kKnownKeys), "layers");   // a swap of neighbours
+  EXPECT_EQ(nearest("layers", kKnownKeys), "layers");   // nothing
 }
 
 TEST(Nearest, CountsASwapOfNeighboursAsOneEdit) {
@@ -39,15 +39,15 @@ TEST(Nearest, PrefersTheSmallerDistanceThenTheEarlierCandidate) {
 
 TEST(Nearest, FindsNothingAmongNothing) {
   EXPECT_EQ(nearest("layers", {}), "");
-  EXPECT_EQ(nearest("", kKeys), "");
-  EXPECT_EQ(nearest("entirely-different", kKeys), "");
+  EXPECT_EQ(nearest("", kKnownKeys), "");
+  EXPECT_EQ(nearest("entirely-different", kKnownKeys), "");
 }
 
-TEST(Nearest, IsCaseSensitive) { EXPECT_EQ(nearest("KIND", kKeys), ""); }
+TEST(Nearest, IsCaseSensitive) { EXPECT_EQ(nearest("KIND", kKnownKeys), ""); }
 
 TEST(DidYouMean, IsAClauseToAppendOrNothing) {
-  EXPECT_EQ(did_you_mean("layer", kKeys), " (did you mean 'layers'?)");
-  EXPECT_EQ(did_you_mean("zzzzzz", kKeys), "");
+  EXPECT_EQ(did_you_mean("layer", kKnownKeys), " (did you mean 'layers'?)");
+  EXPECT_EQ(did_you_mean("zzzzzz", kKnownKeys), "");
 }
 
 }  // namespace

@@ -63,7 +63,7 @@ std::vector<std::uint64_t> bits(const std::vector<double>& values) {
 }
 
 /// Name for name in the same order, bit for bit. Two passes: the second finds checksums known.
-void expect_same(const TensorFile& found, const TensorFile& expected) {
+void expect_same_tensors(const TensorFile& found, const TensorFile& expected) {
   EXPECT_EQ(names(found), names(expected));
   for (const int pass : {1, 2}) {
     for (const TensorInfo& tensor : expected.tensors()) {
@@ -94,7 +94,7 @@ TEST(TorchReader, ReadsWhatPyTorchReadsBitForBit) {
     const std::string expected = other == expectations.end() ? name : other->second;
     const TensorFile file = open_tensor_file(entry.path());
     EXPECT_EQ(file.format(), "pt");
-    expect_same(file, open_tensor_file(kFolder / (expected + ".npz")));
+    expect_same_tensors(file, open_tensor_file(kFolder / (expected + ".npz")));
     ++num_files;
   }
   EXPECT_EQ(num_files, 20);
@@ -208,8 +208,8 @@ TEST(TorchReader, TakesAPartByItsKey) {
   EXPECT_EQ(part.key(), "state_dict.module");
   EXPECT_THAT(names(part),
               ElementsAre("layers.0.weight", "layers.0.bias", "layers.1.weight", "layers.1.bias"));
-  expect_same(part, file.part("ema"));
-  expect_same(part.whole(), file);
+  expect_same_tensors(part, file.part("ema"));
+  expect_same_tensors(part.whole(), file);
   EXPECT_EQ(names(file.part("")), names(file));
   try {
     file.part("state_dikt");

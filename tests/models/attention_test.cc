@@ -16,7 +16,7 @@ namespace {
 using test::Column;
 
 // ||MH - y||^2, token by token and head by head.
-struct Loops {
+struct AttentionLoops {
   AttentionOptions options;
 
   template <typename T>
@@ -80,14 +80,14 @@ struct Loops {
   }
 };
 
-struct Shape {
+struct AttentionShape {
   const char* name;
   AttentionOptions options;
 };
 
-void PrintTo(const Shape& shape, std::ostream* out) { *out << shape.name; }
+void PrintTo(const AttentionShape& shape, std::ostream* out) { *out << shape.name; }
 
-class Attention : public testing::TestWithParam<Shape> {
+class Attention : public testing::TestWithParam<AttentionShape> {
  protected:
   const AttentionOptions options = GetParam().options;
   const Model model = attention(options);
@@ -96,22 +96,22 @@ class Attention : public testing::TestWithParam<Shape> {
 
 TEST_P(Attention, EqualsPlainLoopsAtRandomWeights) {
   const Eigen::VectorXd theta = test::Numbers(22).vector(model.num_parameters());
-  test::expect_exact(model, Loops{options}, theta, samples);
+  test::expect_exact(model, AttentionLoops{options}, theta, samples);
 }
 
 TEST_P(Attention, EqualsPlainLoopsAtZeroWeights) {
   const Eigen::VectorXd theta = Eigen::VectorXd::Zero(model.num_parameters());
-  test::expect_exact(model, Loops{options}, theta, samples);
+  test::expect_exact(model, AttentionLoops{options}, theta, samples);
 }
 
 INSTANTIATE_TEST_SUITE_P(
     Shapes,
     Attention,
-    testing::Values(Shape{"Softmax", {1, 2, 2, 3, AttentionKernel::kSoftmax}},
-                    Shape{"SoftmaxTwoHeads", {2, 3, 1, 4, AttentionKernel::kSoftmax}},
-                    Shape{"SoftmaxOneToken", {1, 3, 2, 1, AttentionKernel::kSoftmax}},
-                    Shape{"Gaussian", {1, 2, 2, 3, AttentionKernel::kGaussian}},
-                    Shape{"GaussianTwoHeads", {2, 3, 1, 4, AttentionKernel::kGaussian}}),
+    testing::Values(AttentionShape{"Softmax", {1, 2, 2, 3, AttentionKernel::kSoftmax}},
+                    AttentionShape{"SoftmaxTwoHeads", {2, 3, 1, 4, AttentionKernel::kSoftmax}},
+                    AttentionShape{"SoftmaxOneToken", {1, 3, 2, 1, AttentionKernel::kSoftmax}},
+                    AttentionShape{"Gaussian", {1, 2, 2, 3, AttentionKernel::kGaussian}},
+                    AttentionShape{"GaussianTwoHeads", {2, 3, 1, 4, AttentionKernel::kGaussian}}),
     [](const auto& instance) { return std::string(instance.param.name); });
 
 class AttentionSymmetry : public testing::TestWithParam<AttentionKernel> {};

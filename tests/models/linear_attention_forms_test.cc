@@ -17,7 +17,6 @@
 namespace hesscope {
 namespace {
 
-using Activation = LinearAttentionActivation;
 using Parametrization = LinearAttentionParametrization;
 using test::prompts;
 
@@ -72,7 +71,8 @@ TEST(LinearAttentionForms, SurvivesHugeSoftmaxScores) {
 
 TEST(LinearAttentionForms, IsThePlainOneBehindAPerceptronThatDoesNothing) {
   // relu(x) - relu(-x) = x: W_0 = [I; -I], W_2 = [I, -I].
-  for (const auto activation : {Activation::kNone, Activation::kSoftmax}) {
+  for (const auto activation :
+       {LinearAttentionActivation::kNone, LinearAttentionActivation::kSoftmax}) {
     const LinearAttentionOptions plain{2, 2, 4, Parametrization::kFull, activation};
     LinearAttentionOptions fronted = plain;
     fronted.mlp_hidden = 4;
@@ -97,7 +97,9 @@ TEST(LinearAttentionForms, IsThePlainOneBehindAPerceptronThatDoesNothing) {
 
 TEST(LinearAttentionForms, HasAFasterHessianOnlyWhereItsStateSaysAll) {
   EXPECT_NE(linear_attention({}).structured_hessian, nullptr);
-  EXPECT_EQ(linear_attention({.activation = Activation::kSoftmax}).structured_hessian, nullptr);
+  EXPECT_EQ(
+      linear_attention({.activation = LinearAttentionActivation::kSoftmax}).structured_hessian,
+      nullptr);
   EXPECT_EQ(linear_attention({.mlp_hidden = 3}).structured_hessian, nullptr);
 }
 
@@ -129,7 +131,8 @@ TEST(LinearAttentionForms, HoldsTheLargestOfThePaper) {
 }
 
 TEST(LinearAttentionForms, HasAsManyParametersAsTheirCodeBehindItsPerceptron) {
-  const Model model = linear_attention({3, 5, 20, Parametrization::kFull, Activation::kNone, 30});
+  const Model model =
+      linear_attention({3, 5, 20, Parametrization::kFull, LinearAttentionActivation::kNone, 30});
   EXPECT_EQ(model.num_parameters(), 335 + 216);
   ASSERT_EQ(model.parameters.size(), 10U);
   EXPECT_EQ(model.parameters[0].name, "mlp.0.weight");

@@ -15,7 +15,6 @@
 namespace hesscope {
 namespace {
 
-using Activation = LinearAttentionActivation;
 using Parametrization = LinearAttentionParametrization;
 using test::Column;
 using test::Dense;
@@ -77,7 +76,7 @@ struct Recursion {
       Dense<T> masked = z;
       for (Eigen::Index i = 0; i < e; ++i) masked(i, n) = T(0.0);
       Dense<T> scores = product(Dense<T>(z.transpose()), product(q, z));
-      if (options.activation == Activation::kSoftmax) {
+      if (options.activation == LinearAttentionActivation::kSoftmax) {
         for (Eigen::Index j = 0; j <= n; ++j) {
           const std::vector<T> of_query(scores.col(j).begin(), scores.col(j).end());
           const std::vector<T> weights = test::softmax(of_query);
@@ -121,14 +120,14 @@ struct Recursion {
   }
 };
 
-struct Shape {
+struct LinearAttentionShape {
   const char* name;
   LinearAttentionOptions options;
 };
 
-void PrintTo(const Shape& shape, std::ostream* out) { *out << shape.name; }
+void PrintTo(const LinearAttentionShape& shape, std::ostream* out) { *out << shape.name; }
 
-class LinearAttention : public testing::TestWithParam<Shape> {
+class LinearAttention : public testing::TestWithParam<LinearAttentionShape> {
  protected:
   const LinearAttentionOptions options = GetParam().options;
   const Model model = linear_attention(options);
@@ -185,27 +184,36 @@ TEST_P(LinearAttention, HasNoCurvatureInTheLastLayersDeadRows) {
 const auto shape_name = [](const auto& instance) { return std::string(instance.param.name); };
 
 const auto smooth_shapes = testing::Values(
-    Shape{"SparseThreeLayers", {3, 2, 4, Parametrization::kSparse}},
-    Shape{"SparseOneCovariate", {4, 1, 3, Parametrization::kSparse}},
-    Shape{"FullThreeLayers", {3, 1, 4, Parametrization::kFull}},
-    Shape{"FullOneLayer", {1, 2, 5, Parametrization::kFull}},
-    Shape{"FullOneExample", {2, 1, 1, Parametrization::kFull}},
-    Shape{"SplitTwoLayers", {2, 1, 4, Parametrization::kSplitQk}},
-    Shape{"SoftmaxSparse", {2, 2, 4, Parametrization::kSparse, Activation::kSoftmax}},
-    Shape{"SoftmaxFull", {3, 1, 4, Parametrization::kFull, Activation::kSoftmax}},
-    Shape{"SoftmaxOneExample", {2, 1, 1, Parametrization::kFull, Activation::kSoftmax}},
-    Shape{"SoftmaxSplit", {2, 1, 3, Parametrization::kSplitQk, Activation::kSoftmax}});
+    LinearAttentionShape{"SparseThreeLayers", {3, 2, 4, Parametrization::kSparse}},
+    LinearAttentionShape{"SparseOneCovariate", {4, 1, 3, Parametrization::kSparse}},
+    LinearAttentionShape{"FullThreeLayers", {3, 1, 4, Parametrization::kFull}},
+    LinearAttentionShape{"FullOneLayer", {1, 2, 5, Parametrization::kFull}},
+    LinearAttentionShape{"FullOneExample", {2, 1, 1, Parametrization::kFull}},
+    LinearAttentionShape{"SplitTwoLayers", {2, 1, 4, Parametrization::kSplitQk}},
+    LinearAttentionShape{"SoftmaxSparse",
+                         {2, 2, 4, Parametrization::kSparse, LinearAttentionActivation::kSoftmax}},
+    LinearAttentionShape{"SoftmaxFull",
+                         {3, 1, 4, Parametrization::kFull, LinearAttentionActivation::kSoftmax}},
+    LinearAttentionShape{"SoftmaxOneExample",
+                         {2, 1, 1, Parametrization::kFull, LinearAttentionActivation::kSoftmax}},
+    LinearAttentionShape{
+        "SoftmaxSplit", {2, 1, 3, Parametrization::kSplitQk, LinearAttentionActivation::kSoftmax}});
 
 INSTANTIATE_TEST_SUITE_P(Shapes, LinearAttention, smooth_shapes, shape_name);
 INSTANTIATE_TEST_SUITE_P(Shapes, SmoothLinearAttention, smooth_shapes, shape_name);
 INSTANTIATE_TEST_SUITE_P(
     Perceptrons,
     LinearAttention,
-    testing::Values(Shape{"Sparse", {2, 1, 3, Parametrization::kSparse, Activation::kNone, 3}},
-                    Shape{"Full", {2, 1, 4, Parametrization::kFull, Activation::kNone, 2}},
-                    Shape{"TwoCovariates",
-                          {1, 2, 3, Parametrization::kSparse, Activation::kNone, 2}},
-                    Shape{"Softmax", {2, 1, 3, Parametrization::kFull, Activation::kSoftmax, 2}}),
+    testing::Values(
+        LinearAttentionShape{
+            "Sparse", {2, 1, 3, Parametrization::kSparse, LinearAttentionActivation::kNone, 3}},
+        LinearAttentionShape{
+            "Full", {2, 1, 4, Parametrization::kFull, LinearAttentionActivation::kNone, 2}},
+        LinearAttentionShape{
+            "TwoCovariates",
+            {1, 2, 3, Parametrization::kSparse, LinearAttentionActivation::kNone, 2}},
+        LinearAttentionShape{
+            "Softmax", {2, 1, 3, Parametrization::kFull, LinearAttentionActivation::kSoftmax, 2}}),
     shape_name);
 
 TEST(LinearAttentionModel, IsQuadraticInPForFixedQWithOneLayer) {

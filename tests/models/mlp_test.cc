@@ -42,7 +42,7 @@ T activate(Activation activation, const T& z) {
 }
 
 // The network unit by unit.
-struct Loops {
+struct MlpLoops {
   MlpOptions options;
 
   template <typename T>
@@ -99,14 +99,14 @@ SampleTable labelled(const MlpOptions& options, Eigen::Index count, std::uint64_
   return table;
 }
 
-struct Shape {
+struct MlpShape {
   const char* name;
   MlpOptions options;
 };
 
-void PrintTo(const Shape& shape, std::ostream* out) { *out << shape.name; }
+void PrintTo(const MlpShape& shape, std::ostream* out) { *out << shape.name; }
 
-class Mlp : public testing::TestWithParam<Shape> {
+class Mlp : public testing::TestWithParam<MlpShape> {
  protected:
   const MlpOptions options = GetParam().options;
   const Model model = mlp(options);
@@ -115,18 +115,18 @@ class Mlp : public testing::TestWithParam<Shape> {
 
 TEST_P(Mlp, EqualsPlainLoopsAtRandomWeights) {
   const Eigen::VectorXd theta = 1.5 * test::Numbers(42).vector(model.num_parameters());
-  test::expect_exact(model, Loops{options}, theta, samples);
+  test::expect_exact(model, MlpLoops{options}, theta, samples);
 }
 
 TEST_P(Mlp, EqualsPlainLoopsAtZeroWeights) {
   const Eigen::VectorXd theta = Eigen::VectorXd::Zero(model.num_parameters());
   if (options.activation != Activation::kRelu) {
-    test::expect_exact(model, Loops{options}, theta, samples);
+    test::expect_exact(model, MlpLoops{options}, theta, samples);
     return;
   }
   // Every pre-activation is exactly at the kink, where differences say nothing.
   const auto actual = test::from_objective(test::objective_of(model, samples), theta);
-  const test::MeanLoss mean{test::Composed{Loops{options}}, samples};
+  const test::MeanLoss mean{test::Composed{MlpLoops{options}}, samples};
   test::expect_near(actual,
                     test::by_nested_ceres<test::kNested>(mean, theta),
                     test::kDoubleTolerance,
@@ -141,13 +141,13 @@ INSTANTIATE_TEST_SUITE_P(
     Shapes,
     Mlp,
     testing::Values(
-        Shape{"Tanh", {{2, 3, 3}, Activation::kTanh, MlpLoss::kCrossEntropy}},
-        Shape{"TanhThreeLayers", {{2, 2, 2, 3}, Activation::kTanh, MlpLoss::kMeanSquaredError}},
-        Shape{"Gelu", {{2, 3, 3}, Activation::kGelu, MlpLoss::kCrossEntropy}},
-        Shape{"Relu", {{2, 2, 2, 3}, Activation::kRelu, MlpLoss::kCrossEntropy}},
-        Shape{"Softplus", {{2, 3, 2}, Activation::kSoftplus, MlpLoss::kMeanSquaredError}},
-        Shape{"Identity", {{2, 2, 2, 2}, Activation::kIdentity, MlpLoss::kMeanSquaredError}},
-        Shape{"SoftmaxRegression", {{3, 4}, Activation::kTanh, MlpLoss::kCrossEntropy}}),
+        MlpShape{"Tanh", {{2, 3, 3}, Activation::kTanh, MlpLoss::kCrossEntropy}},
+        MlpShape{"TanhThreeLayers", {{2, 2, 2, 3}, Activation::kTanh, MlpLoss::kMeanSquaredError}},
+        MlpShape{"Gelu", {{2, 3, 3}, Activation::kGelu, MlpLoss::kCrossEntropy}},
+        MlpShape{"Relu", {{2, 2, 2, 3}, Activation::kRelu, MlpLoss::kCrossEntropy}},
+        MlpShape{"Softplus", {{2, 3, 2}, Activation::kSoftplus, MlpLoss::kMeanSquaredError}},
+        MlpShape{"Identity", {{2, 2, 2, 2}, Activation::kIdentity, MlpLoss::kMeanSquaredError}},
+        MlpShape{"SoftmaxRegression", {{3, 4}, Activation::kTanh, MlpLoss::kCrossEntropy}}),
     [](const auto& instance) { return std::string(instance.param.name); });
 
 TEST(ReluMlp, HasSlopeZeroWhereAPreActivationIsExactlyZero) {
@@ -159,7 +159,7 @@ TEST(ReluMlp, HasSlopeZeroWhereAPreActivationIsExactlyZero) {
   Eigen::VectorXd theta = test::Numbers(44).vector(17);
   theta.head(9) << 0.25, -0.25, 0.5, 1, -0.75, 0.25, 0, 0, 0;
   const auto actual = test::from_objective(test::objective_of(model, samples), theta);
-  const test::MeanLoss mean{test::Composed{Loops{options}}, samples};
+  const test::MeanLoss mean{test::Composed{MlpLoops{options}}, samples};
   test::expect_near(actual,
                     test::by_nested_ceres<test::kNested>(mean, theta),
                     test::kDoubleTolerance,

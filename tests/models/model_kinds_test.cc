@@ -22,7 +22,7 @@ namespace {
 
 using test::expect_refusal;
 
-using Shape = std::vector<std::int64_t>;
+using Dimensions = std::vector<std::int64_t>;
 using Values = std::map<std::string, SettingValue>;
 
 std::string text(const char* value) { return value; }
@@ -36,7 +36,7 @@ struct Case {
   std::string kind;
   Values settings;
   Values sizes;
-  std::map<std::string, Shape> data;
+  std::map<std::string, Dimensions> data;
   Eigen::Index num_parameters;
 };
 
@@ -50,7 +50,7 @@ const ModelKind& kind_of(const std::string& name) {
 
 Model create(const std::string& name,
              const Values& values,
-             const std::map<std::string, Shape>& data) {
+             const std::map<std::string, Dimensions>& data) {
   const ModelKind& kind = kind_of(name);
   return kind.create(Settings::checked(values, kind.keys_with_sizes(), "[model]"),
                      {"the sampler", data});
@@ -173,7 +173,7 @@ TEST(ModelKindCreate, ReadsTheHiddenWidthsOfAPerceptron) {
                   {{"activation", text("tanh")}, {"loss", text("mse")}, {"hidden", text(hidden)}},
                   {{"inputs", {7, 3}}, {"target", {7}}});
   };
-  EXPECT_EQ(with_hidden("15,2").parameters[2].shape, (Shape{2, 15}));
+  EXPECT_EQ(with_hidden("15,2").parameters[2].shape, (Dimensions{2, 15}));
   for (const char* bad : {",",
                           "15,",
                           ",15",

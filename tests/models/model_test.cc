@@ -18,7 +18,7 @@ namespace {
 
 using test::expect_refusal;
 
-using Shape = std::vector<std::int64_t>;
+using Extents = std::vector<std::int64_t>;
 
 Model ridge() {
   ModelBuilder b("ridge");
@@ -37,7 +37,7 @@ TEST(ModelBuilder, PlacesParametersAndArraysOneAfterTheOther) {
   EXPECT_EQ(model.record_size(), 8);
   ASSERT_EQ(model.parameters.size(), 2U);
   EXPECT_EQ(model.parameters[1].name, "stack");
-  EXPECT_EQ(model.parameters[1].shape, (Shape{2, 2, 1}));
+  EXPECT_EQ(model.parameters[1].shape, (Extents{2, 2, 1}));
   EXPECT_EQ(model.parameters[1].offset, 3);
   EXPECT_EQ(model.parameters[1].size, 4);
   ASSERT_EQ(model.arrays.size(), 3U);
@@ -81,7 +81,7 @@ TEST(ModelBuilder, RefusesASecondTensorOfTheSameName) {
 
 TEST(TensorShapes, SuggestsTheNearestName) {
   const TensorShapes file{"a.npz", {{"layers.0.P", {2, 2}}, {"layers.0.Q", {2, 2}}}};
-  EXPECT_EQ(file.at("layers.0.P"), (Shape{2, 2}));
+  EXPECT_EQ(file.at("layers.0.P"), (Extents{2, 2}));
   expect_refusal<InputError>([&] { file.at("layer.0.P"); },
                              "a.npz: no tensor 'layer.0.P' (did you mean 'layers.0.P'?); the file "
                              "holds layers.0.P, layers.0.Q");
@@ -91,7 +91,7 @@ TEST(TensorShapes, SuggestsTheNearestName) {
 
 TEST(TensorShapes, ChecksRankAndExtents) {
   const TensorShapes file{"a.npz", {{"w", {2, 3}}, {"none", {0, 3}}}};
-  EXPECT_EQ(file.at("w", 2, "(out, in)"), (Shape{2, 3}));
+  EXPECT_EQ(file.at("w", 2, "(out, in)"), (Extents{2, 3}));
   expect_refusal<InputError>([&] { file.at("w", 3, "(heads, D, d)"); },
                              "a.npz: tensor 'w': expected shape (heads, D, d) with no empty "
                              "dimension, found (2, 3)");
@@ -100,7 +100,7 @@ TEST(TensorShapes, ChecksRankAndExtents) {
 
 TEST(RequireParameters, AcceptsExactlyTheModelsParameters) {
   const Model model = ridge();
-  const auto checkpoint = [](std::map<std::string, Shape> shapes) {
+  const auto checkpoint = [](std::map<std::string, Extents> shapes) {
     return TensorShapes{"c.npz", std::move(shapes)};
   };
   EXPECT_NO_THROW(require_parameters(model, checkpoint({{"weight", {3}}, {"stack", {2, 2, 1}}})));
@@ -130,7 +130,7 @@ TEST(RequireParameters, AcceptsExactlyTheModelsParameters) {
 
 TEST(RequireArrays, ReturnsTheCommonNumberOfSamples) {
   const Model model = ridge();
-  const auto samples = [&](Shape inputs, Shape target, Shape label) {
+  const auto samples = [&](Extents inputs, Extents target, Extents label) {
     return require_arrays(
         model, {"d.npz", {{"inputs", inputs}, {"target", target}, {"label", label}, {"x", {9}}}});
   };

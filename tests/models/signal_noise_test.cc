@@ -16,7 +16,7 @@ namespace {
 using test::Column;
 
 // log(1 + exp(-y f)), f = (1/m_v) sum_l sum_m (WV.pos - WV.neg)_m . X^T softmax(X WK^T WQ x_l).
-struct Loops {
+struct SignalNoiseLoops {
   SignalNoiseOptions options;
 
   template <typename T>
@@ -60,22 +60,23 @@ SampleTable labelled(const Model& model, Eigen::Index count, std::uint64_t seed)
   return table;
 }
 
-constexpr SignalNoiseOptions kSmall{3, 2, 2};
+constexpr SignalNoiseOptions kSmallPatches{3, 2, 2};
 
 TEST(SignalNoise, EqualsPlainLoopsAtRandomWeights) {
-  const Model model = signal_noise(kSmall);
+  const Model model = signal_noise(kSmallPatches);
   const Eigen::VectorXd theta = 2 * test::Numbers(31).vector(24);
-  test::expect_exact(model, Loops{kSmall}, theta, labelled(model, 6, 32));
+  test::expect_exact(model, SignalNoiseLoops{kSmallPatches}, theta, labelled(model, 6, 32));
 }
 
 TEST(SignalNoise, EqualsPlainLoopsAtZeroWeights) {
-  const Model model = signal_noise(kSmall);
-  test::expect_exact(model, Loops{kSmall}, Eigen::VectorXd::Zero(24), labelled(model, 6, 33));
+  const Model model = signal_noise(kSmallPatches);
+  test::expect_exact(
+      model, SignalNoiseLoops{kSmallPatches}, Eigen::VectorXd::Zero(24), labelled(model, 6, 33));
 }
 
 TEST(SignalNoise, IsLogisticRegressionWithoutKeysAndQueries) {
   // WQ = WK = 0 makes every softmax uniform: f = (sum of tokens) . sum_m (pos_m - neg_m) / m_v.
-  const Model model = signal_noise(kSmall);
+  const Model model = signal_noise(kSmallPatches);
   const SampleTable samples = labelled(model, 6, 34);
   Eigen::VectorXd theta = test::Numbers(35).vector(24);
   theta.head(12).setZero();
@@ -117,7 +118,7 @@ TEST(SignalNoise, DoesNotDependOnTheOrderOfTokensOrNeurons) {
 
 TEST(SignalNoise, KeepsItsPrecisionFarFromTheBoundary) {
   // Margins of hundreds either way: the loss is linear or exponentially small, never infinite.
-  const Model model = signal_noise(kSmall);
+  const Model model = signal_noise(kSmallPatches);
   const SampleTable samples = labelled(model, 6, 38);
   Eigen::VectorXd theta = test::Numbers(39).vector(24);
   theta.tail(12) *= 400;

@@ -19,7 +19,7 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-constexpr double kTolerance = 1e-13;
+constexpr double kAlignmentTolerance = 1e-13;
 
 MatrixXd positive_definite(Index n, std::uint64_t seed) {
   return test::with_eigenvalues(VectorXd::LinSpaced(n, -5.0, 3.0).array().exp(), seed);
@@ -29,9 +29,9 @@ TEST(NoiseAlignment, OfNoiseLikeTheHessianIsPerfect) {
   const MatrixXd h = positive_definite(20, 1);
   for (const double factor : {1.0, 0x1p600, 0x1p-600}) {
     const NoiseAlignment found = noise_alignment(h, factor * h);
-    EXPECT_NEAR(found.cosine.value, 1.0, kTolerance);
-    EXPECT_NEAR(found.commutator.value, 0.0, kTolerance);
-    EXPECT_NEAR(noise_alignment(-h, factor * h).cosine.value, -1.0, kTolerance);
+    EXPECT_NEAR(found.cosine.value, 1.0, kAlignmentTolerance);
+    EXPECT_NEAR(found.commutator.value, 0.0, kAlignmentTolerance);
+    EXPECT_NEAR(noise_alignment(-h, factor * h).cosine.value, -1.0, kAlignmentTolerance);
   }
 }
 
@@ -42,7 +42,7 @@ TEST(NoiseAlignment, FindsTheExponentOfNoiseThatIsAPowerOfTheHessian) {
   for (int p = 1; p <= 3; ++p, power = power * h) {
     SCOPED_TRACE(p);
     const MatrixXd s = 7.0 * power;
-    EXPECT_NEAR(noise_alignment(h, s).commutator.value, 0.0, kTolerance);
+    EXPECT_NEAR(noise_alignment(h, s).commutator.value, 0.0, kAlignmentTolerance);
     for (const double sign : {1.0, -1.0}) {
       const NoiseSpectrum found = noise_spectrum(dense_eigensystem(sign * h), s);
       ASSERT_EQ(found.status, Status::kOk);
@@ -60,11 +60,12 @@ TEST(NoiseAlignment, OfTwoByTwoIsTheClosedForm) {
   h.diagonal() << 1.0, -1.0;
   const MatrixXd s = MatrixXd::Ones(2, 2);
   const NoiseAlignment found = noise_alignment(h, s);
-  EXPECT_NEAR(found.cosine.value, 0.0, kTolerance);
-  EXPECT_NEAR(found.commutator.value, std::sqrt(8.0) / (2.0 * std::sqrt(2.0) * 2.0), kTolerance);
+  EXPECT_NEAR(found.cosine.value, 0.0, kAlignmentTolerance);
+  EXPECT_NEAR(
+      found.commutator.value, std::sqrt(8.0) / (2.0 * std::sqrt(2.0) * 2.0), kAlignmentTolerance);
   const NoiseSpectrum spectrum = noise_spectrum(dense_eigensystem(h), s);
-  EXPECT_NEAR(spectrum.noise[0], 1.0, kTolerance);
-  EXPECT_NEAR(spectrum.noise[1], 1.0, kTolerance);
+  EXPECT_NEAR(spectrum.noise[0], 1.0, kAlignmentTolerance);
+  EXPECT_NEAR(spectrum.noise[1], 1.0, kAlignmentTolerance);
   // Both magnitudes are 1: no line goes through them.
   EXPECT_EQ(spectrum.num_fitted, 2);
   EXPECT_EQ(spectrum.power_law.slope.status, Status::kUndefinedZeroDenominator);
@@ -77,16 +78,17 @@ TEST(NoiseAlignment, IsTheFormulasOfAModel) {
   const MatrixXd hs = h * s;
   const MatrixXd sh = s * h;
   const NoiseAlignment found = noise_alignment(h, s);
-  EXPECT_NEAR(found.cosine.value, hs.trace() / (h.norm() * s.norm()), kTolerance);
-  EXPECT_NEAR(found.commutator.value, (hs - sh).norm() / (2.0 * h.norm() * s.norm()), kTolerance);
+  EXPECT_NEAR(found.cosine.value, hs.trace() / (h.norm() * s.norm()), kAlignmentTolerance);
+  EXPECT_NEAR(
+      found.commutator.value, (hs - sh).norm() / (2.0 * h.norm() * s.norm()), kAlignmentTolerance);
   EXPECT_GT(found.commutator.value, 1e-3);
   const Eigensystem eigensystem = dense_eigensystem(h);
   const NoiseSpectrum spectrum = noise_spectrum(eigensystem, s);
   ASSERT_EQ(spectrum.noise.size(), h.rows());
-  EXPECT_NEAR(spectrum.noise.sum(), s.trace(), kTolerance * s.trace());
+  EXPECT_NEAR(spectrum.noise.sum(), s.trace(), kAlignmentTolerance * s.trace());
   for (Index k = 0; k < h.rows(); ++k) {
     const VectorXd v = eigensystem.eigenvectors.col(k);
-    EXPECT_NEAR(spectrum.noise[k], v.dot(s * v), kTolerance * s.norm()) << k;
+    EXPECT_NEAR(spectrum.noise[k], v.dot(s * v), kAlignmentTolerance * s.norm()) << k;
   }
   EXPECT_LE(spectrum.num_fitted, h.rows());
   EXPECT_GT(spectrum.num_fitted, 10);
@@ -103,7 +105,7 @@ TEST(NoiseSpectrum, FitsWhatIsAboveRounding) {
   const MatrixXd s = noise.asDiagonal();
   const NoiseSpectrum found = noise_spectrum(dense_eigensystem(h), s);
   EXPECT_EQ(found.num_fitted, 4);
-  EXPECT_NEAR(found.power_law.slope.value, 2.0, kTolerance);
+  EXPECT_NEAR(found.power_law.slope.value, 2.0, kAlignmentTolerance);
   const NoiseSpectrum none = noise_spectrum(dense_eigensystem(h), MatrixXd::Zero(8, 8));
   EXPECT_EQ(none.status, Status::kOk);
   EXPECT_EQ(none.noise, VectorXd::Zero(8));

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <limits>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -16,10 +15,14 @@
 #include <hesscope/core/error.h>
 #include <hesscope/objective/functor_objective.h>
 
+#include "support/derivative_oracle.h"
+#include "support/refusal.h"
+
 namespace hesscope {
 namespace {
 
-constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
+using test::expect_refusal;
+using test::kEpsilon;
 
 Eigen::MatrixXd wavy(Eigen::Index rows, Eigen::Index cols) {
   return Eigen::MatrixXd::NullaryExpr(rows, cols, [](Eigen::Index i, Eigen::Index j) {
@@ -206,16 +209,6 @@ TEST(FunctorObjective, NamesItsParameters) {
       logistic(4, 3), 3, 4, {.parameter_blocks = {{"w", {2}, 0, 2}, {"b", {}, 2, 1}}});
   ASSERT_EQ(named.parameter_blocks().size(), 2U);
   EXPECT_EQ(named.parameter_blocks()[1].name, "b");
-}
-
-template <typename Call>
-void expect_refusal(const Call& call, const std::string& part) {
-  try {
-    call();
-    ADD_FAILURE() << "not refused; expected: " << part;
-  } catch (const PreconditionError& error) {
-    EXPECT_THAT(error.what(), testing::HasSubstr(part));
-  }
 }
 
 TEST(FunctorObjective, RefusesWhatBreaksItsPreconditions) {

@@ -42,13 +42,13 @@ Model network() {
 }
 
 // Four blocks of samples, the last one short.
-constexpr Eigen::Index kSamples = 200;
+constexpr Eigen::Index kNumSamples = 200;
 
 class GraphObjectiveTest : public testing::Test {
  protected:
   const Model model = network();
   const Eigen::Index n = model.num_parameters();
-  const SampleTable samples = test::Numbers(61).table(kSamples, model.record_size());
+  const SampleTable samples = test::Numbers(61).table(kNumSamples, model.record_size());
   const Eigen::VectorXd theta = test::Numbers(62).vector(n);
   const Eigen::MatrixXd V = test::Numbers(63).table(n, 11);
   const GraphObjective objective{model, samples};
@@ -60,7 +60,8 @@ class GraphObjectiveTest : public testing::Test {
 
 TEST_F(GraphObjectiveTest, IsBitIdenticalForAnyNumberOfThreads) {
   const GraphObjective one = with_threads(1);
-  for (const SampleRange range : {SampleRange{0, kSamples}, {0, 64}, {3, 140}, {63, 65}, {7, 8}}) {
+  for (const SampleRange range :
+       {SampleRange{0, kNumSamples}, {0, 64}, {3, 140}, {63, 65}, {7, 8}}) {
     SCOPED_TRACE(testing::Message() << range.begin << " ... " << range.end);
     const auto [value, gradient] = one.value_and_gradient(theta, range);
     const Eigen::MatrixXd H = one.hessian(theta, range, {});
@@ -80,14 +81,14 @@ TEST_F(GraphObjectiveTest, IsBitIdenticalForAnyNumberOfThreads) {
 
 TEST_F(GraphObjectiveTest, GivesTheSameValueWithAndWithoutTheGradient) {
   // A sum divided by 49 is not the sum times 1 / 49.
-  for (Eigen::Index count = 1; count <= kSamples; count += 3) {
+  for (Eigen::Index count = 1; count <= kNumSamples; count += 3) {
     const SampleRange range{0, count};
     EXPECT_EQ(objective.value(theta, range), objective.value_and_gradient(theta, range).value);
   }
 }
 
 TEST_F(GraphObjectiveTest, AgreesWithItself) {
-  for (const SampleRange range : {SampleRange{0, kSamples}, {5, 76}, {199, 200}}) {
+  for (const SampleRange range : {SampleRange{0, kNumSamples}, {5, 76}, {199, 200}}) {
     const auto [value, gradient] = objective.value_and_gradient(theta, range);
     EXPECT_EQ(value, objective.value(theta, range));
     const Eigen::MatrixXd H = objective.hessian(theta, range, {});
@@ -147,7 +148,7 @@ TEST_F(GraphObjectiveTest, IsTheMeanOverItsSamplesForEveryCount) {
 TEST_F(GraphObjectiveTest, SeesOnlyTheSamplesOfItsRange) {
   SampleTable elsewhere = samples;
   elsewhere.topRows(10).setConstant(kNaN);
-  elsewhere.bottomRows(kSamples - 91).setConstant(kInfinity);
+  elsewhere.bottomRows(kNumSamples - 91).setConstant(kInfinity);
   const GraphObjective surrounded{model, elsewhere};
   const SampleRange range{10, 91};
   EXPECT_EQ(surrounded.value(theta, range), objective.value(theta, range));
@@ -167,9 +168,9 @@ TEST_F(GraphObjectiveTest, LetsNoNaNSampleDisappear) {
     EXPECT_TRUE(damaged.hessian(theta).array().isNaN().all());
     EXPECT_TRUE(damaged.hessian_times(theta, V).array().isNaN().all());
     // Its neighbours in the register keep their gradients.
-    const Eigen::MatrixXd gradients = damaged.per_sample_gradients(theta, {0, kSamples});
-    const Eigen::MatrixXd expected = objective.per_sample_gradients(theta, {0, kSamples});
-    for (Eigen::Index i = 0; i < kSamples; ++i) {
+    const Eigen::MatrixXd gradients = damaged.per_sample_gradients(theta, {0, kNumSamples});
+    const Eigen::MatrixXd expected = objective.per_sample_gradients(theta, {0, kNumSamples});
+    for (Eigen::Index i = 0; i < kNumSamples; ++i) {
       if (i == bad) {
         EXPECT_TRUE(gradients.col(i).array().isNaN().all());
       } else {
@@ -187,7 +188,7 @@ TEST_F(GraphObjectiveTest, AnswersSeveralCallersAtOnce) {
   const double value = objective.value(theta);
   const Eigen::MatrixXd H = objective.hessian(theta);
   const Eigen::MatrixXd product = objective.hessian_times(theta, V);
-  const Eigen::MatrixXd gradients = objective.per_sample_gradients(theta, {0, kSamples});
+  const Eigen::MatrixXd gradients = objective.per_sample_gradients(theta, {0, kNumSamples});
   std::atomic<int> num_wrong = 0;
   std::vector<std::jthread> callers;
   for (int caller = 0; caller < 4; ++caller) {
@@ -196,7 +197,7 @@ TEST_F(GraphObjectiveTest, AnswersSeveralCallersAtOnce) {
         if (objective.value(theta) != value) ++num_wrong;
         if (objective.hessian(theta) != H) ++num_wrong;
         if (objective.hessian_times(theta, V) != product) ++num_wrong;
-        if (objective.per_sample_gradients(theta, {0, kSamples}) != gradients) ++num_wrong;
+        if (objective.per_sample_gradients(theta, {0, kNumSamples}) != gradients) ++num_wrong;
       }
     });
   }
@@ -207,7 +208,7 @@ TEST_F(GraphObjectiveTest, AnswersSeveralCallersAtOnce) {
 TEST_F(GraphObjectiveTest, ReportsProgressFromOneThreadAtATime) {
   std::atomic<int> inside = 0;
   std::vector<double> fractions;
-  const Eigen::MatrixXd H = with_threads(4).hessian(theta, {0, kSamples}, [&](double fraction) {
+  const Eigen::MatrixXd H = with_threads(4).hessian(theta, {0, kNumSamples}, [&](double fraction) {
     EXPECT_EQ(++inside, 1);
     fractions.push_back(fraction);
     --inside;
@@ -240,7 +241,7 @@ TEST_F(GraphObjectiveTest, StopsWhenTheProgressCallbackAsks) {
     const GraphObjective stopped = with_threads(threads);
     int calls = 0;
     const auto stop_at_second = [&](double /*fraction*/) { return ++calls < 2; };
-    EXPECT_THROW(stopped.hessian(theta, {0, kSamples}, stop_at_second), Interrupted);
+    EXPECT_THROW(stopped.hessian(theta, {0, kNumSamples}, stop_at_second), Interrupted);
     EXPECT_EQ(calls, 2);
     EXPECT_EQ(stopped.hessian(theta), objective.hessian(theta));  // and works afterwards
   }

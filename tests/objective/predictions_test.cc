@@ -23,19 +23,19 @@ namespace {
 using test::expect_refusal;
 using test::kEpsilon;
 
-constexpr Eigen::Index kSamples = 71;  // two blocks, neither of whole packs
+constexpr Eigen::Index kRows = 71;  // two blocks, neither of whole packs
 
 class PredictionsTest : public testing::Test {
  protected:
   const Model model = attention({.heads = 2, .embedding = 4, .head_dimension = 2, .sequence = 3});
-  const SampleTable samples = test::Numbers(5).table(kSamples, model.record_size());
+  const SampleTable samples = test::Numbers(5).table(kRows, model.record_size());
   const Eigen::VectorXd theta = test::Numbers(6).vector(model.num_parameters());
   const GraphObjective objective{model, samples};
 };
 
 TEST_F(PredictionsTest, AreWhatTheLossIsAFunctionOf) {
   // The loss is |z|^2, its gradient 2 J^T z.
-  for (const SampleRange range : {SampleRange{0, kSamples}, {3, 70}, {9, 10}}) {
+  for (const SampleRange range : {SampleRange{0, kRows}, {3, 70}, {9, 10}}) {
     const Eigen::MatrixXd z = objective.predictions(theta, range);
     const Eigen::MatrixXd j = objective.prediction_jacobian(theta, range);
     const Eigen::MatrixXd gradients = objective.per_sample_gradients(theta, range);
@@ -67,7 +67,7 @@ TEST_F(PredictionsTest, HaveTheJacobianOfTheirDifferences) {
 
 TEST_F(PredictionsTest, MakeUpTheGaussNewtonMatrix) {
   const Eigen::MatrixXd j = objective.prediction_jacobian(theta, objective.all_samples());
-  const Eigen::MatrixXd g = 2.0 / static_cast<double>(kSamples) * j.transpose() * j;
+  const Eigen::MatrixXd g = 2.0 / static_cast<double>(kRows) * j.transpose() * j;
   EXPECT_TRUE((g - objective.gauss_newton(theta)).norm() <= 1e-13 * g.norm());
 }
 

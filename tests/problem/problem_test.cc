@@ -24,10 +24,10 @@ namespace {
 
 using Tensors = std::map<std::string, test::Tensor>;
 
-const std::string kMlp =
+const std::string kPerceptron =
     "[model]\nkind = \"mlp\"\nactivation = \"tanh\"\nloss = \"cross-entropy\"\n";
 const std::string kMlpMse = "[model]\nkind = \"mlp\"\nactivation = \"tanh\"\nloss = \"mse\"\n";
-const std::string kLinear = "[model]\nkind = \"linear-attention\"\nlayers = 2\n";
+const std::string kLinearAttention = "[model]\nkind = \"linear-attention\"\nlayers = 2\n";
 const std::string kAttention = "[model]\nkind = \"attention\"\nkernel = \"softmax\"\n";
 const std::string kSignalNoise = "[model]\nkind = \"signal-noise\"\n";
 
@@ -84,7 +84,7 @@ class ProblemTest : public testing::Test {
 };
 
 TEST_F(ProblemTest, LoadsModelDataAndParameters) {
-  const Problem problem = load(kMlp, network(), points());
+  const Problem problem = load(kPerceptron, network(), points());
   EXPECT_EQ(problem.model().kind, "mlp");
   EXPECT_EQ(problem.objective().num_parameters(), 17);
   EXPECT_EQ(problem.objective().num_samples(), 4);
@@ -120,7 +120,7 @@ Tensors adam_of(Tensors checkpoint) {
 
 TEST_F(ProblemTest, ReadsAdamsSecondMomentsInTheOrderOfTheParameters) {
   const Tensors checkpoint = with(adam_of(network()), "optimizer.step", {{}, {12}});
-  const Problem problem = load(kMlp, checkpoint, points());
+  const Problem problem = load(kPerceptron, checkpoint, points());
   const io::TensorFile file = io::open_tensor_file(checkpoint_);
   EXPECT_EQ(problem.read_parameters(file).size(), 17);
   const OptimizerState state = problem.read_optimizer_state(file);
@@ -132,7 +132,7 @@ TEST_F(ProblemTest, ReadsAdamsSecondMomentsInTheOrderOfTheParameters) {
 }
 
 TEST_F(ProblemTest, AnOptimisersStateIsOptional) {
-  const Problem problem = load(kMlp, network(), points());
+  const Problem problem = load(kPerceptron, network(), points());
   EXPECT_EQ(problem.read_optimizer_state(io::open_tensor_file(checkpoint_)).kind,
             OptimizerKind::kNone);
   const Tensors momentum = with(network(), "optimizer.exp_avg.layers.0.bias", {{3}, {1, 2, 3}});
@@ -153,7 +153,7 @@ io::TensorFile torch_file(const std::string& name) {
 }
 
 TEST_F(ProblemTest, ReadsAdamsStateAsPyTorchStoresIt) {
-  const Problem problem = load(kMlp, network(), points());
+  const Problem problem = load(kPerceptron, network(), points());
   const io::TensorFile file = torch_file("training.pt");
   const OptimizerState state = problem.read_optimizer_state(file.part("model_state_dict"));
   EXPECT_EQ(state.obstacle, "");
@@ -187,7 +187,7 @@ TEST_F(ProblemTest, ReadsAdamsStateAsPyTorchStoresIt) {
 
 // The state stands outside of what the map renames, and its moments are as the file has them.
 TEST_F(ProblemTest, ReadsAdamsStateBesideParametersThatAMapRenamesAndTransposes) {
-  const Problem problem = load(kMlp, network(), points());
+  const Problem problem = load(kPerceptron, network(), points());
   const io::TensorFile file = torch_file("training.pt");
   const Eigen::VectorXd moments =
       problem.read_optimizer_state(file.part("model_state_dict")).second_moments;
@@ -212,7 +212,7 @@ TEST_F(ProblemTest, ReadsAdamsStateBesideParametersThatAMapRenamesAndTransposes)
 }
 
 TEST_F(ProblemTest, NamesTheKeysUnderWhichACheckpointFits) {
-  load(kMlp, network(), points());
+  load(kPerceptron, network(), points());
   const auto refused = [&](const io::TensorFile& file, const std::string& part) {
     EXPECT_THAT([&] { Problem(read_problem_file(folder_ / "problem.toml"), file, 1); },
                 testing::ThrowsMessage<InputError>(testing::HasSubstr(part)));
@@ -227,7 +227,7 @@ TEST_F(ProblemTest, NamesTheKeysUnderWhichACheckpointFits) {
 }
 
 TEST_F(ProblemTest, ReadsNamesThatAWrapperBeginsWithoutIt) {
-  load(kMlp, network(), points());
+  load(kPerceptron, network(), points());
   const io::TensorFile file = torch_file("parallel.pt");
   const Problem problem(read_problem_file(folder_ / "problem.toml"), file.part("state_dict"), 1);
   EXPECT_EQ(problem.read_parameters(file.part("state_dict")),
@@ -236,14 +236,14 @@ TEST_F(ProblemTest, ReadsNamesThatAWrapperBeginsWithoutIt) {
 
 TEST_F(ProblemTest, ReadsArraysUnderTheNamesOfTheDataFile) {
   const Eigen::VectorXd theta = Eigen::VectorXd::LinSpaced(17, -1, 1);
-  const double loss = load(kMlp, network(), points()).objective().value(theta);
+  const double loss = load(kPerceptron, network(), points()).objective().value(theta);
   test::write_npz(data_,
                   {{"train.X", points().at("inputs")},
                    {"y", points().at("target")},
                    {"target", {{4}, {3, 3, 3, 3}}}});  // not this one
   const auto open = [&](const std::string& arrays) {
     test::write_bytes(folder_ / "problem.toml",
-                      kMlp + "[data]\nfile = \"data.npz\"\n[data.arrays]\n" + arrays);
+                      kPerceptron + "[data]\nfile = \"data.npz\"\n[data.arrays]\n" + arrays);
     return Problem(
         read_problem_file(folder_ / "problem.toml"), io::open_tensor_file(checkpoint_), 1);
   };
@@ -262,17 +262,18 @@ TEST_F(ProblemTest, ReadsArraysUnderTheNamesOfTheDataFile) {
 TEST_F(ProblemTest, SaysWhichArraysWouldFit) {
   const std::string culprit = data_.string();
   const Tensors unnamed = {{"X", points().at("inputs")}, {"y", points().at("target")}};
-  expect_error(kMlp,
+  expect_error(kPerceptron,
                network(),
                unnamed,
                culprit,
                "no tensor 'inputs'",
                "[data.arrays] inputs = ",
                "target = ");
-  expect_error(kMlp, network(), with(unnamed, "other", {{9}, {}}), culprit, "[data.arrays] inputs");
+  expect_error(
+      kPerceptron, network(), with(unnamed, "other", {{9}, {}}), culprit, "[data.arrays] inputs");
   // Two could be meant.
   try {
-    load(kMlp, network(), with(unnamed, "z", {{4}, {}}));
+    load(kPerceptron, network(), with(unnamed, "z", {{4}, {}}));
     ADD_FAILURE() << "accepted";
   } catch (const InputError& error) {
     EXPECT_THAT(error.what(), testing::Not(testing::HasSubstr("[data.arrays]")));
@@ -282,25 +283,26 @@ TEST_F(ProblemTest, SaysWhichArraysWouldFit) {
 TEST_F(ProblemTest, RemarksOnDataThatFitButAreOdd) {
   // NumPy's float64 for classes.
   EXPECT_THAT(
-      load(kMlp, network(), points()).remarks(),
+      load(kPerceptron, network(), points()).remarks(),
       testing::ElementsAre(testing::AllOf(testing::StartsWith(data_.string() + ": array 'target'"),
                                           testing::HasSubstr("class labels as float64"))));
   const Tensors pixels = with(points(), "inputs", {{4, 2}, {0, 255, 3, 17, 128, 254, 1, 9}});
-  EXPECT_THAT(load(kMlp, network(), pixels).remarks(),
+  EXPECT_THAT(load(kPerceptron, network(), pixels).remarks(),
               testing::ElementsAre(testing::HasSubstr("whole numbers from 0 to 255"), testing::_));
   const Tensors scaled = with(points(), "inputs", {{4, 2}, {0, 255, 3.5, 17, 128, 254, 1, 9}});
-  EXPECT_EQ(load(kMlp, network(), scaled).remarks().size(), 1U);
+  EXPECT_EQ(load(kPerceptron, network(), scaled).remarks().size(), 1U);
 }
 
 TEST_F(ProblemTest, ACounterBesideTheParametersIsNone) {
   const Tensors counted = with(with(network(), "epoch", {{}, {3}}), "loss", {{1}, {0.5}});
-  EXPECT_EQ(load(kMlp, counted, points()).objective().num_parameters(), 17);
-  expect_error(kMlp, with(network(), "epochs", {{}, {3}}), points(), checkpoint_, "'epochs'");
+  EXPECT_EQ(load(kPerceptron, counted, points()).objective().num_parameters(), 17);
+  expect_error(
+      kPerceptron, with(network(), "epochs", {{}, {3}}), points(), checkpoint_, "'epochs'");
 }
 
 TEST_F(ProblemTest, SaysWhyAnAdamStateThatDoesNotFitCannotBeUsed) {
   const std::string name = "optimizer.exp_avg_sq.layers.0.bias";
-  const Problem problem = load(kMlp, network(), points());
+  const Problem problem = load(kPerceptron, network(), points());
   const auto refused = [&](const Tensors& checkpoint, const std::string& part) {
     test::write_npz(checkpoint_, checkpoint);
     const OptimizerState state = problem.read_optimizer_state(io::open_tensor_file(checkpoint_));
@@ -320,7 +322,7 @@ TEST_F(ProblemTest, SaysWhyAnAdamStateThatDoesNotFitCannotBeUsed) {
 
 TEST_F(ProblemTest, IgnoresFurtherArraysOfADataFile) {
   const Tensors data = with(points(), "seed", {{}, {7}});
-  EXPECT_EQ(load(kMlp, network(), data).objective().num_samples(), 4);
+  EXPECT_EQ(load(kPerceptron, network(), data).objective().num_samples(), 4);
 }
 
 TEST_F(ProblemTest, AcceptsAVectorOfTargetsForOneOutput) {
@@ -337,19 +339,19 @@ TEST_F(ProblemTest, AcceptsAVectorOfTargetsForOneOutput) {
 }
 
 TEST_F(ProblemTest, NamesMissingTensors) {
-  expect_error(kMlp,
+  expect_error(kPerceptron,
                without(network(), "layers.0.weight"),
                points(),
                checkpoint_,
                "no tensor 'layers.0.weight'",
                "did you mean 'layers.1.weight'?");
-  expect_error(kMlp,
+  expect_error(kPerceptron,
                without(network(), "layers.1.bias"),
                points(),
                checkpoint_,
                "no tensor 'layers.1.bias'");
-  expect_error(kMlp, network(), without(points(), "target"), data_, "no tensor 'target'");
-  expect_error(kMlp,
+  expect_error(kPerceptron, network(), without(points(), "target"), data_, "no tensor 'target'");
+  expect_error(kPerceptron,
                network(),
                with(without(points(), "inputs"), "input", {{4, 2}, {}}),
                data_,
@@ -357,18 +359,18 @@ TEST_F(ProblemTest, NamesMissingTensors) {
 }
 
 TEST_F(ProblemTest, NamesTensorsTooMany) {
-  expect_error(kMlp,
+  expect_error(kPerceptron,
                with(network(), "scheduler.step", {{1}, {}}),
                points(),
                checkpoint_,
                "tensor 'scheduler.step' of shape (1,) is no parameter of the mlp model");
   // A gap in the layers ends the network before the third.
-  expect_error(kMlp,
+  expect_error(kPerceptron,
                with(network(), "layers.3.weight", {{2, 2}, {}}),
                points(),
                checkpoint_,
                "'layers.3.weight' of shape (2, 2) is no parameter");
-  expect_error(kLinear,
+  expect_error(kLinearAttention,
                {{"layers.0.P", {{1, 1}, {}}},
                 {"layers.0.Q", {{1, 1}, {}}},
                 {"layers.1.P", {{1, 1}, {}}},
@@ -381,24 +383,24 @@ TEST_F(ProblemTest, NamesTensorsTooMany) {
 }
 
 TEST_F(ProblemTest, NamesParametersOfAnotherShape) {
-  expect_error(kMlp,
+  expect_error(kPerceptron,
                with(network(), "layers.0.bias", {{2}, {}}),
                points(),
                checkpoint_,
                "tensor 'layers.0.weight': expected shape (out, in) = (2, 3), found (3, 2)");
-  expect_error(kMlp,
+  expect_error(kPerceptron,
                with(network(), "layers.1.weight", {{3, 2}, {}}),
                points(),
                checkpoint_,
                "tensor 'layers.1.weight': expected shape (out, in) = (2, 3), found (3, 2)");
-  expect_error(kMlp,
+  expect_error(kPerceptron,
                with(network(), "layers.0.weight", {{6}, {}}),
                points(),
                checkpoint_,
                "tensor 'layers.0.weight': expected shape (out, in)",
                "found (6,)");
   // Sizes come from the data here: the checkpoint must fit them.
-  expect_error(kLinear,
+  expect_error(kLinearAttention,
                {{"layers.0.P", {{2, 2}, {}}}},
                {{"Z", {{3, 2, 5}, {}}}, {"target", {{3}, {}}}},
                checkpoint_,
@@ -406,12 +408,12 @@ TEST_F(ProblemTest, NamesParametersOfAnotherShape) {
 }
 
 TEST_F(ProblemTest, NamesDataOfAnotherShape) {
-  expect_error(kMlp,
+  expect_error(kPerceptron,
                network(),
                with(points(), "inputs", {{4, 3}, {}}),
                data_,
                "array 'inputs': expected shape (samples, 2), found (4, 3)");
-  expect_error(kMlp,
+  expect_error(kPerceptron,
                network(),
                with(points(), "target", {{4, 2}, {}}),
                data_,
@@ -422,13 +424,13 @@ TEST_F(ProblemTest, NamesDataOfAnotherShape) {
                data_,
                "array 'target': expected shape (samples, 2), found (4,)");
   const Tensors linear = {{"layers.0.P", {{1, 1}, {}}}};
-  expect_error(kLinear,
+  expect_error(kLinearAttention,
                linear,
                {{"Z", {{3, 2}, {}}}, {"target", {{3}, {}}}},
                data_,
                "tensor 'Z': expected shape (samples, d+1, n+1)",
                "found (3, 2)");
-  expect_error(kLinear,
+  expect_error(kLinearAttention,
                linear,
                {{"Z", {{3, 2, 1}, {}}}, {"target", {{3}, {}}}},
                data_,
@@ -450,12 +452,12 @@ TEST_F(ProblemTest, NamesDataOfAnotherShape) {
 }
 
 TEST_F(ProblemTest, NamesArraysWithOtherNumbersOfSamples) {
-  expect_error(kMlp,
+  expect_error(kPerceptron,
                network(),
                with(points(), "target", {{5}, {}}),
                data_,
                "array 'target' has 5 samples, but 'inputs' has 4");
-  expect_error(kMlp,
+  expect_error(kPerceptron,
                network(),
                {{"inputs", {{0, 2}, {}}}, {"target", {{0}, {}}}},
                data_,
@@ -463,12 +465,12 @@ TEST_F(ProblemTest, NamesArraysWithOtherNumbersOfSamples) {
 }
 
 TEST_F(ProblemTest, NamesSamplesWithImpossibleLabels) {
-  expect_error(kMlp,
+  expect_error(kPerceptron,
                network(),
                with(points(), "target", {{4}, {0, 1, 2, 0}}),
                data_,
                "array 'target', sample 2: expected a class index 0 ... 1, found 2");
-  expect_error(kMlp,
+  expect_error(kPerceptron,
                network(),
                with(points(), "target", {{4}, {0, 0.5, 1, 0}}),
                data_,
@@ -491,7 +493,7 @@ TEST_F(ProblemTest, NamesSamplesWithImpossibleLabels) {
 }
 
 TEST_F(ProblemTest, NamesADataFileThatIsNotThere) {
-  test::write_bytes(folder_ / "problem.toml", kMlp + "[data]\nfile = \"absent.npz\"\n");
+  test::write_bytes(folder_ / "problem.toml", kPerceptron + "[data]\nfile = \"absent.npz\"\n");
   test::write_npz(checkpoint_, network());
   const auto open = [&] {
     const Problem problem(read_problem_file(folder_ / "problem.toml"),
@@ -506,7 +508,7 @@ TEST_F(ProblemTest, NamesADataFileThatIsNotThere) {
 }
 
 TEST_F(ProblemTest, ChecksEveryFurtherCheckpoint) {
-  const Problem problem = load(kMlp, network(), points());
+  const Problem problem = load(kPerceptron, network(), points());
   test::write_npz(folder_ / "step-000001.npz", with(network(), "layers.1.bias", {{3}, {}}));
   const io::TensorFile other = io::open_tensor_file(folder_ / "step-000001.npz");
   EXPECT_THROW(problem.read_parameters(other), InputError);
@@ -514,7 +516,9 @@ TEST_F(ProblemTest, ChecksEveryFurtherCheckpoint) {
 
 TEST_F(ProblemTest, PassesNonFiniteWeightsAndRefusesSuchData) {
   try {
-    load(kMlp, network(), with(points(), "inputs", {{4, 2}, {1, 2, std::nan(""), 4, 5, 6, 7, 8}}));
+    load(kPerceptron,
+         network(),
+         with(points(), "inputs", {{4, 2}, {1, 2, std::nan(""), 4, 5, 6, 7, 8}}));
     ADD_FAILURE() << "not refused";
   } catch (const InputError& error) {
     EXPECT_THAT(error.what(),
@@ -522,7 +526,7 @@ TEST_F(ProblemTest, PassesNonFiniteWeightsAndRefusesSuchData) {
   }
   // The loss shows weights that are not; a file is not refused for them.
   const Problem bad_weights =
-      load(kMlp, with(network(), "layers.0.bias", {{3}, {HUGE_VAL, 0, 0}}), points());
+      load(kPerceptron, with(network(), "layers.0.bias", {{3}, {HUGE_VAL, 0, 0}}), points());
   EXPECT_EQ(bad_weights.read_parameters(io::open_tensor_file(checkpoint_))(6), HUGE_VAL);
 }
 

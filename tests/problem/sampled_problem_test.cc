@@ -21,8 +21,8 @@
 namespace hesscope {
 namespace {
 
-const std::string kModel = "[model]\nkind = \"linear-attention\"\nlayers = 2\n";
-const std::string kData =
+const std::string kSampledModel = "[model]\nkind = \"linear-attention\"\nlayers = 2\n";
+const std::string kSampledData =
     "[data]\nkind = \"linear-regression\"\ndimension = 2\ncontext = 3\nsamples = 150\n";
 
 class SampledProblemTest : public testing::Test {
@@ -48,7 +48,7 @@ class SampledProblemTest : public testing::Test {
 };
 
 TEST_F(SampledProblemTest, IsThatOfAFileWithTheSameSamples) {
-  const Problem drawn = load(kModel + kData + "seed = 7\n", 3);
+  const Problem drawn = load(kSampledModel + kSampledData + "seed = 7\n", 3);
   test::Tensor z = {{150, 3, 4}, {}};
   test::Tensor target = {{150}, {}};
   const LinearRegression sampler({.dimension = 2, .context = 3});
@@ -61,7 +61,7 @@ TEST_F(SampledProblemTest, IsThatOfAFileWithTheSameSamples) {
     bytes.append(reinterpret_cast<const char*>(record.data()), 13 * sizeof(double));
   }
   test::write_npz(folder_ / "data.npz", {{"Z", z}, {"target", target}});
-  const Problem from_file = load(kModel + "[data]\nfile = \"data.npz\"\n");
+  const Problem from_file = load(kSampledModel + "[data]\nfile = \"data.npz\"\n");
   const Eigen::VectorXd theta = drawn.read_parameters(io::open_tensor_file(folder_ / "step.npz"));
   EXPECT_EQ(drawn.objective().num_samples(), 150);
   EXPECT_EQ(drawn.objective().value(theta), from_file.objective().value(theta));
@@ -76,14 +76,14 @@ TEST_F(SampledProblemTest, IsThatOfAFileWithTheSameSamples) {
 }
 
 TEST_F(SampledProblemTest, IdentifiesItsDataByWhatIsDrawn) {
-  const std::string digest = load(kModel + kData).data_sha256();
-  EXPECT_EQ(load(kModel + kData + "seed = 0\n", 4).data_sha256(), digest);
-  EXPECT_NE(load(kModel + kData + "seed = 1\n").data_sha256(), digest);
-  EXPECT_NE(load(kModel + kData + "covariates = \"sphere\"\n").data_sha256(), digest);
+  const std::string digest = load(kSampledModel + kSampledData).data_sha256();
+  EXPECT_EQ(load(kSampledModel + kSampledData + "seed = 0\n", 4).data_sha256(), digest);
+  EXPECT_NE(load(kSampledModel + kSampledData + "seed = 1\n").data_sha256(), digest);
+  EXPECT_NE(load(kSampledModel + kSampledData + "covariates = \"sphere\"\n").data_sha256(), digest);
 }
 
 TEST_F(SampledProblemTest, SpellsItsSettingsOut) {
-  const ProblemFile problem = parse(kModel + kData);
+  const ProblemFile problem = parse(kSampledModel + kSampledData);
   EXPECT_EQ(problem.sampler_kind, "linear-regression");
   EXPECT_TRUE(problem.has_sampler());
   EXPECT_TRUE(problem.data_files.empty());
@@ -94,7 +94,7 @@ TEST_F(SampledProblemTest, SpellsItsSettingsOut) {
   EXPECT_EQ(again.data.values(), problem.data.values());
   EXPECT_EQ(again.resolved_toml(), problem.resolved_toml());
 
-  const ProblemFile images = parse(kModel +
+  const ProblemFile images = parse(kSampledModel +
                                    "[data]\nkind = \"noisy-images\"\nimages = \"a\"\nlabels = "
                                    "\"b\"\nnoise_std = 1\nsamples = 2\n");
   EXPECT_THAT(images.data_files, testing::ElementsAre(folder_.path() / "a", folder_.path() / "b"));
@@ -103,30 +103,30 @@ TEST_F(SampledProblemTest, SpellsItsSettingsOut) {
 TEST_F(SampledProblemTest, NamesWhatIsWrong) {
   const auto refuse = [&](const std::string& data, int line, const std::string& message) {
     const std::string place = path_.string() + ":" + std::to_string(line) + ": ";
-    test::expect_refusal<ConfigError>([&] { parse(kModel + data); }, place + message);
+    test::expect_refusal<ConfigError>([&] { parse(kSampledModel + data); }, place + message);
   };
   refuse("[data]\nkind = \"linear-regresion\"\nsamples = 1\n", 5, "'kind' must be one of");
   refuse("[data]\nkind = \"linear-regression\"\nsamples = 0\n", 6, "'samples' must be");
-  refuse(kData + "seed = -1\n", 9, "'seed' must be at least 0");
-  refuse(kData + "covariate = \"sphere\"\n",
+  refuse(kSampledData + "seed = -1\n", 9, "'seed' must be at least 0");
+  refuse(kSampledData + "covariate = \"sphere\"\n",
          9,
          "unknown key 'covariate' in [data] of kind "
          "'linear-regression' (did you mean 'covariates'?)");
-  refuse(kData + "file = \"x.npz\"\n", 9, "unknown key 'file'");
+  refuse(kSampledData + "file = \"x.npz\"\n", 9, "unknown key 'file'");
   refuse("[data]\nkind = \"signal-noise\"\n", 4, "[data] of kind 'signal-noise' needs the key");
   test::expect_refusal<ConfigError>(
-      [&] { load(kModel + kData + "gamma_shape = 1\n"); },
+      [&] { load(kSampledModel + kSampledData + "gamma_shape = 1\n"); },
       path_.string() + ": [data] of kind 'linear-regression': covariates = \"gaussian\" does not");
   test::expect_refusal<InputError>(
       [&] {
-        load(kModel +
+        load(kSampledModel +
              "[data]\nkind = \"attention-regression\"\nsequence = 2\nembedding = 2\nsamples = 3\n");
       },
       path_.string() + ": [data] of kind 'attention-regression': no tensor 'Z'");
   // The dimension of a checkpoint of another problem.
   test::expect_refusal<InputError>(
       [&] {
-        load(kModel +
+        load(kSampledModel +
              "[data]\nkind = \"linear-regression\"\ndimension = 3\ncontext = 2\nsamples = 3\n");
       },
       "tensor 'layers.0.P': expected shape (3, 3), found (2, 2)");

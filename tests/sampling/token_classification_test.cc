@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kVocabulary = 7;
 constexpr std::size_t kLength = 5;
 
-const TokenClassificationOptions kOptions = {
+const TokenClassificationOptions kTokens = {
     .vocabulary = kVocabulary, .length = kLength, .strength = 2, .task_seed = 3};
 
 // Tokens of a record with one-hot embeddings.
@@ -34,7 +34,7 @@ std::vector<std::size_t> tokens(const std::vector<double>& record) {
 }
 
 TEST(TokenClassification, DrawsTokensAsOftenAsItsClassesSay) {
-  const TokenClassification sampler(kOptions);
+  const TokenClassification sampler(kTokens);
   test::expect_tiled(sampler);
   EXPECT_EQ(sampler.arrays()[0].shape, (std::vector<std::int64_t>{5, 12}));
   RandomStream random(3, Stream::kTask, 0);
@@ -63,7 +63,7 @@ TEST(TokenClassification, DrawsTokensAsOftenAsItsClassesSay) {
 }
 
 TEST(TokenClassification, EmbedsTheSameTokensAtRandom) {
-  TokenClassificationOptions options = kOptions;
+  TokenClassificationOptions options = kTokens;
   options.embedding = 4;
   options.embedding_seed = 21;
   const TokenClassification embedded(options);
@@ -73,7 +73,7 @@ TEST(TokenClassification, EmbedsTheSameTokensAtRandom) {
   for (double& x : table) x = 0.5 * random.normal();
   for (std::uint64_t i = 0; i < 20; ++i) {
     const std::vector<double> record = test::draw(embedded, i);
-    const std::vector<double> plain = test::draw(TokenClassification(kOptions), i);
+    const std::vector<double> plain = test::draw(TokenClassification(kTokens), i);
     EXPECT_EQ(record.back(), plain.back());
     const std::vector<std::size_t> ids = tokens(plain);
     for (std::size_t t = 0; t < kLength; ++t) {

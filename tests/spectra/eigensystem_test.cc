@@ -25,18 +25,18 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
+constexpr double kUnitRoundoff = std::numeric_limits<double>::epsilon();
 // What LAPACK's tests allow these ratios (testing/dep.in and the like use 20 to 50).
 constexpr double kThreshold = 30.0;
 
-struct Kind {
+struct MatrixKind {
   const char* name;
   MatrixXd (*make)(Index n);
 };
 
-void PrintTo(const Kind& kind, std::ostream* out) { *out << kind.name; }
+void PrintTo(const MatrixKind& kind, std::ostream* out) { *out << kind.name; }
 
-const Kind kKinds[] = {
+const MatrixKind kMatrixKinds[] = {
     {"Random", [](Index n) { return test::random_symmetric(n, 1); }},
     {"LowRank",
      [](Index n) -> MatrixXd {
@@ -59,7 +59,7 @@ double one_norm(const MatrixXd& a) {
   return a.size() == 0 ? 0.0 : a.cwiseAbs().colwise().sum().maxCoeff();
 }
 
-class EigensystemOf : public ::testing::TestWithParam<std::tuple<Kind, Index>> {
+class EigensystemOf : public ::testing::TestWithParam<std::tuple<MatrixKind, Index>> {
  protected:
   const Index n = std::get<1>(GetParam());
   const MatrixXd h = std::get<0>(GetParam()).make(n);
@@ -72,7 +72,7 @@ TEST_P(EigensystemOf, PassesTheTestRatiosOfLapackAndAgreesWithDenseSpectrum) {
   ASSERT_EQ(found.eigenvectors.rows(), n);
   ASSERT_EQ(found.eigenvectors.cols(), n);
   const MatrixXd& v = found.eigenvectors;
-  const double unit = static_cast<double>(n) * kEpsilon;
+  const double unit = static_cast<double>(n) * kUnitRoundoff;
   EXPECT_LE(one_norm(h * v - v * found.eigenvalues.asDiagonal()), kThreshold * unit * one_norm(h));
   EXPECT_LE(one_norm(v.transpose() * v - MatrixXd::Identity(n, n)), kThreshold * unit);
   for (Index i = 1; i < n; ++i) ASSERT_LE(found.eigenvalues[i - 1], found.eigenvalues[i]);
@@ -85,7 +85,7 @@ TEST_P(EigensystemOf, PassesTheTestRatiosOfLapackAndAgreesWithDenseSpectrum) {
 
 INSTANTIATE_TEST_SUITE_P(Kinds,
                          EigensystemOf,
-                         ::testing::Combine(::testing::ValuesIn(kKinds),
+                         ::testing::Combine(::testing::ValuesIn(kMatrixKinds),
                                             ::testing::Values<Index>(0, 1, 2, 3, 5, 20, 300, 1000)),
                          [](const auto& tested) {
                            return std::string(std::get<0>(tested.param).name) + "_" +
@@ -100,7 +100,7 @@ TEST(DenseEigensystem, PassesTheTestRatiosWhereverBlocksEnd) {
     const Eigensystem found = dense_eigensystem(h);
     ASSERT_EQ(found.status, Status::kOk);
     const MatrixXd& v = found.eigenvectors;
-    const double unit = static_cast<double>(n) * kEpsilon;
+    const double unit = static_cast<double>(n) * kUnitRoundoff;
     EXPECT_LE(one_norm(h * v - v * found.eigenvalues.asDiagonal()),
               kThreshold * unit * one_norm(h));
     EXPECT_LE(one_norm(v.transpose() * v - MatrixXd::Identity(n, n)), kThreshold * unit);

@@ -326,9 +326,9 @@ TEST(LanczosQuadrature, CountsItsProducts) {
 }
 
 // H for so many products, and then with a NaN.
-class TurnsBad final : public SymmetricOperator {
+class BecomesBad final : public SymmetricOperator {
  public:
-  TurnsBad(const MatrixXd& h, int num_good, double bad) : h_(h), num_good_(num_good), bad_(bad) {}
+  BecomesBad(const MatrixXd& h, int num_good, double bad) : h_(h), num_good_(num_good), bad_(bad) {}
 
   Index rows() const override { return h_.rows(); }
 
@@ -351,18 +351,18 @@ TEST(LanczosQuadrature, SaysNonFiniteWheneverItAppears) {
   for (const double bad : {kNaN, kInfinity}) {
     for (int num_good = 0; num_good < 20; ++num_good) {
       const LanczosQuadrature found =
-          lanczos_quadrature(TurnsBad(h, num_good, bad), {.num_steps = 20});
+          lanczos_quadrature(BecomesBad(h, num_good, bad), {.num_steps = 20});
       expect_nothing(found, Status::kNonFinite);
       EXPECT_EQ(found.num_calls, num_good + 1);
     }
-    EXPECT_EQ(lanczos_quadrature(TurnsBad(h, 20, bad), {.num_steps = 20}).status, Status::kOk);
+    EXPECT_EQ(lanczos_quadrature(BecomesBad(h, 20, bad), {.num_steps = 20}).status, Status::kOk);
   }
   // Finite products of a norm beyond double.
   const MatrixXd huge = MatrixXd::Constant(30, 30, 1e308);
   expect_nothing(lanczos_quadrature(MatrixOperator(huge)), Status::kNonFinite);
 }
 
-class Throws final : public SymmetricOperator {
+class AlwaysThrows final : public SymmetricOperator {
  public:
   Index rows() const override { return 400; }
 
@@ -373,7 +373,7 @@ class Throws final : public SymmetricOperator {
 };
 
 TEST(LanczosQuadrature, LetsTheOperatorsExceptionsPass) {
-  EXPECT_THROW(lanczos_quadrature(Throws{}), std::runtime_error);
+  EXPECT_THROW(lanczos_quadrature(AlwaysThrows{}), std::runtime_error);
 }
 
 TEST(LanczosQuadrature, RefusesOptionsOutOfRange) {

@@ -25,7 +25,7 @@ constexpr std::uint64_t kNumSmall = 1024;
 constexpr std::uint64_t kNumCases = kNumSmall + 16;
 constexpr int kNumEigenvalues = 1024 / 8 * (1 + 2 + 3 + 4 + 5 + 6 + 7 + 8) + 16 * 30;
 
-Eigen::MatrixXd nth_case(std::uint64_t index) {
+Eigen::MatrixXd nth_matrix(std::uint64_t index) {
   const auto n = index < kNumSmall ? static_cast<Eigen::Index>(1 + index / 4 % 8) : 30;
   switch (index % 4) {
     case 0:
@@ -59,7 +59,7 @@ TEST(DenseSpectrum, LiesWithinItsRoundingBandOfTheExactEigenvalues) {
   int num_outside = 0;
   int num_eigenvalues = 0;
   for (std::uint64_t index = 0; index < kNumCases; ++index) {
-    const Eigen::MatrixXd h = nth_case(index);
+    const Eigen::MatrixXd h = nth_matrix(index);
     const Spectrum spectrum = dense_spectrum(h);
     ASSERT_EQ(spectrum.status, Status::kOk) << "case " << index;
     const Vector50 exact = eigenvalues_50(h);
@@ -75,7 +75,7 @@ TEST(DenseSpectrum, LiesWithinItsRoundingBandOfTheExactEigenvalues) {
 
 TEST(DenseSpectrum, HasAnExactEigenvalueWithinEachResidual) {
   for (std::uint64_t index = 0; index < kNumCases; ++index) {
-    const Eigen::MatrixXd h = nth_case(index);
+    const Eigen::MatrixXd h = nth_matrix(index);
     const Spectrum spectrum = dense_spectrum(h);
     const Vector50 exact = eigenvalues_50(h);
     for (const Eigenvalue& e : {spectrum.smallest, spectrum.median, spectrum.largest}) {

@@ -23,7 +23,7 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
+constexpr double kRoundoff = std::numeric_limits<double>::epsilon();
 
 struct Kind {
   const char* name;
@@ -86,7 +86,7 @@ TEST_P(TwoStages, FindsUnitEigenvectorsWithSmallResiduals) {
     ASSERT_TRUE(v) << rank;
     EXPECT_NEAR(v->norm(), 1.0, 1e-14);
     const double residual = (h * *v - (*values)[rank] * *v).norm();
-    EXPECT_LE(residual, 30.0 * static_cast<double>(n) * kEpsilon * norm) << rank;
+    EXPECT_LE(residual, 30.0 * static_cast<double>(n) * kRoundoff * norm) << rank;
     EXPECT_NEAR(form.residual(*v, (*values)[rank]), residual, 1e-13 * norm);
   }
 }

@@ -18,7 +18,7 @@ using Eigen::Index;
 using Eigen::VectorXd;
 
 // Some sums of rounding errors; deviations have no more than a few eps.
-constexpr double kTolerance = 1e-14;
+constexpr double kSummaryTolerance = 1e-14;
 
 void expect_value(const Statistic& found, double expected, double tolerance) {
   EXPECT_EQ(found.status, Status::kOk);
@@ -33,10 +33,10 @@ void expect_missing(const Statistic& found, Status status) {
 // m_2 = 2/9, m_3 = 2/27, m_4 = 2/27.
 TEST(Summary, OfThreeNumbersIsTheClosedForm) {
   const Summary found = summarize(Eigen::Vector3d(1.0, 0.0, 0.0));
-  expect_value(found.mean, 1.0 / 3.0, kTolerance);
-  expect_value(found.standard_deviation, 1.0 / std::sqrt(3.0), kTolerance);
-  expect_value(found.skewness, 1.0 / std::sqrt(2.0), kTolerance);
-  expect_value(found.excess_kurtosis, -1.5, kTolerance);
+  expect_value(found.mean, 1.0 / 3.0, kSummaryTolerance);
+  expect_value(found.standard_deviation, 1.0 / std::sqrt(3.0), kSummaryTolerance);
+  expect_value(found.skewness, 1.0 / std::sqrt(2.0), kSummaryTolerance);
+  expect_value(found.excess_kurtosis, -1.5, kSummaryTolerance);
   expect_value(found.median, 0.0, 0.0);
   expect_value(found.minimum, 0.0, 0.0);
   expect_value(found.maximum, 1.0, 0.0);
@@ -50,14 +50,14 @@ TEST(Summary, OfTheFirstNumbersIsTheClosedForm) {
     const auto count = static_cast<double>(n);
     const double square = count * count;
     const Summary found = summarize(VectorXd::LinSpaced(n, 1.0, count));
-    expect_value(found.mean, (count + 1.0) / 2.0, kTolerance * count);
+    expect_value(found.mean, (count + 1.0) / 2.0, kSummaryTolerance * count);
     expect_value(found.standard_deviation,
                  std::sqrt(count / (count - 1.0) * (square - 1.0) / 12.0),
-                 kTolerance * count);
-    expect_value(found.skewness, 0.0, kTolerance);
-    expect_value(found.excess_kurtosis, -1.2 * (square + 1.0) / (square - 1.0), kTolerance);
+                 kSummaryTolerance * count);
+    expect_value(found.skewness, 0.0, kSummaryTolerance);
+    expect_value(found.excess_kurtosis, -1.2 * (square + 1.0) / (square - 1.0), kSummaryTolerance);
     expect_value(found.median, std::floor((count + 1.0) / 2.0), 0.0);
-    expect_value(found.max_over_median, count / std::floor((count + 1.0) / 2.0), kTolerance);
+    expect_value(found.max_over_median, count / std::floor((count + 1.0) / 2.0), kSummaryTolerance);
   }
 }
 

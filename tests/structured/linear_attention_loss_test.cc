@@ -24,15 +24,15 @@ using test::structure_of;
 using ValueAndGradient = Objective::ValueAndGradient;
 
 // Relative, of the value and of the gradient's norm.
-constexpr double kTolerance = 1e-13;
+constexpr double kLossTolerance = 1e-13;
 
-Model model_with(const LinearAttentionOptions& options, InstructionSet set) {
+Model loss_model_with(const LinearAttentionOptions& options, InstructionSet set) {
   Model model = linear_attention(options);
   model.structured_loss = linear_attention_loss(structure_of(options, model), set);
   return model;
 }
 
-struct Problem : LinearAttentionCase {
+struct LossProblem : LinearAttentionCase {
   using LinearAttentionCase::LinearAttentionCase;
 
   ValueAndGradient generic(SampleRange range) const {
@@ -52,10 +52,10 @@ struct Problem : LinearAttentionCase {
 void expect_near(const ValueAndGradient& actual,
                  const ValueAndGradient& expected,
                  const std::string& what) {
-  EXPECT_TRUE(std::abs(actual.value - expected.value) <= kTolerance * expected.value)
+  EXPECT_TRUE(std::abs(actual.value - expected.value) <= kLossTolerance * expected.value)
       << what << ": " << actual.value << ", " << expected.value;
   const double error = (actual.gradient - expected.gradient).norm();
-  EXPECT_TRUE(error <= kTolerance * expected.gradient.norm())
+  EXPECT_TRUE(error <= kLossTolerance * expected.gradient.norm())
       << what << ": " << error << " of " << expected.gradient.norm();
 }
 
@@ -69,10 +69,10 @@ INSTANTIATE_TEST_SUITE_P(Parametrization,
 
 TEST_P(LinearAttentionLossOf, EveryShapeIsTheGenericEngines) {
   for (const Shape& shape : kShapes) {
-    const Problem problem(options_of(shape, GetParam()), 11);
+    const LossProblem problem(options_of(shape, GetParam()), 11);
     const ValueAndGradient expected = problem.generic(problem.all());
     for (const InstructionSet set : supported_instruction_sets()) {
-      const Model model = model_with(options_of(shape, GetParam()), set);
+      const Model model = loss_model_with(options_of(shape, GetParam()), set);
       expect_near(problem.structured(model, problem.all()),
                   expected,
                   std::to_string(shape.layers) + " layers, d = " + std::to_string(shape.dimension) +
@@ -83,11 +83,11 @@ TEST_P(LinearAttentionLossOf, EveryShapeIsTheGenericEngines) {
 
 TEST_P(LinearAttentionLossOf, IsThatOfFiftyDigits) {
   for (const Shape& shape : {Shape{1, 3, 4}, Shape{2, 5, 8}, Shape{4, 3, 6}}) {
-    const Problem problem(options_of(shape, GetParam()), 3, 0.1);
+    const LossProblem problem(options_of(shape, GetParam()), 3, 0.1);
     const auto exact = multiprecision_derivatives(
         *problem.model.graph, test::span_of(problem.theta), test::records_of(problem.samples));
     for (const InstructionSet set : supported_instruction_sets()) {
-      const Model model = model_with(options_of(shape, GetParam()), set);
+      const Model model = loss_model_with(options_of(shape, GetParam()), set);
       expect_near(problem.structured(model, problem.all()),
                   {exact.value, exact.gradient},
                   std::to_string(shape.layers) + " layers, " + std::string(name_of(set)));
@@ -98,9 +98,9 @@ TEST_P(LinearAttentionLossOf, IsThatOfFiftyDigits) {
 // At the ends of packs and blocks, where condensed samples are kept and where they are made anew.
 TEST_P(LinearAttentionLossOf, AnyNumberOfPromptsAnywhere) {
   const LinearAttentionOptions options = options_of({3, 2, 4}, GetParam());
-  const Problem problem(options, 300);
+  const LossProblem problem(options, 300);
   for (const InstructionSet set : supported_instruction_sets()) {
-    const Model model = model_with(options, set);
+    const Model model = loss_model_with(options, set);
     for (const SampleRange range : {SampleRange{0, 300},
                                     SampleRange{0, 128},
                                     SampleRange{0, 129},
@@ -120,7 +120,7 @@ TEST_P(LinearAttentionLossOf, AnyNumberOfPromptsAnywhere) {
 
 // Where the samples stand in a table, and whether they stand in one, changes no bit.
 TEST_P(LinearAttentionLossOf, IsThatOfTheSamplesAlone) {
-  const Problem problem(options_of({3, 5, 6}, GetParam()), 300);
+  const LossProblem problem(options_of({3, 5, 6}, GetParam()), 300);
   const GraphObjective all(problem.model, problem.samples);
   const SampleRange range{21, 278};
   const GraphObjective some(problem.model, problem.samples.middleRows(range.begin, range.size()));
@@ -140,7 +140,7 @@ TEST_P(LinearAttentionLossOf, IsThatOfTheSamplesAlone) {
 }
 
 TEST_P(LinearAttentionLossOf, ThreadsChangeNoBit) {
-  const Problem problem(options_of({3, 5, 5}, GetParam()), 1000, 0.1);
+  const LossProblem problem(options_of({3, 5, 5}, GetParam()), 1000, 0.1);
   const ValueAndGradient one = problem.structured(problem.model, problem.all(), 1);
   for (const int threads : {2, 3, 4}) {
     const ValueAndGradient many = problem.structured(problem.model, problem.all(), threads);
@@ -150,7 +150,7 @@ TEST_P(LinearAttentionLossOf, ThreadsChangeNoBit) {
 }
 
 TEST(LinearAttentionLoss, NonFiniteDataReachTheResultOfTheirSampleAlone) {
-  Problem problem(options_of({3, 2, 3}, Parametrization::kFull), 9);
+  LossProblem problem(options_of({3, 2, 3}, Parametrization::kFull), 9);
   problem.samples(8, 0) = kNaN;
   const GraphObjective objective(problem.model, problem.samples);
   EXPECT_TRUE(std::isnan(objective.value(problem.theta)));

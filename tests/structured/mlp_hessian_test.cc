@@ -29,7 +29,7 @@ using Eigen::VectorXd;
 using ::testing::IsSupersetOf;
 
 // Of the norm of H.
-constexpr double kTolerance = 1e-13;
+constexpr double kMlpTolerance = 1e-13;
 
 MlpStructure structure_of(const MlpOptions& options) {
   const auto activation = [&]() -> std::optional<Elementary> {
@@ -82,7 +82,9 @@ struct Case {
   VectorXd theta = test::Numbers(12).vector(model.num_parameters());
 };
 
-void expect_near(const MatrixXd& actual, const MatrixXd& expected, double tolerance = kTolerance) {
+void expect_near(const MatrixXd& actual,
+                 const MatrixXd& expected,
+                 double tolerance = kMlpTolerance) {
   ASSERT_EQ(actual.rows(), expected.rows());
   ASSERT_EQ(actual.cols(), expected.cols());
   EXPECT_EQ(actual, actual.transpose().eval());

@@ -26,9 +26,9 @@ void put_text(std::string& bytes, const std::string& text) {
 }
 
 // Takes values from the front; once there are too few, everything taken is zero and ok() is false.
-class Source {
+class ByteSource {
  public:
-  explicit Source(std::string_view bytes) : rest_(bytes) {}
+  explicit ByteSource(std::string_view bytes) : rest_(bytes) {}
 
   template <typename T>
   T take() {
@@ -99,7 +99,7 @@ std::string to_bytes(const Record& record) {
 }
 
 std::optional<Record> record_from_bytes(std::string_view bytes) {
-  Source source(bytes);
+  ByteSource source(bytes);
   Record record;
   for (auto count = source.take<std::uint64_t>(); count > 0 && source.ok(); --count) {
     const std::string name = source.take_text();

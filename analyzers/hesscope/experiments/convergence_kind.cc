@@ -101,14 +101,14 @@ std::string range_text(const std::vector<double>& values) {
                      digits_text(statistics.maximum));
 }
 
-struct Column {
+struct DescentColumn {
   const char* name;
   double Descent::*member;
   const char* long_name;
   const char* definition;
 };
 
-constexpr Column kColumns[] = {
+constexpr DescentColumn kColumns[] = {
     {"first", &Descent::first, "quantity at the start", "at the first step of the history"},
     {"last", &Descent::last, "quantity at the end", "at the last step"},
     {"gradient_norm",
@@ -135,7 +135,7 @@ FigureContent make_convergence(const ExperimentResults& results, const Experimen
   const bool has_threshold = figure.settings.has("threshold");
   FigureContent content;
   content.dimensions = {variant_dimension(figure), run_dimension(figure), seed_dimension(seeds)};
-  for (const Column& column : kColumns) {
+  for (const DescentColumn& column : kColumns) {
     content.variables.push_back({.name = column.name,
                                  .dimensions = {"variant", "run", "seed"},
                                  .values = {},
@@ -212,7 +212,7 @@ FigureContent make_convergence(const ExperimentResults& results, const Experimen
       [&](const PublishedValue& value) {
         const std::size_t run = value.run.empty() ? 0 : place_of(figure.runs, value.run);
         const std::size_t row = place_of(figure.variants, value.variant) * figure.runs.size() + run;
-        for (const Column& column : kColumns) {
+        for (const DescentColumn& column : kColumns) {
           if (value.quantity != column.name) continue;
           std::vector<double> of_seeds;
           for (const Descent& descent : all[row]) of_seeds.push_back(descent.*column.member);

@@ -14,8 +14,6 @@
 namespace hesscope {
 namespace {
 
-using Parametrization = LinearAttentionParametrization;
-
 struct Layer {
   Var p;
   Var q;
@@ -27,19 +25,19 @@ Layer declare_layer(ModelBuilder& b, const LinearAttentionOptions& options, std:
   const std::int64_t d = options.dimension;
   const std::int64_t e = d + 1;
   switch (options.parametrization) {
-    case Parametrization::kSparse: {
+    case LinearAttentionParametrization::kSparse: {
       Eigen::MatrixXd corner = Eigen::MatrixXd::Zero(e, e);
       corner(d, d) = 1;
       const Var p = b.parameter(name("P"), {d, d});
       const Var q = b.parameter(name("Q"), {d, d});
       return {embed(p, 0, 0, e, e) + b.constant(corner), embed(q, 0, 0, e, e)};
     }
-    case Parametrization::kFull: {
+    case LinearAttentionParametrization::kFull: {
       const Var p = b.parameter(name("P"), {e, e});
       const Var q = b.parameter(name("Q"), {e, e});
       return {p, q};
     }
-    case Parametrization::kSplitQk: {
+    case LinearAttentionParametrization::kSplitQk: {
       const Var p = b.parameter(name("P"), {e, e});
       const Var wq = b.parameter(name("WQ"), {e, e});
       const Var wk = b.parameter(name("WK"), {e, e});
@@ -56,8 +54,8 @@ Layer declare_layer(ModelBuilder& b, const LinearAttentionOptions& options, std:
 // but the last layer's P, which is dead. (The fixed 1 in P_full leaves no scale free.)
 std::vector<Invariance> layer_invariances(const Model& model,
                                           const LinearAttentionOptions& options) {
-  if (options.parametrization == Parametrization::kSparse) return {};
-  const bool is_split = options.parametrization == Parametrization::kSplitQk;
+  if (options.parametrization == LinearAttentionParametrization::kSparse) return {};
+  const bool is_split = options.parametrization == LinearAttentionParametrization::kSplitQk;
   std::vector<Invariance> scales;
   std::vector<Invariance> bases;
   for (std::int64_t l = 0; l < options.layers; ++l) {
@@ -90,7 +88,7 @@ Invariance basis_of_features(const Model& model, const LinearAttentionOptions& o
     };
     to.push_back(rows(view("P")));
     from.push_back(rows(view("P").transposed()));
-    if (options.parametrization == Parametrization::kSplitQk) {
+    if (options.parametrization == LinearAttentionParametrization::kSplitQk) {
       from.push_back(rows(view("WQ").transposed()));
       from.push_back(rows(view("WK").transposed()));
     } else {
@@ -113,14 +111,15 @@ std::vector<Invariance> invariances_of(const Model& model, const LinearAttention
   return found;
 }
 
-LinearAttentionStructure::Parametrization structure_of(Parametrization parametrization) {
+LinearAttentionStructure::Parametrization structure_of(
+    LinearAttentionParametrization parametrization) {
   using Structure = LinearAttentionStructure::Parametrization;
   switch (parametrization) {
-    case Parametrization::kSparse:
+    case LinearAttentionParametrization::kSparse:
       return Structure::kSparse;
-    case Parametrization::kFull:
+    case LinearAttentionParametrization::kFull:
       return Structure::kFull;
-    case Parametrization::kSplitQk:
+    case LinearAttentionParametrization::kSplitQk:
       return Structure::kSplitQk;
   }
   throw PreconditionError("linear_attention: unknown parametrization");
@@ -178,10 +177,10 @@ Var query_by_tokens(ModelBuilder& b, const LinearAttentionOptions& options, Var 
   return z;
 }
 
-Parametrization parametrization_named(const std::string& name) {
-  if (name == "full") return Parametrization::kFull;
-  if (name == "split-qk") return Parametrization::kSplitQk;
-  return Parametrization::kSparse;
+LinearAttentionParametrization parametrization_named(const std::string& name) {
+  if (name == "full") return LinearAttentionParametrization::kFull;
+  if (name == "split-qk") return LinearAttentionParametrization::kSplitQk;
+  return LinearAttentionParametrization::kSparse;
 }
 
 Model sized(const Settings& settings, std::int64_t mlp_hidden, const TensorShapes& data) {

@@ -11,10 +11,10 @@
 namespace hesscope {
 namespace {
 
-constexpr Eigen::Index kSize = 20;
+constexpr Eigen::Index kNumParameters = 20;
 
 Plane skew_plane() {
-  Plane plane{test::uniform(kSize, 1, 3), test::uniform(kSize, 2, 4)};
+  Plane plane{test::uniform(kNumParameters, 1, 3), test::uniform(kNumParameters, 2, 4)};
   plane.directions.col(1) = 1e-3 * (plane.directions.col(0) + 0.2 * plane.directions.col(1));
   return plane;
 }
@@ -23,9 +23,9 @@ TEST(PlaneAt, IsTheCentreToTheLastBitAtZero) {
   Plane plane = skew_plane();
   plane.centre[3] = -0.0;
   const Eigen::VectorXd at = plane.at(0, 0);
-  EXPECT_EQ(std::memcmp(at.data(), plane.centre.data(), kSize * sizeof(double)), 0);
+  EXPECT_EQ(std::memcmp(at.data(), plane.centre.data(), kNumParameters * sizeof(double)), 0);
   const Eigen::VectorXd moved = plane.at(0.5, -2);
-  for (Eigen::Index i = 0; i < kSize; ++i) {
+  for (Eigen::Index i = 0; i < kNumParameters; ++i) {
     EXPECT_EQ(moved[i],
               (plane.centre[i] + 0.5 * plane.directions(i, 0)) + -2 * plane.directions(i, 1));
   }
@@ -35,7 +35,7 @@ TEST(PlaneProject, FindsCoordinatesAndDistance) {
   const Plane plane = skew_plane();
   const Eigen::MatrixXd q = plane.basis();
   EXPECT_TRUE((q.transpose() * q - Eigen::Matrix2d::Identity()).norm() <= 1e-14);
-  Eigen::VectorXd away = test::uniform(kSize, 1, 5);
+  Eigen::VectorXd away = test::uniform(kNumParameters, 1, 5);
   away -= q * (q.transpose() * away);
   const Plane::Projection found = plane.project(plane.at(1.5, 700) + away);
   EXPECT_NEAR(found.alpha, 1.5, 1e-11);  // the angle between the directions is 0.2
@@ -46,7 +46,7 @@ TEST(PlaneProject, FindsCoordinatesAndDistance) {
 TEST(PlaneProject, OnALineHasNoBeta) {
   Plane plane = skew_plane();
   plane.directions = plane.directions.leftCols(1).eval();
-  const Eigen::VectorXd theta = plane.centre + test::uniform(kSize, 1, 6);
+  const Eigen::VectorXd theta = plane.centre + test::uniform(kNumParameters, 1, 6);
   const Plane::Projection found = plane.project(theta);
   const Eigen::VectorXd d = plane.directions.col(0);
   const double alpha = d.dot(theta - plane.centre) / d.dot(d);

@@ -21,7 +21,7 @@ namespace {
 // Work of a tile, in parameters times samples times, with curvature, parameters: seconds.
 constexpr double kWorkOfTile = 1 << 29;
 constexpr Eigen::Index kFewestPoints = 8;
-constexpr Eigen::Index kMostPoints = 1024;
+constexpr Eigen::Index kMostSurfacePoints = 1024;
 
 constexpr double kMemoryOfPoints = 2.0 * (1 << 30);
 
@@ -29,8 +29,8 @@ Eigen::Index points_per_tile(const Objective& objective, bool curvature) {
   const auto n = static_cast<double>(objective.num_parameters());
   const auto samples = static_cast<double>(objective.num_samples());
   const double points = kWorkOfTile / (n * samples * (curvature ? n : 1));
-  return static_cast<Eigen::Index>(
-      std::clamp(points, static_cast<double>(kFewestPoints), static_cast<double>(kMostPoints)));
+  return static_cast<Eigen::Index>(std::clamp(
+      points, static_cast<double>(kFewestPoints), static_cast<double>(kMostSurfacePoints)));
 }
 
 }  // namespace

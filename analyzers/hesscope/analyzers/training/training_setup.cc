@@ -56,11 +56,11 @@ io::TensorFile opened(const std::filesystem::path& path, const std::stop_token& 
 }
 
 // A [data] or [evaluation] table, opened.
-struct Source {
-  Source(const DataSettings& table,
-         const std::filesystem::path& folder,
-         const Executor& threads,
-         const std::stop_token& stop)
+struct SampleSource {
+  SampleSource(const DataSettings& table,
+               const std::filesystem::path& folder,
+               const Executor& threads,
+               const std::stop_token& stop)
       : settings(&table), executor(&threads) {
     if (table.sampler.empty()) {
       file.emplace(opened(table.path, stop));
@@ -141,8 +141,8 @@ TrainingSetup::TrainingSetup(ExperimentFile experiment,
       at(experiment_.monitors_location, [&] { return monitors_named(experiment_.monitors); });
   const std::filesystem::path folder = experiment_.path.parent_path();
   const Executor executor(num_threads, stop_requested_by(stop));
-  Source data(experiment_.data, folder, executor, stop);
-  const Source evaluation(experiment_.evaluation, folder, executor, stop);
+  SampleSource data(experiment_.data, folder, executor, stop);
+  const SampleSource evaluation(experiment_.evaluation, folder, executor, stop);
   const ModelKind& kind = *find_model_kind(experiment_.model_kind);
   Model model = fit(data.sampler, [&] {
     return at(experiment_.model_location,
