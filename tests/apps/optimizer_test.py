@@ -194,7 +194,7 @@ class Optimizer(program.Case):
         self.assertEqual(found["learning_rate_source"][0], SOURCES.index("option"))
         self.assertEqual(found["beta2_source"][0], SOURCES.index("option"))
         self.assert_close(found["gd_ratio"][0], self.sharpness[0] * 0.5 / 2, 1e-11)
-        self.assertIn("learning-rate 0.5 is taken as given; under 'optimizer.' it is 0.02", done.stderr)
+        self.assertIn("learning-rate 0.5 is taken as given; the checkpoint has 0.02 ('optimizer.')", done.stderr)
         self.assertIn("learning-rate 0.5 is taken as given", self.warnings)
         self.assertNotIn("beta2", done.stderr)  # it says the same
 

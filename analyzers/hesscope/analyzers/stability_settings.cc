@@ -74,11 +74,11 @@ void compare(const OptimizerState& state,
   for (const OptimizerSettings& group : state.groups) {
     if (!(group.*field) || *(group.*field) == *given) continue;
     return remarks.add(state.file,
-                       fmt::format("{} {} is taken as given; under '{}' it is {}",
+                       fmt::format("{} {} is taken as given; the checkpoint has {} ('{}')",
                                    name,
                                    *given,
-                                   state.prefix,
-                                   *(group.*field)));
+                                   *(group.*field),
+                                   state.prefix));
   }
 }
 
