@@ -194,6 +194,21 @@ void warn_of_weight_decay(CheckpointInputs& inputs) {
   }
 }
 
+// Losses of [check] for steps that no checkpoint has are compared with nothing.
+void warn_of_losses_of_other_steps(std::span<const std::optional<std::int64_t>> steps,
+                                   CheckpointInputs& inputs) {
+  const auto& expected = inputs.problem.file().expected_losses;
+  const auto is_compared = [&](const std::optional<std::int64_t>& step) {
+    return step && expected.contains(*step);
+  };
+  if (expected.empty() || std::ranges::any_of(steps, is_compared)) return;
+  inputs.warnings.push_back(fmt::format(
+      "{}: [check] expects losses, but of no step that a checkpoint is of (the first is "
+      "of step {}), so that nothing was compared",
+      inputs.problem.file().path.string(),
+      steps.front() ? std::to_string(*steps.front()) : std::string("unknown")));
+}
+
 // What can be refused without reading is refused before the first of many files is read.
 void require_files(const std::vector<CheckpointFile>& files) {
   for (const CheckpointFile& file : files) {
@@ -260,6 +275,7 @@ CheckpointInputs open_inputs(const char* function,
     inputs.expected_losses.push_back(
         expected_loss(inputs.problem.file(), sequence.steps[k], asked, losses[i]));
   }
+  warn_of_losses_of_other_steps(sequence.steps, inputs);
   put_in_order(std::move(sequence), evidence, inputs);
   return inputs;
 }

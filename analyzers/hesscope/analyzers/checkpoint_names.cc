@@ -65,7 +65,8 @@ std::string word_before(std::string_view text, std::size_t end) {
   while (end > 0 && !is_letter(text[end - 1]) && !is_digit(text[end - 1])) --end;
   std::size_t first = end;
   while (first > 0 && is_letter(text[first - 1])) --first;
-  return std::string(text.substr(first, end - first));
+  const bool is_exponent = end - first == 1 && first > 0 && is_digit(text[first - 1]);  // of 1e-5
+  return is_exponent ? std::string() : std::string(text.substr(first, end - first));
 }
 
 NumberedName numbers_in(std::string_view text) {
@@ -114,6 +115,46 @@ bool is_checkpoint_folder(const std::string& name) {
   return is_among(word, kWords);
 }
 
+bool is_word_for_steps(const std::string& word) {
+  constexpr std::array<std::string_view, 11> kWords = {
+      "s", "step", "steps", "i", "it", "iter", "iters", "iteration", "update", "updates", "batch"};
+  return is_among(word, kWords);
+}
+
+bool is_word_for_epochs(const std::string& word) {
+  constexpr std::array<std::string_view, 4> kWords = {"e", "ep", "epoch", "epochs"};
+  return is_among(word, kWords);
+}
+
+// Which number is the step: of those that `may_be` it, the last behind a word for steps, or else for
+// epochs, or else the last.
+template <typename MayBe>
+std::optional<std::size_t> best_position(const NumberedName& name, MayBe may_be) {
+  const auto last_where = [&](auto is_told) -> std::optional<std::size_t> {
+    for (std::size_t position = name.numbers.size(); position > 0; --position) {
+      if (may_be(position - 1) && is_told(name.words[position - 1])) return position - 1;
+    }
+    return std::nullopt;
+  };
+  if (const auto step = last_where(is_word_for_steps)) return step;
+  if (const auto epoch = last_where(is_word_for_epochs)) return epoch;
+  return last_where([](const std::string&) { return true; });
+}
+
+// Whether a number may tell one file of a folder from another. That of mlp2.pt is of a word, that of
+// mp_rank_00_model_states.pt of a process.
+bool has_own_number(const NumberedName& name) {
+  std::size_t k = 0;
+  for (std::size_t i = 0; i < name.pattern.size() && k < name.words.size(); ++i) {
+    if (name.pattern[i] != '#') continue;
+    const std::string& word = name.words[k++];
+    const bool is_of_word = i > 0 && is_letter(name.pattern[i - 1]);
+    if (is_word_for_steps(word) || is_word_for_epochs(word)) return true;
+    if (!is_of_word && word != "rank") return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 const io::Format* format_by_ending(const fs::path& path) {
@@ -134,23 +175,21 @@ const io::Format* format_by_ending(const fs::path& path) {
 NumberedName numbered_name(const fs::path& path) {
   NumberedName name = numbers_in(without_ending(path));
   const fs::path folder = path.parent_path().filename();
-  if (!name.numbers.empty() || !is_checkpoint_folder(folder.string())) return name;
+  if (has_own_number(name) || !is_checkpoint_folder(folder.string())) return name;
   NumberedName of_folder = numbers_in(folder.string());
-  of_folder.pattern += '/' + name.pattern;
+  of_folder.pattern += '/' + without_ending(path);
   of_folder.is_of_folder = true;
   return of_folder;
 }
 
 std::size_t step_position(std::span<const NumberedName> names) {
-  const std::size_t count = names.front().numbers.size();
-  for (std::size_t position = count; position > 0; --position) {
-    const auto& first = names.front().numbers[position - 1];
-    const auto differs = [&](const NumberedName& name) {
-      return name.numbers[position - 1] != first;
-    };
-    if (std::ranges::any_of(names, differs)) return position - 1;
-  }
-  return count - 1;
+  const NumberedName& first = names.front();
+  const auto varies = [&](std::size_t position) {
+    return std::ranges::any_of(names, [&](const NumberedName& name) {
+      return name.numbers[position] != first.numbers[position];
+    });
+  };
+  return best_position(first, varies).value_or(first.numbers.size() - 1);
 }
 
 std::optional<std::int64_t> step_of_convention(const fs::path& path) {
@@ -166,18 +205,29 @@ std::optional<std::int64_t> step_of_convention(const fs::path& path) {
 std::optional<std::int64_t> step_in_name(const fs::path& path) {
   if (const auto step = step_of_convention(path)) return step;
   const NumberedName name = numbered_name(path);
-  return name.numbers.empty() ? std::nullopt : name.numbers.back();
+  const auto position = best_position(name, [](std::size_t) { return true; });
+  return position ? name.numbers[*position] : std::nullopt;
 }
 
 bool counts_steps(const NumberedName& name) {
-  constexpr std::array<std::string_view, 11> kWords = {
-      "s", "step", "steps", "i", "it", "iter", "iters", "iteration", "update", "updates", "batch"};
-  return !name.words.empty() && is_among(name.words.back(), kWords);
+  return std::ranges::any_of(name.words, is_word_for_steps);
 }
 
 bool counts_epochs(const NumberedName& name) {
-  constexpr std::array<std::string_view, 4> kWords = {"e", "ep", "epoch", "epochs"};
-  return !name.words.empty() && is_among(name.words.back(), kWords);
+  return !counts_steps(name) && std::ranges::any_of(name.words, is_word_for_epochs);
+}
+
+bool is_of_step(const NumberedName& name, std::size_t position) {
+  return is_word_for_steps(name.words[position]) || is_word_for_epochs(name.words[position]);
+}
+
+bool are_comparable(std::span<const NumberedName> names) {
+  const auto is_comparable = [&](const NumberedName& name) {
+    if (name.numbers.size() != 1 || name.words != names.front().words) return false;
+    const std::size_t behind = name.pattern.find('#') + 1;
+    return behind >= name.pattern.size() || !is_letter(name.pattern[behind]);  // 2 of 2k
+  };
+  return std::ranges::all_of(names, is_comparable);
 }
 
 fs::path run_folder(const fs::path& path) {

@@ -29,26 +29,35 @@ struct NumberedName {
   bool is_of_folder = false;
 };
 
-/// The numbers of a file's name; where it has none, that of a folder named as programs name one for
-/// each checkpoint: checkpoint-500, ckpt_500, step500, epoch=5. Numbers with a fraction (of
+/// The numbers of a file's name; where it has none but such as are of a word (mlp2.pt) or of a process
+/// (mp_rank_00.pt), that of a folder named as programs name one for each checkpoint:
+/// checkpoint-500, ckpt_500, step500, epoch=5. Numbers with a fraction (of
 /// "val_loss=0.32") or a sign ("step--3") count as text.
 NumberedName numbered_name(const std::filesystem::path& path);
 
-/// Which of the numbers of names of one pattern is the step: the last that is not the same in all
-/// of them, or the last.
+/// Which of the numbers of names of one pattern is the step: of those that are not the same in all
+/// of them the last behind a word for steps, or else for epochs, or else the last.
 std::size_t step_position(std::span<const NumberedName> names);
 
 /// N of a file named step-N or step-N.*.
 std::optional<std::int64_t> step_of_convention(const std::filesystem::path& path);
 
-/// That, or else the last number of numbered_name().
+/// That, or else of the numbers of numbered_name() the last behind a word for steps, or else for
+/// epochs, or else the last.
 std::optional<std::int64_t> step_in_name(const std::filesystem::path& path);
 
-/// Whether the last number stands behind a word for steps, as in "model_s200" or "iter-300".
+/// Whether a number stands behind a word for steps, as in "model_s200" or "iter-300".
 bool counts_steps(const NumberedName& name);
 
-/// The same for epochs.
+/// Whether none does, but one behind a word for epochs.
 bool counts_epochs(const NumberedName& name);
+
+/// Whether that at `position` stands behind a word for steps or epochs.
+bool is_of_step(const NumberedName& name, std::size_t position);
+
+/// Whether names of several patterns have one number each, behind the same word, of the same unit
+/// (not 500 and 2k).
+bool are_comparable(std::span<const NumberedName> names);
 
 /// The format that files with this ending mostly are of, or nullptr. Never decides how one is read.
 const io::Format* format_by_ending(const std::filesystem::path& path);

@@ -147,6 +147,7 @@ class Run {
     };
     std::vector<std::size_t> all(size());
     std::iota(all.begin(), all.end(), std::size_t{0});
+    if (!are_alike && !are_comparable(names)) return std::nullopt;
     if (!are_alike || !std::ranges::all_of(all, is_said_by_name)) {
       return collect([&](std::size_t i) { return at(i).file.step; });
     }
@@ -156,6 +157,9 @@ class Run {
     const std::size_t position = step_position(names);
     const std::optional<Steps> steps = numbers_at(position);
     for (std::size_t earlier = 0; steps && earlier < position; ++earlier) {
+      const bool is_other =
+          is_of_step(names.front(), position) && !is_of_step(names.front(), earlier);
+      if (is_other) continue;  // a score, a seed
       const std::optional<Steps> coarse = numbers_at(earlier);
       if (coarse && goes_back(*coarse, *steps)) return std::nullopt;
     }

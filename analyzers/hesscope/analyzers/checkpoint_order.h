@@ -52,7 +52,7 @@ inline constexpr const char* kStepOfConvention = "N of a file named step-N.*";
 /// run the order is that of the first of these that all its checkpoints have, no two of them the
 /// same: a counter of steps in the file (counter_names()), N where all are named step-N, the epoch
 /// in the file, a number in the name behind a word for steps; without any counter in the files, a
-/// number in the name (of names that are alike, the last that is not the same in all), and then
+/// number in the name (step_position(); of names that are not alike, if are_comparable()), and then
 /// `optimizer.step`. Something finer
 /// than epochs that goes down where the epoch in the file goes up starts again in each epoch, and
 /// does not count. Without any of them a run of several has no order and stays as given.

@@ -123,6 +123,10 @@ void UnitFolder::index() {
        entry.increment(error)) {
     if (entry->path().extension() == kSuffix) files.insert(entry->path());
   }
+  if (error) {
+    throw OutputError(
+        fmt::format("{}: cannot list the finished parts: {}", folder_.string(), error.message()));
+  }
   for (const fs::path& file : files) index(file);
 }
 
@@ -214,7 +218,7 @@ bool UnitFolder::is_empty() const {
     const fs::path extension = entry->path().extension();
     if (extension == kSuffix || extension == kJournalSuffix) return false;
   }
-  return true;
+  return !error;  // what cannot be listed is not known to be empty
 }
 
 fs::path UnitFolder::journal(const std::string& name) const {

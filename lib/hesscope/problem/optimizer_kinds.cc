@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <cmath>
 #include <initializer_list>
 #include <map>
 #include <optional>
@@ -105,7 +106,8 @@ const Rule* rule_of(const Names& keys, const Names& fields) {
 OptimizerSettings settings_of(const std::map<std::string, double>& numbers) {
   const auto number = [&](const char* key) {
     const auto found = numbers.find(key);
-    return found == numbers.end() ? std::nullopt : std::optional(found->second);
+    const bool is_there = found != numbers.end() && is_usable_setting(key, found->second);
+    return is_there ? std::optional(found->second) : std::nullopt;
   };
   OptimizerSettings settings = {.learning_rate = number("lr"),
                                 .beta1 = number("betas.0"),
@@ -144,6 +146,10 @@ void recognise_by_fields(StoredOptimizer& optimizer, const Names& fields) {
 }
 
 }  // namespace
+
+bool is_usable_setting(std::string_view key, double value) {
+  return std::isfinite(value) && (key != "lr" || value >= 0);
+}
 
 bool is_moment_field(std::string_view name) {
   return std::ranges::find(kMomentFields, name) != kMomentFields.end();

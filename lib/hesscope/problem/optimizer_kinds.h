@@ -30,6 +30,9 @@ inline constexpr std::array<std::string_view, 13> kMomentFields = {"exp_avg",
 
 bool is_moment_field(std::string_view name);
 
+/// Whether a number of a group can be what it says: finite, a learning rate not negative.
+bool is_usable_setting(std::string_view key, double value);
+
 /// Fills in kind, obstacle, unknown_keys and the groups' settings from entries and the groups'
 /// numbers.
 void recognise_kind(StoredOptimizer& optimizer);

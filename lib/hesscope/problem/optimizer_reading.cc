@@ -3,6 +3,7 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -80,6 +81,8 @@ class Reading {
     }
     if (state_.groups.empty()) state_.groups.emplace_back();
     warn_of_unknown_keys();
+    warn_of_unusable_numbers();
+    warn_of_look_alikes();
     try {
       take_state();
     } catch (const Refusal& refusal) {
@@ -109,15 +112,63 @@ class Reading {
     if (keeps_moments()) {
       assign();
       read_entries();
-    } else if (are_alike) {
+    } else if (are_alike && !stored_.is_by_name) {
+      require_as_many_parameters();
       state_.blocks.assign(model_.parameters.size(), {.group = 0});
     } else {
       assign();
     }
   }
 
+  // All that can be compared where no order is needed: how many there are, and the sizes of what is
+  // kept for them.
+  void require_as_many_parameters() const {
+    std::size_t num_parameters = 0;
+    for (const auto& group : stored_.groups) num_parameters += group.parameters.size();
+    if (num_parameters > 0 && num_parameters != model_.parameters.size()) {
+      throw Refusal{fmt::format(
+          "it is of {} parameters, the model has {}", num_parameters, model_.parameters.size())};
+    }
+    std::multiset<std::int64_t> sizes;
+    for (const ParameterBlock& block : model_.parameters) sizes.insert(block.size);
+    for (const auto& [parameter, entry] : stored_.entries) {
+      if (entry.tensors.empty()) continue;
+      const io::TensorInfo& kept = *file_.find(entry.tensors.begin()->second);
+      const auto found = sizes.find(kept.num_elements());
+      if (found == sizes.end()) {
+        throw Refusal{fmt::format("tensor '{}' has shape {}, which fits no parameter of the model",
+                                  kept.name,
+                                  io::shape_text(kept.shape))};
+      }
+      sizes.erase(found);
+    }
+  }
+
   void warn(const std::string& sentence) {
     state_.warnings.push_back(fmt::format("{}: {}", place(), sentence));
+  }
+
+  void warn_of_unusable_numbers() {
+    for (const auto& group : stored_.groups) {
+      for (const auto& [key, value] : group.numbers) {
+        if (!is_usable_setting(key, value)) {
+          return warn(fmt::format("its '{}' is {}, which cannot be, and is not used", key, value));
+        }
+      }
+    }
+  }
+
+  // RAdam of PyTorch before 2.0 has no setting of its own.
+  void warn_of_look_alikes() {
+    if (stored_.kind != OptimizerKind::kRAdam || stored_.groups.empty()) return;
+    constexpr std::size_t kNumCommon = 5;  // lr, betas.0, betas.1, eps, weight_decay
+    const bool is_bare = std::ranges::all_of(
+        stored_.groups, [](const auto& group) { return group.numbers.size() <= kNumCommon; });
+    if (is_bare) {
+      warn(
+          "its settings and what it keeps are those of RAdam, but also those of others (Yogi, "
+          "LAMB, early forms of Adam); it is taken as RAdam");
+    }
   }
 
   void warn_of_unknown_keys() {
@@ -216,6 +267,13 @@ class Reading {
           fmt::format("its parameters are named otherwise than the model's, as '{}'", unknown)};
     }
     if (num_unknown > 0) {
+      const auto left_out = std::ranges::find(keys_, nullptr);
+      if (left_out != keys_.end()) {
+        throw Refusal{fmt::format(
+            "'{}' of it matches no parameter, and the model's '{}' matches none of it",
+            unknown,
+            model_.parameters[static_cast<std::size_t>(left_out - keys_.begin())].name)};
+      }
       warn(fmt::format(
           "'{}' and {} more of its parameters are none of the model's", unknown, num_unknown - 1));
     }

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/problem/optimizer_kinds.h>
 #include <hesscope/problem/stored_optimizer.h>
 
@@ -195,7 +196,7 @@ class Finder {
     if (const auto [entry, field] = entry_at(parts); entry != nullptr) {
       if (field == "step" || field == "mu_product") {
         // Of another shape it is no number, and is refused where it is used.
-        entry->numbers[field] = is_number ? file_.read(tensor.name).front() : 0;
+        entry->numbers[field] = is_number ? file_.read(tensor.name).front() : kNaN;
       } else {
         entry->tensors[field] = tensor.name;
       }
@@ -212,7 +213,7 @@ class Finder {
     const std::string prefix = prefix_of(std::span(parts).first(at + 1));
     if (at + 2 == parts.size() && parts.back() == "step") {
       draft = &drafts_[prefix];
-      draft->common_step = tensor.num_elements() == 1 ? file_.read(tensor.name).front() : 0;
+      draft->common_step = tensor.num_elements() == 1 ? file_.read(tensor.name).front() : kNaN;
     } else if (at + 2 < parts.size() && detail::is_moment_field(parts[at + 1])) {
       draft = &drafts_[prefix];
       draft->entries[joined(std::span(parts).subspan(at + 2))].tensors[std::string(parts[at + 1])] =
@@ -233,6 +234,8 @@ class Finder {
       optimizer.groups.push_back(finished(std::move(group)));
     }
     for (auto& [name, group] : draft.groups_by_name) {
+      // A setting of a numbered group that is a table of its own.
+      if (!draft.groups.empty() && name.front() >= '0' && name.front() <= '9') continue;
       group.parameters[0] = name;
       optimizer.groups.push_back(finished(std::move(group)));
     }

@@ -4,10 +4,13 @@
 #include <utility>
 #include <variant>
 
+#include <fmt/format.h>
+
 #include <hesscope/analyzers/landscape/landscape_reading.h>
 #include <hesscope/analyzers/landscape/landscape_summary.h>
 #include <hesscope/analyzers/landscape/surface.h>
 #include <hesscope/analyzers/result_root.h>
+#include <hesscope/core/error.h>
 #include <hesscope/io/result_reader.h>
 
 namespace hesscope::detail {
@@ -18,12 +21,19 @@ std::vector<Quantity> without_dimensions(std::vector<Quantity> quantities) {
   return quantities;
 }
 
+[[noreturn]] void refuse(const io::ResultReader& file, const char* why) {
+  throw InputError(
+      fmt::format("{}: {}; the landscape must be made anew (--force)", file.path().string(), why));
+}
+
 Grid read_grid(const io::ResultReader& file) {
   const auto axis = [&](const char* name) -> Eigen::VectorXd {
     const std::vector<double> values = file.read_doubles(io::kLandscapeGroup, name);
     return Eigen::Map<const Eigen::VectorXd>(values.data(), std::ssize(values));
   };
-  return {axis("alpha"), axis("beta")};
+  Grid grid = {axis("alpha"), axis("beta")};
+  if (grid.num_points() == 0) refuse(file, "its grid has no points");
+  return grid;
 }
 
 // Values of the loss alone, which is what a summary is made from; statuses of all.
@@ -33,7 +43,11 @@ std::vector<SurfaceValues> read_surface(const io::ResultReader& file,
   std::vector<SurfaceValues> all;
   for (const Quantity& quantity : surface_quantities(curvature)) {
     SurfaceValues& values = all.emplace_back(SurfaceValues{quantity, {}, {}});
-    if (all.size() == 1) values.values = file.read_doubles(io::kLandscapeGroup, quantity.name);
+    if (all.size() == 1) {
+      values.values = file.read_doubles(io::kLandscapeGroup, quantity.name);
+      if (values.values.size() != num_points)
+        refuse(file, "not every point of its grid has a loss");
+    }
     values.statuses = read_statuses(file, io::kLandscapeGroup, quantity.name, num_points);
   }
   return all;

@@ -227,9 +227,23 @@ void write_history(const std::filesystem::path& path, bool overwrite, const Hist
 
 FinishedHistory read_history(const std::filesystem::path& path) {
   const io::ResultReader file(path);
-  const auto last = [&](const char* name) { return file.read_doubles("", name).back(); };
+  const std::vector<std::int64_t> all_steps = file.read_integers("", kStep);
+  const auto refuse = [&](const char* name) {
+    throw InputError(
+        fmt::format("{}: '{}' must have a value for each of its {} steps, at least one; "
+                    "the training must be made anew (--force)",
+                    path.string(),
+                    name,
+                    all_steps.size()));
+  };
+  if (all_steps.empty()) refuse(kStep);
+  const auto last = [&](const char* name) {
+    const std::vector<double> values = file.read_doubles("", name);
+    if (values.size() != all_steps.size()) refuse(name);
+    return values.back();
+  };
   FinishedHistory found;
-  found.last = {file.read_integers("", kStep).back(),
+  found.last = {all_steps.back(),
                 last("loss"),
                 last("gradient_norm"),
                 last("batch_loss"),

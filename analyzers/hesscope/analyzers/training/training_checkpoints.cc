@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <iterator>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -45,6 +46,18 @@ Eigen::VectorXd read_parameters(const io::TensorFile& file,
   return theta;
 }
 
+// As path_of() names them: step-000500.h5.
+bool is_checkpoint_name(std::string_view name) {
+  constexpr std::string_view kPrefix = "step-";
+  constexpr std::string_view kEnding = ".h5";
+  constexpr std::size_t kLeastDigits = 6;
+  if (!name.starts_with(kPrefix) || !name.ends_with(kEnding)) return false;
+  name.remove_prefix(kPrefix.size());
+  name.remove_suffix(std::min(kEnding.size(), name.size()));
+  return name.size() >= kLeastDigits &&
+         std::ranges::all_of(name, [](char c) { return c >= '0' && c <= '9'; });
+}
+
 }  // namespace
 
 std::vector<fs::path> checkpoints_in(const fs::path& folder) {
@@ -53,7 +66,7 @@ std::vector<fs::path> checkpoints_in(const fs::path& folder) {
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
        entry.increment(error)) {
     const std::string name = entry->path().filename().string();
-    if (name.starts_with("step-") && name.ends_with(".h5")) found.push_back(entry->path());
+    if (is_checkpoint_name(name)) found.push_back(entry->path());
   }
   return found;
 }

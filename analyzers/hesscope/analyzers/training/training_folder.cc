@@ -87,7 +87,7 @@ TrainingFolder::TrainingFolder(const TrainingSetup& setup,
   outcome_.folder = made_folder(folder);
   const io::RunConfiguration configuration = setup.configuration(run, seed);
   refuse_other_training(outcome_.folder, configuration, overwrite);
-  const bool is_known = fs::exists(history_path()) || io::has_units(history_path());
+  is_known_ = fs::exists(history_path()) || io::has_units(history_path());
   units_.emplace(history_path(), "training", overwrite, configuration, [&] {
     io::ResultFile(history_path(), {.overwrite = may_overwrite_});
   });
@@ -101,10 +101,10 @@ TrainingFolder::TrainingFolder(const TrainingSetup& setup,
     outcome_.gradient_norm = history.last.gradient_norm;
     outcome_.seconds = history.last.seconds;
     for (const auto& [step, digest] : history.checkpoints) checkpoints_.expect(step, digest);
-    if (!fs::exists(problem_path())) write_problem(overwrite, is_known);
+    if (!fs::exists(problem_path())) write_problem(io::Overwrite::kOwnKind);
   } else {
     start_ = setup.start_of(seed);
-    write_problem(overwrite, is_known);
+    require_problem_replaceable(overwrite);
   }
 }
 
@@ -138,12 +138,18 @@ void refuse_other_training(const fs::path& folder,
                   strangers.front().string()));
 }
 
-void TrainingFolder::write_problem(io::Overwrite overwrite, bool is_known) const {
+void TrainingFolder::require_problem_replaceable(io::Overwrite overwrite) const {
+  if (read_text(problem_path()) == setup_->experiment().problem_toml(outcome_.folder)) return;
+  io::require_replaceable(
+      problem_path(), overwrite, "that of a training known here", [&] { return is_known_; });
+}
+
+// Together with the checkpoints that it is of, so that there never are those of another beside it.
+void TrainingFolder::write_problem(io::Overwrite overwrite) const {
   const std::string text = setup_->experiment().problem_toml(outcome_.folder);
   if (read_text(problem_path()) == text) return;
-  io::require_replaceable(
-      problem_path(), overwrite, "that of a training known here", [&] { return is_known; });
-  io::write_whole(problem_path(), text, may_overwrite_);
+  require_problem_replaceable(overwrite);
+  io::write_whole(problem_path(), text, true);
 }
 
 void TrainingFolder::remove_checkpoints() {
@@ -296,6 +302,7 @@ bool TrainingFolder::train(const std::function<bool(std::int64_t)>& tick) {
     remove_checkpoints();
     journal.clear();
   }
+  write_problem(io::Overwrite::kAnything);  // asked for when the folder was opened
   outcome_.resumed_at = run.num_steps();
   tick(run.num_steps());
 
