@@ -84,6 +84,22 @@ TEST_F(CheckpointOrderTest, TakesAnyPatternOfNames) {
   given_.clear();
   for (const char* name : {"epoch12_lr1e-4.pt", "epoch3_lr1e-4.pt"}) give(name);  // 4 is in all
   EXPECT_THAT(steps_of(sequence()), ElementsAre(3, 12));
+  given_.clear();
+  // A score is no step, whether it goes up or not.
+  for (const char* name : {"epoch_1_acc_71.pt", "epoch_2_acc_85.pt", "epoch_3_acc_80.pt"}) {
+    give(name);
+  }
+  EXPECT_THAT(steps_of(sequence()), ElementsAre(1, 2, 3));
+}
+
+TEST_F(CheckpointOrderTest, NamesThatAreNotAlikeCountWhereTheirWordsDo) {
+  for (const char* name : {"model_epoch_100_final_v2.pt", "model_epoch_90.pt"}) give(name);
+  EXPECT_THAT(steps_of(sequence()), ElementsAre(90, 100));
+  given_.clear();
+  for (const char* name : {"step500.pt", "step1k.pt", "step2k.pt"}) give(name);
+  const CheckpointSequence found = sequence();
+  EXPECT_FALSE(found.runs[0].is_ordered);
+  EXPECT_EQ(found.warnings.size(), 1U);
 }
 
 TEST_F(CheckpointOrderTest, FoldersOfOneCheckpointEachAreOneRun) {
@@ -95,6 +111,9 @@ TEST_F(CheckpointOrderTest, FoldersOfOneCheckpointEachAreOneRun) {
   const CheckpointSequence found = sequence();
   EXPECT_THAT(steps_of(found), ElementsAre(20, 500, 1000));
   EXPECT_EQ(found.runs.size(), 1U);
+  given_.clear();
+  for (const char* name : {"out/checkpoint-1000/mlp2.pt", "out/checkpoint-500/mlp2.pt"}) give(name);
+  EXPECT_THAT(steps_of(sequence()), ElementsAre(500, 1000));
   given_.clear();
   give("seed_1/final.pt");
   give("seed_2/final.pt");

@@ -244,6 +244,8 @@ class Inputs(program.Case):
         by_step = f"[check]\nloss = {{ 0 = {loss[0]!r}, 25 = {loss[4]!r}, 99 = 1.0 }}\n"
         found = self.check(TORCH / "run", more=by_step, expect=DONE)
         np.testing.assert_array_equal(found["expected_loss_source"], [2, 3, 3, 3, 2, 3])
+        self.check(one, more=f"[check]\nloss = {{ 51 = {loss[5]!r} }}\n", expect=DONE)
+        self.assertIn("the first is of step 50), so that none of them was compared", self.said.stderr)
         # The command's own word wins over the file's.
         found = self.check(one, "--expect-loss", 0.5, more=f"[check]\nloss = {loss[5]!r}\n", expect=INCONCLUSIVE)
         self.assertEqual((found["expected_loss"][0], found["expected_loss_source"][0]), (0.5, 1))

@@ -2,6 +2,7 @@
 //
 // What PyTorch's optimisers leave in checkpoints (make_optimizer_fixtures.py), and what looks like
 // it.
+#include <cmath>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -89,7 +90,11 @@ TEST_F(OptimizerStateTest, KnowsTheKindByWhatIsStored) {
     const OptimizerState state = read(name);
     EXPECT_EQ(state.kind, kind);
     EXPECT_EQ(state.obstacle, "");
-    EXPECT_THAT(state.warnings, IsEmpty());
+    if (kind == OptimizerKind::kRAdam) {  // other optimisers keep the same, with the same settings
+      EXPECT_THAT(state.warnings, ElementsAre(HasSubstr("it is taken as RAdam")));
+    } else {
+      EXPECT_THAT(state.warnings, IsEmpty());
+    }
     EXPECT_EQ(state.second_moments, stored(file(name), {0, 1, 2, 3}, field));
     EXPECT_EQ(state.prefix, "optimizer.");
     for (const auto& block : state.blocks) {
@@ -231,6 +236,53 @@ TEST_F(OptimizerStateTest, AsksWhichOfTwoIsMeant) {
   }
   EXPECT_THAT(read_with(tensors).obstacle,
               HasSubstr("states of optimisers under 'a.optimizer.' and 'b.optimizer.'"));
+}
+
+// Adam over a part of the model, and over another one, are refused; so is what keeps no squares.
+TEST_F(OptimizerStateTest, IsOfThisModel) {
+  const test::Tensor rate = {{}, {0.5}};
+  const auto sgd_of = [&](int num_parameters, std::map<std::string, test::Tensor> more = {}) {
+    for (const char* key : {"lr", "momentum", "dampening", "nesterov"}) {
+      more[std::string("optimizer.param_groups.0.") + key] = rate;
+    }
+    for (int k = 0; k < num_parameters; ++k) {
+      more["optimizer.param_groups.0.params." + std::to_string(k)] = {{}, {1.0 * k}};
+    }
+    return read_with(more);
+  };
+  const OptimizerState whole = sgd_of(4);
+  EXPECT_EQ(whole.kind, OptimizerKind::kSgd);
+  EXPECT_EQ(whole.obstacle, "");
+  EXPECT_EQ(whole.groups.at(0).learning_rate, 0.5);
+  const OptimizerState part = sgd_of(2);
+  EXPECT_THAT(part.obstacle, HasSubstr("it is of 2 parameters, the model has 4"));
+  EXPECT_EQ(part.groups.at(0).learning_rate, 0.5);
+  const test::Tensor strange = {{7}, {1, 2, 3, 4, 5, 6, 7}};
+  EXPECT_THAT(sgd_of(4, {{"optimizer.state.2.momentum_buffer", strange}}).obstacle,
+              HasSubstr("fits no parameter of the model"));
+
+  std::map<std::string, test::Tensor> tensors;
+  const io::TensorFile adam = file("adam").part("model");
+  for (const io::TensorInfo& tensor : adam.tensors()) {
+    const std::string name = tensor.name == "layers.1.bias" ? "head.shift" : tensor.name;
+    tensors["optimizer.exp_avg_sq." + name] = {
+        tensor.shape, std::vector<double>(static_cast<std::size_t>(tensor.num_elements()), 0.25)};
+  }
+  EXPECT_THAT(read_with(tensors).obstacle,
+              HasSubstr("'head.shift' of it matches no parameter, and the model's 'layers.1.bias' "
+                        "matches none of it"));
+}
+
+TEST_F(OptimizerStateTest, DoesNotUseNumbersThatCannotBe) {
+  for (const double rate : {-0.5, std::nan(""), HUGE_VAL}) {
+    const OptimizerState state = read_with({{"optimizer.param_groups.0.lr", {{}, {rate}}},
+                                            {"optimizer.param_groups.0.momentum", {{}, {0.9}}},
+                                            {"optimizer.param_groups.0.dampening", {{}, {0.0}}},
+                                            {"optimizer.param_groups.0.nesterov", {{}, {0.0}}}});
+    EXPECT_FALSE(state.groups.at(0).learning_rate.has_value());
+    EXPECT_EQ(state.groups.at(0).momentum, 0.9);
+    EXPECT_THAT(state.warnings, ElementsAre(HasSubstr("its 'lr' is")));
+  }
 }
 
 // As nn.Sequential names its layers.

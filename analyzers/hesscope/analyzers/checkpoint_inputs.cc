@@ -204,7 +204,7 @@ void warn_of_losses_of_other_steps(std::span<const std::optional<std::int64_t>> 
   if (expected.empty() || std::ranges::any_of(steps, is_compared)) return;
   inputs.warnings.push_back(fmt::format(
       "{}: [check] expects losses, but of no step that a checkpoint is of (the first is "
-      "of step {}), so that nothing was compared",
+      "of step {}), so that none of them was compared",
       inputs.problem.file().path.string(),
       steps.front() ? std::to_string(*steps.front()) : std::string("unknown")));
 }

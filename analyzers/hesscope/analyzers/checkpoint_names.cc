@@ -222,12 +222,22 @@ bool is_of_step(const NumberedName& name, std::size_t position) {
 }
 
 bool are_comparable(std::span<const NumberedName> names) {
-  const auto is_comparable = [&](const NumberedName& name) {
-    if (name.numbers.size() != 1 || name.words != names.front().words) return false;
-    const std::size_t behind = name.pattern.find('#') + 1;
-    return behind >= name.pattern.size() || !is_letter(name.pattern[behind]);  // 2 of 2k
+  const auto position_in = [](const NumberedName& name) -> std::optional<std::size_t> {
+    const auto position = best_position(name, [](std::size_t) { return true; });
+    const bool is_told = position && (name.numbers.size() == 1 || is_of_step(name, *position));
+    return is_told ? position : std::nullopt;
   };
-  return std::ranges::all_of(names, is_comparable);
+  const auto has_unit = [](const NumberedName& name, std::size_t position) {  // the k of 2k
+    std::size_t behind = name.pattern.find('#') + 1;
+    for (; position > 0; --position) behind = name.pattern.find('#', behind) + 1;
+    return behind < name.pattern.size() && is_letter(name.pattern[behind]);
+  };
+  const auto first = position_in(names.front());
+  return first && std::ranges::all_of(names, [&](const NumberedName& name) {
+           const auto position = position_in(name);
+           return position && !has_unit(name, *position) &&
+                  name.words[*position] == names.front().words[*first];
+         });
 }
 
 fs::path run_folder(const fs::path& path) {

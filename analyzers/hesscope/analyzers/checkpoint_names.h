@@ -55,8 +55,8 @@ bool counts_epochs(const NumberedName& name);
 /// Whether that at `position` stands behind a word for steps or epochs.
 bool is_of_step(const NumberedName& name, std::size_t position);
 
-/// Whether names of several patterns have one number each, behind the same word, of the same unit
-/// (not 500 and 2k).
+/// Whether names of several patterns all have one number, or one behind a word for steps or epochs,
+/// behind the same word and of the same unit (not 500 and 2k).
 bool are_comparable(std::span<const NumberedName> names);
 
 /// The format that files with this ending mostly are of, or nullptr. Never decides how one is read.
