@@ -30,7 +30,8 @@ def without_times(text):
 class OwnResult(program.Case):
     def test_is_done_already(self):
         for arguments, code in ((ANALYZE + ALL, DONE), (LANDSCAPE, DONE), (LANDSCAPE + ["--curvature"], DONE),
-                                (ANALYZE + ["--method", "matrix-free", "--stability"], DONE)):
+                                (ANALYZE + ["--method", "matrix-free", "--stability"], DONE),
+                                (ANALYZE + ["--preconditioner", "adam", "--second-moments", "recomputed"], DONE)):
             with self.subTest(arguments=arguments[:1] + arguments[4:]):
                 run = [*arguments, "-o", "out.h5"]
                 first = self.run_program(*run, "--json")

@@ -16,8 +16,7 @@ namespace {
 std::vector<Quantity> quantities_named(std::vector<Quantity> quantities,
                                        const std::vector<std::string>& names) {
   std::erase_if(quantities, [&](const Quantity& quantity) {
-    return quantity.type == Quantity::Type::kFlag ||
-           std::find(names.begin(), names.end(), quantity.name) == names.end();
+    return std::find(names.begin(), names.end(), quantity.name) == names.end();
   });
   return quantities;
 }

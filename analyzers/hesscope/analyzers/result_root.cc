@@ -387,7 +387,10 @@ std::vector<Record> read_records(const io::ResultReader& result,
       require(counts.size(), false);
     }
     for (std::size_t i = 0; i < count; ++i) {
-      if (!counts.empty() && statuses[i] == Status::kOk) {
+      if (quantity.type == Quantity::Type::kFlag) {  // none is said where it is not among these
+        const bool is_said = counts[i] >= 0 && counts[i] < std::ssize(quantity.flags);
+        if (is_said) records[i].set_flag(quantity.name, static_cast<std::int8_t>(counts[i]));
+      } else if (!counts.empty() && statuses[i] == Status::kOk) {
         records[i].set_count(quantity.name, counts[i]);
       } else if (!reals.empty()) {
         const double first = reals[i * (reals.size() / count)];

@@ -135,6 +135,7 @@ void InputFile::read_at(std::uint64_t offset, std::span<std::byte> out) const {
                     offset,
                     size_));
   }
+  if (out.empty()) return;  // memcpy wants pointers, even for nothing
   if (content_) {
     std::memcpy(out.data(), content_->data() + offset, out.size());
   } else {
