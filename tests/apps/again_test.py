@@ -175,7 +175,7 @@ class Units(program.Case):
         units = self.folder / f"{output}.units"
         process = subprocess.Popen(self.command(*arguments, "-o", output, "--threads", 1), cwd=self.folder,
                                    env=self.environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        while process.poll() is None and len(list(units.glob("*.unit"))) < 3:
+        while process.poll() is None and program.num_units(units) < 3:
             time.sleep(0.001)
         process.send_signal(signal.SIGKILL)
         process.communicate()
@@ -218,7 +218,7 @@ class Units(program.Case):
         most = 0
         process = subprocess.Popen(self.command(*run), cwd=self.folder, env=self.environment())
         while process.poll() is None:
-            most = max(most, len(list(units.glob("*.unit"))) if units.exists() else 0)
+            most = max(most, program.num_units(units))
         self.assertEqual(process.returncode, DONE)
         self.assertLess(most, 5 * count / 4)
         print(f"{most} files for {5 * count} units")

@@ -118,11 +118,11 @@ class HostileInputs(Inputs):
         for _ in range(20):
             process = subprocess.Popen(self.command(*run, "-o", "out.h5"), cwd=self.folder, env=self.environment(),
                                        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-            while process.poll() is None and len(list(units.glob("*.unit"))) < 3:
+            while process.poll() is None and program.num_units(units) < 3:
                 time.sleep(0.001)
             process.send_signal(signal.SIGINT)
             process.communicate(timeout=300)
-            if process.returncode == INTERRUPTED and len(list(units.glob("*.unit"))) >= 3:
+            if process.returncode == INTERRUPTED and program.num_units(units) >= 3:
                 break
             (self.folder / "out.h5").unlink(missing_ok=True)
         else:

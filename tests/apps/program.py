@@ -52,6 +52,14 @@ def text(value):
     return value.decode() if isinstance(value, bytes) else str(value)
 
 
+def num_units(folder):
+    """Of a run's finished parts, whose folder may go at any moment."""
+    try:
+        return sum(name.endswith(".unit") for name in os.listdir(folder))
+    except FileNotFoundError:
+        return 0
+
+
 class Case(unittest.TestCase):
     """A test with a scratch folder, in which the program is run."""
 

@@ -299,10 +299,12 @@ AnalyzerEntry stability_analyzer() {
       .question = "the sharpness compared with the largest at which the optimiser is stable",
       .by_default = false,
       .on_missing = "ratios take --learning-rate",
-      .on_not_stored = "--second-moments recomputed asks for what Adam's would settle at there",
+      .on_not_stored =
+          "--second-moments recomputed --batch-size N asks for what Adam's would "
+          "settle at there in batches of N",
       .options = {{.name = "preconditioner",
-                   .meaning = "whose preconditioned sharpness to compute, too\nadam: Adam's\n"
-                              "stored: that of the optimiser that the checkpoint is of",
+                   .meaning = "also compute the sharpness as this optimiser sees it\nadam: Adam\n"
+                              "stored: the one whose state the checkpoint holds",
                    .choices = {"none", "adam", "stored"},
                    .fallback = SettingValue(std::string("none"))},
                   {.name = "second-moments",
