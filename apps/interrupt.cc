@@ -29,8 +29,8 @@ extern "C" void note_signal(int signal) {
   timespec now = {};
   clock_gettime(CLOCK_MONOTONIC, &now);
   if (noted == 0) {
+    noted_at = now;  // first, for the handler of another signal may run in between
     noted = signal;
-    noted_at = now;
     sem_post(&arrived);
     return;
   }

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include <hesscope/analyzers/attention_terms.h>
+#include <hesscope/analyzers/jacobian_cost.h>
 #include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/norms.h>
@@ -77,15 +78,7 @@ class AttentionTermsAnalyzer final : public Analyzer {
   }
 
   Cost cost(const Objective& objective) const override {
-    const auto n = static_cast<double>(objective.num_parameters());
-    const auto samples = static_cast<double>(objective.num_samples());
-    const auto entries = static_cast<double>(
-        objective.predictions(Eigen::VectorXd::Zero(objective.num_parameters()), {0, 1}).rows());
-    const double rows = entries * samples;
-    // The Jacobian and a copy of it, and the singular values of it.
-    return {.numbers = 3 * rows * n,
-            .sample_gradients = entries + 1,
-            .operations = 8 * rows * n * std::min(rows, n)};
+    return detail::jacobian_cost(objective);
   }
 
   Record analyze(PointAnalysis& point) const override {

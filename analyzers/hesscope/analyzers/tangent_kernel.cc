@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <hesscope/analyzers/jacobian_cost.h>
 #include <hesscope/analyzers/tangent_kernel.h>
 #include <hesscope/core/error.h>
 #include <hesscope/optim/training_run.h>
@@ -50,15 +51,7 @@ class TangentKernelAnalyzer final : public Analyzer {
   std::vector<std::string> headline() const override { return {"lambda_min", "lambda_max"}; }
 
   Cost cost(const Objective& objective) const override {
-    const auto n = static_cast<double>(objective.num_parameters());
-    const auto samples = static_cast<double>(objective.num_samples());
-    const auto entries = static_cast<double>(
-        objective.predictions(Eigen::VectorXd::Zero(objective.num_parameters()), {0, 1}).rows());
-    const double rows = entries * samples;
-    // The Jacobian and a copy of it, and the singular values of all and of each block.
-    return {.numbers = 3 * rows * n,
-            .sample_gradients = entries + 1,
-            .operations = 8 * rows * n * std::min(rows, n)};
+    return detail::jacobian_cost(objective);  // of all and of each block
   }
 
   Record analyze(PointAnalysis& point) const override {

@@ -4,9 +4,6 @@
 #include <cstddef>
 #include <cstring>
 #include <exception>
-#include <iterator>
-#include <limits>
-#include <mutex>
 #include <new>
 #include <span>
 
@@ -14,6 +11,7 @@
 #include <sys/types.h>
 
 #include <hesscope/io/descriptor_driver.h>
+#include <hesscope/io/hdf5_driver.h>
 
 namespace hesscope::io {
 namespace {
@@ -23,10 +21,8 @@ struct DriverInfo {
   const InputFile* file = nullptr;
 };
 
-/// HDF5 sees the base only.
-struct OpenFile : H5FD_t {
+struct OpenFile : DriverFile {
   const InputFile* file = nullptr;
-  haddr_t end_of_allocation = 0;
 };
 
 OpenFile& self(H5FD_t* file) { return *static_cast<OpenFile*>(file); }
@@ -50,15 +46,6 @@ herr_t query(const H5FD_t*, unsigned long* flags) {
   if (flags != nullptr) {
     *flags = H5FD_FEAT_ACCUMULATE_METADATA | H5FD_FEAT_DATA_SIEVE;
   }
-  return 0;
-}
-
-haddr_t get_end_of_allocation(const H5FD_t* file, H5FD_mem_t) {
-  return self(file).end_of_allocation;
-}
-
-herr_t set_end_of_allocation(H5FD_t* file, H5FD_mem_t, haddr_t address) {
-  self(file).end_of_allocation = address;
   return 0;
 }
 
@@ -101,46 +88,24 @@ herr_t unlock(H5FD_t* base) {
 }
 
 H5FD_class_t driver_class() {
-  H5FD_class_t driver{};
-#if H5_VERSION_GE(1, 14, 0)
-  driver.version = H5FD_CLASS_VERSION;
-  driver.value = 510;  // one of the values for drivers that are not registered with HDF5
-#endif
-  driver.name = "hesscope_descriptor";
-  driver.maxaddr = static_cast<haddr_t>(std::numeric_limits<off_t>::max());
-  driver.fc_degree = H5F_CLOSE_WEAK;
-  driver.fapl_size = sizeof(DriverInfo);
+  H5FD_class_t driver = driver_class_of("hesscope_descriptor", 510, sizeof(DriverInfo));
   driver.open = open_file;
   driver.close = close_file;
   driver.query = query;
-  driver.get_eoa = get_end_of_allocation;
-  driver.set_eoa = set_end_of_allocation;
   driver.get_eof = get_end_of_file;
   driver.read = read;
   driver.write = write;
   driver.lock = lock;
   driver.unlock = unlock;
-  constexpr H5FD_mem_t kSpaces[] = H5FD_FLMAP_DICHOTOMY;
-  std::copy(std::begin(kSpaces), std::end(kSpaces), std::begin(driver.fl_map));
   return driver;
-}
-
-/// Registers once; again if someone has called H5close() in between.
-hid_t driver_id() {
-  static const H5FD_class_t driver = driver_class();
-  static std::mutex mutex;
-  static hid_t id = H5I_INVALID_HID;
-  const std::lock_guard lock(mutex);
-  if (id < 0 || H5Iget_type(id) != H5I_VFL) id = H5FDregister(&driver);
-  return id;
 }
 
 }  // namespace
 
 bool use_descriptor_driver(hid_t access, const InputFile& file) {
   const DriverInfo info{&file};
-  const hid_t id = driver_id();
-  return id >= 0 && H5Pset_driver(access, id, &info) >= 0;
+  static RegisteredDriver driver(driver_class());
+  return driver.use(access, &info);
 }
 
 }  // namespace hesscope::io

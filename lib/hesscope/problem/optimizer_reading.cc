@@ -123,11 +123,9 @@ class Reading {
   // All that can be compared where no order is needed: how many there are, and the sizes of what is
   // kept for them.
   void require_as_many_parameters() const {
-    std::size_t num_parameters = 0;
-    for (const auto& group : stored_.groups) num_parameters += group.parameters.size();
+    const std::size_t num_parameters = stored_.groups.empty() ? 0 : stored_.num_parameters();
     if (num_parameters > 0 && num_parameters != model_.parameters.size()) {
-      throw Refusal{fmt::format(
-          "it is of {} parameters, the model has {}", num_parameters, model_.parameters.size())};
+      throw Refusal{text_of_other_number(num_parameters, model_.parameters.size())};
     }
     std::multiset<std::int64_t> sizes;
     for (const ParameterBlock& block : model_.parameters) sizes.insert(block.size);

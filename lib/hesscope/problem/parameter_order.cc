@@ -107,11 +107,14 @@ std::string contradiction(const std::vector<ListedParameter>& listed,
 
 }  // namespace
 
+std::string text_of_other_number(std::size_t theirs, std::size_t ours) {
+  return fmt::format("it is of {} parameters, the model has {}", theirs, ours);
+}
+
 ParameterOrder order_parameters(const std::vector<ListedParameter>& listed,
                                 const std::vector<NumberedParameter>& numbered) {
   if (listed.size() != numbered.size()) {
-    return {.obstacle = fmt::format(
-                "it is of {} parameters, the model has {}", numbered.size(), listed.size())};
+    return {.obstacle = text_of_other_number(numbered.size(), listed.size())};
   }
   if (const auto positions = by_shape(listed, numbered)) return taken(listed, *positions);
   std::vector<std::size_t> as_listed(listed.size());

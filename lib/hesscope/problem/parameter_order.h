@@ -30,6 +30,9 @@ struct ParameterOrder {
   std::string warning = {};              ///< what was assumed
 };
 
+/// Why an optimiser of so many parameters is not the model's.
+std::string text_of_other_number(std::size_t theirs, std::size_t ours);
+
 /// Optimisers number parameters as they were handed to them: group by group and, as a rule, within
 /// each group in the order of model.parameters(), which is that of a state_dict(). Shapes must
 /// agree with that. Where they leave one assignment only, that is it. Otherwise the order of the

@@ -87,7 +87,7 @@ TrainingFolder::TrainingFolder(const TrainingSetup& setup,
   outcome_.folder = made_folder(folder);
   const io::RunConfiguration configuration = setup.configuration(run, seed);
   refuse_other_training(outcome_.folder, configuration, overwrite);
-  is_known_ = fs::exists(history_path()) || io::has_units(history_path());
+  const bool is_known = fs::exists(history_path()) || io::has_units(history_path());
   units_.emplace(history_path(), "training", overwrite, configuration, [&] {
     io::ResultFile(history_path(), {.overwrite = may_overwrite_});
   });
@@ -101,10 +101,10 @@ TrainingFolder::TrainingFolder(const TrainingSetup& setup,
     outcome_.gradient_norm = history.last.gradient_norm;
     outcome_.seconds = history.last.seconds;
     for (const auto& [step, digest] : history.checkpoints) checkpoints_.expect(step, digest);
-    if (!fs::exists(problem_path())) write_problem(io::Overwrite::kOwnKind);
+    if (!fs::exists(problem_path())) write_problem();
   } else {
     start_ = setup.start_of(seed);
-    require_problem_replaceable(overwrite);
+    require_problem_replaceable(overwrite, is_known);
   }
 }
 
@@ -138,17 +138,17 @@ void refuse_other_training(const fs::path& folder,
                   strangers.front().string()));
 }
 
-void TrainingFolder::require_problem_replaceable(io::Overwrite overwrite) const {
+void TrainingFolder::require_problem_replaceable(io::Overwrite overwrite, bool is_known) const {
   if (read_text(problem_path()) == setup_->experiment().problem_toml(outcome_.folder)) return;
   io::require_replaceable(
-      problem_path(), overwrite, "that of a training known here", [&] { return is_known_; });
+      problem_path(), overwrite, "that of a training known here", [&] { return is_known; });
 }
 
-// Together with the checkpoints that it is of, so that there never are those of another beside it.
-void TrainingFolder::write_problem(io::Overwrite overwrite) const {
+// Once it may be replaced, and together with the checkpoints that it is of, so that there never are
+// those of another beside it.
+void TrainingFolder::write_problem() const {
   const std::string text = setup_->experiment().problem_toml(outcome_.folder);
   if (read_text(problem_path()) == text) return;
-  require_problem_replaceable(overwrite);
   io::write_whole(problem_path(), text, true);
 }
 
@@ -302,7 +302,7 @@ bool TrainingFolder::train(const std::function<bool(std::int64_t)>& tick) {
     remove_checkpoints();
     journal.clear();
   }
-  write_problem(io::Overwrite::kAnything);  // asked for when the folder was opened
+  write_problem();
   outcome_.resumed_at = run.num_steps();
   tick(run.num_steps());
 

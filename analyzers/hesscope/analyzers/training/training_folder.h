@@ -58,9 +58,8 @@ class TrainingFolder {
 
   std::filesystem::path problem_path() const { return outcome_.folder / "problem.toml"; }
 
-  void require_problem_replaceable(io::Overwrite overwrite) const;
-
-  void write_problem(io::Overwrite overwrite) const;
+  void require_problem_replaceable(io::Overwrite overwrite, bool is_known) const;
+  void write_problem() const;
   void remove_checkpoints();
   bool make_checkpoints_again(std::int64_t end,
                               const TrainingSet& fixed,
@@ -78,7 +77,6 @@ class TrainingFolder {
   const ExperimentRun* run_;
   std::string command_;
   bool may_overwrite_;
-  bool is_known_ = false;  // whether a training was here before
   TrainingOutcome outcome_;
   TrainingCheckpoints checkpoints_;
   Eigen::VectorXd start_;  // of what is not finished
