@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "analyze.h"
-
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -17,15 +15,16 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <hesscope/analyzers/analysis.h>
+#include <hesscope/analysis/analysis.h>
 #include <hesscope/analyzers/analyzer_registry.h>
 #include <hesscope/analyzers/option_error.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/shell.h>
 #include <hesscope/core/version.h>
-#include <hesscope/io/unit_folder.h>
+#include <hesscope/storage/unit_folder.h>
 
 #include "checkpoint_options.h"
+#include "commands.h"
 #include "interrupt.h"
 #include "json_document.h"
 #include "output_text.h"

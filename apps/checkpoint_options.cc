@@ -9,7 +9,7 @@
 
 #include <hesscope/core/error.h>
 #include <hesscope/core/shell.h>
-#include <hesscope/io/format_registry.h>
+#include <hesscope/tensors/format_registry.h>
 
 #include "run_options.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include <hesscope/analyzers/checkpoints.h>
+#include <hesscope/analysis/checkpoints.h>
 
 #include "command.h"
 

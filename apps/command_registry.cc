@@ -1,15 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The one list of subcommands.
-#include "analyze.h"
 #include "command.h"
-#include "convert.h"
-#include "export.h"
-#include "inspect.h"
-#include "landscape.h"
-#include "plot.h"
-#include "reproduce.h"
-#include "train.h"
+#include "commands.h"
 
 namespace hesscope::cli {
 

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "convert.h"
-
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -9,13 +7,15 @@
 #include <fmt/format.h>
 
 #include <hesscope/core/error.h>
-#include <hesscope/io/input_file.h>
-#include <hesscope/io/result_reader.h>
-#include <hesscope/io/tensor_conversion.h>
-#include <hesscope/io/tensor_file.h>
-#include <hesscope/io/tensor_map.h>
+#include <hesscope/dataset/result_reader.h>
 #include <hesscope/problem/tensor_map_file.h>
+#include <hesscope/storage/input_file.h>
+#include <hesscope/storage/sha256.h>
+#include <hesscope/tensors/tensor_conversion.h>
+#include <hesscope/tensors/tensor_file.h>
+#include <hesscope/tensors/tensor_map.h>
 
+#include "commands.h"
 #include "json_document.h"
 #include "run_options.h"
 #include "standard_streams.h"

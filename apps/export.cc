@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "export.h"
-
 #include <filesystem>
 #include <string>
 #include <system_error>
@@ -9,10 +7,11 @@
 #include <fmt/format.h>
 
 #include <hesscope/core/error.h>
-#include <hesscope/io/export_registry.h>
-#include <hesscope/io/overwrite.h>
-#include <hesscope/io/result_reader.h>
+#include <hesscope/dataset/export_registry.h>
+#include <hesscope/dataset/result_reader.h>
+#include <hesscope/storage/overwrite.h>
 
+#include "commands.h"
 #include "json_document.h"
 #include "result_input.h"
 #include "run_options.h"

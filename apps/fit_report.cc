@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include <hesscope/io/tensor_file.h>
 #include <hesscope/problem/tensor_map_file.h>
+#include <hesscope/tensors/tensor_file.h>
 
 #include "table.h"
 
@@ -35,12 +35,12 @@ std::string parameters_text(const CheckpointFit& fit) {
   for (const ParameterFit& parameter : fit.parameters) {
     const bool is_missing = parameter.state == ParameterFit::State::kMissing;
     rows.push_back({parameter.name,
-                    io::shape_text(parameter.expected),
-                    is_missing ? "-" : io::shape_text(parameter.found),
+                    shape_text(parameter.expected),
+                    is_missing ? "-" : shape_text(parameter.found),
                     state_text(parameter.state)});
   }
   for (const io::TensorInfo& tensor : fit.unused) {
-    rows.push_back({tensor.name, "-", io::shape_text(tensor.shape), "unused"});
+    rows.push_back({tensor.name, "-", shape_text(tensor.shape), "unused"});
   }
   return table_text(rows, rows.front().size());
 }

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "inspect.h"
-
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -15,12 +13,13 @@
 
 #include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
-#include <hesscope/io/atomic_file.h>
-#include <hesscope/io/result_reader.h>
-#include <hesscope/io/tensor_file.h>
+#include <hesscope/dataset/result_reader.h>
 #include <hesscope/problem/checkpoint_fit.h>
 #include <hesscope/problem/tensor_map_file.h>
+#include <hesscope/storage/atomic_file.h>
+#include <hesscope/tensors/tensor_file.h>
 
+#include "commands.h"
 #include "fit_report.h"
 #include "json_document.h"
 #include "run_options.h"
@@ -213,7 +212,7 @@ class InspectCommand final : public Command {
       const std::string min = values.has_numbers ? number_text(values.minimum) : "-";
       const std::string max = values.has_numbers ? number_text(values.maximum) : "-";
       rows.push_back({tensor.name,
-                      io::shape_text(tensor.shape),
+                      shape_text(tensor.shape),
                       std::string(io::to_string(tensor.type)),
                       min,
                       max,

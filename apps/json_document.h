@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include <hesscope/analyzers/analysis.h>
+#include <hesscope/analysis/analysis.h>
 
 namespace hesscope::cli {
 

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "landscape.h"
-
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -12,13 +10,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <hesscope/analyzers/landscape.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/shell.h>
 #include <hesscope/core/version.h>
-#include <hesscope/io/unit_folder.h>
+#include <hesscope/landscape/landscape.h>
+#include <hesscope/storage/unit_folder.h>
 
 #include "checkpoint_options.h"
+#include "commands.h"
 #include "interrupt.h"
 #include "json_document.h"
 #include "output_text.h"

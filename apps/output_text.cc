@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include <hesscope/core/shell.h>
-#include <hesscope/io/unit_folder.h>
+#include <hesscope/storage/unit_folder.h>
 
 #include "progress_line.h"
 

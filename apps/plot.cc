@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "plot.h"
-
 #include <algorithm>
 #include <filesystem>
 #include <map>
@@ -12,12 +10,13 @@
 #include <fmt/ranges.h>
 
 #include <hesscope/core/error.h>
+#include <hesscope/dataset/result_reader.h>
 #include <hesscope/figures/figure_registry.h>
-#include <hesscope/io/atomic_file.h>
-#include <hesscope/io/overwrite.h>
-#include <hesscope/io/result_reader.h>
 #include <hesscope/plot/svg.h>
+#include <hesscope/storage/atomic_file.h>
+#include <hesscope/storage/overwrite.h>
 
+#include "commands.h"
 #include "json_document.h"
 #include "result_input.h"
 #include "run_options.h"

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "reproduce.h"
-
 #include <string>
 #include <vector>
 
@@ -10,9 +8,10 @@
 #include <hesscope/core/error.h>
 #include <hesscope/core/shell.h>
 #include <hesscope/core/version.h>
-#include <hesscope/experiments/reproduction.h>
 #include <hesscope/problem/experiment_keys.h>
+#include <hesscope/reproduction/reproduction.h>
 
+#include "commands.h"
 #include "interrupt.h"
 #include "json_document.h"
 #include "output_text.h"

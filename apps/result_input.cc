@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 
 #include <hesscope/core/error.h>
-#include <hesscope/io/format_registry.h>
-#include <hesscope/io/input_file.h>
-#include <hesscope/io/tensor_file.h>
+#include <hesscope/storage/input_file.h>
+#include <hesscope/tensors/format_registry.h>
+#include <hesscope/tensors/tensor_file.h>
 
 namespace hesscope::cli {
 namespace {

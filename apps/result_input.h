@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include <hesscope/io/result_reader.h>
+#include <hesscope/dataset/result_reader.h>
 
 namespace hesscope::cli {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include <hesscope/io/overwrite.h>
+#include <hesscope/storage/overwrite.h>
 
 #include "command.h"
 

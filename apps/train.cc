@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "train.h"
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -12,12 +10,13 @@
 
 #include <fmt/format.h>
 
-#include <hesscope/analyzers/training/training.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/shell.h>
 #include <hesscope/core/version.h>
-#include <hesscope/experiments/built_in_experiments.h>
+#include <hesscope/reproduction/built_in_experiments.h>
+#include <hesscope/training/training.h>
 
+#include "commands.h"
 #include "interrupt.h"
 #include "json_document.h"
 #include "output_text.h"

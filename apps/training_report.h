@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include <hesscope/io/tensor_file.h>
+#include <hesscope/tensors/tensor_file.h>
 
 #include "json_document.h"
 

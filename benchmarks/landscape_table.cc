@@ -15,10 +15,10 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include <hesscope/analyzers/landscape.h>
 #include <hesscope/core/executor.h>
-#include <hesscope/io/tensor_file.h>
+#include <hesscope/landscape/landscape.h>
 #include <hesscope/problem/problem.h>
+#include <hesscope/tensors/tensor_file.h>
 
 #include "gemm.h"
 #include "statistics.h"

@@ -16,7 +16,7 @@ file(WRITE ${OUTPUT}
 "// Generated from ${FOLDER}.
 #include <array>
 
-#include <hesscope/experiments/built_in_experiments.h>
+#include <hesscope/reproduction/built_in_experiments.h>
 
 namespace hesscope {
 

@@ -21,6 +21,8 @@ function(hesscope_kernels name)
   set(lanes_avx512 8)
   set(flags_avx2 -mavx2 -mfma)
   set(flags_avx512 -mavx512f -mavx512dq -mavx512vl -mavx512bw -mavx2 -mfma -mprefer-vector-width=512)
+  # Of hesscope itself, whose folders have them, they are no sources (HesscopeFolders.cmake).
+  set_source_files_properties(${arg_UNPARSED_ARGUMENTS} TARGET_DIRECTORY hesscope PROPERTIES HEADER_FILE_ONLY ON)
   foreach(set IN LISTS sets)
     set(target hesscope_${name}_${set})
     add_library(${target} OBJECT ${arg_UNPARSED_ARGUMENTS})

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Checkpoints as torch.save writes them: parts of them by --key, and Adam's state in them.
 
-The checkpoints are those of tests/io/make_torch_fixtures.py: a perceptron 2-3-2. PyTorch is not needed.
+The checkpoints are those of tests/tensors/make_torch_fixtures.py: a perceptron 2-3-2. PyTorch is not needed.
 """
 import json
 

@@ -11,9 +11,9 @@
 #include <gtest/gtest.h>
 
 #include <hesscope/autodiff/graph.h>
-#include <hesscope/autodiff/multiprecision.h>
 #include <hesscope/core/constants.h>
 
+#include "support/graph_oracle.h"
 #include "support/loss_oracle.h"
 
 namespace hesscope {

@@ -9,11 +9,11 @@
 #include <gtest/gtest.h>
 
 #include <hesscope/autodiff/graph.h>
-#include <hesscope/autodiff/multiprecision.h>
 #include <hesscope/autodiff/sweep.h>
 #include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 
+#include "support/graph_oracle.h"
 #include "support/loss_oracle.h"
 #include "support/refusal.h"
 

@@ -13,11 +13,11 @@
 #include <gtest/gtest.h>
 
 #include <hesscope/autodiff/graph.h>
-#include <hesscope/autodiff/multiprecision.h>
 #include <hesscope/autodiff/sweep.h>
 #include <hesscope/core/error.h>
 
 #include "support/gauss_newton_oracle.h"
+#include "support/graph_oracle.h"
 #include "support/loss_oracle.h"
 
 namespace hesscope {

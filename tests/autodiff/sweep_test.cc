@@ -9,13 +9,13 @@
 #include <Eigen/Core>
 #include <gtest/gtest.h>
 
-#include <hesscope/autodiff/multiprecision.h>
 #include <hesscope/autodiff/sweep.h>
 #include <hesscope/models/attention.h>
 #include <hesscope/models/linear_attention.h>
 #include <hesscope/models/mlp.h>
 #include <hesscope/models/signal_noise.h>
 
+#include "support/graph_oracle.h"
 #include "support/loss_oracle.h"
 
 namespace hesscope {

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <hesscope/core/constants.h>
-#include <hesscope/core/norms.h>
+#include <hesscope/core/internal/norms.h>
 
 #include "support/multiprecision.h"
 

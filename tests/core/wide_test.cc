@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <hesscope/core/constants.h>
-#include <hesscope/core/wide.h>
+#include <hesscope/core/internal/wide.h>
 
 #include "support/multiprecision.h"
 

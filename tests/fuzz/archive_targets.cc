@@ -5,10 +5,10 @@
 #include <stdexcept>
 
 #include <hesscope/core/error.h>
-#include <hesscope/io/input_file.h>
-#include <hesscope/io/npz_reader.h>
-#include <hesscope/io/torch_reader.h>
-#include <hesscope/io/zip.h>
+#include <hesscope/storage/input_file.h>
+#include <hesscope/storage/internal/zip.h>
+#include <hesscope/tensors/internal/numpy/npz_reader.h>
+#include <hesscope/tensors/internal/torch/torch_reader.h>
 
 #include "fuzz/memory_file.h"
 #include "fuzz/read_all.h"

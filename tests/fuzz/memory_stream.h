@@ -5,7 +5,7 @@
 #include <string>
 
 #include <hesscope/core/error.h>
-#include <hesscope/io/input_file.h>
+#include <hesscope/storage/input_file.h>
 
 #include "fuzz/targets.h"
 

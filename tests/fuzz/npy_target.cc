@@ -2,7 +2,7 @@
 #include <stdexcept>
 
 #include <hesscope/core/error.h>
-#include <hesscope/io/npy.h>
+#include <hesscope/tensors/internal/numpy/npy.h>
 
 #include "fuzz/memory_stream.h"
 

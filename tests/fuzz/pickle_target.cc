@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <hesscope/core/error.h>
-#include <hesscope/io/pickle.h>
-#include <hesscope/io/torch_tensors.h>
+#include <hesscope/tensors/internal/torch/pickle.h>
+#include <hesscope/tensors/internal/torch/torch_tensors.h>
 
 #include "fuzz/memory_stream.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <hesscope/io/tensor_file.h>
+#include <hesscope/tensors/tensor_file.h>
 
 namespace hesscope::fuzz {
 

@@ -4,9 +4,9 @@
 #include <string_view>
 
 #include <hesscope/core/error.h>
-#include <hesscope/io/input_file.h>
-#include <hesscope/io/safetensors_reader.h>
-#include <hesscope/io/sharded_reader.h>
+#include <hesscope/storage/input_file.h>
+#include <hesscope/tensors/internal/safetensors/safetensors_reader.h>
+#include <hesscope/tensors/internal/sharded_reader.h>
 
 #include "fuzz/memory_file.h"
 #include "fuzz/read_all.h"

@@ -5,7 +5,7 @@
 // A refusal (InputError, ConfigError) is an answer like any other. Whatever else comes out is a
 // finding: another exception, a crash, a sanitizer's report, or an answer that contradicts itself
 // (std::logic_error). libFuzzer drives these functions (driver.cc), and the tests replay the
-// corpora through them (tests/io/fuzz_corpus_test.cc).
+// corpora through them (tests/tensors/fuzz_corpus_test.cc).
 #pragma once
 
 #include <cstddef>

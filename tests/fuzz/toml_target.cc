@@ -3,9 +3,9 @@
 
 #include <hesscope/core/error.h>
 #include <hesscope/problem/experiment_file.h>
+#include <hesscope/problem/internal/toml_tables.h>
 #include <hesscope/problem/problem_file.h>
 #include <hesscope/problem/tensor_map_file.h>
-#include <hesscope/problem/toml_tables.h>
 
 #include "fuzz/memory_file.h"
 

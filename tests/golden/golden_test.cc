@@ -12,11 +12,11 @@
 #include <Eigen/Core>
 #include <gtest/gtest.h>
 
-#include <hesscope/io/tensor_file.h>
 #include <hesscope/problem/problem.h>
 #include <hesscope/problem/problem_file.h>
 #include <hesscope/spectra/condition_numbers.h>
 #include <hesscope/spectra/spectrum.h>
+#include <hesscope/tensors/tensor_file.h>
 
 #include "golden/goldens.h"
 

@@ -13,11 +13,11 @@
 #include <Eigen/Eigenvalues>
 #include <gtest/gtest.h>
 
-#include <hesscope/autodiff/multiprecision.h>
 #include <hesscope/models/model.h>
 #include <hesscope/objective/graph_objective.h>
 
 #include "support/gauss_newton_oracle.h"
+#include "support/graph_oracle.h"
 #include "support/loss_oracle.h"
 
 namespace hesscope::test {

@@ -9,10 +9,10 @@
 
 #include <Eigen/Core>
 
-#include <hesscope/io/tensor_file.h>
 #include <hesscope/objective/objective.h>
 #include <hesscope/problem/problem.h>
 #include <hesscope/problem/problem_file.h>
+#include <hesscope/tensors/tensor_file.h>
 
 #include "spectra/matrices.h"
 #include "spectra/quadratic_objective.h"

@@ -12,8 +12,8 @@
 #include <hesscope/core/constants.h>
 #include <hesscope/models/mlp.h>
 #include <hesscope/objective/functor_objective.h>
-#include <hesscope/objective/gauss_newton_sum.h>
 #include <hesscope/objective/graph_objective.h>
+#include <hesscope/objective/internal/gauss_newton_sum.h>
 
 #include "support/loss_oracle.h"
 #include "support/refusal.h"

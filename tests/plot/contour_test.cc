@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include <hesscope/plot/contour.h>
+#include <hesscope/plot/internal/contour.h>
 
 namespace hesscope::plot {
 namespace {

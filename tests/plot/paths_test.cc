@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <hesscope/plot/paths.h>
+#include <hesscope/plot/internal/paths.h>
 
 namespace hesscope::plot {
 namespace {

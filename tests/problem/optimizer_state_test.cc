@@ -11,10 +11,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <hesscope/io/tensor_file.h>
 #include <hesscope/problem/problem.h>
 #include <hesscope/problem/problem_file.h>
 #include <hesscope/problem/stored_optimizer.h>
+#include <hesscope/tensors/tensor_file.h>
 
 #include "problem/npz_writer.h"
 #include "support/files.h"

@@ -5,8 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <hesscope/problem/parameter_names.h>
-#include <hesscope/problem/parameter_order.h>
+#include <hesscope/problem/internal/parameter_names.h>
+#include <hesscope/problem/internal/parameter_order.h>
 
 namespace hesscope::detail {
 namespace {

@@ -12,10 +12,11 @@
 #include <gtest/gtest.h>
 
 #include <hesscope/core/error.h>
-#include <hesscope/io/tensor_file.h>
-#include <hesscope/io/tensor_map.h>
 #include <hesscope/problem/problem.h>
 #include <hesscope/problem/problem_file.h>
+#include <hesscope/storage/sha256.h>
+#include <hesscope/tensors/tensor_file.h>
+#include <hesscope/tensors/tensor_map.h>
 
 #include "problem/npz_writer.h"
 
@@ -147,7 +148,7 @@ TEST_F(ProblemTest, AnOptimisersStateIsOptional) {
   EXPECT_FALSE(adam.blocks.front().step.has_value());
 }
 
-// What PyTorch has for the same network, see tests/io/make_torch_fixtures.py.
+// What PyTorch has for the same network, see tests/tensors/make_torch_fixtures.py.
 io::TensorFile torch_file(const std::string& name) {
   return io::open_tensor_file(test::fixtures().parent_path() / "io" / "torch" / name);
 }

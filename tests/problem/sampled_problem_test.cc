@@ -10,9 +10,10 @@
 #include <gtest/gtest.h>
 
 #include <hesscope/core/error.h>
-#include <hesscope/io/tensor_file.h>
 #include <hesscope/problem/problem.h>
 #include <hesscope/sampling/linear_regression.h>
+#include <hesscope/storage/sha256.h>
+#include <hesscope/tensors/tensor_file.h>
 
 #include "problem/npz_writer.h"
 #include "support/files.h"

@@ -7,8 +7,8 @@
 #include <gtest/gtest.h>
 
 #include <hesscope/core/error.h>
-#include <hesscope/simd/aligned_buffer.h>
-#include <hesscope/simd/pack_kernels.h>
+#include <hesscope/simd/internal/aligned_buffer.h>
+#include <hesscope/simd/internal/pack_kernels.h>
 
 #include "support/loss_oracle.h"
 

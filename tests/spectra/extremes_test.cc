@@ -10,7 +10,7 @@
 #include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/spectra/extremes.h>
-#include <hesscope/spectra/lanczos.h>
+#include <hesscope/spectra/internal/lanczos.h>
 #include <hesscope/spectra/spectrum.h>
 
 #include "spectra/matrices.h"

@@ -6,7 +6,7 @@
 #include <Eigen/Core>
 #include <gtest/gtest.h>
 
-#include <hesscope/spectra/generator_sets.h>
+#include <hesscope/spectra/internal/generator_sets.h>
 
 #include "support/refusal.h"
 

@@ -12,7 +12,7 @@
 #include <Eigen/Core>
 #include <gtest/gtest.h>
 
-#include <hesscope/io/tensor_file.h>
+#include <hesscope/tensors/tensor_file.h>
 
 #include "support/files.h"
 

@@ -6,7 +6,7 @@
 #include <Eigen/Core>
 #include <gtest/gtest.h>
 
-#include <hesscope/spectra/jackknife.h>
+#include <hesscope/spectra/internal/jackknife.h>
 
 #include "spectra/matrices.h"
 

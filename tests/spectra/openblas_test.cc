@@ -6,9 +6,9 @@
 #include <hesscope/spectra/counts.h>
 #include <hesscope/spectra/eigensystem.h>
 #include <hesscope/spectra/extremes.h>
+#include <hesscope/spectra/internal/tridiagonal_form.h>
 #include <hesscope/spectra/lanczos_quadrature.h>
 #include <hesscope/spectra/spectrum.h>
-#include <hesscope/spectra/tridiagonal_form.h>
 
 #include "spectra/matrices.h"
 #include "spectra/same_bits.h"

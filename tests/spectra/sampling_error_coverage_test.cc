@@ -21,7 +21,7 @@
 #include <hesscope/models/linear_attention.h>
 #include <hesscope/objective/graph_objective.h>
 #include <hesscope/spectra/condition_numbers.h>
-#include <hesscope/spectra/gaussian.h>
+#include <hesscope/spectra/internal/gaussian.h>
 #include <hesscope/spectra/sampling_error.h>
 #include <hesscope/spectra/spectrum.h>
 

@@ -15,8 +15,8 @@
 #include <hesscope/core/constants.h>
 #include <hesscope/models/linear_attention.h>
 #include <hesscope/objective/graph_objective.h>
-#include <hesscope/spectra/gaussian.h>
-#include <hesscope/spectra/jackknife.h>
+#include <hesscope/spectra/internal/gaussian.h>
+#include <hesscope/spectra/internal/jackknife.h>
 #include <hesscope/spectra/sampling_error.h>
 #include <hesscope/spectra/spectrum.h>
 

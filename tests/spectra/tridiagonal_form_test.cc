@@ -11,8 +11,8 @@
 #include <gtest/gtest.h>
 
 #include <hesscope/spectra/counts.h>
+#include <hesscope/spectra/internal/tridiagonal_form.h>
 #include <hesscope/spectra/spectrum.h>
-#include <hesscope/spectra/tridiagonal_form.h>
 
 #include "spectra/matrices.h"
 

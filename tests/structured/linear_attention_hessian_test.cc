@@ -6,7 +6,6 @@
 #include <Eigen/Core>
 #include <gtest/gtest.h>
 
-#include <hesscope/autodiff/multiprecision.h>
 #include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/models/linear_attention.h>
@@ -14,6 +13,7 @@
 #include <hesscope/structured/linear_attention_hessian.h>
 
 #include "linear_attention_case.h"
+#include "support/graph_oracle.h"
 
 namespace hesscope {
 namespace {

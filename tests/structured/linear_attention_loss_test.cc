@@ -5,12 +5,12 @@
 #include <Eigen/Core>
 #include <gtest/gtest.h>
 
-#include <hesscope/autodiff/multiprecision.h>
 #include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/structured/linear_attention_loss.h>
 
 #include "linear_attention_case.h"
+#include "support/graph_oracle.h"
 
 namespace hesscope {
 namespace {

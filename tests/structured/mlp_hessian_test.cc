@@ -12,12 +12,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <hesscope/autodiff/multiprecision.h>
 #include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/models/mlp.h>
 #include <hesscope/objective/graph_objective.h>
 
+#include "support/graph_oracle.h"
 #include "support/loss_oracle.h"
 
 namespace hesscope {

@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-#include <hesscope/io/unit_file.h>
+#include <hesscope/storage/unit_file.h>
 
 namespace hesscope::test {
 

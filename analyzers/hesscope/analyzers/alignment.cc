@@ -9,7 +9,7 @@
 
 #include <hesscope/analyzers/alignment.h>
 #include <hesscope/core/error.h>
-#include <hesscope/core/norms.h>
+#include <hesscope/core/internal/norms.h>
 
 namespace hesscope {
 namespace {

@@ -25,7 +25,7 @@
 #include <hesscope/analyzers/structure.h>
 #include <hesscope/analyzers/tangent_kernel.h>
 #include <hesscope/core/error.h>
-#include <hesscope/core/growing_list.h>
+#include <hesscope/core/internal/growing_list.h>
 #include <hesscope/core/printable.h>
 #include <hesscope/core/suggest.h>
 

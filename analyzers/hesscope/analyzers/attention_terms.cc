@@ -4,10 +4,10 @@
 #include <vector>
 
 #include <hesscope/analyzers/attention_terms.h>
-#include <hesscope/analyzers/jacobian_cost.h>
+#include <hesscope/analyzers/internal/jacobian_cost.h>
 #include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
-#include <hesscope/core/norms.h>
+#include <hesscope/core/internal/norms.h>
 #include <hesscope/spectra/singular_values.h>
 
 namespace hesscope {
@@ -77,9 +77,7 @@ class AttentionTermsAnalyzer final : public Analyzer {
     return {"wo_norm_min", "b_sigma_min", "rate_bound", "kernel_rate_bound", "rate"};
   }
 
-  Cost cost(const Objective& objective) const override {
-    return detail::jacobian_cost(objective);
-  }
+  Cost cost(const Objective& objective) const override { return detail::jacobian_cost(objective); }
 
   Record analyze(PointAnalysis& point) const override {
     Record record;

@@ -5,7 +5,7 @@
 
 #include <Eigen/Core>
 
-#include <hesscope/core/norms.h>
+#include <hesscope/core/internal/norms.h>
 #include <hesscope/core/parameter_block.h>
 
 namespace hesscope {

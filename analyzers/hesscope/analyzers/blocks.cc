@@ -9,10 +9,10 @@
 
 #include <hesscope/analyzers/block_norms.h>
 #include <hesscope/analyzers/blocks.h>
-#include <hesscope/analyzers/group_dimensions.h>
+#include <hesscope/analyzers/internal/group_dimensions.h>
 #include <hesscope/analyzers/option_error.h>
 #include <hesscope/core/constants.h>
-#include <hesscope/core/norms.h>
+#include <hesscope/core/internal/norms.h>
 #include <hesscope/spectra/distribution_distance.h>
 #include <hesscope/spectra/spectral_measure.h>
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include <hesscope/analyzers/eigenpairs.h>
-#include <hesscope/analyzers/group_dimensions.h>
+#include <hesscope/analyzers/internal/group_dimensions.h>
 
 namespace hesscope {
 namespace {

@@ -4,10 +4,10 @@
 
 #include <hesscope/analyzers/block_norms.h>
 #include <hesscope/analyzers/ggn.h>
-#include <hesscope/analyzers/group_dimensions.h>
+#include <hesscope/analyzers/internal/group_dimensions.h>
 #include <hesscope/analyzers/spectrum_section.h>
 #include <hesscope/core/error.h>
-#include <hesscope/core/norms.h>
+#include <hesscope/core/internal/norms.h>
 
 namespace hesscope {
 namespace {

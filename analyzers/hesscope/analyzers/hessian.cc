@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <hesscope/analyzers/hessian.h>
-#include <hesscope/core/norms.h>
+#include <hesscope/core/internal/norms.h>
 
 namespace hesscope {
 namespace {

@@ -7,10 +7,10 @@
 
 #include <fmt/format.h>
 
-#include <hesscope/analyzers/group_dimensions.h>
+#include <hesscope/analyzers/internal/group_dimensions.h>
+#include <hesscope/analyzers/internal/noise_options.h>
+#include <hesscope/analyzers/internal/noise_quantities.h>
 #include <hesscope/analyzers/noise.h>
-#include <hesscope/analyzers/noise_options.h>
-#include <hesscope/analyzers/noise_quantities.h>
 #include <hesscope/core/error.h>
 #include <hesscope/noise/fresh_minibatch_noise.h>
 #include <hesscope/noise/gradient_covariance.h>

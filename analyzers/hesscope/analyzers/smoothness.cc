@@ -4,11 +4,11 @@
 #include <iterator>
 #include <string>
 
+#include <hesscope/analyzers/internal/smoothness_run.h>
 #include <hesscope/analyzers/pseudo_updates.h>
 #include <hesscope/analyzers/smoothness.h>
-#include <hesscope/analyzers/smoothness_run.h>
 #include <hesscope/core/constants.h>
-#include <hesscope/core/norms.h>
+#include <hesscope/core/internal/norms.h>
 
 namespace hesscope {
 namespace {

@@ -10,8 +10,8 @@
 
 #include <hesscope/analyzers/smoothness_fit.h>
 #include <hesscope/core/error.h>
-#include <hesscope/core/wide.h>
-#include <hesscope/spectra/jackknife.h>
+#include <hesscope/core/internal/wide.h>
+#include <hesscope/spectra/internal/jackknife.h>
 
 namespace hesscope {
 namespace {
@@ -113,7 +113,7 @@ void require_options(const char* function, const BootstrapOptions& options) {
 // The quantiles `tail` and 1 - tail of fits to resampled points.
 LineIntervals percentiles(std::span<const double> x,
                           std::span<const double> y,
-                          const LineFit& fit,
+                          const LineFitter& fit,
                           double tail,
                           const BootstrapOptions& options) {
   std::mt19937_64 engine(options.seed);
@@ -243,7 +243,7 @@ SmoothnessLine tightest_line(std::span<const double> x, std::span<const double> 
 
 LineIntervals bootstrap_intervals(std::span<const double> x,
                                   std::span<const double> y,
-                                  const LineFit& fit,
+                                  const LineFitter& fit,
                                   const BootstrapOptions& options) {
   require_points("bootstrap_intervals", x, y);
   require_options("bootstrap_intervals", options);

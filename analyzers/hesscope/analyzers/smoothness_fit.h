@@ -45,7 +45,7 @@ SmoothnessLine nonnegative_line(std::span<const double> x, std::span<const doubl
 /// @cost   O(m log m) for m points.
 SmoothnessLine tightest_line(std::span<const double> x, std::span<const double> y);
 
-using LineFit = std::function<SmoothnessLine(std::span<const double>, std::span<const double>)>;
+using LineFitter = std::function<SmoothnessLine(std::span<const double>, std::span<const double>)>;
 
 struct BootstrapOptions {
   std::int64_t num_resamples = 4000;
@@ -76,7 +76,7 @@ struct LineIntervals {
 ///         Freedman (1981), Annals of Statistics 9, 1196-1217.
 LineIntervals bootstrap_intervals(std::span<const double> x,
                                   std::span<const double> y,
-                                  const LineFit& fit,
+                                  const LineFitter& fit,
                                   const BootstrapOptions& options);
 
 /// Confidence intervals of the constants of nonnegative_line(), none of which goes below zero.

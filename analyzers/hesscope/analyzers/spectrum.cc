@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <hesscope/analyzers/group_dimensions.h>
+#include <hesscope/analyzers/internal/group_dimensions.h>
 #include <hesscope/analyzers/spectrum.h>
 #include <hesscope/analyzers/spectrum_section.h>
 

@@ -9,14 +9,14 @@
 
 #include <fmt/format.h>
 
-#include <hesscope/analyzers/group_dimensions.h>
+#include <hesscope/analyzers/internal/group_dimensions.h>
+#include <hesscope/analyzers/internal/stability_quantities.h>
+#include <hesscope/analyzers/internal/stability_settings.h>
 #include <hesscope/analyzers/optimizer_preconditioner.h>
 #include <hesscope/analyzers/option_error.h>
 #include <hesscope/analyzers/spectrum_section.h>
 #include <hesscope/analyzers/stability.h>
-#include <hesscope/analyzers/stability_quantities.h>
-#include <hesscope/analyzers/stability_settings.h>
-#include <hesscope/core/wide.h>
+#include <hesscope/core/internal/wide.h>
 #include <hesscope/spectra/condition_numbers.h>
 
 namespace hesscope {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include <hesscope/analyzers/structure.h>
-#include <hesscope/core/norms.h>
+#include <hesscope/core/internal/norms.h>
 #include <hesscope/spectra/condition_numbers.h>
 #include <hesscope/spectra/zero_modes.h>
 

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include <hesscope/analyzers/jacobian_cost.h>
+#include <hesscope/analyzers/internal/jacobian_cost.h>
 #include <hesscope/analyzers/tangent_kernel.h>
 #include <hesscope/core/error.h>
 #include <hesscope/optim/training_run.h>

@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include <hesscope/core/error.h>
-#include <hesscope/figures/blocks_figure.h>
-#include <hesscope/figures/figure_data.h>
+#include <hesscope/figures/internal/figure_data.h>
+#include <hesscope/figures/internal/figures.h>
 
 namespace hesscope::figures {
 namespace {

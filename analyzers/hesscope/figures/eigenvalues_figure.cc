@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include <hesscope/figures/eigenvalues_figure.h>
-#include <hesscope/figures/figure_data.h>
+#include <hesscope/figures/internal/figure_data.h>
+#include <hesscope/figures/internal/figures.h>
 #include <hesscope/plot/scale.h>
 
 namespace hesscope::figures {

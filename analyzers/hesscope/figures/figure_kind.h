@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include <hesscope/io/result_reader.h>
+#include <hesscope/dataset/result_reader.h>
 #include <hesscope/plot/figure.h>
 
 namespace hesscope::figures {

@@ -6,17 +6,8 @@
 
 #include <hesscope/core/error.h>
 #include <hesscope/core/suggest.h>
-#include <hesscope/figures/blocks_figure.h>
-#include <hesscope/figures/condition_figure.h>
-#include <hesscope/figures/density_figure.h>
-#include <hesscope/figures/eigenvalues_figure.h>
 #include <hesscope/figures/figure_registry.h>
-#include <hesscope/figures/history_figure.h>
-#include <hesscope/figures/landscape_figure.h>
-#include <hesscope/figures/noise_figure.h>
-#include <hesscope/figures/smoothness_figure.h>
-#include <hesscope/figures/spectrum_figure.h>
-#include <hesscope/figures/stability_figure.h>
+#include <hesscope/figures/internal/figures.h>
 
 namespace hesscope::figures {
 namespace {

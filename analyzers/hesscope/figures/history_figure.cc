@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <utility>
 
-#include <hesscope/figures/figure_data.h>
-#include <hesscope/figures/history_figure.h>
+#include <hesscope/figures/internal/figure_data.h>
+#include <hesscope/figures/internal/figures.h>
 
 namespace hesscope::figures {
 namespace {

@@ -7,9 +7,9 @@
 
 #include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
-#include <hesscope/figures/figure_data.h>
-#include <hesscope/figures/landscape_figure.h>
-#include <hesscope/io/result_reader.h>
+#include <hesscope/dataset/result_reader.h>
+#include <hesscope/figures/internal/figure_data.h>
+#include <hesscope/figures/internal/figures.h>
 
 namespace hesscope::figures {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include <hesscope/figures/figure_data.h>
-#include <hesscope/figures/noise_figure.h>
+#include <hesscope/figures/internal/figure_data.h>
+#include <hesscope/figures/internal/figures.h>
 #include <hesscope/plot/scale.h>
 
 namespace hesscope::figures {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 
-#include <hesscope/figures/figure_data.h>
-#include <hesscope/figures/spectrum_figure.h>
+#include <hesscope/figures/internal/figure_data.h>
+#include <hesscope/figures/internal/figures.h>
 
 namespace hesscope::figures {
 namespace {

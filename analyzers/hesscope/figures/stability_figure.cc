@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include <hesscope/core/constants.h>
-#include <hesscope/figures/figure_data.h>
-#include <hesscope/figures/stability_figure.h>
+#include <hesscope/figures/internal/figure_data.h>
+#include <hesscope/figures/internal/figures.h>
 
 namespace hesscope::figures {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <hesscope/autodiff/internal/sweep_kernels.h>
 #include <hesscope/autodiff/sweep.h>
-#include <hesscope/autodiff/sweep_kernels.h>
 #include <hesscope/core/error.h>
 
 namespace hesscope {

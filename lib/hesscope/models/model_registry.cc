@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include <hesscope/core/error.h>
-#include <hesscope/core/growing_list.h>
+#include <hesscope/core/internal/growing_list.h>
 #include <hesscope/core/printable.h>
 #include <hesscope/models/attention.h>
 #include <hesscope/models/attention_classifier.h>

@@ -6,7 +6,7 @@
 #include <hesscope/core/error.h>
 #include <hesscope/core/executor.h>
 #include <hesscope/noise/fresh_minibatch_noise.h>
-#include <hesscope/noise/gradient_blocks.h>
+#include <hesscope/noise/internal/gradient_blocks.h>
 
 namespace hesscope {
 namespace {

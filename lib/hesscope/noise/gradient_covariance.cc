@@ -4,9 +4,9 @@
 #include <utility>
 
 #include <hesscope/core/executor.h>
-#include <hesscope/core/norms.h>
-#include <hesscope/noise/gradient_blocks.h>
+#include <hesscope/core/internal/norms.h>
 #include <hesscope/noise/gradient_covariance.h>
+#include <hesscope/noise/internal/gradient_blocks.h>
 
 namespace hesscope {
 

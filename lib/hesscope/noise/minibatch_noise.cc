@@ -7,7 +7,7 @@
 
 #include <hesscope/core/error.h>
 #include <hesscope/core/executor.h>
-#include <hesscope/noise/gradient_blocks.h>
+#include <hesscope/noise/internal/gradient_blocks.h>
 #include <hesscope/noise/minibatch_noise.h>
 
 namespace hesscope {

@@ -9,8 +9,8 @@
 
 #include <hesscope/core/error.h>
 #include <hesscope/noise/noise_alignment.h>
-#include <hesscope/spectra/lapack.h>
-#include <hesscope/spectra/scaled_matrix.h>
+#include <hesscope/spectra/internal/lapack.h>
+#include <hesscope/spectra/internal/scaled_matrix.h>
 
 namespace hesscope {
 namespace {

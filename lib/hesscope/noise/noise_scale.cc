@@ -8,11 +8,11 @@
 
 #include <hesscope/core/error.h>
 #include <hesscope/core/executor.h>
-#include <hesscope/core/norms.h>
-#include <hesscope/noise/gradient_blocks.h>
+#include <hesscope/core/internal/norms.h>
+#include <hesscope/noise/internal/gradient_blocks.h>
 #include <hesscope/noise/noise_scale.h>
-#include <hesscope/spectra/jackknife.h>
-#include <hesscope/spectra/scaled_matrix.h>
+#include <hesscope/spectra/internal/jackknife.h>
+#include <hesscope/spectra/internal/scaled_matrix.h>
 
 namespace hesscope {
 namespace {

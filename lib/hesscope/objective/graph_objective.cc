@@ -9,11 +9,11 @@
 #include <hesscope/core/article.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/executor.h>
-#include <hesscope/objective/classification.h>
-#include <hesscope/objective/gauss_newton_sum.h>
 #include <hesscope/objective/graph_objective.h>
-#include <hesscope/objective/structured_sums.h>
-#include <hesscope/objective/sweep_sums.h>
+#include <hesscope/objective/internal/classification.h>
+#include <hesscope/objective/internal/gauss_newton_sum.h>
+#include <hesscope/objective/internal/structured_sums.h>
+#include <hesscope/objective/internal/sweep_sums.h>
 
 namespace hesscope {
 

@@ -5,7 +5,7 @@
 
 #include <hesscope/core/constants.h>
 #include <hesscope/optim/adafactor.h>
-#include <hesscope/optim/rule_settings.h>
+#include <hesscope/optim/internal/rule_settings.h>
 
 namespace hesscope {
 namespace {

@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include <hesscope/optim/adam.h>
-#include <hesscope/optim/rule_settings.h>
+#include <hesscope/optim/internal/rule_settings.h>
 
 namespace hesscope {
 namespace {

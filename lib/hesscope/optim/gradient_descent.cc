@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <hesscope/core/error.h>
 #include <hesscope/optim/gradient_descent.h>
-#include <hesscope/optim/rule_settings.h>
+#include <hesscope/optim/internal/rule_settings.h>
 
 namespace hesscope {
 namespace {

@@ -9,7 +9,7 @@
 #include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/optim/initialization.h>
-#include <hesscope/optim/rule_settings.h>
+#include <hesscope/optim/internal/rule_settings.h>
 #include <hesscope/optim/training_run.h>
 #include <hesscope/sampling/random_stream.h>
 

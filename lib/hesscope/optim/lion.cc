@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <hesscope/optim/internal/rule_settings.h>
+#include <hesscope/optim/internal/sign.h>
 #include <hesscope/optim/lion.h>
-#include <hesscope/optim/rule_settings.h>
-#include <hesscope/optim/sign.h>
 
 namespace hesscope {
 namespace {

@@ -3,9 +3,9 @@
 #include <functional>
 #include <utility>
 
+#include <hesscope/optim/internal/rule_settings.h>
+#include <hesscope/optim/internal/sign.h>
 #include <hesscope/optim/normalized_descent.h>
-#include <hesscope/optim/rule_settings.h>
-#include <hesscope/optim/sign.h>
 
 namespace hesscope {
 namespace {

@@ -6,11 +6,11 @@
 #include <fmt/format.h>
 
 #include <hesscope/core/error.h>
-#include <hesscope/plot/drawing.h>
-#include <hesscope/plot/legend.h>
-#include <hesscope/plot/series_data.h>
+#include <hesscope/plot/internal/drawing.h>
+#include <hesscope/plot/internal/legend.h>
+#include <hesscope/plot/internal/series_data.h>
+#include <hesscope/plot/internal/text.h>
 #include <hesscope/plot/svg.h>
-#include <hesscope/plot/text.h>
 
 namespace hesscope::plot {
 namespace {

@@ -12,14 +12,14 @@
 #include <fmt/format.h>
 
 #include <hesscope/core/error.h>
-#include <hesscope/io/wrapped_names.h>
 #include <hesscope/models/model_registry.h>
 #include <hesscope/objective/sampled_records.h>
 #include <hesscope/problem/checkpoint_fit.h>
-#include <hesscope/problem/checkpoint_keys.h>
-#include <hesscope/problem/data_file.h>
+#include <hesscope/problem/internal/checkpoint_keys.h>
+#include <hesscope/problem/internal/data_file.h>
 #include <hesscope/problem/problem.h>
 #include <hesscope/sampling/sampler_registry.h>
+#include <hesscope/tensors/wrapped_names.h>
 
 namespace hesscope {
 namespace {

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include <hesscope/io/tensor_file.h>
-#include <hesscope/io/tensor_map.h>
 #include <hesscope/problem/problem_file.h>
+#include <hesscope/tensors/tensor_file.h>
+#include <hesscope/tensors/tensor_map.h>
 
 namespace hesscope {
 

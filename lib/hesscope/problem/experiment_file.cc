@@ -11,8 +11,8 @@
 #include <hesscope/models/model_registry.h>
 #include <hesscope/problem/experiment_file.h>
 #include <hesscope/problem/experiment_keys.h>
-#include <hesscope/problem/experiment_runs.h>
-#include <hesscope/problem/toml_tables.h>
+#include <hesscope/problem/internal/experiment_runs.h>
+#include <hesscope/problem/internal/toml_tables.h>
 #include <hesscope/sampling/sampler_registry.h>
 
 namespace hesscope {

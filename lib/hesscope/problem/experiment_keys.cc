@@ -10,7 +10,7 @@
 #include <hesscope/optim/initialization.h>
 #include <hesscope/optim/update_rule_registry.h>
 #include <hesscope/problem/experiment_keys.h>
-#include <hesscope/problem/toml_tables.h>
+#include <hesscope/problem/internal/toml_tables.h>
 #include <hesscope/sampling/sampler_registry.h>
 
 namespace hesscope {

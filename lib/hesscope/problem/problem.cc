@@ -10,16 +10,17 @@
 #include <hesscope/core/executor.h>
 #include <hesscope/core/shell.h>
 #include <hesscope/core/stop_request.h>
-#include <hesscope/io/wrapped_names.h>
 #include <hesscope/models/model_registry.h>
 #include <hesscope/objective/sampled_records.h>
-#include <hesscope/problem/checkpoint_keys.h>
-#include <hesscope/problem/data_file.h>
-#include <hesscope/problem/input_remarks.h>
-#include <hesscope/problem/optimizer_reading.h>
+#include <hesscope/problem/internal/checkpoint_keys.h>
+#include <hesscope/problem/internal/data_file.h>
+#include <hesscope/problem/internal/input_remarks.h>
+#include <hesscope/problem/internal/optimizer_reading.h>
 #include <hesscope/problem/problem.h>
 #include <hesscope/problem/training_counters.h>
 #include <hesscope/sampling/sampler_registry.h>
+#include <hesscope/storage/sha256.h>
+#include <hesscope/tensors/wrapped_names.h>
 
 namespace hesscope {
 

@@ -13,7 +13,6 @@
 #include <Eigen/Core>
 
 #include <hesscope/core/executor.h>
-#include <hesscope/io/tensor_file.h>
 #include <hesscope/models/model.h>
 #include <hesscope/models/model_registry.h>
 #include <hesscope/objective/fresh_samples.h>
@@ -22,6 +21,7 @@
 #include <hesscope/problem/optimizer_state.h>
 #include <hesscope/problem/problem_file.h>
 #include <hesscope/sampling/sampler.h>
+#include <hesscope/tensors/tensor_file.h>
 
 namespace hesscope {
 

@@ -13,8 +13,8 @@
 #include <hesscope/core/error.h>
 #include <hesscope/core/suggest.h>
 #include <hesscope/models/model_registry.h>
+#include <hesscope/problem/internal/toml_tables.h>
 #include <hesscope/problem/problem_file.h>
-#include <hesscope/problem/toml_tables.h>
 #include <hesscope/sampling/sampler_registry.h>
 
 namespace hesscope {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include <hesscope/core/settings.h>
-#include <hesscope/io/tensor_map.h>
+#include <hesscope/tensors/tensor_map.h>
 
 namespace hesscope {
 

@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 
 #include <hesscope/core/error.h>
+#include <hesscope/problem/internal/toml_tables.h>
 #include <hesscope/problem/start_checkpoint.h>
-#include <hesscope/problem/toml_tables.h>
 
 namespace hesscope {
 namespace {}  // namespace

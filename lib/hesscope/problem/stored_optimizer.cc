@@ -13,7 +13,7 @@
 #include <fmt/ranges.h>
 
 #include <hesscope/core/constants.h>
-#include <hesscope/problem/optimizer_kinds.h>
+#include <hesscope/problem/internal/optimizer_kinds.h>
 #include <hesscope/problem/stored_optimizer.h>
 
 namespace hesscope {

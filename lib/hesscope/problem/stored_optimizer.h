@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include <hesscope/io/tensor_file.h>
 #include <hesscope/problem/optimizer_state.h>
+#include <hesscope/tensors/tensor_file.h>
 
 namespace hesscope {
 

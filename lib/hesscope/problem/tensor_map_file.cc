@@ -8,8 +8,8 @@
 #include <fmt/ranges.h>
 
 #include <hesscope/core/error.h>
+#include <hesscope/problem/internal/toml_tables.h>
 #include <hesscope/problem/tensor_map_file.h>
-#include <hesscope/problem/toml_tables.h>
 
 namespace hesscope {
 namespace {

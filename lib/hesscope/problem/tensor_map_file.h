@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string>
 
-#include <hesscope/io/tensor_map.h>
+#include <hesscope/tensors/tensor_map.h>
 
 namespace hesscope {
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include <hesscope/io/tensor_file.h>
+#include <hesscope/tensors/tensor_file.h>
 
 namespace hesscope {
 

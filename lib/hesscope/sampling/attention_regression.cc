@@ -5,7 +5,7 @@
 
 #include <hesscope/core/error.h>
 #include <hesscope/sampling/attention_regression.h>
-#include <hesscope/sampling/sampler_support.h>
+#include <hesscope/sampling/internal/sampler_support.h>
 
 namespace hesscope {
 

@@ -5,8 +5,8 @@
 
 #include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
+#include <hesscope/sampling/internal/sampler_support.h>
 #include <hesscope/sampling/linear_regression.h>
-#include <hesscope/sampling/sampler_support.h>
 
 namespace hesscope {
 namespace {

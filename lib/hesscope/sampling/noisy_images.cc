@@ -6,10 +6,10 @@
 
 #include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
-#include <hesscope/io/idx.h>
-#include <hesscope/sampling/drawn_digits.h>
+#include <hesscope/sampling/internal/drawn_digits.h>
+#include <hesscope/sampling/internal/sampler_support.h>
 #include <hesscope/sampling/noisy_images.h>
-#include <hesscope/sampling/sampler_support.h>
+#include <hesscope/tensors/idx.h>
 
 namespace hesscope {
 

@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include <hesscope/core/error.h>
+#include <hesscope/sampling/internal/sampler_support.h>
 #include <hesscope/sampling/pathfinder.h>
-#include <hesscope/sampling/sampler_support.h>
 
 namespace hesscope {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
-#include <hesscope/sampling/sampler_support.h>
+#include <hesscope/sampling/internal/sampler_support.h>
 #include <hesscope/sampling/signal_noise_data.h>
 
 namespace hesscope {

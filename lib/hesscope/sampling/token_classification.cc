@@ -6,7 +6,7 @@
 
 #include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
-#include <hesscope/sampling/sampler_support.h>
+#include <hesscope/sampling/internal/sampler_support.h>
 #include <hesscope/sampling/token_classification.h>
 
 namespace hesscope {

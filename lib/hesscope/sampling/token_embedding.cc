@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include <hesscope/core/error.h>
-#include <hesscope/sampling/sampler_support.h>
+#include <hesscope/sampling/internal/sampler_support.h>
 #include <hesscope/sampling/token_embedding.h>
 
 namespace hesscope::detail {

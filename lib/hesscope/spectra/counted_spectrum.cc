@@ -7,7 +7,7 @@
 #include <hesscope/core/constants.h>
 #include <hesscope/spectra/counted_spectrum.h>
 #include <hesscope/spectra/counts.h>
-#include <hesscope/spectra/scaled_matrix.h>
+#include <hesscope/spectra/internal/scaled_matrix.h>
 
 namespace hesscope {
 namespace {

@@ -8,9 +8,9 @@
 #include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/spectra/counts.h>
-#include <hesscope/spectra/lapack.h>
-#include <hesscope/spectra/scaled_matrix.h>
-#include <hesscope/spectra/tridiagonal_form.h>
+#include <hesscope/spectra/internal/lapack.h>
+#include <hesscope/spectra/internal/scaled_matrix.h>
+#include <hesscope/spectra/internal/tridiagonal_form.h>
 
 namespace hesscope {
 namespace {

@@ -3,11 +3,11 @@
 #include <cmath>
 
 #include <hesscope/core/progress.h>
-#include <hesscope/spectra/band_reduction.h>
 #include <hesscope/spectra/decomposition_cost.h>
-#include <hesscope/spectra/lapack.h>
+#include <hesscope/spectra/internal/band_reduction.h>
+#include <hesscope/spectra/internal/lapack.h>
+#include <hesscope/spectra/internal/tridiagonal_form.h>
 #include <hesscope/spectra/spectrum.h>
-#include <hesscope/spectra/tridiagonal_form.h>
 
 namespace hesscope {
 namespace {

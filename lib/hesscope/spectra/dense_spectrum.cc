@@ -7,10 +7,10 @@
 
 #include <hesscope/core/constants.h>
 #include <hesscope/spectra/decomposition_cost.h>
-#include <hesscope/spectra/lapack.h>
-#include <hesscope/spectra/scaled_matrix.h>
+#include <hesscope/spectra/internal/lapack.h>
+#include <hesscope/spectra/internal/scaled_matrix.h>
+#include <hesscope/spectra/internal/tridiagonal_form.h>
 #include <hesscope/spectra/spectrum.h>
-#include <hesscope/spectra/tridiagonal_form.h>
 
 namespace hesscope {
 namespace {

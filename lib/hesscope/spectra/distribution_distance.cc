@@ -8,7 +8,7 @@
 #include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/spectra/distribution_distance.h>
-#include <hesscope/spectra/gaussian_grid.h>
+#include <hesscope/spectra/internal/gaussian_grid.h>
 
 namespace hesscope {
 namespace {

@@ -7,10 +7,10 @@
 
 #include <hesscope/core/error.h>
 #include <hesscope/core/executor.h>
-#include <hesscope/spectra/back_transformation.h>
 #include <hesscope/spectra/eigensystem.h>
-#include <hesscope/spectra/lapack.h>
-#include <hesscope/spectra/scaled_matrix.h>
+#include <hesscope/spectra/internal/back_transformation.h>
+#include <hesscope/spectra/internal/lapack.h>
+#include <hesscope/spectra/internal/scaled_matrix.h>
 
 namespace hesscope {
 namespace {

@@ -10,13 +10,13 @@
 #include <fmt/format.h>
 
 #include <hesscope/core/error.h>
-#include <hesscope/spectra/counted_bound.h>
 #include <hesscope/spectra/counts.h>
 #include <hesscope/spectra/extremes.h>
-#include <hesscope/spectra/gaussian.h>
-#include <hesscope/spectra/lanczos.h>
-#include <hesscope/spectra/lapack.h>
-#include <hesscope/spectra/scaled_matrix.h>
+#include <hesscope/spectra/internal/counted_bound.h>
+#include <hesscope/spectra/internal/gaussian.h>
+#include <hesscope/spectra/internal/lanczos.h>
+#include <hesscope/spectra/internal/lapack.h>
+#include <hesscope/spectra/internal/scaled_matrix.h>
 
 namespace hesscope {
 namespace {

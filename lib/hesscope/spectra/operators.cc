@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 
 #include <hesscope/core/error.h>
-#include <hesscope/spectra/lapack.h>
+#include <hesscope/spectra/internal/lapack.h>
+#include <hesscope/spectra/internal/scaled_matrix.h>
 #include <hesscope/spectra/operators.h>
-#include <hesscope/spectra/scaled_matrix.h>
 
 namespace hesscope {
 

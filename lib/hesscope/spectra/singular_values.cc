@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include <hesscope/core/error.h>
-#include <hesscope/spectra/lapack.h>
+#include <hesscope/spectra/internal/lapack.h>
 #include <hesscope/spectra/singular_values.h>
 
 namespace hesscope {

@@ -8,7 +8,7 @@
 
 #include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
-#include <hesscope/spectra/gaussian_grid.h>
+#include <hesscope/spectra/internal/gaussian_grid.h>
 #include <hesscope/spectra/spectral_density.h>
 
 namespace hesscope {

@@ -6,9 +6,9 @@
 #include <fmt/format.h>
 
 #include <hesscope/core/error.h>
-#include <hesscope/spectra/generator_sets.h>
-#include <hesscope/spectra/null_space.h>
-#include <hesscope/spectra/scaled_matrix.h>
+#include <hesscope/spectra/internal/generator_sets.h>
+#include <hesscope/spectra/internal/null_space.h>
+#include <hesscope/spectra/internal/scaled_matrix.h>
 #include <hesscope/spectra/zero_modes.h>
 
 namespace hesscope {

@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include <hesscope/core/error.h>
-#include <hesscope/statistics/centered.h>
 #include <hesscope/statistics/histogram.h>
+#include <hesscope/statistics/internal/centered.h>
 
 namespace hesscope {
 

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include <hesscope/core/error.h>
-#include <hesscope/statistics/centered.h>
+#include <hesscope/statistics/internal/centered.h>
 #include <hesscope/statistics/least_squares.h>
 
 namespace hesscope {

@@ -6,7 +6,7 @@
 
 #include <boost/math/distributions/normal.hpp>
 
-#include <hesscope/statistics/centered.h>
+#include <hesscope/statistics/internal/centered.h>
 #include <hesscope/statistics/normal_qq.h>
 
 namespace hesscope {

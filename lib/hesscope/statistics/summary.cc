@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cmath>
 
-#include <hesscope/statistics/centered.h>
+#include <hesscope/statistics/internal/centered.h>
 #include <hesscope/statistics/summary.h>
 
 namespace hesscope {

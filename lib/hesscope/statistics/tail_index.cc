@@ -4,7 +4,7 @@
 #include <functional>
 
 #include <hesscope/core/constants.h>
-#include <hesscope/statistics/centered.h>
+#include <hesscope/statistics/internal/centered.h>
 #include <hesscope/statistics/tail_index.h>
 
 namespace hesscope {

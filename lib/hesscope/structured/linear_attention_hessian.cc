@@ -4,7 +4,7 @@
 #include <vector>
 
 #include <hesscope/core/error.h>
-#include <hesscope/structured/linear_attention/sum.h>
+#include <hesscope/structured/internal/linear_attention/sum.h>
 #include <hesscope/structured/linear_attention_hessian.h>
 
 namespace hesscope {

@@ -3,8 +3,8 @@
 #include <array>
 
 #include <hesscope/core/error.h>
-#include <hesscope/structured/linear_attention/loss_kernels.h>
-#include <hesscope/structured/linear_attention/weights.h>
+#include <hesscope/structured/internal/linear_attention/loss_kernels.h>
+#include <hesscope/structured/internal/linear_attention/weights.h>
 #include <hesscope/structured/linear_attention_loss.h>
 
 namespace hesscope {

@@ -3,9 +3,9 @@
 #include <vector>
 
 #include <hesscope/core/huge_pages.h>
-#include <hesscope/simd/aligned_buffer.h>
-#include <hesscope/structured/mlp/factors.h>
-#include <hesscope/structured/mlp/products.h>
+#include <hesscope/simd/internal/aligned_buffer.h>
+#include <hesscope/structured/internal/mlp/factors.h>
+#include <hesscope/structured/internal/mlp/products.h>
 #include <hesscope/structured/mlp_hessian.h>
 
 namespace hesscope {

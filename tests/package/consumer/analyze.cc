@@ -12,14 +12,14 @@
 
 #include <Eigen/Core>
 
-#include <hesscope/analyzers/analysis.h>
-#include <hesscope/analyzers/analyze.h>
+#include <hesscope/analysis/analysis.h>
+#include <hesscope/analysis/analyze.h>
 #include <hesscope/analyzers/analyzer_registry.h>
 #include <hesscope/core/error.h>
 #include <hesscope/hesscope.h>
-#include <hesscope/io/checkpoint_file.h>
 #include <hesscope/models/model_registry.h>
 #include <hesscope/problem/problem.h>
+#include <hesscope/tensors/checkpoint_file.h>
 
 namespace fs = std::filesystem;
 

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The main job as one call: checkpoints and a problem in, a result file out.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include <hesscope/analysis/checkpoints.h>
+#include <hesscope/analyzers/analyzer.h>
+#include <hesscope/storage/overwrite.h>
+
+namespace hesscope {
+
+struct AnalysisRequest {
+  std::vector<CheckpointFile> checkpoints;  ///< at least one; taken in the order of their steps
+  CheckpointReading reading;
+  std::filesystem::path problem;  ///< problem file
+  std::filesystem::path output;   ///< result file
+  std::vector<std::string> only;  ///< analyzers to run; empty = the default ones
+  std::vector<std::string> also;  ///< further ones
+  /// Of analyzers, by the names they declare (AnalyzerEntry::options); an option asks for its
+  /// analyzer.
+  std::map<std::string, SettingValue> options;
+  SpectrumMethod method = SpectrumMethod::kAuto;
+  std::uint64_t seed = 0;                             ///< of what is drawn
+  io::Overwrite overwrite = io::Overwrite::kNothing;  ///< of what is at the output's place
+  int num_threads = 0;                                ///< 0 = one per core; never changes a result
+  /// Once it is requested, the run ends soon, wherever it is, by Interrupted.
+  std::stop_token stop = {};
+  /// If set, told the checkpoints in the order in which they are taken, before the work begins.
+  std::function<void(std::span<const CheckpointFile>)> on_order = {};
+  /// The command that asks for this result, for the provenance; options that cannot change a result
+  /// (threads, the output's name) should be left out so that equal results are equal files.
+  std::string command;
+};
+
+/// A number worth showing.
+struct HeadlineNumber {
+  std::string analyzer;
+  std::string name;
+  double value;  ///< NaN unless status is kOk
+  Status status;
+  bool is_count = false;  ///< the value is a whole number
+  std::string word = {};  ///< of a flag, what its value means
+};
+
+struct CheckpointSummary {
+  CheckpointFile checkpoint;
+  std::string sha256;
+  double loss;
+  double gradient_norm;
+  Status status;                        ///< of loss and gradient
+  std::vector<HeadlineNumber> numbers;  ///< the same names in the same order for every checkpoint
+};
+
+struct AnalysisTimings {
+  double load_seconds = 0;
+  double hessian_seconds = 0;
+  double eigen_seconds = 0;
+  double write_seconds = 0;
+  double total_seconds = 0;
+};
+
+struct AnalysisResult {
+  std::vector<CheckpointSummary> checkpoints;
+  std::vector<HeadlineNumber> run_numbers;  ///< of all checkpoints together
+  std::vector<std::string> warnings;
+  AnalysisTimings timings;  ///< wall
+  /// False when some number is missing for another reason than that mathematics leaves it
+  /// undefined.
+  bool is_conclusive = true;
+  /// Whether the output was there already, complete and of the same request: nothing was computed,
+  /// and what is said here was read from it.
+  bool is_done_already = false;
+};
+
+/// What a run will need, foreseen without running it.
+struct AnalysisPlan {
+  std::string model_kind;
+  std::size_t num_checkpoints = 0;
+  std::size_t num_non_finite = 0;  ///< checkpoints whose weights contain NaN or infinity
+  Eigen::Index num_parameters = 0;
+  Eigen::Index num_samples = 0;
+  std::vector<std::string> analyzers;
+  std::vector<std::string> warnings;  ///< of the inputs
+  double peak_memory_bytes = 0;
+  double seconds = 0;            ///< measured on a part of the work and extrapolated
+  bool is_done_already = false;  ///< whether the output is there, complete and of this request
+};
+
+/// Told where a run stands: checkpoint `index` of `count`, in the order taken, is done by `fraction`. Returning false
+/// asks for the run to stop, by Interrupted.
+using AnalysisProgress = std::function<bool(std::size_t index, std::size_t count, double fraction)>;
+
+/// Analyzes the checkpoints and writes the result file.
+///
+/// Every input is checked before anything is computed. Checkpoints are taken in the order of their
+/// steps, run by run (CheckpointReading::order); of a run whose order nothing tells, what compares
+/// checkpoints is left out (undefined_no_order). A checkpoint with non-finite weights is
+/// recorded with the status non_finite and leaves the others unharmed.
+///
+/// What each analyzer found for each checkpoint is kept, as soon as it is known, in the folder
+/// OUTPUT.units (unit_folder.h). After an interruption of any kind, or an OutputError, the same
+/// request goes on from there, and the file it ends with is the same to the last byte, the time in
+/// its history apart. The folder goes when the file is in place. The same request then finds its
+/// own result and says what is in it, unless it may replace it.
+/// @throws ConfigError (also where OUTPUT.units is of another configuration), InputError,
+///         OutputError, LockedError; Interrupted where progress returned false. Then no output
+///         exists that was not there before.
+AnalysisResult run_analysis(const AnalysisRequest& request, const AnalysisProgress& progress = {});
+
+/// Checks the inputs as run_analysis() does and foresees its cost. Nothing is written.
+AnalysisPlan plan_analysis(const AnalysisRequest& request);
+
+}  // namespace hesscope

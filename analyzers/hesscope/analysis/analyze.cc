@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <hesscope/analysis/analyze.h>
+#include <hesscope/analysis/internal/analysis_costs.h>
+#include <hesscope/analysis/internal/analysis_file.h>
+#include <hesscope/analysis/internal/analysis_summary.h>
+#include <hesscope/analysis/internal/checkpoint_inputs.h>
+#include <hesscope/analysis/internal/chosen_analyzers.h>
+#include <hesscope/analysis/internal/point_sequence.h>
+#include <hesscope/analysis/internal/result_root.h>
+#include <hesscope/core/constants.h>
+#include <hesscope/core/error.h>
+#include <hesscope/core/printable.h>
+#include <hesscope/core/suggest.h>
+#include <hesscope/objective/graph_objective.h>
+#include <hesscope/problem/problem.h>
+#include <hesscope/storage/sha256.h>
+#include <hesscope/tensors/tensor_file.h>
+
+namespace hesscope {
+namespace {
+
+using detail::ChosenAnalyzer;
+
+std::vector<std::string> names_of(const std::vector<Quantity>& quantities) {
+  std::vector<std::string> names;
+  for (const Quantity& quantity : quantities) names.push_back(quantity.name);
+  return names;
+}
+
+std::string digest_of(const Eigen::VectorXd& theta) {
+  return io::sha256_of_numbers({theta.data(), static_cast<std::size_t>(theta.size())});
+}
+
+// @throws PreconditionError.
+void require_points(const Objective& objective, const std::vector<NamedPoint>& points) {
+  if (points.empty()) throw PreconditionError("analyze: no points");
+  const Eigen::Index n = objective.num_parameters();
+  std::set<std::string> names;
+  for (const NamedPoint& point : points) {
+    const auto refuse = [&](const std::string& why) {
+      throw PreconditionError(fmt::format("analyze: point '{}' {}", printable(point.name), why));
+    };
+    if (point.name.empty()) throw PreconditionError("analyze: a point has no name");
+    if (!is_utf8(point.name)) refuse("has a name that is not UTF-8, as results need it");
+    if (!names.insert(point.name).second) refuse("has the name of another point");
+    if (point.theta.size() != n) {
+      refuse(fmt::format("must have {} parameters, got {}", n, point.theta.size()));
+    }
+    const OptimizerState& optimizer = point.optimizer;
+    const Eigen::VectorXd& moments = optimizer.second_moments;
+    if (moments.size() == 0) continue;
+    if (moments.size() != n || !moments.allFinite() || (moments.array() < 0).any()) {
+      refuse(fmt::format("must have {} second moments, finite and at least 0", n));
+    }
+    const bool are_blocks = std::ranges::all_of(optimizer.blocks, [&](const auto& block) {
+      return !block.group || *block.group < optimizer.groups.size();
+    });
+    if (!are_blocks || optimizer.blocks.size() != objective.parameter_blocks().size()) {
+      refuse("must say of each parameter block in which group of its optimiser it is");
+    }
+  }
+}
+
+}  // namespace
+
+const Answers::Group& Answers::group(std::string_view analyzer) const {
+  std::vector<std::string> names;
+  for (const Group& group : groups_) {
+    if (group.analyzer == analyzer) return group;
+    names.push_back(group.analyzer);
+  }
+  throw PreconditionError(fmt::format("Answers: analyzer '{}' did not run{}; there are {}",
+                                      analyzer,
+                                      did_you_mean(analyzer, names),
+                                      fmt::join(names, ", ")));
+}
+
+std::span<const std::string> Answers::quantities(std::string_view analyzer) const {
+  return group(analyzer).quantities;
+}
+
+const Record::Entry* Answers::find(std::string_view analyzer, std::string_view quantity) const {
+  const Group& group = this->group(analyzer);
+  const std::vector<std::string>& names = group.quantities;
+  if (std::find(names.begin(), names.end(), quantity) == names.end()) {
+    throw PreconditionError(fmt::format("Answers: '{}' has no quantity '{}'{}; there are {}",
+                                        analyzer,
+                                        quantity,
+                                        did_you_mean(quantity, names),
+                                        fmt::join(names, ", ")));
+  }
+  const auto found = group.record.entries().find(std::string(quantity));
+  return found == group.record.entries().end() ? nullptr : &found->second;
+}
+
+Eigen::VectorXd Answers::values(std::string_view analyzer, std::string_view quantity) const {
+  const Record::Entry* entry = find(analyzer, quantity);
+  if (entry == nullptr) return {};
+  if (const auto* real = std::get_if<Record::Real>(entry)) {
+    return Eigen::Map<const Eigen::VectorXd>(real->values.data(),
+                                             static_cast<Eigen::Index>(real->values.size()));
+  }
+  const auto* count = std::get_if<std::int64_t>(entry);
+  const double value =
+      count != nullptr ? static_cast<double>(*count) : std::get<std::int8_t>(*entry);
+  return Eigen::VectorXd::Constant(1, value);
+}
+
+double Answers::number(std::string_view analyzer, std::string_view quantity) const {
+  const Eigen::VectorXd all = values(analyzer, quantity);
+  return all.size() > 0 ? all(0) : kNaN;
+}
+
+Status Answers::status(std::string_view analyzer, std::string_view quantity) const {
+  find(analyzer, quantity);
+  return detail::status_of(group(analyzer).record, std::string(quantity));
+}
+
+struct Analysis::Impl {
+  detail::ResultSubject subject;
+  io::RunConfiguration configuration;
+  std::uint64_t seed = 0;
+  std::vector<ChosenAnalyzer> analyzers;
+  std::vector<std::vector<Analyzer::Dimension>> dimensions;  // one list for each analyzer
+  std::vector<CheckpointFile> files;  // names and steps of the points, as the root has them
+  std::vector<std::string> digests;
+  std::vector<Record> roots;
+  std::vector<PointAnswers> points;
+  Answers run;
+  AnalysisResult summary;
+  std::vector<std::string> remarks;  // on the points' optimisers
+};
+
+std::span<const PointAnswers> Analysis::points() const { return impl_->points; }
+
+const PointAnswers& Analysis::operator[](std::string_view name) const {
+  std::vector<std::string> names;
+  for (const PointAnswers& point : impl_->points) {
+    if (point.name() == name) return point;
+    names.push_back(point.name());
+  }
+  throw PreconditionError(fmt::format("Analysis: no point '{}'{}; there are {}",
+                                      name,
+                                      did_you_mean(name, names),
+                                      fmt::join(names, ", ")));
+}
+
+const Answers& Analysis::run() const { return impl_->run; }
+
+std::vector<std::string> Analysis::analyzers() const {
+  std::vector<std::string> names;
+  for (const ChosenAnalyzer& chosen : impl_->analyzers) names.push_back(chosen.name);
+  return names;
+}
+
+std::span<const std::string> Analysis::warnings() const { return impl_->summary.warnings; }
+
+bool Analysis::is_conclusive() const { return impl_->summary.is_conclusive; }
+
+void Analysis::write(const std::filesystem::path& output, const WriteOptions& options) const {
+  detail::AnalysisFile file(
+      output,
+      options.overwrite,
+      impl_->subject,
+      {.subject = "analysis",
+       .command = options.command,
+       .seed = impl_->seed,
+       .num_checkpoints = impl_->points.size(),
+       .steps = detail::steps_of(impl_->files),
+       .definitions = {.step = "of the training run that the point is of, as given to the library",
+                       .file = "name of the point, as given to the library",
+                       .sha256 = "hexadecimal digest of the parameters: 64-bit floats, low bytes "
+                                 "first, one after the other"}},
+      impl_->configuration);
+  for (std::size_t k = 0; k < impl_->analyzers.size(); ++k) {
+    const ChosenAnalyzer& chosen = impl_->analyzers[k];
+    file.add_group(chosen.name, *chosen.analyzer, impl_->dimensions[k]);
+  }
+  for (std::size_t i = 0; i < impl_->points.size(); ++i) {
+    file.name_checkpoint(i, impl_->files[i], impl_->digests[i]);
+    file.write_record(i, "", impl_->roots[i]);
+    for (const Answers::Group& group : impl_->points[i].groups_) {
+      file.write_record(i, group.analyzer, group.record);
+    }
+  }
+  for (const Answers::Group& group : impl_->run.groups_) {
+    file.write_run_record(group.analyzer, group.record);
+  }
+  file.commit(impl_->summary.is_conclusive, impl_->summary.warnings);
+}
+
+// One call of analyze().
+class AnalysisRun {
+ public:
+  // What it looks at.
+  struct Subject {
+    const Objective& objective;
+    detail::ResultSubject described;
+    std::optional<ModelSamples> model_samples = {};
+    const FreshSamples* fresh_samples = nullptr;
+  };
+
+  AnalysisRun(Subject subject,
+              const std::vector<NamedPoint>& points,
+              const std::vector<std::string>& analyzers,
+              const AnalyzeOptions& options)
+      : subject_(std::move(subject)), points_(points), options_(options) {
+    require_points(subject_.objective, points);
+    impl_->subject = subject_.described;
+    impl_->seed = options.seed;
+    impl_->analyzers = detail::choose_analyzers(analyzers, {}, options.options);
+    for (const ChosenAnalyzer& chosen : impl_->analyzers) {
+      require_samples(chosen);
+      impl_->dimensions.push_back(chosen.analyzer->dimensions(subject_.objective));
+    }
+    for (const NamedPoint& point : points) {
+      impl_->files.push_back({point.name, point.step});
+      impl_->digests.push_back(digest_of(point.theta));
+    }
+    impl_->configuration = configuration();
+    add_remarks();
+  }
+
+  Analysis execute() {
+    std::vector<Eigen::VectorXd> thetas;
+    std::vector<detail::SequencePoint> given;
+    for (const NamedPoint& point : points_) {
+      thetas.push_back(point.theta);
+      given.push_back({point.step, point.optimizer});
+    }
+    detail::PointSequence sequence(
+        {.objective = &subject_.objective,
+         .fresh_samples = subject_.fresh_samples,
+         .model_samples = subject_.model_samples,
+         .method = options_.method,
+         .seed = options_.seed,
+         .progress = [this](std::size_t i, double done) { return goes_on(i, done); }},
+        thetas,
+        std::move(given));
+    const detail::AnalysisCosts costs = foreseen_costs(thetas);
+    sequence.set_costs(costs.point);
+    for (std::size_t i = 0; i < points_.size(); ++i) {
+      if (!goes_on(i, 0)) throw Interrupted();
+      analyze_point(*sequence.visit(i), i, costs);
+      if (!goes_on(i, 1)) throw Interrupted();
+    }
+    summarize_run();
+    return Analysis(impl_);
+  }
+
+ private:
+  void require_samples(const ChosenAnalyzer& chosen) const {
+    const std::string option = chosen.analyzer->needs_fresh_samples();
+    if (option.empty() || subject_.fresh_samples != nullptr) return;
+    throw ConfigError(
+        fmt::format("{} draws new samples, which needs a Problem whose data are drawn; this is {}",
+                    option,
+                    subject_.described.name));
+  }
+
+  // What analyzers say of the points' optimisers.
+  void add_remarks() {
+    std::vector<OptimizerState> states;
+    for (const NamedPoint& point : points_) {
+      states.push_back(point.optimizer);
+      if (states.back().file.empty()) states.back().file = point.name;
+    }
+    for (const ChosenAnalyzer& chosen : impl_->analyzers) {
+      const auto remarks =
+          chosen.analyzer->remarks_on(states, subject_.objective.parameter_blocks());
+      impl_->remarks.insert(impl_->remarks.end(), remarks.begin(), remarks.end());
+    }
+    impl_->summary.warnings = impl_->remarks;
+  }
+
+  io::RunConfiguration configuration() const {
+    io::RunConfiguration all = detail::program_configuration();
+    all.emplace_back("problem", impl_->subject.problem);
+    all.emplace_back("data_sha256", impl_->subject.data_sha256);
+    for (std::size_t i = 0; i < points_.size(); ++i) {
+      all.emplace_back(fmt::format("point {}", i + 1), points_[i].name);
+      all.emplace_back(fmt::format("sha256 of {}", points_[i].name), impl_->digests[i]);
+    }
+    for (auto& entry : detail::configuration_of(impl_->analyzers, options_.method, options_.seed)) {
+      all.push_back(std::move(entry));
+    }
+    return all;
+  }
+
+  detail::AnalysisCosts foreseen_costs(const std::vector<Eigen::VectorXd>& thetas) const {
+    const detail::ForeseenAnalysis analysis = {.objective = &subject_.objective,
+                                               .theta = &detail::some_finite(thetas),
+                                               .fresh_samples = subject_.fresh_samples,
+                                               .method = options_.method,
+                                               .analyzers = impl_->analyzers};
+    return options_.progress ? costs_for_progress(analysis, points_.size())
+                             : guessed_costs(analysis);
+  }
+
+  bool goes_on(std::size_t i, double done) const {
+    return !options_.progress || options_.progress(i, points_.size(), done);
+  }
+
+  void analyze_point(PointAnalysis& point, std::size_t i, const detail::AnalysisCosts& costs) {
+    AnalysisResult& summary = impl_->summary;
+    const Record root = detail::root_record(point);
+    detail::add_checkpoint(
+        summary, impl_->files[i], impl_->digests[i], point.theta().allFinite(), root);
+    PointAnswers answers;
+    answers.name_ = points_[i].name;
+    answers.loss_ = summary.checkpoints.back().loss;
+    answers.gradient_norm_ = summary.checkpoints.back().gradient_norm;
+    answers.status_ = summary.checkpoints.back().status;
+    for (std::size_t k = 0; k < impl_->analyzers.size(); ++k) {
+      const ChosenAnalyzer& chosen = impl_->analyzers[k];
+      point.begin_own(costs.own[k]);
+      Record record = chosen.analyzer->analyze(point);
+      detail::add_record(summary, chosen, record);
+      answers.groups_.push_back(
+          {chosen.name, names_of(chosen.analyzer->quantities()), std::move(record)});
+    }
+    point.release();
+    impl_->roots.push_back(root);
+    impl_->points.push_back(std::move(answers));
+  }
+
+  void summarize_run() {
+    for (std::size_t k = 0; k < impl_->analyzers.size(); ++k) {
+      const ChosenAnalyzer& chosen = impl_->analyzers[k];
+      std::vector<std::string> names = names_of(chosen.analyzer->run_quantities());
+      if (names.empty()) continue;
+      std::vector<Record> records;
+      for (const PointAnswers& point : impl_->points) records.push_back(point.groups_[k].record);
+      Record record = chosen.analyzer->summarize(records, options_.seed);
+      impl_->run.groups_.push_back({chosen.name, std::move(names), std::move(record)});
+    }
+  }
+
+  Subject subject_;
+  const std::vector<NamedPoint>& points_;
+  const AnalyzeOptions& options_;
+  std::shared_ptr<Analysis::Impl> impl_ = std::make_shared<Analysis::Impl>();
+};
+
+Analysis analyze(const Objective& objective,
+                 const std::vector<NamedPoint>& points,
+                 const std::vector<std::string>& analyzers,
+                 const AnalyzeOptions& options) {
+  AnalysisRun::Subject subject{objective, detail::subject_of(objective)};
+  if (const auto* graph = dynamic_cast<const GraphObjective*>(&objective)) {
+    subject.described.name = fmt::format("a {} model", graph->model().kind);
+    subject.model_samples = {&graph->model(), &graph->samples()};
+  }
+  return AnalysisRun(std::move(subject), points, analyzers, options).execute();
+}
+
+Analysis analyze(const Problem& problem,
+                 const std::vector<NamedPoint>& points,
+                 const std::vector<std::string>& analyzers,
+                 const AnalyzeOptions& options) {
+  return AnalysisRun({.objective = problem.objective(),
+                      .described = detail::subject_of(problem),
+                      .model_samples = ModelSamples{&problem.model(), &problem.samples()},
+                      .fresh_samples = problem.fresh_samples()},
+                     points,
+                     analyzers,
+                     options)
+      .execute();
+}
+
+}  // namespace hesscope

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Analyzers in one call, for objectives of one's own:
+//
+//   const auto objective = hesscope::make_objective(loss, num_parameters, num_samples);
+//   const auto analysis =
+//       hesscope::analyze(objective, {{"start", x0}, {"end", x1}}, {"spectrum", "condition"});
+//   const double sharpness = analysis["end"].number("spectrum", "lambda_max");
+//   analysis.write("curvature.h5");  // for hesscope plot, export and inspect, h5py, xarray ...
+//
+// Analyzers and their quantities have the names that they have in result files and on the command
+// line. A name that does not exist is refused with those that do.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <Eigen/Core>
+
+#include <hesscope/analysis/analysis.h>
+#include <hesscope/analyzers/record.h>
+#include <hesscope/core/settings.h>
+#include <hesscope/core/status.h>
+#include <hesscope/objective/objective.h>
+#include <hesscope/problem/optimizer_state.h>
+
+namespace hesscope {
+
+class Problem;
+
+/// A point of the landscape of an objective.
+struct NamedPoint {
+  std::string name;                       ///< in results, one for each point; UTF-8
+  Eigen::VectorXd theta;                  ///< the parameters
+  std::optional<std::int64_t> step = {};  ///< of the training run that it is a point of
+  OptimizerState optimizer = {};          ///< for those who ask about it: see adam_state()
+};
+
+struct AnalyzeOptions {
+  /// Of analyzers, by the names they declare; an option asks for its analyzer:
+  /// {{"eigenpairs", 3}}.
+  std::map<std::string, SettingValue> options = {};
+  SpectrumMethod method = SpectrumMethod::kAuto;
+  std::uint64_t seed = 0;          ///< of what is drawn
+  AnalysisProgress progress = {};  ///< by points
+};
+
+struct WriteOptions {
+  bool overwrite = false;                       ///< replace an existing file
+  std::string command = "hesscope::analyze()";  ///< what asked for the result, for its history
+};
+
+/// What analyzers found, at one point or of all points together.
+class Answers {
+ public:
+  /// A number or a count; NaN where status() says why there is none. Of several numbers, the first.
+  /// @throws PreconditionError if the analyzer did not run or has no such quantity, naming those
+  ///         that there are.
+  double number(std::string_view analyzer, std::string_view quantity) const;
+
+  /// All numbers of a quantity, the last of its dimensions fastest; empty where there are none.
+  /// @throws PreconditionError as number().
+  Eigen::VectorXd values(std::string_view analyzer, std::string_view quantity) const;
+
+  /// @throws PreconditionError as number().
+  Status status(std::string_view analyzer, std::string_view quantity) const;
+
+  /// Names of what an analyzer says here. @throws PreconditionError if it did not run.
+  std::span<const std::string> quantities(std::string_view analyzer) const;
+
+ private:
+  friend class Analysis;
+  friend class AnalysisRun;
+
+  struct Group {
+    std::string analyzer;
+    std::vector<std::string> quantities;
+    Record record;
+  };
+
+  const Group& group(std::string_view analyzer) const;
+  const Record::Entry* find(std::string_view analyzer, std::string_view quantity) const;
+
+  std::vector<Group> groups_;
+};
+
+/// What analyzers found at one point.
+class PointAnswers : public Answers {
+ public:
+  const std::string& name() const { return name_; }
+
+  double loss() const { return loss_; }
+
+  double gradient_norm() const { return gradient_norm_; }
+
+  /// kNonFinite where parameters, loss or gradient contain NaN or infinity, and nothing else was
+  /// computed.
+  Status point_status() const { return status_; }
+
+ private:
+  friend class AnalysisRun;
+
+  std::string name_;
+  double loss_ = 0;
+  double gradient_norm_ = 0;
+  Status status_ = Status::kNotComputed;
+};
+
+/// What analyze() returns: a value that depends on nothing else, cheap to copy.
+class Analysis {
+ public:
+  /// In the order given.
+  std::span<const PointAnswers> points() const;
+
+  const PointAnswers& operator[](std::size_t index) const { return points()[index]; }
+
+  /// @throws PreconditionError if no point has this name.
+  const PointAnswers& operator[](std::string_view name) const;
+
+  /// What some analyzers say of all points together, as the (L0, L1) of `smoothness`.
+  const Answers& run() const;
+
+  /// In the order in which they ran.
+  std::vector<std::string> analyzers() const;
+
+  /// Sentences about numbers that are missing or not proved.
+  std::span<const std::string> warnings() const;
+
+  /// False when some number is missing for another reason than that mathematics leaves it
+  /// undefined.
+  bool is_conclusive() const;
+
+  /// Writes a result file as `hesscope analyze` does: the same groups and variables, the points'
+  /// names in `checkpoint_file`, the digests of their parameters in `checkpoint_sha256`.
+  /// @throws OutputError if it cannot be written, or exists and is not to be replaced. Then no file
+  ///         exists that was not there before.
+  void write(const std::filesystem::path& output, const WriteOptions& options = {}) const;
+
+ private:
+  friend class AnalysisRun;
+
+  struct Impl;
+
+  explicit Analysis(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
+
+  std::shared_ptr<const Impl> impl_;
+};
+
+/// Analyzes points of an objective, in the order of the run that they are of: analyzers that look
+/// at a path (`smoothness`, `eigenpairs`) take each point to follow the one before unless its step
+/// is smaller.
+///
+/// Of a GraphObjective the model and its samples are known, too, as analyzers of one kind of model
+/// need. More samples (`noise` with "noise-sampling" = "fresh") only a Problem has. All records are
+/// held in memory, and with them what is asked for: "save-hessian" takes n^2 numbers for each point.
+///
+/// @param points     at least one, each of objective.num_parameters() numbers.
+/// @param analyzers  names as in `hesscope analyze --help`; empty = the default ones.
+/// @throws ConfigError for unknown analyzers and options (with the nearest known name), values that
+///         an analyzer cannot take, and objectives that lack what an analyzer needs;
+///         PreconditionError for points that do not fit; Interrupted where progress returned false.
+/// @cost   as each analyzer says; the Hessian and its decomposition are computed once for each
+///         point, whoever needs them.
+Analysis analyze(const Objective& objective,
+                 const std::vector<NamedPoint>& points,
+                 const std::vector<std::string>& analyzers = {},
+                 const AnalyzeOptions& options = {});
+
+/// The same for a problem's objective; the result names the problem and its data.
+Analysis analyze(const Problem& problem,
+                 const std::vector<NamedPoint>& points,
+                 const std::vector<std::string>& analyzers = {},
+                 const AnalyzeOptions& options = {});
+
+}  // namespace hesscope

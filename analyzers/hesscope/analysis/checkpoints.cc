@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <hesscope/analysis/checkpoints.h>
+#include <hesscope/analysis/internal/checkpoint_names.h>
+#include <hesscope/core/error.h>
+#include <hesscope/core/suggest.h>
+#include <hesscope/tensors/format_registry.h>
+
+namespace hesscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+using detail::format_by_ending;
+using detail::NumberedName;
+using detail::step_of_convention;
+
+// What may stand before the ending of a format: Keras writes step-5.weights.h5, and Hugging Face
+// step-5.safetensors.index.json. step-5.npz.sha256 and an editor's step-5.npz~ are no checkpoints.
+bool has_plain_ending(const fs::path& path) {
+  const fs::path inner = path.stem().extension();
+  return (inner.empty() || inner == ".weights" || inner == ".index") &&
+         !path.native().ends_with('~');
+}
+
+bool is_of_convention(const fs::path& path) {
+  return step_of_convention(path) && has_plain_ending(path);
+}
+
+// model-00001-of-00002.safetensors is reached through its index.
+bool is_shard(const fs::path& path) {
+  return path.filename().string().find("-of-") != std::string::npos;
+}
+
+// Of the ending of a format; of .json files only what an index or Keras writes.
+bool has_checkpoint_ending(const fs::path& path) {
+  const io::Format* const format = format_by_ending(path);
+  if (format == nullptr || path.native().ends_with('~') || is_shard(path)) return false;
+  return format->extension != ".json" || !path.stem().extension().empty();
+}
+
+std::vector<fs::path> regular_files(const fs::path& folder) {
+  std::vector<fs::path> files;
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    if (it->is_regular_file(error)) files.push_back(it->path());
+  }
+  if (error) throw InputError(fmt::format("{}: {}", folder.string(), error.message()));
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+std::string names_text(std::vector<fs::path> files) {
+  constexpr std::size_t kMaxNamed = 5;
+  const std::size_t beyond = files.size() - std::min(files.size(), kMaxNamed);
+  files.resize(files.size() - beyond);
+  std::vector<std::string> names;
+  for (const fs::path& file : files) names.push_back(file.filename().string());
+  return fmt::format("{}{}",
+                     fmt::join(names, ", "),
+                     beyond > 0 ? fmt::format(" and {} more", beyond) : std::string());
+}
+
+void sort_by_step(std::vector<CheckpointFile>& files) {
+  std::sort(files.begin(), files.end(), [](const auto& a, const auto& b) {
+    return a.step != b.step ? a.step < b.step : a.path < b.path;
+  });
+}
+
+[[noreturn]] void refuse_two(const fs::path& folder,
+                             const CheckpointFile& one,
+                             const CheckpointFile& other,
+                             bool is_told_apart) {
+  throw InputError(fmt::format("{}: step {} is there twice, as {} and {}; {}",
+                               folder.string(),
+                               *one.step,
+                               one.path.filename().string(),
+                               other.path.filename().string(),
+                               is_told_apart ? "choose one with --format"
+                                             : "move one elsewhere, or name the files one by one "
+                                               "in place of the folder"));
+}
+
+void refuse_repeated_steps(const fs::path& folder,
+                           const std::vector<CheckpointFile>& files,
+                           bool is_any_format) {
+  for (std::size_t i = 1; i < files.size(); ++i) {
+    const CheckpointFile& before = files[i - 1];
+    if (files[i].step != before.step) continue;
+    const bool is_told_apart =
+        is_any_format && format_by_ending(before.path) != format_by_ending(files[i].path);
+    refuse_two(folder, before, files[i], is_told_apart);
+  }
+}
+
+// The files named step-N.*; nothing without one.
+CheckpointFolder by_convention(const fs::path& folder,
+                               const std::vector<fs::path>& files,
+                               const io::Format* format) {
+  CheckpointFolder content;
+  std::vector<fs::path> unnumbered;
+  for (const fs::path& file : files) {
+    if (is_of_convention(file)) {
+      if (format != nullptr && format_by_ending(file) != format) continue;
+      content.files.push_back({file, step_of_convention(file)});
+    } else if (file.filename().string().starts_with("step-") && has_checkpoint_ending(file)) {
+      unnumbered.push_back(file);
+    }
+  }
+  if (content.files.empty()) return {};
+  sort_by_step(content.files);
+  refuse_repeated_steps(folder, content.files, format == nullptr);
+  if (!unnumbered.empty()) {
+    content.remarks.push_back(
+        fmt::format("{}: left out: no whole number up to 2^53 follows 'step-': {}",
+                    folder.string(),
+                    names_text(unnumbered)));
+  }
+  return content;
+}
+
+// Files whose names are the same but for their numbers, by what these names share.
+using NamedSets = std::map<std::string, std::vector<std::pair<fs::path, NumberedName>>>;
+
+// The set that has more files than any other; nothing is returned for none.
+const NamedSets::value_type* largest(const fs::path& folder, const NamedSets& sets) {
+  std::size_t most = 0;
+  for (const auto& [pattern, set] : sets) most = std::max(most, set.size());
+  const NamedSets::value_type* found = nullptr;
+  std::vector<fs::path> first;
+  for (const auto& set : sets) {
+    if (set.second.size() != most) continue;
+    found = &set;
+    first.push_back(set.second.front().first);
+  }
+  if (first.size() <= 1) return found;
+  throw InputError(
+      fmt::format("{}: the files in this folder are named in several ways ({}), and which are the "
+                  "checkpoints is not known; name them one by one in place of the folder",
+                  folder.string(),
+                  names_text(first)));
+}
+
+// The largest set of files named alike; nothing without one.
+CheckpointFolder by_pattern(const fs::path& folder,
+                            const std::vector<fs::path>& files,
+                            const io::Format* format) {
+  NamedSets sets;
+  std::vector<fs::path> left_out;
+  for (const fs::path& file : files) {
+    if (!has_checkpoint_ending(file)) continue;
+    if (format != nullptr && format_by_ending(file) != format) continue;
+    NumberedName name = detail::numbered_name(file);
+    if (name.is_of_folder || name.numbers.empty()) {
+      left_out.push_back(file);
+    } else {
+      sets[name.pattern].emplace_back(file, std::move(name));
+    }
+  }
+  const NamedSets::value_type* const chosen = largest(folder, sets);
+  if (chosen == nullptr) return {};
+  for (const auto& set : sets) {
+    if (&set == chosen) continue;
+    for (const auto& [file, name] : set.second) left_out.push_back(file);
+  }
+  std::vector<NumberedName> names;
+  for (const auto& [file, name] : chosen->second) names.push_back(name);
+  const std::size_t position = detail::step_position(names);
+  CheckpointFolder content;
+  for (const auto& [file, name] : chosen->second) {
+    content.files.push_back({file, name.numbers[position]});
+  }
+  sort_by_step(content.files);
+  for (std::size_t i = 1; i < content.files.size(); ++i) {
+    const CheckpointFile& before = content.files[i - 1];
+    const CheckpointFile& file = content.files[i];
+    if (before.step && before.step == file.step && before.path.stem() == file.path.stem()) {
+      refuse_two(folder, before, file, true);
+    }
+  }
+  if (!left_out.empty()) {
+    std::sort(left_out.begin(), left_out.end());
+    content.remarks.push_back(fmt::format("{}: left out, since not named like {}: {}",
+                                          folder.string(),
+                                          content.files.front().path.filename().string(),
+                                          names_text(left_out)));
+  }
+  return content;
+}
+
+const io::Format& format_named(const std::string& format) {
+  std::vector<std::string> names;
+  for (const io::Format& f : io::formats()) {
+    if (f.name == format) return f;
+    names.emplace_back(f.name);
+  }
+  throw ConfigError(fmt::format("--format: unknown format '{}'{}; there are {}",
+                                format,
+                                did_you_mean(format, names),
+                                fmt::join(names, ", ")));
+}
+
+}  // namespace
+
+CheckpointFolder checkpoints_in_folder(const fs::path& folder, const std::string& format) {
+  const io::Format* const wanted = format.empty() ? nullptr : &format_named(format);
+  const std::vector<fs::path> files = regular_files(folder);
+  CheckpointFolder content = by_convention(folder, files, wanted);
+  if (content.files.empty()) content = by_pattern(folder, files, wanted);
+  if (content.files.empty()) {
+    throw InputError(fmt::format(
+        "{}: no checkpoint in this folder; it stands for the files named step-N{} in it, or else "
+        "for those named alike but for their numbers, as epoch_5{}",
+        folder.string(),
+        wanted == nullptr ? ".*" : wanted->extension,
+        wanted == nullptr ? ".pt" : wanted->extension));
+  }
+  return content;
+}
+
+std::vector<CheckpointFile> expand_checkpoints(const std::vector<fs::path>& named,
+                                               const std::string& format,
+                                               std::vector<std::string>* remarks) {
+  if (!format.empty()) format_named(format);
+  std::vector<CheckpointFile> checkpoints;
+  for (const fs::path& path : named) {
+    std::error_code ignored;
+    if (!fs::is_directory(path, ignored)) {
+      checkpoints.push_back({path, detail::step_in_name(path)});
+      continue;
+    }
+    CheckpointFolder found = checkpoints_in_folder(path, format);
+    std::ranges::move(found.files, std::back_inserter(checkpoints));
+    if (remarks != nullptr) std::ranges::move(found.remarks, std::back_inserter(*remarks));
+  }
+  return checkpoints;
+}
+
+}  // namespace hesscope

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <hesscope/analysis/internal/analysis_inputs.h>
+#include <hesscope/core/error.h>
+
+namespace hesscope::detail {
+AnalysisInputs open_inputs(const AnalysisRequest& request) {
+  std::vector<ChosenAnalyzer> analyzers =
+      choose_analyzers(request.only, request.also, request.options);
+  AnalysisInputs inputs{open_inputs("run_analysis",
+                                    request.checkpoints,
+                                    request.reading,
+                                    request.problem,
+                                    request.num_threads,
+                                    request.stop),
+                        std::move(analyzers)};
+  inputs.require_output_apart(request.output);
+  const Problem& problem = inputs.problem;
+  for (const ChosenAnalyzer& each : inputs.analyzers) {
+    const std::vector<std::string> remarks =
+        each.analyzer->remarks_on(inputs.optimizers, problem.model().parameters);
+    inputs.warnings.insert(inputs.warnings.end(), remarks.begin(), remarks.end());
+    const std::string option = each.analyzer->needs_fresh_samples();
+    if (option.empty() || problem.fresh_samples() != nullptr) continue;
+    throw ConfigError(fmt::format(
+        "{}: {} draws new samples, but the data are those of a file ({}); give [data] a "
+        "'kind', a sampler",
+        problem.file().path.string(),
+        option,
+        problem.file().data_path.string()));
+  }
+  return inputs;
+}
+
+io::RunConfiguration AnalysisInputs::configuration(const AnalysisRequest& request) const {
+  io::RunConfiguration all = CheckpointInputs::configuration();
+  for (auto& entry : configuration_of(analyzers, request.method, request.seed)) {
+    all.push_back(std::move(entry));
+  }
+  return all;
+}
+
+}  // namespace hesscope::detail

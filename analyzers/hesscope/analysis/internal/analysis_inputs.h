@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What an analysis works on: its inputs, opened and checked against each other.
+#pragma once
+
+#include <vector>
+
+#include <hesscope/analysis/analysis.h>
+#include <hesscope/analysis/internal/checkpoint_inputs.h>
+#include <hesscope/analysis/internal/chosen_analyzers.h>
+#include <hesscope/storage/run_configuration.h>
+
+namespace hesscope::detail {
+
+struct AnalysisInputs : CheckpointInputs {
+  std::vector<ChosenAnalyzer> analyzers;  ///< in the registry's order
+
+  /// All that a result depends on.
+  io::RunConfiguration configuration(const AnalysisRequest& request) const;
+};
+
+/// Opens everything and checks that the analyzers can have what they need. @throws ConfigError,
+/// InputError, PreconditionError.
+AnalysisInputs open_inputs(const AnalysisRequest& request);
+
+}  // namespace hesscope::detail

@@ -1,0 +1,426 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <hesscope/analysis/internal/checkpoint_names.h>
+#include <hesscope/analysis/internal/checkpoint_order.h>
+#include <hesscope/core/error.h>
+#include <hesscope/problem/training_counters.h>
+
+namespace hesscope::detail {
+namespace {
+
+using Steps = std::vector<std::int64_t>;  // one for each checkpoint of a run
+
+const std::string kEpoch = "epoch";
+
+std::optional<std::int64_t> as_step(double number) {
+  const bool is_step = number == std::floor(number) &&
+                       std::abs(number) <= static_cast<double>(kLargestStep);  // NaN is none
+  return is_step ? std::optional(static_cast<std::int64_t>(number)) : std::nullopt;
+}
+
+bool are_distinct(Steps steps) {
+  std::sort(steps.begin(), steps.end());
+  return std::adjacent_find(steps.begin(), steps.end()) == steps.end();
+}
+
+// The indices 0, 1, ... by their steps; equal ones as they are.
+std::vector<std::size_t> sorted_by(const Steps& steps) {
+  std::vector<std::size_t> order(steps.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return steps[i]; });
+  return order;
+}
+
+// Whether `fine` does not go up everywhere where `coarse` does: it starts again.
+bool goes_back(const Steps& coarse, const Steps& fine) {
+  const std::vector<std::size_t> order = sorted_by(coarse);
+  std::optional<std::int64_t> before;  // the largest where `coarse` is smaller than here
+  for (std::size_t first = 0, end = 0; first < order.size(); first = end) {
+    std::int64_t smallest = fine[order[first]];
+    std::int64_t largest = smallest;
+    for (; end < order.size() && coarse[order[end]] == coarse[order[first]]; ++end) {
+      smallest = std::min(smallest, fine[order[end]]);
+      largest = std::max(largest, fine[order[end]]);
+    }
+    if (before && smallest <= *before) return true;
+    before = before ? std::max(*before, largest) : largest;
+  }
+  return false;
+}
+
+// A counter that all checkpoints of a run have.
+struct Candidate {
+  std::string source;  // in words
+  Steps steps;
+  bool is_in_file = false;
+};
+
+const char* const kNumberInName = "number in the name of the file";
+
+std::string words_of(const std::string& counter) {
+  return fmt::format("the number '{}' in the checkpoint", counter);
+}
+
+// The checkpoints of one run, and what they tell.
+class Run {
+ public:
+  Run(std::span<const CheckpointEvidence> given, std::vector<std::size_t> members)
+      : given_(given), members_(std::move(members)) {}
+
+  const std::vector<std::size_t>& members() const { return members_; }
+
+  std::size_t size() const { return members_.size(); }
+
+  const CheckpointEvidence& at(std::size_t i) const { return given_[members_[i]]; }
+
+  std::string name(std::size_t i) const { return at(i).file.path.string(); }
+
+  // A counter in the files, where all have it.
+  std::optional<Steps> counter(const std::string& key) const {
+    return collect([&](std::size_t i) { return counter_of(i, key); });
+  }
+
+  // The one asked for. @throws InputError where a checkpoint has none.
+  Steps counter_asked_for(const std::string& key) const {
+    Steps steps;
+    for (std::size_t i = 0; i < size(); ++i) {
+      const auto step = counter_of(i, key);
+      if (!step) {
+        const auto& counters = at(i).counters;
+        const auto found = counters.find(key);
+        throw InputError(fmt::format(
+            "{}: `step_key` asks for the number '{}', {}",
+            name(i),
+            key,
+            found == counters.end()
+                ? std::string("which is not in the checkpoint")
+                : fmt::format("which is {}; steps are whole numbers up to 2^53", found->second)));
+      }
+      steps.push_back(*step);
+    }
+    return steps;
+  }
+
+  // Keys that some of the checkpoints have, but not all.
+  std::vector<std::string> partial_counters() const {
+    std::vector<std::string> keys;
+    for (const std::string_view each : counter_names()) {
+      const std::string key(each);
+      std::size_t count = 0;
+      for (std::size_t i = 0; i < size(); ++i) count += at(i).counters.contains(key) ? 1 : 0;
+      if (count > 0 && !counter(key)) keys.push_back(key);
+    }
+    return keys;
+  }
+
+  // N of step-N.
+  std::optional<Steps> steps_of_convention() const {
+    return collect([&](std::size_t i) {
+      const auto step = step_of_convention(at(i).file.path);
+      return step == at(i).file.step ? step : std::nullopt;
+    });
+  }
+
+  bool names_steps() const { return all_names(counts_steps); }
+
+  bool names_epochs() const { return all_names(counts_epochs); }
+
+  // The numbers in the names: where names are alike, the last that is not the same in all. None
+  // where an earlier number goes on while that one goes back.
+  std::optional<Steps> steps_in_names() const {
+    std::vector<NumberedName> names;
+    for (std::size_t i = 0; i < size(); ++i) names.push_back(numbered_name(at(i).file.path));
+    const bool are_alike =
+        !names.front().numbers.empty() && std::ranges::all_of(names, [&](const NumberedName& each) {
+          return each.pattern == names.front().pattern;
+        });
+    const auto is_said_by_name = [&](std::size_t i) {
+      return std::ranges::find(names[i].numbers, at(i).file.step) != names[i].numbers.end();
+    };
+    std::vector<std::size_t> all(size());
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    if (!are_alike && !are_comparable(names)) return std::nullopt;
+    if (!are_alike || !std::ranges::all_of(all, is_said_by_name)) {
+      return collect([&](std::size_t i) { return at(i).file.step; });
+    }
+    const auto numbers_at = [&](std::size_t position) {
+      return collect([&](std::size_t i) { return names[i].numbers[position]; });
+    };
+    const std::size_t position = step_position(names);
+    const std::optional<Steps> steps = numbers_at(position);
+    for (std::size_t earlier = 0; steps && earlier < position; ++earlier) {
+      const bool is_other =
+          is_of_step(names.front(), position) && !is_of_step(names.front(), earlier);
+      if (is_other) continue;  // a score, a seed
+      const std::optional<Steps> coarse = numbers_at(earlier);
+      if (coarse && goes_back(*coarse, *steps)) return std::nullopt;
+    }
+    return steps;
+  }
+
+  // Whether a name has a number beyond what steps can be.
+  bool has_too_large_numbers() const {
+    return std::ranges::any_of(members_, [&](std::size_t member) {
+      const NumberedName name = numbered_name(given_[member].file.path);
+      return std::ranges::any_of(name.numbers, [](const auto& number) { return !number; });
+    });
+  }
+
+ private:
+  bool all_names(bool (*says)(const NumberedName&)) const {
+    return std::ranges::all_of(members_, [&](std::size_t member) {
+      return says(numbered_name(given_[member].file.path));
+    });
+  }
+
+  std::optional<std::int64_t> counter_of(std::size_t i, const std::string& key) const {
+    const auto found = at(i).counters.find(key);
+    return found == at(i).counters.end() ? std::nullopt : as_step(found->second);
+  }
+
+  template <typename StepOf>
+  std::optional<Steps> collect(StepOf step_of) const {
+    Steps steps;
+    for (std::size_t i = 0; i < size(); ++i) {
+      const std::optional<std::int64_t> step = step_of(i);
+      if (!step) return std::nullopt;
+      steps.push_back(*step);
+    }
+    return steps;
+  }
+
+  std::span<const CheckpointEvidence> given_;
+  std::vector<std::size_t> members_;
+};
+
+// What tells the steps of a run, the best first, and what is to be said about it.
+class Candidates {
+ public:
+  Candidates(const Run& run, const std::string& step_key) : run_(run) {
+    if (!step_key.empty()) {
+      all_.push_back({words_of(step_key), run.counter_asked_for(step_key), true});
+      return;
+    }
+    const std::optional<Steps> epochs = run.counter(kEpoch);
+    const auto add_steps =
+        [&](const std::string& source, std::optional<Steps> steps, bool in_file) {
+          if (!steps) return;
+          if (epochs && goes_back(*epochs, *steps)) {
+            set_aside_.push_back(source);
+          } else {
+            all_.push_back({source, *std::move(steps), in_file});
+          }
+        };
+    for (const std::string_view key : counter_names()) {
+      if (key == kEpoch) continue;
+      add_steps(words_of(std::string(key)), run.counter(std::string(key)), true);
+    }
+    add_steps(kStepOfConvention, run.steps_of_convention(), false);
+    if (epochs) all_.push_back({words_of(kEpoch), *epochs, true});
+    const bool is_told_by_files =
+        epochs || std::ranges::any_of(all_, [](const Candidate& each) { return each.is_in_file; });
+    if (is_told_by_files && run.names_steps())
+      add_steps(kNumberInName, run.steps_in_names(), false);
+    if (is_told_by_files) return;
+    add_steps(kNumberInName, run.steps_in_names(), false);
+    add_steps(words_of(kOptimizerStep), run.counter(kOptimizerStep), true);
+  }
+
+  /// The first under which no two checkpoints are the same; nothing where there is none at all.
+  /// @throws InputError where all have two checkpoints of one step.
+  const Candidate* distinct() const {
+    const auto found = std::ranges::find_if(
+        all_, [](const Candidate& candidate) { return are_distinct(candidate.steps); });
+    if (found != all_.end()) return &*found;
+    if (!all_.empty()) refuse_equal(all_.front());
+    return nullptr;
+  }
+
+  const Candidate* first() const { return all_.empty() ? nullptr : &all_.front(); }
+
+  const std::vector<std::string>& set_aside() const { return set_aside_; }
+
+ private:
+  [[noreturn]] void refuse_equal(const Candidate& candidate) const {
+    const std::vector<std::size_t> order = sorted_by(candidate.steps);
+    std::size_t k = 1;
+    while (candidate.steps[order[k]] != candidate.steps[order[k - 1]]) ++k;
+    throw InputError(fmt::format(
+        "{} and {}: both are of step {} ({}); leave one out, name the number in the files that "
+        "tells them apart (`step_key`), or take them as given (`order` given)",
+        run_.name(order[k - 1]),
+        run_.name(order[k]),
+        candidate.steps[order[k]],
+        candidate.source));
+  }
+
+  const Run& run_;
+  std::vector<Candidate> all_;
+  std::vector<std::string> set_aside_;
+};
+
+// Where the names of files tell another order than what they hold, or other numbers of the same
+// kind.
+std::optional<std::string> disagreement(const Run& run, const Candidate& chosen) {
+  if (!chosen.is_in_file) return std::nullopt;
+  const std::optional<Steps> named = run.steps_in_names();
+  if (!named) return std::nullopt;
+  const std::vector<std::size_t> order = sorted_by(chosen.steps);
+  for (std::size_t k = 1; k < order.size(); ++k) {
+    if ((*named)[order[k]] >= (*named)[order[k - 1]]) continue;
+    return fmt::format("{} is of step {}, {} of {}, by {}, though their names tell another order",
+                       run.name(order[k - 1]),
+                       chosen.steps[order[k - 1]],
+                       run.name(order[k]),
+                       chosen.steps[order[k]],
+                       chosen.source);
+  }
+  const bool is_epoch = chosen.source == words_of(kEpoch);
+  if (is_epoch ? !run.names_epochs() : !run.names_steps()) return std::nullopt;
+  for (std::size_t i = 0; i < run.size(); ++i) {
+    if ((*named)[i] == chosen.steps[i]) continue;
+    return fmt::format("{}: its step is {}, by {}, not the number in its name",
+                       run.name(i),
+                       chosen.steps[i],
+                       chosen.source);
+  }
+  return std::nullopt;
+}
+
+class Sequencer {
+ public:
+  Sequencer(CheckpointOrder order, const std::string& step_key)
+      : order_(order), step_key_(step_key) {}
+
+  void add(const Run& run) {
+    const Candidates candidates(run, step_key_);
+    const Candidate* const chosen =
+        order_ == CheckpointOrder::kGiven ? candidates.first() : candidates.distinct();
+    result_.runs.push_back({.first = result_.order.size(), .size = run.size()});
+    CheckpointRun& made = result_.runs.back();
+    if (chosen == nullptr) {
+      for (std::size_t i = 0; i < run.size(); ++i) append(run, i, run.at(i).file.step);
+      if (order_ == CheckpointOrder::kGiven || run.size() == 1) return;
+      made.is_ordered = false;
+      warn_of_no_order(run);
+      return;
+    }
+    made.step_source = chosen->source;
+    std::vector<std::size_t> sequence(run.size());
+    std::iota(sequence.begin(), sequence.end(), std::size_t{0});
+    if (order_ == CheckpointOrder::kByStep) sequence = sorted_by(chosen->steps);
+    for (const std::size_t i : sequence) append(run, i, chosen->steps[i]);
+    warn_of_choice(run, candidates, *chosen);
+  }
+
+  CheckpointSequence result() && { return std::move(result_); }
+
+ private:
+  void append(const Run& run, std::size_t i, std::optional<std::int64_t> step) {
+    result_.order.push_back(run.members()[i]);
+    result_.steps.push_back(step);
+  }
+
+  void warn_of_no_order(const Run& run) {
+    result_.warnings.push_back(fmt::format(
+        "{} to {}: neither the checkpoints nor their names tell the order they were written in, so "
+        "they stay as given, and what follows a path is left out (undefined_no_order){}; `order` "
+        "given takes the order given for that of the training, `step_key` names another number in "
+        "the files",
+        run.name(0),
+        run.name(run.size() - 1),
+        run.has_too_large_numbers() ? ". Numbers beyond 2^53 are no steps" : ""));
+  }
+
+  void warn_of_choice(const Run& run, const Candidates& candidates, const Candidate& chosen) {
+    if (auto text = disagreement(run, chosen)) result_.warnings.push_back(*std::move(text));
+    if (!step_key_.empty()) return;
+    for (const std::string& source : candidates.set_aside()) {
+      result_.warnings.push_back(
+          fmt::format("{}: {} goes back where the epoch goes on, as if it started again in each; "
+                      "their order is that of {}",
+                      run.name(0),
+                      source,
+                      chosen.source));
+    }
+    const std::vector<std::string> partial = run.partial_counters();
+    if (!chosen.is_in_file && !partial.empty()) {
+      result_.warnings.push_back(fmt::format(
+          "{}: '{}' is no step in all checkpoints of its folder; their order is that of: {}",
+          run.name(0),
+          fmt::join(partial, "', '"),
+          chosen.source));
+    }
+  }
+
+  CheckpointOrder order_;
+  const std::string& step_key_;
+  CheckpointSequence result_;
+};
+
+// Checkpoints by the folders of their runs.
+std::vector<std::vector<std::size_t>> runs_by_folder(std::span<const CheckpointEvidence> given) {
+  std::vector<std::vector<std::size_t>> runs;
+  std::map<std::filesystem::path, std::size_t> known;
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    const auto [place, is_new] = known.emplace(run_folder(given[i].file.path), runs.size());
+    if (is_new) runs.emplace_back();
+    runs[place->second].push_back(i);
+  }
+  return runs;
+}
+
+// In the order given a run ends where the folder changes and the step in the name does not go up.
+std::vector<std::vector<std::size_t>> runs_as_given(std::span<const CheckpointEvidence> given) {
+  std::vector<std::vector<std::size_t>> runs;
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    const auto ends_before = [&] {
+      const CheckpointFile& before = given[i - 1].file;
+      const CheckpointFile& file = given[i].file;
+      return run_folder(before.path) != run_folder(file.path) && before.step && file.step &&
+             *file.step <= *before.step;
+    };
+    if (i == 0 || ends_before()) runs.emplace_back();
+    runs.back().push_back(i);
+  }
+  return runs;
+}
+
+}  // namespace
+
+std::string CheckpointSequence::step_definition() const {
+  std::vector<std::string> sources;
+  for (const CheckpointRun& run : runs) {
+    std::string source = run.step_source;
+    if (source.empty()) {
+      const auto first = steps.begin() + static_cast<std::ptrdiff_t>(run.first);
+      const auto has_step = [](const auto& step) { return step.has_value(); };
+      if (std::none_of(first, first + static_cast<std::ptrdiff_t>(run.size), has_step)) continue;
+      source = kNumberInName;
+    }
+    if (std::ranges::find(sources, source) == sources.end()) sources.push_back(source);
+  }
+  return sources.empty() ? kStepOfConvention : fmt::format("{}", fmt::join(sources, "; or "));
+}
+
+CheckpointSequence order_checkpoints(std::span<const CheckpointEvidence> given,
+                                     CheckpointOrder order,
+                                     const std::string& step_key) {
+  Sequencer sequencer(order, step_key);
+  const bool is_given = order == CheckpointOrder::kGiven;
+  for (std::vector<std::size_t>& members :
+       is_given ? runs_as_given(given) : runs_by_folder(given)) {
+    sequencer.add(Run(given, std::move(members)));
+  }
+  return std::move(sequencer).result();
+}
+
+}  // namespace hesscope::detail

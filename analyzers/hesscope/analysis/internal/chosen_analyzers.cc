@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <hesscope/analysis/internal/checkpoint_inputs.h>
+#include <hesscope/analysis/internal/chosen_analyzers.h>
+#include <hesscope/analyzers/analyzer_registry.h>
+#include <hesscope/core/error.h>
+#include <hesscope/core/suggest.h>
+
+namespace hesscope::detail {
+
+std::vector<ChosenAnalyzer> choose_analyzers(const std::vector<std::string>& only,
+                                             const std::vector<std::string>& also,
+                                             const std::map<std::string, SettingValue>& options) {
+  std::set<std::string> wanted;
+  for (const std::string& name : only) wanted.insert(find_analyzer(name).name);
+  for (const std::string& name : also) wanted.insert(find_analyzer(name).name);
+  std::map<std::string, SettingValue> unclaimed = options;
+  std::vector<std::string> option_names;
+  std::vector<ChosenAnalyzer> chosen;
+  for (const AnalyzerEntry& entry : analyzer_registry()) {
+    std::map<std::string, SettingValue> given;
+    for (const SettingKey& key : entry.options) {
+      option_names.push_back(key.name);
+      if (auto node = unclaimed.extract(key.name)) given.insert(std::move(node));
+    }
+    const bool is_default = entry.by_default && only.empty();
+    if (is_default || !given.empty() || wanted.contains(entry.name)) {
+      Settings settings =
+          Settings::checked(given, entry.options, fmt::format("analyzer '{}'", entry.name));
+      std::unique_ptr<Analyzer> analyzer = entry.create(settings);
+      chosen.push_back({entry.name, std::move(settings), std::move(analyzer)});
+    }
+  }
+  if (!unclaimed.empty()) {
+    const std::string& name = unclaimed.begin()->first;
+    throw ConfigError(
+        fmt::format("no analyzer has an option '{}'{}", name, did_you_mean(name, option_names)));
+  }
+  return chosen;
+}
+
+io::RunConfiguration configuration_of(const std::vector<ChosenAnalyzer>& analyzers,
+                                      SpectrumMethod method,
+                                      std::uint64_t seed) {
+  io::RunConfiguration all;
+  std::vector<std::string> names;
+  for (const ChosenAnalyzer& chosen : analyzers) names.push_back(chosen.name);
+  all.emplace_back("analyzers", fmt::format("{}", fmt::join(names, ",")));
+  for (const ChosenAnalyzer& chosen : analyzers) {
+    for (const auto& [name, value] : chosen.settings.values()) {
+      all.emplace_back(name, text_of(value));
+    }
+  }
+  all.emplace_back("method", fmt::format("{}", static_cast<int>(method)));
+  all.emplace_back("seed", fmt::format("{}", seed));
+  return all;
+}
+
+}  // namespace hesscope::detail

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// From names and options to analyzers.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <hesscope/analyzers/analyzer.h>
+#include <hesscope/analyzers/point_analysis.h>
+#include <hesscope/core/settings.h>
+#include <hesscope/storage/run_configuration.h>
+
+namespace hesscope::detail {
+
+struct ChosenAnalyzer {
+  std::string name;
+  Settings settings;
+  std::unique_ptr<const Analyzer> analyzer;
+};
+
+/// The analyzers asked for, in the registry's order whatever the order asked in.
+/// @param only     those to run; empty = the default ones.
+/// @param also     further ones.
+/// @param options  by the names that analyzers declare; each asks for its analyzer.
+/// @throws ConfigError for an unknown name or option, or a value that an analyzer cannot take.
+std::vector<ChosenAnalyzer> choose_analyzers(const std::vector<std::string>& only,
+                                             const std::vector<std::string>& also,
+                                             const std::map<std::string, SettingValue>& options);
+
+/// What a result depends on as far as it is in these arguments.
+io::RunConfiguration configuration_of(const std::vector<ChosenAnalyzer>& analyzers,
+                                      SpectrumMethod method,
+                                      std::uint64_t seed);
+
+}  // namespace hesscope::detail

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// A result file of quantities: how they become variables, each with its status where there is
+// something to say, and with its coordinates.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <hesscope/analyzers/analyzer.h>
+#include <hesscope/analyzers/record.h>
+#include <hesscope/core/status.h>
+#include <hesscope/dataset/result_file.h>
+
+namespace hesscope::detail {
+
+/// The name of the variable that says why another is, or is not, there.
+std::string status_name(const std::string& name);
+
+/// A result file whose variables are quantities.
+///
+/// Every number has a status. The statuses of a quantity are collected while it is written, and
+/// become a variable NAME_status only if one of them is not `ok`: a quantity without it is there
+/// everywhere.
+///
+/// A group opened alone (as xarray does) must hold its own coordinates. One along a dimension of the
+/// group's own is the variable of that name; add_coordinate() puts one along a dimension of the root
+/// or under another name, and whatever is defined afterwards along this dimension refers to it
+/// (CF's attribute `coordinates`).
+///
+/// All members throw OutputError as ResultFile does.
+class QuantityFile {
+ public:
+  QuantityFile(const std::filesystem::path& output, bool overwrite);
+
+  io::ResultFile& file() { return file_; }
+
+  /// Declares the dimensions of a group, with what lies along them.
+  void define_dimensions(const std::string& group,
+                         const std::vector<Analyzer::Dimension>& dimensions);
+
+  /// Declares and writes a coordinate along `dimension`.
+  void add_coordinate(const std::string& group,
+                      const io::VariableSpec& spec,
+                      const io::VariableValues& values);
+
+  /// Names a variable of the group, defined or not, as a coordinate along `dimension`.
+  void name_coordinate(const std::string& group,
+                       const std::string& dimension,
+                       const std::string& variable);
+
+  /// Declares a variable along `dimensions` with the coordinates that lie along them.
+  void define(const std::string& group, io::VariableSpec spec);
+
+  /// Declares a quantity along `dimensions`, with one status for each entry of the first
+  /// `num_status_dimensions` of them: not_computed until it is written. Flags have no status.
+  void define(const std::string& group,
+              const Quantity& quantity,
+              const std::vector<std::string>& dimensions,
+              std::size_t num_status_dimensions);
+
+  /// Writes what a record holds of quantities so declared: at `index` along their first dimension,
+  /// or all there is of them.
+  void write(const std::string& group, const Record& record, std::optional<std::size_t> index);
+
+  /// Writes all of a quantity, real or a count (NaN where there is none), with a Status for each.
+  void write(const std::string& group,
+             const Quantity& quantity,
+             const std::vector<double>& values,
+             const std::vector<Status>& statuses);
+
+  /// Writes the statuses that say something and publishes the file.
+  void commit();
+
+ private:
+  struct Statuses {
+    std::vector<std::string> dimensions;
+    std::vector<std::int8_t> values;
+  };
+
+  using Place = std::pair<std::string, std::string>;  // group and name
+
+  void set_status(const Place& place, std::optional<std::size_t> index, Status status);
+
+  io::ResultFile file_;
+  std::vector<Place> order_;  // of definition
+  std::map<Place, Statuses> statuses_;
+  std::map<Place, std::vector<std::string>> coordinates_;  // by group and dimension
+};
+
+}  // namespace hesscope::detail

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What all resumable runs do with their output.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include <hesscope/analyzers/record.h>
+#include <hesscope/storage/file_lock.h>
+#include <hesscope/storage/overwrite.h>
+#include <hesscope/storage/run_configuration.h>
+#include <hesscope/storage/unit_folder.h>
+
+namespace hesscope::detail {
+
+/// A run whose answers are Records, kept unit by unit until its output is in place.
+class UnitRun {
+ public:
+  /// Takes the output's lock, removes what killed runs left half-written and opens the units.
+  /// @param subject  of the result, as Provenance has it.
+  /// @param probe    makes the output file without publishing it, so that what it refuses it refuses
+  ///                 before the work; not called where is_done().
+  /// @throws LockedError; ConfigError for units of another configuration, unless `overwrite`
+  ///         discards them; OutputError, also for an output that may not be replaced, naming the
+  ///         first key in which its run differs; what `probe` throws.
+  UnitRun(const std::filesystem::path& output,
+          const std::string& subject,
+          io::Overwrite overwrite,
+          const io::RunConfiguration& configuration,
+          const std::function<void()>& probe);
+
+  /// Whether the output is in place already, of this configuration and not to be replaced. There
+  /// are no units then.
+  bool is_done() const { return is_done_; }
+
+  /// The unit of this name; nothing if it is not there, or damaged.
+  std::optional<Record> find(const std::string& name);
+
+  /// A unit that was kept before. @throws OutputError if it cannot be read back.
+  Record read(const std::string& name);
+
+  /// Keeps a unit, as UnitFolder::write() does.
+  void keep(const std::string& name, const Record& record);
+
+  /// Keeps now what keep() has taken.
+  void flush() { units_->flush(); }
+
+  /// The folder, for what the caller writes there in a way of its own.
+  io::UnitFolder& folder() { return *units_; }
+
+  /// Removes the units: the output is in place.
+  void finish() { units_->remove(); }
+
+ private:
+  io::FileLock lock_;
+  bool is_done_ = false;
+  std::optional<io::UnitFolder> units_;
+};
+
+}  // namespace hesscope::detail

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <hesscope/analyzers/internal/stability_settings.h>
+#include <hesscope/core/error.h>
+
+namespace hesscope::detail {
+namespace {
+
+using Field = std::optional<double> OptimizerSettings::*;
+
+bool are_alike(std::span<const OptimizerSettings> groups, Field field) {
+  return std::ranges::all_of(
+      groups, [&](const auto& group) { return group.*field == groups.front().*field; });
+}
+
+// Sentences, each with the first file it is true of and how many there are.
+class Remarks {
+ public:
+  void add(const std::string& file, const std::string& text) {
+    const auto found = std::ranges::find(all_, text, &Remark::text);
+    if (found != all_.end()) {
+      ++found->num_others;
+    } else {
+      all_.push_back({file, text});
+    }
+  }
+
+  std::vector<std::string> sentences() const {
+    std::vector<std::string> all;
+    for (const Remark& remark : all_) {
+      all.push_back(
+          fmt::format("{}{}: {}",
+                      remark.file,
+                      remark.num_others > 0 ? fmt::format(" and {} more", remark.num_others) : "",
+                      remark.text));
+    }
+    return all;
+  }
+
+ private:
+  struct Remark {
+    std::string file;
+    std::string text;
+    std::size_t num_others = 0;
+  };
+
+  std::vector<Remark> all_;
+};
+
+// Why the state cannot be what is asked for; empty if it can.
+std::string mismatch(const OptimizerState& state, PreconditionerChoice choice) {
+  if (choice == PreconditionerChoice::kNone) return {};
+  if (!state.obstacle.empty()) return state.obstacle;
+  const bool is_other = choice == PreconditionerChoice::kAdam && state.has_second_moments() &&
+                        !is_of_adams_family(state.kind);
+  return is_other ? fmt::format(
+                        "the optimiser's state under '{}' is that of {}, not of Adam "
+                        "(--preconditioner stored takes it as it is)",
+                        state.prefix,
+                        to_string(state.kind))
+                  : std::string();
+}
+
+void compare(const OptimizerState& state,
+             Field field,
+             const std::optional<double>& given,
+             const char* name,
+             Remarks& remarks) {
+  if (!given) return;
+  for (const OptimizerSettings& group : state.groups) {
+    if (!(group.*field) || *(group.*field) == *given) continue;
+    return remarks.add(state.file,
+                       fmt::format("{} {} is taken as given; the checkpoint has {} ('{}')",
+                                   name,
+                                   *given,
+                                   *(group.*field),
+                                   state.prefix));
+  }
+}
+
+void remark_on_settings(const OptimizerState& state, const GivenSettings& given, Remarks& remarks) {
+  using S = OptimizerSettings;
+  compare(state, &S::learning_rate, given.learning_rate, "learning-rate", remarks);
+  compare(state, &S::beta1, given.beta1, "beta1", remarks);
+  compare(state, &S::momentum, given.beta1, "beta1 (momentum)", remarks);
+  compare(state, &S::beta2, given.beta2, "beta2", remarks);
+  compare(state, &S::epsilon, given.epsilon, "epsilon", remarks);
+  if (!given.learning_rate && !are_alike(state.groups, &S::learning_rate)) {
+    remarks.add(state.file,
+                fmt::format("the groups under '{}' have learning rates of their own, so gd_ratio "
+                            "and momentum_ratio are left out; --preconditioner takes each",
+                            state.prefix));
+  }
+  if (std::ranges::any_of(state.groups, &S::is_maximizing)) {
+    remarks.add(state.file,
+                fmt::format("the optimiser under '{}' ascends (maximize), so ratios to thresholds "
+                            "are left out",
+                            state.prefix));
+  }
+}
+
+}  // namespace
+
+EffectiveSetting effective(std::span<const OptimizerSettings> groups,
+                           Field field,
+                           const std::optional<double>& given,
+                           const std::optional<double>& fallback) {
+  if (given) return {given, SettingSource::kOption};
+  const bool is_stored =
+      std::ranges::any_of(groups, [&](const auto& group) { return (group.*field).has_value(); });
+  if (is_stored && !are_alike(groups, field)) return {{}, SettingSource::kCheckpoint};
+  if (is_stored) return {groups.front().*field, SettingSource::kCheckpoint};
+  return {fallback, fallback ? SettingSource::kDefault : SettingSource::kNone};
+}
+
+OptimizerSettings common_settings(std::span<const OptimizerSettings> groups) {
+  if (groups.empty()) return {};
+  OptimizerSettings common = groups.front();
+  for (const Field field : {&OptimizerSettings::learning_rate,
+                            &OptimizerSettings::beta1,
+                            &OptimizerSettings::beta2,
+                            &OptimizerSettings::epsilon}) {
+    if (!are_alike(groups, field)) (common.*field).reset();
+  }
+  return common;
+}
+
+bool is_of_adams_family(OptimizerKind kind) {
+  return kind == OptimizerKind::kAdam || kind == OptimizerKind::kAmsgrad ||
+         kind == OptimizerKind::kNAdam || kind == OptimizerKind::kRAdam ||
+         kind == OptimizerKind::kAdamax;
+}
+
+std::vector<std::string> remarks_on_optimizers(std::span<const OptimizerState> optimizers,
+                                               std::span<const ParameterBlock> blocks,
+                                               const GivenSettings& given,
+                                               PreconditionerChoice choice,
+                                               bool is_recomputed) {
+  Remarks remarks;
+  for (const OptimizerState& state : optimizers) {
+    if (const std::string reason = mismatch(state, choice); !reason.empty()) {
+      if (!is_recomputed) {
+        throw InputError(fmt::format(
+            "{}: {}; do without it by --preconditioner none, or ask for what Adam's second moments "
+            "would settle at by --second-moments recomputed",
+            state.file,
+            reason));
+      }
+      remarks.add(state.file, reason + "; Adam's second moments are recomputed instead");
+    } else if (!state.obstacle.empty() && state.groups.empty() && !given.learning_rate) {
+      remarks.add(state.file, state.obstacle + "; no setting is read of it");
+    }
+    for (const std::string& warning : state.warnings) remarks.add(state.file, warning);
+    remark_on_settings(state, given, remarks);
+    if (choice == PreconditionerChoice::kNone || state.blocks.empty() ||
+        !(state.has_second_moments() || state.kind == OptimizerKind::kSgd)) {
+      continue;
+    }
+    const std::string obstacle = optimizer_preconditioner(state, given, blocks).obstacle;
+    const bool is_said = std::ranges::any_of(state.groups, &OptimizerSettings::is_maximizing);
+    if (!obstacle.empty() && !is_said) {
+      remarks.add(
+          state.file,
+          fmt::format(
+              "the optimiser under '{}' has no known threshold: {}", state.prefix, obstacle));
+    }
+  }
+  return remarks.sentences();
+}
+
+}  // namespace hesscope::detail

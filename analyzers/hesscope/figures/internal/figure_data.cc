@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <hesscope/core/constants.h>
+#include <hesscope/core/error.h>
+#include <hesscope/figures/internal/figure_data.h>
+
+namespace hesscope::figures {
+namespace {
+
+constexpr std::int64_t kFill = -9223372036854775806;  // NC_FILL_INT64
+
+[[noreturn]] void refuse(const io::ResultReader& result,
+                         const std::string& group,
+                         const std::string& name,
+                         const std::string& what) {
+  throw InputError(fmt::format("{}: variable '{}/{}': {}",
+                               result.path().string(),
+                               group.empty() ? "" : "/" + group,
+                               name,
+                               what));
+}
+
+std::vector<double> read_numbers(const io::ResultReader& result,
+                                 const std::string& group,
+                                 const std::string& name) {
+  const io::ResultVariable* variable = result.find(group, name);
+  const bool is_count = variable != nullptr && (variable->type == io::VariableType::kInt64 ||
+                                                variable->type == io::VariableType::kInt8);
+  if (!is_count) return result.read_doubles(group, name);
+  std::vector<double> values;
+  for (const std::int64_t count : result.read_integers(group, name)) {
+    values.push_back(count == kFill ? kNaN : static_cast<double>(count));
+  }
+  return values;
+}
+
+std::vector<std::string> folders_of(const io::ResultReader& result, std::size_t count) {
+  std::vector<std::string> folders(count);
+  if (result.find("", "checkpoint_file") == nullptr) return folders;
+  const std::vector<std::string> files = result.read_text("", "checkpoint_file");
+  if (files.size() != count) return folders;
+  for (std::size_t i = 0; i < count; ++i) {
+    folders[i] = std::filesystem::path(files[i]).parent_path().filename().string();
+  }
+  return folders;
+}
+
+}  // namespace
+
+std::vector<double> Rows::row(std::size_t i) const {
+  const auto begin = values.begin() + static_cast<std::ptrdiff_t>(i * length);
+  return {begin, begin + static_cast<std::ptrdiff_t>(length)};
+}
+
+Rows read_rows(const io::ResultReader& result,
+               const std::string& group,
+               const std::string& name,
+               std::size_t rank) {
+  // Its shape is compared before its data are read.
+  const io::ResultVariable* variable = result.find(group, name);
+  if (variable != nullptr && variable->shape.size() != rank) {
+    refuse(result,
+           group,
+           name,
+           fmt::format("must have {} dimensions, has {}", rank, variable->shape.size()));
+  }
+  Rows rows;
+  rows.values = read_numbers(result, group, name);
+  rows.count = rank == 0 ? 1 : variable->shape[0];
+  rows.length = rows.count == 0 ? 0 : rows.values.size() / rows.count;
+  return rows;
+}
+
+std::vector<double> read_column(const io::ResultReader& result,
+                                const std::string& group,
+                                const std::string& name,
+                                std::size_t size) {
+  const io::ResultVariable* variable = result.find(group, name);
+  if (variable != nullptr && variable->shape.size() == 1 && variable->shape[0] != size) {
+    refuse(
+        result, group, name, fmt::format("must have {} values, has {}", size, variable->shape[0]));
+  }
+  return read_rows(result, group, name, 1).values;
+}
+
+double read_number(const io::ResultReader& result,
+                   const std::string& group,
+                   const std::string& name) {
+  const io::ResultVariable* variable = result.find(group, name);
+  if (variable == nullptr ||
+      !std::ranges::all_of(variable->shape, [](std::uint64_t extent) { return extent == 1; })) {
+    return kNaN;
+  }
+  const std::vector<double> values = read_numbers(result, group, name);
+  return values.size() == 1 ? values.front() : kNaN;
+}
+
+std::string Checkpoints::name_of(std::size_t i) const {
+  return fmt::format("{} {}", has_steps ? "step" : "checkpoint", steps[i]);
+}
+
+Checkpoints read_checkpoints(const Source& source) {
+  const io::ResultReader& result = *source.result;
+  Checkpoints found;
+  found.steps = read_rows(result, "", "step", 1).values;
+  const std::size_t count = found.size();
+  found.has_steps = std::none_of(
+      found.steps.begin(), found.steps.end(), [](double step) { return std::isnan(step); });
+  const std::vector<std::string> folders = folders_of(result, count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const bool follows = i > 0 && folders[i] == folders[i - 1] &&
+                         (!found.has_steps || found.steps[i] > found.steps[i - 1]);
+    if (!follows) found.runs.push_back({i, i, source.label});
+    found.runs.back().end = i + 1;
+  }
+  if (found.runs.size() > 1) {
+    for (Run& run : found.runs) {
+      const std::string& folder = folders[run.begin];
+      run.label += run.label.empty() || folder.empty() ? folder : ": " + folder;
+    }
+  }
+  if (!found.has_steps) {
+    for (std::size_t i = 0; i < count; ++i) found.steps[i] = static_cast<double>(i);
+  }
+  return found;
+}
+
+std::size_t chosen_checkpoint(const Source& source,
+                              const Checkpoints& checkpoints,
+                              const FigureRequest& request) {
+  if (checkpoints.size() == 0) {
+    throw InputError(fmt::format("{}: holds no checkpoint", source.result->path().string()));
+  }
+  if (!request.step) return checkpoints.size() - 1;
+  const auto wanted = static_cast<double>(*request.step);
+  const auto found = std::find(checkpoints.steps.begin(), checkpoints.steps.end(), wanted);
+  if (!checkpoints.has_steps || found == checkpoints.steps.end()) {
+    throw ConfigError(
+        fmt::format("{}: has no checkpoint of step {}{}",
+                    source.result->path().string(),
+                    *request.step,
+                    checkpoints.has_steps
+                        ? fmt::format("; its steps are {}", fmt::join(checkpoints.steps, ", "))
+                        : ": its checkpoints have no steps"));
+  }
+  return static_cast<std::size_t>(found - checkpoints.steps.begin());
+}
+
+plot::Axis step_axis(const Checkpoints& checkpoints) {
+  plot::Axis axis;
+  axis.label = checkpoints.axis_label();
+  axis.whole_numbers = true;
+  return axis;
+}
+
+std::vector<Source> named(std::span<const Source> sources) {
+  std::vector<Source> all(sources.begin(), sources.end());
+  if (all.size() == 1) all.front().label.clear();
+  return all;
+}
+
+std::vector<plot::Line> curves(const Checkpoints& checkpoints, std::span<const double> values) {
+  constexpr std::size_t kFewPoints = 40;
+  constexpr std::size_t kManyPoints = 1000;
+  std::vector<plot::Line> lines;
+  for (const Run& run : checkpoints.runs) {
+    plot::Line line;
+    for (std::size_t i = run.begin; i < run.end; ++i) {
+      line.x.push_back(checkpoints.steps[i]);
+      line.y.push_back(values[i]);
+    }
+    line.label = run.label;
+    line.markers = line.x.size() <= kFewPoints;
+    if (line.x.size() > kManyPoints) line.width = 0.8;
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+double signed_threshold(std::span<const double> values, double band) {
+  constexpr double kSmallest = 1e-9;
+  double smallest = kInfinity;
+  double largest = 0;
+  for (const double value : values) {
+    const double magnitude = std::abs(value);
+    if (!std::isfinite(magnitude)) continue;
+    largest = std::max(largest, magnitude);
+    if (magnitude > band) smallest = std::min(smallest, magnitude);
+  }
+  if (!(largest > 0)) return 1;
+  const double wanted = std::clamp(smallest, kSmallest * largest, largest);
+  return std::max(std::pow(10.0, std::floor(std::log10(wanted))),
+                  std::numeric_limits<double>::min());
+}
+
+}  // namespace hesscope::figures

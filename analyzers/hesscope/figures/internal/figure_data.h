@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Numbers of result files as figures want them.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <hesscope/figures/figure_kind.h>
+
+namespace hesscope::figures {
+
+/// Rows along a variable's first dimension; a variable without dimensions is one row of one.
+struct Rows {
+  std::size_t count = 0;
+  std::size_t length = 0;  ///< of each, whatever its dimensions
+  std::vector<double> values;
+
+  std::vector<double> row(std::size_t i) const;
+};
+
+/// A variable of numbers; missing counts are NaN.
+/// @throws InputError if it is not there, or its rank is not `rank`.
+Rows read_rows(const io::ResultReader& result,
+               const std::string& group,
+               const std::string& name,
+               std::size_t rank);
+
+/// A variable with one dimension of `size`. @throws InputError as read_rows, and for another size.
+std::vector<double> read_column(const io::ResultReader& result,
+                                const std::string& group,
+                                const std::string& name,
+                                std::size_t size);
+
+/// A single number; NaN where there is none.
+double read_number(const io::ResultReader& result,
+                   const std::string& group,
+                   const std::string& name);
+
+/// Checkpoints that follow one another in one run.
+struct Run {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+  std::string label;  ///< of its source and, where that has several runs, its folder
+};
+
+/// The checkpoints of a source, split into runs where the folder changes or the step does not grow.
+struct Checkpoints {
+  std::vector<double> steps;  ///< places along the axis
+  bool has_steps = true;      ///< else steps are positions in the file
+  std::vector<Run> runs;
+
+  std::size_t size() const { return steps.size(); }
+
+  std::string axis_label() const { return has_steps ? "training step" : "checkpoint"; }
+
+  /// "step 500" or "checkpoint 2".
+  std::string name_of(std::size_t i) const;
+};
+
+Checkpoints read_checkpoints(const Source& source);
+
+/// The checkpoint of the step asked for, by default the last.
+/// @throws ConfigError naming the steps there are if there is none.
+std::size_t chosen_checkpoint(const Source& source,
+                              const Checkpoints& checkpoints,
+                              const FigureRequest& request);
+
+/// An axis of training steps.
+plot::Axis step_axis(const Checkpoints& checkpoints);
+
+/// Sources as a figure names them: a single one needs no name.
+std::vector<Source> named(std::span<const Source> sources);
+
+/// Lines of a variable over steps, one for each run, under its label.
+std::vector<plot::Line> curves(const Checkpoints& checkpoints, std::span<const double> values);
+
+/// The threshold of a signed logarithmic scale that shows all numbers above `band`: the power of
+/// ten below the smallest of them, at least 1e-9 of the largest.
+double signed_threshold(std::span<const double> values, double band);
+
+}  // namespace hesscope::figures

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The figures of results, each in the file of its name.
+#pragma once
+
+#include <hesscope/figures/figure_kind.h>
+
+namespace hesscope::figures {
+
+/// Eigenvalues by rank: each checkpoint of one result, or one checkpoint of each of several.
+FigureKind spectrum_figure();
+
+/// The spectrum of one checkpoint as a density, from all eigenvalues and by quadrature.
+FigureKind density_figure();
+
+/// Condition numbers over training steps.
+FigureKind condition_figure();
+
+/// Smallest, median and largest eigenvalue over training steps, with the band of rounding.
+FigureKind eigenvalues_figure();
+
+/// Norm of the Hessian against that of the gradient along a run, with the lines L0 + L1 |g|.
+FigureKind smoothness_figure();
+
+/// Sharpness over the largest stable one, along training steps: of gradient descent, with momentum,
+/// and of the optimiser as preconditioned. Points whose second moments are recomputed are drawn
+/// apart from those that the checkpoints hold, and the missing ones are counted.
+FigureKind stability_figure();
+
+/// Gradient noise at one checkpoint: histogram with a normal fit, and normal QQ plot.
+FigureKind noise_figure();
+
+/// A quantity on the plane as filled contours with the trajectory, or on a line as a curve.
+FigureKind landscape_figure();
+
+/// Norms of the Hessian's blocks, or distances between their spectra, at one checkpoint.
+FigureKind blocks_figure();
+
+/// Loss and gradient norm over training steps.
+FigureKind history_figure();
+
+}  // namespace hesscope::figures

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The one list of kinds of directions.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <hesscope/core/error.h>
+#include <hesscope/core/suggest.h>
+#include <hesscope/landscape/directions.h>
+#include <hesscope/landscape/internal/direction_kinds.h>
+
+namespace hesscope {
+
+const std::vector<DirectionKind>& direction_registry() {
+  static const std::vector<DirectionKind> kinds = {
+      random_directions(),
+      eigen_directions(),
+      pca_directions(),
+      between_directions(),
+      update_directions(),
+      tensor_directions(),
+      file_directions(),
+  };
+  return kinds;
+}
+
+NamedDirections find_directions(const std::string& text) {
+  const std::size_t colon = text.find(':');
+  const std::string name = text.substr(0, colon);
+  const std::string argument = colon == std::string::npos ? "" : text.substr(colon + 1);
+  std::vector<std::string> names;
+  for (const DirectionKind& kind : direction_registry()) {
+    names.push_back(kind.name);
+    if (kind.name != name) continue;
+    if (kind.argument.empty() && colon != std::string::npos) {
+      throw ConfigError(fmt::format("--directions {}: takes no argument, got '{}'", name, text));
+    }
+    if (argument.empty() && !kind.argument.empty() && !kind.argument.starts_with('[')) {
+      throw ConfigError(
+          fmt::format("--directions {}: needs an argument: {}:{}", name, name, kind.argument));
+    }
+    return {&kind, argument};
+  }
+  throw ConfigError(fmt::format("--directions: unknown kind '{}'{}; there are {}",
+                                name,
+                                did_you_mean(name, names),
+                                fmt::join(names, ", ")));
+}
+
+std::string to_string(Normalization normalization) {
+  return normalization == Normalization::kFilter  ? "filter"
+         : normalization == Normalization::kLayer ? "layer"
+                                                  : "none";
+}
+
+}  // namespace hesscope

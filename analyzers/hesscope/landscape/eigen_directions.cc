@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <charconv>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include <hesscope/core/error.h>
+#include <hesscope/landscape/internal/direction_kinds.h>
+#include <hesscope/landscape/internal/direction_tools.h>
+
+namespace hesscope {
+namespace {
+
+Eigen::Index rank_of(const std::string& text, Eigen::Index n) {
+  Eigen::Index rank = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, rank);
+  if (text.empty() || error != std::errc() || stop != end || rank >= n || rank < -n) {
+    throw ConfigError(
+        fmt::format("--directions eigen: a rank must be a whole number from 0, the largest "
+                    "eigenvalue, to {}, or from -1, the smallest, to -{}; got '{}'",
+                    n - 1,
+                    n,
+                    text));
+  }
+  return rank;
+}
+
+// The eigenpairs a rank is counted from, and its place among them.
+const EndOfSpectrum& end_of(const Extremes& extremes, Eigen::Index rank) {
+  return rank < 0 ? extremes.smallest : extremes.largest;
+}
+
+Eigen::Index place_of(Eigen::Index rank) { return rank < 0 ? -1 - rank : rank; }
+
+Directions make_eigen(const DirectionContext& context, const std::vector<Eigen::Index>& ranks) {
+  Eigen::Index count = 1;
+  for (const Eigen::Index rank : ranks) count = std::max(count, place_of(rank) + 1);
+  const Extremes& extremes = context.centre.extremes(count);
+  Directions result;
+  for (const Eigen::Index rank : ranks) {
+    if (end_of(extremes, rank).status != Status::kOk) {
+      result.status = end_of(extremes, rank).status;
+      return result;
+    }
+  }
+  result.columns.resize(context.centre.theta().size(), static_cast<Eigen::Index>(ranks.size()));
+  for (std::size_t k = 0; k < ranks.size(); ++k) {
+    const EndOfSpectrum& end = end_of(extremes, ranks[k]);
+    const auto column = static_cast<Eigen::Index>(k);
+    result.columns.col(column) = end.vectors.col(place_of(ranks[k]));
+    detail::fix_sign(result.columns.col(column));
+    const std::string name = fmt::format("eigenvalue_{}", k + 1);
+    result.facts.set(name, end.values[place_of(ranks[k])]);
+    result.facts.set(fmt::format("residual_{}", k + 1), end.residuals[place_of(ranks[k])]);
+    if (end.proof == Proof::kConverged) result.facts.set_unproved(name);
+  }
+  return result;
+}
+
+PreparedDirections prepare_eigen(const std::string& argument, const DirectionContext& context) {
+  detail::require_two_parameters(context);
+  const Eigen::Index n = context.centre.theta().size();
+  std::vector<Eigen::Index> ranks;
+  for (const std::string& part : detail::split_at_commas(argument.empty() ? "0,1" : argument)) {
+    ranks.push_back(n == 1 && argument.empty() ? 0 : rank_of(part, n));
+  }
+  if (ranks.size() > 2 || (ranks.size() < 2 && context.needs_second)) {
+    throw ConfigError(fmt::format("--directions eigen: {} wanted, got '{}'",
+                                  context.needs_second ? "two ranks K1,K2" : "one rank, or two,",
+                                  argument));
+  }
+  const auto from_largest = [n](Eigen::Index rank) { return rank < 0 ? n + rank : rank; };
+  if (ranks.size() == 2 && context.needs_second && from_largest(ranks[0]) == from_largest(ranks[1]))
+    throw ConfigError(
+        fmt::format("--directions eigen: '{}' names one eigenvector twice", argument));
+  if (!context.needs_second) ranks.resize(1);
+  PreparedDirections prepared;
+  for (const Eigen::Index rank : ranks) {
+    prepared.descriptions.push_back(
+        fmt::format("unit eigenvector of the Hessian at the centre, eigenvalue {} from the {}",
+                    place_of(rank),
+                    rank < 0 ? "smallest" : "largest"));
+  }
+  prepared.make = [&context, ranks] { return make_eigen(context, ranks); };
+  return prepared;
+}
+
+}  // namespace
+
+DirectionKind eigen_directions() {
+  std::vector<Quantity> quantities;
+  for (const char* index : {"1", "2"}) {
+    quantities.push_back({.name = std::string("eigenvalue_") + index,
+                          .long_name = std::string("eigenvalue of direction_") + index,
+                          .definition = "of the Hessian at the centre"});
+    quantities.push_back({.name = std::string("residual_") + index,
+                          .long_name = std::string("residual of eigenvalue_") + index,
+                          .definition = "Euclidean norm of H v - lambda v"});
+  }
+  return {.name = "eigen",
+          .argument = "[K1,K2]",
+          .meaning = "eigenvectors of the Hessian; ranks from the largest, 0, or the smallest, -1",
+          .quantities = quantities,
+          .prepare = prepare_eigen};
+}
+
+}  // namespace hesscope

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What kinds of directions are made with.
+#pragma once
+
+#include <random>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <Eigen/Core>
+
+#include <hesscope/core/parameter_block.h>
+#include <hesscope/landscape/directions.h>
+
+namespace hesscope::detail {
+
+/// Pseudo-random numbers of a seed: the same on every machine.
+class DirectionSource {
+ public:
+  explicit DirectionSource(std::uint64_t seed) : engine_(seed) {}
+
+  /// n independent standard normal numbers.
+  Eigen::VectorXd normal(Eigen::Index n);
+
+  /// A random direction orthogonal to d, of its norm. n >= 2 and d is not zero.
+  Eigen::VectorXd orthogonal_to(const Eigen::Ref<const Eigen::VectorXd>& d);
+
+ private:
+  std::mt19937_64 engine_;
+};
+
+/// Scales `direction`, whose block `block` holds normal numbers, by the weights there.
+void normalize(const ParameterBlock& block,
+               const Eigen::Ref<const Eigen::VectorXd>& theta,
+               Normalization normalization,
+               bool leaves_out_vectors,
+               Eigen::VectorXd& direction);
+
+/// "random, rows scaled to the weights": what normalize() does, for descriptions.
+std::string description_of(Normalization normalization, bool leaves_out_vectors);
+
+/// An eigenvector is known up to its sign: the entry of largest magnitude becomes positive.
+void fix_sign(Eigen::Ref<Eigen::VectorXd> v);
+
+/// The parts of "a,b".
+std::vector<std::string> split_at_commas(const std::string& text);
+
+/// @throws ConfigError unless the model has two parameters or no second direction is wanted.
+void require_two_parameters(const DirectionContext& context);
+
+/// One column, or two.
+Eigen::MatrixXd columns_of(const Eigen::VectorXd& first, const Eigen::VectorXd* second);
+
+/// The first direction as the kind found it and, if wanted, a second one drawn orthogonal to it.
+Eigen::MatrixXd with_orthogonal(const DirectionContext& context, const Eigen::VectorXd& first);
+
+}  // namespace hesscope::detail

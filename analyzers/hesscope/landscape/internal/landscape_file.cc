@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <hesscope/dataset/result_reader.h>
+#include <hesscope/landscape/internal/landscape_file.h>
+#include <hesscope/landscape/surface.h>
+
+namespace hesscope::detail {
+namespace {
+
+const char* const kStep = "step";
+
+}  // namespace
+
+std::vector<Quantity> direction_quantities() {
+  std::vector<Quantity> all;
+  for (const char* index : {"1", "2"}) {
+    all.push_back({.name = fmt::format("direction_{}", index),
+                   .dimensions = {"parameter"},
+                   .long_name = fmt::format("direction {} of the plane", index),
+                   .definition = fmt::format("as the attribute direction_{}_is of the group says; "
+                                             "not_computed where the grid does not leave the line",
+                                             index)});
+    all.push_back({.name = fmt::format("direction_{}_norm", index),
+                   .long_name = fmt::format("Euclidean norm of direction_{}", index),
+                   .definition = "square root of the sum of its squared entries"});
+  }
+  all.push_back({.name = "direction_cosine",
+                 .long_name = "cosine of the angle between the directions",
+                 .definition = "d1^T d2 / (|d1| |d2|)"});
+  return all;
+}
+
+std::vector<Quantity> trajectory_quantities() {
+  std::vector<Quantity> all = {{.name = "trajectory_step",
+                                .type = Quantity::Type::kCount,
+                                .long_name = "training step of a checkpoint",
+                                .definition = "as /step"}};
+  const auto add = [&all](const char* name, const char* long_name, const char* definition) {
+    all.push_back({.name = name, .long_name = long_name, .definition = definition});
+  };
+  add("trajectory_alpha",
+      "alpha of a checkpoint's projection on the plane",
+      "of the plane's point nearest to the checkpoint's weights");
+  add("trajectory_beta",
+      "beta of a checkpoint's projection on the plane",
+      "of the plane's point nearest to the checkpoint's weights; 0 on a line");
+  add("trajectory_residual",
+      "distance of a checkpoint from the plane",
+      "Euclidean distance of the checkpoint's weights from their projection");
+  add("trajectory_loss",
+      "loss at a checkpoint",
+      "at the checkpoint's own weights, not at their projection");
+  for (Quantity& quantity : all) quantity.dimensions = {kStep};
+  return all;
+}
+
+LandscapeFile::LandscapeFile(const LandscapeRequest& request,
+                             const LandscapeInputs& inputs,
+                             const Grid& grid,
+                             const std::vector<Quantity>& scalars,
+                             const io::RunConfiguration& configuration)
+    : root_(request.output,
+            request.overwrite != io::Overwrite::kNothing,
+            subject_of(inputs.files().problem),
+            {.subject = "landscape",
+             .command = request.command,
+             .seed = request.seed,
+             .num_checkpoints = inputs.files().checkpoints.size(),
+             .steps = steps_of(inputs.files().checkpoints),
+             .tensor_map = inputs.files().map_text(),
+             .definitions = {.step = inputs.files().step_definition},
+             .quantities = loss_check_quantities(inputs.files().expected_losses)},
+            configuration),
+      checkpoints_(inputs.files().checkpoints) {
+  define_axes(grid);
+  describe(request, inputs);
+  define_steps();
+  QuantityFile& file = root_.quantities();
+  for (const Quantity& quantity : surface_quantities(request.curvature)) {
+    file.define(io::kLandscapeGroup, quantity, {"beta", "alpha"}, 2);
+  }
+  for (const Quantity& quantity : direction_quantities()) {
+    file.define(io::kLandscapeGroup, quantity, quantity.dimensions, 0);
+  }
+  for (const Quantity& quantity : scalars) file.define(io::kLandscapeGroup, quantity, {}, 0);
+  for (const Quantity& quantity : trajectory_quantities()) {
+    file.define(io::kLandscapeGroup, quantity, {kStep}, 1);
+  }
+  for (std::size_t i = 0; i < checkpoints_.size(); ++i) {
+    root_.name_checkpoint(i, checkpoints_[i], inputs.files().digests[i]);
+  }
+}
+
+void LandscapeFile::describe(const LandscapeRequest& request, const LandscapeInputs& inputs) {
+  const auto attribute = [&](const std::string& name, const io::AttributeValue& value) {
+    root_.file().set_attribute(io::kLandscapeGroup, {name, value});
+  };
+  attribute("directions", request.directions);
+  const std::vector<std::string>& descriptions = inputs.prepared().descriptions;
+  for (std::size_t k = 0; k < descriptions.size(); ++k) {
+    attribute(fmt::format("direction_{}_is", k + 1), descriptions[k]);
+  }
+  if (!inputs.direction_digests().empty()) {
+    attribute("direction_files_sha256",
+              fmt::format("{}", fmt::join(inputs.direction_digests(), " ")));
+  }
+  if (!inputs.normalization().empty()) {
+    attribute("normalization", inputs.normalization());
+    attribute("leaves_out_vectors", std::int8_t{request.leaves_out_vectors});
+  }
+  attribute("seed", static_cast<std::int64_t>(request.seed));
+  attribute("centre", static_cast<std::int64_t>(inputs.centre_index()));
+}
+
+void LandscapeFile::define_axes(const Grid& grid) {
+  const auto define = [&](const char* name, const Eigen::VectorXd& axis, const char* direction) {
+    root_.file().define_dimension(
+        io::kLandscapeGroup, name, static_cast<std::uint64_t>(axis.size()));
+    root_.file().define_variable(
+        io::kLandscapeGroup,
+        {.name = name,
+         .type = io::VariableType::kDouble,
+         .dimensions = {name},
+         .long_name = fmt::format("coordinate along {}", direction),
+         .definition = fmt::format("the factor of {} in a point of the plane", direction)});
+    root_.file().write(io::kLandscapeGroup,
+                       name,
+                       std::span<const double>(axis.data(), static_cast<std::size_t>(axis.size())));
+  };
+  define("alpha", grid.alpha, "direction_1");
+  define("beta", grid.beta, "direction_2");
+}
+
+void LandscapeFile::define_steps() {
+  root_.file().define_dimension(io::kLandscapeGroup, kStep, checkpoints_.size());
+  const std::vector<std::int64_t> steps = steps_of(checkpoints_);
+  if (steps.empty()) return;
+  root_.quantities().add_coordinate(io::kLandscapeGroup,
+                                    {.name = kStep,
+                                     .type = io::VariableType::kInt64,
+                                     .dimensions = {kStep},
+                                     .long_name = "training step of a checkpoint",
+                                     .definition = "as /step"},
+                                    steps);
+}
+
+void LandscapeFile::write_root(std::size_t checkpoint, const Record& root) {
+  root_.write_record(checkpoint, "", root);
+}
+
+void LandscapeFile::write(const Record& record) {
+  root_.quantities().write(io::kLandscapeGroup, record, std::nullopt);
+}
+
+void LandscapeFile::write(const SurfaceValues& surface) {
+  root_.quantities().write(io::kLandscapeGroup, surface.quantity, surface.values, surface.statuses);
+}
+
+void LandscapeFile::write(const std::vector<TrajectoryPoint>& trajectory) {
+  const std::vector<Quantity> quantities = trajectory_quantities();
+  for (std::size_t k = 0; k < quantities.size(); ++k) {
+    std::vector<double> values;
+    std::vector<Status> statuses;
+    for (std::size_t i = 0; i < trajectory.size(); ++i) {
+      const TrajectoryPoint& point = trajectory[i];
+      const std::optional<std::int64_t>& step = checkpoints_[i].step;
+      const double of[] = {step ? static_cast<double>(*step) : std::nan(""),
+                           point.place.alpha,
+                           point.place.beta,
+                           point.place.residual,
+                           point.loss};
+      const Status status[] = {step ? Status::kOk : Status::kNotComputed,
+                               point.status,
+                               point.status,
+                               point.status,
+                               point.loss_status};
+      values.push_back(of[k]);
+      statuses.push_back(status[k]);
+    }
+    root_.quantities().write(io::kLandscapeGroup, quantities[k], values, statuses);
+  }
+}
+
+void LandscapeFile::commit(bool is_conclusive, const std::vector<std::string>& warnings) {
+  root_.commit(is_conclusive, warnings);
+}
+
+}  // namespace hesscope::detail

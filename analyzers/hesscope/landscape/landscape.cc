@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <hesscope/analysis/internal/unit_run.h>
+#include <hesscope/core/constants.h>
+#include <hesscope/core/error.h>
+#include <hesscope/core/stop_request.h>
+#include <hesscope/core/stopwatch.h>
+#include <hesscope/landscape/faithfulness.h>
+#include <hesscope/landscape/internal/framing.h>
+#include <hesscope/landscape/internal/landscape_file.h>
+#include <hesscope/landscape/internal/landscape_inputs.h>
+#include <hesscope/landscape/internal/landscape_reading.h>
+#include <hesscope/landscape/internal/landscape_summary.h>
+#include <hesscope/landscape/landscape.h>
+#include <hesscope/landscape/surface.h>
+#include <hesscope/storage/unit_folder.h>
+
+namespace hesscope {
+namespace {
+
+using detail::LandscapeFile;
+using detail::LandscapeInputs;
+using detail::LandscapeParts;
+using detail::SurfaceValues;
+using detail::TrajectoryPoint;
+
+// Up to here the spectrum at the centre is found even if no curvature is asked for: seconds.
+constexpr Eigen::Index kSmallSpectrum = 2000;
+
+const char* const kDirections = "directions";
+const char* const kCentre = "centre";
+
+std::string root_name(std::size_t checkpoint) { return fmt::format("{:06}-root", checkpoint); }
+
+std::string tile_name(Eigen::Index tile) { return fmt::format("tile-{:06}", tile); }
+
+const Record::Real& real_in(const Record& record, const std::string& name) {
+  return std::get<Record::Real>(record.entries().at(name));
+}
+
+Eigen::Map<const Eigen::VectorXd> vector_in(const Record& record, const std::string& name) {
+  const std::vector<double>& values = real_in(record, name).values;
+  return {values.data(), static_cast<Eigen::Index>(values.size())};
+}
+
+// One run: what is finished is kept unit by unit, then put together.
+class Run {
+ public:
+  Run(const LandscapeRequest& request, const ProgressCallback& progress)
+      : request_(request), progress_(progress), grid_(request.grid) {
+    const Stopwatch watch(result_.timings.load_seconds);
+    inputs_.emplace(request, [this](double) { return !progress_ || progress_(0); });
+  }
+
+  LandscapeResult execute() {
+    const io::RunConfiguration configuration = inputs_->configuration(request_);
+    run_.emplace(request_.output, "landscape", request_.overwrite, configuration, [&] {
+      open_file(configuration);
+    });
+    if (run_->is_done()) {
+      LandscapeResult result =
+          detail::read_landscape(request_, *inputs_, scalars_beside_directions());
+      result.timings = result_.timings;
+      return result;
+    }
+    result_.warnings = inputs_->files().warnings;
+    work_off();
+    assemble(configuration);
+    const std::vector<std::string>& remarks = run_->folder().remarks();
+    result_.warnings.insert(result_.warnings.end(), remarks.begin(), remarks.end());
+    run_->finish();
+    return std::move(result_);
+  }
+
+ private:
+  // Scalars in the order of the file and of the summary.
+  std::vector<Quantity> scalars() const {
+    std::vector<Quantity> all = inputs_->kind().quantities;
+    const auto append = [&all](const std::vector<Quantity>& more) {
+      all.insert(all.end(), more.begin(), more.end());
+    };
+    append(centre_quantities());
+    append(quadratic_model_quantities());
+    if (has_barrier()) append(barrier_quantities());
+    return all;
+  }
+
+  // A line from one checkpoint to another has one.
+  bool has_barrier() const { return inputs_->prepared().path_end.has_value() && !grid_.is_plane(); }
+
+  LandscapeFile open_file(const io::RunConfiguration& configuration) const {
+    return {request_, *inputs_, grid_, scalars(), configuration};
+  }
+
+  // The unit of this name, computed by `make` if it is not there yet.
+  template <typename F>
+  Record kept(const std::string& name, F make) {
+    if (std::optional<Record> record = run_->find(name)) return *std::move(record);
+    if (progress_ && !progress_(0)) throw Interrupted();
+    const Record record = make();
+    const Stopwatch watch(result_.timings.write_seconds);
+    run_->keep(name, record);
+    return record;
+  }
+
+  // Computes the units that are not there yet.
+  void work_off() {
+    {
+      const Stopwatch watch(result_.timings.directions_seconds);
+      // First, so that inputs that fit no plane are refused before anything is kept.
+      const Record directions = kept(kDirections, [&] { return make_directions(); });
+      for (std::size_t i = 0; i < inputs_->files().checkpoints.size(); ++i) {
+        kept(root_name(i), [&] { return root(i); });
+      }
+      if (real_in(directions, "direction_1").status != Status::kOk) return;
+      find_plane(directions);
+      const bool with_spectrum =
+          request_.curvature || inputs_->objective().num_parameters() <= kSmallSpectrum;
+      kept(kCentre, [&] { return measure_centre(inputs_->centre(), *plane_, with_spectrum); });
+      inputs_->centre().release();
+    }
+    const Stopwatch watch(result_.timings.grid_seconds);
+    const Surface surface = make_surface();
+    const auto total = static_cast<double>(grid_.num_points());
+    double done = 0;
+    const auto advance = [&](double points) {
+      done += points;
+      detail::report(progress_, std::min(done / total, 1.0));
+    };
+    for (Eigen::Index tile = 0; tile < surface.num_tiles(); ++tile) {
+      if (run_->find(tile_name(tile))) {
+        advance(static_cast<double>(surface.size_of(tile)));
+      } else {
+        run_->keep(tile_name(tile), surface.tile(tile, advance));
+      }
+    }
+  }
+
+  Record root(std::size_t i) const {
+    PointAnalysis point(inputs_->objective(), inputs_->files().points[i]);
+    return detail::root_record(point);
+  }
+
+  Record make_directions() const {
+    const Directions directions = inputs_->prepared().make();
+    Record record = directions.facts;
+    const Eigen::MatrixXd& d = directions.columns;
+    const bool is_fine = directions.status == Status::kOk && d.allFinite();
+    if (is_fine) {
+      require_independent(d);
+      for (Eigen::Index k = 0; k < d.cols(); ++k) {
+        const std::string name = fmt::format("direction_{}", k + 1);
+        record.set(name, d.col(k));
+        record.set(name + "_norm", d.col(k).stableNorm());
+      }
+      if (d.cols() > 1) record.set("direction_cosine", cosine(d.col(0), d.col(1)));
+    } else {
+      const Status status =
+          directions.status == Status::kOk ? Status::kNonFinite : directions.status;
+      record.set_rest_missing(inputs_->kind().quantities, status);
+      record.set_rest_missing(detail::direction_quantities(), status);
+    }
+    record.set_rest_missing(inputs_->kind().quantities, Status::kNotComputed);
+    record.set_rest_missing(detail::direction_quantities(), Status::kNotComputed);
+    return record;
+  }
+
+  void require_independent(const Eigen::MatrixXd& d) const {
+    const auto refuse = [&](const std::string& what) {
+      throw InputError(
+          fmt::format("{}: --directions {}: {}",
+                      inputs_->files().checkpoints[inputs_->centre_index()].path.string(),
+                      request_.directions,
+                      what));
+    };
+    for (Eigen::Index k = 0; k < d.cols(); ++k) {
+      if (!(d.col(k).stableNorm() > 0)) {
+        refuse(fmt::format("direction_{} ({}) is zero",
+                           k + 1,
+                           inputs_->prepared().descriptions[static_cast<std::size_t>(k)]));
+      }
+    }
+    constexpr double kParallel = 1 - 1e-12;
+    if (d.cols() > 1 && !(std::abs(cosine(d.col(0), d.col(1))) < kParallel)) {
+      refuse("the two directions are parallel, so there is no plane; ask for --grid Nx1");
+    }
+  }
+
+  // The plane, the checkpoints' places on it, and the grid.
+  void find_plane(const Record& directions) {
+    const Eigen::VectorXd first = vector_in(directions, "direction_1");
+    const bool has_second = real_in(directions, "direction_2").status == Status::kOk;
+    const std::vector<Eigen::VectorXd>& points = inputs_->files().points;
+    plane_ = {points[inputs_->centre_index()], Eigen::MatrixXd(first.size(), has_second ? 2 : 1)};
+    plane_->directions.col(0) = first;
+    if (has_second) plane_->directions.col(1) = vector_in(directions, "direction_2");
+    places_ = detail::places_on(*plane_, points);
+    if (inputs_->is_framed(request_)) grid_ = detail::framed(grid_, places_);
+    // Of other kinds, the plane is one of its centre; where the checkpoints are is said beside it.
+    if (!inputs_->kind().frames_trajectory) return;
+    const std::string left_out = detail::left_out_text(grid_, places_);
+    if (!left_out.empty()) result_.warnings.push_back(left_out);
+  }
+
+  Surface make_surface() const {
+    return {inputs_->objective(),
+            *plane_,
+            grid_,
+            {.curvature = request_.curvature,
+             .num_threads = request_.num_threads,
+             .stop = stop_requested_by(request_.stop)}};
+  }
+
+  // Puts the units together, in the file and in the summary.
+  void assemble(const io::RunConfiguration& configuration) {
+    const Stopwatch watch(result_.timings.write_seconds);
+    LandscapeFile file = open_file(configuration);
+    const detail::CheckpointInputs& files = inputs_->files();
+    std::vector<Record> roots;
+    for (std::size_t i = 0; i < files.checkpoints.size(); ++i) {
+      roots.push_back(run_->read(root_name(i)));
+    }
+    const detail::LossCheck check =
+        detail::check_losses(files.expected_losses, files.checkpoints, roots);
+    for (std::size_t i = 0; i < roots.size(); ++i) {
+      file.write_root(i, roots[i]);
+      file.write_root(i, check.records[i]);
+    }
+    result_.warnings.insert(result_.warnings.end(), check.warnings.begin(), check.warnings.end());
+    result_.is_conclusive = check.is_as_said;
+    detail::summarize_roots(*inputs_, roots, grid_, result_);
+    LandscapeParts parts;
+    parts.directions = run_->read(kDirections);
+    const Status status = real_in(parts.directions, "direction_1").status;
+    parts.surface = read_surface(status);
+    parts.trajectory = read_trajectory(status);
+    if (status == Status::kOk) {
+      parts.scalars = run_->read(kCentre);
+      add_grid_facts(parts.surface.front().values, parts.scalars);
+    }
+    parts.scalars.set_rest_missing(scalars_beside_directions(), status);
+    detail::summarize_landscape(
+        parts, detail::all_direction_quantities(*inputs_), scalars_beside_directions(), result_);
+    file.write(parts.directions);
+    file.write(parts.scalars);
+    for (const SurfaceValues& values : parts.surface) file.write(values);
+    file.write(parts.trajectory);
+    file.commit(result_.is_conclusive, result_.warnings);
+  }
+
+  std::vector<Quantity> scalars_beside_directions() const {
+    const std::vector<Quantity> all = scalars();
+    return {all.begin() + static_cast<std::ptrdiff_t>(inputs_->kind().quantities.size()),
+            all.end()};
+  }
+
+  // The tiles in one; everything missing where there are no directions.
+  std::vector<SurfaceValues> read_surface(Status status) {
+    std::vector<SurfaceValues> all;
+    for (const Quantity& quantity : surface_quantities(request_.curvature)) {
+      all.push_back({quantity, {}, {}});
+    }
+    if (status != Status::kOk) {
+      const auto count = static_cast<std::size_t>(grid_.num_points());
+      for (SurfaceValues& values : all) {
+        values.values.assign(count, kNaN);
+        values.statuses.assign(count, status);
+      }
+      return all;
+    }
+    const Surface surface = make_surface();
+    for (Eigen::Index tile = 0; tile < surface.num_tiles(); ++tile) {
+      const Record record = run_->read(tile_name(tile));
+      for (SurfaceValues& values : all) {
+        const std::string& name = values.quantity.name;
+        const std::vector<double>& part = real_in(record, name).values;
+        values.values.insert(values.values.end(), part.begin(), part.end());
+        for (const double code : real_in(record, detail::status_name(name)).values) {
+          values.statuses.push_back(static_cast<Status>(static_cast<std::int8_t>(code)));
+        }
+      }
+    }
+    return all;
+  }
+
+  std::vector<TrajectoryPoint> read_trajectory(Status status) const {
+    std::vector<TrajectoryPoint> trajectory;
+    for (std::size_t i = 0; i < inputs_->files().checkpoints.size(); ++i) {
+      TrajectoryPoint point{
+          {kNaN, kNaN, kNaN}, status, result_.checkpoints[i].loss, result_.checkpoints[i].status};
+      if (status == Status::kOk) {
+        point.place = places_[i];
+        if (!std::isfinite(point.place.residual)) point.status = Status::kNonFinite;
+      }
+      trajectory.push_back(point);
+    }
+    return trajectory;
+  }
+
+  // What follows from the losses on the grid.
+  void add_grid_facts(const std::vector<double>& losses, Record& facts) const {
+    const double loss = result_.checkpoints[inputs_->centre_index()].loss;
+    const auto take = [&facts](const Record& record) {
+      for (const auto& [name, entry] : record.entries()) facts.set_entry(name, entry);
+    };
+    take(measure_quadratic_model(facts, loss, grid_, losses));
+    if (has_barrier()) {
+      const double end = result_.checkpoints[*inputs_->prepared().path_end].loss;
+      take(measure_barrier(grid_.alpha, losses, loss, end));
+    }
+  }
+
+  const LandscapeRequest& request_;
+  const ProgressCallback& progress_;
+  Grid grid_;
+  LandscapeResult result_;
+  std::optional<LandscapeInputs> inputs_;
+  std::optional<detail::UnitRun> run_;
+  std::optional<Plane> plane_;
+  std::vector<Plane::Projection> places_;  // of the checkpoints on it
+};
+
+}  // namespace
+
+LandscapeResult run_landscape(const LandscapeRequest& request, const ProgressCallback& progress) {
+  double seconds = 0;
+  std::optional<Stopwatch> watch(seconds);
+  LandscapeResult result = Run(request, progress).execute();
+  watch.reset();
+  result.timings.total_seconds = seconds;
+  return result;
+}
+
+}  // namespace hesscope

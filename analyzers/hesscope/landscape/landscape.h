@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The loss, and its curvature, on a line or a plane through the parameters of a checkpoint: a
+// result file with the group /landscape.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include <hesscope/analysis/analysis.h>
+#include <hesscope/analysis/checkpoints.h>
+#include <hesscope/landscape/directions.h>
+#include <hesscope/landscape/grid.h>
+#include <hesscope/objective/objective.h>
+
+namespace hesscope {
+
+struct LandscapeRequest {
+  /// At least one, taken in the order of their steps (CheckpointReading::order). The centre is the
+  /// last; where the kind of directions leads from the first to others, they are taken as given, and
+  /// the centre is the first. All are projected on the plane.
+  std::vector<CheckpointFile> checkpoints;
+  CheckpointReading reading;
+  std::filesystem::path problem;  ///< problem file
+  std::filesystem::path output;   ///< result file
+  std::string directions;         ///< KIND or KIND:ARGUMENT, see direction_registry()
+  Grid grid;                      ///< see parse_grid()
+  /// Whether the ends of the grid were not chosen. Kinds of directions that lead along the trajectory
+  /// (DirectionKind::frames_trajectory) then take its numbers of points alone and show all
+  /// checkpoints, with a margin of a tenth of their extent.
+  bool has_default_span = false;
+  std::optional<Normalization> normalization;  ///< of random directions; none = the kind's own
+  bool leaves_out_vectors = false;             ///< random: zero in tensors of rank 0 and 1
+  bool curvature = false;                      ///< also the exact Hessian at every point
+  std::uint64_t seed = 0;                      ///< of what is drawn
+  io::Overwrite overwrite = io::Overwrite::kNothing;  ///< of what is at the output's place
+  int num_threads = 0;                                ///< 0 = one per core; never changes a result
+  /// Once it is requested, the run ends soon, wherever it is, by Interrupted.
+  std::stop_token stop = {};
+  std::string command;  ///< as of AnalysisRequest
+};
+
+struct LandscapeTimings {
+  double load_seconds = 0;
+  double directions_seconds = 0;  ///< and what is measured at the checkpoints
+  double grid_seconds = 0;
+  double write_seconds = 0;
+  double total_seconds = 0;
+};
+
+struct LandscapeResult {
+  std::vector<CheckpointSummary> checkpoints;  ///< numbers: their place on the plane
+  std::size_t centre = 0;                      ///< which of them
+  std::vector<HeadlineNumber> numbers;         ///< of the landscape
+  Eigen::Index num_points = 0;
+  Grid grid;
+  Eigen::Index num_non_finite = 0;  ///< points at which the loss is not finite
+  std::vector<std::string> warnings;
+  LandscapeTimings timings;  ///< wall
+  /// False when a number is missing for another reason than that mathematics leaves it undefined,
+  /// or is unproved. A loss that is not finite somewhere on the grid is a property of the landscape
+  /// and leaves this true.
+  bool is_conclusive = true;
+  bool is_done_already = false;  ///< as of AnalysisResult
+};
+
+/// What a run will need, foreseen without running it.
+struct LandscapePlan {
+  std::string model_kind;
+  std::size_t num_checkpoints = 0;
+  std::filesystem::path centre;
+  std::vector<std::string> directions;  ///< what they are
+  Eigen::Index num_parameters = 0;
+  Eigen::Index num_samples = 0;
+  Eigen::Index num_points = 0;
+  Grid grid;
+  std::vector<std::string> warnings;  ///< of the inputs
+  double peak_memory_bytes = 0;
+  double seconds = 0;            ///< measured on a part of the work and extrapolated
+  bool is_done_already = false;  ///< as of AnalysisPlan
+};
+
+/// Computes a landscape and writes the result file.
+///
+/// Every input is checked before anything is computed. What is finished is kept, tile by tile, in
+/// the folder OUTPUT.units (unit_folder.h), as by run_analysis(): the same request goes on from
+/// there and ends with the same bytes, the time in its history apart.
+/// @param  progress  told the fraction done; the run stops, by Interrupted, where it returns false.
+/// @throws ConfigError, InputError (also for directions that are zero or parallel, or a centre that
+///         is not finite), OutputError, LockedError; Interrupted. Then no output exists that was
+///         not there before.
+/// @cost   one value for each point; with curvature one Hessian and one full decomposition.
+LandscapeResult run_landscape(const LandscapeRequest& request,
+                              const ProgressCallback& progress = {});
+
+/// Checks the inputs as run_landscape() does and foresees its cost. Nothing is written.
+LandscapePlan plan_landscape(const LandscapeRequest& request);
+
+}  // namespace hesscope

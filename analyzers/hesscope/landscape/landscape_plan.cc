@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <utility>
+
+#include <hesscope/analysis/internal/result_root.h>
+#include <hesscope/core/stopwatch.h>
+#include <hesscope/landscape/internal/framing.h>
+#include <hesscope/landscape/internal/landscape_inputs.h>
+#include <hesscope/landscape/landscape.h>
+#include <hesscope/landscape/surface.h>
+#include <hesscope/objective/hessian_cost.h>
+#include <hesscope/spectra/decomposition_cost.h>
+
+namespace hesscope {
+namespace {
+
+// The grid that a run will have. Those around the checkpoints take the directions, which are then
+// cheap beside the grid.
+Grid foreseen_grid(const LandscapeRequest& request, const detail::LandscapeInputs& inputs) {
+  if (!inputs.is_framed(request)) return request.grid;
+  Directions directions = inputs.prepared().make();
+  if (directions.status != Status::kOk) return request.grid;
+  const std::vector<Eigen::VectorXd>& points = inputs.files().points;
+  const Plane plane{points[inputs.centre_index()], std::move(directions.columns)};
+  return detail::framed(request.grid, detail::places_on(plane, points));
+}
+
+}  // namespace
+
+LandscapePlan plan_landscape(const LandscapeRequest& request) {
+  detail::LandscapeInputs inputs(request, {});
+  const Objective& objective = inputs.objective();
+  const Eigen::VectorXd& theta = inputs.centre().theta();
+  LandscapePlan plan;
+  plan.model_kind = inputs.files().problem.model().kind;
+  plan.num_checkpoints = request.checkpoints.size();
+  plan.centre = inputs.files().checkpoints[inputs.centre_index()].path;
+  plan.directions = inputs.prepared().descriptions;
+  plan.num_parameters = objective.num_parameters();
+  plan.num_samples = objective.num_samples();
+  plan.num_points = request.grid.num_points();
+  plan.grid = foreseen_grid(request, inputs);
+  plan.warnings = inputs.files().warnings;
+  plan.is_done_already = request.overwrite == io::Overwrite::kNothing &&
+                         detail::is_result_of(request.output, inputs.configuration(request));
+  const auto points = static_cast<double>(plan.num_points);
+  const auto n = static_cast<double>(plan.num_parameters);
+  if (request.curvature) {
+    // The grid, and the spectrum at the centre.
+    const int at_once =
+        Surface::points_at_once(objective, {.curvature = true, .num_threads = request.num_threads});
+    const HessianCost cost = estimate_hessian_cost(objective, theta);
+    plan.seconds = (points + 1) * cost.seconds +
+                   (points / at_once + 1) * estimate_decomposition_seconds(theta.size());
+    plan.peak_memory_bytes = cost.memory_bytes + (4.0 * at_once - 1) * n * n * sizeof(double);
+  } else {
+    constexpr double kEnough = 0.02;  // seconds
+    double seconds = 0;
+    double count = 0;
+    for (; seconds < kEnough; ++count) {
+      const Stopwatch watch(seconds);
+      objective.value(theta);
+    }
+    plan.seconds = points * seconds / count;
+    plan.peak_memory_bytes = objective.workspace_bytes();
+  }
+  plan.peak_memory_bytes += 9 * points * (request.curvature ? 8 : 1);
+  return plan;
+}
+
+}  // namespace hesscope

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include <Eigen/Core>
+
+#include <hesscope/analyzers/record.h>
+#include <hesscope/core/executor.h>
+#include <hesscope/landscape/grid.h>
+#include <hesscope/landscape/plane.h>
+#include <hesscope/objective/objective.h>
+
+namespace hesscope {
+
+/// An objective over the points of a grid in a plane, tile by tile: a tile is a run of consecutive
+/// points whose number depends on the problem's size alone.
+///
+/// The quantities are those of quantities(); each has a status at each point. A point at which the
+/// loss is not finite has the status non_finite: that a landscape overflows far out is a property
+/// of it, and no failure.
+class Surface {
+ public:
+  struct Options {
+    /// Also gradient norm, spectrum of the Hessian and second derivatives in the plane.
+    bool curvature = false;
+    int num_threads = 0;    ///< points at a time; as of Executor. No result depends on it.
+    StopRequest stop = {};  ///< as of Executor
+  };
+
+  /// `objective` must outlive this. @throws PreconditionError if the sizes do not fit, or the grid
+  /// leaves a line.
+  Surface(const Objective& objective, Plane plane, Grid grid, Options options);
+
+  const Plane& plane() const { return plane_; }
+
+  const Grid& grid() const { return grid_; }
+
+  /// What is known of each point, the loss first.
+  const std::vector<Quantity>& quantities() const { return quantities_; }
+
+  /// Points that are computed at a time: a matter of threads and, with curvature, of memory.
+  static int points_at_once(const Objective& objective, const Options& options);
+
+  Eigen::Index num_tiles() const;
+
+  /// Number of points of a tile.
+  Eigen::Index size_of(Eigen::Index tile) const;
+
+  /// For each quantity NAME the entries NAME, with a value for each point, NaN where there is none,
+  /// and NAME_status, with the Status of each point as a number.
+  /// @param  advance  called with how much of a point was just done, or how many, from one thread
+  ///                  at a time; what it throws ends the tile and is rethrown.
+  /// @cost   a value for each point; with curvature a gradient, a Hessian and a full decomposition
+  ///         (dense_spectrum), and four n x n matrices for each thread, as many as 2 GiB hold.
+  Record tile(Eigen::Index tile, const std::function<void(double)>& advance) const;
+
+ private:
+  struct Value {
+    double value;
+    Status status;
+  };
+
+  std::vector<Value> evaluate(Eigen::Index point, const std::function<void(double)>& advance) const;
+
+  const Objective* objective_;
+  Plane plane_;
+  Grid grid_;
+  Options options_;
+  std::vector<Quantity> quantities_;
+  Eigen::Index points_per_tile_;
+  Executor executor_;
+};
+
+/// The quantities of a surface, with or without curvature.
+std::vector<Quantity> surface_quantities(bool curvature);
+
+}  // namespace hesscope

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <iterator>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <hesscope/core/error.h>
+#include <hesscope/core/suggest.h>
+#include <hesscope/landscape/internal/direction_kinds.h>
+#include <hesscope/landscape/internal/direction_tools.h>
+
+namespace hesscope {
+namespace {
+
+// An update without memory as a function of the gradient, up to its length.
+struct Rule {
+  const char* name;
+  const char* words;
+  Eigen::VectorXd (*step)(const Eigen::VectorXd& gradient);
+};
+
+const Rule kRules[] = {
+    {"gradient", "the gradient", [](const Eigen::VectorXd& g) -> Eigen::VectorXd { return -g; }},
+    {"sign",
+     "the sign of the gradient",
+     [](const Eigen::VectorXd& g) -> Eigen::VectorXd { return -g.cwiseSign(); }},
+};
+
+const Rule& find_rule(const std::string& name) {
+  std::vector<std::string> names;
+  for (const Rule& rule : kRules) {
+    if (rule.name == name) return rule;
+    names.emplace_back(rule.name);
+  }
+  throw ConfigError(fmt::format("--directions update: unknown rule '{}'{}; there are {}",
+                                name,
+                                did_you_mean(name, names),
+                                fmt::join(names, ", ")));
+}
+
+Directions make_update(const DirectionContext& context, const Rule& rule) {
+  Directions result;
+  if (context.centre.status() != Status::kOk) {
+    result.status = context.centre.status();
+    return result;
+  }
+  const Eigen::VectorXd step = rule.step(context.centre.gradient());
+  result.columns = detail::with_orthogonal(context, step.stableNormalized());
+  return result;
+}
+
+PreparedDirections prepare_update(const std::string& argument, const DirectionContext& context) {
+  detail::require_two_parameters(context);
+  const Rule& rule = find_rule(argument);
+  return {.descriptions = {fmt::format("unit vector against {} at the centre", rule.words),
+                           "random unit vector orthogonal to direction_1"},
+          .make = [&context, &rule] { return make_update(context, rule); }};
+}
+
+}  // namespace
+
+DirectionKind update_directions() {
+  return {.name = "update",
+          .argument = "gradient|sign",
+          .meaning = "the step of an optimiser without memory, as a unit vector",
+          .prepare = prepare_update};
+}
+
+}  // namespace hesscope

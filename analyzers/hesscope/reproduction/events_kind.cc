@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+#include <fmt/format.h>
+
+#include <hesscope/core/constants.h>
+#include <hesscope/reproduction/internal/experiment_figures.h>
+#include <hesscope/reproduction/internal/step_values.h>
+
+namespace hesscope::detail {
+namespace {
+
+// The first of the steps at which it happened; NaN if it did not. NaN is at no level.
+double time_of(const FigureEvent& event, const std::map<std::int64_t, double>& series) {
+  for (const auto& [step, value] : series) {
+    if (event.is_above ? value >= event.level : value <= event.level) {
+      return static_cast<double>(step);
+    }
+  }
+  return kNaN;
+}
+
+std::string rule_of(const FigureEvent& event) {
+  return fmt::format("{} {} {}", event.quantity, event.is_above ? ">=" : "<=", event.level);
+}
+
+// Times by variant, run, seed and event.
+struct Times {
+  std::vector<std::uint64_t> seeds;
+  std::size_t num_runs = 0;
+  std::size_t num_events = 0;
+  std::vector<double> values;
+
+  double at(std::size_t variant, std::size_t run, std::size_t seed, std::size_t event) const {
+    return values[((variant * num_runs + run) * seeds.size() + seed) * num_events + event];
+  }
+
+  SeedStatistics statistics(std::size_t variant, std::size_t run, std::size_t event) const {
+    std::vector<double> column;
+    for (std::size_t seed = 0; seed < seeds.size(); ++seed) {
+      column.push_back(at(variant, run, seed, event));
+    }
+    return seed_statistics(column);
+  }
+
+  /// Whether all of them happened, none before the one above it.
+  bool is_in_order(std::size_t variant, std::size_t run, std::size_t seed) const {
+    double last = -1;
+    for (std::size_t event = 0; event < num_events; ++event) {
+      const double time = at(variant, run, seed, event);
+      if (!(time >= last)) return false;
+      last = time;
+    }
+    return true;
+  }
+};
+
+Times times_of(const ExperimentResults& results, const ExperimentFigure& figure) {
+  Times times{.seeds = results.seeds(figure.variants),
+              .num_runs = figure.runs.size(),
+              .num_events = figure.events.size(),
+              .values = {}};
+  for (const std::string& variant : figure.variants) {
+    for (const std::string& name : figure.runs) {
+      for (const std::uint64_t seed : times.seeds) {
+        const TrainedRun* run = results.find(variant, name, seed);
+        for (const FigureEvent& event : figure.events) {
+          times.values.push_back(
+              run == nullptr ? kNaN : time_of(event, results.series(*run, event.quantity)));
+        }
+      }
+    }
+  }
+  return times;
+}
+
+FigureContent make_events(const ExperimentResults& results, const ExperimentFigure& figure) {
+  const Times times = times_of(results, figure);
+  std::vector<std::string> names;
+  for (const FigureEvent& event : figure.events) names.push_back(event.name);
+  FigureContent content;
+  content.dimensions = {variant_dimension(figure),
+                        run_dimension(figure),
+                        seed_dimension(times.seeds),
+                        {.name = "event", .size = names.size(), .labels = names}};
+  FigureVariable in_order{.name = "in_order",
+                          .dimensions = {"variant", "run", "seed"},
+                          .values = {},
+                          .long_name = "whether the events came in their order",
+                          .definition =
+                              "1 where all of them happened, none before the one listed "
+                              "before it; 0 elsewhere"};
+  const bool is_one = figure.variants.size() * figure.runs.size() == 1;
+  std::vector<std::vector<std::string>> rows = {
+      {"event", "rule", "step", "first", "last", "seeds"}};
+  if (!is_one) rows[0].insert(rows[0].begin(), {"variant", "run"});
+  std::string orders;
+  for (std::size_t v = 0; v < figure.variants.size(); ++v) {
+    for (std::size_t run = 0; run < figure.runs.size(); ++run) {
+      for (std::size_t event = 0; event < names.size(); ++event) {
+        const SeedStatistics found = times.statistics(v, run, event);
+        rows.push_back({names[event],
+                        rule_of(figure.events[event]),
+                        mean_text(found),
+                        digits_text(found.minimum),
+                        digits_text(found.maximum),
+                        fmt::format("{} of {}", found.count, times.seeds.size())});
+        if (is_one) continue;
+        rows.back().insert(rows.back().begin(),
+                           {results.variant(figure.variants[v]).title, figure.runs[run]});
+      }
+      std::size_t num_ordered = 0;
+      for (std::size_t seed = 0; seed < times.seeds.size(); ++seed) {
+        const bool is_ordered = times.is_in_order(v, run, seed);
+        in_order.values.push_back(is_ordered ? 1 : 0);
+        num_ordered += is_ordered ? 1 : 0;
+      }
+      const std::string where =
+          is_one ? "" : fmt::format(" of `{}`, `{}`", figure.variants[v], figure.runs[run]);
+      orders += fmt::format("- {} of {} seeds{}\n", num_ordered, times.seeds.size(), where);
+    }
+  }
+  content.variables = {{.name = "time",
+                        .dimensions = {"variant", "run", "seed", "event"},
+                        .values = times.values,
+                        .long_name = "step of an event",
+                        .definition = "first step of those looked at where the quantity is at or "
+                                      "beyond the level; missing where it never is"},
+                       in_order};
+  content.figure = table_figure(figure, rows);
+  content.figure.description = "Steps at which quantities reach levels: mean over seeds";
+  content.text =
+      "First step at which a quantity is at or beyond a level: mean over seeds (sample "
+      "standard deviation), first and last seed.\n\n" +
+      markdown_table(rows) + "\nAll in this order, in:\n\n" + orders;
+  compare_with_published(
+      results,
+      figure,
+      [&](const PublishedValue& value) {
+        const std::size_t event = place_of(names, value.quantity);
+        const std::size_t run = value.run.empty() ? 0 : place_of(figure.runs, value.run);
+        if (event == names.size()) return SeedStatistics();
+        return times.statistics(place_of(figure.variants, value.variant), run, event);
+      },
+      content);
+  return content;
+}
+
+}  // namespace
+
+ExperimentFigureKind events_kind() {
+  return {.name = "events",
+          .summary = "steps at which quantities reach levels, seed by seed, and their order",
+          .keys = {},
+          .takes_events = true,
+          .make = make_events};
+}
+
+}  // namespace hesscope::detail

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Figures of experiments: numbers of several runs from several seeds put together, as a result
+// file, a drawing and a text.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include <hesscope/core/settings.h>
+#include <hesscope/plot/figure.h>
+#include <hesscope/storage/overwrite.h>
+
+namespace hesscope::detail {
+
+class ExperimentResults;
+struct ExperimentFigureKind;
+
+/// A number that a paper, or somebody else, has where we have one.
+struct PublishedValue {
+  std::string variant;
+  std::string run;                   ///< "" where the figure has none
+  std::string quantity;              ///< the same
+  std::optional<std::int64_t> step;  ///< the same
+  double mean = 0;
+  std::optional<double> deviation;  ///< standard deviation over seeds
+  std::string source;
+};
+
+/// One [[figure.event]]: the first step at which a quantity is at or beyond a level.
+struct FigureEvent {
+  std::string name;
+  std::string quantity;
+  bool is_above = true;  ///< at least the level; else at most
+  double level = 0;
+};
+
+/// One [[figure]].
+struct ExperimentFigure {
+  std::string name;
+  std::string location;
+  const ExperimentFigureKind* kind = nullptr;
+  std::string title;
+  std::string published;              ///< "Figure 4"
+  Settings settings;                  ///< the kind's keys
+  std::vector<std::string> variants;  ///< in the order of the file
+  std::vector<std::string> runs;      ///< the same
+  std::vector<std::int64_t> steps;
+  std::vector<std::int64_t> seeds;  ///< empty = all
+  std::vector<std::string> quantities;
+  std::vector<FigureEvent> events;
+  std::vector<PublishedValue> published_values;
+};
+
+/// A dimension of a figure's result file: with names, with numbers, or bare.
+struct FigureDimension {
+  std::string name;
+  std::size_t size = 0;
+  std::vector<std::string> labels = {};
+  std::vector<std::int64_t> numbers = {};
+};
+
+struct FigureVariable {
+  std::string name;
+  std::vector<std::string> dimensions;  ///< slowest first
+  std::vector<double> values;           ///< NaN where there is none
+  std::string long_name;
+  std::string definition;
+};
+
+struct FigureContent {
+  std::vector<FigureDimension> dimensions;
+  std::vector<FigureVariable> variables;
+  plot::Figure figure;
+  std::string text;              ///< Markdown, below the title
+  std::size_t num_compared = 0;  ///< published values beside which ours stand
+  std::vector<std::string> disagreements = {};
+};
+
+/// How what a figure needs is computed.
+struct FigureWork {
+  io::Overwrite overwrite = io::Overwrite::kNothing;
+  int num_threads = 0;
+  std::stop_token stop = {};
+  std::string command;
+  std::function<bool(double fraction)> progress;  ///< asks to stop by returning false
+};
+
+/// What came of it.
+struct FigureWorkDone {
+  std::vector<std::string> warnings = {};
+  bool is_conclusive = true;    ///< as of AnalysisResult
+  bool is_done_already = true;  ///< all of it, as of AnalysisResult
+};
+
+struct ExperimentFigureKind {
+  std::string name;
+  std::string summary;           ///< one line
+  std::vector<SettingKey> keys;  ///< "quantity", "x" and "y" are quantities: GROUP/NAME
+  bool takes_steps = false;
+  bool takes_quantities = false;
+  bool takes_seeds = false;
+  bool takes_events = false;
+  bool takes_arrays = false;  ///< its quantities may have dimensions
+  FigureContent (*make)(const ExperimentResults& results, const ExperimentFigure& figure);
+  /// Settings that no key can check. @throws ConfigError. nullptr = none.
+  void (*check)(const ExperimentFigure& figure) = nullptr;
+  /// What it shows beyond histories and measures, into the folders of the runs; what is there
+  /// stays. nullptr = nothing. @throws Interrupted where progress says so.
+  FigureWorkDone (*compute)(const ExperimentResults& results,
+                            const ExperimentFigure& figure,
+                            const FigureWork& work) = nullptr;
+};
+
+}  // namespace hesscope::detail

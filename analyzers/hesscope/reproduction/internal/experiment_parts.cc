@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <hesscope/analyzers/analyzer_registry.h>
+#include <hesscope/core/error.h>
+#include <hesscope/core/suggest.h>
+#include <hesscope/reproduction/internal/experiment_figure_registry.h>
+#include <hesscope/reproduction/internal/experiment_parts.h>
+#include <hesscope/training/internal/history_file.h>
+
+namespace hesscope::detail {
+namespace {
+
+using Type = SettingKey::Type;
+
+SettingKey optional_text(const std::string& name) {
+  return {.name = name, .meaning = "text", .is_optional = true};
+}
+
+// Names of the quantities with one number for a checkpoint, or of all.
+std::vector<std::string> quantities_of(const std::string& analyzer,
+                                       const std::map<std::string, SettingValue>& options,
+                                       bool with_arrays) {
+  const AnalyzerEntry& entry = find_analyzer(analyzer);
+  std::map<std::string, SettingValue> own;
+  for (const SettingKey& key : entry.options) {
+    if (options.contains(key.name)) own[key.name] = options.at(key.name);
+  }
+  std::vector<std::string> names;
+  const auto made = entry.create(Settings::checked(own, entry.options, analyzer));
+  for (const Quantity& quantity : made->quantities()) {
+    const bool is_wanted = with_arrays || quantity.dimensions.empty();
+    if (is_wanted && quantity.type != Quantity::Type::kFlag) {
+      names.push_back(quantity.name);
+    }
+  }
+  return names;
+}
+
+void require_quantity(const std::string& text,
+                      const std::string& place,
+                      const ExperimentDocument& document,
+                      bool with_arrays) {
+  const QuantityName quantity = quantity_name(text);
+  if (quantity.name.empty()) {
+    refuse(place,
+           fmt::format("a quantity is GROUP/NAME, as in history/loss or condition/classical; got "
+                       "'{}'",
+                       text));
+  }
+  std::vector<std::string> groups = {"history"};
+  std::vector<std::string> names = history_quantities();
+  const auto add = [&](const std::string& analyzer,
+                       const std::map<std::string, SettingValue>& options) {
+    if (quantity.group == analyzer) names = quantities_of(analyzer, options, with_arrays);
+    if (std::find(groups.begin(), groups.end(), analyzer) == groups.end()) {
+      groups.push_back(analyzer);
+    }
+  };
+  for (const ExperimentMeasure& measure : document.measures) {
+    for (const std::string& analyzer : measure.analyzers) add(analyzer, measure.options);
+  }
+  for (const ExperimentVariant& variant : document.variants) {
+    for (const std::string& analyzer : variant.experiment.monitors) add(analyzer, {});
+  }
+  require_known({quantity.group}, groups, "group of quantities that is measured", place);
+  require_known({quantity.name}, names, "quantity of " + quantity.group, place);
+}
+
+FigureEvent event_from(const TomlTable& table, const ExperimentDocument& document) {
+  const std::vector<SettingKey> keys = {
+      {.name = "name", .meaning = "of the event"},
+      {.name = "quantity", .meaning = "GROUP/NAME"},
+      {.name = "above", .type = Type::kReal, .meaning = "at least this", .is_optional = true},
+      {.name = "below", .type = Type::kReal, .meaning = "at most this", .is_optional = true}};
+  const Settings settings = checked(table, keys, "[[figure.event]]");
+  FigureEvent event{.name = settings.text("name"),
+                    .quantity = settings.text("quantity"),
+                    .is_above = settings.has("above")};
+  require_quantity(event.quantity, table.place("quantity"), document, false);
+  if (settings.has("above") == settings.has("below")) {
+    refuse(table.place(), "[[figure.event]] needs one of 'above' and 'below', a level");
+  }
+  event.level = settings.real(event.is_above ? "above" : "below");
+  return event;
+}
+
+PublishedValue published_from(const TomlTable& table, const ExperimentFigure& figure) {
+  const std::vector<SettingKey> keys = {
+      {.name = "variant", .meaning = "of this file"},
+      optional_text("run"),
+      optional_text("quantity"),
+      {.name = "step", .type = Type::kInteger, .meaning = "of training", .is_optional = true},
+      {.name = "mean", .type = Type::kReal, .meaning = "the number"},
+      {.name = "std", .type = Type::kReal, .meaning = "over seeds", .is_optional = true},
+      {.name = "source", .meaning = "who says so"}};
+  const Settings settings = checked(table, keys, "[[figure.published_values]]");
+  const auto text = [&](const char* key) { return settings.has(key) ? settings.text(key) : ""; };
+  PublishedValue value{.variant = settings.text("variant"),
+                       .run = text("run"),
+                       .quantity = text("quantity"),
+                       .step = {},
+                       .mean = settings.real("mean"),
+                       .deviation = {},
+                       .source = settings.text("source")};
+  require_known({value.variant}, figure.variants, "variant of the figure", table.place("variant"));
+  if (!value.run.empty()) {
+    require_known({value.run}, figure.runs, "run of the figure", table.place("run"));
+  }
+  if (settings.has("step")) value.step = settings.integer("step");
+  if (settings.has("std")) value.deviation = settings.real("std");
+  return value;
+}
+
+}  // namespace
+
+void require_known(const std::vector<std::string>& names,
+                   const std::vector<std::string>& known,
+                   const std::string& what,
+                   const std::string& place) {
+  for (const std::string& name : names) {
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    refuse(place,
+           fmt::format("there is no {} '{}'{}; there are {}",
+                       what,
+                       name,
+                       did_you_mean(name, known),
+                       fmt::join(known, ", ")));
+  }
+}
+
+QuantityName quantity_name(const std::string& text) {
+  const std::size_t slash = text.find('/');
+  if (slash == std::string::npos) return {text, ""};
+  return {text.substr(0, slash), text.substr(slash + 1)};
+}
+
+std::vector<std::string> variant_names(const ExperimentDocument& document) {
+  std::vector<std::string> names;
+  for (const ExperimentVariant& variant : document.variants) names.push_back(variant.name);
+  return names;
+}
+
+std::vector<std::string> run_names(const ExperimentDocument& document) {
+  std::vector<std::string> names;
+  for (const ExperimentVariant& variant : document.variants) {
+    for (const ExperimentRun& run : variant.experiment.runs) {
+      if (std::find(names.begin(), names.end(), run.name) == names.end()) names.push_back(run.name);
+    }
+  }
+  return names;
+}
+
+ExperimentMeasure measure_from(const TomlTable& table, const ExperimentDocument& document) {
+  ExperimentMeasure measure;
+  measure.location = table.place();
+  measure.analyzers = text_list(table, "analyzers");
+  if (measure.analyzers.empty()) refuse(table.place("analyzers"), "[[measure]] needs 'analyzers'");
+  std::vector<SettingKey> keys = {{.name = "name",
+                                   .meaning = "of its result file",
+                                   .fallback = SettingValue(std::string("analysis"))},
+                                  {.name = "method",
+                                   .meaning = "how eigenvalues are found",
+                                   .choices = {"auto", "dense", "iterative", "matrix-free"},
+                                   .fallback = SettingValue(std::string("auto"))},
+                                  {.name = "seed",
+                                   .type = Type::kInteger,
+                                   .meaning = "of what is drawn",
+                                   .minimum = 0,
+                                   .fallback = SettingValue(std::int64_t{0})}};
+  std::vector<SettingKey> options;
+  for (const std::string& name : measure.analyzers) {
+    try {
+      const AnalyzerEntry& entry = find_analyzer(name);
+      options.insert(options.end(), entry.options.begin(), entry.options.end());
+    } catch (const ConfigError& error) {
+      refuse(table.place("analyzers"), error.what());
+    }
+  }
+  keys.insert(keys.end(), options.begin(), options.end());
+  const Settings settings = checked(
+      table, keys, "[[measure]]", {"analyzers", "checkpoints", "variants", "runs", "seeds"});
+  measure.name = settings.text("name");
+  require_file_name(measure.name, "a measure", table.place("name"));
+  if (measure.name == "history" || measure.name.starts_with("step-")) {
+    refuse(table.place("name"),
+           fmt::format("a measure cannot be named '{}', which is a file of the training",
+                       measure.name));
+  }
+  const std::string& method = settings.text("method");
+  measure.method = method == "dense"         ? SpectrumMethod::kDense
+                   : method == "iterative"   ? SpectrumMethod::kIterative
+                   : method == "matrix-free" ? SpectrumMethod::kMatrixFree
+                                             : SpectrumMethod::kAuto;
+  measure.seed = static_cast<std::uint64_t>(settings.integer("seed"));
+  for (const SettingKey& key : options) {
+    if (table.values.contains(key.name)) measure.options[key.name] = settings.values().at(key.name);
+  }
+  measure.checkpoints = number_list(table, "checkpoints");
+  measure.variants = text_list(table, "variants");
+  measure.runs = text_list(table, "runs");
+  measure.seeds = number_list(table, "seeds");
+  require_known(measure.variants, variant_names(document), "variant", table.place("variants"));
+  require_known(measure.runs, run_names(document), "run", table.place("runs"));
+  return measure;
+}
+
+ExperimentFigure figure_from(const TomlTable& table, const ExperimentDocument& document) {
+  std::vector<std::string> kinds;
+  for (const ExperimentFigureKind& kind : experiment_figure_kinds()) kinds.push_back(kind.name);
+  TomlTable rest = table;
+  const std::string name = take_kind(rest, "[[figure]]", kinds);
+  ExperimentFigure figure;
+  figure.location = table.place();
+  figure.kind = &experiment_figure_kinds()[static_cast<std::size_t>(
+      std::find(kinds.begin(), kinds.end(), name) - kinds.begin())];
+  std::vector<SettingKey> keys = {{.name = "name", .meaning = "of its files"},
+                                  optional_text("title"),
+                                  optional_text("published")};
+  keys.insert(keys.end(), figure.kind->keys.begin(), figure.kind->keys.end());
+  std::vector<std::string> lists = {"variants", "runs", "published_values"};
+  if (figure.kind->takes_steps) lists.push_back("steps");
+  if (figure.kind->takes_quantities) lists.push_back("quantities");
+  if (figure.kind->takes_seeds) lists.push_back("seeds");
+  if (figure.kind->takes_events) lists.push_back("event");
+  figure.settings = checked(rest, keys, fmt::format("[[figure]] of kind '{}'", name), lists);
+  const auto text = [&](const char* key) {
+    return figure.settings.has(key) ? figure.settings.text(key) : "";
+  };
+  figure.name = text("name");
+  require_file_name(figure.name, "a figure", table.place("name"));
+  figure.title = text("title");
+  figure.published = text("published");
+  const auto chosen = [&](const char* key, const std::vector<std::string>& all, const char* what) {
+    std::vector<std::string> names = text_list(table, key);
+    require_known(names, all, what, table.place(key));
+    return names.empty() ? all : names;
+  };
+  figure.variants = chosen("variants", variant_names(document), "variant");
+  figure.runs = chosen("runs", run_names(document), "run");
+  figure.steps = number_list(table, "steps");
+  figure.seeds = number_list(table, "seeds");
+  figure.quantities = text_list(table, "quantities");
+  for (const char* key : {"quantity", "x", "y", "bound"}) {
+    if (figure.settings.has(key)) {
+      require_quantity(text(key), table.place(key), document, figure.kind->takes_arrays);
+    }
+  }
+  for (const char* key : {"numerator", "denominator"}) {
+    if (figure.settings.has(key)) require_known({text(key)}, figure.runs, "run", table.place(key));
+  }
+  for (const std::string& quantity : figure.quantities) {
+    require_quantity(quantity, table.place("quantities"), document, figure.kind->takes_arrays);
+  }
+  if (figure.kind->takes_quantities && figure.quantities.empty()) {
+    refuse(table.place("quantities"),
+           fmt::format("a figure of kind '{}' needs 'quantities'", name));
+  }
+  const auto events = table.table_lists.find("event");
+  if (events != table.table_lists.end()) {
+    for (const TomlTable& event : events->second) {
+      figure.events.push_back(event_from(event, document));
+    }
+  }
+  if (figure.kind->takes_events && figure.events.empty()) {
+    refuse(table.place("event"), fmt::format("a figure of kind '{}' needs [[figure.event]]", name));
+  }
+  if (figure.kind->check != nullptr) {
+    try {
+      figure.kind->check(figure);
+    } catch (const ConfigError& error) {
+      refuse(figure.location, error.what());
+    }
+  }
+  const auto published = table.table_lists.find("published_values");
+  if (published != table.table_lists.end()) {
+    for (const TomlTable& value : published->second) {
+      figure.published_values.push_back(published_from(value, figure));
+    }
+  }
+  return figure;
+}
+
+}  // namespace hesscope::detail

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include <hesscope/core/error.h>
+#include <hesscope/dataset/result_reader.h>
+#include <hesscope/figures/internal/figure_data.h>
+#include <hesscope/reproduction/internal/experiment_parts.h>
+#include <hesscope/reproduction/internal/experiment_results.h>
+
+namespace hesscope::detail {
+namespace {
+
+const char* const kHistory = "history";
+
+}  // namespace
+
+const ExperimentVariant& ExperimentResults::variant(const std::string& name) const {
+  return *std::find_if(document_->variants.begin(),
+                       document_->variants.end(),
+                       [&](const ExperimentVariant& variant) { return variant.name == name; });
+}
+
+const TrainedRun* ExperimentResults::find(const std::string& variant,
+                                          const std::string& run,
+                                          std::uint64_t seed) const {
+  for (const TrainedRun& each : runs_) {
+    if (each.variant == variant && each.run == run && each.seed == seed) return &each;
+  }
+  return nullptr;
+}
+
+std::vector<std::uint64_t> ExperimentResults::seeds(
+    const std::vector<std::string>& variants) const {
+  std::set<std::uint64_t> seeds;
+  for (const TrainedRun& run : runs_) {
+    if (std::find(variants.begin(), variants.end(), run.variant) != variants.end()) {
+      seeds.insert(run.seed);
+    }
+  }
+  return {seeds.begin(), seeds.end()};
+}
+
+std::optional<std::filesystem::path> ExperimentResults::measured(const TrainedRun& run,
+                                                                 const std::string& group) const {
+  for (const ExperimentMeasure& measure : document_->measures) {
+    const auto& analyzers = measure.analyzers;
+    if (std::find(analyzers.begin(), analyzers.end(), group) == analyzers.end()) continue;
+    if (!measure.covers(run.variant, run.run, run.seed)) continue;
+    const std::filesystem::path path = run.folder / (measure.name + ".h5");
+    if (std::filesystem::exists(path)) return path;
+  }
+  return std::nullopt;
+}
+
+// What monitors saw goes before what was measured afterwards.
+std::optional<ExperimentResults::Place> ExperimentResults::place_of(
+    const TrainedRun& run, const std::string& group) const {
+  const std::vector<std::string>& monitors = variant(run.variant).experiment.monitors;
+  if (group == kHistory) return Place{run.folder / "history.h5", "", true};
+  if (std::find(monitors.begin(), monitors.end(), group) != monitors.end()) {
+    return Place{run.folder / "history.h5", group, true};
+  }
+  const std::optional<std::filesystem::path> path = measured(run, group);
+  return path ? std::optional(Place{*path, group, false}) : std::nullopt;
+}
+
+ArraySeries ExperimentResults::array_series(const TrainedRun& run,
+                                            const std::string& quantity) const {
+  const QuantityName name = quantity_name(quantity);
+  const std::optional<Place> place = place_of(run, name.group);
+  if (!place) return {};
+  const io::ResultReader file(place->path);
+  const std::vector<std::int64_t> steps = file.read_integers("", "step");
+  ArraySeries series;
+  const io::ResultVariable* variable = file.find(place->group, name.name);
+  const std::size_t rank = variable == nullptr ? 1 : variable->dimensions.size();
+  const figures::Rows rows = figures::read_rows(file, place->group, name.name, rank);
+  if (rows.count != steps.size()) {
+    throw InputError(fmt::format("{}: {} has {} rows for {} steps",
+                                 place->path.string(),
+                                 quantity,
+                                 rows.count,
+                                 steps.size()));
+  }
+  series.dimensions.assign(variable->dimensions.begin() + 1, variable->dimensions.end());
+  series.shape.assign(variable->shape.begin() + 1, variable->shape.end());
+  for (std::size_t i = 0; i < steps.size(); ++i) series.values[steps[i]] = rows.row(i);
+  // The last row of a diverged run's history may be of a step that the others have none of.
+  if (place->is_history && run.has_diverged) {
+    const ExperimentFile& experiment = variant(run.variant).experiment;
+    const std::vector<std::int64_t>& listed = experiment.history_steps;
+    std::erase_if(series.values, [&](const auto& row) {
+      return experiment.history_every > 0 && row.first % experiment.history_every != 0 &&
+             !std::binary_search(listed.begin(), listed.end(), row.first);
+    });
+  }
+  return series;
+}
+
+std::map<std::int64_t, double> ExperimentResults::series(const TrainedRun& run,
+                                                         const std::string& quantity) const {
+  const ArraySeries arrays = array_series(run, quantity);
+  if (!arrays.dimensions.empty()) {
+    throw PreconditionError(fmt::format("{} is no number: it has dimensions", quantity));
+  }
+  std::map<std::int64_t, double> series;
+  for (const auto& [step, values] : arrays.values) series[step] = values.front();
+  return series;
+}
+
+std::string ExperimentResults::long_name(const std::string& quantity) const {
+  const QuantityName name = quantity_name(quantity);
+  for (const TrainedRun& run : runs_) {
+    const std::optional<Place> place = place_of(run, name.group);
+    if (!place) continue;
+    const io::ResultReader file(place->path);
+    if (const auto* variable = file.find(place->group, name.name)) return variable->long_name;
+  }
+  return "";
+}
+
+}  // namespace hesscope::detail

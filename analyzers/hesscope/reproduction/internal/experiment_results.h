@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What training and measures of an experiment left behind, by variant, run and seed.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <hesscope/reproduction/internal/experiment_document.h>
+
+namespace hesscope::detail {
+
+/// One run of one variant from one seed.
+struct TrainedRun {
+  std::string variant;
+  std::string run;
+  std::uint64_t seed = 0;
+  std::filesystem::path folder;
+  std::int64_t num_steps = 0;  ///< that were made
+  bool has_diverged = false;
+};
+
+/// A quantity by steps, with dimensions of its own.
+struct ArraySeries {
+  std::vector<std::string> dimensions;  ///< beyond the steps, slowest first
+  std::vector<std::size_t> shape;
+  std::map<std::int64_t, std::vector<double>> values;  ///< row-major; NaN where missing
+};
+
+class ExperimentResults {
+ public:
+  ExperimentResults(const ExperimentDocument& document, std::vector<TrainedRun> runs)
+      : document_(&document), runs_(std::move(runs)) {}
+
+  const ExperimentDocument& document() const { return *document_; }
+
+  const std::vector<TrainedRun>& runs() const { return runs_; }
+
+  const ExperimentVariant& variant(const std::string& name) const;
+
+  /// nullptr where there is none.
+  const TrainedRun* find(const std::string& variant,
+                         const std::string& run,
+                         std::uint64_t seed) const;
+
+  /// Seeds of the named variants, ascending, each once.
+  std::vector<std::uint64_t> seeds(const std::vector<std::string>& variants) const;
+
+  /// The result file of the measure that holds a group; nothing where none covers the run or it has
+  /// no checkpoints.
+  std::optional<std::filesystem::path> measured(const TrainedRun& run,
+                                                const std::string& group) const;
+
+  /// A quantity "GROUP/NAME" by steps: of the history, of a monitor or of a measure. Empty where it
+  /// was not measured; NaN where it is missing. @throws InputError.
+  std::map<std::int64_t, double> series(const TrainedRun& run, const std::string& quantity) const;
+
+  /// The same of a quantity that may have dimensions.
+  ArraySeries array_series(const TrainedRun& run, const std::string& quantity) const;
+
+  /// What the file calls a quantity: "robust condition number of the diagonal"; empty where no run
+  /// has it.
+  std::string long_name(const std::string& quantity) const;
+
+ private:
+  // A file, and the group in it.
+  struct Place {
+    std::filesystem::path path;
+    std::string group;
+    bool is_history = false;
+  };
+
+  std::optional<Place> place_of(const TrainedRun& run, const std::string& group) const;
+
+  const ExperimentDocument* document_;
+  std::vector<TrainedRun> runs_;
+};
+
+}  // namespace hesscope::detail

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <hesscope/reproduction/internal/figure_support.h>
+
+namespace hesscope::detail {
+namespace {
+
+std::string place_text(const PublishedValue& value) {
+  std::string text = value.variant;
+  if (!value.run.empty()) text += ", " + value.run;
+  if (!value.quantity.empty()) text += ", " + value.quantity;
+  if (value.step) text += fmt::format(", step {}", *value.step);
+  return text;
+}
+
+// "agrees", the ratio where a spread is missing, or why not.
+std::string verdict(const PublishedValue& published,
+                    const SeedStatistics& own,
+                    std::optional<double> divide) {
+  if (own.count == 0) return "we have none";
+  if (divide && (own.mean - *divide) * (published.mean - *divide) < 0) {
+    return fmt::format("disagrees: other side of {}", *divide);
+  }
+  if (published.deviation && !std::isnan(own.deviation)) {
+    const double distance = std::abs(own.mean - published.mean);
+    return distance <= own.deviation + *published.deviation ? "agrees" : "disagrees";
+  }
+  const double ratio = own.mean / published.mean;
+  const std::string text = fmt::format("ratio {}", digits_text(ratio));
+  return ratio >= 0.5 && ratio <= 2 ? text : "disagrees: " + text;
+}
+
+}  // namespace
+
+SettingKey quantity_key(const std::string& name) {
+  return {.name = name, .meaning = "GROUP/NAME, as in history/loss or condition/classical"};
+}
+
+SettingKey scale_key(const std::string& name, const std::string& fallback) {
+  return {.name = name,
+          .meaning = "of the axis",
+          .choices = {"linear", "log", "signed-log"},
+          .fallback = SettingValue(fallback)};
+}
+
+plot::ScaleKind scale_from(const ExperimentFigure& figure, const std::string& key) {
+  const std::string& name = figure.settings.text(key);
+  return name == "log"          ? plot::ScaleKind::kLog
+         : name == "signed-log" ? plot::ScaleKind::kSignedLog
+                                : plot::ScaleKind::kLinear;
+}
+
+FigureDimension variant_dimension(const ExperimentFigure& figure) {
+  return {.name = "variant", .size = figure.variants.size(), .labels = figure.variants};
+}
+
+FigureDimension run_dimension(const ExperimentFigure& figure) {
+  return {.name = "run", .size = figure.runs.size(), .labels = figure.runs};
+}
+
+FigureDimension seed_dimension(const std::vector<std::uint64_t>& seeds) {
+  return {.name = "seed", .size = seeds.size(), .numbers = {seeds.begin(), seeds.end()}};
+}
+
+std::string panel_title(const ExperimentResults& results,
+                        const ExperimentFigure& figure,
+                        const std::string& variant) {
+  return figure.variants.size() == 1 ? "" : results.variant(variant).title;
+}
+
+plot::Figure table_figure(const ExperimentFigure& figure,
+                          const std::vector<std::vector<std::string>>& rows) {
+  plot::Panel panel;
+  panel.table = plot::Table{.rows = rows};
+  std::size_t num_letters = 0;  // of a line
+  for (std::size_t column = 0; column < rows.front().size(); ++column) {
+    std::size_t longest = 0;
+    for (const auto& row : rows) longest = std::max(longest, row[column].size());
+    num_letters += longest + 3;
+  }
+  plot::Figure drawn;
+  drawn.title = figure.title;
+  drawn.panels.push_back(std::move(panel));
+  drawn.width = std::max({240.0,
+                          5.0 * static_cast<double>(num_letters),
+                          7.0 * static_cast<double>(figure.title.size())});
+  drawn.height = 40 + 13 * static_cast<double>(rows.size());
+  return drawn;
+}
+
+std::string markdown_table(const std::vector<std::vector<std::string>>& rows) {
+  std::string text;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    text += fmt::format("| {} |\n", fmt::join(rows[i], " | "));
+    if (i > 0) continue;
+    for (std::size_t c = 0; c < rows[0].size(); ++c) text += c == 0 ? "|---|" : "--:|";
+    text += "\n";
+  }
+  return text;
+}
+
+void compare_with_published(const ExperimentResults& results,
+                            const ExperimentFigure& figure,
+                            const OwnValue& own,
+                            FigureContent& content,
+                            std::optional<double> divide) {
+  if (figure.published_values.empty()) return;
+  const ExperimentDocument& document = results.document();
+  const bool is_comparable = document.scale == "paper" && document.overrides.empty();
+  std::vector<std::vector<std::string>> rows = {{"where", "theirs", "ours", "seeds", "", "source"}};
+  for (const PublishedValue& value : figure.published_values) {
+    const SeedStatistics ours = own(value);
+    SeedStatistics theirs{.count = 1, .mean = value.mean};
+    if (value.deviation) theirs.deviation = *value.deviation;
+    const std::string says = is_comparable ? verdict(value, ours, divide) : "-";
+    if (is_comparable && ours.count > 0) ++content.num_compared;
+    rows.push_back({place_text(value),
+                    mean_text(theirs),
+                    mean_text(ours),
+                    fmt::format("{}", ours.count),
+                    says,
+                    value.source});
+    if (!says.starts_with("disagrees")) continue;
+    content.disagreements.push_back(fmt::format("{}: {} ({}), ours {}",
+                                                place_text(value),
+                                                mean_text(theirs),
+                                                value.source,
+                                                mean_text(ours)));
+  }
+  content.text += "\n## Numbers of others beside ours\n\n" + markdown_table(rows);
+  content.text += is_comparable
+                      ? "\nMean (standard deviation over seeds). Two means with spreads agree here "
+                        "where they are "
+                        "no further apart than the sum of the spreads; where one has none, only a "
+                        "ratio outside "
+                        "of 1/2 to 2 disagrees.\n"
+                      : fmt::format("\nAt the scale '{}'{} our numbers are not comparable.\n",
+                                    document.scale,
+                                    document.overrides.empty() ? "" : " and with keys changed");
+}
+
+}  // namespace hesscope::detail

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What kinds of figures share.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <hesscope/reproduction/internal/experiment_figure_kind.h>
+#include <hesscope/reproduction/internal/experiment_results.h>
+#include <hesscope/reproduction/internal/seed_statistics.h>
+
+namespace hesscope::detail {
+
+/// A key with names of variables "GROUP/NAME".
+SettingKey quantity_key(const std::string& name);
+
+/// "x_scale": linear, log or signed-log.
+SettingKey scale_key(const std::string& name, const std::string& fallback);
+
+plot::ScaleKind scale_from(const ExperimentFigure& figure, const std::string& key);
+
+FigureDimension variant_dimension(const ExperimentFigure& figure);
+FigureDimension run_dimension(const ExperimentFigure& figure);
+FigureDimension seed_dimension(const std::vector<std::uint64_t>& seeds);
+
+/// Title of a variant's panel; none where there is only one variant.
+std::string panel_title(const ExperimentResults& results,
+                        const ExperimentFigure& figure,
+                        const std::string& variant);
+
+/// A figure that is a table.
+plot::Figure table_figure(const ExperimentFigure& figure,
+                          const std::vector<std::vector<std::string>>& rows);
+
+/// Rows as a Markdown table, the first as its header.
+std::string markdown_table(const std::vector<std::vector<std::string>>& rows);
+
+/// What we have where a published value is; count 0 where we have nothing.
+using OwnValue = std::function<SeedStatistics(const PublishedValue&)>;
+
+/// Sets a figure's published values beside ours, in its text and its disagreements. Two means with
+/// spreads agree where they are no further apart than the sum of the spreads; where one has none,
+/// only a ratio outside of 1/2 to 2 disagrees.
+/// @param divide  a number on whose other side ours disagrees in any case.
+void compare_with_published(const ExperimentResults& results,
+                            const ExperimentFigure& figure,
+                            const OwnValue& own,
+                            FigureContent& content,
+                            std::optional<double> divide = {});
+
+/// @throws ConfigError where a figure of the experiment is in the folder that was made at another
+///         scale or with other keys changed; OutputError for files of their names that are none.
+///         Not for what may be replaced.
+void refuse_other_figures(const std::filesystem::path& folder,
+                          const ExperimentDocument& document,
+                          io::Overwrite overwrite);
+
+/// The figure's three files: NAME.h5, NAME.svg and NAME.md, replacing those that are there.
+/// @throws OutputError.
+void write_figure(const std::filesystem::path& folder,
+                  const ExperimentResults& results,
+                  const ExperimentFigure& figure,
+                  const FigureContent& content,
+                  const std::string& command);
+
+}  // namespace hesscope::detail

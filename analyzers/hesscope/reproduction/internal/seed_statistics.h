@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Numbers over seeds.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+
+#include <hesscope/core/constants.h>
+
+namespace hesscope::detail {
+
+struct SeedStatistics {
+  std::int64_t count = 0;  ///< of numbers that are there; the others take no part
+  double mean = kNaN;
+  /// sqrt(sum (x - mean)^2 / (count - 1)); NaN for fewer than two.
+  double deviation = kNaN;
+  double minimum = kNaN;
+  double maximum = kNaN;
+};
+
+SeedStatistics seed_statistics(std::span<const double> values);
+
+/// "1.58 (0.41)", "1.58" of one seed, "-" of none.
+std::string mean_text(const SeedStatistics& statistics);
+
+/// Three significant digits; "-" for NaN.
+std::string digits_text(double value);
+
+}  // namespace hesscope::detail

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <hesscope/core/constants.h>
+#include <hesscope/reproduction/internal/step_values.h>
+
+namespace hesscope::detail {
+
+SeedStatistics StepValues::statistics(std::size_t variant,
+                                      std::size_t run,
+                                      std::size_t step) const {
+  std::vector<double> column;
+  for (std::size_t seed = 0; seed < seeds.size(); ++seed) {
+    column.push_back(at(variant, run, seed, step));
+  }
+  return seed_statistics(column);
+}
+
+std::size_t StepValues::find(std::int64_t step) const {
+  const auto found = std::lower_bound(steps.begin(), steps.end(), step);
+  return found != steps.end() && *found == step ? static_cast<std::size_t>(found - steps.begin())
+                                                : steps.size();
+}
+
+FigureDimension StepValues::step_dimension() const {
+  return {.name = "step", .size = steps.size(), .numbers = steps};
+}
+
+StepValues step_values(const ExperimentResults& results,
+                       const ExperimentFigure& figure,
+                       const std::string& quantity) {
+  StepValues all;
+  all.seeds = results.seeds(figure.variants);
+  all.num_runs = figure.runs.size();
+  std::vector<std::map<std::int64_t, double>> series;
+  std::set<std::int64_t> steps;
+  for (const std::string& variant : figure.variants) {
+    for (const std::string& name : figure.runs) {
+      for (const std::uint64_t seed : all.seeds) {
+        const TrainedRun* run = results.find(variant, name, seed);
+        series.push_back(run == nullptr ? std::map<std::int64_t, double>()
+                                        : results.series(*run, quantity));
+        for (const auto& [step, value] : series.back()) steps.insert(step);
+      }
+    }
+  }
+  all.steps.assign(steps.begin(), steps.end());
+  for (const auto& one : series) {
+    for (const std::int64_t step : all.steps) {
+      const auto found = one.find(step);
+      all.values.push_back(found == one.end() ? kNaN : found->second);
+    }
+  }
+  return all;
+}
+
+std::size_t place_of(const std::vector<std::string>& names, const std::string& name) {
+  return static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
+}
+
+}  // namespace hesscope::detail

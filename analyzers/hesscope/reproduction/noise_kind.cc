@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <hesscope/core/error.h>
+#include <hesscope/dataset/result_reader.h>
+#include <hesscope/figures/figure_registry.h>
+#include <hesscope/figures/internal/figure_data.h>
+#include <hesscope/reproduction/internal/experiment_figures.h>
+#include <hesscope/reproduction/internal/step_values.h>
+
+namespace hesscope::detail {
+namespace {
+
+constexpr std::array kStatistics = {"mean",
+                                    "standard_deviation",
+                                    "skewness",
+                                    "excess_kurtosis",
+                                    "hill_index",
+                                    "max_over_median",
+                                    "qq_slope",
+                                    "qq_intercept",
+                                    "qq_correlation"};
+
+// The first run of a variant whose noise was measured.
+std::filesystem::path source_of(const ExperimentResults& results,
+                                const ExperimentFigure& figure,
+                                const std::string& variant) {
+  for (const std::string& name : figure.runs) {
+    for (const std::uint64_t seed : results.seeds({variant})) {
+      const TrainedRun* run = results.find(variant, name, seed);
+      if (run == nullptr) continue;
+      if (const auto path = results.measured(*run, "noise")) return *path;
+    }
+  }
+  throw ConfigError(fmt::format(
+      "{}: the figure '{}' needs the noise of variant '{}', which no [[measure]] covers",
+      figure.location,
+      figure.name,
+      variant));
+}
+
+FigureContent make_noise(const ExperimentResults& results, const ExperimentFigure& figure) {
+  const std::int64_t step = figure.settings.integer("step");
+  figures::FigureRequest request;
+  request.step = step;
+  const figures::FigureKind& drawing = figures::find_figure_kind("noise");
+  FigureContent content;
+  std::vector<std::vector<double>> statistics(kStatistics.size());
+  std::vector<double> edges;
+  std::vector<double> density;
+  std::size_t num_bins = 0;
+  std::vector<std::vector<std::string>> rows = {
+      {"variant", "mean", "sd", "skewness", "excess kurtosis", "Hill index"}};
+  for (const std::string& variant : figure.variants) {
+    const io::ResultReader file(source_of(results, figure, variant));
+    const figures::Source source{&file, variant};
+    const std::size_t place =
+        figures::chosen_checkpoint(source, figures::read_checkpoints(source), request);
+    for (std::size_t i = 0; i < kStatistics.size(); ++i) {
+      statistics[i].push_back(figures::read_rows(file, "noise", kStatistics[i], 1).values[place]);
+    }
+    const auto append = [&](const char* name, std::vector<double>& all) {
+      const std::vector<double> row = figures::read_rows(file, "noise", name, 2).row(place);
+      all.insert(all.end(), row.begin(), row.end());
+      return row.size();
+    };
+    append("histogram_edges", edges);
+    num_bins = append("histogram_density", density);
+    rows.push_back({results.variant(variant).title});
+    for (std::size_t i = 0; i < 5; ++i) rows.back().push_back(digits_text(statistics[i].back()));
+    plot::Figure drawn = figures::draw_figure(drawing, std::array{source}, request);
+    for (plot::Panel& panel : drawn.panels) {
+      if (figure.variants.size() > 1) panel.title = results.variant(variant).title;
+      content.figure.panels.push_back(std::move(panel));
+    }
+  }
+  content.figure.columns = 2;
+  content.figure.title = figure.title;
+  content.figure.description =
+      "Distribution of the norms of minibatch gradients minus the full gradient by variant, and "
+      "their quantiles against those of a normal distribution";
+  content.dimensions = {variant_dimension(figure),
+                        {.name = "edge", .size = num_bins + 1},
+                        {.name = "bin", .size = num_bins}};
+  for (std::size_t i = 0; i < kStatistics.size(); ++i) {
+    content.variables.push_back(
+        {.name = kStatistics[i],
+         .dimensions = {"variant"},
+         .values = statistics[i],
+         .long_name = fmt::format("{} of the gradient noise", kStatistics[i]),
+         .definition = fmt::format("as /noise/{}", kStatistics[i])});
+  }
+  content.variables.push_back({.name = "histogram_edges",
+                               .dimensions = {"variant", "edge"},
+                               .values = std::move(edges),
+                               .long_name = "edges of the histogram of the gradient noise",
+                               .definition = "as /noise/histogram_edges"});
+  content.variables.push_back({.name = "histogram_density",
+                               .dimensions = {"variant", "bin"},
+                               .values = std::move(density),
+                               .long_name = "density of the gradient noise",
+                               .definition = "as /noise/histogram_density"});
+  content.text = fmt::format(
+                     "Norm of a minibatch gradient minus the reference gradient, at step {}. Heavy "
+                     "tails: large excess kurtosis, small Hill index.\n\n",
+                     step) +
+                 markdown_table(rows);
+  compare_with_published(
+      results,
+      figure,
+      [&](const PublishedValue& value) {
+        const std::string quantity = value.quantity.empty() ? "mean" : value.quantity;
+        for (std::size_t i = 0; i < kStatistics.size(); ++i) {
+          if (quantity != kStatistics[i]) continue;
+          return SeedStatistics{.count = 1,
+                                .mean = statistics[i][place_of(figure.variants, value.variant)]};
+        }
+        return SeedStatistics();
+      },
+      content);
+  return content;
+}
+
+}  // namespace
+
+ExperimentFigureKind noise_kind() {
+  return {.name = "noise",
+          .summary = "gradient noise at one checkpoint of each variant: histogram, normal QQ plot",
+          .keys = {{.name = "step",
+                    .type = SettingKey::Type::kInteger,
+                    .meaning = "of the checkpoint",
+                    .minimum = 0,
+                    .fallback = SettingValue(std::int64_t{0})}},
+          .make = make_noise};
+}
+
+}  // namespace hesscope::detail

@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <functional>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <hesscope/analysis/analysis.h>
+#include <hesscope/analysis/internal/analysis_inputs.h>
+#include <hesscope/core/error.h>
+#include <hesscope/core/shell.h>
+#include <hesscope/core/stopwatch.h>
+#include <hesscope/reproduction/built_in_experiments.h>
+#include <hesscope/reproduction/internal/experiment_catalog.h>
+#include <hesscope/reproduction/internal/experiment_results.h>
+#include <hesscope/reproduction/internal/figure_support.h>
+#include <hesscope/reproduction/internal/finished_result.h>
+#include <hesscope/reproduction/internal/training_order.h>
+#include <hesscope/reproduction/reproduction.h>
+#include <hesscope/training/training.h>
+
+namespace hesscope {
+namespace {
+
+namespace fs = std::filesystem;
+using detail::ExperimentDocument;
+using detail::ExperimentMeasure;
+using detail::ExperimentVariant;
+using detail::NamedExperiment;
+using detail::TrainedRun;
+
+// Told the fraction of a piece; throws or returns false where the work is to stop.
+using PieceProgress = std::function<bool(const std::string& what, double fraction)>;
+
+ExperimentSummary summary_of(const ExperimentDocument& document) {
+  return {.name = document.name,
+          .title = document.title,
+          .paper = document.paper,
+          .figures = document.published_figures,
+          .minutes_paper = document.minutes_paper,
+          .minutes_quick = document.minutes_quick};
+}
+
+std::string command_of(const std::string& given, const ReproductionRequest& request) {
+  std::string command =
+      fmt::format("hesscope reproduce {} --scale {}", shell_word(given), shell_word(request.scale));
+  for (const std::string& text : request.overrides)
+    command += fmt::format(" --set {}", shell_word(text));
+  return command;
+}
+
+fs::path folder_of(const fs::path& folder, const std::string& run, std::uint64_t seed) {
+  return folder / run / fmt::format("seed-{}", seed);
+}
+
+// run_training() puts a single run from a single seed into the output itself; here it has its
+// folder like any other.
+TrainingRequest training_of(const ReproductionRequest& request,
+                            const NamedExperiment& named,
+                            const ExperimentVariant& variant) {
+  const ExperimentFile& experiment = variant.experiment;
+  fs::path folder = request.output / named.document.name / variant.name;
+  if (experiment.runs.size() * experiment.seeds.size() == 1) {
+    folder = folder_of(folder, experiment.runs.front().name, experiment.seeds.front());
+  }
+  return {.experiment = experiment.path,
+          .document = experiment,
+          .output = std::move(folder),
+          .run = {},
+          .seed = {},
+          .overwrite = request.overwrite,
+          .num_threads = request.num_threads,
+          .stop = request.stop,
+          .command = command_of(named.given, request)};
+}
+
+std::vector<CheckpointFile> checkpoints_of(const TrainedRun& run,
+                                           const ExperimentMeasure& measure) {
+  std::vector<CheckpointFile> found;
+  for (const CheckpointFile& file : expand_checkpoints({run.folder})) {
+    if (measure.checkpoints.empty() ||
+        std::find(measure.checkpoints.begin(), measure.checkpoints.end(), *file.step) !=
+            measure.checkpoints.end()) {
+      found.push_back(file);
+    }
+  }
+  return found;
+}
+
+// A variant whose cost can be foreseen before what it starts from is there.
+ExperimentVariant startable(ExperimentVariant variant) {
+  if (!detail::starts_at_run(variant)) return variant;
+  variant.experiment.start.reset();
+  const std::vector<SettingKey> keys = {
+      {.name = "value", .type = SettingKey::Type::kReal, .meaning = "of every entry"}};
+  variant.experiment.initialization = {
+      {"constant", Settings::checked({{"value", 0.0}}, keys, "constant")}, {}};
+  return variant;
+}
+
+fs::path figures_of(const ReproductionRequest& request, const ExperimentDocument& document) {
+  return request.output / document.name / "figures";
+}
+
+void refuse_other_figures(const ReproductionRequest& request,
+                          const std::vector<NamedExperiment>& all) {
+  for (const NamedExperiment& named : all) {
+    detail::refuse_other_figures(
+        figures_of(request, named.document), named.document, request.overwrite);
+  }
+}
+
+// One experiment, piece by piece.
+class Reproduction {
+ public:
+  Reproduction(const ReproductionRequest& request, const NamedExperiment& named)
+      : request_(request), named_(named), document_(named.document) {
+    result_.about = summary_of(document_);
+  }
+
+  /// Trains and measures a variant.
+  void work_off(const ExperimentVariant& variant, const PieceProgress& progress) {
+    const Stopwatch watch(result_.seconds);
+    const std::string what = fmt::format("{} {}", document_.name, variant.name);
+    const double share = document_.measures.empty() ? 1 : 0.6;  // of training
+    const ExperimentVariant ready = started(variant);
+    if (ready.experiment.seeds.empty()) return;
+    const TrainingResult trained = run_training(
+        training_of(request_, named_, ready),
+        [&](double fraction) { return progress(what + ": training", share * fraction); });
+    std::vector<TrainedRun> runs;
+    for (const TrainingOutcome& outcome : trained.outcomes) {
+      const bool has_diverged = outcome.status != Status::kOk;
+      const std::vector<std::string>& warnings = outcome.warnings;
+      result_.warnings.insert(result_.warnings.end(), warnings.begin(), warnings.end());
+      result_.is_conclusive = result_.is_conclusive && !has_diverged;
+      result_.is_done_already =
+          result_.is_done_already && outcome.was_finished && outcome.made_again.empty();
+      runs.push_back({.variant = variant.name,
+                      .run = outcome.run,
+                      .seed = outcome.seed,
+                      .folder = outcome.folder,
+                      .num_steps = outcome.num_steps,
+                      .has_diverged = has_diverged});
+      if (!has_diverged) continue;
+      result_.diverged.push_back({.variant = variant.name,
+                                  .run = outcome.run,
+                                  .seed = outcome.seed,
+                                  .step = outcome.num_steps + 1});
+    }
+    const auto count = static_cast<double>(runs.size() * document_.measures.size());
+    double done = 0;
+    for (const TrainedRun& run : runs) {
+      for (const ExperimentMeasure& measure : document_.measures) {
+        apply(measure, run, [&](double fraction) {
+          return progress(
+              fmt::format("{}: {} of {}, seed {}", what, measure.name, run.run, run.seed),
+              share + (1 - share) * (done + fraction) / count);
+        });
+        ++done;
+      }
+    }
+    runs_.insert(runs_.end(), runs.begin(), runs.end());
+  }
+
+  /// Computes what figures need beyond that, and writes them.
+  ReproducedExperiment draw(const PieceProgress& progress) {
+    const Stopwatch watch(result_.seconds);
+    result_.num_runs = runs_.size();
+    const detail::ExperimentResults results(document_, std::move(runs_));
+    const fs::path folder = figures_of(request_, document_);
+    if (!document_.figures.empty()) {
+      std::error_code error;
+      fs::create_directories(folder, error);
+      if (error) {
+        throw OutputError(
+            fmt::format("{}: cannot create the folder: {}", folder.string(), error.message()));
+      }
+    }
+    for (const detail::ExperimentFigure& figure : document_.figures) {
+      if (figure.kind->compute != nullptr) {
+        take(figure.kind->compute(
+            results,
+            figure,
+            {.overwrite = request_.overwrite,
+             .num_threads = request_.num_threads,
+             .stop = request_.stop,
+             .command = command_of(named_.given, request_),
+             .progress = [&](double fraction) {
+               return progress(fmt::format("{}: figure {}", document_.name, figure.name), fraction);
+             }}));
+      }
+      const detail::FigureContent content = figure.kind->make(results, figure);
+      detail::write_figure(folder, results, figure, content, command_of(named_.given, request_));
+      result_.figures.push_back({.name = figure.name,
+                                 .kind = figure.kind->name,
+                                 .published = figure.published,
+                                 .path = folder / figure.name,
+                                 .num_compared = content.num_compared,
+                                 .disagreements = content.disagreements});
+    }
+    return std::move(result_);
+  }
+
+ private:
+  void apply(const ExperimentMeasure& measure,
+             const TrainedRun& run,
+             const std::function<bool(double)>& progress) {
+    if (!measure.covers(run.variant, run.run, run.seed)) return;
+    AnalysisRequest request;
+    request.checkpoints = checkpoints_of(run, measure);
+    if (request.checkpoints.empty()) {
+      warn(fmt::format("{}: none of the checkpoints of the measure '{}' is there{}",
+                       run.folder.string(),
+                       measure.name,
+                       run.has_diverged ? ": the run diverged before" : ""));
+      return;
+    }
+    request.problem = run.folder / "problem.toml";
+    request.output = run.folder / (measure.name + ".h5");
+    request.only = measure.analyzers;
+    request.options = measure.options;
+    request.method = measure.method;
+    request.seed = measure.seed;
+    request.num_threads = request_.num_threads;
+    request.stop = request_.stop;
+    request.command = command_of(named_.given, request_);
+    request.overwrite = detail::overwrite_of_piece(request.output, request_.overwrite, [&] {
+      return detail::open_inputs(request).configuration(request);
+    });
+    const AnalysisResult analysis =
+        run_analysis(request, [&](std::size_t index, std::size_t count, double fraction) {
+          return progress((static_cast<double>(index) + fraction) / static_cast<double>(count));
+        });
+    if (!progress(1)) throw Interrupted();
+    take(analysis);
+  }
+
+  // What is said of a piece of the work: by run_analysis() or a figure's kind.
+  template <typename Piece>
+  void take(const Piece& piece) {
+    result_.warnings.insert(result_.warnings.end(), piece.warnings.begin(), piece.warnings.end());
+    result_.is_conclusive = result_.is_conclusive && piece.is_conclusive;
+    result_.is_done_already = result_.is_done_already && piece.is_done_already;
+  }
+
+  // Something is missing in the result.
+  void warn(std::string warning) {
+    result_.warnings.push_back(std::move(warning));
+    result_.is_conclusive = false;
+  }
+
+  // The variant with the checkpoints it starts from, without the seeds of which there is none.
+  ExperimentVariant started(ExperimentVariant variant) {
+    if (!detail::starts_at_run(variant)) return variant;
+    StartCheckpoint& start = *variant.experiment.start;
+    const detail::StartRun source = detail::start_run(document_, variant);
+    const ExperimentVariant& from = document_.variants[source.variant];
+    start.path = request_.output / document_.name / from.name / source.run / "seed-{seed}" /
+                 fmt::format("step-{:06d}.h5", from.experiment.num_steps);
+    std::erase_if(variant.experiment.seeds, [&](std::uint64_t seed) {
+      const bool is_there = std::any_of(runs_.begin(), runs_.end(), [&](const TrainedRun& run) {
+        return run.variant == from.name && run.run == source.run && run.seed == seed &&
+               !run.has_diverged;
+      });
+      if (!is_there) {
+        warn(fmt::format("variant '{}' is not trained from seed {}: {}, where it starts, diverged",
+                         variant.name,
+                         seed,
+                         start.run));
+      }
+      return !is_there;
+    });
+    return variant;
+  }
+
+  const ReproductionRequest& request_;
+  const NamedExperiment& named_;
+  const ExperimentDocument& document_;
+  std::vector<TrainedRun> runs_;
+  ReproducedExperiment result_;
+};
+
+}  // namespace
+
+std::vector<ExperimentSummary> list_experiments() {
+  std::vector<ExperimentSummary> summaries;
+  for (const NamedExperiment& named : detail::find_experiments({}, "paper")) {
+    summaries.push_back(summary_of(named.document));
+  }
+  return summaries;
+}
+
+ReproductionResult run_reproduction(const ReproductionRequest& request,
+                                    const ReproductionProgress& progress) {
+  const std::vector<NamedExperiment> all =
+      detail::find_experiments(request.experiments, request.scale, request.overrides);
+  std::size_t count = 0;
+  for (const NamedExperiment& named : all) count += named.document.variants.size();
+  refuse_other_figures(request, all);
+  ReproductionResult result;
+  {
+    const Stopwatch watch(result.total_seconds);
+    std::size_t index = 0;
+    for (const NamedExperiment& named : all) {
+      Reproduction reproduction(request, named);
+      const PieceProgress piece = [&](const std::string& what, double fraction) {
+        return !progress || progress(what, std::min(index, count - 1), count, fraction);
+      };
+      for (const std::size_t place : named.document.training_order) {
+        reproduction.work_off(named.document.variants[place], piece);
+        ++index;
+      }
+      result.experiments.push_back(reproduction.draw(piece));
+      const ReproducedExperiment& done = result.experiments.back();
+      result.is_conclusive = result.is_conclusive && done.is_conclusive;
+      result.is_done_already = result.is_done_already && done.is_done_already;
+    }
+  }
+  return result;
+}
+
+std::vector<PlannedExperiment> plan_reproduction(const ReproductionRequest& request) {
+  std::vector<PlannedExperiment> plans;
+  const std::vector<NamedExperiment> all =
+      detail::find_experiments(request.experiments, request.scale, request.overrides);
+  refuse_other_figures(request, all);
+  for (const NamedExperiment& named : all) {
+    PlannedExperiment plan;
+    plan.about = summary_of(named.document);
+    plan.num_variants = named.document.variants.size();
+    for (const ExperimentVariant& variant : named.document.variants) {
+      TrainingRequest foreseen = training_of(request, named, startable(variant));
+      // What such a one starts from is not known yet, and so not whether what is there is the same.
+      if (detail::starts_at_run(variant)) foreseen.overwrite = io::Overwrite::kAnything;
+      const TrainingPlan training = plan_training(foreseen);
+      plan.num_runs += training.outcomes.size();
+      plan.peak_memory_bytes = std::max(plan.peak_memory_bytes, training.peak_memory_bytes);
+      plan.training_seconds += training.seconds;
+    }
+    for (const detail::ExperimentFigure& figure : named.document.figures) {
+      plan.figures.push_back(figure.name);
+    }
+    plans.push_back(std::move(plan));
+  }
+  return plans;
+}
+
+}  // namespace hesscope

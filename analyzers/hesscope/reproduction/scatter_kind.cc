@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <hesscope/core/constants.h>
+#include <hesscope/reproduction/internal/experiment_figures.h>
+#include <hesscope/reproduction/internal/step_values.h>
+
+namespace hesscope::detail {
+namespace {
+
+// The least-squares line of log y over log x.
+struct LogFit {
+  std::size_t count = 0;  ///< of points with both numbers above zero
+  std::size_t left_out = 0;
+  double slope = kNaN;
+  double correlation = kNaN;
+};
+
+LogFit fit(const std::vector<double>& x, const std::vector<double>& y) {
+  LogFit found;
+  double mean_x = 0;
+  double mean_y = 0;
+  const auto visit = [&](const auto& use) {
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      if (x[i] > 0 && y[i] > 0 && std::isfinite(x[i]) && std::isfinite(y[i])) {
+        use(std::log(x[i]), std::log(y[i]));
+      }
+    }
+  };
+  visit([&](double a, double b) {
+    mean_x += a;
+    mean_y += b;
+    ++found.count;
+  });
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    if (std::isfinite(x[i]) && std::isfinite(y[i])) ++found.left_out;
+  }
+  found.left_out -= found.count;
+  mean_x /= static_cast<double>(found.count);
+  mean_y /= static_cast<double>(found.count);
+  double xx = 0;
+  double xy = 0;
+  double yy = 0;
+  visit([&](double a, double b) {
+    xx += (a - mean_x) * (a - mean_x);
+    xy += (a - mean_x) * (b - mean_y);
+    yy += (b - mean_y) * (b - mean_y);
+  });
+  if (xx > 0) found.slope = xy / xx;
+  if (xx > 0 && yy > 0) found.correlation = xy / std::sqrt(xx * yy);
+  return found;
+}
+
+std::string label_of(const ExperimentFigure& figure,
+                     const char* key,
+                     const std::string& otherwise) {
+  return figure.settings.has(key) ? figure.settings.text(key) : otherwise;
+}
+
+FigureContent make_scatter(const ExperimentResults& results, const ExperimentFigure& figure) {
+  const std::string x_name = results.long_name(figure.settings.text("x"));
+  const std::string y_name = results.long_name(figure.settings.text("y"));
+  const StepValues x = step_values(results, figure, figure.settings.text("x"));
+  const StepValues y = step_values(results, figure, figure.settings.text("y"));
+  FigureContent content;
+  std::vector<double> paired;  // y at the steps of x
+  std::vector<std::vector<std::string>> rows = {
+      {"variant", "run", "points", "not above 0", "slope of logarithms", "correlation of them"}};
+  std::vector<double> slopes;
+  std::vector<double> correlations;
+  for (std::size_t v = 0; v < figure.variants.size(); ++v) {
+    for (std::size_t run = 0; run < figure.runs.size(); ++run) {
+      plot::Panel panel;
+      plot::Scatter points{.radius = 1.2};
+      for (std::size_t seed = 0; seed < x.seeds.size(); ++seed) {
+        for (std::size_t k = 0; k < x.steps.size(); ++k) {
+          const std::size_t l = y.find(x.steps[k]);
+          paired.push_back(l < y.steps.size() ? y.at(v, run, seed, l) : kNaN);
+          if (std::isnan(paired.back()) || std::isnan(x.at(v, run, seed, k))) continue;
+          points.x.push_back(x.at(v, run, seed, k));
+          points.y.push_back(paired.back());
+          points.values.push_back(static_cast<double>(x.steps[k]));
+        }
+      }
+      const LogFit found = fit(points.x, points.y);
+      slopes.push_back(found.slope);
+      correlations.push_back(found.correlation);
+      rows.push_back({figure.variants[v],
+                      figure.runs[run],
+                      fmt::format("{}", found.count),
+                      fmt::format("{}", found.left_out),
+                      digits_text(found.slope),
+                      digits_text(found.correlation)});
+      panel.title = panel_title(results, figure, figure.variants[v]);
+      if (figure.runs.size() > 1) {
+        panel.title += (panel.title.empty() ? "" : ", ") + figure.runs[run];
+      }
+      panel.x = {.label = label_of(figure, "x_label", x_name),
+                 .scale = scale_from(figure, "x_scale")};
+      panel.y = {.label = label_of(figure, "y_label", y_name),
+                 .scale = scale_from(figure, "y_scale")};
+      panel.colour_bar = plot::ColourBar{.label = "training step", .whole_numbers = true};
+      panel.series.emplace_back(std::move(points));
+      content.figure.panels.push_back(std::move(panel));
+    }
+  }
+  content.dimensions = {variant_dimension(figure),
+                        run_dimension(figure),
+                        seed_dimension(x.seeds),
+                        x.step_dimension()};
+  const std::vector<std::string> all = {"variant", "run", "seed", "step"};
+  content.variables = {{.name = "x",
+                        .dimensions = all,
+                        .values = x.values,
+                        .long_name = x_name,
+                        .definition = figure.settings.text("x")},
+                       {.name = "y",
+                        .dimensions = all,
+                        .values = std::move(paired),
+                        .long_name = y_name,
+                        .definition = figure.settings.text("y")},
+                       {.name = "log_slope",
+                        .dimensions = {"variant", "run"},
+                        .values = std::move(slopes),
+                        .long_name = "slope of log y over log x",
+                        .definition = "least squares over points with x > 0 and y > 0"},
+                       {.name = "log_correlation",
+                        .dimensions = {"variant", "run"},
+                        .values = std::move(correlations),
+                        .long_name = "correlation of log x and log y",
+                        .definition = "of the same points"}};
+  content.figure.title = figure.title;
+  content.figure.description = fmt::format("{} against {}, coloured by step", y_name, x_name);
+  content.text = fmt::format("{} against {}, one point for each checkpoint.\n\n", y_name, x_name) +
+                 markdown_table(rows);
+  return content;
+}
+
+}  // namespace
+
+ExperimentFigureKind scatter_kind() {
+  return {.name = "scatter",
+          .summary = "two quantities against each other, coloured by step",
+          .keys = {quantity_key("x"),
+                   quantity_key("y"),
+                   scale_key("x_scale", "log"),
+                   scale_key("y_scale", "log"),
+                   {.name = "x_label", .meaning = "of the axis", .is_optional = true},
+                   {.name = "y_label", .meaning = "of the axis", .is_optional = true}},
+          .make = make_scatter};
+}
+
+}  // namespace hesscope::detail

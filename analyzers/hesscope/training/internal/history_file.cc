@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
+
+#include <fmt/format.h>
+
+#include <hesscope/analysis/internal/quantity_file.h>
+#include <hesscope/analysis/internal/result_root.h>
+#include <hesscope/core/article.h>
+#include <hesscope/core/constants.h>
+#include <hesscope/core/error.h>
+#include <hesscope/core/status.h>
+#include <hesscope/dataset/result_file.h>
+#include <hesscope/dataset/result_reader.h>
+#include <hesscope/training/internal/history_file.h>
+
+namespace hesscope::detail {
+namespace {
+
+const char* const kStep = "step";
+const char* const kCheckpoint = "checkpoint";
+const char* const kCheckpointStep = "checkpoint_step";
+const char* const kCheckpointDigest = "checkpoint_sha256";
+const char* const kDiverged = "has_diverged";
+
+struct Column {
+  Quantity quantity;
+  double HistoryRow::*member;
+  bool is_computed;                                    // whether NaN is a value
+  bool (*is_there)(const History& history) = nullptr;  // in the file; null = always
+};
+
+// What follows the step in HistoryRow::numbers().
+constexpr std::array kMembers = {&HistoryRow::loss,
+                                 &HistoryRow::gradient_norm,
+                                 &HistoryRow::batch_loss,
+                                 &HistoryRow::training_loss,
+                                 &HistoryRow::accuracy,
+                                 &HistoryRow::trained_gradient_norm,
+                                 &HistoryRow::seconds};
+static_assert(HistoryRow::kSize == 1 + kMembers.size());
+
+// Times would keep equal runs from giving equal bytes.
+bool has_times() { return std::getenv("SOURCE_DATE_EPOCH") == nullptr; }
+
+const std::vector<Column>& columns() {
+  static const std::vector<Column> all = {
+      {{.name = "loss",
+        .long_name = "mean loss over the evaluation samples",
+        .definition = "mean over samples of the model's loss, after as many updates as step says"},
+       &HistoryRow::loss,
+       true},
+      {{.name = "gradient_norm",
+        .long_name = "Euclidean norm of the gradient on the evaluation samples",
+        .definition = "square root of the sum of squared derivatives of the mean loss"},
+       &HistoryRow::gradient_norm,
+       true},
+      {{.name = "batch_loss",
+        .long_name = "mean loss over the last batch",
+        .definition = "mean over the samples of the batch of the last update, at the parameters "
+                      "before that update"},
+       &HistoryRow::batch_loss,
+       false},
+      {{.name = "training_loss",
+        .long_name = "mean loss over the training set",
+        .definition = "mean over the samples that every update is made from, after as many updates "
+                      "as step says; not computed where a batch is not all of them"},
+       &HistoryRow::training_loss,
+       false},
+      {{.name = "seconds",
+        .long_name = "wall time of training",
+        .definition = "time spent on this run since its first step, looks at the loss included",
+        .units = "s"},
+       &HistoryRow::seconds,
+       false},
+      {{.name = "accuracy",
+        .long_name = "share of the evaluation samples that are classified correctly",
+        .definition = "the logit of the sample's class exceeds all others, or the prediction has "
+                      "the sample's sign; ties are wrong"},
+       &HistoryRow::accuracy,
+       true,
+       [](const History& history) { return history.has_accuracy; }},
+      {{.name = "trained_gradient_norm",
+        .long_name = "Euclidean norm of the gradient by what is trained",
+        .definition = "as gradient_norm, of the parameters that [training] names"},
+       &HistoryRow::trained_gradient_norm,
+       true,
+       [](const History& history) { return history.experiment.names_trained(); }}};
+  return all;
+}
+
+void write_column(QuantityFile& file, const Column& column, const std::vector<HistoryRow>& rows) {
+  file.define("", column.quantity, {kStep}, 1);
+  std::vector<double> values;
+  std::vector<Status> statuses;
+  for (const HistoryRow& row : rows) {
+    double value = row.*column.member;
+    if (column.member == &HistoryRow::seconds && !has_times()) value = kNaN;
+    const Status status = std::isfinite(value) ? Status::kOk
+                          : column.is_computed ? Status::kNonFinite
+                                               : Status::kNotComputed;
+    values.push_back(value);
+    statuses.push_back(status);
+  }
+  file.write("", column.quantity, values, statuses);
+}
+
+io::VariableSpec step_variable(const std::string& definition) {
+  return {.name = kStep,
+          .type = io::VariableType::kInt64,
+          .dimensions = {kStep},
+          .long_name = "training step",
+          .definition = definition};
+}
+
+// What tells whether a checkpoint is still the one that was written.
+void write_checkpoints(io::ResultFile& file,
+                       const std::map<std::int64_t, std::string>& checkpoints) {
+  file.define_dimension("", kCheckpoint, checkpoints.size());
+  file.define_variable("",
+                       {.name = kCheckpointStep,
+                        .type = io::VariableType::kInt64,
+                        .dimensions = {kCheckpoint},
+                        .long_name = "training step of a checkpoint",
+                        .definition = "number of updates made"});
+  file.define_variable("",
+                       {.name = kCheckpointDigest,
+                        .type = io::VariableType::kText,
+                        .dimensions = {kCheckpoint},
+                        .long_name = "SHA-256 of a checkpoint file",
+                        .definition = "hexadecimal digest of the bytes that were written"});
+  std::vector<std::int64_t> steps;
+  std::vector<std::string> digests;
+  for (const auto& [step, digest] : checkpoints) {
+    steps.push_back(step);
+    digests.push_back(digest);
+  }
+  file.write("", kCheckpointStep, steps);
+  file.write("", kCheckpointDigest, digests);
+}
+
+// With a row for each of the history.
+void define_group(QuantityFile& file,
+                  const Monitor& monitor,
+                  const Objective& objective,
+                  const std::vector<std::int64_t>& steps) {
+  file.define_dimensions(monitor.name, monitor.analyzer->dimensions(objective));
+  file.add_coordinate(monitor.name, step_variable("as /step"), steps);
+  for (const Quantity& quantity : monitor.analyzer->quantities()) {
+    std::vector<std::string> dimensions = {kStep};
+    dimensions.insert(dimensions.end(), quantity.dimensions.begin(), quantity.dimensions.end());
+    file.define(monitor.name, quantity, dimensions, 1);
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> history_quantities() {
+  std::vector<std::string> names;
+  for (const Column& column : columns()) names.push_back(column.quantity.name);
+  return names;
+}
+
+std::vector<double> HistoryRow::numbers() const {
+  std::vector<double> all = {static_cast<double>(step)};
+  for (const auto member : kMembers) all.push_back(this->*member);
+  return all;
+}
+
+std::vector<HistoryRow> HistoryRow::from_numbers(std::span<const double> numbers) {
+  std::vector<HistoryRow> rows;
+  for (std::size_t i = 0; i + kSize <= numbers.size(); i += kSize) {
+    HistoryRow& row = rows.emplace_back();
+    row.step = static_cast<std::int64_t>(numbers[i]);
+    for (std::size_t k = 0; k < kMembers.size(); ++k) row.*kMembers[k] = numbers[i + 1 + k];
+  }
+  return rows;
+}
+
+void write_history(const std::filesystem::path& path, bool overwrite, const History& history) {
+  QuantityFile quantities(path, overwrite);
+  io::ResultFile& file = quantities.file();
+  const auto attribute = [&](const char* name, const io::AttributeValue& value) {
+    file.set_attribute("", {name, value});
+  };
+  set_provenance(
+      file,
+      fmt::format("hesscope training of {} model", with_article(history.experiment.model_kind)),
+      history.command);
+  for (const auto& [key, value] : history.experiment.about.values()) {
+    attribute(("experiment_" + key).c_str(), std::get<std::string>(value));
+  }
+  attribute("problem", history.problem);
+  attribute("run", history.run.name);
+  attribute("rule", history.run.rule);
+  attribute("learning_rate", history.run.learning_rate);
+  attribute("seed", static_cast<std::int64_t>(history.seed));
+  attribute(kDiverged, static_cast<std::int8_t>(history.has_diverged ? 1 : 0));
+  set_configuration(file, history.configuration);
+  attribute("complete", std::int8_t{1});
+
+  file.define_dimension("", kStep, history.rows.size());
+  std::vector<std::int64_t> steps;
+  for (const HistoryRow& row : history.rows) steps.push_back(row.step);
+  quantities.add_coordinate("", step_variable("number of updates made"), steps);
+  if (!history.monitors.empty()) {
+    file.define_dimension(
+        "", "parameter", static_cast<std::uint64_t>(history.monitored->num_parameters()));
+  }
+  for (const Monitor& monitor : history.monitors) {
+    define_group(quantities, monitor, *history.monitored, steps);
+  }
+  for (const Column& column : columns()) {
+    const bool is_there = column.is_there == nullptr || column.is_there(history);
+    if (is_there) write_column(quantities, column, history.rows);
+  }
+  write_checkpoints(file, history.checkpoints);
+  for (std::size_t m = 0; m < history.monitors.size(); ++m) {
+    for (std::size_t row = 0; row < history.rows.size(); ++row) {
+      quantities.write(history.monitors[m].name, history.records[m][row], row);
+    }
+  }
+  quantities.commit();
+}
+
+FinishedHistory read_history(const std::filesystem::path& path) {
+  const io::ResultReader file(path);
+  const std::vector<std::int64_t> all_steps = file.read_integers("", kStep);
+  const auto refuse = [&](const char* name) {
+    throw InputError(
+        fmt::format("{}: '{}' must have a value for each of its {} steps, at least one; "
+                    "the training must be made anew (--force)",
+                    path.string(),
+                    name,
+                    all_steps.size()));
+  };
+  if (all_steps.empty()) refuse(kStep);
+  const auto last = [&](const char* name) {
+    const std::vector<double> values = file.read_doubles("", name);
+    if (values.size() != all_steps.size()) refuse(name);
+    return values.back();
+  };
+  FinishedHistory found;
+  found.last = {all_steps.back(),
+                last("loss"),
+                last("gradient_norm"),
+                last("batch_loss"),
+                last("training_loss"),
+                kNaN,
+                kNaN,
+                last("seconds")};
+  if (file.find("", kCheckpointDigest) != nullptr) {
+    const std::vector<std::int64_t> steps = file.read_integers("", kCheckpointStep);
+    const std::vector<std::string> digests = file.read_text("", kCheckpointDigest);
+    for (std::size_t i = 0; i < std::min(steps.size(), digests.size()); ++i) {
+      found.checkpoints[steps[i]] = digests[i];
+    }
+  }
+  const auto* diverged = std::get_if<std::int8_t>(file.find_attribute("", kDiverged));
+  found.has_diverged = diverged != nullptr && *diverged == 1;
+  return found;
+}
+
+}  // namespace hesscope::detail

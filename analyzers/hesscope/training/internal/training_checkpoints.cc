@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <hesscope/core/error.h>
+#include <hesscope/storage/sha256.h>
+#include <hesscope/tensors/checkpoint_file.h>
+#include <hesscope/tensors/tensor_file.h>
+#include <hesscope/training/internal/training_checkpoints.h>
+
+namespace hesscope::detail {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::string kOptimizer = "optimizer.";
+
+// "" where it cannot be read.
+std::string digest_of_file(const fs::path& path) {
+  try {
+    return io::sha256_of_file(path);
+  } catch (const InputError&) {
+    return "";
+  }
+}
+
+Eigen::VectorXd read_parameters(const io::TensorFile& file,
+                                std::span<const ParameterBlock> blocks) {
+  Eigen::VectorXd theta(blocks.back().offset + blocks.back().size);
+  for (const ParameterBlock& block : blocks) {
+    const std::vector<double> values = file.read(block.name);
+    if (std::ssize(values) != block.size) {
+      throw InputError(fmt::format("{}: tensor '{}' has {} entries, {} are expected",
+                                   file.path().string(),
+                                   block.name,
+                                   values.size(),
+                                   block.size));
+    }
+    theta.segment(block.offset, block.size) =
+        Eigen::Map<const Eigen::VectorXd>(values.data(), block.size);
+  }
+  return theta;
+}
+
+// As path_of() names them: step-000500.h5.
+bool is_checkpoint_name(std::string_view name) {
+  constexpr std::string_view kPrefix = "step-";
+  constexpr std::string_view kEnding = ".h5";
+  constexpr std::size_t kLeastDigits = 6;
+  if (!name.starts_with(kPrefix) || !name.ends_with(kEnding)) return false;
+  name.remove_prefix(kPrefix.size());
+  name.remove_suffix(std::min(kEnding.size(), name.size()));
+  return name.size() >= kLeastDigits &&
+         std::ranges::all_of(name, [](char c) { return c >= '0' && c <= '9'; });
+}
+
+}  // namespace
+
+std::vector<fs::path> checkpoints_in(const fs::path& folder) {
+  std::vector<fs::path> found;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    if (is_checkpoint_name(name)) found.push_back(entry->path());
+  }
+  return found;
+}
+
+TrainingCheckpoints::TrainingCheckpoints(fs::path folder, std::span<const ParameterBlock> blocks)
+    : folder_(std::move(folder)), blocks_(blocks) {}
+
+fs::path TrainingCheckpoints::path_of(std::int64_t step) const {
+  return folder_ / fmt::format("step-{:06d}.h5", step);
+}
+
+void TrainingCheckpoints::write(const TrainingRun& run) {
+  std::vector<io::CheckpointTensor> tensors;
+  const Eigen::VectorXd& theta = run.parameters();
+  for (const ParameterBlock& block : blocks_) {
+    tensors.push_back({block.name,
+                       block.shape,
+                       {theta.data() + block.offset, static_cast<std::size_t>(block.size)}});
+  }
+  // Before the first step nothing is remembered.
+  const std::vector<StateTensor> memory =
+      run.num_steps() > 0 ? run.rule_state() : std::vector<StateTensor>();
+  for (const StateTensor& tensor : memory) {
+    tensors.push_back({kOptimizer + tensor.name, tensor.shape, tensor.values});
+  }
+  const fs::path path = path_of(run.num_steps());
+  io::write_checkpoint(path, tensors, true);
+  digests_[run.num_steps()] = io::sha256_of_file(path);
+}
+
+std::vector<std::int64_t> TrainingCheckpoints::damaged_before(std::int64_t end) const {
+  std::vector<std::int64_t> steps;
+  for (const auto& [step, digest] : digests_) {
+    if (step >= end) break;
+    if (digest.empty() || digest_of_file(path_of(step)) != digest) steps.push_back(step);
+  }
+  return steps;
+}
+
+TrainingRun TrainingCheckpoints::run_before(
+    std::int64_t step,
+    std::span<const std::int64_t> damaged,
+    const std::function<TrainingRun(const Eigen::VectorXd* parameters)>& start) const {
+  auto place = digests_.lower_bound(step);
+  while (place != digests_.begin()) {
+    const std::int64_t before = std::prev(place)->first;
+    if (!std::binary_search(damaged.begin(), damaged.end(), before)) break;
+    --place;
+  }
+  if (place == digests_.begin()) return start(nullptr);
+  const std::int64_t before = std::prev(place)->first;
+  const io::TensorFile file = io::open_tensor_file(path_of(before));
+  Eigen::VectorXd theta = read_parameters(file, blocks_);
+  TrainingRun run = start(&theta);
+  if (before > 0) {
+    std::vector<StateTensor> memory = run.rule_state();
+    for (StateTensor& tensor : memory) tensor.values = file.read(kOptimizer + tensor.name);
+    run.resume(before, std::move(theta), memory);
+  }
+  return run;
+}
+
+std::vector<std::int64_t> TrainingCheckpoints::make_again(
+    const std::vector<std::int64_t>& steps,
+    const std::function<TrainingRun(const Eigen::VectorXd* parameters)>& start,
+    const std::function<bool()>& tick) {
+  std::vector<std::int64_t> made;
+  std::optional<TrainingRun> run;
+  for (auto step = steps.begin(); step != steps.end(); ++step) {
+    const auto place = digests_.find(*step);
+    const bool goes_on =
+        run && place != digests_.begin() && std::prev(place)->first == run->num_steps();
+    if (!goes_on) run.emplace(run_before(*step, {step, steps.end()}, start));
+    while (run->num_steps() < *step) {
+      if (run->step() != Status::kOk) {
+        throw OutputError(fmt::format("{}: cannot be made again: the training diverges in step {}",
+                                      path_of(*step).string(),
+                                      run->num_steps() + 1));
+      }
+      if (!tick()) return made;
+    }
+    write(*run);
+    made.push_back(*step);
+  }
+  return made;
+}
+
+}  // namespace hesscope::detail

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The checkpoints of one training: written, recognised by the digests of what was written, and made
+// again where one is missing or damaged.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <Eigen/Core>
+
+#include <hesscope/objective/objective.h>
+#include <hesscope/optim/training_run.h>
+
+namespace hesscope::detail {
+
+/// Files named step-N.h5.
+std::vector<std::filesystem::path> checkpoints_in(const std::filesystem::path& folder);
+
+class TrainingCheckpoints {
+ public:
+  /// @param blocks  of the parameters; must outlive this.
+  TrainingCheckpoints(std::filesystem::path folder, std::span<const ParameterBlock> blocks);
+
+  std::filesystem::path path_of(std::int64_t step) const;
+
+  /// SHA-256 of the files that were written, by steps.
+  const std::map<std::int64_t, std::string>& digests() const { return digests_; }
+
+  /// What was written before: its digest, or "" where nobody knows it.
+  void expect(std::int64_t step, const std::string& sha256) { digests_[step] = sha256; }
+
+  /// Forgets all of them.
+  void clear() { digests_.clear(); }
+
+  /// Writes where the run is. @throws OutputError.
+  void write(const TrainingRun& run);
+
+  /// Steps before `end` whose file is not there or holds other bytes than were written.
+  /// @cost reads all of these files.
+  std::vector<std::int64_t> damaged_before(std::int64_t end) const;
+
+  /// Makes checkpoints again, each from the one before it that is whole, or else from the start.
+  /// @param steps  ascending, of damaged_before().
+  /// @param start  makes a run at the given parameters, or where the training started.
+  /// @param tick   called after every step; where it returns false the rest is left.
+  /// @returns those made. @throws OutputError; what `start` throws.
+  std::vector<std::int64_t> make_again(
+      const std::vector<std::int64_t>& steps,
+      const std::function<TrainingRun(const Eigen::VectorXd* parameters)>& start,
+      const std::function<bool()>& tick);
+
+ private:
+  TrainingRun run_before(
+      std::int64_t step,
+      std::span<const std::int64_t> damaged,
+      const std::function<TrainingRun(const Eigen::VectorXd* parameters)>& start) const;
+
+  std::filesystem::path folder_;
+  std::span<const ParameterBlock> blocks_;
+  std::map<std::int64_t, std::string> digests_;
+};
+
+}  // namespace hesscope::detail

@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <hesscope/analysis/internal/result_root.h>
+#include <hesscope/analyzers/point_analysis.h>
+#include <hesscope/core/constants.h>
+#include <hesscope/core/error.h>
+#include <hesscope/core/internal/norms.h>
+#include <hesscope/dataset/result_file.h>
+#include <hesscope/storage/atomic_file.h>
+#include <hesscope/storage/input_file.h>
+#include <hesscope/training/internal/training_folder.h>
+
+namespace hesscope::detail {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+double seconds_between(Clock::time_point begin, Clock::time_point end) {
+  return std::chrono::duration<double>(end - begin).count();
+}
+
+// What a monitor saw at a row of the history.
+std::string unit_name(const Monitor& monitor, std::int64_t step) {
+  return fmt::format("{:06}-{}", step, monitor.name);
+}
+
+// What killed writers of checkpoints and problems left.
+void remove_temporaries(const fs::path& folder) {
+  std::vector<fs::path> found;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    const bool is_ours = name.starts_with(".step-") || name.starts_with(".problem.toml.");
+    if (is_ours && name.find(".tmp-") != std::string::npos) found.push_back(entry->path());
+  }
+  for (const fs::path& path : found) fs::remove(path, error);
+}
+
+std::optional<std::string> read_text(const fs::path& path) {
+  constexpr std::uint64_t kMaxBytes = 1 << 20;
+  try {
+    return io::whole_text(io::InputFile(path, "a problem file"), kMaxBytes);
+  } catch (const InputError&) {
+    return std::nullopt;
+  }
+}
+
+// Before anything is created in it.
+fs::path made_folder(const fs::path& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error || !fs::is_directory(folder)) {
+    throw OutputError(fmt::format("{}: cannot create the folder: {}",
+                                  folder.string(),
+                                  error ? error.message() : "a file is in the way"));
+  }
+  return folder;
+}
+
+}  // namespace
+
+TrainingFolder::TrainingFolder(const TrainingSetup& setup,
+                               const ExperimentRun& run,
+                               std::uint64_t seed,
+                               const fs::path& folder,
+                               io::Overwrite overwrite,
+                               const std::string& command)
+    : setup_(&setup),
+      run_(&run),
+      command_(command),
+      may_overwrite_(overwrite != io::Overwrite::kNothing),
+      checkpoints_(folder, setup.objective().parameter_blocks()) {
+  outcome_.run = run.name;
+  outcome_.seed = seed;
+  outcome_.folder = made_folder(folder);
+  const io::RunConfiguration configuration = setup.configuration(run, seed);
+  refuse_other_training(outcome_.folder, configuration, overwrite);
+  const bool is_known = fs::exists(history_path()) || io::has_units(history_path());
+  units_.emplace(history_path(), "training", overwrite, configuration, [&] {
+    io::ResultFile(history_path(), {.overwrite = may_overwrite_});
+  });
+  remove_temporaries(outcome_.folder);
+  if (units_->is_done()) {
+    const FinishedHistory history = read_history(history_path());
+    outcome_.was_finished = true;
+    outcome_.num_steps = outcome_.resumed_at = history.last.step;
+    outcome_.status = history.has_diverged ? Status::kNonFinite : Status::kOk;
+    outcome_.loss = history.last.loss;
+    outcome_.gradient_norm = history.last.gradient_norm;
+    outcome_.seconds = history.last.seconds;
+    for (const auto& [step, digest] : history.checkpoints) checkpoints_.expect(step, digest);
+    if (!fs::exists(problem_path())) write_problem();
+  } else {
+    start_ = setup.start_of(seed);
+    require_problem_replaceable(overwrite, is_known);
+  }
+}
+
+void refuse_other_training(const fs::path& folder,
+                           const io::RunConfiguration& configuration,
+                           io::Overwrite overwrite) {
+  if (overwrite == io::Overwrite::kAnything) return;
+  const fs::path history = folder / "history.h5";
+  if (fs::exists(history)) {
+    if (overwrite == io::Overwrite::kOwnKind) return;  // if it is one, see UnitRun
+    if (!is_result_about(history, "training")) {
+      throw ConfigError(
+          fmt::format("{}: is no history of a training; choose another output, or replace it by "
+                      "--force --force",
+                      history.string()));
+    }
+    const std::string key = difference_of(history, configuration);
+    if (key.empty()) return;
+    throw ConfigError(
+        fmt::format("{}: is of a training that differs in '{}'; choose another output, or replace "
+                    "it by --force",
+                    history.string(),
+                    key));
+  }
+  if (io::has_units(history)) return;
+  const std::vector<fs::path> strangers = checkpoints_in(folder);
+  if (strangers.empty()) return;
+  throw ConfigError(
+      fmt::format("{}: a checkpoint of no training known here; choose another output, or replace "
+                  "it by --force --force",
+                  strangers.front().string()));
+}
+
+void TrainingFolder::require_problem_replaceable(io::Overwrite overwrite, bool is_known) const {
+  if (read_text(problem_path()) == setup_->experiment().problem_toml(outcome_.folder)) return;
+  io::require_replaceable(
+      problem_path(), overwrite, "that of a training known here", [&] { return is_known; });
+}
+
+// Once it may be replaced, and together with the checkpoints that it is of, so that there never are
+// those of another beside it.
+void TrainingFolder::write_problem() const {
+  const std::string text = setup_->experiment().problem_toml(outcome_.folder);
+  if (read_text(problem_path()) == text) return;
+  io::write_whole(problem_path(), text, true);
+}
+
+void TrainingFolder::remove_checkpoints() {
+  checkpoints_.clear();
+  std::error_code error;
+  fs::remove(history_path(), error);
+  for (const fs::path& path : checkpoints_in(outcome_.folder)) {
+    if (!error) fs::remove(path, error);
+  }
+  if (error) {
+    throw OutputError(fmt::format("{}: cannot remove what an earlier training left: {}",
+                                  outcome_.folder.string(),
+                                  error.message()));
+  }
+}
+
+bool TrainingFolder::make_checkpoints_again(std::int64_t end,
+                                            const TrainingSet& fixed,
+                                            const std::function<bool(std::int64_t)>& tick) {
+  const std::vector<std::int64_t> damaged = checkpoints_.damaged_before(end);
+  if (damaged.empty()) return true;
+  const std::map<std::int64_t, std::string> before = checkpoints_.digests();
+  const std::unique_ptr<BatchLoss> losses =
+      setup_->losses(outcome_.seed, fixed, setup_->experiment().batch);
+  const auto start = [&](const Eigen::VectorXd* parameters) {
+    return setup_->make_run(
+        *run_, parameters == nullptr ? setup_->start_of(outcome_.seed) : *parameters, *losses);
+  };
+  outcome_.made_again = checkpoints_.make_again(damaged, start, [&] { return tick(0); });
+  for (const std::int64_t step : outcome_.made_again) {
+    const std::string& known = before.at(step);
+    const bool is_same = known.empty() || known == checkpoints_.digests().at(step);
+    outcome_.warnings.push_back(
+        fmt::format("{}: was missing or damaged; made again{}",
+                    checkpoints_.path_of(step).string(),
+                    is_same ? "" : ", and its bytes are others than before"));
+  }
+  return outcome_.made_again.size() == damaged.size();
+}
+
+bool TrainingFolder::is_due(std::int64_t step, std::int64_t every) const {
+  return step == 0 || step == setup_->experiment().num_steps || (every > 0 && step % every == 0);
+}
+
+bool TrainingFolder::is_row_due(std::int64_t step) const {
+  const std::vector<std::int64_t>& listed = setup_->experiment().history_steps;
+  return is_due(step, setup_->experiment().history_every) ||
+         std::binary_search(listed.begin(), listed.end(), step);
+}
+
+std::size_t TrainingFolder::rows_before(std::int64_t step) const {
+  const ExperimentFile& experiment = setup_->experiment();
+  const std::int64_t every = experiment.history_every;
+  const std::int64_t count =
+      every > 0 ? (step + every - 1) / every : std::min<std::int64_t>(step, 1);
+  const auto is_another = [&](std::int64_t listed) {
+    return listed < step && !is_due(listed, every);
+  };
+  const auto others =
+      std::count_if(experiment.history_steps.begin(), experiment.history_steps.end(), is_another);
+  return static_cast<std::size_t>(count + others);
+}
+
+bool TrainingFolder::are_monitored(std::span<const HistoryRow> rows) {
+  for (const Monitor& monitor : setup_->monitors()) {
+    for (const HistoryRow& row : rows) {
+      if (!units_->find(unit_name(monitor, row.step))) return false;
+    }
+  }
+  return true;
+}
+
+bool TrainingFolder::restore(TrainingRun& run, TrainingJournal& journal) {
+  const std::vector<HistoryRow> rows = journal.rows();
+  for (const std::vector<double>& packed : journal.states()) {
+    const std::span<const double> state = std::span(packed).first(packed.size() - 1);
+    const std::size_t num_rows = rows_before(static_cast<std::int64_t>(state[0]));
+    if (num_rows > rows.size() || !are_monitored(std::span(rows).first(num_rows))) continue;
+    run.restore(state);
+    journal.seconds = packed.back();
+    journal.truncate(rows_before(run.num_steps()));
+    // All that were due before, and what is known of them.
+    for (std::int64_t step = 0; step < run.num_steps(); ++step) {
+      if (is_due(step, setup_->experiment().checkpoint_every)) checkpoints_.expect(step, "");
+    }
+    for (const auto& [step, digest] : journal.digests()) {
+      if (checkpoints_.digests().contains(step)) checkpoints_.expect(step, digest);
+    }
+    return true;
+  }
+  return false;
+}
+
+HistoryRow TrainingFolder::look(const TrainingRun& run, BatchLoss& losses, double seconds) const {
+  const GraphObjective& objective = setup_->objective();
+  const auto [loss, gradient] =
+      objective.value_and_gradient(run.parameters(), objective.all_samples());
+  const double accuracy = objective.has_accuracy()
+                              ? objective.accuracy(run.parameters(), objective.all_samples())
+                              : kNaN;
+  const double training_loss =
+      setup_->is_full_batch() ? losses.value_and_gradient(run.parameters(), run.num_steps()).value
+                              : kNaN;
+  Wide squares;  // of what is trained
+  const auto blocks = objective.parameter_blocks();
+  for (std::size_t b = 0; b < blocks.size(); ++b) {
+    if (!setup_->trained()[b]) continue;
+    squares += sum_of_squares(gradient.segment(blocks[b].offset, blocks[b].size));
+  }
+  return {run.num_steps(),
+          loss,
+          norm(gradient),
+          run.batch_loss(),
+          training_loss,
+          accuracy,
+          sqrt(squares).value(),
+          seconds};
+}
+
+void TrainingFolder::monitor(const TrainingRun& run, const GraphObjective& objective) {
+  PointAnalysis point(objective, run.parameters(), {.seed = outcome_.seed});
+  point.set_model_samples({.model = &objective.model(), .samples = &objective.samples()});
+  for (const Monitor& each : setup_->monitors()) {
+    units_->keep(unit_name(each, run.num_steps()), each.analyzer->analyze(point));
+  }
+}
+
+bool TrainingFolder::train(const std::function<bool(std::int64_t)>& tick) {
+  constexpr std::int64_t kAll = std::numeric_limits<std::int64_t>::max();
+  if (is_finished() && checkpoints_.damaged_before(kAll).empty()) return true;
+  const ExperimentFile& experiment = setup_->experiment();
+  const TrainingSet fixed = setup_->training_set(outcome_.seed);
+  if (is_finished()) return make_checkpoints_again(kAll, fixed, tick);
+  const std::unique_ptr<BatchLoss> losses = setup_->losses(outcome_.seed, fixed, experiment.batch);
+  TrainingRun run = setup_->make_run(*run_, start_, *losses);
+  const std::unique_ptr<GraphObjective> monitored =
+      setup_->monitors().empty() ? nullptr : setup_->monitored(fixed);
+  TrainingJournal journal(units_->folder(), run.state().size());
+  if (journal.held_others()) {
+    outcome_.warnings.push_back(
+        fmt::format("{}: holds the states of another training, which are not gone on from",
+                    units_->folder().path().string()));
+  }
+  if (restore(run, journal)) {
+    if (!make_checkpoints_again(run.num_steps(), fixed, tick)) return false;
+    for (const std::int64_t step : outcome_.made_again) {
+      journal.add_digest(step, checkpoints_.digests().at(step));
+    }
+  } else {
+    remove_checkpoints();
+    journal.clear();
+  }
+  write_problem();
+  outcome_.resumed_at = run.num_steps();
+  tick(run.num_steps());
+
+  Clock::time_point mark = Clock::now();
+  const auto seconds_so_far = [&] {
+    const Clock::time_point now = Clock::now();
+    journal.seconds += seconds_between(mark, now);
+    mark = now;
+    return journal.seconds;
+  };
+  std::int64_t last_row = -1;
+  const auto append_row = [&] {
+    if (monitored != nullptr) monitor(run, *monitored);
+    journal.append(look(run, *losses, seconds_so_far()));
+    last_row = run.num_steps();
+  };
+  std::int64_t last_checkpoint = -1;
+  const auto keep_checkpoint = [&] {
+    seconds_so_far();
+    journal.anchor(run);
+    checkpoints_.write(run);
+    journal.add_digest(run.num_steps(), checkpoints_.digests().at(run.num_steps()));
+    last_checkpoint = run.num_steps();
+  };
+  const auto keep_state = [&] {
+    seconds_so_far();
+    journal.write(run);
+  };
+  Clock::time_point kept = mark;  // when the state was, and what that took
+  Clock::duration cost{0};
+  try {
+    while (true) {
+      if (is_row_due(run.num_steps())) append_row();
+      if (is_due(run.num_steps(), experiment.checkpoint_every)) keep_checkpoint();
+      if (run.num_steps() == experiment.num_steps || run.step() != Status::kOk) break;
+      if (!tick(1)) {
+        keep_state();
+        return false;
+      }
+      // At most a twentieth of the time goes into the journal.
+      const Clock::time_point begin = Clock::now();
+      if (begin - kept < 20 * cost) continue;
+      keep_state();
+      kept = Clock::now();
+      cost = kept - begin;
+    }
+  } catch (const Interrupted&) {  // in the middle of a step, which leaves the run as it was before
+    keep_state();
+    throw;
+  }
+  if (last_row != run.num_steps()) append_row();
+  if (last_checkpoint != run.num_steps() && !run.has_diverged()) keep_checkpoint();
+  finish(run, monitored.get(), journal);
+  return true;
+}
+
+void TrainingFolder::finish(const TrainingRun& run,
+                            const GraphObjective* monitored,
+                            TrainingJournal& journal) {
+  const std::vector<HistoryRow> rows = journal.rows();
+  std::vector<std::vector<Record>> records;
+  for (const Monitor& each : setup_->monitors()) {
+    records.emplace_back();
+    for (const HistoryRow& row : rows) {
+      records.back().push_back(units_->read(unit_name(each, row.step)));
+    }
+  }
+  write_history(history_path(),
+                may_overwrite_,
+                {.experiment = setup_->experiment(),
+                 .run = *run_,
+                 .seed = outcome_.seed,
+                 .problem = setup_->experiment().problem_toml(outcome_.folder),
+                 .command = command_,
+                 .configuration = setup_->configuration(*run_, outcome_.seed),
+                 .rows = rows,
+                 .has_diverged = run.has_diverged(),
+                 .has_accuracy = setup_->objective().has_accuracy(),
+                 .monitors = setup_->monitors(),
+                 .monitored = monitored,
+                 .records = std::move(records),
+                 .checkpoints = checkpoints_.digests()});
+  const std::vector<std::string>& remarks = units_->folder().remarks();
+  outcome_.warnings.insert(outcome_.warnings.end(), remarks.begin(), remarks.end());
+  units_->finish();
+  outcome_.num_steps = run.num_steps();
+  outcome_.status = run.has_diverged() ? Status::kNonFinite : Status::kOk;
+  outcome_.loss = rows.back().loss;
+  outcome_.gradient_norm = rows.back().gradient_norm;
+  outcome_.seconds = rows.back().seconds;
+}
+
+}  // namespace hesscope::detail

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The folder of one run from one seed: what is in it, and how a killed run goes on.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+
+#include <Eigen/Core>
+
+#include <hesscope/analysis/internal/unit_run.h>
+#include <hesscope/training/internal/history_file.h>
+#include <hesscope/training/internal/training_checkpoints.h>
+#include <hesscope/training/internal/training_journal.h>
+#include <hesscope/training/internal/training_setup.h>
+#include <hesscope/training/training.h>
+
+namespace hesscope::detail {
+
+/// @throws ConfigError where the folder holds what may not be replaced: a training that differs from
+///         this configuration, naming the first key in which it does, or checkpoints of no known
+///         training.
+void refuse_other_training(const std::filesystem::path& folder,
+                           const io::RunConfiguration& configuration,
+                           io::Overwrite overwrite);
+
+class TrainingFolder {
+ public:
+  /// Takes the folder, creating it where it is not there: its lock, what is finished and what is
+  /// under way in it. `setup` and `run` must outlive the object.
+  /// @throws LockedError; ConfigError as refuse_other_training(); OutputError.
+  TrainingFolder(const TrainingSetup& setup,
+                 const ExperimentRun& run,
+                 std::uint64_t seed,
+                 const std::filesystem::path& folder,
+                 io::Overwrite overwrite,
+                 const std::string& command);
+
+  /// Trains on from where the folder stands until the end or until `tick`, called after every step
+  /// with the number of steps done since the call before, returns false. Checkpoints that are no
+  /// longer as they were written are made again.
+  /// @returns whether the end was reached. @throws OutputError.
+  bool train(const std::function<bool(std::int64_t)>& tick);
+
+  /// Of what is finished.
+  const TrainingOutcome& outcome() const { return outcome_; }
+
+  bool is_finished() const { return outcome_.was_finished; }
+
+ private:
+  std::filesystem::path history_path() const { return outcome_.folder / "history.h5"; }
+
+  std::filesystem::path problem_path() const { return outcome_.folder / "problem.toml"; }
+
+  void require_problem_replaceable(io::Overwrite overwrite, bool is_known) const;
+  void write_problem() const;
+  void remove_checkpoints();
+  bool make_checkpoints_again(std::int64_t end,
+                              const TrainingSet& fixed,
+                              const std::function<bool(std::int64_t)>& tick);
+  HistoryRow look(const TrainingRun& run, BatchLoss& losses, double seconds) const;
+  void monitor(const TrainingRun& run, const GraphObjective& objective);
+  bool is_due(std::int64_t step, std::int64_t every) const;
+  bool is_row_due(std::int64_t step) const;
+  std::size_t rows_before(std::int64_t step) const;
+  bool are_monitored(std::span<const HistoryRow> rows);
+  bool restore(TrainingRun& run, TrainingJournal& journal);
+  void finish(const TrainingRun& run, const GraphObjective* monitored, TrainingJournal& journal);
+
+  const TrainingSetup* setup_;
+  const ExperimentRun* run_;
+  std::string command_;
+  bool may_overwrite_;
+  TrainingOutcome outcome_;
+  TrainingCheckpoints checkpoints_;
+  Eigen::VectorXd start_;  // of what is not finished
+  std::optional<UnitRun> units_;
+};
+
+}  // namespace hesscope::detail

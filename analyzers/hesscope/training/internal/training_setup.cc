@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <hesscope/analysis/internal/checkpoint_inputs.h>
+#include <hesscope/analyzers/analyzer_registry.h>
+#include <hesscope/core/error.h>
+#include <hesscope/core/executor.h>
+#include <hesscope/core/stop_request.h>
+#include <hesscope/core/version.h>
+#include <hesscope/models/model_registry.h>
+#include <hesscope/objective/sampled_records.h>
+#include <hesscope/optim/update_rule_registry.h>
+#include <hesscope/problem/problem.h>
+#include <hesscope/sampling/sampler_registry.h>
+#include <hesscope/simd/instruction_set.h>
+#include <hesscope/storage/input_file.h>
+#include <hesscope/tensors/tensor_file.h>
+#include <hesscope/training/internal/training_setup.h>
+
+#include "hesscope_revision.h"
+
+namespace hesscope::detail {
+namespace {
+
+// What the call throws begins with the place in the experiment file that asked for it.
+template <typename F>
+auto at(const std::string& place, const F& call) {
+  try {
+    return call();
+  } catch (const ConfigError& error) {
+    throw ConfigError(fmt::format("{}: {}", place, error.what()));
+  }
+}
+
+// A distribution that does not fit the model is the experiment's mistake, a file that does not is
+// the file's.
+template <typename F>
+auto fit(const std::unique_ptr<Sampler>& sampler, const F& call) {
+  try {
+    return call();
+  } catch (const InputError& error) {
+    if (sampler != nullptr) throw ConfigError(error.what());
+    throw;
+  }
+}
+
+io::TensorFile opened(const std::filesystem::path& path, const std::stop_token& stop) {
+  return io::open_tensor_file(
+      std::make_shared<io::InputFile>(path, io::InputFile::kCheckpoint, stop));
+}
+
+// A [data] or [evaluation] table, opened.
+struct SampleSource {
+  SampleSource(const DataSettings& table,
+               const std::filesystem::path& folder,
+               const Executor& threads,
+               const std::stop_token& stop)
+      : settings(&table), executor(&threads) {
+    if (table.sampler.empty()) {
+      file.emplace(opened(table.path, stop));
+    } else {
+      sampler = at(table.location, [&] {
+        return find_sampler_kind(table.sampler)->create(table.settings, folder);
+      });
+    }
+  }
+
+  TensorShapes shapes() const {
+    return file ? shapes_of(*file)
+                : shapes_of(*sampler, settings->samples.value_or(1), settings->location);
+  }
+
+  std::string sha256() const { return file ? io::sha256_of(*file) : sampler->files_sha256(); }
+
+  SampleTable table(const Model& model, std::uint64_t seed, Stream stream) const {
+    if (file) return read_samples(model, *file);
+    return fit(sampler, [&] {
+      return SampledRecords(model, *sampler, settings->location)
+          .table(seed, stream, *settings->samples, *executor);
+    });
+  }
+
+  const DataSettings* settings;
+  const Executor* executor;
+  std::optional<io::TensorFile> file;
+  std::unique_ptr<Sampler> sampler;
+};
+
+void append(io::RunConfiguration& all, const std::string& prefix, const Settings& settings) {
+  for (const auto& [name, value] : settings.values()) {
+    all.emplace_back(prefix + name, text_of(value));
+  }
+}
+
+void append(io::RunConfiguration& all, const std::string& prefix, const DataSettings& data) {
+  all.emplace_back(prefix + "kind", data.sampler.empty() ? "file" : data.sampler);
+  append(all, prefix, data.settings);
+  if (data.samples) all.emplace_back(prefix + "samples", fmt::format("{}", *data.samples));
+  if (data.seed) all.emplace_back(prefix + "seed", fmt::format("{}", *data.seed));
+}
+
+std::string text_of(const std::optional<double>& value) {
+  return value ? fmt::format("{}", *value) : "none";
+}
+
+std::string text_of(const InitialDistribution& distribution) {
+  std::string text = distribution.name;
+  for (const auto& [name, value] : distribution.settings.values()) {
+    text += fmt::format(" {} = {}", name, detail::text_of(value));
+  }
+  return text;
+}
+
+std::vector<Monitor> monitors_named(const std::vector<std::string>& names) {
+  std::vector<Monitor> monitors;
+  for (const std::string& name : names) {
+    const AnalyzerEntry& entry = find_analyzer(name);
+    const auto is_same = [&](const Monitor& other) { return other.name == name; };
+    if (std::any_of(monitors.begin(), monitors.end(), is_same)) {
+      throw ConfigError(fmt::format("'monitors' names '{}' twice", name));
+    }
+    monitors.push_back({name, entry.create(Settings::checked({}, entry.options, name))});
+  }
+  return monitors;
+}
+
+}  // namespace
+
+TrainingSetup::TrainingSetup(ExperimentFile experiment,
+                             int num_threads,
+                             const std::stop_token& stop)
+    : experiment_(std::move(experiment)), stop_(stop) {
+  require_utf8_name(experiment_.path);
+  monitors_ =
+      at(experiment_.monitors_location, [&] { return monitors_named(experiment_.monitors); });
+  const std::filesystem::path folder = experiment_.path.parent_path();
+  const Executor executor(num_threads, stop_requested_by(stop));
+  SampleSource data(experiment_.data, folder, executor, stop);
+  const SampleSource evaluation(experiment_.evaluation, folder, executor, stop);
+  const ModelKind& kind = *find_model_kind(experiment_.model_kind);
+  Model model = fit(data.sampler, [&] {
+    return at(experiment_.model_location,
+              [&] { return kind.create(experiment_.model, data.shapes()); });
+  });
+  trained_ = at(experiment_.trained_location,
+                [&] { return blocks_matching(model.parameters, experiment_.trained); });
+  at(experiment_.initialization_location, [&] {
+    if (experiment_.start) return Eigen::VectorXd();
+    return initial_parameters(model.parameters, experiment_.initialization, 0);
+  });
+  if (data.file || (experiment_.data.samples && experiment_.data.seed)) {
+    fixed_ = std::make_shared<SampleTable>(
+        data.table(model, experiment_.data.seed.value_or(0), Stream::kEvaluation));
+  } else {
+    fit(data.sampler, [&] {
+      return SampledRecords(model, *data.sampler, experiment_.data.location).record_size();
+    });
+  }
+  SampleTable samples =
+      evaluation.table(model, experiment_.evaluation.seed.value_or(0), Stream::kEvaluation);
+  data_sha256_ = data.sha256();
+  evaluation_sha256_ = evaluation.sha256();
+  sampler_ = std::move(data.sampler);
+  objective_ = std::make_unique<GraphObjective>(
+      std::move(model),
+      std::move(samples),
+      GraphObjective::Options{.num_threads = num_threads, .stop = executor.stop()});
+  // A monitor that is of another model is refused now, not with the history at the end.
+  at(experiment_.monitors_location, [&] {
+    for (const Monitor& monitor : monitors_) monitor.analyzer->dimensions(*objective_);
+  });
+}
+
+TrainingSet TrainingSetup::training_set(std::uint64_t seed) const {
+  if (fixed_ != nullptr || !experiment_.data.samples) return fixed_;
+  return std::make_shared<SampleTable>(
+      SampledRecords(objective_->model(), *sampler_, experiment_.data.location)
+          .table(seed, Stream::kTraining, *experiment_.data.samples, objective_->executor()));
+}
+
+std::unique_ptr<BatchLoss> TrainingSetup::losses(std::uint64_t seed,
+                                                 TrainingSet fixed,
+                                                 std::int64_t batch) const {
+  if (fixed == nullptr) return fresh_batches(*objective_, *sampler_, seed, batch);
+  const Eigen::Index num_samples = fixed->rows();
+  return shuffled_batches(*objective_, std::move(fixed), seed, batch == 0 ? num_samples : batch);
+}
+
+Eigen::VectorXd TrainingSetup::start_of(std::uint64_t seed) const {
+  if (experiment_.start) return stored_start(seed).theta;
+  return initial_parameters(objective_->parameter_blocks(), experiment_.initialization, seed);
+}
+
+const TrainingSetup::StoredStart& TrainingSetup::stored_start(std::uint64_t seed) const {
+  const std::lock_guard lock(*starts_mutex_);
+  const auto known = starts_.find(seed);
+  if (known != starts_.end()) return known->second;
+  const io::TensorFile file = opened(experiment_.start->of_seed(seed), stop_);
+  StoredStart start{.theta = read_parameters(objective_->model(), file),
+                    .sha256 = io::sha256_of(file)};
+  if (!start.theta.allFinite()) {
+    throw InputError(fmt::format("{}: its parameters are not finite; training cannot start there",
+                                 file.path().string()));
+  }
+  return starts_.emplace(seed, std::move(start)).first->second;
+}
+
+bool TrainingSetup::is_full_batch() const {
+  if (experiment_.batch == 0) return true;
+  const std::int64_t num_samples =
+      fixed_ != nullptr ? fixed_->rows() : experiment_.data.samples.value_or(0);
+  return num_samples > 0 && experiment_.batch >= num_samples;
+}
+
+std::unique_ptr<GraphObjective> TrainingSetup::monitored(const TrainingSet& fixed) const {
+  return std::make_unique<GraphObjective>(
+      objective_->model(),
+      fixed == nullptr ? objective_->samples() : *fixed,
+      GraphObjective::Options{.num_threads = 1, .stop = objective_->executor().stop()});
+}
+
+TrainingRun TrainingSetup::make_run(const ExperimentRun& run,
+                                    Eigen::VectorXd start,
+                                    BatchLoss& losses) const {
+  const std::span<const ParameterBlock> blocks = objective_->parameter_blocks();
+  return {losses,
+          find_update_rule_kind(run.rule).create(run.settings, blocks),
+          std::move(start),
+          {.learning_rate = run.learning_rate,
+           .clip_norm = experiment_.clip_norm,
+           .clip_fraction = experiment_.clip_fraction,
+           .trained = trained_,
+           .loss_limit = experiment_.loss_limit}};
+}
+
+io::RunConfiguration TrainingSetup::configuration(const ExperimentRun& run,
+                                                  std::uint64_t seed) const {
+  const ExperimentFile& experiment = experiment_;
+  io::RunConfiguration all = {
+      {"hesscope", fmt::format("{} (revision {})", kVersion, HESSCOPE_REVISION)},
+      {"instruction set", std::string(name_of(best_instruction_set()))},
+      {"model.kind", experiment.model_kind}};
+  append(all, "model.", experiment.model);
+  append(all, "data.", experiment.data);
+  all.emplace_back("data_sha256", data_sha256_);
+  append(all, "evaluation.", experiment.evaluation);
+  all.emplace_back("evaluation_sha256", evaluation_sha256_);
+  if (experiment.start) {
+    all.emplace_back("initialization_sha256", stored_start(seed).sha256);
+  } else {
+    all.emplace_back("initialization", text_of(experiment.initialization.otherwise));
+    for (const auto& [pattern, distribution] : experiment.initialization.patterns) {
+      all.emplace_back(fmt::format("initialization.blocks.{}", pattern), text_of(distribution));
+    }
+  }
+  all.emplace_back("training.steps", fmt::format("{}", experiment.num_steps));
+  all.emplace_back("training.batch", fmt::format("{}", experiment.batch));
+  all.emplace_back("training.clip_norm", text_of(experiment.clip_norm));
+  all.emplace_back("training.clip_fraction", text_of(experiment.clip_fraction));
+  all.emplace_back("training.loss_limit", fmt::format("{}", experiment.loss_limit));
+  all.emplace_back("training.checkpoint_every", fmt::format("{}", experiment.checkpoint_every));
+  all.emplace_back("training.history_every", fmt::format("{}", experiment.history_every));
+  all.emplace_back("training.history_steps",
+                   fmt::format("{}", fmt::join(experiment.history_steps, ", ")));
+  all.emplace_back("training.monitors", fmt::format("{}", fmt::join(experiment.monitors, ", ")));
+  all.emplace_back("training.trained", fmt::format("{}", fmt::join(experiment.trained, ", ")));
+  all.emplace_back("run.name", run.name);
+  all.emplace_back("run.rule", run.rule);
+  append(all, "run.", run.settings);
+  all.emplace_back("run.learning_rate", fmt::format("{}", run.learning_rate));
+  all.emplace_back("seed", fmt::format("{}", seed));
+  return all;
+}
+
+}  // namespace hesscope::detail

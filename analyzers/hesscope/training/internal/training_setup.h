@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What all runs of an experiment share.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include <Eigen/Core>
+
+#include <hesscope/analyzers/analyzer.h>
+#include <hesscope/objective/graph_objective.h>
+#include <hesscope/optim/training_run.h>
+#include <hesscope/problem/experiment_file.h>
+#include <hesscope/sampling/sampler.h>
+#include <hesscope/storage/run_configuration.h>
+
+namespace hesscope::detail {
+
+/// An analyzer that looks at every row of the history.
+struct Monitor {
+  std::string name;  ///< of its group
+  std::unique_ptr<Analyzer> analyzer;
+};
+
+/// The samples that every step is made from; null where every step draws fresh ones.
+using TrainingSet = std::shared_ptr<const SampleTable>;
+
+/// An experiment with its model, its data and its evaluation samples. Safe for concurrent use.
+class TrainingSetup {
+ public:
+  /// @throws ConfigError, InputError.
+  TrainingSetup(ExperimentFile experiment, int num_threads, const std::stop_token& stop);
+
+  const ExperimentFile& experiment() const { return experiment_; }
+
+  /// On the evaluation samples.
+  const GraphObjective& objective() const { return *objective_; }
+
+  /// Of each parameter block.
+  const std::vector<bool>& trained() const { return trained_; }
+
+  /// Shared by all seeds, or drawn for this one.
+  TrainingSet training_set(std::uint64_t seed) const;
+
+  /// @param fixed  training_set(seed).
+  /// @param batch  samples of a batch; 0: all there are.
+  std::unique_ptr<BatchLoss> losses(std::uint64_t seed,
+                                    TrainingSet fixed,
+                                    std::int64_t batch) const;
+
+  /// Whether every batch is the whole training set.
+  bool is_full_batch() const;
+
+  const std::vector<Monitor>& monitors() const { return monitors_; }
+
+  /// On the samples that monitors look at: the training set, or a copy of objective() where every
+  /// step draws fresh samples.
+  /// @param fixed  training_set() of the seed.
+  std::unique_ptr<GraphObjective> monitored(const TrainingSet& fixed) const;
+
+  /// The parameters that a seed starts from.
+  /// @throws InputError for a checkpoint that does not fit or is not finite.
+  Eigen::VectorXd start_of(std::uint64_t seed) const;
+
+  TrainingRun make_run(const ExperimentRun& run, Eigen::VectorXd start, BatchLoss& losses) const;
+
+  /// All that the files of one run from one seed depend on.
+  io::RunConfiguration configuration(const ExperimentRun& run, std::uint64_t seed) const;
+
+ private:
+  struct StoredStart {
+    Eigen::VectorXd theta;
+    std::string sha256;  // of the bytes that it was read from
+  };
+
+  /// Of a checkpoint that the experiment names: read when it is first asked for, and kept.
+  const StoredStart& stored_start(std::uint64_t seed) const;
+
+  ExperimentFile experiment_;
+  std::stop_token stop_;
+  std::vector<Monitor> monitors_;
+  std::unique_ptr<Sampler> sampler_;  // of [data]; null for a file
+  TrainingSet fixed_;                 // that all seeds share; null if there is none
+  std::string data_sha256_;           // of files, if any
+  std::string evaluation_sha256_;
+  std::unique_ptr<GraphObjective> objective_;
+  std::vector<bool> trained_;
+  std::unique_ptr<std::mutex> starts_mutex_ = std::make_unique<std::mutex>();
+  mutable std::map<std::uint64_t, StoredStart> starts_;  // by seed
+};
+
+}  // namespace hesscope::detail

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <deque>
+#include <exception>
+#include <mutex>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <hesscope/core/error.h>
+#include <hesscope/core/executor.h>
+#include <hesscope/core/stopwatch.h>
+#include <hesscope/core/suggest.h>
+#include <hesscope/training/internal/training_folder.h>
+#include <hesscope/training/internal/training_setup.h>
+#include <hesscope/training/training.h>
+
+namespace hesscope {
+namespace {
+
+using detail::TrainingFolder;
+using detail::TrainingSetup;
+
+struct Job {
+  const ExperimentRun* run;
+  std::uint64_t seed;
+  std::filesystem::path folder;
+};
+
+ExperimentFile experiment_of(const TrainingRequest& request) {
+  return request.document ? *request.document : read_experiment_file(request.experiment);
+}
+
+std::vector<Job> jobs_of(const TrainingRequest& request, const ExperimentFile& experiment) {
+  std::vector<const ExperimentRun*> runs;
+  std::vector<std::string> names;
+  for (const ExperimentRun& run : experiment.runs) {
+    names.push_back(run.name);
+    if (request.run.empty() || request.run == run.name) runs.push_back(&run);
+  }
+  if (runs.empty()) {
+    throw ConfigError(fmt::format("{}: no [[run]] is named '{}'{}",
+                                  experiment.path.string(),
+                                  request.run,
+                                  did_you_mean(request.run, names)));
+  }
+  const std::vector<std::uint64_t> seeds =
+      request.seed ? std::vector<std::uint64_t>{*request.seed} : experiment.seeds;
+  std::vector<Job> jobs;
+  const bool is_one = runs.size() * seeds.size() == 1;
+  for (const ExperimentRun* run : runs) {
+    for (const std::uint64_t seed : seeds) {
+      jobs.push_back(
+          {run,
+           seed,
+           is_one ? request.output : request.output / run->name / fmt::format("seed-{}", seed)});
+    }
+  }
+  return jobs;
+}
+
+// Counts the steps of all jobs, and asks now and then whether to go on.
+class Ticker {
+ public:
+  Ticker(const TrainingProgress& progress, std::int64_t total)
+      : progress_(&progress), total_(static_cast<double>(std::max<std::int64_t>(total, 1))) {}
+
+  bool tick(std::int64_t num_steps) {
+    done_ += num_steps;
+    const Clock::time_point now = Clock::now();
+    if (*progress_ && now.time_since_epoch().count() >= next_.load() && mutex_.try_lock()) {
+      const std::lock_guard lock(mutex_, std::adopt_lock);
+      next_ = (now + std::chrono::milliseconds(20)).time_since_epoch().count();
+      if (!(*progress_)(static_cast<double>(done_.load()) / total_)) stop();
+    }
+    return goes_on();
+  }
+
+  void stop() { goes_on_ = false; }
+
+  bool goes_on() const { return goes_on_; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  const TrainingProgress* progress_;
+  double total_;
+  std::atomic<std::int64_t> done_ = 0;
+  std::atomic<Clock::rep> next_ = 0;
+  std::atomic<bool> goes_on_ = true;
+  std::mutex mutex_;  // of the progress callback
+};
+
+// Jobs side by side; within a job the threads that are left share its batches.
+void train_all(std::deque<TrainingFolder>& folders, const Executor& executor, Ticker& ticker) {
+  std::mutex mutex;
+  std::exception_ptr error;
+  executor.for_each(static_cast<Eigen::Index>(folders.size()), [&](Eigen::Index i) {
+    if (!ticker.goes_on()) return;
+    try {
+      folders[static_cast<std::size_t>(i)].train(
+          [&](std::int64_t num_steps) { return ticker.tick(num_steps); });
+    } catch (...) {
+      // The others stop where they can go on from.
+      ticker.stop();
+      const std::lock_guard lock(mutex);
+      if (error == nullptr) error = std::current_exception();
+    }
+  });
+  if (error != nullptr) std::rethrow_exception(error);
+  if (!ticker.goes_on()) throw Interrupted();
+}
+
+}  // namespace
+
+TrainingResult run_training(const TrainingRequest& request, const TrainingProgress& progress) {
+  TrainingResult result;
+  {
+    const Stopwatch stopwatch(result.total_seconds);
+    const TrainingSetup setup(experiment_of(request), request.num_threads, request.stop);
+    const std::vector<Job> jobs = jobs_of(request, setup.experiment());
+    std::deque<TrainingFolder> folders;
+    for (const Job& job : jobs) {
+      folders.emplace_back(
+          setup, *job.run, job.seed, job.folder, request.overwrite, request.command);
+    }
+    const auto num_open = std::count_if(
+        folders.begin(), folders.end(), [](const auto& folder) { return !folder.is_finished(); });
+    Ticker ticker(progress, num_open * setup.experiment().num_steps);
+    train_all(folders, setup.objective().executor(), ticker);
+    for (const TrainingFolder& folder : folders) {
+      result.outcomes.push_back(folder.outcome());
+      result.is_conclusive = result.is_conclusive && folder.outcome().status == Status::kOk;
+    }
+  }
+  return result;
+}
+
+TrainingPlan plan_training(const TrainingRequest& request) {
+  // A step is timed on no more samples than this; it takes longer in proportion.
+  constexpr std::int64_t kTimed = 4096;
+  const TrainingSetup setup(experiment_of(request), request.num_threads, request.stop);
+  const ExperimentFile& experiment = setup.experiment();
+  const GraphObjective& objective = setup.objective();
+  TrainingPlan plan;
+  plan.model_kind = experiment.model_kind;
+  plan.num_parameters = objective.num_parameters();
+  plan.num_samples = objective.num_samples();
+  plan.num_steps = experiment.num_steps;
+  const std::int64_t every = experiment.checkpoint_every;
+  plan.num_checkpoints = plan.num_steps == 0 ? 1
+                         : every == 0        ? 2
+                                             : 1 + (plan.num_steps + every - 1) / every;
+  plan.peak_memory_bytes = objective.workspace_bytes();
+  double seconds = 0;
+  for (const Job& job : jobs_of(request, experiment)) {
+    TrainingOutcome outcome;
+    outcome.run = job.run->name;
+    outcome.seed = job.seed;
+    outcome.folder = job.folder;
+    detail::refuse_other_training(
+        job.folder, setup.configuration(*job.run, job.seed), request.overwrite);
+    plan.outcomes.push_back(std::move(outcome));
+    if (plan.outcomes.size() > 1) continue;
+    const detail::TrainingSet fixed = setup.training_set(job.seed);
+    const auto samples_of = [&](std::int64_t size) {
+      return static_cast<double>(fixed == nullptr ? size : std::min(size, fixed->rows()));
+    };
+    const std::int64_t timed = std::min(experiment.batch, kTimed);
+    const double scale =
+        experiment.batch > kTimed ? samples_of(experiment.batch) / samples_of(kTimed) : 1;
+    const std::unique_ptr<BatchLoss> losses = setup.losses(job.seed, fixed, timed);
+    TrainingRun run = setup.make_run(*job.run, setup.start_of(job.seed), *losses);
+    run.step();  // the first one allocates
+    const Stopwatch stopwatch(seconds);
+    constexpr int kSteps = 3;
+    for (int k = 0; k < kSteps; ++k) run.step();
+    plan.seconds = scale / kSteps;
+  }
+  plan.seconds *=
+      seconds * static_cast<double>(plan.num_steps) * static_cast<double>(plan.outcomes.size());
+  return plan;
+}
+
+}  // namespace hesscope

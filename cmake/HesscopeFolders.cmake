@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# What a folder of the library is, its tree says: *.cc are its sources; *.h its public headers, installed;
+# what stands in `internal/` is neither seen nor included by those who use the library.
+#
+# hesscope_folders(TARGET FOLDERS...): adds folders below the current one.
+function(hesscope_folders target)
+  foreach(folder IN LISTS ARGN)
+    file(GLOB_RECURSE sources CONFIGURE_DEPENDS LIST_DIRECTORIES false ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.cc)
+    file(GLOB_RECURSE headers CONFIGURE_DEPENDS LIST_DIRECTORIES false ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.h)
+    list(FILTER headers EXCLUDE REGEX "/internal/")
+    target_sources(${target} PRIVATE ${sources})
+    target_sources(${target} PUBLIC FILE_SET HEADERS FILES ${headers})
+  endforeach()
+endfunction()

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// A Sweep whose tapes hold several samples in the lanes of vector registers. Compiled once for each
+// instruction set (sweep_kernels.cc): all templates instantiated here have a type in their name
+// that carries the set.
+#pragma once
+
+#include <algorithm>
+
+#include <hesscope/autodiff/internal/tape.h>
+#include <hesscope/autodiff/sweep.h>
+
+namespace hesscope::detail {
+
+/// A tape for W samples at a time. A run that is no multiple of W is padded with copies of its last
+/// sample, whose lanes are not read.
+template <int W, int N, InstructionSet kSet>
+class LaneTape : public Tape<Lanes<W, kSet>, N> {
+ public:
+  using Base = Lanes<W, kSet>;
+  using Tape = detail::Tape<Base, N>;
+
+  explicit LaneTape(const Graph& graph) : Tape(graph) {}
+
+  void set_theta(std::span<const double> theta) {
+    Tape::set_parameters([&](Eigen::Index j) { return Base(theta[static_cast<std::size_t>(j)]); });
+  }
+
+  /// body(first, count) for each run of up to W samples, with their records loaded.
+  template <typename F>
+  void for_each_pack(Records records, F body) {
+    for (Eigen::Index first = 0; first < records.count; first += W) {
+      const int count = static_cast<int>(std::min<Eigen::Index>(W, records.count - first));
+      Tape::set_inputs([&](Eigen::Index entry) {
+        Base packed;
+        for (int lane = 0; lane < W; ++lane) {
+          const Eigen::Index sample = first + std::min(lane, count - 1);
+          packed.set(lane, records.data[sample * records.stride + entry]);
+        }
+        return packed;
+      });
+      body(first, count);
+    }
+  }
+
+  /// Over the first `count` lanes.
+  static double sum_of(const Base& lanes, int count) {
+    double total = 0;
+    for (int lane = 0; lane < W; ++lane) {
+      if (lane < count) total += lanes[lane];
+    }
+    return total;
+  }
+};
+
+/// First-order sweeps on kFirst samples at a time, second-order ones on kSecond samples.
+template <int kFirst, int kSecond, InstructionSet kSet>
+class LaneSweep final : public Sweep {
+ public:
+  static constexpr int kDirections = Sweep::kMaxDirections;
+
+  using FirstOrder = LaneTape<kFirst, 1, kSet>;
+  using SecondOrder = LaneTape<kSecond, kDirections, kSet>;
+
+  /// Memory per entry of the graph's matrices.
+  static constexpr double kBytesPerEntry = FirstOrder::kBytesPerEntry + SecondOrder::kBytesPerEntry;
+
+  explicit LaneSweep(const Graph& graph)
+      : graph_(&graph),
+        first_(graph),
+        second_(graph),
+        all_(plan_sweep(graph, 0, graph.num_parameters(), 0)) {}
+
+  double value(std::span<const double> theta, Records records) override {
+    first_.set_theta(theta);
+    double total = 0;
+    first_.for_each_pack(records, [&](Eigen::Index /*first*/, int count) {
+      first_.forward();
+      total += FirstOrder::sum_of(first_.output(), count);
+    });
+    return total;
+  }
+
+  double value_and_gradient(std::span<const double> theta,
+                            Records records,
+                            std::span<double> gradient) override {
+    first_.set_theta(theta);
+    double total = 0;
+    first_.for_each_pack(records, [&](Eigen::Index /*first*/, int count) {
+      first_.forward();
+      first_.reverse(all_, FirstBase(1.0));
+      total += FirstOrder::sum_of(first_.output(), count);
+      first_.visit_adjoints([&](Eigen::Index j, const FirstBase& adjoint) {
+        gradient[static_cast<std::size_t>(j)] += FirstOrder::sum_of(adjoint, count);
+      });
+    });
+    return total;
+  }
+
+  void per_sample_gradients(std::span<const double> theta,
+                            Records records,
+                            std::span<double> gradients) override {
+    first_.set_theta(theta);
+    const Eigen::Index n = graph_->num_parameters();
+    for (double& entry : gradients) entry = 0.0;
+    first_.for_each_pack(records, [&](Eigen::Index first, int count) {
+      first_.forward();
+      first_.reverse(all_, FirstBase(1.0));
+      first_.visit_adjoints([&](Eigen::Index j, const FirstBase& adjoint) {
+        for (int lane = 0; lane < count; ++lane) {
+          gradients[static_cast<std::size_t>((first + lane) * n + j)] += adjoint[lane];
+        }
+      });
+    });
+  }
+
+  void predictions(std::span<const double> theta,
+                   Records records,
+                   std::span<double> predictions) override {
+    require_prediction(*graph_);
+    first_.set_theta(theta);
+    first_.for_each_pack(records, [&](Eigen::Index first, int count) {
+      first_.forward();
+      const std::span<const FirstBase> z = first_.prediction();
+      for (int lane = 0; lane < count; ++lane) {
+        double* out = predictions.data() + (static_cast<std::size_t>(first + lane) * z.size());
+        for (std::size_t k = 0; k < z.size(); ++k) out[k] = z[k][lane];
+      }
+    });
+  }
+
+  void curvature_columns(Curvature curvature,
+                         std::span<const double> theta,
+                         Records records,
+                         Eigen::Index first_column,
+                         int num_columns,
+                         std::span<double> out) override {
+    const SweepPlan plan =
+        plan_sweep(*graph_, first_column, first_column + num_columns, first_column, curvature);
+    const auto unit = [&](Eigen::Index j, int k) {
+      return k < num_columns && j == first_column + k ? 1.0 : 0.0;
+    };
+    second_order(theta, records, plan, unit, first_column, num_columns, out);
+  }
+
+  void curvature_times(Curvature curvature,
+                       std::span<const double> theta,
+                       Records records,
+                       std::span<const double> directions,
+                       int num_directions,
+                       std::span<double> out) override {
+    const SweepPlan plan = plan_sweep(*graph_, 0, graph_->num_parameters(), 0, curvature);
+    const auto entry = [&](Eigen::Index j, int k) {
+      return k < num_directions ? directions[static_cast<std::size_t>(j * num_directions + k)]
+                                : 0.0;
+    };
+    second_order(theta, records, plan, entry, 0, num_directions, out);
+  }
+
+  void gauss_newton_factors(std::span<const double> theta,
+                            Records records,
+                            GaussNewtonFactors out) override {
+    const SweepPlan loss = plan_loss(*graph_);
+    const Eigen::Index n = graph_->num_parameters();
+    const Eigen::Index m = graph_->nodes()[static_cast<std::size_t>(graph_->prediction())].size();
+    std::vector<FirstBase> curvature(static_cast<std::size_t>(m * m));  // L
+    std::vector<FirstBase> jacobian(static_cast<std::size_t>(m * n));   // J, row-major
+    std::vector<FirstBase> weighted(static_cast<std::size_t>(n));       // a row of L J
+    for (double& entry : out.jacobian) entry = 0.0;
+    for (double& entry : out.weighted) entry = 0.0;
+    first_.set_theta(theta);
+    first_.for_each_pack(records, [&](Eigen::Index first, int count) {
+      first_.forward();
+      std::fill(jacobian.begin(), jacobian.end(), FirstBase());
+      for (Eigen::Index k = 0; k < m; ++k) {
+        first_.visit_loss_hessian_column(loss, k, [&](Eigen::Index l, const FirstBase& entry) {
+          curvature[static_cast<std::size_t>(k * m + l)] = entry;
+        });
+        first_.reverse_prediction(all_, k);
+        first_.visit_adjoints([&](Eigen::Index j, const FirstBase& adjoint) {
+          jacobian[static_cast<std::size_t>(k * n + j)] += adjoint;
+        });
+      }
+      const auto write = [&](std::span<double> to, Eigen::Index k, const FirstBase* row) {
+        const Eigen::Index pack = first / kPackSamples;
+        double* lanes = to.data() + (pack * m + k) * n * kPackSamples + first % kPackSamples;
+        for (Eigen::Index j = 0; j < n; ++j) {
+          for (int lane = 0; lane < count; ++lane) lanes[j * kPackSamples + lane] = row[j][lane];
+        }
+      };
+      for (Eigen::Index k = 0; k < m; ++k) {
+        std::fill(weighted.begin(), weighted.end(), FirstBase());
+        for (Eigen::Index l = 0; l < m; ++l) {
+          const FirstBase& factor = curvature[static_cast<std::size_t>(k * m + l)];
+          const FirstBase* row = jacobian.data() + l * n;
+          for (Eigen::Index j = 0; j < n; ++j) {
+            multiply_add(weighted[static_cast<std::size_t>(j)], factor, row[j]);
+          }
+        }
+        write(out.jacobian, k, jacobian.data() + k * n);
+        write(out.weighted, k, weighted.data());
+      }
+    });
+  }
+
+ private:
+  static_assert(kPackSamples % kFirst == 0);
+
+  using FirstBase = typename FirstOrder::Base;
+  using SecondBase = typename SecondOrder::Base;
+
+  template <typename F>
+  void second_order(std::span<const double> theta,
+                    Records records,
+                    const SweepPlan& plan,
+                    F direction,
+                    Eigen::Index first_row,
+                    int num_directions,
+                    std::span<double> out) {
+    second_.set_theta(theta);
+    second_.seed(plan, direction);
+    second_.for_each_pack(records, [&](Eigen::Index /*first*/, int count) {
+      second_.forward_jets(plan);
+      second_.reverse_jets(plan, SecondBase(1.0));
+      second_.visit_adjoint_jets(first_row,
+                                 [&](Eigen::Index j, const typename SecondOrder::Jet& adjoint) {
+                                   double* row = out.data() + (j - first_row) * num_directions;
+                                   for (int k = 0; k < num_directions; ++k) {
+                                     row[k] += SecondOrder::sum_of(adjoint.v[k], count);
+                                   }
+                                 });
+    });
+  }
+
+  const Graph* graph_;
+  FirstOrder first_;
+  SecondOrder second_;
+  SweepPlan all_;
+};
+
+}  // namespace hesscope::detail

@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The tape: a recorded graph evaluated on a base scalar B, forwards for values and backwards for
+// adjoints; and once more on ceres::Jet<B, N>, forward over reverse, for N Hessian-vector products
+// at a time.
+//
+// A second-order sweep seeds the parameters with Jets, theta + sum_k d_k eps_k, runs the graph
+// forwards and backwards in Jet arithmetic, and finds in the infinitesimal part of the parameters'
+//   adjoints thetabar = grad f(theta) + sum_k (H d_k) eps_k.
+// Two facts about the graph cut the work of a block of unit directions e_j, j in J, by half:
+// - nodes that do not depend on the seeded parameters (inactive) stay plain numbers;
+// - by symmetry only the rows i >= min J of H are wanted, so only nodes that depend on those
+//   parameters (needed) have an adjoint.
+// Both sets are suffixes of the network: the sweep for the parameters of layer l begins and ends
+// there.
+//
+// The Gauss-Newton matrix G = J^T (d2l/dz2) J of a loss l(z(theta)) comes from the same sweep with
+// the nodes up to the prediction z taken as linear (not curved). Past z the adjoints are as ever:
+//   zbar = dl/dz + sum_k ((d2l/dz2) J d_k) eps_k,
+// and before it J^T at the plain theta, which has no infinitesimal part, makes of the second term
+// sum_k (G d_k) eps_k.
+//
+// Sizes are fixed by the graph, so a tape allocates once and can be run for any number of samples.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <hesscope/autodiff/internal/node_forward.h>
+#include <hesscope/autodiff/internal/sweep_plan.h>
+
+namespace hesscope::detail {
+
+template <typename B, int N>
+class Tape {
+ public:
+  using Jet = ceres::Jet<B, N>;
+  using Op = Graph::Op;
+  using Node = Graph::Node;
+
+  /// Memory per matrix entry of the graph: value and adjoint, plain and, once seeded, as Jets.
+  static constexpr double kPlainBytesPerEntry = 2 * sizeof(B);
+  static constexpr double kBytesPerEntry = kPlainBytesPerEntry + 2 * sizeof(Jet);
+
+  /// `graph` must outlive the tape and have an output.
+  explicit Tape(const Graph& graph) : graph_(&graph), nodes_(graph.nodes()) {
+    Eigen::Index total = 0;
+    for (const Node& node : nodes_) {
+      offsets_.push_back(total);
+      total += node.size();
+    }
+    values_.resize(static_cast<std::size_t>(total));
+    adjoints_.resize(static_cast<std::size_t>(total));
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      if (nodes_[i].op != Op::kConstant) continue;
+      for (Eigen::Index e = 0; e < nodes_[i].size(); ++e) {
+        const double constant = graph.constants()[static_cast<std::size_t>(nodes_[i].offset + e)];
+        values_[index(i, e)] = B(constant);
+      }
+    }
+  }
+
+  /// Sets every parameter node; `parameter(j)` is theta_j as a B.
+  template <typename F>
+  void set_parameters(F parameter) {
+    set_leaves(Op::kParameter, parameter);
+  }
+
+  /// Sets every input node; `entry(j)` is entry j of the sample record as a B.
+  template <typename F>
+  void set_inputs(F entry) {
+    set_leaves(Op::kInput, entry);
+  }
+
+  /// Values of all nodes. Parameters and inputs must have been set.
+  void forward() {
+    for (std::size_t i = 0; i < nodes_.size(); ++i) forward_plain(i);
+  }
+
+  const B& output() const { return values_[index(output_node(), 0)]; }
+
+  /// The prediction, row by row. forward() must have been called; the graph has a prediction.
+  std::span<const B> prediction() const {
+    const std::size_t z = prediction_node();
+    return {values_.data() + offsets_[z], static_cast<std::size_t>(nodes_[z].size())};
+  }
+
+  /// Adjoints of all nodes that depend on parameters, given the adjoint of the output.
+  void reverse(const SweepPlan& plan, const B& output_adjoint) {
+    run_reverse<B>(plan, adjoints_, output_adjoint);
+  }
+
+  /// The same given adjoint 1 of entry `entry` of the prediction and 0 of the others: row `entry`
+  /// of its Jacobian.
+  void reverse_prediction(const SweepPlan& plan, Eigen::Index entry) {
+    clear<B>(plan, adjoints_);
+    adjoints_[index(prediction_node(), entry)] = B(1);
+    propagate<B>(plan, adjoints_, prediction_node(), 0);
+  }
+
+  /// visit(k, d2l/dz_k dz_entry) for every entry k of the prediction z. forward() must have been
+  /// called; the plan is plan_loss().
+  template <typename F>
+  void visit_loss_hessian_column(const SweepPlan& plan, Eigen::Index entry, F visit) {
+    jets_.resize(values_.size());
+    jet_adjoints_.resize(values_.size());
+    const std::size_t z = prediction_node();
+    for (Eigen::Index e = 0; e < nodes_[z].size(); ++e)
+      jets_[index(z, e)] = Jet(values_[index(z, e)]);
+    jets_[index(z, entry)].v[0] = B(1);
+    for (std::size_t i = z + 1; i < nodes_.size(); ++i) {
+      if (plan[i].active) forward_active(plan, i);
+    }
+    clear<Jet>(plan, jet_adjoints_);
+    jet_adjoints_[index(output_node(), 0)] = Jet(B(1));
+    propagate<Jet>(plan, jet_adjoints_, output_node(), z + 1);
+    for (Eigen::Index e = 0; e < nodes_[z].size(); ++e) visit(e, jet_adjoints_[index(z, e)].v[0]);
+  }
+
+  /// visit(j, thetabar_j) for every entry of every parameter node; a parameter that occurs in
+  /// several nodes is visited once for each, and its adjoint is the sum.
+  template <typename F>
+  void visit_adjoints(F visit) const {
+    visit_parameters(adjoints_, 0, visit);
+  }
+
+  /// Seeds the active parameters: the coefficient of eps_k in theta_j is direction(j, k), a double.
+  template <typename F>
+  void seed(const SweepPlan& plan, F direction) {
+    jets_.resize(values_.size());
+    jet_adjoints_.resize(values_.size());
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      if (nodes_[i].op != Op::kParameter || !plan[i].active) continue;
+      for (Eigen::Index e = 0; e < nodes_[i].size(); ++e) {
+        Jet& jet = jets_[index(i, e)];
+        jet.a = values_[index(i, e)];
+        for (int k = 0; k < N; ++k) jet.v[k] = B(direction(nodes_[i].offset + e, k));
+      }
+    }
+  }
+
+  /// Values of the inactive nodes, Jets of the active ones, both of those that are active but not
+  /// curved. Parameters must have been set and seeded with this plan, inputs set.
+  void forward_jets(const SweepPlan& plan) {
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      if (!plan[i].active) {
+        forward_plain(i);
+      } else if (nodes_[i].op != Op::kParameter) {
+        forward_active(plan, i);
+        if (!plan[i].curved) copy_values(i);
+      }
+    }
+  }
+
+  /// Adjoint Jets of the needed nodes.
+  void reverse_jets(const SweepPlan& plan, const B& output_adjoint) {
+    run_reverse<Jet>(plan, jet_adjoints_, Jet(output_adjoint));
+  }
+
+  /// visit(j, thetabar_j) for every needed parameter j >= first_needed, as visit_adjoints().
+  template <typename F>
+  void visit_adjoint_jets(Eigen::Index first_needed, F visit) const {
+    visit_parameters(jet_adjoints_, first_needed, visit);
+  }
+
+ private:
+  std::size_t index(std::size_t node, Eigen::Index entry) const {
+    return static_cast<std::size_t>(offsets_[node] + entry);
+  }
+
+  std::size_t output_node() const { return static_cast<std::size_t>(graph_->output()); }
+
+  std::size_t prediction_node() const { return static_cast<std::size_t>(graph_->prediction()); }
+
+  template <typename T>
+  View<T> view(T* storage, std::size_t node) const {
+    const Node& n = nodes_[node];
+    return {storage + offsets_[node], n.rows, n.cols, n.cols, 1};
+  }
+
+  template <typename F>
+  void set_leaves(Op op, F value) {
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      if (nodes_[i].op != op) continue;
+      for (Eigen::Index e = 0; e < nodes_[i].size(); ++e) {
+        values_[index(i, e)] = value(nodes_[i].offset + e);
+      }
+    }
+  }
+
+  template <typename T, typename F>
+  void visit_parameters(const std::vector<T>& adjoints, Eigen::Index first_needed, F visit) const {
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      const Node& node = nodes_[i];
+      if (node.op != Op::kParameter) continue;
+      for (Eigen::Index e = 0; e < node.size(); ++e) {
+        const Eigen::Index j = node.offset + e;
+        if (j >= first_needed) visit(j, adjoints[index(i, e)]);
+      }
+    }
+  }
+
+  // Calls use(view) with the operand's Jets where it is active, with its plain values elsewhere.
+  template <typename F>
+  void with_operand(const SweepPlan& plan, std::int32_t operand, F use) const {
+    const auto node = static_cast<std::size_t>(operand);
+    if (plan[node].active) {
+      use(view<const Jet>(jets_.data(), node));
+    } else {
+      use(view<const B>(values_.data(), node));
+    }
+  }
+
+  void forward_plain(std::size_t i) {
+    const Node& node = nodes_[i];
+    const View<B> out = view<B>(values_.data(), i);
+    const auto operand = [&](std::int32_t id) {
+      return view<const B>(values_.data(), static_cast<std::size_t>(id));
+    };
+    if (node.b >= 0) {
+      forward_binary(node, out, operand(node.a), operand(node.b));
+    } else if (node.a >= 0) {
+      forward_unary(node, out, operand(node.a));
+    }
+  }
+
+  void forward_active(const SweepPlan& plan, std::size_t i) {
+    const Node& node = nodes_[i];
+    const View<Jet> out = view<Jet>(jets_.data(), i);
+    if (node.b < 0) {
+      forward_unary(node, out, view<const Jet>(jets_.data(), static_cast<std::size_t>(node.a)));
+      return;
+    }
+    with_operand(plan, node.a, [&](auto a) {
+      with_operand(plan, node.b, [&](auto b) {
+        using A = std::remove_const_t<std::remove_pointer_t<decltype(a.data)>>;
+        using C = std::remove_const_t<std::remove_pointer_t<decltype(b.data)>>;
+        // Two plain operands cannot make an active node.
+        if constexpr (!(std::is_same_v<A, B> && std::is_same_v<C, B>)) {
+          forward_binary(node, out, a, b);
+        }
+      });
+    });
+  }
+
+  // From the Jets.
+  void copy_values(std::size_t i) {
+    for (Eigen::Index e = 0; e < nodes_[i].size(); ++e) values_[index(i, e)] = jets_[index(i, e)].a;
+  }
+
+  template <typename Bar>
+  void run_reverse(const SweepPlan& plan, std::vector<Bar>& bars, const Bar& output_adjoint) {
+    clear<Bar>(plan, bars);
+    bars[index(output_node(), 0)] = output_adjoint;
+    propagate<Bar>(plan, bars, output_node(), 0);
+  }
+
+  template <typename Bar>
+  void clear(const SweepPlan& plan, std::vector<Bar>& bars) const {
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      if (!plan[i].needed) continue;
+      for (Eigen::Index e = 0; e < nodes_[i].size(); ++e) bars[index(i, e)] = Bar{};
+    }
+  }
+
+  // From the adjoints of node `first` to those of the operands of nodes first, first - 1, ... last.
+  template <typename Bar>
+  void propagate(const SweepPlan& plan,
+                 std::vector<Bar>& bars,
+                 std::size_t first,
+                 std::size_t last) const {
+    for (std::size_t i = first + 1; i-- > last;) {
+      const Node& node = nodes_[i];
+      if (!plan[i].needed || node.a < 0) continue;
+      const View<const Bar> bar = view<const Bar>(bars.data(), i);
+      if (node.b < 0) {
+        reverse_unary<Bar>(plan, i, view<Bar>(bars.data(), static_cast<std::size_t>(node.a)), bar);
+      } else {
+        reverse_binary<Bar>(plan, i, bars, bar);
+      }
+    }
+  }
+
+  // Calls use(view) with the operand as this sweep, on its way back through node i, sees it: plain
+  // in a first-order sweep and where i is not curved, otherwise by activity.
+  template <typename Bar, typename F>
+  void with_value(const SweepPlan& plan, std::size_t i, std::int32_t operand, F use) const {
+    if constexpr (!std::is_same_v<Bar, B>) {
+      if (plan[i].curved) return with_operand(plan, operand, use);
+    }
+    use(view<const B>(values_.data(), static_cast<std::size_t>(operand)));
+  }
+
+  template <typename Bar>
+  void reverse_unary(const SweepPlan& plan,
+                     std::size_t i,
+                     View<Bar> a_bar,
+                     View<const Bar> bar) const {
+    const Node& node = nodes_[i];
+    switch (node.op) {
+      case Op::kScale: {
+        const B factor(node.factor);
+        return accumulate(a_bar,
+                          [&](Eigen::Index r, Eigen::Index c) { return Bar(bar(r, c) * factor); });
+      }
+      case Op::kElementary:
+        return with_value<Bar>(
+            plan, i, node.a, [&](auto a) { elementary_reverse(node.function, a_bar, bar, a); });
+      case Op::kSoftmaxRows:
+        return with_value<Bar>(plan, i, static_cast<std::int32_t>(i), [&](auto p) {
+          softmax_rows_reverse(a_bar, bar, p);
+        });
+      case Op::kLogSumExp:
+        return with_value<Bar>(
+            plan, i, node.a, [&](auto a) { log_sum_exp_reverse(a_bar, bar(0, 0), a); });
+      case Op::kSum:
+        return accumulate(a_bar, [&](Eigen::Index, Eigen::Index) { return bar(0, 0); });
+      case Op::kSlice:
+        return accumulate(a_bar.part(node.row, node.col, node.rows, node.cols),
+                          [&](Eigen::Index r, Eigen::Index c) { return bar(r, c); });
+      case Op::kEmbed: {
+        const auto part = bar.part(node.row, node.col, a_bar.rows, a_bar.cols);
+        return accumulate(a_bar, [&](Eigen::Index r, Eigen::Index c) { return part(r, c); });
+      }
+      default:
+        return;
+    }
+  }
+
+  template <typename Bar>
+  void reverse_binary(const SweepPlan& plan,
+                      std::size_t i,
+                      std::vector<Bar>& bars,
+                      View<const Bar> bar) const {
+    const Node& node = nodes_[i];
+    const auto a_node = static_cast<std::size_t>(node.a);
+    const auto b_node = static_cast<std::size_t>(node.b);
+    const bool a_needed = plan[a_node].needed != 0;
+    const bool b_needed = plan[b_node].needed != 0;
+    View<Bar> a_bar = view<Bar>(bars.data(), a_node);
+    View<Bar> b_bar = view<Bar>(bars.data(), b_node);
+    const auto bar_at = [&](Eigen::Index r, Eigen::Index c) { return bar(r, c); };
+    switch (node.op) {
+      case Op::kAdd:
+        if (a_needed) accumulate(a_bar, bar_at);
+        if (b_needed) accumulate(b_bar, bar_at);
+        return;
+      case Op::kSubtract:
+        if (a_needed) accumulate(a_bar, bar_at);
+        if (b_needed) {
+          accumulate(b_bar, [&](Eigen::Index r, Eigen::Index c) { return Bar(-bar(r, c)); });
+        }
+        return;
+      case Op::kHadamard:
+        if (a_needed)
+          with_value<Bar>(plan, i, node.b, [&](auto b) { hadamard_reverse(a_bar, bar, b); });
+        if (b_needed)
+          with_value<Bar>(plan, i, node.a, [&](auto a) { hadamard_reverse(b_bar, bar, a); });
+        return;
+      case Op::kMatmul:
+        // C = op(A) op(B): op(A)bar += Cbar op(B)^T, op(B)bar += op(A)^T Cbar.
+        if (a_needed) {
+          with_value<Bar>(plan, i, node.b, [&](auto b) {
+            accumulate_product(
+                a_bar.transposed_if(node.transpose_a), bar, b.transposed_if(!node.transpose_b));
+          });
+        }
+        if (b_needed) {
+          with_value<Bar>(plan, i, node.a, [&](auto a) {
+            accumulate_product(
+                b_bar.transposed_if(node.transpose_b), a.transposed_if(!node.transpose_a), bar);
+          });
+        }
+        return;
+      case Op::kCrossEntropy:
+        // The target is data: it is plain and has no adjoint.
+        return with_value<Bar>(plan, i, node.a, [&](auto a) {
+          cross_entropy_reverse(a_bar, bar(0, 0), a, view<const B>(values_.data(), b_node));
+        });
+      case Op::kSquaredDistances:
+        return with_value<Bar>(plan, i, node.a, [&](auto a) {
+          with_value<Bar>(plan, i, node.b, [&](auto b) {
+            squared_distances_reverse(
+                a_needed ? &a_bar : nullptr, b_needed ? &b_bar : nullptr, bar, a, b);
+          });
+        });
+      default:
+        return;
+    }
+  }
+
+  const Graph* graph_;
+  std::span<const Node> nodes_;
+  std::vector<Eigen::Index> offsets_;  // of each node's entries in the arrays below
+  std::vector<B> values_;
+  std::vector<B> adjoints_;
+  std::vector<Jet> jets_;
+  std::vector<Jet> jet_adjoints_;
+};
+
+}  // namespace hesscope::detail

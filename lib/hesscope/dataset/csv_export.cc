@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <hesscope/core/error.h>
+#include <hesscope/dataset/internal/exports.h>
+#include <hesscope/dataset/internal/landscape_grid.h>
+#include <hesscope/storage/atomic_file.h>
+
+namespace hesscope::io {
+namespace {
+
+constexpr std::int64_t kMissing = -9223372036854775806;  // netCDF's fill value of int64
+
+// In quotes where it has a character that means something.
+std::string quoted(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string result;
+  result.push_back('"');
+  for (const char c : text) {
+    if (c == '"') result.push_back('"');
+    result.push_back(c);
+  }
+  result.push_back('"');
+  return result;
+}
+
+std::string cell(const std::string& text) { return quoted(text); }
+
+std::string cell(double value) { return fmt::format("{}", value); }
+
+std::string cell(std::int64_t value) {
+  return value == kMissing ? std::string() : fmt::format("{}", value);
+}
+
+struct Table {
+  std::vector<std::string> names;
+  std::vector<std::vector<std::string>> columns;
+
+  template <typename T>
+  void add(const std::string& name, const std::vector<T>& values) {
+    names.push_back(quoted(name));
+    std::vector<std::string>& cells = columns.emplace_back();
+    for (const T& value : values) cells.push_back(cell(value));
+  }
+
+  std::string text() const {
+    std::string result;
+    const auto end_line = [&result] { result.back() = '\n'; };
+    for (const std::string& name : names) result.append(name).push_back(',');
+    end_line();
+    for (std::size_t row = 0; row < columns.front().size(); ++row) {
+      for (const auto& column : columns) result.append(column[row]).push_back(',');
+      end_line();
+    }
+    return result;
+  }
+};
+
+Table table_of(const LandscapeGrid& grid) {
+  std::vector<double> alpha;
+  std::vector<double> beta;
+  for (const double b : grid.beta) {
+    for (const double a : grid.alpha) {
+      alpha.push_back(a);
+      beta.push_back(b);
+    }
+  }
+  Table table;
+  table.add("alpha", alpha);
+  table.add("beta", beta);
+  for (const auto& [name, values] : grid.fields) table.add(name, values);
+  return table;
+}
+
+// Whether a group only repeats it from the root, as a coordinate of what else it holds.
+bool is_repeated(const ResultGroup& group, const ResultVariable& variable) {
+  const auto refers_to_it = [&](const ResultVariable& v) {
+    return std::find(v.coordinates.begin(), v.coordinates.end(), variable.name) !=
+           v.coordinates.end();
+  };
+  return !group.name.empty() &&
+         std::any_of(group.variables.begin(), group.variables.end(), refers_to_it);
+}
+
+// One value for each checkpoint; a status only beside what it is the status of.
+bool is_number_of_checkpoint(const ResultGroup& group, const ResultVariable& variable) {
+  const auto has_shape = [](const ResultVariable& v) {
+    return v.type && v.dimensions == std::vector<std::string>{"checkpoint"};
+  };
+  const auto is_of_another_shape = [&](const ResultVariable& v) {
+    return v.ancillary_variables == variable.name && !has_shape(v);
+  };
+  return has_shape(variable) && !is_repeated(group, variable) &&
+         std::none_of(group.variables.begin(), group.variables.end(), is_of_another_shape);
+}
+
+Table table_of_checkpoints(const ResultReader& result) {
+  Table table;
+  for (const ResultGroup& group : result.groups()) {
+    for (const ResultVariable& variable : group.variables) {
+      if (!is_number_of_checkpoint(group, variable)) continue;
+      const std::string name =
+          group.name.empty() ? variable.name : fmt::format("{}/{}", group.name, variable.name);
+      switch (*variable.type) {
+        case VariableType::kDouble:
+          table.add(name, result.read_doubles(group.name, variable.name));
+          break;
+        case VariableType::kInt64:
+        case VariableType::kInt8:
+          table.add(name, result.read_integers(group.name, variable.name));
+          break;
+        case VariableType::kText:
+          table.add(name, result.read_text(group.name, variable.name));
+          break;
+      }
+    }
+  }
+  if (table.columns.empty()) {
+    throw InputError(fmt::format("{}: holds neither a landscape nor numbers of checkpoints",
+                                 result.path().string()));
+  }
+  return table;
+}
+
+Table table_of(const LandscapeTrajectory& trajectory) {
+  Table table;
+  table.add("step", trajectory.steps);
+  table.add("alpha", trajectory.alpha);
+  table.add("beta", trajectory.beta);
+  table.add("residual", trajectory.residual);
+  table.add("loss", trajectory.loss);
+  return table;
+}
+
+std::vector<std::filesystem::path> write_csv(const ResultReader& result,
+                                             const std::filesystem::path& output,
+                                             bool overwrite) {
+  if (!has_landscape(result)) {
+    write_whole(output, table_of_checkpoints(result).text(), overwrite);
+    return {output};
+  }
+  const LandscapeTrajectory trajectory = read_trajectory(result);
+  return write_landscape(result,
+                         output,
+                         overwrite,
+                         table_of(read_landscape(result)).text(),
+                         trajectory.size() == 0 ? "" : table_of(trajectory).text());
+}
+
+}  // namespace
+
+ExportFormat csv_export_format() {
+  return {"csv",
+          ".csv",
+          "comma-separated values: grid points, or numbers of checkpoints",
+          write_csv,
+          {"alpha,beta,", "step,"},
+          kTrajectorySuffix};
+}
+
+}  // namespace hesscope::io

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <hesscope/core/error.h>
+#include <hesscope/core/suggest.h>
+#include <hesscope/dataset/export_registry.h>
+#include <hesscope/dataset/internal/exports.h>
+#include <hesscope/dataset/internal/landscape_grid.h>
+
+namespace hesscope::io {
+
+std::span<const ExportFormat> export_formats() {
+  static const std::vector<ExportFormat> formats = {
+      csv_export_format(),
+      losslandscape_export_format(),
+      vtk_export_format(),
+  };
+  return formats;
+}
+
+std::vector<std::filesystem::path> files_of_export(const ExportFormat& format,
+                                                   const ResultReader& result,
+                                                   const std::filesystem::path& output) {
+  std::vector<std::filesystem::path> files = {output};
+  if (has_landscape(result) && has_trajectory(result)) {
+    files.push_back(trajectory_file(result, output, format.trajectory_suffix));
+  }
+  return files;
+}
+
+const ExportFormat& find_export_format(const std::string& name) {
+  std::vector<std::string> names;
+  for (const ExportFormat& format : export_formats()) {
+    if (format.name == name) return format;
+    names.push_back(format.name);
+  }
+  throw ConfigError(fmt::format("unknown export format '{}'{}; there are {}",
+                                name,
+                                did_you_mean(name, names),
+                                fmt::join(names, ", ")));
+}
+
+}  // namespace hesscope::io

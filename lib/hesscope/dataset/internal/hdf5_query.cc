@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cstdint>
+#include <sstream>
+#include <type_traits>
+#include <utility>
+
+#include <hdf5.h>
+#include <hdf5_hl.h>
+
+#include <hesscope/dataset/internal/hdf5_query.h>
+#include <hesscope/hdf5/internal/hdf5_handle.h>
+
+namespace hesscope::io {
+namespace {
+
+/// NUL padding is not part of a fixed-length string.
+std::string without_padding(std::string text) {
+  text.erase(std::find(text.begin(), text.end(), '\0'), text.end());
+  return text;
+}
+
+bool read_text_attribute(hid_t attribute, hid_t stored, AttributeValue& value) {
+  const Hid space(H5Aget_space(attribute), H5Sclose);
+  if (H5Sget_simple_extent_npoints(space.get()) != 1) return false;
+  if (H5Tis_variable_str(stored) > 0) {
+    const Hid type(H5Tget_native_type(stored, H5T_DIR_DEFAULT), H5Tclose);
+    char* text = nullptr;
+    if (H5Aread(attribute, type.get(), &text) < 0) return false;
+    value.emplace<std::string>(text != nullptr ? text : "");
+    H5Dvlen_reclaim(type.get(), space.get(), H5P_DEFAULT, &text);
+    return true;
+  }
+  std::string result(H5Tget_size(stored), '\0');
+  if (H5Aread(attribute, stored, result.data()) < 0) return false;
+  value.emplace<std::string>(without_padding(std::move(result)));
+  return true;
+}
+
+template <typename T>
+bool read_number_attribute(hid_t attribute, hid_t memory_type, AttributeValue& value) {
+  const Hid space(H5Aget_space(attribute), H5Sclose);
+  const hssize_t count = H5Sget_simple_extent_npoints(space.get());
+  if (count < 0) return false;
+  std::vector<T> values(static_cast<std::size_t>(count));
+  if (count > 0 && H5Aread(attribute, memory_type, values.data()) < 0) return false;
+  if (count == 1 && H5Sget_simple_extent_type(space.get()) == H5S_SCALAR) {
+    value.emplace<T>(values[0]);
+    return true;
+  }
+  if constexpr (std::is_same_v<T, std::int64_t>) {
+    value.emplace<std::vector<double>>(values.begin(), values.end());
+  } else {
+    value.emplace<std::vector<T>>(std::move(values));
+  }
+  return true;
+}
+
+std::string last_part(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+}  // namespace
+
+bool read_attribute(hid_t object, const char* name, AttributeValue& value) {
+  const Hid attribute(H5Aopen(object, name, H5P_DEFAULT), H5Aclose);
+  const Hid stored(H5Aget_type(attribute.get()), H5Tclose);
+  switch (H5Tget_class(stored.get())) {
+    case H5T_STRING: {
+      return read_text_attribute(attribute.get(), stored.get(), value);
+    }
+    case H5T_FLOAT:
+      return read_number_attribute<double>(attribute.get(), H5T_NATIVE_DOUBLE, value);
+    case H5T_INTEGER:
+      if (H5Tget_size(stored.get()) == 1) {
+        return read_number_attribute<std::int8_t>(attribute.get(), H5T_NATIVE_INT8, value);
+      }
+      return read_number_attribute<std::int64_t>(attribute.get(), H5T_NATIVE_INT64, value);
+    default:
+      return false;
+  }
+}
+
+std::string text_attribute(hid_t object, const char* name) {
+  if (H5Aexists(object, name) <= 0) return {};
+  AttributeValue value;
+  if (!read_attribute(object, name, value)) return {};
+  const auto* text = std::get_if<std::string>(&value);
+  return text != nullptr ? *text : std::string();
+}
+
+std::vector<std::string> words(const std::string& text) {
+  std::istringstream in(text);
+  std::vector<std::string> result;
+  for (std::string word; in >> word;) result.push_back(word);
+  return result;
+}
+
+std::optional<VariableType> type_of(hid_t dataset) {
+  const Hid type(H5Dget_type(dataset), H5Tclose);
+  const std::size_t size = H5Tget_size(type.get());
+  switch (H5Tget_class(type.get())) {
+    case H5T_FLOAT:
+      return size == 8 ? std::optional(VariableType::kDouble) : std::nullopt;
+    case H5T_INTEGER:
+      if (H5Tget_sign(type.get()) != H5T_SGN_2) return std::nullopt;
+      if (size == 8) return VariableType::kInt64;
+      return size == 1 ? std::optional(VariableType::kInt8) : std::nullopt;
+    case H5T_STRING:
+      return H5Tis_variable_str(type.get()) > 0 ? std::optional(VariableType::kText) : std::nullopt;
+    default:
+      return std::nullopt;
+  }
+}
+
+std::string dimension_name(hid_t dataset, unsigned axis) {
+  std::string name;
+  const auto take_first = [](hid_t, unsigned, hid_t scale, void* out) -> herr_t {
+    const ssize_t length = H5Iget_name(scale, nullptr, 0);
+    if (length <= 0) return -1;
+    std::string path(static_cast<std::size_t>(length) + 1, '\0');
+    H5Iget_name(scale, path.data(), path.size());
+    path.pop_back();
+    *static_cast<std::string*>(out) = last_part(path);
+    return 1;
+  };
+  if (H5DSget_num_scales(dataset, axis) > 0) {
+    H5DSiterate_scales(dataset, axis, nullptr, take_first, &name);
+  }
+  return name;
+}
+
+std::vector<std::string> link_names(hid_t group) {
+  std::vector<std::string> names;
+  const auto collect = [](hid_t, const char* name, const H5L_info_t* info, void* out) -> herr_t {
+    try {
+      if (info->type == H5L_TYPE_HARD) static_cast<std::vector<std::string>*>(out)->push_back(name);
+      return 0;
+    } catch (...) {
+      return -1;
+    }
+  };
+  if (H5Literate(group, H5_INDEX_CRT_ORDER, H5_ITER_INC, nullptr, collect, &names) < 0) {
+    names.clear();
+    H5Literate(group, H5_INDEX_NAME, H5_ITER_INC, nullptr, collect, &names);
+  }
+  return names;
+}
+
+std::vector<std::string> attribute_names(hid_t object) {
+  std::vector<std::string> names;
+  const auto collect = [](hid_t, const char* name, const H5A_info_t*, void* out) -> herr_t {
+    try {
+      static_cast<std::vector<std::string>*>(out)->push_back(name);
+      return 0;
+    } catch (...) {
+      return -1;
+    }
+  };
+  if (H5Aiterate2(object, H5_INDEX_CRT_ORDER, H5_ITER_INC, nullptr, collect, &names) < 0) {
+    names.clear();
+    H5Aiterate2(object, H5_INDEX_NAME, H5_ITER_INC, nullptr, collect, &names);
+  }
+  return names;
+}
+
+}  // namespace hesscope::io

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cmath>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include <hesscope/core/error.h>
+#include <hesscope/dataset/internal/landscape_grid.h>
+#include <hesscope/storage/atomic_file.h>
+
+namespace hesscope::io {
+namespace {
+
+const std::string kLoss = "loss";
+
+bool is_field(const ResultVariable& variable) {
+  return variable.type == VariableType::kDouble &&
+         variable.dimensions == std::vector<std::string>{"beta", "alpha"};
+}
+
+}  // namespace
+
+bool has_landscape(const ResultReader& result) {
+  const ResultVariable* loss = result.find(kLandscapeGroup, kLoss);
+  return loss != nullptr && is_field(*loss);
+}
+
+LandscapeGrid read_landscape(const ResultReader& result) {
+  if (!has_landscape(result)) {
+    throw InputError(
+        fmt::format("{}: holds no landscape, that is no variable /landscape/loss over "
+                    "(beta, alpha); `hesscope landscape` makes one",
+                    result.path().string()));
+  }
+  LandscapeGrid grid;
+  grid.alpha = result.read_doubles(kLandscapeGroup, "alpha");
+  grid.beta = result.read_doubles(kLandscapeGroup, "beta");
+  grid.fields.emplace_back(kLoss, result.read_doubles(kLandscapeGroup, kLoss));
+  const auto group = std::find_if(result.groups().begin(),
+                                  result.groups().end(),
+                                  [](const ResultGroup& g) { return g.name == kLandscapeGroup; });
+  for (const ResultVariable& variable : group->variables) {
+    if (!is_field(variable) || variable.name == kLoss) continue;
+    grid.fields.emplace_back(variable.name, result.read_doubles(kLandscapeGroup, variable.name));
+  }
+  return grid;
+}
+
+bool LandscapeTrajectory::has_place(std::size_t i) const {
+  return std::isfinite(alpha[i]) && std::isfinite(beta[i]);
+}
+
+bool has_trajectory(const ResultReader& result) {
+  const ResultVariable* alpha = result.find(kLandscapeGroup, "trajectory_alpha");
+  return alpha != nullptr && alpha->shape.size() == 1 && alpha->shape[0] >= 2;
+}
+
+LandscapeTrajectory read_trajectory(const ResultReader& result) {
+  LandscapeTrajectory trajectory;
+  if (!has_trajectory(result)) return trajectory;
+  trajectory.alpha = result.read_doubles(kLandscapeGroup, "trajectory_alpha");
+  trajectory.beta = result.read_doubles(kLandscapeGroup, "trajectory_beta");
+  trajectory.residual = result.read_doubles(kLandscapeGroup, "trajectory_residual");
+  trajectory.loss = result.read_doubles(kLandscapeGroup, "trajectory_loss");
+  trajectory.steps = result.read_integers(kLandscapeGroup, "trajectory_step");
+  const std::size_t size = trajectory.size();
+  if (trajectory.beta.size() != size || trajectory.residual.size() != size ||
+      trajectory.loss.size() != size || trajectory.steps.size() != size) {
+    throw InputError(fmt::format("{}: variables /landscape/trajectory_* differ in their lengths",
+                                 result.path().string()));
+  }
+  return trajectory;
+}
+
+std::filesystem::path trajectory_file(const ResultReader& result,
+                                      const std::filesystem::path& output,
+                                      const std::string& suffix) {
+  std::filesystem::path file = output;
+  file.replace_filename(output.stem().string() + suffix + output.extension().string());
+  std::error_code none;
+  if (std::filesystem::equivalent(result.path(), file, none)) {
+    throw ConfigError(fmt::format(
+        "{}: the trajectory would replace the result; name another output", file.string()));
+  }
+  return file;
+}
+
+std::vector<std::filesystem::path> write_landscape(const ResultReader& result,
+                                                   const std::filesystem::path& output,
+                                                   bool overwrite,
+                                                   const std::string& grid,
+                                                   const std::string& trajectory) {
+  if (trajectory.empty()) {
+    write_whole(output, grid, overwrite);
+    return {output};
+  }
+  const std::filesystem::path second = trajectory_file(result, output, kTrajectorySuffix);
+  const WholeFile files[] = {{second, trajectory}, {output, grid}};
+  write_whole(files, overwrite);
+  return {output, second};
+}
+
+}  // namespace hesscope::io

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The grid of a result's /landscape, and the checkpoints on it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <hesscope/dataset/result_reader.h>
+
+namespace hesscope::io {
+
+struct LandscapeGrid {
+  std::vector<double> alpha;
+  std::vector<double> beta;
+
+  /// Variables over (beta, alpha), the loss first: entry (b, a) at [b * alpha.size() + a].
+  std::vector<std::pair<std::string, std::vector<double>>> fields;
+
+  const std::vector<double>& loss() const { return fields.front().second; }
+};
+
+/// Whether there is one.
+bool has_landscape(const ResultReader& result);
+
+/// @throws InputError naming the file if there is none.
+LandscapeGrid read_landscape(const ResultReader& result);
+
+/// Checkpoints on the plane, in their order; NaN where a number is missing.
+struct LandscapeTrajectory {
+  std::vector<std::int64_t> steps;  ///< kMissingStep where there is none
+  std::vector<double> alpha;
+  std::vector<double> beta;
+  std::vector<double> residual;  ///< distance from the plane
+  std::vector<double> loss;      ///< at the checkpoint itself
+
+  static constexpr std::int64_t kMissingStep = -9223372036854775806;  // netCDF's fill value
+
+  std::size_t size() const { return alpha.size(); }
+
+  /// Whether its place on the plane is known.
+  bool has_place(std::size_t i) const;
+};
+
+/// Whether there are several checkpoints: a point is no trajectory.
+bool has_trajectory(const ResultReader& result);
+
+/// Empty where there is none.
+LandscapeTrajectory read_trajectory(const ResultReader& result);
+
+/// The file that an export writes the trajectory to: SUFFIX before the extension of `output`.
+/// @throws ConfigError where that is the result itself.
+std::filesystem::path trajectory_file(const ResultReader& result,
+                                      const std::filesystem::path& output,
+                                      const std::string& suffix);
+
+/// Of formats whose second file is of no fixed name.
+inline constexpr char kTrajectorySuffix[] = "-trajectory";
+
+/// Writes `output` and, unless `trajectory` is empty, NAME-trajectory.EXTENSION.
+/// @return the files written, `output` first. @throws ConfigError, OutputError.
+std::vector<std::filesystem::path> write_landscape(const ResultReader& result,
+                                                   const std::filesystem::path& output,
+                                                   bool overwrite,
+                                                   const std::string& grid,
+                                                   const std::string& trajectory);
+
+}  // namespace hesscope::io

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <string>
+#include <vector>
+
+#include <hesscope/dataset/internal/exports.h>
+#include <hesscope/dataset/internal/landscape_grid.h>
+#include <hesscope/dataset/result_file.h>
+
+namespace hesscope::io {
+namespace {
+
+const std::string kRoot;
+const std::string kX = "xcoordinates";
+const std::string kY = "ycoordinates";
+const std::string kTrainLoss = "train_loss";
+const std::string kProjectionSuffix = "_proj_lstsq";  // by least squares, as that code names them
+
+// A dataset of its own dimension: plain HDF5 readers see that alone; that it is netCDF, too, does no
+// harm.
+void define_list(ResultFile& file, const std::string& name, std::size_t size, const char* what) {
+  file.define_dimension(kRoot, name, size);
+  file.define_variable(kRoot,
+                       {.name = name, .dimensions = {name}, .long_name = what, .definition = what});
+}
+
+void fill_surface(ResultFile& file, const LandscapeGrid& grid) {
+  const bool is_line = grid.beta.size() == 1;
+  define_list(file, kX, grid.alpha.size(), "coefficient of the direction along x");
+  if (!is_line) define_list(file, kY, grid.beta.size(), "coefficient of the direction along y");
+  file.define_variable(
+      kRoot,
+      {.name = kTrainLoss,
+       .dimensions = is_line ? std::vector<std::string>{kX} : std::vector<std::string>{kY, kX},
+       .long_name = "loss",
+       .definition = "at theta + x direction_1 + y direction_2"});
+  file.write(kRoot, kX, grid.alpha);
+  if (!is_line) file.write(kRoot, kY, grid.beta);
+  file.write(kRoot, kTrainLoss, grid.loss());
+}
+
+// The shares of the first two principal components; empty for directions that are none.
+std::vector<double> explained_shares(const ResultReader& result) {
+  std::vector<double> shares;
+  for (const char* name : {"explained_1", "explained_2"}) {
+    if (result.find(kLandscapeGroup, name) == nullptr) return {};
+    const std::vector<double> share = result.read_doubles(kLandscapeGroup, name);
+    shares.insert(shares.end(), share.begin(), share.end());
+  }
+  return shares;
+}
+
+void fill_projection(ResultFile& file,
+                     const LandscapeTrajectory& trajectory,
+                     const std::vector<double>& shares) {
+  const auto write = [&file](
+                         const char* name, const std::vector<double>& values, const char* what) {
+    define_list(file, name, values.size(), what);
+    file.write(kRoot, name, values);
+  };
+  write("proj_xcoord", trajectory.alpha, "x of each checkpoint's projection, by least squares");
+  write("proj_ycoord", trajectory.beta, "y of each checkpoint's projection, by least squares");
+  if (shares.empty()) return;
+  write("explained_variance_ratio_", shares, "share of the trajectory along x and along y");
+}
+
+std::vector<std::filesystem::path> write_losslandscape(const ResultReader& result,
+                                                       const std::filesystem::path& output,
+                                                       bool overwrite) {
+  const LandscapeGrid grid = read_landscape(result);
+  const LandscapeTrajectory trajectory = read_trajectory(result);
+  ResultFile surface(output, {.overwrite = overwrite});
+  fill_surface(surface, grid);
+  if (trajectory.size() == 0) {
+    surface.commit();
+    return {output};
+  }
+  const std::filesystem::path second = trajectory_file(result, output, kProjectionSuffix);
+  ResultFile projection(second, {.overwrite = overwrite});
+  fill_projection(projection, trajectory, explained_shares(result));
+  projection.commit();
+  surface.commit();
+  return {output, second};
+}
+
+}  // namespace
+
+ExportFormat losslandscape_export_format() {
+  return {"losslandscape",
+          ".h5",
+          "HDF5 as tomgoldstein/loss-landscape has it, for its plot scripts",
+          write_losslandscape,
+          {"\x89HDF\r\n\x1a\n"},
+          kProjectionSuffix};
+}
+
+}  // namespace hesscope::io

@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What is written when: variables as they are defined, dimensions at commit(). Which names there
+// are, and what fits them, is in result_catalog.cc. What the objects look like in HDF5 is in
+// netcdf_layout.cc; how the file reaches its place is in atomic_file.cc.
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <hdf5.h>
+#include <hdf5_hl.h>
+
+#include <hesscope/core/constants.h>
+#include <hesscope/core/error.h>
+#include <hesscope/core/version.h>
+#include <hesscope/dataset/internal/netcdf_layout.h>
+#include <hesscope/dataset/internal/result_catalog.h>
+#include <hesscope/dataset/result_file.h>
+#include <hesscope/hdf5/internal/hdf5_handle.h>
+#include <hesscope/storage/atomic_file.h>
+
+namespace hesscope::io {
+namespace {
+
+// Written and read by the HDF5 and netCDF libraries themselves.
+constexpr std::array<std::string_view, 8> kReservedAttributes = {"CLASS",
+                                                                 "NAME",
+                                                                 "DIMENSION_LIST",
+                                                                 "REFERENCE_LIST",
+                                                                 "_Netcdf4Dimid",
+                                                                 "_Netcdf4Coordinates",
+                                                                 "_nc3_strict",
+                                                                 "_NCProperties"};
+
+hsize_t product(std::span<const hsize_t> shape) {
+  hsize_t result = 1;
+  for (const hsize_t length : shape) result *= length;
+  return result;
+}
+
+void require_unreserved(const Attribute& attribute, const netcdf::Place& where) {
+  if (std::find(kReservedAttributes.begin(), kReservedAttributes.end(), attribute.name) !=
+      kReservedAttributes.end()) {
+    throw OutputError(
+        fmt::format("{}: the attribute name '{}' is reserved", where.text(), attribute.name));
+  }
+}
+
+/// Writes the attributes of a new variable.
+void describe(const Variable& variable, const VariableSpec& spec, const netcdf::Place& where) {
+  const hid_t id = variable.dataset.get();
+  if (variable.is_coordinate) {
+    netcdf::make_coordinate(id, spec.name, static_cast<int>(variable.dimensions[0]), where);
+  }
+  netcdf::write_attribute(id, {"long_name", spec.long_name}, where);
+  netcdf::write_attribute(id, {"units", spec.units}, where);
+  netcdf::write_attribute(id, {"definition", spec.definition}, where);
+  if (spec.type == VariableType::kDouble && !variable.is_coordinate) {
+    netcdf::write_attribute(id, {"_FillValue", kNaN}, where);
+  }
+  if (!spec.flag_meanings.empty()) {
+    std::vector<std::int8_t> values;
+    std::string meanings;
+    for (const std::string& meaning : spec.flag_meanings) {
+      values.push_back(static_cast<std::int8_t>(values.size()));
+      meanings += (meanings.empty() ? "" : " ") + meaning;
+    }
+    netcdf::write_attribute(id, {"flag_values", values}, where);
+    netcdf::write_attribute(id, {"flag_meanings", meanings}, where);
+  }
+  if (!spec.coordinates.empty()) {
+    netcdf::write_attribute(
+        id, {"coordinates", fmt::format("{}", fmt::join(spec.coordinates, " "))}, where);
+  }
+  if (!spec.ancillary_variables.empty()) {
+    netcdf::write_attribute(id, {"ancillary_variables", spec.ancillary_variables}, where);
+  }
+}
+
+}  // namespace
+
+struct ResultFile::Impl {
+  Impl(std::filesystem::path path, bool overwrite);
+  ~Impl();
+
+  netcdf::Place place(std::string_view kind, std::string_view path) const {
+    return {output.destination(), fmt::format("{} '{}'", kind, path)};
+  }
+
+  void require_stored() const;
+
+  /// Runs an operation on the open file. A lost write is reported as such, whatever it led to.
+  template <typename Operation>
+  void run(const Operation& operation);
+
+  hid_t group_id(const std::string& name);
+  void define_dimension(const std::string& group, const std::string& name, std::uint64_t size);
+  void define_variable(const std::string& group, const VariableSpec& spec);
+
+  void write(const std::string& group,
+             const std::string& name,
+             std::optional<std::uint64_t> slice,
+             const VariableValues& values);
+
+  void create_bare_dimensions();
+  void attach_scales();
+  void close();
+  void release() noexcept;
+  void commit();
+
+  AtomicFile output;
+  int first_error = 0;  // errno of the first write that was lost; HDF5 does not know of it
+  Hid file;
+  std::map<std::string, Hid> groups;  // "" is the root
+  ResultCatalog catalog;
+};
+
+ResultFile::Impl::Impl(std::filesystem::path path, bool overwrite)
+    : output(std::move(path), overwrite) {
+  const QuietHdf5 quiet;
+  const netcdf::Place root = place("group", "/");
+  file = netcdf::create_file(output.temporary(), first_error, root);
+  groups[""] = Hid(H5Gopen2(file.get(), "/", H5P_DEFAULT), H5Gclose);
+  if (!groups[""]) netcdf::fail(root, "open it");
+  unsigned major = 0;
+  unsigned minor = 0;
+  unsigned release = 0;
+  H5get_libversion(&major, &minor, &release);
+  netcdf::write_attribute(
+      groups[""].get(),
+      {"_NCProperties",
+       fmt::format("version=2,hesscope={},hdf5={}.{}.{}", kVersion, major, minor, release)},
+      root);
+}
+
+ResultFile::Impl::~Impl() { release(); }
+
+void ResultFile::Impl::release() noexcept {
+  const QuietHdf5 quiet;
+  for (Variable& variable : catalog.variables()) variable.dataset = Hid();
+  for (auto& [name, group] : groups) group = Hid();
+  file = Hid();
+}
+
+void ResultFile::Impl::require_stored() const {
+  if (first_error != 0) {
+    throw OutputError(fmt::format("{}: cannot write to '{}': {}",
+                                  output.destination().string(),
+                                  output.temporary().string(),
+                                  std::generic_category().message(first_error)));
+  }
+}
+
+template <typename Operation>
+void ResultFile::Impl::run(const Operation& operation) {
+  if (!file) {
+    throw OutputError(fmt::format("{}: nothing more can be written after commit() was called",
+                                  output.destination().string()));
+  }
+  const QuietHdf5 quiet;
+  require_stored();
+  try {
+    operation();
+  } catch (const OutputError&) {
+    require_stored();
+    throw;
+  }
+  require_stored();
+}
+
+hid_t ResultFile::Impl::group_id(const std::string& name) {
+  const auto found = groups.find(name);
+  if (found != groups.end()) return found->second.get();
+  const netcdf::Place where = place("group", "/" + name);
+  netcdf::require_name(where, name);
+  catalog.require_free("/" + name, where);
+  Hid group = netcdf::create_group(file.get(), name, where);
+  catalog.add_group(name);
+  return groups.emplace(name, std::move(group)).first->second.get();
+}
+
+void ResultFile::Impl::define_dimension(const std::string& group,
+                                        const std::string& name,
+                                        std::uint64_t size) {
+  const std::string path = path_of(group, name);
+  const netcdf::Place where = place("dimension", path);
+  netcdf::require_name(where, name);
+  catalog.require_free(path, where);
+  group_id(group);
+  catalog.add(Dimension{group, name, size});
+}
+
+void ResultFile::Impl::define_variable(const std::string& group, const VariableSpec& spec) {
+  const std::string path = path_of(group, spec.name);
+  const netcdf::Place where = place("variable", path);
+  netcdf::require_name(where, spec.name);
+
+  Variable variable = catalog.plan(group, spec, where);
+  const hid_t parent = group_id(group);
+  variable.dataset = netcdf::create_variable(parent, spec.name, {spec.type, variable.shape}, where);
+  try {
+    describe(variable, spec, where);
+  } catch (...) {
+    // A dataset without its dimensions would make the whole file unreadable for netCDF.
+    variable.dataset = Hid();
+    H5Ldelete(parent, spec.name.c_str(), H5P_DEFAULT);
+    throw;
+  }
+  catalog.add(std::move(variable));
+}
+
+void ResultFile::Impl::write(const std::string& group,
+                             const std::string& name,
+                             std::optional<std::uint64_t> slice,
+                             const VariableValues& values) {
+  const Variable& variable = catalog.find_variable(group, name, output.destination());
+  const netcdf::Place where = place("variable", variable.path);
+  const auto type_of_values = static_cast<VariableType>(values.index());
+  if (variable.type != type_of_values) {
+    throw OutputError(fmt::format("{}: it holds {}, got {}",
+                                  where.text(),
+                                  to_string(variable.type),
+                                  to_string(type_of_values)));
+  }
+  std::vector<hsize_t> count = variable.shape;
+  if (slice) {
+    if (count.empty() || *slice >= count[0]) {
+      throw OutputError(fmt::format("{}: there is no slice {}, its shape is {}",
+                                    where.text(),
+                                    *slice,
+                                    shape_text(variable.shape)));
+    }
+    count[0] = 1;
+  }
+  const std::size_t size = std::visit([](const auto& span) { return span.size(); }, values);
+  if (size != product(count)) {
+    throw OutputError(
+        fmt::format("{}: {} values for the shape {}", where.text(), size, shape_text(count)));
+  }
+  if (size == 0) return;
+
+  Hid file_space(H5Dget_space(variable.dataset.get()), H5Sclose);
+  Hid memory_space(H5Screate(H5S_SCALAR), H5Sclose);
+  bool ok = file_space && memory_space;
+  if (!count.empty()) {
+    std::vector<hsize_t> start(count.size(), 0);
+    if (slice) start[0] = *slice;
+    memory_space =
+        Hid(H5Screate_simple(static_cast<int>(count.size()), count.data(), nullptr), H5Sclose);
+    ok = ok && memory_space &&
+         H5Sselect_hyperslab(
+             file_space.get(), H5S_SELECT_SET, start.data(), nullptr, count.data(), nullptr) >= 0;
+  }
+  const Hid type = netcdf::memory_type(variable.type);
+  const void* data =
+      std::visit([](const auto& span) -> const void* { return span.data(); }, values);
+  std::vector<const char*> pointers;
+  if (const auto* texts = std::get_if<std::span<const std::string>>(&values)) {
+    for (const std::string& text : *texts) {
+      netcdf::require_text(where, text);
+      pointers.push_back(text.c_str());
+    }
+    data = pointers.data();
+  }
+  // For text, HDF5 clears buffers for the conversion at every call: a mebibyte each unless told.
+  constexpr std::size_t kMinBuffer = 4096;
+  constexpr std::size_t kMaxBuffer = std::size_t{1} << 20;
+  const Hid transfer(H5Pcreate(H5P_DATASET_XFER), H5Pclose);
+  const std::size_t buffer =
+      std::clamp(size * netcdf::stored_size(variable.type), kMinBuffer, kMaxBuffer);
+  ok = ok && type && transfer && H5Pset_buffer(transfer.get(), buffer, nullptr, nullptr) >= 0 &&
+       H5Dwrite(variable.dataset.get(),
+                type.get(),
+                memory_space.get(),
+                file_space.get(),
+                transfer.get(),
+                data) >= 0;
+  if (!ok) netcdf::fail(where, "write it");
+}
+
+/// Late, because until now a dimension could still have become a coordinate variable.
+void ResultFile::Impl::create_bare_dimensions() {
+  for (std::size_t id = 0; id < catalog.dimensions().size(); ++id) {
+    const Dimension& dimension = catalog.dimensions()[id];
+    const std::string path = path_of(dimension.group, dimension.name);
+    if (catalog.has_variable(path)) continue;
+    netcdf::create_bare_dimension(group_id(dimension.group),
+                                  dimension.name,
+                                  dimension.size,
+                                  static_cast<int>(id),
+                                  place("dimension", path));
+  }
+}
+
+void ResultFile::Impl::attach_scales() {
+  std::vector<Hid> scales;
+  for (const Dimension& dimension : catalog.dimensions()) {
+    const std::string path = path_of(dimension.group, dimension.name);
+    scales.emplace_back(H5Dopen2(file.get(), path.c_str(), H5P_DEFAULT), H5Dclose);
+    if (!scales.back()) netcdf::fail(place("dimension", path), "open it");
+  }
+  for (const Variable& variable : catalog.variables()) {
+    if (variable.is_coordinate) continue;
+    for (std::size_t axis = 0; axis < variable.dimensions.size(); ++axis) {
+      if (H5DSattach_scale(variable.dataset.get(),
+                           scales[variable.dimensions[axis]].get(),
+                           static_cast<unsigned>(axis)) < 0) {
+        netcdf::fail(place("variable", variable.path),
+                     fmt::format("attach the dimension of axis {}", axis));
+      }
+    }
+  }
+  for (std::size_t id = 0; id < scales.size(); ++id) {
+    scales[id].close_checked(
+        place("dimension", path_of(catalog.dimensions()[id].group, catalog.dimensions()[id].name))
+            .text());
+  }
+}
+
+/// Closes every handle, checked. Chunks and metadata reach the disk only now, so only after the
+/// last close it is known whether all could be stored.
+void ResultFile::Impl::close() {
+  for (Variable& variable : catalog.variables()) {
+    variable.dataset.close_checked(place("variable", variable.path).text());
+  }
+  for (auto& [name, group] : groups) {
+    group.close_checked(place("group", "/" + name).text());
+  }
+  const netcdf::Place whole = place("group", "/");
+  if (H5Fflush(file.get(), H5F_SCOPE_GLOBAL) < 0) netcdf::fail(whole, "flush the file");
+  file.close_checked(output.destination().string());
+}
+
+void ResultFile::Impl::commit() {
+  try {
+    run([this] {
+      create_bare_dimensions();
+      attach_scales();
+      close();
+    });
+  } catch (...) {
+    release();
+    output.discard();
+    throw;
+  }
+  output.publish();
+}
+
+ResultFile::ResultFile(std::filesystem::path path) : ResultFile(std::move(path), Options{}) {}
+
+ResultFile::ResultFile(std::filesystem::path path, Options options)
+    : impl_(std::make_unique<Impl>(std::move(path), options.overwrite)) {}
+
+ResultFile::~ResultFile() = default;
+ResultFile::ResultFile(ResultFile&&) noexcept = default;
+
+void ResultFile::set_attribute(const std::string& group, const Attribute& attribute) {
+  const netcdf::Place where = impl_->place("group", "/" + group);
+  require_unreserved(attribute, where);
+  impl_->run([&] { netcdf::write_attribute(impl_->group_id(group), attribute, where); });
+}
+
+void ResultFile::set_variable_attribute(const std::string& group,
+                                        const std::string& name,
+                                        const Attribute& attribute) {
+  impl_->run([&] {
+    const Variable& variable =
+        impl_->catalog.find_variable(group, name, impl_->output.destination());
+    const netcdf::Place where = impl_->place("variable", variable.path);
+    require_unreserved(attribute, where);
+    netcdf::write_attribute(variable.dataset.get(), attribute, where);
+  });
+}
+
+std::vector<std::uint64_t> ResultFile::shape_of(const std::string& group,
+                                                const std::string& name) const {
+  const Variable& variable = impl_->catalog.find_variable(group, name, impl_->output.destination());
+  return {variable.shape.begin(), variable.shape.end()};
+}
+
+void ResultFile::define_dimension(const std::string& group,
+                                  const std::string& name,
+                                  std::uint64_t size) {
+  impl_->run([&] { impl_->define_dimension(group, name, size); });
+}
+
+void ResultFile::define_variable(const std::string& group, const VariableSpec& spec) {
+  impl_->run([&] { impl_->define_variable(group, spec); });
+}
+
+void ResultFile::commit() { impl_->commit(); }
+
+void ResultFile::write(const std::string& group,
+                       const std::string& name,
+                       const VariableValues& values) {
+  impl_->run([&] { impl_->write(group, name, std::nullopt, values); });
+}
+
+void ResultFile::write_slice(const std::string& group,
+                             const std::string& name,
+                             std::uint64_t index,
+                             const VariableValues& values) {
+  impl_->run([&] { impl_->write(group, name, index, values); });
+}
+
+}  // namespace hesscope::io

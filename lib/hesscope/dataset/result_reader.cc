@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <optional>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+#include <hdf5.h>
+
+#include <hesscope/core/error.h>
+#include <hesscope/core/printable.h>
+#include <hesscope/core/suggest.h>
+#include <hesscope/dataset/internal/netcdf_layout.h>
+#include <hesscope/dataset/internal/result_listing.h>
+#include <hesscope/dataset/internal/result_server.h>
+#include <hesscope/dataset/result_reader.h>
+#include <hesscope/hdf5/internal/hdf5_handle.h>
+#include <hesscope/hdf5/internal/hdf5_superblock.h>
+#include <hesscope/isolation/internal/isolated_file.h>
+#include <hesscope/storage/input_file.h>
+#include <hesscope/storage/internal/read_checks.h>
+
+namespace hesscope::io {
+namespace {
+
+constexpr std::string_view kSchemaAttribute = "hesscope_schema_version";
+
+std::filesystem::path existing(std::filesystem::path path) {
+  std::error_code error;
+  if (std::filesystem::exists(path, error)) return path;
+  throw InputError(fmt::format("{}: no such file", path.string()));
+}
+
+// Names are shown to people, and taken from them.
+void check_name(const std::string& path, const std::string& kind, const std::string& name) {
+  if (is_printable_utf8(name)) return;
+  throw InputError(fmt::format("{}: {} '{}': its name is not UTF-8 text without control characters",
+                               path,
+                               kind,
+                               escaped(name)));
+}
+
+void check_names(const std::string& path, const std::vector<ResultGroup>& groups) {
+  for (const ResultGroup& group : groups) {
+    check_name(path, "group", group.name);
+    for (const Attribute& attribute : group.attributes) {
+      check_name(path, "attribute", attribute.name);
+    }
+    for (const ResultDimension& dimension : group.dimensions) {
+      check_name(path, "dimension", dimension.name);
+    }
+    for (const ResultVariable& variable : group.variables) {
+      check_name(path, "variable", variable.name);
+      for (const std::string& dimension : variable.dimensions) {
+        check_name(path, "dimension", dimension);
+      }
+    }
+  }
+}
+
+// A later major version may mean other things by the same names. To a reader who takes a missing
+// status as `ok`, versions 1 and 2 are the same.
+void check_schema(const std::string& path, const std::vector<ResultGroup>& groups) {
+  constexpr std::array<std::string_view, 2> kMajors = {"1.", kResultSchemaVersion.substr(0, 2)};
+  for (const Attribute& attribute : groups.front().attributes) {
+    if (attribute.name != kSchemaAttribute) continue;
+    const auto* const version = std::get_if<std::string>(&attribute.value);
+    const auto is_of = [version](std::string_view major) { return version->starts_with(major); };
+    if (version != nullptr && std::any_of(kMajors.begin(), kMajors.end(), is_of)) continue;
+    throw InputError(
+        fmt::format("{}: is of another schema of results ({} {}) than this program knows ({})",
+                    path,
+                    kSchemaAttribute,
+                    version != nullptr ? printable(*version) : "of another type",
+                    kResultSchemaVersion));
+  }
+}
+
+const ResultDimension* find_dimension(const ResultGroup& group, const std::string& name) {
+  const auto found = std::ranges::find(group.dimensions, name, &ResultDimension::name);
+  return found == group.dimensions.end() ? nullptr : &*found;
+}
+
+// Whoever reads two variables along one dimension may rely on them being equally long.
+void check_dimensions(const std::string& path, const std::vector<ResultGroup>& groups) {
+  for (const ResultGroup& group : groups) {
+    for (const ResultVariable& variable : group.variables) {
+      for (std::size_t axis = 0; axis < variable.dimensions.size(); ++axis) {
+        const std::string& name = variable.dimensions[axis];
+        const ResultDimension* const own = find_dimension(group, name);
+        const ResultDimension* const common = find_dimension(groups.front(), name);
+        const ResultDimension* const dimension = own != nullptr ? own : common;
+        const auto fits = [&](const ResultDimension* other) {
+          return other != nullptr && other->size == variable.shape[axis];
+        };
+        if (dimension == nullptr || fits(own) || fits(common)) continue;
+        throw InputError(
+            fmt::format("{}: variable '{}/{}': its extent along dimension '{}' is {}, but that "
+                        "dimension has {} entries; compute the result anew",
+                        path,
+                        group.name,
+                        variable.name,
+                        name,
+                        variable.shape[axis],
+                        dimension->size));
+      }
+    }
+  }
+}
+
+}  // namespace
+
+struct ResultReader::Impl {
+  explicit Impl(std::filesystem::path file_path)
+      : path(existing(std::move(file_path))),
+        input(std::make_shared<InputFile>(path, "a hesscope result")),
+        file(input,
+             {.name = "HDF5", .holds = "variables", .remedy = "compute the result anew"},
+             limits,
+             ResultListing::kMaxBytes,
+             [input = input, limits = limits] { return serve_result(input, limits); }) {
+    auto decoded = decode_result_listing(file.listing());
+    if (!decoded) file.refuse_listing();
+    listing = std::move(*decoded);
+    if (listing.groups.empty()) file.refuse_listing();  // not even a root
+    check_schema(path.string(), listing.groups);
+    check_names(path.string(), listing.groups);
+    check_dimensions(path.string(), listing.groups);
+  }
+
+  struct Place {
+    std::uint64_t index;  ///< among the variables of all groups
+    const ResultVariable* variable;
+    std::string name;  ///< for messages
+  };
+
+  Place require(const std::string& group,
+                const std::string& name,
+                std::initializer_list<VariableType> types) const;
+
+  /// Everything, or a slice along the first dimension.
+  std::vector<double> read(const Place& place, std::uint64_t slice) const;
+
+  std::filesystem::path path;
+  std::shared_ptr<const InputFile> input;
+  ReadLimits limits;
+  IsolatedFile file;
+  ResultListing listing;
+};
+
+ResultReader::Impl::Place ResultReader::Impl::require(
+    const std::string& group,
+    const std::string& name,
+    std::initializer_list<VariableType> types) const {
+  std::vector<std::string> known;
+  std::uint64_t index = 0;
+  for (const ResultGroup& candidate : listing.groups) {
+    for (const ResultVariable& variable : candidate.variables) {
+      ++index;
+      if (candidate.name != group) continue;
+      known.push_back(variable.name);
+      if (variable.name != name) continue;
+      if (variable.type && std::find(types.begin(), types.end(), *variable.type) != types.end()) {
+        return {index - 1, &variable, fmt::format("variable '{}/{}'", group, name)};
+      }
+      throw InputError(
+          fmt::format("{}: variable '{}/{}': its values are of another type than asked for",
+                      path.string(),
+                      group,
+                      name));
+    }
+  }
+  throw InputError(fmt::format(
+      "{}: there is no variable '{}/{}'{}", path.string(), group, name, did_you_mean(name, known)));
+}
+
+std::vector<double> ResultReader::Impl::read(const Place& place, std::uint64_t slice) const {
+  const std::string& obstacle = listing.texts[place.index].error;
+  if (!obstacle.empty()) throw InputError(obstacle);
+  std::vector<std::uint64_t> shape = place.variable->shape;
+  if (slice != ArrayRequest::kWhole) {
+    if (shape.empty() || slice >= shape[0]) {
+      throw InputError(fmt::format("{}: {}: there is no slice {}, its shape is {}",
+                                   path.string(),
+                                   place.name,
+                                   slice,
+                                   shape_text(std::vector<hsize_t>(shape.begin(), shape.end()))));
+    }
+    shape[0] = 1;
+  }
+  const std::vector<std::int64_t> extents(shape.begin(), shape.end());
+  const std::string where = fmt::format("{}: {}", path.string(), place.name);
+  const std::size_t count = checked_num_elements(where, extents, limits);
+  if (count == 0) return {};
+  check_expansion(where, count * netcdf::stored_size(*place.variable->type), input->size(), limits);
+  std::vector<double> values =
+      file.read({.index = place.index, .slice = slice, .num_elements = count}, place.name);
+  input->require_unchanged();
+  return values;
+}
+
+bool is_result_file(const std::filesystem::path& path) {
+  std::optional<InputFile> file;
+  try {
+    file.emplace(path);
+  } catch (const InputError&) {
+    return false;
+  }
+  return is_result_file(*file);
+}
+
+bool is_result_file(const InputFile& file) {
+  try {
+    if (!find_superblock(file).has_value()) return false;
+    constexpr std::size_t kMaxSearched = 4 << 20;
+    const bool is_small = file.size() <= kMaxSearched;  // then this is faster than a process
+    if (is_small && file.text_at(0, kMaxSearched).find(kSchemaAttribute) == std::string::npos) {
+      return false;
+    }
+  } catch (const InputError&) {
+    return false;  // not even its bytes can be read
+  }
+  // It may be anything, a hostile checkpoint among them.
+  return ask_isolated(file, {.max_seconds = 5}, [&] {
+    const QuietHdf5 quiet;
+    const Hid opened = open_result_file(file);
+    return opened && H5Aexists(opened.get(), kSchemaAttribute.data()) > 0;
+  });
+}
+
+ResultReader::ResultReader(std::filesystem::path path)
+    : impl_(std::make_unique<Impl>(std::move(path))) {}
+
+ResultReader::~ResultReader() = default;
+ResultReader::ResultReader(ResultReader&&) noexcept = default;
+
+const std::filesystem::path& ResultReader::path() const { return impl_->path; }
+
+const std::vector<ResultGroup>& ResultReader::groups() const { return impl_->listing.groups; }
+
+const ResultVariable* ResultReader::find(const std::string& group, const std::string& name) const {
+  for (const ResultGroup& candidate : impl_->listing.groups) {
+    if (candidate.name != group) continue;
+    for (const ResultVariable& variable : candidate.variables) {
+      if (variable.name == name) return &variable;
+    }
+  }
+  return nullptr;
+}
+
+const AttributeValue* ResultReader::find_attribute(const std::string& group,
+                                                   const std::string& name) const {
+  for (const ResultGroup& candidate : impl_->listing.groups) {
+    if (candidate.name != group) continue;
+    for (const Attribute& attribute : candidate.attributes) {
+      if (attribute.name == name) return &attribute.value;
+    }
+  }
+  return nullptr;
+}
+
+std::vector<double> ResultReader::read_doubles(const std::string& group,
+                                               const std::string& name) const {
+  return impl_->read(impl_->require(group, name, {VariableType::kDouble}), ArrayRequest::kWhole);
+}
+
+std::vector<double> ResultReader::read_double_slice(const std::string& group,
+                                                    const std::string& name,
+                                                    std::uint64_t index) const {
+  return impl_->read(impl_->require(group, name, {VariableType::kDouble}), index);
+}
+
+std::vector<std::int64_t> ResultReader::read_integers(const std::string& group,
+                                                      const std::string& name) const {
+  const auto place = impl_->require(group, name, {VariableType::kInt64, VariableType::kInt8});
+  const std::vector<double> bits = impl_->read(place, ArrayRequest::kWhole);
+  std::vector<std::int64_t> values(bits.size());
+  std::ranges::transform(
+      bits, values.begin(), [](double value) { return std::bit_cast<std::int64_t>(value); });
+  return values;
+}
+
+std::vector<std::string> ResultReader::read_text(const std::string& group,
+                                                 const std::string& name) const {
+  const auto place = impl_->require(group, name, {VariableType::kText});
+  const ListedText& text = impl_->listing.texts[place.index];
+  if (!text.error.empty()) throw InputError(text.error);
+  return text.values;
+}
+
+}  // namespace hesscope::io

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// A look into a result file: what it holds, and the values of one variable. For `hesscope inspect`,
+// for tools that draw from results, and for putting a result together from its units. It reads what
+// ResultFile writes, and such files after netCDF tools have edited them.
+//
+//   io::ResultReader result("out.h5");
+//   for (const io::ResultGroup& group : result.groups()) ...        // no data read yet
+//   std::vector<double> values = result.read_doubles("spectrum", "eigenvalues");
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <hesscope/dataset/result_file.h>
+
+namespace hesscope::io {
+
+/// The group of a landscape's surfaces and axes.
+inline constexpr const char* kLandscapeGroup = "landscape";
+
+class InputFile;
+
+struct ResultDimension {
+  std::string name;
+  std::uint64_t size = 0;
+  bool has_coordinate = false;  ///< there is a variable of the same name with its values
+};
+
+struct ResultVariable {
+  std::string name;
+  std::optional<VariableType> type;     ///< none for a type that ResultFile does not write
+  std::vector<std::string> dimensions;  ///< slowest first; "" where the file names none
+  std::vector<std::uint64_t> shape;
+  std::string long_name;
+  std::string units;
+  std::string definition;
+  std::vector<std::string> flag_meanings;
+  std::vector<std::string> coordinates;
+  std::string ancillary_variables;
+};
+
+struct ResultGroup {
+  std::string name;  ///< "" for the root
+  std::vector<Attribute> attributes;
+  std::vector<ResultDimension> dimensions;
+  std::vector<ResultVariable> variables;
+};
+
+/// True for a file that says to be a result: HDF5 with the root attribute hesscope_schema_version.
+/// False for anything else, a missing file included. Asks in a process of its own, since the file
+/// may be anything. @throws OutputError when the system allows no further process.
+bool is_result_file(const std::filesystem::path& path);
+
+/// The same of a file that is open already.
+bool is_result_file(const InputFile& file);
+
+/// An opened result file, never written to. It is read by a process of its own, since the HDF5
+/// library crashes on and hangs in damaged files. All members throw InputError naming file and
+/// object, and OutputError when the system allows no further process.
+class ResultReader {
+ public:
+  /// Reads the metadata and the text. @throws InputError if the file is missing, not HDF5, or damaged.
+  explicit ResultReader(std::filesystem::path path);
+  ~ResultReader();
+  ResultReader(ResultReader&&) noexcept;
+  ResultReader& operator=(ResultReader&&) = delete;
+
+  const std::filesystem::path& path() const;
+
+  /// The root first, then its groups; all in order of creation.
+  const std::vector<ResultGroup>& groups() const;
+
+  /// nullptr where there is none.
+  const ResultVariable* find(const std::string& group, const std::string& name) const;
+
+  /// An attribute of a group; nullptr where there is none.
+  const AttributeValue* find_attribute(const std::string& group, const std::string& name) const;
+
+  /// All values, row-major. @throws InputError also if there is no such variable, it is not of the
+  /// kind asked for, or a checksum does not match.
+  std::vector<double> read_doubles(const std::string& group, const std::string& name) const;
+  std::vector<std::int64_t> read_integers(const std::string& group,
+                                          const std::string& name) const;  ///< int64 or int8
+  std::vector<std::string> read_text(const std::string& group, const std::string& name) const;
+
+  /// Row-major values of the slice [index, ...] along the first dimension.
+  std::vector<double> read_double_slice(const std::string& group,
+                                        const std::string& name,
+                                        std::uint64_t index) const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace hesscope::io

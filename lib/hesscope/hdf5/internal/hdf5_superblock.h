@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Where the superblock of an HDF5 file begins, at which its addresses count from 0: at its start,
+// or behind a user block of 512 * 2^k bytes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include <hesscope/storage/input_file.h>
+
+namespace hesscope::io {
+
+std::optional<std::uint64_t> find_superblock(const InputFile& file);
+
+/// The same of a file's bytes.
+std::optional<std::uint64_t> find_superblock(std::span<const std::byte> image);
+
+}  // namespace hesscope::io

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What an isolated file's child does.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include <hesscope/isolation/internal/child_process.h>
+#include <hesscope/isolation/internal/isolated_file.h>
+#include <hesscope/isolation/internal/isolated_protocol.h>
+
+namespace hesscope::io::isolated {
+
+/// Where a thread that is none of ours was within HDF5 at the fork, this waits for ever: the parent
+/// hears nothing and tries again. @returns false if the parent is gone.
+bool report_ready(MessageSocket& socket);
+
+/// The life of a child that reads a file.
+void serve(MessageSocket& socket,
+           const SharedBlocks& blocks,
+           const std::string& path,
+           const ReadLimits& limits,
+           const OpenServer& open);
+
+/// The life of one that answers a question by kYes or kNo.
+void answer(MessageSocket& socket, const ReadLimits& limits, const std::function<bool()>& question);
+
+}  // namespace hesscope::io::isolated

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The workspaces of an objective's threads.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include <hesscope/autodiff/sweep.h>
+
+namespace hesscope::detail {
+
+struct Workspace {
+  std::unique_ptr<Sweep> sweep;
+  std::vector<double> records;  ///< of a block of samples, once any were made
+};
+
+/// Workspaces, as many as are ever used at once.
+class SweepPool {
+ public:
+  SweepPool(const Graph& graph, InstructionSet set) : graph_(&graph), set_(set) {}
+
+  template <typename F>
+  auto with_workspace(F use) {
+    Workspace workspace = take();
+
+    struct Return {
+      SweepPool* pool;
+      Workspace* workspace;
+
+      ~Return() { pool->put(std::move(*workspace)); }
+    } give_back{this, &workspace};
+
+    return use(workspace);
+  }
+
+  template <typename F>
+  auto with_sweep(F use) {
+    return with_workspace([&](Workspace& workspace) { return use(*workspace.sweep); });
+  }
+
+ private:
+  Workspace take() {
+    {
+      const std::lock_guard lock(mutex_);
+      if (!idle_.empty()) {
+        Workspace workspace = std::move(idle_.back());
+        idle_.pop_back();
+        return workspace;
+      }
+    }
+    return {.sweep = Sweep::create(*graph_, set_), .records = {}};
+  }
+
+  void put(Workspace workspace) {
+    const std::lock_guard lock(mutex_);
+    idle_.push_back(std::move(workspace));
+  }
+
+  const Graph* graph_;
+  InstructionSet set_;
+  std::mutex mutex_;
+  std::vector<Workspace> idle_;
+};
+
+}  // namespace hesscope::detail

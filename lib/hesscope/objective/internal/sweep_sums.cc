@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include <hesscope/objective/internal/gauss_newton_sum.h>
+#include <hesscope/objective/internal/sweep_sums.h>
+
+namespace hesscope::detail {
+namespace {
+
+using Eigen::Index;
+
+// Samples per block of a sum. Part of the definition of the result's last bits: a function of
+// nothing.
+constexpr Index kSamplesPerBlock = 64;
+
+Index num_blocks(Index num_samples) {
+  return (num_samples + kSamplesPerBlock - 1) / kSamplesPerBlock;
+}
+
+SampleRange block_of(SampleRange range, Index b) {
+  const Index first = range.begin + b * kSamplesPerBlock;
+  return {first, std::min(first + kSamplesPerBlock, range.end)};
+}
+
+// Sums of gradient and value, in this order, and their means.
+class MeanGradient {
+ public:
+  explicit MeanGradient(const Eigen::VectorXd& theta)
+      : theta_(&theta), total_(static_cast<std::size_t>(theta.size()) + 1) {}
+
+  std::span<double> total() { return total_; }
+
+  void add(Sweep& sweep, Records records, std::span<double> partial) const {
+    partial.back() +=
+        sweep.value_and_gradient(span_of(*theta_), records, partial.first(partial.size() - 1));
+  }
+
+  Objective::ValueAndGradient of(Index num_samples) const {
+    const double scale = 1.0 / static_cast<double>(num_samples);
+    return {total_.back() / static_cast<double>(num_samples),
+            scale * Eigen::Map<const Eigen::VectorXd>(total_.data(), theta_->size())};
+  }
+
+ private:
+  const Eigen::VectorXd* theta_;
+  std::vector<double> total_;
+};
+
+}  // namespace
+
+SweepSums::SweepSums(const Graph& graph,
+                     const SampleTable& samples,
+                     const Executor& executor,
+                     InstructionSet instruction_set)
+    : graph_(&graph),
+      samples_(&samples),
+      executor_(&executor),
+      instruction_set_(instruction_set),
+      pool_(graph, instruction_set) {}
+
+Records SweepSums::records(SampleRange range) const {
+  const Index stride = samples_->cols();
+  return {samples_->data() + range.begin * stride, range.size(), stride};
+}
+
+Records SweepSums::block(SampleRange range, Index b) const { return records(block_of(range, b)); }
+
+Index SweepSums::prediction_size() const {
+  return graph_->nodes()[static_cast<std::size_t>(graph_->prediction())].size();
+}
+
+template <typename F>
+Objective::Matrix SweepSums::columns(Index num_rows, SampleRange range, F fill) const {
+  Matrix all(num_rows, range.size());
+  executor_->for_each(num_blocks(range.size()), [&](Index b) {
+    const Records part = block(range, b);
+    const auto size = static_cast<std::size_t>(num_rows * part.count);
+    double* first = all.data() + b * kSamplesPerBlock * num_rows;
+    pool_.with_sweep([&](Sweep& sweep) { fill(sweep, part, std::span(first, size)); });
+  });
+  return all;
+}
+
+template <typename F>
+void SweepSums::sum(SampleRange range, std::span<double> result, F body) const {
+  executor_->sum(num_blocks(range.size()), result, [&](Index b, std::span<double> partial) {
+    pool_.with_sweep([&](Sweep& sweep) { body(sweep, block(range, b), partial); });
+  });
+}
+
+double SweepSums::value(const Eigen::VectorXd& theta, SampleRange range) const {
+  double total = 0;
+  sum(range, {&total, 1}, [&](Sweep& sweep, Records records, std::span<double> partial) {
+    partial[0] += sweep.value(span_of(theta), records);
+  });
+  return total / static_cast<double>(range.size());
+}
+
+Objective::ValueAndGradient SweepSums::value_and_gradient(const Eigen::VectorXd& theta,
+                                                          SampleRange range) const {
+  MeanGradient mean(theta);
+  sum(range, mean.total(), [&](Sweep& sweep, Records records, std::span<double> partial) {
+    mean.add(sweep, records, partial);
+  });
+  return mean.of(range.size());
+}
+
+Objective::ValueAndGradient SweepSums::value_and_gradient_of(const Eigen::VectorXd& theta,
+                                                             Index num_samples,
+                                                             const RecordSource& source) const {
+  const Index stride = samples_->cols();
+  MeanGradient mean(theta);
+  executor_->sum(num_blocks(num_samples), mean.total(), [&](Index b, std::span<double> partial) {
+    pool_.with_workspace([&](Workspace& workspace) {
+      const SampleRange made = block_of({0, num_samples}, b);
+      workspace.records.resize(static_cast<std::size_t>(kSamplesPerBlock * stride));
+      const std::span<double> records =
+          std::span(workspace.records).first(static_cast<std::size_t>(made.size() * stride));
+      source(made, records);
+      mean.add(*workspace.sweep, {records.data(), made.size(), stride}, partial);
+    });
+  });
+  return mean.of(num_samples);
+}
+
+Objective::Matrix SweepSums::curvature_times(Curvature curvature,
+                                             const Eigen::VectorXd& theta,
+                                             const Objective::ConstMatrixRef& directions,
+                                             SampleRange range) const {
+  using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  const Index n = num_parameters();
+  const double scale = 1.0 / static_cast<double>(range.size());
+  constexpr Index kWidth = Sweep::kMaxDirections;
+  Matrix result(n, directions.cols());
+  executor_->for_each((directions.cols() + kWidth - 1) / kWidth, [&](Index group) {
+    const Index first = group * kWidth;
+    const Index width = std::min(kWidth, directions.cols() - first);
+    const RowMajor v = directions.middleCols(first, width);
+    RowMajor product(n, width);
+    sum(range,
+        {product.data(), static_cast<std::size_t>(product.size())},
+        [&](Sweep& sweep, Records records, std::span<double> partial) {
+          sweep.curvature_times(curvature,
+                                span_of(theta),
+                                records,
+                                {v.data(), static_cast<std::size_t>(v.size())},
+                                static_cast<int>(width),
+                                partial);
+        });
+    result.middleCols(first, width) = scale * product;
+  });
+  return result;
+}
+
+Objective::Matrix SweepSums::curvature(Curvature curvature,
+                                       const Eigen::VectorXd& theta,
+                                       SampleRange range,
+                                       const ProgressCallback& progress) const {
+  const Index n = num_parameters();
+  const double scale = 1.0 / static_cast<double>(range.size());
+  constexpr Index kWidth = Sweep::kMaxDirections;
+  // Work is counted in entries times samples.
+  const auto entries = [&](Index first) { return (n - first) * std::min(kWidth, n - first); };
+  Index total = 0;
+  for (Index first = 0; first < n; first += kWidth) total += entries(first);
+  ProgressCounter counter(progress, total * range.size());
+  Matrix h(n, n);
+  // One task per block of columns: it computes the rows from the diagonal block down and writes
+  // them and their mirror image; no two tasks write the same entry.
+  executor_->for_each((n + kWidth - 1) / kWidth, [&](Index group) {
+    const Index first = group * kWidth;
+    const Index width = std::min(kWidth, n - first);
+    std::vector<double> columns(static_cast<std::size_t>((n - first) * width));
+    sum(range, columns, [&](Sweep& sweep, Records records, std::span<double> partial) {
+      sweep.curvature_columns(
+          curvature, span_of(theta), records, first, static_cast<int>(width), partial);
+      counter.advance(entries(first) * records.count);
+    });
+    for (Index k = 0; k < width; ++k) {
+      for (Index i = first + k; i < n; ++i) {
+        const double entry = scale * columns[static_cast<std::size_t>((i - first) * width + k)];
+        h(i, first + k) = entry;
+        h(first + k, i) = entry;
+      }
+    }
+  });
+  return h;
+}
+
+Objective::Matrix SweepSums::gauss_newton_by_factors(const Eigen::VectorXd& theta,
+                                                     SampleRange range,
+                                                     const ProgressCallback& progress) const {
+  Matrix g(num_parameters(), num_parameters());
+  gauss_newton_sum(
+      *graph_,
+      records(range),
+      [&](Records records, GaussNewtonFactors out) {
+        pool_.with_sweep(
+            [&](Sweep& sweep) { sweep.gauss_newton_factors(span_of(theta), records, out); });
+      },
+      *executor_,
+      instruction_set_,
+      progress,
+      g);
+  g *= 1.0 / static_cast<double>(range.size());
+  return g;
+}
+
+Objective::Matrix SweepSums::predictions(const Eigen::VectorXd& theta, SampleRange range) const {
+  return columns(
+      prediction_size(), range, [&](Sweep& sweep, Records records, std::span<double> out) {
+        sweep.predictions(span_of(theta), records, out);
+      });
+}
+
+Objective::Matrix SweepSums::per_sample_gradients(const Eigen::VectorXd& theta,
+                                                  SampleRange range) const {
+  return columns(
+      num_parameters(), range, [&](Sweep& sweep, Records records, std::span<double> out) {
+        sweep.per_sample_gradients(span_of(theta), records, out);
+      });
+}
+
+Objective::Matrix SweepSums::prediction_jacobian(const Eigen::VectorXd& theta,
+                                                 SampleRange range) const {
+  const Index n = num_parameters();
+  const Index m = prediction_size();
+  constexpr Index kPack = Sweep::kPackSamples;
+  Matrix all(m * range.size(), n);
+  executor_->for_each((range.size() + kPack - 1) / kPack, [&](Index pack) {
+    const Index first = range.begin + pack * kPack;
+    const SampleRange part{first, std::min(first + kPack, range.end)};
+    std::vector<double> jacobian(static_cast<std::size_t>(m * n * kPack));
+    std::vector<double> weighted(jacobian.size());
+    pool_.with_sweep([&](Sweep& sweep) {
+      sweep.gauss_newton_factors(span_of(theta), records(part), {jacobian, weighted});
+    });
+    for (Index k = 0; k < m; ++k) {
+      for (Index j = 0; j < n; ++j) {
+        const double* lanes = jacobian.data() + (k * n + j) * kPack;
+        for (Index i = 0; i < part.size(); ++i) all((pack * kPack + i) * m + k, j) = lanes[i];
+      }
+    }
+  });
+  return all;
+}
+
+double SweepSums::workspace_bytes() const {
+  // A Sweep, and per level of the summation tree a block of columns.
+  const double block_bytes =
+      static_cast<double>(num_parameters() * Sweep::kMaxDirections) * sizeof(double);
+  const double levels = 2 + std::log2(static_cast<double>(num_blocks(samples_->rows())));
+  return Sweep::workspace_bytes(*graph_, instruction_set_) + levels * block_bytes;
+}
+
+}  // namespace hesscope::detail

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What an objective asks of its samples, by the generic engine (sweep.h).
+#pragma once
+
+#include <span>
+
+#include <Eigen/Core>
+
+#include <hesscope/autodiff/sweep.h>
+#include <hesscope/core/executor.h>
+#include <hesscope/objective/graph_objective.h>
+#include <hesscope/objective/internal/sweep_pool.h>
+#include <hesscope/objective/objective.h>
+#include <hesscope/objective/sample_table.h>
+
+namespace hesscope::detail {
+
+/// Means over samples, in blocks of a fixed size and a fixed order of sums; and what each sample
+/// gives by itself. Ranges and points are checked before.
+class SweepSums {
+ public:
+  using Matrix = Objective::Matrix;
+
+  /// References are kept.
+  SweepSums(const Graph& graph,
+            const SampleTable& samples,
+            const Executor& executor,
+            InstructionSet instruction_set);
+
+  double value(const Eigen::VectorXd& theta, SampleRange range) const;
+
+  Objective::ValueAndGradient value_and_gradient(const Eigen::VectorXd& theta,
+                                                 SampleRange range) const;
+
+  /// Of samples 0 ... num_samples - 1 that `source` makes.
+  Objective::ValueAndGradient value_and_gradient_of(const Eigen::VectorXd& theta,
+                                                    Eigen::Index num_samples,
+                                                    const RecordSource& source) const;
+
+  /// The curvature matrix times n x k directions.
+  Matrix curvature_times(Curvature curvature,
+                         const Eigen::VectorXd& theta,
+                         const Objective::ConstMatrixRef& directions,
+                         SampleRange range) const;
+
+  /// The curvature matrix, column by column.
+  Matrix curvature(Curvature curvature,
+                   const Eigen::VectorXd& theta,
+                   SampleRange range,
+                   const ProgressCallback& progress) const;
+
+  /// The Gauss-Newton matrix from Jacobians: gauss_newton_sum().
+  Matrix gauss_newton_by_factors(const Eigen::VectorXd& theta,
+                                 SampleRange range,
+                                 const ProgressCallback& progress) const;
+
+  /// As Objective has them.
+  Matrix predictions(const Eigen::VectorXd& theta, SampleRange range) const;
+  Matrix prediction_jacobian(const Eigen::VectorXd& theta, SampleRange range) const;
+  Matrix per_sample_gradients(const Eigen::VectorXd& theta, SampleRange range) const;
+
+  Records records(SampleRange range) const;
+
+  /// Memory of each thread, but for what gauss_newton_by_factors() takes.
+  double workspace_bytes() const;
+
+ private:
+  // A column for each sample, which `fill` writes for a block of them.
+  template <typename F>
+  Matrix columns(Eigen::Index num_rows, SampleRange range, F fill) const;
+
+  // In a fixed order, what `body` adds to a partial result for a block of samples.
+  template <typename F>
+  void sum(SampleRange range, std::span<double> result, F body) const;
+
+  Records block(SampleRange range, Eigen::Index b) const;
+
+  Eigen::Index num_parameters() const { return graph_->num_parameters(); }
+
+  Eigen::Index prediction_size() const;
+
+  const Graph* graph_;
+  const SampleTable* samples_;
+  const Executor* executor_;
+  InstructionSet instruction_set_;
+  mutable SweepPool pool_;
+};
+
+}  // namespace hesscope::detail

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Where everything of a panel goes: ranges, ticks, margins, colours.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <hesscope/plot/internal/canvas.h>
+#include <hesscope/plot/scale.h>
+
+namespace hesscope::plot {
+
+inline constexpr double kTitleSize = 9;
+inline constexpr double kLabelSize = 8.5;
+inline constexpr double kTickSize = 7.5;
+inline constexpr double kSmallSize = 6.5;
+inline constexpr double kSmallLine = kTickSize + 4;  // its height
+inline constexpr double kTickLength = 3;
+inline constexpr double kGap = 3;       ///< between tick labels and ticks, and axis labels
+inline constexpr double kBarGap = 9;    // between plot and colour bar
+inline constexpr double kBarWidth = 8;  // of a colour bar
+
+/// A plot's place and its two scales.
+struct Axes {
+  Box box;
+  Scale x;
+  Scale y;
+  bool x_reversed = false;
+  bool y_reversed = false;
+
+  double x_at(double value) const;
+  double y_at(double value) const;
+
+  Point at(double x_value, double y_value) const { return {x_at(x_value), y_at(y_value)}; }
+
+  bool has_place(double x_value, double y_value) const {
+    return is_drawable(x.kind(), x_value) && is_drawable(y.kind(), y_value);
+  }
+};
+
+/// What a series says in a legend.
+struct LegendEntry {
+  std::size_t series = 0;
+  std::string text;
+  bool is_direct = false;
+  double wanted_y = 0;  ///< of a direct entry: where its line ends
+};
+
+struct PanelPlan {
+  Axes axes;
+  Ticks x_ticks;
+  Ticks y_ticks;
+  bool x_labels_upright = false;  ///< turned by 90 degrees
+  bool has_values = false;        ///< there is something to draw
+  bool has_field = false;         ///< the plot is filled to its edges
+  bool has_small_line = false;    ///< between title and plot, for exponents and remarks
+  std::string note;               ///< the panel's own, and what is missing
+  std::vector<Colour> colours;    ///< of each series
+  std::vector<LegendEntry> legend;
+  std::optional<Scale> colour_scale;
+  Ticks colour_ticks;
+  std::vector<double> levels;  ///< of filled contours, ascending
+};
+
+/// @throws PreconditionError as to_svg(). `name` is the panel's in messages.
+PanelPlan plan_panel(const Panel& panel, const Box& cell, const std::string& name);
+
+/// Edges of the cells around the points of an axis: in the middle, on the scale, between
+/// neighbours.
+std::vector<double> cell_edges(const std::vector<double>& points, ScaleKind kind);
+
+}  // namespace hesscope::plot

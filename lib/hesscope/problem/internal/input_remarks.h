@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What is odd about inputs that can be read and fit.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <hesscope/models/model.h>
+#include <hesscope/objective/sample_table.h>
+#include <hesscope/tensors/tensor_file.h>
+
+namespace hesscope::detail {
+
+/// On arrays of whole numbers or pixels that a training may have scaled, and on class labels stored
+/// as floating-point numbers: a sentence each, naming the file.
+/// @param samples  what was made of the data.
+std::vector<std::string> remarks_on_data(const Model& model,
+                                         const io::TensorFile& data,
+                                         const SampleTable& samples);
+
+/// On weights that are no floating-point numbers, and on parameters that are one tensor in the file:
+/// a sentence each, without the file.
+std::vector<std::string> remarks_on_parameters(const Model& model,
+                                               const io::TensorFile& checkpoint);
+
+}  // namespace hesscope::detail

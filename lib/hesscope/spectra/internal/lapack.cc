@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <mutex>
+#include <numeric>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <tbb/task_arena.h>
+
+#include <hesscope/core/error.h>
+#include <hesscope/core/memory.h>
+#include <hesscope/spectra/blas.h>
+#include <hesscope/spectra/internal/blas_call.h>
+#include <hesscope/spectra/internal/lapack.h>
+
+#ifdef HESSCOPE_BLAS_IS_OPENBLAS
+// Declared here because the cblas.h on the include path may be another BLAS's.
+extern "C" {
+int openblas_get_num_threads(void);
+void openblas_set_num_threads(int num_threads);
+}
+#endif
+
+namespace hesscope::detail {
+namespace {
+
+#ifdef HESSCOPE_BLAS_IS_OPENBLAS
+struct ThreadSetting {
+  std::mutex mutex;
+  int num_holders = 0;
+  int threads_before = 0;  // meaningful while num_holders > 0
+  bool has_addresses = false;
+};
+
+ThreadSetting& thread_setting() {
+  static ThreadSetting setting;
+  return setting;
+}
+
+// Under its mutex, before the first holder.
+void require_addresses(ThreadSetting& setting) {
+  if (setting.has_addresses) return;
+  constexpr double kBufferBytes = 32 << 22;
+  constexpr double kOtherBytes = 256 << 20;
+  const int num_own = openblas_get_num_threads();
+  const int num_callers = tbb::this_task_arena::max_concurrency();
+  const double needed = kBufferBytes * (num_own + num_callers) + kOtherBytes;
+  const double limit = address_space_limit_bytes();
+  if (needed > limit) {
+    throw OutputError(
+        fmt::format("linear algebra on {} threads needs {:.2g} GB of address space, and this "
+                    "process may use {:.2g} GB; raise the limit (ulimit -v)",
+                    num_callers,
+                    needed / 1e9,
+                    limit / 1e9));
+  }
+  setting.has_addresses = true;
+}
+#endif
+
+}  // namespace
+
+#ifdef HESSCOPE_BLAS_IS_OPENBLAS
+SingleThreadedBlas::SingleThreadedBlas() {
+  ThreadSetting& setting = thread_setting();
+  const std::lock_guard lock(setting.mutex);
+  require_addresses(setting);
+  if (setting.num_holders++ == 0) {
+    setting.threads_before = openblas_get_num_threads();
+    openblas_set_num_threads(1);
+  }
+}
+
+SingleThreadedBlas::~SingleThreadedBlas() {
+  ThreadSetting& setting = thread_setting();
+  const std::lock_guard lock(setting.mutex);
+  if (--setting.num_holders == 0) openblas_set_num_threads(setting.threads_before);
+}
+#else
+SingleThreadedBlas::SingleThreadedBlas() = default;
+
+SingleThreadedBlas::~SingleThreadedBlas() = default;
+#endif
+
+}  // namespace hesscope::detail
+
+void hesscope::require_blas_addresses() {
+#ifdef HESSCOPE_BLAS_IS_OPENBLAS
+  detail::ThreadSetting& setting = detail::thread_setting();
+  const std::lock_guard lock(setting.mutex);
+  detail::require_addresses(setting);
+#endif
+}
+
+namespace hesscope::detail {
+
+Eigen::Index max_lapack_dimension() {
+  // Workspaces are n times a block size; no block size of ilaenv is above 64.
+  return static_cast<Eigen::Index>(std::numeric_limits<lapack_int>::max() / 64);
+}
+
+std::optional<Eigen::VectorXd> eigenvalues(Tridiagonal t) {
+  const lapack_int n = to_lapack(t.diagonal.size());
+  const lapack_int info = LAPACKE_dsterf_work(n, t.diagonal.data(), t.off_diagonal.data());
+  if (!succeeded("dsterf", info)) return std::nullopt;
+  return std::move(t.diagonal);
+}
+
+namespace {
+
+// Eigenvalues by bisection, in the order dstein requires, and the blocks T splits into.
+struct Bisection {
+  std::vector<double> values;
+  std::vector<lapack_int> block_of_value;
+  std::vector<lapack_int> block_ends;
+};
+
+// All of them, or the one of this rank. None if dstebz cannot say: asked for one of a cluster it
+// may find none or several, all it finds reliably.
+std::optional<Bisection> bisect(const Tridiagonal& t, std::optional<Eigen::Index> rank) {
+  const lapack_int n = to_lapack(t.diagonal.size());
+  const auto length = static_cast<std::size_t>(n);
+  const lapack_int index = rank ? to_lapack(*rank) + 1 : 0;
+  // dstebz documents twice the smallest safe number as the tolerance of its most accurate answer.
+  const double tolerance = 2.0 * std::numeric_limits<double>::min();
+  lapack_int num_found = 0;
+  lapack_int num_blocks = 0;
+  Bisection found{std::vector<double>(length),
+                  std::vector<lapack_int>(length),
+                  std::vector<lapack_int>(length)};
+  std::vector<double> work(4 * length);
+  std::vector<lapack_int> integer_work(3 * length);
+  // Order by block ('B'), as dstein requires.
+  const lapack_int info = LAPACKE_dstebz_work(rank ? 'I' : 'A',
+                                              'B',
+                                              n,
+                                              0.0,
+                                              0.0,
+                                              index,
+                                              index,
+                                              tolerance,
+                                              t.diagonal.data(),
+                                              t.off_diagonal.data(),
+                                              &num_found,
+                                              &num_blocks,
+                                              found.values.data(),
+                                              found.block_of_value.data(),
+                                              found.block_ends.data(),
+                                              work.data(),
+                                              integer_work.data());
+  if (!succeeded("dstebz", info) || num_found != (rank ? 1 : n)) return std::nullopt;
+  return found;
+}
+
+}  // namespace
+
+std::optional<Eigen::VectorXd> eigenvector(const Tridiagonal& t, Eigen::Index rank) {
+  std::optional<Bisection> found = bisect(t, rank);
+  if (!found) {
+    found = bisect(t, std::nullopt);
+    if (!found) return std::nullopt;
+    // The value of this rank, and the block it belongs to, to the front.
+    std::vector<std::size_t> order(found->values.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    const auto wanted = order.begin() + rank;
+    std::nth_element(order.begin(), wanted, order.end(), [&](std::size_t i, std::size_t k) {
+      return found->values[i] < found->values[k];
+    });
+    found->values[0] = found->values[*wanted];
+    found->block_of_value[0] = found->block_of_value[*wanted];
+  }
+  const lapack_int n = to_lapack(t.diagonal.size());
+  const auto length = static_cast<std::size_t>(n);
+  std::vector<double> work(5 * length);
+  std::vector<lapack_int> integer_work(length);
+  Eigen::VectorXd vector(n);
+  lapack_int failed = 0;
+  const lapack_int iteration = LAPACKE_dstein_work(LAPACK_COL_MAJOR,
+                                                   n,
+                                                   t.diagonal.data(),
+                                                   t.off_diagonal.data(),
+                                                   1,
+                                                   found->values.data(),
+                                                   found->block_of_value.data(),
+                                                   found->block_ends.data(),
+                                                   vector.data(),
+                                                   n,
+                                                   work.data(),
+                                                   integer_work.data(),
+                                                   &failed);
+  if (!succeeded("dstein", iteration)) return std::nullopt;
+  return vector;
+}
+
+Eigen::VectorXd apply_q(Eigen::MatrixXd& reduced, const Eigen::VectorXd& tau, Eigen::VectorXd v) {
+  const lapack_int n = to_lapack(reduced.rows());
+  run_with_workspace("dormtr", [&](double* work, lapack_int size) {
+    return LAPACKE_dormtr_work(LAPACK_COL_MAJOR,
+                               'L',
+                               'L',
+                               'N',
+                               n,
+                               1,
+                               reduced.data(),
+                               n,
+                               tau.data(),
+                               v.data(),
+                               n,
+                               work,
+                               size);
+  });
+  return v;
+}
+
+std::optional<Eigensystem> eigensystem(Eigen::MatrixXd a) {
+  const lapack_int n = to_lapack(a.rows());
+  Eigen::VectorXd values(n);
+  const lapack_int info = LAPACKE_dsyevd(LAPACK_COL_MAJOR, 'V', 'L', n, a.data(), n, values.data());
+  if (!succeeded("dsyevd", info)) return std::nullopt;
+  return Eigensystem{std::move(values), std::move(a)};
+}
+
+std::optional<Eigensystem> eigensystem(Tridiagonal t) {
+  const lapack_int n = to_lapack(t.diagonal.size());
+  Eigensystem result{{}, Eigen::MatrixXd(n, n)};
+  std::vector<lapack_int> integer_work(static_cast<std::size_t>(5 * n + 3));
+  lapack_int info = 0;
+  run_with_workspace("dstedc", [&](double* work, lapack_int size) {
+    info = LAPACKE_dstedc_work(LAPACK_COL_MAJOR,
+                               'I',
+                               n,
+                               t.diagonal.data(),
+                               t.off_diagonal.data(),
+                               result.vectors.data(),
+                               n,
+                               work,
+                               size,
+                               integer_work.data(),
+                               to_lapack(static_cast<Eigen::Index>(integer_work.size())));
+    return std::min(info, lapack_int{0});
+  });
+  if (info > 0) return std::nullopt;
+  result.values = std::move(t.diagonal);
+  return result;
+}
+
+Eigen::Index max_eigensystem_dimension() {
+  // n^2 + 4 n + 1 = (n + 2)^2 - 3
+  return static_cast<Eigen::Index>(
+             std::sqrt(static_cast<double>(std::numeric_limits<lapack_int>::max()))) -
+         2;
+}
+
+std::optional<ThinSvd> thin_svd(Eigen::MatrixXd a) {
+  const lapack_int m = to_lapack(a.rows());
+  const lapack_int n = to_lapack(a.cols());
+  const lapack_int k = std::min(m, n);
+  ThinSvd result{Eigen::VectorXd(k), Eigen::MatrixXd(m, k), Eigen::MatrixXd(k, n)};
+  const lapack_int info = LAPACKE_dgesdd(LAPACK_COL_MAJOR,
+                                         'S',
+                                         m,
+                                         n,
+                                         a.data(),
+                                         m,
+                                         result.values.data(),
+                                         result.left.data(),
+                                         m,
+                                         result.right_transposed.data(),
+                                         k);
+  if (!succeeded("dgesdd", info)) return std::nullopt;
+  return result;
+}
+
+Eigen::VectorXd solve(const Ldlt& ldlt, const Eigen::Ref<const Eigen::VectorXd>& b) {
+  const lapack_int n = to_lapack(b.size());
+  const std::vector<lapack_int> pivots(ldlt.pivots.begin(), ldlt.pivots.end());
+  Eigen::VectorXd x = b;
+  succeeded("dsytrs",
+            LAPACKE_dsytrs_work(
+                LAPACK_COL_MAJOR, 'L', n, 1, ldlt.factors.data(), n, pivots.data(), x.data(), n));
+  return x;
+}
+
+Eigen::MatrixXd symmetric_times(const Eigen::Ref<const Eigen::MatrixXd>& a,
+                                const Eigen::Ref<const Eigen::MatrixXd>& v) {
+  const lapack_int n = to_lapack(a.rows());
+  const lapack_int lda = to_lapack(a.outerStride());
+  const double one = 1.0;
+  const double zero = 0.0;
+  Eigen::MatrixXd product(v.rows(), v.cols());
+  if (v.cols() == 1) {
+    const lapack_int step = 1;
+    dsymv_("L", &n, &one, a.data(), &lda, v.data(), &step, &zero, product.data(), &step);
+  } else {
+    const lapack_int num_columns = to_lapack(v.cols());
+    const lapack_int ldv = to_lapack(v.outerStride());
+    dsymm_("L",
+           "L",
+           &n,
+           &num_columns,
+           &one,
+           a.data(),
+           &lda,
+           v.data(),
+           &ldv,
+           &zero,
+           product.data(),
+           &n);
+  }
+  return product;
+}
+
+}  // namespace hesscope::detail

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include <Eigen/QR>
+
+#include <hesscope/core/internal/norms.h>
+#include <hesscope/spectra/internal/null_space.h>
+#include <hesscope/spectra/internal/scaled_matrix.h>
+#include <hesscope/spectra/singular_values.h>
+
+namespace hesscope::detail {
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+constexpr double kSmallestPivot = 1e-8;  // relative to the largest
+
+struct RightSingular {
+  VectorXd values;   // descending
+  MatrixXd vectors;  // columns
+};
+
+// All right singular vectors of a matrix of at least as many rows as columns, or nothing if an
+// entry is not finite or the iteration did not converge.
+std::optional<RightSingular> right_singular(const MatrixXd& a) {
+  SingularValues found = hesscope::thin_svd(a);
+  if (found.status != Status::kOk) return std::nullopt;
+  return RightSingular{std::move(found.values), std::move(found.right)};
+}
+
+// H(:, parameters) W, a few columns of H at a time.
+MatrixXd hessian_times(const ScaledPoint& point,
+                       const std::vector<Index>& parameters,
+                       const MatrixXd& w) {
+  constexpr Index kChunk = 64;
+  MatrixXd product = MatrixXd::Zero(point.size(), w.cols());
+  MatrixXd columns(point.size(), kChunk);
+  for (Index first = 0; first < w.rows(); first += kChunk) {
+    const Index count = std::min(kChunk, w.rows() - first);
+    for (Index i = 0; i < count; ++i) {
+      const Index j = parameters[static_cast<std::size_t>(first + i)];
+      columns.col(i) = scaled_back(point.hessian->col(j), -point.exponent);
+    }
+    product.noalias() += columns.leftCols(count) * w.middleRows(first, count);
+  }
+  return product;
+}
+
+// Drops from the basis what H refutes. What g predicts to be within the tolerance of zero, H must
+// have within twice of it: the two agree to the tolerance. False if a decomposition failed.
+bool confirm(NullSpace& space, const ScaledPoint& point, const std::vector<Index>& parameters) {
+  if (space.basis.cols() == 0) return true;
+  const auto found = right_singular(hessian_times(point, parameters, space.basis));
+  if (!found) return false;
+  Index refuted = 0;
+  while (refuted < found->values.size() && !(found->values[refuted] <= 2.0 * space.tolerance))
+    ++refuted;
+  const Index confirmed = found->values.size() - refuted;
+  if (refuted > 0) lower(space.smallest_refutation, found->values[refuted - 1]);
+  if (confirmed > 0) raise(space.largest_residual, found->values[refuted]);
+  space.num_unconfirmed = refuted;
+  space.basis = (space.basis * found->vectors.rightCols(confirmed)).eval();
+  return true;
+}
+
+}  // namespace
+
+void raise(double& value, double candidate) { value = std::fmax(value, candidate); }
+
+void lower(double& value, double candidate) { value = std::fmin(value, candidate); }
+
+GeneratorColumns generator_columns(const GeneratorSet& set,
+                                   std::span<const Invariance> invariances,
+                                   const ScaledPoint& point) {
+  const auto T = static_cast<Index>(set.parameters.size());
+  const auto K = static_cast<Index>(set.members.size());
+  const auto row = [&](Index parameter) {
+    const auto& all = set.parameters;
+    return std::lower_bound(all.begin(), all.end(), parameter) - all.begin();
+  };
+  GeneratorColumns columns{MatrixXd::Zero(T, K), MatrixXd::Zero(T, K), VectorXd::Zero(K), {}};
+  Index kept = 0;
+  for (const auto& member : set.members) {
+    const AffineGenerator generator = invariances[member.family].generator(member.index);
+    auto u = columns.u.col(kept);
+    auto bt_g = columns.bt_g.col(kept);
+    u.setZero();
+    bt_g.setZero();
+    VectorXd values(static_cast<Index>(generator.linear.size()));
+    for (Index e = 0; e < values.size(); ++e) {
+      const auto& entry = generator.linear[static_cast<std::size_t>(e)];
+      values[e] = entry.value;
+      bt_g[row(entry.col)] += entry.value * point.gradient[entry.row];
+      if (!point.dead(entry.row)) u[row(entry.row)] += entry.value * point.theta[entry.col];
+    }
+    for (const auto& entry : generator.constant) {
+      if (!point.dead(entry.row)) u[row(entry.row)] += entry.value;
+    }
+    const double norm = u.stableNorm();
+    if (!(norm > 0.0)) continue;
+    u /= norm;
+    bt_g /= norm;
+    columns.sensitivity[kept++] = detail::norm(values) / norm;
+    columns.family.push_back(member.family);
+  }
+  columns.u.conservativeResize(T, kept);
+  columns.bt_g.conservativeResize(T, kept);
+  columns.sensitivity.conservativeResize(kept);
+  return columns;
+}
+
+std::optional<NullSpace> null_space(const GeneratorColumns& columns,
+                                    Index K,
+                                    const ScaledPoint& point,
+                                    const std::vector<Index>& parameters) {
+  NullSpace space;
+  const Index T = columns.u.rows();
+  const Eigen::ColPivHouseholderQR<MatrixXd> qr(columns.u.leftCols(K));
+  const VectorXd pivots = qr.matrixR().diagonal().cwiseAbs() / qr.maxPivot();
+  Index rank = 0;
+  while (rank < pivots.size() && pivots[rank] > kSmallestPivot) ++rank;
+  if (rank == 0) return std::nullopt;
+  lower(space.smallest_pivot, pivots[rank - 1]);
+  if (rank < pivots.size()) raise(space.largest_dependence, pivots[rank]);
+
+  const MatrixXd R = qr.matrixR().topLeftCorner(rank, rank).triangularView<Eigen::Upper>();
+  const auto& order = qr.colsPermutation().indices();
+  MatrixXd m(T, rank);
+  VectorXd sensitivity(rank);
+  for (Index k = 0; k < rank; ++k) {
+    m.col(k) = columns.bt_g.col(order[k]);
+    sensitivity[k] = columns.sensitivity[order[k]];
+  }
+  R.triangularView<Eigen::Upper>().solveInPlace<Eigen::OnTheRight>(m);
+  const auto found = right_singular(m);
+  if (!found) return std::nullopt;
+
+  const MatrixXd c = R.triangularView<Eigen::Upper>().solve(found->vectors).cwiseAbs();
+  const auto n = static_cast<double>(point.size());
+  MatrixXd accepted(T, rank);
+  accepted.setZero();
+  Index count = 0;
+  for (Index k = 0; k < rank; ++k) {
+    const double tolerance = point.band * (1.0 + c.col(k).sum() / (n + 10.0)) +
+                             point.gradient_error * c.col(k).dot(sensitivity);
+    if (found->values[k] <= tolerance) {
+      accepted.col(count++).head(rank) = found->vectors.col(k);
+      raise(space.largest_accepted, found->values[k]);
+      raise(space.tolerance, tolerance);
+    } else {
+      lower(space.smallest_refused, found->values[k]);
+    }
+  }
+  space.basis = accepted.leftCols(count);
+  space.basis.applyOnTheLeft(qr.householderQ().setLength(rank));
+  if (!confirm(space, point, parameters)) return std::nullopt;
+  return space;
+}
+
+}  // namespace hesscope::detail

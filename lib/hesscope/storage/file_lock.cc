@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <cerrno>
+#include <system_error>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include <hesscope/core/error.h>
+#include <hesscope/storage/atomic_file.h>
+#include <hesscope/storage/file_lock.h>
+
+namespace hesscope::io {
+namespace {
+
+// The holder removes the file before it lets go: a lock on a file that is no longer there is none.
+bool is_still_at(const std::filesystem::path& path, int descriptor) {
+  struct stat held {};
+
+  struct stat there {};
+
+  return ::fstat(descriptor, &held) == 0 && ::stat(path.c_str(), &there) == 0 &&
+         held.st_dev == there.st_dev && held.st_ino == there.st_ino;
+}
+
+bool is_regular(int descriptor) {
+  struct stat status {};
+
+  return ::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);
+}
+
+}  // namespace
+
+FileLock::FileLock(const std::filesystem::path& output) : path_(output) {
+  require_folder_of(output);
+  path_ += ".lock";
+  while (true) {
+    descriptor_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666);
+    if (descriptor_ < 0) {
+      throw OutputError(fmt::format("{}: cannot create the lock file: {}",
+                                    path_.string(),
+                                    std::generic_category().message(errno)));
+    }
+    if (!is_regular(descriptor_)) {  // nothing of ours: not even to be removed
+      ::close(descriptor_);
+      throw OutputError(
+          fmt::format("{}: the lock file is not a regular file; remove it", path_.string()));
+    }
+    const int error = ::flock(descriptor_, LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
+    if (error == EWOULDBLOCK) {
+      ::close(descriptor_);
+      throw LockedError(
+          fmt::format("{}: another run is writing this output; wait for it or choose another",
+                      output.string()));
+    }
+    // A file system without locks (some network ones) cannot keep runs apart; the output is still
+    // written atomically.
+    if (error != 0 || is_still_at(path_, descriptor_)) return;
+    ::close(descriptor_);
+  }
+}
+
+FileLock::~FileLock() {
+  ::unlink(path_.c_str());
+  ::close(descriptor_);
+}
+
+}  // namespace hesscope::io

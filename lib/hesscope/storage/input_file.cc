@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include <hesscope/core/error.h>
+#include <hesscope/storage/input_file.h>
+
+namespace hesscope::io {
+namespace {
+
+std::string system_text(int error) { return std::generic_category().message(error); }
+
+bool is_before(const timespec& a, const timespec& b) {
+  return a.tv_sec != b.tv_sec ? a.tv_sec < b.tv_sec : a.tv_nsec < b.tv_nsec;
+}
+
+bool is_same(const timespec& a, const timespec& b) { return !is_before(a, b) && !is_before(b, a); }
+
+/// Whether the next change of a file would be stamped with the same time as the last, and not be
+/// seen: changes are stamped with a clock of few ticks.
+bool may_change_unnoticed(const timespec& changed) {
+  timespec now{};
+  return ::clock_gettime(CLOCK_REALTIME_COARSE, &now) == 0 && !is_before(changed, now);
+}
+
+/// Not one of the standard streams, which a process that is forked replaces.
+int opened(const std::filesystem::path& path) {
+  // O_NONBLOCK: opening a FIFO must fail later, not wait for a writer.
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  if (descriptor < 0 || descriptor > STDERR_FILENO) return descriptor;
+  const int moved = ::fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+  const int error = errno;
+  ::close(descriptor);
+  errno = error;
+  return moved;
+}
+
+class FileStream final : public ByteStream {
+ public:
+  explicit FileStream(std::shared_ptr<const InputFile> file)
+      : file_(std::move(file)), where_(file_->path().string()) {}
+
+  const std::string& where() const override { return where_; }
+
+  std::uint64_t remaining() const override { return file_->size() - position_; }
+
+  void read(std::span<std::byte> out) override {
+    file_->read_at(position_, out);
+    position_ += out.size();
+  }
+
+  void finish() override {
+    if (remaining() != 0) {
+      throw InputError(fmt::format(
+          "{}: {} bytes follow the end of the data at byte {}", where_, remaining(), position_));
+    }
+  }
+
+ private:
+  std::shared_ptr<const InputFile> file_;
+  std::string where_;
+  std::uint64_t position_ = 0;
+};
+
+}  // namespace
+
+InputFile::InputFile(std::filesystem::path path, int descriptor)
+    : path_(std::move(path)), descriptor_(descriptor) {}
+
+InputFile::InputFile(std::filesystem::path path, std::string_view expected, std::stop_token stop)
+    : InputFile(path, opened(path)) {
+  stop_ = std::move(stop);
+
+  struct stat status {};
+
+  if (descriptor_ < 0 || ::fstat(descriptor_, &status) != 0) {
+    throw InputError(fmt::format(
+        "{}: cannot be opened: {}; {} is expected", path_.string(), system_text(errno), expected));
+  }
+  if (!S_ISREG(status.st_mode)) {
+    throw InputError(
+        fmt::format("{}: {}; {} is expected",
+                    path_.string(),
+                    S_ISDIR(status.st_mode) ? "is a directory" : "is not a regular file",
+                    expected));
+  }
+  constexpr off_t kHeldBytes = 1 << 20;
+  constexpr int kMostWaits = 20;  // whatever the clock of a file server says
+  constexpr timespec kMillisecond{0, 1'000'000};
+  bool is_fresh = may_change_unnoticed(status.st_ctim);
+  for (int i = 0; i < kMostWaits && is_fresh && status.st_size > kHeldBytes; ++i) {
+    ::nanosleep(&kMillisecond, nullptr);
+    ::fstat(descriptor_, &status);
+    is_fresh = may_change_unnoticed(status.st_ctim);
+  }
+  size_ = static_cast<std::uint64_t>(status.st_size);
+  written_ = status.st_mtim;
+  changed_ = status.st_ctim;
+  if (is_fresh && status.st_size <= kHeldBytes) content_ = text_at(0, kHeldBytes);
+}
+
+InputFile::~InputFile() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+void InputFile::require_unchanged() const {
+  struct stat status {};
+
+  const bool is_unchanged = ::fstat(descriptor_, &status) == 0 &&
+                            static_cast<std::uint64_t>(status.st_size) == size_ &&
+                            is_same(status.st_mtim, written_) && is_same(status.st_ctim, changed_);
+  if (is_unchanged) return;
+  throw InputError(fmt::format(
+      "{}: it changed since it was opened, so that what was read of it may be of two files; run "
+      "again once nothing writes to it",
+      path_.string()));
+}
+
+void InputFile::read_at(std::uint64_t offset, std::span<std::byte> out) const {
+  if (stop_.stop_requested()) throw Interrupted();
+  if (offset > size_ || out.size() > size_ - offset) {
+    throw InputError(
+        fmt::format("{}: truncated: {} bytes expected at byte {}, but the file has {} bytes",
+                    path_.string(),
+                    out.size(),
+                    offset,
+                    size_));
+  }
+  if (out.empty()) return;  // memcpy wants pointers, even for nothing
+  if (content_) {
+    std::memcpy(out.data(), content_->data() + offset, out.size());
+  } else {
+    read_from_file(offset, out);
+  }
+}
+
+void InputFile::read_from_file(std::uint64_t offset, std::span<std::byte> out) const {
+  std::size_t done = 0;
+  while (done < out.size()) {
+    const ssize_t count = ::pread(
+        descriptor_, out.data() + done, out.size() - done, static_cast<off_t>(offset + done));
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) {
+      throw InputError(fmt::format("{}: reading byte {} failed: {}",
+                                   path_.string(),
+                                   offset + done,
+                                   count < 0 ? system_text(errno) : "the file became shorter"));
+    }
+    done += static_cast<std::size_t>(count);
+  }
+}
+
+std::string InputFile::text_at(std::uint64_t offset, std::size_t max_bytes) const {
+  if (offset >= size_) return {};
+  std::string text(std::min<std::uint64_t>(max_bytes, size_ - offset), '\0');
+  read_at(offset, std::as_writable_bytes(std::span(text)));
+  return text;
+}
+
+std::string whole_text(const InputFile& file, std::uint64_t max_bytes) {
+  if (file.size() > max_bytes) {
+    throw InputError(fmt::format(
+        "{}: has {} bytes; at most {} are read", file.path().string(), file.size(), max_bytes));
+  }
+  std::string text = file.text_at(0, static_cast<std::size_t>(file.size()));
+  file.require_unchanged();
+  return text;
+}
+
+std::unique_ptr<ByteStream> stream_of(std::shared_ptr<const InputFile> file) {
+  return std::make_unique<FileStream>(std::move(file));
+}
+
+}  // namespace hesscope::io

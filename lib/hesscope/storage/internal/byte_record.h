@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Numbers and texts one after another, as bytes between processes on one machine.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace hesscope::io {
+
+/// Numbers take 8 bytes in this machine's order; a text follows the number of its bytes.
+class ByteWriter {
+ public:
+  void add(std::uint64_t number) {
+    bytes_.append(reinterpret_cast<const char*>(&number), sizeof number);
+  }
+
+  void add(std::string_view text) {
+    add(std::uint64_t{text.size()});
+    bytes_ += text;
+  }
+
+  std::string take() { return std::move(bytes_); }
+
+ private:
+  std::string bytes_;
+};
+
+/// Of bytes that may be anything. What cannot be taken leaves the reader where it is.
+class ByteReader {
+ public:
+  explicit ByteReader(std::string_view rest) : rest_(rest) {}
+
+  bool is_at_end() const { return rest_.empty(); }
+
+  bool take(std::uint64_t& number) {
+    if (rest_.size() < sizeof number) return false;
+    std::memcpy(&number, rest_.data(), sizeof number);
+    rest_.remove_prefix(sizeof number);
+    return true;
+  }
+
+  bool take(std::string& text) {
+    const std::string_view before = rest_;
+    std::uint64_t size = 0;
+    if (!take(size) || rest_.size() < size) {
+      rest_ = before;
+      return false;
+    }
+    text = rest_.substr(0, static_cast<std::size_t>(size));
+    rest_.remove_prefix(static_cast<std::size_t>(size));
+    return true;
+  }
+
+ private:
+  std::string_view rest_;
+};
+
+}  // namespace hesscope::io

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include <hesscope/core/error.h>
+#include <hesscope/storage/input_file.h>
+#include <hesscope/storage/overwrite.h>
+
+namespace hesscope::io {
+
+void require_replaceable(const std::filesystem::path& output,
+                         Overwrite overwrite,
+                         const std::string& kind,
+                         const std::function<bool()>& is_of_kind) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  if (overwrite == Overwrite::kAnything || !fs::exists(fs::symlink_status(output, error))) return;
+  const bool is_empty = fs::is_regular_file(output, error) && fs::file_size(output, error) == 0;
+  const bool is_fine = is_empty || is_of_kind();
+  if (overwrite == Overwrite::kOwnKind && is_fine) return;
+  const char* const place = overwrite == Overwrite::kNothing ? "exists already" : "is there";
+  if (is_fine) {
+    throw OutputError(fmt::format(
+        "{}: {}; choose another output, or replace it by --force", output.string(), place));
+  }
+  throw OutputError(
+      fmt::format("{}: {} and is not {}; choose another output, or replace it by --force --force",
+                  output.string(),
+                  place,
+                  kind));
+}
+
+bool begins_with(const std::filesystem::path& path, const std::vector<std::string>& beginnings) {
+  try {
+    const InputFile file(path);
+    return std::any_of(beginnings.begin(), beginnings.end(), [&](const std::string& text) {
+      return file.text_at(0, text.size()) == text;
+    });
+  } catch (const InputError&) {
+    return false;
+  }
+}
+
+}  // namespace hesscope::io

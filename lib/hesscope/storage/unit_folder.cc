@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <charconv>
+#include <set>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include <hesscope/core/error.h>
+#include <hesscope/storage/sha256.h>
+#include <hesscope/storage/unit_folder.h>
+
+namespace hesscope::io {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::string kSuffix = ".unit";
+const std::string kJournalSuffix = ".journal";
+const std::string kConfiguration = "configuration";
+
+// Of what is taken before it is written.
+constexpr std::size_t kMaxPendingBytes = std::size_t{16} << 20;
+
+fs::path folder_of(const fs::path& output) {
+  fs::path folder = output;
+  folder += ".units";
+  return folder;
+}
+
+// OUTPUT.units on its way out: .OUTPUT.tmp-units beside it.
+fs::path remnant_of(const fs::path& folder) {
+  const std::string output = folder.stem().string();
+  return folder.parent_path() / fmt::format(".{}.tmp-units", output);
+}
+
+void require_name(const std::string& name) {
+  const auto is_fine = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '_' || c == '.';
+  };
+  if (name.empty() || name[0] == '.' || !std::all_of(name.begin(), name.end(), is_fine)) {
+    throw PreconditionError(fmt::format("UnitFolder: bad name '{}' of a unit", name));
+  }
+}
+
+// The text that was kept with it; nothing where that is damaged.
+std::optional<std::string> read_configuration(const fs::path& folder) {
+  const fs::path path = folder / kConfiguration;
+  const std::optional<UnitTable> table = read_unit_table(path);
+  return table ? read_unit(path, table->units.front()) : std::nullopt;
+}
+
+// A file is named after the first unit in it, and numbered where that name is taken.
+std::string unit_named_by(const fs::path& file) {
+  const std::string stem = file.stem().string();
+  return stem.substr(0, stem.find('+'));
+}
+
+void remove_temporaries(const fs::path& folder, const std::string& prefix) noexcept {
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    std::error_code ignored;
+    if (name.starts_with(prefix) && name.find(".tmp-") != std::string::npos) {
+      fs::remove_all(entry->path(), ignored);
+    }
+  }
+}
+
+// Whole or not at all: a process killed meanwhile leaves what remove_remnants() knows, never units
+// without their configuration.
+void remove_folder(const fs::path& folder) noexcept {
+  std::error_code error;
+  const fs::path remnant = remnant_of(folder);
+  fs::remove_all(remnant, error);
+  fs::rename(folder, remnant, error);
+  fs::remove_all(error ? folder : remnant, error);
+}
+
+}  // namespace
+
+UnitFolder::UnitFolder(const fs::path& output, const RunConfiguration& configuration, Others others)
+    : folder_(folder_of(output)), run_(digest_of(configuration)) {
+  open(configuration, others);
+  index();
+}
+
+void UnitFolder::open(const RunConfiguration& configuration, Others others) {
+  std::error_code error;
+  fs::create_directory(folder_, error);
+  if (error || !fs::is_directory(folder_)) {
+    throw OutputError(fmt::format("{}: cannot create the folder for finished parts: {}",
+                                  folder_.string(),
+                                  error ? error.message() : "a file is in the way"));
+  }
+  remove_temporaries(folder_, ".");
+  const std::string ours = text_of(configuration);
+  const std::optional<std::string> theirs = read_configuration(folder_);
+  if (theirs == ours) return;
+  if (!is_empty()) {
+    if (others == Others::kRefuse) {
+      throw ConfigError(fmt::format(
+          "{}: holds the finished parts of a run that differs in '{}'; finish that run by its own "
+          "command, or discard its parts by --force",
+          folder_.string(),
+          theirs ? differing_key(configuration, *theirs) : "its damaged configuration"));
+    }
+    remove();
+    fs::create_directory(folder_, error);
+  }
+  write_units(folder_ / kConfiguration, run_, {{kConfiguration, ours}});
+}
+
+// What is not used goes, so that it is said once.
+void UnitFolder::index() {
+  std::set<fs::path> files;  // in one order, so that remarks are
+  std::error_code error;
+  for (fs::directory_iterator entry(folder_, error), end; !error && entry != end;
+       entry.increment(error)) {
+    if (entry->path().extension() == kSuffix) files.insert(entry->path());
+  }
+  if (error) {
+    throw OutputError(
+        fmt::format("{}: cannot list the finished parts: {}", folder_.string(), error.message()));
+  }
+  for (const fs::path& file : files) index(file);
+}
+
+void UnitFolder::index(const fs::path& file) {
+  const auto refuse = [&](const std::string& why) {
+    remarks_.push_back(fmt::format("{}: {}; computed again", file.string(), why));
+    std::error_code ignored;
+    fs::remove(file, ignored);
+  };
+  const std::optional<UnitTable> table = read_unit_table(file);
+  if (!table) return refuse("is damaged");
+  if (table->run != run_) return refuse("holds the numbers of another run");
+  const std::string& first = table->units.front().name;
+  if (first != unit_named_by(file)) {
+    return refuse(fmt::format("holds the numbers of another unit, '{}'", first));
+  }
+  for (const StoredUnit& unit : table->units) places_.emplace(unit.name, Place{file, unit});
+}
+
+UnitFolder::~UnitFolder() {
+  try {
+    flush();
+  } catch (const std::exception&) {
+    // As after a kill: the next run computes it again.
+  }
+  if (is_empty()) remove();
+}
+
+std::optional<std::string> UnitFolder::read(const std::string& name) {
+  require_name(name);
+  const auto taken = pending_.find(name);
+  if (taken != pending_.end()) return taken->second;
+  const auto [first, last] = places_.equal_range(name);
+  for (auto each = first; each != last; ++each) {
+    if (auto bytes = read_unit(each->second.file, each->second.unit)) return bytes;
+  }
+  if (first != last) {
+    remarks_.push_back(fmt::format(
+        "{}: the unit '{}' is damaged; computed again", first->second.file.string(), name));
+    places_.erase(first, last);
+  }
+  return std::nullopt;
+}
+
+void UnitFolder::write(const std::string& name, std::string bytes) {
+  require_name(name);
+  pending_bytes_ += bytes.size();
+  pending_[name] = std::move(bytes);
+  places_.erase(name);
+  const Clock::duration pause = std::min<Clock::duration>(20 * cost_, std::chrono::seconds(1));
+  const bool is_due = !flushed_ || Clock::now() - *flushed_ >= pause;
+  if (is_due || pending_bytes_ >= kMaxPendingBytes) flush();
+}
+
+void UnitFolder::flush() {
+  if (pending_.empty()) return;
+  const Clock::time_point begin = Clock::now();
+  const fs::path file = free_file(pending_.begin()->first);
+  for (const StoredUnit& unit : write_units(file, run_, pending_).units) {
+    places_.emplace(unit.name, Place{file, unit});
+  }
+  pending_.clear();
+  pending_bytes_ = 0;
+  flushed_ = Clock::now();
+  cost_ = *flushed_ - begin;
+}
+
+// Not one that holds units still.
+fs::path UnitFolder::free_file(const std::string& name) const {
+  for (int number = 1;; ++number) {
+    fs::path file = folder_ / (number == 1 ? fmt::format("{}{}", name, kSuffix)
+                                           : fmt::format("{}+{}{}", name, number, kSuffix));
+    const auto is_there = [&](const auto& each) { return each.second.file == file; };
+    if (std::none_of(places_.begin(), places_.end(), is_there)) return file;
+  }
+}
+
+std::size_t UnitFolder::size() const {
+  std::set<std::string> names;
+  for (const auto& [name, place] : places_) names.insert(name);
+  for (const auto& [name, bytes] : pending_) names.insert(name);
+  return names.size();
+}
+
+bool UnitFolder::is_empty() const {
+  std::error_code error;
+  for (fs::directory_iterator entry(folder_, error), end; !error && entry != end;
+       entry.increment(error)) {
+    const fs::path extension = entry->path().extension();
+    if (extension == kSuffix || extension == kJournalSuffix) return false;
+  }
+  return !error;  // what cannot be listed is not known to be empty
+}
+
+fs::path UnitFolder::journal(const std::string& name) const {
+  require_name(name);
+  return folder_ / (name + kJournalSuffix);
+}
+
+std::uint64_t UnitFolder::owner_of(const std::string& name) const {
+  const std::string digest = sha256_of_text(fmt::format("{}\n{}", run_, name));
+  std::uint64_t owner = 0;
+  std::from_chars(digest.data(), digest.data() + 16, owner, 16);
+  return owner;
+}
+
+void UnitFolder::remove() noexcept {
+  places_.clear();
+  pending_.clear();
+  pending_bytes_ = 0;
+  remove_folder(folder_);
+}
+
+bool has_units(const fs::path& output) {
+  std::error_code ignored;
+  return fs::is_directory(folder_of(output), ignored);
+}
+
+void remove_units(const fs::path& output, const RunConfiguration& configuration) {
+  const fs::path folder = folder_of(output);
+  if (has_units(output) && read_configuration(folder) == text_of(configuration)) {
+    remove_folder(folder);
+  }
+}
+
+void remove_remnants(const fs::path& output) noexcept {
+  const fs::path folder = output.has_parent_path() ? output.parent_path() : fs::path(".");
+  remove_temporaries(folder, fmt::format(".{}.tmp-", output.filename().string()));
+}
+
+}  // namespace hesscope::io

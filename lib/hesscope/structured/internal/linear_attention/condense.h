@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Kernel code (simd/lane.h). Prompts condensed to S_0, q_0 and target.
+#pragma once
+
+#include <hesscope/structured/internal/linear_attention/weights_layout.h>
+
+namespace hesscope::HESSCOPE_ISA {
+
+// A pack: S_ij for i <= j row by row, q, target.
+template <typename L>
+struct Condensed {
+  L* s;
+  L* q;
+  L* target;
+};
+
+inline int triangle(int e) { return e * (e + 1) / 2; }
+
+inline long condensed_lanes(int e) { return triangle(e) + e + 1; }
+
+template <typename L>
+Condensed<L> condensed(L* pack, int e) {
+  return {pack, pack + triangle(e), pack + triangle(e) + e};
+}
+
+// out = a b^T where that is symmetric: the upper triangle is computed, the lower one a copy.
+template <typename A>
+[[gnu::always_inline]] inline void symmetric_product(
+    Matrix out, Strided<A> a, Strided<A> b, int e, int inner) {
+  const int half = (e + 1) / 2;
+  const auto from = [](auto m, int i, int j) {
+    return decltype(m){&m(i, j), m.row_stride, m.col_stride};
+  };
+  product(out, a, b.transposed(), half, inner, e);
+  product(from(out, half, half),
+          from(a, half, 0),
+          from(b, half, 0).transposed(),
+          e - half,
+          inner,
+          e - half);
+  for (int i = 0; i < e; ++i) {
+    for (int j = 0; j < i; ++j) out(i, j) = out(j, i);
+  }
+}
+
+// The registers whose lanes are the columns of x: log2(kLanes) perfect shuffles.
+inline void transpose(Lane* x) {
+  constexpr int kHalf = kLanes / 2;
+  for (int stage = 1; stage < kLanes; stage *= 2) {
+    Lane y[kLanes];
+    for (int i = 0; i < kHalf; ++i) {
+      const Lane a = x[i];
+      const Lane b = x[i + kHalf];
+#if HESSCOPE_LANES == 8
+      y[2 * i] = __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11);
+      y[2 * i + 1] = __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15);
+#elif HESSCOPE_LANES == 4
+      y[2 * i] = __builtin_shufflevector(a, b, 0, 4, 1, 5);
+      y[2 * i + 1] = __builtin_shufflevector(a, b, 2, 6, 3, 7);
+#else
+      y[2 * i] = __builtin_shufflevector(a, b, 0, 2);
+      y[2 * i + 1] = __builtin_shufflevector(a, b, 1, 3);
+#endif
+    }
+    for (int i = 0; i < kLanes; ++i) x[i] = y[i];
+  }
+}
+
+// out[k] = number k of every one of kLanes arrays.
+inline void gather(const double* const* arrays, long count, Lane* out) {
+  long k = 0;
+  for (; k + kLanes <= count; k += kLanes) {
+    Lane x[kLanes];
+    for (int i = 0; i < kLanes; ++i) __builtin_memcpy(&x[i], arrays[i] + k, sizeof(Lane));
+    transpose(x);
+    for (int i = 0; i < kLanes; ++i) out[k + i] = x[i];
+  }
+  for (; k < count; ++k) {
+    for (int i = 0; i < kLanes; ++i) out[k][i] = arrays[i][k];
+  }
+}
+
+long condense_scratch_lanes(const auto& g) {
+  return static_cast<long>(g.e) * (g.context + 1 + g.e);
+}
+
+void condense(
+    const auto& g, const double* const* prompts, const double* targets, Lane* pack, Lane* scratch) {
+  const int e = g.e;
+  const int n = g.context;
+  Lane* z = scratch;  // e x (n + 1)
+  Lane* s = z + static_cast<long>(e) * (n + 1);
+  gather(prompts, static_cast<long>(e) * (n + 1), z);
+  const Strided<const Lane> examples = row_major<const Lane>(z, n + 1);
+  symmetric_product(row_major(s, e), examples, examples, e, n);
+  const auto out = condensed(pack, e);
+  Lane* next = out.s;
+  for (int i = 0; i < e; ++i) {
+    for (int j = i; j < e; ++j) *next++ = s[i * e + j];
+  }
+  for (int i = 0; i < e; ++i) out.q[i] = z[i * (n + 1) + n];
+  for (int i = 0; i < kLanes; ++i) (*out.target)[i] = targets[i];
+}
+
+}  // namespace hesscope::HESSCOPE_ISA

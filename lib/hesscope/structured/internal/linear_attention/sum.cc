@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <limits>
+
+#include <hesscope/structured/internal/linear_attention/sum.h>
+
+namespace hesscope::detail {
+namespace {
+
+using Eigen::Index;
+
+// What is kept for a group of packs may take this much, and a group is at most so many packs: more
+// make inner products longer, fewer stay in the cache.
+constexpr double kGroupBytes = 96.0 * (1 << 20);
+constexpr Index kMinPacks = 4;
+constexpr Index kMaxPacks = 8;
+constexpr Index kTasks = 16;
+
+// Up to this size of H every group is one task with an H of its own; above it groups follow each
+// other, and tasks share out the packs and the rows of one group.
+constexpr double kPartialBytes = 4.0 * (1 << 20);
+
+}  // namespace
+
+LinearAttentionGroup LinearAttentionSum::group_of(const LinearAttentionNetwork& network,
+                                                  Index packs) const {
+  LinearAttentionGroup group{};
+  static_cast<LinearAttentionNetwork&>(group) = network;
+  group.packs = static_cast<int>(packs);
+  return group;
+}
+
+LinearAttentionSum::PackSizes LinearAttentionSum::pack_sizes(
+    const LinearAttentionGroup& group) const {
+  const auto e = static_cast<std::size_t>(sizes_.extent);
+  const auto m = static_cast<std::size_t>(sizes_.trained);
+  const auto s = e * (e + 1) / 2 + e;
+  const auto lanes = static_cast<std::size_t>(kernels_->lanes);
+  const bool has_inner_layers = sizes_.layers > 1;
+  return {static_cast<std::size_t>(kernels_->state_size(group)),
+          lanes * static_cast<std::size_t>(sizes_.num_parameters()),
+          lanes * s * s,
+          has_inner_layers ? lanes * e * e * e * e : 0,
+          has_inner_layers ? lanes * 2 * m * m * s : 0};
+}
+
+void LinearAttentionSum::place(LinearAttentionGroup& group, double* memory) const {
+  const PackSizes size = pack_sizes(group);
+  const auto packs = static_cast<std::size_t>(group.packs);
+  group.states = memory;
+  group.gradients = group.states + packs * size.states;
+  group.curvature = group.gradients + packs * size.gradients;
+  group.second = group.curvature + packs * size.curvature;
+  group.mixed = group.second + packs * size.second;
+}
+
+std::size_t LinearAttentionSum::scratch_size(const LinearAttentionGroup& group) const {
+  return static_cast<std::size_t>(
+      std::max(kernels_->pack_scratch_size(group), kernels_->row_scratch_size(group)));
+}
+
+// A function of the model, the number of prompts and the instruction set alone, as the order of the
+// sums is.
+Index LinearAttentionSum::packs_in_group(Index num_packs) const {
+  const LinearAttentionGroup one = group_of(sizes_.network(), 1);
+  const double bytes = static_cast<double>(pack_sizes(one).total()) * sizeof(double);
+  const Index most = std::clamp(static_cast<Index>(kGroupBytes / bytes), Index{1}, kMaxPacks);
+  // Few prompts still make tasks for many threads.
+  const Index fair = groups_are_tasks() ? (num_packs + kTasks - 1) / kTasks : num_packs;
+  return std::min(std::clamp(fair, std::min(kMinPacks, most), most), num_packs);
+}
+
+bool LinearAttentionSum::groups_are_tasks() const {
+  const auto n = static_cast<double>(sizes_.num_parameters());
+  return n * n * sizeof(double) <= kPartialBytes;
+}
+
+double LinearAttentionSum::workspace_bytes(int num_threads) const {
+  const LinearAttentionGroup group =
+      group_of(sizes_.network(), packs_in_group(std::numeric_limits<int>::max()));
+  const double memory = static_cast<double>(pack_sizes(group).total()) * group.packs;
+  const double scratch = static_cast<double>(scratch_size(group));
+  constexpr double kLevels = 32;  // of the tree that joins partial sums, at most
+  const double doubles = groups_are_tasks()
+                             ? num_threads * (memory + scratch) +
+                                   (num_threads + kLevels) * kPartialBytes / sizeof(double)
+                             : memory + num_threads * scratch;
+  return doubles * sizeof(double);
+}
+
+void LinearAttentionSum::compute(const LinearAttentionWeights& weights,
+                                 Records records,
+                                 const Executor& executor,
+                                 const ProgressCallback& progress,
+                                 Eigen::Ref<Eigen::MatrixXd> h,
+                                 Eigen::VectorXd* gradient) const {
+  const Index n = sizes_.num_parameters();
+  const Index lanes = kernels_->lanes;
+  const Index num_packs = (records.count + lanes - 1) / lanes;
+  const Index packs_at_once = packs_in_group(num_packs);
+  const Index num_groups = (num_packs + packs_at_once - 1) / packs_at_once;
+  const LinearAttentionGroup full = group_of(sizes_.network(weights), packs_at_once);
+  BufferPool memory(static_cast<std::size_t>(packs_at_once) * pack_sizes(full).total());
+  BufferPool scratch(scratch_size(full));
+  ProgressCounter counter(progress, row_work() * records.count);
+
+  const auto add =
+      [&](Index i, double* h_data, Index ldh, double* gradient_data, const ForEach& for_each) {
+        LinearAttentionGroup group = full;
+        group.packs = static_cast<int>(std::min(packs_at_once, num_packs - i * packs_at_once));
+        group.h = h_data;
+        group.ldh = ldh;
+        const Index first = i * packs_at_once * lanes;
+        const Index count = std::min(group.packs * lanes, records.count - first);
+        memory.with_buffer([&](double* buffer) {
+          place(group, buffer);
+          add_group(group,
+                    {records.data + first * records.stride, count, records.stride},
+                    for_each,
+                    scratch,
+                    counter);
+          if (gradient_data != nullptr) kernels_->weighted_gradient(group, gradient_data);
+        });
+      };
+
+  if (groups_are_tasks()) {
+    const ForEach on_this_thread = [](Index count, const std::function<void(Index)>& body) {
+      for (Index i = 0; i < count; ++i) body(i);
+    };
+    Eigen::MatrixXd total(n, n + 1);  // H, then the gradient
+    const auto size = static_cast<std::size_t>(total.size());
+    executor.sum(num_groups, {total.data(), size}, [&](Index i, std::span<double> partial) {
+      double* partial_gradient = gradient != nullptr ? partial.data() + n * n : nullptr;
+      add(i, partial.data(), n, partial_gradient, on_this_thread);
+    });
+    h = total.leftCols(n);
+    if (gradient != nullptr) *gradient = total.col(n);
+    return;
+  }
+  const ForEach on_all_threads = [&](Index count, const std::function<void(Index)>& body) {
+    executor.for_each(count, body);
+  };
+  h.setZero();
+  if (gradient != nullptr) gradient->setZero(n);
+  double* gradient_data = gradient != nullptr ? gradient->data() : nullptr;
+  for (Index i = 0; i < num_groups; ++i) {
+    add(i, h.data(), h.outerStride(), gradient_data, on_all_threads);
+  }
+}
+
+void LinearAttentionSum::add_blocks(LinearAttentionRows::Kind kind,
+                                    Index fixed,
+                                    std::vector<LinearAttentionRows>& tasks) const {
+  const int m = static_cast<int>(sizes_.trained);
+  for (int first = 0; first < m; first += kernels_->max_rows) {
+    tasks.push_back(
+        {kind, static_cast<int>(fixed), first, std::min(kernels_->max_rows, m - first)});
+  }
+}
+
+Index LinearAttentionSum::row_work() const {
+  const auto m = static_cast<Index>(sizes_.trained);
+  const auto last = static_cast<Index>(sizes_.layers) - 1;
+  const Index num_blocks = (m + kernels_->max_rows - 1) / kernels_->max_rows;
+  const Index num_last_p = sizes_.trained == sizes_.extent ? num_blocks : 0;
+  const Index num_last = m + (last > 0 ? m + num_last_p : 0);
+  const Index num_inner = 2 * m * num_blocks;  // for each layer before
+  return (last + 1) * num_last + last * (last + 1) / 2 * num_inner;
+}
+
+void LinearAttentionSum::add_group(const LinearAttentionGroup& group,
+                                   Records records,
+                                   const ForEach& for_each,
+                                   BufferPool& scratch,
+                                   ProgressCounter& counter) const {
+  const int last = group.layers - 1;
+  const auto for_each_pack = [&](auto body) {
+    for_each(group.packs, [&](Index pack) {
+      scratch.with_buffer([&](double* buffer) { body(static_cast<int>(pack), buffer); });
+    });
+  };
+  const auto for_rows = [&](int layer, const std::vector<LinearAttentionRows>& tasks) {
+    for_each(static_cast<Index>(tasks.size()), [&](Index i) {
+      scratch.with_buffer([&](double* buffer) {
+        kernels_->rows(group, layer, tasks[static_cast<std::size_t>(i)], buffer);
+      });
+      counter.advance((layer + 1) * records.count);
+    });
+  };
+
+  for_each_pack([&](int pack, double* buffer) {
+    forward_reverse(group, pack, records, buffer);
+    kernels_->last_layer(group, pack);
+  });
+  const Index rows_at_once = kernels_->max_rows;
+  const Index n = sizes_.num_parameters();
+  for_each((n + rows_at_once - 1) / rows_at_once, [&](Index block) {
+    // The longest rows first.
+    const Index row = ((n - 1) / rows_at_once - block) * rows_at_once;
+    kernels_->outer_products(
+        group, static_cast<int>(row), static_cast<int>(std::min(rows_at_once, n - row)));
+  });
+
+  std::vector<LinearAttentionRows> tasks;
+  for (Index a = 0; a < sizes_.trained; ++a) {
+    tasks.push_back({LinearAttentionRows::kLastQ, static_cast<int>(a), 0, 1});
+  }
+  for_rows(last, tasks);
+  for (auto& task : tasks) task.kind = LinearAttentionRows::kLastQState;
+  if (sizes_.trained == sizes_.extent) add_blocks(LinearAttentionRows::kLastP, 0, tasks);
+  if (last > 0) for_rows(last, tasks);
+
+  std::vector<LinearAttentionRows> inner;
+  for (const auto kind : {LinearAttentionRows::kQ, LinearAttentionRows::kP}) {
+    for (Index fixed = 0; fixed < sizes_.trained; ++fixed) add_blocks(kind, fixed, inner);
+  }
+  for (int layer = last - 1; layer >= 0; --layer) {
+    for_each_pack([&](int pack, double* buffer) { kernels_->layer(group, pack, layer, buffer); });
+    for_rows(layer, inner);
+  }
+}
+
+// Lanes without a prompt repeat the last one, inactive.
+void LinearAttentionSum::forward_reverse(const LinearAttentionGroup& group,
+                                         int pack,
+                                         Records records,
+                                         double* scratch) const {
+  constexpr int kMaxLanes = 8;
+  const double* prompts[kMaxLanes];
+  double targets[kMaxLanes];
+  double active[kMaxLanes];
+  for (int lane = 0; lane < kernels_->lanes; ++lane) {
+    const Index index = Index{pack} * kernels_->lanes + lane;
+    const double* record = records.data + std::min(index, records.count - 1) * records.stride;
+    prompts[lane] = record + sizes_.z_offset;
+    targets[lane] = record[sizes_.target_offset];
+    active[lane] = index < records.count ? 1.0 : 0.0;
+  }
+  kernels_->forward_reverse(group, pack, prompts, targets, active, scratch);
+}
+
+}  // namespace hesscope::detail

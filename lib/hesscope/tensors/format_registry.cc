@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <array>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <hesscope/core/error.h>
+#include <hesscope/core/printable.h>
+#include <hesscope/storage/input_file.h>
+#include <hesscope/tensors/checkpoint_file.h>
+#include <hesscope/tensors/format_registry.h>
+#include <hesscope/tensors/internal/hdf5/hdf5_reader.h>
+#include <hesscope/tensors/internal/hdf5/keras_reader.h>
+#include <hesscope/tensors/internal/numpy/npz_reader.h>
+#include <hesscope/tensors/internal/numpy/npz_writer.h>
+#include <hesscope/tensors/internal/safetensors/safetensors_reader.h>
+#include <hesscope/tensors/internal/safetensors/safetensors_writer.h>
+#include <hesscope/tensors/internal/sharded_reader.h>
+#include <hesscope/tensors/internal/torch/torch_reader.h>
+
+namespace hesscope::io {
+namespace {
+
+// Safetensors before pickles: the length it begins with may be the mark of a pickle, 0x80 0x02.
+constexpr std::array<Format, 7> kFormats = {{
+    {"npz", ".npz", "NumPy archive", &recognises_npz, &open_npz, &write_npz},
+    {"npy", ".npy", "NumPy array", &recognises_npy, &open_npy, &write_npy},
+    {"hdf5", ".h5", "HDF5 file", &recognises_hdf5, &open_hdf5, &write_checkpoint},
+    {"keras", ".keras", "Keras model", &recognises_keras, &open_keras},
+    {"safetensors",
+     ".safetensors",
+     "safetensors file",
+     &recognises_safetensors,
+     &open_safetensors,
+     &write_safetensors,
+     true},
+    {.name = "pt",
+     .extension = ".pt",
+     .summary = "PyTorch checkpoint",
+     .recognises = &recognises_torch,
+     .open = &open_torch,
+     .other_extension = ".pth"},
+    {.name = "index",
+     .extension = ".json",
+     .summary = "index of a checkpoint in several files",
+     .recognises = &recognises_shard_index,
+     .open = &open_shard_index,
+     .names_files = true},
+}};
+
+[[noreturn]] void refuse_unknown(const InputFile& file) {
+  const std::string where = file.path().string();
+  if (file.size() == 0) throw InputError(where + ": the file is empty");
+  std::vector<std::string> known;
+  known.reserve(kFormats.size());
+  for (const Format& format : kFormats) {
+    known.push_back(fmt::format("{} ({}, {})", format.name, format.summary, format.extension));
+  }
+  throw InputError(
+      fmt::format("{}: is of no known format (it begins with '{}'); known are {}. Convert it to "
+                  ".npz from Python: "
+                  "numpy.savez('FILE.npz', NAME=array, ...)",
+                  where,
+                  escaped(file.text_at(0, 8)),
+                  fmt::join(known, ", ")));
+}
+
+}  // namespace
+
+std::span<const Format> formats() { return kFormats; }
+
+const Format* recognised_format(const InputFile& file, const ReadLimits& limits) {
+  if (file.size() > limits.max_file_bytes) {
+    throw InputError(fmt::format("{}: has {} bytes; at most {} are read",
+                                 file.path().string(),
+                                 file.size(),
+                                 limits.max_file_bytes));
+  }
+  const auto found =
+      std::ranges::find_if(kFormats, [&](const Format& format) { return format.recognises(file); });
+  return found == kFormats.end() ? nullptr : &*found;
+}
+
+TensorFile open_tensor_file(const std::filesystem::path& path, const ReadLimits& limits) {
+  return open_tensor_file(std::make_shared<InputFile>(path), limits);
+}
+
+TensorFile open_tensor_file(std::shared_ptr<const InputFile> file, const ReadLimits& limits) {
+  const Format* const format = recognised_format(*file, limits);
+  if (format == nullptr) refuse_unknown(*file);
+  TensorFile opened(file->path(), format->name, format->open(file, limits));
+  if (opened.tensors().empty() && !opened.unreadable().empty()) {
+    const UnreadableTensor& first = opened.unreadable().front();
+    throw InputError(
+        fmt::format("{}: tensor '{}': {}", file->path().string(), first.name, first.reason));
+  }
+  return opened;
+}
+
+}  // namespace hesscope::io

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The one list of checkpoint formats.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include <hesscope/tensors/tensor_file.h>
+
+namespace hesscope::io {
+
+class InputFile;
+struct CheckpointTensor;
+
+/// A checkpoint format: how to tell it by its content, and how to open it.
+struct Format {
+  std::string_view name;  ///< "npz"
+  std::string_view
+      extension;  ///< ".npz"; used to expand directories and in messages, never to decide
+  std::string_view summary;  ///< "NumPy archive"
+
+  /// True when the file's content is of this format. Cheap; must not throw on damaged content that
+  /// still is recognisably of this format.
+  bool (*recognises)(const InputFile& file);
+
+  /// @throws InputError as open_tensor_file().
+  std::unique_ptr<TensorSource> (*open)(std::shared_ptr<const InputFile> file,
+                                        const ReadLimits& limits);
+
+  /// Writes tensors, whole or not at all, and synced; nullptr where the format is only read. The
+  /// same tensors give the same bytes.
+  /// @throws OutputError naming file and tensor: what the format cannot hold, or what the disk does
+  ///         not take; PreconditionError as write_checkpoint().
+  void (*write)(const std::filesystem::path& path,
+                std::span<const CheckpointTensor> tensors,
+                bool overwrite) = nullptr;
+
+  /// What write() takes beside all other types.
+  bool holds_bfloat16 = false;
+
+  std::string_view other_extension = {};  ///< ".pth": used as the first
+
+  bool names_files = false;  ///< besides the one opened, in which the tensors lie
+};
+
+/// All formats, in the order they are tried.
+std::span<const Format> formats();
+
+/// The format of the file's content, or nullptr. @throws InputError if it cannot be read, or is
+/// larger than `limits` allow.
+const Format* recognised_format(const InputFile& file, const ReadLimits& limits = {});
+
+}  // namespace hesscope::io

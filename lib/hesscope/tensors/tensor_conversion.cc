@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cctype>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <hesscope/core/error.h>
+#include <hesscope/tensors/checkpoint_file.h>
+#include <hesscope/tensors/format_registry.h>
+#include <hesscope/tensors/tensor_conversion.h>
+
+namespace hesscope::io {
+namespace {
+
+const Format& format_of(const std::filesystem::path& output) {
+  std::string extension = output.extension().string();
+  std::transform(extension.begin(), extension.end(), extension.begin(), [](unsigned char c) {
+    return static_cast<char>(std::tolower(c));
+  });
+  std::vector<std::string_view> written;
+  for (const Format& format : formats()) {
+    if (format.write == nullptr) continue;
+    if (format.extension == extension) return format;
+    written.push_back(format.extension);
+  }
+  const bool is_torch = extension == ".pt" || extension == ".pth";
+  throw ConfigError(fmt::format(
+      "{}: {}; it is the extension that says what is written: {}{}",
+      output.string(),
+      extension.empty() ? "has no extension"
+                        : fmt::format("a file in the format of '{}' is not written", extension),
+      fmt::join(written, ", "),
+      is_torch ? ". From a .npz, Python makes one: torch.save({k: torch.from_numpy(v) for k, v in "
+                 "numpy.load('FILE.npz').items()}, 'FILE.pt')"
+               : ""));
+}
+
+bool is_float(ElementType type) {
+  return type == ElementType::kFloat16 || type == ElementType::kBFloat16 ||
+         type == ElementType::kFloat32 || type == ElementType::kFloat64;
+}
+
+}  // namespace
+
+Conversion convert_tensors(const TensorFile& input,
+                           const std::filesystem::path& output,
+                           std::optional<ElementType> float_type,
+                           bool overwrite) {
+  if (float_type && *float_type != ElementType::kFloat32 && *float_type != ElementType::kFloat64) {
+    throw PreconditionError(fmt::format(
+        "convert_tensors: float_type must be float32 or float64, got {}", to_string(*float_type)));
+  }
+  const Format& format = format_of(output);
+  require_readable(input);
+  Conversion conversion{.format = format.name};
+  std::vector<std::vector<double>> values;
+  std::vector<CheckpointTensor> tensors;
+  std::vector<std::string> widened;
+  for (const TensorInfo& tensor : input.tensors()) {
+    ElementType type = tensor.type;
+    if (float_type && is_float(type)) type = *float_type;
+    if (type == ElementType::kBFloat16 && !format.holds_bfloat16) {
+      type = ElementType::kFloat32;
+      widened.push_back(tensor.name);
+    }
+    values.push_back(input.read(tensor.name));
+    tensors.push_back({tensor.name, tensor.shape, values.back(), type});
+    conversion.tensors.push_back({tensor.name, tensor.shape, tensor.type, type});
+  }
+  format.write(output, tensors, overwrite);
+  if (!widened.empty()) {
+    conversion.notes.push_back(
+        fmt::format("{} does not know bfloat16: {} of {} tensors became "
+                    "float32, which holds the same numbers",
+                    format.extension,
+                    widened.size(),
+                    tensors.size()));
+  }
+  if (format.extension == ".npy" && tensors[0].name != output.stem().string()) {
+    conversion.notes.push_back(
+        fmt::format(".npy has no place for a name: '{}' will be read back as '{}', after the file",
+                    tensors[0].name,
+                    output.stem().string()));
+  }
+  return conversion;
+}
+
+}  // namespace hesscope::io

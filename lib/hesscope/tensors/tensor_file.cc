@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <hesscope/core/error.h>
+#include <hesscope/core/suggest.h>
+#include <hesscope/storage/input_file.h>
+#include <hesscope/storage/sha256.h>
+#include <hesscope/tensors/tensor_file.h>
+
+namespace hesscope::io {
+namespace {
+
+struct TypeProperties {
+  std::string_view name;
+  std::size_t bytes;
+};
+
+constexpr std::array<TypeProperties, 13> kTypeProperties = {{
+    {"bool", 1},
+    {"int8", 1},
+    {"int16", 2},
+    {"int32", 4},
+    {"int64", 8},
+    {"uint8", 1},
+    {"uint16", 2},
+    {"uint32", 4},
+    {"uint64", 8},
+    {"float16", 2},
+    {"bfloat16", 2},
+    {"float32", 4},
+    {"float64", 8},
+}};
+
+const TypeProperties& properties(ElementType type) {
+  return kTypeProperties.at(static_cast<std::size_t>(type));
+}
+
+}  // namespace
+
+std::string_view to_string(ElementType type) { return properties(type).name; }
+
+std::size_t size_of(ElementType type) { return properties(type).bytes; }
+
+std::int64_t TensorInfo::num_elements() const {
+  std::int64_t product = 1;
+  for (const std::int64_t extent : shape) product *= extent;
+  return product;
+}
+
+struct TensorFile::Part {
+  std::vector<TensorInfo> tensors;
+  std::vector<std::size_t> indices;  // of these in the source
+  std::vector<UnreadableTensor> unreadable;
+};
+
+namespace {
+
+/// The name behind `key` and a separator; empty if it does not begin so.
+std::string_view name_under(std::string_view key, std::string_view name) {
+  const bool is_under = name.size() > key.size() + 1 && name.starts_with(key) &&
+                        (name[key.size()] == '.' || name[key.size()] == '/');
+  return is_under ? name.substr(key.size() + 1) : std::string_view();
+}
+
+/// The first of `names`, for messages.
+std::string listed(std::vector<std::string> names, std::string_view nothing) {
+  constexpr std::size_t kMaxListed = 20;
+  if (names.empty()) return std::string(nothing);
+  const std::size_t num_left_out = names.size() - std::min(names.size(), kMaxListed);
+  names.resize(names.size() - num_left_out);
+  return fmt::format("{}{}",
+                     fmt::join(names, ", "),
+                     num_left_out > 0 ? fmt::format(" and {} more", num_left_out) : "");
+}
+
+std::vector<std::string> names_of(std::span<const TensorInfo> tensors) {
+  std::vector<std::string> names;
+  names.reserve(tensors.size());
+  for (const TensorInfo& tensor : tensors) names.push_back(tensor.name);
+  return names;
+}
+
+/// Keys that something stands under, of one component or of two.
+std::vector<std::string> keys_of(std::span<const TensorInfo> tensors) {
+  std::vector<std::string> keys;
+  for (const TensorInfo& tensor : tensors) {
+    const std::size_t first = tensor.name.find_first_of("./");
+    if (first == std::string::npos) continue;
+    const std::size_t second = tensor.name.find_first_of("./", first + 1);
+    for (const std::size_t end : {first, second}) {
+      if (end == std::string::npos) continue;
+      std::string key = tensor.name.substr(0, end);
+      if (std::ranges::find(keys, key) == keys.end()) keys.push_back(std::move(key));
+    }
+    if (keys.size() > 100) break;
+  }
+  return keys;
+}
+
+}  // namespace
+
+TensorFile::TensorFile(std::filesystem::path path,
+                       std::string_view format,
+                       std::shared_ptr<const TensorSource> source,
+                       std::shared_ptr<const TensorFile> whole)
+    : path_(std::move(path)),
+      format_(format),
+      source_(std::move(source)),
+      whole_(std::move(whole)) {
+  if (source_ == nullptr) throw PreconditionError("TensorFile: source must not be null");
+  places_ = places_of(source_->tensors());
+}
+
+std::shared_ptr<const TensorFile::Places> TensorFile::places_of(
+    std::span<const TensorInfo> tensors) {
+  auto places = std::make_shared<Places>();
+  places->reserve(tensors.size());
+  for (std::size_t i = 0; i < tensors.size(); ++i) places->emplace(tensors[i].name, i);
+  return places;
+}
+
+std::string TensorFile::where() const {
+  return key_.empty() ? path_.string() : fmt::format("{}, under '{}'", path_.string(), key_);
+}
+
+TensorFile TensorFile::whole() const {
+  return whole_ != nullptr ? *whole_ : TensorFile(path_, format_, source_);
+}
+
+std::span<const TensorInfo> TensorFile::tensors() const {
+  return part_ != nullptr ? std::span<const TensorInfo>(part_->tensors) : source_->tensors();
+}
+
+std::span<const UnreadableTensor> TensorFile::unreadable() const {
+  return part_ != nullptr ? std::span<const UnreadableTensor>(part_->unreadable)
+                          : source_->unreadable();
+}
+
+const TensorInfo* TensorFile::find(std::string_view name) const {
+  const auto found = places_->find(name);
+  return found == places_->end() ? nullptr : &tensors()[found->second];
+}
+
+std::vector<double> TensorFile::read(std::string_view name) const {
+  const auto all = tensors();
+  if (const TensorInfo* const found = find(name)) {
+    const auto index = static_cast<std::size_t>(found - all.data());
+    const auto require_unchanged = [&] {
+      for (const auto& file : files()) file->require_unchanged();
+    };
+    try {
+      std::vector<double> values = source_->read(part_ != nullptr ? part_->indices[index] : index);
+      require_unchanged();
+      return values;
+    } catch (const InputError&) {
+      require_unchanged();  // else the message would be of damage
+      throw;
+    }
+  }
+  for (const UnreadableTensor& tensor : unreadable()) {
+    if (tensor.name != name) continue;
+    throw InputError(fmt::format("{}: tensor '{}': {}; real numbers in an array are expected",
+                                 where(),
+                                 name,
+                                 tensor.reason));
+  }
+  const std::vector<std::string> names = names_of(all);
+  throw InputError(fmt::format("{}: there is no tensor '{}'{}; the file holds {}",
+                               where(),
+                               name,
+                               did_you_mean(name, names),
+                               listed(names, "no tensors")));
+}
+
+std::vector<std::filesystem::path> TensorFile::other_files() const {
+  std::vector<std::filesystem::path> paths;
+  for (const auto& file : files().subspan(1)) paths.push_back(file->path());
+  return paths;
+}
+
+std::optional<double> TensorFile::number(std::string_view name) const {
+  return source_->number(key_.empty() ? std::string(name) : fmt::format("{}.{}", key_, name));
+}
+
+std::vector<FileValue> TensorFile::values() const {
+  std::vector<FileValue> all = source_->values();
+  if (key_.empty()) return all;
+  std::vector<FileValue> chosen;
+  for (FileValue& each : all) {
+    const std::string_view name = name_under(key_, each.name);
+    if (!name.empty()) chosen.push_back({std::string(name), std::move(each.value)});
+  }
+  return chosen;
+}
+
+std::string TensorFile::stored_name(std::string_view name) const {
+  const TensorInfo* const found = find(name);
+  if (found == nullptr) {
+    throw PreconditionError(fmt::format("TensorFile::stored_name: no tensor '{}'", name));
+  }
+  const auto index = static_cast<std::size_t>(found - tensors().data());
+  return source_->stored_name(part_ != nullptr ? part_->indices[index] : index);
+}
+
+TensorFile TensorFile::part(std::string_view key) const {
+  if (key.empty()) return *this;
+  auto chosen = std::make_shared<Part>();
+  const auto all = tensors();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const std::string_view name = name_under(key, all[i].name);
+    if (name.empty()) continue;
+    chosen->tensors.push_back(all[i]);
+    chosen->tensors.back().name = name;
+    chosen->indices.push_back(part_ != nullptr ? part_->indices[i] : i);
+  }
+  for (const UnreadableTensor& tensor : unreadable()) {
+    const std::string_view name = name_under(key, tensor.name);
+    if (name.empty()) continue;
+    chosen->unreadable.push_back(tensor);
+    chosen->unreadable.back().name = name;
+  }
+  if (chosen->tensors.empty() && chosen->unreadable.empty()) {
+    const std::vector<std::string> keys = keys_of(all);
+    throw InputError(fmt::format("{}: there is nothing under '{}'{}; there is something under {}",
+                                 where(),
+                                 key,
+                                 did_you_mean(key, keys),
+                                 listed(keys, "no key: its tensors have plain names")));
+  }
+  TensorFile result = *this;
+  result.key_ = key_.empty() ? std::string(key) : fmt::format("{}.{}", key_, key);
+  result.places_ = places_of(chosen->tensors);
+  result.part_ = std::move(chosen);
+  return result;
+}
+
+namespace {
+
+[[noreturn]] void refuse_unreadable(const TensorFile& file, const UnreadableTensor& tensor) {
+  throw InputError(fmt::format(
+      "{}: tensor '{}': {}; real numbers in an array are expected. A part of the file without it "
+      "can be chosen by its key (--key), or it can be ignored by a map of names (--map)",
+      file.where(),
+      tensor.name,
+      tensor.reason));
+}
+
+}  // namespace
+
+void require_readable(const TensorFile& file) {
+  if (!file.unreadable().empty()) refuse_unreadable(file, file.unreadable().front());
+}
+
+void require_readable_numbers(const TensorFile& file) {
+  for (const UnreadableTensor& tensor : file.unreadable()) {
+    if (!tensor.is_text) refuse_unreadable(file, tensor);
+  }
+}
+
+std::string sha256_of(const TensorFile& file) {
+  if (file.files().size() == 1) return sha256_of(*file.files().front());
+  std::string lines;
+  for (const auto& part : file.files()) {
+    lines += fmt::format("{}  {}\n", sha256_of(*part), part->path().filename().string());
+  }
+  return sha256_of_text(lines);
+}
+
+}  // namespace hesscope::io

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Kinds of models and analyzers that a program adds to those built in.
+#include <atomic>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <Eigen/Eigenvalues>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <hesscope/analysis/analysis.h>
+#include <hesscope/analysis/analyze.h>
+#include <hesscope/analyzers/analyzer_registry.h>
+#include <hesscope/core/constants.h>
+#include <hesscope/core/error.h>
+#include <hesscope/dataset/result_reader.h>
+#include <hesscope/models/model_registry.h>
+#include <hesscope/objective/functor_objective.h>
+#include <hesscope/problem/problem.h>
+#include <hesscope/tensors/checkpoint_file.h>
+
+#include "support/files.h"
+
+namespace hesscope {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+// (w' x - y)^2 + (penalty / 2) |w|^2
+ModelKind ridge(const std::string& name) {
+  return {.name = name,
+          .keys = {{.name = "penalty",
+                    .type = SettingKey::Type::kReal,
+                    .meaning = "weight of |w|^2 / 2",
+                    .fallback = SettingValue(0.0)}},
+          .build = [name](const Settings& settings,
+                          const TensorShapes& checkpoint,
+                          const TensorShapes& /*data*/) {
+            const auto& shape = checkpoint.at("weight", 1, "(inputs)");
+            ModelBuilder b(name);
+            const Var w = b.parameter("weight", shape);
+            const Var x = b.array("inputs", shape);
+            const Var y = b.array("target", {});
+            const double factor = settings.real("penalty") / 2;
+            return b.finish(square(matmul_tn(w, x) - y) + factor * sum(square(w)));
+          }};
+}
+
+class OwnModel : public ::testing::Test {
+ protected:
+  // One checkpoint, and four samples, of a model with three parameters.
+  void write_files(const std::string& kind) {
+    io::write_checkpoint(folder_ / "checkpoint.h5", {{{"weight", {3}, weight_}}}, true);
+    io::write_checkpoint(
+        folder_ / "data.h5", {{{"inputs", {4, 3}, inputs_}, {"target", {4}, target_}}}, true);
+    std::ofstream(folder_ / "problem.toml")
+        << "[model]\nkind = \"" << kind << "\"\npenalty = 0.5\n[data]\nfile = \"data.h5\"\n";
+  }
+
+  test::ScratchFolder folder_;
+  const std::vector<double> weight_ = {0.5, -1, 2};
+  const std::vector<double> inputs_ = {1, 0, 2, 0, 1, 0, 3, 1, 1, 1, 1, -1};
+  const std::vector<double> target_ = {1, -1, 1, 2};
+};
+
+TEST_F(OwnModel, IsReadFromProblemFilesAndAnalyzed) {
+  register_model_kind(ridge("own-ridge"));
+  write_files("own-ridge");
+  AnalysisRequest request;
+  request.checkpoints = {{folder_ / "checkpoint.h5", {}}};
+  request.problem = folder_ / "problem.toml";
+  request.output = folder_ / "out.h5";
+  request.only = {"spectrum"};
+  const AnalysisResult result = run_analysis(request);
+
+  using Rows = Eigen::Matrix<double, 4, 3, Eigen::RowMajor>;
+  const Eigen::Map<const Rows> x(inputs_.data());
+  const Eigen::Matrix3d h = 2.0 / 4.0 * x.transpose() * x + 0.5 * Eigen::Matrix3d::Identity();
+  const Eigen::Vector3d expected = Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d>(h).eigenvalues();
+  const std::vector<HeadlineNumber>& numbers = result.checkpoints.at(0).numbers;
+  const auto number = [&](const char* name) {
+    for (const HeadlineNumber& each : numbers) {
+      if (each.name == name) return each.value;
+    }
+    return kNaN;
+  };
+  EXPECT_NEAR(number("lambda_min"), expected(0), 1e-14 * expected(2));
+  EXPECT_NEAR(number("lambda_max"), expected(2), 1e-14 * expected(2));
+}
+
+TEST_F(OwnModel, IsOfferedLikeOthersInRefusals) {
+  register_model_kind(ridge("own-lasso"));
+  write_files("own-laso");
+  EXPECT_THAT([&] { read_problem_file(folder_ / "problem.toml"); },
+              ThrowsMessage<ConfigError>(HasSubstr("'own-lasso'")));
+}
+
+TEST(RegisterModelKind, RefusesWhatCannotBeNamedOrBuilt) {
+  const auto refusal = [](ModelKind kind, const char* text) {
+    EXPECT_THAT([&] { register_model_kind(kind); },
+                ThrowsMessage<PreconditionError>(HasSubstr(text)));
+  };
+  refusal(ridge("mlp"), "there is a kind 'mlp' already");
+  refusal(ridge(""), "no file can say");
+  refusal({.name = "own-empty"}, "no function `build`");
+  ModelKind twice = ridge("own-twice");
+  twice.keys.push_back(twice.keys.front());
+  refusal(twice, "two keys 'penalty'");
+  ModelKind kind = ridge("own-kind");
+  kind.keys.front().name = "kind";
+  refusal(kind, "two keys 'kind'");
+  EXPECT_EQ(find_model_kind("own-empty"), nullptr);
+}
+
+TEST(RegisterModelKind, WithoutCreateItSaysThatItCannotBeTrained) {
+  register_model_kind(ridge("own-untrained"));
+  EXPECT_THAT([] { find_model_kind("own-untrained")->create({}, {}); },
+              ThrowsMessage<ConfigError>(AllOf(HasSubstr("own-untrained"), HasSubstr("`create`"))));
+}
+
+TEST(RegisterModelKind, LeavesAloneWhoLooksAtKindsMeanwhile) {
+  const auto before = model_kinds();
+  const ModelKind* mlp = find_model_kind("mlp");
+  std::atomic<bool> is_done = false;
+  std::thread reader([&] {
+    while (!is_done) {
+      for (const ModelKind& kind : model_kinds()) ASSERT_FALSE(kind.name.empty());
+      ASSERT_NE(find_model_kind("mlp"), nullptr);
+    }
+  });
+  for (int i = 0; i < 50; ++i) register_model_kind(ridge("own-many-" + std::to_string(i)));
+  is_done = true;
+  reader.join();
+  EXPECT_EQ(model_kinds().size(), before.size() + 50);
+  EXPECT_EQ(mlp->name, "mlp");  // what was found stays
+  EXPECT_EQ(before.front().name, "linear-attention");
+  EXPECT_NE(find_model_kind("own-many-49"), nullptr);
+}
+
+// The largest |gradient_i|, times a factor.
+class LargestSlope final : public Analyzer {
+ public:
+  explicit LargestSlope(double factor) : factor_(factor) {}
+
+  std::vector<Dimension> dimensions(const Objective& /*objective*/) const override { return {}; }
+
+  std::vector<Quantity> quantities() const override {
+    return {{.name = "largest", .long_name = "largest slope", .definition = "max |g_i|"}};
+  }
+
+  std::vector<std::string> headline() const override { return {"largest"}; }
+
+  Record analyze(PointAnalysis& point) const override {
+    Record record;
+    record.set("largest", factor_ * point.gradient().cwiseAbs().maxCoeff());
+    return record;
+  }
+
+ private:
+  double factor_;
+};
+
+AnalyzerEntry largest_slope(const std::string& name) {
+  return {.name = name,
+          .question = "how steep it is at most",
+          .by_default = false,
+          .options = {{.name = name + "-factor",
+                       .type = SettingKey::Type::kReal,
+                       .meaning = "what it is multiplied by",
+                       .fallback = SettingValue(1.0)}},
+          .create = [name](const Settings& settings) {
+            return std::make_unique<LargestSlope>(settings.real(name + "-factor"));
+          }};
+}
+
+TEST(RegisterAnalyzer, ItsAnswersAreThoseOfOthers) {
+  register_analyzer(largest_slope("own-slope"));
+  const auto objective =
+      make_objective([](const auto& x, Eigen::Index) { return x(0) * x(0) - 3.0 * x(1); }, 2, 1);
+  const std::vector<NamedPoint> points = {{"start", Eigen::Vector2d(4, 0)}};
+  EXPECT_EQ(analyze(objective, points, {"own-slope"})[0].number("own-slope", "largest"), 8);
+  const Analysis twice =
+      analyze(objective, points, {"spectrum"}, {.options = {{"own-slope-factor", 2}}});
+  EXPECT_EQ(twice[0].number("own-slope", "largest"), 16);
+  const test::ScratchFolder folder;
+  twice.write(folder / "out.h5");
+  EXPECT_THAT(io::ResultReader(folder / "out.h5").read_doubles("own-slope", "largest"),
+              testing::ElementsAre(16));
+}
+
+TEST(RegisterAnalyzer, RefusesWhatCannotBeNamedOrMade) {
+  const auto refusal = [](AnalyzerEntry entry, const char* text) {
+    EXPECT_THAT([&] { register_analyzer(entry); },
+                ThrowsMessage<PreconditionError>(HasSubstr(text)));
+  };
+  refusal(largest_slope("spectrum"), "there is an analyzer 'spectrum' already");
+  refusal(largest_slope("Slope"), "lower-case letters");
+  refusal(largest_slope("a/b"), "lower-case letters");
+  refusal(largest_slope("loss"), "stands for something else");
+  AnalyzerEntry entry = largest_slope("own-other");
+  entry.options.front().name = "eigenpairs";
+  refusal(entry, "there is an option 'eigenpairs' already");
+  entry.options.front() = {.name = "own-option", .meaning = "nothing"};
+  refusal(entry, "'own-option' without a fallback");
+  entry.create = nullptr;
+  refusal(entry, "no function `create`");
+}
+
+}  // namespace
+}  // namespace hesscope

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <cmath>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <hesscope/core/constants.h>
+#include <hesscope/reproduction/internal/seed_statistics.h>
+
+namespace hesscope::detail {
+namespace {
+
+TEST(SeedStatistics, AreMeanAndUnbiasedDeviation) {
+  const SeedStatistics found = seed_statistics(std::vector<double>{2, 4, 4, 4, 5, 5, 7, 9});
+  EXPECT_EQ(found.count, 8);
+  EXPECT_EQ(found.mean, 5);
+  EXPECT_EQ(found.deviation, std::sqrt(32.0 / 7));
+  EXPECT_EQ(found.minimum, 2);
+  EXPECT_EQ(found.maximum, 9);
+}
+
+TEST(SeedStatistics, DoNotLoseSmallSpreadsOfLargeNumbers) {
+  const SeedStatistics found = seed_statistics(std::vector<double>{1e9 - 1, 1e9, 1e9 + 1});
+  EXPECT_EQ(found.mean, 1e9);
+  EXPECT_EQ(found.deviation, 1);
+}
+
+TEST(SeedStatistics, AreThoseOfNumbersOfAnySize) {
+  for (const double scale : {1e-300, 1e-200, 1e200, 1e300}) {
+    const SeedStatistics found = seed_statistics(std::vector<double>{
+        2 * scale, 4 * scale, 4 * scale, 4 * scale, 5 * scale, 5 * scale, 7 * scale, 9 * scale});
+    EXPECT_NEAR(found.mean / scale, 5, 1e-14);
+    EXPECT_NEAR(found.deviation / scale, std::sqrt(32.0 / 7), 1e-14);
+  }
+  EXPECT_EQ(seed_statistics(std::vector<double>{1.7e308, 1.7e308}).mean, 1.7e308);
+}
+
+TEST(SeedStatistics, LeaveOutWhatIsNotThere) {
+  const SeedStatistics found =
+      seed_statistics(std::vector<double>{kNaN, -3, kInfinity, -1, -kInfinity});
+  EXPECT_EQ(found.count, 2);
+  EXPECT_EQ(found.mean, -2);
+  EXPECT_EQ(found.minimum, -3);
+  EXPECT_EQ(found.maximum, -1);
+}
+
+TEST(SeedStatistics, AreMissingWhereTooFewNumbersAreThere) {
+  const SeedStatistics one = seed_statistics(std::vector<double>{7, kNaN});
+  EXPECT_EQ(one.count, 1);
+  EXPECT_EQ(one.mean, 7);
+  EXPECT_TRUE(std::isnan(one.deviation));
+  EXPECT_EQ(mean_text(one), "7");
+  const SeedStatistics none = seed_statistics(std::vector<double>{kNaN});
+  EXPECT_EQ(none.count, 0);
+  EXPECT_TRUE(std::isnan(none.mean) && std::isnan(none.minimum) && std::isnan(none.maximum));
+  EXPECT_EQ(mean_text(none), "-");
+}
+
+TEST(SeedStatistics, AreWrittenWithThreeDigits) {
+  EXPECT_EQ(mean_text(seed_statistics(std::vector<double>{1, 2})), "1.5 (0.707)");
+  EXPECT_EQ(digits_text(1234567), "1.23e+06");
+  EXPECT_EQ(digits_text(kNaN), "-");
+}
+
+}  // namespace
+}  // namespace hesscope::detail

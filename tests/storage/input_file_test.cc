@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What is read of a file, and its digest, are of the same bytes: whoever replaces or overwrites the
+// file meanwhile makes reading it fail, not come out as a mixture.
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <hesscope/core/error.h>
+#include <hesscope/storage/input_file.h>
+#include <hesscope/storage/sha256.h>
+#include <hesscope/tensors/checkpoint_file.h>
+#include <hesscope/tensors/format_registry.h>
+#include <hesscope/tensors/tensor_file.h>
+
+#include "support/files.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+
+using hesscope::InputError;
+using hesscope::Interrupted;
+using hesscope::io::InputFile;
+using hesscope::io::open_tensor_file;
+using hesscope::io::sha256_of;
+using hesscope::io::sha256_of_file;
+using hesscope::io::sha256_of_text;
+using hesscope::io::TensorFile;
+using hesscope::test::read_bytes;
+using hesscope::test::ScratchFolder;
+using hesscope::test::write_bytes;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+/// Long enough for the next change of a file to bear another time.
+void pass_a_tick() { std::this_thread::sleep_for(std::chrono::milliseconds(30)); }
+
+/// A change of "a.*" after it was opened, by which it becomes what "b.*" is.
+struct Change {
+  std::string name;
+  std::function<void(const fs::path& a, const fs::path& b)> make;
+};
+
+const std::vector<Change>& changes() {
+  static const std::vector<Change> all = {
+      {"replaced", [](const fs::path& a, const fs::path& b) { fs::rename(b, a); }},
+      {"overwritten", [](const fs::path& a, const fs::path& b) { write_bytes(a, read_bytes(b)); }},
+      {"overwritten under its old date",
+       [](const fs::path& a, const fs::path& b) {
+         const auto date = fs::last_write_time(a);
+         write_bytes(a, read_bytes(b));
+         fs::last_write_time(a, date);
+       }},
+  };
+  return all;
+}
+
+/// In every format that can be written, w = (1, 2, 3) and w = (4, 5, 6).
+class ChangedFile : public ::testing::Test {
+ protected:
+  /// Calls `test` with an open file whose content has become another one, and its old digest.
+  void for_each_change(bool is_fresh,
+                       const std::function<void(const TensorFile&, const std::string&)>& test) {
+    for (const hesscope::io::Format& format : hesscope::io::formats()) {
+      if (format.write == nullptr) continue;
+      for (const Change& change : changes()) {
+        SCOPED_TRACE(std::string(format.name) + ", " + change.name);
+        const fs::path a = write(format, "a", {1, 2, 3});
+        const fs::path b = write(format, "b", {4, 5, 6});
+        const std::string digest = sha256_of_file(a);
+        if (!is_fresh) pass_a_tick();
+        const TensorFile file = open_tensor_file(a);
+        change.make(a, b);
+        test(file, digest);
+      }
+    }
+  }
+
+ private:
+  fs::path write(const hesscope::io::Format& format,
+                 const std::string& name,
+                 const std::vector<double>& values) const {
+    const fs::path path = scratch_ / (name + std::string(format.extension));
+    const std::vector<hesscope::io::CheckpointTensor> tensors = {{"w", {3}, values}};
+    format.write(path, tensors, true);
+    return path;
+  }
+
+  ScratchFolder scratch_;
+};
+
+TEST_F(ChangedFile, IsNeitherReadNorHashed) {
+  for_each_change(false, [](const TensorFile& file, const std::string&) {
+    const std::string name = file.tensors().front().name;
+    EXPECT_THAT([&] { file.read(name); },
+                ThrowsMessage<InputError>(HasSubstr("it changed since it was opened")));
+    EXPECT_THAT([&] { sha256_of(file); },
+                ThrowsMessage<InputError>(HasSubstr("it changed since it was opened")));
+  });
+}
+
+/// Where both changes bear one time, the second is not seen; but it is not read either.
+TEST_F(ChangedFile, IsNoMixtureWithinOneTickOfTheClock) {
+  for_each_change(true, [](const TensorFile& file, const std::string& digest) {
+    const std::string name = file.tensors().front().name;
+    try {
+      EXPECT_EQ(sha256_of(file), digest);
+    } catch (const InputError&) {  // seen
+    }
+    try {
+      EXPECT_THAT(file.read(name), ElementsAre(1, 2, 3));
+    } catch (const InputError&) {  // seen
+    }
+  });
+}
+
+TEST_F(ChangedFile, CannotChangeBetweenTheDigestAndTheNumbers) {
+  const ScratchFolder scratch;
+  write_bytes(scratch / "a", "content");
+  pass_a_tick();
+  const InputFile file(scratch / "a");
+  EXPECT_EQ(sha256_of(file), sha256_of_text("content"));
+  write_bytes(scratch / "a", "CONTENT");
+  EXPECT_THAT([&] { file.require_unchanged(); },
+              ThrowsMessage<InputError>(HasSubstr("run again once nothing writes to it")));
+}
+
+/// Of every format, a file that is open when its reader is asked to stop.
+TEST(InputFile, IsNotReadOnceStopIsRequested) {
+  const ScratchFolder scratch;
+  const std::vector<double> values = {1, 2, 3};
+  const std::vector<hesscope::io::CheckpointTensor> tensors = {{"w", {3}, values}};
+  for (const hesscope::io::Format& format : hesscope::io::formats()) {
+    if (format.write == nullptr) continue;
+    SCOPED_TRACE(format.name);
+    const fs::path path = scratch / ("w" + std::string(format.extension));
+    format.write(path, tensors, true);
+    std::stop_source stop;
+    const TensorFile file = open_tensor_file(
+        std::make_shared<InputFile>(path, InputFile::kCheckpoint, stop.get_token()));
+    EXPECT_EQ(file.read(file.tensors().front().name), values);
+    stop.request_stop();
+    EXPECT_THROW(sha256_of(file), Interrupted);
+    EXPECT_THROW(file.read(file.tensors().front().name), Interrupted);
+  }
+}
+
+TEST(InputFile, IsReadThoughItHasLostItsStandardStreams) {
+  const ScratchFolder scratch;
+  const std::vector<double> values = {1, 2, 3};
+  const std::vector<hesscope::io::CheckpointTensor> tensors = {{"w", {3}, values}};
+  hesscope::io::write_checkpoint(scratch / "w.h5", tensors, false);
+  const int kept = ::dup(STDIN_FILENO);
+  ::close(STDIN_FILENO);
+  const InputFile file(scratch / "w.h5");
+  EXPECT_GT(file.descriptor(), STDERR_FILENO);
+  EXPECT_EQ(open_tensor_file(scratch / "w.h5").read("w"), values);
+  ::dup2(kept, STDIN_FILENO);
+  ::close(kept);
+}
+
+TEST(InputFile, RefusesWhatWouldNeverEnd) {
+  const ScratchFolder scratch;
+  ASSERT_EQ(::mkfifo((scratch / "pipe").c_str(), 0600), 0);
+  fs::create_symlink("/dev/zero", scratch / "zeros");
+  for (const fs::path& path : {scratch / "pipe", scratch / "zeros"}) {
+    EXPECT_THAT([&] { InputFile(path, "a problem file"); },
+                ThrowsMessage<InputError>(HasSubstr(
+                    path.string() + ": is not a regular file; a problem file is expected")));
+  }
+  write_bytes(scratch / "sparse", "");
+  fs::resize_file(scratch / "sparse", std::uintmax_t{1} << 40);
+  EXPECT_THAT(
+      [&] { whole_text(InputFile(scratch / "sparse"), 1000); },
+      ThrowsMessage<InputError>(HasSubstr("has 1099511627776 bytes; at most 1000 are read")));
+}
+
+}  // namespace
