@@ -2,7 +2,8 @@
 # What a folder of the library is, its tree says: *.cc are its sources; *.h its public headers, installed;
 # what stands in `internal/` is neither seen nor included by those who use the library.
 #
-# hesscope_folders(TARGET FOLDERS...): adds folders below the current one.
+# hesscope_folders(TARGET FOLDERS...): adds folders below the current one, the lowest first: a folder includes
+# only those before it. The target's property HESSCOPE_FOLDERS lists them, for the test of this.
 function(hesscope_folders target)
   foreach(folder IN LISTS ARGN)
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS LIST_DIRECTORIES false ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.cc)
@@ -11,4 +12,5 @@ function(hesscope_folders target)
     target_sources(${target} PRIVATE ${sources})
     target_sources(${target} PUBLIC FILE_SET HEADERS FILES ${headers})
   endforeach()
+  set_property(TARGET ${target} APPEND PROPERTY HESSCOPE_FOLDERS ${ARGN})
 endfunction()

@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
-#include <hesscope/analyzers/block_norms.h>
 #include <hesscope/analyzers/blocks.h>
+#include <hesscope/analyzers/internal/block_norms.h>
 #include <hesscope/analyzers/internal/group_dimensions.h>
 #include <hesscope/analyzers/option_error.h>
 #include <hesscope/core/constants.h>

@@ -2,8 +2,8 @@
 #include <string>
 #include <vector>
 
-#include <hesscope/analyzers/block_norms.h>
 #include <hesscope/analyzers/ggn.h>
+#include <hesscope/analyzers/internal/block_norms.h>
 #include <hesscope/analyzers/internal/group_dimensions.h>
 #include <hesscope/analyzers/spectrum_section.h>
 #include <hesscope/core/error.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+//
+// Private: what `blocks` and `ggn` share.
 #pragma once
 
 #include <span>
