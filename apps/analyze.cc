@@ -82,7 +82,7 @@ class AnalyzeCommand final : public Command {
   // Each analyzer with its options, and --NAME for one that does not run by default.
   void declare_analyzers(OptionTable& options) {
     std::vector<std::string> defaults;
-    for (const AnalyzerEntry& entry : analyzer_registry()) {
+    for (const AnalyzerKind& entry : analyzer_kinds()) {
       if (entry.by_default) defaults.push_back(entry.name);
     }
     options.group("Analyzers: what to compute");
@@ -92,7 +92,7 @@ class AnalyzeCommand final : public Command {
                  fmt::format("Run these and no others, separated by commas (default: {}). Any "
                              "option of an analyzer below runs it, too",
                              fmt::join(defaults, ",")));
-    for (const AnalyzerEntry& entry : analyzer_registry()) {
+    for (const AnalyzerKind& entry : analyzer_kinds()) {
       options.group(fmt::format("Analyzer {}{}: {}",
                                 entry.name,
                                 entry.by_default ? " (runs by default)" : "",
@@ -320,11 +320,11 @@ class AnalyzeCommand final : public Command {
   // The groups with a '-' or "not stored", each with what it takes.
   static void print_missing(const AnalysisResult& result) {
     for (const std::string& group : groups_with(result, Status::kNotComputed)) {
-      const std::string& takes = find_analyzer(group).on_missing;
+      const std::string& takes = find_analyzer_kind(group).on_missing;
       print_text("- in /{}: not computed{}{}\n", group, takes.empty() ? "" : "; ", takes);
     }
     for (const std::string& group : groups_with(result, Status::kNotStored)) {
-      const std::string& takes = find_analyzer(group).on_not_stored;
+      const std::string& takes = find_analyzer_kind(group).on_not_stored;
       print_text(
           "not stored in /{}: the checkpoint does not hold what the number is made from{}{}\n",
           group,

@@ -27,7 +27,7 @@ void CheckpointOptions::declare(OptionTable& options, const std::string& on_chec
                "part, as --key does, and ignore = [\"bn.*\"] leaves tensors out. 'hesscope inspect "
                "CHECKPOINT --problem FILE' suggests one");
   std::vector<std::string> formats;
-  for (const io::Format& each : io::formats()) formats.emplace_back(each.name);
+  for (const io::FormatKind& each : io::format_kinds()) formats.emplace_back(each.name);
   options.choice("--format", format, formats, "Take only files of this format from folders");
   options.choice("--order",
                  order,

@@ -37,7 +37,7 @@ class ExportCommand final : public Command {
   void declare(OptionTable& options) override {
     std::vector<std::string> names;
     std::string help = "What to write (default: csv)";
-    for (const io::ExportFormat& format : io::export_formats()) {
+    for (const io::ExportKind& format : io::export_kinds()) {
       names.push_back(format.name);
       help += fmt::format("\n{}: {}", format.name, format.summary);
     }
@@ -61,7 +61,7 @@ class ExportCommand final : public Command {
     if (std::filesystem::equivalent(result_, output_, none)) {
       throw ConfigError(fmt::format("{}: the output is the result itself; name another", output_));
     }
-    const io::ExportFormat& format = io::find_export_format(format_);
+    const io::ExportKind& format = io::find_export_kind(format_);
     const io::ResultReader result = open_result(result_);
     for (const std::filesystem::path& file : io::files_of_export(format, result, output_)) {
       io::require_replaceable(

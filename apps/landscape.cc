@@ -110,7 +110,7 @@ class LandscapeCommand final : public Command {
   // A line for each kind of directions.
   static std::string kinds_text() {
     std::string text;
-    for (const DirectionKind& kind : direction_registry()) {
+    for (const DirectionKind& kind : direction_kinds()) {
       const bool may_be_left_out = kind.argument.starts_with('[');
       const std::string argument = kind.argument.empty() ? ""
                                    : may_be_left_out     ? "[:" + kind.argument.substr(1)

@@ -15,7 +15,8 @@ namespace hesscope::cli {
 namespace {
 
 bool begins_as_hdf5(const std::string& path) {
-  const io::Format* const format = io::recognised_format(io::InputFile(path, "a hesscope result"));
+  const io::FormatKind* const format =
+      io::recognised_format(io::InputFile(path, "a hesscope result"));
   return format != nullptr && format->name == "hdf5";
 }
 

@@ -226,7 +226,7 @@ class Range : public testing::TestWithParam<int> {
   static Found analyze(const RangeCase& which, int k, SpectrumMethod method) {
     const auto objective = make_objective(
         Loss(k), kParameters, kNumSamples, {.num_threads = 1, .parameter_blocks = kBlocks});
-    const AnalyzerEntry& entry = find_analyzer(which.name);
+    const AnalyzerKind& entry = find_analyzer_kind(which.name);
     const auto analyzer = entry.create(Settings::checked(which.settings, entry.options, "a test"));
     const auto trajectory = std::make_shared<Trajectory>(kPath);
     std::vector<Record> records;

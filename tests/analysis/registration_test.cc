@@ -166,7 +166,7 @@ class LargestSlope final : public Analyzer {
   double factor_;
 };
 
-AnalyzerEntry largest_slope(const std::string& name) {
+AnalyzerKind largest_slope(const std::string& name) {
   return {.name = name,
           .question = "how steep it is at most",
           .by_default = false,
@@ -195,7 +195,7 @@ TEST(RegisterAnalyzer, ItsAnswersAreThoseOfOthers) {
 }
 
 TEST(RegisterAnalyzer, RefusesWhatCannotBeNamedOrMade) {
-  const auto refusal = [](AnalyzerEntry entry, const char* text) {
+  const auto refusal = [](AnalyzerKind entry, const char* text) {
     EXPECT_THAT([&] { register_analyzer(entry); },
                 ThrowsMessage<PreconditionError>(HasSubstr(text)));
   };
@@ -203,7 +203,7 @@ TEST(RegisterAnalyzer, RefusesWhatCannotBeNamedOrMade) {
   refusal(largest_slope("Slope"), "lower-case letters");
   refusal(largest_slope("a/b"), "lower-case letters");
   refusal(largest_slope("loss"), "stands for something else");
-  AnalyzerEntry entry = largest_slope("own-other");
+  AnalyzerKind entry = largest_slope("own-other");
   entry.options.front().name = "eigenpairs";
   refusal(entry, "there is an option 'eigenpairs' already");
   entry.options.front() = {.name = "own-option", .meaning = "nothing"};

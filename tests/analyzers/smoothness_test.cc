@@ -25,7 +25,7 @@ class SmoothnessOfAQuadratic : public testing::Test {
   // The record at the first of these points.
   Record analyze(const std::vector<VectorXd>& points, const VectorXd& curvatures) const {
     const test::QuadraticObjective objective({Eigen::MatrixXd(curvatures.asDiagonal())});
-    const AnalyzerEntry& entry = find_analyzer("smoothness");
+    const AnalyzerKind& entry = find_analyzer_kind("smoothness");
     const auto analyzer = entry.create(Settings::checked({}, entry.options, "a test"));
     PointAnalysis point(objective, points.front());
     point.set_trajectory(std::make_shared<Trajectory>(points), 0);

@@ -44,7 +44,7 @@ class TangentKernelTest : public testing::TestWithParam<AttentionKernel> {
                         const Eigen::VectorXd& theta,
                         const std::string& name,
                         const std::map<std::string, SettingValue>& options = {}) {
-    const AnalyzerEntry& entry = find_analyzer(name);
+    const AnalyzerKind& entry = find_analyzer_kind(name);
     const auto analyzer = entry.create(Settings::checked(options, entry.options, "a test"));
     analyzer->dimensions(objective);
     PointAnalysis point(objective, theta);

@@ -90,7 +90,7 @@ class Export : public testing::Test {
   }
 
   std::string exported(const fs::path& result, const std::string& format) const {
-    files_ = find_export_format(format).write(ResultReader(result), folder_ / "out", true);
+    files_ = find_export_kind(format).write(ResultReader(result), folder_ / "out", true);
     EXPECT_EQ(files_.front(), folder_ / "out");
     return test::read_bytes(folder_ / "out");
   }
@@ -128,7 +128,7 @@ TEST_F(Export, ATrajectoryAsVtkIsAPolylineThroughThePlacesThereAre) {
 TEST_F(Export, ATrajectoryAsLosslandscapeIsAProjectionFile) {
   const fs::path result = landscape(2, true);
   const auto files =
-      find_export_format("losslandscape").write(ResultReader(result), folder_ / "s.h5", false);
+      find_export_kind("losslandscape").write(ResultReader(result), folder_ / "s.h5", false);
   ASSERT_THAT(files, ElementsAre(folder_ / "s.h5", folder_ / "s_proj_lstsq.h5"));
   const ResultReader out(files[1]);
   const std::vector<double> x = out.read_doubles("", "proj_xcoord");
@@ -148,7 +148,7 @@ TEST_F(Export, LeavesBothFilesAsTheyAreWhereOneIsInTheWay) {
                                        {"vtk", "grid-trajectory.h5"},
                                        {"losslandscape", "grid_proj_lstsq.h5"}}) {
     test::write_bytes(folder_ / second, "in the way");
-    const ExportFormat& chosen = find_export_format(format);
+    const ExportKind& chosen = find_export_kind(format);
     EXPECT_THAT([&] { chosen.write(result, folder_ / "grid.h5", false); },
                 ThrowsMessage<OutputError>(HasSubstr(second)));
     EXPECT_EQ(test::read_bytes(folder_ / second), "in the way");
@@ -162,7 +162,7 @@ TEST_F(Export, DoesNotReplaceTheResultByItsTrajectory) {
   fs::rename(landscape(2, true), result);
   const std::string before = test::read_bytes(result);
   EXPECT_THAT(
-      [&] { find_export_format("csv").write(ResultReader(result), folder_ / "plane.h5", true); },
+      [&] { find_export_kind("csv").write(ResultReader(result), folder_ / "plane.h5", true); },
       ThrowsMessage<ConfigError>(HasSubstr("plane-trajectory.h5")));
   EXPECT_EQ(test::read_bytes(result), before);
   EXPECT_FALSE(fs::exists(folder_ / "plane.h5"));
@@ -273,14 +273,14 @@ TEST_F(Export, AnAnalysisAsCsvHasOneLineACheckpoint) {
 TEST_F(Export, LeavesAnExistingFileUnlessAsked) {
   const ResultReader result(landscape());
   test::write_bytes(folder_ / "out", "precious");
-  for (const ExportFormat& format : export_formats()) {
+  for (const ExportKind& format : export_kinds()) {
     EXPECT_THROW(format.write(result, folder_ / "out", false), OutputError) << format.name;
     EXPECT_EQ(test::read_bytes(folder_ / "out"), "precious");
   }
 }
 
 TEST_F(Export, SuggestsTheNearestFormat) {
-  EXPECT_THAT([] { find_export_format("vkt"); },
+  EXPECT_THAT([] { find_export_kind("vkt"); },
               ThrowsMessage<ConfigError>(HasSubstr("did you mean 'vtk'")));
 }
 

@@ -41,7 +41,7 @@ class DirectionsTest : public ::testing::Test {
   }
 
   static Directions make(const std::string& text, const DirectionContext& context) {
-    const NamedDirections named = find_directions(text);
+    const NamedDirections named = find_direction_kind(text);
     return named.kind->prepare(named.argument, context).make();
   }
 
@@ -216,7 +216,7 @@ TEST_F(DirectionsTest, BetweenIsTheDifferenceAndAnOrthogonalOneOfItsNorm) {
   EXPECT_EQ(columns.col(0), other - theta_);
   EXPECT_NEAR(columns.col(1).norm(), columns.col(0).norm(), 1e-14);
   EXPECT_TRUE(std::abs(cosine(columns.col(0), columns.col(1))) <= 1e-15);
-  EXPECT_EQ(find_directions("between").kind->prepare("", context()).path_end, 1U);
+  EXPECT_EQ(find_direction_kind("between").kind->prepare("", context()).path_end, 1U);
 }
 
 TEST_F(DirectionsTest, UpdateGoesDownTheGradientOrItsSigns) {
@@ -292,12 +292,12 @@ TEST_F(DirectionsTest, FileHoldsThemInOneOfThreeWays) {
 }
 
 TEST(DirectionRegistry, FindsKindsAndSaysWhatIsWrong) {
-  EXPECT_EQ(find_directions("eigen:1,2").argument, "1,2");
-  EXPECT_EQ(find_directions("file:a:b").argument, "a:b");
-  expect_refusal<ConfigError>([] { find_directions("egien"); }, "did you mean 'eigen'");
-  expect_refusal<ConfigError>([] { find_directions("random:3"); }, "takes no argument");
-  expect_refusal<ConfigError>([] { find_directions("update"); }, "update:gradient|sign");
-  expect_refusal<ConfigError>([] { find_directions("file:"); }, "file:PATH");
+  EXPECT_EQ(find_direction_kind("eigen:1,2").argument, "1,2");
+  EXPECT_EQ(find_direction_kind("file:a:b").argument, "a:b");
+  expect_refusal<ConfigError>([] { find_direction_kind("egien"); }, "did you mean 'eigen'");
+  expect_refusal<ConfigError>([] { find_direction_kind("random:3"); }, "takes no argument");
+  expect_refusal<ConfigError>([] { find_direction_kind("update"); }, "update:gradient|sign");
+  expect_refusal<ConfigError>([] { find_direction_kind("file:"); }, "file:PATH");
 }
 
 }  // namespace

@@ -75,7 +75,7 @@ class ChangedFile : public ::testing::Test {
   /// Calls `test` with an open file whose content has become another one, and its old digest.
   void for_each_change(bool is_fresh,
                        const std::function<void(const TensorFile&, const std::string&)>& test) {
-    for (const hesscope::io::Format& format : hesscope::io::formats()) {
+    for (const hesscope::io::FormatKind& format : hesscope::io::format_kinds()) {
       if (format.write == nullptr) continue;
       for (const Change& change : changes()) {
         SCOPED_TRACE(std::string(format.name) + ", " + change.name);
@@ -91,7 +91,7 @@ class ChangedFile : public ::testing::Test {
   }
 
  private:
-  fs::path write(const hesscope::io::Format& format,
+  fs::path write(const hesscope::io::FormatKind& format,
                  const std::string& name,
                  const std::vector<double>& values) const {
     const fs::path path = scratch_ / (name + std::string(format.extension));
@@ -144,7 +144,7 @@ TEST(InputFile, IsNotReadOnceStopIsRequested) {
   const ScratchFolder scratch;
   const std::vector<double> values = {1, 2, 3};
   const std::vector<hesscope::io::CheckpointTensor> tensors = {{"w", {3}, values}};
-  for (const hesscope::io::Format& format : hesscope::io::formats()) {
+  for (const hesscope::io::FormatKind& format : hesscope::io::format_kinds()) {
     if (format.write == nullptr) continue;
     SCOPED_TRACE(format.name);
     const fs::path path = scratch / ("w" + std::string(format.extension));

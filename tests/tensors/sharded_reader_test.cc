@@ -36,7 +36,7 @@ class ShardIndex : public ::testing::Test {
     const std::vector<double> values = {1, 2};
     std::vector<CheckpointTensor> all;
     for (const std::string& tensor : tensors) all.push_back({tensor, {2}, values});
-    for (const Format& format : formats()) {
+    for (const FormatKind& format : format_kinds()) {
       if (scratch_.path() / name != (scratch_.path() / name).replace_extension(format.extension)) {
         continue;
       }

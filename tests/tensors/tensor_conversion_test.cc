@@ -93,8 +93,8 @@ struct Everything {
   }
 };
 
-const Format& format(const std::string& extension) {
-  for (const Format& each : formats()) {
+const FormatKind& format(const std::string& extension) {
+  for (const FormatKind& each : format_kinds()) {
     if (each.extension == extension) return each;
   }
   throw std::runtime_error("no format " + extension);
@@ -226,7 +226,7 @@ TEST(Conversion, RefusesWhatAFormatCannotHoldAndLeavesNothing) {
   const double almost = 1 + 0x1p-11;  // between two float16, and two bfloat16
   refused(".safetensors", {{"w", {1}, {&almost, 1}, kFloat16}}, "float16 does not hold");
   refused(".safetensors", {{"w", {1}, {&almost, 1}, kBFloat16}}, "bfloat16 does not hold");
-  for (const Format& each : formats()) {
+  for (const FormatKind& each : format_kinds()) {
     if (each.write == nullptr) continue;
     const auto write = [&](const std::vector<CheckpointTensor>& tensors) {
       return [&each, &scratch, tensors] { each.write(scratch / "out", tensors, false); };

@@ -134,7 +134,7 @@ TEST(TensorFile, ListsTheKnownFormatsForAFileOfNone) {
                   "npz (NumPy archive, .npz)",
                   "hdf5 (HDF5 file, .h5)",
                   "numpy.savez"});
-  for (const hesscope::io::Format& format : hesscope::io::formats()) {
+  for (const hesscope::io::FormatKind& format : hesscope::io::format_kinds()) {
     EXPECT_FALSE(format.recognises(hesscope::io::InputFile(scratch / "junk.npz"))) << format.name;
   }
 }

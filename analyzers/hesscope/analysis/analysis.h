@@ -26,7 +26,7 @@ struct AnalysisRequest {
   std::filesystem::path output;   ///< result file
   std::vector<std::string> only;  ///< analyzers to run; empty = the default ones
   std::vector<std::string> also;  ///< further ones
-  /// Of analyzers, by the names they declare (AnalyzerEntry::options); an option asks for its
+  /// Of analyzers, by the names they declare (AnalyzerKind::options); an option asks for its
   /// analyzer.
   std::map<std::string, SettingValue> options;
   SpectrumMethod method = SpectrumMethod::kAuto;

@@ -43,7 +43,7 @@ bool is_shard(const fs::path& path) {
 
 // Of the ending of a format; of .json files only what an index or Keras writes.
 bool has_checkpoint_ending(const fs::path& path) {
-  const io::Format* const format = format_by_ending(path);
+  const io::FormatKind* const format = format_by_ending(path);
   if (format == nullptr || path.native().ends_with('~') || is_shard(path)) return false;
   return format->extension != ".json" || !path.stem().extension().empty();
 }
@@ -105,7 +105,7 @@ void refuse_repeated_steps(const fs::path& folder,
 // The files named step-N.*; nothing without one.
 CheckpointFolder by_convention(const fs::path& folder,
                                const std::vector<fs::path>& files,
-                               const io::Format* format) {
+                               const io::FormatKind* format) {
   CheckpointFolder content;
   std::vector<fs::path> unnumbered;
   for (const fs::path& file : files) {
@@ -153,7 +153,7 @@ const NamedSets::value_type* largest(const fs::path& folder, const NamedSets& se
 // The largest set of files named alike; nothing without one.
 CheckpointFolder by_pattern(const fs::path& folder,
                             const std::vector<fs::path>& files,
-                            const io::Format* format) {
+                            const io::FormatKind* format) {
   NamedSets sets;
   std::vector<fs::path> left_out;
   for (const fs::path& file : files) {
@@ -197,9 +197,9 @@ CheckpointFolder by_pattern(const fs::path& folder,
   return content;
 }
 
-const io::Format& format_named(const std::string& format) {
+const io::FormatKind& format_named(const std::string& format) {
   std::vector<std::string> names;
-  for (const io::Format& f : io::formats()) {
+  for (const io::FormatKind& f : io::format_kinds()) {
     if (f.name == format) return f;
     names.emplace_back(f.name);
   }
@@ -212,7 +212,7 @@ const io::Format& format_named(const std::string& format) {
 }  // namespace
 
 CheckpointFolder checkpoints_in_folder(const fs::path& folder, const std::string& format) {
-  const io::Format* const wanted = format.empty() ? nullptr : &format_named(format);
+  const io::FormatKind* const wanted = format.empty() ? nullptr : &format_named(format);
   const std::vector<fs::path> files = regular_files(folder);
   CheckpointFolder content = by_convention(folder, files, wanted);
   if (content.files.empty()) content = by_pattern(folder, files, wanted);

@@ -268,7 +268,7 @@ std::vector<Quantity> AlignmentAnalyzer::quantities() const {
 
 }  // namespace
 
-AnalyzerEntry alignment_analyzer() {
+AnalyzerKind alignment_analyzer() {
   return {.name = "alignment",
           .question = "of signal-noise models: the signs of their weights along signal and noise",
           .by_default = false,

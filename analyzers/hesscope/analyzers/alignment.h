@@ -17,6 +17,6 @@ namespace hesscope {
 /// Of other models nothing is computed.
 /// @cost m_k neurons, n samples, dimension d: 8 m_k d n operations, 2 d n numbers.
 /// @source Li et al. (2025), arXiv 2410.04870.
-AnalyzerEntry alignment_analyzer();
+AnalyzerKind alignment_analyzer();
 
 }  // namespace hesscope

@@ -86,11 +86,11 @@ class Analyzer {
   }
 };
 
-/// AnalyzerEntry::on_missing of analyzers that need the whole Hessian.
+/// AnalyzerKind::on_missing of analyzers that need the whole Hessian.
 inline constexpr char kTakesMatrix[] = "its numbers take the matrix (--method dense or iterative)";
 
 /// An analyzer as users name and configure it.
-struct AnalyzerEntry {
+struct AnalyzerKind {
   std::string name;         ///< on the command line and as the group in the result file
   std::string question;     ///< one line for help
   bool by_default = false;  ///< whether it runs unless others are asked for

@@ -33,8 +33,8 @@ namespace hesscope {
 
 namespace {
 
-GrowingList<AnalyzerEntry>& registry() {
-  static GrowingList<AnalyzerEntry> entries({
+GrowingList<AnalyzerKind>& registry() {
+  static GrowingList<AnalyzerKind> entries({
       hessian_analyzer(),
       spectrum_analyzer(),
       condition_analyzer(),
@@ -59,7 +59,7 @@ constexpr std::array<std::string_view, 7> kTaken = {
     "root", "landscape", "checkpoint", "parameter", "block", "step", "loss"};
 
 // @throws PreconditionError.
-void require_complete(const AnalyzerEntry& entry) {
+void require_complete(const AnalyzerKind& entry) {
   const auto refuse = [&](const std::string& why) {
     throw PreconditionError(
         fmt::format("register_analyzer: analyzer '{}' {}", printable(entry.name), why));
@@ -80,7 +80,7 @@ void require_complete(const AnalyzerEntry& entry) {
 }
 
 // @throws PreconditionError.
-void require_apart(const AnalyzerEntry& entry, const AnalyzerEntry& other) {
+void require_apart(const AnalyzerKind& entry, const AnalyzerKind& other) {
   const auto refuse = [](const char* what, const std::string& name) {
     throw PreconditionError(
         fmt::format("register_analyzer: there is an {} '{}' already", what, name));
@@ -95,18 +95,18 @@ void require_apart(const AnalyzerEntry& entry, const AnalyzerEntry& other) {
 
 }  // namespace
 
-std::span<const AnalyzerEntry> analyzer_registry() { return registry().all(); }
+std::span<const AnalyzerKind> analyzer_kinds() { return registry().all(); }
 
-void register_analyzer(AnalyzerEntry entry) {
+void register_analyzer(AnalyzerKind entry) {
   require_complete(entry);
-  registry().add(entry, [&](std::span<const AnalyzerEntry> others) {
-    for (const AnalyzerEntry& other : others) require_apart(entry, other);
+  registry().add(entry, [&](std::span<const AnalyzerKind> others) {
+    for (const AnalyzerKind& other : others) require_apart(entry, other);
   });
 }
 
-const AnalyzerEntry& find_analyzer(const std::string& name) {
+const AnalyzerKind& find_analyzer_kind(const std::string& name) {
   std::vector<std::string> names;
-  for (const AnalyzerEntry& entry : analyzer_registry()) {
+  for (const AnalyzerKind& entry : analyzer_kinds()) {
     if (entry.name == name) return entry;
     names.push_back(entry.name);
   }

@@ -12,16 +12,16 @@ namespace hesscope {
 
 /// In the order they are run and stored, those that a program adds last. Valid for good, and without
 /// those that are registered later.
-std::span<const AnalyzerEntry> analyzer_registry();
+std::span<const AnalyzerKind> analyzer_kinds();
 
 /// Adds an analyzer for analyze() and run_analysis(), for this process. Safe to call concurrently
 /// with all that looks at analyzers.
 /// @throws PreconditionError if its name is not made of lower-case letters, digits and hyphens, or
 ///         names another analyzer or a variable of results; if one of its options is another's, or
 ///         has no fallback; if it has no `create`.
-void register_analyzer(AnalyzerEntry entry);
+void register_analyzer(AnalyzerKind entry);
 
 /// The entry of this name. @throws ConfigError with the nearest name and the list.
-const AnalyzerEntry& find_analyzer(const std::string& name);
+const AnalyzerKind& find_analyzer_kind(const std::string& name);
 
 }  // namespace hesscope

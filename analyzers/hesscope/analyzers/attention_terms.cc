@@ -140,7 +140,7 @@ class AttentionTermsAnalyzer final : public Analyzer {
 
 }  // namespace
 
-AnalyzerEntry attention_terms_analyzer() {
+AnalyzerKind attention_terms_analyzer() {
   return {.name = "attention-terms",
           .question = "terms that bound the convergence rate of over-parametrised attention",
           .by_default = false,

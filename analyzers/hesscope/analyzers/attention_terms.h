@@ -17,6 +17,6 @@ namespace hesscope {
 /// @source Theorem 1 of Song et al., arXiv 2411.07538, whose exact factors are not known to us;
 ///         those here follow from the equations above.
 /// @cost as tangent-kernel.
-AnalyzerEntry attention_terms_analyzer();
+AnalyzerKind attention_terms_analyzer();
 
 }  // namespace hesscope

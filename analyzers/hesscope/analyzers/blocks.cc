@@ -238,7 +238,7 @@ class BlocksAnalyzer final : public Analyzer {
 
 }  // namespace
 
-AnalyzerEntry blocks_analyzer() {
+AnalyzerKind blocks_analyzer() {
   return {
       .name = "blocks",
       .question = "the Hessian by parameter tensors: spectra, norms and distances of its blocks",

@@ -9,6 +9,6 @@ namespace hesscope {
 /// differ (Jensen-Shannon distances), norms of all blocks, and of the gradient's parts.
 /// @source Y. Zhang et al. (2024), Why Transformers need Adam: a Hessian perspective, arXiv
 ///         2402.16788.
-AnalyzerEntry blocks_analyzer();
+AnalyzerKind blocks_analyzer();
 
 }  // namespace hesscope

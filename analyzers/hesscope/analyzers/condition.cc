@@ -59,7 +59,7 @@ class ConditionAnalyzer final : public Analyzer {
 
 }  // namespace
 
-AnalyzerEntry condition_analyzer() {
+AnalyzerKind condition_analyzer() {
   return {.name = "condition",
           .question = "condition numbers of the Hessian: robust and classical ones",
           .by_default = true,

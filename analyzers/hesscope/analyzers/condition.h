@@ -6,6 +6,6 @@
 namespace hesscope {
 
 /// Group /condition: the four numbers of condition_numbers().
-AnalyzerEntry condition_analyzer();
+AnalyzerKind condition_analyzer();
 
 }  // namespace hesscope

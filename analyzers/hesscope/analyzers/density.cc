@@ -191,7 +191,7 @@ SettingKey count_key(const std::string& name, std::int64_t fallback, const std::
 
 }  // namespace
 
-AnalyzerEntry density_analyzer() {
+AnalyzerKind density_analyzer() {
   return {.name = "density",
           .question = "the distribution of the eigenvalues, by stochastic Lanczos quadrature",
           .by_default = false,

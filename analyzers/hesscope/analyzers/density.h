@@ -8,6 +8,6 @@ namespace hesscope {
 /// Group /density: the spectrum as a distribution: the rules of stochastic Lanczos quadrature, the
 /// curves drawn from them, the exact ones where all eigenvalues are known, and the distance between
 /// the two.
-AnalyzerEntry density_analyzer();
+AnalyzerKind density_analyzer();
 
 }  // namespace hesscope

@@ -179,7 +179,7 @@ class EigenpairsAnalyzer final : public Analyzer {
 
 }  // namespace
 
-AnalyzerEntry eigenpairs_analyzer() {
+AnalyzerKind eigenpairs_analyzer() {
   return {.name = "eigenpairs",
           .question =
               "eigenvectors at both ends of the spectrum: where they live, how they turn between "

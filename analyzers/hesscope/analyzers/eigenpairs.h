@@ -8,6 +8,6 @@ namespace hesscope {
 /// Group /eigenpairs: the K outermost eigenpairs at each end, where their eigenvectors live
 /// (participation, weight in each tensor), how far they turned since the checkpoint before, and how
 /// much of the gradient lies in them.
-AnalyzerEntry eigenpairs_analyzer();
+AnalyzerKind eigenpairs_analyzer();
 
 }  // namespace hesscope

@@ -112,7 +112,7 @@ class GgnAnalyzer final : public Analyzer {
 
 }  // namespace
 
-AnalyzerEntry ggn_analyzer() {
+AnalyzerKind ggn_analyzer() {
   return {.name = "ggn",
           .question = "the Hessian split into its Gauss-Newton part and the functional rest",
           .by_default = false,

@@ -9,6 +9,6 @@ namespace hesscope {
 /// both, norms by parameter tensors.
 /// @source A. Ormaniec et al., What does it mean to be a Transformer? Insights from a theoretical
 ///         Hessian analysis (ICLR 2025), who call G the outer-product part.
-AnalyzerEntry ggn_analyzer();
+AnalyzerKind ggn_analyzer();
 
 }  // namespace hesscope

@@ -58,7 +58,7 @@ class HessianAnalyzer final : public Analyzer {
 
 }  // namespace
 
-AnalyzerEntry hessian_analyzer() {
+AnalyzerKind hessian_analyzer() {
   return {.name = "hessian",
           .question = "the exact Hessian: its diagonal, trace and norm",
           .by_default = true,

@@ -6,6 +6,6 @@
 namespace hesscope {
 
 /// Group /hessian: diagonal, trace, frobenius_norm and, with save-hessian, matrix.
-AnalyzerEntry hessian_analyzer();
+AnalyzerKind hessian_analyzer();
 
 }  // namespace hesscope

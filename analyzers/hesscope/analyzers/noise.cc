@@ -323,7 +323,7 @@ class NoiseAnalyzer final : public Analyzer {
 
 }  // namespace
 
-AnalyzerEntry noise_analyzer() {
+AnalyzerKind noise_analyzer() {
   return {
       .name = "noise",
       .question = "how minibatch gradients scatter: tails, noise scales, alignment with curvature",

@@ -8,6 +8,6 @@ namespace hesscope {
 /// Group /noise: how minibatch gradients scatter about the gradient over all samples, how heavy the
 /// tail of their distance is, how large a batch averages it away, and whether it lies where the
 /// curvature is.
-AnalyzerEntry noise_analyzer();
+AnalyzerKind noise_analyzer();
 
 }  // namespace hesscope

@@ -152,7 +152,7 @@ class SamplingAnalyzer final : public Analyzer {
 
 }  // namespace
 
-AnalyzerEntry sampling_analyzer() {
+AnalyzerKind sampling_analyzer() {
   return {
       .name = "sampling",
       .question =

@@ -7,6 +7,6 @@ namespace hesscope {
 
 /// Group /sampling: how far eigenvalues and condition numbers over the given samples may be from
 /// those over the population they were drawn from.
-AnalyzerEntry sampling_analyzer();
+AnalyzerKind sampling_analyzer();
 
 }  // namespace hesscope

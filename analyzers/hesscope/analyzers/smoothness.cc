@@ -242,7 +242,7 @@ class SmoothnessAnalyzer final : public Analyzer {
 
 }  // namespace
 
-AnalyzerEntry smoothness_analyzer() {
+AnalyzerKind smoothness_analyzer() {
   return {.name = "smoothness",
           .question =
               "how fast the gradient changes: at most, along the steps, and (L0, L1) of the run",

@@ -33,7 +33,7 @@ class SpectrumAnalyzer final : public Analyzer {
 
 }  // namespace
 
-AnalyzerEntry spectrum_analyzer() {
+AnalyzerKind spectrum_analyzer() {
   return {.name = "spectrum",
           .question = "eigenvalues of the Hessian, each with a proof of its rank",
           .by_default = true,

@@ -6,6 +6,6 @@
 namespace hesscope {
 
 /// Group /spectrum: all eigenvalues, the extreme and median ones with residuals, counts and proof.
-AnalyzerEntry spectrum_analyzer();
+AnalyzerKind spectrum_analyzer();
 
 }  // namespace hesscope

@@ -293,7 +293,7 @@ std::unique_ptr<Analyzer> create(const Settings& settings) {
 
 }  // namespace
 
-AnalyzerEntry stability_analyzer() {
+AnalyzerKind stability_analyzer() {
   return {
       .name = "stability",
       .question = "the sharpness compared with the largest at which the optimiser is stable",

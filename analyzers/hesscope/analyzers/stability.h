@@ -8,6 +8,6 @@ namespace hesscope {
 /// Group /stability: the sharpness against the largest one at which an optimiser of the given
 /// learning rate is stable on a quadratic; with Adam's preconditioner P also the spectrum of
 /// P^-1/2 H P^-1/2 and its condition numbers.
-AnalyzerEntry stability_analyzer();
+AnalyzerKind stability_analyzer();
 
 }  // namespace hesscope

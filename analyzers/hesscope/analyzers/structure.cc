@@ -180,7 +180,7 @@ class StructureAnalyzer final : public Analyzer {
 
 }  // namespace
 
-AnalyzerEntry structure_analyzer() {
+AnalyzerKind structure_analyzer() {
   return {
       .name = "structure",
       .question = "which zero eigenvalues follow from dead parameters or symmetries of the model",

@@ -7,6 +7,6 @@ namespace hesscope {
 
 /// Group /structure: which zero eigenvalues follow from dead parameters and from known invariances
 /// of the model, which do not, and the medians without those that do.
-AnalyzerEntry structure_analyzer();
+AnalyzerKind structure_analyzer();
 
 }  // namespace hesscope

@@ -103,7 +103,7 @@ class TangentKernelAnalyzer final : public Analyzer {
 
 }  // namespace
 
-AnalyzerEntry tangent_kernel_analyzer() {
+AnalyzerKind tangent_kernel_analyzer() {
   return {
       .name = "tangent-kernel",
       .question = "whether the parameters can move all predictions: extreme eigenvalues of J J^T",

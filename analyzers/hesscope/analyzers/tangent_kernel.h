@@ -15,6 +15,6 @@ namespace hesscope {
 /// @cost m + 1 gradients for m entries of a prediction, and a singular value decomposition of J,
 ///       N m x n, for the whole and for each tensor.
 /// @source A. Jacot, F. Gabriel & C. Hongler (2018), Neural Tangent Kernel.
-AnalyzerEntry tangent_kernel_analyzer();
+AnalyzerKind tangent_kernel_analyzer();
 
 }  // namespace hesscope

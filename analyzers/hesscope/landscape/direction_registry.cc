@@ -11,7 +11,7 @@
 
 namespace hesscope {
 
-const std::vector<DirectionKind>& direction_registry() {
+const std::vector<DirectionKind>& direction_kinds() {
   static const std::vector<DirectionKind> kinds = {
       random_directions(),
       eigen_directions(),
@@ -24,12 +24,12 @@ const std::vector<DirectionKind>& direction_registry() {
   return kinds;
 }
 
-NamedDirections find_directions(const std::string& text) {
+NamedDirections find_direction_kind(const std::string& text) {
   const std::size_t colon = text.find(':');
   const std::string name = text.substr(0, colon);
   const std::string argument = colon == std::string::npos ? "" : text.substr(colon + 1);
   std::vector<std::string> names;
-  for (const DirectionKind& kind : direction_registry()) {
+  for (const DirectionKind& kind : direction_kinds()) {
     names.push_back(kind.name);
     if (kind.name != name) continue;
     if (kind.argument.empty() && colon != std::string::npos) {

@@ -91,10 +91,10 @@ struct NamedDirections {
 };
 
 /// All kinds, in the order of the help text.
-const std::vector<DirectionKind>& direction_registry();
+const std::vector<DirectionKind>& direction_kinds();
 
 /// @throws ConfigError for an unknown kind (with the nearest known one), or an argument to a kind
 ///         that takes none, or none to one that needs it.
-NamedDirections find_directions(const std::string& text);
+NamedDirections find_direction_kind(const std::string& text);
 
 }  // namespace hesscope

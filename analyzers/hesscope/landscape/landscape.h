@@ -28,7 +28,7 @@ struct LandscapeRequest {
   CheckpointReading reading;
   std::filesystem::path problem;  ///< problem file
   std::filesystem::path output;   ///< result file
-  std::string directions;         ///< KIND or KIND:ARGUMENT, see direction_registry()
+  std::string directions;         ///< KIND or KIND:ARGUMENT, see direction_kinds()
   Grid grid;                      ///< see parse_grid()
   /// Whether the ends of the grid were not chosen. Kinds of directions that lead along the trajectory
   /// (DirectionKind::frames_trajectory) then take its numbers of points alone and show all

@@ -28,7 +28,7 @@ Grid grid_of(const ExperimentFigure& figure) {
 
 void check(const ExperimentFigure& figure) {
   grid_of(figure);
-  const NamedDirections named = find_directions(figure.settings.text("directions"));
+  const NamedDirections named = find_direction_kind(figure.settings.text("directions"));
   if (named.kind->min_checkpoints > 1) {
     throw ConfigError(
         fmt::format("directions '{}' take {} checkpoints or more; a figure of kind 'landscape' "

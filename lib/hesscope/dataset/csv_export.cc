@@ -154,7 +154,7 @@ std::vector<std::filesystem::path> write_csv(const ResultReader& result,
 
 }  // namespace
 
-ExportFormat csv_export_format() {
+ExportKind csv_export_kind() {
   return {"csv",
           ".csv",
           "comma-separated values: grid points, or numbers of checkpoints",

@@ -12,16 +12,16 @@
 
 namespace hesscope::io {
 
-std::span<const ExportFormat> export_formats() {
-  static const std::vector<ExportFormat> formats = {
-      csv_export_format(),
-      losslandscape_export_format(),
-      vtk_export_format(),
+std::span<const ExportKind> export_kinds() {
+  static const std::vector<ExportKind> formats = {
+      csv_export_kind(),
+      losslandscape_export_kind(),
+      vtk_export_kind(),
   };
   return formats;
 }
 
-std::vector<std::filesystem::path> files_of_export(const ExportFormat& format,
+std::vector<std::filesystem::path> files_of_export(const ExportKind& format,
                                                    const ResultReader& result,
                                                    const std::filesystem::path& output) {
   std::vector<std::filesystem::path> files = {output};
@@ -31,9 +31,9 @@ std::vector<std::filesystem::path> files_of_export(const ExportFormat& format,
   return files;
 }
 
-const ExportFormat& find_export_format(const std::string& name) {
+const ExportKind& find_export_kind(const std::string& name) {
   std::vector<std::string> names;
-  for (const ExportFormat& format : export_formats()) {
+  for (const ExportKind& format : export_kinds()) {
     if (format.name == name) return format;
     names.push_back(format.name);
   }

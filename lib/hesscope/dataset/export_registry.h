@@ -13,7 +13,7 @@
 
 namespace hesscope::io {
 
-struct ExportFormat {
+struct ExportKind {
   std::string name;       ///< "csv"
   std::string extension;  ///< ".csv", for messages and defaults
   std::string summary;    ///< one line for help
@@ -36,13 +36,13 @@ struct ExportFormat {
 
 /// The files that `format` would write: `output` and, of a landscape of several checkpoints, that
 /// of the trajectory. @throws ConfigError where the second one is the result itself.
-std::vector<std::filesystem::path> files_of_export(const ExportFormat& format,
+std::vector<std::filesystem::path> files_of_export(const ExportKind& format,
                                                    const ResultReader& result,
                                                    const std::filesystem::path& output);
 
-std::span<const ExportFormat> export_formats();
+std::span<const ExportKind> export_kinds();
 
 /// The format of this name. @throws ConfigError with the nearest name and the list.
-const ExportFormat& find_export_format(const std::string& name);
+const ExportKind& find_export_kind(const std::string& name);
 
 }  // namespace hesscope::io

@@ -84,7 +84,7 @@ std::vector<std::filesystem::path> write_losslandscape(const ResultReader& resul
 
 }  // namespace
 
-ExportFormat losslandscape_export_format() {
+ExportKind losslandscape_export_kind() {
   return {"losslandscape",
           ".h5",
           "HDF5 as tomgoldstein/loss-landscape has it, for its plot scripts",

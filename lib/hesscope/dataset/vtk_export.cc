@@ -102,7 +102,7 @@ std::vector<std::filesystem::path> write_vtk(const ResultReader& result,
 
 }  // namespace
 
-ExportFormat vtk_export_format() {
+ExportKind vtk_export_kind() {
   return {"vtk",
           ".vtk",
           "legacy VTK for ParaView and VisIt: a structured grid, and the trajectory as a polyline",

@@ -25,7 +25,7 @@ namespace hesscope::io {
 namespace {
 
 // Safetensors before pickles: the length it begins with may be the mark of a pickle, 0x80 0x02.
-constexpr std::array<Format, 7> kFormats = {{
+constexpr std::array<FormatKind, 7> kFormats = {{
     {"npz", ".npz", "NumPy archive", &recognises_npz, &open_npz, &write_npz},
     {"npy", ".npy", "NumPy array", &recognises_npy, &open_npy, &write_npy},
     {"hdf5", ".h5", "HDF5 file", &recognises_hdf5, &open_hdf5, &write_checkpoint},
@@ -56,7 +56,7 @@ constexpr std::array<Format, 7> kFormats = {{
   if (file.size() == 0) throw InputError(where + ": the file is empty");
   std::vector<std::string> known;
   known.reserve(kFormats.size());
-  for (const Format& format : kFormats) {
+  for (const FormatKind& format : kFormats) {
     known.push_back(fmt::format("{} ({}, {})", format.name, format.summary, format.extension));
   }
   throw InputError(
@@ -70,17 +70,17 @@ constexpr std::array<Format, 7> kFormats = {{
 
 }  // namespace
 
-std::span<const Format> formats() { return kFormats; }
+std::span<const FormatKind> format_kinds() { return kFormats; }
 
-const Format* recognised_format(const InputFile& file, const ReadLimits& limits) {
+const FormatKind* recognised_format(const InputFile& file, const ReadLimits& limits) {
   if (file.size() > limits.max_file_bytes) {
     throw InputError(fmt::format("{}: has {} bytes; at most {} are read",
                                  file.path().string(),
                                  file.size(),
                                  limits.max_file_bytes));
   }
-  const auto found =
-      std::ranges::find_if(kFormats, [&](const Format& format) { return format.recognises(file); });
+  const auto found = std::ranges::find_if(
+      kFormats, [&](const FormatKind& format) { return format.recognises(file); });
   return found == kFormats.end() ? nullptr : &*found;
 }
 
@@ -89,7 +89,7 @@ TensorFile open_tensor_file(const std::filesystem::path& path, const ReadLimits&
 }
 
 TensorFile open_tensor_file(std::shared_ptr<const InputFile> file, const ReadLimits& limits) {
-  const Format* const format = recognised_format(*file, limits);
+  const FormatKind* const format = recognised_format(*file, limits);
   if (format == nullptr) refuse_unknown(*file);
   TensorFile opened(file->path(), format->name, format->open(file, limits));
   if (opened.tensors().empty() && !opened.unreadable().empty()) {

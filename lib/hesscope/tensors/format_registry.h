@@ -16,7 +16,7 @@ class InputFile;
 struct CheckpointTensor;
 
 /// A checkpoint format: how to tell it by its content, and how to open it.
-struct Format {
+struct FormatKind {
   std::string_view name;  ///< "npz"
   std::string_view
       extension;  ///< ".npz"; used to expand directories and in messages, never to decide
@@ -47,10 +47,10 @@ struct Format {
 };
 
 /// All formats, in the order they are tried.
-std::span<const Format> formats();
+std::span<const FormatKind> format_kinds();
 
 /// The format of the file's content, or nullptr. @throws InputError if it cannot be read, or is
 /// larger than `limits` allow.
-const Format* recognised_format(const InputFile& file, const ReadLimits& limits = {});
+const FormatKind* recognised_format(const InputFile& file, const ReadLimits& limits = {});
 
 }  // namespace hesscope::io

@@ -15,13 +15,13 @@
 namespace hesscope::io {
 namespace {
 
-const Format& format_of(const std::filesystem::path& output) {
+const FormatKind& format_of(const std::filesystem::path& output) {
   std::string extension = output.extension().string();
   std::transform(extension.begin(), extension.end(), extension.begin(), [](unsigned char c) {
     return static_cast<char>(std::tolower(c));
   });
   std::vector<std::string_view> written;
-  for (const Format& format : formats()) {
+  for (const FormatKind& format : format_kinds()) {
     if (format.write == nullptr) continue;
     if (format.extension == extension) return format;
     written.push_back(format.extension);
@@ -53,7 +53,7 @@ Conversion convert_tensors(const TensorFile& input,
     throw PreconditionError(fmt::format(
         "convert_tensors: float_type must be float32 or float64, got {}", to_string(*float_type)));
   }
-  const Format& format = format_of(output);
+  const FormatKind& format = format_of(output);
   require_readable(input);
   Conversion conversion{.format = format.name};
   std::vector<std::vector<double>> values;

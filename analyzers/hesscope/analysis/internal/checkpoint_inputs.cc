@@ -103,7 +103,7 @@ OpenCheckpoint open_checkpoint(const std::filesystem::path& path,
     }
     digest = std::move(found);
   };
-  const io::Format* const format = io::recognised_format(*file);
+  const io::FormatKind* const format = io::recognised_format(*file);
   const bool names_files = format != nullptr && format->names_files;  // the digest is of them, too
   if (!expected_sha256.empty() && !names_files) take_expected(io::sha256_of(*file));
   if (io::is_result_file(*file)) {

@@ -157,13 +157,13 @@ bool has_own_number(const NumberedName& name) {
 
 }  // namespace
 
-const io::Format* format_by_ending(const fs::path& path) {
+const io::FormatKind* format_by_ending(const fs::path& path) {
   const std::string ending = path.extension().string();
   std::string_view other;
   for (const auto& [theirs, format] : kOtherEndings) {
     if (ending == theirs) other = format;
   }
-  for (const io::Format& format : io::formats()) {
+  for (const io::FormatKind& format : io::format_kinds()) {
     if (format.name == other || ending == format.extension ||
         (!format.other_extension.empty() && ending == format.other_extension)) {
       return &format;

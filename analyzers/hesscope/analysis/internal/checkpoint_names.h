@@ -60,7 +60,7 @@ bool is_of_step(const NumberedName& name, std::size_t position);
 bool are_comparable(std::span<const NumberedName> names);
 
 /// The format that files with this ending mostly are of, or nullptr. Never decides how one is read.
-const io::Format* format_by_ending(const std::filesystem::path& path);
+const io::FormatKind* format_by_ending(const std::filesystem::path& path);
 
 /// The folder of the training run that a file is of, for comparison: the one it lies in, or the one
 /// around that where NumberedName::is_of_folder.

@@ -17,12 +17,12 @@ std::vector<ChosenAnalyzer> choose_analyzers(const std::vector<std::string>& onl
                                              const std::vector<std::string>& also,
                                              const std::map<std::string, SettingValue>& options) {
   std::set<std::string> wanted;
-  for (const std::string& name : only) wanted.insert(find_analyzer(name).name);
-  for (const std::string& name : also) wanted.insert(find_analyzer(name).name);
+  for (const std::string& name : only) wanted.insert(find_analyzer_kind(name).name);
+  for (const std::string& name : also) wanted.insert(find_analyzer_kind(name).name);
   std::map<std::string, SettingValue> unclaimed = options;
   std::vector<std::string> option_names;
   std::vector<ChosenAnalyzer> chosen;
-  for (const AnalyzerEntry& entry : analyzer_registry()) {
+  for (const AnalyzerKind& entry : analyzer_kinds()) {
     std::map<std::string, SettingValue> given;
     for (const SettingKey& key : entry.options) {
       option_names.push_back(key.name);

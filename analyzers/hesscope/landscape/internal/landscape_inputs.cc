@@ -13,7 +13,7 @@ namespace {
 
 // The kind, if what is asked of it fits it.
 NamedDirections checked_directions(const LandscapeRequest& request) {
-  const NamedDirections named = find_directions(request.directions);
+  const NamedDirections named = find_direction_kind(request.directions);
   const DirectionKind& kind = *named.kind;
   const std::size_t count = request.checkpoints.size();
   if (count == 0) throw PreconditionError("run_landscape: no checkpoints");

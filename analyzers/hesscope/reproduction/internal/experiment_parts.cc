@@ -24,7 +24,7 @@ SettingKey optional_text(const std::string& name) {
 std::vector<std::string> quantities_of(const std::string& analyzer,
                                        const std::map<std::string, SettingValue>& options,
                                        bool with_arrays) {
-  const AnalyzerEntry& entry = find_analyzer(analyzer);
+  const AnalyzerKind& entry = find_analyzer_kind(analyzer);
   std::map<std::string, SettingValue> own;
   for (const SettingKey& key : entry.options) {
     if (options.contains(key.name)) own[key.name] = options.at(key.name);
@@ -174,7 +174,7 @@ ExperimentMeasure measure_from(const TomlTable& table, const ExperimentDocument&
   std::vector<SettingKey> options;
   for (const std::string& name : measure.analyzers) {
     try {
-      const AnalyzerEntry& entry = find_analyzer(name);
+      const AnalyzerKind& entry = find_analyzer_kind(name);
       options.insert(options.end(), entry.options.begin(), entry.options.end());
     } catch (const ConfigError& error) {
       refuse(table.place("analyzers"), error.what());

@@ -120,7 +120,7 @@ std::string text_of(const InitialDistribution& distribution) {
 std::vector<Monitor> monitors_named(const std::vector<std::string>& names) {
   std::vector<Monitor> monitors;
   for (const std::string& name : names) {
-    const AnalyzerEntry& entry = find_analyzer(name);
+    const AnalyzerKind& entry = find_analyzer_kind(name);
     const auto is_same = [&](const Monitor& other) { return other.name == name; };
     if (std::any_of(monitors.begin(), monitors.end(), is_same)) {
       throw ConfigError(fmt::format("'monitors' names '{}' twice", name));

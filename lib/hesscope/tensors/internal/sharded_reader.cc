@@ -190,7 +190,7 @@ TensorFile open_shard(const InputFile& index,
   const std::filesystem::path path = index.path().parent_path() / name;
   try {
     const auto file = std::make_shared<InputFile>(path, InputFile::kCheckpoint, index.stop());
-    const Format* const format = recognised_format(*file, limits);
+    const FormatKind* const format = recognised_format(*file, limits);
     // Not what it begins with: an index may name a link to any file of its reader's.
     if (format == nullptr) throw InputError(path.string() + ": is of no known format");
     if (format->open == &open_shard_index) throw InputError(path.string() + ": is an index itself");
