@@ -356,11 +356,7 @@ Invocation parse_command_line(int argc,
   }
   const std::string first = arguments.size() > 1 ? arguments[1] : "";
   if (arguments.size() > 1 && !first.starts_with('-') && !subcommands.contains(first)) {
-    return usage_error("",
-                       fmt::format("unknown command '{}'{}; there are {}",
-                                   first,
-                                   did_you_mean(first, command_names),
-                                   fmt::join(command_names, ", ")));
+    return usage_error("", unknown_name("command", first, command_names));
   }
   const std::string chosen = subcommands.contains(first) ? first : "";
   const auto unknown_option = [&](const CLI::App& sub) -> std::string {

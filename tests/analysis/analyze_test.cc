@@ -231,8 +231,8 @@ TEST_F(AnalyzeQuartic, RefusesNamesThatDoNotExistWithThoseThatDo) {
   EXPECT_THAT([&] { analysis["begin"]; },
               ThrowsMessage<PreconditionError>(AllOf(HasSubstr("'begin'"), HasSubstr("start"))));
   EXPECT_THAT([&] { analysis[0].number("condition", "classical"); },
-              ThrowsMessage<PreconditionError>(
-                  AllOf(HasSubstr("'condition' did not run"), HasSubstr("spectrum"))));
+              ThrowsMessage<PreconditionError>(AllOf(
+                  HasSubstr("unknown analyzer of this run 'condition'"), HasSubstr("spectrum"))));
   EXPECT_THAT(
       [&] { analysis[0].number("spectrum", "lambda_mx"); },
       ThrowsMessage<PreconditionError>(AllOf(HasSubstr("'lambda_mx'"), HasSubstr("lambda_max"))));

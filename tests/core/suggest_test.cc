@@ -2,8 +2,10 @@
 #include <string>
 #include <vector>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <hesscope/core/error.h>
 #include <hesscope/core/suggest.h>
 
 namespace hesscope {
@@ -48,6 +50,55 @@ TEST(Nearest, IsCaseSensitive) { EXPECT_EQ(nearest("KIND", kKnownKeys), ""); }
 TEST(DidYouMean, IsAClauseToAppendOrNothing) {
   EXPECT_EQ(did_you_mean("layer", kKnownKeys), " (did you mean 'layers'?)");
   EXPECT_EQ(did_you_mean("zzzzzz", kKnownKeys), "");
+}
+
+struct Shape {
+  std::string name;
+  int corners;
+};
+
+const std::vector<Shape> kShapes = {{"triangle", 3}, {"square", 4}};
+
+TEST(FindNamed, IsTheOneOfThisName) {
+  EXPECT_EQ(&find_named(kShapes, "square", "shape"), &kShapes[1]);
+  EXPECT_EQ(find_or_null(kShapes, "triangle"), kShapes.data());
+}
+
+TEST(FindNamed, SaysWhatThereIsInstead) {
+  try {
+    find_named(kShapes, "sqare", "shape");
+    FAIL() << "found a shape that is not there";
+  } catch (const ConfigError& error) {
+    EXPECT_STREQ(error.what(),
+                 "unknown shape 'sqare' (did you mean 'square'?); there are triangle, square");
+  }
+}
+
+TEST(FindNamed, SuggestsNothingThatIsNotNear) {
+  EXPECT_THAT(
+      [] { find_named(kShapes, "hexagon", "shape"); },
+      testing::ThrowsMessage<ConfigError>("unknown shape 'hexagon'; there are triangle, square"));
+}
+
+TEST(FindNamed, TakesNamesOfAnyTextAndKindsInAnyList) {
+  struct Side {
+    const char* name;
+  };
+
+  constexpr Side kSides[] = {{"left"}, {"right"}};
+  EXPECT_EQ(&find_named(kSides, "right", "side"), &kSides[1]);
+  EXPECT_THAT(names_of(kSides), testing::ElementsAre("left", "right"));
+}
+
+TEST(FindOrNull, FindsNothingAmongNothing) {
+  EXPECT_EQ(find_or_null(kShapes, "hexagon"), nullptr);
+  EXPECT_EQ(find_or_null(std::vector<Shape>(), "square"), nullptr);
+}
+
+TEST(NameAmong, EndsASentence) {
+  EXPECT_EQ("no key is named " + name_among("layer", kKnownKeys),
+            "no key is named 'layer' (did you mean 'layers'?); there are kind, layers, "
+            "parametrization, activation");
 }
 
 }  // namespace

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <hesscope/analysis/analyze.h>
 #include <hesscope/analysis/internal/analysis_costs.h>
@@ -28,12 +27,6 @@ namespace hesscope {
 namespace {
 
 using detail::ChosenAnalyzer;
-
-std::vector<std::string> names_of(const std::vector<Quantity>& quantities) {
-  std::vector<std::string> names;
-  for (const Quantity& quantity : quantities) names.push_back(quantity.name);
-  return names;
-}
 
 std::string digest_of(const Eigen::VectorXd& theta) {
   return io::sha256_of_numbers({theta.data(), static_cast<std::size_t>(theta.size())});
@@ -77,10 +70,7 @@ const Answers::Group& Answers::group(std::string_view analyzer) const {
     if (group.analyzer == analyzer) return group;
     names.push_back(group.analyzer);
   }
-  throw PreconditionError(fmt::format("Answers: analyzer '{}' did not run{}; there are {}",
-                                      analyzer,
-                                      did_you_mean(analyzer, names),
-                                      fmt::join(names, ", ")));
+  throw PreconditionError("Answers: " + unknown_name("analyzer of this run", analyzer, names));
 }
 
 std::span<const std::string> Answers::quantities(std::string_view analyzer) const {
@@ -91,11 +81,8 @@ const Record::Entry* Answers::find(std::string_view analyzer, std::string_view q
   const Group& group = this->group(analyzer);
   const std::vector<std::string>& names = group.quantities;
   if (std::find(names.begin(), names.end(), quantity) == names.end()) {
-    throw PreconditionError(fmt::format("Answers: '{}' has no quantity '{}'{}; there are {}",
-                                        analyzer,
-                                        quantity,
-                                        did_you_mean(quantity, names),
-                                        fmt::join(names, ", ")));
+    throw PreconditionError(
+        "Answers: " + unknown_name(fmt::format("quantity of '{}'", analyzer), quantity, names));
   }
   const auto found = group.record.entries().find(std::string(quantity));
   return found == group.record.entries().end() ? nullptr : &found->second;
@@ -147,19 +134,12 @@ const PointAnswers& Analysis::operator[](std::string_view name) const {
     if (point.name() == name) return point;
     names.push_back(point.name());
   }
-  throw PreconditionError(fmt::format("Analysis: no point '{}'{}; there are {}",
-                                      name,
-                                      did_you_mean(name, names),
-                                      fmt::join(names, ", ")));
+  throw PreconditionError("Analysis: " + unknown_name("point", name, names));
 }
 
 const Answers& Analysis::run() const { return impl_->run; }
 
-std::vector<std::string> Analysis::analyzers() const {
-  std::vector<std::string> names;
-  for (const ChosenAnalyzer& chosen : impl_->analyzers) names.push_back(chosen.name);
-  return names;
-}
+std::vector<std::string> Analysis::analyzers() const { return names_of(impl_->analyzers); }
 
 std::span<const std::string> Analysis::warnings() const { return impl_->summary.warnings; }
 

@@ -12,7 +12,6 @@
 #include <hesscope/analysis/checkpoints.h>
 #include <hesscope/analysis/internal/checkpoint_names.h>
 #include <hesscope/core/error.h>
-#include <hesscope/core/suggest.h>
 #include <hesscope/tensors/format_registry.h>
 
 namespace hesscope {
@@ -197,22 +196,10 @@ CheckpointFolder by_pattern(const fs::path& folder,
   return content;
 }
 
-const io::FormatKind& format_named(const std::string& format) {
-  std::vector<std::string> names;
-  for (const io::FormatKind& f : io::format_kinds()) {
-    if (f.name == format) return f;
-    names.emplace_back(f.name);
-  }
-  throw ConfigError(fmt::format("--format: unknown format '{}'{}; there are {}",
-                                format,
-                                did_you_mean(format, names),
-                                fmt::join(names, ", ")));
-}
-
 }  // namespace
 
 CheckpointFolder checkpoints_in_folder(const fs::path& folder, const std::string& format) {
-  const io::FormatKind* const wanted = format.empty() ? nullptr : &format_named(format);
+  const io::FormatKind* const wanted = format.empty() ? nullptr : &io::find_format_kind(format);
   const std::vector<fs::path> files = regular_files(folder);
   CheckpointFolder content = by_convention(folder, files, wanted);
   if (content.files.empty()) content = by_pattern(folder, files, wanted);
@@ -230,7 +217,7 @@ CheckpointFolder checkpoints_in_folder(const fs::path& folder, const std::string
 std::vector<CheckpointFile> expand_checkpoints(const std::vector<fs::path>& named,
                                                const std::string& format,
                                                std::vector<std::string>* remarks) {
-  if (!format.empty()) format_named(format);
+  if (!format.empty()) io::find_format_kind(format);
   std::vector<CheckpointFile> checkpoints;
   for (const fs::path& path : named) {
     std::error_code ignored;

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <hesscope/analyzers/alignment.h>
 #include <hesscope/analyzers/analyzer_registry.h>
@@ -105,15 +104,7 @@ void register_analyzer(AnalyzerKind entry) {
 }
 
 const AnalyzerKind& find_analyzer_kind(const std::string& name) {
-  std::vector<std::string> names;
-  for (const AnalyzerKind& entry : analyzer_kinds()) {
-    if (entry.name == name) return entry;
-    names.push_back(entry.name);
-  }
-  throw ConfigError(fmt::format("unknown analyzer '{}'{}; there are {}",
-                                name,
-                                did_you_mean(name, names),
-                                fmt::join(names, ", ")));
+  return find_named(analyzer_kinds(), name, "analyzer");
 }
 
 }  // namespace hesscope

@@ -43,10 +43,7 @@ void require_suitable(const FigureKind& kind, std::size_t count, const FigureReq
   if (kind.quantities.empty()) refuse("has no quantities to choose from");
   if (std::find(kind.quantities.begin(), kind.quantities.end(), request.quantity) ==
       kind.quantities.end()) {
-    refuse(fmt::format("has no quantity '{}'{}; there are {}",
-                       request.quantity,
-                       did_you_mean(request.quantity, kind.quantities),
-                       fmt::join(kind.quantities, ", ")));
+    refuse("has no quantity " + name_among(request.quantity, kind.quantities));
   }
 }
 
@@ -69,15 +66,7 @@ std::span<const FigureKind> figure_kinds() {
 }
 
 const FigureKind& find_figure_kind(const std::string& name) {
-  std::vector<std::string> names;
-  for (const FigureKind& kind : figure_kinds()) {
-    if (kind.name == name) return kind;
-    names.push_back(kind.name);
-  }
-  throw ConfigError(fmt::format("unknown figure '{}'{}; there are {}",
-                                name,
-                                did_you_mean(name, names),
-                                fmt::join(names, ", ")));
+  return find_named(figure_kinds(), name, "figure");
 }
 
 bool can_draw(const FigureKind& kind, const io::ResultReader& result) {

@@ -2,7 +2,6 @@
 //
 // The one list of kinds of directions.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <hesscope/core/error.h>
 #include <hesscope/core/suggest.h>
@@ -11,7 +10,7 @@
 
 namespace hesscope {
 
-const std::vector<DirectionKind>& direction_kinds() {
+std::span<const DirectionKind> direction_kinds() {
   static const std::vector<DirectionKind> kinds = {
       random_directions(),
       eigen_directions(),
@@ -28,23 +27,15 @@ NamedDirections find_direction_kind(const std::string& text) {
   const std::size_t colon = text.find(':');
   const std::string name = text.substr(0, colon);
   const std::string argument = colon == std::string::npos ? "" : text.substr(colon + 1);
-  std::vector<std::string> names;
-  for (const DirectionKind& kind : direction_kinds()) {
-    names.push_back(kind.name);
-    if (kind.name != name) continue;
-    if (kind.argument.empty() && colon != std::string::npos) {
-      throw ConfigError(fmt::format("--directions {}: takes no argument, got '{}'", name, text));
-    }
-    if (argument.empty() && !kind.argument.empty() && !kind.argument.starts_with('[')) {
-      throw ConfigError(
-          fmt::format("--directions {}: needs an argument: {}:{}", name, name, kind.argument));
-    }
-    return {&kind, argument};
+  const DirectionKind& kind = find_named(direction_kinds(), name, "kind of directions");
+  if (kind.argument.empty() && colon != std::string::npos) {
+    throw ConfigError(fmt::format("--directions {}: takes no argument, got '{}'", name, text));
   }
-  throw ConfigError(fmt::format("--directions: unknown kind '{}'{}; there are {}",
-                                name,
-                                did_you_mean(name, names),
-                                fmt::join(names, ", ")));
+  if (argument.empty() && !kind.argument.empty() && !kind.argument.starts_with('[')) {
+    throw ConfigError(
+        fmt::format("--directions {}: needs an argument: {}:{}", name, name, kind.argument));
+  }
+  return {&kind, argument};
 }
 
 std::string to_string(Normalization normalization) {

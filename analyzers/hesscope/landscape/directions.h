@@ -91,7 +91,7 @@ struct NamedDirections {
 };
 
 /// All kinds, in the order of the help text.
-const std::vector<DirectionKind>& direction_kinds();
+std::span<const DirectionKind> direction_kinds();
 
 /// @throws ConfigError for an unknown kind (with the nearest known one), or an argument to a kind
 ///         that takes none, or none to one that needs it.

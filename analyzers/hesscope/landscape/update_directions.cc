@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <algorithm>
-#include <iterator>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <hesscope/core/error.h>
 #include <hesscope/core/suggest.h>
@@ -27,18 +24,6 @@ const Rule kRules[] = {
      [](const Eigen::VectorXd& g) -> Eigen::VectorXd { return -g.cwiseSign(); }},
 };
 
-const Rule& find_rule(const std::string& name) {
-  std::vector<std::string> names;
-  for (const Rule& rule : kRules) {
-    if (rule.name == name) return rule;
-    names.emplace_back(rule.name);
-  }
-  throw ConfigError(fmt::format("--directions update: unknown rule '{}'{}; there are {}",
-                                name,
-                                did_you_mean(name, names),
-                                fmt::join(names, ", ")));
-}
-
 Directions make_update(const DirectionContext& context, const Rule& rule) {
   Directions result;
   if (context.centre.status() != Status::kOk) {
@@ -52,7 +37,7 @@ Directions make_update(const DirectionContext& context, const Rule& rule) {
 
 PreparedDirections prepare_update(const std::string& argument, const DirectionContext& context) {
   detail::require_two_parameters(context);
-  const Rule& rule = find_rule(argument);
+  const Rule& rule = find_named(kRules, argument, "rule of directions update");
   return {.descriptions = {fmt::format("unit vector against {} at the centre", rule.words),
                            "random unit vector orthogonal to direction_1"},
           .make = [&context, &rule] { return make_update(context, rule); }};

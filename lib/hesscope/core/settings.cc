@@ -79,8 +79,7 @@ Settings Settings::checked(const std::map<std::string, SettingValue>& values,
     const auto found = locations.find(key);
     return found == locations.end() ? std::string() : found->second + ": ";
   };
-  std::vector<std::string> names;
-  for (const SettingKey& key : keys) names.push_back(key.name);
+  const std::vector<std::string> names = names_of(keys);
   for (const auto& [name, value] : values) {
     if (std::find(names.begin(), names.end(), name) == names.end()) {
       throw ConfigError(fmt::format("{}unknown key '{}' in {}{}; it takes {}",

@@ -3,6 +3,9 @@
 #include <cstddef>
 #include <vector>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <hesscope/core/suggest.h>
 
 namespace hesscope {
@@ -45,6 +48,17 @@ std::string nearest(std::string_view word, std::span<const std::string> candidat
 std::string did_you_mean(std::string_view word, std::span<const std::string> candidates) {
   const std::string candidate = nearest(word, candidates);
   return candidate.empty() ? std::string() : " (did you mean '" + candidate + "'?)";
+}
+
+std::string name_among(std::string_view name, std::span<const std::string> names) {
+  return fmt::format(
+      "'{}'{}; there are {}", name, did_you_mean(name, names), fmt::join(names, ", "));
+}
+
+std::string unknown_name(std::string_view what,
+                         std::string_view name,
+                         std::span<const std::string> names) {
+  return fmt::format("unknown {} {}", what, name_among(name, names));
 }
 
 }  // namespace hesscope

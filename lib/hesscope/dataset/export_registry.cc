@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <vector>
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <hesscope/core/error.h>
 #include <hesscope/core/suggest.h>
 #include <hesscope/dataset/export_registry.h>
@@ -32,15 +29,7 @@ std::vector<std::filesystem::path> files_of_export(const ExportKind& format,
 }
 
 const ExportKind& find_export_kind(const std::string& name) {
-  std::vector<std::string> names;
-  for (const ExportKind& format : export_kinds()) {
-    if (format.name == name) return format;
-    names.push_back(format.name);
-  }
-  throw ConfigError(fmt::format("unknown export format '{}'{}; there are {}",
-                                name,
-                                did_you_mean(name, names),
-                                fmt::join(names, ", ")));
+  return find_named(export_kinds(), name, "export format");
 }
 
 }  // namespace hesscope::io

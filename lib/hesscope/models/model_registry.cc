@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -8,6 +7,7 @@
 #include <hesscope/core/error.h>
 #include <hesscope/core/internal/growing_list.h>
 #include <hesscope/core/printable.h>
+#include <hesscope/core/suggest.h>
 #include <hesscope/models/attention.h>
 #include <hesscope/models/attention_classifier.h>
 #include <hesscope/models/linear_attention.h>
@@ -75,10 +75,7 @@ void register_model_kind(ModelKind kind) {
 }
 
 const ModelKind* find_model_kind(const std::string& name) {
-  const auto kinds = model_kinds();
-  const auto found =
-      std::find_if(kinds.begin(), kinds.end(), [&](const ModelKind& k) { return k.name == name; });
-  return found == kinds.end() ? nullptr : &*found;
+  return find_or_null(model_kinds(), name);
 }
 
 }  // namespace hesscope

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <hesscope/core/error.h>
 #include <hesscope/core/suggest.h>
@@ -28,15 +27,7 @@ std::span<const UpdateRuleKind> update_rule_kinds() {
 }
 
 const UpdateRuleKind& find_update_rule_kind(const std::string& name) {
-  std::vector<std::string> names;
-  for (const UpdateRuleKind& kind : update_rule_kinds()) {
-    if (kind.name == name) return kind;
-    names.push_back(kind.name);
-  }
-  throw ConfigError(fmt::format("unknown update rule '{}'{}; there are {}",
-                                name,
-                                did_you_mean(name, names),
-                                fmt::join(names, ", ")));
+  return find_named(update_rule_kinds(), name, "update rule");
 }
 
 std::unique_ptr<UpdateRule> make_update_rule(const std::string& name,

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <hesscope/core/error.h>
+#include <hesscope/core/suggest.h>
 #include <hesscope/models/model_registry.h>
 #include <hesscope/problem/experiment_file.h>
 #include <hesscope/problem/experiment_keys.h>
@@ -22,22 +23,13 @@ using detail::refuse;
 using detail::TomlTable;
 using SettingMap = std::map<std::string, SettingValue>;
 
-template <typename Kind>
-std::vector<std::string> names_of(std::span<const Kind> kinds) {
-  std::vector<std::string> names;
-  for (const Kind& kind : kinds) names.push_back(kind.name);
-  return names;
-}
-
 // Takes the key that says which kind of a list a table is about.
 template <typename Kind>
 const Kind& take_kind(TomlTable& table,
                       const std::string& key,
                       const std::string& context,
                       std::span<const Kind> kinds) {
-  const std::string name = detail::take_kind(table, context, names_of(kinds), key);
-  return *std::find_if(
-      kinds.begin(), kinds.end(), [&](const Kind& kind) { return kind.name == name; });
+  return *find_or_null(kinds, detail::take_kind(table, context, names_of(kinds), key));
 }
 
 const TomlTable& required_table(const TomlTable& root, const std::string& name) {

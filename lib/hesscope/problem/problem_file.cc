@@ -22,13 +22,6 @@ namespace {
 
 using detail::TomlTable;
 
-template <typename Kinds>
-std::vector<std::string> names_of(const Kinds& kinds) {
-  std::vector<std::string> names;
-  for (const auto& kind : kinds) names.push_back(kind.name);
-  return names;
-}
-
 const std::vector<SettingKey>& file_keys() {
   static const std::vector<SettingKey> keys = {
       {.name = "file",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <algorithm>
 
+#include <hesscope/core/suggest.h>
 #include <hesscope/sampling/attention_regression.h>
 #include <hesscope/sampling/linear_regression.h>
 #include <hesscope/sampling/noisy_images.h>
@@ -38,10 +38,7 @@ std::span<const SamplerKind> sampler_kinds() {
 }
 
 const SamplerKind* find_sampler_kind(const std::string& name) {
-  const auto kinds = sampler_kinds();
-  const auto found =
-      std::find_if(kinds.begin(), kinds.end(), [&](const auto& kind) { return kind.name == name; });
-  return found == kinds.end() ? nullptr : &*found;
+  return find_or_null(sampler_kinds(), name);
 }
 
 }  // namespace hesscope

@@ -9,6 +9,7 @@
 
 #include <hesscope/core/error.h>
 #include <hesscope/core/printable.h>
+#include <hesscope/core/suggest.h>
 #include <hesscope/storage/input_file.h>
 #include <hesscope/tensors/checkpoint_file.h>
 #include <hesscope/tensors/format_registry.h>
@@ -71,6 +72,10 @@ constexpr std::array<FormatKind, 7> kFormats = {{
 }  // namespace
 
 std::span<const FormatKind> format_kinds() { return kFormats; }
+
+const FormatKind& find_format_kind(std::string_view name) {
+  return find_named(kFormats, name, "format");
+}
 
 const FormatKind* recognised_format(const InputFile& file, const ReadLimits& limits) {
   if (file.size() > limits.max_file_bytes) {

@@ -49,6 +49,9 @@ struct FormatKind {
 /// All formats, in the order they are tried.
 std::span<const FormatKind> format_kinds();
 
+/// The format of this name. @throws ConfigError with the nearest name and the list.
+const FormatKind& find_format_kind(std::string_view name);
+
 /// The format of the file's content, or nullptr. @throws InputError if it cannot be read, or is
 /// larger than `limits` allow.
 const FormatKind* recognised_format(const InputFile& file, const ReadLimits& limits = {});

@@ -78,13 +78,6 @@ std::string listed(std::vector<std::string> names, std::string_view nothing) {
                      num_left_out > 0 ? fmt::format(" and {} more", num_left_out) : "");
 }
 
-std::vector<std::string> names_of(std::span<const TensorInfo> tensors) {
-  std::vector<std::string> names;
-  names.reserve(tensors.size());
-  for (const TensorInfo& tensor : tensors) names.push_back(tensor.name);
-  return names;
-}
-
 /// Keys that something stands under, of one component or of two.
 std::vector<std::string> keys_of(std::span<const TensorInfo> tensors) {
   std::vector<std::string> keys;

@@ -48,9 +48,7 @@ io::RunConfiguration configuration_of(const std::vector<ChosenAnalyzer>& analyze
                                       SpectrumMethod method,
                                       std::uint64_t seed) {
   io::RunConfiguration all;
-  std::vector<std::string> names;
-  for (const ChosenAnalyzer& chosen : analyzers) names.push_back(chosen.name);
-  all.emplace_back("analyzers", fmt::format("{}", fmt::join(names, ",")));
+  all.emplace_back("analyzers", fmt::format("{}", fmt::join(names_of(analyzers), ",")));
   for (const ChosenAnalyzer& chosen : analyzers) {
     for (const auto& [name, value] : chosen.settings.values()) {
       all.emplace_back(name, text_of(value));

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <hesscope/core/error.h>
 #include <hesscope/core/suggest.h>
@@ -29,12 +28,8 @@ void merge_elements(std::vector<TomlTable>& elements,
     if (name.empty()) continue;
     const auto found = std::find(names.begin(), names.end(), name);
     if (found == names.end()) {
-      throw ConfigError(fmt::format("{}: no [[{}]] is named '{}'{}; there are {}",
-                                    place,
-                                    key,
-                                    name,
-                                    did_you_mean(name, names),
-                                    fmt::join(names, ", ")));
+      throw ConfigError(
+          fmt::format("{}: no [[{}]] is named {}", place, key, name_among(name, names)));
     }
     if (!changes.tables.contains(name)) {
       throw ConfigError(

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <algorithm>
 #include <set>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <hesscope/core/error.h>
 #include <hesscope/core/suggest.h>
@@ -18,16 +16,10 @@ bool is_path(const std::string& named) {
 }
 
 const BuiltInExperiment& find_built_in(const std::string& name) {
-  std::vector<std::string> names;
-  for (const BuiltInExperiment& experiment : built_in_experiments()) {
-    if (experiment.name == name) return experiment;
-    names.emplace_back(experiment.name);
-  }
-  throw ConfigError(fmt::format(
-      "unknown experiment '{}'{}; there are {}; a file is named by its path, ending in .toml",
-      name,
-      did_you_mean(name, names),
-      fmt::join(names, ", ")));
+  const auto experiments = built_in_experiments();
+  if (const BuiltInExperiment* const found = find_or_null(experiments, name)) return *found;
+  throw ConfigError(unknown_name("experiment", name, names_of(experiments)) +
+                    "; a file is named by its path, ending in .toml");
 }
 
 }  // namespace

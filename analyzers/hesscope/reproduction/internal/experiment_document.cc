@@ -3,7 +3,6 @@
 #include <set>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <hesscope/core/error.h>
 #include <hesscope/core/suggest.h>
@@ -70,11 +69,7 @@ TomlTable scale_changes(const TomlTable& root, const std::string& scale) {
   }
   if (scale == "paper") return {};
   if (!has_scales || !scales->second.tables.contains(scale)) {
-    refuse(root.place("scale"),
-           fmt::format("has no scale '{}'{}; there are {}",
-                       scale,
-                       did_you_mean(scale, names),
-                       fmt::join(names, ", ")));
+    refuse(root.place("scale"), "has no scale " + name_among(scale, names));
   }
   return scales->second.tables.at(scale);
 }

@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <hesscope/analyzers/analyzer_registry.h>
 #include <hesscope/core/error.h>
@@ -123,12 +122,7 @@ void require_known(const std::vector<std::string>& names,
                    const std::string& place) {
   for (const std::string& name : names) {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-    refuse(place,
-           fmt::format("there is no {} '{}'{}; there are {}",
-                       what,
-                       name,
-                       did_you_mean(name, known),
-                       fmt::join(known, ", ")));
+    refuse(place, fmt::format("there is no {} {}", what, name_among(name, known)));
   }
 }
 
@@ -139,9 +133,7 @@ QuantityName quantity_name(const std::string& text) {
 }
 
 std::vector<std::string> variant_names(const ExperimentDocument& document) {
-  std::vector<std::string> names;
-  for (const ExperimentVariant& variant : document.variants) names.push_back(variant.name);
-  return names;
+  return names_of(document.variants);
 }
 
 std::vector<std::string> run_names(const ExperimentDocument& document) {
@@ -209,14 +201,11 @@ ExperimentMeasure measure_from(const TomlTable& table, const ExperimentDocument&
 }
 
 ExperimentFigure figure_from(const TomlTable& table, const ExperimentDocument& document) {
-  std::vector<std::string> kinds;
-  for (const ExperimentFigureKind& kind : experiment_figure_kinds()) kinds.push_back(kind.name);
   TomlTable rest = table;
-  const std::string name = take_kind(rest, "[[figure]]", kinds);
+  const std::string name = take_kind(rest, "[[figure]]", names_of(experiment_figure_kinds()));
   ExperimentFigure figure;
   figure.location = table.place();
-  figure.kind = &experiment_figure_kinds()[static_cast<std::size_t>(
-      std::find(kinds.begin(), kinds.end(), name) - kinds.begin())];
+  figure.kind = find_or_null(experiment_figure_kinds(), name);
   std::vector<SettingKey> keys = {{.name = "name", .meaning = "of its files"},
                                   optional_text("title"),
                                   optional_text("published")};

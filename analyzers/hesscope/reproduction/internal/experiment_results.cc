@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <hesscope/core/error.h>
+#include <hesscope/core/suggest.h>
 #include <hesscope/dataset/result_reader.h>
 #include <hesscope/figures/internal/figure_data.h>
 #include <hesscope/reproduction/internal/experiment_parts.h>
@@ -18,9 +19,7 @@ const char* const kHistory = "history";
 }  // namespace
 
 const ExperimentVariant& ExperimentResults::variant(const std::string& name) const {
-  return *std::find_if(document_->variants.begin(),
-                       document_->variants.end(),
-                       [&](const ExperimentVariant& variant) { return variant.name == name; });
+  return *find_or_null(document_->variants, name);
 }
 
 const TrainedRun* ExperimentResults::find(const std::string& variant,

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <algorithm>
 #include <cmath>
 #include <map>
 #include <set>
@@ -8,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <hesscope/core/error.h>
+#include <hesscope/core/suggest.h>
 #include <hesscope/optim/update_rule_registry.h>
 #include <hesscope/problem/experiment_keys.h>
 #include <hesscope/problem/internal/experiment_runs.h>
@@ -16,12 +16,7 @@ namespace hesscope::detail {
 namespace {
 
 const UpdateRuleKind& take_rule(TomlTable& table) {
-  std::vector<std::string> names;
-  for (const UpdateRuleKind& kind : update_rule_kinds()) names.push_back(kind.name);
-  const std::string name = take_kind(table, "[[run]]", names, "rule");
-  return *std::find_if(update_rule_kinds().begin(),
-                       update_rule_kinds().end(),
-                       [&](const UpdateRuleKind& kind) { return kind.name == name; });
+  return find_update_rule_kind(take_kind(table, "[[run]]", names_of(update_rule_kinds()), "rule"));
 }
 
 // `learning_rate`, or the ones of `learning_rates`, of which each makes a run.
