@@ -35,7 +35,7 @@ class OptionTable {
   virtual ~OptionTable() = default;
 
   /// What is declared from here on stands under this title in the help, below what is there
-  /// already: "Input", "Output", "Running" in every command, and titles of its own.
+  /// already: "Input", "Output", "Running" in every command, and its own titles.
   virtual void group(const std::string& title) = 0;
 
   virtual void flag(const std::string& names, bool& target, const std::string& help) = 0;

@@ -182,11 +182,11 @@ class InspectCommand final : public Command {
           "{}: fits {} as it is and needs no map; none was written", file.where(), problem_));
     }
     if (fit.suggestion.rules.empty()) {
-      throw InputError(fmt::format(
-          "{}: which of its tensors are the parameters of {} cannot be told from shapes and names; "
-          "no map was written",
-          file.where(),
-          problem_));
+      throw InputError(
+          fmt::format("{}: which of its tensors are the parameters of {} cannot be inferred from "
+                      "shapes and names; no map was written",
+                      file.where(),
+                      problem_));
     }
     const bool fits = fit_checkpoint(*model_, io::mapped(file, fit.suggestion)).fits();
     io::write_whole(write_map_, resolved_toml(fit.suggestion), force_);

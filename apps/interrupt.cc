@@ -94,7 +94,7 @@ void InterruptibleRun::wait_for_signal() {
   if (noted == 0) return;
   stop_.request_stop();
   if (over_.wait_for(lock, kPatience, [this] { return is_over_; })) return;
-  // Under the lock, so that the run cannot end meanwhile with words of its own.
+  // Under the lock, so that the run cannot end meanwhile with its own words.
   ExitCode code = ExitCode::kFailed;
   try {
     clear_line();

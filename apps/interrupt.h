@@ -16,7 +16,7 @@ void ignore_size_limit_signal();
 /// The signal noted by an InterruptibleRun, or 0.
 int caught_signal();
 
-/// Says that the command was interrupted, and how to go on. @returns the exit code of that.
+/// Says that the command was interrupted, and how to continue. @returns the exit code of that.
 ExitCode report_interrupt(const Command& command);
 
 /// From its making on SIGINT, SIGTERM and, unless it is ignored, SIGHUP are noted instead of ending

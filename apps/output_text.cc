@@ -17,7 +17,7 @@ std::string resumption_text(const std::string& kept_in,
                             const std::string& output,
                             const ForceOption& force) {
   return fmt::format(
-      "interrupted; what is finished is kept in '{}', and the same command goes on from "
+      "interrupted; what is finished is kept in '{}', and the same command continues from "
       "there:\n  {} -o {}{}",
       kept_in,
       command,
@@ -31,7 +31,7 @@ std::string_view output_state(const std::string& output, const ForceOption& forc
     return "its folder does not exist: a run would fail";
   }
   if (is_done) return "done already: a run would change nothing";
-  if (io::has_units(output)) return "begun: a run would go on with it";
+  if (io::has_units(output)) return "begun: a run would continue it";
   const bool may_overwrite = force.overwrite() != io::Overwrite::kNothing;
   if (!may_overwrite && std::filesystem::exists(std::filesystem::symlink_status(output)))
     return "exists: a run would need --force";

@@ -10,8 +10,9 @@
 
 namespace hesscope::cli {
 
-/// After an interruption that left something to go on from, which is kept in `kept_in`: the command
-/// that goes on. `command` is the run's, quoted for a shell, without --output and --force.
+/// After an interruption that left something to continue from, which is kept in `kept_in`: the
+/// command that continues. `command` is the run's, quoted for a shell, without --output and
+/// --force.
 std::string resumption_text(const std::string& kept_in,
                             const std::string& command,
                             const std::string& output,

@@ -30,7 +30,7 @@ class ForceOption {
   int count_ = 0;
 };
 
-/// What every command that computes can be told of how to run.
+/// How to run: options of every command that computes.
 struct RunOptions {
   int threads = 0;
   ForceOption force;

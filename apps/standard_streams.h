@@ -14,7 +14,7 @@
 namespace hesscope::cli {
 
 /// Opens /dev/null at each of the descriptors 0, 1 and 2 that is closed, so that no file of a run
-/// takes its place. Reading and writing there goes on failing. To be called before anything is
+/// takes its place. Reading and writing there keeps failing. To be called before anything is
 /// opened.
 void reserve_standard_streams();
 

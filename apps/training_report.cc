@@ -54,7 +54,7 @@ bool is_digits(std::string_view text) {
          std::ranges::all_of(text, [](unsigned char c) { return std::isdigit(c) != 0; });
 }
 
-// Values beside the tensors that are no optimiser's: those are told by settings.
+// Values besides the tensors that are no optimiser's: those are recognised by settings.
 std::vector<io::FileValue> other_values(const io::TensorFile& file,
                                         const std::vector<StoredOptimizer>& optimizers) {
   std::vector<io::FileValue> values = file.values();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What a checkpoint holds of its training, for people: the optimiser, and numbers and texts beside
+// What a checkpoint holds of its training, for people: the optimiser, and numbers and texts besides
 // the tensors.
 #pragma once
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What landscapes cost beside the values and Hessians they are made of. The papers' setting 1:
-// linear attention, sparse, 3 layers, d = 5, n = 20, 1,000 prompts, 150 parameters.
+// What landscapes cost compared with the values and Hessians they are made of. The papers' setting
+// 1: linear attention, sparse, 3 layers, d = 5, n = 20, 1,000 prompts, 150 parameters.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -38,7 +38,7 @@ samples = 1000
 seed = 99
 )";
 
-// A folder of its own, gone at the end.
+// A temporary folder, gone at the end.
 class Scratch {
  public:
   Scratch()
@@ -130,7 +130,8 @@ class Table {
 };
 
 int run(int argc, char** argv) {
-  CLI::App app("Prints what landscapes cost beside the values and Hessians they are made of.");
+  CLI::App app(
+      "Prints what landscapes cost compared with the values and Hessians they are made of.");
   std::string checkpoint = HESSCOPE_BENCH_DATA "/linear-attention/adam/step-000500.npz";
   int num_threads = 0;
   int rounds = 3;

@@ -133,7 +133,7 @@ void count_applications() {
 }
 
 int run(int argc, char** argv) {
-  CLI::App app("Prints what spectra cost beside the limits set for them.");
+  CLI::App app("Prints what spectra cost next to the limits set for them.");
   bool is_quick = false;
   int rounds = 3;
   app.add_option("--rounds", rounds, "runs of each side")

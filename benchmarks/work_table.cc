@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Prints what each work costs: its time as GFLOP of an OpenBLAS dgemm on as many threads, its
-// memory, and what the generic engine and a second thread make of it, beside the limits set.
+// memory, and what the generic engine and a second thread make of it, next to the limits set.
 #include <algorithm>
 #include <cstdio>
 #include <exception>
@@ -263,7 +263,7 @@ void print_functors(int num_rounds) {
 
 int run(int argc, char** argv) {
   Options options;
-  CLI::App app("Prints the time and memory of hesscope's works beside the limits set for them.");
+  CLI::App app("Prints the time and memory of hesscope's works next to the limits set for them.");
   app.add_option(
          "--only", options.only, "works, and 'linearity' and 'functors', separated by commas")
       ->delimiter(',');

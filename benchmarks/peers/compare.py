@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Runs hesscope and its peers on the same problems and prints a table in Markdown.
 
-Each peer is a process of its own; hesscope runs before and after every other one, and a peer's
+Each peer is a separate process; hesscope runs before and after every other one, and a peer's
 ratio is to the hesscope runs around it. Every Hessian is compared with hesscope's. Exit status: 0;
 1 if a peer that is installed fails or a Hessian differs.
 """

@@ -20,7 +20,7 @@ namespace hesscope::bench {
 template <typename T>
 using VectorOf = Eigen::Matrix<T, Eigen::Dynamic, 1>;
 
-/// Linear attention by its states S = Z M Z^T and q, which spares the peers the context's length.
+/// Linear attention by its states S = Z M Z^T and q, which saves the peers the context's length.
 struct LinearAttentionLoss {
   LinearAttentionOptions options;
 

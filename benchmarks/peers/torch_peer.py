@@ -4,7 +4,7 @@
 
 usage: torch_peer.py PROBLEM OUTPUT THREADS FOLDER [FORM], FOLDER from `hesscope_peer --export`.
 FORM is the forward pass of linear attention: "prompts" as published, on whole prompts Z, or
-"states", on S = Z M Z^T and the query, which spares the length of the context. The Hessian is
+"states", on S = Z M Z^T and the query, which saves the length of the context. The Hessian is
 tried by rows and, where memory allows, vectorized; the faster is repeated and reported. Prints and
 writes what the C++ peers do (peer.h).
 """

@@ -38,7 +38,7 @@ std::vector<Case> cases() {
     all.push_back({"dampened" + text, heavy_ball_step(beta, 0.3), (2 + 2 * beta) / 0.7});
     all.push_back({"nesterov" + text, nesterov_step(beta), (2 + 2 * beta) / (1 + 2 * beta)});
     all.push_back({"average" + text, averaged_step(beta), (2 + 2 * beta) / (1 - beta)});
-    // As NAdam's: part of the gradient at once, the momentum with a weight of its own.
+    // As NAdam's: part of the gradient at once, the momentum with its own weight.
     all.push_back(
         {"mixed" + text,
          {.momentum = beta, .intake = 1 - beta, .gradient_weight = 0.13, .momentum_weight = 0.88},

@@ -36,7 +36,7 @@ def hole(path):
 
 
 def hole_that_begins_well(content):
-    """What begins as a good file and then goes on for a terabyte."""
+    """What begins as a good file and then continues for a terabyte."""
     def make(path):
         path.write_bytes(content)
         os.truncate(path, TERABYTE)

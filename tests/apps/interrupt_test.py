@@ -81,7 +81,7 @@ class Interrupts(program.Case):
             else:
                 heeded += 1
                 kept = (self.folder / "out.h5.units").is_dir() or (self.folder / "out").is_dir()
-                self.assertTrue("the same command goes on" in message or not kept, message)
+                self.assertTrue("the same command continues" in message or not kept, message)
             self.remove_output()
         print(f"{self.longest:.2f} s at most until the end")
 

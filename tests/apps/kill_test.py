@@ -22,7 +22,7 @@ class Kills(program.Case):
                                 env=self.environment(), text=True)
 
     def acknowledged(self):
-        """Finished units and what tells a file from one written anew."""
+        """Finished units and what tells a file from one written again."""
         folder = self.folder / "out.h5.units"
         found = {}
         try:
@@ -35,7 +35,7 @@ class Kills(program.Case):
         return found
 
     def survive(self, arguments):
-        """Kills runs of the command until enough of them were killed at work; sweeps begin anew when one ends."""
+        """Kills runs of the command until enough of them were killed at work; sweeps begin again when one ends."""
         whole = self.run_program(*[a if a != "out.h5" else "whole.h5" for a in arguments], "--quiet")
         self.assertEqual(whole.returncode, DONE, whole.stderr)
         expected = (self.folder / "whole.h5").read_bytes()
@@ -69,7 +69,7 @@ class Kills(program.Case):
                 if process.returncode == DONE:
                     self.assertEqual({n for n in self.files() if n.startswith(("out", ".out"))}, {"out.h5"})
                 (self.folder / "out.h5").unlink()
-        print(f"{kills} kills, {ends} runs to the end, {recomputed} units computed anew")
+        print(f"{kills} kills, {ends} runs to the end, {recomputed} units computed again")
         self.assertEqual(recomputed, 0)
 
     def test_of_an_analysis(self):

@@ -400,7 +400,7 @@ class SameBytes(Case):
         self.assertEqual(process.returncode, expect, errors)
         self.assertFalse((self.folder / "out.h5").exists())
         if how == signal.SIGINT:
-            self.assertIn("the same command goes on from there", errors)
+            self.assertIn("the same command continues from there", errors)
             self.assertIn("hesscope landscape", errors)
         return program.num_units(units) >= 2
 

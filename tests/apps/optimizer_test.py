@@ -286,7 +286,7 @@ class Optimizer(program.Case):
 
     def test_other_optimisers_are_not_taken_for_adam(self):
         for name, mention in (("rmsprop", "is that of rmsprop, not of Adam (--preconditioner stored"),
-                              ("adagrad", "is that of adagrad"), ("adadelta", "which optimiser it is cannot be told"),
+                              ("adagrad", "is that of adagrad"), ("adadelta", "which optimiser it is cannot be inferred"),
                               ("lbfgs", "optimizer.")):
             with self.subTest(name=name):
                 done = self.run_analysis(name, "--preconditioner", "adam", expect=BAD_INPUT)

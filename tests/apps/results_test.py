@@ -13,7 +13,7 @@ import program
 from program import DATA, PROBLEM, STEPS, checkpoint, golden
 
 CHECKPOINT = ("checkpoint",)
-# Group: variable: dimensions. Doubles are told apart from counts below.
+# Group: variable: dimensions. Doubles and counts are told apart below.
 LAYOUT = {
     "/": {"step": CHECKPOINT, "checkpoint_file": CHECKPOINT, "checkpoint_sha256": CHECKPOINT, "loss": CHECKPOINT,
           "gradient_norm": CHECKPOINT, "parameter_name": ("block",), "parameter_offset": ("block",)},

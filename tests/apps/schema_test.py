@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Results of schema 1, which have a status beside every number and no coordinates in their groups, are still read."""
+"""Results of schema 1, which have a status next to every number and no coordinates in their groups, are still read."""
 import csv
 import json
 

@@ -440,7 +440,7 @@ class Interruptions(Trained):
 
     def test_signals_say_how_to_go_on(self):
         message = self.begun("--run", "adam", "--seed", 3)
-        self.assertRegex(message, "the same command goes on from there:\n  hesscope train experiment.toml --run adam "
+        self.assertRegex(message, "the same command continues from there:\n  hesscope train experiment.toml --run adam "
                                   "--seed 3 -o out\n$")
         kept = self.steps_kept()
         process = self.start("--run", "adam", "--seed", 3)

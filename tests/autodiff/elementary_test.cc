@@ -45,7 +45,7 @@ struct Case {
   Elementary function;
   std::function<Real50(const Real50&)> definition;
   std::vector<double> smooth_points;
-  double absolute = 0;  // error in multiples of eps that is allowed beside the relative one
+  double absolute = 0;  // error in multiples of eps that is allowed besides the relative one
 };
 
 void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }

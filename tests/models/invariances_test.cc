@@ -106,7 +106,7 @@ TEST_P(ModelInvariances, AreAllThereAre) {
       test::objective_of(model, test::random_samples(model, 8 * n, 54));
   Eigen::VectorXd spread = 2 * theta;  // more of what is nonlinear
   for (const ParameterBlock& block : model.parameters) {
-    // A unit that is on for every sample is linear and has invariances of its own.
+    // A unit that is on for every sample is linear and has its own invariances.
     if (block.name.ends_with(".bias")) spread.segment(block.offset, block.size) /= 16;
   }
   Eigen::MatrixXd gradients = objective.per_sample_gradients(spread, objective.all_samples());

@@ -55,7 +55,7 @@ TEST(NoiseScales, AreThoseOfTheFormulas) {
   }
 }
 
-// Everything anew without each block, and Busing, Meijer & van der Leeden's pseudo-values.
+// Everything again without each block, and Busing, Meijer & van der Leeden's pseudo-values.
 TEST(NoiseScales, HaveTheErrorsOfTheJackknifeFromScratch) {
   constexpr Index kNumSamples = 23;
   constexpr Index kNumBlocks = 7;  // of 4, 4, 3, 3, 3, 3, 3

@@ -2,7 +2,7 @@
 """How long the README's first C++ example takes to compile, against the installed headers.
 
 A user who differentiates a function waits for this each time. The bound is processor time, and the least of
-several runs: other work on the machine hardly changes it. A slow machine is told by what <Eigen/Core> alone
+several runs: other work on the machine hardly changes it. A slow machine shows in what <Eigen/Core> alone
 takes there.
 
 usage: compile_time.py README PREFIX COMPILER [FLAGS...]

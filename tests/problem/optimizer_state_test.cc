@@ -192,7 +192,7 @@ TEST_F(OptimizerStateTest, DoesNotPermuteTheStateOfASortedCheckpoint) {
 
 TEST_F(OptimizerStateTest, SaysWhatItDoesNotUnderstand) {
   EXPECT_THAT(read("adadelta").obstacle,
-              AllOf(HasSubstr("which optimiser it is cannot be told"), HasSubstr("rho")));
+              AllOf(HasSubstr("which optimiser it is cannot be inferred"), HasSubstr("rho")));
   EXPECT_FALSE(read("lbfgs").obstacle.empty());
   const test::Tensor bias = {{3}, {1, 2, 3}};
   const auto obstacle = [&](const std::string& name) { return read_with({{name, bias}}).obstacle; };

@@ -21,7 +21,7 @@ inline std::vector<double> draw(const Sampler& sampler, std::uint64_t index) {
   return record;
 }
 
-/// That arrays lie side by side, have the sizes of their shapes, and every entry is written anew.
+/// That arrays lie side by side, have the sizes of their shapes, and every entry is written again.
 inline void expect_tiled(const Sampler& sampler) {
   std::int64_t end = 0;
   for (const SampledArray& array : sampler.arrays()) {

@@ -276,7 +276,7 @@ TEST(DenseSpectrum, ARowWithOneEntryOffTheDiagonalIsAlive) {
   EXPECT_EQ(dense_spectrum(h).num_dead, 2);
 }
 
-// A parameter too weak to be told from zero is numerically zero, not dead.
+// A parameter too weak to be distinguished from zero is numerically zero, not dead.
 TEST(DenseSpectrum, TellsDeadParametersFromNumericalZeros) {
   VectorXd diagonal(4);
   diagonal << 1.0, 1e-20, 1e-300, 0.0;

@@ -158,7 +158,7 @@ TEST(SamplingErrors, HaveIntervalsByStudentsTOnALogarithmicScaleButForLambdaMin)
   }
 }
 
-// Every H_(-b) is summed anew from the samples outside the block; pseudo-values as published.
+// Every H_(-b) is summed again from the samples outside the block; pseudo-values as published.
 TEST(SamplingErrors, InFullAreThoseOfANaiveLoop) {
   VectorXd eigenvalues(6);
   eigenvalues << -4.0, -1.5, 1.0, 2.5, 5.0, 9.0;

@@ -95,7 +95,7 @@ TEST_P(LinearAttentionLossOf, IsThatOfFiftyDigits) {
   }
 }
 
-// At the ends of packs and blocks, where condensed samples are kept and where they are made anew.
+// At the ends of packs and blocks, where condensed samples are kept and where they are made again.
 TEST_P(LinearAttentionLossOf, AnyNumberOfPromptsAnywhere) {
   const LinearAttentionOptions options = options_of({3, 2, 4}, GetParam());
   const LossProblem problem(options, 300);

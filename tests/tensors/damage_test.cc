@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Ten files of each format, cut at every byte and with every single bit flipped: refused, or, where
-// a checksum can tell, read as before. HESSCOPE_DAMAGE_STEP says how many places to go on by: 1 is
-// every one, as in the slow test io.damage_everywhere.
+// a checksum can tell, read as before. HESSCOPE_DAMAGE_STEP says how many places to advance by: 1
+// is every one, as in the slow test io.damage_everywhere.
 #include <algorithm>
 #include <bit>
 #include <cstdint>

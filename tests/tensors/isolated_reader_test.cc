@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What a reader in a process of its own may do to the program: nothing.
+// What a reader in a separate process may do to the program: nothing.
 #include <atomic>
 #include <chrono>
 #include <csignal>

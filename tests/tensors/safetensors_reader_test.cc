@@ -328,7 +328,7 @@ TEST_F(Safetensors, AreRefusedWhereAnElementIsNone) {
 }
 
 TEST_F(Safetensors, NeverYieldOtherNamesOrShapesUnnoticedAfterABitFlip) {
-  // The format has no checksum: a flip in the data cannot be told. One in the header must leave a
+  // The format has no checksum: a flip in the data goes unnoticed. One in the header must leave a
   // file that accounts for all bytes, or none.
   const std::string header = "{" + kWeight + "}";
   const std::string bytes = whole(header, "\x01\x02");

@@ -50,7 +50,7 @@ class Run {
     result_.warnings = inputs_.warnings;
     costs_ = foreseen_costs();
     points_.set_costs(costs_.point);
-    for (std::size_t i = 0; i < inputs_.checkpoints.size(); ++i) work_off(run, i);
+    for (std::size_t i = 0; i < inputs_.checkpoints.size(); ++i) compute_missing(run, i);
     assemble(run, configuration);
     const std::vector<std::string>& remarks = run.folder().remarks();
     result_.warnings.insert(result_.warnings.end(), remarks.begin(), remarks.end());
@@ -124,7 +124,7 @@ class Run {
   }
 
   // Computes the units of a checkpoint that are not there yet.
-  void work_off(detail::UnitRun& run, std::size_t i) {
+  void compute_missing(detail::UnitRun& run, std::size_t i) {
     const auto is_missing = [&](const std::string& group) {
       return !run.find(unit_name(i, group)).has_value();
     };

@@ -35,7 +35,8 @@ struct AnalysisRequest {
   int num_threads = 0;                                ///< 0 = one per core; never changes a result
   /// Once it is requested, the run ends soon, wherever it is, by Interrupted.
   std::stop_token stop = {};
-  /// If set, told the checkpoints in the order in which they are taken, before the work begins.
+  /// If set, called with the checkpoints in the order in which they are taken, before the work
+  /// begins.
   std::function<void(std::span<const CheckpointFile>)> on_order = {};
   /// The command that asks for this result, for the provenance; options that cannot change a result
   /// (threads, the output's name) should be left out so that equal results are equal files.
@@ -109,8 +110,8 @@ using AnalysisProgress = std::function<bool(std::size_t index, std::size_t count
 ///
 /// What each analyzer found for each checkpoint is kept, as soon as it is known, in the folder
 /// OUTPUT.units (unit_folder.h). After an interruption of any kind, or an OutputError, the same
-/// request goes on from there, and the file it ends with is the same to the last byte, the time in
-/// its history apart. The folder goes when the file is in place. The same request then finds its
+/// request continues from there, and the file it ends with is the same to the last byte, the time
+/// in its history apart. The folder goes when the file is in place. The same request then finds its
 /// own result and says what is in it, unless it may replace it.
 /// @throws ConfigError (also where OUTPUT.units is of another configuration), InputError,
 ///         OutputError, LockedError; Interrupted where progress returned false. Then no output

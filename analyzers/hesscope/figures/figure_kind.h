@@ -2,7 +2,7 @@
 //
 // Figures of result files: for each kind what it shows, which variables it needs, and how it is
 // drawn. They know the groups that the analyzers write, and so stand beside them; how a figure is
-// put on paper is the plot module's business.
+// put on paper is left to the plot module.
 #pragma once
 
 #include <cstdint>

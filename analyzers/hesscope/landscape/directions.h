@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Kinds of directions in which a landscape is looked at. A kind is a file pair beside this and one
+// Kinds of directions in which a landscape is looked at. A kind is a file next to this one and one
 // line in direction_registry.cc.
 #pragma once
 

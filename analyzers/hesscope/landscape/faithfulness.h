@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What a plane shows of the landscape around its centre: the curvature in it beside that in all
+// What a plane shows of the landscape around its centre: the curvature in it next to that in all
 // directions, and how far the quadratic model at the centre explains what is seen.
 #pragma once
 

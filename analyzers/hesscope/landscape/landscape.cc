@@ -70,7 +70,7 @@ class Run {
       return result;
     }
     result_.warnings = inputs_->files().warnings;
-    work_off();
+    compute_missing();
     assemble(configuration);
     const std::vector<std::string>& remarks = run_->folder().remarks();
     result_.warnings.insert(result_.warnings.end(), remarks.begin(), remarks.end());
@@ -110,7 +110,7 @@ class Run {
   }
 
   // Computes the units that are not there yet.
-  void work_off() {
+  void compute_missing() {
     {
       const Stopwatch watch(result_.timings.directions_seconds);
       // First, so that inputs that fit no plane are refused before anything is kept.
@@ -202,7 +202,7 @@ class Run {
     if (has_second) plane_->directions.col(1) = vector_in(directions, "direction_2");
     places_ = detail::places_on(*plane_, points);
     if (inputs_->is_framed(request_)) grid_ = detail::framed(grid_, places_);
-    // Of other kinds, the plane is one of its centre; where the checkpoints are is said beside it.
+    // Of other kinds, the plane is one of its centre; where the checkpoints are is said separately.
     if (!inputs_->kind().frames_trajectory) return;
     const std::string left_out = detail::left_out_text(grid_, places_);
     if (!left_out.empty()) result_.warnings.push_back(left_out);

@@ -88,9 +88,10 @@ struct LandscapePlan {
 /// Computes a landscape and writes the result file.
 ///
 /// Every input is checked before anything is computed. What is finished is kept, tile by tile, in
-/// the folder OUTPUT.units (unit_folder.h), as by run_analysis(): the same request goes on from
+/// the folder OUTPUT.units (unit_folder.h), as by run_analysis(): the same request continues from
 /// there and ends with the same bytes, the time in its history apart.
-/// @param  progress  told the fraction done; the run stops, by Interrupted, where it returns false.
+/// @param  progress  called with the fraction done; the run stops, by Interrupted, where it returns
+///                   false.
 /// @throws ConfigError, InputError (also for directions that are zero or parallel, or a centre that
 ///         is not finite), OutputError, LockedError; Interrupted. Then no output exists that was
 ///         not there before.

@@ -14,7 +14,7 @@ namespace hesscope {
 namespace {
 
 // The grid that a run will have. Those around the checkpoints take the directions, which are then
-// cheap beside the grid.
+// cheap compared with the grid.
 Grid foreseen_grid(const LandscapeRequest& request, const detail::LandscapeInputs& inputs) {
   if (!inputs.is_framed(request)) return request.grid;
   Directions directions = inputs.prepared().make();

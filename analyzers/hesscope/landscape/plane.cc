@@ -20,7 +20,7 @@ Plane::Projection Plane::project(const Eigen::Ref<const Eigen::VectorXd>& theta)
     const double nan = kNaN;
     return {nan, nan, nan};
   }
-  // Columns of unit length: the factorisation then has no business with their scales.
+  // Columns of unit length: their scales then do not enter the factorisation.
   const Eigen::VectorXd norms = directions.colwise().stableNorm();
   const Eigen::MatrixXd units = directions * norms.cwiseInverse().asDiagonal();
   const Eigen::VectorXd along = units.householderQr().solve(difference);

@@ -35,7 +35,7 @@ Eigen::Index points_per_tile(const Objective& objective, bool curvature) {
 
 }  // namespace
 
-// Each point has matrices of its own. On threads they leave none waiting where samples are few;
+// Each point has its own matrices. On threads they leave none waiting where samples are few;
 // where they are not, the objective's own threads find theirs taken.
 int Surface::points_at_once(const Objective& objective, const Options& options) {
   const auto n = static_cast<double>(objective.num_parameters());
@@ -164,13 +164,13 @@ Record Surface::tile(Eigen::Index tile, const std::function<void(double)>& advan
     advance(points);
   };
   std::vector<std::vector<Value>> points(static_cast<std::size_t>(count));
-  const auto work_off = [&](Eigen::Index i) {
+  const auto compute_at = [&](Eigen::Index i) {
     points[static_cast<std::size_t>(i)] = evaluate(first + i, guarded);
   };
   if (executor_.num_threads() > 1) {
-    executor_.for_each(count, work_off);
+    executor_.for_each(count, compute_at);
   } else {
-    for (Eigen::Index i = 0; i < count; ++i) work_off(i);
+    for (Eigen::Index i = 0; i < count; ++i) compute_at(i);
   }
   Record record;
   for (std::size_t k = 0; k < quantities_.size(); ++k) {

@@ -120,7 +120,7 @@ class Reproduction {
   }
 
   /// Trains and measures a variant.
-  void work_off(const ExperimentVariant& variant, const PieceProgress& progress) {
+  void compute_missing(const ExperimentVariant& variant, const PieceProgress& progress) {
     const Stopwatch watch(result_.seconds);
     const std::string what = fmt::format("{} {}", document_.name, variant.name);
     const double share = document_.measures.empty() ? 1 : 0.6;  // of training
@@ -309,7 +309,7 @@ ReproductionResult run_reproduction(const ReproductionRequest& request,
         return !progress || progress(what, std::min(index, count - 1), count, fraction);
       };
       for (const std::size_t place : named.document.training_order) {
-        reproduction.work_off(named.document.variants[place], piece);
+        reproduction.compute_missing(named.document.variants[place], piece);
         ++index;
       }
       result.experiments.push_back(reproduction.draw(piece));

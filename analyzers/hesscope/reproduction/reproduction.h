@@ -45,7 +45,7 @@ struct ReproducedFigure {
   std::string kind;
   std::string published;         ///< "Figure 4"; empty = none
   std::filesystem::path path;    ///< without .h5, .svg, .md
-  std::size_t num_compared = 0;  ///< published values beside which ours stand
+  std::size_t num_compared = 0;  ///< published values that ours are compared with
   std::vector<std::string> disagreements;
 };
 
@@ -92,9 +92,9 @@ using ReproductionProgress = std::function<bool(
 ///   VARIANT/RUN/seed-K/   what run_training() leaves, and MEASURE.h5, what run_analysis() does
 ///   figures/FIGURE.h5     the numbers of a figure, a result file
 ///   figures/FIGURE.svg    its drawing
-///   figures/FIGURE.md     the same in words, published values beside ours
-/// What is finished is left as it is and what was interrupted goes on, as by run_training() and
-/// run_analysis(); figures of the same scale and overrides are made anew.
+///   figures/FIGURE.md     the same in words, with published values next to ours
+/// What is finished is left as it is and what was interrupted continues, as by run_training() and
+/// run_analysis(); figures of the same scale and overrides are drawn again.
 ///
 /// A run that diverges ends there and takes no part in means from then on; the figures name it.
 /// @throws ConfigError (also for an unknown experiment, naming the nearest, or an output that holds

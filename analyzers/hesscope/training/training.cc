@@ -61,7 +61,7 @@ std::vector<Job> jobs_of(const TrainingRequest& request, const ExperimentFile& e
   return jobs;
 }
 
-// Counts the steps of all jobs, and asks now and then whether to go on.
+// Counts the steps of all jobs, and asks now and then whether to continue.
 class Ticker {
  public:
   Ticker(const TrainingProgress& progress, std::int64_t total)
@@ -103,7 +103,7 @@ void train_all(std::deque<TrainingFolder>& folders, const Executor& executor, Ti
       folders[static_cast<std::size_t>(i)].train(
           [&](std::int64_t num_steps) { return ticker.tick(num_steps); });
     } catch (...) {
-      // The others stop where they can go on from.
+      // The others stop where they can be resumed.
       ticker.stop();
       const std::lock_guard lock(mutex);
       if (error == nullptr) error = std::current_exception();

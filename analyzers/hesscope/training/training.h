@@ -81,13 +81,13 @@ using TrainingProgress = std::function<bool(double fraction)>;
 ///
 /// While a run is under way history.h5.units beside it holds its newest state, written after every
 /// step (or, where that would cost more than a twentieth of the time, less often) and after an
-/// interruption of any kind the same request goes on from there: the files it ends with are the
+/// interruption of any kind the same request continues from there: the files it ends with are the
 /// same to the last byte, times apart. With SOURCE_DATE_EPOCH set there are no times in them. What
 /// is finished is left as it is, but for checkpoints that are no longer what was written, or gone:
 /// they are made again.
 ///
 /// A run that diverges ends there: its history ends at the last step with finite parameters. The
-/// others go on.
+/// others continue.
 ///
 /// Several runs and seeds share the threads, and steps are cut into blocks of samples for those
 /// that would be idle.

@@ -268,7 +268,7 @@ void ResultFile::Impl::write(const std::string& group,
     }
     data = pointers.data();
   }
-  // For text, HDF5 clears buffers for the conversion at every call: a mebibyte each unless told.
+  // For text, HDF5 clears buffers for the conversion at every call: a mebibyte each by default.
   constexpr std::size_t kMinBuffer = 4096;
   constexpr std::size_t kMaxBuffer = std::size_t{1} << 20;
   const Hid transfer(H5Pcreate(H5P_DATASET_XFER), H5Pclose);

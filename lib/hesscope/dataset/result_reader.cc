@@ -99,7 +99,7 @@ void check_dimensions(const std::string& path, const std::vector<ResultGroup>& g
         if (dimension == nullptr || fits(own) || fits(common)) continue;
         throw InputError(
             fmt::format("{}: variable '{}/{}': its extent along dimension '{}' is {}, but that "
-                        "dimension has {} entries; compute the result anew",
+                        "dimension has {} entries; compute the result again",
                         path,
                         group.name,
                         variable.name,
@@ -118,7 +118,7 @@ struct ResultReader::Impl {
       : path(existing(std::move(file_path))),
         input(std::make_shared<InputFile>(path, "a hesscope result")),
         file(input,
-             {.name = "HDF5", .holds = "variables", .remedy = "compute the result anew"},
+             {.name = "HDF5", .holds = "variables", .remedy = "compute the result again"},
              limits,
              ResultListing::kMaxBytes,
              [input = input, limits = limits] { return serve_result(input, limits); }) {

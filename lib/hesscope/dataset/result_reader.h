@@ -52,14 +52,14 @@ struct ResultGroup {
 };
 
 /// True for a file that says to be a result: HDF5 with the root attribute hesscope_schema_version.
-/// False for anything else, a missing file included. Asks in a process of its own, since the file
+/// False for anything else, a missing file included. Asks in a separate process, since the file
 /// may be anything. @throws OutputError when the system allows no further process.
 bool is_result_file(const std::filesystem::path& path);
 
 /// The same of a file that is open already.
 bool is_result_file(const InputFile& file);
 
-/// An opened result file, never written to. It is read by a process of its own, since the HDF5
+/// An opened result file, never written to. It is read by a separate process, since the HDF5
 /// library crashes on and hangs in damaged files. All members throw InputError naming file and
 /// object, and OutputError when the system allows no further process.
 class ResultReader {

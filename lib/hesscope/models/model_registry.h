@@ -22,7 +22,7 @@ struct ModelKind {
   std::string name;
   std::string summary = {};                ///< one line
   std::vector<std::string> arrays = {};    ///< names of the data arrays, for suggestions
-  std::vector<SettingKey> keys = {};       ///< of the [model] table, beside `kind`
+  std::vector<SettingKey> keys = {};       ///< of the [model] table, besides `kind`
   std::vector<SettingKey> size_keys = {};  ///< what a checkpoint would say, for a model without one
 
   /// The model with the sizes that the checkpoint and the data have. @throws InputError naming the

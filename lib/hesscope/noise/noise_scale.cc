@@ -26,8 +26,8 @@ using detail::Wide;
 
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 
-// A ratio with what its denominator is told from zero by. Squares of gradients may be no doubles
-// where their ratio is one.
+// A ratio, and the bound below which its denominator counts as zero. Squares of gradients may be no
+// doubles where their ratio is one.
 struct Ratio {
   Wide numerator;
   Wide denominator;

@@ -60,7 +60,7 @@ NoiseScales noise_scales(const Objective& objective,
 /// @param  hessian  that over all samples, n x n, both triangles. If it is not finite the scale by
 ///                  it has the status kNonFinite.
 /// @cost   also the Hessians of the blocks, in all one over all samples, and N n^2 operations; two
-///         n x n matrices beside the arguments and the objective's workspace.
+///         n x n matrices besides the arguments and the objective's workspace.
 NoiseScales noise_scales(const Objective& objective,
                          const Eigen::Ref<const Eigen::VectorXd>& theta,
                          const GradientCovariance& covariance,

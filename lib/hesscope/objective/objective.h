@@ -102,7 +102,7 @@ class Objective {
   /// of an n x |range| matrix.
   virtual Matrix per_sample_gradients(const ConstVectorRef& theta, SampleRange range) const = 0;
 
-  /// Memory that a call of hessian() needs beside the matrix it returns: the data held and the
+  /// Memory that a call of hessian() needs besides the matrix it returns: the data held and the
   /// scratch of its threads. An upper estimate.
   virtual double workspace_bytes() const = 0;
 

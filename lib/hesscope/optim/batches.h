@@ -15,7 +15,8 @@ namespace hesscope {
 class Sampler;
 
 /// One loss for every step t = 0, 1, ... of a run: the mean over that step's batch. A step's batch
-/// depends on nothing but the step, so that a run can go on from any. Not safe for concurrent use.
+/// depends on nothing but the step, so that a run can continue from any. Not safe for concurrent
+/// use.
 class BatchLoss {
  public:
   virtual ~BatchLoss() = default;

@@ -69,7 +69,7 @@ class UpdateRule {
   /// The reference lives as long as the rule.
   Eigen::VectorXd& add_state(const std::string& name);
 
-  /// The same in a layout of its own: tensors NAME.LAYOUT_NAME at their offsets.
+  /// The same in its own layout: tensors NAME.LAYOUT_NAME at their offsets.
   Eigen::VectorXd& add_state(const std::string& name, std::vector<ParameterBlock> layout);
 
  private:

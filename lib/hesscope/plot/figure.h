@@ -68,7 +68,7 @@ struct Band {
 struct Scatter {
   std::vector<double> x{};
   std::vector<double> y{};
-  std::vector<double> values{};  ///< empty, or a number per point, told by the panel's colour bar
+  std::vector<double> values{};  ///< empty, or a number per point, read off the panel's colour bar
   std::string label{};
   std::optional<Colour> colour{};  ///< of points without values
   double radius = 2.0;             ///< in points
@@ -173,7 +173,7 @@ struct Figure {
   double height = 0;  ///< in points; 0 = by the number of panels
 };
 
-/// Whether there is anything to draw beside axes and references: a table, or a number that has a
+/// Whether there is anything to draw besides axes and references: a table, or a number that has a
 /// place. @throws PreconditionError as to_svg() where the parts of a series do not fit.
 bool has_numbers(const Figure& figure);
 

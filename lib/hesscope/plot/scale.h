@@ -66,7 +66,7 @@ struct Ticks {
 /// @throws PreconditionError unless target >= 1.
 Ticks choose_ticks(const Scale& scale, std::size_t target, bool whole_numbers = false);
 
-/// A range around the numbers given, for an axis without limits of its own: widened by `margin` of
+/// A range around the numbers given, for an axis without given limits: widened by `margin` of
 /// its length on the scale at either end; never empty.
 /// @param values  only those drawable on the scale count; without any, 0 to 1 (1 to 10).
 Scale enclosing_scale(ScaleKind kind,

@@ -30,7 +30,7 @@ struct CheckpointFit {
   std::vector<ParameterFit> parameters = {};  ///< in the model's order
   /// In the file's order; what optimisers keep is left out.
   std::vector<io::TensorInfo> unused = {};
-  /// Why the model's sizes cannot be told from this checkpoint; `parameters` is empty then.
+  /// Why the model's sizes cannot be inferred from this checkpoint; `parameters` is empty then.
   std::string obstacle = {};
   /// Rules for missing parameters that only one unused tensor can be: by its shape, or by the end
   /// of its name among several of the shape. The transposed shape counts where no other is there. A

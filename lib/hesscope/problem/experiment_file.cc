@@ -281,7 +281,7 @@ ExperimentFile experiment_from(const TomlTable& root, const std::filesystem::pat
   read_training(training, experiment);
   const bool is_endless = !experiment.data.sampler.empty() && !experiment.data.samples;
   if (is_endless && experiment.data.seed) {
-    refuse(data.place("seed"), "'seed' is of a fixed data set: it needs 'samples' beside it");
+    refuse(data.place("seed"), "'seed' is of a fixed data set: it needs 'samples', too");
   }
   if (is_endless && experiment.batch == 0) {
     refuse(training.place("batch"),

@@ -55,7 +55,7 @@ struct ExperimentRun {
 ///                       monitors (analyzers at each row of the history)
 ///   [[run]]             name, rule and its keys, learning_rate (or learning_rates)
 ///
-/// [experiment] has name, title, source and note. What else a reproduction is told ([[variant]],
+/// [experiment] has name, title, source and note. What else a reproduction reads ([[variant]],
 /// [scale], [[measure]], [[figure]], further keys of [experiment]) is left to whoever reads it.
 struct ExperimentFile {
   std::filesystem::path path;

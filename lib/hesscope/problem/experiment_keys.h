@@ -41,10 +41,10 @@ namespace detail {
 std::vector<SettingKey> training_keys();
 std::vector<ListKey> training_lists();
 
-/// Of [data] and [evaluation] with a sampler, beside those of its kind: samples, seed.
+/// Of [data] and [evaluation] with a sampler, besides those of its kind: samples, seed.
 std::vector<SettingKey> sample_keys();
 
-/// Of a [[run]], beside those of its rule: name, learning_rate.
+/// Of a [[run]], besides those of its rule: name, learning_rate.
 std::vector<SettingKey> run_keys();
 
 }  // namespace detail

@@ -234,7 +234,7 @@ class Finder {
       optimizer.groups.push_back(finished(std::move(group)));
     }
     for (auto& [name, group] : draft.groups_by_name) {
-      // A setting of a numbered group that is a table of its own.
+      // A setting of a numbered group that is itself a table.
       if (!draft.groups.empty() && name.front() >= '0' && name.front() <= '9') continue;
       group.parameters[0] = name;
       optimizer.groups.push_back(finished(std::move(group)));

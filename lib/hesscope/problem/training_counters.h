@@ -17,7 +17,7 @@ namespace hesscope {
 /// counts passes over the data, the others steps.
 std::span<const std::string_view> counter_names();
 
-/// The number `name` beside the parameters, or the tensor of one element: in the part of the file
+/// The number `name` besides the parameters, or the tensor of one element: in the part of the file
 /// that `key` names, else in what that part stands in, else at the top.
 /// @param file  a whole file.
 /// @throws InputError where the tensor cannot be read.

@@ -30,7 +30,7 @@ struct PathfinderOptions {
 /// ... every third is blank. Between pixels of different paths lie at least two, of one path's
 /// visible neighbours at most one: a dot is joined to whatever can be reached by steps to visible
 /// pixels in the surrounding 5 x 5. Values: 0 background, 1/2 path, 1 dot. Images whose paths run
-/// into a corner are drawn anew, whole.
+/// into a corner are drawn again, whole.
 ///
 /// A token is a patch of p x p pixels, row by row, from left to right and down: n = (L / p)^2. Its
 /// vector is these p^2 numbers and a one-hot position (n), D = p^2 + n; or, with embedding = D > 0,

@@ -19,7 +19,7 @@ namespace hesscope {
 struct SamplerKind {
   std::string name;
   std::string summary;
-  std::vector<SettingKey> keys;  ///< of the [data] table, beside `kind`, `samples` and `seed`
+  std::vector<SettingKey> keys;  ///< of the [data] table, besides `kind`, `samples` and `seed`
 
   /// @param folder  what relative paths in the settings are relative to.
   /// @throws ConfigError where settings contradict each other; InputError for a file that does not

@@ -69,7 +69,7 @@ void TokenEmbedding::embed(std::int64_t token,
 std::vector<SettingKey> embedding_keys() {
   return {{.name = "embedding",
            .type = SettingKey::Type::kInteger,
-           .meaning = "D of a fixed random embedding; 0: features as they are beside a one-hot "
+           .meaning = "D of a fixed random embedding; 0: features as they are, and a one-hot "
                       "position",
            .minimum = 0,
            .maximum = 100000,

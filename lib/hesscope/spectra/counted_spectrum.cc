@@ -21,7 +21,7 @@ std::int64_t num_up_to(const EigenvalueCounter& counter, double x) {
 }
 
 // The lower median of |lambda|, by bisection until no double is in between. Zero, as an eigenvalue
-// of the counter is, if it cannot be told from zero.
+// of the counter is, if it cannot be distinguished from zero.
 double median_magnitude(const EigenvalueCounter& counter, double norm) {
   const std::int64_t wanted = (counter.size() - 1) / 2 + 1;
   const auto num_within = [&](double x) { return num_up_to(counter, x) - counter.num_below(-x); };

@@ -211,7 +211,7 @@ class Search {
     detail::LanczosOptions how;
     how.ends = ends;
     how.num_per_end = num_per_end;
-    // V's vectors have residuals of their own, which add to those of a search outside of V.
+    // V's vectors have their own residuals, which add to those of a search outside of V.
     how.progress = next_part();
     how.tolerance = 0.5 * options_.tolerance * norm();
     how.shift = 2.0 * std::sqrt(static_cast<double>(n_)) * scale_;

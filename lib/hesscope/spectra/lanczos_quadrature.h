@@ -78,7 +78,7 @@ struct LanczosQuadrature {
 /// @throws PreconditionError if the operator has no rows or an option is out of its range. What the
 ///         operator throws passes through.
 /// @cost   num_probes * num_steps columns applied, and n doubles for each of them; about
-///         4 n num_probes num_steps^2 operations beside the products.
+///         4 n num_probes num_steps^2 operations besides the products.
 /// @source G. H. Golub & G. Meurant (1994), Matrices, moments and quadrature; S. Ubaru, J. Chen &
 ///         Y. Saad (2017), SIAM J. Matrix Anal. Appl. 38, 1075-1099, algorithm 1; for Hessians of
 ///         networks B. Ghorbani, S. Krishnan & Y. Xiao (2019), arXiv:1901.10159. That converged

@@ -57,8 +57,8 @@ constexpr std::size_t index_of(SpectralFigure figure) { return static_cast<std::
 struct SamplingError {
   /// Of the error, not of the value: kUndefinedZeroMedian if the denominator of a ratio is zero
   /// within rounding for all samples or without one of the blocks, or changes its sign with a
-  /// block: it then cannot be told from zero. kNonFinite, kFailed: a Hessian or a decomposition.
-  /// kNotComputed: an eigenvector was not there.
+  /// block: it then cannot be distinguished from zero. kNonFinite, kFailed: a Hessian or a
+  /// decomposition. kNotComputed: an eigenvector was not there.
   Status status = Status::kNotComputed;
   double value = kNaN;  ///< from all samples
   /// Estimate of E[value] - population figure; for equal blocks (B - 1) (mean of the leave-one-out
@@ -140,7 +140,7 @@ struct SamplingErrorEstimates {
 /// @throws PreconditionError if theta or the matrix do not fit the objective or an option is out of
 ///         its range. Interrupted if the callback says so.
 /// @cost   the Hessians of the blocks, in all one over all samples; B + 2 times 4/3 n^3 operations;
-///         two n x n matrices beside `hessian` and the objective's workspace.
+///         two n x n matrices besides `hessian` and the objective's workspace.
 /// @source F. Busing, E. Meijer & R. van der Leeden (1999), Delete-m jackknife for unequal m,
 ///         Statistics and Computing 9, 3-8. J. Shao & C. Wu (1989), Annals of Statistics 17,
 ///         1176-1197, on figures that are not smooth.

@@ -46,9 +46,9 @@ struct Spectrum {
   double median_magnitude = kNaN;
 
   /// (n + 10) eps ||H||_2: no reported eigenvalue of a full decomposition is further than this from
-  /// an exact one of the matrix as given, so one of at most this magnitude cannot be told from
-  /// zero. The largest error in 44,000 random matrices of 1 to 30 rows, many graded, against 50
-  /// digits was 0.52 of it; n alone is too little below 10 rows.
+  /// an exact one of the matrix as given, so one of at most this magnitude cannot be distinguished
+  /// from zero. The largest error in 44,000 random matrices of 1 to 30 rows, many graded, against
+  /// 50 digits was 0.52 of it; n alone is too little below 10 rows.
   double rounding_band = kNaN;
   std::int64_t num_negative = -1;  ///< below -rounding_band; -1: not computed, as in all counts
   std::int64_t num_zero = -1;      ///< within the rounding band, dead parameters included

@@ -12,7 +12,7 @@ namespace hesscope::io {
 
 /// Owner of a temporary file beside its destination: `.NAME.tmp-PID`, created empty and
 /// exclusively. The caller fills and closes temporary(), then calls publish(). Without that the
-/// destructor removes it; what a killed process leaves behind is told by its name.
+/// destructor removes it; what a killed process leaves behind is recognised by its name.
 class AtomicFile {
  public:
   /// @throws OutputError if the folder does not exist or cannot be written to, or if `destination`

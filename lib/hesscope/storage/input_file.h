@@ -2,10 +2,10 @@
 //
 // Reading a file by position, and byte streams with an end.
 //
-// Whatever is read is opened here, once: what it is, what stands in it and its digest are then told
-// of the same bytes, whatever becomes of its name meanwhile. Files are read with pread rather than
-// mapped: a mapped file that another program cuts short kills the reader with SIGBUS, and a stream
-// keeps memory near one buffer however large the file is.
+// Whatever is read is opened here, once: what it is, what stands in it and its digest are then
+// known of the same bytes, whatever becomes of its name meanwhile. Files are read with pread rather
+// than mapped: a mapped file that another program cuts short kills the reader with SIGBUS, and a
+// stream keeps memory near one buffer however large the file is.
 #pragma once
 
 #include <cstddef>

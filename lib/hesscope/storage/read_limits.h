@@ -18,8 +18,8 @@ struct ReadLimits {
   std::size_t max_rank = 32;
   std::size_t max_header_bytes = 16 << 20;  ///< metadata of one tensor or of the file
 
-  /// For the formats read in a process of their own (HDF5): its time for the list of tensors, and
-  /// for each GiB of a tensor or less; its memory beside the tensor's own.
+  /// For the formats read in a separate process (HDF5): its time for the list of tensors, and
+  /// for each GiB of a tensor or less; its memory besides the tensor's.
   double max_seconds = 20;
   std::uint64_t max_process_bytes = std::uint64_t{1} << 30;
 };

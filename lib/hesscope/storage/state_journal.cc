@@ -22,7 +22,7 @@
 namespace hesscope::io {
 namespace {
 
-// A record, in the machine's own byte order, since no other machine goes on with the run: CRC-32 of
+// A record, in the machine's own byte order, since no other machine continues the run: CRC-32 of
 // what follows, its owner, its sequence number, its doubles.
 constexpr std::size_t kHeadBytes = 24;
 

@@ -36,7 +36,8 @@ class StateJournal {
   /// @cost one system call and a CRC-32: some microseconds for kilobytes.
   void write(std::span<const double> state);
 
-  /// The same, and synced to disk: it stays until two others are. @cost that of an fsync beside.
+  /// The same, and synced to disk: it stays until two others are. @cost that of an fsync in
+  /// addition.
   void anchor(std::span<const double> state);
 
  private:

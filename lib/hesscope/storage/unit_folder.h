@@ -71,7 +71,7 @@ class UnitFolder {
   /// What was found in the folder and not used, and why: one sentence for each file or unit.
   const std::vector<std::string>& remarks() const { return remarks_; }
 
-  /// A file in the folder that the caller writes in a way of its own.
+  /// A file in the folder that the caller writes in its own way.
   std::filesystem::path journal(const std::string& name) const;
 
   /// What tells that file's content from those of other runs, and of other names.

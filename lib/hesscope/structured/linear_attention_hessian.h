@@ -30,8 +30,8 @@
 
 namespace hesscope {
 
-/// Null where it would need more than 512 MiB beside H (d beyond about 40): the generic engine then
-/// has to do.
+/// Null where it would need more than 512 MiB besides H (d beyond about 40): the generic engine
+/// then has to do.
 /// @cost   per prompt and pair of layers about 5 e^5 multiply-adds for each of the four blocks (P
 ///         or Q, P or Q), against n / 2 gradients of the generic engine; memory as
 ///         workspace_bytes() says.

@@ -30,7 +30,7 @@ class StructuredHessian {
                    const ProgressCallback& progress,
                    Eigen::Ref<Eigen::MatrixXd> h) const = 0;
 
-  /// Memory that sum() needs beside h, at most.
+  /// Memory that sum() needs besides h, at most.
   virtual double workspace_bytes(int num_threads) const = 0;
 };
 

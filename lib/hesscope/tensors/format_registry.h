@@ -38,7 +38,7 @@ struct FormatKind {
                 std::span<const CheckpointTensor> tensors,
                 bool overwrite) = nullptr;
 
-  /// What write() takes beside all other types.
+  /// What write() takes besides all other types.
   bool holds_bfloat16 = false;
 
   std::string_view other_extension = {};  ///< ".pth": used as the first

@@ -6,7 +6,7 @@
 //   for (const io::TensorInfo& t : file.tensors()) ...            // names, shapes, types: no data
 //   std::vector<double> w = file.read("layers.0.P");              // row-major, as double
 //
-// The format is told by content, never by the file's name. Adding a format is one file pair
+// The format is recognised by content, never by the file's name. Adding a format is one file pair
 // implementing TensorSource and one line in format_registry.cc.
 #pragma once
 
@@ -67,10 +67,10 @@ struct TensorInfo {
 struct UnreadableTensor {
   std::string name;
   std::string reason;    ///< "its elements are torch.ComplexFloatStorage"
-  bool is_text = false;  ///< a remark beside the numbers: no parameter in another type
+  bool is_text = false;  ///< a remark among the numbers: no parameter in another type
 };
 
-/// A number, a truth value or a text that a file holds beside its tensors.
+/// A number, a truth value or a text that a file holds besides its tensors.
 struct FileValue {
   std::string name;  ///< as tensors are named: "optimizer_state_dict.param_groups.0.lr"
   std::variant<bool, std::int64_t, double, std::string> value;
@@ -91,10 +91,10 @@ class TensorSource {
   /// In the file's own order.
   virtual std::span<const UnreadableTensor> unreadable() const { return {}; }
 
-  /// A number beside the tensors, named as they are: "optimizer_state_dict.param_groups.0.lr".
+  /// A number besides the tensors, named as they are: "optimizer_state_dict.param_groups.0.lr".
   virtual std::optional<double> number(std::string_view /*name*/) const { return std::nullopt; }
 
-  /// What stands beside the tensors, in the file's own order; of very many only the first.
+  /// What there is besides the tensors, in the file's own order; of very many only the first.
   virtual std::vector<FileValue> values() const { return {}; }
 
   /// What the file itself calls tensors()[index], where this shows it under another name.

@@ -25,7 +25,7 @@ std::string_view wrapper_in(std::string_view name) {
   return name.substr(0, size);
 }
 
-// A counter of the training stands beside the parameters.
+// A counter of the training stands next to the parameters.
 bool may_be_unwrapped(const TensorInfo& tensor) {
   return tensor.name.starts_with("optimizer.") ||
          (tensor.num_elements() == 1 && tensor.name.find('.') == std::string::npos);

@@ -134,7 +134,7 @@ class Run {
   bool names_epochs() const { return all_names(counts_epochs); }
 
   // The numbers in the names: where names are alike, the last that is not the same in all. None
-  // where an earlier number goes on while that one goes back.
+  // where an earlier number increases while that one goes back.
   std::optional<Steps> steps_in_names() const {
     std::vector<NumberedName> names;
     for (std::size_t i = 0; i < size(); ++i) names.push_back(numbered_name(at(i).file.path));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The loss that was computed, beside the one that is known from elsewhere.
+// The loss that was computed, compared with the one that is known from elsewhere.
 #pragma once
 
 #include <cstdint>

@@ -2,7 +2,7 @@
 //
 // Records as bytes, for the units of a run that is not finished. The bytes are read by the program
 // that wrote them (its version is part of a run's configuration), on the same machine: they have no
-// other readers and no versions of their own.
+// other readers and no versions.
 #pragma once
 
 #include <optional>

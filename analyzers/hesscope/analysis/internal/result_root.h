@@ -39,7 +39,7 @@ struct CheckpointDefinitions {
   std::string sha256 = "hexadecimal digest of the file's bytes";
 };
 
-/// Where a result comes from, beside subject and configuration.
+/// Where a result comes from, besides subject and configuration.
 struct Provenance {
   std::string subject;  ///< "analysis": the title is "hesscope SUBJECT of ..."
   std::string command;

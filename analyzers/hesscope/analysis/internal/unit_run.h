@@ -48,7 +48,7 @@ class UnitRun {
   /// Keeps now what keep() has taken.
   void flush() { units_->flush(); }
 
-  /// The folder, for what the caller writes there in a way of its own.
+  /// The folder, for what the caller writes there in its own way.
   io::UnitFolder& folder() { return *units_; }
 
   /// Removes the units: the output is in place.

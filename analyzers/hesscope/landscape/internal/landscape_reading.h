@@ -10,7 +10,7 @@
 namespace hesscope::detail {
 
 /// The same summary and warnings as when the output of this request, which is there, was made.
-/// @param scalars  those beside the directions', in the order wanted.
+/// @param scalars  those other than the directions', in the order wanted.
 /// @throws InputError if it cannot be read.
 LandscapeResult read_landscape(const LandscapeRequest& request,
                                const LandscapeInputs& inputs,

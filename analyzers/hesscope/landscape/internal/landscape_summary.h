@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What a landscape's caller is told of it beside the file.
+// What a landscape's caller learns from it besides the file.
 #pragma once
 
 #include <string>
@@ -34,7 +34,7 @@ void summarize_roots(const LandscapeInputs& inputs,
 /// Places of the checkpoints, extremes of the loss on the grid, the number of points where it is
 /// not finite, and scalars. A warning for each checkpoint whose loss is not finite, each quantity
 /// that failed at some points, each scalar that is unproved or missing for no good reason.
-/// @param scalars  those beside the directions', in the order wanted.
+/// @param scalars  those other than the directions', in the order wanted.
 void summarize_landscape(const LandscapeParts& parts,
                          const std::vector<Quantity>& directions,
                          const std::vector<Quantity>& scalars,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Keys of an experiment given beside its file.
+// Keys of an experiment given in addition to its file.
 #pragma once
 
 #include <string>

@@ -78,7 +78,7 @@ struct FigureContent {
   std::vector<FigureVariable> variables;
   plot::Figure figure;
   std::string text;              ///< Markdown, below the title
-  std::size_t num_compared = 0;  ///< published values beside which ours stand
+  std::size_t num_compared = 0;  ///< published values that ours are compared with
   std::vector<std::string> disagreements = {};
 };
 

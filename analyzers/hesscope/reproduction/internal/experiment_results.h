@@ -25,7 +25,7 @@ struct TrainedRun {
   bool has_diverged = false;
 };
 
-/// A quantity by steps, with dimensions of its own.
+/// A quantity by steps, with its own dimensions.
 struct ArraySeries {
   std::vector<std::string> dimensions;  ///< beyond the steps, slowest first
   std::vector<std::size_t> shape;

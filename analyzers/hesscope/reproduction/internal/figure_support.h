@@ -43,7 +43,7 @@ std::string markdown_table(const std::vector<std::vector<std::string>>& rows);
 /// What we have where a published value is; count 0 where we have nothing.
 using OwnValue = std::function<SeedStatistics(const PublishedValue&)>;
 
-/// Sets a figure's published values beside ours, in its text and its disagreements. Two means with
+/// Puts a figure's published values next to ours, in its text and its disagreements. Two means with
 /// spreads agree where they are no further apart than the sum of the spreads; where one has none,
 /// only a ratio outside of 1/2 to 2 disagrees.
 /// @param divide  a number on whose other side ours disagrees in any case.

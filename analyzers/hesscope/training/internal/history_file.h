@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What a training leaves behind beside its checkpoints.
+// What a training leaves behind besides its checkpoints.
 #pragma once
 
 #include <cstddef>

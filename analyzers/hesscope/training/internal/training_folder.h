@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The folder of one run from one seed: what is in it, and how a killed run goes on.
+// The folder of one run from one seed: what is in it, and how a killed run continues.
 #pragma once
 
 #include <atomic>

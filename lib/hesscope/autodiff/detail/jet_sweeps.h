@@ -147,7 +147,7 @@ void seed_rows(const JetSweep& sweep, VectorOf<J>& x) {
     slope(x(sweep.row + i), J::kNumColumns + i) = 1.0;
 }
 
-// The point as constants. A loop: Eigen's cast would be a type of its own for the compiler.
+// The point as constants. A loop: Eigen's cast would be one more type for the compiler.
 template <AnyJet J>
 VectorOf<J> constants(const Eigen::VectorXd& point) {
   VectorOf<J> x(point.size());

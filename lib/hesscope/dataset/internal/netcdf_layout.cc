@@ -23,7 +23,7 @@
 //
 // Where the bytes are, and what guards them:
 //
-//   numbers, at most 4 KiB   in the object header (compact), which HDF5 guards by a checksum of its own
+//   numbers, at most 4 KiB   in the object header (compact), which HDF5 guards by its own checksum
 //   more numbers             in chunks through shuffle, deflate and Fletcher-32
 //   text                     in the global heap, no checksum: filters would see only the references into it
 //   bare dimensions          nowhere

@@ -37,7 +37,7 @@ class ResultServer final : public FileServer {
     const ResultVariable& variable = listing_.groups[place.group].variables[place.variable];
     const std::string object = object_name(listing_.groups[place.group].name, variable.name);
     const Hid access(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose);
-    constexpr std::size_t kCacheBytes = 64 << 20;  // no chunk is decoded anew for each block
+    constexpr std::size_t kCacheBytes = 64 << 20;  // no chunk is decoded again for each block
     H5Pset_chunk_cache(access.get(), 12421, kCacheBytes, 1);
     const Hid dataset(H5Dopen2(file_.get(), path_of(place).c_str(), access.get()), H5Dclose);
     if (!dataset) fail(object, "cannot be opened");

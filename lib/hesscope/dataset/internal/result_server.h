@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Reads a result file: for a process of its own (isolated_file.h).
+// Reads a result file: for a separate process (isolated_file.h).
 #pragma once
 
 #include <memory>

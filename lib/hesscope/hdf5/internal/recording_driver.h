@@ -9,8 +9,8 @@ namespace hesscope::io {
 
 /// Lets a file created with the access list `access` be written by our own driver: POSIX calls as
 /// in HDF5's default driver, but a failed write is recorded in `first_error` (an errno, 0 until
-/// then) and told to HDF5 as success. HDF5 must not see it: after a failed write, 1.10 crashes or
-/// loops when the process exits, since what it cannot flush keeps the file open for ever.
+/// then) and reported to HDF5 as success. HDF5 must not see it: after a failed write, 1.10 crashes
+/// or loops when the process exits, since what it cannot flush keeps the file open for ever.
 ///
 /// So whoever uses this must look at `first_error` once the file is closed, and before believing
 /// in anything read back from it. `first_error` must outlive the file.

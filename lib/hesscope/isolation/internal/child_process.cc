@@ -203,7 +203,7 @@ ChildProcess::ChildProcess(const std::string& what,
           [&] {
             std::array<int, 2> pair{};
             if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair.data()) != 0) {
-              throw OutputError(fmt::format("{}: cannot be read in a process of its own: {}",
+              throw OutputError(fmt::format("{}: cannot be read in a separate process: {}",
                                             what,
                                             std::generic_category().message(errno)));
             }
@@ -228,7 +228,7 @@ ChildProcess::ChildProcess(std::array<int, 2> sockets,
   ::close(sockets[1]);
   if (child_ < 0) {
     throw OutputError(fmt::format(
-        "{}: cannot be read in a process of its own: {}; end other programs, or raise the limits "
+        "{}: cannot be read in a separate process: {}; end other programs, or raise the limits "
         "on processes (ulimit -u) and memory",
         what,
         std::generic_category().message(error)));

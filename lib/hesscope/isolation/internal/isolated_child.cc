@@ -138,7 +138,7 @@ void serve(MessageSocket& socket,
   try {
     if (report_ready(socket)) serve_requests(socket, blocks, path, limits, open);
   } catch (const ParentGone&) {
-    // Nobody is left to be told.
+    // Nobody is left to hear of it.
   }
 }
 

@@ -158,7 +158,7 @@ class IsolatedFile::Impl {
   }
 
  private:
-  /// Malformed as far as can be told from outside.
+  /// Malformed as far as can be seen from outside.
   [[noreturn]] void refuse(const std::string& what) const {
     throw InputError(
         fmt::format("{}: malformed {}: {}; {}", path_, format_.name, what, format_.remedy));

@@ -78,7 +78,8 @@ class IsolatedFile {
   /// Reads a file in a child. Other threads may be running; those that use HDF5 must do so under
   /// QuietHdf5, else this can fail to start.
   /// @param max_listing_bytes  a longer listing is refused.
-  /// @param open               called in the child, and anew in each later one. `file` is open there.
+  /// @param open               called in the child, and again in each later one. `file` is open
+  ///                           there.
   /// @throws InputError what `open` throws; for a crash, for want of memory, when a limit of time
   ///         is passed. OutputError when the system allows no further process.
   IsolatedFile(std::shared_ptr<const InputFile> file,

@@ -66,7 +66,7 @@ class SharedBlocks {
       : blocks_(
             ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)) {
     if (blocks_ == MAP_FAILED) {
-      throw OutputError(what + ": there is no memory to read it in a process of its own");
+      throw OutputError(what + ": there is no memory to read it in a separate process");
     }
   }
 

@@ -26,7 +26,7 @@ using FillFactors = std::function<void(Records records, GaussNewtonFactors out)>
 /// g = sum over the records of J^T L J: n x n, symmetric to the last bit, and the same to the last
 /// bit for any number of the executor's threads. @throws Interrupted as `progress` and the executor
 /// say.
-/// @cost the factors, and m n^2 / 2 multiplications per sample; memory beside g: some 16 KiB times
+/// @cost the factors, and m n^2 / 2 multiplications per sample; memory besides g: some 16 KiB times
 ///       n (more where m exceeds 128), and per thread half a MiB.
 void gauss_newton_sum(const Graph& graph,
                       Records records,

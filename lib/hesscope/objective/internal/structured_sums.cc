@@ -64,7 +64,7 @@ StructuredLoss::Packs StructuredSums::condensed(Records records, const Workspace
 }
 
 // Blocks of the table's rows in the range. Where packs do not begin and end with it, they are made
-// anew: a sample's condensed form is the same wherever it stands.
+// again: a sample's condensed form is the same wherever it stands.
 StructuredSums::PackSource StructuredSums::packs_in(SampleRange range) const {
   const Index lanes = loss_->pack_samples();
   const Index stride = samples_->cols();

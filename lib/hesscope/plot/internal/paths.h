@@ -9,7 +9,7 @@
 
 namespace hesscope::plot {
 
-/// The parts of a polyline within a box. A lone point within is kept as a part of its own.
+/// The parts of a polyline within a box. A lone point within is kept as a separate part.
 std::vector<Polyline> clip_line(const Polyline& line, const Box& box);
 
 /// A polygon cut at a box.

@@ -59,7 +59,7 @@ const std::vector<Rule>& rules() {
   return all;
 }
 
-// Two that have the same settings, and no more of them than these: told apart by what they keep.
+// Two that have the same settings, and no more of them than these: distinguished by what they keep.
 const Rule kAdamax = {
     OptimizerKind::kAdamax, {"betas.0", "betas.1", "eps", "weight_decay"}, {"exp_avg", "exp_inf"}};
 const Rule kRAdam = {OptimizerKind::kRAdam,
@@ -169,7 +169,7 @@ void recognise_kind(StoredOptimizer& optimizer) {
   if (rule == nullptr) {
     if (!fields.empty()) {
       optimizer.obstacle = fmt::format(
-          "which optimiser it is cannot be told from its settings ({}) and what it "
+          "which optimiser it is cannot be inferred from its settings ({}) and what it "
           "keeps ({})",
           fmt::join(keys, ", "),
           fmt::join(fields, ", "));

@@ -156,7 +156,7 @@ class Reading {
     }
   }
 
-  // RAdam of PyTorch before 2.0 has no setting of its own.
+  // RAdam of PyTorch before 2.0 has no such setting.
   void warn_of_look_alikes() {
     if (stored_.kind != OptimizerKind::kRAdam || stored_.groups.empty()) return;
     constexpr std::size_t kNumCommon = 5;  // lr, betas.0, betas.1, eps, weight_decay

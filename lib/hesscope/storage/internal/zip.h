@@ -30,7 +30,7 @@ struct ZipEntry {
 /// The members of a zip archive.
 ///
 /// Sizes and checksums come from the central directory alone: local headers may leave them out
-/// (data descriptors) or hold them in a zip64 field of their own (NumPy). Refused, since two
+/// (data descriptors) or hold them in a separate zip64 field (NumPy). Refused, since two
 /// readers could disagree on what such an archive holds, or for want of use: encryption, several
 /// disks, methods other than stored and deflate, names that occur twice, members that overlap each
 /// other or the directory, local headers of another name or method, bytes between directory and end

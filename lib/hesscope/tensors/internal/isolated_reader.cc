@@ -38,7 +38,7 @@ class IsolatedSource final : public TensorSource {
         file_(input_,
               {.name = format,
                .holds = "tensors",
-               .remedy = "write the file anew, or convert it to .npz where it was written"},
+               .remedy = "write the file again, or convert it to .npz where it was written"},
               limits,
               max_listing_bytes(limits),
               [open] { return std::make_unique<TensorServer>(open()); }) {

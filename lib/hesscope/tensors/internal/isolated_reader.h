@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Checkpoints that are read in a process of their own: isolated_file.h.
+// Checkpoints that are read in a separate process: isolated_file.h.
 #pragma once
 
 #include <cstddef>
@@ -32,7 +32,7 @@ class BlockSource {
 };
 
 /// @param format  for messages: "HDF5".
-/// @param open    called in the child, and anew in each later one.
+/// @param open    called in the child, and again in each later one.
 /// @throws InputError, OutputError as IsolatedFile.
 std::unique_ptr<TensorSource> open_isolated(std::shared_ptr<const InputFile> file,
                                             std::string_view format,

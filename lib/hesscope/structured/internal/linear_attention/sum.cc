@@ -16,7 +16,7 @@ constexpr Index kMinPacks = 4;
 constexpr Index kMaxPacks = 8;
 constexpr Index kTasks = 16;
 
-// Up to this size of H every group is one task with an H of its own; above it groups follow each
+// Up to this size of H every group is one task with its own H; above it groups follow each
 // other, and tasks share out the packs and the rows of one group.
 constexpr double kPartialBytes = 4.0 * (1 << 20);
 

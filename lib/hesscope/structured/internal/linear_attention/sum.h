@@ -58,7 +58,7 @@ class LinearAttentionSum {
   /// layers that its rows pass. They take most of the time.
   Eigen::Index row_work() const;
 
-  /// @param counter  told of that work.
+  /// @param counter  informed of that work.
   void add_group(const LinearAttentionGroup& group,
                  Records records,
                  const ForEach& for_each,

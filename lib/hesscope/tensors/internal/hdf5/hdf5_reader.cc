@@ -59,7 +59,7 @@ struct Group {
   std::string name() const { return path.empty() ? "/" : path.substr(0, path.size() - 1); }
 };
 
-/// One open file, and the only class that looks into it. Lives in a process of its own.
+/// One open file, and the only class that looks into it. Lives in a separate process.
 class Hdf5Source final : public BlockSource {
  public:
   Hdf5Source(const InputFile& file, const ReadLimits& limits)

@@ -28,7 +28,7 @@ bool recognises_hdf5(const InputFile& file);
 /// Fletcher-32 and szip, data far larger than what is stored for it: of datasets of any type.
 ///
 /// The HDF5 library is not meant for hostile files: damage that passes these checks can still crash
-/// it. It is therefore used in a process of its own (isolated_reader.h).
+/// it. It is therefore used in a separate process (isolated_reader.h).
 /// @throws InputError as open_tensor_file(), with the text of HDF5's error stack and the byte of the
 /// object's header.
 std::unique_ptr<TensorSource> open_hdf5(std::shared_ptr<const InputFile> file,

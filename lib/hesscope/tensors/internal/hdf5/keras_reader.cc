@@ -41,7 +41,7 @@ std::size_t weights_of(const std::string& where, const ZipArchive& archive) {
                   kWeights));
 }
 
-/// In the child. The archive is looked through anew there.
+/// In the child. The archive is looked through again there.
 std::unique_ptr<BlockSource> open_weights(const std::shared_ptr<const InputFile>& file,
                                           const ReadLimits& limits) {
   const std::string path = file->path().string();

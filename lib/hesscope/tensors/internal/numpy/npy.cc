@@ -223,7 +223,7 @@ class FortranScatter {
   std::int64_t target_ = 0;          ///< its place in row-major order: index_ . strides_
 };
 
-/// The stream, which stands at the first element, goes on as long as the elements are.
+/// The stream, which stands at the first element, is as long as the elements.
 void check_size(const ByteStream& stream, const NpyHeader& header, const HeaderParser& parser) {
   if (!parser.element_bytes()) return;
   const std::uint64_t bytes = *parser.element_bytes();

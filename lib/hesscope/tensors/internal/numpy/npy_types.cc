@@ -15,7 +15,7 @@ namespace {
 constexpr std::string_view kObjectAdvice =
     "objects could run code when they are loaded, and never are; save an array of real numbers, "
     "for example with numpy.asarray(VALUES, '<f8')";
-constexpr std::string_view kStructureAdvice = "save each of its fields as an array of its own";
+constexpr std::string_view kStructureAdvice = "save each of its fields as a separate array";
 
 std::string_view advice_on(std::string_view descr) {
   switch (descr.size() < 2 ? '\0' : descr[1]) {
@@ -25,7 +25,7 @@ std::string_view advice_on(std::string_view descr) {
     case 'U':
       return "arrays of text are not read";
     case 'c':
-      return "save array.real and array.imag as arrays of their own";
+      return "save array.real and array.imag as separate arrays";
     case 'V':
       if (descr.substr(2) != "2") return "raw bytes are not read; save the numbers that they mean";
       return "if they are bfloat16, widen them to float32: (array.view('<u2').astype('<u4') << "

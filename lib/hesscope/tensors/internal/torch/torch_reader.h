@@ -17,7 +17,7 @@ bool recognises_torch(const InputFile& file);
 /// Everything in the checkpoint that is a tensor, by its dotted name: "layers.0.P" of a state_dict,
 /// "model_state_dict.layers.0.P" and "optimizer_state_dict.state.0.exp_avg_sq" of a training
 /// checkpoint; a tensor that is all there is by the file's name without its extension. Numbers
-/// beside them are TensorSource::number(), and texts values().
+/// besides them are TensorSource::number(), and texts values().
 ///
 /// Nothing in the file is executed, whatever it would have Python call: the pickle is read as data
 /// (pickle.h). Views, shared storages and expanded tensors are read as they are. Complex,
