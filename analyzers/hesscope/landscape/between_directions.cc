@@ -25,7 +25,9 @@ PreparedDirections prepare_between(const std::string& /*argument*/,
 
 DirectionKind between_directions() {
   return {.name = "between",
-          .meaning = "from the first of two checkpoints to the second, at alpha = 1",
+          .meaning =
+              "from the first of two checkpoints to the second, at alpha = 1; of a plane, the "
+              "second direction is random and orthogonal to it",
           .min_checkpoints = 2,
           .max_checkpoints = 2,
           .is_centre_first = true,

@@ -101,7 +101,9 @@ DirectionKind eigen_directions() {
   }
   return {.name = "eigen",
           .argument = "[K1,K2]",
-          .meaning = "eigenvectors of the Hessian; ranks from the largest, 0, or the smallest, -1",
+          .meaning =
+              "eigenvectors of the Hessian; ranks from the largest, 0, or the smallest, -1 "
+              "(default: 0,1)",
           .quantities = quantities,
           .prepare = prepare_eigen};
 }

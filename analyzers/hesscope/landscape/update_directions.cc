@@ -48,7 +48,9 @@ PreparedDirections prepare_update(const std::string& argument, const DirectionCo
 DirectionKind update_directions() {
   return {.name = "update",
           .argument = "gradient|sign",
-          .meaning = "the step of an optimiser without memory, as a unit vector",
+          .meaning =
+              "the step of an optimiser without memory, as a unit vector; of a plane, the second "
+              "is random",
           .prepare = prepare_update};
 }
 

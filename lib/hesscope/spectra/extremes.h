@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The ends of the spectrum of a symmetric operator, without the rest of it.
+//
+//   const HessianOperator h(objective, theta);               // products H V; no n x n matrix
+//   const Extremes ends = extreme_eigenpairs(h, {.num_smallest = 1, .num_largest = 5});
+//   if (ends.largest.status != Status::kOk) ...              // did not converge, or not finite
+//   const double lambda_max = ends.largest.values(0);        // the outermost comes first
+//   const double error = ends.largest.error_bound;           // see Proof for what it promises
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
+//
+// All eigenvalues of a symmetric matrix, each with the evidence for it.
+//
+//   const Spectrum s = dense_spectrum(objective.hessian(theta));
+//   if (s.status != Status::kOk) ...                         // not finite, or not converged
+//   const double lambda_max = s.largest.value;               // s.largest.residual is ||H v - l v||
+//   const Eigen::VectorXd& all = s.eigenvalues;              // ascending
+//   const bool curves_upwards = s.num_negative == 0;         // none below -s.rounding_band
 #pragma once
 
 #include <cstdint>

@@ -16,6 +16,23 @@
 // of a column block repeats its small triangle: 36 of 261 numbers for N = 32, M = 8. With M = N one
 // sweep does it all.
 //
+// For n = 7, N = 5, M = 2 there are five sweeps. The slopes that their parameters are seeded with,
+// one line for each parameter, one column for each variable (a dot is 0), and what each finds of H:
+//
+//            a: column 0     b: column 0     c: column 2     d: column 4           H
+//               row 2           row 5           row 4           row 6
+//
+//    x(0)     1 . | . . .     1 . | . . .     . . | . . .     . . | . . .     a
+//    x(1)     . 1 | . . .     . 1 | . . .     . . | . . .     . . | . . .     a a
+//    x(2)     . . | 1 . .     . . | . . .     1 . | . . .     . . | . . .     a a c
+//    x(3)     . . | . 1 .     . . | . . .     . 1 | . . .     . . | . . .     a a c c
+//    x(4)     . . | . . 1     . . | . . .     . . | 1 . .     1 . | . . .     a a c c d
+//    x(5)     . . | . . .     . . | 1 . .     . . | . 1 .     . 1 | . . .     b b c c d d
+//    x(6)     . . | . . .     . . | . 1 .     . . | . . 1     . . | 1 . .     b b c c d d e
+//
+// The fifth, e, has one column, 6, and no rows. Of products H V, the left part holds columns of V
+// and the rows begin at 0.
+//
 // An entry (i, j) comes from the same operations in the same order whichever sweep holds it: chain
 // rules treat pairs separately, and i > j in the matrix is i > j in the Jet.
 #pragma once

@@ -3,6 +3,30 @@
 // A Sweep whose tapes hold several samples in the lanes of vector registers. Compiled once for each
 // instruction set (sweep_kernels.cc): all templates instantiated here have a type in their name
 // that carries the set.
+//
+// How a second-order sweep is seeded for the columns c .. c+7 of H. Each number is W lanes, one for
+// each sample of a pack; parameters are the same in all lanes, records are not.
+//
+//                                 value     v[0] v[1]  ..  v[7]
+//
+//    tensors before that of c    theta_j                              inactive: values only
+//
+//    the tensors of c .. c+7     theta_j      0    0        0         active: Jets
+//                          c     theta_c      1    0        0
+//                          c+1   theta_c+1    0    1        0
+//                          :                             :
+//                          c+7   theta_c+7    0    0        1
+//                                theta_j      0    0        0
+//
+//    tensors after               theta_j                              inactive: values only
+//
+// Nodes that depend on an active tensor carry Jets forwards. Backwards, the adjoint of theta_i is
+//
+//    i >= c                        g_i      H_i,c  H_i,c+1 .. H_i,c+7
+//
+// of each sample; v summed over the lanes is line i - c of the result. Rows above c follow from
+// symmetry: tensors before that of c have no adjoint. Of fewer than eight columns, the remaining v
+// are 0. For H V all tensors are active, v holds the lines of V, and all rows are wanted.
 #pragma once
 
 #include <algorithm>

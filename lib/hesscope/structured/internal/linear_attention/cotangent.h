@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Kernel code (simd/lane.h). Cotangents of a state, packed and in full, and how a layer pulls them
-// back.
+// back. Notation: layout.h.
 #pragma once
 
 #include <hesscope/structured/internal/linear_attention/layout.h>

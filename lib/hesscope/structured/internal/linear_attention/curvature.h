@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Kernel code (simd/lane.h). Second derivatives of one pack with respect to its states, layer by
-// layer.
+// layer. Notation: layout.h.
 #pragma once
 
 #include <hesscope/structured/internal/linear_attention/cotangent.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Kernel code (simd/lane.h). One pack forwards, and backwards for the gradient.
+// Kernel code (simd/lane.h). One pack forwards, and backwards for the gradient. Notation: layout.h.
 #pragma once
 
 #include <hesscope/structured/internal/linear_attention/cotangent.h>

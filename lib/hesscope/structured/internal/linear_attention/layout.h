@@ -1,13 +1,41 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Kernel code (simd/lane.h). What a pack of prompts keeps of its layers, and where.
+// Kernel code (simd/lane.h). What a pack of prompts keeps of its layers, and where. This page has
+// the notation of the whole folder; linear_attention_hessian.h has the derivation.
 //
-// Notation (linear_attention_hessian.h has the derivation). At a layer, with P standing for P / n:
-//   A = I + P S Q,  q' = A q,  S' = A S A^T;
-// a cotangent of a state is C = [df/dS | df/dq], e x (e + 1), its S part symmetric;
-//   G = df/dA = C' B,  B = [2 A S; q^T],
-//   df/dP = G Q^T S / n = C' U,  U = B (Q^T S / n),     df/dQ = (P S)^T G,
-//   C = [A^T C'_S A + sym(P^T G Q^T) | A^T c'],  sym(X) = (X + X^T) / 2.
+// Sizes
+//   d, e = d + 1      covariates; rows of a prompt's tokens
+//   n                 examples of a prompt (`context`)
+//   s                 entries of a state, e (e + 1) / 2 + e (`state_entries`)
+//
+// One prompt at one layer; a prime marks what comes after the layer, and P stands for P / n, as
+// `LinearAttentionNetwork::p` stores it
+//   S, q              the state x = (S, q): e x e symmetric, and e; stored S_ij for i <= j, then q
+//   A = I + P S Q     the layer: q' = A q, S' = A S A^T
+//   p                 the last row of P in the last layer, all of it that matters
+//   f, t, w = f - t   prediction -q_e - p^T S Q q there, target, and their difference
+//
+// Its first derivatives
+//   C = [C_S | c]     cotangent of a state, [df/dS | df/dq], e x (e + 1), C_S symmetric
+//   G = df/dA         C' B, with B = [2 A S; q^T], (e + 1) x e
+//   df/dP             G Q^T S / n = C' U, with U = B (Q^T S / n), (e + 1) x e
+//   df/dQ             (P S)^T G
+//   C, from C'        [A^T C'_S A + sym(P^T G Q^T) | A^T c'],  sym(X) = (X + X^T) / 2
+//
+// Its second derivatives (kernels.h, LinearAttentionGroup)
+//   curvature         d2 f / dx' dx', s x s: carried from the last layer to the first
+//   second            d2 f / dA dA at a fixed state, e^2 x e^2: rows of H within the layer
+//   mixed             d2 f / d(P, Q) dx, 2 trained^2 x s: rows against the layers before it
+//
+// Many prompts
+//   lane              one prompt's number in a vector register
+//   pack              as many prompts as a register has lanes; arrays of Lane are of a pack
+//   group             packs that one task adds up; sums over prompts are products of its arrays
+//
+// Files of the Hessian, in the order of their use: weights.h (P and Q of a network), sum.h (groups
+// and tasks), forward_reverse.h (states, f, first cotangents), curvature.h (second derivatives,
+// layer by layer backwards), rows.h (rows of H); cotangent.h is what these share. Of value and
+// gradient alone: condense.h (prompts to their first states) and loss.h.
 #pragma once
 
 #include <hesscope/structured/internal/linear_attention/kernels.h>

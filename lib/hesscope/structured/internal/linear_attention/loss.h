@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Kernel code (simd/lane.h). One pack forwards to its loss, and backwards to the gradient.
+// Kernel code (simd/lane.h). One pack forwards to its loss, and backwards to the gradient. layout.h
+// has the notation.
 //
 // With P standing for P / n, a layer of matrices maps its state by A = I + P S Q to q' = A q and S'
 // = A S A^T. A cotangent of a state is C_S (symmetric) and c, and

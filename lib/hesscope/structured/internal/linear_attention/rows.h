@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Kernel code (simd/lane.h). Rows of H, summed over a group of packs.
+// Kernel code (simd/lane.h). Rows of H, summed over a group of packs. Notation: layout.h.
 #pragma once
 
 #include <hesscope/structured/internal/linear_attention/cotangent.h>
