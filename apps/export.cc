@@ -48,7 +48,7 @@ class ExportCommand final : public Command {
     options.text("-o,--output",
                  output_,
                  "FILE",
-                 "File to write; the trajectory of a landscape goes into a second one beside it, "
+                 "File to write; the trajectory of a landscape goes into a second one next to it, "
                  "as in FILE-trajectory.vtk",
                  true);
     force_.declare(options, "Replace existing files of the same format");

@@ -39,7 +39,7 @@ void print_text(fmt::format_string<Args...> format, Args&&... args) {
   write_text(printable(fmt::format(format, std::forward<Args>(args)...), "\n"));
 }
 
-/// Of a mistake on a command line: the message, and where help is to be had.
+/// Of a mistake on a command line: the message, and how to get help.
 /// @param command  empty for the program as a whole.
 void print_usage_error(std::string_view command, std::string_view message);
 

@@ -348,7 +348,7 @@ def index(*files):
 for name, file in {"parent": "../secret.npy", "absolute": "/etc/passwd", "itself": "a.index.json",
                    "two-up": "x/../../secret.npy", "nul": "secret.npy\0.npz", "dot": "..", "missing": "nothere.npz"}.items():
     attack_bytes(f"index-{name}", "a.index.json", index(file), "a.index.json",
-                 "is said to be in|index itself|No such file")
+                 "the index has|index itself|No such file")
 attack_bytes("index-depth", "a.index.json", b'{"metadata":' * 100000, "deep")
 attack_bytes("index-name-twice", "a.index.json", b'{"weight_map":{"w":"b.npz","w":"c.npz"}}', "twice")
 attack_bytes("index-ten-thousand-files", "a.index.json", index(*(f"{i}.npz" for i in range(10000))),

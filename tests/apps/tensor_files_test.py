@@ -288,7 +288,7 @@ class Shards(Case):
 
     def test_a_part_elsewhere_is_not_opened(self):
         self.index.write_text(json.dumps({"weight_map": {"w": "../part-1.safetensors"}}))
-        self.refuses(BAD_INPUT, ["inspect", self.index], "'../part-1.safetensors'", "beside it")
+        self.refuses(BAD_INPUT, ["inspect", self.index], "'../part-1.safetensors'", "next to it")
 
 
 class Unreadable(Case):

@@ -127,14 +127,14 @@ TEST_F(ShardIndex, NamesTheFileThatIsMissingOrDamaged) {
 TEST_F(ShardIndex, OpensNothingOutsideItsFolder) {
   for (const std::string name :
        {"../x.npz", "/etc/passwd", "sub/x.npz", "..", ".", "", R"(a\u0000.npz)", R"(a\n.npz)"}) {
-    refused(R"({"weight_map":{"a":")" + name + "\"}}", {"'a' is said to be in", "beside it"});
+    refused(R"({"weight_map":{"a":")" + name + "\"}}", {"the index has 'a' in", "next to it"});
   }
   refused(R"({"weight_map":{"a":"model.safetensors.index.json"}})", {"is an index itself"});
 }
 
 TEST_F(ShardIndex, IsRefusedWhereItDoesNotSayWhatTheFilesHold) {
   refused(R"({"weight_map":{"d":"model-1.safetensors"}})",
-          {"'d' is said to be in 'model-1.safetensors', which does not hold it"});
+          {"the index has 'd' in 'model-1.safetensors', which does not hold it"});
   write("model-2.safetensors", {"a", "b"});
   refused("{" + kMap + "}", {"tensor 'a' is in model-1.safetensors and in model-2.safetensors"});
   refused("{}", {"JSON without a 'weight_map'"});

@@ -30,8 +30,8 @@ struct AnalysisRequest {
   /// analyzer.
   std::map<std::string, SettingValue> options;
   SpectrumMethod method = SpectrumMethod::kAuto;
-  std::uint64_t seed = 0;                             ///< of what is drawn
-  io::Overwrite overwrite = io::Overwrite::kNothing;  ///< of what is at the output's place
+  std::uint64_t seed = 0;                             ///< of all random numbers
+  io::Overwrite overwrite = io::Overwrite::kNothing;  ///< what may be replaced there
   int num_threads = 0;                                ///< 0 = one per core; never changes a result
   /// Once it is requested, the run ends soon, wherever it is, by Interrupted.
   std::stop_token stop = {};

@@ -50,7 +50,7 @@ struct AnalyzeOptions {
   /// {{"eigenpairs", 3}}.
   std::map<std::string, SettingValue> options = {};
   SpectrumMethod method = SpectrumMethod::kAuto;
-  std::uint64_t seed = 0;          ///< of what is drawn
+  std::uint64_t seed = 0;          ///< of all random numbers
   AnalysisProgress progress = {};  ///< by points
 };
 

@@ -37,8 +37,8 @@ struct LandscapeRequest {
   std::optional<Normalization> normalization;  ///< of random directions; none = the kind's own
   bool leaves_out_vectors = false;             ///< random: zero in tensors of rank 0 and 1
   bool curvature = false;                      ///< also the exact Hessian at every point
-  std::uint64_t seed = 0;                      ///< of what is drawn
-  io::Overwrite overwrite = io::Overwrite::kNothing;  ///< of what is at the output's place
+  std::uint64_t seed = 0;                      ///< of all random numbers
+  io::Overwrite overwrite = io::Overwrite::kNothing;  ///< what may be replaced there
   int num_threads = 0;                                ///< 0 = one per core; never changes a result
   /// Once it is requested, the run ends soon, wherever it is, by Interrupted.
   std::stop_token stop = {};

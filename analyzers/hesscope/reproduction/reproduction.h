@@ -34,7 +34,7 @@ struct ReproductionRequest {
   std::filesystem::path output;          ///< a folder
   std::string scale = "paper";           ///< "paper", or that of a table [scale.NAME]
   std::vector<std::string> overrides;    ///< "KEY=VALUE", as in [scale.NAME], over all of the files
-  io::Overwrite overwrite = io::Overwrite::kNothing;  ///< of what is in the output
+  io::Overwrite overwrite = io::Overwrite::kNothing;  ///< what may be replaced in the output
   int num_threads = 0;                                ///< 0 = one per core; never changes a result
   /// Once it is requested, the run ends soon, wherever it is, by Interrupted.
   std::stop_token stop = {};

@@ -24,8 +24,9 @@ struct TrainingRequest {
   std::filesystem::path output;            ///< a folder
   std::string run;                         ///< only this [[run]]; empty = all
   std::optional<std::uint64_t> seed;       ///< only this seed, also one that is not listed
-  io::Overwrite overwrite = io::Overwrite::kNothing;  ///< of what is in the output's folders
-  int num_threads = 0;                                ///< 0 = one per core; never changes a result
+  io::Overwrite overwrite =
+      io::Overwrite::kNothing;  ///< what may be replaced in the output's folders
+  int num_threads = 0;          ///< 0 = one per core; never changes a result
   /// Once it is requested, the run ends soon, wherever it is, by Interrupted.
   std::stop_token stop = {};
   std::string command;  ///< for the history of the results

@@ -46,7 +46,7 @@ struct AffineGenerator {
   bool fits(Eigen::Index size) const;
 };
 
-/// A family of generators of one kind, as "rescaling of P and Q", made one by one when asked for:
+/// A family of generators of one kind, as "rescaling of P and Q", made one at a time, on request:
 /// changes of basis in m dimensions are m^2.
 struct Invariance {
   std::string name;

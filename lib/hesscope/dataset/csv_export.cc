@@ -157,7 +157,8 @@ std::vector<std::filesystem::path> write_csv(const ResultReader& result,
 ExportKind csv_export_kind() {
   return {"csv",
           ".csv",
-          "comma-separated values: grid points, or numbers of checkpoints",
+          "comma-separated values: a line for each grid point, or for each checkpoint without its "
+          "arrays; flags are their codes",
           write_csv,
           {"alpha,beta,", "step,"},
           kTrajectorySuffix};

@@ -78,7 +78,7 @@ std::vector<SettingKey> detail::sample_keys() {
       "samples", Type::kInteger, "number of samples, a fixed set; absent in [data]: fresh ones");
   samples.minimum = 1;
   samples.maximum = kMaxCount;
-  SettingKey seed = optional_key("seed", Type::kInteger, "of a fixed set");
+  SettingKey seed = optional_key("seed", Type::kInteger, "seed of a fixed data set");
   seed.minimum = 0;
   return {std::move(samples), std::move(seed)};
 }

@@ -34,7 +34,7 @@ struct ExperimentMeasure {
   std::vector<std::string> analyzers;
   std::map<std::string, SettingValue> options;  ///< of the analyzers, those that are given
   SpectrumMethod method = SpectrumMethod::kAuto;
-  std::uint64_t seed = 0;                 ///< of what is drawn
+  std::uint64_t seed = 0;                 ///< of all random numbers
   std::vector<std::int64_t> checkpoints;  ///< steps; these and the next lists: empty = all
   std::vector<std::string> variants;
   std::vector<std::string> runs;

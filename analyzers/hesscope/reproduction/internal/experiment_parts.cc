@@ -152,7 +152,7 @@ ExperimentMeasure measure_from(const TomlTable& table, const ExperimentDocument&
   measure.analyzers = text_list(table, "analyzers");
   if (measure.analyzers.empty()) refuse(table.place("analyzers"), "[[measure]] needs 'analyzers'");
   std::vector<SettingKey> keys = {{.name = "name",
-                                   .meaning = "of its result file",
+                                   .meaning = "name of its result file",
                                    .fallback = SettingValue(std::string("analysis"))},
                                   {.name = "method",
                                    .meaning = "how eigenvalues are found",
@@ -160,7 +160,7 @@ ExperimentMeasure measure_from(const TomlTable& table, const ExperimentDocument&
                                    .fallback = SettingValue(std::string("auto"))},
                                   {.name = "seed",
                                    .type = Type::kInteger,
-                                   .meaning = "of what is drawn",
+                                   .meaning = "seed of all random numbers",
                                    .minimum = 0,
                                    .fallback = SettingValue(std::int64_t{0})}};
   std::vector<SettingKey> options;

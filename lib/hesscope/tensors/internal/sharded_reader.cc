@@ -71,7 +71,7 @@ class IndexEvents {
     // A name from a stranger's file: nothing outside the index's folder is ever opened.
     if (text.empty() || text == "." || text == ".." || text.find('/') != std::string::npos ||
         !is_printable_utf8(text)) {
-      refuse(fmt::format("'{}' is said to be in '{}', which is not the name of a file beside it",
+      refuse(fmt::format("the index has '{}' in '{}', which is not the name of a file next to it",
                          escaped(entry_),
                          escaped(text)));
     }
@@ -275,7 +275,7 @@ class ShardedSource final : public TensorSource {
         if (has_group || held.contains({file, entry})) continue;
         throw InputError(about_index(
             index_,
-            fmt::format("'{}' is said to be in '{}', which does not hold it", entry, file),
+            fmt::format("the index has '{}' in '{}', which does not hold it", entry, file),
             place.byte));
       }
     }
