@@ -237,6 +237,14 @@ class Plot(program.Case):
         for quantity in ("gradient_norm", "lambda_min", "lambda_max", "index"):
             self.figure(self.path("plane"), "--figure", "landscape", "--quantity", quantity)
 
+    def test_axes_of_principal_components_say_their_share(self):
+        root, _ = self.figure(self.path("plane"), "--figure", "landscape")
+        texts = ["".join(text.itertext()) for text in root.iter(SVG + "text")]
+        for direction in (1, 2):
+            share = 100 * self.read(f"landscape/explained_{direction}", "plane")
+            [label] = [text for text in texts if f"along direction {direction}" in text]
+            self.assertIn(f"({share:.3g} % of the trajectory)", label)
+
     def test_landscape_of_a_line_is_a_curve(self):
         _, (panel,) = self.figure(self.path("line"), "--figure", "landscape", "--quantity", "lambda_max")
         self.assert_at(points(panel.series("line")[0]), panel, self.read("landscape/alpha", "line"),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cmath>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
@@ -116,10 +117,19 @@ void add_trajectory(plot::Panel& panel, const Source& source) {
   }
 }
 
+// Of principal components, with the share of the trajectory that lies along the direction.
+std::string axis_label(const Source& source, const char* letter, int direction) {
+  const double share =
+      read_number(*source.result, io::kLandscapeGroup, fmt::format("explained_{}", direction));
+  std::string label = fmt::format("{}, along direction {}", letter, direction);
+  if (std::isfinite(share)) label += fmt::format(" ({:.3g} % of the trajectory)", 100.0 * share);
+  return label;
+}
+
 plot::Panel plane_panel(const Source& source, plot::Grid grid, const Shown& quantity) {
   plot::Panel panel;
-  panel.x.label = "\u03b1, along direction 1";
-  panel.y.label = "\u03b2, along direction 2";
+  panel.x.label = axis_label(source, "\u03b1", 1);
+  panel.y.label = axis_label(source, "\u03b2", 2);
   panel.colour_bar = colours_for(grid.values, quantity);
   // The plane is the grid, wherever the trajectory goes.
   panel.x.lower = grid.x.front();
@@ -162,7 +172,8 @@ plot::Figure draw_landscape(std::span<const Source> sources, const FigureRequest
     line.y = grid.values;
     if (sources.size() > 1) line.label = source.label;
     all.insert(all.end(), line.y.begin(), line.y.end());
-    panel.x.label = is_along_beta ? "\u03b2, along direction 2" : "\u03b1, along direction 1";
+    panel.x.label =
+        is_along_beta ? axis_label(source, "\u03b2", 2) : axis_label(source, "\u03b1", 1);
     panel.series.push_back(std::move(line));
   }
   if (!all.empty()) {
