@@ -1,43 +1,109 @@
 // SPDX-License-Identifier: BSD-3-Clause
-
-#include <Eigen/QR>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
 
 #include <hesscope/core/constants.h>
 #include <hesscope/landscape/plane.h>
 
 namespace hesscope {
+namespace {
 
-Eigen::VectorXd Plane::at(double alpha, double beta) const {
-  Eigen::VectorXd point = centre;
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+// Householder's reflection I - tau v v^T with v = (1, tail) that takes x to (image, 0, ..., 0).
+struct Reflection {
+  VectorXd tail;
+  double tau = 0;
+  double image;
+
+  explicit Reflection(const Eigen::Ref<const VectorXd>& x)
+      : tail(x.tail(x.size() - 1)), image(x[0]) {
+    const double rest = tail.squaredNorm();
+    if (rest <= std::numeric_limits<double>::min()) return;  // x is its image
+    const double length = std::sqrt(x[0] * x[0] + rest);
+    image = x[0] >= 0 ? -length : length;
+    tail /= x[0] - image;
+    tau = (image - x[0]) / image;
+  }
+
+  void apply(Eigen::Ref<VectorXd> x) const {
+    if (tau == 0) return;
+    const double along = x[0] + tail.dot(x.tail(tail.size()));
+    x[0] -= tau * along;
+    x.tail(tail.size()) -= along * (tau * tail);
+  }
+
+  void apply_to_columns(Eigen::Ref<MatrixXd> x) const {
+    if (tau == 0) return;
+    const Eigen::RowVectorXd along = tail.transpose() * x.bottomRows(tail.size()) + x.row(0);
+    x.row(0) -= tau * along;
+    for (Index j = 0; j < x.cols(); ++j) x.col(j).tail(tail.size()) -= along[j] * (tau * tail);
+  }
+};
+
+// The directions, divided by their lengths: units = H_0 H_1 R with reflections H_k that keep the
+// first k coordinates, and R upper triangular. For one or two columns this is all of Eigen's QR,
+// which takes 15 s to compile.
+struct Factors {
+  VectorXd norms;
+  MatrixXd units;
+  MatrixXd r;
+  std::vector<Reflection> reflections;
+
+  explicit Factors(const MatrixXd& directions)
+      : norms(directions.colwise().stableNorm()),
+        units(directions * norms.cwiseInverse().asDiagonal()),
+        r(units) {
+    for (Index k = 0; k < std::min(r.rows(), r.cols()); ++k) {
+      reflections.emplace_back(r.col(k).tail(r.rows() - k));
+      r(k, k) = reflections.back().image;
+      for (Index j = k + 1; j < r.cols(); ++j)
+        reflections.back().apply(r.col(j).tail(r.rows() - k));
+    }
+  }
+};
+
+}  // namespace
+
+VectorXd Plane::at(double alpha, double beta) const {
+  VectorXd point = centre;
   if (alpha != 0) point += alpha * directions.col(0);
   if (beta != 0) point += beta * directions.col(1);
   return point;
 }
 
-Plane::Projection Plane::project(const Eigen::Ref<const Eigen::VectorXd>& theta) const {
-  const Eigen::VectorXd difference = theta - centre;
-  if (!difference.allFinite()) {
-    const double nan = kNaN;
-    return {nan, nan, nan};
+Plane::Projection Plane::project(const Eigen::Ref<const VectorXd>& theta) const {
+  const VectorXd difference = theta - centre;
+  if (!difference.allFinite()) return {kNaN, kNaN, kNaN};
+  const Factors factors(directions);
+  VectorXd along = difference;  // then Q^T difference, then R^-1 of its first coordinates
+  Index k = 0;
+  for (const Reflection& reflection : factors.reflections)
+    reflection.apply(along.tail(along.size() - k++));
+  along.conservativeResizeLike(VectorXd::Zero(directions.cols()));
+  while (k-- > 0) {
+    if (along[k] == 0) continue;  // not -0, whatever the sign of R
+    along[k] /= factors.r(k, k);
+    for (Index i = 0; i < k; ++i) along[i] -= along[k] * factors.r(i, k);
   }
-  // Columns of unit length: their scales then do not enter the factorisation.
-  const Eigen::VectorXd norms = directions.colwise().stableNorm();
-  const Eigen::MatrixXd units = directions * norms.cwiseInverse().asDiagonal();
-  const Eigen::VectorXd along = units.householderQr().solve(difference);
-  const Eigen::VectorXd coordinates = along.cwiseQuotient(norms);
-  const double residual = (difference - units * along).stableNorm();
+  const VectorXd coordinates = along.cwiseQuotient(factors.norms);
+  const double residual = (difference - factors.units * along).stableNorm();
   return {coordinates[0], coordinates.size() > 1 ? coordinates[1] : 0.0, residual};
 }
 
-Eigen::MatrixXd Plane::basis() const {
-  const Eigen::VectorXd norms = directions.colwise().stableNorm();
-  const Eigen::MatrixXd units = directions * norms.cwiseInverse().asDiagonal();
-  return units.householderQr().householderQ() *
-         Eigen::MatrixXd::Identity(units.rows(), units.cols());
+MatrixXd Plane::basis() const {
+  const Factors factors(directions);
+  MatrixXd q = MatrixXd::Identity(directions.rows(), directions.cols());
+  for (auto k = static_cast<Index>(factors.reflections.size()); k-- > 0;)
+    factors.reflections[static_cast<std::size_t>(k)].apply_to_columns(q.bottomRows(q.rows() - k));
+  return q;
 }
 
-double cosine(const Eigen::Ref<const Eigen::VectorXd>& a,
-              const Eigen::Ref<const Eigen::VectorXd>& b) {
+double cosine(const Eigen::Ref<const VectorXd>& a, const Eigen::Ref<const VectorXd>& b) {
   return (a / a.stableNorm()).dot(b / b.stableNorm());
 }
 
