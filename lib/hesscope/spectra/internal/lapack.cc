@@ -276,6 +276,63 @@ std::optional<ThinSvd> thin_svd(Eigen::MatrixXd a) {
   return result;
 }
 
+PivotedQr pivoted_qr(Eigen::MatrixXd a) {
+  const lapack_int m = to_lapack(a.rows());
+  const lapack_int n = to_lapack(a.cols());
+  PivotedQr qr{std::move(a), Eigen::VectorXd(std::min(m, n)), {}};
+  std::vector<lapack_int> pivots(static_cast<std::size_t>(n), 0);  // 0: free to move
+  run_with_workspace("dgeqp3", [&](double* work, lapack_int size) {
+    return LAPACKE_dgeqp3_work(
+        LAPACK_COL_MAJOR, m, n, qr.factors.data(), m, pivots.data(), qr.tau.data(), work, size);
+  });
+  for (const lapack_int pivot : pivots) qr.order.push_back(pivot - 1);
+  return qr;
+}
+
+Eigen::MatrixXd apply_q(PivotedQr& qr, Eigen::Index r, Eigen::MatrixXd x) {
+  if (x.cols() == 0) return x;
+  const lapack_int m = to_lapack(x.rows());
+  run_with_workspace("dormqr", [&](double* work, lapack_int size) {
+    return LAPACKE_dormqr_work(LAPACK_COL_MAJOR,
+                               'L',
+                               'N',
+                               m,
+                               to_lapack(x.cols()),
+                               to_lapack(r),
+                               qr.factors.data(),
+                               m,
+                               qr.tau.data(),
+                               x.data(),
+                               m,
+                               work,
+                               size);
+  });
+  return x;
+}
+
+namespace {
+
+Eigen::MatrixXd with_inverse(const char* side,
+                             const Eigen::Ref<const Eigen::MatrixXd>& r,
+                             Eigen::MatrixXd b) {
+  const lapack_int m = to_lapack(b.rows());
+  const lapack_int n = to_lapack(b.cols());
+  const lapack_int ldr = to_lapack(r.outerStride());
+  const double one = 1.0;
+  dtrsm_(side, "U", "N", "N", &m, &n, &one, r.data(), &ldr, b.data(), &m);
+  return b;
+}
+
+}  // namespace
+
+Eigen::MatrixXd solve_upper(const Eigen::Ref<const Eigen::MatrixXd>& r, Eigen::MatrixXd b) {
+  return with_inverse("L", r, std::move(b));
+}
+
+Eigen::MatrixXd divide_by_upper(Eigen::MatrixXd b, const Eigen::Ref<const Eigen::MatrixXd>& r) {
+  return with_inverse("R", r, std::move(b));
+}
+
 Eigen::VectorXd solve(const Ldlt& ldlt, const Eigen::Ref<const Eigen::VectorXd>& b) {
   const lapack_int n = to_lapack(b.size());
   const std::vector<lapack_int> pivots(ldlt.pivots.begin(), ldlt.pivots.end());

@@ -85,6 +85,24 @@ struct ThinSvd {
 /// iteration did not converge.
 std::optional<ThinSvd> thin_svd(Eigen::MatrixXd a);
 
+/// A P = Q R of an m x n matrix, the columns exchanged such that |r_kk| descend.
+struct PivotedQr {
+  Eigen::MatrixXd factors;          // m x n: R in the upper triangle, reflectors of Q below it
+  Eigen::VectorXd tau;              // min(m, n), scales of the reflectors
+  std::vector<Eigen::Index> order;  // n: column k of A P is column order[k] of A
+};
+
+/// Of a matrix without NaN or infinity (dgeqp3).
+PivotedQr pivoted_qr(Eigen::MatrixXd a);
+
+/// Q_r X, Q_r the product of the first r reflectors, X of m rows (dormqr). Q_r has the first r
+/// columns of Q. LAPACK writes to the factors while it works and restores them.
+Eigen::MatrixXd apply_q(PivotedQr& qr, Eigen::Index r, Eigen::MatrixXd x);
+
+/// R^-1 B and B R^-1 of the upper triangle of a square matrix, not singular (dtrsm).
+Eigen::MatrixXd solve_upper(const Eigen::Ref<const Eigen::MatrixXd>& r, Eigen::MatrixXd b);
+Eigen::MatrixXd divide_by_upper(Eigen::MatrixXd b, const Eigen::Ref<const Eigen::MatrixXd>& r);
+
 /// A = P L D L^T P^T with a permutation P, L unit lower triangular, and D block diagonal with
 /// blocks of 1 and 2 rows.
 struct Ldlt {

@@ -3,9 +3,8 @@
 #include <cmath>
 #include <utility>
 
-#include <Eigen/QR>
-
 #include <hesscope/core/internal/norms.h>
+#include <hesscope/spectra/internal/lapack.h>
 #include <hesscope/spectra/internal/null_space.h>
 #include <hesscope/spectra/internal/scaled_matrix.h>
 #include <hesscope/spectra/singular_values.h>
@@ -117,29 +116,30 @@ std::optional<NullSpace> null_space(const GeneratorColumns& columns,
                                     Index K,
                                     const ScaledPoint& point,
                                     const std::vector<Index>& parameters) {
+  const SingleThreadedBlas one_thread;
   NullSpace space;
   const Index T = columns.u.rows();
-  const Eigen::ColPivHouseholderQR<MatrixXd> qr(columns.u.leftCols(K));
-  const VectorXd pivots = qr.matrixR().diagonal().cwiseAbs() / qr.maxPivot();
+  PivotedQr qr = pivoted_qr(columns.u.leftCols(K));
+  const VectorXd diagonal = qr.factors.diagonal().cwiseAbs();
+  const VectorXd pivots = diagonal / diagonal.maxCoeff();
   Index rank = 0;
   while (rank < pivots.size() && pivots[rank] > kSmallestPivot) ++rank;
   if (rank == 0) return std::nullopt;
   lower(space.smallest_pivot, pivots[rank - 1]);
   if (rank < pivots.size()) raise(space.largest_dependence, pivots[rank]);
 
-  const MatrixXd R = qr.matrixR().topLeftCorner(rank, rank).triangularView<Eigen::Upper>();
-  const auto& order = qr.colsPermutation().indices();
-  MatrixXd m(T, rank);
+  const auto r = qr.factors.topLeftCorner(rank, rank);
+  MatrixXd bt_g(T, rank);
   VectorXd sensitivity(rank);
   for (Index k = 0; k < rank; ++k) {
-    m.col(k) = columns.bt_g.col(order[k]);
-    sensitivity[k] = columns.sensitivity[order[k]];
+    const Index generator = qr.order[static_cast<std::size_t>(k)];
+    bt_g.col(k) = columns.bt_g.col(generator);
+    sensitivity[k] = columns.sensitivity[generator];
   }
-  R.triangularView<Eigen::Upper>().solveInPlace<Eigen::OnTheRight>(m);
-  const auto found = right_singular(m);
+  const auto found = right_singular(divide_by_upper(std::move(bt_g), r));
   if (!found) return std::nullopt;
 
-  const MatrixXd c = R.triangularView<Eigen::Upper>().solve(found->vectors).cwiseAbs();
+  const MatrixXd c = solve_upper(r, found->vectors).cwiseAbs();
   const auto n = static_cast<double>(point.size());
   MatrixXd accepted(T, rank);
   accepted.setZero();
@@ -155,8 +155,7 @@ std::optional<NullSpace> null_space(const GeneratorColumns& columns,
       lower(space.smallest_refused, found->values[k]);
     }
   }
-  space.basis = accepted.leftCols(count);
-  space.basis.applyOnTheLeft(qr.householderQ().setLength(rank));
+  space.basis = apply_q(qr, rank, accepted.leftCols(count));
   if (!confirm(space, point, parameters)) return std::nullopt;
   return space;
 }
