@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <hesscope/analyzers/density.h>
+#include <hesscope/core/constants.h>
 #include <hesscope/spectra/distribution_distance.h>
 #include <hesscope/spectra/lanczos_quadrature.h>
 #include <hesscope/spectra/spectral_density.h>
@@ -13,6 +14,13 @@ namespace hesscope {
 namespace {
 
 constexpr Eigen::Index kNumPoints = 2000;
+
+// The probes' rules, columns there, as rows; filled up where even the longest ended early.
+Eigen::MatrixXd rows_of(const Eigen::MatrixXd& rules, Eigen::Index num_nodes, double filling) {
+  Eigen::MatrixXd rows = Eigen::MatrixXd::Constant(rules.cols(), num_nodes, filling);
+  rows.leftCols(rules.rows()) = rules.transpose();
+  return rows;
+}
 
 class DensityAnalyzer final : public Analyzer {
  public:
@@ -125,10 +133,10 @@ class DensityAnalyzer final : public Analyzer {
       record.set_rest_missing(quantities(), found.status);
       return record;
     }
-    // Columns of the matrices are probes; in the file they are rows.
-    record.set_rows("nodes", found.nodes.transpose(), Status::kOk);
-    record.set_rows("weights", found.weights.transpose());
-    record.set_rows("calibrated_weights", found.calibrated_weights.transpose());
+    const Eigen::Index num_nodes = std::min(num_steps_, point.objective().num_parameters());
+    record.set_rows("nodes", rows_of(found.nodes, num_nodes, kNaN), Status::kOk);
+    record.set_rows("weights", rows_of(found.weights, num_nodes, 0.0));
+    record.set_rows("calibrated_weights", rows_of(found.calibrated_weights, num_nodes, 0.0));
     set_estimate(record, "trace", found.trace);
     set_estimate(record, "squared_frobenius_norm", found.squared_frobenius_norm);
     draw(point.spectrum(), found.measure, record);
