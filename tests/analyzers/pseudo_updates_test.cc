@@ -10,7 +10,7 @@
 #include <hesscope/analyzers/pseudo_updates.h>
 #include <hesscope/analyzers/trajectory.h>
 
-#include "spectra/quadratic_objective.h"
+#include "support/quadratic_objective.h"
 
 namespace hesscope {
 namespace {

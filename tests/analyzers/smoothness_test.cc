@@ -12,7 +12,7 @@
 #include <hesscope/analyzers/analyzer_registry.h>
 #include <hesscope/analyzers/trajectory.h>
 
-#include "spectra/quadratic_objective.h"
+#include "support/quadratic_objective.h"
 
 namespace hesscope {
 namespace {

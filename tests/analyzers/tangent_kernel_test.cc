@@ -17,8 +17,8 @@
 #include <hesscope/objective/graph_objective.h>
 #include <hesscope/spectra/spectrum.h>
 
-#include "spectra/quadratic_objective.h"
 #include "support/loss_oracle.h"
+#include "support/quadratic_objective.h"
 #include "support/refusal.h"
 
 namespace hesscope {

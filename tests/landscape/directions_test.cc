@@ -10,8 +10,8 @@
 #include <hesscope/landscape/directions.h>
 #include <hesscope/landscape/plane.h>
 
+#include "landscape/quadratic_objective.h"
 #include "problem/npz_writer.h"
-#include "quadratic_objective.h"
 #include "support/files.h"
 #include "support/refusal.h"
 
@@ -20,7 +20,7 @@ namespace {
 
 using test::expect_refusal;
 
-constexpr Eigen::Index kSize = test::QuadraticObjective::kSize;
+constexpr Eigen::Index kSize = test::IndefiniteQuadratic::kSize;
 
 class DirectionsTest : public ::testing::Test {
  protected:
@@ -51,7 +51,7 @@ class DirectionsTest : public ::testing::Test {
     return std::get<Record::Real>(directions.facts.entries().at(name)).values.at(0);
   }
 
-  const test::QuadraticObjective objective_;
+  const test::IndefiniteQuadratic objective_;
   Eigen::VectorXd theta_;
   std::vector<Eigen::VectorXd> points_;
   std::vector<CheckpointFile> files_;

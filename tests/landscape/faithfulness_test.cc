@@ -9,14 +9,14 @@
 
 #include <hesscope/landscape/faithfulness.h>
 
-#include "quadratic_objective.h"
+#include "landscape/quadratic_objective.h"
 
 namespace hesscope {
 namespace {
 
 class Faithfulness : public ::testing::Test {
  protected:
-  const test::QuadraticObjective objective;
+  const test::IndefiniteQuadratic objective;
   const Plane plane{test::uniform(24, 1, 7), test::uniform(24, 2, 8)};
   PointAnalysis centre{objective, plane.centre};
 

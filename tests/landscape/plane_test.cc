@@ -6,7 +6,7 @@
 
 #include <hesscope/landscape/plane.h>
 
-#include "quadratic_objective.h"
+#include "landscape/quadratic_objective.h"
 
 namespace hesscope {
 namespace {

@@ -13,7 +13,7 @@
 #include <hesscope/core/executor.h>
 #include <hesscope/landscape/surface.h>
 
-#include "quadratic_objective.h"
+#include "landscape/quadratic_objective.h"
 #include "support/refusal.h"
 
 namespace hesscope {
@@ -23,7 +23,7 @@ using test::expect_refusal;
 
 class SurfaceOfAQuadratic : public ::testing::Test {
  protected:
-  const test::QuadraticObjective objective;
+  const test::IndefiniteQuadratic objective;
   const Plane plane{test::uniform(24, 1, 7), test::uniform(24, 2, 8)};
 
   // All tiles of a quantity, one after the other.

@@ -15,8 +15,8 @@
 #include <hesscope/tensors/tensor_file.h>
 
 #include "spectra/matrices.h"
-#include "spectra/quadratic_objective.h"
 #include "support/files.h"
+#include "support/quadratic_objective.h"
 
 namespace hesscope::test {
 

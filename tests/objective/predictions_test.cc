@@ -13,8 +13,8 @@
 #include <hesscope/models/signal_noise.h>
 #include <hesscope/objective/graph_objective.h>
 
-#include "spectra/quadratic_objective.h"
 #include "support/loss_oracle.h"
+#include "support/quadratic_objective.h"
 #include "support/refusal.h"
 
 namespace hesscope {

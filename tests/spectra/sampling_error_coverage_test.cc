@@ -26,7 +26,7 @@
 #include <hesscope/spectra/spectrum.h>
 
 #include "spectra/matrices.h"
-#include "spectra/quadratic_objective.h"
+#include "support/quadratic_objective.h"
 
 namespace hesscope {
 namespace {

@@ -21,7 +21,7 @@
 #include <hesscope/spectra/spectrum.h>
 
 #include "spectra/matrices.h"
-#include "spectra/quadratic_objective.h"
+#include "support/quadratic_objective.h"
 #include "support/refusal.h"
 
 namespace hesscope {

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <cmath>
+#include <string>
+
+#include <Eigen/Core>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <hesscope/analysis/analyze.h>
+#include <hesscope/core/constants.h>
+
+#include "support/closed_form_objectives.h"
+
+namespace hesscope {
+namespace {
+
+TEST(EigenpairsAnalyzer, SaysWhereTheyLive) {
+  // H = diag(5, 1, -2), and the gradient b = (3, 0, 4) at 0: 9 / 25 of its square lies along the
+  // first unit vector, 16 / 25 along the last.
+  const test::QuadraticObjective objective(
+      {Eigen::MatrixXd(Eigen::Vector3d(5, 1, -2).asDiagonal())},
+      Eigen::Vector3d(3, 0, 4),
+      0,
+      {{"p", {2}, 0, 2}, {"q", {1}, 2, 1}});
+  const Analysis analysis =
+      analyze(objective, {{"here", Eigen::Vector3d::Zero()}}, {}, {.options = {{"eigenpairs", 1}}});
+  const auto expect = [&](const char* name, const Eigen::VectorXd& expected) {
+    const Eigen::VectorXd found = analysis[0].values("eigenpairs", name);
+    ASSERT_EQ(found.size(), expected.size()) << name;
+    EXPECT_TRUE((found - expected).cwiseAbs().maxCoeff() <= 1e-10) << name << "\n" << found;
+  };
+  const auto one = [](double x) { return Eigen::VectorXd::Constant(1, x); };
+  expect("eigenvalues_largest", one(5));
+  expect("eigenvalues_smallest", one(-2));
+  expect("eigenvectors_largest", Eigen::Vector3d(1, 0, 0));
+  expect("eigenvectors_smallest", Eigen::Vector3d(0, 0, 1));
+  expect("participation_largest", one(1));
+  expect("participation_smallest", one(1));
+  expect("block_weight_largest", Eigen::Vector2d(1, 0));
+  expect("block_weight_smallest", Eigen::Vector2d(0, 1));
+  expect("gradient_fraction_largest", one(9.0 / 25));
+  expect("gradient_fraction_smallest", one(16.0 / 25));
+  expect("residuals_largest", one(0));
+}
+
+// f = (a b - 2)^2 / 2 and its minima: at (sqrt 2, sqrt 2) H = 2 [1, 1; 1, 1], whose eigenvector of 4
+// is (1, 1) / sqrt 2; at (1, 2) H = [4, 2; 2, 1], whose eigenvector of 5 is (2, 1) / sqrt 5. Their
+// product is 3 / sqrt 10.
+TEST(EigenpairsAnalyzer, SaysHowFarTheyTurn) {
+  const GraphObjective objective = test::product_of_two({2});
+  const double root = std::sqrt(2.0);
+  const Analysis analysis =
+      analyze(objective,
+              {{"even", Eigen::Vector2d(root, root), 0}, {"skew", Eigen::Vector2d(1, 2), 1}},
+              {},
+              {.options = {{"eigenpairs", 1}}});
+  EXPECT_NEAR(analysis["even"].number("eigenpairs", "participation_largest"), 0.5, 1e-10);
+  EXPECT_NEAR(analysis["skew"].number("eigenpairs", "participation_largest"), 17.0 / 25, 1e-10);
+  EXPECT_NEAR(analysis["skew"].number("eigenpairs", "overlap_largest"), 0.9, 1e-10);
+  EXPECT_NEAR(analysis["skew"].number("eigenpairs", "overlap_smallest"), 0.9, 1e-10);
+  EXPECT_NE(analysis["even"].status("eigenpairs", "overlap_largest"), Status::kOk);
+  EXPECT_TRUE(std::isnan(analysis["even"].number("eigenpairs", "overlap_largest")));
+}
+
+TEST(EigenpairsAnalyzer, OfAMinimumHaveNoFractionOfTheGradient) {
+  const Analysis analysis = analyze(
+      test::rosenbrock(), {{"here", Eigen::Vector2d(1, 1)}}, {}, {.options = {{"eigenpairs", 2}}});
+  for (const char* name : {"gradient_fraction_largest", "gradient_fraction_smallest"}) {
+    EXPECT_EQ(analysis[0].status("eigenpairs", name), Status::kUndefinedZeroDenominator) << name;
+  }
+  EXPECT_EQ(analysis[0].status("eigenpairs", "eigenvalues_largest"), Status::kOk);
+}
+
+TEST(EigenpairsAnalyzer, OfWeightsThatAreNaNAreMissing) {
+  const Analysis analysis = analyze(test::rosenbrock(),
+                                    {{"here", Eigen::Vector2d(1, kNaN)}},
+                                    {},
+                                    {.options = {{"eigenpairs", 1}}});
+  for (const char* name : {"eigenvalues_largest", "eigenvectors_smallest", "overlap_largest"}) {
+    EXPECT_EQ(analysis[0].status("eigenpairs", name), Status::kNonFinite) << name;
+  }
+}
+
+}  // namespace
+}  // namespace hesscope

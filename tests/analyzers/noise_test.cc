@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <cmath>
+
+#include <Eigen/Core>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <hesscope/analysis/analyze.h>
+#include <hesscope/core/constants.h>
+
+#include "support/closed_form_objectives.h"
+
+namespace hesscope {
+namespace {
+
+// Two samples with the Hessians diag(1, 1) and diag(3, 2): at (1, 1) their gradients are (1, 1) and
+// (3, 2), of mean g = (2, 3/2), from which both are v = (1, 1/2) away. Hence S = 2 v v^T =
+// [2, 1; 1, 1/2], of trace and of norm 5/2; H = diag(2, 3/2), of norm 5/2; |g|^2 = 25/4.
+class NoiseAnalyzerTest : public ::testing::Test {
+ protected:
+  static Eigen::MatrixXd diagonal(double first, double second) {
+    return Eigen::Vector2d(first, second).asDiagonal();
+  }
+
+  Analysis noise(const Eigen::Vector2d& theta) const {
+    return analyze(objective_,
+                   {{"here", theta}},
+                   {"noise"},
+                   {.options = {{"noise-batch-size", 1}, {"noise-draws", 10}}});
+  }
+
+  const test::QuadraticObjective objective_{{diagonal(1, 1), diagonal(3, 2)}};
+};
+
+TEST_F(NoiseAnalyzerTest, HasTheScalesOfTwoSamples) {
+  const Analysis analysis = noise({1, 1});
+  const auto number = [&](const char* name) { return analysis[0].number("noise", name); };
+  EXPECT_NEAR(number("covariance_trace"), 2.5, 1e-14);
+  EXPECT_NEAR(number("noise_scale_simple"), 0.4, 1e-14);  // tr S / |g|^2
+  // tr(H S) / g^T H g = (4 + 3/4) / (8 + 27/8)
+  EXPECT_NEAR(number("noise_scale_hessian"), 4.75 / 11.375, 1e-14);
+  EXPECT_NEAR(number("alignment_cosine"), 4.75 / 6.25, 1e-14);
+  // H S - S H = (2 - 3/2) [0, 1; -1, 0], of norm sqrt(1/2)
+  EXPECT_NEAR(number("commutator"), std::sqrt(0.5) / 12.5, 1e-14);
+  // Eigenvalues 3/2 and 2 have the noise S_11 and S_00; the line through the two points has the
+  // slope log(2 / (1/2)) / log(2 / (3/2)).
+  EXPECT_TRUE((analysis[0].values("noise", "eigenvalues") - Eigen::Vector2d(1.5, 2)).norm() <=
+              1e-14);
+  EXPECT_TRUE(
+      (analysis[0].values("noise", "eigendirection_noise") - Eigen::Vector2d(0.5, 2)).norm() <=
+      1e-14);
+  EXPECT_EQ(number("noise_exponent_count"), 2);
+  EXPECT_NEAR(number("noise_exponent"), std::log(4.0) / std::log(4.0 / 3), 1e-12);
+  EXPECT_EQ(analysis[0].status("noise", "noise_exponent_standard_error"),
+            Status::kUndefinedZeroDenominator);
+}
+
+// A batch of one sample is |v| = sqrt(5) / 2 away, whichever it is.
+TEST_F(NoiseAnalyzerTest, OfBatchesThatAreEquallyFarHasNoShape) {
+  const Analysis analysis = noise({1, 1});
+  const Eigen::VectorXd norms = analysis[0].values("noise", "norm");
+  ASSERT_EQ(norms.size(), 10);
+  EXPECT_TRUE((norms.array() - std::sqrt(1.25)).abs().maxCoeff() <= 1e-15);
+  EXPECT_EQ(analysis[0].number("noise", "batch_size"), 1);
+  EXPECT_NEAR(analysis[0].number("noise", "mean"), std::sqrt(1.25), 1e-15);
+  EXPECT_EQ(analysis[0].number("noise", "standard_deviation"), 0);
+  EXPECT_NEAR(analysis[0].number("noise", "max_over_median"), 1, 1e-15);
+  for (const char* name : {"skewness", "excess_kurtosis"}) {
+    EXPECT_EQ(analysis[0].status("noise", name), Status::kUndefinedZeroDenominator) << name;
+    EXPECT_TRUE(std::isnan(analysis[0].number("noise", name))) << name;
+  }
+}
+
+// At 0 all gradients vanish: there is neither noise nor a gradient to compare it with.
+TEST_F(NoiseAnalyzerTest, WithoutAGradientHasNoScale) {
+  const Analysis analysis = noise({0, 0});
+  EXPECT_EQ(analysis[0].number("noise", "covariance_trace"), 0);
+  for (const char* name : {"noise_scale_simple", "noise_scale_hessian", "alignment_cosine"}) {
+    EXPECT_EQ(analysis[0].status("noise", name), Status::kUndefinedZeroDenominator) << name;
+  }
+  EXPECT_EQ(analysis[0].status("noise", "max_over_median"), Status::kUndefinedZeroMedian);
+}
+
+TEST_F(NoiseAnalyzerTest, OfWeightsThatAreNaNIsMissing) {
+  const Analysis analysis = noise({kNaN, 1});
+  for (const char* name : {"norm", "mean", "covariance_trace", "noise_scale_simple"}) {
+    EXPECT_EQ(analysis[0].status("noise", name), Status::kNonFinite) << name;
+  }
+}
+
+TEST(NoiseAnalyzer, OfOneSampleHasNoCovariance) {
+  const Analysis analysis =
+      analyze(test::rosenbrock(), {{"here", Eigen::Vector2d(2, 1)}}, {"noise"});
+  EXPECT_EQ(analysis[0].number("noise", "mean"), 0);
+  for (const char* name : {"covariance_trace", "noise_scale_simple", "alignment_cosine"}) {
+    EXPECT_EQ(analysis[0].status("noise", name), Status::kUndefinedZeroDenominator) << name;
+  }
+}
+
+}  // namespace
+}  // namespace hesscope

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include <Eigen/Core>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <hesscope/analysis/analyze.h>
+#include <hesscope/core/constants.h>
+
+#include "support/closed_form_objectives.h"
+
+namespace hesscope {
+namespace {
+
+// Four samples of one parameter with the curvatures 1, 2, 3 and 6, each a block: the jackknife of
+// their mean 3 has no bias and the standard error of a mean, sqrt((4 + 1 + 0 + 9) / (4 3)).
+class SamplingAnalyzerTest : public ::testing::Test {
+ protected:
+  static test::QuadraticObjective curvatures(const std::vector<double>& values) {
+    std::vector<Eigen::MatrixXd> matrices;
+    for (const double value : values) matrices.push_back(Eigen::MatrixXd::Constant(1, 1, value));
+    return test::QuadraticObjective(matrices);
+  }
+
+  static Analysis sampling(const Objective& objective, double theta = 1) {
+    return analyze(objective, {{"here", Eigen::VectorXd::Constant(1, theta)}}, {"sampling"});
+  }
+};
+
+TEST_F(SamplingAnalyzerTest, IsTheStandardErrorOfAMean) {
+  const Analysis analysis = sampling(curvatures({1, 2, 3, 6}));
+  const auto number = [&](const char* name) { return analysis[0].number("sampling", name); };
+  const double error = std::sqrt(14.0 / 12);
+  constexpr double kT = 3.18244630528371;  // 97.5 % quantile of Student's t of 3
+  for (const std::string figure : {"lambda_max", "lambda_min", "lambda_median"}) {
+    EXPECT_EQ(number(figure.c_str()), 3);
+    EXPECT_NEAR(number((figure + "_bias").c_str()), 0, 1e-14);
+    EXPECT_NEAR(number((figure + "_standard_error").c_str()), error, 1e-14);
+    EXPECT_NEAR(number((figure + "_standard_error_first_order").c_str()), error, 1e-14);
+  }
+  // Of the smallest eigenvalue, which may have either sign, the interval is symmetric.
+  EXPECT_NEAR(number("lambda_min_lower"), 3 - kT * error, 1e-12);
+  EXPECT_NEAR(number("lambda_min_upper"), 3 + kT * error, 1e-12);
+  // Of a scale it is symmetric in the logarithm.
+  EXPECT_NEAR(number("lambda_max_lower") * number("lambda_max_upper"), 9, 1e-12);
+  EXPECT_TRUE(number("lambda_max_lower") < 3);
+  // The ratio of a number to itself does not depend on samples.
+  EXPECT_EQ(number("robust_diagonal"), 1);
+  EXPECT_EQ(number("robust_diagonal_standard_error"), 0);
+}
+
+// Without the first or the last sample the median magnitude is above zero, over all it is zero.
+TEST_F(SamplingAnalyzerTest, OfARatioByZeroIsUndefined) {
+  const Analysis analysis = sampling(curvatures({1, -1, 1, -1}));
+  EXPECT_EQ(analysis[0].number("sampling", "lambda_max"), 0);
+  for (const char* name : {"robust_eigenvalue",
+                           "robust_eigenvalue_standard_error",
+                           "robust_diagonal_lower",
+                           "robust_absolute_upper"}) {
+    EXPECT_EQ(analysis[0].status("sampling", name), Status::kUndefinedZeroMedian) << name;
+    EXPECT_TRUE(std::isnan(analysis[0].number("sampling", name))) << name;
+  }
+}
+
+TEST_F(SamplingAnalyzerTest, OfOneSampleIsNotComputed) {
+  const Analysis analysis = sampling(curvatures({1}));
+  EXPECT_EQ(analysis[0].status("sampling", "lambda_max_lower"), Status::kNotComputed);
+  EXPECT_EQ(analysis[0].status("sampling", "lambda_max"), Status::kNotComputed);
+}
+
+TEST_F(SamplingAnalyzerTest, OfWeightsThatAreNaNIsMissing) {
+  const Analysis analysis = sampling(curvatures({1, 2}), kNaN);
+  EXPECT_EQ(analysis[0].status("sampling", "lambda_max"), Status::kNonFinite);
+  EXPECT_EQ(analysis[0].status("sampling", "lambda_max_lower"), Status::kNonFinite);
+}
+
+}  // namespace
+}  // namespace hesscope

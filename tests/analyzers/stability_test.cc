@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <cmath>
+#include <map>
+#include <string>
+
+#include <Eigen/Core>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <hesscope/analysis/analyze.h>
+#include <hesscope/core/constants.h>
+
+#include "support/closed_form_objectives.h"
+
+namespace hesscope {
+namespace {
+
+// H = diag(4, 1), and at (1, 4) the gradient is (4, 4).
+class StabilityAnalyzerTest : public ::testing::Test {
+ protected:
+  Analysis stability(const std::map<std::string, SettingValue>& options,
+                     const Eigen::Vector2d& theta = {1, 4}) const {
+    return analyze(objective_, {{"here", theta}}, {"stability"}, {.options = options});
+  }
+
+  const test::QuadraticObjective objective_{{Eigen::MatrixXd(Eigen::Vector2d(4, 1).asDiagonal())}};
+};
+
+TEST_F(StabilityAnalyzerTest, ComparesTheSharpnessWithWhatALearningRateAllows) {
+  const Analysis analysis = stability({{"learning-rate", 0.25}, {"beta1", 0.5}});
+  const auto number = [&](const char* name) { return analysis[0].number("stability", name); };
+  EXPECT_EQ(number("sharpness"), 4);
+  EXPECT_EQ(number("learning_rate"), 0.25);
+  EXPECT_EQ(number("gd_threshold"), 8);  // 2 / 0.25
+  EXPECT_EQ(number("gd_ratio"), 0.5);
+  EXPECT_EQ(number("momentum_threshold"), 12);  // (2 + 2 0.5) / 0.25
+  EXPECT_NEAR(number("momentum_ratio"), 4.0 / 12, 1e-15);
+}
+
+TEST_F(StabilityAnalyzerTest, WithoutALearningRateHasNoThreshold) {
+  const Analysis analysis = stability({});
+  EXPECT_EQ(analysis[0].number("stability", "sharpness"), 4);
+  EXPECT_EQ(analysis[0].status("stability", "learning_rate"), Status::kNotStored);
+  for (const char* name : {"gd_threshold", "gd_ratio", "momentum_threshold", "momentum_ratio"}) {
+    EXPECT_EQ(analysis[0].status("stability", name), Status::kNotComputed) << name;
+    EXPECT_TRUE(std::isnan(analysis[0].number("stability", name))) << name;
+  }
+}
+
+// Second moments of whole batches settle at g^2 = (16, 16): P = sqrt(v) + epsilon = 5 in both
+// entries, so that P^-1/2 H P^-1/2 = diag(4, 1) / 5. Adam's threshold is (2 + 2 b) / ((1 - b) rate) =
+// 24 for b = 1/2 and the rate 1/4.
+TEST_F(StabilityAnalyzerTest, SeesThroughAdamsPreconditioner) {
+  const Analysis analysis = stability({{"preconditioner", "adam"},
+                                       {"second-moments", "recomputed"},
+                                       {"learning-rate", 0.25},
+                                       {"beta1", 0.5},
+                                       {"epsilon", 1.0}});
+  const auto number = [&](const char* name) { return analysis[0].number("stability", name); };
+  EXPECT_EQ(analysis[0].values("stability", "preconditioner"), Eigen::Vector2d(5, 5));
+  EXPECT_NEAR(number("lambda_max_preconditioned"), 0.8, 1e-15);
+  EXPECT_NEAR(number("lambda_min_preconditioned"), 0.2, 1e-15);
+  EXPECT_NEAR(number("adam_threshold"), 24, 1e-13);
+  EXPECT_NEAR(number("adam_ratio"), 0.8 / 24, 1e-15);
+  EXPECT_NEAR(number("robust_diagonal_preconditioned"), 4, 1e-13);
+}
+
+// No gradient, no second moments: P is epsilon alone.
+TEST_F(StabilityAnalyzerTest, AtAMinimumAdamDividesByEpsilon) {
+  const Analysis analysis = stability(
+      {{"preconditioner", "adam"}, {"second-moments", "recomputed"}, {"epsilon", 0.5}}, {0, 0});
+  EXPECT_EQ(analysis[0].values("stability", "preconditioner"), Eigen::Vector2d(0.5, 0.5));
+  EXPECT_NEAR(analysis[0].number("stability", "lambda_max_preconditioned"), 8, 1e-13);
+  EXPECT_EQ(analysis[0].status("stability", "adam_ratio"), Status::kNotComputed);  // no rate
+}
+
+TEST_F(StabilityAnalyzerTest, WithoutSecondMomentsSaysThatNoneAreStored) {
+  const Analysis analysis = stability({{"preconditioner", "adam"}});
+  EXPECT_EQ(analysis[0].status("stability", "preconditioner"), Status::kNotStored);
+  EXPECT_EQ(analysis[0].status("stability", "lambda_max_preconditioned"), Status::kNotStored);
+}
+
+TEST_F(StabilityAnalyzerTest, OfWeightsThatAreNaNIsMissing) {
+  const Analysis analysis = stability(
+      {{"learning-rate", 0.1}, {"preconditioner", "adam"}, {"second-moments", "recomputed"}},
+      {kNaN, 0});
+  for (const char* name : {"sharpness", "gd_ratio", "preconditioner", "adam_ratio"}) {
+    EXPECT_EQ(analysis[0].status("stability", name), Status::kNonFinite) << name;
+  }
+  EXPECT_EQ(analysis[0].number("stability", "gd_threshold"), 20);  // of the learning rate alone
+}
+
+}  // namespace
+}  // namespace hesscope
