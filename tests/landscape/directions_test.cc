@@ -10,7 +10,7 @@
 #include <hesscope/landscape/directions.h>
 #include <hesscope/landscape/plane.h>
 
-#include "landscape/quadratic_objective.h"
+#include "landscape/indefinite_quadratic.h"
 #include "problem/npz_writer.h"
 #include "support/files.h"
 #include "support/refusal.h"

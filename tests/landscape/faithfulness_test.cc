@@ -9,7 +9,7 @@
 
 #include <hesscope/landscape/faithfulness.h>
 
-#include "landscape/quadratic_objective.h"
+#include "landscape/indefinite_quadratic.h"
 
 namespace hesscope {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <hesscope/landscape/plane.h>
 
-#include "landscape/quadratic_objective.h"
+#include "landscape/indefinite_quadratic.h"
 
 namespace hesscope {
 namespace {

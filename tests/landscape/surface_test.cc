@@ -13,7 +13,7 @@
 #include <hesscope/core/executor.h>
 #include <hesscope/landscape/surface.h>
 
-#include "landscape/quadratic_objective.h"
+#include "landscape/indefinite_quadratic.h"
 #include "support/refusal.h"
 
 namespace hesscope {
