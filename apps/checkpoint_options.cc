@@ -8,53 +8,12 @@
 #include <fmt/format.h>
 
 #include <hesscope/core/error.h>
-#include <hesscope/core/shell.h>
+#include <hesscope/core/suggest.h>
 #include <hesscope/tensors/format_registry.h>
 
 #include "run_options.h"
 
 namespace hesscope::cli {
-
-void CheckpointOptions::declare(OptionTable& options, const std::string& on_checkpoints) {
-  options.group("Input");
-  options.positionals("CHECKPOINT", paths, on_checkpoints);
-  options.text("--key", key, "PREFIX", kKeyHelp);
-  options.text("--map",
-               map,
-               "FILE.toml",
-               "Which tensor of the checkpoint is which of the model's, where names differ: lines "
-               "\"OUR NAME\" = \"THEIR NAME\" in a table [map]; before it, key = \"model\" takes a "
-               "part, as --key does, and ignore = [\"bn.*\"] leaves tensors out. 'hesscope inspect "
-               "CHECKPOINT --problem FILE' suggests one");
-  std::vector<std::string> formats;
-  for (const io::FormatKind& each : io::format_kinds()) formats.emplace_back(each.name);
-  options.choice("--format", format, formats, "Take only files of this format from folders");
-  options.choice("--order",
-                 order,
-                 {"step", "given"},
-                 "Order of the checkpoints of each folder (default: step)\n"
-                 "step: by global_step, step, iteration or epoch in the files, else by the number "
-                 "in their names\ngiven: as they are given here");
-  options.text("--step-key",
-               step_key,
-               "NAME",
-               "Which number in the checkpoints is their step, as in trainer.global_step");
-  options.repeated(
-      "--expect-sha256",
-      expected_sha256,
-      "HEX",
-      "Refuse a checkpoint whose SHA-256 is another; once for each, in the order given");
-  options.repeated("--expect-loss",
-                   expected_losses,
-                   "NUMBER",
-                   "Mean loss that the checkpoint should have: a difference beyond 1e-4 of it is a "
-                   "warning and exit code 5; once for each, in the order given");
-}
-
-std::vector<CheckpointFile> CheckpointOptions::files(std::vector<std::string>& remarks) const {
-  return expand_checkpoints({paths.begin(), paths.end()}, format, &remarks);
-}
-
 namespace {
 
 std::vector<double> numbers(const std::string& option, const std::vector<std::string>& texts) {
@@ -72,25 +31,61 @@ std::vector<double> numbers(const std::string& option, const std::vector<std::st
 
 }  // namespace
 
-CheckpointReading CheckpointOptions::reading() const {
-  return {.key = key,
-          .map = map,
-          .expected_sha256 = expected_sha256,
-          .order = order == "given" ? CheckpointOrder::kGiven : CheckpointOrder::kByStep,
-          .step_key = step_key,
-          .expected_losses = numbers("--expect-loss", expected_losses)};
+void CheckpointOptions::declare_files(OptionTable& options, const std::string& on_checkpoints) {
+  options.group("Input");
+  options.positionals("CHECKPOINT", paths_, on_checkpoints).required();
+  options.text("-p,--problem", problem_, "FILE.toml", "Problem file: model and data").required();
 }
 
-std::string CheckpointOptions::arguments() const {
-  std::string losses;
-  for (const std::string& loss : expected_losses) losses += " --expect-loss " + shell_word(loss);
-  return fmt::format("{}{}{}{}{}{}",
-                     format.empty() ? "" : fmt::format(" --format {}", shell_word(format)),
-                     key.empty() ? "" : fmt::format(" --key {}", shell_word(key)),
-                     map.empty() ? "" : fmt::format(" --map {}", shell_word(map)),
-                     order == "step" ? "" : fmt::format(" --order {}", order),
-                     step_key.empty() ? "" : fmt::format(" --step-key {}", shell_word(step_key)),
-                     losses);
+void CheckpointOptions::declare_reading(OptionTable& options) {
+  options.group("Input");
+  options.choice("--format",
+                 format_,
+                 names_of(io::format_kinds()),
+                 "Take only files of this format from folders");
+  options.text("--key", key_, "PREFIX", kKeyHelp);
+  options.text("--map",
+               map_,
+               "FILE.toml",
+               "Which tensor of the checkpoint is which of the model's, where names differ: lines "
+               "\"OUR NAME\" = \"THEIR NAME\" in a table [map]; before it, key = \"model\" takes a "
+               "part, as --key does, and ignore = [\"bn.*\"] leaves tensors out. 'hesscope inspect "
+               "CHECKPOINT --problem FILE' suggests one");
+  options.choice("--order",
+                 order_,
+                 {"step", "given"},
+                 "Order of the checkpoints of each folder (default: step)\n"
+                 "step: by global_step, step, iteration or epoch in the files, else by the number "
+                 "in their names\ngiven: as they are given here");
+  options.text("--step-key",
+               step_key_,
+               "NAME",
+               "Which number in the checkpoints is their step, as in trainer.global_step");
+  options
+      .repeated("--expect-sha256",
+                expected_sha256_,
+                "HEX",
+                "Refuse a checkpoint whose SHA-256 is another; once for each, in the order given")
+      .unrecorded();
+  options.repeated("--expect-loss",
+                   expected_losses_,
+                   "NUMBER",
+                   "Mean loss that the checkpoint should have: a difference beyond 1e-4 of it is a "
+                   "warning and exit code 5; once for each, in the order given");
+}
+
+void CheckpointOptions::declare_seed(OptionTable& options) {
+  options.group("Running");
+  options.seed("--seed", seed_, "Seed of all random numbers (default: 0)");
+}
+
+CheckpointReading CheckpointOptions::reading() const {
+  return {.key = key_,
+          .map = map_,
+          .expected_sha256 = expected_sha256_,
+          .order = order_ == "given" ? CheckpointOrder::kGiven : CheckpointOrder::kByStep,
+          .step_key = step_key_,
+          .expected_losses = numbers("--expect-loss", expected_losses_)};
 }
 
 }  // namespace hesscope::cli

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <filesystem>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -11,34 +11,39 @@
 
 namespace hesscope::cli {
 
-/// The checkpoints of a command, and how they are read.
-struct CheckpointOptions {
-  std::vector<std::string> paths;
-  std::string format;
-  std::string key;
-  std::string map;
-  std::string order = "step";
-  std::string step_key;
-  std::vector<std::string> expected_sha256;
-  std::vector<std::string> expected_losses;
+/// What is common to commands that compute at checkpoints: these, how they are read, the problem and
+/// the seed.
+class CheckpointOptions {
+ public:
+  /// CHECKPOINT and --problem. @param on_checkpoints  what CHECKPOINT is, for the help.
+  void declare_files(OptionTable& options, const std::string& on_checkpoints);
 
-  /// @param on_checkpoints  what the positional argument is, for the help.
-  void declare(OptionTable& options, const std::string& on_checkpoints);
+  void declare_reading(OptionTable& options);
+  void declare_seed(OptionTable& options);
 
-  /// The files, and how they are read, of a request for either.
-  /// @throws as expand_checkpoints().
+  /// Sets them in a request for an analysis or a landscape. @throws as expand_checkpoints().
   template <typename Request>
   void fill(Request& request) const {
     request.reading = reading();
-    request.checkpoints = files(request.reading.remarks);
+    request.checkpoints =
+        expand_checkpoints({paths_.begin(), paths_.end()}, format_, &request.reading.remarks);
+    request.problem = problem_;
+    request.seed = seed_;
   }
 
-  /// The options as given, quoted for a shell, where they can change a result: " --format npz".
-  std::string arguments() const;
-
  private:
-  std::vector<CheckpointFile> files(std::vector<std::string>& remarks) const;
   CheckpointReading reading() const;
+
+  std::vector<std::string> paths_;
+  std::string problem_;
+  std::string format_;
+  std::string key_;
+  std::string map_;
+  std::string order_ = "step";
+  std::string step_key_;
+  std::vector<std::string> expected_sha256_;
+  std::vector<std::string> expected_losses_;
+  std::uint64_t seed_ = 0;
 };
 
 }  // namespace hesscope::cli

@@ -106,7 +106,7 @@ class ConvertCommand final : public Command {
     document["output"] = output_;
     document["format"] = conversion.format;
     document["sha256"] = io::sha256_of_file(output_);
-    document["tensors"] = Json::array();
+    document["tensors"] = Json::list();
     for (const io::ConvertedTensor& tensor : conversion.tensors) {
       document["tensors"].push_back({{"name", tensor.name},
                                      {"shape", tensor.shape},

@@ -45,12 +45,13 @@ class ExportCommand final : public Command {
     options.positional("RESULT", result_, "Result file");
     options.group("Output");
     options.choice("--format", format_, names, help);
-    options.text("-o,--output",
-                 output_,
-                 "FILE",
-                 "File to write; the trajectory of a landscape goes into a second one next to it, "
-                 "as in FILE-trajectory.vtk",
-                 true);
+    options
+        .text("-o,--output",
+              output_,
+              "FILE",
+              "File to write; the trajectory of a landscape goes into a second one next to it, "
+              "as in FILE-trajectory.vtk")
+        .required();
     force_.declare(options, "Replace existing files of the same format");
     options.flag("--json", json_, "Print one JSON document on stdout");
     options.flag("-q,--quiet", quiet_, "Print nothing");
@@ -78,7 +79,7 @@ class ExportCommand final : public Command {
       document["result"] = result_;
       document["format"] = format.name;
       document["output"] = output_;
-      document["files"] = Json::array();
+      document["files"] = Json::list();
       for (const std::filesystem::path& file : files) document["files"].push_back(file.string());
       print_json(document);
     } else if (!quiet_) {

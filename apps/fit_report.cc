@@ -72,22 +72,21 @@ Json fit_json(const CheckpointFit& fit, const std::string& problem) {
   document["problem"] = problem;
   document["model"] = fit.model_kind;
   document["fits"] = fit.fits();
-  document["wrapper"] = fit.wrapper.empty() ? Json(nullptr) : Json(fit.wrapper);
-  document["obstacle"] = fit.obstacle.empty() ? Json(nullptr) : Json(fit.obstacle);
-  document["parameters"] = Json::array();
+  document["wrapper"] = fit.wrapper.empty() ? Json() : Json(fit.wrapper);
+  document["obstacle"] = fit.obstacle.empty() ? Json() : Json(fit.obstacle);
+  document["parameters"] = Json::list();
   for (const ParameterFit& parameter : fit.parameters) {
     const bool is_missing = parameter.state == ParameterFit::State::kMissing;
-    document["parameters"].push_back(
-        {{"name", parameter.name},
-         {"state", state_text(parameter.state)},
-         {"expected", parameter.expected},
-         {"found", is_missing ? Json(nullptr) : Json(parameter.found)}});
+    document["parameters"].push_back({{"name", parameter.name},
+                                      {"state", state_text(parameter.state)},
+                                      {"expected", parameter.expected},
+                                      {"found", is_missing ? Json() : Json(parameter.found)}});
   }
-  document["unused"] = Json::array();
+  document["unused"] = Json::list();
   for (const io::TensorInfo& tensor : fit.unused) {
     document["unused"].push_back({{"name", tensor.name}, {"shape", tensor.shape}});
   }
-  document["map"] = has_suggestion(fit) ? Json(resolved_toml(fit.suggestion)) : Json(nullptr);
+  document["map"] = has_suggestion(fit) ? Json(resolved_toml(fit.suggestion)) : Json();
   return document;
 }
 

@@ -100,7 +100,7 @@ class InspectCommand final : public Command {
 
   void declare(OptionTable& options) override {
     options.group("Input");
-    options.positionals("FILE", files_, "Checkpoints, data files or results");
+    options.positionals("FILE", files_, "Checkpoints, data files or results").required();
     options.text("-p,--problem",
                  problem_,
                  "FILE.toml",
@@ -202,7 +202,7 @@ class InspectCommand final : public Command {
                        const io::TensorFile& file,
                        const std::string& sha256,
                        const std::optional<CheckpointFit>& fit) {
-    Json tensors = Json::array();
+    Json tensors = Json::list();
     std::vector<std::vector<std::string>> rows = {
         {"tensor", "shape", "type", "min", "max", "NaN", "inf"}};
     std::int64_t total = 0;
@@ -221,13 +221,13 @@ class InspectCommand final : public Command {
       tensors.push_back({{"name", tensor.name},
                          {"shape", tensor.shape},
                          {"type", io::to_string(tensor.type)},
-                         {"min", json_number(values.minimum)},
-                         {"max", json_number(values.maximum)},
+                         {"min", values.minimum},
+                         {"max", values.maximum},
                          {"nan", values.num_nan},
                          {"infinite", values.num_infinite}});
     }
     if (json_) {
-      Json unreadable = Json::array();
+      Json unreadable = Json::list();
       for (const io::UnreadableTensor& tensor : file.unreadable()) {
         unreadable.push_back({{"name", tensor.name}, {"reason", tensor.reason}});
       }
@@ -258,12 +258,12 @@ class InspectCommand final : public Command {
   }
 
   void inspect_result(const std::string& path, const io::ResultReader& result) {
-    Json groups = Json::array();
+    Json groups = Json::list();
     if (!json_) print_text("{}: hesscope result\n", path);
     for (const io::ResultGroup& group : result.groups()) {
       Json attributes = Json::object();
       std::vector<std::vector<std::string>> rows = {{"variable", "dimensions", "type", "meaning"}};
-      Json variables = Json::array();
+      Json variables = Json::list();
       std::string heading = fmt::format("\n/{}\n", group.name);
       for (const io::Attribute& attribute : group.attributes) {
         if (attribute.name.starts_with('_')) continue;  // of the netCDF library

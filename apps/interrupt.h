@@ -49,11 +49,4 @@ class InterruptibleRun {
   std::thread watcher_;
 };
 
-/// What `work`, called with the token of an InterruptibleRun, returns or throws.
-template <typename Work>
-auto interruptibly(const Command& command, const Work& work) {
-  const InterruptibleRun run(command);
-  return work(run.token());
-}
-
 }  // namespace hesscope::cli

@@ -10,29 +10,45 @@
 #include <string>
 #include <string_view>
 
+#include <fmt/format.h>
+
+#include <hesscope/analyzers/option_error.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/progress.h>
+#include <hesscope/core/shell.h>
+#include <hesscope/problem/problem.h>
 #include <hesscope/spectra/blas.h>
 
 #include "command_line.h"
 #include "interrupt.h"
 #include "process_setup.h"
-#include "run_options.h"
 #include "standard_streams.h"
 
 namespace hesscope::cli {
 namespace {
 
 ExitCode report(const Command& command, std::string_view message, ExitCode code) {
-  print_message("hesscope {}: {}\n", command.name(), with_flags(std::string(message)));
+  print_message("hesscope {}: {}\n", command.name(), command.with_flags(std::string(message)));
   return code;
 }
 
 ExitCode run(Command& command) {
   try {
     return command.run();
+  } catch (const OptionError& error) {
+    print_usage_error(command.name(), fmt::format("--{}: {}", error.key(), error.problem()));
+    return ExitCode::kUsage;
   } catch (const ConfigError& error) {
     return report(command, error.what(), ExitCode::kUsage);
+  } catch (const MisfitError& error) {
+    return report(command,
+                  fmt::format("{}: `hesscope inspect {} --problem {}` says what of the checkpoint "
+                              "fits it; where only names differ, --map FILE.toml says which is "
+                              "which and which tensors to ignore",
+                              error.what(),
+                              shell_word(error.checkpoint().string()),
+                              shell_word(error.problem().string())),
+                  ExitCode::kBadInput);
   } catch (const InputError& error) {
     return report(command, error.what(), ExitCode::kBadInput);
   } catch (const LockedError& error) {

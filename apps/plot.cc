@@ -47,21 +47,6 @@ SettingKey whole_number(const std::string& name,
           .maximum = maximum};
 }
 
-// What a file is called in legends: its name, with its folder where names are the same.
-std::vector<std::string> default_labels(const std::vector<std::string>& files) {
-  std::vector<std::string> labels;
-  for (const std::string& file : files)
-    labels.push_back(std::filesystem::path(file).stem().string());
-  std::vector<std::string> sorted = labels;
-  std::sort(sorted.begin(), sorted.end());
-  if (std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end()) return labels;
-  for (std::size_t i = 0; i < files.size(); ++i) {
-    const std::filesystem::path path(files[i]);
-    labels[i] = (path.parent_path().filename() / path.stem()).string();
-  }
-  return labels;
-}
-
 class PlotCommand final : public Command {
  public:
   std::string name() const override { return "plot"; }
@@ -83,7 +68,8 @@ class PlotCommand final : public Command {
       kinds += fmt::format("\n{}: {}", kind.name, kind.summary);
     }
     options.group("Input");
-    options.positionals("RESULT", results_, "Result files; several are laid over one another");
+    options.positionals("RESULT", results_, "Result files; several are laid over one another")
+        .required();
     options.group("Output");
     options.text("-o,--output", output_, "FILE", "SVG file to write");
     force_.declare(options, "Replace an existing SVG");
@@ -149,7 +135,8 @@ class PlotCommand final : public Command {
 
   ExitCode draw(const std::vector<io::ResultReader>& readers) const {
     const figures::FigureKind& kind = figures::find_figure_kind(figure_);
-    const std::vector<std::string> labels = labels_.empty() ? default_labels(results_) : labels_;
+    const std::vector<std::string> labels =
+        labels_.empty() ? short_names({results_.begin(), results_.end()}, false) : labels_;
     std::vector<figures::Source> sources;
     for (std::size_t i = 0; i < readers.size(); ++i) sources.push_back({&readers[i], labels[i]});
     figures::FigureRequest request;
@@ -184,7 +171,7 @@ class PlotCommand final : public Command {
   }
 
   void print_list(const std::vector<io::ResultReader>& readers) const {
-    Json figures = Json::array();
+    Json figures = Json::list();
     std::vector<std::vector<std::string>> there = {{"figure", "shows", "quantities"}};
     std::vector<std::vector<std::string>> missing = {{"not in the data", "stored by"}};
     for (const figures::FigureKind& kind : figures::figure_kinds()) {
@@ -197,12 +184,12 @@ class PlotCommand final : public Command {
                          {"has_data", has_data},
                          {"takes_several", kind.takes_several},
                          {"quantities", kind.quantities},
-                         {"made_by", kind.made_by}});
+                         {"made_by", command_of(kind.made_by)}});
       if (has_data) {
         there.push_back(
             {kind.name, kind.summary, fmt::format("{}", fmt::join(kind.quantities, ", "))});
       } else {
-        missing.push_back({kind.name, kind.made_by});
+        missing.push_back({kind.name, command_of(kind.made_by)});
       }
     }
     if (json_) {

@@ -7,28 +7,23 @@
 
 #include <hesscope/core/error.h>
 #include <hesscope/core/shell.h>
-#include <hesscope/core/version.h>
 #include <hesscope/problem/experiment_keys.h>
 #include <hesscope/reproduction/reproduction.h>
 
 #include "commands.h"
-#include "interrupt.h"
 #include "json_document.h"
-#include "output_text.h"
 #include "progress_line.h"
-#include "run_options.h"
+#include "run_command.h"
 #include "standard_streams.h"
 #include "table.h"
 
 namespace hesscope::cli {
 namespace {
 
+const char* const kPaper = "paper";
+
 std::string minutes_text(const std::optional<double>& minutes) {
   return minutes ? fmt::format("{:.3g}", *minutes) : "-";
-}
-
-Json minutes_json(const std::optional<double>& minutes) {
-  return minutes ? json_number(*minutes) : Json(nullptr);
 }
 
 Json json_of(const ExperimentSummary& about) {
@@ -36,11 +31,11 @@ Json json_of(const ExperimentSummary& about) {
           {"title", about.title},
           {"paper", about.paper},
           {"figures", about.figures},
-          {"minutes_paper", minutes_json(about.minutes_paper)},
-          {"minutes_quick", minutes_json(about.minutes_quick)}};
+          {"minutes_paper", about.minutes_paper},
+          {"minutes_quick", about.minutes_quick}};
 }
 
-class ReproduceCommand final : public Command {
+class ReproduceCommand final : public RunCommand {
  public:
   std::string name() const override { return "reproduce"; }
 
@@ -63,8 +58,7 @@ class ReproduceCommand final : public Command {
     options.positionals("EXPERIMENT",
                         experiments_,
                         "Experiments that --list names, or files ending in .toml; none: all that "
-                        "--list names",
-                        false);
+                        "--list names");
     options.text("--scale",
                  scale_,
                  "NAME",
@@ -75,85 +69,54 @@ class ReproduceCommand final : public Command {
                      "KEY=VALUE",
                      "Change a key of the experiments, as in training.steps=100 or "
                      "run.adam.learning_rate=0.01; stronger than the scale");
+    declare_run(options,
+                "DIR",
+                "Folder to write to; each experiment has its own, DIR/EXPERIMENT",
+                "Replace what is there, if it is of something else",
+                "Check the experiments and estimate memory and time of training; write nothing");
     options.group("Output");
-    options.text("-o,--output",
-                 output_,
-                 "DIR",
-                 "Folder to write to; each experiment has its own, DIR/EXPERIMENT");
-    options.flag("--list", list_, "Print the names of all experiments");
-    options.flag("--keys", keys_, "Print which keys an experiment file takes");
-    run_options_.declare(
-        options,
-        "Replace what is there, if it is of something else",
-        "Check the experiments and estimate memory and time of training; write nothing");
+    options.flag("--list", list_, "Print the names of all experiments").unrecorded();
+    options.flag("--keys", keys_, "Print which keys an experiment file takes").unrecorded();
   }
 
   ExitCode run() override {
     if (list_) return show_list();
     if (keys_) return show_keys();
-    if (output_.empty() && !run_options_.dry_run) {
-      throw ConfigError(
-          "'--output' is missing: the folder of the results; --list names the "
-          "experiments");
-    }
-    if (scale_.empty()) scale_ = "paper";
-    ReproductionRequest request{.experiments = experiments_,
-                                .output = output_,
-                                .scale = scale_,
-                                .overrides = overrides_,
-                                .overwrite = run_options_.force.overwrite(),
-                                .num_threads = run_options_.threads,
-                                .stop = {}};
-    if (run_options_.dry_run) return show_plan(plan_reproduction(request));
-    ProgressLine progress(name(), run_options_.quiet);
-    const ReproductionResult result = interruptibly(*this, [&](const std::stop_token& stop) {
-      request.stop = stop;
-      return run_reproduction(
-          request,
-          [&](const std::string& what, std::size_t index, std::size_t count, double fraction) {
-            progress.show(what, index, count, fraction);
-            return caught_signal() == 0;
-          });
-    });
-    progress.clear();
-    if (run_options_.json) {
-      print_json(document_of(result));
-    } else if (!run_options_.quiet) {
-      print_summary(result);
-    }
-    warn(result);
-    return result.is_conclusive ? ExitCode::kDone : ExitCode::kInconclusive;
-  }
-
-  std::string on_interrupt() const override {
-    const std::string command =
-        fmt::format("hesscope reproduce{}{}{}",
-                    experiments_.empty() ? "" : " ",
-                    shell_words(experiments_),
-                    scale_ == "paper" ? "" : fmt::format(" --scale {}", shell_word(scale_))) +
-        overrides_text();
-    return resumption_text(output_, command, output_, run_options_.force);
+    return RunCommand::run();
   }
 
  private:
-  std::string overrides_text() const {
-    std::string text;
-    for (const std::string& each : overrides_) text += fmt::format(" --set {}", shell_word(each));
-    return text;
+  std::string kept_in() const override { return output_; }
+
+  ReproductionRequest make_request() const {
+    ReproductionRequest request;
+    fill(request);
+    request.experiments = experiments_;
+    request.scale = scale();
+    request.overrides = overrides_;
+    request.command = [request](const std::string& experiment) {
+      std::string command = fmt::format(
+          "hesscope reproduce {} --scale {}", shell_word(experiment), shell_word(request.scale));
+      for (const std::string& each : request.overrides) command += " --set " + shell_word(each);
+      return command;
+    };
+    return request;
   }
 
+  std::string scale() const { return scale_.empty() ? kPaper : scale_; }
+
   ExitCode show_list() const {
-    if (run_options_.json) {
+    if (json_) {
       Json document;
       document["command"] = "reproduce";
-      document["experiments"] = Json::array();
+      document["experiments"] = Json::list();
       for (const ExperimentSummary& about : list_experiments()) {
         document["experiments"].push_back(json_of(about));
       }
       print_json(document);
       return ExitCode::kDone;
     }
-    if (run_options_.quiet) return ExitCode::kDone;
+    if (quiet_) return ExitCode::kDone;
     std::vector<std::vector<std::string>> rows = {
         {"experiment", "paper", "figures", "minutes", "quick"}};
     for (const ExperimentSummary& about : list_experiments()) {
@@ -170,9 +133,9 @@ class ReproduceCommand final : public Command {
   }
 
   ExitCode show_keys() const {
-    Json tables = Json::array();
+    Json tables = Json::list();
     for (const FileTable& table : experiment_file_tables()) {
-      Json keys = Json::array();
+      Json keys = Json::list();
       std::vector<std::vector<std::string>> rows = {{"  key", "takes", "if absent", "meaning"}};
       const auto add = [&](const std::string& name,
                            const std::string& takes,
@@ -189,28 +152,28 @@ class ReproduceCommand final : public Command {
         add(key.name, "list", key.absent.empty() ? "optional" : key.absent, key.meaning);
       }
       tables.push_back({{"heading", table.heading}, {"summary", table.summary}, {"keys", keys}});
-      if (!run_options_.json && !run_options_.quiet) {
+      if (!json_ && !quiet_) {
         print_text("{}\n  {}\n{}\n",
                    table.heading,
                    table.summary,
                    rows.size() > 1 ? table_text(rows, 4) : "");
       }
     }
-    if (run_options_.json) print_json({{"command", "reproduce"}, {"tables", tables}});
+    if (json_) print_json({{"command", "reproduce"}, {"tables", tables}});
     return ExitCode::kDone;
   }
 
-  ExitCode show_plan(const std::vector<PlannedExperiment>& plans) const {
+  Report plan() override {
     double seconds = 0;
     std::vector<std::vector<std::string>> rows = {
         {"experiment", "figures", "variants", "runs", "memory", "training"}};
-    Json experiments = Json::array();
-    for (const PlannedExperiment& plan : plans) {
+    Json experiments = Json::list();
+    for (const PlannedExperiment& plan : plan_reproduction(make_request())) {
       seconds += plan.training_seconds;
       rows.push_back({plan.about.name,
                       fmt::format("{}", fmt::join(plan.figures, ", ")),
-                      fmt::format("{}", plan.num_variants),
-                      fmt::format("{}", plan.num_runs),
+                      fmt::to_string(plan.num_variants),
+                      fmt::to_string(plan.num_runs),
                       bytes_text(plan.peak_memory_bytes),
                       duration_text(plan.training_seconds)});
       Json entry = json_of(plan.about);
@@ -221,35 +184,41 @@ class ReproduceCommand final : public Command {
       entry["training_seconds"] = plan.training_seconds;
       experiments.push_back(entry);
     }
-    if (run_options_.json) {
-      print_json({{"command", "reproduce"},
-                  {"dry_run", true},
-                  {"scale", scale_},
-                  {"output", output_},
-                  {"experiments", experiments}});
-    } else if (!run_options_.quiet) {
-      print_text(
-          "{}\ntraining takes about {} at the scale '{}'; measures come on top\noutput {} "
-          "(not written: dry run)\n",
-          table_text(rows, 2),
-          duration_text(seconds),
-          scale_,
-          output_);
+    Json document = plan_document();
+    document["scale"] = scale();
+    document["experiments"] = experiments;
+    return {.document = document,
+            .text = fmt::format(
+                "{}\ntraining takes about {} at the scale '{}'; measures come on top\noutput {} "
+                "(not written: dry run)\n",
+                table_text(rows, 2),
+                duration_text(seconds),
+                scale(),
+                output_)};
+  }
+
+  Report compute(const std::stop_token& stop, const ShowProgress& progress) override {
+    if (output_.empty()) {
+      throw ConfigError(
+          "'--output' is missing: the folder of the results; --list names the experiments");
     }
-    return ExitCode::kDone;
+    ReproductionRequest request = make_request();
+    request.stop = stop;
+    const ReproductionResult result = run_reproduction(request, progress);
+    return {.document = document_of(result),
+            .text = summary_of(result),
+            .warnings = warnings_of(result),
+            .is_conclusive = result.is_conclusive};
   }
 
   Json document_of(const ReproductionResult& result) const {
-    Json document;
-    document["command"] = "reproduce";
-    document["hesscope_version"] = kVersion;
-    document["output"] = output_;
-    document["scale"] = scale_;
-    document["experiments"] = Json::array();
+    Json document = result_document();
+    document["scale"] = scale();
+    document["experiments"] = Json::list();
     for (const ReproducedExperiment& experiment : result.experiments) {
       Json entry = json_of(experiment.about);
       entry["runs"] = experiment.num_runs;
-      entry["figure_files"] = Json::array();
+      entry["figure_files"] = Json::list();
       for (const ReproducedFigure& figure : experiment.figures) {
         const std::string path = figure.path.string();
         entry["figure_files"].push_back({{"name", figure.name},
@@ -261,7 +230,7 @@ class ReproduceCommand final : public Command {
                                          {"compared", figure.num_compared},
                                          {"disagreements", figure.disagreements}});
       }
-      entry["diverged"] = Json::array();
+      entry["diverged"] = Json::list();
       for (const DivergedRun& run : experiment.diverged) {
         entry["diverged"].push_back(
             {{"variant", run.variant}, {"run", run.run}, {"seed", run.seed}, {"step", run.step}});
@@ -275,7 +244,7 @@ class ReproduceCommand final : public Command {
     return document;
   }
 
-  void print_summary(const ReproductionResult& result) const {
+  std::string summary_of(const ReproductionResult& result) const {
     std::vector<std::vector<std::string>> rows = {
         {"experiment", "published", "files (.svg, .h5, .md)", "disagree"}};
     for (const ReproducedExperiment& experiment : result.experiments) {
@@ -292,47 +261,43 @@ class ReproduceCommand final : public Command {
         rows.push_back({experiment.about.name, "-", "no figures", "-"});
       }
     }
-    print_text("{}\n", table_text(rows, 3));
+    std::string text = table_text(rows, 3) + "\n";
     for (const ReproducedExperiment& experiment : result.experiments) {
       for (const ReproducedFigure& figure : experiment.figures) {
         for (const std::string& line : figure.disagreements) {
-          print_text("{}/{} disagrees: {}\n", experiment.about.name, figure.name, line);
+          text += fmt::format("{}/{} disagrees: {}\n", experiment.about.name, figure.name, line);
         }
       }
     }
-    print_text("{}",
-               result.is_done_already
-                   ? fmt::format("done already: all in {} was trained and measured before; figures "
-                                 "are drawn again\n",
-                                 output_)
-                   : ending_text(output_, false, result.total_seconds));
+    return text + (result.is_done_already
+                       ? fmt::format("done already: all in {} was trained and measured before; "
+                                     "figures are drawn again\n",
+                                     output_)
+                       : ending_text(false, result.total_seconds));
   }
 
-  static void warn(const ReproductionResult& result) {
+  static std::vector<std::string> warnings_of(const ReproductionResult& result) {
+    std::vector<std::string> warnings;
     for (const ReproducedExperiment& experiment : result.experiments) {
       for (const DivergedRun& run : experiment.diverged) {
-        print_message(
-            "hesscope reproduce: warning: {}: variant '{}', run '{}' from seed {} diverged "
-            "in step {}\n",
-            experiment.about.name,
-            run.variant,
-            run.run,
-            run.seed,
-            run.step);
+        warnings.push_back(
+            fmt::format("{}: variant '{}', run '{}' from seed {} diverged in step {}",
+                        experiment.about.name,
+                        run.variant,
+                        run.run,
+                        run.seed,
+                        run.step));
       }
-      for (const std::string& warning : experiment.warnings) {
-        print_message("hesscope reproduce: warning: {}\n", warning);
-      }
+      warnings.insert(warnings.end(), experiment.warnings.begin(), experiment.warnings.end());
     }
+    return warnings;
   }
 
   std::vector<std::string> experiments_;
-  std::string output_;
-  std::string scale_;
+  std::string scale_ = kPaper;
   std::vector<std::string> overrides_;
   bool list_ = false;
   bool keys_ = false;
-  RunOptions run_options_;
 };
 
 }  // namespace

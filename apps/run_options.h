@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include <hesscope/storage/overwrite.h>
 
@@ -29,23 +28,5 @@ class ForceOption {
  private:
   int count_ = 0;
 };
-
-/// How to run: options of every command that computes.
-struct RunOptions {
-  int threads = 0;
-  ForceOption force;
-  bool dry_run = false;
-  bool json = false;
-  bool quiet = false;
-
-  /// @param on_force    what --force does, for the help.
-  /// @param on_dry_run  what --dry-run does.
-  void declare(OptionTable& options, const std::string& on_force, const std::string& on_dry_run);
-};
-
-/// A message of the library, which calls the members of requests by name (`step_key`), in the words
-/// of the command line: --step-key.
-std::string with_flags(std::string message);
-std::vector<std::string> with_flags(std::vector<std::string> messages);
 
 }  // namespace hesscope::cli

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,11 @@ std::string table_text(std::vector<std::vector<std::string>> rows, std::size_t n
 
 /// A number for a table: six significant digits.
 std::string number_text(double value);
+
+/// What files are called for short: by their names, with their folders where names are the same.
+/// @param with_extension  whether ".h5" is part of the name.
+std::vector<std::string> short_names(const std::vector<std::filesystem::path>& files,
+                                     bool with_extension);
 
 /// "398 MB", "12 kB".
 std::string bytes_text(double bytes);

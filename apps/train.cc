@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <cstddef>
+#include <cmath>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -11,24 +11,19 @@
 #include <fmt/format.h>
 
 #include <hesscope/core/error.h>
-#include <hesscope/core/shell.h>
-#include <hesscope/core/version.h>
 #include <hesscope/reproduction/built_in_experiments.h>
 #include <hesscope/training/training.h>
 
 #include "commands.h"
-#include "interrupt.h"
-#include "json_document.h"
-#include "output_text.h"
+#include "number_tables.h"
 #include "progress_line.h"
-#include "run_options.h"
-#include "standard_streams.h"
+#include "run_command.h"
 #include "table.h"
 
 namespace hesscope::cli {
 namespace {
 
-class TrainCommand final : public Command {
+class TrainCommand final : public RunCommand {
  public:
   std::string name() const override { return "train"; }
 
@@ -53,71 +48,32 @@ class TrainCommand final : public Command {
                      .meaning = "train from this seed alone, listed in the file or not",
                      .minimum = 0},
                     settings_);
-    options.group("Output");
-    options.text("-o,--output",
-                 output_,
-                 "DIR",
-                 "Folder to write to; each of several runs or seeds has its own, DIR/RUN/seed-K",
-                 true);
-    run_options_.declare(options,
-                         "Replace the training that is there, if it is another one",
-                         "Check the inputs and estimate memory and time; train nothing");
-    options.flag(
-        "--resume",
-        resume_,
-        "Continue an interrupted training; the same command without this option does so, too");
-  }
-
-  ExitCode run() override {
-    TrainingRequest request = make_request();
-    if (run_options_.dry_run) return show_plan(plan_training(request));
-    ProgressLine progress(name(), run_options_.quiet);
-    const TrainingResult result = interruptibly(*this, [&](const std::stop_token& stop) {
-      request.stop = stop;
-      return run_training(request, [&](double fraction) {
-        progress.show("training", 0, 1, fraction);
-        return caught_signal() == 0;
-      });
-    });
-    progress.clear();
-    if (run_options_.json) {
-      print_json(document_of(result));
-    } else if (!run_options_.quiet) {
-      print_summary(result);
-    }
-    for (const TrainingOutcome& outcome : result.outcomes) {
-      for (const std::string& warning : outcome.warnings) {
-        print_message("hesscope train: warning: {}\n", warning);
-      }
-      if (outcome.status == Status::kOk) continue;
-      print_message(
-          "hesscope train: warning: run '{}' from seed {} diverged in step {}: its loss, "
-          "gradient or parameters are not finite, or its loss was above loss_limit ten "
-          "times in a row\n",
-          outcome.run,
-          outcome.seed,
-          outcome.num_steps + 1);
-    }
-    return result.is_conclusive ? ExitCode::kDone : ExitCode::kInconclusive;
-  }
-
-  std::string on_interrupt() const override {
-    return resumption_text(output_, command_text(), output_, run_options_.force);
+    declare_run(options,
+                "DIR",
+                "Folder to write to; each of several runs or seeds has its own, DIR/RUN/seed-K",
+                "Replace the training that is there, if it is another one",
+                "Check the inputs and estimate memory and time; train nothing")
+        .required();
+    options
+        .flag("--resume",
+              resume_,
+              "Continue an interrupted training; the same command without this option does so, too")
+        .unrecorded();
   }
 
  private:
+  std::string kept_in() const override { return output_; }
+
   TrainingRequest make_request() const {
     refuse_carried_experiment();
     TrainingRequest request;
+    fill(request);
     request.experiment = experiment_;
-    request.output = output_;
     request.run = run_;
     if (settings_.contains("seed")) {
       request.seed = static_cast<std::uint64_t>(std::get<std::int64_t>(settings_.at("seed")));
     }
-    request.overwrite = run_options_.force.overwrite();
-    request.num_threads = run_options_.threads;
-    request.command = command_text();
+    request.command = recorded();
     return request;
   }
 
@@ -133,74 +89,61 @@ class TrainCommand final : public Command {
                     experiment_));
   }
 
-  // The command without what cannot change a result.
-  std::string command_text() const {
-    return fmt::format("hesscope train {}{}{}",
-                       shell_word(experiment_),
-                       run_.empty() ? "" : fmt::format(" --run {}", shell_word(run_)),
-                       settings_.contains("seed")
-                           ? fmt::format(" --seed {}", std::get<std::int64_t>(settings_.at("seed")))
-                           : "");
+  Report plan() override {
+    const TrainingPlan plan = plan_training(make_request());
+    Json document = plan_document();
+    document["model"] = plan.model_kind;
+    document["parameters"] = plan.num_parameters;
+    document["samples"] = plan.num_samples;
+    document["steps"] = plan.num_steps;
+    document["checkpoints"] = plan.num_checkpoints;
+    document["runs"] = Json::list();
+    for (const TrainingOutcome& outcome : plan.outcomes) {
+      document["runs"].push_back(
+          {{"run", outcome.run}, {"seed", outcome.seed}, {"folder", outcome.folder.string()}});
+    }
+    document["peak_memory_bytes"] = plan.peak_memory_bytes;
+    document["seconds"] = plan.seconds;
+    return {.document = document,
+            .text = facts_text({{"model", plan.model_kind},
+                                {"parameters", fmt::to_string(plan.num_parameters)},
+                                {"evaluated on", fmt::format("{} samples", plan.num_samples)},
+                                {"runs", fmt::to_string(plan.outcomes.size())},
+                                {"steps", fmt::format("{} of each", plan.num_steps)},
+                                {"checkpoints", fmt::format("{} of each", plan.num_checkpoints)},
+                                {"memory", "about " + bytes_text(plan.peak_memory_bytes)},
+                                {"time", "about " + duration_text(plan.seconds)},
+                                {"output", output_ + " (not written: dry run)"}})};
   }
 
-  ExitCode show_plan(const TrainingPlan& plan) const {
-    if (run_options_.json) {
-      Json document;
-      document["command"] = "train";
-      document["dry_run"] = true;
-      document["output"] = output_;
-      document["model"] = plan.model_kind;
-      document["parameters"] = plan.num_parameters;
-      document["samples"] = plan.num_samples;
-      document["steps"] = plan.num_steps;
-      document["checkpoints"] = plan.num_checkpoints;
-      document["runs"] = Json::array();
-      for (const TrainingOutcome& outcome : plan.outcomes) {
-        document["runs"].push_back(
-            {{"run", outcome.run}, {"seed", outcome.seed}, {"folder", outcome.folder.string()}});
-      }
-      document["peak_memory_bytes"] = plan.peak_memory_bytes;
-      document["seconds"] = plan.seconds;
-      print_json(document);
-    } else if (!run_options_.quiet) {
-      print_text(
-          "model        {}\nparameters   {}\nevaluated on {} samples\nruns         {}\n"
-          "steps        {} of each\ncheckpoints  {} of each\nmemory       about {}\n"
-          "time         about {}\noutput       {} (not written: dry run)\n",
-          plan.model_kind,
-          plan.num_parameters,
-          plan.num_samples,
-          plan.outcomes.size(),
-          plan.num_steps,
-          plan.num_checkpoints,
-          bytes_text(plan.peak_memory_bytes),
-          duration_text(plan.seconds),
-          output_);
-    }
-    return ExitCode::kDone;
+  Report compute(const std::stop_token& stop, const ShowProgress& progress) override {
+    TrainingRequest request = make_request();
+    request.stop = stop;
+    const TrainingResult result = run_training(
+        request, [&](double fraction) { return progress("training", 0, 1, fraction); });
+    return {.document = document_of(result),
+            .text = summary_of(result),
+            .warnings = warnings_of(result),
+            .is_conclusive = result.is_conclusive};
   }
 
   Json document_of(const TrainingResult& result) const {
-    Json document;
-    document["command"] = "train";
-    document["hesscope_version"] = kVersion;
-    document["output"] = output_;
-    document["runs"] = Json::array();
+    Json document = result_document();
+    document["runs"] = Json::list();
     for (const TrainingOutcome& outcome : result.outcomes) {
-      Json entry;
-      entry["run"] = outcome.run;
-      entry["seed"] = outcome.seed;
-      entry["folder"] = outcome.folder.string();
-      entry["status"] = to_string(outcome.status);
-      entry["steps"] = outcome.num_steps;
+      Json entry = {{"run", outcome.run},
+                    {"seed", outcome.seed},
+                    {"folder", outcome.folder.string()},
+                    {"status", to_string(outcome.status)},
+                    {"steps", outcome.num_steps}};
       entry["diverged_in_step"] =
-          outcome.status == Status::kOk ? Json(nullptr) : Json(outcome.num_steps + 1);
+          outcome.status == Status::kOk ? Json() : Json(outcome.num_steps + 1);
       entry["resumed_at"] = outcome.resumed_at;
       entry["was_finished"] = outcome.was_finished;
       entry["checkpoints_made_again"] = outcome.made_again;
-      entry["loss"] = json_number(outcome.loss);
-      entry["gradient_norm"] = json_number(outcome.gradient_norm);
-      entry["seconds"] = json_number(outcome.seconds);
+      set_number(entry, "loss", outcome.loss, status_of(outcome.loss));
+      set_number(entry, "gradient_norm", outcome.gradient_norm, status_of(outcome.gradient_norm));
+      entry["seconds"] = outcome.seconds;
       entry["warnings"] = outcome.warnings;
       document["runs"].push_back(entry);
     }
@@ -209,20 +152,38 @@ class TrainCommand final : public Command {
     return document;
   }
 
-  void print_summary(const TrainingResult& result) const {
+  std::string summary_of(const TrainingResult& result) const {
     std::vector<std::vector<std::string>> rows = {
         {"run", "seed", "steps", "loss", "gradient_norm", "", "folder"}};
     for (const TrainingOutcome& outcome : result.outcomes) {
       rows.push_back({outcome.run,
-                      fmt::format("{}", outcome.seed),
-                      fmt::format("{}", outcome.num_steps),
-                      number_text(outcome.loss),
-                      number_text(outcome.gradient_norm),
+                      fmt::to_string(outcome.seed),
+                      fmt::to_string(outcome.num_steps),
+                      cell_text(outcome.loss, status_of(outcome.loss)),
+                      cell_text(outcome.gradient_norm, status_of(outcome.gradient_norm)),
                       outcome.status == Status::kOk ? remark(outcome) : "diverged",
                       outcome.folder.string()});
     }
-    print_text("{}\n", table_text(rows));
-    print_text("{}", ending_text(output_, is_done_already(result), result.total_seconds));
+    return table_text(rows) + "\n" + ending_text(is_done_already(result), result.total_seconds);
+  }
+
+  static std::vector<std::string> warnings_of(const TrainingResult& result) {
+    std::vector<std::string> warnings;
+    for (const TrainingOutcome& outcome : result.outcomes) {
+      warnings.insert(warnings.end(), outcome.warnings.begin(), outcome.warnings.end());
+      if (outcome.status == Status::kOk) continue;
+      warnings.push_back(fmt::format(
+          "run '{}' from seed {} diverged in step {}: its loss, gradient or parameters are not "
+          "finite, or its loss was above loss_limit ten times in a row",
+          outcome.run,
+          outcome.seed,
+          outcome.num_steps + 1));
+    }
+    return warnings;
+  }
+
+  static Status status_of(double number) {
+    return std::isfinite(number) ? Status::kOk : Status::kNonFinite;
   }
 
   static bool is_done_already(const TrainingResult& result) {
@@ -237,11 +198,9 @@ class TrainCommand final : public Command {
   }
 
   std::string experiment_;
-  std::string output_;
   std::string run_;
   std::map<std::string, SettingValue> settings_;
   bool resume_ = false;
-  RunOptions run_options_;
 };
 
 }  // namespace

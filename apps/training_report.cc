@@ -36,19 +36,6 @@ std::string text_of(const Value& value) {
       value);
 }
 
-Json json_of(const Value& value) {
-  return std::visit(
-      [](const auto& v) {
-        using T = std::decay_t<decltype(v)>;
-        if constexpr (std::is_same_v<T, double>) {
-          return json_number(v);
-        } else {
-          return Json(v);
-        }
-      },
-      value);
-}
-
 bool is_digits(std::string_view text) {
   return !text.empty() &&
          std::ranges::all_of(text, [](unsigned char c) { return std::isdigit(c) != 0; });
@@ -193,12 +180,12 @@ std::string training_text(const io::TensorFile& file) {
 
 Json training_json(const io::TensorFile& file) {
   const std::vector<StoredOptimizer> found = find_stored_optimizers(file);
-  Json optimizers = Json::array();
+  Json optimizers = Json::list();
   for (const StoredOptimizer& optimizer : found) {
-    Json groups = Json::array();
+    Json groups = Json::list();
     for (const StoredOptimizer::Group& group : optimizer.groups) {
       Json settings = Json::object();
-      for (const auto& [key, value] : group.numbers) settings[key] = json_number(value);
+      for (const auto& [key, value] : group.numbers) settings[key] = value;
       groups.push_back({{"parameters", group.parameters}, {"settings", settings}});
     }
     Json entry = {{"prefix", optimizer.prefix},
@@ -207,14 +194,14 @@ Json training_json(const io::TensorFile& file) {
                   {"groups", groups},
                   {"keeps", fields_of(optimizer)}};
     if (const auto steps = steps_of(optimizer)) {
-      entry["steps"] = {json_number(steps->first), json_number(steps->second)};
+      entry["steps"] = std::vector<double>{steps->first, steps->second};
     }
     if (!optimizer.obstacle.empty()) entry["obstacle"] = optimizer.obstacle;
     optimizers.push_back(std::move(entry));
   }
   Json values = Json::object();
   for (const io::FileValue& value : other_values(file, found)) {
-    values[value.name] = json_of(value.value);
+    values[value.name] = std::visit([](const auto& v) { return Json(v); }, value.value);
   }
   return {{"values", values}, {"optimizers", optimizers}};
 }

@@ -140,7 +140,7 @@ TEST_F(ExpandCheckpoints, RefusesAFolderOfTwoWaysOfNamesAsLarge) {
 TEST_F(ExpandCheckpoints, AsksForAFormatWhereFilesNamedAlikeAreThereInTwo) {
   for (const char* name : {"epoch_1.pt", "epoch_2.pt", "epoch_2.npz"}) touch(name);
   EXPECT_THAT([&] { expand(); },
-              ThrowsMessage<InputError>(AllOf(HasSubstr("epoch_2.npz"), HasSubstr("--format"))));
+              ThrowsMessage<InputError>(AllOf(HasSubstr("epoch_2.npz"), HasSubstr("`format`"))));
   EXPECT_THAT(names_of(expand("pt")), ElementsAre("epoch_1.pt", "epoch_2.pt"));
 }
 
@@ -172,7 +172,7 @@ TEST_F(ExpandCheckpoints, RefusesOneStepInTwoFormatsAndAsksForOne) {
                                               HasSubstr("step 2"),
                                               HasSubstr("step-2.npz"),
                                               HasSubstr("step-2.h5"),
-                                              HasSubstr("--format"))));
+                                              HasSubstr("`format`"))));
   EXPECT_THAT(names_of(expand("npz")), ElementsAre("step-1.npz", "step-2.npz"));
   EXPECT_THAT(names_of(expand("hdf5")), ElementsAre("step-2.h5"));
 }

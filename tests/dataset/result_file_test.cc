@@ -237,8 +237,9 @@ TEST(ResultFile, MovedFromObjectLeavesTheFileToTheNewOne) {
 TEST(ResultFile, RefusesToReplaceUnlessAskedTo) {
   const ScratchFolder folder;
   test::write_bytes(folder / "out.h5", "precious");
-  EXPECT_THAT(message_of<OutputError>([&] { ResultFile file(folder / "out.h5"); }),
-              AllOf(HasSubstr("out.h5"), HasSubstr("exists already"), HasSubstr("--force")));
+  EXPECT_THAT(
+      message_of<OutputError>([&] { ResultFile file(folder / "out.h5"); }),
+      AllOf(HasSubstr("out.h5"), HasSubstr("exists already"), HasSubstr("`Overwrite::kOwnKind`")));
   EXPECT_EQ(test::read_bytes(folder / "out.h5"), "precious");
 
   ResultFile file(folder / "out.h5", {.overwrite = true});

@@ -43,7 +43,7 @@ TEST(Framing, CountsOnlyPlacesThatCanBeShown) {
   EXPECT_DOUBLE_EQ(grid.alpha[2], 2.2);
   EXPECT_DOUBLE_EQ(grid.beta[2], 1.1);
   EXPECT_THAT(left_out_text(parse_grid("3x3", "-1:1"), places),
-              StartsWith("1 of 5 checkpoints lies outside of the grid; --span -0.2:2.2,-0.1:1.1 "));
+              StartsWith("1 of 5 checkpoints lies outside of the grid; `span` -0.2:2.2,-0.1:1.1 "));
   const Places none = {{kNaN, kNaN, kNaN}};
   EXPECT_EQ(framed(parse_grid("3x3", "-1:1"), none).alpha[2], 1);
 }

@@ -98,7 +98,7 @@ TEST(Grid, RefusesWhatIsNoGrid) {
                            "100000x100000",
                            "5x 5",
                            "99999999999999999999x1"}) {
-    expect_refusal<ConfigError>([&] { parse_grid(size, "-1:1"); }, "--grid must be NxM");
+    expect_refusal<ConfigError>([&] { parse_grid(size, "-1:1"); }, "`grid` must be NxM");
   }
   for (const char* span : {"",
                            "1",
@@ -112,7 +112,7 @@ TEST(Grid, RefusesWhatIsNoGrid) {
                            "0:1e101",
                            "0:1,0:1,0:1",
                            "0 :1"}) {
-    expect_refusal<ConfigError>([&] { parse_grid("5x5", span); }, "--span must be A:B");
+    expect_refusal<ConfigError>([&] { parse_grid("5x5", span); }, "`span` must be A:B");
   }
   expect_refusal<ConfigError>([] { parse_grid("5x5", "1:1"); }, "ascends");
   expect_refusal<ConfigError>([] { parse_grid("5x5", "1:0"); }, "ascends");

@@ -272,10 +272,10 @@ TEST_F(Landscape, RefusesWhatDoesNotFitTheKind) {
   refused("at least 3 checkpoints, got 2");
   request_.directions = "eigen";
   request_.normalization = Normalization::kFilter;
-  refused("--normalization");
+  refused("`normalization`");
   request_.normalization.reset();
   request_.leaves_out_vectors = true;
-  refused("--leave-out-vectors");
+  refused("`leaves_out_vectors`");
   request_.checkpoints.clear();
   expect_refusal([&] { run_landscape(request_); }, "no checkpoints");
   EXPECT_THAT(left_behind(), IsEmpty());

@@ -237,7 +237,7 @@ TEST(TorchReader, NamesTensorsItCannotReadWithoutRefusingTheRest) {
               testing::ThrowsMessage<InputError>(
                   HasSubstr("tensor 'other.complex': its elements are torch.ComplexFloatStorage")));
   EXPECT_THAT([&] { require_readable(file); },
-              testing::ThrowsMessage<InputError>(HasSubstr("(--key)")));
+              testing::ThrowsMessage<InputError>(HasSubstr("(`key`)")));
   EXPECT_NO_THROW(require_readable(file.part("kept")));
   EXPECT_THAT(file.part("kept").unreadable(), IsEmpty());
   EXPECT_THAT(file.part("other").unreadable()[0].name, "complex");

@@ -84,7 +84,7 @@ void sort_by_step(std::vector<CheckpointFile>& files) {
                                *one.step,
                                one.path.filename().string(),
                                other.path.filename().string(),
-                               is_told_apart ? "choose one with --format"
+                               is_told_apart ? "choose one with `format`"
                                              : "move one elsewhere, or name the files one by one "
                                                "in place of the folder"));
 }

@@ -203,7 +203,7 @@ AnalyzerKind density_analyzer() {
   return {.name = "density",
           .question = "the distribution of the eigenvalues, by stochastic Lanczos quadrature",
           .by_default = false,
-          .on_missing = "a distance takes all eigenvalues (--method dense)",
+          .on_missing = "a distance takes all eigenvalues (`method` dense)",
           .options = {count_key("probes", 10, "how many random vectors to start from"),
                       count_key("lanczos-steps", 100, "Lanczos steps from each random vector")},
           .create = [](const Settings& settings) {

@@ -116,7 +116,7 @@ AnalyzerKind ggn_analyzer() {
   return {.name = "ggn",
           .question = "the Hessian split into its Gauss-Newton part and the functional rest",
           .by_default = false,
-          .on_missing = "norms take the matrix (--method dense or iterative)",
+          .on_missing = "norms take the matrix (`method` dense or iterative)",
           .options = {},
           .create = [](const Settings&) { return std::make_unique<GgnAnalyzer>(); }};
 }

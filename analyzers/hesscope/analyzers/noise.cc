@@ -329,7 +329,7 @@ AnalyzerKind noise_analyzer() {
       .question = "how minibatch gradients scatter: tails, noise scales, alignment with curvature",
       .by_default = false,
       .on_missing =
-          "the exponent takes --noise-ladder, noise_scale_hessian the matrix (--method dense or "
+          "the exponent takes `noise-ladder`, noise_scale_hessian the matrix (`method` dense or "
           "iterative)",
       .options = detail::noise_option_keys(),
       .create = [](const Settings& settings) {

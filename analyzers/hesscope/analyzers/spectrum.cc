@@ -37,7 +37,7 @@ AnalyzerKind spectrum_analyzer() {
   return {.name = "spectrum",
           .question = "eigenvalues of the Hessian, each with a proof of its rank",
           .by_default = true,
-          .on_missing = "all but the ends takes --method dense or iterative",
+          .on_missing = "all but the ends takes `method` dense or iterative",
           .options = {},
           .create = [](const Settings&) { return std::make_unique<SpectrumAnalyzer>(); }};
 }

@@ -298,9 +298,9 @@ AnalyzerKind stability_analyzer() {
       .name = "stability",
       .question = "the sharpness compared with the largest at which the optimiser is stable",
       .by_default = false,
-      .on_missing = "ratios take --learning-rate",
+      .on_missing = "ratios take `learning-rate`",
       .on_not_stored =
-          "--second-moments recomputed --batch-size N asks for what Adam's would "
+          "`second-moments` recomputed with `batch-size` N asks for what Adam's would "
           "settle at there in batches of N",
       .options = {{.name = "preconditioner",
                    .meaning = "also compute the sharpness as this optimiser sees it\nadam: Adam\n"

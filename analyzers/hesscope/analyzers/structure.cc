@@ -186,8 +186,8 @@ AnalyzerKind structure_analyzer() {
       .question = "which zero eigenvalues follow from dead parameters or symmetries of the model",
       .by_default = true,
       .on_missing =
-          "counts take the matrix (--method dense or iterative), medians all eigenvalues "
-          "(--method dense)",
+          "counts take the matrix (`method` dense or iterative), medians all eigenvalues "
+          "(`method` dense)",
       .options = {},
       .create = [](const Settings&) { return std::make_unique<StructureAnalyzer>(); }};
 }

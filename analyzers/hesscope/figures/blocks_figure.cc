@@ -80,7 +80,7 @@ FigureKind blocks_figure() {
   return {.name = "blocks",
           .summary = "norms of the Hessian's blocks at a checkpoint",
           .needs = {{"", "step"}, {"", "parameter_name"}, {"blocks", kNorm}, {"blocks", kDistance}},
-          .made_by = "hesscope analyze --only blocks",
+          .made_by = "analyzer blocks",
           .has_step = true,
           .quantities = {kNorm, kDistance},
           .draw = draw_blocks};

@@ -60,7 +60,7 @@ FigureKind condition_figure() {
   FigureKind kind{.name = "condition",
                   .summary = "condition numbers over steps; of several results, one number",
                   .needs = {{"", "step"}},
-                  .made_by = "hesscope analyze --only condition",
+                  .made_by = "analyzer condition",
                   .takes_several = true,
                   .has_free_scales = true,
                   .draw = draw_condition};

@@ -121,7 +121,7 @@ FigureKind density_figure() {
                     {"density", "density"},
                     {"density", "exact_density"},
                     {"density", "sigma"}},
-          .made_by = "hesscope analyze --only density",
+          .made_by = "analyzer density",
           .takes_several = true,
           .has_step = true,
           .quantities = {"density", kDecades},

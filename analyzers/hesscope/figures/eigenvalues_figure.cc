@@ -77,7 +77,7 @@ FigureKind eigenvalues_figure() {
   FigureKind kind{.name = "eigenvalues",
                   .summary = "smallest, median and largest eigenvalue over steps",
                   .needs = {{"", "step"}, {"spectrum", "rounding_band"}},
-                  .made_by = "hesscope analyze --only spectrum",
+                  .made_by = "analyzer spectrum",
                   .takes_several = true,
                   .has_free_scales = true,
                   .draw = draw_eigenvalues};

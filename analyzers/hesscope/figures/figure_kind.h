@@ -42,7 +42,7 @@ struct FigureKind {
   std::string name;
   std::string summary;                    ///< one line
   std::vector<VariableName> needs;        ///< all of which must be there
-  std::string made_by;                    ///< the command that stores them
+  std::string made_by;                    ///< what stores them: "analyzer NAME" or a function
   bool takes_several = false;             ///< whether results can be laid over one another
   bool has_free_scales = false;           ///< whether its scales can be chosen
   bool has_step = false;                  ///< whether it shows one checkpoint

@@ -62,7 +62,7 @@ FigureKind history_figure() {
   return {.name = "history",
           .summary = "loss and gradient norm over steps; of classifiers, accuracy too",
           .needs = {{"", "step"}, {"", "loss"}, {"", "gradient_norm"}},
-          .made_by = "hesscope train",
+          .made_by = "run_training()",
           .takes_several = true,
           .has_free_scales = true,
           .draw = draw_history};

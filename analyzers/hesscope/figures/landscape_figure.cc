@@ -38,10 +38,9 @@ const Shown& shown(const std::string& quantity) {
 plot::Grid read_grid(const Source& source, const Shown& quantity) {
   const io::ResultReader& result = *source.result;
   if (result.find(io::kLandscapeGroup, quantity.name) == nullptr) {
-    throw InputError(
-        fmt::format("{}: has no /landscape/{}; `hesscope landscape --curvature` stores it",
-                    result.path().string(),
-                    quantity.name));
+    throw InputError(fmt::format("{}: has no /landscape/{}; `run_landscape() curvature` stores it",
+                                 result.path().string(),
+                                 quantity.name));
   }
   plot::Grid grid;
   grid.x = read_rows(result, io::kLandscapeGroup, "alpha", 1).values;
@@ -194,7 +193,7 @@ FigureKind landscape_figure() {
                   .needs = {{io::kLandscapeGroup, "alpha"},
                             {io::kLandscapeGroup, "beta"},
                             {io::kLandscapeGroup, "loss"}},
-                  .made_by = "hesscope landscape",
+                  .made_by = "run_landscape()",
                   .takes_several = true,
                   .has_free_scales = true,
                   .draw = draw_landscape};

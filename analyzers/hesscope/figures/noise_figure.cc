@@ -94,7 +94,7 @@ FigureKind noise_figure() {
   FigureKind kind{.name = "noise",
                   .summary = "gradient noise at a checkpoint: histogram and normal QQ plot",
                   .needs = {{"", "step"}},
-                  .made_by = "hesscope analyze --only noise",
+                  .made_by = "analyzer noise",
                   .has_step = true,
                   .draw = draw_noise};
   for (const char* name : {"histogram_edges",

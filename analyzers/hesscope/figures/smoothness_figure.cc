@@ -86,7 +86,7 @@ FigureKind smoothness_figure() {
                     {"smoothness", "spectral_norm"},
                     {"smoothness", "L0"},
                     {"smoothness", "L1"}},
-          .made_by = "hesscope analyze --only smoothness",
+          .made_by = "analyzer smoothness",
           .takes_several = true,
           .has_free_scales = true,
           .draw = draw_smoothness};

@@ -64,7 +64,7 @@ FigureKind spectrum_figure() {
   return {.name = "spectrum",
           .summary = "eigenvalues by rank; of several results, those of their last checkpoints",
           .needs = {{"", "step"}, {"spectrum", "eigenvalues"}, {"spectrum", "rounding_band"}},
-          .made_by = "hesscope analyze --only spectrum",
+          .made_by = "analyzer spectrum",
           .takes_several = true,
           .has_free_scales = true,
           .has_step = true,

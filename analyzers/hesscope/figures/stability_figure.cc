@@ -114,7 +114,7 @@ FigureKind stability_figure() {
   return {.name = "stability",
           .summary = "sharpness against the largest that optimisers are stable at",
           .needs = {{"", "step"}, {kStability, "gd_ratio"}, {kStability, "momentum_ratio"}},
-          .made_by = "hesscope analyze --stability",
+          .made_by = "analyzer stability",
           .has_free_scales = true,
           .draw = draw_stability};
 }

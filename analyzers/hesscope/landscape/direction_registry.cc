@@ -29,11 +29,11 @@ NamedDirections find_direction_kind(const std::string& text) {
   const std::string argument = colon == std::string::npos ? "" : text.substr(colon + 1);
   const DirectionKind& kind = find_named(direction_kinds(), name, "kind of directions");
   if (kind.argument.empty() && colon != std::string::npos) {
-    throw ConfigError(fmt::format("--directions {}: takes no argument, got '{}'", name, text));
+    throw ConfigError(fmt::format("`directions` {}: takes no argument, got '{}'", name, text));
   }
   if (argument.empty() && !kind.argument.empty() && !kind.argument.starts_with('[')) {
     throw ConfigError(
-        fmt::format("--directions {}: needs an argument: {}:{}", name, name, kind.argument));
+        fmt::format("`directions` {}: needs an argument: {}:{}", name, name, kind.argument));
   }
   return {&kind, argument};
 }

@@ -18,7 +18,7 @@ Eigen::Index rank_of(const std::string& text, Eigen::Index n) {
   const auto [stop, error] = std::from_chars(text.data(), end, rank);
   if (text.empty() || error != std::errc() || stop != end || rank >= n || rank < -n) {
     throw ConfigError(
-        fmt::format("--directions eigen: a rank must be a whole number from 0, the largest "
+        fmt::format("`directions` eigen: a rank must be a whole number from 0, the largest "
                     "eigenvalue, to {}, or from -1, the smallest, to -{}; got '{}'",
                     n - 1,
                     n,
@@ -67,14 +67,14 @@ PreparedDirections prepare_eigen(const std::string& argument, const DirectionCon
     ranks.push_back(n == 1 && argument.empty() ? 0 : rank_of(part, n));
   }
   if (ranks.size() > 2 || (ranks.size() < 2 && context.needs_second)) {
-    throw ConfigError(fmt::format("--directions eigen: {} wanted, got '{}'",
+    throw ConfigError(fmt::format("`directions` eigen: {} wanted, got '{}'",
                                   context.needs_second ? "two ranks K1,K2" : "one rank, or two,",
                                   argument));
   }
   const auto from_largest = [n](Eigen::Index rank) { return rank < 0 ? n + rank : rank; };
   if (ranks.size() == 2 && context.needs_second && from_largest(ranks[0]) == from_largest(ranks[1]))
     throw ConfigError(
-        fmt::format("--directions eigen: '{}' names one eigenvector twice", argument));
+        fmt::format("`directions` eigen: '{}' names one eigenvector twice", argument));
   if (!context.needs_second) ranks.resize(1);
   PreparedDirections prepared;
   for (const Eigen::Index rank : ranks) {

@@ -40,7 +40,7 @@ std::optional<Span> span_of(std::string_view text) {
 
 Eigen::VectorXd axis_of(const char* name, Eigen::Index count, Span span, bool is_shared) {
   if (count > 1 && !(span.first < span.last)) {
-    throw ConfigError(fmt::format("--span: {} points of {} need a span that ascends, got {:g}:{:g}",
+    throw ConfigError(fmt::format("`span`: {} points of {} need a span that ascends, got {:g}:{:g}",
                                   count,
                                   name,
                                   span.first,
@@ -49,7 +49,7 @@ Eigen::VectorXd axis_of(const char* name, Eigen::Index count, Span span, bool is
   if (count == 1 && span.first != span.last) {
     if (!is_shared) {
       throw ConfigError(fmt::format(
-          "--span: --grid asks for one point of {}, whose span is A:A (0:0 without one), got "
+          "`span`: `grid` asks for one point of {}, whose span is A:A (0:0 without one), got "
           "{:g}:{:g}",
           name,
           span.first,
@@ -95,7 +95,7 @@ Grid parse_grid(const std::string& size, const std::string& span) {
   if (cross == std::string::npos || !is_count(num_alpha) || !is_count(num_beta) ||
       *num_alpha * *num_beta > kMostPoints) {
     throw ConfigError(
-        fmt::format("--grid must be NxM, each from 1 to {} and {} points at most, got '{}'",
+        fmt::format("`grid` must be NxM, each from 1 to {} and {} points at most, got '{}'",
                     kMostOfAnAxis,
                     kMostPoints,
                     size));
@@ -107,7 +107,7 @@ Grid parse_grid(const std::string& size, const std::string& span) {
   const std::optional<Span> second = is_shared ? first : span_of(spans.substr(comma + 1));
   if (!first || !second) {
     throw ConfigError(fmt::format(
-        "--span must be A:B or A:B,C:D with numbers within +-{:g}, got '{}'", kLargest, span));
+        "`span` must be A:B or A:B,C:D with numbers within +-{:g}, got '{}'", kLargest, span));
   }
   return {axis_of("alpha", *num_alpha, *first, is_shared),
           axis_of("beta", *num_beta, *second, is_shared)};

@@ -174,7 +174,7 @@ class Run {
   void require_independent(const Eigen::MatrixXd& d) const {
     const auto refuse = [&](const std::string& what) {
       throw InputError(
-          fmt::format("{}: --directions {}: {}",
+          fmt::format("{}: `directions` {}: {}",
                       inputs_->files().checkpoints[inputs_->centre_index()].path.string(),
                       request_.directions,
                       what));
@@ -188,7 +188,7 @@ class Run {
     }
     constexpr double kParallel = 1 - 1e-12;
     if (d.cols() > 1 && !(std::abs(cosine(d.col(0), d.col(1))) < kParallel)) {
-      refuse("the two directions are parallel, so there is no plane; ask for --grid Nx1");
+      refuse("the two directions are parallel, so there is no plane; ask for `grid` Nx1");
     }
   }
 

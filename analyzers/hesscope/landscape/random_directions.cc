@@ -31,7 +31,7 @@ PreparedDirections prepare_random(const std::string& /*argument*/,
 
 DirectionKind random_directions() {
   return {.name = "random",
-          .meaning = "normal numbers, scaled by the weights (--normalization)",
+          .meaning = "normal numbers, scaled by the weights",
           .normalization = Normalization::kFilter,
           .prepare = prepare_random};
 }

@@ -16,7 +16,7 @@ const ParameterBlock& find_block(const std::string& name, const Objective& objec
     names.push_back(block.name);
   }
   throw ConfigError(fmt::format(
-      "--directions tensors: the model has no tensor '{}'{}", name, did_you_mean(name, names)));
+      "`directions` tensors: the model has no tensor '{}'{}", name, did_you_mean(name, names)));
 }
 
 Directions make_tensor(const DirectionContext& context,
@@ -40,16 +40,16 @@ PreparedDirections prepare_tensor(const std::string& argument, const DirectionCo
   }
   if (blocks.size() > 2 || (blocks.size() < 2 && context.needs_second)) {
     throw ConfigError(
-        fmt::format("--directions tensors: {} wanted, got '{}'",
+        fmt::format("`directions` tensors: {} wanted, got '{}'",
                     context.needs_second ? "two tensors NAME1,NAME2" : "one tensor, or two,",
                     argument));
   }
   if (context.leaves_out_vectors) {
-    throw ConfigError("--leave-out-vectors is for --directions random; tensors are named here");
+    throw ConfigError("`leaves_out_vectors` is for `directions` random; tensors are named here");
   }
   if (!context.needs_second) blocks.resize(1);
   if (blocks.size() == 2 && blocks[0] == blocks[1] && blocks[0]->size < 2) {
-    throw ConfigError(fmt::format("--directions tensors: '{}' has one entry, not two directions",
+    throw ConfigError(fmt::format("`directions` tensors: '{}' has one entry, not two directions",
                                   blocks[0]->name));
   }
   PreparedDirections prepared;

@@ -319,7 +319,7 @@ ExperimentFigureKind landscape_kind() {
   using Type = SettingKey::Type;
   return {.name = "landscape",
           .summary = "the loss on a plane through a checkpoint of each variant and run",
-          .keys = {{.name = "directions", .meaning = "as --directions of hesscope landscape"},
+          .keys = {{.name = "directions", .meaning = "KIND or KIND:ARGUMENT, as of a landscape"},
                    {.name = "grid",
                     .meaning = "points NxM",
                     .fallback = SettingValue(std::string("25x25"))},

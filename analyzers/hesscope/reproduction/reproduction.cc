@@ -9,7 +9,6 @@
 #include <hesscope/analysis/analysis.h>
 #include <hesscope/analysis/internal/analysis_inputs.h>
 #include <hesscope/core/error.h>
-#include <hesscope/core/shell.h>
 #include <hesscope/core/stopwatch.h>
 #include <hesscope/reproduction/built_in_experiments.h>
 #include <hesscope/reproduction/internal/experiment_catalog.h>
@@ -42,14 +41,6 @@ ExperimentSummary summary_of(const ExperimentDocument& document) {
           .minutes_quick = document.minutes_quick};
 }
 
-std::string command_of(const std::string& given, const ReproductionRequest& request) {
-  std::string command =
-      fmt::format("hesscope reproduce {} --scale {}", shell_word(given), shell_word(request.scale));
-  for (const std::string& text : request.overrides)
-    command += fmt::format(" --set {}", shell_word(text));
-  return command;
-}
-
 fs::path folder_of(const fs::path& folder, const std::string& run, std::uint64_t seed) {
   return folder / run / fmt::format("seed-{}", seed);
 }
@@ -72,7 +63,7 @@ TrainingRequest training_of(const ReproductionRequest& request,
           .overwrite = request.overwrite,
           .num_threads = request.num_threads,
           .stop = request.stop,
-          .command = command_of(named.given, request)};
+          .command = request.command(named.given)};
 }
 
 std::vector<CheckpointFile> checkpoints_of(const TrainedRun& run,
@@ -186,13 +177,13 @@ class Reproduction {
             {.overwrite = request_.overwrite,
              .num_threads = request_.num_threads,
              .stop = request_.stop,
-             .command = command_of(named_.given, request_),
+             .command = request_.command(named_.given),
              .progress = [&](double fraction) {
                return progress(fmt::format("{}: figure {}", document_.name, figure.name), fraction);
              }}));
       }
       const detail::FigureContent content = figure.kind->make(results, figure);
-      detail::write_figure(folder, results, figure, content, command_of(named_.given, request_));
+      detail::write_figure(folder, results, figure, content, request_.command(named_.given));
       result_.figures.push_back({.name = figure.name,
                                  .kind = figure.kind->name,
                                  .published = figure.published,
@@ -225,7 +216,7 @@ class Reproduction {
     request.seed = measure.seed;
     request.num_threads = request_.num_threads;
     request.stop = request_.stop;
-    request.command = command_of(named_.given, request_);
+    request.command = request_.command(named_.given);
     request.overwrite = detail::overwrite_of_piece(request.output, request_.overwrite, [&] {
       return detail::open_inputs(request).configuration(request);
     });

@@ -38,6 +38,10 @@ struct ReproductionRequest {
   int num_threads = 0;                                ///< 0 = one per core; never changes a result
   /// Once it is requested, the run ends soon, wherever it is, by Interrupted.
   std::stop_token stop = {};
+  /// What asked for an experiment of this name, for the history of the results.
+  std::function<std::string(const std::string& experiment)> command = [](const std::string&) {
+    return "hesscope::run_reproduction()";
+  };
 };
 
 struct ReproducedFigure {

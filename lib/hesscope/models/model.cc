@@ -164,7 +164,7 @@ void require_parameters(const Model& model, const TensorShapes& checkpoint) {
       throw InputError(fmt::format(
           "{}: tensor '{}' of shape {} is no parameter of the {} model described; "
           "check the number of layers and the kind in the problem file, or let a map ignore "
-          "it (--map, ignore = [...])",
+          "it (`map`, ignore = [...])",
           checkpoint.source,
           name,
           text(shape),

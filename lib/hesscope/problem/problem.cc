@@ -8,7 +8,6 @@
 
 #include <hesscope/core/error.h>
 #include <hesscope/core/executor.h>
-#include <hesscope/core/shell.h>
 #include <hesscope/core/stop_request.h>
 #include <hesscope/models/model_registry.h>
 #include <hesscope/objective/sampled_records.h>
@@ -134,18 +133,13 @@ Model fitted_or_advised(const ModelKind& kind,
     const std::string message = error.what();
     if (keys.empty() && !message.starts_with(checkpoint.where() + ":")) throw;  // of the data
     if (keys.empty()) {
-      throw InputError(fmt::format(
-          "{}. {} asks for a model of kind '{}': `hesscope inspect {} --problem {}` says what of "
-          "the checkpoint fits it; where only names differ, --map FILE.toml says which is which "
-          "and "
-          "which tensors to ignore",
-          message,
-          problem_file.string(),
-          kind.name,
-          shell_word(checkpoint.path().string()),
-          shell_word(problem_file.string())));
+      throw MisfitError(
+          fmt::format(
+              "{}. {} asks for a model of kind '{}'", message, problem_file.string(), kind.name),
+          checkpoint.path(),
+          problem_file);
     }
-    throw InputError(fmt::format("{}. What stands under '{}' does fit: choose {}--key {}",
+    throw InputError(fmt::format("{}. What stands under '{}' does fit: choose {}`key` {}",
                                  error.what(),
                                  fmt::join(keys, "', '"),
                                  keys.size() > 1 ? "one of them, as by " : "",

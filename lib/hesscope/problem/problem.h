@@ -8,10 +8,12 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <Eigen/Core>
 
+#include <hesscope/core/error.h>
 #include <hesscope/core/executor.h>
 #include <hesscope/models/model.h>
 #include <hesscope/models/model_registry.h>
@@ -30,6 +32,23 @@ TensorShapes shapes_of(const io::TensorFile& file);
 
 /// The same without what belongs to an optimiser, tensors named optimizer.*, and without
 /// is_training_number().
+/// No part of a checkpoint fits the problem's model; fit_checkpoint() says what of it does.
+class MisfitError : public InputError {
+ public:
+  MisfitError(const std::string& message,
+              std::filesystem::path checkpoint,
+              std::filesystem::path problem)
+      : InputError(message), checkpoint_(std::move(checkpoint)), problem_(std::move(problem)) {}
+
+  const std::filesystem::path& checkpoint() const { return checkpoint_; }
+
+  const std::filesystem::path& problem() const { return problem_; }
+
+ private:
+  std::filesystem::path checkpoint_;
+  std::filesystem::path problem_;
+};
+
 /// @throws InputError naming the first tensor that is unreadable other than as text: it may be a
 ///         parameter, of which none may be passed over.
 TensorShapes parameter_shapes_of(const io::TensorFile& checkpoint);

@@ -111,9 +111,10 @@ void AtomicFile::refuse_unreplaceable() const {
     throw OutputError(fmt::format("{}: exists and is not a regular file", destination_.string()));
   }
   if (!overwrite_) {
-    throw OutputError(fmt::format(
-        "{}: exists already and is not replaced unless overwriting is asked for (--force)",
-        destination_.string()));
+    throw OutputError(
+        fmt::format("{}: exists already and is not replaced unless overwriting is asked for "
+                    "(`Overwrite::kOwnKind`)",
+                    destination_.string()));
   }
 }
 

@@ -22,14 +22,16 @@ void require_replaceable(const std::filesystem::path& output,
   if (overwrite == Overwrite::kOwnKind && is_fine) return;
   const char* const place = overwrite == Overwrite::kNothing ? "exists already" : "is there";
   if (is_fine) {
-    throw OutputError(fmt::format(
-        "{}: {}; choose another output, or replace it by --force", output.string(), place));
+    throw OutputError(
+        fmt::format("{}: {}; choose another output, or replace it by `Overwrite::kOwnKind`",
+                    output.string(),
+                    place));
   }
-  throw OutputError(
-      fmt::format("{}: {} and is not {}; choose another output, or replace it by --force --force",
-                  output.string(),
-                  place,
-                  kind));
+  throw OutputError(fmt::format(
+      "{}: {} and is not {}; choose another output, or replace it by `Overwrite::kAnything`",
+      output.string(),
+      place,
+      kind));
 }
 
 bool begins_with(const std::filesystem::path& path, const std::vector<std::string>& beginnings) {

@@ -105,7 +105,7 @@ void UnitFolder::open(const RunConfiguration& configuration, Others others) {
     if (others == Others::kRefuse) {
       throw ConfigError(fmt::format(
           "{}: holds the finished parts of a run that differs in '{}'; finish that run by its own "
-          "command, or discard its parts by --force",
+          "command, or discard its parts by `Overwrite::kOwnKind`",
           folder_.string(),
           theirs ? differing_key(configuration, *theirs) : "its damaged configuration"));
     }

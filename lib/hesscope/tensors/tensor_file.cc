@@ -237,7 +237,7 @@ namespace {
 [[noreturn]] void refuse_unreadable(const TensorFile& file, const UnreadableTensor& tensor) {
   throw InputError(fmt::format(
       "{}: tensor '{}': {}; real numbers in an array are expected. A part of the file without it "
-      "can be chosen by its key (--key), or it can be ignored by a map of names (--map)",
+      "can be chosen by its key (`key`), or it can be ignored by a map of names (`map`)",
       file.where(),
       tensor.name,
       tensor.reason));

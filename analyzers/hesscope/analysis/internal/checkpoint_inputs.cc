@@ -48,7 +48,7 @@ std::vector<std::string> expected_digests(std::vector<std::string> expected,
   if (expected.empty()) return std::vector<std::string>(num_checkpoints);
   if (expected.size() != num_checkpoints) {
     throw ConfigError(fmt::format(
-        "--expect-sha256: {} digests for {} checkpoints; give one for each, in their order",
+        "`expected_sha256`: {} digests for {} checkpoints; give one for each, in their order",
         expected.size(),
         num_checkpoints));
   }
@@ -57,7 +57,7 @@ std::vector<std::string> expected_digests(std::vector<std::string> expected,
     if (digest.size() != kDigits ||
         digest.find_first_not_of("0123456789abcdefABCDEF") != std::string::npos) {
       throw ConfigError(fmt::format(
-          "--expect-sha256: '{}' is no SHA-256, which has 64 hexadecimal digits", digest));
+          "`expected_sha256`: '{}' is no SHA-256, which has 64 hexadecimal digits", digest));
     }
     for (char& c : digest) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   }

@@ -28,7 +28,7 @@ UnitRun::UnitRun(const std::filesystem::path& output,
   if (!may_overwrite && is_of_kind()) {
     throw OutputError(
         fmt::format("{}: exists already, of a run that differs in '{}'; choose another output, or "
-                    "replace it by --force",
+                    "replace it by `Overwrite::kOwnKind`",
                     output.string(),
                     difference_of(output, configuration)));
   }

@@ -59,7 +59,7 @@ std::string mismatch(const OptimizerState& state, PreconditionerChoice choice) {
                         !is_of_adams_family(state.kind);
   return is_other ? fmt::format(
                         "the optimiser's state under '{}' is that of {}, not of Adam "
-                        "(--preconditioner stored takes it as it is)",
+                        "(`preconditioner` stored takes it as it is)",
                         state.prefix,
                         to_string(state.kind))
                   : std::string();
@@ -92,7 +92,7 @@ void remark_on_settings(const OptimizerState& state, const GivenSettings& given,
   if (!given.learning_rate && !are_alike(state.groups, &S::learning_rate)) {
     remarks.add(state.file,
                 fmt::format("the groups under '{}' have learning rates of their own, so gd_ratio "
-                            "and momentum_ratio are left out; --preconditioner takes each",
+                            "and momentum_ratio are left out; `preconditioner` takes each",
                             state.prefix));
   }
   if (std::ranges::any_of(state.groups, &S::is_maximizing)) {
@@ -145,8 +145,8 @@ std::vector<std::string> remarks_on_optimizers(std::span<const OptimizerState> o
     if (const std::string reason = mismatch(state, choice); !reason.empty()) {
       if (!is_recomputed) {
         throw InputError(fmt::format(
-            "{}: {}; do without it by --preconditioner none, or ask for what Adam's second moments "
-            "would settle at by --second-moments recomputed",
+            "{}: {}; do without it by `preconditioner` none, or ask for what Adam's second moments "
+            "would settle at by `second-moments` recomputed",
             state.file,
             reason));
       }

@@ -74,7 +74,7 @@ std::vector<std::string> split_at_commas(const std::string& text) {
 void require_two_parameters(const DirectionContext& context) {
   if (context.needs_second && context.centre.theta().size() < 2) {
     throw ConfigError(
-        "--grid: the model has one parameter, so there is no second direction; ask for Nx1");
+        "`grid`: the model has one parameter, so there is no second direction; ask for Nx1");
   }
 }
 

@@ -67,7 +67,7 @@ std::string left_out_text(const Grid& grid, std::span<const Plane::Projection> p
     // The centre is among them: three digits are far less than the margin.
     return fmt::format("{:.3g}:{:.3g}", span.first, span.last);
   };
-  return fmt::format("{} of {} checkpoints {} outside of the grid; --span {},{} shows all of them",
+  return fmt::format("{} of {} checkpoints {} outside of the grid; `span` {},{} shows all of them",
                      num_outside,
                      places.size(),
                      num_outside == 1 ? "lies" : "lie",

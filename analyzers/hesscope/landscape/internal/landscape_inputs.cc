@@ -20,16 +20,17 @@ NamedDirections checked_directions(const LandscapeRequest& request) {
   if (request.grid.num_points() < 1) throw PreconditionError("run_landscape: an empty grid");
   if (count < kind.min_checkpoints || count > kind.max_checkpoints) {
     const bool is_exact = kind.max_checkpoints == kind.min_checkpoints;
-    throw ConfigError(fmt::format("--directions {}: needs {} {} checkpoints, got {}",
+    throw ConfigError(fmt::format("`directions` {}: needs {} {} checkpoints, got {}",
                                   kind.name,
                                   is_exact ? "exactly" : "at least",
                                   kind.min_checkpoints,
                                   count));
   }
   if (!kind.normalization && (request.normalization || request.leaves_out_vectors)) {
-    throw ConfigError(fmt::format("{}: --directions {} draws nothing that the weights scale",
-                                  request.normalization ? "--normalization" : "--leave-out-vectors",
-                                  kind.name));
+    throw ConfigError(
+        fmt::format("{}: `directions` {} draws nothing that the weights scale",
+                    request.normalization ? "`normalization`" : "`leaves_out_vectors`",
+                    kind.name));
   }
   return named;
 }
@@ -79,7 +80,7 @@ LandscapeInputs::LandscapeInputs(const LandscapeRequest& request, ProgressCallba
   const Eigen::Index n = objective().num_parameters();
   if (request.curvature && n > kLargestAssembled) {
     throw ConfigError(
-        fmt::format("--curvature needs the whole Hessian at every point, which is for up to {} "
+        fmt::format("`curvature` needs the whole Hessian at every point, which is for up to {} "
                     "parameters; this model has {}",
                     kLargestAssembled,
                     n));

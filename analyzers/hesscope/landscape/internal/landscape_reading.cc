@@ -22,8 +22,10 @@ std::vector<Quantity> without_dimensions(std::vector<Quantity> quantities) {
 }
 
 [[noreturn]] void refuse(const io::ResultReader& file, const char* why) {
-  throw InputError(fmt::format(
-      "{}: {}; the landscape must be computed again (--force)", file.path().string(), why));
+  throw InputError(
+      fmt::format("{}: {}; the landscape must be computed again (`Overwrite::kOwnKind`)",
+                  file.path().string(),
+                  why));
 }
 
 Grid read_grid(const io::ResultReader& file) {

@@ -10,7 +10,7 @@ namespace {
 
 // A value that is no TOML is text: a path without quotes.
 TomlTable table_of(const std::string& key, const std::string& value) {
-  const std::string name = fmt::format("--set {}={}", key, value);
+  const std::string name = fmt::format("`overrides` {}={}", key, value);
   try {
     return parse_toml(fmt::format("{} = {}", key, value), name);
   } catch (const ConfigError&) {
@@ -26,7 +26,7 @@ TomlTable overrides_from(const std::vector<std::string>& texts) {
     const std::size_t sign = text.find('=');
     if (sign == std::string::npos || sign == 0 || text.find('\n') != std::string::npos) {
       throw ConfigError(
-          fmt::format("--set must be KEY=VALUE, as in training.steps=100 or "
+          fmt::format("`overrides` must be KEY=VALUE, as in training.steps=100 or "
                       "data.images=my/images.idx; got '{}'",
                       text));
     }

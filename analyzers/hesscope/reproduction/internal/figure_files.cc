@@ -22,14 +22,14 @@ std::string overrides_text(const ExperimentDocument& document) {
   return fmt::format("{}", fmt::join(document.overrides, "\n"));
 }
 
-// Of --scale and --set, as of a command.
+// Of a request, as a message names them.
 std::string options_text(const std::string& scale, std::string overrides) {
-  std::string text = "--scale " + scale;
+  std::string text = "`scale` " + scale;
   if (overrides.empty()) return text;
   for (std::size_t i = 0; (i = overrides.find('\n', i)) != std::string::npos;) {
-    overrides.replace(i, 1, " --set ");
+    overrides.replace(i, 1, " `overrides` ");
   }
-  return text + " --set " + overrides;
+  return text + " `overrides` " + overrides;
 }
 
 void write_data(const std::filesystem::path& path,
@@ -152,11 +152,12 @@ void refuse_other_figures(const std::filesystem::path& folder,
       return found == nullptr ? std::string() : *found;
     };
     if (text(kScale) == document.scale && text(kOverrides) == overrides_text(document)) continue;
-    throw ConfigError(fmt::format(
-        "{}: was made with {}, this is {}; choose another output, or replace it by --force",
-        path.string(),
-        options_text(text(kScale), text(kOverrides)),
-        options_text(document.scale, overrides_text(document))));
+    throw ConfigError(
+        fmt::format("{}: was made with {}, this is {}; choose another output, or replace it by "
+                    "`Overwrite::kOwnKind`",
+                    path.string(),
+                    options_text(text(kScale), text(kOverrides)),
+                    options_text(document.scale, overrides_text(document))));
   }
 }
 

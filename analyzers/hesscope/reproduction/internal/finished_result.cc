@@ -17,7 +17,7 @@ io::Overwrite overwrite_of_piece(const std::filesystem::path& output,
   if (overwrite != io::Overwrite::kNothing) return overwrite;
   throw ConfigError(
       fmt::format("{}: is of other checkpoints or settings: it differs in '{}'; choose another "
-                  "output, or replace it by --force",
+                  "output, or replace it by `Overwrite::kOwnKind`",
                   output.string(),
                   key));
 }

@@ -231,7 +231,7 @@ FinishedHistory read_history(const std::filesystem::path& path) {
   const auto refuse = [&](const char* name) {
     throw InputError(
         fmt::format("{}: '{}' must have a value for each of its {} steps, at least one; "
-                    "the training must be run again (--force)",
+                    "the training must be run again (`Overwrite::kOwnKind`)",
                     path.string(),
                     name,
                     all_steps.size()));

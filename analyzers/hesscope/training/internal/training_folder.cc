@@ -118,14 +118,14 @@ void refuse_other_training(const fs::path& folder,
     if (!is_result_about(history, "training")) {
       throw ConfigError(
           fmt::format("{}: is no history of a training; choose another output, or replace it by "
-                      "--force --force",
+                      "`Overwrite::kAnything`",
                       history.string()));
     }
     const std::string key = difference_of(history, configuration);
     if (key.empty()) return;
     throw ConfigError(
         fmt::format("{}: is of a training that differs in '{}'; choose another output, or replace "
-                    "it by --force",
+                    "it by `Overwrite::kOwnKind`",
                     history.string(),
                     key));
   }
@@ -134,7 +134,7 @@ void refuse_other_training(const fs::path& folder,
   if (strangers.empty()) return;
   throw ConfigError(
       fmt::format("{}: a checkpoint of no training known here; choose another output, or replace "
-                  "it by --force --force",
+                  "it by `Overwrite::kAnything`",
                   strangers.front().string()));
 }
 

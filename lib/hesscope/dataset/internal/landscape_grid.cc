@@ -30,7 +30,7 @@ LandscapeGrid read_landscape(const ResultReader& result) {
   if (!has_landscape(result)) {
     throw InputError(
         fmt::format("{}: holds no landscape, that is no variable /landscape/loss over "
-                    "(beta, alpha); `hesscope landscape` makes one",
+                    "(beta, alpha); `run_landscape()` makes one",
                     result.path().string()));
   }
   LandscapeGrid grid;

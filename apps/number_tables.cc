@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "number_tables.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <set>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include <hesscope/analyzers/analyzer_registry.h>
+#include <hesscope/core/suggest.h>
+
+#include "table.h"
+
+namespace hesscope::cli {
+namespace {
+
+std::string_view short_text(Status status) {
+  switch (status) {
+    case Status::kNotComputed:
+      return "-";
+    case Status::kUndefinedZeroMedian:
+      return "zero median";
+    case Status::kUndefinedNotPositiveDefinite:
+      return "not-p.d.";
+    case Status::kNotStored:
+      return "not stored";
+    case Status::kUndefinedTooFewPoints:
+      return "too few points";
+    default:
+      return to_string(status);
+  }
+}
+
+// A line for each analyzer with numbers of this status, and what it says of them.
+std::string lines_on(Status status,
+                     std::span<const HeadlineNumber> numbers,
+                     std::string_view form,
+                     std::string AnalyzerKind::*takes) {
+  std::set<std::string> groups;
+  for (const HeadlineNumber& number : numbers) {
+    if (number.status == status) groups.insert(number.analyzer);
+  }
+  std::string text;
+  for (const std::string& group : groups) {
+    text += fmt::format(fmt::runtime(form), group);
+    const AnalyzerKind* const kind = find_or_null(analyzer_kinds(), group);
+    if (kind != nullptr && !(kind->*takes).empty()) text += "; " + kind->*takes;
+    text += '\n';
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string cell_text(double value, Status status) {
+  return status == Status::kOk ? number_text(value) : std::string(short_text(status));
+}
+
+std::string cell_text(const HeadlineNumber& number) {
+  return number.word.empty() ? cell_text(number.value, number.status) : number.word;
+}
+
+Status loss_status(const CheckpointSummary& summary) {
+  return std::isfinite(summary.loss) ? Status::kOk : summary.status;
+}
+
+std::vector<std::vector<std::string>> loss_rows(std::span<const CheckpointSummary> checkpoints) {
+  std::vector<std::filesystem::path> files;
+  for (const CheckpointSummary& summary : checkpoints) files.push_back(summary.checkpoint.path);
+  const std::vector<std::string> names = short_names(files, true);
+  std::vector<std::vector<std::string>> rows = {{"/", "loss", "gradient_norm"}};
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    rows.push_back({names[i],
+                    cell_text(checkpoints[i].loss, loss_status(checkpoints[i])),
+                    cell_text(checkpoints[i].gradient_norm, checkpoints[i].status)});
+  }
+  return rows;
+}
+
+std::string legend_text(std::span<const HeadlineNumber> numbers) {
+  std::string text =
+      lines_on(Status::kNotComputed, numbers, "- in /{}: not computed", &AnalyzerKind::on_missing);
+  text += lines_on(Status::kNotStored,
+                   numbers,
+                   "not stored in /{}: the checkpoint does not hold what the number is made from",
+                   &AnalyzerKind::on_not_stored);
+  const auto has = [&](Status status) {
+    return std::ranges::find(numbers, status, &HeadlineNumber::status) != numbers.end();
+  };
+  if (has(Status::kUndefinedZeroMedian)) {
+    text += "zero median: the median is zero within rounding, so the ratio is undefined\n";
+  }
+  if (has(Status::kUndefinedNotPositiveDefinite)) {
+    text += "not-p.d.: the smallest eigenvalue is not above zero beyond rounding\n";
+  }
+  return text;
+}
+
+}  // namespace hesscope::cli

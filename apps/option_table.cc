@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "option_table.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <cmath>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <variant>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <hesscope/core/shell.h>
+#include <hesscope/core/suggest.h>
+
+namespace hesscope::cli {
+namespace {
+
+// A number in decimal, nothing before or behind it.
+template <typename T>
+bool parse_number(const std::string& given, T& number) {
+  const char* const end = given.data() + given.size();
+  const auto [stop, error] = std::from_chars(given.data(), end, number);
+  return error == std::errc() && stop == end;
+}
+
+std::string trimmed(const std::string& text) {
+  const std::size_t first = text.find_first_not_of(" \t");
+  if (first == std::string::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
+std::string choice_problem(const std::vector<std::string>& choices, const std::string& given) {
+  if (std::find(choices.begin(), choices.end(), given) != choices.end()) return {};
+  return fmt::format("must be one of {}, got '{}'{}",
+                     fmt::join(choices, ", "),
+                     given,
+                     did_you_mean(given, choices));
+}
+
+// Turns an argument into the key's type; returns what is wrong with it, or nothing.
+std::string parse_setting(const SettingKey& key, const std::string& given, SettingValue& value) {
+  switch (key.type) {
+    case SettingKey::Type::kBoolean:
+      value = true;
+      return {};
+    case SettingKey::Type::kInteger: {
+      std::int64_t number = 0;
+      if (!parse_number(given, number) || number < key.minimum || number > key.maximum) {
+        return key.maximum == INT64_MAX
+                   ? fmt::format("must be an integer from {} on, got '{}'", key.minimum, given)
+                   : fmt::format("must be an integer from {} to {}, got '{}'",
+                                 key.minimum,
+                                 key.maximum,
+                                 given);
+      }
+      value = number;
+      return {};
+    }
+    case SettingKey::Type::kReal: {
+      double number = 0;
+      if (!parse_number(given, number) || !std::isfinite(number)) {
+        return fmt::format("must be a number, got '{}'", given);
+      }
+      value = number;
+      return {};
+    }
+    case SettingKey::Type::kText:
+      break;
+  }
+  value = given;
+  return key.choices.empty() ? std::string() : choice_problem(key.choices, given);
+}
+
+std::string value_name_of(const SettingKey& key) {
+  if (!key.choices.empty()) return fmt::format("{}", fmt::join(key.choices, "|"));
+  switch (key.type) {
+    case SettingKey::Type::kBoolean:
+      return {};
+    case SettingKey::Type::kInteger:
+      return "N";
+    case SettingKey::Type::kReal:
+      return "X";
+    case SettingKey::Type::kText:
+      break;
+  }
+  return "TEXT";
+}
+
+// A remark at the end of the first line, before any list.
+std::string with_remark(std::string help, const std::string& remark) {
+  return help.insert(std::min(help.find('\n'), help.size()), " " + remark);
+}
+
+// The first letter in capitals, as in the other options' help, and the fallback.
+std::string help_of(const SettingKey& key) {
+  std::string help = key.meaning;
+  if (!help.empty()) help[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(help[0])));
+  const auto* fallback = std::get_if<SettingValue>(&key.fallback);
+  if (fallback == nullptr) return help;
+  if (const auto* number = std::get_if<std::int64_t>(fallback)) {
+    return with_remark(help, fmt::format("(default: {})", *number));
+  }
+  if (const auto* real = std::get_if<double>(fallback)) {
+    return with_remark(help, fmt::format("(default: {:g})", *real));
+  }
+  const auto* text = std::get_if<std::string>(fallback);
+  if (text != nullptr && !text->empty()) {
+    return with_remark(help, fmt::format("(default: {})", *text));
+  }
+  return help;
+}
+
+// " --KEY VALUE" for each, a flag without a value.
+std::string settings_text(const std::map<std::string, SettingValue>& values) {
+  std::string all;
+  for (const auto& [name, value] : values) {
+    all += " --" + name;
+    if (const auto* text = std::get_if<std::string>(&value)) all += " " + shell_word(*text);
+    if (const auto* number = std::get_if<std::int64_t>(&value)) all += fmt::format(" {}", *number);
+    if (const auto* real = std::get_if<double>(&value)) all += fmt::format(" {}", *real);
+  }
+  return all;
+}
+
+// Members of requests that are not called as their options are.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kOtherNames = {{
+    {"expected_losses", "--expect-loss"},
+    {"expected_sha256", "--expect-sha256"},
+    {"leaves_out_vectors", "--leave-out-vectors"},
+    {"overrides", "--set"},
+    {"Overwrite::kOwnKind", "--force"},
+    {"Overwrite::kAnything", "--force --force"},
+}};
+
+// Functions of the library that are commands of the program.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kCommands = {{
+    {"run_landscape()", "hesscope landscape"},
+    {"run_landscape() curvature", "hesscope landscape --curvature"},
+    {"run_training()", "hesscope train"},
+}};
+
+}  // namespace
+
+Option& Option::required() {
+  is_required = true;
+  if (!is_positional()) help = with_remark(help, "(required)");
+  return *this;
+}
+
+Option& Option::unrecorded() {
+  is_recorded = false;
+  return *this;
+}
+
+void OptionTable::group(const std::string& title) {
+  group_ = title;
+  if (std::find(groups_.begin(), groups_.end(), title) == groups_.end()) groups_.push_back(title);
+}
+
+Option& OptionTable::add(const std::string& names,
+                         const std::string& value_name,
+                         const std::string& help,
+                         Option::Kind kind) {
+  options_.push_back(
+      {.names = names, .value_name = value_name, .help = help, .group = group_, .kind = kind});
+  return options_.back();
+}
+
+template <typename Value>
+Option& OptionTable::value(const std::string& names,
+                           Value& target,
+                           const std::string& value_name,
+                           const std::string& help,
+                           std::function<std::string(const std::string&)> take) {
+  Option& option = add(names, value_name, help, Option::Kind::kValue);
+  option.take = std::move(take);
+  option.written = [&target, initial = target, name = option.long_name()]() -> std::string {
+    return target == initial ? "" : fmt::format(" {} {}", name, shell_word(fmt::to_string(target)));
+  };
+  return option;
+}
+
+Option& OptionTable::flag(const std::string& names, bool& target, const std::string& help) {
+  Option& option = add(names, "", help, Option::Kind::kFlag);
+  option.take = [&target](const std::string&) { return target = true, std::string(); };
+  option.written = [&target, name = option.long_name()] { return target ? " " + name : ""; };
+  return option;
+}
+
+Option& OptionTable::counted_flag(const std::string& names, int& target, const std::string& help) {
+  Option& option = add(names, "", help, Option::Kind::kFlag);
+  option.take = [&target](const std::string&) { return ++target, std::string(); };
+  option.written = [&target, name = option.long_name()] {
+    std::string all;
+    for (int i = 0; i < target; ++i) all += " " + name;
+    return all;
+  };
+  return option;
+}
+
+Option& OptionTable::text(const std::string& names,
+                          std::string& target,
+                          const std::string& value_name,
+                          const std::string& help) {
+  return value(names, target, value_name, help, [&target](const std::string& given) {
+    return target = given, std::string();
+  });
+}
+
+Option& OptionTable::choice(const std::string& names,
+                            std::string& target,
+                            const std::vector<std::string>& choices,
+                            const std::string& help) {
+  return value(names,
+               target,
+               fmt::format("{}", fmt::join(choices, "|")),
+               help,
+               [&target, choices](const std::string& given) {
+                 return target = given, choice_problem(choices, given);
+               });
+}
+
+Option& OptionTable::list(const std::string& names,
+                          std::vector<std::string>& target,
+                          const std::string& value_name,
+                          const std::string& help) {
+  Option& option = add(names, value_name, help, Option::Kind::kValue);
+  option.take = [&target](const std::string& given) -> std::string {
+    target.clear();
+    for (std::size_t first = 0; first <= given.size();) {
+      const std::size_t comma = std::min(given.find(',', first), given.size());
+      const std::string name = trimmed(given.substr(first, comma - first));
+      if (!name.empty()) target.push_back(name);
+      first = comma + 1;
+    }
+    return target.empty() ? "names nothing" : "";
+  };
+  option.written = [&target, name = option.long_name()]() -> std::string {
+    if (target.empty()) return {};
+    return fmt::format(" {} {}", name, shell_word(fmt::format("{}", fmt::join(target, ","))));
+  };
+  return option;
+}
+
+Option& OptionTable::repeated(const std::string& names,
+                              std::vector<std::string>& target,
+                              const std::string& value_name,
+                              const std::string& help) {
+  Option& option = add(names, value_name, help, Option::Kind::kRepeated);
+  option.take = [&target](const std::string& given) {
+    return target.push_back(given), std::string();
+  };
+  option.written = [&target, name = option.long_name()] {
+    std::string all;
+    for (const std::string& each : target) all += fmt::format(" {} {}", name, shell_word(each));
+    return all;
+  };
+  return option;
+}
+
+Option& OptionTable::integer(
+    const std::string& names, int& target, int minimum, int maximum, const std::string& help) {
+  return value(names,
+               target,
+               "N",
+               help,
+               [&target, minimum, maximum](const std::string& given) -> std::string {
+                 if (parse_number(given, target) && target >= minimum && target <= maximum) {
+                   return {};
+                 }
+                 return fmt::format(
+                     "must be an integer from {} to {}, got '{}'", minimum, maximum, given);
+               });
+}
+
+Option& OptionTable::seed(const std::string& names,
+                          std::uint64_t& target,
+                          const std::string& help) {
+  return value(names, target, "N", help, [&target](const std::string& given) -> std::string {
+    constexpr std::uint64_t kEnd = 1'000'000'000'000'000'000;
+    if (parse_number(given, target) && target < kEnd) return {};
+    return fmt::format("must be a whole number from 0 to 10^18 - 1, got '{}'", given);
+  });
+}
+
+Option& OptionTable::setting(const SettingKey& key, std::map<std::string, SettingValue>& values) {
+  Option& option =
+      add("--" + key.name,
+          value_name_of(key),
+          help_of(key),
+          key.type == SettingKey::Type::kBoolean ? Option::Kind::kFlag : Option::Kind::kValue);
+  option.take = [&values, key](const std::string& given) {
+    return parse_setting(key, given, values[key.name]);
+  };
+  if (std::find(recorded_maps_.begin(), recorded_maps_.end(), &values) == recorded_maps_.end()) {
+    recorded_maps_.push_back(&values);
+    option.written = [&values] { return settings_text(values); };
+  } else {
+    option.unrecorded();
+  }
+  return option;
+}
+
+Option& OptionTable::positionals(const std::string& name,
+                                 std::vector<std::string>& target,
+                                 const std::string& help) {
+  Option& option = repeated(name, target, "", help);
+  option.kind = Option::Kind::kPositionals;
+  option.written = [&target] { return target.empty() ? "" : " " + shell_words(target); };
+  return option;
+}
+
+Option& OptionTable::positional(const std::string& name,
+                                std::string& target,
+                                const std::string& help) {
+  Option& option = text(name, target, "", help);
+  option.kind = Option::Kind::kPositional;
+  option.written = [&target] { return " " + shell_word(target); };
+  return option.required();
+}
+
+std::string OptionTable::recorded() const {
+  std::string all;
+  for (const Option& option : options_) {
+    if (option.is_recorded) all += option.written();
+  }
+  return all;
+}
+
+std::string OptionTable::flag_of(const std::string& name) const {
+  std::string flag = "--" + name;
+  std::replace(flag.begin(), flag.end(), '_', '-');
+  for (const auto& [member, other] : kOtherNames) {
+    if (member == name) flag = other;
+  }
+  const std::string first = flag.substr(0, flag.find(' '));
+  const bool is_option = std::any_of(options_.begin(), options_.end(), [&](const Option& option) {
+    return option.long_name() == first;
+  });
+  return is_option ? flag : "";
+}
+
+std::string OptionTable::with_flags(const std::string& message) const {
+  std::string text;
+  for (std::size_t begin = 0, end = 0; begin < message.size(); begin = end) {
+    const std::size_t close =
+        message[begin] == '`' ? message.find('`', begin + 1) : std::string::npos;
+    if (close == std::string::npos) {
+      end = std::min(message.find('`', begin + 1), message.size());
+      text += message.substr(begin, end - begin);
+      continue;
+    }
+    end = close + 1;
+    const std::string name = message.substr(begin + 1, close - begin - 1);
+    const std::string flag = flag_of(name);
+    const std::string command = command_of(name);
+    text += !flag.empty()      ? flag
+            : !command.empty() ? "`" + command + "`"
+                               : message.substr(begin, end - begin);
+  }
+  return text;
+}
+
+std::string command_of(const std::string& function) {
+  constexpr std::string_view kAnalyzer = "analyzer ";
+  if (function.starts_with(kAnalyzer)) {
+    return "hesscope analyze --only " + function.substr(kAnalyzer.size());
+  }
+  for (const auto& [name, command] : kCommands) {
+    if (name == function) return std::string(command);
+  }
+  return {};
+}
+
+}  // namespace hesscope::cli

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The skeleton of the commands that compute: each is foreseen by --dry-run, shows how far it is,
+// can be interrupted and continues where it was, and says what it made in tables or in JSON.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <stop_token>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "command.h"
+#include "json_document.h"
+#include "run_options.h"
+
+namespace hesscope::cli {
+
+/// What a command has to say in the end, of a plan or of a result.
+struct Report {
+  Json document;     ///< with --json
+  std::string text;  ///< for people
+  std::vector<std::string> warnings = {};
+  bool is_conclusive = true;
+};
+
+/// Told that piece `index` of `count` is done by `fraction`. @returns whether to go on.
+using ShowProgress = std::function<bool(
+    const std::string& what, std::size_t index, std::size_t count, double fraction)>;
+
+class RunCommand : public Command {
+ public:
+  ExitCode run() override;
+  std::string on_interrupt() const final;
+
+ protected:
+  /// Declares --output, --force, --json, --quiet, --dry-run and --threads, which change no result.
+  /// @param output_name, on_output  the value of --output, and what it is, for the help.
+  /// @param on_force, on_dry_run    what --force and --dry-run do.
+  Option& declare_run(OptionTable& options,
+                      const std::string& output_name,
+                      const std::string& on_output,
+                      const std::string& on_force,
+                      const std::string& on_dry_run);
+
+  virtual Report plan() = 0;
+  virtual Report compute(const std::stop_token& stop, const ShowProgress& progress) = 0;
+
+  /// Where what an interrupted run has finished is kept; empty if it keeps nothing.
+  virtual std::string kept_in() const;
+
+  /// Sets the members that every request has.
+  template <typename Request>
+  void fill(Request& request) const {
+    request.output = output_;
+    request.overwrite = force_.overwrite();
+    request.num_threads = threads_;
+  }
+
+  /// A document that begins with the command and the program's version, or --dry-run's mark.
+  Json plan_document() const;
+  Json result_document() const;
+
+  /// "LABEL  VALUE" in lines; the values begin in one column.
+  static std::string facts_text(const std::vector<std::pair<std::string, std::string>>& facts);
+
+  /// What a run would find at the output's place, in brackets after that.
+  /// @param is_done  whether that is the complete result of the same command.
+  std::string output_text(bool is_done) const;
+
+  /// The last line of a summary: what became of the output.
+  std::string ending_text(bool is_done_already, double seconds) const;
+
+  std::string output_;
+  bool json_ = false;
+  bool quiet_ = false;
+
+ private:
+  ExitCode show(const Report& report) const;
+
+  int threads_ = 0;
+  ForceOption force_;
+  bool dry_run_ = false;
+};
+
+}  // namespace hesscope::cli

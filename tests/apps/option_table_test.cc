@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "option_table.h"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace hesscope::cli {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+// Options as a command has them, given as the parser gives them.
+class OptionTableTest : public testing::Test {
+ protected:
+  OptionTableTest() {
+    table_.group("Input");
+    table_.positionals("FILE", files_, "Files").required();
+    table_.group("Output");
+    table_.text("-o,--output", output_, "OUT", "File to write").unrecorded();
+    table_.group("Input");
+    table_.choice("--method", method_, {"auto", "dense"}, "How");
+    table_.list("--only", only_, "NAMES", "These");
+    table_.repeated("--set", sets_, "KEY=VALUE", "Change a key");
+    table_.flag("--curvature", curvature_, "Also this");
+    table_.setting({.name = "noise-ladder", .meaning = "sizes", .is_optional = true}, settings_);
+    table_.setting({.name = "batch-size", .type = SettingKey::Type::kInteger, .meaning = "samples"},
+                   settings_);
+    table_.seed("--seed", seed_, "Of all");
+  }
+
+  // What is wrong with the value.
+  std::string give(const std::string& name, const std::string& value = "") {
+    for (const Option& option : table_.options()) {
+      if (option.long_name() == name) return option.take(value);
+    }
+    return "no such option";
+  }
+
+  std::vector<std::string> files_;
+  std::string output_;
+  std::string method_ = "auto";
+  std::vector<std::string> only_;
+  std::vector<std::string> sets_;
+  bool curvature_ = false;
+  std::map<std::string, SettingValue> settings_;
+  std::uint64_t seed_ = 0;
+  OptionTable table_;
+};
+
+TEST_F(OptionTableTest, RecordsWhatWasGivenInTheOrderOfTheDeclarations) {
+  EXPECT_EQ(give("--seed", "3"), "");
+  EXPECT_EQ(give("--curvature"), "");
+  EXPECT_EQ(give("--set", "a=b c"), "");
+  EXPECT_EQ(give("--set", "d=1"), "");
+  EXPECT_EQ(give("--only", "blocks, ggn"), "");
+  EXPECT_EQ(give("--method", "dense"), "");
+  EXPECT_EQ(give("FILE", "my file.npz"), "");
+  EXPECT_EQ(give("FILE", "b.npz"), "");
+  EXPECT_EQ(table_.recorded(),
+            " 'my file.npz' b.npz --method dense --only blocks,ggn --set 'a=b c' --set d=1 "
+            "--curvature --seed 3");
+}
+
+TEST_F(OptionTableTest, RecordsNeitherWhatIsAsItWasNorWhatChangesNoResult) {
+  EXPECT_EQ(give("FILE", "a.npz"), "");
+  EXPECT_EQ(give("--output", "out.h5"), "");
+  EXPECT_EQ(give("--method", "auto"), "");
+  EXPECT_EQ(give("--seed", "0"), "");
+  EXPECT_EQ(output_, "out.h5");
+  EXPECT_EQ(table_.recorded(), " a.npz");
+}
+
+TEST_F(OptionTableTest, RecordsSettingsByTheirNames) {
+  EXPECT_EQ(give("--noise-ladder", "1,2"), "");
+  EXPECT_EQ(give("--batch-size", "4"), "");
+  EXPECT_EQ(table_.recorded(), " --batch-size 4 --noise-ladder 1,2");
+}
+
+TEST_F(OptionTableTest, SaysWhatIsWrongWithAValue) {
+  EXPECT_THAT(give("--method", "desne"), HasSubstr("must be one of auto, dense, got 'desne' (did"));
+  EXPECT_THAT(give("--batch-size", "many"), HasSubstr("must be an integer"));
+  EXPECT_THAT(give("--seed", "-1"), HasSubstr("whole number from 0"));
+  EXPECT_THAT(give("--only", " , "), "names nothing");
+}
+
+TEST_F(OptionTableTest, KeepsTheOrderOfTheGroups) {
+  EXPECT_THAT(table_.groups(), ElementsAre("Input", "Output"));
+}
+
+TEST_F(OptionTableTest, TurnsNamesOfTheLibraryIntoFlagsThatTheCommandHas) {
+  EXPECT_EQ(table_.with_flags("a: `noise_ladder` or `noise-ladder`, as by `overrides` x=1"),
+            "a: --noise-ladder or --noise-ladder, as by --set x=1");
+  EXPECT_EQ(table_.with_flags("replace it by `Overwrite::kAnything`, or `step_key`"),
+            "replace it by `Overwrite::kAnything`, or `step_key`");
+  EXPECT_EQ(table_.with_flags("`run_training()` stores it; `analyzer noise` and a ` alone"),
+            "`hesscope train` stores it; `hesscope analyze --only noise` and a ` alone");
+}
+
+}  // namespace
+}  // namespace hesscope::cli
