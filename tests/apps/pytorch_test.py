@@ -11,7 +11,7 @@ import numpy as np
 import program
 from program import BAD_INPUT, DONE, FIXTURES, SOURCE
 
-TORCH = SOURCE / "tests" / "io" / "torch"
+TORCH = SOURCE / "tests" / "tensors" / "torch"
 KEY = "model_state_dict"
 PROBLEM = """[model]
 kind = "mlp"
