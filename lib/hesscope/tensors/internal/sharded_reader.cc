@@ -40,7 +40,7 @@ struct WeightMap {
 };
 
 /// Collects "weight_map"; other keys are passed over.
-class IndexEvents {
+class IndexEvents final : public JsonEvents {
  public:
   IndexEvents(const std::string& where, const std::uint64_t& position, const ReadLimits& limits)
       : where_(where), position_(position), limits_(limits) {}
@@ -49,24 +49,18 @@ class IndexEvents {
 
   WeightMap take_map() { return std::move(map_); }
 
-  // The names of the functions from here on are those that nlohmann's parser calls.
-  bool null() { return other_value(); }
+  void null() override { other_value(); }
 
-  bool boolean(bool) { return other_value(); }
+  void boolean(bool) override { other_value(); }
 
-  bool number_integer(std::int64_t) { return other_value(); }
+  void negative(std::int64_t) override { other_value(); }
 
-  bool number_unsigned(std::uint64_t) { return other_value(); }
+  void whole(std::uint64_t) override { other_value(); }
 
-  bool number_float(double, const std::string&) { return other_value(); }
+  void real(const std::string&) override { other_value(); }
 
-  template <typename Bytes>
-  bool binary(Bytes&) {
-    return other_value();
-  }
-
-  bool string(std::string& text) {
-    if (!is_in_map_) return true;
+  void string(const std::string& text) override {
+    if (!is_in_map_) return;
     if (depth_ == 1) refuse_value();
     // A name from a stranger's file: nothing outside the index's folder is ever opened.
     if (text.empty() || text == "." || text == ".." || text.find('/') != std::string::npos ||
@@ -80,17 +74,15 @@ class IndexEvents {
       refuse(fmt::format("it names more than {} files", kMaxShards));
     }
     map_.entries[entry_].files.insert(text);
-    return true;
   }
 
-  bool start_object(std::size_t) {
+  void start_object() override {
     if (is_in_map_ && depth_ > 1) refuse_value();
     enter();
     if (depth_ == 2 && is_in_map_) has_map_ = true;
-    return true;
   }
 
-  bool key(std::string& text) {
+  void key(const std::string& text) override {
     if (depth_ == 1) {
       if (!keys_.insert(text).second) refuse(fmt::format("'{}' occurs twice", escaped(text)));
       is_in_map_ = text == kMapKey;
@@ -105,22 +97,18 @@ class IndexEvents {
       entry_ = text;
       map_.entries[entry_].byte = position_;
     }
-    return true;
   }
 
-  bool end_object() { return leave(); }
+  void end_object() override { leave(); }
 
-  bool start_array(std::size_t) {
+  void start_array() override {
     if (is_in_map_ && depth_ != 2) refuse_value();
-    return enter();
+    enter();
   }
 
-  bool end_array() { return leave(); }
+  void end_array() override { leave(); }
 
-  template <typename Error>
-  bool parse_error(std::size_t, const std::string&, const Error&) {
-    refuse("it is not JSON");
-  }
+  void not_json() override { refuse("it is not JSON"); }
 
  private:
   [[noreturn]] void refuse(const std::string& what) const {
@@ -131,20 +119,17 @@ class IndexEvents {
     refuse("'weight_map' must be an object of names and the file, or files, that hold them");
   }
 
-  bool other_value() {
+  void other_value() {
     if (is_in_map_) refuse_value();
-    return true;
   }
 
-  bool enter() {
+  void enter() {
     constexpr std::size_t kMaxDepth = 16;
     if (++depth_ > kMaxDepth) refuse(fmt::format("it is nested more than {} deep", kMaxDepth));
-    return true;
   }
 
-  bool leave() {
+  void leave() {
     if (--depth_ == 1) is_in_map_ = false;
-    return true;
   }
 
   const std::string& where_;

@@ -16,30 +16,26 @@
 namespace hesscope::io {
 namespace {
 
-class HeaderEvents {
+class HeaderEvents final : public JsonEvents {
  public:
   HeaderEvents(const std::string& where, const std::uint64_t& position, const ReadLimits& limits)
       : where_(where), position_(position), limits_(limits) {}
 
   std::vector<SafetensorsEntry> take_entries() { return std::move(entries_); }
 
-  // The names of the functions from here on are those that nlohmann's parser calls.
-  bool null() { refuse_value("null"); }
+  void null() override { refuse_value("null"); }
 
-  bool boolean(bool) { refuse_value("true or false"); }
+  void boolean(bool) override { refuse_value("true or false"); }
 
-  bool number_integer(std::int64_t value) { refuse_value(fmt::format("the number {}", value)); }
+  void negative(std::int64_t value) override { refuse_value(fmt::format("the number {}", value)); }
 
-  bool number_float(double, const std::string& text) {
-    refuse_value(fmt::format("the number {}", text));
-  }
+  void real(const std::string& text) override { refuse_value(fmt::format("the number {}", text)); }
 
-  bool number_unsigned(std::uint64_t value) {
+  void whole(std::uint64_t value) override {
     if (!is_in_array_) refuse_value(fmt::format("the number {}", value));
     if (field_ == Field::kOffsets) {
       if (num_offsets_ == 2) refuse("'data_offsets' holds more than two numbers");
       (num_offsets_++ == 0 ? entry().begin : entry().end) = value;
-      return true;
     }
     if (value > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
       refuse(fmt::format("the extent {} is beyond 2^63", value));
@@ -48,24 +44,17 @@ class HeaderEvents {
       refuse(fmt::format("has more than {} dimensions", limits_.max_rank));
     }
     entry().shape.push_back(static_cast<std::int64_t>(value));
-    return true;
   }
 
-  bool string(std::string& text) {
+  void string(const std::string& text) override {
     if (level_ != Level::kMetadata && !(field_ == Field::kType && !is_in_array_)) {
       refuse_value(fmt::format("the text '{}'", escaped(text)));
     }
     if (level_ != Level::kMetadata) entry().type = text;
     field_ = Field::kNone;
-    return true;
   }
 
-  template <typename Bytes>
-  bool binary(Bytes&) {
-    refuse_value("bytes");
-  }
-
-  bool start_object(std::size_t) {
+  void start_object() override {
     if (level_ == Level::kNothing) {
       level_ = Level::kRoot;
     } else if (level_ == Level::kRoot) {
@@ -73,10 +62,9 @@ class HeaderEvents {
     } else {
       refuse_value("an object");
     }
-    return true;
   }
 
-  bool key(std::string& text) {
+  void key(const std::string& text) override {
     switch (level_) {
       case Level::kRoot:
         start_entry(text);
@@ -89,10 +77,9 @@ class HeaderEvents {
       default:
         start_field(text);
     }
-    return true;
   }
 
-  bool end_object() {
+  void end_object() override {
     if (level_ == Level::kTensor) {
       for (const char* name : {"dtype", "shape", "data_offsets"}) {
         if (!fields_.contains(name)) refuse(fmt::format("has no '{}'", name));
@@ -100,27 +87,21 @@ class HeaderEvents {
     }
     name_.reset();
     level_ = level_ == Level::kRoot ? Level::kNothing : Level::kRoot;
-    return true;
   }
 
-  bool start_array(std::size_t) {
+  void start_array() override {
     const bool is_expected = field_ == Field::kShape || field_ == Field::kOffsets;
     if (!is_expected || is_in_array_) refuse_value("an array");
     is_in_array_ = true;
-    return true;
   }
 
-  bool end_array() {
+  void end_array() override {
     if (field_ == Field::kOffsets && num_offsets_ != 2) refuse("'data_offsets' needs two numbers");
     is_in_array_ = false;
     field_ = Field::kNone;
-    return true;
   }
 
-  template <typename Error>
-  bool parse_error(std::size_t, const std::string&, const Error&) {
-    refuse("it is not JSON");
-  }
+  void not_json() override { refuse("it is not JSON"); }
 
  private:
   enum class Level { kNothing, kRoot, kMetadata, kTensor };
