@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <array>
-#include <string>
-#include <vector>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <hesscope/core/error.h>
-#include <hesscope/core/printable.h>
 #include <hesscope/core/suggest.h>
 #include <hesscope/storage/input_file.h>
 #include <hesscope/tensors/checkpoint_file.h>
@@ -52,23 +48,6 @@ constexpr std::array<FormatKind, 7> kFormats = {{
      .names_files = true},
 }};
 
-[[noreturn]] void refuse_unknown(const InputFile& file) {
-  const std::string where = file.path().string();
-  if (file.size() == 0) throw InputError(where + ": the file is empty");
-  std::vector<std::string> known;
-  known.reserve(kFormats.size());
-  for (const FormatKind& format : kFormats) {
-    known.push_back(fmt::format("{} ({}, {})", format.name, format.summary, format.extension));
-  }
-  throw InputError(
-      fmt::format("{}: is of no known format (it begins with '{}'); known are {}. Convert it to "
-                  ".npz from Python: "
-                  "numpy.savez('FILE.npz', NAME=array, ...)",
-                  where,
-                  escaped(file.text_at(0, 8)),
-                  fmt::join(known, ", ")));
-}
-
 }  // namespace
 
 std::span<const FormatKind> format_kinds() { return kFormats; }
@@ -87,22 +66,6 @@ const FormatKind* recognised_format(const InputFile& file, const ReadLimits& lim
   const auto found = std::ranges::find_if(
       kFormats, [&](const FormatKind& format) { return format.recognises(file); });
   return found == kFormats.end() ? nullptr : &*found;
-}
-
-TensorFile open_tensor_file(const std::filesystem::path& path, const ReadLimits& limits) {
-  return open_tensor_file(std::make_shared<InputFile>(path), limits);
-}
-
-TensorFile open_tensor_file(std::shared_ptr<const InputFile> file, const ReadLimits& limits) {
-  const FormatKind* const format = recognised_format(*file, limits);
-  if (format == nullptr) refuse_unknown(*file);
-  TensorFile opened(file->path(), format->name, format->open(file, limits));
-  if (opened.tensors().empty() && !opened.unreadable().empty()) {
-    const UnreadableTensor& first = opened.unreadable().front();
-    throw InputError(
-        fmt::format("{}: tensor '{}': {}", file->path().string(), first.name, first.reason));
-  }
-  return opened;
 }
 
 }  // namespace hesscope::io

@@ -7,9 +7,11 @@
 #include <fmt/ranges.h>
 
 #include <hesscope/core/error.h>
+#include <hesscope/core/printable.h>
 #include <hesscope/core/suggest.h>
 #include <hesscope/storage/input_file.h>
 #include <hesscope/storage/sha256.h>
+#include <hesscope/tensors/format_registry.h>
 #include <hesscope/tensors/tensor_file.h>
 
 namespace hesscope::io {
@@ -262,6 +264,43 @@ std::string sha256_of(const TensorFile& file) {
     lines += fmt::format("{}  {}\n", sha256_of(*part), part->path().filename().string());
   }
   return sha256_of_text(lines);
+}
+
+namespace {
+
+[[noreturn]] void refuse_unknown(const InputFile& file) {
+  const std::string where = file.path().string();
+  if (file.size() == 0) throw InputError(where + ": the file is empty");
+  std::vector<std::string> known;
+  known.reserve(format_kinds().size());
+  for (const FormatKind& format : format_kinds()) {
+    known.push_back(fmt::format("{} ({}, {})", format.name, format.summary, format.extension));
+  }
+  throw InputError(
+      fmt::format("{}: is of no known format (it begins with '{}'); known are {}. Convert it to "
+                  ".npz from Python: "
+                  "numpy.savez('FILE.npz', NAME=array, ...)",
+                  where,
+                  escaped(file.text_at(0, 8)),
+                  fmt::join(known, ", ")));
+}
+
+}  // namespace
+
+TensorFile open_tensor_file(const std::filesystem::path& path, const ReadLimits& limits) {
+  return open_tensor_file(std::make_shared<InputFile>(path), limits);
+}
+
+TensorFile open_tensor_file(std::shared_ptr<const InputFile> file, const ReadLimits& limits) {
+  const FormatKind* const format = recognised_format(*file, limits);
+  if (format == nullptr) refuse_unknown(*file);
+  TensorFile opened(file->path(), format->name, format->open(file, limits));
+  if (opened.tensors().empty() && !opened.unreadable().empty()) {
+    const UnreadableTensor& first = opened.unreadable().front();
+    throw InputError(
+        fmt::format("{}: tensor '{}': {}", file->path().string(), first.name, first.reason));
+  }
+  return opened;
 }
 
 }  // namespace hesscope::io
