@@ -52,7 +52,7 @@ struct ValueSummary {
   }
 };
 
-std::string value_text(const io::AttributeValue& value) {
+std::string value_text(const AttributeValue& value) {
   return std::visit(
       [](const auto& v) -> std::string {
         using T = std::decay_t<decltype(v)>;
@@ -68,17 +68,18 @@ std::string value_text(const io::AttributeValue& value) {
       value);
 }
 
-std::string type_text(const io::ResultVariable& variable) {
-  if (!variable.type) return "other";
-  switch (*variable.type) {
-    case io::VariableType::kDouble:
+std::string type_text(const Variable& variable) {
+  switch (variable.type) {
+    case VariableType::kDouble:
       return "float64";
-    case io::VariableType::kInt64:
+    case VariableType::kInt64:
       return "int64";
-    case io::VariableType::kInt8:
+    case VariableType::kInt8:
       return "int8";
-    case io::VariableType::kText:
+    case VariableType::kText:
       return "text";
+    case VariableType::kOther:
+      break;
   }
   return "other";
 }
@@ -260,12 +261,12 @@ class InspectCommand final : public Command {
   void inspect_result(const std::string& path, const io::ResultReader& result) {
     Json groups = Json::list();
     if (!json_) print_text("{}: hesscope result\n", path);
-    for (const io::ResultGroup& group : result.groups()) {
+    for (const Group& group : result.groups()) {
       Json attributes = Json::object();
       std::vector<std::vector<std::string>> rows = {{"variable", "dimensions", "type", "meaning"}};
       Json variables = Json::list();
       std::string heading = fmt::format("\n/{}\n", group.name);
-      for (const io::Attribute& attribute : group.attributes) {
+      for (const Attribute& attribute : group.attributes) {
         if (attribute.name.starts_with('_')) continue;  // of the netCDF library
         std::string text = value_text(attribute.value);
         attributes[attribute.name] =
@@ -273,7 +274,7 @@ class InspectCommand final : public Command {
         std::replace(text.begin(), text.end(), '\n', ' ');
         heading += fmt::format("  {}: {}\n", attribute.name, text);
       }
-      for (const io::ResultVariable& variable : group.variables) {
+      for (const Variable& variable : group.variables) {
         variables.push_back({{"name", variable.name},
                              {"type", type_text(variable)},
                              {"dimensions", variable.dimensions},

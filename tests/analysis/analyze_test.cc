@@ -189,11 +189,9 @@ TEST_F(AnalyzeQuartic, SaysWhatSomeAnalyzersSayOfTheRun) {
     points.push_back({"point " + std::to_string(i), start_ / (1 + i), i});
   }
   const Analysis analysis = analyze(objective_, points, {"smoothness", "spectrum"});
-  EXPECT_EQ(analysis.run().quantities("smoothness").empty(), false);
-  for (const std::string& name : analysis.run().quantities("smoothness")) {
-    EXPECT_EQ(analysis.run().status("smoothness", name) == Status::kOk,
-              std::isfinite(analysis.run().number("smoothness", name)))
-        << name;
+  EXPECT_FALSE(analysis.run().group("smoothness").variables.empty());
+  for (const Variable& variable : analysis.run().group("smoothness").variables) {
+    EXPECT_EQ(variable.status() == Status::kOk, std::isfinite(variable.number())) << variable.name;
   }
   // along the way between two points, v' H v for the diagonal Hessian at the first
   const Eigen::VectorXd v = (points[1].theta - points[0].theta).normalized();
@@ -335,19 +333,19 @@ TEST(Analyze, AProblemsNumbersAreThoseOfTheCommandLine) {
   }
   ASSERT_EQ(ours.groups().size(), theirs.groups().size());
   int num_compared = 0;
-  for (const io::ResultGroup& group : theirs.groups()) {
-    for (const io::ResultVariable& variable : group.variables) {
+  for (const Group& group : theirs.groups()) {
+    for (const Variable& variable : group.variables) {
       if (variable.name == "checkpoint_sha256") continue;
       SCOPED_TRACE(group.name + "/" + variable.name);
-      const io::ResultVariable* mine = ours.find(group.name, variable.name);
+      const Variable* mine = ours.find(group.name, variable.name);
       ASSERT_NE(mine, nullptr);
       EXPECT_EQ(mine->shape, variable.shape);
-      if (variable.type == io::VariableType::kDouble) {
+      if (variable.type == VariableType::kDouble) {
         const std::vector<double> a = ours.read_doubles(group.name, variable.name);
         const std::vector<double> b = theirs.read_doubles(group.name, variable.name);
         ASSERT_EQ(a.size(), b.size());
         EXPECT_EQ(std::memcmp(a.data(), b.data(), a.size() * sizeof(double)), 0);
-      } else if (variable.type == io::VariableType::kText) {
+      } else if (variable.type == VariableType::kText) {
         EXPECT_EQ(ours.read_text(group.name, variable.name),
                   theirs.read_text(group.name, variable.name));
       } else {

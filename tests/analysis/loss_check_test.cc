@@ -20,18 +20,14 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 using ::testing::ThrowsMessage;
 
-Record root(double loss) {
-  Record record;
-  record.set("loss", loss);
+Group root(double loss) {
+  Group record{.variables = {{.name = "loss"}}};
+  record["loss"].set(loss);
   return record;
 }
 
-const Record::Real& real(const Record& record, const std::string& name) {
-  return std::get<Record::Real>(record.entries().at(name));
-}
-
 LossCheck check(const std::vector<ExpectedLoss>& expected, const std::vector<double>& losses) {
-  std::vector<Record> roots;
+  std::vector<Group> roots;
   std::vector<CheckpointFile> files;
   for (const double loss : losses) {
     files.push_back({"c" + std::to_string(files.size()) + ".pt", {}});
@@ -44,10 +40,10 @@ TEST(LossCheck, ToleratesATenThousandth) {
   const LossCheck found =
       check({{0.5, LossSource::kProblemFile}, {0.5, LossSource::kProblemFile}}, {0.50004, 0.50006});
   EXPECT_FALSE(found.is_as_said);
-  EXPECT_EQ(real(found.records[0], "loss_difference").status, Status::kOk);
-  EXPECT_DOUBLE_EQ(real(found.records[0], "loss_difference").values[0], 0.50004 - 0.5);
-  EXPECT_EQ(real(found.records[1], "loss_difference").status, Status::kDiffersFromExpected);
-  EXPECT_DOUBLE_EQ(real(found.records[1], "loss_difference").values[0], 0.50006 - 0.5);
+  EXPECT_EQ(found.records[0]["loss_difference"].status(), Status::kOk);
+  EXPECT_DOUBLE_EQ(found.records[0]["loss_difference"].reals()[0], 0.50004 - 0.5);
+  EXPECT_EQ(found.records[1]["loss_difference"].status(), Status::kDiffersFromExpected);
+  EXPECT_DOUBLE_EQ(found.records[1]["loss_difference"].reals()[0], 0.50006 - 0.5);
   EXPECT_THAT(found.warnings,
               ElementsAre(AllOf(HasSubstr("c1.pt: the loss over the data is 0.50006"),
                                 HasSubstr("[check] of the problem file) is 0.5"),
@@ -58,15 +54,15 @@ TEST(LossCheck, ANumberInTheCheckpointIsAWarningOnly) {
   const LossCheck found = check({{0.25, LossSource::kCheckpoint}, {}}, {0.5, kInfinity});
   EXPECT_TRUE(found.is_as_said);
   EXPECT_THAT(found.warnings, SizeIs(1));
-  EXPECT_EQ(real(found.records[0], "loss_difference").status, Status::kDiffersFromExpected);
-  EXPECT_EQ(real(found.records[1], "expected_loss").status, Status::kNotStored);
-  EXPECT_EQ(real(found.records[1], "loss_difference").status, Status::kNotStored);
+  EXPECT_EQ(found.records[0]["loss_difference"].status(), Status::kDiffersFromExpected);
+  EXPECT_EQ(found.records[1]["expected_loss"].status(), Status::kNotStored);
+  EXPECT_EQ(found.records[1]["loss_difference"].status(), Status::kNotStored);
 }
 
 TEST(LossCheck, ALossThatIsNotFiniteIsSaidElsewhere) {
   const LossCheck found = check({{0.25, LossSource::kRequest}}, {std::nan("")});
   EXPECT_THAT(found.warnings, IsEmpty());
-  EXPECT_EQ(real(found.records[0], "loss_difference").status, Status::kNonFinite);
+  EXPECT_EQ(found.records[0]["loss_difference"].status(), Status::kNonFinite);
 }
 
 TEST(LossCheck, AnExpectationOfZeroIsMetByZeroAlone) {

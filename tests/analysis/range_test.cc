@@ -204,23 +204,12 @@ int degree_of(const RangeCase& which, const std::string& name) {
   return found == which.degrees.end() ? 1 : found->second;
 }
 
-const Record::Real* real_in(const Record& record, const std::string& name) {
-  const auto found = record.entries().find(name);
-  return found == record.entries().end() ? nullptr : std::get_if<Record::Real>(&found->second);
-}
-
-// A count or a flag.
-std::int64_t whole_number(const Record::Entry& entry) {
-  if (const auto* count = std::get_if<std::int64_t>(&entry)) return *count;
-  return std::get<std::int8_t>(entry);
-}
-
 class Range : public testing::TestWithParam<int> {
  protected:
   // Of the fourth point, and of the run of all.
   struct Found {
-    Record at_point;
-    Record of_run;
+    Group at_point;
+    Group of_run;
   };
 
   static Found analyze(const RangeCase& which, int k, SpectrumMethod method) {
@@ -229,7 +218,7 @@ class Range : public testing::TestWithParam<int> {
     const AnalyzerKind& entry = find_analyzer_kind(which.name);
     const auto analyzer = entry.create(Settings::checked(which.settings, entry.options, "a test"));
     const auto trajectory = std::make_shared<Trajectory>(kPath);
-    std::vector<Record> records;
+    std::vector<Group> records;
     std::shared_ptr<PointAnalysis> previous;
     for (std::size_t t = 0; t < kPoints; ++t) {
       const auto point = std::make_shared<PointAnalysis>(
@@ -244,44 +233,44 @@ class Range : public testing::TestWithParam<int> {
     return {records[3], analyzer->summarize(records, 3)};
   }
 
-  static void compare(const RangeCase& which, int k, const Record& found, const Record& wanted) {
-    for (const auto& [name, entry] : wanted.entries()) {
-      if (std::find(which.left_out.begin(), which.left_out.end(), name) != which.left_out.end()) {
+  static void compare(const RangeCase& which, int k, const Group& found, const Group& wanted) {
+    for (const Variable& variable : wanted.variables) {
+      const std::string& name = variable.name;
+      if (!variable.is_said() ||
+          std::find(which.left_out.begin(), which.left_out.end(), name) != which.left_out.end()) {
         continue;
       }
       SCOPED_TRACE(which.name + "/" + name);
-      const auto* numbers = std::get_if<Record::Real>(&entry);
-      if (numbers == nullptr) {
-        EXPECT_EQ(whole_number(found.entries().at(name)), whole_number(entry));
+      if (variable.type != VariableType::kDouble) {
+        EXPECT_EQ(found[name].values, variable.values);
         continue;
       }
-      const Record::Real* there = real_in(found, name);
-      ASSERT_NE(there, nullptr);
-      ASSERT_EQ(there->values.size(), numbers->values.size());
-      const int degree = degree_of(which, name);
-      compare(k * degree, *there, *numbers);
+      ASSERT_EQ(found[name].reals().size(), variable.reals().size());
+      compare(k * degree_of(which, name), found[name], variable);
     }
   }
 
-  static void compare(int exponent, const Record::Real& found, const Record::Real& wanted) {
+  static void compare(int exponent, const Variable& found, const Variable& wanted) {
     double largest = 0;
-    for (const double value : wanted.values) {
+    for (const double value : wanted.reals()) {
       if (std::isfinite(value)) largest = std::fmax(largest, std::abs(value));
     }
     // What doubles can hold, but for the last digits of the smallest.
     if (exponent > 1000 || exponent < -1000) {
       if (std::isinf(std::ldexp(largest, exponent))) {
-        EXPECT_EQ(found.status, Status::kNonFinite);
+        EXPECT_EQ(found.status(), Status::kNonFinite);
       }
-      for (const double value : found.values) EXPECT_TRUE(exponent > 0 || std::abs(value) < 1e-300);
+      for (const double value : found.reals())
+        EXPECT_TRUE(exponent > 0 || std::abs(value) < 1e-300);
       return;
     }
-    EXPECT_EQ(found.status, wanted.status);
-    for (std::size_t i = 0; i < wanted.values.size(); ++i) {
-      if (std::isnan(wanted.values[i])) {
-        EXPECT_TRUE(std::isnan(found.values[i]));
+    EXPECT_EQ(found.status(), wanted.status());
+    for (std::size_t i = 0; i < wanted.reals().size(); ++i) {
+      if (std::isnan(wanted.reals()[i])) {
+        EXPECT_TRUE(std::isnan(found.reals()[i]));
       } else {
-        EXPECT_NEAR(std::ldexp(found.values[i], -exponent), wanted.values[i], 1e-10 * largest) << i;
+        EXPECT_NEAR(std::ldexp(found.reals()[i], -exponent), wanted.reals()[i], 1e-10 * largest)
+            << i;
       }
     }
   }
@@ -290,7 +279,7 @@ class Range : public testing::TestWithParam<int> {
 TEST_P(Range, LeavesTheDigitsOfWhatAnalyzersStore) {
   for (const RangeCase& which : range_cases()) {
     const Found wanted = analyze(which, 0, SpectrumMethod::kDense);
-    ASSERT_FALSE(wanted.at_point.entries().empty());
+    ASSERT_FALSE(wanted.at_point.variables.empty());
     const Found found = analyze(which, GetParam(), SpectrumMethod::kDense);
     compare(which, GetParam(), found.at_point, wanted.at_point);
     RangeCase of_run = which;

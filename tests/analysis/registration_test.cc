@@ -148,22 +148,16 @@ class LargestSlope final : public Analyzer {
  public:
   explicit LargestSlope(double factor) : factor_(factor) {}
 
-  std::vector<Dimension> dimensions(const Objective& /*objective*/) const override { return {}; }
-
-  std::vector<Quantity> quantities() const override {
-    return {{.name = "largest", .long_name = "largest slope", .definition = "max |g_i|"}};
-  }
-
-  std::vector<std::string> headline() const override { return {"largest"}; }
-
-  Record analyze(PointAnalysis& point) const override {
-    Record record;
-    record.set("largest", factor_ * point.gradient().cwiseAbs().maxCoeff());
-    return record;
+  Group analyze(PointAnalysis& point) const override {
+    Group answer = declared();
+    answer[largest_].set(factor_ * point.gradient().cwiseAbs().maxCoeff());
+    return answer;
   }
 
  private:
   double factor_;
+  VariableId largest_ = declare(
+      {.name = "largest", .long_name = "largest slope", .definition = "max |g_i|", .headline = 1});
 };
 
 AnalyzerKind largest_slope(const std::string& name) {

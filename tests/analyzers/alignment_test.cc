@@ -53,7 +53,7 @@ struct Data {
     return records;
   }
 
-  Record analyze(const VectorXd& theta) const {
+  Group analyze(const VectorXd& theta) const {
     PointAnalysis point(objective, theta);
     point.set_model_samples({.model = &objective.model(), .samples = &objective.samples()});
     return alignment_analyzer().create({})->analyze(point);
@@ -69,15 +69,13 @@ VectorXd weights() {
   return theta;
 }
 
-std::vector<double> values_of(const Record& record, const std::string& name) {
-  return std::get<Record::Real>(record.entries().at(name)).values;
+std::vector<double> values_of(const Group& record, const std::string& name) {
+  return record[name].reals();
 }
 
-Status status_of(const Record& record, const std::string& name) {
-  return std::get<Record::Real>(record.entries().at(name)).status;
-}
+Status status_of(const Group& record, const std::string& name) { return record[name].status(); }
 
-double value_of(const Record& record, const std::string& name) {
+double value_of(const Group& record, const std::string& name) {
   return values_of(record, name).at(0);
 }
 
@@ -87,7 +85,7 @@ void expect_near(const std::vector<double>& found, const std::vector<double>& ex
 }
 
 // The same by loops over what the sampler's tokens are made of.
-void expect_as_by_loops(const Record& record, const SampleTable& table, const VectorXd& theta) {
+void expect_as_by_loops(const Group& record, const SampleTable& table, const VectorXd& theta) {
   const auto product = [&](Index row, const VectorXd& x) {
     double sum = 0;
     for (Index k = 0; k < kDimension; ++k) sum += theta[row * kDimension + k] * x[k];
@@ -182,9 +180,9 @@ void expect_as_by_loops(const Record& record, const SampleTable& table, const Ve
 
 TEST(Alignment, CountsSignsOfProductsThatVanish) {
   const Data data(false);
-  const Record wanted = data.analyze(weights());
+  const Group wanted = data.analyze(weights());
   for (const double scale : {1e-300, 1e-200, 1e150}) {
-    const Record found = data.analyze(scale * weights());
+    const Group found = data.analyze(scale * weights());
     for (const char* share : {"aligned", "query_majority", "key_majority", "majority"}) {
       EXPECT_EQ(value_of(found, share), value_of(wanted, share)) << share << scale;
     }
@@ -201,16 +199,16 @@ TEST(Alignment, AgreesWithLoops) {
 }
 
 TEST(Alignment, DoesNotDependOnThePlacementOfTheSignal) {
-  const Record first = Data(false).analyze(weights());
-  const Record random = Data(true).analyze(weights());
-  for (const auto& [name, entry] : first.entries()) {
-    EXPECT_EQ(values_of(first, name), values_of(random, name)) << name;
+  const Group first = Data(false).analyze(weights());
+  const Group random = Data(true).analyze(weights());
+  for (const Variable& variable : first.variables) {
+    EXPECT_EQ(variable.values, random[variable.name].values) << variable.name;
   }
 }
 
 TEST(Alignment, OfTokensThatAreAllDenseTakesTheFirstAsSignal) {
   const Data data(false, true);
-  const Record record = data.analyze(weights());
+  const Group record = data.analyze(weights());
   const SampleTable& table = data.objective.samples();
   VectorXd mu = VectorXd::Zero(kDimension);
   for (Index i = 0; i < kSamples; ++i) {
@@ -228,11 +226,11 @@ TEST(Alignment, OfAFlippedNeuronFlips) {
   const Data data(true);
   constexpr Index kFlipped = 2;
   VectorXd theta = weights();
-  const Record before = data.analyze(theta);
+  const Group before = data.analyze(theta);
   theta.segment(kFlipped * kDimension, kDimension) *= -1;
-  const Record of_query = data.analyze(theta);
+  const Group of_query = data.analyze(theta);
   theta.segment((kKeys + kFlipped) * kDimension, kDimension) *= -1;
-  const Record of_both = data.analyze(theta);
+  const Group of_both = data.analyze(theta);
   double num_aligned = 0;
   for (Index i = 0; i < kSamples; ++i) {
     const auto at = static_cast<std::size_t>(kFlipped * kSamples + i);
@@ -261,7 +259,7 @@ TEST(Alignment, HasNoMeanOfNegativeNoiseWhereNoneIsNegative) {
   const Data data(false);
   VectorXd theta = VectorXd::Zero(weights().size());
   for (Index s = 0; s < 2 * kKeys; ++s) theta[s * kDimension] = 1;  // signals alone
-  const Record record = data.analyze(theta);
+  const Group record = data.analyze(theta);
   EXPECT_EQ(status_of(record, "negative_query_noise"), Status::kUndefinedZeroDenominator);
   EXPECT_EQ(value_of(record, "lowest_query_noise"), 0);
   EXPECT_EQ(value_of(record, "positive_query_noise"), 0);
@@ -280,8 +278,8 @@ TEST(Alignment, SaysWhyItIsNotThere) {
   const GraphObjective objective(other, SampleTable::Ones(4, other.record_size()));
   PointAnalysis point(objective, VectorXd::Ones(other.num_parameters()));
   point.set_model_samples({.model = &objective.model(), .samples = &objective.samples()});
-  const Record record = analyzer->analyze(point);
-  for (const Quantity& quantity : analyzer->quantities()) {
+  const Group record = analyzer->analyze(point);
+  for (const Variable& quantity : analyzer->declared().variables) {
     EXPECT_EQ(status_of(record, quantity.name), Status::kNotComputed) << quantity.name;
   }
 }

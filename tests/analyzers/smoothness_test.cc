@@ -23,7 +23,7 @@ using Eigen::VectorXd;
 class SmoothnessOfAQuadratic : public testing::Test {
  protected:
   // The record at the first of these points.
-  Record analyze(const std::vector<VectorXd>& points, const VectorXd& curvatures) const {
+  Group analyze(const std::vector<VectorXd>& points, const VectorXd& curvatures) const {
     const test::QuadraticObjective objective({Eigen::MatrixXd(curvatures.asDiagonal())});
     const AnalyzerKind& entry = find_analyzer_kind("smoothness");
     const auto analyzer = entry.create(Settings::checked({}, entry.options, "a test"));
@@ -32,22 +32,20 @@ class SmoothnessOfAQuadratic : public testing::Test {
     return analyzer->analyze(point);
   }
 
-  static const Record::Real& real(const Record& record, const std::string& name) {
-    return std::get<Record::Real>(record.entries().at(name));
-  }
+  static const Variable& real(const Group& record, const std::string& name) { return record[name]; }
 
-  static double number(const Record& record, const std::string& name) {
-    EXPECT_EQ(real(record, name).status, Status::kOk) << name;
-    return real(record, name).values.at(0);
+  static double number(const Group& record, const std::string& name) {
+    EXPECT_EQ(real(record, name).status(), Status::kOk) << name;
+    return real(record, name).reals().at(0);
   }
 };
 
 TEST_F(SmoothnessOfAQuadratic, CountsNegativeCurvature) {
   // g = (-5, 2, 6); along it -5 * 25 + 4 + 2 * 36 < 0.
-  const Record record = analyze({Vector3d(1, 2, 3)}, Vector3d(-5, 1, 2));
+  const Group record = analyze({Vector3d(1, 2, 3)}, Vector3d(-5, 1, 2));
   EXPECT_NEAR(number(record, "spectral_norm"), 5, 1e-14);
   EXPECT_NEAR(number(record, "directional_sharpness"), -49.0 / 65, 1e-14);
-  const std::vector<double>& relative = real(record, "directional_sharpness_relative").values;
+  const std::vector<double>& relative = real(record, "directional_sharpness_relative").reals();
   EXPECT_NEAR(relative[0], -1, 1e-15);                        // gradient descent itself
   EXPECT_NEAR(relative[4], (-2.0 / 3) / (49.0 / 65), 1e-14);  // signs: (-5 + 1 + 2) / 3
 }
@@ -56,7 +54,7 @@ TEST_F(SmoothnessOfAQuadratic, HasTheWholeStepInTwoParts) {
   const Vector3d a(-5, 1, 2);
   const Vector3d x(1, 2, 3);
   const Vector3d s(0.5, -1, 0.25);
-  const Record record = analyze({x, x + s}, a);
+  const Group record = analyze({x, x + s}, a);
   const double curvature = s.dot(a.cwiseProduct(s));
   EXPECT_NEAR(number(record, "step_first_order"), a.cwiseProduct(x).dot(s), 1e-14);
   EXPECT_NEAR(number(record, "step_curvature"), curvature / 2, 1e-14);
@@ -68,19 +66,19 @@ TEST_F(SmoothnessOfAQuadratic, HasTheWholeStepInTwoParts) {
 }
 
 TEST_F(SmoothnessOfAQuadratic, HasNoUpdatesWhereThereIsNoGradient) {
-  const Record record = analyze({Vector3d::Zero(), Vector3d(1, 0, 0)}, Vector3d(1, 2, 3));
+  const Group record = analyze({Vector3d::Zero(), Vector3d(1, 0, 0)}, Vector3d(1, 2, 3));
   for (const std::string name :
        {"directional_sharpness", "directional_sharpness_relative", "directional_slope"}) {
-    EXPECT_EQ(real(record, name).status, Status::kUndefinedZeroDenominator) << name;
+    EXPECT_EQ(real(record, name).status(), Status::kUndefinedZeroDenominator) << name;
   }
   EXPECT_EQ(number(record, "gradient_norm"), 0);
   EXPECT_NEAR(number(record, "directional_smoothness"), 1, 1e-15);
 }
 
 TEST_F(SmoothnessOfAQuadratic, HasNoRatioToACurvatureOfZero) {
-  const Record record = analyze({Vector3d(1, 0, 1)}, Vector3d(-1, 3, 1));  // g^T A g = -1 + 1
+  const Group record = analyze({Vector3d(1, 0, 1)}, Vector3d(-1, 3, 1));  // g^T A g = -1 + 1
   EXPECT_NEAR(number(record, "directional_sharpness"), 0, 1e-15);
-  EXPECT_EQ(real(record, "directional_sharpness_relative").status,
+  EXPECT_EQ(real(record, "directional_sharpness_relative").status(),
             Status::kUndefinedZeroDenominator);
 }
 

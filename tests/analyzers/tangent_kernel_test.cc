@@ -31,8 +31,8 @@ constexpr Eigen::Index kEmbedding = 4;
 constexpr Eigen::Index kHeadDimension = 2;
 constexpr Eigen::Index kTokens = 3;
 constexpr Eigen::Index kMatrix = kEmbedding * kHeadDimension;
-constexpr Eigen::Index kValues = 2 * kHeads * kMatrix;  // where WV begins
-constexpr Eigen::Index kOutput = 3 * kHeads * kMatrix;
+constexpr Eigen::Index kValueWeights = 2 * kHeads * kMatrix;  // where WV begins
+constexpr Eigen::Index kOutputWeights = 3 * kHeads * kMatrix;
 
 class TangentKernelTest : public testing::TestWithParam<AttentionKernel> {
  protected:
@@ -40,10 +40,10 @@ class TangentKernelTest : public testing::TestWithParam<AttentionKernel> {
     return {model, test::Numbers(11).table(num_samples, model.record_size())};
   }
 
-  static Record analyze(const Objective& objective,
-                        const Eigen::VectorXd& theta,
-                        const std::string& name,
-                        const std::map<std::string, SettingValue>& options = {}) {
+  static Group analyze(const Objective& objective,
+                       const Eigen::VectorXd& theta,
+                       const std::string& name,
+                       const std::map<std::string, SettingValue>& options = {}) {
     const AnalyzerKind& entry = find_analyzer_kind(name);
     const auto analyzer = entry.create(Settings::checked(options, entry.options, "a test"));
     analyzer->dimensions(objective);
@@ -51,13 +51,11 @@ class TangentKernelTest : public testing::TestWithParam<AttentionKernel> {
     return analyzer->analyze(point);
   }
 
-  static const Record::Real& real(const Record& record, const std::string& name) {
-    return std::get<Record::Real>(record.entries().at(name));
-  }
+  static const Variable& real(const Group& record, const std::string& name) { return record[name]; }
 
-  static double number(const Record& record, const std::string& name) {
-    EXPECT_EQ(real(record, name).status, Status::kOk) << name;
-    return real(record, name).values.at(0);
+  static double number(const Group& record, const std::string& name) {
+    EXPECT_EQ(real(record, name).status(), Status::kOk) << name;
+    return real(record, name).reals().at(0);
   }
 
   RowMajor weights(Eigen::Index tensor, Eigen::Index head) const {
@@ -106,13 +104,13 @@ TEST_P(TangentKernelTest, HasTheTermsOfItsDefinition) {
   const SampleTable samples = test::Numbers(11).table(3, model.record_size());
   const Eigen::MatrixXd b = attended(samples);
   const Eigen::VectorXd of_b = eigenvalues(b * b.transpose());
-  const Record terms = analyze(objective, theta, "attention-terms");
+  const Group terms = analyze(objective, theta, "attention-terms");
   EXPECT_NEAR(number(terms, "b_sigma_min"), std::sqrt(of_b[0]), 1e-7 * std::sqrt(of_b[8]));
   EXPECT_NEAR(number(terms, "b_sigma_max"), std::sqrt(of_b[8]), 1e-13 * std::sqrt(of_b[8]));
   double least = 1e300;
   Eigen::MatrixXd kernel = Eigen::MatrixXd::Zero(9, 9);
   for (Eigen::Index h = 0; h < kHeads; ++h) {
-    const double norm = theta.segment(kOutput + h * kHeadDimension, kHeadDimension).norm();
+    const double norm = theta.segment(kOutputWeights + h * kHeadDimension, kHeadDimension).norm();
     least = std::min(least, norm);
     const Eigen::MatrixXd part = b.middleCols(h * kEmbedding, kEmbedding);
     kernel += norm * norm * part * part.transpose();
@@ -121,10 +119,10 @@ TEST_P(TangentKernelTest, HasTheTermsOfItsDefinition) {
   const double bound = number(terms, "rate_bound");
   EXPECT_NEAR(bound, 4.0 / 3 * least * least * of_b[0], 1e-10);
 
-  const Record record = analyze(objective, theta, "tangent-kernel");
+  const Group record = analyze(objective, theta, "tangent-kernel");
   const Eigen::VectorXd of_values = eigenvalues(kernel);
-  EXPECT_NEAR(real(record, "block_lambda_min").values.at(2), of_values[0], 1e-12);
-  EXPECT_NEAR(real(record, "block_lambda_max").values.at(2), of_values[8], 1e-12);
+  EXPECT_NEAR(real(record, "block_lambda_min").reals().at(2), of_values[0], 1e-12);
+  EXPECT_NEAR(real(record, "block_lambda_max").reals().at(2), of_values[8], 1e-12);
   // Each bound is below the next: the terms', the values', the whole kernel's, the ratio itself.
   EXPECT_GT(bound, 0);
   EXPECT_LE(bound, 4.0 / 3 * of_values[0] * (1 + 1e-10));
@@ -134,10 +132,10 @@ TEST_P(TangentKernelTest, HasTheTermsOfItsDefinition) {
   EXPECT_LE(of_all, 4.0 / 3 * number(record, "lambda_min") * (1 + 1e-10));
   EXPECT_LE(of_all, number(terms, "rate"));
   const Eigen::MatrixXd j = objective.prediction_jacobian(theta, objective.all_samples());
-  const Eigen::MatrixXd trained = j.leftCols(kOutput);
+  const Eigen::MatrixXd trained = j.leftCols(kOutputWeights);
   EXPECT_NEAR(of_all, 4.0 / 3 * eigenvalues(trained * trained.transpose())[0], 1e-12);
   const auto [loss, gradient] = objective.value_and_gradient(theta, objective.all_samples());
-  const double rate = gradient.head(kOutput).squaredNorm() / loss;
+  const double rate = gradient.head(kOutputWeights).squaredNorm() / loss;
   EXPECT_NEAR(number(terms, "rate"), rate, 1e-12 * rate);
 }
 
@@ -145,27 +143,27 @@ TEST_P(TangentKernelTest, IsTheSumOfItsTensors) {
   const GraphObjective objective = objective_of(4);
   const Eigen::MatrixXd j = objective.prediction_jacobian(theta, objective.all_samples());
   const Eigen::VectorXd whole = eigenvalues(j * j.transpose());
-  const Record record = analyze(objective, theta, "tangent-kernel");
+  const Group record = analyze(objective, theta, "tangent-kernel");
   EXPECT_NEAR(number(record, "lambda_min"), whole[0], 1e-12 * whole[11]);
   EXPECT_NEAR(number(record, "lambda_max"), whole[11], 1e-12 * whole[11]);
-  ASSERT_EQ(real(record, "block_lambda_min").values.size(), 4U);
+  ASSERT_EQ(real(record, "block_lambda_min").reals().size(), 4U);
   for (std::size_t b = 0; b < 4; ++b) {
     const ParameterBlock& block = model.parameters[b];
     const Eigen::MatrixXd part = j.middleCols(block.offset, block.size);
     const Eigen::VectorXd values = eigenvalues(part * part.transpose());
-    EXPECT_NEAR(real(record, "block_lambda_min").values[b], values[0], 1e-12 * whole[11]) << b;
-    EXPECT_NEAR(real(record, "block_lambda_max").values[b], values[11], 1e-12 * whole[11]) << b;
+    EXPECT_NEAR(real(record, "block_lambda_min").reals()[b], values[0], 1e-12 * whole[11]) << b;
+    EXPECT_NEAR(real(record, "block_lambda_max").reals()[b], values[11], 1e-12 * whole[11]) << b;
   }
-  EXPECT_EQ(real(record, "block_lambda_min").values[3], 0);  // WO: 6 parameters, 12 predictions
+  EXPECT_EQ(real(record, "block_lambda_min").reals()[3], 0);  // WO: 6 parameters, 12 predictions
 
   // Of some tensors only.
-  const Record keys = analyze(objective, theta, "tangent-kernel", {{"tangent-tensors", "WK"}});
-  EXPECT_EQ(number(keys, "lambda_min"), real(record, "block_lambda_min").values[1]);
-  EXPECT_EQ(number(keys, "lambda_max"), real(record, "block_lambda_max").values[1]);
-  const Record both = analyze(objective, theta, "tangent-kernel", {{"tangent-tensors", "W[QV]"}});
+  const Group keys = analyze(objective, theta, "tangent-kernel", {{"tangent-tensors", "WK"}});
+  EXPECT_EQ(number(keys, "lambda_min"), real(record, "block_lambda_min").reals()[1]);
+  EXPECT_EQ(number(keys, "lambda_max"), real(record, "block_lambda_max").reals()[1]);
+  const Group both = analyze(objective, theta, "tangent-kernel", {{"tangent-tensors", "W[QV]"}});
   Eigen::MatrixXd of_both(j.rows(), 2 * model.parameters[0].size);
   of_both << j.middleCols(0, model.parameters[0].size),
-      j.middleCols(kValues, model.parameters[2].size);
+      j.middleCols(kValueWeights, model.parameters[2].size);
   const Eigen::VectorXd expected = eigenvalues(of_both * of_both.transpose());
   EXPECT_NEAR(number(both, "lambda_min"), expected[0], 1e-12 * whole[11]);
   EXPECT_NEAR(number(both, "lambda_max"), expected[11], 1e-12 * whole[11]);
@@ -178,7 +176,7 @@ TEST_P(TangentKernelTest, IsTheSumOfItsTensors) {
 
 TEST_P(TangentKernelTest, SaysWhereRowsDependOnOneAnother) {
   const GraphObjective objective = objective_of(5);  // 15 rows, 12 columns
-  const Record terms = analyze(objective, theta, "attention-terms");
+  const Group terms = analyze(objective, theta, "attention-terms");
   EXPECT_EQ(number(terms, "b_sigma_min"), 0);
   EXPECT_EQ(number(terms, "rate_bound"), 0);
   EXPECT_GT(number(terms, "b_sigma_max"), 0);
@@ -187,17 +185,18 @@ TEST_P(TangentKernelTest, SaysWhereRowsDependOnOneAnother) {
 TEST_P(TangentKernelTest, IsMissingWhereItIsNotDefined) {
   const GraphObjective objective = objective_of(2);
   Eigen::VectorXd other = theta;
-  other.segment(kOutput + kHeadDimension, kHeadDimension).setZero();  // a head's output
-  const Record terms = analyze(objective, other, "attention-terms");
+  other.segment(kOutputWeights + kHeadDimension, kHeadDimension).setZero();  // a head's output
+  const Group terms = analyze(objective, other, "attention-terms");
   EXPECT_EQ(number(terms, "wo_norm_min"), 0);
-  EXPECT_EQ(real(terms, "b_sigma_min").status, Status::kUndefinedZeroDenominator);
-  EXPECT_EQ(real(terms, "rate_bound").status, Status::kUndefinedZeroDenominator);
+  EXPECT_EQ(real(terms, "b_sigma_min").status(), Status::kUndefinedZeroDenominator);
+  EXPECT_EQ(real(terms, "rate_bound").status(), Status::kUndefinedZeroDenominator);
   other = theta;
   other[0] = std::nan("");
   for (const std::string name : {"tangent-kernel", "attention-terms"}) {
-    const Record record = analyze(objective, other, name);
-    for (const auto& [quantity, entry] : record.entries()) {
-      EXPECT_EQ(std::get<Record::Real>(entry).status, Status::kNonFinite) << quantity;
+    const Group record = analyze(objective, other, name);
+    ASSERT_FALSE(record.variables.empty());
+    for (const Variable& variable : record.variables) {
+      EXPECT_EQ(variable.status(), Status::kNonFinite) << variable.name;
     }
     const test::QuadraticObjective quadratic({Eigen::MatrixXd(Eigen::Matrix2d::Identity())});
     EXPECT_THROW(analyze(quadratic, Eigen::Vector2d(1, 2), name), ConfigError);

@@ -52,7 +52,7 @@ std::vector<double> ramp_slice(int k) {
   return values;
 }
 
-VariableSpec spec(const std::string& name, VariableType type, std::vector<std::string> dimensions) {
+Variable spec(const std::string& name, VariableType type, std::vector<std::string> dimensions) {
   return {.name = name,
           .type = type,
           .dimensions = std::move(dimensions),
@@ -87,20 +87,20 @@ void fill_sample(ResultFile& file) {
   file.define_dimension("landscape", "alpha", 3);
 
   // Before its coordinate variable: the order of definitions is free.
-  VariableSpec status = spec("loss_status", VariableType::kInt8, {"checkpoint", "alpha"});
+  Variable status = spec("loss_status", VariableType::kInt8, {"checkpoint", "alpha"});
   status.flag_meanings = {"ok", "not_computed", "non_finite"};
   file.define_variable("landscape", status);
   file.define_variable("landscape", spec("alpha", VariableType::kDouble, {"alpha"}));
   file.define_variable("landscape", spec("label", VariableType::kText, {"checkpoint", "alpha"}));
   file.define_variable("", spec("checkpoint_file", VariableType::kText, {"checkpoint"}));
   file.define_variable("", spec("step", VariableType::kInt64, {"checkpoint"}));
-  VariableSpec loss = spec("loss", VariableType::kDouble, {"checkpoint"});
+  Variable loss = spec("loss", VariableType::kDouble, {"checkpoint"});
   loss.definition = "mean of (f - y)^2";
   loss.ancillary_variables = "scalar";
   file.define_variable("", loss);
   file.define_variable("", spec("scalar", VariableType::kDouble, {}));
   file.define_variable("", spec("empty", VariableType::kDouble, {"none"}));
-  VariableSpec matrix =
+  Variable matrix =
       spec("matrix", VariableType::kDouble, {"checkpoint", "parameter", "parameter_column"});
   matrix.coordinates = {"place"};
   file.define_variable("hessian", matrix);
@@ -301,7 +301,7 @@ TEST(ResultFile, RefusesCallsThatDoNotFitAndNamesTheObject) {
         EXPECT_THAT(message_of<OutputError>(action),
                     AllOf(HasSubstr("out.h5"), HasSubstr(object), HasSubstr(reason)));
       };
-  const auto define = [&](const VariableSpec& s) {
+  const auto define = [&](const Variable& s) {
     return [&file, s] { file.define_variable("", s); };
   };
   using enum VariableType;
@@ -340,10 +340,10 @@ TEST(ResultFile, RefusesCallsThatDoNotFitAndNamesTheObject) {
          "'/parameter'",
          "must have that one dimension");
   expect(define(spec("a/b", kDouble, {})), "'/a/b'", "no netCDF name");
-  VariableSpec flags = spec("x", kDouble, {"checkpoint"});
+  Variable flags = spec("x", kDouble, {"checkpoint"});
   flags.flag_meanings = {"ok"};
   expect(define(flags), "'/x'", "int8");
-  VariableSpec latin1 = spec("x", kDouble, {"checkpoint"});
+  Variable latin1 = spec("x", kDouble, {"checkpoint"});
   latin1.long_name = "\xe9t\xe9";
   expect(define(latin1), "attribute 'long_name'", "UTF-8");
   expect(
@@ -519,27 +519,27 @@ TEST(ResultReader, ListsGroupsDimensionsAndVariables) {
   write_sample(path);
   const ResultReader reader(path);
   ASSERT_EQ(reader.groups().size(), 3U);
-  const ResultGroup& root = reader.groups()[0];
+  const Group& root = reader.groups()[0];
   EXPECT_EQ(root.name, "");
   ASSERT_EQ(root.dimensions.size(), 4U);
   EXPECT_EQ(root.dimensions[0].name, "checkpoint");
   EXPECT_EQ(root.dimensions[0].size, 2U);
   EXPECT_FALSE(root.dimensions[0].has_coordinate);
-  const ResultGroup& landscape = reader.groups()[2];
+  const Group& landscape = reader.groups()[2];
   EXPECT_EQ(landscape.name, "landscape");
   ASSERT_EQ(landscape.dimensions.size(), 1U);
   EXPECT_TRUE(landscape.dimensions[0].has_coordinate);
 
-  const ResultVariable* matrix = reader.find("hessian", "matrix");
+  const Variable* matrix = reader.find("hessian", "matrix");
   ASSERT_NE(matrix, nullptr);
   EXPECT_EQ(matrix->type, VariableType::kDouble);
   EXPECT_THAT(matrix->dimensions, ElementsAre("checkpoint", "parameter", "parameter_column"));
   EXPECT_THAT(matrix->shape, ElementsAre(2U, 3U, 4U));
   EXPECT_EQ(matrix->units, "1");
-  const ResultVariable* status = reader.find("landscape", "loss_status");
+  const Variable* status = reader.find("landscape", "loss_status");
   ASSERT_NE(status, nullptr);
   EXPECT_THAT(status->flag_meanings, ElementsAre("ok", "not_computed", "non_finite"));
-  const ResultVariable* loss = reader.find("", "loss");
+  const Variable* loss = reader.find("", "loss");
   ASSERT_NE(loss, nullptr);
   EXPECT_EQ(loss->definition, "mean of (f - y)^2");
   EXPECT_EQ(loss->ancillary_variables, "scalar");

@@ -14,17 +14,17 @@
 
 namespace {
 
+using hesscope::Group;
 using hesscope::kInfinity;
+using hesscope::Variable;
+using hesscope::VariableType;
 using hesscope::io::decode_result_listing;
-using hesscope::io::ResultGroup;
 using hesscope::io::ResultListing;
-using hesscope::io::ResultVariable;
-using hesscope::io::VariableType;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 ResultListing example() {
-  ResultVariable variable;
+  Variable variable;
   variable.name = "status";
   variable.type = VariableType::kInt8;
   variable.dimensions = {"checkpoint", ""};
@@ -35,20 +35,23 @@ ResultListing example() {
   variable.flag_meanings = {"ok", "not_computed"};
   variable.coordinates = {"step", "place"};
   variable.ancillary_variables = "none";
-  ResultVariable other;
+  Variable other;
   other.name = "of a type that is not read";
+  other.type = VariableType::kOther;
+  variable.values = std::vector<std::string>{"a", ""};
   ResultListing listing;
-  listing.groups = {{.name = "",
-                     .attributes = {{"text", "x"},
-                                    {"real", -0.0},
-                                    {"integer", std::int64_t{-7}},
-                                    {"byte", std::int8_t{-1}},
-                                    {"reals", std::vector<double>{1, kInfinity}},
-                                    {"bytes", std::vector<std::int8_t>{0, -128}}},
-                     .dimensions = {{"checkpoint", 3, true}, {"bare", 0, false}},
-                     .variables = {variable}},
-                    {.name = "group", .attributes = {}, .dimensions = {}, .variables = {other}}};
-  listing.texts = {{{"a", ""}, ""}, {{}, "cannot be read"}};
+  listing.groups = {
+      {.name = "",
+       .attributes = {{"text", "x"},
+                      {"real", -0.0},
+                      {"integer", std::int64_t{-7}},
+                      {"byte", std::int8_t{-1}},
+                      {"reals", std::vector<double>{1, kInfinity}},
+                      {"bytes", std::vector<std::int8_t>{0, -128}}},
+       .dimensions = {{.name = "checkpoint", .size = 3, .has_coordinate = true}, {.name = "bare"}},
+       .variables = {variable}},
+      {.name = "group", .attributes = {}, .dimensions = {}, .variables = {other}}};
+  listing.obstacles = {"", "cannot be read"};
   return listing;
 }
 
@@ -58,7 +61,7 @@ TEST(ResultListing, ComesBackAsItWas) {
   ASSERT_TRUE(decoded);
   EXPECT_EQ(encode(*decoded), encode(listing));
   ASSERT_EQ(decoded->groups.size(), 2);
-  const ResultGroup& root = decoded->groups[0];
+  const Group& root = decoded->groups[0];
   ASSERT_EQ(root.attributes.size(), 6);
   for (std::size_t i = 0; i < 6; ++i) {
     EXPECT_EQ(root.attributes[i].name, listing.groups[0].attributes[i].name);
@@ -70,9 +73,9 @@ TEST(ResultListing, ComesBackAsItWas) {
   EXPECT_EQ(root.variables[0].shape, listing.groups[0].variables[0].shape);
   EXPECT_THAT(root.variables[0].coordinates, ElementsAre("step", "place"));
   EXPECT_EQ(root.variables[0].ancillary_variables, "none");
-  EXPECT_FALSE(decoded->groups[1].variables[0].type);
-  EXPECT_THAT(decoded->texts[0].values, ElementsAre("a", ""));
-  EXPECT_EQ(decoded->texts[1].error, "cannot be read");
+  EXPECT_EQ(decoded->groups[1].variables[0].type, VariableType::kOther);
+  EXPECT_EQ(root.variables[0].values, listing.groups[0].variables[0].values);
+  EXPECT_THAT(decoded->obstacles, ElementsAre("", "cannot be read"));
 }
 
 TEST(ResultListing, OfNothingIsEmpty) {
@@ -98,16 +101,25 @@ TEST(ResultListing, IsRefusedOrHarmlessWithAnyByteChanged) {
       const auto decoded = decode_result_listing(damaged);
       if (!decoded) continue;
       std::size_t num_variables = 0;
-      for (const ResultGroup& group : decoded->groups) num_variables += group.variables.size();
-      EXPECT_EQ(decoded->texts.size(), num_variables);
+      for (const Group& group : decoded->groups) num_variables += group.variables.size();
+      EXPECT_EQ(decoded->obstacles.size(), num_variables);
       EXPECT_EQ(encode(*decoded).size(), damaged.size());
     }
   }
 }
 
-TEST(ResultListing, NeedsATextForEachVariable) {
+TEST(ResultListing, HasTheTextsOfVariablesOfTextThatCanBeRead) {
   ResultListing listing = example();
-  listing.texts.pop_back();
+  Variable& variable = listing.groups[0].variables[0];
+  variable.type = VariableType::kText;
+  EXPECT_TRUE(decode_result_listing(encode(listing)));
+  variable.values = std::vector<double>{1};
+  EXPECT_FALSE(decode_result_listing(encode(listing)));
+}
+
+TEST(ResultListing, NeedsAWordOnEachVariable) {
+  ResultListing listing = example();
+  listing.obstacles.pop_back();
   EXPECT_FALSE(decode_result_listing(encode(listing)));
 }
 

@@ -48,7 +48,7 @@ class DirectionsTest : public ::testing::Test {
   Directions make(const std::string& text) { return make(text, context()); }
 
   static double number(const Directions& directions, const std::string& name) {
-    return std::get<Record::Real>(directions.facts.entries().at(name)).values.at(0);
+    return directions.facts[name].number();
   }
 
   const test::IndefiniteQuadratic objective_;

@@ -20,13 +20,12 @@ class Faithfulness : public ::testing::Test {
   const Plane plane{test::uniform(24, 1, 7), test::uniform(24, 2, 8)};
   PointAnalysis centre{objective, plane.centre};
 
-  static double number(const Record& record, const std::string& name) {
-    const auto& real = std::get<Record::Real>(record.entries().at(name));
-    return real.status == Status::kOk ? real.values.at(0) : std::nan("");
+  static double number(const Group& record, const std::string& name) {
+    return record[name].number();
   }
 
-  static Status status(const Record& record, const std::string& name) {
-    return std::get<Record::Real>(record.entries().at(name)).status;
+  static Status status(const Group& record, const std::string& name) {
+    return record[name].status();
   }
 
   // A grid's losses by the model itself, plus what `extra` says.
@@ -43,7 +42,7 @@ class Faithfulness : public ::testing::Test {
 };
 
 TEST_F(Faithfulness, SetsTheCurvatureInThePlaneBesideThatOfAllDirections) {
-  const Record record = measure_centre(centre, plane, true);
+  const Group record = measure_centre(centre, plane, true);
   const Eigen::VectorXd g = objective.b + objective.A * plane.centre;
   for (int i = 0; i < 2; ++i) {
     // Naive loops.
@@ -77,24 +76,24 @@ TEST_F(Faithfulness, SetsTheCurvatureInThePlaneBesideThatOfAllDirections) {
 
 TEST_F(Faithfulness, LeavesOutWhatWasNotAskedForOrIsNotThere) {
   const Plane line{plane.centre, plane.directions.leftCols(1)};
-  const Record record = measure_centre(centre, line, false);
+  const Group record = measure_centre(centre, line, false);
   for (const char* name :
        {"slope_2", "curvature_12", "curvature_22", "rayleigh_2", "centre_lambda_min"}) {
     EXPECT_EQ(status(record, name), Status::kNotComputed) << name;
   }
   EXPECT_EQ(number(record, "plane_lambda_min"), number(record, "plane_lambda_max"));
   PointAnalysis far(objective, Eigen::VectorXd::Constant(24, 1e300));
-  for (const Quantity& quantity : centre_quantities()) {
+  for (const Variable& quantity : centre_quantities()) {
     EXPECT_EQ(status(measure_centre(far, plane, true), quantity.name), Status::kNonFinite);
   }
 }
 
 TEST_F(Faithfulness, OfAQuadraticIsComplete) {
   const Grid grid = parse_grid("7x5", "-1:1");
-  const Record record = measure_quadratic_model(measure_centre(centre, plane, false),
-                                                objective.value(plane.centre),
-                                                grid,
-                                                losses(grid, [](double, double) { return 0.0; }));
+  const Group record = measure_quadratic_model(measure_centre(centre, plane, false),
+                                               objective.value(plane.centre),
+                                               grid,
+                                               losses(grid, [](double, double) { return 0.0; }));
   EXPECT_TRUE(number(record, "quadratic_error_max") <= 1e-12);
   EXPECT_TRUE(number(record, "quadratic_error_rms") <= 1e-12);
 }
@@ -107,9 +106,9 @@ TEST_F(Faithfulness, MeasuresWhatTheQuadraticModelMisses) {
   for (Eigen::Index i = 0; i < 35; ++i) {
     squares += std::pow(extra(grid.alpha_of(i), grid.beta_of(i)), 2);
   }
-  const Record at_centre = measure_centre(centre, plane, false);
+  const Group at_centre = measure_centre(centre, plane, false);
   const double loss = objective.value(plane.centre);
-  Record record = measure_quadratic_model(at_centre, loss, grid, seen);
+  Group record = measure_quadratic_model(at_centre, loss, grid, seen);
   EXPECT_NEAR(number(record, "quadratic_error_max"), 3, 1e-12);
   EXPECT_NEAR(number(record, "quadratic_error_rms"), std::sqrt(squares / 35), 1e-12);
   // Points without a loss are passed over.
@@ -126,19 +125,15 @@ TEST(Barrier, IsWhatStandsAboveTheStraightLine) {
   const Eigen::VectorXd alpha = make_axis(21, {-0.5, 1.5});
   std::vector<double> seen;
   for (const double t : alpha) seen.push_back(2 + 3 * t + 8 * t * (1 - t) + (t > 1 ? 100 : 0));
-  const Record record = measure_barrier(alpha, seen, 2, 5);
-  const auto value = [&record](const char* name) {
-    return std::get<Record::Real>(record.entries().at(name)).values.at(0);
-  };
+  const Group record = measure_barrier(alpha, seen, 2, 5);
+  const auto value = [&record](const char* name) { return record[name].number(); };
   EXPECT_NEAR(value("barrier_height"), 2, 1e-13);
   EXPECT_EQ(value("barrier_alpha"), alpha[10]);
   EXPECT_EQ(alpha[10], 0.5);
 }
 
 TEST(Barrier, IsMissingWhereThereIsNone) {
-  const auto status_of = [](const Record& record) {
-    return std::get<Record::Real>(record.entries().at("barrier_height")).status;
-  };
+  const auto status_of = [](const Group& record) { return record["barrier_height"].status(); };
   const std::vector<double> seen = {1, std::nan(""), 1};
   const double nan = std::nan("");
   EXPECT_EQ(status_of(measure_barrier(Eigen::Vector3d(2, 3, 4), seen, 1, 1)), Status::kNotComputed);

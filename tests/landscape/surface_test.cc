@@ -30,12 +30,28 @@ class SurfaceOfAQuadratic : public ::testing::Test {
   static std::vector<double> all(const Surface& surface, const std::string& name) {
     std::vector<double> values;
     for (Eigen::Index tile = 0; tile < surface.num_tiles(); ++tile) {
-      const Record record = surface.tile(tile, [](double) {});
-      const auto& part = std::get<Record::Real>(record.entries().at(name)).values;
-      EXPECT_EQ(part.size(), static_cast<std::size_t>(surface.size_of(tile)));
-      values.insert(values.end(), part.begin(), part.end());
+      const Group record = surface.tile(tile, [](double) {});
+      const Variable& part = record[name];
+      EXPECT_EQ(part.statuses.size(), static_cast<std::size_t>(surface.size_of(tile)));
+      if (const auto* counts = std::get_if<std::vector<std::int64_t>>(&part.values)) {
+        for (const std::int64_t count : *counts) {
+          values.push_back(count == kMissingCount ? std::nan("") : static_cast<double>(count));
+        }
+      } else {
+        values.insert(values.end(), part.reals().begin(), part.reals().end());
+      }
     }
     return values;
+  }
+
+  static std::vector<Status> statuses(const Surface& surface, const std::string& name) {
+    std::vector<Status> all;
+    for (Eigen::Index tile = 0; tile < surface.num_tiles(); ++tile) {
+      const Group record = surface.tile(tile, [](double) {});
+      const std::vector<Status>& part = record[name].statuses;
+      all.insert(all.end(), part.begin(), part.end());
+    }
+    return all;
   }
 };
 
@@ -75,7 +91,7 @@ TEST_F(SurfaceOfAQuadratic, HasItsCurvatureEverywhere) {
   const Eigen::MatrixXd in_plane = plane.directions.transpose() * objective.A * plane.directions;
   const auto expect_everywhere = [&](const std::string& name, double expected) {
     for (const double value : all(surface, name)) EXPECT_NEAR(value, expected, 1e-12) << name;
-    for (const double status : all(surface, name + "_status")) EXPECT_EQ(status, 0) << name;
+    for (const Status status : statuses(surface, name)) EXPECT_EQ(status, Status::kOk) << name;
   };
   expect_everywhere("lambda_min", eigenvalues[0]);
   expect_everywhere("lambda_max", eigenvalues[23]);
@@ -96,9 +112,7 @@ TEST_F(SurfaceOfAQuadratic, OnALineHasNoSecondDirection) {
   const Surface surface(objective, line, parse_grid("5x1", "-1:1"), {.curvature = true});
   for (const char* name : {"plane_hessian_12", "plane_hessian_22"}) {
     for (const double value : all(surface, name)) EXPECT_TRUE(std::isnan(value));
-    for (const double status : all(surface, std::string(name) + "_status")) {
-      EXPECT_EQ(status, static_cast<double>(Status::kNotComputed));
-    }
+    for (const Status status : statuses(surface, name)) EXPECT_EQ(status, Status::kNotComputed);
   }
   expect_refusal([&] { Surface(objective, line, parse_grid("5x2", "-1:1"), {}); }, "Surface");
   expect_refusal([&] { Surface(objective, line, parse_grid("5x1", "-1:1,1:1"), {}); }, "Surface");
@@ -107,13 +121,13 @@ TEST_F(SurfaceOfAQuadratic, OnALineHasNoSecondDirection) {
 TEST_F(SurfaceOfAQuadratic, SaysWhereItOverflows) {
   const Plane far{plane.centre, 1e100 * plane.directions};
   const Surface surface(objective, far, parse_grid("3x3", "-1e80:1e80"), {.curvature = true});
-  for (const Quantity& quantity : surface.quantities()) {
+  for (const Variable& quantity : surface.quantities()) {
     const std::vector<double> values = all(surface, quantity.name);
-    const std::vector<double> statuses = all(surface, quantity.name + "_status");
+    const std::vector<Status> reasons = statuses(surface, quantity.name);
     for (std::size_t i = 0; i < 9; ++i) {
       const bool is_centre = i == 4;
       EXPECT_EQ(std::isnan(values[i]), !is_centre) << quantity.name;
-      EXPECT_EQ(statuses[i], static_cast<double>(is_centre ? Status::kOk : Status::kNonFinite));
+      EXPECT_EQ(reasons[i], is_centre ? Status::kOk : Status::kNonFinite);
     }
   }
 }
@@ -123,7 +137,7 @@ TEST_F(SurfaceOfAQuadratic, IsTheSameForAnyNumberOfThreads) {
   const Surface one(objective, plane, grid, {.curvature = true, .num_threads = 1});
   const Surface many(objective, plane, grid, {.curvature = true, .num_threads = 3});
   ASSERT_EQ(one.num_tiles(), many.num_tiles());
-  for (const Quantity& quantity : one.quantities()) {
+  for (const Variable& quantity : one.quantities()) {
     EXPECT_EQ(all(one, quantity.name), all(many, quantity.name)) << quantity.name;
   }
 }

@@ -150,7 +150,7 @@ TEST_F(ProblemTest, AnOptimisersStateIsOptional) {
 
 // What PyTorch has for the same network, see tests/tensors/make_torch_fixtures.py.
 io::TensorFile torch_file(const std::string& name) {
-  return io::open_tensor_file(test::fixtures().parent_path() / "io" / "torch" / name);
+  return io::open_tensor_file(test::fixtures().parent_path() / "tensors" / "torch" / name);
 }
 
 TEST_F(ProblemTest, ReadsAdamsStateAsPyTorchStoresIt) {

@@ -17,7 +17,7 @@ using ::testing::Pair;
 
 TEST(TrainingCounters, AreNumbersBesideTheTensors) {
   const io::TensorFile file =
-      io::open_tensor_file(test::fixtures().parent_path() / "io" / "torch" / "training.pt");
+      io::open_tensor_file(test::fixtures().parent_path() / "tensors" / "torch" / "training.pt");
   EXPECT_THAT(training_counters(file, "model_state_dict"), ElementsAre(Pair("epoch", 3)));
   EXPECT_EQ(training_number(file, "", "losses.1"), 0.25);
   EXPECT_EQ(training_number(file, "", "loss"), std::nullopt);

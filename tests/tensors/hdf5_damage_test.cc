@@ -29,9 +29,9 @@
 namespace {
 
 using hesscope::InputError;
+using hesscope::VariableType;
 using hesscope::io::ResultFile;
 using hesscope::io::ResultReader;
-using hesscope::io::VariableType;
 using hesscope::test::all_values;
 using hesscope::test::PythonFiles;
 using hesscope::test::ScratchFolder;

@@ -31,7 +31,7 @@ class PythonFiles {
  public:
   explicit PythonFiles(const std::string& kind,
                        const std::string& script_name = "make_npz_fixtures.py") {
-    const std::string script = (fixtures().parent_path() / "io" / script_name).string();
+    const std::string script = (fixtures().parent_path() / "tensors" / script_name).string();
     const std::string command =
         fmt::format("{} '{}' {} '{}'", HESSCOPE_TEST_PYTHON, script, kind, folder_.path().string());
     if (std::system(command.c_str()) != 0) throw std::runtime_error("failed: " + command);

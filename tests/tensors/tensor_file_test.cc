@@ -156,7 +156,7 @@ TEST(TensorFile, HashesFilesAndTextWithSha256) {
 }
 
 TEST(TensorFile, PrintsShapesAsNumpyDoes) {
-  EXPECT_EQ(shape_text({}), "()");
+  EXPECT_EQ(shape_text(std::vector<std::int64_t>{}), "()");
   EXPECT_EQ(shape_text(std::vector<std::int64_t>{5}), "(5,)");
   EXPECT_EQ(shape_text(std::vector<std::int64_t>{2, 4, 3}), "(2, 4, 3)");
 }

@@ -48,9 +48,9 @@ using ::testing::IsEmpty;
 
 namespace fs = std::filesystem;
 
-const fs::path kFolder = fixtures().parent_path() / "io" / "torch";
+const fs::path kFolder = fixtures().parent_path() / "tensors" / "torch";
 
-std::vector<std::string> names(const TensorFile& file) {
+std::vector<std::string> torch_names(const TensorFile& file) {
   std::vector<std::string> all;
   for (const TensorInfo& tensor : file.tensors()) all.push_back(tensor.name);
   return all;
@@ -64,7 +64,7 @@ std::vector<std::uint64_t> bits(const std::vector<double>& values) {
 
 /// Name for name in the same order, bit for bit. Two passes: the second finds checksums known.
 void expect_same_tensors(const TensorFile& found, const TensorFile& expected) {
-  EXPECT_EQ(names(found), names(expected));
+  EXPECT_EQ(torch_names(found), torch_names(expected));
   for (const int pass : {1, 2}) {
     for (const TensorInfo& tensor : expected.tensors()) {
       SCOPED_TRACE(tensor.name + ", pass " + std::to_string(pass));
@@ -206,11 +206,11 @@ TEST(TorchReader, TakesAPartByItsKey) {
   const TensorFile file = open_tensor_file(kFolder / "parallel.pt");
   const TensorFile part = file.part("state_dict").part("module");
   EXPECT_EQ(part.key(), "state_dict.module");
-  EXPECT_THAT(names(part),
+  EXPECT_THAT(torch_names(part),
               ElementsAre("layers.0.weight", "layers.0.bias", "layers.1.weight", "layers.1.bias"));
   expect_same_tensors(part, file.part("ema"));
   expect_same_tensors(part.whole(), file);
-  EXPECT_EQ(names(file.part("")), names(file));
+  EXPECT_EQ(torch_names(file.part("")), torch_names(file));
   try {
     file.part("state_dikt");
     FAIL() << "found";
@@ -280,9 +280,9 @@ TEST(TorchReader, NamesAttributesKeysAndPositions) {
                            {"default", "ccollections\ndefaultdict\n)R" + text("w") + t + "s"},
                            {"", dict({{"", t}})}})));
   const TensorFile file = open_tensor_file(path);
-  EXPECT_THAT(names(file),
+  EXPECT_THAT(torch_names(file),
               ElementsAre("pair.0", "pair.1", "slots.w", "keys.5", "keys.[1]", "default.w", "."));
-  for (const std::string& name : names(file)) EXPECT_THAT(file.read(name), ElementsAre(1, 2));
+  for (const std::string& name : torch_names(file)) EXPECT_THAT(file.read(name), ElementsAre(1, 2));
 }
 
 TEST(TorchReader, RefusesOtherThingsThatTorchWrites) {

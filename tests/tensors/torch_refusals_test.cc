@@ -255,7 +255,7 @@ TEST_F(HostileTorch, DamagedDataIsFoundAtTheFirstTensorOfAStorageAndAtEveryOther
 class DamagedTorch : public ::testing::TestWithParam<const char*> {
  protected:
   std::filesystem::path original() const {
-    return fixtures().parent_path() / "io" / "torch" / GetParam();
+    return fixtures().parent_path() / "tensors" / "torch" / GetParam();
   }
 
   ScratchFolder scratch_;

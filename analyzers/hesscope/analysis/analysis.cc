@@ -131,7 +131,7 @@ class Run {
     const auto follow = [&](double fraction) {
       if (progress_ && !progress_(i, inputs_.checkpoints.size(), fraction)) throw Interrupted();
     };
-    const auto keep = [&](const std::string& group, const Record& record) {
+    const auto keep = [&](const std::string& group, const Group& record) {
       const Stopwatch watch(result_.timings.write_seconds);
       run.keep(unit_name(i, group), record);
     };
@@ -165,7 +165,7 @@ class Run {
   void assemble(detail::UnitRun& run, const io::RunConfiguration& configuration) {
     const Stopwatch watch(result_.timings.write_seconds);
     detail::AnalysisFile file = open_file(configuration);
-    std::vector<Record> roots;
+    std::vector<Group> roots;
     for (std::size_t i = 0; i < inputs_.checkpoints.size(); ++i) {
       roots.push_back(run.read(unit_name(i, kRoot)));
     }
@@ -173,7 +173,7 @@ class Run {
         detail::check_losses(inputs_.expected_losses, inputs_.checkpoints, roots);
     result_.warnings.insert(result_.warnings.end(), check.warnings.begin(), check.warnings.end());
     result_.is_conclusive = check.is_as_said;
-    std::map<std::string, std::vector<Record>> records;  // of analyzers that are asked of the run
+    std::map<std::string, std::vector<Group>> records;  // of analyzers that are asked of the run
     for (std::size_t i = 0; i < inputs_.checkpoints.size(); ++i) {
       file.write_record(i, "", roots[i]);
       file.write_record(i, "", check.records[i]);
@@ -183,18 +183,18 @@ class Run {
                              inputs_.points[i].allFinite(),
                              roots[i]);
       for (const ChosenAnalyzer& chosen : inputs_.analyzers) {
-        Record record = run.read(unit_name(i, chosen.name));
+        Group record = run.read(unit_name(i, chosen.name));
         file.write_record(i, chosen.name, record);
-        detail::add_record(result_, chosen, record);
-        if (chosen.analyzer->run_quantities().empty()) continue;
+        detail::add_record(result_, chosen.name, record);
+        if (chosen.analyzer->declared_of_run().variables.empty()) continue;
         records[chosen.name].push_back(std::move(record));
       }
     }
     for (const ChosenAnalyzer& chosen : inputs_.analyzers) {
       if (!records.contains(chosen.name)) continue;
-      const Record record = chosen.analyzer->summarize(records.at(chosen.name), request_.seed);
+      const Group record = chosen.analyzer->summarize(records.at(chosen.name), request_.seed);
       file.write_run_record(chosen.name, record);
-      detail::add_run_record(result_, chosen, record);
+      detail::add_run_record(result_, chosen.name, record);
     }
     file.commit(result_.is_conclusive, result_.warnings);
   }

@@ -64,51 +64,40 @@ void require_points(const Objective& objective, const std::vector<NamedPoint>& p
 
 }  // namespace
 
-const Answers::Group& Answers::group(std::string_view analyzer) const {
+const Group& Answers::group(std::string_view analyzer) const {
   std::vector<std::string> names;
   for (const Group& group : groups_) {
-    if (group.analyzer == analyzer) return group;
-    names.push_back(group.analyzer);
+    if (group.name == analyzer) return group;
+    names.push_back(group.name);
   }
   throw PreconditionError("Answers: " + unknown_name("analyzer of this run", analyzer, names));
 }
 
-std::span<const std::string> Answers::quantities(std::string_view analyzer) const {
-  return group(analyzer).quantities;
-}
-
-const Record::Entry* Answers::find(std::string_view analyzer, std::string_view quantity) const {
+const Variable& Answers::find(std::string_view analyzer, std::string_view quantity) const {
   const Group& group = this->group(analyzer);
-  const std::vector<std::string>& names = group.quantities;
-  if (std::find(names.begin(), names.end(), quantity) == names.end()) {
-    throw PreconditionError(
-        "Answers: " + unknown_name(fmt::format("quantity of '{}'", analyzer), quantity, names));
-  }
-  const auto found = group.record.entries().find(std::string(quantity));
-  return found == group.record.entries().end() ? nullptr : &found->second;
+  if (const Variable* const variable = group.find(quantity)) return *variable;
+  std::vector<std::string> names;
+  for (const Variable& variable : group.variables) names.push_back(variable.name);
+  throw PreconditionError(
+      "Answers: " + unknown_name(fmt::format("quantity of '{}'", analyzer), quantity, names));
 }
 
 Eigen::VectorXd Answers::values(std::string_view analyzer, std::string_view quantity) const {
-  const Record::Entry* entry = find(analyzer, quantity);
-  if (entry == nullptr) return {};
-  if (const auto* real = std::get_if<Record::Real>(entry)) {
-    return Eigen::Map<const Eigen::VectorXd>(real->values.data(),
-                                             static_cast<Eigen::Index>(real->values.size()));
+  const Variable& variable = find(analyzer, quantity);
+  if (variable.type == VariableType::kDouble) {
+    const std::vector<double>& reals = variable.reals();
+    return Eigen::Map<const Eigen::VectorXd>(reals.data(), std::ssize(reals));
   }
-  const auto* count = std::get_if<std::int64_t>(entry);
-  const double value =
-      count != nullptr ? static_cast<double>(*count) : std::get<std::int8_t>(*entry);
-  return Eigen::VectorXd::Constant(1, value);
+  const double number = variable.number();
+  return std::isnan(number) ? Eigen::VectorXd() : Eigen::VectorXd::Constant(1, number);
 }
 
 double Answers::number(std::string_view analyzer, std::string_view quantity) const {
-  const Eigen::VectorXd all = values(analyzer, quantity);
-  return all.size() > 0 ? all(0) : kNaN;
+  return find(analyzer, quantity).number();
 }
 
 Status Answers::status(std::string_view analyzer, std::string_view quantity) const {
-  find(analyzer, quantity);
-  return detail::status_of(group(analyzer).record, std::string(quantity));
+  return find(analyzer, quantity).status();
 }
 
 struct Analysis::Impl {
@@ -116,10 +105,10 @@ struct Analysis::Impl {
   io::RunConfiguration configuration;
   std::uint64_t seed = 0;
   std::vector<ChosenAnalyzer> analyzers;
-  std::vector<std::vector<Analyzer::Dimension>> dimensions;  // one list for each analyzer
+  std::vector<std::vector<Dimension>> dimensions;  // one list for each analyzer
   std::vector<CheckpointFile> files;  // names and steps of the points, as the root has them
   std::vector<std::string> digests;
-  std::vector<Record> roots;
+  std::vector<Group> roots;
   std::vector<PointAnswers> points;
   Answers run;
   AnalysisResult summary;
@@ -167,13 +156,11 @@ void Analysis::write(const std::filesystem::path& output, const WriteOptions& op
   for (std::size_t i = 0; i < impl_->points.size(); ++i) {
     file.name_checkpoint(i, impl_->files[i], impl_->digests[i]);
     file.write_record(i, "", impl_->roots[i]);
-    for (const Answers::Group& group : impl_->points[i].groups_) {
-      file.write_record(i, group.analyzer, group.record);
+    for (const Group& answer : impl_->points[i].groups_) {
+      file.write_record(i, answer.name, answer);
     }
   }
-  for (const Answers::Group& group : impl_->run.groups_) {
-    file.write_run_record(group.analyzer, group.record);
-  }
+  for (const Group& answer : impl_->run.groups_) file.write_run_record(answer.name, answer);
   file.commit(impl_->summary.is_conclusive, impl_->summary.warnings);
 }
 
@@ -291,7 +278,7 @@ class AnalysisRun {
 
   void analyze_point(PointAnalysis& point, std::size_t i, const detail::AnalysisCosts& costs) {
     AnalysisResult& summary = impl_->summary;
-    const Record root = detail::root_record(point);
+    const Group root = detail::root_record(point);
     detail::add_checkpoint(
         summary, impl_->files[i], impl_->digests[i], point.theta().allFinite(), root);
     PointAnswers answers;
@@ -302,10 +289,9 @@ class AnalysisRun {
     for (std::size_t k = 0; k < impl_->analyzers.size(); ++k) {
       const ChosenAnalyzer& chosen = impl_->analyzers[k];
       point.begin_own(costs.own[k]);
-      Record record = chosen.analyzer->analyze(point);
-      detail::add_record(summary, chosen, record);
-      answers.groups_.push_back(
-          {chosen.name, names_of(chosen.analyzer->quantities()), std::move(record)});
+      Group& answer = answers.groups_.emplace_back(chosen.analyzer->analyze(point));
+      answer.name = chosen.name;
+      detail::add_record(summary, chosen.name, answer);
     }
     point.release();
     impl_->roots.push_back(root);
@@ -315,12 +301,11 @@ class AnalysisRun {
   void summarize_run() {
     for (std::size_t k = 0; k < impl_->analyzers.size(); ++k) {
       const ChosenAnalyzer& chosen = impl_->analyzers[k];
-      std::vector<std::string> names = names_of(chosen.analyzer->run_quantities());
-      if (names.empty()) continue;
-      std::vector<Record> records;
-      for (const PointAnswers& point : impl_->points) records.push_back(point.groups_[k].record);
-      Record record = chosen.analyzer->summarize(records, options_.seed);
-      impl_->run.groups_.push_back({chosen.name, std::move(names), std::move(record)});
+      if (chosen.analyzer->declared_of_run().variables.empty()) continue;
+      std::vector<Group> answers;
+      for (const PointAnswers& point : impl_->points) answers.push_back(point.groups_[k]);
+      impl_->run.groups_.push_back(chosen.analyzer->summarize(answers, options_.seed));
+      impl_->run.groups_.back().name = chosen.name;
     }
   }
 

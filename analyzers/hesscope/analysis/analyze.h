@@ -27,9 +27,9 @@
 #include <Eigen/Core>
 
 #include <hesscope/analysis/analysis.h>
-#include <hesscope/analyzers/record.h>
 #include <hesscope/core/settings.h>
 #include <hesscope/core/status.h>
+#include <hesscope/dataset/dataset.h>
 #include <hesscope/objective/objective.h>
 #include <hesscope/problem/optimizer_state.h>
 
@@ -74,21 +74,14 @@ class Answers {
   /// @throws PreconditionError as number().
   Status status(std::string_view analyzer, std::string_view quantity) const;
 
-  /// Names of what an analyzer says here. @throws PreconditionError if it did not run.
-  std::span<const std::string> quantities(std::string_view analyzer) const;
+  /// All that an analyzer says here. @throws PreconditionError if it did not run.
+  const Group& group(std::string_view analyzer) const;
 
  private:
   friend class Analysis;
   friend class AnalysisRun;
 
-  struct Group {
-    std::string analyzer;
-    std::vector<std::string> quantities;
-    Record record;
-  };
-
-  const Group& group(std::string_view analyzer) const;
-  const Record::Entry* find(std::string_view analyzer, std::string_view quantity) const;
+  const Variable& find(std::string_view analyzer, std::string_view quantity) const;
 
   std::vector<Group> groups_;
 };

@@ -80,12 +80,12 @@ Tokens tokens_of(const ModelSamples& samples) {
 void set_mean_where(const std::string& name,
                     const ArrayXXd& x,
                     const Flags& chosen,
-                    Record& record) {
+                    Group& record) {
   const Index count = chosen.count();
   if (count == 0) {
-    record.set_missing(name, Status::kUndefinedZeroDenominator);
+    record[name].set_missing(Status::kUndefinedZeroDenominator);
   } else {
-    record.set(name, chosen.select(x, 0.0).sum() / static_cast<double>(count));
+    record[name].set(chosen.select(x, 0.0).sum() / static_cast<double>(count));
   }
 }
 
@@ -102,6 +102,8 @@ ArrayXd attention(const MatrixXd& query, const MatrixXd& signal_key, const Matri
 
 class AlignmentAnalyzer final : public Analyzer {
  public:
+  AlignmentAnalyzer() { declare_all(quantities(), headline()); }
+
   std::vector<Dimension> dimensions(const Objective& objective) const override {
     for (const char* name : {"WQ", "WK", "WV.pos", "WV.neg"}) {
       const ParameterBlock* block = find_block(objective, name);
@@ -114,19 +116,19 @@ class AlignmentAnalyzer final : public Analyzer {
             {.name = "sample", .size = objective.num_samples()}};
   }
 
-  std::vector<Quantity> quantities() const override;
+  std::vector<Variable> quantities() const;
 
-  std::vector<std::string> headline() const override {
+  std::vector<std::string> headline() const {
     return {"aligned", "positive_value_noise", "mean_softmax_11", "mean_softmax_21"};
   }
 
-  Record analyze(PointAnalysis& point) const override {
-    Record record;
+  Group analyze(PointAnalysis& point) const override {
+    Group record = declared();
     const auto& samples = point.model_samples();
     if (!samples || samples->model->kind != "signal-noise") {
-      record.set_rest_missing(quantities(), Status::kNotComputed);
+      record.set_rest_missing(Status::kNotComputed);
     } else if (!point.theta().allFinite()) {
-      record.set_rest_missing(quantities(), Status::kNonFinite);
+      record.set_rest_missing(Status::kNonFinite);
     } else {
       describe(point, tokens_of(*samples), record);
     }
@@ -134,17 +136,17 @@ class AlignmentAnalyzer final : public Analyzer {
   }
 
  private:
-  static void describe(const PointAnalysis& point, const Tokens& tokens, Record& record) {
+  static void describe(const PointAnalysis& point, const Tokens& tokens, Group& record) {
     const VectorXd mu = tokens.mu();
     const ArrayXd y = tokens.sign.array();
     const VectorXd v =
         (rows_of(point, "WV.pos").colwise().mean() - rows_of(point, "WV.neg").colwise().mean())
             .transpose();
     const ArrayXd value_noise = (tokens.noise.transpose() * v).array() * y;
-    record.set("value_signal", detail::dot(v, mu).value());
-    record.set("value_noise", value_noise.matrix());
-    record.set("mean_value_noise", value_noise.mean());
-    record.set("positive_value_noise", share(value_noise > 0));
+    record["value_signal"].set(detail::dot(v, mu).value());
+    record["value_noise"].set(value_noise.matrix());
+    record["mean_value_noise"].set(value_noise.mean());
+    record["positive_value_noise"].set(share(value_noise > 0));
 
     const Rows wq = rows_of(point, "WQ");
     const Rows wk = rows_of(point, "WK");
@@ -153,28 +155,28 @@ class AlignmentAnalyzer final : public Analyzer {
     const MatrixXd signal_keys = wk * tokens.signal;
     const ArrayXd softmax_11 = attention(wq * tokens.signal, signal_keys, noise_keys);
     const ArrayXd softmax_21 = attention(noise_queries, signal_keys, noise_keys);
-    record.set("softmax_11", softmax_11.matrix());
-    record.set("softmax_21", softmax_21.matrix());
-    record.set("mean_softmax_11", softmax_11.mean());
-    record.set("mean_softmax_21", softmax_21.mean());
+    record["softmax_11"].set(softmax_11.matrix());
+    record["softmax_21"].set(softmax_21.matrix());
+    record["mean_softmax_11"].set(softmax_11.mean());
+    record["mean_softmax_21"].set(softmax_21.mean());
 
     const VectorXd query_signal = wq * mu;
     const VectorXd key_signal = wk * mu;
     const MatrixXd query_noise = noise_queries * tokens.sign.asDiagonal();
     const MatrixXd key_noise = noise_keys * tokens.sign.asDiagonal();
-    record.set("query_signal", query_signal);
-    record.set("key_signal", key_signal);
-    record.set_rows("query_noise", query_noise);
-    record.set_rows("key_noise", key_noise);
-    record.set("aligned", share(query_noise.array().sign() * key_noise.array().sign() > 0));
+    record["query_signal"].set(query_signal);
+    record["key_signal"].set(key_signal);
+    record["query_noise"].set_rows(query_noise);
+    record["key_noise"].set_rows(key_noise);
+    record["aligned"].set(share(query_noise.array().sign() * key_noise.array().sign() > 0));
     // By signs: products of small numbers may underflow.
     const Flags query_follows =
         query_signal.array().sign() * key_noise.rowwise().sum().array().sign() > 0;
     const Flags key_opposes =
         key_signal.array().sign() * query_noise.rowwise().sum().array().sign() < 0;
-    record.set("query_majority", share(query_follows));
-    record.set("key_majority", share(key_opposes));
-    record.set("majority", share(query_follows && key_opposes));
+    record["query_majority"].set(share(query_follows));
+    record["key_majority"].set(share(key_opposes));
+    record["majority"].set(share(query_follows && key_opposes));
     set_against_signal("query", query_signal, query_noise, record);
     set_against_signal("key", query_signal, key_noise, record);
   }
@@ -183,28 +185,28 @@ class AlignmentAnalyzer final : public Analyzer {
   static void set_against_signal(const std::string& of,
                                  const VectorXd& query_signal,
                                  const MatrixXd& noise,
-                                 Record& record) {
+                                 Group& record) {
     const ArrayXXd turned = (query_signal.cwiseSign().asDiagonal() * noise).array();
-    record.set("positive_" + of + "_noise", share(turned > 0));
-    record.set("lowest_" + of + "_noise", turned.minCoeff());
+    record["positive_" + of + "_noise"].set(share(turned > 0));
+    record["lowest_" + of + "_noise"].set(turned.minCoeff());
     set_mean_where("negative_" + of + "_noise", turned, turned < 0, record);
   }
 };
 
-std::vector<Quantity> AlignmentAnalyzer::quantities() const {
+std::vector<Variable> AlignmentAnalyzer::quantities() const {
   const auto scalar = [](const char* name, const std::string& long_name, const char* definition) {
-    return Quantity{.name = name, .long_name = long_name, .definition = definition};
+    return Variable{.name = name, .long_name = long_name, .definition = definition};
   };
   const auto array = [](const char* name,
                         std::vector<std::string> dimensions,
                         const char* long_name,
                         const char* definition) {
-    return Quantity{.name = name,
+    return Variable{.name = name,
                     .dimensions = std::move(dimensions),
                     .long_name = long_name,
                     .definition = definition};
   };
-  std::vector<Quantity> all = {
+  std::vector<Variable> all = {
       scalar("value_signal",
              "signal in the values",
              "<v, mu>; v: mean row of WV.pos less that of WV.neg; mu: mean of y_i times the signal "

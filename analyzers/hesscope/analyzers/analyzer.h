@@ -9,24 +9,14 @@
 #include <vector>
 
 #include <hesscope/analyzers/point_analysis.h>
-#include <hesscope/analyzers/record.h>
 #include <hesscope/core/settings.h>
+#include <hesscope/dataset/dataset.h>
 
 namespace hesscope {
 
 /// One question about a checkpoint. Its answer is a group of the result file.
 class Analyzer {
  public:
-  /// A dimension of the group beyond `checkpoint` and the root's `parameter`.
-  struct Dimension {
-    std::string name;
-    std::int64_t size;
-    // A coordinate variable, if any.
-    std::vector<std::string> labels = {};    ///< names along it
-    std::vector<std::int64_t> numbers = {};  ///< or numbers
-    std::string definition = {};             ///< what these are, in words
-  };
-
   /// What it asks of the point, which analyzers share, and what it needs beyond that.
   struct Cost {
     bool asks_hessian = false;     ///< PointAnalysis::hessian()
@@ -47,13 +37,17 @@ class Analyzer {
 
   virtual ~Analyzer() = default;
 
-  /// Dimensions its quantities use, for an objective of this size.
-  virtual std::vector<Dimension> dimensions(const Objective& objective) const = 0;
+  /// Dimensions that its variables use besides `checkpoint` and the root's, for an objective of this
+  /// size. @throws ConfigError for an objective that it cannot analyze.
+  virtual std::vector<Dimension> dimensions(const Objective& /*objective*/) const { return {}; }
 
-  virtual std::vector<Quantity> quantities() const = 0;
+  /// What it stores of each checkpoint, nothing said yet. The result file puts `checkpoint` before
+  /// the dimensions.
+  const Group& declared() const { return declared_; }
 
-  /// Numbers worth showing in a summary, by name, most important first.
-  virtual std::vector<std::string> headline() const = 0;
+  /// What it stores of all checkpoints of a run together, in the same group; names apart from those
+  /// of declared(). Empty for most.
+  const Group& declared_of_run() const { return declared_of_run_; }
 
   virtual Cost cost(const Objective& /*objective*/) const { return {}; }
 
@@ -68,22 +62,32 @@ class Analyzer {
     return {};
   }
 
-  /// The answer at one point. Numerical failure is in the record's statuses, not thrown.
-  virtual Record analyze(PointAnalysis& point) const = 0;
+  /// The answer at one point: declared() with values. Numerical failure is in its statuses, not
+  /// thrown.
+  virtual Group analyze(PointAnalysis& point) const = 0;
 
-  /// What is asked of all checkpoints of a run together: stored in the same group without the
-  /// dimension `checkpoint`. Names apart from those of quantities().
-  virtual std::vector<Quantity> run_quantities() const { return {}; }
-
-  /// Those of them worth showing in a summary, as headline().
-  virtual std::vector<std::string> run_headline() const { return {}; }
-
-  /// The answer to that, from the answers of analyze() at every checkpoint, in order, and nothing
-  /// else: an interrupted run has only those.
+  /// declared_of_run() with values, from the answers of analyze() at every checkpoint, in order, and
+  /// nothing else: an interrupted run has only those.
   /// @param seed  of what is drawn.
-  virtual Record summarize(std::span<const Record> /*records*/, std::uint64_t /*seed*/) const {
+  virtual Group summarize(std::span<const Group> /*answers*/, std::uint64_t /*seed*/) const {
     return {};
   }
+
+ protected:
+  /// To be called for each variable, in the order in which they are stored:
+  ///   VariableId trace_ = declare({.name = "trace", .definition = "sum of H_ii", .headline = 1});
+  VariableId declare(Variable variable) { return declared_.add(std::move(variable)); }
+
+  VariableId declare_of_run(Variable variable) { return declared_of_run_.add(std::move(variable)); }
+
+  /// declare() of several.
+  void declare_all(std::vector<Variable> variables, const std::vector<std::string>& headline = {});
+  void declare_all_of_run(std::vector<Variable> variables,
+                          const std::vector<std::string>& headline = {});
+
+ private:
+  Group declared_;
+  Group declared_of_run_;
 };
 
 /// AnalyzerKind::on_missing of analyzers that need the whole Hessian.

@@ -43,12 +43,14 @@ Layout layout_of(const Objective& objective) {
 
 class AttentionTermsAnalyzer final : public Analyzer {
  public:
+  AttentionTermsAnalyzer() { declare_all(quantities(), headline()); }
+
   std::vector<Dimension> dimensions(const Objective& objective) const override {
     layout_of(objective);
     return {};
   }
 
-  std::vector<Quantity> quantities() const override {
+  std::vector<Variable> quantities() const {
     const std::string of_b =
         " of B, a row for each token of each sample, [S_1 X, ..., S_H X] of its sample";
     return {
@@ -73,16 +75,16 @@ class AttentionTermsAnalyzer final : public Analyzer {
          .definition = "|gradient|^2 / loss, the gradient by WQ, WK and WV"}};
   }
 
-  std::vector<std::string> headline() const override {
+  std::vector<std::string> headline() const {
     return {"wo_norm_min", "b_sigma_min", "rate_bound", "kernel_rate_bound", "rate"};
   }
 
   Cost cost(const Objective& objective) const override { return detail::jacobian_cost(objective); }
 
-  Record analyze(PointAnalysis& point) const override {
-    Record record;
+  Group analyze(PointAnalysis& point) const override {
+    Group record = declared();
     if (point.status() != Status::kOk) {
-      record.set_rest_missing(quantities(), point.status());
+      record.set_rest_missing(point.status());
       return record;
     }
     const Objective& objective = point.objective();
@@ -91,25 +93,24 @@ class AttentionTermsAnalyzer final : public Analyzer {
     for (Eigen::Index h = 0; h < layout.heads; ++h) {
       least = std::min(least, detail::norm(output_of(point, layout, h)));
     }
-    record.set("wo_norm_min", least);
+    record["wo_norm_min"].set(least);
     const double loss = point.loss();
-    record.set("rate",
-               loss > 0
-                   ? (detail::sum_of_squares(point.gradient().head(layout.output)) / loss).value()
-                   : 0,
-               loss > 0 ? Status::kOk : Status::kUndefinedZeroDenominator);
+    record["rate"].set(
+        loss > 0 ? (detail::sum_of_squares(point.gradient().head(layout.output)) / loss).value()
+                 : 0,
+        loss > 0 ? Status::kOk : Status::kUndefinedZeroDenominator);
     const Eigen::MatrixXd j = objective.prediction_jacobian(point.theta(), objective.all_samples());
     const double scale = 4.0 / static_cast<double>(objective.num_samples());
     const SingularEnds kernel = singular_ends(j.leftCols(layout.output));
-    record.set("kernel_rate_bound", scale * kernel.smallest * kernel.smallest, kernel.status);
+    record["kernel_rate_bound"].set(scale * kernel.smallest * kernel.smallest, kernel.status);
     if (!(least > 0)) {
-      record.set_rest_missing(quantities(), Status::kUndefinedZeroDenominator);
+      record.set_rest_missing(Status::kUndefinedZeroDenominator);
       return record;
     }
     const SingularEnds b = singular_ends(attended_inputs(point, layout, j));
-    record.set("b_sigma_min", b.smallest, b.status);
-    record.set("b_sigma_max", b.largest, b.status);
-    record.set("rate_bound", scale * std::pow(least * b.smallest, 2), b.status);
+    record["b_sigma_min"].set(b.smallest, b.status);
+    record["b_sigma_max"].set(b.largest, b.status);
+    record["rate_bound"].set(scale * std::pow(least * b.smallest, 2), b.status);
     return record;
   }
 

@@ -41,7 +41,7 @@ double block_distance(const SpectralMeasure& a, const SpectralMeasure& b, double
 
 class BlocksAnalyzer final : public Analyzer {
  public:
-  explicit BlocksAnalyzer(double sigma) : sigma_(sigma) {}
+  explicit BlocksAnalyzer(double sigma) : sigma_(sigma) { declare_all(quantities(), headline()); }
 
   std::vector<Dimension> dimensions(const Objective& objective) const override {
     const auto blocks = objective.parameter_blocks();
@@ -49,7 +49,7 @@ class BlocksAnalyzer final : public Analyzer {
             detail::rank_dimension("block_rank", largest_block(blocks))};
   }
 
-  std::vector<Quantity> quantities() const override {
+  std::vector<Variable> quantities() const {
     return {
         {.name = "eigenvalues",
          .dimensions = {"block", "block_rank"},
@@ -92,7 +92,7 @@ class BlocksAnalyzer final : public Analyzer {
     };
   }
 
-  std::vector<std::string> headline() const override { return {"mean_js_distance"}; }
+  std::vector<std::string> headline() const { return {"mean_js_distance"}; }
 
   Cost cost(const Objective& objective) const override {
     const auto blocks = objective.parameter_blocks();
@@ -107,11 +107,11 @@ class BlocksAnalyzer final : public Analyzer {
             .searches = static_cast<double>(blocks.size())};
   }
 
-  Record analyze(PointAnalysis& point) const override {
-    Record record;
+  Group analyze(PointAnalysis& point) const override {
+    Group record = declared();
     const Eigen::MatrixXd* h = point.hessian();
     if (h == nullptr && point.hessian_status() != Status::kNotComputed) {
-      record.set_rest_missing(quantities(), point.hessian_status());
+      record.set_rest_missing(point.hessian_status());
       return record;
     }
     const auto blocks = point.objective().parameter_blocks();
@@ -120,7 +120,7 @@ class BlocksAnalyzer final : public Analyzer {
       gradient_norms[static_cast<Eigen::Index>(b)] =
           point.gradient().segment(blocks[b].offset, blocks[b].size).stableNorm();
     }
-    record.set("gradient_norm", gradient_norms);
+    record["gradient_norm"].set(gradient_norms);
     if (h != nullptr) {
       describe_blocks(point, *h, record);
     } else {
@@ -141,7 +141,7 @@ class BlocksAnalyzer final : public Analyzer {
     return all > 0 ? first / all : 0;
   }
 
-  void describe_blocks(PointAnalysis& point, const Eigen::MatrixXd& h, Record& record) const {
+  void describe_blocks(PointAnalysis& point, const Eigen::MatrixXd& h, Group& record) const {
     const auto blocks = point.objective().parameter_blocks();
     const auto count = static_cast<Eigen::Index>(blocks.size());
     Eigen::MatrixXd eigenvalues = Eigen::MatrixXd::Constant(count, largest_block(blocks), kNaN);
@@ -161,22 +161,22 @@ class BlocksAnalyzer final : public Analyzer {
       ends.row(b) << spectrum.smallest.value, spectrum.median.value, spectrum.largest.value;
       traces[b] = detail::sum(h.diagonal().segment(rows.offset, rows.size));
     }
-    record.set_symmetric("frobenius_norm", block_norms(h, blocks));
+    record["frobenius_norm"].set_symmetric(block_norms(h, blocks));
     if (status != Status::kOk) {
-      record.set_rest_missing(quantities(), status);
+      record.set_rest_missing(status);
       return;
     }
-    record.set_rows("eigenvalues", eigenvalues, Status::kOk);
-    record.set("lambda_min", ends.col(0));
-    record.set("lambda_median", ends.col(1));
-    record.set("lambda_max", ends.col(2));
-    record.set("trace", traces);
+    record["eigenvalues"].set_rows(eigenvalues, Status::kOk);
+    record["lambda_min"].set(ends.col(0));
+    record["lambda_median"].set(ends.col(1));
+    record["lambda_max"].set(ends.col(2));
+    record["trace"].set(traces);
     set_distances(blocks, eigenvalues, record);
   }
 
   void set_distances(std::span<const ParameterBlock> blocks,
                      const Eigen::MatrixXd& eigenvalues,
-                     Record& record) const {
+                     Group& record) const {
     const auto count = static_cast<Eigen::Index>(blocks.size());
     std::vector<SpectralMeasure> measures;
     for (Eigen::Index b = 0; b < count; ++b) {
@@ -194,19 +194,18 @@ class BlocksAnalyzer final : public Analyzer {
       }
     }
     if (!distances.allFinite()) {
-      record.set_missing("js_distance", Status::kFailed);
-      record.set_missing("mean_js_distance", Status::kFailed);
+      record["js_distance"].set_missing(Status::kFailed);
+      record["mean_js_distance"].set_missing(Status::kFailed);
       return;
     }
-    record.set_rows("js_distance", distances);
+    record["js_distance"].set_rows(distances);
     const double pairs = static_cast<double>(count * (count - 1)) / 2;
-    record.set("mean_js_distance",
-               sum / pairs,
-               pairs > 0 ? Status::kOk : Status::kUndefinedZeroDenominator);
+    record["mean_js_distance"].set(sum / pairs,
+                                   pairs > 0 ? Status::kOk : Status::kUndefinedZeroDenominator);
   }
 
   // Without a matrix: the ends of each block's spectrum.
-  void describe_ends(PointAnalysis& point, Record& record) const {
+  void describe_ends(PointAnalysis& point, Group& record) const {
     const auto blocks = point.objective().parameter_blocks();
     Eigen::MatrixXd ends(blocks.size(), 2);
     Status status = Status::kOk;
@@ -222,15 +221,15 @@ class BlocksAnalyzer final : public Analyzer {
       ends.row(static_cast<Eigen::Index>(b)) << spectrum.smallest.value, spectrum.largest.value;
     }
     if (status == Status::kOk) {
-      record.set("lambda_min", ends.col(0));
-      record.set("lambda_max", ends.col(1));
-      if (!is_proved) record.set_unproved("lambda_min");
-      if (!is_proved) record.set_unproved("lambda_max");
+      record["lambda_min"].set(ends.col(0));
+      record["lambda_max"].set(ends.col(1));
+      if (!is_proved) record["lambda_min"].is_proved = false;
+      if (!is_proved) record["lambda_max"].is_proved = false;
     } else {
-      record.set_missing("lambda_min", status);
-      record.set_missing("lambda_max", status);
+      record["lambda_min"].set_missing(status);
+      record["lambda_max"].set_missing(status);
     }
-    record.set_rest_missing(quantities(), Status::kNotComputed);
+    record.set_rest_missing(Status::kNotComputed);
   }
 
   double sigma_;

@@ -13,9 +13,11 @@ namespace {
 
 class ConditionAnalyzer final : public Analyzer {
  public:
+  ConditionAnalyzer() { declare_all(quantities(), headline()); }
+
   std::vector<Dimension> dimensions(const Objective& /*objective*/) const override { return {}; }
 
-  std::vector<Quantity> quantities() const override {
+  std::vector<Variable> quantities() const {
     return {
         {.name = "robust_diagonal",
          .long_name = "robust condition number of the diagonal",
@@ -32,7 +34,7 @@ class ConditionAnalyzer final : public Analyzer {
     };
   }
 
-  std::vector<std::string> headline() const override {
+  std::vector<std::string> headline() const {
     return {"robust_diagonal", "robust_eigenvalue", "robust_absolute", "classical"};
   }
 
@@ -40,19 +42,19 @@ class ConditionAnalyzer final : public Analyzer {
     return {.asks_hessian = true, .asks_spectrum = true};
   }
 
-  Record analyze(PointAnalysis& point) const override {
+  Group analyze(PointAnalysis& point) const override {
     const Eigen::MatrixXd* h = point.hessian();
-    Record record;
+    Group record = declared();
     if (h == nullptr) {
-      record.set_rest_missing(quantities(), point.hessian_status());
+      record.set_rest_missing(point.hessian_status());
       return record;
     }
     const ConditionNumbers numbers = condition_numbers(h->diagonal(), point.spectrum());
-    record.set("robust_diagonal", numbers.robust_diagonal.value, numbers.robust_diagonal.status);
-    record.set(
-        "robust_eigenvalue", numbers.robust_eigenvalue.value, numbers.robust_eigenvalue.status);
-    record.set("robust_absolute", numbers.robust_absolute.value, numbers.robust_absolute.status);
-    record.set("classical", numbers.classical.value, numbers.classical.status);
+    record["robust_diagonal"].set(numbers.robust_diagonal.value, numbers.robust_diagonal.status);
+    record["robust_eigenvalue"].set(numbers.robust_eigenvalue.value,
+                                    numbers.robust_eigenvalue.status);
+    record["robust_absolute"].set(numbers.robust_absolute.value, numbers.robust_absolute.status);
+    record["classical"].set(numbers.classical.value, numbers.classical.status);
     return record;
   }
 };

@@ -25,7 +25,9 @@ Eigen::MatrixXd rows_of(const Eigen::MatrixXd& rules, Eigen::Index num_nodes, do
 class DensityAnalyzer final : public Analyzer {
  public:
   DensityAnalyzer(Eigen::Index num_probes, Eigen::Index num_steps)
-      : num_probes_(num_probes), num_steps_(num_steps) {}
+      : num_probes_(num_probes), num_steps_(num_steps) {
+    declare_all(quantities(), headline());
+  }
 
   std::vector<Dimension> dimensions(const Objective& objective) const override {
     const Eigen::Index n = objective.num_parameters();
@@ -34,7 +36,7 @@ class DensityAnalyzer final : public Analyzer {
             {"point", kNumPoints}};
   }
 
-  std::vector<Quantity> quantities() const override {
+  std::vector<Variable> quantities() const {
     const std::string exact = " of the exact spectrum";
     return {
         {.name = "nodes",
@@ -103,7 +105,7 @@ class DensityAnalyzer final : public Analyzer {
     };
   }
 
-  std::vector<std::string> headline() const override {
+  std::vector<std::string> headline() const {
     return {"trace_estimate", "trace_standard_error", "relative_wasserstein_distance"};
   }
 
@@ -119,10 +121,10 @@ class DensityAnalyzer final : public Analyzer {
             .matrix_operations = 0.4 * n * n * probes * steps};
   }
 
-  Record analyze(PointAnalysis& point) const override {
-    Record record;
+  Group analyze(PointAnalysis& point) const override {
+    Group record = declared();
     if (point.hessian() == nullptr && point.hessian_status() != Status::kNotComputed) {
-      record.set_rest_missing(quantities(), point.hessian_status());
+      record.set_rest_missing(point.hessian_status());
       return record;
     }
     const LanczosQuadrature found = lanczos_quadrature(
@@ -130,58 +132,57 @@ class DensityAnalyzer final : public Analyzer {
         {.num_probes = num_probes_, .num_steps = num_steps_, .seed = point.seed()},
         point.progress());
     if (found.status != Status::kOk) {
-      record.set_rest_missing(quantities(), found.status);
+      record.set_rest_missing(found.status);
       return record;
     }
     const Eigen::Index num_nodes = std::min(num_steps_, point.objective().num_parameters());
-    record.set_rows("nodes", rows_of(found.nodes, num_nodes, kNaN), Status::kOk);
-    record.set_rows("weights", rows_of(found.weights, num_nodes, 0.0));
-    record.set_rows("calibrated_weights", rows_of(found.calibrated_weights, num_nodes, 0.0));
+    record["nodes"].set_rows(rows_of(found.nodes, num_nodes, kNaN), Status::kOk);
+    record["weights"].set_rows(rows_of(found.weights, num_nodes, 0.0));
+    record["calibrated_weights"].set_rows(rows_of(found.calibrated_weights, num_nodes, 0.0));
     set_estimate(record, "trace", found.trace);
     set_estimate(record, "squared_frobenius_norm", found.squared_frobenius_norm);
     draw(point.spectrum(), found.measure, record);
-    record.set_rest_missing(quantities(), Status::kNotComputed);
+    record.set_rest_missing(Status::kNotComputed);
     return record;
   }
 
  private:
-  static void set_estimate(Record& record, const std::string& name, const ProbeEstimate& estimate) {
-    record.set(name + "_estimate", estimate.value);
+  static void set_estimate(Group& record, const std::string& name, const ProbeEstimate& estimate) {
+    record[name + "_estimate"].set(estimate.value);
     const std::string error = name + "_standard_error";
     if (std::isnan(estimate.standard_error)) {
-      record.set_missing(error, Status::kNotComputed);  // of one probe there is none
+      record[error].set_missing(Status::kNotComputed);  // of one probe there is none
     } else {
-      record.set(error, estimate.standard_error);
+      record[error].set(estimate.standard_error);
     }
   }
 
-  static void draw(const Spectrum& spectrum, const SpectralMeasure& measure, Record& record) {
+  static void draw(const Spectrum& spectrum, const SpectralMeasure& measure, Group& record) {
     const bool is_exact = spectrum.status == Status::kOk && spectrum.eigenvalues.size() > 0;
     const SpectralMeasure exact = is_exact ? exact_measure(spectrum.eigenvalues) : measure;
     const SpectralDensity curve = spectral_density(exact, {.num_points = kNumPoints});
-    record.set("eigenvalue", curve.at);
-    record.set("sigma", curve.sigma);
+    record["eigenvalue"].set(curve.at);
+    record["sigma"].set(curve.sigma);
     const SpectralDensity estimate = spectral_density(measure,
                                                       {.sigma = curve.sigma,
                                                        .lower = curve.at[0],
                                                        .upper = curve.at[kNumPoints - 1],
                                                        .num_points = kNumPoints});
-    record.set("density", estimate.values);
+    record["density"].set(estimate.values);
     const double band = spectrum.status == Status::kOk ? spectrum.rounding_band : 0.0;
     const LogSpectralDensity decades =
         log_spectral_density(exact, band, {.num_points = kNumPoints});
-    record.set("log10_magnitude", decades.log10_magnitude);
-    record.set("log_density_negative", decades.negative);
-    record.set("log_density_positive", decades.positive);
-    record.set("zero_mass", decades.zero_mass);
+    record["log10_magnitude"].set(decades.log10_magnitude);
+    record["log_density_negative"].set(decades.negative);
+    record["log_density_positive"].set(decades.positive);
+    record["zero_mass"].set(decades.zero_mass);
     if (!is_exact) return;
-    record.set("exact_density", curve.values);
+    record["exact_density"].set(curve.values);
     const double distance = wasserstein_distance(measure, exact);
     const double width = spectrum.largest.value - spectrum.smallest.value;
-    record.set("wasserstein_distance", distance);
-    record.set("relative_wasserstein_distance",
-               distance / width,
-               width > 0 ? Status::kOk : Status::kUndefinedZeroDenominator);
+    record["wasserstein_distance"].set(distance);
+    record["relative_wasserstein_distance"].set(
+        distance / width, width > 0 ? Status::kOk : Status::kUndefinedZeroDenominator);
   }
 
   Eigen::Index num_probes_;

@@ -32,15 +32,17 @@ void fix_signs(Eigen::MatrixXd& vectors) {
 
 class EigenpairsAnalyzer final : public Analyzer {
  public:
-  explicit EigenpairsAnalyzer(Eigen::Index count) : count_(count) {}
+  explicit EigenpairsAnalyzer(Eigen::Index count) : count_(count) {
+    declare_all(quantities(), headline());
+  }
 
   std::vector<Dimension> dimensions(const Objective& objective) const override {
     return {detail::rank_dimension(
         "pair", std::min(count_, objective.num_parameters()), "the outermost first")};
   }
 
-  std::vector<Quantity> quantities() const override {
-    std::vector<Quantity> all;
+  std::vector<Variable> quantities() const {
+    std::vector<Variable> all;
     for (const End& end : kEnds) {
       const auto add = [&](const std::string& name,
                            std::vector<std::string> dimensions,
@@ -80,15 +82,15 @@ class EigenpairsAnalyzer final : public Analyzer {
           "squared norm of the gradient's projection on the eigenvectors up to this one, over its "
           "squared norm");
       all.push_back({.name = std::string("proof") + end.suffix,
-                     .type = Quantity::Type::kFlag,
+                     .type = VariableType::kInt8,
                      .long_name = "how the eigenvalues were established",
                      .definition = "as /spectrum/proof",
-                     .flags = {std::begin(kProofMeanings), std::end(kProofMeanings)}});
+                     .flag_meanings = {std::begin(kProofMeanings), std::end(kProofMeanings)}});
     }
     return all;
   }
 
-  std::vector<std::string> headline() const override {
+  std::vector<std::string> headline() const {
     return {"participation_largest", "overlap_largest", "gradient_fraction_largest"};
   }
 
@@ -104,19 +106,19 @@ class EigenpairsAnalyzer final : public Analyzer {
             .matrix_operations = (1 + pairs / 4) * 200 * n * n + n * n * n / 15};
   }
 
-  Record analyze(PointAnalysis& point) const override {
-    Record record;
+  Group analyze(PointAnalysis& point) const override {
+    Group record = declared();
     const Extremes& extremes = point.extremes(count_);
     for (const End& end : kEnds) {
       const EndOfSpectrum& found = extremes.*end.member;
-      record.set_flag(named("proof", end), static_cast<std::int8_t>(found.proof));
+      record[named("proof", end)].set_flag(static_cast<std::int8_t>(found.proof));
       if (found.status == Status::kOk) {
         describe(point, end, found, record);
         continue;
       }
-      for (const Quantity& quantity : quantities()) {
-        if (quantity.name.ends_with(end.suffix) && quantity.type != Quantity::Type::kFlag) {
-          record.set_missing(quantity.name, found.status);
+      for (const Variable& quantity : quantities()) {
+        if (quantity.name.ends_with(end.suffix) && quantity.type != VariableType::kInt8) {
+          record[quantity.name].set_missing(found.status);
         }
       }
     }
@@ -129,22 +131,22 @@ class EigenpairsAnalyzer final : public Analyzer {
   void describe(PointAnalysis& point,
                 const End& end,
                 const EndOfSpectrum& found,
-                Record& record) const {
+                Group& record) const {
     Eigen::MatrixXd vectors = found.vectors;
     fix_signs(vectors);
-    record.set(named("eigenvalues", end), found.values);
-    record.set(named("residuals", end), found.residuals);
-    if (found.proof == Proof::kConverged) record.set_unproved(named("eigenvalues", end));
-    record.set_rows(named("eigenvectors", end), vectors.transpose());
-    record.set(named("participation", end),
-               vectors.array().square().square().colwise().sum().transpose().matrix());
+    record[named("eigenvalues", end)].set(found.values);
+    record[named("residuals", end)].set(found.residuals);
+    if (found.proof == Proof::kConverged) record[named("eigenvalues", end)].is_proved = false;
+    record[named("eigenvectors", end)].set_rows(vectors.transpose());
+    record[named("participation", end)].set(
+        vectors.array().square().square().colwise().sum().transpose().matrix());
     const auto blocks = point.objective().parameter_blocks();
     Eigen::MatrixXd weights(vectors.cols(), static_cast<Eigen::Index>(blocks.size()));
     for (Eigen::Index b = 0; b < weights.cols(); ++b) {
       const ParameterBlock& block = blocks[static_cast<std::size_t>(b)];
       weights.col(b) = vectors.middleRows(block.offset, block.size).colwise().squaredNorm();
     }
-    record.set_rows(named("block_weight", end), weights);
+    record[named("block_weight", end)].set_rows(weights);
     set_overlap(point, end, vectors, record);
     set_gradient_fraction(point, end, vectors, record);
   }
@@ -152,26 +154,26 @@ class EigenpairsAnalyzer final : public Analyzer {
   void set_overlap(PointAnalysis& point,
                    const End& end,
                    const Eigen::MatrixXd& vectors,
-                   Record& record) const {
+                   Group& record) const {
     const std::string name = named("overlap", end);
-    if (point.previous() == nullptr) return record.set_missing(name, point.no_neighbour_status());
+    if (point.previous() == nullptr) return record[name].set_missing(point.no_neighbour_status());
     const EndOfSpectrum& before = point.previous()->extremes(count_).*end.member;
-    if (before.status != Status::kOk) return record.set_missing(name, Status::kNotComputed);
-    record.set(name, (before.vectors.transpose() * vectors).colwise().squaredNorm().transpose());
+    if (before.status != Status::kOk) return record[name].set_missing(Status::kNotComputed);
+    record[name].set((before.vectors.transpose() * vectors).colwise().squaredNorm().transpose());
   }
 
   static void set_gradient_fraction(PointAnalysis& point,
                                     const End& end,
                                     const Eigen::MatrixXd& vectors,
-                                    Record& record) {
+                                    Group& record) {
     const std::string name = named("gradient_fraction", end);
     // Of the unit gradient, so that no square underflows.
     const Eigen::VectorXd direction = point.gradient().stableNormalized();
     if (!(direction.squaredNorm() > 0))
-      return record.set_missing(name, Status::kUndefinedZeroDenominator);
+      return record[name].set_missing(Status::kUndefinedZeroDenominator);
     Eigen::VectorXd fraction = (vectors.transpose() * direction).array().square();
     for (Eigen::Index k = 1; k < fraction.size(); ++k) fraction[k] += fraction[k - 1];
-    record.set(name, fraction);
+    record[name].set(fraction);
   }
 
   Eigen::Index count_;

@@ -16,6 +16,8 @@ const std::string kFunctional = "_functional";
 
 class GgnAnalyzer final : public Analyzer {
  public:
+  GgnAnalyzer() { declare_all(quantities(), headline()); }
+
   std::vector<Dimension> dimensions(const Objective& objective) const override {
     if (!objective.has_gauss_newton()) {
       throw ConfigError(
@@ -26,9 +28,9 @@ class GgnAnalyzer final : public Analyzer {
             detail::block_dimension("block_column", objective)};
   }
 
-  std::vector<Quantity> quantities() const override {
-    std::vector<Quantity> all = spectrum_quantities("", "the Gauss-Newton matrix");
-    const std::vector<Quantity> functional =
+  std::vector<Variable> quantities() const {
+    std::vector<Variable> all = spectrum_quantities("", "the Gauss-Newton matrix");
+    const std::vector<Variable> functional =
         spectrum_quantities(kFunctional, "the Hessian without its Gauss-Newton part");
     all.insert(all.end(), functional.begin(), functional.end());
     for (const std::string& suffix : {std::string(), kFunctional}) {
@@ -48,7 +50,7 @@ class GgnAnalyzer final : public Analyzer {
     return all;
   }
 
-  std::vector<std::string> headline() const override {
+  std::vector<std::string> headline() const {
     return {"lambda_min",
             "lambda_max",
             "lambda_min_functional",
@@ -65,8 +67,8 @@ class GgnAnalyzer final : public Analyzer {
             .searches = 3};
   }
 
-  Record analyze(PointAnalysis& point) const override {
-    Record record;
+  Group analyze(PointAnalysis& point) const override {
+    Group record = declared();
     const Eigen::MatrixXd* h = point.hessian();
     if (h != nullptr) {
       const PointCosts& costs = point.costs();
@@ -92,7 +94,7 @@ class GgnAnalyzer final : public Analyzer {
                                  detail::part_of(point.progress(), 1.0 / 3, 1)),
                    kFunctional);
     }
-    record.set_rest_missing(quantities(), point.hessian_status());
+    record.set_rest_missing(point.hessian_status());
     return record;
   }
 
@@ -101,12 +103,12 @@ class GgnAnalyzer final : public Analyzer {
                        const Eigen::MatrixXd& matrix,
                        const std::string& suffix,
                        const ProgressCallback& progress,
-                       Record& record) {
+                       Group& record) {
     set_spectrum(record, point.spectrum_of(matrix, progress), suffix);
-    record.set("trace" + suffix, detail::sum(matrix.diagonal()));
-    record.set("frobenius_norm" + suffix, detail::norm(matrix));
-    record.set_symmetric("block_frobenius_norm" + suffix,
-                         block_norms(matrix, point.objective().parameter_blocks()));
+    record["trace" + suffix].set(detail::sum(matrix.diagonal()));
+    record["frobenius_norm" + suffix].set(detail::norm(matrix));
+    record["block_frobenius_norm" + suffix].set_symmetric(
+        block_norms(matrix, point.objective().parameter_blocks()));
   }
 };
 

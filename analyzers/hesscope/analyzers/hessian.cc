@@ -7,15 +7,17 @@ namespace {
 
 class HessianAnalyzer final : public Analyzer {
  public:
-  explicit HessianAnalyzer(bool save_matrix) : save_matrix_(save_matrix) {}
+  explicit HessianAnalyzer(bool save_matrix) : save_matrix_(save_matrix) {
+    declare_all(quantities(), headline());
+  }
 
   std::vector<Dimension> dimensions(const Objective& objective) const override {
     if (!save_matrix_) return {};
     return {{"parameter_column", objective.num_parameters()}};
   }
 
-  std::vector<Quantity> quantities() const override {
-    std::vector<Quantity> all = {
+  std::vector<Variable> quantities() const {
+    std::vector<Variable> all = {
         {.name = "diagonal",
          .dimensions = {"parameter"},
          .long_name = "diagonal of the Hessian",
@@ -34,21 +36,21 @@ class HessianAnalyzer final : public Analyzer {
     return all;
   }
 
-  std::vector<std::string> headline() const override { return {"trace", "frobenius_norm"}; }
+  std::vector<std::string> headline() const { return {"trace", "frobenius_norm"}; }
 
   Cost cost(const Objective& /*objective*/) const override { return {.asks_hessian = true}; }
 
-  Record analyze(PointAnalysis& point) const override {
-    Record record;
+  Group analyze(PointAnalysis& point) const override {
+    Group record = declared();
     const Eigen::MatrixXd* h = point.hessian();
     if (h == nullptr) {
-      record.set_rest_missing(quantities(), point.hessian_status());
+      record.set_rest_missing(point.hessian_status());
       return record;
     }
-    record.set("diagonal", h->diagonal());
-    record.set("trace", detail::sum(h->diagonal()));
-    record.set("frobenius_norm", detail::norm(*h));
-    if (save_matrix_) record.set_symmetric("matrix", *h);
+    record["diagonal"].set(h->diagonal());
+    record["trace"].set(detail::sum(h->diagonal()));
+    record["frobenius_norm"].set(detail::norm(*h));
+    if (save_matrix_) record["matrix"].set_symmetric(*h);
     return record;
   }
 

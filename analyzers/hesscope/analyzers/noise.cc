@@ -28,8 +28,8 @@ namespace {
 using Eigen::Index;
 using Eigen::VectorXd;
 
-void set(Record& record, const std::string& name, const Statistic& statistic) {
-  record.set(name, statistic.value, statistic.status);
+void set(Group& record, const std::string& name, const Statistic& statistic) {
+  record[name].set(statistic.value, statistic.status);
 }
 
 using detail::NoiseOptions;
@@ -38,7 +38,9 @@ using Draws = NoiseOptions::Draws;
 
 class NoiseAnalyzer final : public Analyzer {
  public:
-  explicit NoiseAnalyzer(NoiseOptions options) : options_(std::move(options)) {}
+  explicit NoiseAnalyzer(NoiseOptions options) : options_(std::move(options)) {
+    declare_all(quantities(), headline());
+  }
 
   std::vector<Dimension> dimensions(const Objective& objective) const override {
     const Index num_draws = this->num_draws(objective, batch_size(objective));
@@ -56,11 +58,11 @@ class NoiseAnalyzer final : public Analyzer {
     return all;
   }
 
-  std::vector<Quantity> quantities() const override {
+  std::vector<Variable> quantities() const {
     return detail::noise_quantities(!options_.ladder.empty());
   }
 
-  std::vector<std::string> headline() const override {
+  std::vector<std::string> headline() const {
     return {"mean",
             "skewness",
             "excess_kurtosis",
@@ -100,15 +102,15 @@ class NoiseAnalyzer final : public Analyzer {
     return options_.draws == Draws::kFresh ? "noise-sampling fresh" : "";
   }
 
-  Record analyze(PointAnalysis& point) const override {
-    Record record;
+  Group analyze(PointAnalysis& point) const override {
+    Group record = declared();
     if (point.status() != Status::kOk) {
-      record.set_rest_missing(quantities(), point.status());
+      record.set_rest_missing(point.status());
       return record;
     }
     draw(point, record);
     compare_with_curvature(point, record);
-    record.set_rest_missing(quantities(), Status::kNotComputed);
+    record.set_rest_missing(Status::kNotComputed);
     return record;
   }
 
@@ -161,27 +163,27 @@ class NoiseAnalyzer final : public Analyzer {
                                  progress);
   }
 
-  void draw(PointAnalysis& point, Record& record) const {
+  void draw(PointAnalysis& point, Group& record) const {
     std::vector<Index> batch_sizes = {batch_size(point.objective())};
     batch_sizes.insert(batch_sizes.end(), options_.ladder.begin(), options_.ladder.end());
     const std::vector<MinibatchNoise> noise =
         measured(point, batch_sizes, part_of(point.progress(), 0.0, 0.3));
-    record.set_count("batch_size", noise.front().batch_size);
+    record["batch_size"].set_count(noise.front().batch_size);
     if (noise.front().status == Status::kOk) {
       describe(noise.front().norms, record);
     } else {
-      for (const Quantity& quantity : quantities()) {
+      for (const Variable& quantity : quantities()) {
         const bool is_of_draws =
             std::find(quantity.dimensions.begin(), quantity.dimensions.end(), "draw") !=
             quantity.dimensions.end();
-        if (is_of_draws) record.set_missing(quantity.name, noise.front().status);
+        if (is_of_draws) record[quantity.name].set_missing(noise.front().status);
       }
     }
     if (!options_.ladder.empty()) set_ladder({noise.begin() + 1, noise.end()}, record);
   }
 
-  void describe(const VectorXd& norms, Record& record) const {
-    record.set("norm", norms);
+  void describe(const VectorXd& norms, Group& record) const {
+    record["norm"].set(norms);
     const Summary summary = hesscope::summarize(norms);
     set(record, "mean", summary.mean);
     set(record, "standard_deviation", summary.standard_deviation);
@@ -194,35 +196,35 @@ class NoiseAnalyzer final : public Analyzer {
       set(record, "hill_index", tail.index);
       set(record, "hill_index_standard_error", tail.standard_error);
       // NaN is part of the plot.
-      record.set_rows("hill_plot", tail.by_count.transpose(), Status::kOk);
+      record["hill_plot"].set_rows(tail.by_count.transpose(), Status::kOk);
     }
     const Histogram bins = histogram(norms, options_.num_bins);
     if (bins.status == Status::kOk) {
-      record.set("histogram_edges", bins.edges);
-      record.set("histogram_counts", bins.counts);
-      record.set("histogram_density", bins.density);
+      record["histogram_edges"].set(bins.edges);
+      record["histogram_counts"].set(bins.counts);
+      record["histogram_density"].set(bins.density);
     } else {
       for (const char* name : {"histogram_edges", "histogram_counts", "histogram_density"}) {
-        record.set_missing(name, bins.status);
+        record[name].set_missing(bins.status);
       }
     }
     const QqPlot plot = normal_qq(norms, QqConvention::kFilliben);
-    record.set("qq_theoretical", plot.theoretical);
-    record.set("qq_sample", plot.sample);
+    record["qq_theoretical"].set(plot.theoretical);
+    record["qq_sample"].set(plot.sample);
     set(record, "qq_slope", plot.line.slope);
     set(record, "qq_intercept", plot.line.intercept);
     set(record, "qq_correlation", plot.line.correlation);
     const QqPlot standardized = normal_qq(norms, QqConvention::kStandardized);
     if (standardized.status == Status::kOk) {
-      record.set("qq_theoretical_standardized", standardized.theoretical);
-      record.set("qq_sample_standardized", standardized.sample);
+      record["qq_theoretical_standardized"].set(standardized.theoretical);
+      record["qq_sample_standardized"].set(standardized.sample);
     } else {
-      record.set_missing("qq_theoretical_standardized", standardized.status);
-      record.set_missing("qq_sample_standardized", standardized.status);
+      record["qq_theoretical_standardized"].set_missing(standardized.status);
+      record["qq_sample_standardized"].set_missing(standardized.status);
     }
   }
 
-  static void set_ladder(const std::vector<MinibatchNoise>& noise, Record& record) {
+  static void set_ladder(const std::vector<MinibatchNoise>& noise, Group& record) {
     const auto set_rung = [&](const std::string& name, auto statistic_of) {
       Eigen::RowVectorXd values(static_cast<Index>(noise.size()));
       for (std::size_t b = 0; b < noise.size(); ++b) {
@@ -230,7 +232,7 @@ class NoiseAnalyzer final : public Analyzer {
         values[static_cast<Index>(b)] =
             is_there ? statistic_of(noise[b].norms).value : Statistic().value;
       }
-      record.set_rows("ladder_" + name, values, Status::kOk);
+      record["ladder_" + name].set_rows(values, Status::kOk);
     };
     const auto of_summary = [](Statistic Summary::*member) {
       return [member](const VectorXd& norms) { return hesscope::summarize(norms).*member; };
@@ -248,7 +250,7 @@ class NoiseAnalyzer final : public Analyzer {
     });
   }
 
-  void compare_with_curvature(PointAnalysis& point, Record& record) const {
+  void compare_with_curvature(PointAnalysis& point, Group& record) const {
     const Eigen::MatrixXd* h = point.hessian();
     const GradientCovariance covariance = gradient_covariance(point.objective(),
                                                               point.theta(),
@@ -277,13 +279,13 @@ class NoiseAnalyzer final : public Analyzer {
     }
   }
 
-  static void set_scale(Record& record, const std::string& name, const NoiseScale& scale) {
+  static void set_scale(Group& record, const std::string& name, const NoiseScale& scale) {
     set(record, name, scale.value);
     set(record, name + "_bias", scale.bias);
     set(record, name + "_standard_error", scale.standard_error);
   }
 
-  static void set_missing_curvature(Record& record, Status status) {
+  static void set_missing_curvature(Group& record, Status status) {
     for (const char* name : {"noise_scale_hessian",
                              "noise_scale_hessian_bias",
                              "noise_scale_hessian_standard_error",
@@ -293,11 +295,11 @@ class NoiseAnalyzer final : public Analyzer {
                              "eigendirection_noise",
                              "noise_exponent",
                              "noise_exponent_standard_error"}) {
-      record.set_missing(name, status);
+      record[name].set_missing(status);
     }
   }
 
-  static void set_spectrum(Record& record,
+  static void set_spectrum(Group& record,
                            const Eigensystem& eigensystem,
                            const GradientCovariance& covariance) {
     const NoiseSpectrum spectrum =
@@ -307,15 +309,15 @@ class NoiseAnalyzer final : public Analyzer {
                                "eigendirection_noise",
                                "noise_exponent",
                                "noise_exponent_standard_error"}) {
-        record.set_missing(name, spectrum.status);
+        record[name].set_missing(spectrum.status);
       }
       return;
     }
-    record.set("eigenvalues", eigensystem.eigenvalues);
-    record.set("eigendirection_noise", spectrum.noise);
+    record["eigenvalues"].set(eigensystem.eigenvalues);
+    record["eigendirection_noise"].set(spectrum.noise);
     set(record, "noise_exponent", spectrum.power_law.slope);
     set(record, "noise_exponent_standard_error", spectrum.power_law.slope_standard_error);
-    record.set_count("noise_exponent_count", spectrum.num_fitted);
+    record["noise_exponent_count"].set_count(spectrum.num_fitted);
   }
 
   NoiseOptions options_;

@@ -31,12 +31,14 @@ constexpr Part kParts[] = {
 
 class SamplingAnalyzer final : public Analyzer {
  public:
-  explicit SamplingAnalyzer(const SamplingErrorOptions& options) : options_(options) {}
+  explicit SamplingAnalyzer(const SamplingErrorOptions& options) : options_(options) {
+    declare_all(quantities(), headline());
+  }
 
   std::vector<Dimension> dimensions(const Objective& /*objective*/) const override { return {}; }
 
-  std::vector<Quantity> quantities() const override {
-    std::vector<Quantity> all;
+  std::vector<Variable> quantities() const {
+    std::vector<Variable> all;
     for (const std::string_view name : kSpectralFigureNames) {
       const std::string figure(name);
       all.push_back({.name = figure,
@@ -60,7 +62,7 @@ class SamplingAnalyzer final : public Analyzer {
     return all;
   }
 
-  std::vector<std::string> headline() const override {
+  std::vector<std::string> headline() const {
     return {"lambda_max_lower",
             "lambda_max_upper",
             "lambda_median_lower",
@@ -78,14 +80,14 @@ class SamplingAnalyzer final : public Analyzer {
             .searches = 1};
   }
 
-  Record analyze(PointAnalysis& point) const override {
-    Record record;
+  Group analyze(PointAnalysis& point) const override {
+    Group record = declared();
     const Eigen::Index num_samples = point.objective().num_samples();
     const Eigen::MatrixXd* h = point.hessian();
     if (h == nullptr && point.hessian_status() != Status::kNotComputed) {
-      record.set_rest_missing(quantities(), point.hessian_status());
+      record.set_rest_missing(point.hessian_status());
     } else if (num_samples < 2) {
-      record.set_rest_missing(quantities(), Status::kNotComputed);
+      record.set_rest_missing(Status::kNotComputed);
     } else {
       SamplingErrorOptions options = options_;
       options.num_blocks = std::min(options.num_blocks, num_samples);
@@ -97,7 +99,7 @@ class SamplingAnalyzer final : public Analyzer {
       } else {
         set_first_order(point, options, record);
       }
-      record.set_rest_missing(quantities(), Status::kNotComputed);
+      record.set_rest_missing(Status::kNotComputed);
     }
     return record;
   }
@@ -109,22 +111,22 @@ class SamplingAnalyzer final : public Analyzer {
     return is_interval ? fmt::format("; level {}", options_.level) : std::string();
   }
 
-  static void set_figures(Record& record, const SamplingErrors& errors, const std::string& suffix) {
+  static void set_figures(Group& record, const SamplingErrors& errors, const std::string& suffix) {
     for (std::size_t i = 0; i < kSpectralFigureNames.size(); ++i) {
       const std::string figure(kSpectralFigureNames[i]);
       const SamplingError& error = errors.figures[i];
       // The value is there even where its error is not.
       if (suffix.empty()) {
         const bool has_value = error.value == error.value;
-        record.set(figure, error.value, has_value ? Status::kOk : error.status);
+        record[figure].set(error.value, has_value ? Status::kOk : error.status);
       }
       for (const Part& part : kParts) {
         if (!suffix.empty() && part.member == &SamplingError::bias) continue;
         const std::string name = figure + part.suffix + suffix;
         if (error.status == Status::kNotComputed) {
-          record.set_missing(name, Status::kNotComputed);
+          record[name].set_missing(Status::kNotComputed);
         } else {
-          record.set(name, error.*part.member, error.status);
+          record[name].set(error.*part.member, error.status);
         }
       }
     }
@@ -133,7 +135,7 @@ class SamplingAnalyzer final : public Analyzer {
   // Without a matrix: of the two ends.
   static void set_first_order(PointAnalysis& point,
                               const SamplingErrorOptions& options,
-                              Record& record) {
+                              Group& record) {
     const Extremes& ends = point.extremes(1);
     SpectralEigenpairs pairs;
     if (ends.largest.status == Status::kOk) {

@@ -21,7 +21,10 @@ const char* const kRules =
 class SmoothnessAnalyzer final : public Analyzer {
  public:
   explicit SmoothnessAnalyzer(Eigen::Index num_secant_points)
-      : num_secant_points_(num_secant_points) {}
+      : num_secant_points_(num_secant_points) {
+    declare_all(quantities(), headline());
+    declare_all_of_run(run_quantities(), run_headline());
+  }
 
   std::vector<Dimension> dimensions(const Objective& /*objective*/) const override {
     return {{.name = "rule",
@@ -30,7 +33,7 @@ class SmoothnessAnalyzer final : public Analyzer {
              .definition = "update rules without memory"}};
   }
 
-  std::vector<Quantity> quantities() const override {
+  std::vector<Variable> quantities() const {
     const std::string step = "s: the step from this checkpoint to the next of its run";
     const std::string rules = kRules;
     return {
@@ -38,10 +41,10 @@ class SmoothnessAnalyzer final : public Analyzer {
          .long_name = "spectral norm of the Hessian",
          .definition = "largest magnitude of an eigenvalue"},
         {.name = "proof",
-         .type = Quantity::Type::kFlag,
+         .type = VariableType::kInt8,
          .long_name = "how the outermost eigenvalues were established",
          .definition = "as /spectrum/proof",
-         .flags = {std::begin(kProofMeanings), std::end(kProofMeanings)}},
+         .flag_meanings = {std::begin(kProofMeanings), std::end(kProofMeanings)}},
         {.name = "gradient_norm",
          .long_name = "Euclidean norm of the gradient",
          .definition = "as /gradient_norm"},
@@ -88,15 +91,13 @@ class SmoothnessAnalyzer final : public Analyzer {
     };
   }
 
-  std::vector<Quantity> run_quantities() const override {
-    return detail::smoothness_run_quantities();
-  }
+  std::vector<Variable> run_quantities() const { return detail::smoothness_run_quantities(); }
 
-  std::vector<std::string> run_headline() const override {
+  std::vector<std::string> run_headline() const {
     return {"L0", "L0_lower", "L0_upper", "L1", "L1_lower", "L1_upper"};
   }
 
-  std::vector<std::string> headline() const override {
+  std::vector<std::string> headline() const {
     return {"spectral_norm", "gradient_norm", "directional_smoothness", "secant_smoothness"};
   }
 
@@ -108,34 +109,34 @@ class SmoothnessAnalyzer final : public Analyzer {
             .gradients = static_cast<double>(num_secant_points_)};
   }
 
-  Record analyze(PointAnalysis& point) const override {
-    Record record;
+  Group analyze(PointAnalysis& point) const override {
+    Group record = declared();
     const Spectrum& spectrum = point.spectrum();
-    record.set_flag("proof", static_cast<std::int8_t>(spectrum.proof));
+    record["proof"].set_flag(static_cast<std::int8_t>(spectrum.proof));
     if (point.status() != Status::kOk) {
-      record.set_rest_missing(quantities(), point.status());
+      record.set_rest_missing(point.status());
       return record;
     }
-    record.set("spectral_norm",
-               std::max(std::abs(spectrum.smallest.value), std::abs(spectrum.largest.value)),
-               spectrum.status);
+    record["spectral_norm"].set(
+        std::max(std::abs(spectrum.smallest.value), std::abs(spectrum.largest.value)),
+        spectrum.status);
     if (spectrum.status == Status::kOk && spectrum.proof == Proof::kConverged) {
-      record.set_unproved("spectral_norm");
+      record["spectral_norm"].is_proved = false;
     }
-    record.set("gradient_norm", detail::norm(point.gradient()));
-    record.set("gradient", point.gradient());
+    record["gradient_norm"].set(detail::norm(point.gradient()));
+    record["gradient"].set(point.gradient());
     if (const Eigen::MatrixXd* h = point.hessian()) {
-      record.set("hessian_diagonal", h->diagonal());
+      record["hessian_diagonal"].set(h->diagonal());
     } else {
-      record.set_missing("hessian_diagonal", point.hessian_status());
+      record["hessian_diagonal"].set_missing(point.hessian_status());
     }
     describe_step(point, record);
     describe_rules(point, record);
     return record;
   }
 
-  Record summarize(std::span<const Record> records, std::uint64_t seed) const override {
-    return detail::summarize_smoothness(records, seed);
+  Group summarize(std::span<const Group> records, std::uint64_t seed) const override {
+    return detail::summarize_smoothness(declared_of_run(), records, seed);
   }
 
  private:
@@ -143,7 +144,7 @@ class SmoothnessAnalyzer final : public Analyzer {
     return point.hessian_status() != Status::kNonFinite;
   }
 
-  void describe_step(PointAnalysis& point, Record& record) const {
+  void describe_step(PointAnalysis& point, Group& record) const {
     const Eigen::VectorXd* next = point.next_theta();
     if (next == nullptr || !next->allFinite()) {
       const Status status = next == nullptr ? point.no_neighbour_status() : Status::kNonFinite;
@@ -153,34 +154,34 @@ class SmoothnessAnalyzer final : public Analyzer {
                                "step_first_order",
                                "step_curvature",
                                "step_loss_change"}) {
-        record.set_missing(name, status);
+        record[name].set_missing(status);
       }
       return;
     }
     const Eigen::VectorXd s = *next - point.theta();
     const double length = s.stableNorm();
-    record.set("step_norm", length);
-    record.set("step_first_order", detail::dot(point.gradient(), s).value());
-    record.set("step_loss_change", point.objective().value(*next) - point.loss());
+    record["step_norm"].set(length);
+    record["step_first_order"].set(detail::dot(point.gradient(), s).value());
+    record["step_loss_change"].set(point.objective().value(*next) - point.loss());
     if (length == 0) {
-      record.set_missing("directional_smoothness", Status::kUndefinedZeroDenominator);
-      record.set_missing("secant_smoothness", Status::kUndefinedZeroDenominator);
-      record.set("step_curvature", 0);
+      record["directional_smoothness"].set_missing(Status::kUndefinedZeroDenominator);
+      record["secant_smoothness"].set_missing(Status::kUndefinedZeroDenominator);
+      record["step_curvature"].set(0);
       return;
     }
     set_secant(point, *next, record);
     if (!has_curvature(point)) {
-      record.set_missing("directional_smoothness", Status::kNonFinite);
-      record.set_missing("step_curvature", Status::kNonFinite);
+      record["directional_smoothness"].set_missing(Status::kNonFinite);
+      record["step_curvature"].set_missing(Status::kNonFinite);
       return;
     }
     const Eigen::VectorXd v = s / length;
     const double curvature = detail::dot(v, point.hessian_operator().apply(v).col(0)).value();
-    record.set("directional_smoothness", curvature);
-    record.set("step_curvature", 0.5 * curvature * length * length);
+    record["directional_smoothness"].set(curvature);
+    record["step_curvature"].set(0.5 * curvature * length * length);
   }
 
-  void set_secant(PointAnalysis& point, const Eigen::VectorXd& next, Record& record) const {
+  void set_secant(PointAnalysis& point, const Eigen::VectorXd& next, Group& record) const {
     const std::string name = "secant_smoothness";
     double largest = kNaN;
     for (Eigen::Index j = 1; j <= num_secant_points_; ++j) {
@@ -190,18 +191,18 @@ class SmoothnessAnalyzer final : public Analyzer {
       if (distance == 0) continue;  // a step of some last bits
       const Eigen::VectorXd change = point.objective().gradient(x) - point.gradient();
       const double secant = change.stableNorm() / distance;
-      if (!std::isfinite(secant)) return record.set_missing(name, Status::kNonFinite);
+      if (!std::isfinite(secant)) return record[name].set_missing(Status::kNonFinite);
       largest = std::fmax(largest, secant);
     }
-    record.set(
-        name, largest, std::isnan(largest) ? Status::kUndefinedZeroDenominator : Status::kOk);
+    record[name].set(largest,
+                     std::isnan(largest) ? Status::kUndefinedZeroDenominator : Status::kOk);
   }
 
-  static void describe_rules(PointAnalysis& point, Record& record) {
+  static void describe_rules(PointAnalysis& point, Group& record) {
     if (!has_curvature(point)) {
       for (const char* name :
            {"directional_sharpness", "directional_sharpness_relative", "directional_slope"}) {
-        record.set_missing(name, Status::kNonFinite);
+        record[name].set_missing(Status::kNonFinite);
       }
       return;
     }
@@ -226,14 +227,14 @@ class SmoothnessAnalyzer final : public Analyzer {
                           : !is_defined           ? Status::kUndefinedZeroDenominator
                           : sharpness.allFinite() ? Status::kOk
                                                   : Status::kNonFinite;
-    record.set_rows("directional_slope", slope, status);
-    record.set_rows("directional_sharpness", sharpness, status);
+    record["directional_slope"].set_rows(slope, status);
+    record["directional_sharpness"].set_rows(sharpness, status);
     const double band =
         point.spectrum().status == Status::kOk ? point.spectrum().rounding_band : 0.0;
     if (std::abs(sharpness[0]) > band) {
-      record.set_rows("directional_sharpness_relative", sharpness / std::abs(sharpness[0]), status);
+      record["directional_sharpness_relative"].set_rows(sharpness / std::abs(sharpness[0]), status);
     } else {
-      record.set_missing("directional_sharpness_relative", Status::kUndefinedZeroDenominator);
+      record["directional_sharpness_relative"].set_missing(Status::kUndefinedZeroDenominator);
     }
   }
 

@@ -8,15 +8,15 @@ namespace {
 
 class SpectrumAnalyzer final : public Analyzer {
  public:
+  SpectrumAnalyzer() { declare_all(quantities(), headline()); }
+
   std::vector<Dimension> dimensions(const Objective& objective) const override {
     return {detail::rank_dimension("rank", objective.num_parameters())};
   }
 
-  std::vector<Quantity> quantities() const override {
-    return spectrum_quantities("", "the Hessian");
-  }
+  std::vector<Variable> quantities() const { return spectrum_quantities("", "the Hessian"); }
 
-  std::vector<std::string> headline() const override {
+  std::vector<std::string> headline() const {
     return {"lambda_min", "lambda_median", "lambda_max", "num_negative", "num_zero", "num_dead"};
   }
 
@@ -24,8 +24,8 @@ class SpectrumAnalyzer final : public Analyzer {
     return {.asks_hessian = true, .asks_spectrum = true};
   }
 
-  Record analyze(PointAnalysis& point) const override {
-    Record record;
+  Group analyze(PointAnalysis& point) const override {
+    Group record = declared();
     set_spectrum(record, point.spectrum(), "");
     return record;
   }

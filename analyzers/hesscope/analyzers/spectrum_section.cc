@@ -5,12 +5,11 @@
 
 namespace hesscope {
 
-std::vector<Quantity> spectrum_quantities(const std::string& suffix, const std::string& words) {
-  using Type = Quantity::Type;
+std::vector<Variable> spectrum_quantities(const std::string& suffix, const std::string& words) {
   const std::string residual =
       "Euclidean norm of A v - lambda v for its unit eigenvector v, A being " + words;
   const std::string of = " of " + words;
-  std::vector<Quantity> all = {
+  std::vector<Variable> all = {
       {.name = "eigenvalues",
        .dimensions = {"rank"},
        .long_name = "eigenvalues" + of,
@@ -28,63 +27,65 @@ std::vector<Quantity> spectrum_quantities(const std::string& suffix, const std::
       {.name = "residual_median", .long_name = "residual of lambda_median", .definition = residual},
       {.name = "residual_max", .long_name = "residual of lambda_max", .definition = residual},
       {.name = "num_negative",
-       .type = Type::kCount,
+       .type = VariableType::kInt64,
        .long_name = "number of negative eigenvalues" + of,
        .definition = "eigenvalues below -rounding_band"},
       {.name = "num_zero",
-       .type = Type::kCount,
+       .type = VariableType::kInt64,
        .long_name = "number of zero eigenvalues" + of,
        .definition = "eigenvalues of magnitude at most rounding_band"},
       {.name = "num_positive",
-       .type = Type::kCount,
+       .type = VariableType::kInt64,
        .long_name = "number of positive eigenvalues" + of,
        .definition = "eigenvalues above rounding_band"},
       {.name = "num_dead",
-       .type = Type::kCount,
+       .type = VariableType::kInt64,
        .long_name = "number of dead parameters",
        .definition = "rows of the matrix that are identically zero"},
       {.name = "rounding_band",
        .long_name = "magnitude below which an eigenvalue cannot be told from zero",
        .definition = "(n + 10) times the machine epsilon times the largest eigenvalue magnitude"},
       {.name = "proof",
-       .type = Type::kFlag,
+       .type = VariableType::kInt8,
        .long_name = "how the eigenvalues were established",
        .definition =
            "counted: inertia fixes the rank; dense: full decomposition, exact to rounding_band; "
            "converged: residual bound without a count",
-       .flags = {std::begin(kProofMeanings), std::end(kProofMeanings)}},
+       .flag_meanings = {std::begin(kProofMeanings), std::end(kProofMeanings)}},
   };
-  for (Quantity& quantity : all) quantity.name += suffix;
+  for (Variable& quantity : all) quantity.name += suffix;
   return all;
 }
 
-void set_spectrum(Record& record, const Spectrum& spectrum, const std::string& suffix) {
+void set_spectrum(Group& record, const Spectrum& spectrum, const std::string& suffix) {
   const auto missing = [&](const char* name, Status status) {
-    record.set_missing(name + suffix, status);
+    record[name + suffix].set_missing(status);
   };
-  record.set_flag("proof" + suffix, static_cast<std::int8_t>(spectrum.proof));
+  record["proof" + suffix].set_flag(static_cast<std::int8_t>(spectrum.proof));
   if (spectrum.status != Status::kOk) {
-    record.set_rest_missing(spectrum_quantities(suffix, ""), spectrum.status);
+    for (const Variable& quantity : spectrum_quantities(suffix, "")) {
+      Variable& variable = record[quantity.name];
+      if (!variable.is_said()) variable.set_missing(spectrum.status);
+    }
     return;
   }
   if (spectrum.eigenvalues.size() > 0) {
-    record.set("eigenvalues" + suffix, spectrum.eigenvalues);
+    record["eigenvalues" + suffix].set(spectrum.eigenvalues);
   } else {
     missing("eigenvalues", Status::kNotComputed);
   }
   // A residual is missing when its eigenvector could not be computed, though the eigenvalue could.
   const auto set = [&](const char* value_name, const char* residual_name, const Eigenvalue& found) {
-    record.set(value_name + suffix, found.value);
-    record.set(residual_name + suffix,
-               found.residual,
-               found.residual >= 0 ? Status::kOk : Status::kFailed);
+    record[value_name + suffix].set(found.value);
+    record[residual_name + suffix].set(found.residual,
+                                       found.residual >= 0 ? Status::kOk : Status::kFailed);
   };
   set("lambda_min", "residual_min", spectrum.smallest);
   set("lambda_max", "residual_max", spectrum.largest);
-  record.set("rounding_band" + suffix, spectrum.rounding_band);
+  record["rounding_band" + suffix].set(spectrum.rounding_band);
   if (spectrum.proof == Proof::kConverged) {
-    record.set_unproved("lambda_min" + suffix);
-    record.set_unproved("lambda_max" + suffix);
+    record["lambda_min" + suffix].is_proved = false;
+    record["lambda_max" + suffix].is_proved = false;
   }
   if (spectrum.num_zero < 0) {  // the ends alone, by products
     for (const char* name : {"lambda_median",
@@ -98,10 +99,10 @@ void set_spectrum(Record& record, const Spectrum& spectrum, const std::string& s
     return;
   }
   set("lambda_median", "residual_median", spectrum.median);
-  record.set_count("num_negative" + suffix, spectrum.num_negative);
-  record.set_count("num_zero" + suffix, spectrum.num_zero);
-  record.set_count("num_positive" + suffix, spectrum.num_positive);
-  record.set_count("num_dead" + suffix, spectrum.num_dead);
+  record["num_negative" + suffix].set_count(spectrum.num_negative);
+  record["num_zero" + suffix].set_count(spectrum.num_zero);
+  record["num_positive" + suffix].set_count(spectrum.num_positive);
+  record["num_dead" + suffix].set_count(spectrum.num_dead);
 }
 
 }  // namespace hesscope

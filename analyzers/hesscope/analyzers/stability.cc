@@ -38,22 +38,24 @@ enum class Source : std::int8_t { kNone = 0, kCheckpoint = 1, kRecomputed = 2 };
 
 class StabilityAnalyzer final : public Analyzer {
  public:
-  explicit StabilityAnalyzer(const StabilityOptions& options) : options_(options) {}
+  explicit StabilityAnalyzer(const StabilityOptions& options) : options_(options) {
+    declare_all(quantities(), headline());
+  }
 
   std::vector<Dimension> dimensions(const Objective& objective) const override {
     if (!has_preconditioner()) return {};
     return {detail::rank_dimension("rank", objective.num_parameters())};
   }
 
-  std::vector<Quantity> quantities() const override {
-    std::vector<Quantity> all = detail::stability_quantities();
+  std::vector<Variable> quantities() const {
+    std::vector<Variable> all = detail::stability_quantities();
     if (!has_preconditioner()) return all;
-    const std::vector<Quantity> more = detail::preconditioned_quantities(prefix());
+    const std::vector<Variable> more = detail::preconditioned_quantities(prefix());
     all.insert(all.end(), more.begin(), more.end());
     return all;
   }
 
-  std::vector<std::string> headline() const override {
+  std::vector<std::string> headline() const {
     std::vector<std::string> names = {"sharpness", "gd_ratio", "momentum_ratio"};
     if (has_preconditioner()) {
       names.insert(names.end(), {"lambda_max_preconditioned", prefix() + "_ratio", "source"});
@@ -77,13 +79,13 @@ class StabilityAnalyzer final : public Analyzer {
         optimizers, blocks, options_.given, options_.preconditioner, options_.is_recomputed);
   }
 
-  Record analyze(PointAnalysis& point) const override {
-    Record record;
+  Group analyze(PointAnalysis& point) const override {
+    Group record = declared();
     const Spectrum& spectrum = point.spectrum();
-    record.set("sharpness", spectrum.largest.value, spectrum.status);
-    if (spectrum.proof == Proof::kConverged) record.set_unproved("sharpness");
+    record["sharpness"].set(spectrum.largest.value, spectrum.status);
+    if (spectrum.proof == Proof::kConverged) record["sharpness"].is_proved = false;
     const OptimizerState& optimizer = point.optimizer();
-    record.set_flag("optimizer", static_cast<std::int8_t>(optimizer.kind));
+    record["optimizer"].set_flag(static_cast<std::int8_t>(optimizer.kind));
     const std::span<const OptimizerSettings> groups = optimizer.groups;
     const bool ascends = std::ranges::any_of(groups, &OptimizerSettings::is_maximizing);
     const EffectiveSetting rate =
@@ -110,20 +112,18 @@ class StabilityAnalyzer final : public Analyzer {
     return options_.preconditioner == PreconditionerChoice::kAdam ? "adam" : "optimizer";
   }
 
-  static void set_setting(Record& record,
-                          const std::string& name,
-                          const EffectiveSetting& setting) {
+  static void set_setting(Group& record, const std::string& name, const EffectiveSetting& setting) {
     const bool differs = !setting.value && setting.source == detail::SettingSource::kCheckpoint;
     if (setting.value) {
-      record.set(name, *setting.value);
+      record[name].set(*setting.value);
     } else {
-      record.set_missing(name, differs ? Status::kNotComputed : Status::kNotStored);
+      record[name].set_missing(differs ? Status::kNotComputed : Status::kNotStored);
     }
-    record.set_flag(name + "_source", static_cast<std::int8_t>(setting.source));
+    record[name + "_source"].set_flag(static_cast<std::int8_t>(setting.source));
   }
 
   // SGD's own; for others, the hypothetical one with their beta1.
-  std::optional<LinearStep> momentum_step(Record& record,
+  std::optional<LinearStep> momentum_step(Group& record,
                                           std::span<const OptimizerSettings> groups,
                                           OptimizerKind kind) const {
     const bool is_sgd = kind == OptimizerKind::kSgd && groups.front().momentum;
@@ -142,7 +142,7 @@ class StabilityAnalyzer final : public Analyzer {
   }
 
   // NAME_threshold = stable_limit / learning_rate, and NAME_ratio of the largest eigenvalue to it.
-  static void set_ratio(Record& record,
+  static void set_ratio(Group& record,
                         const std::string& name,
                         const std::optional<LinearStep>& step,
                         const std::optional<double>& learning_rate,
@@ -150,19 +150,18 @@ class StabilityAnalyzer final : public Analyzer {
     const std::string threshold = name + "_threshold";
     const std::string ratio = name + "_ratio";
     if (!step || !learning_rate) {
-      record.set_missing(threshold, Status::kNotComputed);
-      record.set_missing(ratio, Status::kNotComputed);
+      record[threshold].set_missing(Status::kNotComputed);
+      record[ratio].set_missing(Status::kNotComputed);
       return;
     }
     const double limit = stable_limit(*step);
     if (*learning_rate == 0 || !std::isfinite(limit)) {  // it does not move
-      record.set_missing(threshold, Status::kUndefinedZeroDenominator);
+      record[threshold].set_missing(Status::kUndefinedZeroDenominator);
     } else {
-      record.set(threshold, limit / *learning_rate);
+      record[threshold].set(limit / *learning_rate);
     }
-    record.set(ratio,
-               (spectrum.largest.value * (detail::Wide(*learning_rate) / limit)).value(),
-               spectrum.status);
+    record[ratio].set((spectrum.largest.value * (detail::Wide(*learning_rate) / limit)).value(),
+                      spectrum.status);
   }
 
   // Adam's state at a checkpoint that has no second moments, or none that are Adam's.
@@ -198,25 +197,25 @@ class StabilityAnalyzer final : public Analyzer {
   }
 
   // All that is not there yet, for this reason.
-  void leave_out(Record& record, Status status) const {
+  void leave_out(Group& record, Status status) const {
     Spectrum none;
     none.status = status;
     set_spectrum(record, none, "_preconditioned");
-    record.set_rest_missing(quantities(), status);
+    record.set_rest_missing(status);
   }
 
-  void precondition(PointAnalysis& point, Record& record) const {
+  void precondition(PointAnalysis& point, Group& record) const {
     const std::span<const OptimizerSettings> groups = point.optimizer().groups;
     using S = OptimizerSettings;
     set_setting(record, "beta1", effective(groups, &S::beta1, options_.given.beta1, kDefaultBeta1));
     set_setting(record, "beta2", effective(groups, &S::beta2, options_.given.beta2, kDefaultBeta2));
     set_setting(
         record, "epsilon", effective(groups, &S::epsilon, options_.given.epsilon, kDefaultEpsilon));
-    record.set_flag("source", static_cast<std::int8_t>(Source::kNone));
+    record["source"].set_flag(static_cast<std::int8_t>(Source::kNone));
     const Status status = point.status() != Status::kOk ? point.status() : point.spectrum().status;
     if (status != Status::kOk) return leave_out(record, status);
     const auto [state, source] = state_of(point);
-    record.set_flag("source", static_cast<std::int8_t>(source));
+    record["source"].set_flag(static_cast<std::int8_t>(source));
     if (!state) return leave_out(record, Status::kNotStored);
     if (source == Source::kRecomputed && !state->second_moments.allFinite()) {
       // Infinite P means that nothing is trained, not that squares overflow.
@@ -226,13 +225,13 @@ class StabilityAnalyzer final : public Analyzer {
         optimizer_preconditioner(*state, options_.given, point.objective().parameter_blocks());
     const Eigen::VectorXd& p = preconditioner.diagonal;
     if (p.hasNaN() || !(p.minCoeff() > 0)) return leave_out(record, Status::kNonFinite);
-    record.set_rows("preconditioner", p, Status::kOk);  // infinite where nothing is trained
+    record["preconditioner"].set_rows(p, Status::kOk);  // infinite where nothing is trained
     set_preconditioned(point, preconditioner, record);
   }
 
   void set_preconditioned(PointAnalysis& point,
                           const Preconditioner& preconditioner,
-                          Record& record) const {
+                          Group& record) const {
     const Eigen::VectorXd& p = preconditioner.diagonal;
     const Eigen::MatrixXd* h = point.hessian();
     Spectrum spectrum;
@@ -241,17 +240,15 @@ class StabilityAnalyzer final : public Analyzer {
       const Eigen::MatrixXd preconditioned = scale.asDiagonal() * *h * scale.asDiagonal();
       spectrum = point.spectrum_of(preconditioned, point.progress());
       const ConditionNumbers numbers = condition_numbers(preconditioned.diagonal(), spectrum);
-      record.set("robust_diagonal_preconditioned",
-                 numbers.robust_diagonal.value,
-                 numbers.robust_diagonal.status);
-      record.set("robust_absolute_preconditioned",
-                 numbers.robust_absolute.value,
-                 numbers.robust_absolute.status);
+      record["robust_diagonal_preconditioned"].set(numbers.robust_diagonal.value,
+                                                   numbers.robust_diagonal.status);
+      record["robust_absolute_preconditioned"].set(numbers.robust_absolute.value,
+                                                   numbers.robust_absolute.status);
     } else {
       spectrum =
           point.ends_of(PreconditionedOperator(point.hessian_operator(), p), point.progress());
-      record.set_missing("robust_diagonal_preconditioned", Status::kNotComputed);
-      record.set_missing("robust_absolute_preconditioned", Status::kNotComputed);
+      record["robust_diagonal_preconditioned"].set_missing(Status::kNotComputed);
+      record["robust_absolute_preconditioned"].set_missing(Status::kNotComputed);
     }
     set_spectrum(record, spectrum, "_preconditioned");
     set_ratio(record, prefix(), preconditioner.step, preconditioner.learning_rate, spectrum);

@@ -28,6 +28,8 @@ double gradient_error(const Objective& objective, const Eigen::VectorXd& theta) 
 
 class StructureAnalyzer final : public Analyzer {
  public:
+  StructureAnalyzer() { declare_all(quantities(), headline()); }
+
   std::vector<Dimension> dimensions(const Objective& objective) const override {
     std::vector<std::string> names;
     for (const Invariance& invariance : objective.invariances()) names.push_back(invariance.name);
@@ -39,25 +41,24 @@ class StructureAnalyzer final : public Analyzer {
              .definition = "families of the model's invariances"}};
   }
 
-  std::vector<Quantity> quantities() const override {
-    using Type = Quantity::Type;
+  std::vector<Variable> quantities() const {
     return {
         {.name = "num_dead",
-         .type = Type::kCount,
+         .type = VariableType::kInt64,
          .long_name = "number of dead parameters",
          .definition = "rows of the Hessian that are identically zero"},
         {.name = "num_explained",
-         .type = Type::kCount,
+         .type = VariableType::kInt64,
          .long_name = "number of explained zero eigenvalues",
          .definition = "dimension of the space spanned by the dead parameters and by those "
                        "generators of invariances, and combinations of them, that the gradient "
                        "makes null vectors of the Hessian"},
         {.name = "num_unexplained",
-         .type = Type::kCount,
+         .type = VariableType::kInt64,
          .long_name = "number of unexplained zero eigenvalues",
          .definition = "zero eigenvalues (/spectrum/num_zero) less num_explained"},
         {.name = "num_unconfirmed",
-         .type = Type::kCount,
+         .type = VariableType::kInt64,
          .long_name = "number of predicted null vectors that the Hessian refutes",
          .definition = "0 unless the model's invariances are stated wrongly"},
         {.name = "dead",
@@ -92,7 +93,7 @@ class StructureAnalyzer final : public Analyzer {
     };
   }
 
-  std::vector<std::string> headline() const override {
+  std::vector<std::string> headline() const {
     return {"num_dead", "num_explained", "num_unexplained", "robust_eigenvalue_without_explained"};
   }
 
@@ -100,15 +101,14 @@ class StructureAnalyzer final : public Analyzer {
     return {.asks_hessian = true, .asks_spectrum = true, .sample_gradients = 1};
   }
 
-  Record analyze(PointAnalysis& point) const override {
-    Record record;
+  Group analyze(PointAnalysis& point) const override {
+    Group record = declared();
     const Eigen::MatrixXd* h = point.hessian();
     const Spectrum& spectrum = point.spectrum();
     if (h != nullptr && spectrum.status == Status::kOk) {
       describe(point, *h, spectrum, record);
     } else {
-      record.set_rest_missing(quantities(),
-                              h == nullptr ? point.hessian_status() : spectrum.status);
+      record.set_rest_missing(h == nullptr ? point.hessian_status() : spectrum.status);
     }
     return record;
   }
@@ -117,7 +117,7 @@ class StructureAnalyzer final : public Analyzer {
   void describe(PointAnalysis& point,
                 const Eigen::MatrixXd& h,
                 const Spectrum& spectrum,
-                Record& record) const {
+                Group& record) const {
     const Objective& objective = point.objective();
     const ZeroModes modes =
         explain_zero_modes(point.theta(),
@@ -126,55 +126,52 @@ class StructureAnalyzer final : public Analyzer {
                            h,
                            spectrum,
                            {.gradient_error = gradient_error(objective, point.theta())});
-    if (modes.num_dead >= 0) record.set_count("num_dead", modes.num_dead);
-    record.set(
-        "dead",
+    if (modes.num_dead >= 0) record["num_dead"].set_count(modes.num_dead);
+    record["dead"].set(
         (h.cwiseAbs().colwise().maxCoeff().array() == 0).cast<double>().transpose().matrix());
-    if (modes.num_unconfirmed >= 0) record.set_count("num_unconfirmed", modes.num_unconfirmed);
+    if (modes.num_unconfirmed >= 0) record["num_unconfirmed"].set_count(modes.num_unconfirmed);
     if (modes.status == Status::kOk) {
-      record.set_count("num_explained", modes.num_explained);
-      record.set_count("num_unexplained", modes.num_unexplained);
+      record["num_explained"].set_count(modes.num_explained);
+      record["num_unexplained"].set_count(modes.num_unexplained);
       set_families(modes.families, record);
       set_medians(modes, spectrum, record);
     }
-    record.set_rest_missing(quantities(), modes.status);
+    record.set_rest_missing(modes.status);
   }
 
-  static void set_families(const std::vector<ZeroModesOfFamily>& families, Record& record) {
+  static void set_families(const std::vector<ZeroModesOfFamily>& families, Group& record) {
     const auto size = std::max<Eigen::Index>(1, static_cast<Eigen::Index>(families.size()));
     Eigen::MatrixXd numbers = Eigen::MatrixXd::Zero(size, 3);
     for (std::size_t i = 0; i < families.size(); ++i) {
       numbers.row(static_cast<Eigen::Index>(i)) << static_cast<double>(families[i].num_generators),
           static_cast<double>(families[i].num_explained), families[i].flatness_bound;
     }
-    record.set("num_generators", numbers.col(0));
-    record.set("explained", numbers.col(1));
-    record.set_rows("flatness_bound", numbers.col(2), Status::kOk);
+    record["num_generators"].set(numbers.col(0));
+    record["explained"].set(numbers.col(1));
+    record["flatness_bound"].set_rows(numbers.col(2), Status::kOk);
   }
 
-  static void set_medians(const ZeroModes& modes, const Spectrum& spectrum, Record& record) {
+  static void set_medians(const ZeroModes& modes, const Spectrum& spectrum, Group& record) {
     const double median = modes.median_without_explained;
     const double magnitude = modes.median_magnitude_without_explained;
     if (std::isnan(median) || std::isnan(magnitude)) {  // the eigenvalues between are not known
-      record.set_missing("median_without_explained", Status::kNotComputed);
-      record.set_missing("median_magnitude_without_explained", Status::kNotComputed);
-      record.set_missing("robust_eigenvalue_without_explained", Status::kNotComputed);
-      record.set_missing("robust_absolute_without_explained", Status::kNotComputed);
+      record["median_without_explained"].set_missing(Status::kNotComputed);
+      record["median_magnitude_without_explained"].set_missing(Status::kNotComputed);
+      record["robust_eigenvalue_without_explained"].set_missing(Status::kNotComputed);
+      record["robust_absolute_without_explained"].set_missing(Status::kNotComputed);
       return;
     }
-    record.set("median_without_explained", median);
-    record.set("median_magnitude_without_explained", magnitude);
+    record["median_without_explained"].set(median);
+    record["median_magnitude_without_explained"].set(magnitude);
     Spectrum without = spectrum;
     without.median.value = median;
     without.median_magnitude = magnitude;
     const ConditionNumbers numbers =
         condition_numbers(Eigen::VectorXd::Ones(1), without);  // of the eigenvalues alone
-    record.set("robust_eigenvalue_without_explained",
-               numbers.robust_eigenvalue.value,
-               numbers.robust_eigenvalue.status);
-    record.set("robust_absolute_without_explained",
-               numbers.robust_absolute.value,
-               numbers.robust_absolute.status);
+    record["robust_eigenvalue_without_explained"].set(numbers.robust_eigenvalue.value,
+                                                      numbers.robust_eigenvalue.status);
+    record["robust_absolute_without_explained"].set(numbers.robust_absolute.value,
+                                                    numbers.robust_absolute.status);
   }
 };
 

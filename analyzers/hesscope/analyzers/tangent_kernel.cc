@@ -17,7 +17,9 @@ namespace {
 
 class TangentKernelAnalyzer final : public Analyzer {
  public:
-  explicit TangentKernelAnalyzer(std::string tensors) : tensors_(std::move(tensors)) {}
+  explicit TangentKernelAnalyzer(std::string tensors) : tensors_(std::move(tensors)) {
+    declare_all(quantities(), headline());
+  }
 
   std::vector<Dimension> dimensions(const Objective& objective) const override {
     if (!objective.has_gauss_newton()) {
@@ -28,7 +30,7 @@ class TangentKernelAnalyzer final : public Analyzer {
     return {};
   }
 
-  std::vector<Quantity> quantities() const override {
+  std::vector<Variable> quantities() const {
     const std::string whole =
         " of J J^T, J the Jacobian of all samples' predictions by the tensors named " + tensors_;
     const std::string part = " of J_b J_b^T, the columns of J_b those of J for one tensor";
@@ -48,16 +50,16 @@ class TangentKernelAnalyzer final : public Analyzer {
              .definition = "largest eigenvalue" + part}};
   }
 
-  std::vector<std::string> headline() const override { return {"lambda_min", "lambda_max"}; }
+  std::vector<std::string> headline() const { return {"lambda_min", "lambda_max"}; }
 
   Cost cost(const Objective& objective) const override {
     return detail::jacobian_cost(objective);  // of all and of each block
   }
 
-  Record analyze(PointAnalysis& point) const override {
-    Record record;
+  Group analyze(PointAnalysis& point) const override {
+    Group record = declared();
     if (point.status() != Status::kOk) {
-      record.set_rest_missing(quantities(), point.status());
+      record.set_rest_missing(point.status());
       return record;
     }
     const Objective& objective = point.objective();
@@ -71,8 +73,8 @@ class TangentKernelAnalyzer final : public Analyzer {
       of_chosen.rightCols(blocks[b].size) = j.middleCols(blocks[b].offset, blocks[b].size);
     }
     const SingularEnds whole = singular_ends(of_chosen);
-    record.set("lambda_min", whole.smallest * whole.smallest, whole.status);
-    record.set("lambda_max", whole.largest * whole.largest, whole.status);
+    record["lambda_min"].set(whole.smallest * whole.smallest, whole.status);
+    record["lambda_max"].set(whole.largest * whole.largest, whole.status);
     Eigen::MatrixXd of_blocks(2, static_cast<Eigen::Index>(blocks.size()));
     Status status = Status::kOk;
     for (std::size_t b = 0; b < blocks.size(); ++b) {
@@ -82,10 +84,10 @@ class TangentKernelAnalyzer final : public Analyzer {
       if (part.status != Status::kOk) status = part.status;
     }
     if (status == Status::kOk) {
-      record.set("block_lambda_min", of_blocks.row(0).transpose());
-      record.set("block_lambda_max", of_blocks.row(1).transpose());
+      record["block_lambda_min"].set(of_blocks.row(0).transpose());
+      record["block_lambda_max"].set(of_blocks.row(1).transpose());
     }
-    record.set_rest_missing(quantities(), status);
+    record.set_rest_missing(status);
     return record;
   }
 

@@ -36,8 +36,8 @@ void draw_curve(
       offsets != nullptr && offsets->shape.size() == 2) {
     n = offsets->shape[1];
   }
-  for (const io::ResultGroup& group : source.result->groups()) {
-    for (const io::ResultDimension& dimension : group.dimensions) {
+  for (const Group& group : source.result->groups()) {
+    for (const Dimension& dimension : group.dimensions) {
       if (dimension.name == "parameter") n = dimension.size;
     }
   }

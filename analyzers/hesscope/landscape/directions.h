@@ -19,7 +19,7 @@
 
 #include <hesscope/analysis/checkpoints.h>
 #include <hesscope/analyzers/point_analysis.h>
-#include <hesscope/analyzers/record.h>
+#include <hesscope/dataset/dataset.h>
 
 namespace hesscope {
 
@@ -51,7 +51,7 @@ struct DirectionContext {
 struct Directions {
   Status status = Status::kOk;
   Eigen::MatrixXd columns = {};  ///< n x 1 or n x 2; empty without kOk
-  Record facts = {};             ///< the kind's quantities
+  Group facts = {};              ///< the kind's quantities
 };
 
 /// Directions checked, but not computed.
@@ -78,7 +78,7 @@ struct DirectionKind {
   /// What scales random directions unless something else is asked for; none: nothing may be asked.
   std::optional<Normalization> normalization = {};
   /// Further quantities of the directions, without dimensions.
-  std::vector<Quantity> quantities = {};
+  std::vector<Variable> quantities = {};
   /// @throws ConfigError for an argument that cannot be; InputError where an input does not fit.
   std::function<PreparedDirections(const std::string& argument, const DirectionContext& context)>
       prepare;

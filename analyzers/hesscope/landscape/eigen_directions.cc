@@ -34,11 +34,24 @@ const EndOfSpectrum& end_of(const Extremes& extremes, Eigen::Index rank) {
 
 Eigen::Index place_of(Eigen::Index rank) { return rank < 0 ? -1 - rank : rank; }
 
+std::vector<Variable> eigen_quantities() {
+  std::vector<Variable> quantities;
+  for (const char* index : {"1", "2"}) {
+    quantities.push_back({.name = std::string("eigenvalue_") + index,
+                          .long_name = std::string("eigenvalue of direction_") + index,
+                          .definition = "of the Hessian at the centre"});
+    quantities.push_back({.name = std::string("residual_") + index,
+                          .long_name = std::string("residual of eigenvalue_") + index,
+                          .definition = "Euclidean norm of H v - lambda v"});
+  }
+  return quantities;
+}
+
 Directions make_eigen(const DirectionContext& context, const std::vector<Eigen::Index>& ranks) {
   Eigen::Index count = 1;
   for (const Eigen::Index rank : ranks) count = std::max(count, place_of(rank) + 1);
   const Extremes& extremes = context.centre.extremes(count);
-  Directions result;
+  Directions result{.facts = {.variables = eigen_quantities()}};
   for (const Eigen::Index rank : ranks) {
     if (end_of(extremes, rank).status != Status::kOk) {
       result.status = end_of(extremes, rank).status;
@@ -52,9 +65,9 @@ Directions make_eigen(const DirectionContext& context, const std::vector<Eigen::
     result.columns.col(column) = end.vectors.col(place_of(ranks[k]));
     detail::fix_sign(result.columns.col(column));
     const std::string name = fmt::format("eigenvalue_{}", k + 1);
-    result.facts.set(name, end.values[place_of(ranks[k])]);
-    result.facts.set(fmt::format("residual_{}", k + 1), end.residuals[place_of(ranks[k])]);
-    if (end.proof == Proof::kConverged) result.facts.set_unproved(name);
+    result.facts[name].set(end.values[place_of(ranks[k])]);
+    result.facts[fmt::format("residual_{}", k + 1)].set(end.residuals[place_of(ranks[k])]);
+    if (end.proof == Proof::kConverged) result.facts[name].is_proved = false;
   }
   return result;
 }
@@ -90,21 +103,12 @@ PreparedDirections prepare_eigen(const std::string& argument, const DirectionCon
 }  // namespace
 
 DirectionKind eigen_directions() {
-  std::vector<Quantity> quantities;
-  for (const char* index : {"1", "2"}) {
-    quantities.push_back({.name = std::string("eigenvalue_") + index,
-                          .long_name = std::string("eigenvalue of direction_") + index,
-                          .definition = "of the Hessian at the centre"});
-    quantities.push_back({.name = std::string("residual_") + index,
-                          .long_name = std::string("residual of eigenvalue_") + index,
-                          .definition = "Euclidean norm of H v - lambda v"});
-  }
   return {.name = "eigen",
           .argument = "[K1,K2]",
           .meaning =
               "eigenvectors of the Hessian; ranks from the largest, 0, or the smallest, -1 "
               "(default: 0,1)",
-          .quantities = quantities,
+          .quantities = eigen_quantities(),
           .prepare = prepare_eigen};
 }
 

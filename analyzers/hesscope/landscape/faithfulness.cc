@@ -3,6 +3,7 @@
 #include <cmath>
 #include <string>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/core/internal/norms.h>
 #include <hesscope/landscape/faithfulness.h>
 
@@ -12,17 +13,15 @@ namespace {
 using detail::Wide;
 
 // A number of the record, or NaN.
-double number_in(const Record& record, const std::string& name) {
-  const auto found = record.entries().find(name);
-  const auto* real =
-      found == record.entries().end() ? nullptr : std::get_if<Record::Real>(&found->second);
-  return real == nullptr || real->values.empty() ? std::nan("") : real->values[0];
+double number_in(const Group& record, const std::string& name) {
+  const Variable* const variable = record.find(name);
+  return variable == nullptr ? kNaN : variable->number();
 }
 
 }  // namespace
 
-std::vector<Quantity> centre_quantities() {
-  std::vector<Quantity> all;
+std::vector<Variable> centre_quantities() {
+  std::vector<Variable> all;
   const auto add = [&all](const char* name, const char* long_name, const char* definition) {
     all.push_back({.name = name, .long_name = long_name, .definition = definition});
   };
@@ -53,10 +52,10 @@ std::vector<Quantity> centre_quantities() {
   return all;
 }
 
-Record measure_centre(PointAnalysis& centre, const Plane& plane, bool with_spectrum) {
-  Record record;
+Group measure_centre(PointAnalysis& centre, const Plane& plane, bool with_spectrum) {
+  Group record{.variables = centre_quantities()};
   if (centre.status() != Status::kOk) {
-    record.set_rest_missing(centre_quantities(), centre.status());
+    record.set_rest_missing(centre.status());
     return record;
   }
   const Eigen::MatrixXd& d = plane.directions;
@@ -73,34 +72,34 @@ Record measure_centre(PointAnalysis& centre, const Plane& plane, bool with_spect
       slopes[k] = detail::wide_dot(d.col(k), centre.gradient()).value();
     }
     const Eigen::VectorXd unit = to_basis.col(k).stableNormalized();
-    record.set("slope_" + index, slopes[k]);
-    record.set("curvature_" + index + index, in_plane(k, k));
-    record.set("rayleigh_" + index, unit.dot(in_basis * unit));
+    record["slope_" + index].set(slopes[k]);
+    record["curvature_" + index + index].set(in_plane(k, k));
+    record["rayleigh_" + index].set(unit.dot(in_basis * unit));
   }
-  if (d.cols() > 1) record.set("curvature_12", (in_plane(0, 1) + in_plane(1, 0)) / 2);
+  if (d.cols() > 1) record["curvature_12"].set((in_plane(0, 1) + in_plane(1, 0)) / 2);
   if (in_basis.allFinite()) {
     const Eigen::MatrixXd symmetric = (in_basis + in_basis.transpose()) / 2;
     const Spectrum of_plane = dense_spectrum(symmetric);
-    record.set("plane_lambda_min", of_plane.smallest.value, of_plane.status);
-    record.set("plane_lambda_max", of_plane.largest.value, of_plane.status);
+    record["plane_lambda_min"].set(of_plane.smallest.value, of_plane.status);
+    record["plane_lambda_max"].set(of_plane.largest.value, of_plane.status);
   } else {
-    record.set_missing("plane_lambda_min", Status::kNonFinite);
-    record.set_missing("plane_lambda_max", Status::kNonFinite);
+    record["plane_lambda_min"].set_missing(Status::kNonFinite);
+    record["plane_lambda_max"].set_missing(Status::kNonFinite);
   }
   if (with_spectrum) {
     const Spectrum& spectrum = centre.spectrum();
-    record.set("centre_lambda_min", spectrum.smallest.value, spectrum.status);
-    record.set("centre_lambda_max", spectrum.largest.value, spectrum.status);
+    record["centre_lambda_min"].set(spectrum.smallest.value, spectrum.status);
+    record["centre_lambda_max"].set(spectrum.largest.value, spectrum.status);
     if (spectrum.proof == Proof::kConverged) {
-      record.set_unproved("centre_lambda_min");
-      record.set_unproved("centre_lambda_max");
+      record["centre_lambda_min"].is_proved = false;
+      record["centre_lambda_max"].is_proved = false;
     }
   }
-  record.set_rest_missing(centre_quantities(), Status::kNotComputed);
+  record.set_rest_missing(Status::kNotComputed);
   return record;
 }
 
-std::vector<Quantity> quadratic_model_quantities() {
+std::vector<Variable> quadratic_model_quantities() {
   const std::string words =
       " of |loss - (f + g^T d + d^T H d / 2)| over the grid's points with a finite loss; f, g, H "
       "at the centre, d = alpha direction_1 + beta direction_2";
@@ -112,10 +111,10 @@ std::vector<Quantity> quadratic_model_quantities() {
            .definition = "root mean square" + words}};
 }
 
-Record measure_quadratic_model(const Record& centre,
-                               double loss,
-                               const Grid& grid,
-                               std::span<const double> losses) {
+Group measure_quadratic_model(const Group& centre,
+                              double loss,
+                              const Grid& grid,
+                              std::span<const double> losses) {
   const auto of = [&centre](const char* name) { return number_in(centre, name); };
   const bool has_second = std::isfinite(of("slope_2"));
   const double slope_2 = has_second ? of("slope_2") : 0;
@@ -134,18 +133,18 @@ Record measure_quadratic_model(const Record& centre,
     const Wide quadratic = (a * a * h_11 + 2.0 * a * b * h_12 + b * b * h_22) / 2.0;
     errors[count++] = (seen - (loss + linear + quadratic)).value();
   }
-  Record record;
+  Group record{.variables = quadratic_model_quantities()};
   if (count == 0 || !errors.head(count).allFinite()) {
-    record.set_rest_missing(quadratic_model_quantities(), Status::kNonFinite);
+    record.set_rest_missing(Status::kNonFinite);
     return record;
   }
-  record.set("quadratic_error_max", errors.head(count).cwiseAbs().maxCoeff());
-  record.set("quadratic_error_rms",
-             errors.head(count).stableNorm() / std::sqrt(static_cast<double>(count)));
+  record["quadratic_error_max"].set(errors.head(count).cwiseAbs().maxCoeff());
+  record["quadratic_error_rms"].set(errors.head(count).stableNorm() /
+                                    std::sqrt(static_cast<double>(count)));
   return record;
 }
 
-std::vector<Quantity> barrier_quantities() {
+std::vector<Variable> barrier_quantities() {
   return {
       {.name = "barrier_height",
        .long_name = "barrier between the two checkpoints",
@@ -156,27 +155,27 @@ std::vector<Quantity> barrier_quantities() {
        .definition = "the first alpha at which barrier_height is attained"}};
 }
 
-Record measure_barrier(const Eigen::VectorXd& alpha,
-                       std::span<const double> losses,
-                       double loss_at_0,
-                       double loss_at_1) {
-  Record record;
+Group measure_barrier(const Eigen::VectorXd& alpha,
+                      std::span<const double> losses,
+                      double loss_at_0,
+                      double loss_at_1) {
+  Group record{.variables = barrier_quantities()};
   for (Eigen::Index i = 0; i < alpha.size(); ++i) {
     const double t = alpha[i];
     if (!(t >= 0 && t <= 1)) continue;
     const double height =
         losses[static_cast<std::size_t>(i)] - ((1 - t) * loss_at_0 + t * loss_at_1);
     if (!std::isfinite(height)) {
-      record.set_missing("barrier_height", Status::kNonFinite);
-      record.set_missing("barrier_alpha", Status::kNonFinite);
+      record["barrier_height"].set_missing(Status::kNonFinite);
+      record["barrier_alpha"].set_missing(Status::kNonFinite);
       return record;
     }
-    if (record.entries().empty() || height > number_in(record, "barrier_height")) {
-      record.set("barrier_height", height);
-      record.set("barrier_alpha", t);
+    if (!record["barrier_height"].is_said() || height > number_in(record, "barrier_height")) {
+      record["barrier_height"].set(height);
+      record["barrier_alpha"].set(t);
     }
   }
-  record.set_rest_missing(barrier_quantities(), Status::kNotComputed);
+  record.set_rest_missing(Status::kNotComputed);
   return record;
 }
 

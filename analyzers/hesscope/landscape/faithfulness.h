@@ -8,43 +8,43 @@
 #include <vector>
 
 #include <hesscope/analyzers/point_analysis.h>
-#include <hesscope/analyzers/record.h>
+#include <hesscope/dataset/dataset.h>
 #include <hesscope/landscape/grid.h>
 #include <hesscope/landscape/plane.h>
 
 namespace hesscope {
 
 /// Quantities of measure_centre(), all without dimensions.
-std::vector<Quantity> centre_quantities();
+std::vector<Variable> centre_quantities();
 
 /// Slopes, second derivatives and curvatures at the centre along the plane's directions d1, d2 and,
 /// if asked for, the ends of the whole spectrum there.
 /// @cost two Hessian-vector products; with_spectrum: PointAnalysis::spectrum().
-Record measure_centre(PointAnalysis& centre, const Plane& plane, bool with_spectrum);
+Group measure_centre(PointAnalysis& centre, const Plane& plane, bool with_spectrum);
 
 /// Quantities of measure_quadratic_model(), all without dimensions.
-std::vector<Quantity> quadratic_model_quantities();
+std::vector<Variable> quadratic_model_quantities();
 
 /// Errors of m(alpha, beta) = f + g^T d + d^T H d / 2, d = alpha d1 + beta d2, on a grid.
 /// @param  centre  what measure_centre() found.
 /// @param  loss    f, at the centre.
 /// @param  losses  on the grid, alpha fastest; those that are not finite are passed over.
-Record measure_quadratic_model(const Record& centre,
-                               double loss,
-                               const Grid& grid,
-                               std::span<const double> losses);
+Group measure_quadratic_model(const Group& centre,
+                              double loss,
+                              const Grid& grid,
+                              std::span<const double> losses);
 
 /// Quantities of measure_barrier(), without dimensions.
-std::vector<Quantity> barrier_quantities();
+std::vector<Variable> barrier_quantities();
 
 /// The barrier on the way from one point at alpha = 0 to another at alpha = 1:
 ///   max over t of loss(t) - ((1 - t) loss(0) + t loss(1)), t in [0, 1].
 /// @param  losses  at the points alpha.
 /// @return status not_computed if none of them is in [0, 1]; non_finite if a loss there, or at an
 ///         end, is not finite.
-Record measure_barrier(const Eigen::VectorXd& alpha,
-                       std::span<const double> losses,
-                       double loss_at_0,
-                       double loss_at_1);
+Group measure_barrier(const Eigen::VectorXd& alpha,
+                      std::span<const double> losses,
+                      double loss_at_0,
+                      double loss_at_1);
 
 }  // namespace hesscope

@@ -27,8 +27,6 @@ namespace {
 using detail::LandscapeFile;
 using detail::LandscapeInputs;
 using detail::LandscapeParts;
-using detail::SurfaceValues;
-using detail::TrajectoryPoint;
 
 // Up to here the spectrum at the centre is found even if no curvature is asked for: seconds.
 constexpr Eigen::Index kSmallSpectrum = 2000;
@@ -40,12 +38,8 @@ std::string root_name(std::size_t checkpoint) { return fmt::format("{:06}-root",
 
 std::string tile_name(Eigen::Index tile) { return fmt::format("tile-{:06}", tile); }
 
-const Record::Real& real_in(const Record& record, const std::string& name) {
-  return std::get<Record::Real>(record.entries().at(name));
-}
-
-Eigen::Map<const Eigen::VectorXd> vector_in(const Record& record, const std::string& name) {
-  const std::vector<double>& values = real_in(record, name).values;
+Eigen::Map<const Eigen::VectorXd> vector_in(const Group& record, const std::string& name) {
+  const std::vector<double>& values = record[name].reals();
   return {values.data(), static_cast<Eigen::Index>(values.size())};
 }
 
@@ -80,9 +74,9 @@ class Run {
 
  private:
   // Scalars in the order of the file and of the summary.
-  std::vector<Quantity> scalars() const {
-    std::vector<Quantity> all = inputs_->kind().quantities;
-    const auto append = [&all](const std::vector<Quantity>& more) {
+  std::vector<Variable> scalars() const {
+    std::vector<Variable> all = inputs_->kind().quantities;
+    const auto append = [&all](const std::vector<Variable>& more) {
       all.insert(all.end(), more.begin(), more.end());
     };
     append(centre_quantities());
@@ -100,10 +94,10 @@ class Run {
 
   // The unit of this name, computed by `make` if it is not there yet.
   template <typename F>
-  Record kept(const std::string& name, F make) {
-    if (std::optional<Record> record = run_->find(name)) return *std::move(record);
+  Group kept(const std::string& name, F make) {
+    if (std::optional<Group> record = run_->find(name)) return *std::move(record);
     if (progress_ && !progress_(0)) throw Interrupted();
-    const Record record = make();
+    const Group record = make();
     const Stopwatch watch(result_.timings.write_seconds);
     run_->keep(name, record);
     return record;
@@ -114,11 +108,11 @@ class Run {
     {
       const Stopwatch watch(result_.timings.directions_seconds);
       // First, so that inputs that fit no plane are refused before anything is kept.
-      const Record directions = kept(kDirections, [&] { return make_directions(); });
+      const Group directions = kept(kDirections, [&] { return make_directions(); });
       for (std::size_t i = 0; i < inputs_->files().checkpoints.size(); ++i) {
         kept(root_name(i), [&] { return root(i); });
       }
-      if (real_in(directions, "direction_1").status != Status::kOk) return;
+      if (directions["direction_1"].status() != Status::kOk) return;
       find_plane(directions);
       const bool with_spectrum =
           request_.curvature || inputs_->objective().num_parameters() <= kSmallSpectrum;
@@ -142,33 +136,31 @@ class Run {
     }
   }
 
-  Record root(std::size_t i) const {
+  Group root(std::size_t i) const {
     PointAnalysis point(inputs_->objective(), inputs_->files().points[i]);
     return detail::root_record(point);
   }
 
-  Record make_directions() const {
+  Group make_directions() const {
     const Directions directions = inputs_->prepared().make();
-    Record record = directions.facts;
+    Group answer{.variables = detail::all_direction_quantities(*inputs_)};
+    answer.take(directions.facts);
     const Eigen::MatrixXd& d = directions.columns;
     const bool is_fine = directions.status == Status::kOk && d.allFinite();
     if (is_fine) {
       require_independent(d);
       for (Eigen::Index k = 0; k < d.cols(); ++k) {
         const std::string name = fmt::format("direction_{}", k + 1);
-        record.set(name, d.col(k));
-        record.set(name + "_norm", d.col(k).stableNorm());
+        answer[name].set(d.col(k));
+        answer[name + "_norm"].set(d.col(k).stableNorm());
       }
-      if (d.cols() > 1) record.set("direction_cosine", cosine(d.col(0), d.col(1)));
+      if (d.cols() > 1) answer["direction_cosine"].set(cosine(d.col(0), d.col(1)));
+      answer.set_rest_missing(Status::kNotComputed);
     } else {
-      const Status status =
-          directions.status == Status::kOk ? Status::kNonFinite : directions.status;
-      record.set_rest_missing(inputs_->kind().quantities, status);
-      record.set_rest_missing(detail::direction_quantities(), status);
+      answer.set_rest_missing(directions.status == Status::kOk ? Status::kNonFinite
+                                                               : directions.status);
     }
-    record.set_rest_missing(inputs_->kind().quantities, Status::kNotComputed);
-    record.set_rest_missing(detail::direction_quantities(), Status::kNotComputed);
-    return record;
+    return answer;
   }
 
   void require_independent(const Eigen::MatrixXd& d) const {
@@ -193,9 +185,9 @@ class Run {
   }
 
   // The plane, the checkpoints' places on it, and the grid.
-  void find_plane(const Record& directions) {
+  void find_plane(const Group& directions) {
     const Eigen::VectorXd first = vector_in(directions, "direction_1");
-    const bool has_second = real_in(directions, "direction_2").status == Status::kOk;
+    const bool has_second = directions["direction_2"].status() == Status::kOk;
     const std::vector<Eigen::VectorXd>& points = inputs_->files().points;
     plane_ = {points[inputs_->centre_index()], Eigen::MatrixXd(first.size(), has_second ? 2 : 1)};
     plane_->directions.col(0) = first;
@@ -222,7 +214,7 @@ class Run {
     const Stopwatch watch(result_.timings.write_seconds);
     LandscapeFile file = open_file(configuration);
     const detail::CheckpointInputs& files = inputs_->files();
-    std::vector<Record> roots;
+    std::vector<Group> roots;
     for (std::size_t i = 0; i < files.checkpoints.size(); ++i) {
       roots.push_back(run_->read(root_name(i)));
     }
@@ -237,82 +229,60 @@ class Run {
     detail::summarize_roots(*inputs_, roots, grid_, result_);
     LandscapeParts parts;
     parts.directions = run_->read(kDirections);
-    const Status status = real_in(parts.directions, "direction_1").status;
+    const Status status = parts.directions["direction_1"].status();
     parts.surface = read_surface(status);
-    parts.trajectory = read_trajectory(status);
+    parts.trajectory = detail::trajectory_of(result_.checkpoints, places(status), status);
+    parts.scalars = {.variables = scalars_beside_directions()};
     if (status == Status::kOk) {
-      parts.scalars = run_->read(kCentre);
-      add_grid_facts(parts.surface.front().values, parts.scalars);
+      parts.scalars.take(run_->read(kCentre));
+      add_grid_facts(parts.surface.variables.front().reals(), parts.scalars);
     }
-    parts.scalars.set_rest_missing(scalars_beside_directions(), status);
-    detail::summarize_landscape(
-        parts, detail::all_direction_quantities(*inputs_), scalars_beside_directions(), result_);
-    file.write(parts.directions);
-    file.write(parts.scalars);
-    for (const SurfaceValues& values : parts.surface) file.write(values);
-    file.write(parts.trajectory);
+    parts.scalars.set_rest_missing(status);
+    detail::summarize_landscape(parts, result_);
+    for (const Group* part :
+         {&parts.directions, &parts.scalars, &parts.surface, &parts.trajectory}) {
+      file.write(*part);
+    }
     file.commit(result_.is_conclusive, result_.warnings);
   }
 
-  std::vector<Quantity> scalars_beside_directions() const {
-    const std::vector<Quantity> all = scalars();
+  std::vector<Variable> scalars_beside_directions() const {
+    const std::vector<Variable> all = scalars();
     return {all.begin() + static_cast<std::ptrdiff_t>(inputs_->kind().quantities.size()),
             all.end()};
   }
 
   // The tiles in one; everything missing where there are no directions.
-  std::vector<SurfaceValues> read_surface(Status status) {
-    std::vector<SurfaceValues> all;
-    for (const Quantity& quantity : surface_quantities(request_.curvature)) {
-      all.push_back({quantity, {}, {}});
-    }
+  Group read_surface(Status status) {
+    Group whole{.variables = surface_quantities(request_.curvature)};
     if (status != Status::kOk) {
       const auto count = static_cast<std::size_t>(grid_.num_points());
-      for (SurfaceValues& values : all) {
-        values.values.assign(count, kNaN);
-        values.statuses.assign(count, status);
+      for (Variable& variable : whole.variables) {
+        variable.set_numbers(std::vector<double>(count, kNaN), std::vector<Status>(count, status));
       }
-      return all;
+      return whole;
     }
+    for (Variable& variable : whole.variables) variable.set_numbers({}, {});
     const Surface surface = make_surface();
     for (Eigen::Index tile = 0; tile < surface.num_tiles(); ++tile) {
-      const Record record = run_->read(tile_name(tile));
-      for (SurfaceValues& values : all) {
-        const std::string& name = values.quantity.name;
-        const std::vector<double>& part = real_in(record, name).values;
-        values.values.insert(values.values.end(), part.begin(), part.end());
-        for (const double code : real_in(record, detail::status_name(name)).values) {
-          values.statuses.push_back(static_cast<Status>(static_cast<std::int8_t>(code)));
-        }
-      }
+      whole.append(run_->read(tile_name(tile)));
     }
-    return all;
+    return whole;
   }
 
-  std::vector<TrajectoryPoint> read_trajectory(Status status) const {
-    std::vector<TrajectoryPoint> trajectory;
-    for (std::size_t i = 0; i < inputs_->files().checkpoints.size(); ++i) {
-      TrajectoryPoint point{
-          {kNaN, kNaN, kNaN}, status, result_.checkpoints[i].loss, result_.checkpoints[i].status};
-      if (status == Status::kOk) {
-        point.place = places_[i];
-        if (!std::isfinite(point.place.residual)) point.status = Status::kNonFinite;
-      }
-      trajectory.push_back(point);
-    }
-    return trajectory;
+  // Of the checkpoints, on a plane that may not be there.
+  std::vector<Plane::Projection> places(Status status) const {
+    if (status == Status::kOk) return places_;
+    return std::vector<Plane::Projection>(result_.checkpoints.size(), {kNaN, kNaN, kNaN});
   }
 
   // What follows from the losses on the grid.
-  void add_grid_facts(const std::vector<double>& losses, Record& facts) const {
+  void add_grid_facts(const std::vector<double>& losses, Group& facts) const {
     const double loss = result_.checkpoints[inputs_->centre_index()].loss;
-    const auto take = [&facts](const Record& record) {
-      for (const auto& [name, entry] : record.entries()) facts.set_entry(name, entry);
-    };
-    take(measure_quadratic_model(facts, loss, grid_, losses));
+    facts.take(measure_quadratic_model(facts, loss, grid_, losses));
     if (has_barrier()) {
       const double end = result_.checkpoints[*inputs_->prepared().path_end].loss;
-      take(measure_barrier(grid_.alpha, losses, loss, end));
+      facts.take(measure_barrier(grid_.alpha, losses, loss, end));
     }
   }
 

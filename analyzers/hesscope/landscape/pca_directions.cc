@@ -12,13 +12,24 @@
 namespace hesscope {
 namespace {
 
+std::vector<Variable> pca_quantities() {
+  std::vector<Variable> quantities;
+  for (const char* index : {"1", "2"}) {
+    quantities.push_back(
+        {.name = std::string("explained_") + index,
+         .long_name = std::string("part of the trajectory along direction_") + index,
+         .definition = "squared singular value over the sum of all squared singular values"});
+  }
+  return quantities;
+}
+
 Directions make_pca(const DirectionContext& context) {
   const Eigen::VectorXd& last = context.checkpoints.back();
   Eigen::MatrixXd steps(last.size(), static_cast<Eigen::Index>(context.checkpoints.size()) - 1);
   for (Eigen::Index t = 0; t < steps.cols(); ++t) {
     steps.col(t) = context.checkpoints[static_cast<std::size_t>(t)] - last;
   }
-  Directions result;
+  Directions result{.facts = {.variables = pca_quantities()}};
   if (!steps.allFinite()) {
     result.status = Status::kNonFinite;
     return result;
@@ -42,7 +53,7 @@ Directions make_pca(const DirectionContext& context) {
   for (Eigen::Index k = 0; k < count; ++k) {
     detail::fix_sign(result.columns.col(k));
     const double share = values[k] / detail::norm(values);
-    result.facts.set(fmt::format("explained_{}", k + 1), share * share);
+    result.facts[fmt::format("explained_{}", k + 1)].set(share * share);
   }
   return result;
 }
@@ -66,18 +77,11 @@ PreparedDirections prepare_pca(const std::string& /*argument*/, const DirectionC
 }  // namespace
 
 DirectionKind pca_directions() {
-  std::vector<Quantity> quantities;
-  for (const char* index : {"1", "2"}) {
-    quantities.push_back(
-        {.name = std::string("explained_") + index,
-         .long_name = std::string("part of the trajectory along direction_") + index,
-         .definition = "squared singular value over the sum of all squared singular values"});
-  }
   return {.name = "pca",
           .meaning = "principal components of theta_t - theta_T of the checkpoints given",
           .min_checkpoints = 3,
           .frames_trajectory = true,
-          .quantities = quantities,
+          .quantities = pca_quantities(),
           .prepare = prepare_pca};
 }
 

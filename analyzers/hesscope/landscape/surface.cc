@@ -44,8 +44,8 @@ int Surface::points_at_once(const Objective& objective, const Options& options) 
   return static_cast<int>(std::clamp(kMemoryOfPoints / bytes, 1.0, most));
 }
 
-std::vector<Quantity> surface_quantities(bool curvature) {
-  std::vector<Quantity> all = {
+std::vector<Variable> surface_quantities(bool curvature) {
+  std::vector<Variable> all = {
       {.name = "loss",
        .long_name = "loss on the plane",
        .definition = "mean loss over the data set at the centre + alpha direction_1 + beta "
@@ -54,7 +54,7 @@ std::vector<Quantity> surface_quantities(bool curvature) {
   const auto add = [&all](const std::string& name,
                           const std::string& long_name,
                           const std::string& definition,
-                          Quantity::Type type = Quantity::Type::kReal) {
+                          VariableType type = VariableType::kDouble) {
     all.push_back({.name = name, .type = type, .long_name = long_name, .definition = definition});
   };
   add("gradient_norm",
@@ -69,7 +69,7 @@ std::vector<Quantity> surface_quantities(bool curvature) {
   add("index",
       "number of negative eigenvalues of the Hessian on the plane",
       "eigenvalues below -(n + 10) eps times the spectral norm",
-      Quantity::Type::kCount);
+      VariableType::kInt64);
   for (const char* ij : {"11", "12", "22"}) {
     add(fmt::format("plane_hessian_{}", ij),
         fmt::format("second derivative of the loss in the plane ({})", ij),
@@ -155,7 +155,7 @@ std::vector<Surface::Value> Surface::evaluate(Eigen::Index point,
   return values;
 }
 
-Record Surface::tile(Eigen::Index tile, const std::function<void(double)>& advance) const {
+Group Surface::tile(Eigen::Index tile, const std::function<void(double)>& advance) const {
   const Eigen::Index first = tile * points_per_tile_;
   const Eigen::Index count = size_of(tile);
   std::mutex mutex;
@@ -172,18 +172,17 @@ Record Surface::tile(Eigen::Index tile, const std::function<void(double)>& advan
   } else {
     for (Eigen::Index i = 0; i < count; ++i) compute_at(i);
   }
-  Record record;
+  Group answer{.variables = quantities_};
   for (std::size_t k = 0; k < quantities_.size(); ++k) {
-    Record::Real values{Status::kOk, {}};
-    Record::Real statuses{Status::kOk, {}};
+    std::vector<double> values;
+    std::vector<Status> statuses;
     for (const std::vector<Value>& point : points) {
-      values.values.push_back(point[k].value);
-      statuses.values.push_back(static_cast<double>(point[k].status));
+      values.push_back(point[k].value);
+      statuses.push_back(point[k].status);
     }
-    record.set_entry(quantities_[k].name, std::move(values));
-    record.set_entry(detail::status_name(quantities_[k].name), std::move(statuses));
+    answer.variables[k].set_numbers(values, std::move(statuses));
   }
-  return record;
+  return answer;
 }
 
 }  // namespace hesscope

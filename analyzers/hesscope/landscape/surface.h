@@ -6,8 +6,8 @@
 
 #include <Eigen/Core>
 
-#include <hesscope/analyzers/record.h>
 #include <hesscope/core/executor.h>
+#include <hesscope/dataset/dataset.h>
 #include <hesscope/landscape/grid.h>
 #include <hesscope/landscape/plane.h>
 #include <hesscope/objective/objective.h>
@@ -38,7 +38,7 @@ class Surface {
   const Grid& grid() const { return grid_; }
 
   /// What is known of each point, the loss first.
-  const std::vector<Quantity>& quantities() const { return quantities_; }
+  const std::vector<Variable>& quantities() const { return quantities_; }
 
   /// Points that are computed at a time: a matter of threads and, with curvature, of memory.
   static int points_at_once(const Objective& objective, const Options& options);
@@ -48,13 +48,12 @@ class Surface {
   /// Number of points of a tile.
   Eigen::Index size_of(Eigen::Index tile) const;
 
-  /// For each quantity NAME the entries NAME, with a value for each point, NaN where there is none,
-  /// and NAME_status, with the Status of each point as a number.
+  /// quantities() with a value and a status for each point of the tile; NaN where there is none.
   /// @param  advance  called with how much of a point was just done, or how many, from one thread
   ///                  at a time; what it throws ends the tile and is rethrown.
   /// @cost   a value for each point; with curvature a gradient, a Hessian and a full decomposition
   ///         (dense_spectrum), and four n x n matrices for each thread, as many as 2 GiB hold.
-  Record tile(Eigen::Index tile, const std::function<void(double)>& advance) const;
+  Group tile(Eigen::Index tile, const std::function<void(double)>& advance) const;
 
  private:
   struct Value {
@@ -68,12 +67,12 @@ class Surface {
   Plane plane_;
   Grid grid_;
   Options options_;
-  std::vector<Quantity> quantities_;
+  std::vector<Variable> quantities_;
   Eigen::Index points_per_tile_;
   Executor executor_;
 };
 
 /// The quantities of a surface, with or without curvature.
-std::vector<Quantity> surface_quantities(bool curvature);
+std::vector<Variable> surface_quantities(bool curvature);
 
 }  // namespace hesscope

@@ -14,7 +14,6 @@
 namespace hesscope::io {
 namespace {
 
-constexpr std::int64_t kMissing = -9223372036854775806;  // netCDF's fill value of int64
 
 // In quotes where it has a character that means something.
 std::string quoted(const std::string& text) {
@@ -34,7 +33,7 @@ std::string cell(const std::string& text) { return quoted(text); }
 std::string cell(double value) { return fmt::format("{}", value); }
 
 std::string cell(std::int64_t value) {
-  return value == kMissing ? std::string() : fmt::format("{}", value);
+  return value == kMissingCount ? std::string() : fmt::format("{}", value);
 }
 
 struct Table {
@@ -78,8 +77,8 @@ Table table_of(const LandscapeGrid& grid) {
 }
 
 // Whether a group only repeats it from the root, as a coordinate of what else it holds.
-bool is_repeated(const ResultGroup& group, const ResultVariable& variable) {
-  const auto refers_to_it = [&](const ResultVariable& v) {
+bool is_repeated(const Group& group, const Variable& variable) {
+  const auto refers_to_it = [&](const Variable& v) {
     return std::find(v.coordinates.begin(), v.coordinates.end(), variable.name) !=
            v.coordinates.end();
   };
@@ -88,11 +87,11 @@ bool is_repeated(const ResultGroup& group, const ResultVariable& variable) {
 }
 
 // One value for each checkpoint; a status only beside what it is the status of.
-bool is_number_of_checkpoint(const ResultGroup& group, const ResultVariable& variable) {
-  const auto has_shape = [](const ResultVariable& v) {
-    return v.type && v.dimensions == std::vector<std::string>{"checkpoint"};
+bool is_number_of_checkpoint(const Group& group, const Variable& variable) {
+  const auto has_shape = [](const Variable& v) {
+    return v.type != VariableType::kOther && v.dimensions == std::vector<std::string>{"checkpoint"};
   };
-  const auto is_of_another_shape = [&](const ResultVariable& v) {
+  const auto is_of_another_shape = [&](const Variable& v) {
     return v.ancillary_variables == variable.name && !has_shape(v);
   };
   return has_shape(variable) && !is_repeated(group, variable) &&
@@ -101,12 +100,12 @@ bool is_number_of_checkpoint(const ResultGroup& group, const ResultVariable& var
 
 Table table_of_checkpoints(const ResultReader& result) {
   Table table;
-  for (const ResultGroup& group : result.groups()) {
-    for (const ResultVariable& variable : group.variables) {
+  for (const Group& group : result.groups()) {
+    for (const Variable& variable : group.variables) {
       if (!is_number_of_checkpoint(group, variable)) continue;
       const std::string name =
           group.name.empty() ? variable.name : fmt::format("{}/{}", group.name, variable.name);
-      switch (*variable.type) {
+      switch (variable.type) {
         case VariableType::kDouble:
           table.add(name, result.read_doubles(group.name, variable.name));
           break;
@@ -116,6 +115,8 @@ Table table_of_checkpoints(const ResultReader& result) {
           break;
         case VariableType::kText:
           table.add(name, result.read_text(group.name, variable.name));
+          break;
+        case VariableType::kOther:
           break;
       }
     }

@@ -44,6 +44,10 @@ hsize_t product(std::span<const hsize_t> shape) {
   return result;
 }
 
+VariableValues view_of(const Values& values) {
+  return std::visit([](const auto& all) { return VariableValues(std::span(all)); }, values);
+}
+
 void require_unreserved(const Attribute& attribute, const netcdf::Place& where) {
   if (std::find(kReservedAttributes.begin(), kReservedAttributes.end(), attribute.name) !=
       kReservedAttributes.end()) {
@@ -53,7 +57,7 @@ void require_unreserved(const Attribute& attribute, const netcdf::Place& where) 
 }
 
 /// Writes the attributes of a new variable.
-void describe(const Variable& variable, const VariableSpec& spec, const netcdf::Place& where) {
+void describe(const StoredVariable& variable, const Variable& spec, const netcdf::Place& where) {
   const hid_t id = variable.dataset.get();
   if (variable.is_coordinate) {
     netcdf::make_coordinate(id, spec.name, static_cast<int>(variable.dimensions[0]), where);
@@ -101,7 +105,7 @@ struct ResultFile::Impl {
 
   hid_t group_id(const std::string& name);
   void define_dimension(const std::string& group, const std::string& name, std::uint64_t size);
-  void define_variable(const std::string& group, const VariableSpec& spec);
+  void define_variable(const std::string& group, const Variable& spec);
 
   void write(const std::string& group,
              const std::string& name,
@@ -143,7 +147,7 @@ ResultFile::Impl::~Impl() { release(); }
 
 void ResultFile::Impl::release() noexcept {
   const QuietHdf5 quiet;
-  for (Variable& variable : catalog.variables()) variable.dataset = Hid();
+  for (StoredVariable& variable : catalog.variables()) variable.dataset = Hid();
   for (auto& [name, group] : groups) group = Hid();
   file = Hid();
 }
@@ -193,15 +197,15 @@ void ResultFile::Impl::define_dimension(const std::string& group,
   netcdf::require_name(where, name);
   catalog.require_free(path, where);
   group_id(group);
-  catalog.add(Dimension{group, name, size});
+  catalog.add(StoredDimension{group, name, size});
 }
 
-void ResultFile::Impl::define_variable(const std::string& group, const VariableSpec& spec) {
+void ResultFile::Impl::define_variable(const std::string& group, const Variable& spec) {
   const std::string path = path_of(group, spec.name);
   const netcdf::Place where = place("variable", path);
   netcdf::require_name(where, spec.name);
 
-  Variable variable = catalog.plan(group, spec, where);
+  StoredVariable variable = catalog.plan(group, spec, where);
   const hid_t parent = group_id(group);
   variable.dataset = netcdf::create_variable(parent, spec.name, {spec.type, variable.shape}, where);
   try {
@@ -219,7 +223,7 @@ void ResultFile::Impl::write(const std::string& group,
                              const std::string& name,
                              std::optional<std::uint64_t> slice,
                              const VariableValues& values) {
-  const Variable& variable = catalog.find_variable(group, name, output.destination());
+  const StoredVariable& variable = catalog.find_variable(group, name, output.destination());
   const netcdf::Place where = place("variable", variable.path);
   const auto type_of_values = static_cast<VariableType>(values.index());
   if (variable.type != type_of_values) {
@@ -287,7 +291,7 @@ void ResultFile::Impl::write(const std::string& group,
 /// Late, because until now a dimension could still have become a coordinate variable.
 void ResultFile::Impl::create_bare_dimensions() {
   for (std::size_t id = 0; id < catalog.dimensions().size(); ++id) {
-    const Dimension& dimension = catalog.dimensions()[id];
+    const StoredDimension& dimension = catalog.dimensions()[id];
     const std::string path = path_of(dimension.group, dimension.name);
     if (catalog.has_variable(path)) continue;
     netcdf::create_bare_dimension(group_id(dimension.group),
@@ -300,12 +304,12 @@ void ResultFile::Impl::create_bare_dimensions() {
 
 void ResultFile::Impl::attach_scales() {
   std::vector<Hid> scales;
-  for (const Dimension& dimension : catalog.dimensions()) {
+  for (const StoredDimension& dimension : catalog.dimensions()) {
     const std::string path = path_of(dimension.group, dimension.name);
     scales.emplace_back(H5Dopen2(file.get(), path.c_str(), H5P_DEFAULT), H5Dclose);
     if (!scales.back()) netcdf::fail(place("dimension", path), "open it");
   }
-  for (const Variable& variable : catalog.variables()) {
+  for (const StoredVariable& variable : catalog.variables()) {
     if (variable.is_coordinate) continue;
     for (std::size_t axis = 0; axis < variable.dimensions.size(); ++axis) {
       if (H5DSattach_scale(variable.dataset.get(),
@@ -326,7 +330,7 @@ void ResultFile::Impl::attach_scales() {
 /// Closes every handle, checked. Chunks and metadata reach the disk only now, so only after the
 /// last close it is known whether all could be stored.
 void ResultFile::Impl::close() {
-  for (Variable& variable : catalog.variables()) {
+  for (StoredVariable& variable : catalog.variables()) {
     variable.dataset.close_checked(place("variable", variable.path).text());
   }
   for (auto& [name, group] : groups) {
@@ -370,7 +374,7 @@ void ResultFile::set_variable_attribute(const std::string& group,
                                         const std::string& name,
                                         const Attribute& attribute) {
   impl_->run([&] {
-    const Variable& variable =
+    const StoredVariable& variable =
         impl_->catalog.find_variable(group, name, impl_->output.destination());
     const netcdf::Place where = impl_->place("variable", variable.path);
     require_unreserved(attribute, where);
@@ -380,7 +384,8 @@ void ResultFile::set_variable_attribute(const std::string& group,
 
 std::vector<std::uint64_t> ResultFile::shape_of(const std::string& group,
                                                 const std::string& name) const {
-  const Variable& variable = impl_->catalog.find_variable(group, name, impl_->output.destination());
+  const StoredVariable& variable =
+      impl_->catalog.find_variable(group, name, impl_->output.destination());
   return {variable.shape.begin(), variable.shape.end()};
 }
 
@@ -390,7 +395,7 @@ void ResultFile::define_dimension(const std::string& group,
   impl_->run([&] { impl_->define_dimension(group, name, size); });
 }
 
-void ResultFile::define_variable(const std::string& group, const VariableSpec& spec) {
+void ResultFile::define_variable(const std::string& group, const Variable& spec) {
   impl_->run([&] { impl_->define_variable(group, spec); });
 }
 
@@ -400,6 +405,16 @@ void ResultFile::write(const std::string& group,
                        const std::string& name,
                        const VariableValues& values) {
   impl_->run([&] { impl_->write(group, name, std::nullopt, values); });
+}
+
+void ResultFile::write(const std::string& group, const Variable& variable) {
+  write(group, variable.name, view_of(variable.values));
+}
+
+void ResultFile::write_slice(const std::string& group,
+                             const Variable& variable,
+                             std::uint64_t index) {
+  write_slice(group, variable.name, index, view_of(variable.values));
 }
 
 void ResultFile::write_slice(const std::string& group,

@@ -17,6 +17,8 @@
 #include <variant>
 #include <vector>
 
+#include <hesscope/dataset/dataset.h>
+
 namespace hesscope::io {
 
 /// Version of the groups, names and meanings in result files (semantic versioning): the root's
@@ -25,39 +27,11 @@ namespace hesscope::io {
 /// beside every number.
 inline constexpr std::string_view kResultSchemaVersion = "2.0.0";
 
-using AttributeValue = std::variant<std::string,
-                                    double,
-                                    std::int64_t,
-                                    std::int8_t,
-                                    std::vector<double>,
-                                    std::vector<std::int8_t>>;
-
-struct Attribute {
-  std::string name;
-  AttributeValue value;
-};
-
-enum class VariableType { kDouble, kInt64, kInt8, kText };
-
 /// Values of a variable, row-major; of the types in the order of VariableType.
 using VariableValues = std::variant<std::span<const double>,
                                     std::span<const std::int64_t>,
                                     std::span<const std::int8_t>,
                                     std::span<const std::string>>;
-
-/// A variable's declaration. The first of `dimensions` is the slowest (row-major).
-struct VariableSpec {
-  std::string name;
-  VariableType type = VariableType::kDouble;
-  std::vector<std::string> dimensions;
-  std::string long_name;
-  std::string units = "1";
-  std::string definition;                       ///< the formula in words
-  std::vector<std::string> flag_meanings = {};  ///< kInt8 only: meaning of the values 0, 1, ...
-  /// Names of variables with coordinates along its dimensions, apart from those named as these.
-  std::vector<std::string> coordinates = {};
-  std::string ancillary_variables = {};  ///< name of its status variable, if any
-};
 
 /// A result file being written. Groups are named "" (root), "spectrum", ...; a dimension defined in
 /// the root is visible in every group. All members throw OutputError naming the file and the
@@ -85,7 +59,7 @@ class ResultFile {
 
   /// Declares a variable over dimensions of its group or of the root. Doubles start as NaN, int8 as
   /// the status "not_computed" (1), int64 as its netCDF fill value, text as "".
-  void define_variable(const std::string& group, const VariableSpec& spec);
+  void define_variable(const std::string& group, const Variable& variable);
 
   /// Sets an attribute of a variable that is defined.
   void set_variable_attribute(const std::string& group,
@@ -97,6 +71,10 @@ class ResultFile {
 
   /// Writes all of a variable; the number of values is the product of its dimensions.
   void write(const std::string& group, const std::string& name, const VariableValues& values);
+
+  /// Writes the values of a variable that is defined.
+  void write(const std::string& group, const Variable& variable);
+  void write_slice(const std::string& group, const Variable& variable, std::uint64_t index);
 
   /// Writes the slice [index, ...] along the first dimension.
   void write_slice(const std::string& group,

@@ -43,16 +43,16 @@ void check_name(const std::string& path, const std::string& kind, const std::str
                                escaped(name)));
 }
 
-void check_names(const std::string& path, const std::vector<ResultGroup>& groups) {
-  for (const ResultGroup& group : groups) {
+void check_names(const std::string& path, const std::vector<Group>& groups) {
+  for (const Group& group : groups) {
     check_name(path, "group", group.name);
     for (const Attribute& attribute : group.attributes) {
       check_name(path, "attribute", attribute.name);
     }
-    for (const ResultDimension& dimension : group.dimensions) {
+    for (const Dimension& dimension : group.dimensions) {
       check_name(path, "dimension", dimension.name);
     }
-    for (const ResultVariable& variable : group.variables) {
+    for (const Variable& variable : group.variables) {
       check_name(path, "variable", variable.name);
       for (const std::string& dimension : variable.dimensions) {
         check_name(path, "dimension", dimension);
@@ -63,7 +63,7 @@ void check_names(const std::string& path, const std::vector<ResultGroup>& groups
 
 // A later major version may mean other things by the same names. To a reader who takes a missing
 // status as `ok`, versions 1 and 2 are the same.
-void check_schema(const std::string& path, const std::vector<ResultGroup>& groups) {
+void check_schema(const std::string& path, const std::vector<Group>& groups) {
   constexpr std::array<std::string_view, 2> kMajors = {"1.", kResultSchemaVersion.substr(0, 2)};
   for (const Attribute& attribute : groups.front().attributes) {
     if (attribute.name != kSchemaAttribute) continue;
@@ -79,22 +79,23 @@ void check_schema(const std::string& path, const std::vector<ResultGroup>& group
   }
 }
 
-const ResultDimension* find_dimension(const ResultGroup& group, const std::string& name) {
-  const auto found = std::ranges::find(group.dimensions, name, &ResultDimension::name);
+const Dimension* find_dimension(const Group& group, const std::string& name) {
+  const auto found = std::ranges::find(group.dimensions, name, &Dimension::name);
   return found == group.dimensions.end() ? nullptr : &*found;
 }
 
 // Whoever reads two variables along one dimension may rely on them being equally long.
-void check_dimensions(const std::string& path, const std::vector<ResultGroup>& groups) {
-  for (const ResultGroup& group : groups) {
-    for (const ResultVariable& variable : group.variables) {
+void check_dimensions(const std::string& path, const std::vector<Group>& groups) {
+  for (const Group& group : groups) {
+    for (const Variable& variable : group.variables) {
       for (std::size_t axis = 0; axis < variable.dimensions.size(); ++axis) {
         const std::string& name = variable.dimensions[axis];
-        const ResultDimension* const own = find_dimension(group, name);
-        const ResultDimension* const common = find_dimension(groups.front(), name);
-        const ResultDimension* const dimension = own != nullptr ? own : common;
-        const auto fits = [&](const ResultDimension* other) {
-          return other != nullptr && other->size == variable.shape[axis];
+        const Dimension* const own = find_dimension(group, name);
+        const Dimension* const common = find_dimension(groups.front(), name);
+        const Dimension* const dimension = own != nullptr ? own : common;
+        const auto fits = [&](const Dimension* other) {
+          return other != nullptr &&
+                 static_cast<std::uint64_t>(other->size) == variable.shape[axis];
         };
         if (dimension == nullptr || fits(own) || fits(common)) continue;
         throw InputError(
@@ -133,7 +134,7 @@ struct ResultReader::Impl {
 
   struct Place {
     std::uint64_t index;  ///< among the variables of all groups
-    const ResultVariable* variable;
+    const Variable* variable;
     std::string name;  ///< for messages
   };
 
@@ -157,13 +158,13 @@ ResultReader::Impl::Place ResultReader::Impl::require(
     std::initializer_list<VariableType> types) const {
   std::vector<std::string> known;
   std::uint64_t index = 0;
-  for (const ResultGroup& candidate : listing.groups) {
-    for (const ResultVariable& variable : candidate.variables) {
+  for (const Group& candidate : listing.groups) {
+    for (const Variable& variable : candidate.variables) {
       ++index;
       if (candidate.name != group) continue;
       known.push_back(variable.name);
       if (variable.name != name) continue;
-      if (variable.type && std::find(types.begin(), types.end(), *variable.type) != types.end()) {
+      if (std::find(types.begin(), types.end(), variable.type) != types.end()) {
         return {index - 1, &variable, fmt::format("variable '{}/{}'", group, name)};
       }
       throw InputError(
@@ -178,7 +179,7 @@ ResultReader::Impl::Place ResultReader::Impl::require(
 }
 
 std::vector<double> ResultReader::Impl::read(const Place& place, std::uint64_t slice) const {
-  const std::string& obstacle = listing.texts[place.index].error;
+  const std::string& obstacle = listing.obstacles[place.index];
   if (!obstacle.empty()) throw InputError(obstacle);
   std::vector<std::uint64_t> shape = place.variable->shape;
   if (slice != ArrayRequest::kWhole) {
@@ -195,7 +196,7 @@ std::vector<double> ResultReader::Impl::read(const Place& place, std::uint64_t s
   const std::string where = fmt::format("{}: {}", path.string(), place.name);
   const std::size_t count = checked_num_elements(where, extents, limits);
   if (count == 0) return {};
-  check_expansion(where, count * netcdf::stored_size(*place.variable->type), input->size(), limits);
+  check_expansion(where, count * netcdf::stored_size(place.variable->type), input->size(), limits);
   std::vector<double> values =
       file.read({.index = place.index, .slice = slice, .num_elements = count}, place.name);
   input->require_unchanged();
@@ -239,27 +240,22 @@ ResultReader::ResultReader(ResultReader&&) noexcept = default;
 
 const std::filesystem::path& ResultReader::path() const { return impl_->path; }
 
-const std::vector<ResultGroup>& ResultReader::groups() const { return impl_->listing.groups; }
+const std::vector<Group>& ResultReader::groups() const { return impl_->listing.groups; }
 
-const ResultVariable* ResultReader::find(const std::string& group, const std::string& name) const {
-  for (const ResultGroup& candidate : impl_->listing.groups) {
-    if (candidate.name != group) continue;
-    for (const ResultVariable& variable : candidate.variables) {
-      if (variable.name == name) return &variable;
-    }
-  }
-  return nullptr;
+const Group* ResultReader::find_group(const std::string& name) const {
+  const auto found = std::ranges::find(impl_->listing.groups, name, &Group::name);
+  return found == impl_->listing.groups.end() ? nullptr : &*found;
+}
+
+const Variable* ResultReader::find(const std::string& group, const std::string& name) const {
+  const Group* const found = find_group(group);
+  return found == nullptr ? nullptr : found->find(name);
 }
 
 const AttributeValue* ResultReader::find_attribute(const std::string& group,
                                                    const std::string& name) const {
-  for (const ResultGroup& candidate : impl_->listing.groups) {
-    if (candidate.name != group) continue;
-    for (const Attribute& attribute : candidate.attributes) {
-      if (attribute.name == name) return &attribute.value;
-    }
-  }
-  return nullptr;
+  const Group* const found = find_group(group);
+  return found == nullptr ? nullptr : found->find_attribute(name);
 }
 
 std::vector<double> ResultReader::read_doubles(const std::string& group,
@@ -286,9 +282,9 @@ std::vector<std::int64_t> ResultReader::read_integers(const std::string& group,
 std::vector<std::string> ResultReader::read_text(const std::string& group,
                                                  const std::string& name) const {
   const auto place = impl_->require(group, name, {VariableType::kText});
-  const ListedText& text = impl_->listing.texts[place.index];
-  if (!text.error.empty()) throw InputError(text.error);
-  return text.values;
+  const std::string& obstacle = impl_->listing.obstacles[place.index];
+  if (!obstacle.empty()) throw InputError(obstacle);
+  return std::get<std::vector<std::string>>(place.variable->values);
 }
 
 }  // namespace hesscope::io

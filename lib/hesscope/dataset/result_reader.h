@@ -5,7 +5,7 @@
 // ResultFile writes, and such files after netCDF tools have edited them.
 //
 //   io::ResultReader result("out.h5");
-//   for (const io::ResultGroup& group : result.groups()) ...        // no data read yet
+//   for (const Group& group : result.groups()) ...        // no data read yet
 //   std::vector<double> values = result.read_doubles("spectrum", "eigenvalues");
 #pragma once
 
@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include <hesscope/dataset/result_file.h>
+#include <hesscope/dataset/dataset.h>
 
 namespace hesscope::io {
 
@@ -24,32 +24,6 @@ namespace hesscope::io {
 inline constexpr const char* kLandscapeGroup = "landscape";
 
 class InputFile;
-
-struct ResultDimension {
-  std::string name;
-  std::uint64_t size = 0;
-  bool has_coordinate = false;  ///< there is a variable of the same name with its values
-};
-
-struct ResultVariable {
-  std::string name;
-  std::optional<VariableType> type;     ///< none for a type that ResultFile does not write
-  std::vector<std::string> dimensions;  ///< slowest first; "" where the file names none
-  std::vector<std::uint64_t> shape;
-  std::string long_name;
-  std::string units;
-  std::string definition;
-  std::vector<std::string> flag_meanings;
-  std::vector<std::string> coordinates;
-  std::string ancillary_variables;
-};
-
-struct ResultGroup {
-  std::string name;  ///< "" for the root
-  std::vector<Attribute> attributes;
-  std::vector<ResultDimension> dimensions;
-  std::vector<ResultVariable> variables;
-};
 
 /// True for a file that says to be a result: HDF5 with the root attribute hesscope_schema_version.
 /// False for anything else, a missing file included. Asks in a separate process, since the file
@@ -73,10 +47,11 @@ class ResultReader {
   const std::filesystem::path& path() const;
 
   /// The root first, then its groups; all in order of creation.
-  const std::vector<ResultGroup>& groups() const;
+  const std::vector<Group>& groups() const;
 
   /// nullptr where there is none.
-  const ResultVariable* find(const std::string& group, const std::string& name) const;
+  const Group* find_group(const std::string& name) const;
+  const Variable* find(const std::string& group, const std::string& name) const;
 
   /// An attribute of a group; nullptr where there is none.
   const AttributeValue* find_attribute(const std::string& group, const std::string& name) const;

@@ -71,7 +71,7 @@ std::string polyline_of(const LandscapeTrajectory& trajectory, double ceiling) {
                    trajectory.alpha[i],
                    trajectory.beta[i],
                    std::isfinite(loss) ? loss : ceiling);
-    steps.push_back(step == LandscapeTrajectory::kMissingStep ? kNaN : static_cast<double>(step));
+    steps.push_back(step == kMissingCount ? kNaN : static_cast<double>(step));
     losses.push_back(loss);
     residuals.push_back(trajectory.residual[i]);
   }

@@ -73,19 +73,15 @@ hesscope::ModelKind least_squares() {
 // An analyzer: how steep the loss is.
 class Slope final : public hesscope::Analyzer {
  public:
-  std::vector<Dimension> dimensions(const hesscope::Objective&) const override { return {}; }
-
-  std::vector<hesscope::Quantity> quantities() const override {
-    return {{.name = "largest", .long_name = "largest slope", .definition = "max |g_i|"}};
+  hesscope::Group analyze(hesscope::PointAnalysis& point) const override {
+    hesscope::Group answer = declared();
+    answer[largest_].set(point.gradient().cwiseAbs().maxCoeff());
+    return answer;
   }
 
-  std::vector<std::string> headline() const override { return {"largest"}; }
-
-  hesscope::Record analyze(hesscope::PointAnalysis& point) const override {
-    hesscope::Record record;
-    record.set("largest", point.gradient().cwiseAbs().maxCoeff());
-    return record;
-  }
+ private:
+  hesscope::VariableId largest_ = declare(
+      {.name = "largest", .long_name = "largest slope", .definition = "max |g_i|", .headline = 1});
 };
 
 bool analyzes_an_own_model(const fs::path& folder) {

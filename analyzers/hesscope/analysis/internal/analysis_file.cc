@@ -10,8 +10,8 @@ namespace hesscope::detail {
 namespace {
 
 // Whether some of them lie along the parameter tensors.
-bool have_blocks(const std::vector<Quantity>& quantities) {
-  return std::any_of(quantities.begin(), quantities.end(), [](const Quantity& quantity) {
+bool have_blocks(const std::vector<Variable>& quantities) {
+  return std::any_of(quantities.begin(), quantities.end(), [](const Variable& quantity) {
     const std::vector<std::string>& dimensions = quantity.dimensions;
     return std::find(dimensions.begin(), dimensions.end(), "block") != dimensions.end();
   });
@@ -28,11 +28,12 @@ AnalysisFile::AnalysisFile(const std::filesystem::path& output,
 
 void AnalysisFile::add_group(const std::string& group,
                              const Analyzer& analyzer,
-                             const std::vector<Analyzer::Dimension>& dimensions) {
+                             const std::vector<Dimension>& dimensions) {
   root_.quantities().define_dimensions(group, dimensions);
-  root_.begin_group(group, have_blocks(analyzer.quantities()));
-  for (const Quantity& quantity : analyzer.quantities()) root_.define(group, quantity);
-  for (const Quantity& quantity : analyzer.run_quantities()) root_.define_of_run(group, quantity);
+  root_.begin_group(group, have_blocks(analyzer.declared().variables));
+  for (const Variable& quantity : analyzer.declared().variables) root_.define(group, quantity);
+  for (const Variable& quantity : analyzer.declared_of_run().variables)
+    root_.define_of_run(group, quantity);
 }
 
 void AnalysisFile::name_checkpoint(std::size_t index,
@@ -41,11 +42,11 @@ void AnalysisFile::name_checkpoint(std::size_t index,
   root_.name_checkpoint(index, checkpoint, sha256);
 }
 
-void AnalysisFile::write_record(std::size_t index, const std::string& group, const Record& record) {
+void AnalysisFile::write_record(std::size_t index, const std::string& group, const Group& record) {
   root_.write_record(index, group, record);
 }
 
-void AnalysisFile::write_run_record(const std::string& group, const Record& record) {
+void AnalysisFile::write_run_record(const std::string& group, const Group& record) {
   root_.write_run_record(group, record);
 }
 

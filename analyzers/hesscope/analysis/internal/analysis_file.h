@@ -29,15 +29,15 @@ class AnalysisFile {
   /// @param dimensions  of the analyzer for the objective.
   void add_group(const std::string& group,
                  const Analyzer& analyzer,
-                 const std::vector<Analyzer::Dimension>& dimensions);
+                 const std::vector<Dimension>& dimensions);
 
   void name_checkpoint(std::size_t index,
                        const CheckpointFile& checkpoint,
                        const std::string& sha256);
-  void write_record(std::size_t index, const std::string& group, const Record& record);
+  void write_record(std::size_t index, const std::string& group, const Group& record);
 
   /// What an analyzer says of the whole run.
-  void write_run_record(const std::string& group, const Record& record);
+  void write_run_record(const std::string& group, const Group& record);
 
   void commit(bool is_conclusive, const std::vector<std::string>& warnings);
 

@@ -13,12 +13,10 @@
 namespace hesscope::detail {
 namespace {
 
-std::vector<Quantity> quantities_named(std::vector<Quantity> quantities,
-                                       const std::vector<std::string>& names) {
-  std::erase_if(quantities, [&](const Quantity& quantity) {
-    return std::find(names.begin(), names.end(), quantity.name) == names.end();
-  });
-  return quantities;
+// What a summary is made from.
+std::vector<Variable> shown_of(Group declared) {
+  std::erase_if(declared.variables, [](const Variable& each) { return each.headline == 0; });
+  return std::move(declared.variables);
 }
 
 }  // namespace
@@ -26,11 +24,11 @@ std::vector<Quantity> quantities_named(std::vector<Quantity> quantities,
 AnalysisResult read_analysis(const AnalysisRequest& request, const AnalysisInputs& inputs) {
   const io::ResultReader file(request.output);
   const std::size_t count = inputs.checkpoints.size();
-  const std::vector<Record> roots =
+  const std::vector<Group> roots =
       read_records(file, "", real_numbers({"loss", "gradient_norm"}), count);
-  std::vector<std::vector<Record>> records;  // of each analyzer
+  std::vector<std::vector<Group>> records;  // of each analyzer
   for (const ChosenAnalyzer& chosen : inputs.analyzers) {
-    const auto shown = quantities_named(chosen.analyzer->quantities(), chosen.analyzer->headline());
+    const std::vector<Variable> shown = shown_of(chosen.analyzer->declared());
     records.push_back(read_records(file, chosen.name, shown, count));
   }
   AnalysisResult result;
@@ -38,13 +36,12 @@ AnalysisResult read_analysis(const AnalysisRequest& request, const AnalysisInput
     add_checkpoint(
         result, inputs.checkpoints[i], inputs.digests[i], inputs.points[i].allFinite(), roots[i]);
     for (std::size_t k = 0; k < inputs.analyzers.size(); ++k) {
-      add_record(result, inputs.analyzers[k], records[k][i]);
+      add_record(result, inputs.analyzers[k].name, records[k][i]);
     }
   }
   for (const ChosenAnalyzer& chosen : inputs.analyzers) {
-    const auto shown =
-        quantities_named(chosen.analyzer->run_quantities(), chosen.analyzer->run_headline());
-    add_run_record(result, chosen, read_record(file, chosen.name, shown));
+    const std::vector<Variable> shown = shown_of(chosen.analyzer->declared_of_run());
+    add_run_record(result, chosen.name, read_record(file, chosen.name, shown));
   }
   // Not what follows from the part that was read.
   result.warnings = warnings_of_result(file);

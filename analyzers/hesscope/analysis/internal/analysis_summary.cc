@@ -13,45 +13,35 @@
 
 namespace hesscope::detail {
 
-// A quantity that the analyzer did not set was not computed.
-Status status_of(const Record& record, const std::string& name) {
-  const auto found = record.entries().find(name);
-  if (found == record.entries().end()) return Status::kNotComputed;
-  const auto* real = std::get_if<Record::Real>(&found->second);
-  return real == nullptr ? Status::kOk : real->status;
-}
-
-HeadlineNumber headline_number(const std::string& analyzer,
-                               const std::string& name,
-                               const Record& record,
-                               std::span<const Quantity> quantities) {
-  HeadlineNumber number{analyzer, name, kNaN, status_of(record, name)};
-  const auto found = record.entries().find(name);
-  if (found == record.entries().end()) return number;
-  if (const auto* real = std::get_if<Record::Real>(&found->second)) {
-    if (!real->values.empty()) number.value = real->values.front();
-  } else if (const auto* count = std::get_if<std::int64_t>(&found->second)) {
-    number.value = static_cast<double>(*count);
-    number.is_count = true;
-  } else if (const auto* flag = std::get_if<std::int8_t>(&found->second)) {
-    number.value = *flag;
-    const auto quantity = std::ranges::find(quantities, name, &Quantity::name);
-    if (quantity != quantities.end()) {
-      number.word = quantity->flags.at(static_cast<std::size_t>(*flag));
-    }
+HeadlineNumber headline_number(const std::string& analyzer, const Variable& variable) {
+  HeadlineNumber number{analyzer, variable.name, variable.number(), variable.status()};
+  number.is_count = variable.type == VariableType::kInt64 && !std::isnan(number.value);
+  if (variable.type == VariableType::kInt8 && variable.is_said()) {
+    number.word = variable.flag_meanings.at(static_cast<std::size_t>(number.value));
   }
   return number;
+}
+
+std::vector<HeadlineNumber> headline_of(const std::string& analyzer, const Group& answer) {
+  std::vector<const Variable*> shown;
+  for (const Variable& variable : answer.variables) {
+    if (variable.headline > 0) shown.push_back(&variable);
+  }
+  std::ranges::sort(shown, {}, &Variable::headline);
+  std::vector<HeadlineNumber> numbers;
+  for (const Variable* variable : shown) numbers.push_back(headline_number(analyzer, *variable));
+  return numbers;
 }
 
 void add_checkpoint(AnalysisResult& result,
                     const CheckpointFile& checkpoint,
                     const std::string& sha256,
                     bool are_weights_finite,
-                    const Record& root) {
+                    const Group& root) {
   CheckpointSummary summary{.checkpoint = checkpoint,
                             .sha256 = sha256,
-                            .loss = headline_number("", "loss", root).value,
-                            .gradient_norm = headline_number("", "gradient_norm", root).value,
+                            .loss = root["loss"].number(),
+                            .gradient_norm = root["gradient_norm"].number(),
                             .status = root_status(root),
                             .numbers = {}};
   if (summary.status != Status::kOk) {
@@ -64,35 +54,34 @@ void add_checkpoint(AnalysisResult& result,
   result.checkpoints.push_back(std::move(summary));
 }
 
-void add_record(AnalysisResult& result, const ChosenAnalyzer& chosen, const Record& record) {
+void add_record(AnalysisResult& result, const std::string& analyzer, const Group& answer) {
   CheckpointSummary& summary = result.checkpoints.back();
-  const std::vector<Quantity> quantities = chosen.analyzer->quantities();
-  for (const std::string& name : chosen.analyzer->headline()) {
-    summary.numbers.push_back(headline_number(chosen.name, name, record, quantities));
-  }
+  const std::vector<HeadlineNumber> numbers = headline_of(analyzer, answer);
+  summary.numbers.insert(summary.numbers.end(), numbers.begin(), numbers.end());
   const auto warn = [&](const std::string& name, std::string_view what) {
     result.is_conclusive = false;
     if (summary.status != Status::kOk) return;  // said already
     result.warnings.push_back(
-        fmt::format("{}: {}/{}: {}", summary.checkpoint.path.string(), chosen.name, name, what));
+        fmt::format("{}: {}/{}: {}", summary.checkpoint.path.string(), analyzer, name, what));
   };
-  for (const Quantity& quantity : quantities) {
-    if (quantity.type == Quantity::Type::kFlag) continue;  // has no status; its numbers have one
-    const Status status = status_of(record, quantity.name);
+  for (const Variable& variable : answer.variables) {
+    if (variable.type == VariableType::kInt8) continue;  // has no status; its numbers have one
     // An analyzer that says itself that it did not compute something was not asked to.
-    const bool is_left_out =
-        status == Status::kNotComputed && record.entries().contains(quantity.name);
-    if (!is_conclusive(status) && !is_left_out) warn(quantity.name, to_string(status));
+    const bool is_left_out = variable.status() == Status::kNotComputed && variable.is_said();
+    if (!is_conclusive(variable.status()) && !is_left_out) {
+      warn(variable.name, to_string(variable.status()));
+    }
   }
-  for (const std::string& name : record.unproved()) {
-    warn(name, "converged without a count, so another eigenvalue may have been missed");
+  for (const Variable& variable : answer.variables) {
+    if (!variable.is_proved) {
+      warn(variable.name, "converged without a count, so another eigenvalue may have been missed");
+    }
   }
 }
 
-void add_run_record(AnalysisResult& result, const ChosenAnalyzer& chosen, const Record& record) {
-  for (const std::string& name : chosen.analyzer->run_headline()) {
-    result.run_numbers.push_back(headline_number(chosen.name, name, record));
-  }
+void add_run_record(AnalysisResult& result, const std::string& analyzer, const Group& answer) {
+  const std::vector<HeadlineNumber> numbers = headline_of(analyzer, answer);
+  result.run_numbers.insert(result.run_numbers.end(), numbers.begin(), numbers.end());
 }
 
 }  // namespace hesscope::detail

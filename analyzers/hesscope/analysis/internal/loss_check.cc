@@ -18,9 +18,7 @@ const char* const kReasons =
     "(activation, loss) or in the mean (a sum, a penalty added); an expected number needs five "
     "digits";
 
-const Record::Real& loss_of(const Record& root) {
-  return std::get<Record::Real>(root.entries().at("loss"));
-}
+const Variable& loss_of(const Group& root) { return root["loss"]; }
 
 bool differs(double loss, double expected) {
   return !(std::abs(loss - expected) <= kTolerance * std::abs(expected));
@@ -86,18 +84,18 @@ void require_clear_losses(const ProblemFile& problem,
   }
 }
 
-std::vector<Quantity> loss_check_quantities(std::span<const ExpectedLoss> expected) {
+std::vector<Variable> loss_check_quantities(std::span<const ExpectedLoss> expected) {
   const auto is_known = [](const ExpectedLoss& each) { return each.source != LossSource::kNobody; };
   if (std::ranges::none_of(expected, is_known)) return {};
   return {{.name = "expected_loss",
            .long_name = "loss known from elsewhere",
            .definition = "as expected_loss_source says"},
           {.name = "expected_loss_source",
-           .type = Quantity::Type::kFlag,
+           .type = VariableType::kInt8,
            .long_name = "who says what the loss should be",
            .definition = "the command, [check] of the problem file, or the number 'loss' in the "
                          "checkpoint",
-           .flags = {"nobody", "request", "problem_file", "checkpoint"}},
+           .flag_meanings = {"nobody", "request", "problem_file", "checkpoint"}},
           {.name = "loss_difference",
            .long_name = "difference from the loss known from elsewhere",
            .definition = fmt::format("loss - expected_loss; differs_from_expected where its "
@@ -107,9 +105,10 @@ std::vector<Quantity> loss_check_quantities(std::span<const ExpectedLoss> expect
 
 LossCheck check_losses(std::span<const ExpectedLoss> expected,
                        std::span<const CheckpointFile> checkpoints,
-                       std::span<const Record> roots) {
+                       std::span<const Group> roots) {
   LossCheck check;
-  if (loss_check_quantities(expected).empty()) {
+  const std::vector<Variable> quantities = loss_check_quantities(expected);
+  if (quantities.empty()) {
     check.records.resize(expected.size());
     return check;
   }
@@ -120,16 +119,16 @@ LossCheck check_losses(std::span<const ExpectedLoss> expected,
     for (std::size_t i = 0; i < expected.size(); ++i) {
       if (expected[i].source != source) continue;
       ++count;
-      const Record::Real& loss = loss_of(roots[i]);
-      const bool is_there = loss.status == Status::kOk;
-      if (is_there && differs(loss.values.front(), expected[i].value)) different.push_back(i);
+      const Variable& loss = loss_of(roots[i]);
+      const bool is_there = loss.status() == Status::kOk;
+      if (is_there && differs(loss.number(), expected[i].value)) different.push_back(i);
     }
     if (different.empty()) continue;
     const std::size_t first = different.front();
     check.warnings.push_back(fmt::format(
         "{}: the loss over the data is {:.6g}, but {} is {:.6g}{}; {}",
         checkpoints[first].path.string(),
-        loss_of(roots[first]).values.front(),
+        loss_of(roots[first]).number(),
         words_of(source),
         expected[first].value,
         count > 1 ? fmt::format(" (different in {} of {} checkpoints)", different.size(), count)
@@ -138,23 +137,22 @@ LossCheck check_losses(std::span<const ExpectedLoss> expected,
     if (source != LossSource::kCheckpoint) check.is_as_said = false;
   }
   for (std::size_t i = 0; i < expected.size(); ++i) {
-    Record record;
+    Group record{.variables = quantities};
     const auto& [value, source] = expected[i];
-    record.set_flag("expected_loss_source", static_cast<std::int8_t>(source));
-    const Record::Real& loss = loss_of(roots[i]);
+    record["expected_loss_source"].set_flag(static_cast<std::int8_t>(source));
+    const Variable& loss = loss_of(roots[i]);
     if (source == LossSource::kNobody) {
-      record.set_missing("expected_loss", Status::kNotStored);
-      record.set_missing("loss_difference", Status::kNotStored);
+      record["expected_loss"].set_missing(Status::kNotStored);
+      record["loss_difference"].set_missing(Status::kNotStored);
     } else {
-      record.set("expected_loss", value);
-      if (loss.status != Status::kOk) {
-        record.set_missing("loss_difference", loss.status);
+      record["expected_loss"].set(value);
+      if (loss.status() != Status::kOk) {
+        record["loss_difference"].set_missing(loss.status());
       } else {
-        const double difference = loss.values.front() - value;
-        const bool is_different = differs(loss.values.front(), value);
-        record.set_entry(
-            "loss_difference",
-            Record::Real{is_different ? Status::kDiffersFromExpected : Status::kOk, {difference}});
+        const double difference = loss.number() - value;
+        const bool is_different = differs(loss.number(), value);
+        record["loss_difference"].set_numbers(
+            {difference}, {is_different ? Status::kDiffersFromExpected : Status::kOk});
       }
     }
     check.records.push_back(std::move(record));

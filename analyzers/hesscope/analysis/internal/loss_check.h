@@ -11,8 +11,8 @@
 #include <vector>
 
 #include <hesscope/analysis/checkpoints.h>
-#include <hesscope/analyzers/record.h>
 #include <hesscope/core/constants.h>
+#include <hesscope/dataset/dataset.h>
 #include <hesscope/problem/problem_file.h>
 
 namespace hesscope::detail {
@@ -42,11 +42,11 @@ void require_clear_losses(const ProblemFile& problem,
                           std::size_t num_runs);
 
 /// What results store of them, for each checkpoint in the root; nothing where no loss is expected.
-std::vector<Quantity> loss_check_quantities(std::span<const ExpectedLoss> expected);
+std::vector<Variable> loss_check_quantities(std::span<const ExpectedLoss> expected);
 
 /// The comparison of all checkpoints.
 struct LossCheck {
-  std::vector<Record> records;        ///< of loss_check_quantities(), for each checkpoint
+  std::vector<Group> records;         ///< of loss_check_quantities(), for each checkpoint
   std::vector<std::string> warnings;  ///< one at most for each source
   /// Whether no loss differs from what a user said. A number that a program left in the checkpoint
   /// may well be of another data set.
@@ -56,6 +56,6 @@ struct LossCheck {
 /// @param roots  the root's records, one for each checkpoint.
 LossCheck check_losses(std::span<const ExpectedLoss> expected,
                        std::span<const CheckpointFile> checkpoints,
-                       std::span<const Record> roots);
+                       std::span<const Group> roots);
 
 }  // namespace hesscope::detail

@@ -16,14 +16,11 @@
 #include <vector>
 
 #include <hesscope/analyzers/analyzer.h>
-#include <hesscope/analyzers/record.h>
 #include <hesscope/core/status.h>
+#include <hesscope/dataset/dataset.h>
 #include <hesscope/dataset/result_file.h>
 
 namespace hesscope::detail {
-
-/// The name of the variable that says why another is, or is not, there.
-std::string status_name(const std::string& name);
 
 /// A result file whose variables are quantities.
 ///
@@ -44,13 +41,10 @@ class QuantityFile {
   io::ResultFile& file() { return file_; }
 
   /// Declares the dimensions of a group, with what lies along them.
-  void define_dimensions(const std::string& group,
-                         const std::vector<Analyzer::Dimension>& dimensions);
+  void define_dimensions(const std::string& group, const std::vector<Dimension>& dimensions);
 
   /// Declares and writes a coordinate along `dimension`.
-  void add_coordinate(const std::string& group,
-                      const io::VariableSpec& spec,
-                      const io::VariableValues& values);
+  void add_coordinate(const std::string& group, const Variable& variable);
 
   /// Names a variable of the group, defined or not, as a coordinate along `dimension`.
   void name_coordinate(const std::string& group,
@@ -58,24 +52,23 @@ class QuantityFile {
                        const std::string& variable);
 
   /// Declares a variable along `dimensions` with the coordinates that lie along them.
-  void define(const std::string& group, io::VariableSpec spec);
+  void define(const std::string& group, Variable variable);
 
   /// Declares a quantity along `dimensions`, with one status for each entry of the first
   /// `num_status_dimensions` of them: not_computed until it is written. Flags have no status.
   void define(const std::string& group,
-              const Quantity& quantity,
+              const Variable& quantity,
               const std::vector<std::string>& dimensions,
               std::size_t num_status_dimensions);
 
-  /// Writes what a record holds of quantities so declared: at `index` along their first dimension,
-  /// or all there is of them.
-  void write(const std::string& group, const Record& record, std::optional<std::size_t> index);
-
-  /// Writes all of a quantity, real or a count (NaN where there is none), with a Status for each.
+  /// Writes what is said of variables so declared: at `index` along their first dimension, or all
+  /// there is of them, with one status or one for each entry.
   void write(const std::string& group,
-             const Quantity& quantity,
-             const std::vector<double>& values,
-             const std::vector<Status>& statuses);
+             const Group& answer,
+             std::optional<std::size_t> index = std::nullopt);
+  void write(const std::string& group,
+             const Variable& variable,
+             std::optional<std::size_t> index = std::nullopt);
 
   /// Writes the statuses that say something and publishes the file.
   void commit();
@@ -88,7 +81,9 @@ class QuantityFile {
 
   using Place = std::pair<std::string, std::string>;  // group and name
 
-  void set_status(const Place& place, std::optional<std::size_t> index, Status status);
+  void set_statuses(const Place& place,
+                    std::optional<std::size_t> index,
+                    const std::vector<Status>& statuses);
 
   io::ResultFile file_;
   std::vector<Place> order_;  // of definition

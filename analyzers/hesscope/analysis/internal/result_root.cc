@@ -51,7 +51,7 @@ io::RunConfiguration told(const io::RunConfiguration& configuration) {
 
 template <typename T>
 const T* find_attribute(const io::ResultReader& result, const char* name) {
-  const io::AttributeValue* value = result.find_attribute("", name);
+  const AttributeValue* value = result.find_attribute("", name);
   return value == nullptr ? nullptr : std::get_if<T>(value);
 }
 
@@ -111,7 +111,7 @@ ResultRoot::ResultRoot(const std::filesystem::path& output,
                        const Provenance& provenance,
                        const io::RunConfiguration& configuration)
     : quantities_(output, overwrite), steps_(provenance.steps) {
-  const auto attribute = [&](const char* name, const io::AttributeValue& value) {
+  const auto attribute = [&](const char* name, const AttributeValue& value) {
     file().set_attribute("", {name, value});
   };
   set_provenance(file(),
@@ -130,12 +130,11 @@ ResultRoot::ResultRoot(const std::filesystem::path& output,
   file().define_dimension("", "parameter", static_cast<std::uint64_t>(last.offset + last.size));
   file().define_dimension("", kBlock, subject.parameter_blocks.size());
 
-  using io::VariableType;
   if (!steps_.empty()) quantities_.name_coordinate("", kCheckpoint, "step");
   quantities_.name_coordinate("", kBlock, "parameter_name");
   define("",
          {.name = "step",
-          .type = Quantity::Type::kCount,
+          .type = VariableType::kInt64,
           .long_name = "training step of the checkpoint",
           .definition = provenance.definitions.step});
   quantities_.define("",
@@ -158,7 +157,7 @@ ResultRoot::ResultRoot(const std::filesystem::path& output,
          {.name = "gradient_norm",
           .long_name = "Euclidean norm of the gradient",
           .definition = "square root of the sum of squared derivatives of the mean loss"});
-  for (const Quantity& quantity : provenance.quantities) define("", quantity);
+  for (const Variable& quantity : provenance.quantities) define("", quantity);
   quantities_.define("",
                      {.name = "parameter_name",
                       .type = VariableType::kText,
@@ -184,20 +183,20 @@ void ResultRoot::begin_group(const std::string& group, bool has_blocks) {
   if (!steps_.empty()) {
     quantities_.add_coordinate(group,
                                {.name = "step",
-                                .type = io::VariableType::kInt64,
+                                .type = VariableType::kInt64,
                                 .dimensions = {kCheckpoint},
                                 .long_name = "training step of the checkpoint",
-                                .definition = "as /step"},
-                               steps_);
+                                .definition = "as /step",
+                                .values = steps_});
   }
   if (has_blocks) add_block_names(quantities_, group, blocks_);
 }
 
-void ResultRoot::define(const std::string& group, const Quantity& quantity) {
+void ResultRoot::define(const std::string& group, const Variable& quantity) {
   quantities_.define(group, quantity, with_checkpoint(quantity.dimensions), 1);
 }
 
-void ResultRoot::define_of_run(const std::string& group, const Quantity& quantity) {
+void ResultRoot::define_of_run(const std::string& group, const Variable& quantity) {
   quantities_.define(group, quantity, quantity.dimensions, 0);
 }
 
@@ -209,36 +208,35 @@ void ResultRoot::name_checkpoint(std::size_t index,
   };
   text("checkpoint_file", checkpoint.path.string());
   text("checkpoint_sha256", sha256);
-  Record step;
-  if (checkpoint.step) step.set_count("step", *checkpoint.step);
-  write_record(index, "", step);
+  if (!checkpoint.step) return;
+  Variable step{.name = "step", .type = VariableType::kInt64};
+  step.set_count(*checkpoint.step);
+  quantities_.write("", step, index);
 }
 
-void ResultRoot::write_record(std::size_t index, const std::string& group, const Record& record) {
+void ResultRoot::write_record(std::size_t index, const std::string& group, const Group& record) {
   quantities_.write(group, record, index);
 }
 
-void ResultRoot::write_run_record(const std::string& group, const Record& record) {
+void ResultRoot::write_run_record(const std::string& group, const Group& record) {
   quantities_.write(group, record, std::nullopt);
 }
 
-Record root_record(PointAnalysis& point) {
-  Record record;
+Group root_record(PointAnalysis& point) {
+  Group record{.variables = {{.name = "loss"}, {.name = "gradient_norm"}}};
   // A loss whose derivatives leave the range of double is a loss.
-  record.set(
-      "loss",
+  record["loss"].set(
       point.loss(),
       point.theta().allFinite() && std::isfinite(point.loss()) ? Status::kOk : Status::kNonFinite);
   const double gradient_norm = norm(point.gradient());
-  record.set("gradient_norm",
-             gradient_norm,
-             std::isfinite(gradient_norm) ? point.status() : Status::kNonFinite);
+  record["gradient_norm"].set(gradient_norm,
+                              std::isfinite(gradient_norm) ? point.status() : Status::kNonFinite);
   return record;
 }
 
-Status root_status(const Record& root) {
+Status root_status(const Group& root) {
   for (const char* name : {"loss", "gradient_norm"}) {
-    const Status status = std::get<Record::Real>(root.entries().at(name)).status;
+    const Status status = root[name].status();
     if (status != Status::kOk) return status;
   }
   return Status::kOk;
@@ -277,11 +275,11 @@ void add_block_names(QuantityFile& file,
                      const std::vector<std::string>& names) {
   file.add_coordinate(group,
                       {.name = kBlock,
-                       .type = io::VariableType::kText,
+                       .type = VariableType::kText,
                        .dimensions = {kBlock},
                        .long_name = "name of a parameter tensor",
-                       .definition = "as /parameter_name"},
-                      names);
+                       .definition = "as /parameter_name",
+                       .values = names});
 }
 
 bool is_result_of(const std::filesystem::path& path, const io::RunConfiguration& configuration) {
@@ -354,18 +352,18 @@ std::vector<Status> read_statuses(const io::ResultReader& result,
   return statuses;
 }
 
-std::vector<Quantity> real_numbers(const std::vector<std::string>& names) {
-  std::vector<Quantity> quantities(names.size());
+std::vector<Variable> real_numbers(const std::vector<std::string>& names) {
+  std::vector<Variable> quantities(names.size());
   for (std::size_t i = 0; i < names.size(); ++i) quantities[i].name = names[i];
   return quantities;
 }
 
-std::vector<Record> read_records(const io::ResultReader& result,
-                                 const std::string& group,
-                                 const std::vector<Quantity>& quantities,
-                                 std::size_t count) {
-  std::vector<Record> records(count);
-  for (const Quantity& quantity : quantities) {
+std::vector<Group> read_records(const io::ResultReader& result,
+                                const std::string& group,
+                                const std::vector<Variable>& quantities,
+                                std::size_t count) {
+  std::vector<Group> records(count, Group{.name = group, .variables = quantities});
+  for (const Variable& quantity : quantities) {
     const auto require = [&](std::size_t found, bool may_be_rows) {
       if (found == count || (may_be_rows && found > count && found % count == 0)) return;
       throw InputError(fmt::format("{}: variable '{}/{}': {} values where {} are expected",
@@ -379,7 +377,7 @@ std::vector<Record> read_records(const io::ResultReader& result,
     require(statuses.size(), false);
     std::vector<double> reals;
     std::vector<std::int64_t> counts;
-    if (quantity.type == Quantity::Type::kReal) {
+    if (quantity.type == VariableType::kDouble) {
       reals = result.read_doubles(group, quantity.name);
       require(reals.size(), true);
     } else {
@@ -387,25 +385,25 @@ std::vector<Record> read_records(const io::ResultReader& result,
       require(counts.size(), false);
     }
     for (std::size_t i = 0; i < count; ++i) {
-      if (quantity.type == Quantity::Type::kFlag) {  // none is said where it is not among these
-        const bool is_said = counts[i] >= 0 && counts[i] < std::ssize(quantity.flags);
-        if (is_said) records[i].set_flag(quantity.name, static_cast<std::int8_t>(counts[i]));
+      Variable& variable = records[i][quantity.name];
+      if (quantity.type == VariableType::kInt8) {  // none is said where it is not among these
+        const bool is_said = counts[i] >= 0 && counts[i] < std::ssize(quantity.flag_meanings);
+        if (is_said) variable.set_flag(static_cast<std::int8_t>(counts[i]));
       } else if (!counts.empty() && statuses[i] == Status::kOk) {
-        records[i].set_count(quantity.name, counts[i]);
+        variable.set_count(counts[i]);
       } else if (!reals.empty()) {
-        const double first = reals[i * (reals.size() / count)];
-        records[i].set_entry(quantity.name, Record::Real{statuses[i], {first}});
+        variable.set_numbers({reals[i * (reals.size() / count)]}, {statuses[i]});
       } else {
-        records[i].set_missing(quantity.name, statuses[i]);
+        variable.set_missing(statuses[i]);
       }
     }
   }
   return records;
 }
 
-Record read_record(const io::ResultReader& result,
-                   const std::string& group,
-                   const std::vector<Quantity>& quantities) {
+Group read_record(const io::ResultReader& result,
+                  const std::string& group,
+                  const std::vector<Variable>& quantities) {
   return read_records(result, group, quantities, 1).front();
 }
 

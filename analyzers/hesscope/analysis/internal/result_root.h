@@ -12,7 +12,7 @@
 #include <hesscope/analysis/checkpoints.h>
 #include <hesscope/analysis/internal/quantity_file.h>
 #include <hesscope/analyzers/point_analysis.h>
-#include <hesscope/analyzers/record.h>
+#include <hesscope/dataset/dataset.h>
 #include <hesscope/dataset/result_file.h>
 #include <hesscope/dataset/result_reader.h>
 #include <hesscope/problem/problem.h>
@@ -48,7 +48,7 @@ struct Provenance {
   std::vector<std::int64_t> steps = {};  ///< of the checkpoints, if all of them have one
   std::string tensor_map = {};           ///< of the checkpoints' names, as TOML; empty = none
   CheckpointDefinitions definitions = {};
-  std::vector<Quantity> quantities = {};  ///< of each checkpoint in the root, beyond its own
+  std::vector<Variable> quantities = {};  ///< of each checkpoint in the root, beyond its own
 };
 
 /// Sets what every result says of itself: conventions, title, source, history, schema version.
@@ -77,20 +77,20 @@ class ResultRoot {
   void begin_group(const std::string& group, bool has_blocks);
 
   /// Declares a quantity of every checkpoint.
-  void define(const std::string& group, const Quantity& quantity);
+  void define(const std::string& group, const Variable& quantity);
 
   /// Declares a quantity of the whole run.
-  void define_of_run(const std::string& group, const Quantity& quantity);
+  void define_of_run(const std::string& group, const Variable& quantity);
 
   void name_checkpoint(std::size_t index,
                        const CheckpointFile& checkpoint,
                        const std::string& sha256);
 
   /// What was found for one checkpoint, in a group of quantities so declared.
-  void write_record(std::size_t index, const std::string& group, const Record& record);
+  void write_record(std::size_t index, const std::string& group, const Group& record);
 
   /// What was found for the run, in a group of quantities so declared.
-  void write_run_record(const std::string& group, const Record& record);
+  void write_run_record(const std::string& group, const Group& record);
 
   /// @param is_conclusive  whether no number is missing but where mathematics leaves it undefined;
   ///                       the root's attribute `conclusive`.
@@ -113,10 +113,10 @@ void add_block_names(QuantityFile& file,
                      const std::vector<std::string>& names);
 
 /// The root's own quantities of a checkpoint: loss, gradient_norm.
-Record root_record(PointAnalysis& point);
+Group root_record(PointAnalysis& point);
 
 /// kOk where both are there, else why one of them is not.
-Status root_status(const Record& root);
+Status root_status(const Group& root);
 
 /// Whether `path` is a result of exactly this configuration.
 bool is_result_of(const std::filesystem::path& path, const io::RunConfiguration& configuration);
@@ -141,19 +141,19 @@ std::vector<Status> read_statuses(const io::ResultReader& result,
                                   std::size_t count);
 
 /// Quantities of these names, for read_records() alone.
-std::vector<Quantity> real_numbers(const std::vector<std::string>& names);
+std::vector<Variable> real_numbers(const std::vector<std::string>& names);
 
 /// What a group says of each of `count` things along its first dimension, as the records that were
 /// written: numbers with their statuses, of what has further dimensions the first number.
 /// @param quantities  flags apart. @throws InputError if they cannot be read.
-std::vector<Record> read_records(const io::ResultReader& result,
-                                 const std::string& group,
-                                 const std::vector<Quantity>& quantities,
-                                 std::size_t count);
+std::vector<Group> read_records(const io::ResultReader& result,
+                                const std::string& group,
+                                const std::vector<Variable>& quantities,
+                                std::size_t count);
 
 /// The same of quantities that are of the whole run.
-Record read_record(const io::ResultReader& result,
-                   const std::string& group,
-                   const std::vector<Quantity>& quantities);
+Group read_record(const io::ResultReader& result,
+                  const std::string& group,
+                  const std::vector<Variable>& quantities);
 
 }  // namespace hesscope::detail

@@ -3,10 +3,10 @@
 
 #include <fmt/format.h>
 
-#include <hesscope/analysis/internal/record_bytes.h>
 #include <hesscope/analysis/internal/result_root.h>
 #include <hesscope/analysis/internal/unit_run.h>
 #include <hesscope/core/error.h>
+#include <hesscope/dataset/internal/dataset_bytes.h>
 
 namespace hesscope::detail {
 
@@ -41,13 +41,13 @@ UnitRun::UnitRun(const std::filesystem::path& output,
       may_overwrite ? io::UnitFolder::Others::kDiscard : io::UnitFolder::Others::kRefuse);
 }
 
-std::optional<Record> UnitRun::find(const std::string& name) {
+std::optional<Group> UnitRun::find(const std::string& name) {
   const std::optional<std::string> bytes = units_->read(name);
-  return bytes ? record_from_bytes(*bytes) : std::nullopt;
+  return bytes ? io::group_from_bytes(*bytes) : std::nullopt;
 }
 
-Record UnitRun::read(const std::string& name) {
-  std::optional<Record> record = find(name);
+Group UnitRun::read(const std::string& name) {
+  std::optional<Group> record = find(name);
   if (!record) {
     throw OutputError(fmt::format(
         "{}: the part '{}', written before, cannot be read back", units_->path().string(), name));
@@ -55,8 +55,8 @@ Record UnitRun::read(const std::string& name) {
   return *std::move(record);
 }
 
-void UnitRun::keep(const std::string& name, const Record& record) {
-  units_->write(name, to_bytes(record));
+void UnitRun::keep(const std::string& name, const Group& record) {
+  units_->write(name, io::to_bytes(record));
 }
 
 }  // namespace hesscope::detail

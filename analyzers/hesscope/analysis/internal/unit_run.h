@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include <hesscope/analyzers/record.h>
+#include <hesscope/dataset/dataset.h>
 #include <hesscope/storage/file_lock.h>
 #include <hesscope/storage/overwrite.h>
 #include <hesscope/storage/run_configuration.h>
@@ -37,13 +37,13 @@ class UnitRun {
   bool is_done() const { return is_done_; }
 
   /// The unit of this name; nothing if it is not there, or damaged.
-  std::optional<Record> find(const std::string& name);
+  std::optional<Group> find(const std::string& name);
 
   /// A unit that was kept before. @throws OutputError if it cannot be read back.
-  Record read(const std::string& name);
+  Group read(const std::string& name);
 
   /// Keeps a unit, as UnitFolder::write() does.
-  void keep(const std::string& name, const Record& record);
+  void keep(const std::string& name, const Group& record);
 
   /// Keeps now what keep() has taken.
   void flush() { units_->flush(); }

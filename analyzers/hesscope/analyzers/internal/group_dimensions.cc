@@ -5,18 +5,16 @@
 
 namespace hesscope::detail {
 
-Analyzer::Dimension rank_dimension(const std::string& name,
-                                   std::int64_t size,
-                                   const std::string& order) {
-  Analyzer::Dimension dimension{.name = name, .size = size};
+Dimension rank_dimension(const std::string& name, std::int64_t size, const std::string& order) {
+  Dimension dimension{.name = name, .size = size};
   dimension.numbers.resize(static_cast<std::size_t>(size));
   std::iota(dimension.numbers.begin(), dimension.numbers.end(), std::int64_t{0});
   dimension.definition = "position from 0 on, " + order;
   return dimension;
 }
 
-Analyzer::Dimension block_dimension(const std::string& name, const Objective& objective) {
-  Analyzer::Dimension dimension{.name = name, .size = 0};
+Dimension block_dimension(const std::string& name, const Objective& objective) {
+  Dimension dimension{.name = name, .size = 0};
   for (const ParameterBlock& block : objective.parameter_blocks()) {
     dimension.labels.push_back(block.name);
   }

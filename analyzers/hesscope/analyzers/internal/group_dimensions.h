@@ -13,11 +13,11 @@ namespace hesscope::detail {
 
 /// A dimension along which numbers are sorted.
 /// @param order  what comes first, in words.
-Analyzer::Dimension rank_dimension(const std::string& name,
-                                   std::int64_t size,
-                                   const std::string& order = "ascending");
+Dimension rank_dimension(const std::string& name,
+                         std::int64_t size,
+                         const std::string& order = "ascending");
 
 /// A dimension along the parameter tensors, other than the root's `block`.
-Analyzer::Dimension block_dimension(const std::string& name, const Objective& objective);
+Dimension block_dimension(const std::string& name, const Objective& objective);
 
 }  // namespace hesscope::detail

@@ -6,11 +6,11 @@
 namespace hesscope::detail {
 namespace {
 
-void append(std::vector<Quantity>& all, std::vector<Quantity> more) {
+void append(std::vector<Variable>& all, std::vector<Variable> more) {
   all.insert(all.end(), more.begin(), more.end());
 }
 
-std::vector<Quantity> distribution_quantities() {
+std::vector<Variable> distribution_quantities() {
   return {
       {.name = "norm",
        .dimensions = {"draw"},
@@ -18,7 +18,7 @@ std::vector<Quantity> distribution_quantities() {
        .definition = "Euclidean norm of the gradient over a minibatch minus that over all samples; "
                      "of fresh minibatches minus that over noise-reference further ones"},
       {.name = "batch_size",
-       .type = Quantity::Type::kCount,
+       .type = VariableType::kInt64,
        .long_name = "samples a minibatch",
        .definition = "as asked for, or the smaller of 64 and all samples"},
       {.name = "mean", .long_name = "mean noise", .definition = "mean of norm"},
@@ -66,7 +66,7 @@ std::vector<Quantity> distribution_quantities() {
   };
 }
 
-std::vector<Quantity> qq_quantities() {
+std::vector<Variable> qq_quantities() {
   return {
       {.name = "qq_theoretical",
        .dimensions = {"draw"},
@@ -97,8 +97,8 @@ std::vector<Quantity> qq_quantities() {
   };
 }
 
-std::vector<Quantity> scale_quantities() {
-  std::vector<Quantity> all = {
+std::vector<Variable> scale_quantities() {
+  std::vector<Variable> all = {
       {.name = "covariance_trace",
        .long_name = "total variance of per-sample gradients",
        .definition = "tr S, S the covariance of the gradients of single samples, with the number "
@@ -121,7 +121,7 @@ std::vector<Quantity> scale_quantities() {
   return all;
 }
 
-std::vector<Quantity> alignment_quantities() {
+std::vector<Variable> alignment_quantities() {
   return {
       {.name = "alignment_cosine",
        .long_name = "cosine between Hessian and covariance of gradients",
@@ -145,14 +145,14 @@ std::vector<Quantity> alignment_quantities() {
        .long_name = "standard error of noise_exponent",
        .definition = "that of the slope, for residuals independent and of equal variance"},
       {.name = "noise_exponent_count",
-       .type = Quantity::Type::kCount,
+       .type = VariableType::kInt64,
        .long_name = "eigenvalues in the fit of noise_exponent",
        .definition = "how many there are of which neither number is zero within rounding"},
   };
 }
 
-std::vector<Quantity> ladder_quantities() {
-  std::vector<Quantity> all;
+std::vector<Variable> ladder_quantities() {
+  std::vector<Variable> all;
   for (const char* name : {"mean",
                            "standard_deviation",
                            "max_over_median",
@@ -171,8 +171,8 @@ std::vector<Quantity> ladder_quantities() {
 
 }  // namespace
 
-std::vector<Quantity> noise_quantities(bool has_ladder) {
-  std::vector<Quantity> all = distribution_quantities();
+std::vector<Variable> noise_quantities(bool has_ladder) {
+  std::vector<Variable> all = distribution_quantities();
   append(all, qq_quantities());
   append(all, scale_quantities());
   append(all, alignment_quantities());

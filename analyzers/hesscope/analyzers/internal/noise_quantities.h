@@ -5,11 +5,11 @@
 
 #include <vector>
 
-#include <hesscope/analyzers/record.h>
+#include <hesscope/dataset/dataset.h>
 
 namespace hesscope::detail {
 
 /// @param  has_ladder  whether further batch sizes are summed up.
-std::vector<Quantity> noise_quantities(bool has_ladder);
+std::vector<Variable> noise_quantities(bool has_ladder);
 
 }  // namespace hesscope::detail

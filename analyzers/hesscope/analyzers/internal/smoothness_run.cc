@@ -54,39 +54,35 @@ constexpr Fit kFits[] = {
 const char* const kConstants[] = {"L0", "L1"};
 
 // The numbers of a quantity, or nullptr where they are not all there.
-const std::vector<double>* numbers(const Record& record, const std::string& name) {
-  const auto found = record.entries().find(name);
-  if (found == record.entries().end()) return nullptr;
-  const auto* real = std::get_if<Record::Real>(&found->second);
-  return real != nullptr && real->status == Status::kOk ? &real->values : nullptr;
+const std::vector<double>* numbers(const Group& record, const std::string& name) {
+  const Variable* const variable = record.find(name);
+  return variable != nullptr && variable->status() == Status::kOk ? &variable->reals() : nullptr;
 }
 
 // Whether it is of checkpoints that may be of no one path.
-bool has_no_order(const Record& record) {
-  const auto found = record.entries().find("step_norm");
-  const auto* step =
-      found == record.entries().end() ? nullptr : std::get_if<Record::Real>(&found->second);
-  return step != nullptr && step->status == Status::kUndefinedNoOrder;
+bool has_no_order(const Group& record) {
+  const Variable* const step = record.find("step_norm");
+  return step != nullptr && step->status() == Status::kUndefinedNoOrder;
 }
 
-void set_fit(Record& record,
+void set_fit(Group& record,
              const Fit& fit,
              std::span<const double> x,
              std::span<const double> y,
              const BootstrapOptions& options) {
   const std::string suffix = fit.suffix;
   const SmoothnessLine line = fit.line(x, y);
-  record.set("L0" + suffix, line.l0, line.status);
-  record.set("L1" + suffix, line.l1, line.status);
+  record["L0" + suffix].set(line.l0, line.status);
+  record["L1" + suffix].set(line.l1, line.status);
   const LineIntervals found = fit.intervals(x, y, options);
-  record.set("L0" + suffix + "_lower", found.l0_lower, found.status);
-  record.set("L0" + suffix + "_upper", found.l0_upper, found.status);
-  record.set("L1" + suffix + "_lower", found.l1_lower, found.status);
-  record.set("L1" + suffix + "_upper", found.l1_upper, found.status);
+  record["L0" + suffix + "_lower"].set(found.l0_lower, found.status);
+  record["L0" + suffix + "_upper"].set(found.l0_upper, found.status);
+  record["L1" + suffix + "_lower"].set(found.l1_lower, found.status);
+  record["L1" + suffix + "_upper"].set(found.l1_upper, found.status);
 }
 
 // A line for each parameter; NaN for those whose derivative never changes.
-void set_coordinates(Record& record,
+void set_coordinates(Group& record,
                      const std::vector<const std::vector<double>*>& gradients,
                      const std::vector<const std::vector<double>*>& diagonals) {
   const auto n = static_cast<Eigen::Index>(gradients.front()->size());
@@ -104,15 +100,15 @@ void set_coordinates(Record& record,
     if (line.status != Status::kOk) status = line.status;
   }
   for (Eigen::Index k = 0; k < 2; ++k) {
-    record.set_rows(std::string(kConstants[k]) + "_coordinate", constants.col(k), status);
+    record[std::string(kConstants[k]) + "_coordinate"].set_rows(constants.col(k), status);
   }
 }
 
 }  // namespace
 
-std::vector<Quantity> smoothness_run_quantities() {
+std::vector<Variable> smoothness_run_quantities() {
   const BootstrapOptions options;
-  std::vector<Quantity> all;
+  std::vector<Variable> all;
   for (const Fit& fit : kFits) {
     for (const std::string constant : kConstants) {
       all.push_back({.name = constant + fit.suffix,
@@ -146,13 +142,12 @@ std::vector<Quantity> smoothness_run_quantities() {
   return all;
 }
 
-Record summarize_smoothness(std::span<const Record> records, std::uint64_t seed) {
-  Record result;
+Group summarize_smoothness(Group result, std::span<const Group> records, std::uint64_t seed) {
   std::vector<double> x;
   std::vector<double> y;
   std::vector<const std::vector<double>*> gradients;
   std::vector<const std::vector<double>*> diagonals;
-  for (const Record& record : records) {
+  for (const Group& record : records) {
     const auto* gradient_norm = numbers(record, "gradient_norm");
     const auto* spectral_norm = numbers(record, "spectral_norm");
     if (gradient_norm != nullptr && spectral_norm != nullptr) {
@@ -167,7 +162,7 @@ Record summarize_smoothness(std::span<const Record> records, std::uint64_t seed)
     }
   }
   if (std::ranges::any_of(records, has_no_order)) {
-    result.set_rest_missing(smoothness_run_quantities(), Status::kUndefinedNoOrder);
+    result.set_rest_missing(Status::kUndefinedNoOrder);
     return result;
   }
   if (x.size() >= kFewestPointsOfLine) {
@@ -178,10 +173,10 @@ Record summarize_smoothness(std::span<const Record> records, std::uint64_t seed)
     set_coordinates(result, gradients, diagonals);
   } else if (!has_diagonals) {
     for (const std::string constant : kConstants) {
-      result.set_missing(constant + "_coordinate", Status::kNotComputed);
+      result[constant + "_coordinate"].set_missing(Status::kNotComputed);
     }
   }
-  result.set_rest_missing(smoothness_run_quantities(), Status::kUndefinedTooFewPoints);
+  result.set_rest_missing(Status::kUndefinedTooFewPoints);
   return result;
 }
 

@@ -7,14 +7,14 @@
 #include <span>
 #include <vector>
 
-#include <hesscope/analyzers/record.h>
+#include <hesscope/dataset/dataset.h>
 
 namespace hesscope::detail {
 
-std::vector<Quantity> smoothness_run_quantities();
+std::vector<Variable> smoothness_run_quantities();
 
-/// From spectral_norm, gradient_norm, hessian_diagonal and gradient of each checkpoint that has
+/// `result`, variables of smoothness_run_quantities(), with values from spectral_norm, gradient_norm, hessian_diagonal and gradient of each checkpoint that has
 /// them.
-Record summarize_smoothness(std::span<const Record> records, std::uint64_t seed);
+Group summarize_smoothness(Group result, std::span<const Group> records, std::uint64_t seed);
 
 }  // namespace hesscope::detail

@@ -8,25 +8,25 @@ namespace hesscope::detail {
 namespace {
 
 // A setting, and where it is from.
-void add_setting(std::vector<Quantity>& all,
+void add_setting(std::vector<Variable>& all,
                  const std::string& name,
                  const std::string& long_name,
                  const std::string& definition) {
   all.push_back({.name = name, .long_name = long_name, .definition = definition});
   all.push_back({.name = name + "_source",
-                 .type = Quantity::Type::kFlag,
+                 .type = VariableType::kInt8,
                  .long_name = "where " + name + " is from",
                  .definition =
                      "checkpoint: stored there for its optimiser, NaN if not the same for "
                      "all parameters; option: given for the run, which wins; default: "
                      "PyTorch's",
-                 .flags = {kSettingSources.begin(), kSettingSources.end()}});
+                 .flag_meanings = {kSettingSources.begin(), kSettingSources.end()}});
 }
 
 }  // namespace
 
-std::vector<Quantity> stability_quantities() {
-  std::vector<Quantity> all = {
+std::vector<Variable> stability_quantities() {
+  std::vector<Variable> all = {
       {.name = "sharpness",
        .long_name = "sharpness",
        .definition = "largest eigenvalue of the Hessian"},
@@ -45,10 +45,10 @@ std::vector<Quantity> stability_quantities() {
        .long_name = "sharpness over momentum_threshold",
        .definition = "sharpness / momentum_threshold"},
       {.name = "optimizer",
-       .type = Quantity::Type::kFlag,
+       .type = VariableType::kInt8,
        .long_name = "the checkpoint's optimiser",
        .definition = "as the names of its settings and of what it keeps say; adam may be AdamW",
-       .flags = {kOptimizerKindNames.begin(), kOptimizerKindNames.end()}}};
+       .flag_meanings = {kOptimizerKindNames.begin(), kOptimizerKindNames.end()}}};
   add_setting(
       all, "learning_rate", "learning rate", "as the checkpoint has it: schedules change it");
   add_setting(all, "momentum", "momentum", "m of SGD; of another optimiser, its beta1");
@@ -60,10 +60,10 @@ std::vector<Quantity> stability_quantities() {
   return all;
 }
 
-std::vector<Quantity> preconditioned_quantities(const std::string& prefix) {
+std::vector<Variable> preconditioned_quantities(const std::string& prefix) {
   const bool is_adam = prefix == "adam";
   const std::string whose = is_adam ? "Adam" : "the checkpoint's optimiser";
-  std::vector<Quantity> all = {
+  std::vector<Variable> all = {
       {.name = "preconditioner",
        .dimensions = {"parameter"},
        .long_name = "what the update of " + whose + " divides by",
@@ -79,11 +79,11 @@ std::vector<Quantity> preconditioned_quantities(const std::string& prefix) {
            "; times the largest learning rate over its own for a parameter whose group has a "
            "smaller one"},
       {.name = "source",
-       .type = Quantity::Type::kFlag,
+       .type = VariableType::kInt8,
        .long_name = "where second moments v are from",
        .definition = "checkpoint: stored there; recomputed: g^2 + (variance of the samples' "
                      "gradients) / batch_size, or g^2 for the whole data set",
-       .flags = {"none", "checkpoint", "recomputed"}},
+       .flag_meanings = {"none", "checkpoint", "recomputed"}},
       {.name = prefix + "_threshold",
        .long_name = "largest stable preconditioned sharpness of " + whose,
        .definition =
@@ -104,7 +104,7 @@ std::vector<Quantity> preconditioned_quantities(const std::string& prefix) {
   add_setting(all, "beta1", "decay of Adam's first average", "beta1");
   add_setting(all, "beta2", "decay of Adam's second average", "beta2");
   add_setting(all, "epsilon", "what is added to a square root in P", "epsilon");
-  const std::vector<Quantity> spectrum = spectrum_quantities("_preconditioned", "P^-1/2 H P^-1/2");
+  const std::vector<Variable> spectrum = spectrum_quantities("_preconditioned", "P^-1/2 H P^-1/2");
   all.insert(all.end(), spectrum.begin(), spectrum.end());
   return all;
 }

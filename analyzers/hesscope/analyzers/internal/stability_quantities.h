@@ -6,15 +6,15 @@
 #include <string>
 #include <vector>
 
-#include <hesscope/analyzers/record.h>
+#include <hesscope/dataset/dataset.h>
 
 namespace hesscope::detail {
 
 /// Sharpness, thresholds and settings, whatever the preconditioner.
-std::vector<Quantity> stability_quantities();
+std::vector<Variable> stability_quantities();
 
 /// The preconditioner and what the optimiser sees through it. `prefix` begins the names of its
 /// threshold and ratio: "adam", or "optimizer" where it may be any.
-std::vector<Quantity> preconditioned_quantities(const std::string& prefix);
+std::vector<Variable> preconditioned_quantities(const std::string& prefix);
 
 }  // namespace hesscope::detail

@@ -14,8 +14,6 @@
 namespace hesscope::figures {
 namespace {
 
-constexpr std::int64_t kFill = -9223372036854775806;  // NC_FILL_INT64
-
 [[noreturn]] void refuse(const io::ResultReader& result,
                          const std::string& group,
                          const std::string& name,
@@ -30,13 +28,13 @@ constexpr std::int64_t kFill = -9223372036854775806;  // NC_FILL_INT64
 std::vector<double> read_numbers(const io::ResultReader& result,
                                  const std::string& group,
                                  const std::string& name) {
-  const io::ResultVariable* variable = result.find(group, name);
-  const bool is_count = variable != nullptr && (variable->type == io::VariableType::kInt64 ||
-                                                variable->type == io::VariableType::kInt8);
+  const Variable* variable = result.find(group, name);
+  const bool is_count = variable != nullptr && (variable->type == VariableType::kInt64 ||
+                                                variable->type == VariableType::kInt8);
   if (!is_count) return result.read_doubles(group, name);
   std::vector<double> values;
   for (const std::int64_t count : result.read_integers(group, name)) {
-    values.push_back(count == kFill ? kNaN : static_cast<double>(count));
+    values.push_back(count == kMissingCount ? kNaN : static_cast<double>(count));
   }
   return values;
 }
@@ -64,7 +62,7 @@ Rows read_rows(const io::ResultReader& result,
                const std::string& name,
                std::size_t rank) {
   // Its shape is compared before its data are read.
-  const io::ResultVariable* variable = result.find(group, name);
+  const Variable* variable = result.find(group, name);
   if (variable != nullptr && variable->shape.size() != rank) {
     refuse(result,
            group,
@@ -82,7 +80,7 @@ std::vector<double> read_column(const io::ResultReader& result,
                                 const std::string& group,
                                 const std::string& name,
                                 std::size_t size) {
-  const io::ResultVariable* variable = result.find(group, name);
+  const Variable* variable = result.find(group, name);
   if (variable != nullptr && variable->shape.size() == 1 && variable->shape[0] != size) {
     refuse(
         result, group, name, fmt::format("must have {} values, has {}", size, variable->shape[0]));
@@ -93,7 +91,7 @@ std::vector<double> read_column(const io::ResultReader& result,
 double read_number(const io::ResultReader& result,
                    const std::string& group,
                    const std::string& name) {
-  const io::ResultVariable* variable = result.find(group, name);
+  const Variable* variable = result.find(group, name);
   if (variable == nullptr ||
       !std::ranges::all_of(variable->shape, [](std::uint64_t extent) { return extent == 1; })) {
     return kNaN;

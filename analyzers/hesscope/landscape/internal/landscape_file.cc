@@ -18,8 +18,8 @@ const char* const kStep = "step";
 
 }  // namespace
 
-std::vector<Quantity> direction_quantities() {
-  std::vector<Quantity> all;
+std::vector<Variable> direction_quantities() {
+  std::vector<Variable> all;
   for (const char* index : {"1", "2"}) {
     all.push_back({.name = fmt::format("direction_{}", index),
                    .dimensions = {"parameter"},
@@ -37,34 +37,73 @@ std::vector<Quantity> direction_quantities() {
   return all;
 }
 
-std::vector<Quantity> trajectory_quantities() {
-  std::vector<Quantity> all = {{.name = "trajectory_step",
-                                .type = Quantity::Type::kCount,
-                                .long_name = "training step of a checkpoint",
-                                .definition = "as /step"}};
-  const auto add = [&all](const char* name, const char* long_name, const char* definition) {
-    all.push_back({.name = name, .long_name = long_name, .definition = definition});
+Group trajectory_of(std::span<const CheckpointSummary> checkpoints,
+                    std::span<const Plane::Projection> places,
+                    Status status) {
+  Group trajectory{.variables = {{.name = "trajectory_step",
+                                  .type = VariableType::kInt64,
+                                  .dimensions = {kStep},
+                                  .long_name = "training step of a checkpoint",
+                                  .definition = "as /step"}}};
+  std::vector<std::int64_t> steps;
+  std::vector<Status> step_statuses;
+  std::vector<Status> statuses;
+  for (std::size_t i = 0; i < checkpoints.size(); ++i) {
+    const std::optional<std::int64_t>& step = checkpoints[i].checkpoint.step;
+    steps.push_back(step.value_or(kMissingCount));
+    step_statuses.push_back(step ? Status::kOk : Status::kNotComputed);
+    const bool is_fine = status != Status::kOk || std::isfinite(places[i].residual);
+    statuses.push_back(is_fine ? status : Status::kNonFinite);
+  }
+  trajectory.variables.front().values = std::move(steps);
+  trajectory.variables.front().statuses = std::move(step_statuses);
+  const auto add = [&](const char* name,
+                       const char* long_name,
+                       const char* definition,
+                       const auto& value_of,
+                       const std::vector<Status>& statuses_of) {
+    Variable variable{
+        .name = name, .dimensions = {kStep}, .long_name = long_name, .definition = definition};
+    std::vector<double> values;
+    for (std::size_t i = 0; i < checkpoints.size(); ++i) values.push_back(value_of(i));
+    variable.set_numbers(std::move(values), statuses_of);
+    trajectory.add(std::move(variable));
   };
-  add("trajectory_alpha",
+  add(
+      "trajectory_alpha",
       "alpha of a checkpoint's projection on the plane",
-      "of the plane's point nearest to the checkpoint's weights");
-  add("trajectory_beta",
+      "of the plane's point nearest to the checkpoint's weights",
+      [&](std::size_t i) { return places[i].alpha; },
+      statuses);
+  add(
+      "trajectory_beta",
       "beta of a checkpoint's projection on the plane",
-      "of the plane's point nearest to the checkpoint's weights; 0 on a line");
-  add("trajectory_residual",
+      "of the plane's point nearest to the checkpoint's weights; 0 on a line",
+      [&](std::size_t i) { return places[i].beta; },
+      statuses);
+  add(
+      "trajectory_residual",
       "distance of a checkpoint from the plane",
-      "Euclidean distance of the checkpoint's weights from their projection");
-  add("trajectory_loss",
+      "Euclidean distance of the checkpoint's weights from their projection",
+      [&](std::size_t i) { return places[i].residual; },
+      statuses);
+  std::vector<Status> loss_statuses;
+  for (const CheckpointSummary& checkpoint : checkpoints) {
+    loss_statuses.push_back(checkpoint.status);
+  }
+  add(
+      "trajectory_loss",
       "loss at a checkpoint",
-      "at the checkpoint's own weights, not at their projection");
-  for (Quantity& quantity : all) quantity.dimensions = {kStep};
-  return all;
+      "at the checkpoint's own weights, not at their projection",
+      [&](std::size_t i) { return checkpoints[i].loss; },
+      loss_statuses);
+  return trajectory;
 }
 
 LandscapeFile::LandscapeFile(const LandscapeRequest& request,
                              const LandscapeInputs& inputs,
                              const Grid& grid,
-                             const std::vector<Quantity>& scalars,
+                             const std::vector<Variable>& scalars,
                              const io::RunConfiguration& configuration)
     : root_(request.output,
             request.overwrite != io::Overwrite::kNothing,
@@ -83,15 +122,15 @@ LandscapeFile::LandscapeFile(const LandscapeRequest& request,
   describe(request, inputs);
   define_steps();
   QuantityFile& file = root_.quantities();
-  for (const Quantity& quantity : surface_quantities(request.curvature)) {
+  for (const Variable& quantity : surface_quantities(request.curvature)) {
     file.define(io::kLandscapeGroup, quantity, {"beta", "alpha"}, 2);
   }
-  for (const Quantity& quantity : direction_quantities()) {
+  for (const Variable& quantity : direction_quantities()) {
     file.define(io::kLandscapeGroup, quantity, quantity.dimensions, 0);
   }
-  for (const Quantity& quantity : scalars) file.define(io::kLandscapeGroup, quantity, {}, 0);
-  for (const Quantity& quantity : trajectory_quantities()) {
-    file.define(io::kLandscapeGroup, quantity, {kStep}, 1);
+  for (const Variable& quantity : scalars) file.define(io::kLandscapeGroup, quantity, {}, 0);
+  for (const Variable& quantity : trajectory_of({}, {}, Status::kNotComputed).variables) {
+    file.define(io::kLandscapeGroup, quantity, quantity.dimensions, 1);
   }
   for (std::size_t i = 0; i < checkpoints_.size(); ++i) {
     root_.name_checkpoint(i, checkpoints_[i], inputs.files().digests[i]);
@@ -99,7 +138,7 @@ LandscapeFile::LandscapeFile(const LandscapeRequest& request,
 }
 
 void LandscapeFile::describe(const LandscapeRequest& request, const LandscapeInputs& inputs) {
-  const auto attribute = [&](const std::string& name, const io::AttributeValue& value) {
+  const auto attribute = [&](const std::string& name, const AttributeValue& value) {
     root_.file().set_attribute(io::kLandscapeGroup, {name, value});
   };
   attribute("directions", request.directions);
@@ -126,7 +165,7 @@ void LandscapeFile::define_axes(const Grid& grid) {
     root_.file().define_variable(
         io::kLandscapeGroup,
         {.name = name,
-         .type = io::VariableType::kDouble,
+         .type = VariableType::kDouble,
          .dimensions = {name},
          .long_name = fmt::format("coordinate along {}", direction),
          .definition = fmt::format("the factor of {} in a point of the plane", direction)});
@@ -144,47 +183,20 @@ void LandscapeFile::define_steps() {
   if (steps.empty()) return;
   root_.quantities().add_coordinate(io::kLandscapeGroup,
                                     {.name = kStep,
-                                     .type = io::VariableType::kInt64,
+                                     .type = VariableType::kInt64,
                                      .dimensions = {kStep},
                                      .long_name = "training step of a checkpoint",
-                                     .definition = "as /step"},
-                                    steps);
+                                     .definition = "as /step",
+                                     .values = steps});
 }
 
-void LandscapeFile::write_root(std::size_t checkpoint, const Record& root) {
+void LandscapeFile::write_root(std::size_t checkpoint, const Group& root) {
   root_.write_record(checkpoint, "", root);
 }
 
-void LandscapeFile::write(const Record& record) {
-  root_.quantities().write(io::kLandscapeGroup, record, std::nullopt);
-}
-
-void LandscapeFile::write(const SurfaceValues& surface) {
-  root_.quantities().write(io::kLandscapeGroup, surface.quantity, surface.values, surface.statuses);
-}
-
-void LandscapeFile::write(const std::vector<TrajectoryPoint>& trajectory) {
-  const std::vector<Quantity> quantities = trajectory_quantities();
-  for (std::size_t k = 0; k < quantities.size(); ++k) {
-    std::vector<double> values;
-    std::vector<Status> statuses;
-    for (std::size_t i = 0; i < trajectory.size(); ++i) {
-      const TrajectoryPoint& point = trajectory[i];
-      const std::optional<std::int64_t>& step = checkpoints_[i].step;
-      const double of[] = {step ? static_cast<double>(*step) : std::nan(""),
-                           point.place.alpha,
-                           point.place.beta,
-                           point.place.residual,
-                           point.loss};
-      const Status status[] = {step ? Status::kOk : Status::kNotComputed,
-                               point.status,
-                               point.status,
-                               point.status,
-                               point.loss_status};
-      values.push_back(of[k]);
-      statuses.push_back(status[k]);
-    }
-    root_.quantities().write(io::kLandscapeGroup, quantities[k], values, statuses);
+void LandscapeFile::write(const Group& answer) {
+  for (const Variable& variable : answer.variables) {
+    if (variable.is_said()) root_.quantities().write(io::kLandscapeGroup, variable);
   }
 }
 

@@ -5,11 +5,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
 #include <hesscope/analysis/internal/result_root.h>
-#include <hesscope/analyzers/record.h>
+#include <hesscope/dataset/dataset.h>
 #include <hesscope/landscape/internal/landscape_inputs.h>
 #include <hesscope/landscape/landscape.h>
 #include <hesscope/landscape/plane.h>
@@ -17,26 +18,15 @@
 
 namespace hesscope::detail {
 
-/// A quantity at every point of the grid.
-struct SurfaceValues {
-  Quantity quantity;
-  std::vector<double> values;  ///< alpha fastest; NaN where there is none
-  std::vector<Status> statuses;
-};
-
 /// Quantities of the directions of any kind.
-std::vector<Quantity> direction_quantities();
+std::vector<Variable> direction_quantities();
 
-/// Of the checkpoints' places on the plane, along the dimension `step`.
-std::vector<Quantity> trajectory_quantities();
-
-/// A checkpoint's place on the plane.
-struct TrajectoryPoint {
-  Plane::Projection place;
-  Status status;  ///< of the place
-  double loss;
-  Status loss_status;
-};
+/// Places of the checkpoints on the plane, along the dimension `step`.
+/// @param places  one for each checkpoint; NaN where there is no plane.
+/// @param status  of all places; of those that are not finite it is kNonFinite.
+Group trajectory_of(std::span<const CheckpointSummary> checkpoints,
+                    std::span<const Plane::Projection> places,
+                    Status status);
 
 class LandscapeFile {
  public:
@@ -44,16 +34,14 @@ class LandscapeFile {
   LandscapeFile(const LandscapeRequest& request,
                 const LandscapeInputs& inputs,
                 const Grid& grid,
-                const std::vector<Quantity>& scalars,
+                const std::vector<Variable>& scalars,
                 const io::RunConfiguration& configuration);
 
-  void write_root(std::size_t checkpoint, const Record& root);
+  void write_root(std::size_t checkpoint, const Group& root);
 
-  /// Entries of quantities along no dimension, or along `parameter`.
-  void write(const Record& record);
+  /// What is said of variables of the landscape's group, in their order.
+  void write(const Group& answer);
 
-  void write(const SurfaceValues& surface);
-  void write(const std::vector<TrajectoryPoint>& trajectory);
   void commit(bool is_conclusive, const std::vector<std::string>& warnings);
 
  private:

@@ -16,8 +16,8 @@
 namespace hesscope::detail {
 namespace {
 
-std::vector<Quantity> without_dimensions(std::vector<Quantity> quantities) {
-  std::erase_if(quantities, [](const Quantity& each) { return !each.dimensions.empty(); });
+std::vector<Variable> without_dimensions(std::vector<Variable> quantities) {
+  std::erase_if(quantities, [](const Variable& each) { return !each.dimensions.empty(); });
   return quantities;
 }
 
@@ -39,33 +39,27 @@ Grid read_grid(const io::ResultReader& file) {
 }
 
 // Values of the loss alone, which is what a summary is made from; statuses of all.
-std::vector<SurfaceValues> read_surface(const io::ResultReader& file,
-                                        bool curvature,
-                                        std::size_t num_points) {
-  std::vector<SurfaceValues> all;
-  for (const Quantity& quantity : surface_quantities(curvature)) {
-    SurfaceValues& values = all.emplace_back(SurfaceValues{quantity, {}, {}});
-    if (all.size() == 1) {
-      values.values = file.read_doubles(io::kLandscapeGroup, quantity.name);
-      if (values.values.size() != num_points)
-        refuse(file, "not every point of its grid has a loss");
+Group read_surface(const io::ResultReader& file, bool curvature, std::size_t num_points) {
+  Group surface{.variables = surface_quantities(curvature)};
+  for (Variable& variable : surface.variables) {
+    if (&variable == &surface.variables.front()) {
+      std::vector<double> losses = file.read_doubles(io::kLandscapeGroup, variable.name);
+      if (losses.size() != num_points) refuse(file, "not every point of its grid has a loss");
+      variable.values = std::move(losses);
     }
-    values.statuses = read_statuses(file, io::kLandscapeGroup, quantity.name, num_points);
+    variable.statuses = read_statuses(file, io::kLandscapeGroup, variable.name, num_points);
   }
-  return all;
+  return surface;
 }
 
-std::vector<TrajectoryPoint> read_trajectory(const io::ResultReader& file, std::size_t count) {
-  const std::vector<Quantity> quantities = real_numbers(
-      {"trajectory_alpha", "trajectory_beta", "trajectory_residual", "trajectory_loss"});
-  std::vector<TrajectoryPoint> trajectory;
-  for (const Record& record : read_records(file, io::kLandscapeGroup, quantities, count)) {
-    const auto real = [&](std::size_t k) -> const Record::Real& {
-      return std::get<Record::Real>(record.entries().at(quantities[k].name));
-    };
-    const auto value = [&](std::size_t k) { return real(k).values.at(0); };
-    trajectory.push_back(
-        {{value(0), value(1), value(2)}, real(0).status, value(3), real(3).status});
+Group read_trajectory(const io::ResultReader& file, std::size_t count) {
+  Group trajectory{
+      .variables = real_numbers({"trajectory_alpha", "trajectory_beta", "trajectory_residual"})};
+  for (Variable& variable : trajectory.variables) {
+    std::vector<double> places = file.read_doubles(io::kLandscapeGroup, variable.name);
+    if (places.size() != count) refuse(file, "not every checkpoint has a place on the plane");
+    variable.set_numbers(std::move(places),
+                         read_statuses(file, io::kLandscapeGroup, variable.name, count));
   }
   return trajectory;
 }
@@ -74,22 +68,20 @@ std::vector<TrajectoryPoint> read_trajectory(const io::ResultReader& file, std::
 
 LandscapeResult read_landscape(const LandscapeRequest& request,
                                const LandscapeInputs& inputs,
-                               const std::vector<Quantity>& scalars) {
+                               const std::vector<Variable>& scalars) {
   const io::ResultReader file(request.output);
   const std::size_t count = inputs.files().checkpoints.size();
   const Grid grid = read_grid(file);
   LandscapeResult result;
   summarize_roots(
       inputs, read_records(file, "", real_numbers({"loss", "gradient_norm"}), count), grid, result);
-  const std::vector<Quantity> directions = all_direction_quantities(inputs);
   summarize_landscape(
       {.surface =
            read_surface(file, request.curvature, static_cast<std::size_t>(grid.num_points())),
        .trajectory = read_trajectory(file, count),
-       .directions = read_record(file, io::kLandscapeGroup, without_dimensions(directions)),
+       .directions = read_record(
+           file, io::kLandscapeGroup, without_dimensions(all_direction_quantities(inputs))),
        .scalars = read_record(file, io::kLandscapeGroup, without_dimensions(scalars))},
-      directions,
-      scalars,
       result);
   result.warnings = warnings_of_result(file);
   result.is_conclusive = is_conclusive_result(file);

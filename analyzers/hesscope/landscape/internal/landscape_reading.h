@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include <hesscope/analyzers/record.h>
+#include <hesscope/dataset/dataset.h>
 #include <hesscope/landscape/internal/landscape_inputs.h>
 #include <hesscope/landscape/landscape.h>
 
@@ -14,6 +14,6 @@ namespace hesscope::detail {
 /// @throws InputError if it cannot be read.
 LandscapeResult read_landscape(const LandscapeRequest& request,
                                const LandscapeInputs& inputs,
-                               const std::vector<Quantity>& scalars);
+                               const std::vector<Variable>& scalars);
 
 }  // namespace hesscope::detail

@@ -23,13 +23,13 @@ void warn(const std::string& message, LandscapeResult& result) {
 }
 
 // The checkpoints with their places on the plane.
-void summarize_trajectory(const std::vector<TrajectoryPoint>& trajectory, LandscapeResult& result) {
-  for (std::size_t i = 0; i < trajectory.size(); ++i) {
+void summarize_trajectory(const Group& trajectory, LandscapeResult& result) {
+  for (std::size_t i = 0; i < result.checkpoints.size(); ++i) {
     CheckpointSummary& summary = result.checkpoints[i];
-    const TrajectoryPoint& point = trajectory[i];
-    summary.numbers = {number("alpha", point.place.alpha, point.status),
-                       number("beta", point.place.beta, point.status),
-                       number("residual", point.place.residual, point.status)};
+    for (const char* name : {"alpha", "beta", "residual"}) {
+      const Variable& variable = trajectory[std::string("trajectory_") + name];
+      summary.numbers.push_back(number(name, variable.reals()[i], variable.statuses[i]));
+    }
     if (summary.status != Status::kOk) {
       warn(fmt::format("{}: {}", summary.checkpoint.path.string(), to_string(summary.status)),
            result);
@@ -38,10 +38,8 @@ void summarize_trajectory(const std::vector<TrajectoryPoint>& trajectory, Landsc
 }
 
 // The extremes of the loss on the grid, and the number of points where it is not finite.
-void summarize_surface(const std::vector<SurfaceValues>& surface,
-                       const Grid& grid,
-                       LandscapeResult& result) {
-  const std::vector<double>& losses = surface.front().values;
+void summarize_surface(const Group& surface, const Grid& grid, LandscapeResult& result) {
+  const std::vector<double>& losses = surface.variables.front().reals();
   double lowest = kNaN;
   double highest = kNaN;
   Eigen::Index place = 0;
@@ -61,63 +59,54 @@ void summarize_surface(const std::vector<SurfaceValues>& surface,
   result.numbers.push_back(number("loss_min_alpha", grid.alpha_of(place), status));
   result.numbers.push_back(number("loss_min_beta", grid.beta_of(place), status));
   result.numbers.push_back(number("loss_max", highest, status));
-  for (const SurfaceValues& values : surface) {
-    const auto failed = std::count(values.statuses.begin(), values.statuses.end(), Status::kFailed);
+  for (const Variable& variable : surface.variables) {
+    const auto failed = std::ranges::count(variable.statuses, Status::kFailed);
     if (failed == 0) continue;
-    warn(fmt::format(
-             "{}/{}: failed at {} points", io::kLandscapeGroup, values.quantity.name, failed),
+    warn(fmt::format("{}/{}: failed at {} points", io::kLandscapeGroup, variable.name, failed),
          result);
   }
 }
 
-// In the order of the quantities.
-void summarize_scalars(const std::vector<Quantity>& quantities,
-                       const Record& record,
-                       LandscapeResult& result) {
-  for (const Quantity& quantity : quantities) {
-    const auto found = record.entries().find(quantity.name);
-    if (found == record.entries().end()) continue;
-    const auto& real = std::get<Record::Real>(found->second);
-    if (real.status != Status::kNotComputed && quantity.dimensions.empty()) {
-      result.numbers.push_back(
-          number(quantity.name, real.values.empty() ? kNaN : real.values.front(), real.status));
+void summarize_scalars(const Group& scalars, LandscapeResult& result) {
+  for (const Variable& scalar : scalars.variables) {
+    const Status status = scalar.status();
+    if (status == Status::kNotComputed) continue;
+    if (scalar.dimensions.empty()) {
+      result.numbers.push_back(number(scalar.name, scalar.number(), status));
     }
-    if (is_conclusive(real.status) || real.status == Status::kNotComputed) continue;
+    if (is_conclusive(status)) continue;
     result.is_conclusive = false;
     if (result.checkpoints[result.centre].status == Status::kOk) {  // else it is said already
-      warn(fmt::format("{}/{}: {}", io::kLandscapeGroup, quantity.name, to_string(real.status)),
-           result);
+      warn(fmt::format("{}/{}: {}", io::kLandscapeGroup, scalar.name, to_string(status)), result);
     }
   }
-  for (const std::string& name : record.unproved()) {
+  for (const Variable& scalar : scalars.variables) {
+    if (scalar.is_proved) continue;
     warn(fmt::format("{}/{}: converged without a count, so another eigenvalue may have been missed",
                      io::kLandscapeGroup,
-                     name),
+                     scalar.name),
          result);
   }
 }
 
 }  // namespace
 
-std::vector<Quantity> all_direction_quantities(const LandscapeInputs& inputs) {
-  std::vector<Quantity> all = direction_quantities();
-  const std::vector<Quantity>& own = inputs.kind().quantities;
+std::vector<Variable> all_direction_quantities(const LandscapeInputs& inputs) {
+  std::vector<Variable> all = direction_quantities();
+  const std::vector<Variable>& own = inputs.kind().quantities;
   all.insert(all.end(), own.begin(), own.end());
   return all;
 }
 
 void summarize_roots(const LandscapeInputs& inputs,
-                     const std::vector<Record>& roots,
+                     const std::vector<Group>& roots,
                      const Grid& grid,
                      LandscapeResult& result) {
-  const auto real = [](const Record& record, const char* name) -> const Record::Real& {
-    return std::get<Record::Real>(record.entries().at(name));
-  };
   for (std::size_t i = 0; i < roots.size(); ++i) {
     result.checkpoints.push_back({.checkpoint = inputs.files().checkpoints[i],
                                   .sha256 = inputs.files().digests[i],
-                                  .loss = real(roots[i], "loss").values.at(0),
-                                  .gradient_norm = real(roots[i], "gradient_norm").values.at(0),
+                                  .loss = roots[i]["loss"].number(),
+                                  .gradient_norm = roots[i]["gradient_norm"].number(),
                                   .status = root_status(roots[i]),
                                   .numbers = {}});
   }
@@ -126,14 +115,11 @@ void summarize_roots(const LandscapeInputs& inputs,
   result.grid = grid;
 }
 
-void summarize_landscape(const LandscapeParts& parts,
-                         const std::vector<Quantity>& directions,
-                         const std::vector<Quantity>& scalars,
-                         LandscapeResult& result) {
+void summarize_landscape(const LandscapeParts& parts, LandscapeResult& result) {
   summarize_surface(parts.surface, result.grid, result);
   summarize_trajectory(parts.trajectory, result);
-  summarize_scalars(directions, parts.directions, result);
-  summarize_scalars(scalars, parts.scalars, result);
+  summarize_scalars(parts.directions, result);
+  summarize_scalars(parts.scalars, result);
 }
 
 }  // namespace hesscope::detail

@@ -30,9 +30,9 @@ std::vector<std::string> quantities_of(const std::string& analyzer,
   }
   std::vector<std::string> names;
   const auto made = entry.create(Settings::checked(own, entry.options, analyzer));
-  for (const Quantity& quantity : made->quantities()) {
+  for (const Variable& quantity : made->declared().variables) {
     const bool is_wanted = with_arrays || quantity.dimensions.empty();
-    if (is_wanted && quantity.type != Quantity::Type::kFlag) {
+    if (is_wanted && quantity.type != VariableType::kInt8) {
       names.push_back(quantity.name);
     }
   }

@@ -74,7 +74,7 @@ ArraySeries ExperimentResults::array_series(const TrainedRun& run,
   const io::ResultReader file(place->path);
   const std::vector<std::int64_t> steps = file.read_integers("", "step");
   ArraySeries series;
-  const io::ResultVariable* variable = file.find(place->group, name.name);
+  const Variable* variable = file.find(place->group, name.name);
   const std::size_t rank = variable == nullptr ? 1 : variable->dimensions.size();
   const figures::Rows rows = figures::read_rows(file, place->group, name.name, rank);
   if (rows.count != steps.size()) {

@@ -61,7 +61,7 @@ void write_data(const std::filesystem::path& path,
     file.define_variable(
         "",
         {.name = dimension.name,
-         .type = dimension.labels.empty() ? io::VariableType::kInt64 : io::VariableType::kText,
+         .type = dimension.labels.empty() ? VariableType::kInt64 : VariableType::kText,
          .dimensions = {dimension.name},
          .long_name = dimension.name,
          .definition = "as the experiment file has it"});
@@ -147,7 +147,7 @@ void refuse_other_figures(const std::filesystem::path& folder,
     if (!is_figure || overwrite != io::Overwrite::kNothing) continue;
     const io::ResultReader there(path);
     const auto text = [&](const char* name) {
-      const io::AttributeValue* value = there.find_attribute("", name);
+      const AttributeValue* value = there.find_attribute("", name);
       const auto* found = value == nullptr ? nullptr : std::get_if<std::string>(value);
       return found == nullptr ? std::string() : *found;
     };

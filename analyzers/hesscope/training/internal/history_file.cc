@@ -26,7 +26,7 @@ const char* const kCheckpointDigest = "checkpoint_sha256";
 const char* const kDiverged = "has_diverged";
 
 struct Column {
-  Quantity quantity;
+  Variable quantity;
   double HistoryRow::*member;
   bool is_computed;                                    // whether NaN is a value
   bool (*is_there)(const History& history) = nullptr;  // in the file; null = always
@@ -104,41 +104,44 @@ void write_column(QuantityFile& file, const Column& column, const std::vector<Hi
     values.push_back(value);
     statuses.push_back(status);
   }
-  file.write("", column.quantity, values, statuses);
+  Variable variable = column.quantity;
+  variable.set_numbers(std::move(values), std::move(statuses));
+  file.write("", variable);
 }
 
-io::VariableSpec step_variable(const std::string& definition) {
+Variable step_variable(const std::string& definition, const std::vector<std::int64_t>& steps) {
   return {.name = kStep,
-          .type = io::VariableType::kInt64,
+          .type = VariableType::kInt64,
           .dimensions = {kStep},
           .long_name = "training step",
-          .definition = definition};
+          .definition = definition,
+          .values = steps};
 }
 
 // What tells whether a checkpoint is still the one that was written.
 void write_checkpoints(io::ResultFile& file,
                        const std::map<std::int64_t, std::string>& checkpoints) {
   file.define_dimension("", kCheckpoint, checkpoints.size());
-  file.define_variable("",
-                       {.name = kCheckpointStep,
-                        .type = io::VariableType::kInt64,
-                        .dimensions = {kCheckpoint},
-                        .long_name = "training step of a checkpoint",
-                        .definition = "number of updates made"});
-  file.define_variable("",
-                       {.name = kCheckpointDigest,
-                        .type = io::VariableType::kText,
-                        .dimensions = {kCheckpoint},
-                        .long_name = "SHA-256 of a checkpoint file",
-                        .definition = "hexadecimal digest of the bytes that were written"});
   std::vector<std::int64_t> steps;
   std::vector<std::string> digests;
   for (const auto& [step, digest] : checkpoints) {
     steps.push_back(step);
     digests.push_back(digest);
   }
-  file.write("", kCheckpointStep, steps);
-  file.write("", kCheckpointDigest, digests);
+  const Variable variables[] = {{.name = kCheckpointStep,
+                                 .type = VariableType::kInt64,
+                                 .dimensions = {kCheckpoint},
+                                 .long_name = "training step of a checkpoint",
+                                 .definition = "number of updates made",
+                                 .values = steps},
+                                {.name = kCheckpointDigest,
+                                 .type = VariableType::kText,
+                                 .dimensions = {kCheckpoint},
+                                 .long_name = "SHA-256 of a checkpoint file",
+                                 .definition = "hexadecimal digest of the bytes that were written",
+                                 .values = digests}};
+  for (const Variable& variable : variables) file.define_variable("", variable);
+  for (const Variable& variable : variables) file.write("", variable);
 }
 
 // With a row for each of the history.
@@ -147,8 +150,8 @@ void define_group(QuantityFile& file,
                   const Objective& objective,
                   const std::vector<std::int64_t>& steps) {
   file.define_dimensions(monitor.name, monitor.analyzer->dimensions(objective));
-  file.add_coordinate(monitor.name, step_variable("as /step"), steps);
-  for (const Quantity& quantity : monitor.analyzer->quantities()) {
+  file.add_coordinate(monitor.name, step_variable("as /step", steps));
+  for (const Variable& quantity : monitor.analyzer->declared().variables) {
     std::vector<std::string> dimensions = {kStep};
     dimensions.insert(dimensions.end(), quantity.dimensions.begin(), quantity.dimensions.end());
     file.define(monitor.name, quantity, dimensions, 1);
@@ -182,7 +185,7 @@ std::vector<HistoryRow> HistoryRow::from_numbers(std::span<const double> numbers
 void write_history(const std::filesystem::path& path, bool overwrite, const History& history) {
   QuantityFile quantities(path, overwrite);
   io::ResultFile& file = quantities.file();
-  const auto attribute = [&](const char* name, const io::AttributeValue& value) {
+  const auto attribute = [&](const char* name, const AttributeValue& value) {
     file.set_attribute("", {name, value});
   };
   set_provenance(
@@ -204,7 +207,7 @@ void write_history(const std::filesystem::path& path, bool overwrite, const Hist
   file.define_dimension("", kStep, history.rows.size());
   std::vector<std::int64_t> steps;
   for (const HistoryRow& row : history.rows) steps.push_back(row.step);
-  quantities.add_coordinate("", step_variable("number of updates made"), steps);
+  quantities.add_coordinate("", step_variable("number of updates made", steps));
   if (!history.monitors.empty()) {
     file.define_dimension(
         "", "parameter", static_cast<std::uint64_t>(history.monitored->num_parameters()));

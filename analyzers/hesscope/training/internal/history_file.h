@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include <hesscope/analyzers/record.h>
+#include <hesscope/dataset/dataset.h>
 #include <hesscope/problem/experiment_file.h>
 #include <hesscope/storage/run_configuration.h>
 #include <hesscope/training/internal/training_setup.h>
@@ -50,7 +50,7 @@ struct History {
   bool has_accuracy;  ///< whether the model classifies
   const std::vector<Monitor>& monitors;
   const Objective* monitored;                       ///< what they looked at; null without monitors
-  std::vector<std::vector<Record>> records;         ///< of each monitor, by rows
+  std::vector<std::vector<Group>> records;          ///< of each monitor, by rows
   std::map<std::int64_t, std::string> checkpoints;  ///< SHA-256 of each, by steps
 };
 

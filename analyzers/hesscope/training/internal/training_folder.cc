@@ -363,7 +363,7 @@ void TrainingFolder::finish(const TrainingRun& run,
                             const GraphObjective* monitored,
                             TrainingJournal& journal) {
   const std::vector<HistoryRow> rows = journal.rows();
-  std::vector<std::vector<Record>> records;
+  std::vector<std::vector<Group>> records;
   for (const Monitor& each : setup_->monitors()) {
     records.emplace_back();
     for (const HistoryRow& row : rows) {

@@ -94,20 +94,20 @@ std::vector<std::string> words(const std::string& text) {
   return result;
 }
 
-std::optional<VariableType> type_of(hid_t dataset) {
+VariableType type_of(hid_t dataset) {
   const Hid type(H5Dget_type(dataset), H5Tclose);
   const std::size_t size = H5Tget_size(type.get());
   switch (H5Tget_class(type.get())) {
     case H5T_FLOAT:
-      return size == 8 ? std::optional(VariableType::kDouble) : std::nullopt;
+      return size == 8 ? VariableType::kDouble : VariableType::kOther;
     case H5T_INTEGER:
-      if (H5Tget_sign(type.get()) != H5T_SGN_2) return std::nullopt;
+      if (H5Tget_sign(type.get()) != H5T_SGN_2) return VariableType::kOther;
       if (size == 8) return VariableType::kInt64;
-      return size == 1 ? std::optional(VariableType::kInt8) : std::nullopt;
+      return size == 1 ? VariableType::kInt8 : VariableType::kOther;
     case H5T_STRING:
-      return H5Tis_variable_str(type.get()) > 0 ? std::optional(VariableType::kText) : std::nullopt;
+      return H5Tis_variable_str(type.get()) > 0 ? VariableType::kText : VariableType::kOther;
     default:
-      return std::nullopt;
+      return VariableType::kOther;
   }
 }
 

@@ -10,7 +10,7 @@
 
 #include <hdf5.h>
 
-#include <hesscope/dataset/result_file.h>
+#include <hesscope/dataset/dataset.h>
 
 namespace hesscope::io {
 
@@ -27,8 +27,8 @@ std::vector<std::string> attribute_names(hid_t object);
 /// Names of the hard links, in order of creation where that was tracked.
 std::vector<std::string> link_names(hid_t group);
 
-/// None for a type that ResultFile does not write.
-std::optional<VariableType> type_of(hid_t dataset);
+/// kOther for a type that ResultFile does not write.
+VariableType type_of(hid_t dataset);
 
 /// Name of the dimension scale attached to one axis, "" without one.
 std::string dimension_name(hid_t dataset, unsigned axis);

@@ -14,7 +14,7 @@ namespace {
 
 const std::string kLoss = "loss";
 
-bool is_field(const ResultVariable& variable) {
+bool is_field(const Variable& variable) {
   return variable.type == VariableType::kDouble &&
          variable.dimensions == std::vector<std::string>{"beta", "alpha"};
 }
@@ -22,7 +22,7 @@ bool is_field(const ResultVariable& variable) {
 }  // namespace
 
 bool has_landscape(const ResultReader& result) {
-  const ResultVariable* loss = result.find(kLandscapeGroup, kLoss);
+  const Variable* loss = result.find(kLandscapeGroup, kLoss);
   return loss != nullptr && is_field(*loss);
 }
 
@@ -39,8 +39,8 @@ LandscapeGrid read_landscape(const ResultReader& result) {
   grid.fields.emplace_back(kLoss, result.read_doubles(kLandscapeGroup, kLoss));
   const auto group = std::find_if(result.groups().begin(),
                                   result.groups().end(),
-                                  [](const ResultGroup& g) { return g.name == kLandscapeGroup; });
-  for (const ResultVariable& variable : group->variables) {
+                                  [](const Group& g) { return g.name == kLandscapeGroup; });
+  for (const Variable& variable : group->variables) {
     if (!is_field(variable) || variable.name == kLoss) continue;
     grid.fields.emplace_back(variable.name, result.read_doubles(kLandscapeGroup, variable.name));
   }
@@ -52,7 +52,7 @@ bool LandscapeTrajectory::has_place(std::size_t i) const {
 }
 
 bool has_trajectory(const ResultReader& result) {
-  const ResultVariable* alpha = result.find(kLandscapeGroup, "trajectory_alpha");
+  const Variable* alpha = result.find(kLandscapeGroup, "trajectory_alpha");
   return alpha != nullptr && alpha->shape.size() == 1 && alpha->shape[0] >= 2;
 }
 

@@ -32,13 +32,12 @@ LandscapeGrid read_landscape(const ResultReader& result);
 
 /// Checkpoints on the plane, in their order; NaN where a number is missing.
 struct LandscapeTrajectory {
-  std::vector<std::int64_t> steps;  ///< kMissingStep where there is none
+  std::vector<std::int64_t> steps;  ///< kMissingCount where there is none
   std::vector<double> alpha;
   std::vector<double> beta;
   std::vector<double> residual;  ///< distance from the plane
   std::vector<double> loss;      ///< at the checkpoint itself
 
-  static constexpr std::int64_t kMissingStep = -9223372036854775806;  // netCDF's fill value
 
   std::size_t size() const { return alpha.size(); }
 

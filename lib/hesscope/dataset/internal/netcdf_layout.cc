@@ -58,7 +58,6 @@ constexpr unsigned kDeflateLevel = 4;
 constexpr unsigned kMaxCompactAttributes = 16;
 constexpr unsigned kMinDenseAttributes = 12;
 constexpr unsigned kCreationOrder = H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED;
-constexpr std::int64_t kFillInt64 = -9223372036854775806;  // NC_FILL_INT64
 constexpr std::int8_t kFillInt8 = 1;                       // Status::kNotComputed
 
 void require(herr_t result, const Place& place, std::string_view action) {
@@ -90,12 +89,13 @@ void set_fill_value(hid_t properties, VariableType type, const Place& place) {
       break;
     }
     case VariableType::kInt64:
-      result = H5Pset_fill_value(properties, H5T_NATIVE_INT64, &kFillInt64);
+      result = H5Pset_fill_value(properties, H5T_NATIVE_INT64, &kMissingCount);
       break;
     case VariableType::kInt8:
       result = H5Pset_fill_value(properties, H5T_NATIVE_INT8, &kFillInt8);
       break;
     case VariableType::kText:
+    case VariableType::kOther:  // is never written
       break;
   }
   require(result, place, "set its fill value");
@@ -117,6 +117,7 @@ Hid file_type(VariableType type) {
     case VariableType::kInt8:
       return {H5Tcopy(H5T_STD_I8LE), H5Tclose};
     case VariableType::kText:
+    case VariableType::kOther:  // is never written
       break;
   }
   return memory_type(VariableType::kText);
@@ -266,6 +267,7 @@ Hid memory_type(VariableType type) {
     case VariableType::kInt8:
       return {H5Tcopy(H5T_NATIVE_INT8), H5Tclose};
     case VariableType::kText:
+    case VariableType::kOther:  // is never written
       break;
   }
   Hid text(H5Tcopy(H5T_C_S1), H5Tclose);
@@ -282,6 +284,7 @@ std::size_t stored_size(VariableType type) {
     case VariableType::kInt8:
       return 1;
     case VariableType::kText:
+    case VariableType::kOther:  // is never written
       break;
   }
   return 16;  // length, heap address, index

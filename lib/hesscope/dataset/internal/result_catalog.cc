@@ -32,9 +32,11 @@ std::string_view to_string(VariableType type) {
     case VariableType::kInt8:
       return "int8";
     case VariableType::kText:
+      return "text";
+    case VariableType::kOther:
       break;
   }
-  return "text";
+  return "another type";
 }
 
 std::string path_of(const std::string& group, const std::string& name) {
@@ -51,12 +53,12 @@ void ResultCatalog::require_free(const std::string& path, const netcdf::Place& w
   }
 }
 
-void ResultCatalog::add(Dimension dimension) {
+void ResultCatalog::add(StoredDimension dimension) {
   dimension_at_.emplace(path_of(dimension.group, dimension.name), dimensions_.size());
   dimensions_.push_back(std::move(dimension));
 }
 
-void ResultCatalog::add(Variable variable) {
+void ResultCatalog::add(StoredVariable variable) {
   variable_at_.emplace(variable.path, variables_.size());
   variables_.push_back(std::move(variable));
 }
@@ -69,7 +71,7 @@ std::size_t ResultCatalog::find_dimension(const std::string& group,
     if (found != dimension_at_.end()) return found->second;
   }
   std::vector<std::string> known;
-  for (const Dimension& dimension : dimensions_) {
+  for (const StoredDimension& dimension : dimensions_) {
     if (dimension.group.empty() || dimension.group == group) known.push_back(dimension.name);
   }
   throw OutputError(fmt::format("{}: there is no dimension '{}' in its group or in the root{}",
@@ -78,9 +80,9 @@ std::size_t ResultCatalog::find_dimension(const std::string& group,
                                 did_you_mean(name, known)));
 }
 
-const Variable& ResultCatalog::find_variable(const std::string& group,
-                                             const std::string& name,
-                                             const std::filesystem::path& file) const {
+const StoredVariable& ResultCatalog::find_variable(const std::string& group,
+                                                   const std::string& name,
+                                                   const std::filesystem::path& file) const {
   const auto found = variable_at_.find(path_of(group, name));
   if (found == variable_at_.end()) {
     throw OutputError(fmt::format(
@@ -90,11 +92,11 @@ const Variable& ResultCatalog::find_variable(const std::string& group,
   return variables_[found->second];
 }
 
-Variable ResultCatalog::plan(const std::string& group,
-                             const VariableSpec& spec,
-                             const netcdf::Place& where) const {
+StoredVariable ResultCatalog::plan(const std::string& group,
+                                   const Variable& spec,
+                                   const netcdf::Place& where) const {
   const std::string path = path_of(group, spec.name);
-  Variable variable;
+  StoredVariable variable;
   variable.path = path;
   variable.type = spec.type;
   hsize_t bytes = netcdf::stored_size(spec.type);

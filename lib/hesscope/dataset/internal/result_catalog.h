@@ -24,13 +24,13 @@ std::string_view to_string(VariableType type);
 /// "/loss", "/spectrum/eigenvalues".
 std::string path_of(const std::string& group, const std::string& name);
 
-struct Dimension {
+struct StoredDimension {
   std::string group;
   std::string name;
   hsize_t size = 0;
 };
 
-struct Variable {
+struct StoredVariable {
   std::string path;
   VariableType type = VariableType::kDouble;
   std::vector<std::size_t> dimensions;  // positions in ResultCatalog::dimensions()
@@ -42,9 +42,9 @@ struct Variable {
 /// The position of a dimension is its netCDF id. All members that throw, throw OutputError.
 class ResultCatalog {
  public:
-  const std::vector<Dimension>& dimensions() const { return dimensions_; }
+  const std::vector<StoredDimension>& dimensions() const { return dimensions_; }
 
-  std::vector<Variable>& variables() { return variables_; }  ///< in order of definition
+  std::vector<StoredVariable>& variables() { return variables_; }  ///< in order of definition
 
   bool has_variable(const std::string& path) const { return variable_at_.contains(path); }
 
@@ -54,17 +54,17 @@ class ResultCatalog {
 
   void add_group(const std::string& name) { groups_.insert(name); }
 
-  void add(Dimension dimension);
-  void add(Variable variable);
+  void add(StoredDimension dimension);
+  void add(StoredVariable variable);
 
   /// The variable that `spec` asks for, without its dataset; throws if it does not fit.
-  Variable plan(const std::string& group,
-                const VariableSpec& spec,
-                const netcdf::Place& where) const;
+  StoredVariable plan(const std::string& group,
+                      const Variable& spec,
+                      const netcdf::Place& where) const;
 
-  const Variable& find_variable(const std::string& group,
-                                const std::string& name,
-                                const std::filesystem::path& file) const;
+  const StoredVariable& find_variable(const std::string& group,
+                                      const std::string& name,
+                                      const std::filesystem::path& file) const;
 
  private:
   std::size_t find_dimension(const std::string& group,
@@ -72,8 +72,8 @@ class ResultCatalog {
                              const netcdf::Place& where) const;
 
   std::set<std::string> groups_;
-  std::vector<Dimension> dimensions_;
-  std::vector<Variable> variables_;
+  std::vector<StoredDimension> dimensions_;
+  std::vector<StoredVariable> variables_;
   std::map<std::string, std::size_t> dimension_at_;  // by path
   std::map<std::string, std::size_t> variable_at_;   // by path
 };

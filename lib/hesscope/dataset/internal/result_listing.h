@@ -13,19 +13,15 @@
 
 namespace hesscope::io {
 
-/// The values of a variable if it is text, or why there are none, whatever it is.
-struct ListedText {
-  std::vector<std::string> values;
-  std::string error;
-};
-
 struct ResultListing {
   /// More is refused.
   static constexpr std::size_t kMaxBytes = std::size_t{256} << 20;
   static constexpr std::size_t kMaxRank = 32;
 
-  std::vector<ResultGroup> groups;
-  std::vector<ListedText> texts;  ///< of all variables of all groups, one after another
+  std::vector<Group> groups;  ///< with the values of text
+
+  /// Of all variables of all groups, one after another: why it cannot be read; empty if it can.
+  std::vector<std::string> obstacles;
 };
 
 std::string encode(const ResultListing& listing);

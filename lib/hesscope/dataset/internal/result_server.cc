@@ -34,7 +34,7 @@ class ResultServer final : public FileServer {
 
   void read(const ArrayRequest& request, BlockSink& sink) const override {
     const Place& place = places_.at(request.index);
-    const ResultVariable& variable = listing_.groups[place.group].variables[place.variable];
+    const Variable& variable = listing_.groups[place.group].variables[place.variable];
     const std::string object = object_name(listing_.groups[place.group].name, variable.name);
     const Hid access(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose);
     constexpr std::size_t kCacheBytes = 64 << 20;  // no chunk is decoded again for each block
@@ -88,12 +88,12 @@ class ResultServer final : public FileServer {
   }
 
   std::string path_of(const Place& place) const {
-    const ResultGroup& group = listing_.groups[place.group];
+    const Group& group = listing_.groups[place.group];
     return group.name + "/" + group.variables[place.variable].name;
   }
 
   void read_group(const std::string& name, hid_t id) {
-    ResultGroup group{.name = name, .attributes = {}, .dimensions = {}, .variables = {}};
+    Group group{.name = name, .attributes = {}, .dimensions = {}, .variables = {}};
     for (const std::string& attribute : attribute_names(id)) {
       AttributeValue value;
       if (read_attribute(id, attribute.c_str(), value)) {
@@ -116,7 +116,7 @@ class ResultServer final : public FileServer {
     for (const auto& [subgroup, handle] : subgroups) read_group(subgroup, handle.get());
   }
 
-  void read_dataset(ResultGroup& group, const std::string& name, hid_t dataset) {
+  void read_dataset(Group& group, const std::string& name, hid_t dataset) {
     const std::string object = object_name(group.name, name);
     const Hid space(H5Dget_space(dataset), H5Sclose);
     const int rank = H5Sget_simple_extent_ndims(space.get());
@@ -127,10 +127,12 @@ class ResultServer final : public FileServer {
     const bool is_scale = H5DSis_scale(dataset) > 0 && rank == 1;
     const bool is_bare =
         is_scale && text_attribute(dataset, "NAME").starts_with(netcdf::kBareDimensionName);
-    if (is_scale) group.dimensions.push_back({name, shape[0], !is_bare});
+    if (is_scale)
+      group.dimensions.push_back(
+          {.name = name, .size = static_cast<std::int64_t>(shape[0]), .has_coordinate = !is_bare});
     if (is_bare) return;
 
-    ResultVariable variable;
+    Variable variable;
     variable.name = name;
     variable.type = type_of(dataset);
     variable.shape.assign(shape.begin(), shape.end());
@@ -143,13 +145,15 @@ class ResultServer final : public FileServer {
     variable.flag_meanings = words(text_attribute(dataset, "flag_meanings"));
     variable.coordinates = words(text_attribute(dataset, "coordinates"));
     variable.ancillary_variables = text_attribute(dataset, "ancillary_variables");
-    ListedText text;
-    if (variable.type) text.error = obstacle_of(object, dataset, *variable.type, shape);
-    if (variable.type == VariableType::kText && text.error.empty()) {
-      text = read_text(object, dataset, space.get());
+    std::string obstacle;
+    if (variable.type != VariableType::kOther) {
+      obstacle = obstacle_of(object, dataset, variable.type, shape);
+    }
+    if (variable.type == VariableType::kText && obstacle.empty()) {
+      obstacle = read_text(object, dataset, space.get(), variable.values);
     }
     group.variables.push_back(std::move(variable));
-    listing_.texts.push_back(std::move(text));
+    listing_.obstacles.push_back(std::move(obstacle));
   }
 
   /// Why a variable is not read; empty where it can be.
@@ -172,25 +176,26 @@ class ResultServer final : public FileServer {
     return {};
   }
 
-  /// One that cannot be read does no harm to the others.
-  ListedText read_text(const std::string& object, hid_t dataset, hid_t space) const {
-    ListedText text;
+  /// Why it cannot, which does no harm to the others; empty if it can.
+  std::string read_text(const std::string& object,
+                        hid_t dataset,
+                        hid_t space,
+                        Values& values) const {
+    std::vector<std::string>& texts = values.emplace<std::vector<std::string>>();
     const hssize_t count = H5Sget_simple_extent_npoints(space);
-    if (count <= 0) return text;
+    if (count <= 0) return {};
     if (static_cast<std::size_t>(count) > ResultListing::kMaxBytes / sizeof(std::uint64_t)) {
-      text.error = fmt::format("{}: {}: declares {} texts, too many", path_, object, count);
-      return text;
+      return fmt::format("{}: {}: declares {} texts, too many", path_, object, count);
     }
     const Hid type = netcdf::memory_type(VariableType::kText);
     std::vector<char*> pointers(static_cast<std::size_t>(count));
     if (H5Dread(dataset, type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, pointers.data()) < 0) {
-      text.error = fmt::format("{}: {}: cannot be read: {}", path_, object, hdf5_error_text());
-      return text;
+      return fmt::format("{}: {}: cannot be read: {}", path_, object, hdf5_error_text());
     }
-    text.values.reserve(pointers.size());
-    for (const char* value : pointers) text.values.emplace_back(value != nullptr ? value : "");
+    texts.reserve(pointers.size());
+    for (const char* value : pointers) texts.emplace_back(value != nullptr ? value : "");
     H5Dvlen_reclaim(type.get(), space, H5P_DEFAULT, pointers.data());
-    return text;
+    return {};
   }
 
   std::shared_ptr<const InputFile> input_;
@@ -198,7 +203,7 @@ class ResultServer final : public FileServer {
   ReadLimits limits_;
   Hid file_;
   ResultListing listing_;
-  std::vector<Place> places_;  ///< of the variables, in the order of listing_.texts
+  std::vector<Place> places_;  ///< of the variables, in the order of listing_.obstacles
 };
 
 }  // namespace

@@ -15,8 +15,10 @@ namespace hesscope::io {
 /// Numbers take 8 bytes in this machine's order; a text follows the number of its bytes.
 class ByteWriter {
  public:
-  void add(std::uint64_t number) {
-    bytes_.append(reinterpret_cast<const char*>(&number), sizeof number);
+  void add(std::uint64_t number) { add_bytes(&number, sizeof number); }
+
+  void add_bytes(const void* first, std::size_t size) {
+    if (size > 0) bytes_.append(static_cast<const char*>(first), size);
   }
 
   void add(std::string_view text) {
@@ -37,10 +39,15 @@ class ByteReader {
 
   bool is_at_end() const { return rest_.empty(); }
 
-  bool take(std::uint64_t& number) {
-    if (rest_.size() < sizeof number) return false;
-    std::memcpy(&number, rest_.data(), sizeof number);
-    rest_.remove_prefix(sizeof number);
+  /// Bytes that are left.
+  std::size_t size() const { return rest_.size(); }
+
+  bool take(std::uint64_t& number) { return take_bytes(&number, sizeof number); }
+
+  bool take_bytes(void* first, std::size_t size) {
+    if (rest_.size() < size) return false;
+    if (size > 0) std::memcpy(first, rest_.data(), size);
+    rest_.remove_prefix(size);
     return true;
   }
 
