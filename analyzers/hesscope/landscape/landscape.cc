@@ -44,9 +44,9 @@ Eigen::Map<const Eigen::VectorXd> vector_in(const Group& record, const std::stri
 }
 
 // One run: what is finished is kept unit by unit, then put together.
-class Run {
+class LandscapeRun {
  public:
-  Run(const LandscapeRequest& request, const ProgressCallback& progress)
+  LandscapeRun(const LandscapeRequest& request, const ProgressCallback& progress)
       : request_(request), progress_(progress), grid_(request.grid) {
     const Stopwatch watch(result_.timings.load_seconds);
     inputs_.emplace(request, [this](double) { return !progress_ || progress_(0); });
@@ -301,7 +301,7 @@ class Run {
 LandscapeResult run_landscape(const LandscapeRequest& request, const ProgressCallback& progress) {
   double seconds = 0;
   std::optional<Stopwatch> watch(seconds);
-  LandscapeResult result = Run(request, progress).execute();
+  LandscapeResult result = LandscapeRun(request, progress).execute();
   watch.reset();
   result.timings.total_seconds = seconds;
   return result;

@@ -17,7 +17,7 @@ struct Rule {
   Eigen::VectorXd (*step)(const Eigen::VectorXd& gradient);
 };
 
-const Rule kRules[] = {
+const Rule kUpdateRules[] = {
     {"gradient", "the gradient", [](const Eigen::VectorXd& g) -> Eigen::VectorXd { return -g; }},
     {"sign",
      "the sign of the gradient",
@@ -37,7 +37,7 @@ Directions make_update(const DirectionContext& context, const Rule& rule) {
 
 PreparedDirections prepare_update(const std::string& argument, const DirectionContext& context) {
   detail::require_two_parameters(context);
-  const Rule& rule = find_named(kRules, argument, "rule of directions update");
+  const Rule& rule = find_named(kUpdateRules, argument, "rule of directions update");
   return {.descriptions = {fmt::format("unit vector against {} at the centre", rule.words),
                            "random unit vector orthogonal to direction_1"},
           .make = [&context, &rule] { return make_update(context, rule); }};

@@ -93,10 +93,10 @@ struct Sizes {
   std::int64_t classes;
 };
 
-constexpr const char* kInputs = "(samples, n, D)";
+constexpr const char* kInputsShape = "(samples, n, D)";
 
 Model sized(const Settings& settings, const Sizes& sizes, const TensorShapes& data) {
-  const auto& inputs = data.at("inputs", 3, kInputs);
+  const auto& inputs = data.at("inputs", 3, kInputsShape);
   return attention_classifier({.layers = sizes.layers,
                                .heads = sizes.heads,
                                .embedding = inputs[2],
@@ -172,7 +172,7 @@ ModelKind attention_classifier_kind() {
       .build =
           [](const Settings& settings, const TensorShapes& checkpoint, const TensorShapes& data) {
             const std::int64_t D = checkpoint.at("layers.0.WQ", 3, "(heads, D, d)")[1];
-            const auto& inputs = data.at("inputs", 3, kInputs);
+            const auto& inputs = data.at("inputs", 3, kInputsShape);
             if (inputs[2] != D) {
               throw InputError(fmt::format(
                   "{}: array 'inputs': expected shape (samples, n, {}) to fit 'layers.0.WQ' in {}, "

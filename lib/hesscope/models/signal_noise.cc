@@ -28,10 +28,10 @@ std::vector<Invariance> invariances_of(const Model& model, const SignalNoiseOpti
           joined("shift within the sum of values", {shifts(std::move(directions))})};
 }
 
-constexpr const char* kInputs = "(samples, 2, d)";
+constexpr const char* kTokensShape = "(samples, 2, d)";
 
 Model sized(std::int64_t key_neurons, std::int64_t value_neurons, const TensorShapes& data) {
-  return signal_noise({.dimension = data.at("inputs", 3, kInputs)[2],
+  return signal_noise({.dimension = data.at("inputs", 3, kTokensShape)[2],
                        .key_neurons = key_neurons,
                        .value_neurons = value_neurons});
 }
@@ -76,7 +76,7 @@ ModelKind signal_noise_kind() {
              const TensorShapes& data) {
             const auto& wq = checkpoint.at("WQ", 2, "(m_k, d)");
             const auto& wv = checkpoint.at("WV.pos", 2, "(m_v, d)");
-            const auto& inputs = data.at("inputs", 3, kInputs);
+            const auto& inputs = data.at("inputs", 3, kTokensShape);
             if (inputs[1] != 2 || inputs[2] != wq[1]) {
               throw InputError(fmt::format(
                   "{}: array 'inputs': expected shape (samples, 2, {}) to fit 'WQ' in {}, "

@@ -24,7 +24,7 @@ using Eigen::VectorXd;
 constexpr const char* kNoiseScales = "noise_scales";
 using detail::Wide;
 
-constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
+constexpr double kMachineEpsilon = std::numeric_limits<double>::epsilon();
 
 // A ratio, and the bound below which its denominator counts as zero. Squares of gradients may be no
 // doubles where their ratio is one.
@@ -40,7 +40,7 @@ struct Ratio {
 
 Ratio simple_ratio(const Wide& trace, const VectorXd& gradient) {
   const Wide square = detail::sum_of_squares(gradient);
-  return {trace, square, 256.0 * kEpsilon * kEpsilon * (trace + square)};
+  return {trace, square, 256.0 * kMachineEpsilon * kMachineEpsilon * (trace + square)};
 }
 
 // 2^-exponent for a largest magnitude far from 1, else 1, which leaves ordinary results as they are.

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const std::string kSuffix = ".unit";
+const std::string kUnitsSuffix = ".unit";
 const std::string kJournalSuffix = ".journal";
 const std::string kConfiguration = "configuration";
 
@@ -121,7 +121,7 @@ void UnitFolder::index() {
   std::error_code error;
   for (fs::directory_iterator entry(folder_, error), end; !error && entry != end;
        entry.increment(error)) {
-    if (entry->path().extension() == kSuffix) files.insert(entry->path());
+    if (entry->path().extension() == kUnitsSuffix) files.insert(entry->path());
   }
   if (error) {
     throw OutputError(
@@ -197,8 +197,8 @@ void UnitFolder::flush() {
 // Not one that holds units still.
 fs::path UnitFolder::free_file(const std::string& name) const {
   for (int number = 1;; ++number) {
-    fs::path file = folder_ / (number == 1 ? fmt::format("{}{}", name, kSuffix)
-                                           : fmt::format("{}+{}{}", name, number, kSuffix));
+    fs::path file = folder_ / (number == 1 ? fmt::format("{}{}", name, kUnitsSuffix)
+                                           : fmt::format("{}+{}{}", name, number, kUnitsSuffix));
     const auto is_there = [&](const auto& each) { return each.second.file == file; };
     if (std::none_of(places_.begin(), places_.end(), is_there)) return file;
   }
@@ -216,7 +216,7 @@ bool UnitFolder::is_empty() const {
   for (fs::directory_iterator entry(folder_, error), end; !error && entry != end;
        entry.increment(error)) {
     const fs::path extension = entry->path().extension();
-    if (extension == kSuffix || extension == kJournalSuffix) return false;
+    if (extension == kUnitsSuffix || extension == kJournalSuffix) return false;
   }
   return !error;  // what cannot be listed is not known to be empty
 }

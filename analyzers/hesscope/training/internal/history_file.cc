@@ -19,8 +19,8 @@
 namespace hesscope::detail {
 namespace {
 
-const char* const kStep = "step";
-const char* const kCheckpoint = "checkpoint";
+const char* const kStepName = "step";
+const char* const kCheckpointName = "checkpoint";
 const char* const kCheckpointStep = "checkpoint_step";
 const char* const kCheckpointDigest = "checkpoint_sha256";
 const char* const kDiverged = "has_diverged";
@@ -92,7 +92,7 @@ const std::vector<Column>& columns() {
 }
 
 void write_column(QuantityFile& file, const Column& column, const std::vector<HistoryRow>& rows) {
-  file.define("", column.quantity, {kStep}, 1);
+  file.define("", column.quantity, {kStepName}, 1);
   std::vector<double> values;
   std::vector<Status> statuses;
   for (const HistoryRow& row : rows) {
@@ -110,9 +110,9 @@ void write_column(QuantityFile& file, const Column& column, const std::vector<Hi
 }
 
 Variable step_variable(const std::string& definition, const std::vector<std::int64_t>& steps) {
-  return {.name = kStep,
+  return {.name = kStepName,
           .type = VariableType::kInt64,
-          .dimensions = {kStep},
+          .dimensions = {kStepName},
           .long_name = "training step",
           .definition = definition,
           .values = steps};
@@ -121,7 +121,7 @@ Variable step_variable(const std::string& definition, const std::vector<std::int
 // What tells whether a checkpoint is still the one that was written.
 void write_checkpoints(io::ResultFile& file,
                        const std::map<std::int64_t, std::string>& checkpoints) {
-  file.define_dimension("", kCheckpoint, checkpoints.size());
+  file.define_dimension("", kCheckpointName, checkpoints.size());
   std::vector<std::int64_t> steps;
   std::vector<std::string> digests;
   for (const auto& [step, digest] : checkpoints) {
@@ -130,13 +130,13 @@ void write_checkpoints(io::ResultFile& file,
   }
   const Variable variables[] = {{.name = kCheckpointStep,
                                  .type = VariableType::kInt64,
-                                 .dimensions = {kCheckpoint},
+                                 .dimensions = {kCheckpointName},
                                  .long_name = "training step of a checkpoint",
                                  .definition = "number of updates made",
                                  .values = steps},
                                 {.name = kCheckpointDigest,
                                  .type = VariableType::kText,
-                                 .dimensions = {kCheckpoint},
+                                 .dimensions = {kCheckpointName},
                                  .long_name = "SHA-256 of a checkpoint file",
                                  .definition = "hexadecimal digest of the bytes that were written",
                                  .values = digests}};
@@ -152,7 +152,7 @@ void define_group(QuantityFile& file,
   file.define_dimensions(monitor.name, monitor.analyzer->dimensions(objective));
   file.add_coordinate(monitor.name, step_variable("as /step", steps));
   for (const Variable& quantity : monitor.analyzer->declared().variables) {
-    std::vector<std::string> dimensions = {kStep};
+    std::vector<std::string> dimensions = {kStepName};
     dimensions.insert(dimensions.end(), quantity.dimensions.begin(), quantity.dimensions.end());
     file.define(monitor.name, quantity, dimensions, 1);
   }
@@ -204,7 +204,7 @@ void write_history(const std::filesystem::path& path, bool overwrite, const Hist
   set_configuration(file, history.configuration);
   attribute("complete", std::int8_t{1});
 
-  file.define_dimension("", kStep, history.rows.size());
+  file.define_dimension("", kStepName, history.rows.size());
   std::vector<std::int64_t> steps;
   for (const HistoryRow& row : history.rows) steps.push_back(row.step);
   quantities.add_coordinate("", step_variable("number of updates made", steps));
@@ -230,7 +230,7 @@ void write_history(const std::filesystem::path& path, bool overwrite, const Hist
 
 FinishedHistory read_history(const std::filesystem::path& path) {
   const io::ResultReader file(path);
-  const std::vector<std::int64_t> all_steps = file.read_integers("", kStep);
+  const std::vector<std::int64_t> all_steps = file.read_integers("", kStepName);
   const auto refuse = [&](const char* name) {
     throw InputError(
         fmt::format("{}: '{}' must have a value for each of its {} steps, at least one; "
@@ -239,7 +239,7 @@ FinishedHistory read_history(const std::filesystem::path& path) {
                     name,
                     all_steps.size()));
   };
-  if (all_steps.empty()) refuse(kStep);
+  if (all_steps.empty()) refuse(kStepName);
   const auto last = [&](const char* name) {
     const std::vector<double> values = file.read_doubles("", name);
     if (values.size() != all_steps.size()) refuse(name);
