@@ -36,6 +36,7 @@ class HeaderEvents final : public JsonEvents {
     if (field_ == Field::kOffsets) {
       if (num_offsets_ == 2) refuse("'data_offsets' holds more than two numbers");
       (num_offsets_++ == 0 ? entry().begin : entry().end) = value;
+      return;
     }
     if (value > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
       refuse(fmt::format("the extent {} is beyond 2^63", value));
