@@ -2,7 +2,6 @@
 #include <cmath>
 
 #include <Eigen/Core>
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <hesscope/analysis/analyze.h>
@@ -29,8 +28,9 @@ TEST(HessianAnalyzer, GivesDiagonalTraceNormAndMatrix) {
 TEST(HessianAnalyzer, StoresTheMatrixOnlyWhenAsked) {
   const Analysis analysis =
       analyze(test::rosenbrock(), {{"here", Eigen::Vector2d(1, 1)}}, {"hessian"});
-  EXPECT_THAT(analysis[0].quantities("hessian"),
-              ::testing::UnorderedElementsAre("diagonal", "trace", "frobenius_norm"));
+  const Group& answer = analysis[0].group("hessian");
+  EXPECT_NE(answer.find("diagonal"), nullptr);
+  EXPECT_EQ(answer.find("matrix"), nullptr);
 }
 
 TEST(HessianAnalyzer, OfAPlaneIsZero) {
