@@ -14,12 +14,12 @@ ConditionNumbers of_diagonal(const Eigen::VectorXd& diagonal) {
   return condition_numbers(diagonal, dense_spectrum(diagonal.asDiagonal().toDenseMatrix()));
 }
 
-void expect_undefined(const ConditionNumber& number, Status status) {
+void expect_undefined(const Statistic& number, Status status) {
   EXPECT_TRUE(std::isnan(number.value)) << number.value;
   EXPECT_EQ(number.status, status) << to_string(number.status);
 }
 
-void expect_value(const ConditionNumber& number, double value) {
+void expect_value(const Statistic& number, double value) {
   EXPECT_EQ(number.status, Status::kOk) << to_string(number.status);
   EXPECT_NEAR(number.value / value, 1.0, 1e-14);
 }
@@ -108,10 +108,10 @@ TEST(ConditionNumbers, DoNotDependOnTheScale) {
 TEST(ConditionNumbers, TakeTheStatusOfASpectrumThatIsNotThere) {
   const Eigen::Vector3d diagonal(1, kNaN, 2);
   const ConditionNumbers numbers = of_diagonal(diagonal);
-  for (const ConditionNumber& number : {numbers.robust_diagonal,
-                                        numbers.robust_eigenvalue,
-                                        numbers.robust_absolute,
-                                        numbers.classical}) {
+  for (const Statistic& number : {numbers.robust_diagonal,
+                                  numbers.robust_eigenvalue,
+                                  numbers.robust_absolute,
+                                  numbers.classical}) {
     expect_undefined(number, Status::kNonFinite);
   }
   Spectrum failed;

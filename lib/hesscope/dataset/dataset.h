@@ -22,6 +22,7 @@
 #include <Eigen/Core>
 
 #include <hesscope/core/status.h>
+#include <hesscope/statistics/statistic.h>
 
 namespace hesscope {
 
@@ -104,6 +105,8 @@ struct Variable {
 
   /// A number, or the reason why there is none: any status but kOk stores NaN.
   void set(double value, Status status);
+
+  void set(const Statistic& number) { set(number.value, number.status); }
 
   void set(const Eigen::Ref<const Eigen::VectorXd>& values);
 

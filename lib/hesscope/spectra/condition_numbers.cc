@@ -2,28 +2,25 @@
 #include <algorithm>
 #include <cmath>
 
-#include <hesscope/core/constants.h>
 #include <hesscope/spectra/condition_numbers.h>
 
 namespace hesscope {
 namespace {
 
-ConditionNumber ratio(double numerator, double denominator, bool defined, Status otherwise) {
-  if (!defined) return {kNaN, otherwise};
-  const double value = numerator / denominator;
-  return {value, std::isfinite(value) ? Status::kOk : Status::kNonFinite};
+Statistic ratio(double numerator, double denominator, bool defined, Status otherwise) {
+  return defined ? finite_statistic(numerator / denominator) : missing_statistic(otherwise);
 }
 
 }  // namespace
 
-ConditionNumber robust_ratio(double largest, double median, double rounding_band) {
+Statistic robust_ratio(double largest, double median, double rounding_band) {
   return ratio(largest, median, std::abs(median) > rounding_band, Status::kUndefinedZeroMedian);
 }
 
 ConditionNumbers condition_numbers(const Eigen::Ref<const Eigen::VectorXd>& diagonal,
                                    const Spectrum& spectrum) {
   if (spectrum.status != Status::kOk) {
-    const ConditionNumber none{kNaN, spectrum.status};
+    const Statistic none = missing_statistic(spectrum.status);
     return {none, none, none, none};
   }
   const double band = spectrum.rounding_band;

@@ -163,10 +163,10 @@ SpectralEigenpairs eigenpairs_of(const Eigen::Ref<const MatrixXd>& hessian,
 // A median of another sign than that of H went through zero.
 void require_sign_of_median(const FigureRow& of_h, FigureRow& row) {
   const double median = row[index_of(SpectralFigure::kLambdaMedian)].value;
-  ConditionNumber& ratio = row[index_of(SpectralFigure::kRobustEigenvalue)];
+  Statistic& ratio = row[index_of(SpectralFigure::kRobustEigenvalue)];
   if (ratio.status == Status::kOk &&
       std::signbit(median) != std::signbit(of_h[index_of(SpectralFigure::kLambdaMedian)].value)) {
-    ratio = {kNaN, Status::kUndefinedZeroMedian};
+    ratio = missing_statistic(Status::kUndefinedZeroMedian);
   }
 }
 

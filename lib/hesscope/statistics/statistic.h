@@ -8,7 +8,7 @@
 
 namespace hesscope {
 
-/// A number about a sample, or the reason why there is none.
+/// A number, or the reason why there is none.
 struct Statistic {
   double value = kNaN;  ///< NaN unless status is kOk
   Status status = Status::kNotComputed;

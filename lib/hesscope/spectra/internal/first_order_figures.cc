@@ -9,7 +9,7 @@
 namespace hesscope::detail {
 namespace {
 
-constexpr ConditionNumber kUnknown{kNaN, Status::kNotComputed};
+constexpr Statistic kUnknown;
 
 enum Probe : Eigen::Index {
   kLargest,
@@ -29,7 +29,7 @@ double along(double reference, double x) { return reference < 0.0 ? -x : x; }
 
 FigureRow no_figures(Status status) {
   FigureRow row;
-  row.fill({kNaN, status});
+  row.fill(missing_statistic(status));
   return row;
 }
 
@@ -102,11 +102,11 @@ FigureRow FirstOrderFigures::at(const Forms& change) const {
   const Eigen::Index outermost =
       std::abs(values_[kSmallest]) > std::abs(values_[kLargest]) ? kSmallest : kLargest;
   const bool are_ends_known = columns_[kLargest] >= 0 && columns_[kSmallest] >= 0;
-  const ConditionNumber largest = moved(kLargest, change);
-  const ConditionNumber largest_magnitude =
+  const Statistic largest = moved(kLargest, change);
+  const Statistic largest_magnitude =
       are_ends_known ? moved_magnitude(outermost, change) : kUnknown;
-  const ConditionNumber median = moved(kMedian, change);
-  const ConditionNumber median_magnitude = moved_magnitude(kMedianMagnitude, change);
+  const Statistic median = moved(kMedian, change);
+  const Statistic median_magnitude = moved_magnitude(kMedianMagnitude, change);
   FigureRow row;
   row[index_of(SpectralFigure::kLambdaMax)] = largest;
   row[index_of(SpectralFigure::kLambdaMin)] = moved(kSmallest, change);
@@ -121,25 +121,23 @@ FigureRow FirstOrderFigures::at(const Forms& change) const {
   return row;
 }
 
-ConditionNumber FirstOrderFigures::moved(Eigen::Index probe, const Forms& change) const {
+Statistic FirstOrderFigures::moved(Eigen::Index probe, const Forms& change) const {
   if (columns_[static_cast<std::size_t>(probe)] < 0) return kUnknown;
-  const double value = values_[probe] + change[probe];
-  if (!std::isfinite(value)) return {kNaN, Status::kNonFinite};
-  return {value, Status::kOk};
+  return finite_statistic(values_[probe] + change[probe]);
 }
 
-ConditionNumber FirstOrderFigures::moved_magnitude(Eigen::Index probe, const Forms& change) const {
-  const ConditionNumber value = moved(probe, change);
+Statistic FirstOrderFigures::moved_magnitude(Eigen::Index probe, const Forms& change) const {
+  const Statistic value = moved(probe, change);
   return {along(values_[probe], value.value), value.status};
 }
 
-ConditionNumber FirstOrderFigures::ratio(const ConditionNumber& largest,
-                                         const ConditionNumber& median,
-                                         double median_of_h) const {
-  if (largest.status != Status::kOk) return {kNaN, largest.status};
-  if (median.status != Status::kOk) return {kNaN, median.status};
+Statistic FirstOrderFigures::ratio(const Statistic& largest,
+                                   const Statistic& median,
+                                   double median_of_h) const {
+  if (largest.status != Status::kOk) return missing_statistic(largest.status);
+  if (median.status != Status::kOk) return missing_statistic(median.status);
   if (std::signbit(median.value) != std::signbit(median_of_h)) {
-    return {kNaN, Status::kUndefinedZeroMedian};
+    return missing_statistic(Status::kUndefinedZeroMedian);
   }
   return robust_ratio(largest.value, median.value, rounding_band());
 }

@@ -15,7 +15,7 @@
 namespace hesscope::detail {
 
 /// In the order of SpectralFigure; NaN without kOk.
-using FigureRow = std::array<ConditionNumber, kSpectralFigureNames.size()>;
+using FigureRow = std::array<Statistic, kSpectralFigureNames.size()>;
 
 /// The same status for all.
 FigureRow no_figures(Status status);
@@ -51,11 +51,9 @@ class FirstOrderFigures {
   FigureRow at_zero() const { return at(Forms::Zero()); }
 
  private:
-  ConditionNumber moved(Eigen::Index probe, const Forms& change) const;
-  ConditionNumber moved_magnitude(Eigen::Index probe, const Forms& change) const;
-  ConditionNumber ratio(const ConditionNumber& largest,
-                        const ConditionNumber& median,
-                        double median_of_h) const;
+  Statistic moved(Eigen::Index probe, const Forms& change) const;
+  Statistic moved_magnitude(Eigen::Index probe, const Forms& change) const;
+  Statistic ratio(const Statistic& largest, const Statistic& median, double median_of_h) const;
   double rounding_band() const;
 
   Eigen::Index num_parameters_;
