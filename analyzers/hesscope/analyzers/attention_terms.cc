@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cmath>
+#include <string>
 #include <vector>
 
 #include <hesscope/analyzers/attention_terms.h>
@@ -41,51 +42,24 @@ Layout layout_of(const Objective& objective) {
   return {wv->shape[0], wv->shape[1], wv->shape[2], wv->offset, wo->offset};
 }
 
+// What singular values are of.
+const std::string kOfAttendedInputs =
+    " of B, a row for each token of each sample, [S_1 X, ..., S_H X] of its sample";
+
 class AttentionTermsAnalyzer final : public Analyzer {
  public:
-  AttentionTermsAnalyzer() { declare_all(quantities(), headline()); }
-
   std::vector<Dimension> dimensions(const Objective& objective) const override {
     layout_of(objective);
     return {};
   }
 
-  std::vector<Variable> quantities() const {
-    const std::string of_b =
-        " of B, a row for each token of each sample, [S_1 X, ..., S_H X] of its sample";
-    return {
-        {.name = "wo_norm_min",
-         .long_name = "least norm of a head's output weights",
-         .definition = "least over heads h of |WO_h|"},
-        {.name = "b_sigma_min",
-         .long_name = "smallest singular value of the attended inputs",
-         .definition = "smallest singular value" + of_b + "; 0 for more rows than columns"},
-        {.name = "b_sigma_max",
-         .long_name = "largest singular value of the attended inputs",
-         .definition = "largest singular value" + of_b},
-        {.name = "rate_bound",
-         .long_name = "bound from below on the squared gradient over the loss",
-         .definition = "(4 / samples) wo_norm_min^2 b_sigma_min^2"},
-        {.name = "kernel_rate_bound",
-         .long_name = "the same bound by all of WQ, WK and WV",
-         .definition = "(4 / samples) times the smallest eigenvalue of J J^T, J the Jacobian of "
-                       "all predictions by WQ, WK and WV"},
-        {.name = "rate",
-         .long_name = "squared norm of the gradient over the loss",
-         .definition = "|gradient|^2 / loss, the gradient by WQ, WK and WV"}};
-  }
-
-  std::vector<std::string> headline() const {
-    return {"wo_norm_min", "b_sigma_min", "rate_bound", "kernel_rate_bound", "rate"};
-  }
-
   Cost cost(const Objective& objective) const override { return detail::jacobian_cost(objective); }
 
   Group analyze(PointAnalysis& point) const override {
-    Group record = declared();
+    Group answer = declared();
     if (point.status() != Status::kOk) {
-      record.set_rest_missing(point.status());
-      return record;
+      answer.set_rest_missing(point.status());
+      return answer;
     }
     const Objective& objective = point.objective();
     const Layout layout = layout_of(objective);
@@ -93,25 +67,25 @@ class AttentionTermsAnalyzer final : public Analyzer {
     for (Eigen::Index h = 0; h < layout.heads; ++h) {
       least = std::min(least, detail::norm(output_of(point, layout, h)));
     }
-    record["wo_norm_min"].set(least);
+    answer[wo_norm_min_].set(least);
     const double loss = point.loss();
-    record["rate"].set(
+    answer[rate_].set(
         loss > 0 ? (detail::sum_of_squares(point.gradient().head(layout.output)) / loss).value()
                  : 0,
         loss > 0 ? Status::kOk : Status::kUndefinedZeroDenominator);
     const Eigen::MatrixXd j = objective.prediction_jacobian(point.theta(), objective.all_samples());
     const double scale = 4.0 / static_cast<double>(objective.num_samples());
     const SingularEnds kernel = singular_ends(j.leftCols(layout.output));
-    record["kernel_rate_bound"].set(scale * kernel.smallest * kernel.smallest, kernel.status);
+    answer[kernel_rate_bound_].set(scale * kernel.smallest * kernel.smallest, kernel.status);
     if (!(least > 0)) {
-      record.set_rest_missing(Status::kUndefinedZeroDenominator);
-      return record;
+      answer.set_rest_missing(Status::kUndefinedZeroDenominator);
+      return answer;
     }
     const SingularEnds b = singular_ends(attended_inputs(point, layout, j));
-    record["b_sigma_min"].set(b.smallest, b.status);
-    record["b_sigma_max"].set(b.largest, b.status);
-    record["rate_bound"].set(scale * std::pow(least * b.smallest, 2), b.status);
-    return record;
+    answer[b_sigma_min_].set(b.smallest, b.status);
+    answer[b_sigma_max_].set(b.largest, b.status);
+    answer[rate_bound_].set(scale * std::pow(least * b.smallest, 2), b.status);
+    return answer;
   }
 
  private:
@@ -137,6 +111,34 @@ class AttentionTermsAnalyzer final : public Analyzer {
     }
     return b;
   }
+
+  VariableId wo_norm_min_ = declare({.name = "wo_norm_min",
+                                     .long_name = "least norm of a head's output weights",
+                                     .definition = "least over heads h of |WO_h|",
+                                     .headline = 1});
+  VariableId b_sigma_min_ = declare({.name = "b_sigma_min",
+                                     .long_name = "smallest singular value of the attended inputs",
+                                     .definition = "smallest singular value" + kOfAttendedInputs +
+                                                   "; 0 for more rows than columns",
+                                     .headline = 2});
+  VariableId b_sigma_max_ = declare({.name = "b_sigma_max",
+                                     .long_name = "largest singular value of the attended inputs",
+                                     .definition = "largest singular value" + kOfAttendedInputs});
+  VariableId rate_bound_ =
+      declare({.name = "rate_bound",
+               .long_name = "bound from below on the squared gradient over the loss",
+               .definition = "(4 / samples) wo_norm_min^2 b_sigma_min^2",
+               .headline = 3});
+  VariableId kernel_rate_bound_ = declare(
+      {.name = "kernel_rate_bound",
+       .long_name = "the same bound by all of WQ, WK and WV",
+       .definition = "(4 / samples) times the smallest eigenvalue of J J^T, J the Jacobian of "
+                     "all predictions by WQ, WK and WV",
+       .headline = 4});
+  VariableId rate_ = declare({.name = "rate",
+                              .long_name = "squared norm of the gradient over the loss",
+                              .definition = "|gradient|^2 / loss, the gradient by WQ, WK and WV",
+                              .headline = 5});
 };
 
 }  // namespace

@@ -41,58 +41,13 @@ double block_distance(const SpectralMeasure& a, const SpectralMeasure& b, double
 
 class BlocksAnalyzer final : public Analyzer {
  public:
-  explicit BlocksAnalyzer(double sigma) : sigma_(sigma) { declare_all(quantities(), headline()); }
+  explicit BlocksAnalyzer(double sigma) : sigma_(sigma) {}
 
   std::vector<Dimension> dimensions(const Objective& objective) const override {
     const auto blocks = objective.parameter_blocks();
     return {detail::block_dimension("block_column", objective),
             detail::rank_dimension("block_rank", largest_block(blocks))};
   }
-
-  std::vector<Variable> quantities() const {
-    return {
-        {.name = "eigenvalues",
-         .dimensions = {"block", "block_rank"},
-         .long_name = "eigenvalues of the diagonal blocks",
-         .definition = "in ascending order; NaN beyond a block's size"},
-        {.name = "lambda_min",
-         .dimensions = {"block"},
-         .long_name = "smallest eigenvalues of the diagonal blocks",
-         .definition = "eigenvalue of rank 0"},
-        {.name = "lambda_median",
-         .dimensions = {"block"},
-         .long_name = "lower median eigenvalues of the diagonal blocks",
-         .definition = "eigenvalue of rank floor((m - 1) / 2) from 0 of a block of m rows"},
-        {.name = "lambda_max",
-         .dimensions = {"block"},
-         .long_name = "largest eigenvalues of the diagonal blocks",
-         .definition = "eigenvalue of rank m - 1 of a block of m rows"},
-        {.name = "trace",
-         .dimensions = {"block"},
-         .long_name = "traces of the diagonal blocks",
-         .definition = "sum of the diagonal"},
-        {.name = "frobenius_norm",
-         .dimensions = {"block", "block_column"},
-         .long_name = "Frobenius norms of the blocks",
-         .definition = "square root of the sum of the squared entries of H for the parameters of "
-                       "one tensor by those of another"},
-        {.name = "gradient_norm",
-         .dimensions = {"block"},
-         .long_name = "norms of the gradient's parts",
-         .definition = "Euclidean norm of the gradient by the parameters of one tensor"},
-        {.name = "js_distance",
-         .dimensions = {"block", "block_column"},
-         .long_name = "Jensen-Shannon distance of the spectra of two diagonal blocks",
-         .definition = "square root of the Jensen-Shannon divergence (natural logarithm) of their "
-                       "densities, smoothed by a Gaussian of the width js-sigma or, by default, 1 "
-                       "% of the spectral width of the two"},
-        {.name = "mean_js_distance",
-         .long_name = "heterogeneity of the blocks",
-         .definition = "mean of js_distance over all pairs of different blocks"},
-    };
-  }
-
-  std::vector<std::string> headline() const { return {"mean_js_distance"}; }
 
   Cost cost(const Objective& objective) const override {
     const auto blocks = objective.parameter_blocks();
@@ -108,11 +63,11 @@ class BlocksAnalyzer final : public Analyzer {
   }
 
   Group analyze(PointAnalysis& point) const override {
-    Group record = declared();
+    Group answer = declared();
     const Eigen::MatrixXd* h = point.hessian();
     if (h == nullptr && point.hessian_status() != Status::kNotComputed) {
-      record.set_rest_missing(point.hessian_status());
-      return record;
+      answer.set_rest_missing(point.hessian_status());
+      return answer;
     }
     const auto blocks = point.objective().parameter_blocks();
     Eigen::VectorXd gradient_norms(blocks.size());
@@ -120,13 +75,13 @@ class BlocksAnalyzer final : public Analyzer {
       gradient_norms[static_cast<Eigen::Index>(b)] =
           point.gradient().segment(blocks[b].offset, blocks[b].size).stableNorm();
     }
-    record["gradient_norm"].set(gradient_norms);
+    answer[gradient_norm_].set(gradient_norms);
     if (h != nullptr) {
-      describe_blocks(point, *h, record);
+      describe_blocks(point, *h, answer);
     } else {
-      describe_ends(point, record);
+      describe_ends(point, answer);
     }
-    return record;
+    return answer;
   }
 
  private:
@@ -141,7 +96,7 @@ class BlocksAnalyzer final : public Analyzer {
     return all > 0 ? first / all : 0;
   }
 
-  void describe_blocks(PointAnalysis& point, const Eigen::MatrixXd& h, Group& record) const {
+  void describe_blocks(PointAnalysis& point, const Eigen::MatrixXd& h, Group& answer) const {
     const auto blocks = point.objective().parameter_blocks();
     const auto count = static_cast<Eigen::Index>(blocks.size());
     Eigen::MatrixXd eigenvalues = Eigen::MatrixXd::Constant(count, largest_block(blocks), kNaN);
@@ -161,22 +116,22 @@ class BlocksAnalyzer final : public Analyzer {
       ends.row(b) << spectrum.smallest.value, spectrum.median.value, spectrum.largest.value;
       traces[b] = detail::sum(h.diagonal().segment(rows.offset, rows.size));
     }
-    record["frobenius_norm"].set_symmetric(block_norms(h, blocks));
+    answer[frobenius_norm_].set_symmetric(block_norms(h, blocks));
     if (status != Status::kOk) {
-      record.set_rest_missing(status);
+      answer.set_rest_missing(status);
       return;
     }
-    record["eigenvalues"].set_rows(eigenvalues, Status::kOk);
-    record["lambda_min"].set(ends.col(0));
-    record["lambda_median"].set(ends.col(1));
-    record["lambda_max"].set(ends.col(2));
-    record["trace"].set(traces);
-    set_distances(blocks, eigenvalues, record);
+    answer[eigenvalues_].set_rows(eigenvalues, Status::kOk);
+    answer[lambda_min_].set(ends.col(0));
+    answer[lambda_median_].set(ends.col(1));
+    answer[lambda_max_].set(ends.col(2));
+    answer[trace_].set(traces);
+    set_distances(blocks, eigenvalues, answer);
   }
 
   void set_distances(std::span<const ParameterBlock> blocks,
                      const Eigen::MatrixXd& eigenvalues,
-                     Group& record) const {
+                     Group& answer) const {
     const auto count = static_cast<Eigen::Index>(blocks.size());
     std::vector<SpectralMeasure> measures;
     for (Eigen::Index b = 0; b < count; ++b) {
@@ -194,18 +149,18 @@ class BlocksAnalyzer final : public Analyzer {
       }
     }
     if (!distances.allFinite()) {
-      record["js_distance"].set_missing(Status::kFailed);
-      record["mean_js_distance"].set_missing(Status::kFailed);
+      answer[js_distance_].set_missing(Status::kFailed);
+      answer[mean_js_distance_].set_missing(Status::kFailed);
       return;
     }
-    record["js_distance"].set_rows(distances);
+    answer[js_distance_].set_rows(distances);
     const double pairs = static_cast<double>(count * (count - 1)) / 2;
-    record["mean_js_distance"].set(sum / pairs,
-                                   pairs > 0 ? Status::kOk : Status::kUndefinedZeroDenominator);
+    answer[mean_js_distance_].set(sum / pairs,
+                                  pairs > 0 ? Status::kOk : Status::kUndefinedZeroDenominator);
   }
 
   // Without a matrix: the ends of each block's spectrum.
-  void describe_ends(PointAnalysis& point, Group& record) const {
+  void describe_ends(PointAnalysis& point, Group& answer) const {
     const auto blocks = point.objective().parameter_blocks();
     Eigen::MatrixXd ends(blocks.size(), 2);
     Status status = Status::kOk;
@@ -221,18 +176,63 @@ class BlocksAnalyzer final : public Analyzer {
       ends.row(static_cast<Eigen::Index>(b)) << spectrum.smallest.value, spectrum.largest.value;
     }
     if (status == Status::kOk) {
-      record["lambda_min"].set(ends.col(0));
-      record["lambda_max"].set(ends.col(1));
-      if (!is_proved) record["lambda_min"].is_proved = false;
-      if (!is_proved) record["lambda_max"].is_proved = false;
+      answer[lambda_min_].set(ends.col(0));
+      answer[lambda_max_].set(ends.col(1));
+      if (!is_proved) answer[lambda_min_].is_proved = false;
+      if (!is_proved) answer[lambda_max_].is_proved = false;
     } else {
-      record["lambda_min"].set_missing(status);
-      record["lambda_max"].set_missing(status);
+      answer[lambda_min_].set_missing(status);
+      answer[lambda_max_].set_missing(status);
     }
-    record.set_rest_missing(Status::kNotComputed);
+    answer.set_rest_missing(Status::kNotComputed);
   }
 
   double sigma_;
+  VariableId eigenvalues_ =
+      declare({.name = "eigenvalues",
+               .dimensions = {"block", "block_rank"},
+               .long_name = "eigenvalues of the diagonal blocks",
+               .definition = "in ascending order; NaN beyond a block's size"});
+  VariableId lambda_min_ = declare({.name = "lambda_min",
+                                    .dimensions = {"block"},
+                                    .long_name = "smallest eigenvalues of the diagonal blocks",
+                                    .definition = "eigenvalue of rank 0"});
+  VariableId lambda_median_ =
+      declare({.name = "lambda_median",
+               .dimensions = {"block"},
+               .long_name = "lower median eigenvalues of the diagonal blocks",
+               .definition = "eigenvalue of rank floor((m - 1) / 2) from 0 of a block of m rows"});
+  VariableId lambda_max_ = declare({.name = "lambda_max",
+                                    .dimensions = {"block"},
+                                    .long_name = "largest eigenvalues of the diagonal blocks",
+                                    .definition = "eigenvalue of rank m - 1 of a block of m rows"});
+  VariableId trace_ = declare({.name = "trace",
+                               .dimensions = {"block"},
+                               .long_name = "traces of the diagonal blocks",
+                               .definition = "sum of the diagonal"});
+  VariableId frobenius_norm_ = declare(
+      {.name = "frobenius_norm",
+       .dimensions = {"block", "block_column"},
+       .long_name = "Frobenius norms of the blocks",
+       .definition = "square root of the sum of the squared entries of H for the parameters of "
+                     "one tensor by those of another"});
+  VariableId gradient_norm_ =
+      declare({.name = "gradient_norm",
+               .dimensions = {"block"},
+               .long_name = "norms of the gradient's parts",
+               .definition = "Euclidean norm of the gradient by the parameters of one tensor"});
+  VariableId js_distance_ = declare(
+      {.name = "js_distance",
+       .dimensions = {"block", "block_column"},
+       .long_name = "Jensen-Shannon distance of the spectra of two diagonal blocks",
+       .definition = "square root of the Jensen-Shannon divergence (natural logarithm) of their "
+                     "densities, smoothed by a Gaussian of the width js-sigma or, by default, 1 "
+                     "% of the spectral width of the two"});
+  VariableId mean_js_distance_ =
+      declare({.name = "mean_js_distance",
+               .long_name = "heterogeneity of the blocks",
+               .definition = "mean of js_distance over all pairs of different blocks",
+               .headline = 1});
 };
 
 }  // namespace

@@ -25,88 +25,13 @@ Eigen::MatrixXd rows_of(const Eigen::MatrixXd& rules, Eigen::Index num_nodes, do
 class DensityAnalyzer final : public Analyzer {
  public:
   DensityAnalyzer(Eigen::Index num_probes, Eigen::Index num_steps)
-      : num_probes_(num_probes), num_steps_(num_steps) {
-    declare_all(quantities(), headline());
-  }
+      : num_probes_(num_probes), num_steps_(num_steps) {}
 
   std::vector<Dimension> dimensions(const Objective& objective) const override {
     const Eigen::Index n = objective.num_parameters();
     return {{"probe", std::min(num_probes_, n)},
             {"node", std::min(num_steps_, n)},
             {"point", kNumPoints}};
-  }
-
-  std::vector<Variable> quantities() const {
-    const std::string exact = " of the exact spectrum";
-    return {
-        {.name = "nodes",
-         .dimensions = {"probe", "node"},
-         .long_name = "nodes of Lanczos quadrature",
-         .definition = "Ritz values of each probe, ascending; NaN where its Krylov space ended"},
-        {.name = "weights",
-         .dimensions = {"probe", "node"},
-         .long_name = "weights of Lanczos quadrature",
-         .definition = "squared first entries of the eigenvectors of the tridiagonal matrix"},
-        {.name = "calibrated_weights",
-         .dimensions = {"probe", "node"},
-         .long_name = "weights corrected for eigenvalues of known multiplicity",
-         .definition = "multiplicity / n where all probes found an eigenvalue and its multiplicity "
-                       "was counted; the others scaled to the rest"},
-        {.name = "trace_estimate",
-         .long_name = "trace by quadrature",
-         .definition = "n times the mean over probes of the sum of weights times nodes"},
-        {.name = "trace_standard_error",
-         .long_name = "standard error of trace_estimate",
-         .definition = "standard deviation over probes over the root of their number"},
-        {.name = "squared_frobenius_norm_estimate",
-         .long_name = "squared Frobenius norm by quadrature",
-         .definition = "n times the mean over probes of the sum of weights times squared nodes"},
-        {.name = "squared_frobenius_norm_standard_error",
-         .long_name = "standard error of squared_frobenius_norm_estimate",
-         .definition = "standard deviation over probes over the root of their number"},
-        {.name = "eigenvalue",
-         .dimensions = {"point"},
-         .long_name = "grid of the densities",
-         .definition = "equally spaced, 8 sigma beyond the nodes"},
-        {.name = "sigma",
-         .long_name = "width of the smoothing",
-         .definition = "standard deviation of the Gaussian, 1 % of the spectral width"},
-        {.name = "density",
-         .dimensions = {"point"},
-         .long_name = "spectral density by quadrature",
-         .definition = "calibrated rules smoothed by a Gaussian of width sigma; its integral is 1"},
-        {.name = "exact_density",
-         .dimensions = {"point"},
-         .long_name = "spectral density" + exact,
-         .definition = "eigenvalues smoothed by a Gaussian of width sigma; its integral is 1"},
-        {.name = "log10_magnitude",
-         .dimensions = {"point"},
-         .long_name = "grid of the densities over decades",
-         .definition = "log10 |lambda|, equally spaced"},
-        {.name = "log_density_negative",
-         .dimensions = {"point"},
-         .long_name = "density of negative eigenvalues per decade",
-         .definition = "smoothed by a Gaussian of 0.1 decades; of the exact spectrum where it is "
-                       "known, else by quadrature"},
-        {.name = "log_density_positive",
-         .dimensions = {"point"},
-         .long_name = "density of positive eigenvalues per decade",
-         .definition = "as log_density_negative"},
-        {.name = "zero_mass",
-         .long_name = "fraction of zero eigenvalues",
-         .definition = "weight of magnitudes within the rounding band; with the integrals of the "
-                       "two densities per decade it makes 1"},
-        {.name = "wasserstein_distance",
-         .long_name = "distance of the quadrature from the exact spectrum",
-         .definition = "Wasserstein-1 distance, in the unit of the eigenvalues"},
-        {.name = "relative_wasserstein_distance",
-         .long_name = "wasserstein_distance over the spectral width",
-         .definition = "over lambda_max - lambda_min"},
-    };
-  }
-
-  std::vector<std::string> headline() const {
-    return {"trace_estimate", "trace_standard_error", "relative_wasserstein_distance"};
   }
 
   Cost cost(const Objective& objective) const override {
@@ -122,71 +47,159 @@ class DensityAnalyzer final : public Analyzer {
   }
 
   Group analyze(PointAnalysis& point) const override {
-    Group record = declared();
+    Group answer = declared();
     if (point.hessian() == nullptr && point.hessian_status() != Status::kNotComputed) {
-      record.set_rest_missing(point.hessian_status());
-      return record;
+      answer.set_rest_missing(point.hessian_status());
+      return answer;
     }
     const LanczosQuadrature found = lanczos_quadrature(
         point.hessian_operator(),
         {.num_probes = num_probes_, .num_steps = num_steps_, .seed = point.seed()},
         point.progress());
     if (found.status != Status::kOk) {
-      record.set_rest_missing(found.status);
-      return record;
+      answer.set_rest_missing(found.status);
+      return answer;
     }
     const Eigen::Index num_nodes = std::min(num_steps_, point.objective().num_parameters());
-    record["nodes"].set_rows(rows_of(found.nodes, num_nodes, kNaN), Status::kOk);
-    record["weights"].set_rows(rows_of(found.weights, num_nodes, 0.0));
-    record["calibrated_weights"].set_rows(rows_of(found.calibrated_weights, num_nodes, 0.0));
-    set_estimate(record, "trace", found.trace);
-    set_estimate(record, "squared_frobenius_norm", found.squared_frobenius_norm);
-    draw(point.spectrum(), found.measure, record);
-    record.set_rest_missing(Status::kNotComputed);
-    return record;
+    answer[nodes_].set_rows(rows_of(found.nodes, num_nodes, kNaN), Status::kOk);
+    answer[weights_].set_rows(rows_of(found.weights, num_nodes, 0.0));
+    answer[calibrated_weights_].set_rows(rows_of(found.calibrated_weights, num_nodes, 0.0));
+    set_estimate(answer, trace_, found.trace);
+    set_estimate(answer, squared_frobenius_norm_, found.squared_frobenius_norm);
+    draw(point.spectrum(), found.measure, answer);
+    answer.set_rest_missing(Status::kNotComputed);
+    return answer;
   }
 
  private:
-  static void set_estimate(Group& record, const std::string& name, const ProbeEstimate& estimate) {
-    record[name + "_estimate"].set(estimate.value);
-    const std::string error = name + "_standard_error";
-    if (std::isnan(estimate.standard_error)) {
-      record[error].set_missing(Status::kNotComputed);  // of one probe there is none
+  // A number by quadrature, next to it in the summary its error.
+  struct Estimate {
+    VariableId value;
+    VariableId standard_error;
+  };
+
+  Estimate declare_estimate(const Variable& value, const std::string& standard_error) {
+    return {declare(value),
+            declare({.name = standard_error,
+                     .long_name = "standard error of " + value.name,
+                     .definition = "standard deviation over probes over the root of their number",
+                     .headline = value.headline > 0 ? value.headline + 1 : 0})};
+  }
+
+  static void set_estimate(Group& answer, const Estimate& estimate, const ProbeEstimate& found) {
+    answer[estimate.value].set(found.value);
+    if (std::isnan(found.standard_error)) {
+      answer[estimate.standard_error].set_missing(
+          Status::kNotComputed);  // of one probe there is none
     } else {
-      record[error].set(estimate.standard_error);
+      answer[estimate.standard_error].set(found.standard_error);
     }
   }
 
-  static void draw(const Spectrum& spectrum, const SpectralMeasure& measure, Group& record) {
+  void draw(const Spectrum& spectrum, const SpectralMeasure& measure, Group& answer) const {
     const bool is_exact = spectrum.status == Status::kOk && spectrum.eigenvalues.size() > 0;
     const SpectralMeasure exact = is_exact ? exact_measure(spectrum.eigenvalues) : measure;
     const SpectralDensity curve = spectral_density(exact, {.num_points = kNumPoints});
-    record["eigenvalue"].set(curve.at);
-    record["sigma"].set(curve.sigma);
+    answer[eigenvalue_].set(curve.at);
+    answer[sigma_].set(curve.sigma);
     const SpectralDensity estimate = spectral_density(measure,
                                                       {.sigma = curve.sigma,
                                                        .lower = curve.at[0],
                                                        .upper = curve.at[kNumPoints - 1],
                                                        .num_points = kNumPoints});
-    record["density"].set(estimate.values);
+    answer[density_].set(estimate.values);
     const double band = spectrum.status == Status::kOk ? spectrum.rounding_band : 0.0;
     const LogSpectralDensity decades =
         log_spectral_density(exact, band, {.num_points = kNumPoints});
-    record["log10_magnitude"].set(decades.log10_magnitude);
-    record["log_density_negative"].set(decades.negative);
-    record["log_density_positive"].set(decades.positive);
-    record["zero_mass"].set(decades.zero_mass);
+    answer[log10_magnitude_].set(decades.log10_magnitude);
+    answer[log_density_negative_].set(decades.negative);
+    answer[log_density_positive_].set(decades.positive);
+    answer[zero_mass_].set(decades.zero_mass);
     if (!is_exact) return;
-    record["exact_density"].set(curve.values);
+    answer[exact_density_].set(curve.values);
     const double distance = wasserstein_distance(measure, exact);
     const double width = spectrum.largest.value - spectrum.smallest.value;
-    record["wasserstein_distance"].set(distance);
-    record["relative_wasserstein_distance"].set(
+    answer[wasserstein_distance_].set(distance);
+    answer[relative_wasserstein_distance_].set(
         distance / width, width > 0 ? Status::kOk : Status::kUndefinedZeroDenominator);
   }
 
   Eigen::Index num_probes_;
   Eigen::Index num_steps_;
+  VariableId nodes_ = declare(
+      {.name = "nodes",
+       .dimensions = {"probe", "node"},
+       .long_name = "nodes of Lanczos quadrature",
+       .definition = "Ritz values of each probe, ascending; NaN where its Krylov space ended"});
+  VariableId weights_ = declare(
+      {.name = "weights",
+       .dimensions = {"probe", "node"},
+       .long_name = "weights of Lanczos quadrature",
+       .definition = "squared first entries of the eigenvectors of the tridiagonal matrix"});
+  VariableId calibrated_weights_ = declare(
+      {.name = "calibrated_weights",
+       .dimensions = {"probe", "node"},
+       .long_name = "weights corrected for eigenvalues of known multiplicity",
+       .definition = "multiplicity / n where all probes found an eigenvalue and its multiplicity "
+                     "was counted; the others scaled to the rest"});
+  Estimate trace_ = declare_estimate(
+      {.name = "trace_estimate",
+       .long_name = "trace by quadrature",
+       .definition = "n times the mean over probes of the sum of weights times nodes",
+       .headline = 1},
+      "trace_standard_error");
+  Estimate squared_frobenius_norm_ = declare_estimate(
+      {.name = "squared_frobenius_norm_estimate",
+       .long_name = "squared Frobenius norm by quadrature",
+       .definition = "n times the mean over probes of the sum of weights times squared nodes"},
+      "squared_frobenius_norm_standard_error");
+  VariableId eigenvalue_ = declare({.name = "eigenvalue",
+                                    .dimensions = {"point"},
+                                    .long_name = "grid of the densities",
+                                    .definition = "equally spaced, 8 sigma beyond the nodes"});
+  VariableId sigma_ =
+      declare({.name = "sigma",
+               .long_name = "width of the smoothing",
+               .definition = "standard deviation of the Gaussian, 1 % of the spectral width"});
+  VariableId density_ = declare(
+      {.name = "density",
+       .dimensions = {"point"},
+       .long_name = "spectral density by quadrature",
+       .definition = "calibrated rules smoothed by a Gaussian of width sigma; its integral is 1"});
+  VariableId exact_density_ = declare(
+      {.name = "exact_density",
+       .dimensions = {"point"},
+       .long_name = "spectral density of the exact spectrum",
+       .definition = "eigenvalues smoothed by a Gaussian of width sigma; its integral is 1"});
+  VariableId log10_magnitude_ = declare({.name = "log10_magnitude",
+                                         .dimensions = {"point"},
+                                         .long_name = "grid of the densities over decades",
+                                         .definition = "log10 |lambda|, equally spaced"});
+  VariableId log_density_negative_ = declare(
+      {.name = "log_density_negative",
+       .dimensions = {"point"},
+       .long_name = "density of negative eigenvalues per decade",
+       .definition = "smoothed by a Gaussian of 0.1 decades; of the exact spectrum where it is "
+                     "known, else by quadrature"});
+  VariableId log_density_positive_ =
+      declare({.name = "log_density_positive",
+               .dimensions = {"point"},
+               .long_name = "density of positive eigenvalues per decade",
+               .definition = "as log_density_negative"});
+  VariableId zero_mass_ = declare(
+      {.name = "zero_mass",
+       .long_name = "fraction of zero eigenvalues",
+       .definition = "weight of magnitudes within the rounding band; with the integrals of the "
+                     "two densities per decade it makes 1"});
+  VariableId wasserstein_distance_ =
+      declare({.name = "wasserstein_distance",
+               .long_name = "distance of the quadrature from the exact spectrum",
+               .definition = "Wasserstein-1 distance, in the unit of the eigenvalues"});
+  VariableId relative_wasserstein_distance_ =
+      declare({.name = "relative_wasserstein_distance",
+               .long_name = "wasserstein_distance over the spectral width",
+               .definition = "over lambda_max - lambda_min",
+               .headline = 3});
 };
 
 SettingKey count_key(const std::string& name, std::int64_t fallback, const std::string& meaning) {

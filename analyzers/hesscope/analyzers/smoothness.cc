@@ -3,6 +3,7 @@
 #include <cmath>
 #include <iterator>
 #include <string>
+#include <utility>
 
 #include <hesscope/analyzers/internal/smoothness_run.h>
 #include <hesscope/analyzers/pseudo_updates.h>
@@ -13,7 +14,9 @@
 namespace hesscope {
 namespace {
 
-const char* const kRules =
+const std::string kStep = "s: the step from this checkpoint to the next of its run";
+
+const std::string kRules =
     "u: updates without learning rate of rules that each follow the gradients over all samples at "
     "the checkpoints so far: gradient descent; momentum 0.9; Adam (0.9, 0.999); Lion (0.9, 0.99); "
     "sign descent";
@@ -21,84 +24,13 @@ const char* const kRules =
 class SmoothnessAnalyzer final : public Analyzer {
  public:
   explicit SmoothnessAnalyzer(Eigen::Index num_secant_points)
-      : num_secant_points_(num_secant_points) {
-    declare_all(quantities(), headline());
-    declare_all_of_run(run_quantities(), run_headline());
-  }
+      : num_secant_points_(num_secant_points) {}
 
   std::vector<Dimension> dimensions(const Objective& /*objective*/) const override {
     return {{.name = "rule",
              .size = static_cast<std::int64_t>(kPseudoRuleNames.size()),
              .labels = {kPseudoRuleNames.begin(), kPseudoRuleNames.end()},
              .definition = "update rules without memory"}};
-  }
-
-  std::vector<Variable> quantities() const {
-    const std::string step = "s: the step from this checkpoint to the next of its run";
-    const std::string rules = kRules;
-    return {
-        {.name = "spectral_norm",
-         .long_name = "spectral norm of the Hessian",
-         .definition = "largest magnitude of an eigenvalue"},
-        {.name = "proof",
-         .type = VariableType::kInt8,
-         .long_name = "how the outermost eigenvalues were established",
-         .definition = "as /spectrum/proof",
-         .flag_meanings = {std::begin(kProofMeanings), std::end(kProofMeanings)}},
-        {.name = "gradient_norm",
-         .long_name = "Euclidean norm of the gradient",
-         .definition = "as /gradient_norm"},
-        {.name = "directional_smoothness",
-         .long_name = "curvature along the step to the next checkpoint",
-         .definition = "v^T H v, v = s / |s|; " + step},
-        {.name = "secant_smoothness",
-         .long_name = "change of the gradient along the step to the next checkpoint",
-         .definition = "largest |g(x_a) - g(x)| / |x_a - x| for x_a = a x + (1 - a) x_next, a = j "
-                       "/ (K + 1), j = 1 .. K, K = " +
-                       std::to_string(num_secant_points_)},
-        {.name = "step_norm",
-         .long_name = "length of the step to the next checkpoint",
-         .definition = "|s|; " + step},
-        {.name = "step_first_order",
-         .long_name = "change of the loss over the step, to first order",
-         .definition = "g^T s; " + step},
-        {.name = "step_curvature",
-         .long_name = "change of the loss over the step, the second-order part",
-         .definition = "s^T H s / 2; " + step},
-        {.name = "step_loss_change",
-         .long_name = "change of the loss over the step",
-         .definition = "loss at the next checkpoint minus loss at this one"},
-        {.name = "directional_sharpness",
-         .dimensions = {"rule"},
-         .long_name = "curvature along the updates of other optimisers",
-         .definition = "u^T H u / |u|^2; " + rules},
-        {.name = "directional_sharpness_relative",
-         .dimensions = {"rule"},
-         .long_name = "directional_sharpness relative to gradient descent",
-         .definition = "directional_sharpness over its magnitude for the rule sgd"},
-        {.name = "directional_slope",
-         .dimensions = {"rule"},
-         .long_name = "change of the loss per length along the updates of other optimisers",
-         .definition = "g^T u / |u|; " + rules},
-        {.name = "gradient",
-         .dimensions = {"parameter"},
-         .long_name = "gradient",
-         .definition = "derivatives of the mean loss"},
-        {.name = "hessian_diagonal",
-         .dimensions = {"parameter"},
-         .long_name = "diagonal of the Hessian",
-         .definition = "as /hessian/diagonal"},
-    };
-  }
-
-  std::vector<Variable> run_quantities() const { return detail::smoothness_run_quantities(); }
-
-  std::vector<std::string> run_headline() const {
-    return {"L0", "L0_lower", "L0_upper", "L1", "L1_lower", "L1_upper"};
-  }
-
-  std::vector<std::string> headline() const {
-    return {"spectral_norm", "gradient_norm", "directional_smoothness", "secant_smoothness"};
   }
 
   Cost cost(const Objective& /*objective*/) const override {
@@ -110,33 +42,33 @@ class SmoothnessAnalyzer final : public Analyzer {
   }
 
   Group analyze(PointAnalysis& point) const override {
-    Group record = declared();
+    Group answer = declared();
     const Spectrum& spectrum = point.spectrum();
-    record["proof"].set_flag(static_cast<std::int8_t>(spectrum.proof));
+    answer[proof_].set_flag(static_cast<std::int8_t>(spectrum.proof));
     if (point.status() != Status::kOk) {
-      record.set_rest_missing(point.status());
-      return record;
+      answer.set_rest_missing(point.status());
+      return answer;
     }
-    record["spectral_norm"].set(
+    answer[spectral_norm_].set(
         std::max(std::abs(spectrum.smallest.value), std::abs(spectrum.largest.value)),
         spectrum.status);
     if (spectrum.status == Status::kOk && spectrum.proof == Proof::kConverged) {
-      record["spectral_norm"].is_proved = false;
+      answer[spectral_norm_].is_proved = false;
     }
-    record["gradient_norm"].set(detail::norm(point.gradient()));
-    record["gradient"].set(point.gradient());
+    answer[gradient_norm_].set(detail::norm(point.gradient()));
+    answer[gradient_].set(point.gradient());
     if (const Eigen::MatrixXd* h = point.hessian()) {
-      record["hessian_diagonal"].set(h->diagonal());
+      answer[hessian_diagonal_].set(h->diagonal());
     } else {
-      record["hessian_diagonal"].set_missing(point.hessian_status());
+      answer[hessian_diagonal_].set_missing(point.hessian_status());
     }
-    describe_step(point, record);
-    describe_rules(point, record);
-    return record;
+    describe_step(point, answer);
+    describe_rules(point, answer);
+    return answer;
   }
 
-  Group summarize(std::span<const Group> records, std::uint64_t seed) const override {
-    return detail::summarize_smoothness(declared_of_run(), records, seed);
+  Group summarize(std::span<const Group> answers, std::uint64_t seed) const override {
+    return run_.summarize(declared_of_run(), answers, seed);
   }
 
  private:
@@ -144,45 +76,45 @@ class SmoothnessAnalyzer final : public Analyzer {
     return point.hessian_status() != Status::kNonFinite;
   }
 
-  void describe_step(PointAnalysis& point, Group& record) const {
+  void describe_step(PointAnalysis& point, Group& answer) const {
     const Eigen::VectorXd* next = point.next_theta();
     if (next == nullptr || !next->allFinite()) {
       const Status status = next == nullptr ? point.no_neighbour_status() : Status::kNonFinite;
-      for (const char* name : {"directional_smoothness",
-                               "secant_smoothness",
-                               "step_norm",
-                               "step_first_order",
-                               "step_curvature",
-                               "step_loss_change"}) {
-        record[name].set_missing(status);
+      for (const VariableId id : {directional_smoothness_,
+                                  secant_smoothness_,
+                                  step_norm_,
+                                  step_first_order_,
+                                  step_curvature_,
+                                  step_loss_change_}) {
+        answer[id].set_missing(status);
       }
       return;
     }
     const Eigen::VectorXd s = *next - point.theta();
     const double length = s.stableNorm();
-    record["step_norm"].set(length);
-    record["step_first_order"].set(detail::dot(point.gradient(), s).value());
-    record["step_loss_change"].set(point.objective().value(*next) - point.loss());
+    answer[step_norm_].set(length);
+    answer[step_first_order_].set(detail::dot(point.gradient(), s).value());
+    answer[step_loss_change_].set(point.objective().value(*next) - point.loss());
     if (length == 0) {
-      record["directional_smoothness"].set_missing(Status::kUndefinedZeroDenominator);
-      record["secant_smoothness"].set_missing(Status::kUndefinedZeroDenominator);
-      record["step_curvature"].set(0);
+      answer[directional_smoothness_].set_missing(Status::kUndefinedZeroDenominator);
+      answer[secant_smoothness_].set_missing(Status::kUndefinedZeroDenominator);
+      answer[step_curvature_].set(0);
       return;
     }
-    set_secant(point, *next, record);
+    set_secant(point, *next, answer);
     if (!has_curvature(point)) {
-      record["directional_smoothness"].set_missing(Status::kNonFinite);
-      record["step_curvature"].set_missing(Status::kNonFinite);
+      answer[directional_smoothness_].set_missing(Status::kNonFinite);
+      answer[step_curvature_].set_missing(Status::kNonFinite);
       return;
     }
     const Eigen::VectorXd v = s / length;
     const double curvature = detail::dot(v, point.hessian_operator().apply(v).col(0)).value();
-    record["directional_smoothness"].set(curvature);
-    record["step_curvature"].set(0.5 * curvature * length * length);
+    answer[directional_smoothness_].set(curvature);
+    answer[step_curvature_].set(0.5 * curvature * length * length);
   }
 
-  void set_secant(PointAnalysis& point, const Eigen::VectorXd& next, Group& record) const {
-    const std::string name = "secant_smoothness";
+  void set_secant(PointAnalysis& point, const Eigen::VectorXd& next, Group& answer) const {
+    Variable& secant_smoothness = answer[secant_smoothness_];
     double largest = kNaN;
     for (Eigen::Index j = 1; j <= num_secant_points_; ++j) {
       const double a = static_cast<double>(j) / static_cast<double>(num_secant_points_ + 1);
@@ -191,18 +123,18 @@ class SmoothnessAnalyzer final : public Analyzer {
       if (distance == 0) continue;  // a step of some last bits
       const Eigen::VectorXd change = point.objective().gradient(x) - point.gradient();
       const double secant = change.stableNorm() / distance;
-      if (!std::isfinite(secant)) return record[name].set_missing(Status::kNonFinite);
+      if (!std::isfinite(secant)) return secant_smoothness.set_missing(Status::kNonFinite);
       largest = std::fmax(largest, secant);
     }
-    record[name].set(largest,
-                     std::isnan(largest) ? Status::kUndefinedZeroDenominator : Status::kOk);
+    secant_smoothness.set(largest,
+                          std::isnan(largest) ? Status::kUndefinedZeroDenominator : Status::kOk);
   }
 
-  static void describe_rules(PointAnalysis& point, Group& record) {
+  void describe_rules(PointAnalysis& point, Group& answer) const {
     if (!has_curvature(point)) {
-      for (const char* name :
-           {"directional_sharpness", "directional_sharpness_relative", "directional_slope"}) {
-        record[name].set_missing(Status::kNonFinite);
+      for (const VariableId id :
+           {directional_sharpness_, directional_sharpness_relative_, directional_slope_}) {
+        answer[id].set_missing(Status::kNonFinite);
       }
       return;
     }
@@ -227,18 +159,89 @@ class SmoothnessAnalyzer final : public Analyzer {
                           : !is_defined           ? Status::kUndefinedZeroDenominator
                           : sharpness.allFinite() ? Status::kOk
                                                   : Status::kNonFinite;
-    record["directional_slope"].set_rows(slope, status);
-    record["directional_sharpness"].set_rows(sharpness, status);
+    answer[directional_slope_].set_rows(slope, status);
+    answer[directional_sharpness_].set_rows(sharpness, status);
     const double band =
         point.spectrum().status == Status::kOk ? point.spectrum().rounding_band : 0.0;
     if (std::abs(sharpness[0]) > band) {
-      record["directional_sharpness_relative"].set_rows(sharpness / std::abs(sharpness[0]), status);
+      answer[directional_sharpness_relative_].set_rows(sharpness / std::abs(sharpness[0]), status);
     } else {
-      record["directional_sharpness_relative"].set_missing(Status::kUndefinedZeroDenominator);
+      answer[directional_sharpness_relative_].set_missing(Status::kUndefinedZeroDenominator);
     }
   }
 
   Eigen::Index num_secant_points_;
+  VariableId spectral_norm_ = declare({.name = "spectral_norm",
+                                       .long_name = "spectral norm of the Hessian",
+                                       .definition = "largest magnitude of an eigenvalue",
+                                       .headline = 1});
+  VariableId proof_ =
+      declare({.name = "proof",
+               .type = VariableType::kInt8,
+               .long_name = "how the outermost eigenvalues were established",
+               .definition = "as /spectrum/proof",
+               .flag_meanings = {std::begin(kProofMeanings), std::end(kProofMeanings)}});
+  VariableId gradient_norm_ = declare({.name = "gradient_norm",
+                                       .long_name = "Euclidean norm of the gradient",
+                                       .definition = "as /gradient_norm",
+                                       .headline = 2});
+  VariableId directional_smoothness_ =
+      declare({.name = "directional_smoothness",
+               .long_name = "curvature along the step to the next checkpoint",
+               .definition = "v^T H v, v = s / |s|; " + kStep,
+               .headline = 3});
+  VariableId secant_smoothness_ = declare(
+      {.name = "secant_smoothness",
+       .long_name = "change of the gradient along the step to the next checkpoint",
+       .definition = "largest |g(x_a) - g(x)| / |x_a - x| for x_a = a x + (1 - a) x_next, a = j "
+                     "/ (K + 1), j = 1 .. K, K = " +
+                     std::to_string(num_secant_points_),
+       .headline = 4});
+  VariableId step_norm_ = declare({.name = "step_norm",
+                                   .long_name = "length of the step to the next checkpoint",
+                                   .definition = "|s|; " + kStep});
+  VariableId step_first_order_ =
+      declare({.name = "step_first_order",
+               .long_name = "change of the loss over the step, to first order",
+               .definition = "g^T s; " + kStep});
+  VariableId step_curvature_ =
+      declare({.name = "step_curvature",
+               .long_name = "change of the loss over the step, the second-order part",
+               .definition = "s^T H s / 2; " + kStep});
+  VariableId step_loss_change_ =
+      declare({.name = "step_loss_change",
+               .long_name = "change of the loss over the step",
+               .definition = "loss at the next checkpoint minus loss at this one"});
+  VariableId directional_sharpness_ =
+      declare({.name = "directional_sharpness",
+               .dimensions = {"rule"},
+               .long_name = "curvature along the updates of other optimisers",
+               .definition = "u^T H u / |u|^2; " + kRules});
+  VariableId directional_sharpness_relative_ =
+      declare({.name = "directional_sharpness_relative",
+               .dimensions = {"rule"},
+               .long_name = "directional_sharpness relative to gradient descent",
+               .definition = "directional_sharpness over its magnitude for the rule sgd"});
+  VariableId directional_slope_ =
+      declare({.name = "directional_slope",
+               .dimensions = {"rule"},
+               .long_name = "change of the loss per length along the updates of other optimisers",
+               .definition = "g^T u / |u|; " + kRules});
+  VariableId gradient_ = declare({.name = "gradient",
+                                  .dimensions = {"parameter"},
+                                  .long_name = "gradient",
+                                  .definition = "derivatives of the mean loss"});
+  VariableId hessian_diagonal_ = declare({.name = "hessian_diagonal",
+                                          .dimensions = {"parameter"},
+                                          .long_name = "diagonal of the Hessian",
+                                          .definition = "as /hessian/diagonal"});
+  detail::SmoothnessRun run_{
+      {.spectral_norm = spectral_norm_,
+       .gradient_norm = gradient_norm_,
+       .step_norm = step_norm_,
+       .gradient = gradient_,
+       .hessian_diagonal = hessian_diagonal_},
+      [this](Variable variable) { return declare_of_run(std::move(variable)); }};
 };
 
 }  // namespace

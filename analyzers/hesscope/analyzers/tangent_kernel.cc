@@ -15,11 +15,11 @@
 namespace hesscope {
 namespace {
 
+const std::string kOfBlock = " of J_b J_b^T, the columns of J_b those of J for one tensor";
+
 class TangentKernelAnalyzer final : public Analyzer {
  public:
-  explicit TangentKernelAnalyzer(std::string tensors) : tensors_(std::move(tensors)) {
-    declare_all(quantities(), headline());
-  }
+  explicit TangentKernelAnalyzer(std::string tensors) : tensors_(std::move(tensors)) {}
 
   std::vector<Dimension> dimensions(const Objective& objective) const override {
     if (!objective.has_gauss_newton()) {
@@ -30,37 +30,15 @@ class TangentKernelAnalyzer final : public Analyzer {
     return {};
   }
 
-  std::vector<Variable> quantities() const {
-    const std::string whole =
-        " of J J^T, J the Jacobian of all samples' predictions by the tensors named " + tensors_;
-    const std::string part = " of J_b J_b^T, the columns of J_b those of J for one tensor";
-    return {{.name = "lambda_min",
-             .long_name = "smallest eigenvalue of the tangent kernel",
-             .definition = "smallest eigenvalue" + whole},
-            {.name = "lambda_max",
-             .long_name = "largest eigenvalue of the tangent kernel",
-             .definition = "largest eigenvalue" + whole},
-            {.name = "block_lambda_min",
-             .dimensions = {"block"},
-             .long_name = "smallest eigenvalue of a tensor's part in the tangent kernel",
-             .definition = "smallest eigenvalue" + part},
-            {.name = "block_lambda_max",
-             .dimensions = {"block"},
-             .long_name = "largest eigenvalue of a tensor's part in the tangent kernel",
-             .definition = "largest eigenvalue" + part}};
-  }
-
-  std::vector<std::string> headline() const { return {"lambda_min", "lambda_max"}; }
-
   Cost cost(const Objective& objective) const override {
     return detail::jacobian_cost(objective);  // of all and of each block
   }
 
   Group analyze(PointAnalysis& point) const override {
-    Group record = declared();
+    Group answer = declared();
     if (point.status() != Status::kOk) {
-      record.set_rest_missing(point.status());
-      return record;
+      answer.set_rest_missing(point.status());
+      return answer;
     }
     const Objective& objective = point.objective();
     const Eigen::MatrixXd j = objective.prediction_jacobian(point.theta(), objective.all_samples());
@@ -73,8 +51,8 @@ class TangentKernelAnalyzer final : public Analyzer {
       of_chosen.rightCols(blocks[b].size) = j.middleCols(blocks[b].offset, blocks[b].size);
     }
     const SingularEnds whole = singular_ends(of_chosen);
-    record["lambda_min"].set(whole.smallest * whole.smallest, whole.status);
-    record["lambda_max"].set(whole.largest * whole.largest, whole.status);
+    answer[lambda_min_].set(whole.smallest * whole.smallest, whole.status);
+    answer[lambda_max_].set(whole.largest * whole.largest, whole.status);
     Eigen::MatrixXd of_blocks(2, static_cast<Eigen::Index>(blocks.size()));
     Status status = Status::kOk;
     for (std::size_t b = 0; b < blocks.size(); ++b) {
@@ -84,11 +62,11 @@ class TangentKernelAnalyzer final : public Analyzer {
       if (part.status != Status::kOk) status = part.status;
     }
     if (status == Status::kOk) {
-      record["block_lambda_min"].set(of_blocks.row(0).transpose());
-      record["block_lambda_max"].set(of_blocks.row(1).transpose());
+      answer[block_lambda_min_].set(of_blocks.row(0).transpose());
+      answer[block_lambda_max_].set(of_blocks.row(1).transpose());
     }
-    record.set_rest_missing(status);
-    return record;
+    answer.set_rest_missing(status);
+    return answer;
   }
 
  private:
@@ -100,7 +78,29 @@ class TangentKernelAnalyzer final : public Analyzer {
     }
   }
 
+  std::string of_kernel() const {
+    return " of J J^T, J the Jacobian of all samples' predictions by the tensors named " + tensors_;
+  }
+
   std::string tensors_;
+  VariableId lambda_min_ = declare({.name = "lambda_min",
+                                    .long_name = "smallest eigenvalue of the tangent kernel",
+                                    .definition = "smallest eigenvalue" + of_kernel(),
+                                    .headline = 1});
+  VariableId lambda_max_ = declare({.name = "lambda_max",
+                                    .long_name = "largest eigenvalue of the tangent kernel",
+                                    .definition = "largest eigenvalue" + of_kernel(),
+                                    .headline = 2});
+  VariableId block_lambda_min_ =
+      declare({.name = "block_lambda_min",
+               .dimensions = {"block"},
+               .long_name = "smallest eigenvalue of a tensor's part in the tangent kernel",
+               .definition = "smallest eigenvalue" + kOfBlock});
+  VariableId block_lambda_max_ =
+      declare({.name = "block_lambda_max",
+               .dimensions = {"block"},
+               .long_name = "largest eigenvalue of a tensor's part in the tangent kernel",
+               .definition = "largest eigenvalue" + kOfBlock});
 };
 
 }  // namespace

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
-#include <variant>
 
 #include <fmt/format.h>
 
@@ -14,6 +13,7 @@ namespace {
 
 // One way to fit a line: what follows L0 and L1 in names, and what it is.
 struct Fit {
+  int l0_headline;  // L1 and the ends of the intervals follow; 0 = they are not shown
   const char* suffix;
   const char* words;
   const char* definition;
@@ -32,7 +32,8 @@ LineIntervals tightest_intervals(std::span<const double> x,
 }
 
 constexpr Fit kFits[] = {
-    {"",
+    {1,
+     "",
      "least squares",
      "of the least-squares line L0 + L1 gradient_norm, L0 and L1 >= 0",
      "confidence interval",
@@ -40,7 +41,8 @@ constexpr Fit kFits[] = {
      "independent, cut off at 0; where the free constant is below 0, moved up to be centred there",
      nonnegative_line,
      nonnegative_intervals},
-    {"_envelope",
+    {0,
+     "_envelope",
      "tightest line above",
      "of the line L0 + L1 gradient_norm, L0 and L1 >= 0, that lies above spectral_norm at every "
      "checkpoint and is lowest at the mean gradient_norm",
@@ -51,40 +53,88 @@ constexpr Fit kFits[] = {
      tightest_intervals},
 };
 
-const char* const kConstants[] = {"L0", "L1"};
-
-// The numbers of a quantity, or nullptr where they are not all there.
-const std::vector<double>* numbers(const Group& record, const std::string& name) {
-  const Variable* const variable = record.find(name);
-  return variable != nullptr && variable->status() == Status::kOk ? &variable->reals() : nullptr;
+int headline_of(const Fit& fit, int places_after_l0) {
+  return fit.l0_headline == 0 ? 0 : fit.l0_headline + places_after_l0;
 }
 
-// Whether it is of checkpoints that may be of no one path.
-bool has_no_order(const Group& record) {
-  const Variable* const step = record.find("step_norm");
-  return step != nullptr && step->status() == Status::kUndefinedNoOrder;
+Variable line_constant(const Fit& fit, const std::string& constant, int headline) {
+  return {
+      .name = constant + fit.suffix,
+      .long_name = fmt::format("{} of (L0, L1)-smoothness, {}", constant, fit.words),
+      .definition = fmt::format("{} {}; over all checkpoints of the result together, {} or more",
+                                constant,
+                                fit.definition,
+                                kFewestPointsOfLine),
+      .headline = headline};
 }
 
-void set_fit(Group& record,
-             const Fit& fit,
-             std::span<const double> x,
-             std::span<const double> y,
-             const BootstrapOptions& options) {
-  const std::string suffix = fit.suffix;
-  const SmoothnessLine line = fit.line(x, y);
-  record["L0" + suffix].set(line.l0, line.status);
-  record["L1" + suffix].set(line.l1, line.status);
-  const LineIntervals found = fit.intervals(x, y, options);
-  record["L0" + suffix + "_lower"].set(found.l0_lower, found.status);
-  record["L0" + suffix + "_upper"].set(found.l0_upper, found.status);
-  record["L1" + suffix + "_lower"].set(found.l1_lower, found.status);
-  record["L1" + suffix + "_upper"].set(found.l1_upper, found.status);
+Variable interval_end(const Fit& fit,
+                      const std::string& constant,
+                      const std::string& end,
+                      int headline) {
+  const BootstrapOptions options;
+  return {.name = fmt::format("{}{}_{}", constant, fit.suffix, end),
+          .long_name = fmt::format(
+              "{} end of the {} of {}{}", end, fit.interval_words, constant, fit.suffix),
+          .definition = fmt::format("{}; {} samples, level {}; of {} checkpoints or more",
+                                    fit.interval_definition,
+                                    options.num_resamples,
+                                    options.level,
+                                    kFewestPointsOfIntervals),
+          .headline = headline};
+}
+
+// The numbers of a variable, or nullptr where they are not all there.
+const std::vector<double>* numbers(const Variable& variable) {
+  return variable.status() == Status::kOk ? &variable.reals() : nullptr;
+}
+
+}  // namespace
+
+SmoothnessRun::SmoothnessRun(const Sources& sources,
+                             const std::function<VariableId(Variable)>& declare)
+    : sources_(sources) {
+  const auto declare_constant = [&](const Fit& fit, const std::string& name, int first) {
+    return Constant{declare(line_constant(fit, name, headline_of(fit, first))),
+                    declare(interval_end(fit, name, "lower", headline_of(fit, first + 1))),
+                    declare(interval_end(fit, name, "upper", headline_of(fit, first + 2)))};
+  };
+  for (const Fit& fit : kFits) {
+    lines_.push_back({declare_constant(fit, "L0", 0), declare_constant(fit, "L1", 3)});
+  }
+  const auto declare_coordinate = [&](const std::string& name) {
+    return declare(
+        {.name = name + "_coordinate",
+         .dimensions = {"parameter"},
+         .long_name = name + " of coordinate-wise (L0, L1)-smoothness",
+         .definition = name + " of the least-squares line of |H_jj| over |g_j| of parameter j, "
+                              "L0 and L1 >= 0; NaN where |g_j| is the same at all checkpoints"});
+  };
+  coordinates_ = {declare_coordinate("L0"), declare_coordinate("L1")};
+}
+
+void SmoothnessRun::set_lines(Group& result,
+                              std::span<const double> x,
+                              std::span<const double> y,
+                              std::uint64_t seed) const {
+  for (std::size_t i = 0; i < lines_.size(); ++i) {
+    const auto& [l0, l1] = lines_[i];
+    const SmoothnessLine line = kFits[i].line(x, y);
+    result[l0.value].set(line.l0, line.status);
+    result[l1.value].set(line.l1, line.status);
+    const LineIntervals found = kFits[i].intervals(x, y, {.seed = seed});
+    result[l0.lower].set(found.l0_lower, found.status);
+    result[l0.upper].set(found.l0_upper, found.status);
+    result[l1.lower].set(found.l1_lower, found.status);
+    result[l1.upper].set(found.l1_upper, found.status);
+  }
 }
 
 // A line for each parameter; NaN for those whose derivative never changes.
-void set_coordinates(Group& record,
-                     const std::vector<const std::vector<double>*>& gradients,
-                     const std::vector<const std::vector<double>*>& diagonals) {
+void SmoothnessRun::set_coordinates(
+    Group& result,
+    const std::vector<const std::vector<double>*>& gradients,
+    const std::vector<const std::vector<double>*>& diagonals) const {
   const auto n = static_cast<Eigen::Index>(gradients.front()->size());
   Eigen::MatrixXd constants(n, 2);
   Status status = Status::kOk;
@@ -99,82 +149,43 @@ void set_coordinates(Group& record,
     constants.row(j) << line.l0, line.l1;
     if (line.status != Status::kOk) status = line.status;
   }
-  for (Eigen::Index k = 0; k < 2; ++k) {
-    record[std::string(kConstants[k]) + "_coordinate"].set_rows(constants.col(k), status);
-  }
+  result[coordinates_[0]].set_rows(constants.col(0), status);
+  result[coordinates_[1]].set_rows(constants.col(1), status);
 }
 
-}  // namespace
-
-std::vector<Variable> smoothness_run_quantities() {
-  const BootstrapOptions options;
-  std::vector<Variable> all;
-  for (const Fit& fit : kFits) {
-    for (const std::string constant : kConstants) {
-      all.push_back({.name = constant + fit.suffix,
-                     .long_name = fmt::format("{} of (L0, L1)-smoothness, {}", constant, fit.words),
-                     .definition = fmt::format(
-                         "{} {}; over all checkpoints of the result together, {} or more",
-                         constant,
-                         fit.definition,
-                         kFewestPointsOfLine)});
-      for (const std::string end : {"lower", "upper"}) {
-        all.push_back(
-            {.name = fmt::format("{}{}_{}", constant, fit.suffix, end),
-             .long_name = fmt::format(
-                 "{} end of the {} of {}{}", end, fit.interval_words, constant, fit.suffix),
-             .definition = fmt::format("{}; {} samples, level {}; of {} checkpoints or more",
-                                       fit.interval_definition,
-                                       options.num_resamples,
-                                       options.level,
-                                       kFewestPointsOfIntervals)});
-      }
-    }
-  }
-  for (const std::string constant : kConstants) {
-    all.push_back({.name = constant + "_coordinate",
-                   .dimensions = {"parameter"},
-                   .long_name = constant + " of coordinate-wise (L0, L1)-smoothness",
-                   .definition = constant +
-                                 " of the least-squares line of |H_jj| over |g_j| of parameter j, "
-                                 "L0 and L1 >= 0; NaN where |g_j| is the same at all checkpoints"});
-  }
-  return all;
-}
-
-Group summarize_smoothness(Group result, std::span<const Group> records, std::uint64_t seed) {
+Group SmoothnessRun::summarize(Group result,
+                               std::span<const Group> answers,
+                               std::uint64_t seed) const {
   std::vector<double> x;
   std::vector<double> y;
   std::vector<const std::vector<double>*> gradients;
   std::vector<const std::vector<double>*> diagonals;
-  for (const Group& record : records) {
-    const auto* gradient_norm = numbers(record, "gradient_norm");
-    const auto* spectral_norm = numbers(record, "spectral_norm");
+  bool has_no_order = false;  // checkpoints that may be of no one path
+  for (const Group& answer : answers) {
+    const auto* gradient_norm = numbers(answer[sources_.gradient_norm]);
+    const auto* spectral_norm = numbers(answer[sources_.spectral_norm]);
     if (gradient_norm != nullptr && spectral_norm != nullptr) {
       x.push_back(gradient_norm->front());
       y.push_back(spectral_norm->front());
     }
-    const auto* gradient = numbers(record, "gradient");
-    const auto* diagonal = numbers(record, "hessian_diagonal");
+    const auto* gradient = numbers(answer[sources_.gradient]);
+    const auto* diagonal = numbers(answer[sources_.hessian_diagonal]);
     if (gradient != nullptr && diagonal != nullptr) {
       gradients.push_back(gradient);
       diagonals.push_back(diagonal);
     }
+    if (answer[sources_.step_norm].status() == Status::kUndefinedNoOrder) has_no_order = true;
   }
-  if (std::ranges::any_of(records, has_no_order)) {
+  if (has_no_order) {
     result.set_rest_missing(Status::kUndefinedNoOrder);
     return result;
   }
-  if (x.size() >= kFewestPointsOfLine) {
-    for (const Fit& fit : kFits) set_fit(result, fit, x, y, {.seed = seed});
-  }
+  if (x.size() >= kFewestPointsOfLine) set_lines(result, x, y, seed);
   const bool has_diagonals = !gradients.empty() || x.empty();  // else there is no matrix
   if (gradients.size() >= kFewestPointsOfLine) {
     set_coordinates(result, gradients, diagonals);
   } else if (!has_diagonals) {
-    for (const std::string constant : kConstants) {
-      result[constant + "_coordinate"].set_missing(Status::kNotComputed);
-    }
+    for (const VariableId id : coordinates_) result[id].set_missing(Status::kNotComputed);
   }
   result.set_rest_missing(Status::kUndefinedTooFewPoints);
   return result;

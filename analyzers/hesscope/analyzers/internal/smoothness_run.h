@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The (L0, L1) part of /smoothness: what is asked of all checkpoints together.
+// The (L0, L1) part of /smoothness: what is asked of all checkpoints together. Private.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -11,10 +13,47 @@
 
 namespace hesscope::detail {
 
-std::vector<Variable> smoothness_run_quantities();
+class SmoothnessRun {
+ public:
+  /// What it takes of the answer at a checkpoint, where it is there.
+  struct Sources {
+    VariableId spectral_norm;
+    VariableId gradient_norm;
+    VariableId step_norm;
+    VariableId gradient;
+    VariableId hessian_diagonal;
+  };
 
-/// `result`, variables of smoothness_run_quantities(), with values from spectral_norm, gradient_norm, hessian_diagonal and gradient of each checkpoint that has
-/// them.
-Group summarize_smoothness(Group result, std::span<const Group> records, std::uint64_t seed);
+  /// @param declare  Analyzer::declare_of_run().
+  SmoothnessRun(const Sources& sources, const std::function<VariableId(Variable)>& declare);
+
+  /// `result`, all that was declared, with values from the answers at the checkpoints.
+  Group summarize(Group result, std::span<const Group> answers, std::uint64_t seed) const;
+
+ private:
+  // L0 or L1, and the ends of its interval.
+  struct Constant {
+    VariableId value;
+    VariableId lower;
+    VariableId upper;
+  };
+
+  struct Line {
+    Constant l0;
+    Constant l1;
+  };
+
+  void set_lines(Group& result,
+                 std::span<const double> x,
+                 std::span<const double> y,
+                 std::uint64_t seed) const;
+  void set_coordinates(Group& result,
+                       const std::vector<const std::vector<double>*>& gradients,
+                       const std::vector<const std::vector<double>*>& diagonals) const;
+
+  Sources sources_;
+  std::vector<Line> lines_;
+  std::array<VariableId, 2> coordinates_;  // L0 and L1 of each parameter
+};
 
 }  // namespace hesscope::detail
