@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <string>
-#include <utility>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -13,62 +15,44 @@
 namespace hesscope {
 namespace {
 
-const std::string kFirstOrder = "_first_order";
-
 // One number of a SamplingError: what follows the figure's name, and what it is.
 struct Part {
   const char* suffix;
   const char* long_name;
   double SamplingError::*member;
+  bool is_end = false;  // of the interval
 };
 
+constexpr Part kBias = {"_bias", "bias", &SamplingError::bias};  // none in first order
+
 constexpr Part kParts[] = {
-    {"_bias", "bias", &SamplingError::bias},
     {"_standard_error", "standard error", &SamplingError::standard_error},
-    {"_lower", "lower end of the confidence interval", &SamplingError::lower},
-    {"_upper", "upper end of the confidence interval", &SamplingError::upper},
+    {"_lower", "lower end of the confidence interval", &SamplingError::lower, true},
+    {"_upper", "upper end of the confidence interval", &SamplingError::upper, true},
 };
+
+// Whether the ends of its interval are shown.
+bool is_in_summary(SpectralFigure figure) {
+  return figure == SpectralFigure::kLambdaMax || figure == SpectralFigure::kLambdaMedian ||
+         figure == SpectralFigure::kRobustDiagonal;
+}
 
 class SamplingAnalyzer final : public Analyzer {
  public:
   explicit SamplingAnalyzer(const SamplingErrorOptions& options) : options_(options) {
-    declare_all(quantities(), headline());
-  }
-
-  std::vector<Dimension> dimensions(const Objective& /*objective*/) const override { return {}; }
-
-  std::vector<Variable> quantities() const {
-    std::vector<Variable> all;
-    for (const std::string_view name : kSpectralFigureNames) {
-      const std::string figure(name);
-      all.push_back({.name = figure,
-                     .long_name = figure + " over all samples",
-                     .definition = "as in /spectrum and /condition"});
+    int place = 0;
+    for (std::size_t i = 0; i < kSpectralFigureNames.size(); ++i) {
+      const bool is_shown = is_in_summary(static_cast<SpectralFigure>(i));
+      values_[i] =
+          declare({.name = std::string(kSpectralFigureNames[i]),
+                   .long_name = fmt::format("{} over all samples", kSpectralFigureNames[i]),
+                   .definition = "as in /spectrum and /condition"});
+      declare_full(i, kBias, 0);
       for (const Part& part : kParts) {
-        all.push_back({.name = figure + part.suffix,
-                       .long_name = std::string(part.long_name) + " of " + figure,
-                       .definition = fmt::format("delete-one-block jackknife over {} blocks of "
-                                                 "consecutive samples, each decomposed anew{}",
-                                                 options_.num_blocks,
-                                                 interval_text(part))});
-        if (part.member == &SamplingError::bias) continue;  // none in first order
-        all.push_back(
-            {.name = figure + part.suffix + kFirstOrder,
-             .long_name = std::string(part.long_name) + " of " + figure + ", to first order",
-             .definition = fmt::format("the same jackknife with eigenvalues moved by v^T dH v{}",
-                                       interval_text(part))});
+        declare_full(i, part, is_shown && part.is_end ? ++place : 0);
+        declare_first_order(i, part);
       }
     }
-    return all;
-  }
-
-  std::vector<std::string> headline() const {
-    return {"lambda_max_lower",
-            "lambda_max_upper",
-            "lambda_median_lower",
-            "lambda_median_upper",
-            "robust_diagonal_lower",
-            "robust_diagonal_upper"};
   }
 
   Cost cost(const Objective& /*objective*/) const override {
@@ -81,61 +65,90 @@ class SamplingAnalyzer final : public Analyzer {
   }
 
   Group analyze(PointAnalysis& point) const override {
-    Group record = declared();
+    Group answer = declared();
     const Eigen::Index num_samples = point.objective().num_samples();
     const Eigen::MatrixXd* h = point.hessian();
     if (h == nullptr && point.hessian_status() != Status::kNotComputed) {
-      record.set_rest_missing(point.hessian_status());
+      answer.set_rest_missing(point.hessian_status());
     } else if (num_samples < 2) {
-      record.set_rest_missing(Status::kNotComputed);
+      answer.set_rest_missing(Status::kNotComputed);
     } else {
       SamplingErrorOptions options = options_;
       options.num_blocks = std::min(options.num_blocks, num_samples);
       if (h != nullptr) {
         const SamplingErrorEstimates found =
             sampling_errors(point.objective(), point.theta(), *h, options, point.progress());
-        set_figures(record, found.full, "");
-        set_figures(record, found.first_order, kFirstOrder);
+        set_values(answer, found.full);
+        set_errors(answer, full_, found.full);
+        set_errors(answer, first_order_, found.first_order);
       } else {
-        set_first_order(point, options, record);
+        set_first_order(point, options, answer);
       }
-      record.set_rest_missing(Status::kNotComputed);
+      answer.set_rest_missing(Status::kNotComputed);
     }
-    return record;
+    return answer;
   }
 
  private:
-  std::string interval_text(const Part& part) const {
-    const bool is_interval =
-        part.member == &SamplingError::lower || part.member == &SamplingError::upper;
-    return is_interval ? fmt::format("; level {}", options_.level) : std::string();
+  // Where a number about a figure is stored.
+  struct Place {
+    VariableId id;
+    std::size_t figure;
+    double SamplingError::*member;
+  };
+
+  void declare_full(std::size_t figure, const Part& part, int headline) {
+    const std::string_view name = kSpectralFigureNames[figure];
+    const VariableId id =
+        declare({.name = fmt::format("{}{}", name, part.suffix),
+                 .long_name = fmt::format("{} of {}", part.long_name, name),
+                 .definition = fmt::format("delete-one-block jackknife over {} blocks of "
+                                           "consecutive samples, each decomposed anew{}",
+                                           options_.num_blocks,
+                                           level_of(part)),
+                 .headline = headline});
+    full_.push_back({id, figure, part.member});
   }
 
-  static void set_figures(Group& record, const SamplingErrors& errors, const std::string& suffix) {
-    for (std::size_t i = 0; i < kSpectralFigureNames.size(); ++i) {
-      const std::string figure(kSpectralFigureNames[i]);
+  void declare_first_order(std::size_t figure, const Part& part) {
+    const std::string_view name = kSpectralFigureNames[figure];
+    const VariableId id =
+        declare({.name = fmt::format("{}{}_first_order", name, part.suffix),
+                 .long_name = fmt::format("{} of {}, to first order", part.long_name, name),
+                 .definition = fmt::format(
+                     "the same jackknife with eigenvalues moved by v^T dH v{}", level_of(part))});
+    first_order_.push_back({id, figure, part.member});
+  }
+
+  std::string level_of(const Part& part) const {
+    return part.is_end ? fmt::format("; level {}", options_.level) : std::string();
+  }
+
+  // They are there even where their errors are not.
+  void set_values(Group& answer, const SamplingErrors& errors) const {
+    for (std::size_t i = 0; i < values_.size(); ++i) {
       const SamplingError& error = errors.figures[i];
-      // The value is there even where its error is not.
-      if (suffix.empty()) {
-        const bool has_value = error.value == error.value;
-        record[figure].set(error.value, has_value ? Status::kOk : error.status);
-      }
-      for (const Part& part : kParts) {
-        if (!suffix.empty() && part.member == &SamplingError::bias) continue;
-        const std::string name = figure + part.suffix + suffix;
-        if (error.status == Status::kNotComputed) {
-          record[name].set_missing(Status::kNotComputed);
-        } else {
-          record[name].set(error.*part.member, error.status);
-        }
+      answer[values_[i]].set(error.value, std::isnan(error.value) ? error.status : Status::kOk);
+    }
+  }
+
+  static void set_errors(Group& answer,
+                         const std::vector<Place>& places,
+                         const SamplingErrors& errors) {
+    for (const Place& place : places) {
+      const SamplingError& error = errors.figures[place.figure];
+      if (error.status == Status::kNotComputed) {
+        answer[place.id].set_missing(Status::kNotComputed);
+      } else {
+        answer[place.id].set(error.*place.member, error.status);
       }
     }
   }
 
   // Without a matrix: of the two ends.
-  static void set_first_order(PointAnalysis& point,
-                              const SamplingErrorOptions& options,
-                              Group& record) {
+  void set_first_order(PointAnalysis& point,
+                       const SamplingErrorOptions& options,
+                       Group& answer) const {
     const Extremes& ends = point.extremes(1);
     SpectralEigenpairs pairs;
     if (ends.largest.status == Status::kOk) {
@@ -144,12 +157,15 @@ class SamplingAnalyzer final : public Analyzer {
     if (ends.smallest.status == Status::kOk) {
       pairs.smallest = {ends.smallest.values[0], ends.smallest.vectors.col(0)};
     }
-    set_figures(record,
-                first_order_sampling_errors(point.objective(), point.theta(), pairs, options),
-                kFirstOrder);
+    set_errors(answer,
+               first_order_,
+               first_order_sampling_errors(point.objective(), point.theta(), pairs, options));
   }
 
   SamplingErrorOptions options_;
+  std::array<VariableId, kSpectralFigureNames.size()> values_ = {};
+  std::vector<Place> full_;
+  std::vector<Place> first_order_;
 };
 
 }  // namespace

@@ -14,9 +14,9 @@
 namespace hesscope {
 namespace {
 
-const std::string kStep = "s: the step from this checkpoint to the next of its run";
+const std::string kStepInWords = "s: the step from this checkpoint to the next of its run";
 
-const std::string kRules =
+const std::string kRulesInWords =
     "u: updates without learning rate of rules that each follow the gradients over all samples at "
     "the checkpoints so far: gradient descent; momentum 0.9; Adam (0.9, 0.999); Lion (0.9, 0.99); "
     "sign descent";
@@ -188,7 +188,7 @@ class SmoothnessAnalyzer final : public Analyzer {
   VariableId directional_smoothness_ =
       declare({.name = "directional_smoothness",
                .long_name = "curvature along the step to the next checkpoint",
-               .definition = "v^T H v, v = s / |s|; " + kStep,
+               .definition = "v^T H v, v = s / |s|; " + kStepInWords,
                .headline = 3});
   VariableId secant_smoothness_ = declare(
       {.name = "secant_smoothness",
@@ -199,15 +199,15 @@ class SmoothnessAnalyzer final : public Analyzer {
        .headline = 4});
   VariableId step_norm_ = declare({.name = "step_norm",
                                    .long_name = "length of the step to the next checkpoint",
-                                   .definition = "|s|; " + kStep});
+                                   .definition = "|s|; " + kStepInWords});
   VariableId step_first_order_ =
       declare({.name = "step_first_order",
                .long_name = "change of the loss over the step, to first order",
-               .definition = "g^T s; " + kStep});
+               .definition = "g^T s; " + kStepInWords});
   VariableId step_curvature_ =
       declare({.name = "step_curvature",
                .long_name = "change of the loss over the step, the second-order part",
-               .definition = "s^T H s / 2; " + kStep});
+               .definition = "s^T H s / 2; " + kStepInWords});
   VariableId step_loss_change_ =
       declare({.name = "step_loss_change",
                .long_name = "change of the loss over the step",
@@ -216,7 +216,7 @@ class SmoothnessAnalyzer final : public Analyzer {
       declare({.name = "directional_sharpness",
                .dimensions = {"rule"},
                .long_name = "curvature along the updates of other optimisers",
-               .definition = "u^T H u / |u|^2; " + kRules});
+               .definition = "u^T H u / |u|^2; " + kRulesInWords});
   VariableId directional_sharpness_relative_ =
       declare({.name = "directional_sharpness_relative",
                .dimensions = {"rule"},
@@ -226,7 +226,7 @@ class SmoothnessAnalyzer final : public Analyzer {
       declare({.name = "directional_slope",
                .dimensions = {"rule"},
                .long_name = "change of the loss per length along the updates of other optimisers",
-               .definition = "g^T u / |u|; " + kRules});
+               .definition = "g^T u / |u|; " + kRulesInWords});
   VariableId gradient_ = declare({.name = "gradient",
                                   .dimensions = {"parameter"},
                                   .long_name = "gradient",

@@ -53,7 +53,7 @@ constexpr Fit kFits[] = {
      tightest_intervals},
 };
 
-int headline_of(const Fit& fit, int places_after_l0) {
+int place_in_summary(const Fit& fit, int places_after_l0) {
   return fit.l0_headline == 0 ? 0 : fit.l0_headline + places_after_l0;
 }
 
@@ -95,9 +95,9 @@ SmoothnessRun::SmoothnessRun(const Sources& sources,
                              const std::function<VariableId(Variable)>& declare)
     : sources_(sources) {
   const auto declare_constant = [&](const Fit& fit, const std::string& name, int first) {
-    return Constant{declare(line_constant(fit, name, headline_of(fit, first))),
-                    declare(interval_end(fit, name, "lower", headline_of(fit, first + 1))),
-                    declare(interval_end(fit, name, "upper", headline_of(fit, first + 2)))};
+    return Constant{declare(line_constant(fit, name, place_in_summary(fit, first))),
+                    declare(interval_end(fit, name, "lower", place_in_summary(fit, first + 1))),
+                    declare(interval_end(fit, name, "upper", place_in_summary(fit, first + 2)))};
   };
   for (const Fit& fit : kFits) {
     lines_.push_back({declare_constant(fit, "L0", 0), declare_constant(fit, "L1", 3)});
