@@ -77,15 +77,12 @@ Tokens tokens_of(const ModelSamples& samples) {
 }
 
 // A mean over those entries of x where `chosen` holds.
-void set_mean_where(const std::string& name,
-                    const ArrayXXd& x,
-                    const Flags& chosen,
-                    Group& record) {
+void set_mean_where(Variable& variable, const ArrayXXd& x, const Flags& chosen) {
   const Index count = chosen.count();
   if (count == 0) {
-    record[name].set_missing(Status::kUndefinedZeroDenominator);
+    variable.set_missing(Status::kUndefinedZeroDenominator);
   } else {
-    record[name].set(chosen.select(x, 0.0).sum() / static_cast<double>(count));
+    variable.set(chosen.select(x, 0.0).sum() / static_cast<double>(count));
   }
 }
 
@@ -102,8 +99,6 @@ ArrayXd attention(const MatrixXd& query, const MatrixXd& signal_key, const Matri
 
 class AlignmentAnalyzer final : public Analyzer {
  public:
-  AlignmentAnalyzer() { declare_all(quantities(), headline()); }
-
   std::vector<Dimension> dimensions(const Objective& objective) const override {
     for (const char* name : {"WQ", "WK", "WV.pos", "WV.neg"}) {
       const ParameterBlock* block = find_block(objective, name);
@@ -116,37 +111,31 @@ class AlignmentAnalyzer final : public Analyzer {
             {.name = "sample", .size = objective.num_samples()}};
   }
 
-  std::vector<Variable> quantities() const;
-
-  std::vector<std::string> headline() const {
-    return {"aligned", "positive_value_noise", "mean_softmax_11", "mean_softmax_21"};
-  }
-
   Group analyze(PointAnalysis& point) const override {
-    Group record = declared();
+    Group answer = declared();
     const auto& samples = point.model_samples();
     if (!samples || samples->model->kind != "signal-noise") {
-      record.set_rest_missing(Status::kNotComputed);
+      answer.set_rest_missing(Status::kNotComputed);
     } else if (!point.theta().allFinite()) {
-      record.set_rest_missing(Status::kNonFinite);
+      answer.set_rest_missing(Status::kNonFinite);
     } else {
-      describe(point, tokens_of(*samples), record);
+      describe(point, tokens_of(*samples), answer);
     }
-    return record;
+    return answer;
   }
 
  private:
-  static void describe(const PointAnalysis& point, const Tokens& tokens, Group& record) {
+  void describe(const PointAnalysis& point, const Tokens& tokens, Group& answer) const {
     const VectorXd mu = tokens.mu();
     const ArrayXd y = tokens.sign.array();
     const VectorXd v =
         (rows_of(point, "WV.pos").colwise().mean() - rows_of(point, "WV.neg").colwise().mean())
             .transpose();
     const ArrayXd value_noise = (tokens.noise.transpose() * v).array() * y;
-    record["value_signal"].set(detail::dot(v, mu).value());
-    record["value_noise"].set(value_noise.matrix());
-    record["mean_value_noise"].set(value_noise.mean());
-    record["positive_value_noise"].set(share(value_noise > 0));
+    answer[value_signal_].set(detail::dot(v, mu).value());
+    answer[value_noise_].set(value_noise.matrix());
+    answer[mean_value_noise_].set(value_noise.mean());
+    answer[positive_value_noise_].set(share(value_noise > 0));
 
     const Rows wq = rows_of(point, "WQ");
     const Rows wk = rows_of(point, "WK");
@@ -155,118 +144,144 @@ class AlignmentAnalyzer final : public Analyzer {
     const MatrixXd signal_keys = wk * tokens.signal;
     const ArrayXd softmax_11 = attention(wq * tokens.signal, signal_keys, noise_keys);
     const ArrayXd softmax_21 = attention(noise_queries, signal_keys, noise_keys);
-    record["softmax_11"].set(softmax_11.matrix());
-    record["softmax_21"].set(softmax_21.matrix());
-    record["mean_softmax_11"].set(softmax_11.mean());
-    record["mean_softmax_21"].set(softmax_21.mean());
+    answer[softmax_11_].set(softmax_11.matrix());
+    answer[softmax_21_].set(softmax_21.matrix());
+    answer[mean_softmax_11_].set(softmax_11.mean());
+    answer[mean_softmax_21_].set(softmax_21.mean());
 
     const VectorXd query_signal = wq * mu;
     const VectorXd key_signal = wk * mu;
     const MatrixXd query_noise = noise_queries * tokens.sign.asDiagonal();
     const MatrixXd key_noise = noise_keys * tokens.sign.asDiagonal();
-    record["query_signal"].set(query_signal);
-    record["key_signal"].set(key_signal);
-    record["query_noise"].set_rows(query_noise);
-    record["key_noise"].set_rows(key_noise);
-    record["aligned"].set(share(query_noise.array().sign() * key_noise.array().sign() > 0));
+    answer[query_signal_].set(query_signal);
+    answer[key_signal_].set(key_signal);
+    answer[query_noise_].set_rows(query_noise);
+    answer[key_noise_].set_rows(key_noise);
+    answer[aligned_].set(share(query_noise.array().sign() * key_noise.array().sign() > 0));
     // By signs: products of small numbers may underflow.
     const Flags query_follows =
         query_signal.array().sign() * key_noise.rowwise().sum().array().sign() > 0;
     const Flags key_opposes =
         key_signal.array().sign() * query_noise.rowwise().sum().array().sign() < 0;
-    record["query_majority"].set(share(query_follows));
-    record["key_majority"].set(share(key_opposes));
-    record["majority"].set(share(query_follows && key_opposes));
-    set_against_signal("query", query_signal, query_noise, record);
-    set_against_signal("key", query_signal, key_noise, record);
+    answer[query_majority_].set(share(query_follows));
+    answer[key_majority_].set(share(key_opposes));
+    answer[majority_].set(share(query_follows && key_opposes));
+    set_against_signal(query_, query_signal, query_noise, answer);
+    set_against_signal(key_, query_signal, key_noise, answer);
   }
 
   // Noise of each neuron counted positive where it has the sign of the neuron's query signal.
-  static void set_against_signal(const std::string& of,
+  struct AgainstSignal {
+    VariableId positive;
+    VariableId lowest;
+    VariableId negative;
+  };
+
+  AgainstSignal declare_against_signal(const std::string& of) {
+    const std::string counted =
+        of + "_noise, counted positive where it has the sign of the neuron's query_signal";
+    return {
+        declare({.name = "positive_" + of + "_noise",
+                 .long_name = "share of positive " + of + " noise",
+                 .definition = "share of pairs of a neuron and a sample whose " + of +
+                               "_noise has the sign of the neuron's query_signal"}),
+        declare({.name = "lowest_" + of + "_noise",
+                 .long_name = "lowest " + of + " noise",
+                 .definition = "least " + counted}),
+        declare({.name = "negative_" + of + "_noise",
+                 .long_name = "mean negative " + of + " noise",
+                 .definition = "mean of " + counted +
+                               ", over the pairs where it is negative; undefined where none is"})};
+  }
+
+  static void set_against_signal(const AgainstSignal& ids,
                                  const VectorXd& query_signal,
                                  const MatrixXd& noise,
-                                 Group& record) {
+                                 Group& answer) {
     const ArrayXXd turned = (query_signal.cwiseSign().asDiagonal() * noise).array();
-    record["positive_" + of + "_noise"].set(share(turned > 0));
-    record["lowest_" + of + "_noise"].set(turned.minCoeff());
-    set_mean_where("negative_" + of + "_noise", turned, turned < 0, record);
+    answer[ids.positive].set(share(turned > 0));
+    answer[ids.lowest].set(turned.minCoeff());
+    set_mean_where(answer[ids.negative], turned, turned < 0);
   }
-};
 
-std::vector<Variable> AlignmentAnalyzer::quantities() const {
-  const auto scalar = [](const char* name, const std::string& long_name, const char* definition) {
-    return Variable{.name = name, .long_name = long_name, .definition = definition};
-  };
-  const auto array = [](const char* name,
-                        std::vector<std::string> dimensions,
-                        const char* long_name,
-                        const char* definition) {
-    return Variable{.name = name,
-                    .dimensions = std::move(dimensions),
-                    .long_name = long_name,
-                    .definition = definition};
-  };
-  std::vector<Variable> all = {
-      scalar("value_signal",
-             "signal in the values",
-             "<v, mu>; v: mean row of WV.pos less that of WV.neg; mu: mean of y_i times the signal "
-             "token"),
-      array("value_noise",
-            {"sample"},
-            "noise in the values",
-            "<v, y_i xi_i>; xi_i: the noise token of a sample, y_i its sign"),
-      array("query_signal", {"neuron"}, "signal in the queries", "<w_Q, mu>; w_Q: a row of WQ"),
-      array("key_signal", {"neuron"}, "signal in the keys", "<w_K, mu>; w_K: a row of WK"),
-      array("query_noise", {"neuron", "sample"}, "noise in the queries", "<w_Q, y_i xi_i>"),
-      array("key_noise", {"neuron", "sample"}, "noise in the keys", "<w_K, y_i xi_i>"),
-      array("softmax_11",
-            {"sample"},
-            "attention of the signal to the signal",
-            "softmax output s_11: query the signal token, key the signal token"),
-      array("softmax_21",
-            {"sample"},
-            "attention of the noise to the signal",
-            "softmax output s_21: query the noise token, key the signal token"),
-      scalar("mean_softmax_11", "mean attention of the signal to the signal", "over samples"),
-      scalar("mean_softmax_21", "mean attention of the noise to the signal", "over samples"),
-      scalar("mean_value_noise", "mean noise in the values", "mean of value_noise over samples"),
-      scalar("positive_value_noise",
-             "share of samples with positive noise in the values",
-             "share of samples with value_noise > 0"),
-      scalar("aligned",
-             "share of aligned pairs",
-             "share of pairs of a neuron and a sample whose query noise and key noise have the "
-             "same sign"),
-      scalar("query_majority",
-             "share of neurons whose query signal follows their key noise",
-             "share of neurons whose query_signal has the sign of the sum over samples of "
-             "key_noise"),
-      scalar("key_majority",
-             "share of neurons whose key signal opposes their query noise",
-             "share of neurons whose key_signal has the sign opposite to that of the sum over "
-             "samples of query_noise"),
-      scalar("majority",
-             "share of neurons whose signals have the signs of the majority",
-             "share of neurons of which both query_majority and key_majority tell")};
-  for (const std::string of : {"query", "key"}) {
-    const std::string noise = of + " noise";
-    const std::string counted =
-        ", counted positive where it has the sign of the neuron's "
-        "query_signal";
-    all.push_back({.name = "positive_" + of + "_noise",
-                   .long_name = "share of positive " + noise,
-                   .definition = "share of pairs of a neuron and a sample whose " + of +
-                                 "_noise has the sign of the neuron's query_signal"});
-    all.push_back({.name = "lowest_" + of + "_noise",
-                   .long_name = "lowest " + noise,
-                   .definition = "least " + of + "_noise" + counted});
-    all.push_back({.name = "negative_" + of + "_noise",
-                   .long_name = "mean negative " + noise,
-                   .definition = "mean of " + of + "_noise" + counted +
-                                 ", over the pairs where it is negative; undefined where none is"});
-  }
-  return all;
-}
+  VariableId value_signal_ = declare(
+      {.name = "value_signal",
+       .long_name = "signal in the values",
+       .definition =
+           "<v, mu>; v: mean row of WV.pos less that of WV.neg; mu: mean of y_i times the signal "
+           "token"});
+  VariableId value_noise_ =
+      declare({.name = "value_noise",
+               .dimensions = {"sample"},
+               .long_name = "noise in the values",
+               .definition = "<v, y_i xi_i>; xi_i: the noise token of a sample, y_i its sign"});
+  VariableId query_signal_ = declare({.name = "query_signal",
+                                      .dimensions = {"neuron"},
+                                      .long_name = "signal in the queries",
+                                      .definition = "<w_Q, mu>; w_Q: a row of WQ"});
+  VariableId key_signal_ = declare({.name = "key_signal",
+                                    .dimensions = {"neuron"},
+                                    .long_name = "signal in the keys",
+                                    .definition = "<w_K, mu>; w_K: a row of WK"});
+  VariableId query_noise_ = declare({.name = "query_noise",
+                                     .dimensions = {"neuron", "sample"},
+                                     .long_name = "noise in the queries",
+                                     .definition = "<w_Q, y_i xi_i>"});
+  VariableId key_noise_ = declare({.name = "key_noise",
+                                   .dimensions = {"neuron", "sample"},
+                                   .long_name = "noise in the keys",
+                                   .definition = "<w_K, y_i xi_i>"});
+  VariableId softmax_11_ =
+      declare({.name = "softmax_11",
+               .dimensions = {"sample"},
+               .long_name = "attention of the signal to the signal",
+               .definition = "softmax output s_11: query the signal token, key the signal token"});
+  VariableId softmax_21_ =
+      declare({.name = "softmax_21",
+               .dimensions = {"sample"},
+               .long_name = "attention of the noise to the signal",
+               .definition = "softmax output s_21: query the noise token, key the signal token"});
+  VariableId mean_softmax_11_ = declare({.name = "mean_softmax_11",
+                                         .long_name = "mean attention of the signal to the signal",
+                                         .definition = "over samples",
+                                         .headline = 3});
+  VariableId mean_softmax_21_ = declare({.name = "mean_softmax_21",
+                                         .long_name = "mean attention of the noise to the signal",
+                                         .definition = "over samples",
+                                         .headline = 4});
+  VariableId mean_value_noise_ = declare({.name = "mean_value_noise",
+                                          .long_name = "mean noise in the values",
+                                          .definition = "mean of value_noise over samples"});
+  VariableId positive_value_noise_ =
+      declare({.name = "positive_value_noise",
+               .long_name = "share of samples with positive noise in the values",
+               .definition = "share of samples with value_noise > 0",
+               .headline = 2});
+  VariableId aligned_ = declare(
+      {.name = "aligned",
+       .long_name = "share of aligned pairs",
+       .definition =
+           "share of pairs of a neuron and a sample whose query noise and key noise have the "
+           "same sign",
+       .headline = 1});
+  VariableId query_majority_ = declare(
+      {.name = "query_majority",
+       .long_name = "share of neurons whose query signal follows their key noise",
+       .definition = "share of neurons whose query_signal has the sign of the sum over samples of "
+                     "key_noise"});
+  VariableId key_majority_ = declare(
+      {.name = "key_majority",
+       .long_name = "share of neurons whose key signal opposes their query noise",
+       .definition =
+           "share of neurons whose key_signal has the sign opposite to that of the sum over "
+           "samples of query_noise"});
+  VariableId majority_ = declare(
+      {.name = "majority",
+       .long_name = "share of neurons whose signals have the signs of the majority",
+       .definition = "share of neurons of which both query_majority and key_majority tell"});
+  AgainstSignal query_ = declare_against_signal("query");
+  AgainstSignal key_ = declare_against_signal("key");
+};
 
 }  // namespace
 
