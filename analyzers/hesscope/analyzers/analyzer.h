@@ -80,6 +80,10 @@ class Analyzer {
 
   VariableId declare_of_run(Variable variable) { return declared_of_run_.add(std::move(variable)); }
 
+  /// Where declare() declares, for sections of variables that declare themselves:
+  ///   SpectrumSection spectrum_{declaring(), "", "the Hessian", {.lambda_max = 1}};
+  Group& declaring() { return declared_; }
+
   /// declare() of several.
   void declare_all(std::vector<Variable> variables, const std::vector<std::string>& headline = {});
   void declare_all_of_run(std::vector<Variable> variables,

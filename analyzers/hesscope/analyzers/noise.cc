@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <cmath>
 #include <string>
 #include <utility>
 #include <vector>
@@ -8,16 +7,13 @@
 #include <fmt/format.h>
 
 #include <hesscope/analyzers/internal/group_dimensions.h>
+#include <hesscope/analyzers/internal/noise_covariance.h>
+#include <hesscope/analyzers/internal/noise_distribution.h>
 #include <hesscope/analyzers/internal/noise_options.h>
-#include <hesscope/analyzers/internal/noise_quantities.h>
 #include <hesscope/analyzers/noise.h>
 #include <hesscope/core/error.h>
 #include <hesscope/noise/fresh_minibatch_noise.h>
-#include <hesscope/noise/gradient_covariance.h>
 #include <hesscope/noise/minibatch_noise.h>
-#include <hesscope/noise/noise_alignment.h>
-#include <hesscope/noise/noise_scale.h>
-#include <hesscope/statistics/histogram.h>
 #include <hesscope/statistics/normal_qq.h>
 #include <hesscope/statistics/summary.h>
 #include <hesscope/statistics/tail_index.h>
@@ -25,21 +21,47 @@
 namespace hesscope {
 namespace {
 
-using Eigen::Index;
-using Eigen::VectorXd;
-
-void set(Group& record, const std::string& name, const Statistic& statistic) {
-  record[name].set(statistic.value, statistic.status);
-}
-
 using detail::NoiseOptions;
 using detail::part_of;
+using Eigen::Index;
+using Eigen::VectorXd;
 using Draws = NoiseOptions::Draws;
+
+// A number about the noise of batches of one size, stored for each size of the ladder.
+struct LadderNumber {
+  const char* name;
+  Statistic (*of)(const VectorXd& norms);
+};
+
+constexpr LadderNumber kLadderNumbers[] = {
+    {"mean", [](const VectorXd& norms) { return summarize(norms).mean; }},
+    {"standard_deviation",
+     [](const VectorXd& norms) { return summarize(norms).standard_deviation; }},
+    {"max_over_median", [](const VectorXd& norms) { return summarize(norms).max_over_median; }},
+    {"skewness", [](const VectorXd& norms) { return summarize(norms).skewness; }},
+    {"excess_kurtosis", [](const VectorXd& norms) { return summarize(norms).excess_kurtosis; }},
+    {"hill_index",
+     [](const VectorXd& norms) {
+       return norms.size() < 2 ? Statistic() : tail_index(norms).index;
+     }},
+    {"qq_correlation",
+     [](const VectorXd& norms) {
+       return normal_qq(norms, QqConvention::kFilliben).line.correlation;
+     }},
+};
 
 class NoiseAnalyzer final : public Analyzer {
  public:
   explicit NoiseAnalyzer(NoiseOptions options) : options_(std::move(options)) {
-    declare_all(quantities(), headline());
+    if (options_.ladder.empty()) return;
+    for (const auto& [name, of] : kLadderNumbers) {
+      ladder_.push_back(
+          declare({.name = fmt::format("ladder_{}", name),
+                   .dimensions = {"ladder_batch_size"},
+                   .long_name = fmt::format("{} by batch size", name),
+                   .definition = fmt::format(
+                       "as {}, of minibatches of each size; NaN where undefined", name)}));
+    }
   }
 
   std::vector<Dimension> dimensions(const Objective& objective) const override {
@@ -58,21 +80,7 @@ class NoiseAnalyzer final : public Analyzer {
     return all;
   }
 
-  std::vector<Variable> quantities() const {
-    return detail::noise_quantities(!options_.ladder.empty());
-  }
-
-  std::vector<std::string> headline() const {
-    return {"mean",
-            "skewness",
-            "excess_kurtosis",
-            "hill_index",
-            "noise_scale_simple",
-            "noise_scale_hessian",
-            "noise_exponent"};
-  }
-
-  // Beside the draws: per-sample gradients for the covariance S and for the scales, S and its
+  // Besides the draws: per-sample gradients for the covariance S and for the scales, S and its
   // blocks by N n^2 operations each, the Hessians of the blocks, and eigenvectors.
   Cost cost(const Objective& objective) const override {
     const auto n = static_cast<double>(objective.num_parameters());
@@ -103,15 +111,15 @@ class NoiseAnalyzer final : public Analyzer {
   }
 
   Group analyze(PointAnalysis& point) const override {
-    Group record = declared();
+    Group answer = declared();
     if (point.status() != Status::kOk) {
-      record.set_rest_missing(point.status());
-      return record;
+      answer.set_rest_missing(point.status());
+      return answer;
     }
-    draw(point, record);
-    compare_with_curvature(point, record);
-    record.set_rest_missing(Status::kNotComputed);
-    return record;
+    draw(point, answer);
+    covariance_.set(answer, point);
+    answer.set_rest_missing(Status::kNotComputed);
+    return answer;
   }
 
  private:
@@ -163,164 +171,31 @@ class NoiseAnalyzer final : public Analyzer {
                                  progress);
   }
 
-  void draw(PointAnalysis& point, Group& record) const {
+  void draw(PointAnalysis& point, Group& answer) const {
     std::vector<Index> batch_sizes = {batch_size(point.objective())};
     batch_sizes.insert(batch_sizes.end(), options_.ladder.begin(), options_.ladder.end());
     const std::vector<MinibatchNoise> noise =
         measured(point, batch_sizes, part_of(point.progress(), 0.0, 0.3));
-    record["batch_size"].set_count(noise.front().batch_size);
-    if (noise.front().status == Status::kOk) {
-      describe(noise.front().norms, record);
-    } else {
-      for (const Variable& quantity : quantities()) {
-        const bool is_of_draws =
-            std::find(quantity.dimensions.begin(), quantity.dimensions.end(), "draw") !=
-            quantity.dimensions.end();
-        if (is_of_draws) record[quantity.name].set_missing(noise.front().status);
-      }
-    }
-    if (!options_.ladder.empty()) set_ladder({noise.begin() + 1, noise.end()}, record);
+    distribution_.set(answer, noise.front(), options_.num_bins);
+    if (!ladder_.empty()) set_ladder({noise.begin() + 1, noise.end()}, answer);
   }
 
-  void describe(const VectorXd& norms, Group& record) const {
-    record["norm"].set(norms);
-    const Summary summary = hesscope::summarize(norms);
-    set(record, "mean", summary.mean);
-    set(record, "standard_deviation", summary.standard_deviation);
-    set(record, "median", summary.median);
-    set(record, "max_over_median", summary.max_over_median);
-    set(record, "skewness", summary.skewness);
-    set(record, "excess_kurtosis", summary.excess_kurtosis);
-    if (norms.size() >= 2) {
-      const TailIndex tail = tail_index(norms);
-      set(record, "hill_index", tail.index);
-      set(record, "hill_index_standard_error", tail.standard_error);
-      // NaN is part of the plot.
-      record["hill_plot"].set_rows(tail.by_count.transpose(), Status::kOk);
-    }
-    const Histogram bins = histogram(norms, options_.num_bins);
-    if (bins.status == Status::kOk) {
-      record["histogram_edges"].set(bins.edges);
-      record["histogram_counts"].set(bins.counts);
-      record["histogram_density"].set(bins.density);
-    } else {
-      for (const char* name : {"histogram_edges", "histogram_counts", "histogram_density"}) {
-        record[name].set_missing(bins.status);
-      }
-    }
-    const QqPlot plot = normal_qq(norms, QqConvention::kFilliben);
-    record["qq_theoretical"].set(plot.theoretical);
-    record["qq_sample"].set(plot.sample);
-    set(record, "qq_slope", plot.line.slope);
-    set(record, "qq_intercept", plot.line.intercept);
-    set(record, "qq_correlation", plot.line.correlation);
-    const QqPlot standardized = normal_qq(norms, QqConvention::kStandardized);
-    if (standardized.status == Status::kOk) {
-      record["qq_theoretical_standardized"].set(standardized.theoretical);
-      record["qq_sample_standardized"].set(standardized.sample);
-    } else {
-      record["qq_theoretical_standardized"].set_missing(standardized.status);
-      record["qq_sample_standardized"].set_missing(standardized.status);
-    }
-  }
-
-  static void set_ladder(const std::vector<MinibatchNoise>& noise, Group& record) {
-    const auto set_rung = [&](const std::string& name, auto statistic_of) {
+  void set_ladder(const std::vector<MinibatchNoise>& noise, Group& answer) const {
+    for (std::size_t i = 0; i < ladder_.size(); ++i) {
       Eigen::RowVectorXd values(static_cast<Index>(noise.size()));
       for (std::size_t b = 0; b < noise.size(); ++b) {
         const bool is_there = noise[b].status == Status::kOk;
         values[static_cast<Index>(b)] =
-            is_there ? statistic_of(noise[b].norms).value : Statistic().value;
+            is_there ? kLadderNumbers[i].of(noise[b].norms).value : Statistic().value;
       }
-      record["ladder_" + name].set_rows(values, Status::kOk);
-    };
-    const auto of_summary = [](Statistic Summary::*member) {
-      return [member](const VectorXd& norms) { return hesscope::summarize(norms).*member; };
-    };
-    set_rung("mean", of_summary(&Summary::mean));
-    set_rung("standard_deviation", of_summary(&Summary::standard_deviation));
-    set_rung("max_over_median", of_summary(&Summary::max_over_median));
-    set_rung("skewness", of_summary(&Summary::skewness));
-    set_rung("excess_kurtosis", of_summary(&Summary::excess_kurtosis));
-    set_rung("hill_index", [](const VectorXd& norms) {
-      return norms.size() < 2 ? Statistic() : tail_index(norms).index;
-    });
-    set_rung("qq_correlation", [](const VectorXd& norms) {
-      return normal_qq(norms, QqConvention::kFilliben).line.correlation;
-    });
-  }
-
-  void compare_with_curvature(PointAnalysis& point, Group& record) const {
-    const Eigen::MatrixXd* h = point.hessian();
-    const GradientCovariance covariance = gradient_covariance(point.objective(),
-                                                              point.theta(),
-                                                              {.with_matrix = h != nullptr},
-                                                              part_of(point.progress(), 0.3, 0.5));
-    const double trace = std::ldexp(covariance.trace, 2 * covariance.exponent);
-    set(record,
-        "covariance_trace",
-        covariance.status == Status::kOk ? finite_statistic(trace)
-                                         : missing_statistic(covariance.status));
-    const ProgressCallback rest = part_of(point.progress(), 0.5, 0.7);
-    const NoiseScales scales =
-        h != nullptr ? noise_scales(point.objective(), point.theta(), covariance, *h, {}, rest)
-                     : noise_scales(point.objective(), point.theta(), covariance, {}, rest);
-    set_scale(record, "noise_scale_simple", scales.simple);
-    if (h == nullptr) return set_missing_curvature(record, point.hessian_status());
-    set_scale(record, "noise_scale_hessian", scales.hessian);
-    if (covariance.status != Status::kOk) return set_missing_curvature(record, covariance.status);
-    const NoiseAlignment alignment = noise_alignment(*h, covariance.matrix);
-    set(record, "alignment_cosine", alignment.cosine);
-    set(record, "commutator", alignment.commutator);
-    // Whoever asks for a few ranks only has no time for all eigenvectors.
-    if (point.method() == SpectrumMethod::kDense) {
-      set_spectrum(
-          record, dense_eigensystem(*h, {}, part_of(point.progress(), 0.7, 1.0)), covariance);
+      answer[ladder_[i]].set_rows(values, Status::kOk);
     }
-  }
-
-  static void set_scale(Group& record, const std::string& name, const NoiseScale& scale) {
-    set(record, name, scale.value);
-    set(record, name + "_bias", scale.bias);
-    set(record, name + "_standard_error", scale.standard_error);
-  }
-
-  static void set_missing_curvature(Group& record, Status status) {
-    for (const char* name : {"noise_scale_hessian",
-                             "noise_scale_hessian_bias",
-                             "noise_scale_hessian_standard_error",
-                             "alignment_cosine",
-                             "commutator",
-                             "eigenvalues",
-                             "eigendirection_noise",
-                             "noise_exponent",
-                             "noise_exponent_standard_error"}) {
-      record[name].set_missing(status);
-    }
-  }
-
-  static void set_spectrum(Group& record,
-                           const Eigensystem& eigensystem,
-                           const GradientCovariance& covariance) {
-    const NoiseSpectrum spectrum =
-        noise_spectrum(eigensystem, covariance.matrix, covariance.exponent);
-    if (spectrum.status != Status::kOk) {
-      for (const char* name : {"eigenvalues",
-                               "eigendirection_noise",
-                               "noise_exponent",
-                               "noise_exponent_standard_error"}) {
-        record[name].set_missing(spectrum.status);
-      }
-      return;
-    }
-    record["eigenvalues"].set(eigensystem.eigenvalues);
-    record["eigendirection_noise"].set(spectrum.noise);
-    set(record, "noise_exponent", spectrum.power_law.slope);
-    set(record, "noise_exponent_standard_error", spectrum.power_law.slope_standard_error);
-    record["noise_exponent_count"].set_count(spectrum.num_fitted);
   }
 
   NoiseOptions options_;
+  detail::NoiseDistribution distribution_{declaring()};
+  detail::NoiseCovariance covariance_{declaring()};
+  std::vector<VariableId> ladder_;  // as kLadderNumbers
 };
 
 }  // namespace

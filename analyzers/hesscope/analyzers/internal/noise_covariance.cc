@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <cmath>
+
+#include <hesscope/analyzers/internal/noise_covariance.h>
+#include <hesscope/noise/noise_alignment.h>
+
+namespace hesscope::detail {
+
+NoiseCovariance::NoiseCovariance(Group& declaring)
+    : covariance_trace_(declaring.add(
+          {.name = "covariance_trace",
+           .long_name = "total variance of per-sample gradients",
+           .definition =
+               "tr S, S the covariance of the gradients of single samples, with the number "
+               "of samples minus 1 in the denominator"})),
+      simple_(declare_scale(declaring,
+                            {.name = "noise_scale_simple",
+                             .long_name = "simple gradient noise scale",
+                             .definition = "tr S / |g|^2, in samples",
+                             .headline = 5})),
+      hessian_(declare_scale(declaring,
+                             {.name = "noise_scale_hessian",
+                              .long_name = "gradient noise scale",
+                              .definition = "tr(H S) / (g^T H g), in samples; H the Hessian",
+                              .headline = 6})),
+      alignment_cosine_(
+          declaring.add({.name = "alignment_cosine",
+                         .long_name = "cosine between Hessian and covariance of gradients",
+                         .definition = "tr(H S) / (||H||_F ||S||_F)"})),
+      commutator_(declaring.add(
+          {.name = "commutator",
+           .long_name = "commutator of Hessian and covariance of gradients",
+           .definition = "||H S - S H||_F / (2 ||H||_F ||S||_F); at most 1 / sqrt(2)"})),
+      eigenvalues_(declaring.add({.name = "eigenvalues",
+                                  .dimensions = {"rank"},
+                                  .long_name = "eigenvalues of the Hessian",
+                                  .definition = "ascending"})),
+      eigendirection_noise_(declaring.add(
+          {.name = "eigendirection_noise",
+           .dimensions = {"rank"},
+           .long_name = "variance of per-sample gradients along eigenvectors of the Hessian",
+           .definition = "v^T S v for the unit eigenvector v of each eigenvalue"})),
+      noise_exponent_(declaring.add(
+          {.name = "noise_exponent",
+           .long_name = "exponent of noise as a power of curvature",
+           .definition = "slope of the least-squares line of log eigendirection_noise on log "
+                         "|eigenvalue|, over those of which neither is zero within rounding",
+           .headline = 7})),
+      noise_exponent_standard_error_(declaring.add(
+          {.name = "noise_exponent_standard_error",
+           .long_name = "standard error of noise_exponent",
+           .definition = "that of the slope, for residuals independent and of equal variance"})),
+      noise_exponent_count_(declaring.add(
+          {.name = "noise_exponent_count",
+           .type = VariableType::kInt64,
+           .long_name = "eigenvalues in the fit of noise_exponent",
+           .definition = "how many there are of which neither number is zero within rounding"})) {}
+
+NoiseCovariance::Scale NoiseCovariance::declare_scale(Group& declaring, const Variable& value) {
+  return {declaring.add(value),
+          declaring.add({.name = value.name + "_bias",
+                         .long_name = "bias of " + value.name,
+                         .definition = "delete-one-block jackknife over 32 blocks of consecutive "
+                                       "samples, fewer if there are fewer; not taken off"}),
+          declaring.add({.name = value.name + "_standard_error",
+                         .long_name = "standard error of " + value.name,
+                         .definition = "by the same jackknife"})};
+}
+
+void NoiseCovariance::set(Group& answer, PointAnalysis& point) const {
+  const Eigen::MatrixXd* h = point.hessian();
+  const GradientCovariance covariance = gradient_covariance(point.objective(),
+                                                            point.theta(),
+                                                            {.with_matrix = h != nullptr},
+                                                            part_of(point.progress(), 0.3, 0.5));
+  const double trace = std::ldexp(covariance.trace, 2 * covariance.exponent);
+  answer[covariance_trace_].set(covariance.status == Status::kOk
+                                    ? finite_statistic(trace)
+                                    : missing_statistic(covariance.status));
+  const ProgressCallback rest = part_of(point.progress(), 0.5, 0.7);
+  const NoiseScales scales =
+      h != nullptr ? noise_scales(point.objective(), point.theta(), covariance, *h, {}, rest)
+                   : noise_scales(point.objective(), point.theta(), covariance, {}, rest);
+  set_scale(answer, simple_, scales.simple);
+  if (h == nullptr) return set_missing_curvature(answer, point.hessian_status());
+  set_scale(answer, hessian_, scales.hessian);
+  if (covariance.status != Status::kOk) return set_missing_curvature(answer, covariance.status);
+  const NoiseAlignment alignment = noise_alignment(*h, covariance.matrix);
+  answer[alignment_cosine_].set(alignment.cosine);
+  answer[commutator_].set(alignment.commutator);
+  // Whoever asks for a few ranks only has no time for all eigenvectors.
+  if (point.method() == SpectrumMethod::kDense) {
+    set_spectrum(
+        answer, dense_eigensystem(*h, {}, part_of(point.progress(), 0.7, 1.0)), covariance);
+  }
+}
+
+void NoiseCovariance::set_scale(Group& answer, const Scale& ids, const NoiseScale& scale) {
+  answer[ids.value].set(scale.value);
+  answer[ids.bias].set(scale.bias);
+  answer[ids.standard_error].set(scale.standard_error);
+}
+
+void NoiseCovariance::set_missing_curvature(Group& answer, Status status) const {
+  for (const VariableId id :
+       {hessian_.value, hessian_.bias, hessian_.standard_error, alignment_cosine_, commutator_}) {
+    answer[id].set_missing(status);
+  }
+  set_missing_spectrum(answer, status);
+}
+
+void NoiseCovariance::set_missing_spectrum(Group& answer, Status status) const {
+  for (const VariableId id :
+       {eigenvalues_, eigendirection_noise_, noise_exponent_, noise_exponent_standard_error_}) {
+    answer[id].set_missing(status);
+  }
+}
+
+void NoiseCovariance::set_spectrum(Group& answer,
+                                   const Eigensystem& eigensystem,
+                                   const GradientCovariance& covariance) const {
+  const NoiseSpectrum spectrum =
+      noise_spectrum(eigensystem, covariance.matrix, covariance.exponent);
+  if (spectrum.status != Status::kOk) return set_missing_spectrum(answer, spectrum.status);
+  answer[eigenvalues_].set(eigensystem.eigenvalues);
+  answer[eigendirection_noise_].set(spectrum.noise);
+  answer[noise_exponent_].set(spectrum.power_law.slope);
+  answer[noise_exponent_standard_error_].set(spectrum.power_law.slope_standard_error);
+  answer[noise_exponent_count_].set_count(spectrum.num_fitted);
+}
+
+}  // namespace hesscope::detail

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <hesscope/analyzers/internal/noise_distribution.h>
+#include <hesscope/statistics/histogram.h>
+#include <hesscope/statistics/normal_qq.h>
+#include <hesscope/statistics/summary.h>
+#include <hesscope/statistics/tail_index.h>
+
+namespace hesscope::detail {
+
+using Eigen::VectorXd;
+
+NoiseDistribution::NoiseDistribution(Group& declaring)
+    : norm_(declaring.add(
+          {.name = "norm",
+           .dimensions = {"draw"},
+           .long_name = "gradient noise",
+           .definition =
+               "Euclidean norm of the gradient over a minibatch minus that over all samples; "
+               "of fresh minibatches minus that over noise-reference further ones"})),
+      batch_size_(
+          declaring.add({.name = "batch_size",
+                         .type = VariableType::kInt64,
+                         .long_name = "samples a minibatch",
+                         .definition = "as asked for, or the smaller of 64 and all samples"})),
+      mean_(declaring.add({.name = "mean",
+                           .long_name = "mean noise",
+                           .definition = "mean of norm",
+                           .headline = 1})),
+      standard_deviation_(declaring.add(
+          {.name = "standard_deviation",
+           .long_name = "standard deviation of the noise",
+           .definition = "of norm, with the number of draws minus 1 in the denominator"})),
+      median_(declaring.add(
+          {.name = "median",
+           .long_name = "median noise",
+           .definition =
+               "lower median of norm: of an even number the smaller of the two in the middle"})),
+      max_over_median_(declaring.add({.name = "max_over_median",
+                                      .long_name = "largest over median noise",
+                                      .definition = "largest norm / median"})),
+      skewness_(declaring.add(
+          {.name = "skewness",
+           .long_name = "skewness of the noise",
+           .definition = "m3 / m2^(3/2) of norm, with m_r the mean of (norm - mean)^r",
+           .headline = 2})),
+      excess_kurtosis_(
+          declaring.add({.name = "excess_kurtosis",
+                         .long_name = "excess kurtosis of the noise",
+                         .definition = "m4 / m2^2 - 3 of norm; 0 for a normal distribution",
+                         .headline = 3})),
+      hill_index_(declaring.add(
+          {.name = "hill_index",
+           .long_name = "tail index of the noise by Hill's estimator",
+           .definition = "hill_plot where k is the floor of the root of the number of draws; heavy "
+                         "tails are small numbers: moments of this order and above are infinite",
+           .headline = 4})),
+      hill_index_standard_error_(declaring.add({.name = "hill_index_standard_error",
+                                                .long_name = "standard error of hill_index",
+                                                .definition = "hill_index / sqrt(k)"})),
+      hill_plot_(declaring.add(
+          {.name = "hill_plot",
+           .dimensions = {"order"},
+           .long_name = "Hill plot",
+           .definition = "1 / H_k for k = 1, 2, ..., with H_k the mean over the k largest norms of "
+                         "log(norm / the norm next below them); NaN where H_k is 0"})),
+      histogram_edges_(
+          declaring.add({.name = "histogram_edges",
+                         .dimensions = {"edge"},
+                         .long_name = "edges of the histogram of the noise",
+                         .definition = "equally spaced from the smallest to the largest norm"})),
+      histogram_counts_(declaring.add(
+          {.name = "histogram_counts",
+           .dimensions = {"bin"},
+           .long_name = "histogram of the noise",
+           .definition =
+               "norms from one edge on and below the next; in the last bin up to its edge"})),
+      histogram_density_(declaring.add(
+          {.name = "histogram_density",
+           .dimensions = {"bin"},
+           .long_name = "density of the noise",
+           .definition = "histogram_counts over the number of draws and the width of the bin; its "
+                         "integral is 1"})),
+      qq_theoretical_(declaring.add(
+          {.name = "qq_theoretical",
+           .dimensions = {"draw"},
+           .long_name = "normal quantiles",
+           .definition = "of Filliben's p_i = (i - 0.3175) / (K + 0.365), first 1 - 2^(-1/K), last "
+                         "2^(-1/K), for K draws, as scipy.stats.probplot"})),
+      qq_sample_(declaring.add({.name = "qq_sample",
+                                .dimensions = {"draw"},
+                                .long_name = "sample quantiles",
+                                .definition = "norm, ascending"})),
+      qq_slope_(declaring.add(
+          {.name = "qq_slope",
+           .long_name = "slope of the normal QQ plot",
+           .definition = "of the least-squares line of qq_sample on qq_theoretical"})),
+      qq_intercept_(declaring.add({.name = "qq_intercept",
+                                   .long_name = "intercept of the normal QQ plot",
+                                   .definition = "of the same line"})),
+      qq_correlation_(
+          declaring.add({.name = "qq_correlation",
+                         .long_name = "correlation of the normal QQ plot",
+                         .definition = "correlation coefficient of qq_theoretical and qq_sample"})),
+      qq_theoretical_standardized_(declaring.add(
+          {.name = "qq_theoretical_standardized",
+           .dimensions = {"draw"},
+           .long_name = "normal quantiles of the standardised plot",
+           .definition = "of p_i = i / (K + 1), as statsmodels' qqplot with fit=True, a=0"})),
+      qq_sample_standardized_(
+          declaring.add({.name = "qq_sample_standardized",
+                         .dimensions = {"draw"},
+                         .long_name = "standardised sample quantiles",
+                         .definition = "(norm - mean) / sqrt(m2), ascending"})) {}
+
+void NoiseDistribution::set(Group& answer,
+                            const MinibatchNoise& noise,
+                            Eigen::Index num_bins) const {
+  answer[batch_size_].set_count(noise.batch_size);
+  if (noise.status != Status::kOk) {
+    for (const VariableId id : {norm_,
+                                qq_theoretical_,
+                                qq_sample_,
+                                qq_theoretical_standardized_,
+                                qq_sample_standardized_}) {
+      answer[id].set_missing(noise.status);
+    }
+    return;
+  }
+  answer[norm_].set(noise.norms);
+  set_moments(answer, noise.norms);
+  if (noise.norms.size() >= 2) set_tail(answer, noise.norms);
+  set_histogram(answer, noise.norms, num_bins);
+  set_plots(answer, noise.norms);
+}
+
+void NoiseDistribution::set_moments(Group& answer, const VectorXd& norms) const {
+  const Summary summary = summarize(norms);
+  answer[mean_].set(summary.mean);
+  answer[standard_deviation_].set(summary.standard_deviation);
+  answer[median_].set(summary.median);
+  answer[max_over_median_].set(summary.max_over_median);
+  answer[skewness_].set(summary.skewness);
+  answer[excess_kurtosis_].set(summary.excess_kurtosis);
+}
+
+void NoiseDistribution::set_tail(Group& answer, const VectorXd& norms) const {
+  const TailIndex tail = tail_index(norms);
+  answer[hill_index_].set(tail.index);
+  answer[hill_index_standard_error_].set(tail.standard_error);
+  // NaN is part of the plot.
+  answer[hill_plot_].set_rows(tail.by_count.transpose(), Status::kOk);
+}
+
+void NoiseDistribution::set_histogram(Group& answer,
+                                      const VectorXd& norms,
+                                      Eigen::Index num_bins) const {
+  const Histogram bins = histogram(norms, num_bins);
+  if (bins.status != Status::kOk) {
+    for (const VariableId id : {histogram_edges_, histogram_counts_, histogram_density_}) {
+      answer[id].set_missing(bins.status);
+    }
+    return;
+  }
+  answer[histogram_edges_].set(bins.edges);
+  answer[histogram_counts_].set(bins.counts);
+  answer[histogram_density_].set(bins.density);
+}
+
+void NoiseDistribution::set_plots(Group& answer, const VectorXd& norms) const {
+  const QqPlot plot = normal_qq(norms, QqConvention::kFilliben);
+  answer[qq_theoretical_].set(plot.theoretical);
+  answer[qq_sample_].set(plot.sample);
+  answer[qq_slope_].set(plot.line.slope);
+  answer[qq_intercept_].set(plot.line.intercept);
+  answer[qq_correlation_].set(plot.line.correlation);
+  const QqPlot standardized = normal_qq(norms, QqConvention::kStandardized);
+  if (standardized.status == Status::kOk) {
+    answer[qq_theoretical_standardized_].set(standardized.theoretical);
+    answer[qq_sample_standardized_].set(standardized.sample);
+  } else {
+    answer[qq_theoretical_standardized_].set_missing(standardized.status);
+    answer[qq_sample_standardized_].set_missing(standardized.status);
+  }
+}
+
+}  // namespace hesscope::detail

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// How the norms of minibatch noise are distributed, in /noise. Private.
+#pragma once
+
+#include <Eigen/Core>
+
+#include <hesscope/dataset/dataset.h>
+#include <hesscope/noise/minibatch_noise.h>
+
+namespace hesscope::detail {
+
+/// The norms, their moments and tail, their histogram and their normal QQ plots.
+class NoiseDistribution {
+ public:
+  /// Declares them.
+  explicit NoiseDistribution(Group& declaring);
+
+  /// What lies along the draws is missing for the status of `noise`, if that is not kOk; of what
+  /// needs norms, or more of them, nothing is said then.
+  void set(Group& answer, const MinibatchNoise& noise, Eigen::Index num_bins) const;
+
+ private:
+  void set_moments(Group& answer, const Eigen::VectorXd& norms) const;
+  void set_tail(Group& answer, const Eigen::VectorXd& norms) const;
+  void set_histogram(Group& answer, const Eigen::VectorXd& norms, Eigen::Index num_bins) const;
+  void set_plots(Group& answer, const Eigen::VectorXd& norms) const;
+
+  VariableId norm_;
+  VariableId batch_size_;
+  VariableId mean_;
+  VariableId standard_deviation_;
+  VariableId median_;
+  VariableId max_over_median_;
+  VariableId skewness_;
+  VariableId excess_kurtosis_;
+  VariableId hill_index_;
+  VariableId hill_index_standard_error_;
+  VariableId hill_plot_;
+  VariableId histogram_edges_;
+  VariableId histogram_counts_;
+  VariableId histogram_density_;
+  VariableId qq_theoretical_;
+  VariableId qq_sample_;
+  VariableId qq_slope_;
+  VariableId qq_intercept_;
+  VariableId qq_correlation_;
+  VariableId qq_theoretical_standardized_;
+  VariableId qq_sample_standardized_;
+};
+
+}  // namespace hesscope::detail
