@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <memory>
-#include <string>
-#include <vector>
 
 #include <Eigen/Core>
 
@@ -13,50 +11,46 @@ namespace {
 
 class ConditionAnalyzer final : public Analyzer {
  public:
-  ConditionAnalyzer() { declare_all(quantities(), headline()); }
-
-  std::vector<Dimension> dimensions(const Objective& /*objective*/) const override { return {}; }
-
-  std::vector<Variable> quantities() const {
-    return {
-        {.name = "robust_diagonal",
-         .long_name = "robust condition number of the diagonal",
-         .definition = "largest |H_ii| over the lower median of |H_ii|"},
-        {.name = "robust_eigenvalue",
-         .long_name = "robust condition number",
-         .definition = "lambda_max over the lower median eigenvalue"},
-        {.name = "robust_absolute",
-         .long_name = "robust condition number of eigenvalue magnitudes",
-         .definition = "largest |lambda| over the lower median of |lambda|"},
-        {.name = "classical",
-         .long_name = "condition number",
-         .definition = "lambda_max over lambda_min, where lambda_min is above the rounding band"},
-    };
-  }
-
-  std::vector<std::string> headline() const {
-    return {"robust_diagonal", "robust_eigenvalue", "robust_absolute", "classical"};
-  }
-
   Cost cost(const Objective& /*objective*/) const override {
     return {.asks_hessian = true, .asks_spectrum = true};
   }
 
   Group analyze(PointAnalysis& point) const override {
+    Group answer = declared();
     const Eigen::MatrixXd* h = point.hessian();
-    Group record = declared();
     if (h == nullptr) {
-      record.set_rest_missing(point.hessian_status());
-      return record;
+      answer.set_rest_missing(point.hessian_status());
+      return answer;
     }
     const ConditionNumbers numbers = condition_numbers(h->diagonal(), point.spectrum());
-    record["robust_diagonal"].set(numbers.robust_diagonal.value, numbers.robust_diagonal.status);
-    record["robust_eigenvalue"].set(numbers.robust_eigenvalue.value,
-                                    numbers.robust_eigenvalue.status);
-    record["robust_absolute"].set(numbers.robust_absolute.value, numbers.robust_absolute.status);
-    record["classical"].set(numbers.classical.value, numbers.classical.status);
-    return record;
+    answer[robust_diagonal_].set(numbers.robust_diagonal);
+    answer[robust_eigenvalue_].set(numbers.robust_eigenvalue);
+    answer[robust_absolute_].set(numbers.robust_absolute);
+    answer[classical_].set(numbers.classical);
+    return answer;
   }
+
+ private:
+  VariableId robust_diagonal_ =
+      declare({.name = "robust_diagonal",
+               .long_name = "robust condition number of the diagonal",
+               .definition = "largest |H_ii| over the lower median of |H_ii|",
+               .headline = 1});
+  VariableId robust_eigenvalue_ =
+      declare({.name = "robust_eigenvalue",
+               .long_name = "robust condition number",
+               .definition = "lambda_max over the lower median eigenvalue",
+               .headline = 2});
+  VariableId robust_absolute_ =
+      declare({.name = "robust_absolute",
+               .long_name = "robust condition number of eigenvalue magnitudes",
+               .definition = "largest |lambda| over the lower median of |lambda|",
+               .headline = 3});
+  VariableId classical_ = declare(
+      {.name = "classical",
+       .long_name = "condition number",
+       .definition = "lambda_max over lambda_min, where lambda_min is above the rounding band",
+       .headline = 4});
 };
 
 }  // namespace

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <memory>
+#include <optional>
+#include <vector>
+
 #include <hesscope/analyzers/hessian.h>
 #include <hesscope/core/internal/norms.h>
 
@@ -7,55 +11,51 @@ namespace {
 
 class HessianAnalyzer final : public Analyzer {
  public:
-  explicit HessianAnalyzer(bool save_matrix) : save_matrix_(save_matrix) {
-    declare_all(quantities(), headline());
+  explicit HessianAnalyzer(bool is_saved) {
+    if (!is_saved) return;
+    matrix_ = declare({.name = "matrix",
+                       .dimensions = {"parameter", "parameter_column"},
+                       .long_name = "Hessian of the mean loss",
+                       .definition = "second derivatives of the mean loss by pairs of parameters"});
   }
 
   std::vector<Dimension> dimensions(const Objective& objective) const override {
-    if (!save_matrix_) return {};
+    if (!matrix_) return {};
     return {{"parameter_column", objective.num_parameters()}};
   }
-
-  std::vector<Variable> quantities() const {
-    std::vector<Variable> all = {
-        {.name = "diagonal",
-         .dimensions = {"parameter"},
-         .long_name = "diagonal of the Hessian",
-         .definition = "second derivative of the mean loss by each parameter"},
-        {.name = "trace", .long_name = "trace of the Hessian", .definition = "sum of the diagonal"},
-        {.name = "frobenius_norm",
-         .long_name = "Frobenius norm of the Hessian",
-         .definition = "square root of the sum of the squared entries"},
-    };
-    if (save_matrix_) {
-      all.push_back({.name = "matrix",
-                     .dimensions = {"parameter", "parameter_column"},
-                     .long_name = "Hessian of the mean loss",
-                     .definition = "second derivatives of the mean loss by pairs of parameters"});
-    }
-    return all;
-  }
-
-  std::vector<std::string> headline() const { return {"trace", "frobenius_norm"}; }
 
   Cost cost(const Objective& /*objective*/) const override { return {.asks_hessian = true}; }
 
   Group analyze(PointAnalysis& point) const override {
-    Group record = declared();
+    Group answer = declared();
     const Eigen::MatrixXd* h = point.hessian();
     if (h == nullptr) {
-      record.set_rest_missing(point.hessian_status());
-      return record;
+      answer.set_rest_missing(point.hessian_status());
+      return answer;
     }
-    record["diagonal"].set(h->diagonal());
-    record["trace"].set(detail::sum(h->diagonal()));
-    record["frobenius_norm"].set(detail::norm(*h));
-    if (save_matrix_) record["matrix"].set_symmetric(*h);
-    return record;
+    answer[diagonal_].set(h->diagonal());
+    answer[trace_].set(detail::sum(h->diagonal()));
+    answer[frobenius_norm_].set(detail::norm(*h));
+    if (matrix_) answer[*matrix_].set_symmetric(*h);
+    return answer;
   }
 
  private:
-  bool save_matrix_;
+  VariableId diagonal_ =
+      declare({.name = "diagonal",
+               .dimensions = {"parameter"},
+               .long_name = "diagonal of the Hessian",
+               .definition = "second derivative of the mean loss by each parameter"});
+  VariableId trace_ = declare({.name = "trace",
+                               .long_name = "trace of the Hessian",
+                               .definition = "sum of the diagonal",
+                               .headline = 1});
+  VariableId frobenius_norm_ =
+      declare({.name = "frobenius_norm",
+               .long_name = "Frobenius norm of the Hessian",
+               .definition = "square root of the sum of the squared entries",
+               .headline = 2});
+  std::optional<VariableId> matrix_;  // where the whole of it is asked for
 };
 
 }  // namespace
