@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -12,12 +13,8 @@
 namespace hesscope {
 namespace {
 
-const std::string kFunctional = "_functional";
-
 class GgnAnalyzer final : public Analyzer {
  public:
-  GgnAnalyzer() { declare_all(quantities(), headline()); }
-
   std::vector<Dimension> dimensions(const Objective& objective) const override {
     if (!objective.has_gauss_newton()) {
       throw ConfigError(
@@ -26,37 +23,6 @@ class GgnAnalyzer final : public Analyzer {
     }
     return {detail::rank_dimension("rank", objective.num_parameters()),
             detail::block_dimension("block_column", objective)};
-  }
-
-  std::vector<Variable> quantities() const {
-    std::vector<Variable> all = spectrum_quantities("", "the Gauss-Newton matrix");
-    const std::vector<Variable> functional =
-        spectrum_quantities(kFunctional, "the Hessian without its Gauss-Newton part");
-    all.insert(all.end(), functional.begin(), functional.end());
-    for (const std::string& suffix : {std::string(), kFunctional}) {
-      const std::string of = suffix.empty() ? " of the Gauss-Newton matrix" : " of what is left";
-      all.push_back({.name = "trace" + suffix,
-                     .long_name = "trace" + of,
-                     .definition = "sum of the diagonal"});
-      all.push_back({.name = "frobenius_norm" + suffix,
-                     .long_name = "Frobenius norm" + of,
-                     .definition = "square root of the sum of the squared entries"});
-      all.push_back({.name = "block_frobenius_norm" + suffix,
-                     .dimensions = {"block", "block_column"},
-                     .long_name = "Frobenius norms of the blocks" + of,
-                     .definition = "square root of the sum of the squared entries for the "
-                                   "parameters of one tensor by those of another"});
-    }
-    return all;
-  }
-
-  std::vector<std::string> headline() const {
-    return {"lambda_min",
-            "lambda_max",
-            "lambda_min_functional",
-            "lambda_max_functional",
-            "frobenius_norm",
-            "frobenius_norm_functional"};
   }
 
   Cost cost(const Objective& /*objective*/) const override {
@@ -68,7 +34,7 @@ class GgnAnalyzer final : public Analyzer {
   }
 
   Group analyze(PointAnalysis& point) const override {
-    Group record = declared();
+    Group answer = declared();
     const Eigen::MatrixXd* h = point.hessian();
     if (h != nullptr) {
       const PointCosts& costs = point.costs();
@@ -80,36 +46,62 @@ class GgnAnalyzer final : public Analyzer {
       };
       const Eigen::MatrixXd g = point.objective().gauss_newton(
           point.theta(), point.objective().all_samples(), part(0, first));
-      describe(point, g, "", part(first, second), record);
-      describe(point, *h - g, kFunctional, part(second, 1), record);
+      set(answer, gauss_newton_spectrum_, gauss_newton_norms_, point, g, part(first, second));
+      set(answer, functional_spectrum_, functional_norms_, point, *h - g, part(second, 1));
     } else if (point.hessian_status() == Status::kNotComputed) {
       const Objective& objective = point.objective();
       // A product with R is one with H and one with G.
-      set_spectrum(record,
-                   point.ends_of(GaussNewtonOperator(objective, point.theta()),
-                                 detail::part_of(point.progress(), 0, 1.0 / 3)),
-                   "");
-      set_spectrum(record,
-                   point.ends_of(ResidualOperator(objective, point.theta()),
-                                 detail::part_of(point.progress(), 1.0 / 3, 1)),
-                   kFunctional);
+      gauss_newton_spectrum_.set(answer,
+                                 point.ends_of(GaussNewtonOperator(objective, point.theta()),
+                                               detail::part_of(point.progress(), 0, 1.0 / 3)));
+      functional_spectrum_.set(answer,
+                               point.ends_of(ResidualOperator(objective, point.theta()),
+                                             detail::part_of(point.progress(), 1.0 / 3, 1)));
     }
-    record.set_rest_missing(point.hessian_status());
-    return record;
+    answer.set_rest_missing(point.hessian_status());
+    return answer;
   }
 
  private:
-  static void describe(PointAnalysis& point,
-                       const Eigen::MatrixXd& matrix,
-                       const std::string& suffix,
-                       const ProgressCallback& progress,
-                       Group& record) {
-    set_spectrum(record, point.spectrum_of(matrix, progress), suffix);
-    record["trace" + suffix].set(detail::sum(matrix.diagonal()));
-    record["frobenius_norm" + suffix].set(detail::norm(matrix));
-    record["block_frobenius_norm" + suffix].set_symmetric(
-        block_norms(matrix, point.objective().parameter_blocks()));
+  struct Norms {
+    VariableId trace, frobenius, blocks;
+  };
+
+  Norms declare_norms(const std::string& suffix, const std::string& words, int headline) {
+    return {declare({.name = "trace" + suffix,
+                     .long_name = "trace of " + words,
+                     .definition = "sum of the diagonal"}),
+            declare({.name = "frobenius_norm" + suffix,
+                     .long_name = "Frobenius norm of " + words,
+                     .definition = "square root of the sum of the squared entries",
+                     .headline = headline}),
+            declare({.name = "block_frobenius_norm" + suffix,
+                     .dimensions = {"block", "block_column"},
+                     .long_name = "Frobenius norms of the blocks of " + words,
+                     .definition = "square root of the sum of the squared entries for the "
+                                   "parameters of one tensor by those of another"})};
   }
+
+  static void set(Group& answer,
+                  const SpectrumSection& spectrum,
+                  const Norms& norms,
+                  PointAnalysis& point,
+                  const Eigen::MatrixXd& matrix,
+                  const ProgressCallback& progress) {
+    spectrum.set(answer, point.spectrum_of(matrix, progress));
+    answer[norms.trace].set(detail::sum(matrix.diagonal()));
+    answer[norms.frobenius].set(detail::norm(matrix));
+    answer[norms.blocks].set_symmetric(block_norms(matrix, point.objective().parameter_blocks()));
+  }
+
+  SpectrumSection gauss_newton_spectrum_{
+      declaring(), "", "the Gauss-Newton matrix", {.lambda_min = 1, .lambda_max = 2}};
+  SpectrumSection functional_spectrum_{declaring(),
+                                       "_functional",
+                                       "the Hessian without its Gauss-Newton part",
+                                       {.lambda_min = 3, .lambda_max = 4}};
+  Norms gauss_newton_norms_ = declare_norms("", "the Gauss-Newton matrix", 5);
+  Norms functional_norms_ = declare_norms("_functional", "what is left", 6);
 };
 
 }  // namespace

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <memory>
+#include <vector>
+
 #include <hesscope/analyzers/internal/group_dimensions.h>
 #include <hesscope/analyzers/spectrum.h>
 #include <hesscope/analyzers/spectrum_section.h>
@@ -8,16 +11,8 @@ namespace {
 
 class SpectrumAnalyzer final : public Analyzer {
  public:
-  SpectrumAnalyzer() { declare_all(quantities(), headline()); }
-
   std::vector<Dimension> dimensions(const Objective& objective) const override {
     return {detail::rank_dimension("rank", objective.num_parameters())};
-  }
-
-  std::vector<Variable> quantities() const { return spectrum_quantities("", "the Hessian"); }
-
-  std::vector<std::string> headline() const {
-    return {"lambda_min", "lambda_median", "lambda_max", "num_negative", "num_zero", "num_dead"};
   }
 
   Cost cost(const Objective& /*objective*/) const override {
@@ -25,10 +20,21 @@ class SpectrumAnalyzer final : public Analyzer {
   }
 
   Group analyze(PointAnalysis& point) const override {
-    Group record = declared();
-    set_spectrum(record, point.spectrum(), "");
-    return record;
+    Group answer = declared();
+    spectrum_.set(answer, point.spectrum());
+    return answer;
   }
+
+ private:
+  SpectrumSection spectrum_{declaring(),
+                            "",
+                            "the Hessian",
+                            {.lambda_min = 1,
+                             .lambda_median = 2,
+                             .lambda_max = 3,
+                             .num_negative = 4,
+                             .num_zero = 5,
+                             .num_dead = 6}};
 };
 
 }  // namespace

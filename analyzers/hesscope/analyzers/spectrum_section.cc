@@ -1,108 +1,110 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <iterator>
+#include <utility>
 
 #include <hesscope/analyzers/spectrum_section.h>
 
 namespace hesscope {
 
-std::vector<Variable> spectrum_quantities(const std::string& suffix, const std::string& words) {
+SpectrumSection::SpectrumSection(Group& declaring,
+                                 const std::string& suffix,
+                                 const std::string& words,
+                                 const SpectrumHeadline& headline) {
+  const auto add = [&](Variable variable) {
+    variable.name += suffix;
+    return all_.emplace_back(declaring.add(std::move(variable)));
+  };
+  const std::string of = " of " + words;
   const std::string residual =
       "Euclidean norm of A v - lambda v for its unit eigenvector v, A being " + words;
-  const std::string of = " of " + words;
-  std::vector<Variable> all = {
-      {.name = "eigenvalues",
-       .dimensions = {"rank"},
-       .long_name = "eigenvalues" + of,
-       .definition = "in ascending order"},
-      {.name = "lambda_min",
-       .long_name = "smallest eigenvalue" + of,
-       .definition = "eigenvalue of rank 0 in ascending order"},
-      {.name = "lambda_median",
-       .long_name = "lower median eigenvalue" + of,
-       .definition = "eigenvalue of rank floor((n - 1) / 2) from 0 in ascending order"},
-      {.name = "lambda_max",
-       .long_name = "largest eigenvalue" + of,
-       .definition = "eigenvalue of rank n - 1 in ascending order"},
-      {.name = "residual_min", .long_name = "residual of lambda_min", .definition = residual},
-      {.name = "residual_median", .long_name = "residual of lambda_median", .definition = residual},
-      {.name = "residual_max", .long_name = "residual of lambda_max", .definition = residual},
-      {.name = "num_negative",
-       .type = VariableType::kInt64,
-       .long_name = "number of negative eigenvalues" + of,
-       .definition = "eigenvalues below -rounding_band"},
-      {.name = "num_zero",
-       .type = VariableType::kInt64,
-       .long_name = "number of zero eigenvalues" + of,
-       .definition = "eigenvalues of magnitude at most rounding_band"},
-      {.name = "num_positive",
-       .type = VariableType::kInt64,
-       .long_name = "number of positive eigenvalues" + of,
-       .definition = "eigenvalues above rounding_band"},
-      {.name = "num_dead",
-       .type = VariableType::kInt64,
-       .long_name = "number of dead parameters",
-       .definition = "rows of the matrix that are identically zero"},
+  eigenvalues_ = add({.name = "eigenvalues",
+                      .dimensions = {"rank"},
+                      .long_name = "eigenvalues" + of,
+                      .definition = "in ascending order"});
+  lambda_min_ = add({.name = "lambda_min",
+                     .long_name = "smallest eigenvalue" + of,
+                     .definition = "eigenvalue of rank 0 in ascending order",
+                     .headline = headline.lambda_min});
+  lambda_median_ =
+      add({.name = "lambda_median",
+           .long_name = "lower median eigenvalue" + of,
+           .definition = "eigenvalue of rank floor((n - 1) / 2) from 0 in ascending order",
+           .headline = headline.lambda_median});
+  lambda_max_ = add({.name = "lambda_max",
+                     .long_name = "largest eigenvalue" + of,
+                     .definition = "eigenvalue of rank n - 1 in ascending order",
+                     .headline = headline.lambda_max});
+  residual_min_ =
+      add({.name = "residual_min", .long_name = "residual of lambda_min", .definition = residual});
+  residual_median_ = add({.name = "residual_median",
+                          .long_name = "residual of lambda_median",
+                          .definition = residual});
+  residual_max_ =
+      add({.name = "residual_max", .long_name = "residual of lambda_max", .definition = residual});
+  num_negative_ = add({.name = "num_negative",
+                       .type = VariableType::kInt64,
+                       .long_name = "number of negative eigenvalues" + of,
+                       .definition = "eigenvalues below -rounding_band",
+                       .headline = headline.num_negative});
+  num_zero_ = add({.name = "num_zero",
+                   .type = VariableType::kInt64,
+                   .long_name = "number of zero eigenvalues" + of,
+                   .definition = "eigenvalues of magnitude at most rounding_band",
+                   .headline = headline.num_zero});
+  num_positive_ = add({.name = "num_positive",
+                       .type = VariableType::kInt64,
+                       .long_name = "number of positive eigenvalues" + of,
+                       .definition = "eigenvalues above rounding_band"});
+  num_dead_ = add({.name = "num_dead",
+                   .type = VariableType::kInt64,
+                   .long_name = "number of dead parameters",
+                   .definition = "rows of the matrix that are identically zero",
+                   .headline = headline.num_dead});
+  rounding_band_ = add(
       {.name = "rounding_band",
        .long_name = "magnitude below which an eigenvalue cannot be told from zero",
-       .definition = "(n + 10) times the machine epsilon times the largest eigenvalue magnitude"},
+       .definition = "(n + 10) times the machine epsilon times the largest eigenvalue magnitude"});
+  proof_ = add(
       {.name = "proof",
        .type = VariableType::kInt8,
        .long_name = "how the eigenvalues were established",
        .definition =
            "counted: inertia fixes the rank; dense: full decomposition, exact to rounding_band; "
            "converged: residual bound without a count",
-       .flag_meanings = {std::begin(kProofMeanings), std::end(kProofMeanings)}},
-  };
-  for (Variable& quantity : all) quantity.name += suffix;
-  return all;
+       .flag_meanings = {std::begin(kProofMeanings), std::end(kProofMeanings)}});
 }
 
-void set_spectrum(Group& record, const Spectrum& spectrum, const std::string& suffix) {
-  const auto missing = [&](const char* name, Status status) {
-    record[name + suffix].set_missing(status);
-  };
-  record["proof" + suffix].set_flag(static_cast<std::int8_t>(spectrum.proof));
-  if (spectrum.status != Status::kOk) {
-    for (const Variable& quantity : spectrum_quantities(suffix, "")) {
-      Variable& variable = record[quantity.name];
-      if (!variable.is_said()) variable.set_missing(spectrum.status);
+void SpectrumSection::set(Group& answer, const Spectrum& spectrum) const {
+  const bool is_known = spectrum.status == Status::kOk;
+  answer[proof_].set_flag(static_cast<std::int8_t>(spectrum.proof));
+  if (is_known) set_known(answer, spectrum);
+  for (const VariableId id : all_) {
+    if (!answer[id].is_said()) {
+      answer[id].set_missing(is_known ? Status::kNotComputed : spectrum.status);
     }
-    return;
   }
-  if (spectrum.eigenvalues.size() > 0) {
-    record["eigenvalues" + suffix].set(spectrum.eigenvalues);
-  } else {
-    missing("eigenvalues", Status::kNotComputed);
-  }
+}
+
+void SpectrumSection::set_known(Group& answer, const Spectrum& spectrum) const {
   // A residual is missing when its eigenvector could not be computed, though the eigenvalue could.
-  const auto set = [&](const char* value_name, const char* residual_name, const Eigenvalue& found) {
-    record[value_name + suffix].set(found.value);
-    record[residual_name + suffix].set(found.residual,
-                                       found.residual >= 0 ? Status::kOk : Status::kFailed);
+  const auto set_ranked = [&](VariableId value, VariableId residual, const Eigenvalue& found) {
+    answer[value].set(found.value);
+    answer[residual].set(found.residual, found.residual >= 0 ? Status::kOk : Status::kFailed);
   };
-  set("lambda_min", "residual_min", spectrum.smallest);
-  set("lambda_max", "residual_max", spectrum.largest);
-  record["rounding_band" + suffix].set(spectrum.rounding_band);
+  if (spectrum.eigenvalues.size() > 0) answer[eigenvalues_].set(spectrum.eigenvalues);
+  set_ranked(lambda_min_, residual_min_, spectrum.smallest);
+  set_ranked(lambda_max_, residual_max_, spectrum.largest);
+  answer[rounding_band_].set(spectrum.rounding_band);
   if (spectrum.proof == Proof::kConverged) {
-    record["lambda_min" + suffix].is_proved = false;
-    record["lambda_max" + suffix].is_proved = false;
+    answer[lambda_min_].is_proved = false;
+    answer[lambda_max_].is_proved = false;
   }
-  if (spectrum.num_zero < 0) {  // the ends alone, by products
-    for (const char* name : {"lambda_median",
-                             "residual_median",
-                             "num_negative",
-                             "num_zero",
-                             "num_positive",
-                             "num_dead"}) {
-      missing(name, Status::kNotComputed);
-    }
-    return;
-  }
-  set("lambda_median", "residual_median", spectrum.median);
-  record["num_negative" + suffix].set_count(spectrum.num_negative);
-  record["num_zero" + suffix].set_count(spectrum.num_zero);
-  record["num_positive" + suffix].set_count(spectrum.num_positive);
-  record["num_dead" + suffix].set_count(spectrum.num_dead);
+  if (spectrum.num_zero < 0) return;  // the ends alone, by products
+  set_ranked(lambda_median_, residual_median_, spectrum.median);
+  answer[num_negative_].set_count(spectrum.num_negative);
+  answer[num_zero_].set_count(spectrum.num_zero);
+  answer[num_positive_].set_count(spectrum.num_positive);
+  answer[num_dead_].set_count(spectrum.num_dead);
 }
 
 }  // namespace hesscope

@@ -11,13 +11,43 @@
 
 namespace hesscope {
 
-/// eigenvalues (over the dimension `rank`), lambda_min, lambda_median, lambda_max with residuals,
-/// counts, rounding_band and proof, each name with `suffix`, of the matrix that `words` names.
-std::vector<Variable> spectrum_quantities(const std::string& suffix, const std::string& words);
+/// Places of a spectrum's variables in the summary, as Variable::headline.
+struct SpectrumHeadline {
+  int lambda_min = 0;
+  int lambda_median = 0;
+  int lambda_max = 0;
+  int num_negative = 0;
+  int num_zero = 0;
+  int num_dead = 0;
+};
 
-/// Enters a spectrum under those names. Where its status is not kOk everything is missing for that
-/// reason; what it does not hold (the eigenvalues between, where only counts or products were
-/// used) is kNotComputed; ends without a count are marked unproved.
-void set_spectrum(Group& record, const Spectrum& spectrum, const std::string& suffix);
+/// eigenvalues (over the dimension `rank`), lambda_min, lambda_median, lambda_max with residuals,
+/// counts, rounding_band and proof.
+class SpectrumSection {
+ public:
+  /// Declares them.
+  /// @param suffix  of each name.
+  /// @param words   what names the matrix.
+  SpectrumSection(Group& declaring,
+                  const std::string& suffix,
+                  const std::string& words,
+                  const SpectrumHeadline& headline);
+
+  /// Enters a spectrum. Where its status is not kOk everything is missing for that reason; what it
+  /// does not hold (the eigenvalues between, where only counts or products were used) is
+  /// kNotComputed; ends without a count are marked unproved.
+  void set(Group& answer, const Spectrum& spectrum) const;
+
+ private:
+  void set_known(Group& answer, const Spectrum& spectrum) const;
+
+  std::vector<VariableId> all_;
+  VariableId eigenvalues_;
+  VariableId lambda_min_, lambda_median_, lambda_max_;
+  VariableId residual_min_, residual_median_, residual_max_;
+  VariableId num_negative_, num_zero_, num_positive_, num_dead_;
+  VariableId rounding_band_;
+  VariableId proof_;
+};
 
 }  // namespace hesscope

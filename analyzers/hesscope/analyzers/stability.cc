@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <cmath>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -10,13 +10,11 @@
 #include <fmt/format.h>
 
 #include <hesscope/analyzers/internal/group_dimensions.h>
-#include <hesscope/analyzers/internal/stability_quantities.h>
+#include <hesscope/analyzers/internal/stability_sections.h>
 #include <hesscope/analyzers/internal/stability_settings.h>
 #include <hesscope/analyzers/optimizer_preconditioner.h>
 #include <hesscope/analyzers/option_error.h>
-#include <hesscope/analyzers/spectrum_section.h>
 #include <hesscope/analyzers/stability.h>
-#include <hesscope/core/internal/wide.h>
 #include <hesscope/spectra/condition_numbers.h>
 
 namespace hesscope {
@@ -24,7 +22,10 @@ namespace {
 
 using detail::effective;
 using detail::EffectiveSetting;
+using detail::PreconditionedSection;
 using detail::PreconditionerChoice;
+using detail::SettingSection;
+using detail::ThresholdSection;
 
 struct StabilityOptions {
   PreconditionerChoice preconditioner = PreconditionerChoice::kNone;
@@ -39,32 +40,17 @@ enum class Source : std::int8_t { kNone = 0, kCheckpoint = 1, kRecomputed = 2 };
 class StabilityAnalyzer final : public Analyzer {
  public:
   explicit StabilityAnalyzer(const StabilityOptions& options) : options_(options) {
-    declare_all(quantities(), headline());
+    if (options.preconditioner == PreconditionerChoice::kNone) return;
+    preconditioned_.emplace(declaring(), options.preconditioner == PreconditionerChoice::kAdam);
   }
 
   std::vector<Dimension> dimensions(const Objective& objective) const override {
-    if (!has_preconditioner()) return {};
+    if (!preconditioned_) return {};
     return {detail::rank_dimension("rank", objective.num_parameters())};
   }
 
-  std::vector<Variable> quantities() const {
-    std::vector<Variable> all = detail::stability_quantities();
-    if (!has_preconditioner()) return all;
-    const std::vector<Variable> more = detail::preconditioned_quantities(prefix());
-    all.insert(all.end(), more.begin(), more.end());
-    return all;
-  }
-
-  std::vector<std::string> headline() const {
-    std::vector<std::string> names = {"sharpness", "gd_ratio", "momentum_ratio"};
-    if (has_preconditioner()) {
-      names.insert(names.end(), {"lambda_max_preconditioned", prefix() + "_ratio", "source"});
-    }
-    return names;
-  }
-
   Cost cost(const Objective& /*objective*/) const override {
-    if (!has_preconditioner()) return {.asks_hessian = true, .asks_spectrum = true};
+    if (!preconditioned_) return {.asks_hessian = true, .asks_spectrum = true};
     return {.asks_hessian = true,
             .asks_spectrum = true,
             .matrices = 1,
@@ -80,50 +66,31 @@ class StabilityAnalyzer final : public Analyzer {
   }
 
   Group analyze(PointAnalysis& point) const override {
-    Group record = declared();
+    Group answer = declared();
     const Spectrum& spectrum = point.spectrum();
-    record["sharpness"].set(spectrum.largest.value, spectrum.status);
-    if (spectrum.proof == Proof::kConverged) record["sharpness"].is_proved = false;
+    answer[sharpness_].set(spectrum.largest.value, spectrum.status);
+    if (spectrum.proof == Proof::kConverged) answer[sharpness_].is_proved = false;
     const OptimizerState& optimizer = point.optimizer();
-    record["optimizer"].set_flag(static_cast<std::int8_t>(optimizer.kind));
+    answer[optimizer_].set_flag(static_cast<std::int8_t>(optimizer.kind));
     const std::span<const OptimizerSettings> groups = optimizer.groups;
     const bool ascends = std::ranges::any_of(groups, &OptimizerSettings::is_maximizing);
     const EffectiveSetting rate =
         effective(groups, &OptimizerSettings::learning_rate, options_.given.learning_rate);
-    set_setting(record, "learning_rate", rate);
-    set_setting(
-        record, "weight_decay", effective(groups, &OptimizerSettings::weight_decay, std::nullopt));
-    const std::optional<LinearStep> momentum = momentum_step(record, groups, optimizer.kind);
-    set_ratio(record,
-              "gd",
-              ascends ? std::nullopt : std::optional(gradient_descent_step()),
-              rate.value,
-              spectrum);
-    set_ratio(record, "momentum", ascends ? std::nullopt : momentum, rate.value, spectrum);
-    if (has_preconditioner()) precondition(point, record);
-    return record;
+    learning_rate_.set(answer, rate);
+    weight_decay_.set(answer, effective(groups, &OptimizerSettings::weight_decay, std::nullopt));
+    const std::optional<LinearStep> momentum = momentum_step(answer, groups, optimizer.kind);
+    gd_.set(answer,
+            ascends ? std::nullopt : std::optional(gradient_descent_step()),
+            rate.value,
+            spectrum);
+    with_momentum_.set(answer, ascends ? std::nullopt : momentum, rate.value, spectrum);
+    if (preconditioned_) precondition(point, *preconditioned_, answer);
+    return answer;
   }
 
  private:
-  bool has_preconditioner() const { return options_.preconditioner != PreconditionerChoice::kNone; }
-
-  // Of the names of its threshold and ratio.
-  std::string prefix() const {
-    return options_.preconditioner == PreconditionerChoice::kAdam ? "adam" : "optimizer";
-  }
-
-  static void set_setting(Group& record, const std::string& name, const EffectiveSetting& setting) {
-    const bool differs = !setting.value && setting.source == detail::SettingSource::kCheckpoint;
-    if (setting.value) {
-      record[name].set(*setting.value);
-    } else {
-      record[name].set_missing(differs ? Status::kNotComputed : Status::kNotStored);
-    }
-    record[name + "_source"].set_flag(static_cast<std::int8_t>(setting.source));
-  }
-
   // SGD's own; for others, the hypothetical one with their beta1.
-  std::optional<LinearStep> momentum_step(Group& record,
+  std::optional<LinearStep> momentum_step(Group& answer,
                                           std::span<const OptimizerSettings> groups,
                                           OptimizerKind kind) const {
     const bool is_sgd = kind == OptimizerKind::kSgd && groups.front().momentum;
@@ -132,36 +99,13 @@ class StabilityAnalyzer final : public Analyzer {
                   is_sgd ? &OptimizerSettings::momentum : &OptimizerSettings::beta1,
                   options_.given.beta1,
                   kDefaultBeta1);
-    set_setting(record, "momentum", momentum);
+    momentum_.set(answer, momentum);
     if (!momentum.value) return std::nullopt;
     if (!is_sgd) return heavy_ball_step(*momentum.value);
     const LinearStep step = sgd_step(groups.front(), options_.given);
     const bool is_one = std::ranges::all_of(
         groups, [&](const auto& group) { return sgd_step(group, options_.given) == step; });
     return is_one ? std::optional(step) : std::nullopt;
-  }
-
-  // NAME_threshold = stable_limit / learning_rate, and NAME_ratio of the largest eigenvalue to it.
-  static void set_ratio(Group& record,
-                        const std::string& name,
-                        const std::optional<LinearStep>& step,
-                        const std::optional<double>& learning_rate,
-                        const Spectrum& spectrum) {
-    const std::string threshold = name + "_threshold";
-    const std::string ratio = name + "_ratio";
-    if (!step || !learning_rate) {
-      record[threshold].set_missing(Status::kNotComputed);
-      record[ratio].set_missing(Status::kNotComputed);
-      return;
-    }
-    const double limit = stable_limit(*step);
-    if (*learning_rate == 0 || !std::isfinite(limit)) {  // it does not move
-      record[threshold].set_missing(Status::kUndefinedZeroDenominator);
-    } else {
-      record[threshold].set(limit / *learning_rate);
-    }
-    record[ratio].set((spectrum.largest.value * (detail::Wide(*learning_rate) / limit)).value(),
-                      spectrum.status);
   }
 
   // Adam's state at a checkpoint that has no second moments, or none that are Adam's.
@@ -197,41 +141,44 @@ class StabilityAnalyzer final : public Analyzer {
   }
 
   // All that is not there yet, for this reason.
-  void leave_out(Group& record, Status status) const {
+  static void leave_out(const PreconditionedSection& section, Group& answer, Status status) {
     Spectrum none;
     none.status = status;
-    set_spectrum(record, none, "_preconditioned");
-    record.set_rest_missing(status);
+    section.spectrum.set(answer, none);
+    answer.set_rest_missing(status);
   }
 
-  void precondition(PointAnalysis& point, Group& record) const {
+  void precondition(PointAnalysis& point,
+                    const PreconditionedSection& section,
+                    Group& answer) const {
     const std::span<const OptimizerSettings> groups = point.optimizer().groups;
+    const GivenSettings& given = options_.given;
     using S = OptimizerSettings;
-    set_setting(record, "beta1", effective(groups, &S::beta1, options_.given.beta1, kDefaultBeta1));
-    set_setting(record, "beta2", effective(groups, &S::beta2, options_.given.beta2, kDefaultBeta2));
-    set_setting(
-        record, "epsilon", effective(groups, &S::epsilon, options_.given.epsilon, kDefaultEpsilon));
-    record["source"].set_flag(static_cast<std::int8_t>(Source::kNone));
+    section.beta1.set(answer, effective(groups, &S::beta1, given.beta1, kDefaultBeta1));
+    section.beta2.set(answer, effective(groups, &S::beta2, given.beta2, kDefaultBeta2));
+    section.epsilon.set(answer, effective(groups, &S::epsilon, given.epsilon, kDefaultEpsilon));
+    answer[section.source].set_flag(static_cast<std::int8_t>(Source::kNone));
     const Status status = point.status() != Status::kOk ? point.status() : point.spectrum().status;
-    if (status != Status::kOk) return leave_out(record, status);
+    if (status != Status::kOk) return leave_out(section, answer, status);
     const auto [state, source] = state_of(point);
-    record["source"].set_flag(static_cast<std::int8_t>(source));
-    if (!state) return leave_out(record, Status::kNotStored);
+    answer[section.source].set_flag(static_cast<std::int8_t>(source));
+    if (!state) return leave_out(section, answer, Status::kNotStored);
     if (source == Source::kRecomputed && !state->second_moments.allFinite()) {
       // Infinite P means that nothing is trained, not that squares overflow.
-      return leave_out(record, Status::kNonFinite);
+      return leave_out(section, answer, Status::kNonFinite);
     }
     const Preconditioner preconditioner =
-        optimizer_preconditioner(*state, options_.given, point.objective().parameter_blocks());
+        optimizer_preconditioner(*state, given, point.objective().parameter_blocks());
     const Eigen::VectorXd& p = preconditioner.diagonal;
-    if (p.hasNaN() || !(p.minCoeff() > 0)) return leave_out(record, Status::kNonFinite);
-    record["preconditioner"].set_rows(p, Status::kOk);  // infinite where nothing is trained
-    set_preconditioned(point, preconditioner, record);
+    if (p.hasNaN() || !(p.minCoeff() > 0)) return leave_out(section, answer, Status::kNonFinite);
+    answer[section.preconditioner].set_rows(p, Status::kOk);  // infinite where nothing is trained
+    set_preconditioned(point, preconditioner, section, answer);
   }
 
-  void set_preconditioned(PointAnalysis& point,
-                          const Preconditioner& preconditioner,
-                          Group& record) const {
+  static void set_preconditioned(PointAnalysis& point,
+                                 const Preconditioner& preconditioner,
+                                 const PreconditionedSection& section,
+                                 Group& answer) {
     const Eigen::VectorXd& p = preconditioner.diagonal;
     const Eigen::MatrixXd* h = point.hessian();
     Spectrum spectrum;
@@ -240,21 +187,61 @@ class StabilityAnalyzer final : public Analyzer {
       const Eigen::MatrixXd preconditioned = scale.asDiagonal() * *h * scale.asDiagonal();
       spectrum = point.spectrum_of(preconditioned, point.progress());
       const ConditionNumbers numbers = condition_numbers(preconditioned.diagonal(), spectrum);
-      record["robust_diagonal_preconditioned"].set(numbers.robust_diagonal.value,
-                                                   numbers.robust_diagonal.status);
-      record["robust_absolute_preconditioned"].set(numbers.robust_absolute.value,
-                                                   numbers.robust_absolute.status);
+      answer[section.robust_diagonal].set(numbers.robust_diagonal);
+      answer[section.robust_absolute].set(numbers.robust_absolute);
     } else {
       spectrum =
           point.ends_of(PreconditionedOperator(point.hessian_operator(), p), point.progress());
-      record["robust_diagonal_preconditioned"].set_missing(Status::kNotComputed);
-      record["robust_absolute_preconditioned"].set_missing(Status::kNotComputed);
+      answer[section.robust_diagonal].set_missing(Status::kNotComputed);
+      answer[section.robust_absolute].set_missing(Status::kNotComputed);
     }
-    set_spectrum(record, spectrum, "_preconditioned");
-    set_ratio(record, prefix(), preconditioner.step, preconditioner.learning_rate, spectrum);
+    section.spectrum.set(answer, spectrum);
+    section.threshold.set(answer, preconditioner.step, preconditioner.learning_rate, spectrum);
   }
 
   StabilityOptions options_;
+  VariableId sharpness_ = declare({.name = "sharpness",
+                                   .long_name = "sharpness",
+                                   .definition = "largest eigenvalue of the Hessian",
+                                   .headline = 1});
+  ThresholdSection gd_{
+      declaring(),
+      {.name = "gd_threshold",
+       .long_name = "largest stable sharpness of gradient descent",
+       .definition = "2 / learning_rate"},
+      {.name = "gd_ratio",
+       .long_name = "sharpness over gd_threshold",
+       .definition = "sharpness / gd_threshold; above 1 gradient descent is unstable",
+       .headline = 2}};
+  ThresholdSection with_momentum_{
+      declaring(),
+      {.name = "momentum_threshold",
+       .long_name = "largest stable sharpness of gradient descent with momentum",
+       .definition =
+           "(2 + 2 m) / learning_rate for heavy ball with momentum m; over 1 - dampening, "
+           "or 1 + 2 m if it is Nesterov's, where the checkpoint is of such SGD"},
+      {.name = "momentum_ratio",
+       .long_name = "sharpness over momentum_threshold",
+       .definition = "sharpness / momentum_threshold",
+       .headline = 3}};
+  VariableId optimizer_ = declare(
+      {.name = "optimizer",
+       .type = VariableType::kInt8,
+       .long_name = "the checkpoint's optimiser",
+       .definition = "as the names of its settings and of what it keeps say; adam may be AdamW",
+       .flag_meanings = {kOptimizerKindNames.begin(), kOptimizerKindNames.end()}});
+  SettingSection learning_rate_{declaring(),
+                                "learning_rate",
+                                "learning rate",
+                                "as the checkpoint has it: schedules change it"};
+  SettingSection momentum_{
+      declaring(), "momentum", "momentum", "m of SGD; of another optimiser, its beta1"};
+  SettingSection weight_decay_{declaring(),
+                               "weight_decay",
+                               "the optimiser's weight decay",
+                               "not in the loss that is analyzed; as an L2 term it would add "
+                               "itself to every eigenvalue of the Hessian"};
+  std::optional<PreconditionedSection> preconditioned_;
 };
 
 // An option that may be left out.
