@@ -1,25 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <iterator>
+#include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <hesscope/analyzers/eigenpairs.h>
 #include <hesscope/analyzers/internal/group_dimensions.h>
 
 namespace hesscope {
 namespace {
-
-// The two ends: suffix of names, and words for definitions.
-struct End {
-  const char* suffix;
-  const char* words;
-  EndOfSpectrum Extremes::*member;
-};
-
-constexpr End kEnds[] = {
-    {"_largest", "largest", &Extremes::largest},
-    {"_smallest", "smallest", &Extremes::smallest},
-};
 
 // Eigenvectors are known up to their sign: the entry of largest magnitude becomes positive.
 void fix_signs(Eigen::MatrixXd& vectors) {
@@ -32,66 +23,11 @@ void fix_signs(Eigen::MatrixXd& vectors) {
 
 class EigenpairsAnalyzer final : public Analyzer {
  public:
-  explicit EigenpairsAnalyzer(Eigen::Index count) : count_(count) {
-    declare_all(quantities(), headline());
-  }
+  explicit EigenpairsAnalyzer(Eigen::Index count) : count_(count) {}
 
   std::vector<Dimension> dimensions(const Objective& objective) const override {
     return {detail::rank_dimension(
         "pair", std::min(count_, objective.num_parameters()), "the outermost first")};
-  }
-
-  std::vector<Variable> quantities() const {
-    std::vector<Variable> all;
-    for (const End& end : kEnds) {
-      const auto add = [&](const std::string& name,
-                           std::vector<std::string> dimensions,
-                           const std::string& long_name,
-                           const std::string& definition) {
-        all.push_back({.name = name + end.suffix,
-                       .dimensions = std::move(dimensions),
-                       .long_name = long_name + " (" + end.words + " eigenvalues)",
-                       .definition = definition});
-      };
-      add("eigenvalues", {"pair"}, "outermost eigenvalues", "the outermost first");
-      add("residuals",
-          {"pair"},
-          "residuals of the eigenpairs",
-          "Euclidean norm of H v - lambda v for its unit eigenvector v");
-      add("eigenvectors",
-          {"pair", "parameter"},
-          "unit eigenvectors",
-          "their entry of largest magnitude is positive");
-      add("participation",
-          {"pair"},
-          "inverse participation ratio",
-          "sum of the fourth powers of an eigenvector's entries: 1 on one parameter, 1 / n evenly "
-          "on all");
-      add("block_weight",
-          {"pair", "block"},
-          "weight of an eigenvector in a parameter tensor",
-          "sum of its squared entries there");
-      add("overlap",
-          {"pair"},
-          "overlap with the checkpoint before",
-          "squared norm of an eigenvector's projection on the space that these eigenvectors "
-          "spanned at the checkpoint before");
-      add("gradient_fraction",
-          {"pair"},
-          "fraction of the gradient in the outermost eigenvectors",
-          "squared norm of the gradient's projection on the eigenvectors up to this one, over its "
-          "squared norm");
-      all.push_back({.name = std::string("proof") + end.suffix,
-                     .type = VariableType::kInt8,
-                     .long_name = "how the eigenvalues were established",
-                     .definition = "as /spectrum/proof",
-                     .flag_meanings = {std::begin(kProofMeanings), std::end(kProofMeanings)}});
-    }
-    return all;
-  }
-
-  std::vector<std::string> headline() const {
-    return {"participation_largest", "overlap_largest", "gradient_fraction_largest"};
   }
 
   Cost cost(const Objective& objective) const override {
@@ -107,38 +43,110 @@ class EigenpairsAnalyzer final : public Analyzer {
   }
 
   Group analyze(PointAnalysis& point) const override {
-    Group record = declared();
+    Group answer = declared();
     const Extremes& extremes = point.extremes(count_);
-    for (const End& end : kEnds) {
-      const EndOfSpectrum& found = extremes.*end.member;
-      record[named("proof", end)].set_flag(static_cast<std::int8_t>(found.proof));
-      if (found.status == Status::kOk) {
-        describe(point, end, found, record);
-        continue;
-      }
-      for (const Variable& quantity : quantities()) {
-        if (quantity.name.ends_with(end.suffix) && quantity.type != VariableType::kInt8) {
-          record[quantity.name].set_missing(found.status);
-        }
-      }
-    }
-    return record;
+    describe(point, largest_, extremes.largest, answer);
+    describe(point, smallest_, extremes.smallest, answer);
+    return answer;
   }
 
  private:
-  static std::string named(const std::string& name, const End& end) { return name + end.suffix; }
+  // What is stored of one end of the spectrum.
+  struct End {
+    EndOfSpectrum Extremes::*member;
+    VariableId eigenvalues, residuals, eigenvectors, participation, block_weight, overlap;
+    VariableId gradient_fraction, proof;
+  };
+
+  // Places in the summary.
+  struct Headline {
+    int participation = 0;
+    int overlap = 0;
+    int gradient_fraction = 0;
+  };
+
+  // `name` ends the names and stands in their meanings.
+  End declare_end(EndOfSpectrum Extremes::*member,
+                  const std::string& name,
+                  const Headline& headline) {
+    const auto add = [&](Variable variable) {
+      variable.name += "_" + name;
+      if (variable.type == VariableType::kDouble)
+        variable.long_name += " (" + name + " eigenvalues)";
+      return declare(std::move(variable));
+    };
+    return {
+        .member = member,
+        .eigenvalues = add({.name = "eigenvalues",
+                            .dimensions = {"pair"},
+                            .long_name = "outermost eigenvalues",
+                            .definition = "the outermost first"}),
+        .residuals =
+            add({.name = "residuals",
+                 .dimensions = {"pair"},
+                 .long_name = "residuals of the eigenpairs",
+                 .definition = "Euclidean norm of H v - lambda v for its unit eigenvector v"}),
+        .eigenvectors = add({.name = "eigenvectors",
+                             .dimensions = {"pair", "parameter"},
+                             .long_name = "unit eigenvectors",
+                             .definition = "their entry of largest magnitude is positive"}),
+        .participation =
+            add({.name = "participation",
+                 .dimensions = {"pair"},
+                 .long_name = "inverse participation ratio",
+                 .definition = "sum of the fourth powers of an eigenvector's entries: 1 on one "
+                               "parameter, 1 / n evenly on all",
+                 .headline = headline.participation}),
+        .block_weight = add({.name = "block_weight",
+                             .dimensions = {"pair", "block"},
+                             .long_name = "weight of an eigenvector in a parameter tensor",
+                             .definition = "sum of its squared entries there"}),
+        .overlap = add({.name = "overlap",
+                        .dimensions = {"pair"},
+                        .long_name = "overlap with the checkpoint before",
+                        .definition =
+                            "squared norm of an eigenvector's projection on the space that these "
+                            "eigenvectors spanned at the checkpoint before",
+                        .headline = headline.overlap}),
+        .gradient_fraction =
+            add({.name = "gradient_fraction",
+                 .dimensions = {"pair"},
+                 .long_name = "fraction of the gradient in the outermost eigenvectors",
+                 .definition = "squared norm of the gradient's projection on the eigenvectors up "
+                               "to this one, over its squared norm",
+                 .headline = headline.gradient_fraction}),
+        .proof = add({.name = "proof",
+                      .type = VariableType::kInt8,
+                      .long_name = "how the eigenvalues were established",
+                      .definition = "as /spectrum/proof",
+                      .flag_meanings = {std::begin(kProofMeanings), std::end(kProofMeanings)}}),
+    };
+  }
 
   void describe(PointAnalysis& point,
                 const End& end,
                 const EndOfSpectrum& found,
-                Group& record) const {
+                Group& answer) const {
+    answer[end.proof].set_flag(static_cast<std::int8_t>(found.proof));
+    if (found.status != Status::kOk) {
+      for (const VariableId id : {end.eigenvalues,
+                                  end.residuals,
+                                  end.eigenvectors,
+                                  end.participation,
+                                  end.block_weight,
+                                  end.overlap,
+                                  end.gradient_fraction}) {
+        answer[id].set_missing(found.status);
+      }
+      return;
+    }
     Eigen::MatrixXd vectors = found.vectors;
     fix_signs(vectors);
-    record[named("eigenvalues", end)].set(found.values);
-    record[named("residuals", end)].set(found.residuals);
-    if (found.proof == Proof::kConverged) record[named("eigenvalues", end)].is_proved = false;
-    record[named("eigenvectors", end)].set_rows(vectors.transpose());
-    record[named("participation", end)].set(
+    answer[end.eigenvalues].set(found.values);
+    answer[end.residuals].set(found.residuals);
+    if (found.proof == Proof::kConverged) answer[end.eigenvalues].is_proved = false;
+    answer[end.eigenvectors].set_rows(vectors.transpose());
+    answer[end.participation].set(
         vectors.array().square().square().colwise().sum().transpose().matrix());
     const auto blocks = point.objective().parameter_blocks();
     Eigen::MatrixXd weights(vectors.cols(), static_cast<Eigen::Index>(blocks.size()));
@@ -146,37 +154,38 @@ class EigenpairsAnalyzer final : public Analyzer {
       const ParameterBlock& block = blocks[static_cast<std::size_t>(b)];
       weights.col(b) = vectors.middleRows(block.offset, block.size).colwise().squaredNorm();
     }
-    record[named("block_weight", end)].set_rows(weights);
-    set_overlap(point, end, vectors, record);
-    set_gradient_fraction(point, end, vectors, record);
+    answer[end.block_weight].set_rows(weights);
+    set_overlap(point, end, vectors, answer[end.overlap]);
+    set_gradient_fraction(point, vectors, answer[end.gradient_fraction]);
   }
 
   void set_overlap(PointAnalysis& point,
                    const End& end,
                    const Eigen::MatrixXd& vectors,
-                   Group& record) const {
-    const std::string name = named("overlap", end);
-    if (point.previous() == nullptr) return record[name].set_missing(point.no_neighbour_status());
+                   Variable& overlap) const {
+    if (point.previous() == nullptr) return overlap.set_missing(point.no_neighbour_status());
     const EndOfSpectrum& before = point.previous()->extremes(count_).*end.member;
-    if (before.status != Status::kOk) return record[name].set_missing(Status::kNotComputed);
-    record[name].set((before.vectors.transpose() * vectors).colwise().squaredNorm().transpose());
+    if (before.status != Status::kOk) return overlap.set_missing(Status::kNotComputed);
+    overlap.set((before.vectors.transpose() * vectors).colwise().squaredNorm().transpose());
   }
 
   static void set_gradient_fraction(PointAnalysis& point,
-                                    const End& end,
                                     const Eigen::MatrixXd& vectors,
-                                    Group& record) {
-    const std::string name = named("gradient_fraction", end);
+                                    Variable& gradient_fraction) {
     // Of the unit gradient, so that no square underflows.
     const Eigen::VectorXd direction = point.gradient().stableNormalized();
-    if (!(direction.squaredNorm() > 0))
-      return record[name].set_missing(Status::kUndefinedZeroDenominator);
+    if (!(direction.squaredNorm() > 0)) {
+      return gradient_fraction.set_missing(Status::kUndefinedZeroDenominator);
+    }
     Eigen::VectorXd fraction = (vectors.transpose() * direction).array().square();
     for (Eigen::Index k = 1; k < fraction.size(); ++k) fraction[k] += fraction[k - 1];
-    record[name].set(fraction);
+    gradient_fraction.set(fraction);
   }
 
   Eigen::Index count_;
+  End largest_ = declare_end(
+      &Extremes::largest, "largest", {.participation = 1, .overlap = 2, .gradient_fraction = 3});
+  End smallest_ = declare_end(&Extremes::smallest, "smallest", {});
 };
 
 }  // namespace
