@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <hesscope/analyzers/point_analysis.h>
@@ -83,11 +84,6 @@ class Analyzer {
   /// Where declare() declares, for sections of variables that declare themselves:
   ///   SpectrumSection spectrum_{declaring(), "", "the Hessian", {.lambda_max = 1}};
   Group& declaring() { return declared_; }
-
-  /// declare() of several.
-  void declare_all(std::vector<Variable> variables, const std::vector<std::string>& headline = {});
-  void declare_all_of_run(std::vector<Variable> variables,
-                          const std::vector<std::string>& headline = {});
 
  private:
   Group declared_;

@@ -71,8 +71,9 @@ class EigenpairsAnalyzer final : public Analyzer {
                   const Headline& headline) {
     const auto add = [&](Variable variable) {
       variable.name += "_" + name;
-      if (variable.type == VariableType::kDouble)
+      if (variable.type == VariableType::kDouble) {
         variable.long_name += " (" + name + " eigenvalues)";
+      }
       return declare(std::move(variable));
     };
     return {
