@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cmath>
 #include <cstdint>
+#include <string>
 #include <variant>
 #include <vector>
 
@@ -100,6 +101,47 @@ TEST(Variable, CountsThatAreMissingAreMarked) {
   n.set_numbers({3, kNaN}, {Status::kOk, Status::kFailed});
   EXPECT_EQ(std::get<std::vector<std::int64_t>>(n.values),
             (std::vector<std::int64_t>{3, kMissingCount}));
+  const std::vector<double> numbers = n.numbers();
+  ASSERT_EQ(numbers.size(), 2U);
+  EXPECT_EQ(numbers[0], 3);
+  EXPECT_TRUE(std::isnan(numbers[1]));
+}
+
+TEST(Variable, GivesItsNumbersWhateverTheirType) {
+  Variable x = variable();
+  x.values = std::vector<double>{1, 2.5};
+  EXPECT_THAT(x.numbers(), ElementsAre(1, 2.5));
+  x.values = std::vector<std::int8_t>{-1, 2};
+  EXPECT_THAT(x.numbers(), ElementsAre(-1, 2));
+  x.values = std::vector<std::string>{"a"};
+  EXPECT_THAT(x.numbers(), IsEmpty());
+}
+
+TEST(Variable, GivesRowsAlongItsFirstDimension) {
+  Variable x = variable();
+  x.values = std::vector<double>{1, 2, 3, 4, 5, 6};
+  test::expect_refusal<PreconditionError>([&] { x.row(0); }, "no row 0");
+  x.shape = {3, 1, 2};
+  EXPECT_THAT(x.row(0), ElementsAre(1, 2));
+  EXPECT_THAT(x.row(2), ElementsAre(5, 6));
+  test::expect_refusal<PreconditionError>([&] { x.row(3); }, "no row 3");
+}
+
+TEST(Dimension, HasACoordinateWhereSomethingLiesAlongIt) {
+  EXPECT_FALSE(coordinate_of({.name = "bare", .size = 2}));
+  const auto names = coordinate_of({.name = "block", .size = 2, .labels = {"a", "b"}});
+  ASSERT_TRUE(names);
+  EXPECT_EQ(names->type, VariableType::kText);
+  EXPECT_THAT(names->dimensions, ElementsAre("block"));
+  EXPECT_EQ(names->long_name, "names along the dimension block");
+  EXPECT_EQ(names->values, Values(std::vector<std::string>{"a", "b"}));
+  const auto numbers = coordinate_of(
+      {.name = "seed", .size = 1, .numbers = {7}, .long_name = "seed", .definition = "as asked"});
+  ASSERT_TRUE(numbers);
+  EXPECT_EQ(numbers->type, VariableType::kInt64);
+  EXPECT_EQ(numbers->long_name, "seed");
+  EXPECT_EQ(numbers->definition, "as asked");
+  EXPECT_EQ(numbers->values, Values(std::vector<std::int64_t>{7}));
 }
 
 TEST(Group, RefusesNamesThatAreTakenOrNotThere) {

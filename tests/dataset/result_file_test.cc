@@ -201,6 +201,34 @@ TEST(ResultFile, TakesAttributesOfVariablesThatAreDefined) {
   EXPECT_EQ(reader.find("group", "table")->ancillary_variables, "other");
 }
 
+TEST(ResultFile, WritesWholeGroups) {
+  const ScratchFolder folder;
+  Group group{.name = "g",
+              .attributes = {{"note", "n"}},
+              .dimensions = {{.name = "run", .size = 2, .labels = {"a", "b"}},
+                             {.name = "seed", .size = 1, .numbers = {7}},
+                             {.name = "bare", .size = 2}}};
+  Variable loss = spec("loss", VariableType::kDouble, {"run", "bare"});
+  loss.values = std::vector<double>{1, 2, 3, 4};
+  Variable flag = spec("flag", VariableType::kInt8, {"run"});
+  flag.values = std::vector<std::int8_t>{-1, 2};
+  group.add(loss);
+  group.add(flag);
+  ResultFile file(folder / "out.h5");
+  file.set_attribute("", {"hesscope_schema_version", std::string(kResultSchemaVersion)});
+  file.write(group);
+  file.commit();
+  const ResultReader reader(folder / "out.h5");
+  EXPECT_EQ(*reader.find_attribute("g", "note"), AttributeValue("n"));
+  EXPECT_EQ(reader.read("g", "run").values, Values(std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(reader.read("g", "seed").values, Values(std::vector<std::int64_t>{7}));
+  EXPECT_EQ(reader.read("g", "flag").values, flag.values);
+  const Variable found = reader.read("g", "loss");
+  EXPECT_EQ(found.values, loss.values);
+  EXPECT_THAT(found.dimensions, ElementsAre("run", "bare"));
+  EXPECT_THAT(found.shape, ElementsAre(2, 2));
+}
+
 TEST(ResultFile, SameCallsGiveTheSameBytes) {
   const ScratchFolder folder;
   write_sample(folder / "a.h5");

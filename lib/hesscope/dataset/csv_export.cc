@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include <fmt/format.h>
@@ -13,7 +14,6 @@
 
 namespace hesscope::io {
 namespace {
-
 
 // In quotes where it has a character that means something.
 std::string quoted(const std::string& text) {
@@ -35,6 +35,8 @@ std::string cell(double value) { return fmt::format("{}", value); }
 std::string cell(std::int64_t value) {
   return value == kMissingCount ? std::string() : fmt::format("{}", value);
 }
+
+std::string cell(std::int8_t flag) { return cell(std::int64_t{flag}); }
 
 struct Table {
   std::vector<std::string> names;
@@ -105,20 +107,8 @@ Table table_of_checkpoints(const ResultReader& result) {
       if (!is_number_of_checkpoint(group, variable)) continue;
       const std::string name =
           group.name.empty() ? variable.name : fmt::format("{}/{}", group.name, variable.name);
-      switch (variable.type) {
-        case VariableType::kDouble:
-          table.add(name, result.read_doubles(group.name, variable.name));
-          break;
-        case VariableType::kInt64:
-        case VariableType::kInt8:
-          table.add(name, result.read_integers(group.name, variable.name));
-          break;
-        case VariableType::kText:
-          table.add(name, result.read_text(group.name, variable.name));
-          break;
-        case VariableType::kOther:
-          break;
-      }
+      std::visit([&](const auto& values) { table.add(name, values); },
+                 result.read(group.name, variable.name).values);
     }
   }
   if (table.columns.empty()) {

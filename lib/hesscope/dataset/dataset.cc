@@ -48,6 +48,28 @@ double Variable::number() const {
       values);
 }
 
+std::vector<double> Variable::numbers() const {
+  if (const auto* reals = std::get_if<std::vector<double>>(&values)) return *reals;
+  std::vector<double> all;
+  if (const auto* counts = std::get_if<std::vector<std::int64_t>>(&values)) {
+    for (const std::int64_t count : *counts) {
+      all.push_back(count == kMissingCount ? kNaN : static_cast<double>(count));
+    }
+  } else if (const auto* flags = std::get_if<std::vector<std::int8_t>>(&values)) {
+    all.assign(flags->begin(), flags->end());
+  }
+  return all;
+}
+
+std::vector<double> Variable::row(std::size_t index) const {
+  if (shape.empty() || index >= shape[0]) {
+    throw PreconditionError(fmt::format("Variable '{}': there is no row {}", name, index));
+  }
+  const auto length = static_cast<std::ptrdiff_t>(reals().size() / shape[0]);
+  const auto first = reals().begin() + static_cast<std::ptrdiff_t>(index) * length;
+  return {first, first + length};
+}
+
 void Variable::set(double value) {
   set(value, std::isfinite(value) ? Status::kOk : Status::kNonFinite);
 }
@@ -101,6 +123,19 @@ void Variable::set_flag(std::int8_t value) {
 void Variable::set_missing(Status status) {
   values = {};
   statuses = {status};
+}
+
+std::optional<Variable> coordinate_of(const Dimension& dimension) {
+  const bool has_labels = !dimension.labels.empty();
+  if (!has_labels && dimension.numbers.empty()) return std::nullopt;
+  const std::string otherwise =
+      (has_labels ? "names" : "numbers") + (" along the dimension " + dimension.name);
+  return Variable{.name = dimension.name,
+                  .type = has_labels ? VariableType::kText : VariableType::kInt64,
+                  .dimensions = {dimension.name},
+                  .long_name = dimension.long_name.empty() ? otherwise : dimension.long_name,
+                  .definition = dimension.definition,
+                  .values = has_labels ? Values(dimension.labels) : Values(dimension.numbers)};
 }
 
 VariableId Group::add(Variable variable) {

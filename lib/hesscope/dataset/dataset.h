@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -44,7 +45,8 @@ struct Dimension {
   std::int64_t size = 0;
   std::vector<std::string> labels = {};
   std::vector<std::int64_t> numbers = {};
-  std::string definition = {};  ///< of labels or numbers, in words
+  std::string long_name = {};   ///< of labels or numbers; "names along the dimension NAME" if empty
+  std::string definition = {};  ///< of the same, in words
   bool has_coordinate = false;  ///< of a file: there is a variable of the same name
 };
 
@@ -97,6 +99,13 @@ struct Variable {
   /// The values of a variable of kDouble. @throws std::bad_variant_access for another type.
   const std::vector<double>& reals() const { return std::get<std::vector<double>>(values); }
 
+  /// All values as real numbers, missing counts as NaN; empty for text.
+  std::vector<double> numbers() const;
+
+  /// The reals() at `index` along the first dimension of a variable with a shape.
+  /// @throws PreconditionError for an index beyond that.
+  std::vector<double> row(std::size_t index) const;
+
   /// The first value as a number; NaN where there is none.
   double number() const;
 
@@ -129,6 +138,9 @@ struct Variable {
   /// There is nothing, for this reason.
   void set_missing(Status status);
 };
+
+/// The coordinate variable of a dimension: its labels or numbers. Nothing where it has neither.
+std::optional<Variable> coordinate_of(const Dimension& dimension);
 
 /// The place of a variable in its group.
 enum class VariableId : std::size_t {};

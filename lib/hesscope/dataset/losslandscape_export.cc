@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <iterator>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <hesscope/dataset/internal/exports.h>
@@ -9,33 +11,34 @@
 namespace hesscope::io {
 namespace {
 
-const std::string kRoot;
 const std::string kX = "xcoordinates";
 const std::string kY = "ycoordinates";
 const std::string kTrainLoss = "train_loss";
 const std::string kProjectionSuffix = "_proj_lstsq";  // by least squares, as that code names them
 
-// A dataset of its own dimension: plain HDF5 readers see that alone; that it is netCDF, too, does no
-// harm.
-void define_list(ResultFile& file, const std::string& name, std::size_t size, const char* what) {
-  file.define_dimension(kRoot, name, size);
-  file.define_variable(kRoot,
-                       {.name = name, .dimensions = {name}, .long_name = what, .definition = what});
+// A dataset along a dimension of its name: plain HDF5 readers see that alone; that it is netCDF,
+// too, does no harm.
+void add_list(Group& group, const std::string& name, std::vector<double> values, const char* what) {
+  group.dimensions.push_back({.name = name, .size = std::ssize(values)});
+  group.add({.name = name,
+             .dimensions = {name},
+             .long_name = what,
+             .definition = what,
+             .values = std::move(values)});
 }
 
-void fill_surface(ResultFile& file, const LandscapeGrid& grid) {
+Group surface_of(const LandscapeGrid& grid) {
+  Group surface;
   const bool is_line = grid.beta.size() == 1;
-  define_list(file, kX, grid.alpha.size(), "coefficient of the direction along x");
-  if (!is_line) define_list(file, kY, grid.beta.size(), "coefficient of the direction along y");
-  file.define_variable(
-      kRoot,
+  add_list(surface, kX, grid.alpha, "coefficient of the direction along x");
+  if (!is_line) add_list(surface, kY, grid.beta, "coefficient of the direction along y");
+  surface.add(
       {.name = kTrainLoss,
        .dimensions = is_line ? std::vector<std::string>{kX} : std::vector<std::string>{kY, kX},
        .long_name = "loss",
-       .definition = "at theta + x direction_1 + y direction_2"});
-  file.write(kRoot, kX, grid.alpha);
-  if (!is_line) file.write(kRoot, kY, grid.beta);
-  file.write(kRoot, kTrainLoss, grid.loss());
+       .definition = "at theta + x direction_1 + y direction_2",
+       .values = grid.loss()});
+  return surface;
 }
 
 // The shares of the first two principal components; empty for directions that are none.
@@ -54,8 +57,9 @@ void fill_projection(ResultFile& file,
                      const std::vector<double>& shares) {
   const auto write = [&file](
                          const char* name, const std::vector<double>& values, const char* what) {
-    define_list(file, name, values.size(), what);
-    file.write(kRoot, name, values);
+    Group list;
+    add_list(list, name, values, what);
+    file.write(list);
   };
   write("proj_xcoord", trajectory.alpha, "x of each checkpoint's projection, by least squares");
   write("proj_ycoord", trajectory.beta, "y of each checkpoint's projection, by least squares");
@@ -69,7 +73,7 @@ std::vector<std::filesystem::path> write_losslandscape(const ResultReader& resul
   const LandscapeGrid grid = read_landscape(result);
   const LandscapeTrajectory trajectory = read_trajectory(result);
   ResultFile surface(output, {.overwrite = overwrite});
-  fill_surface(surface, grid);
+  surface.write(surface_of(grid));
   if (trajectory.size() == 0) {
     surface.commit();
     return {output};

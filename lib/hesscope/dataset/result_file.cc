@@ -395,6 +395,14 @@ void ResultFile::define_dimension(const std::string& group,
   impl_->run([&] { impl_->define_dimension(group, name, size); });
 }
 
+std::optional<Variable> ResultFile::define_dimension(const std::string& group,
+                                                     const Dimension& dimension) {
+  define_dimension(group, dimension.name, static_cast<std::uint64_t>(dimension.size));
+  std::optional<Variable> coordinate = coordinate_of(dimension);
+  if (coordinate) define_variable(group, *coordinate);
+  return coordinate;
+}
+
 void ResultFile::define_variable(const std::string& group, const Variable& spec) {
   impl_->run([&] { impl_->define_variable(group, spec); });
 }
@@ -409,6 +417,19 @@ void ResultFile::write(const std::string& group,
 
 void ResultFile::write(const std::string& group, const Variable& variable) {
   write(group, variable.name, view_of(variable.values));
+}
+
+void ResultFile::write(const Group& group) {
+  for (const Attribute& attribute : group.attributes) set_attribute(group.name, attribute);
+  std::vector<Variable> coordinates;
+  for (const Dimension& dimension : group.dimensions) {
+    if (auto coordinate = define_dimension(group.name, dimension)) {
+      coordinates.push_back(std::move(*coordinate));
+    }
+  }
+  for (const Variable& variable : group.variables) define_variable(group.name, variable);
+  for (const Variable& coordinate : coordinates) write(group.name, coordinate);
+  for (const Variable& variable : group.variables) write(group.name, variable);
 }
 
 void ResultFile::write_slice(const std::string& group,

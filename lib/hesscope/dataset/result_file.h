@@ -57,6 +57,10 @@ class ResultFile {
   /// otherwise.
   void define_dimension(const std::string& group, const std::string& name, std::uint64_t size);
 
+  /// The same, and declares the variable of what lies along it. @returns this, which is still to be
+  /// written; nothing where the dimension has neither labels nor numbers.
+  std::optional<Variable> define_dimension(const std::string& group, const Dimension& dimension);
+
   /// Declares a variable over dimensions of its group or of the root. Doubles start as NaN, int8 as
   /// the status "not_computed" (1), int64 as its netCDF fill value, text as "".
   void define_variable(const std::string& group, const Variable& variable);
@@ -75,6 +79,9 @@ class ResultFile {
   /// Writes the values of a variable that is defined.
   void write(const std::string& group, const Variable& variable);
   void write_slice(const std::string& group, const Variable& variable, std::uint64_t index);
+
+  /// Declares and writes all of a group: attributes, dimensions and variables. Statuses are left out.
+  void write(const Group& group);
 
   /// Writes the slice [index, ...] along the first dimension.
   void write_slice(const std::string& group,

@@ -258,6 +258,24 @@ const AttributeValue* ResultReader::find_attribute(const std::string& group,
   return found == nullptr ? nullptr : found->find_attribute(name);
 }
 
+Variable ResultReader::read(const std::string& group, const std::string& name) const {
+  using enum VariableType;
+  Variable found = *impl_->require(group, name, {kDouble, kInt64, kInt8, kText}).variable;
+  if (found.type == kDouble) {
+    found.values = read_doubles(group, name);
+  } else if (found.type == kText) {
+    found.values = read_text(group, name);
+  } else {
+    std::vector<std::int64_t> values = read_integers(group, name);
+    if (found.type == kInt64) {
+      found.values = std::move(values);
+    } else {
+      found.values = std::vector<std::int8_t>(values.begin(), values.end());
+    }
+  }
+  return found;
+}
+
 std::vector<double> ResultReader::read_doubles(const std::string& group,
                                                const std::string& name) const {
   return impl_->read(impl_->require(group, name, {VariableType::kDouble}), ArrayRequest::kWhole);

@@ -56,6 +56,9 @@ class ResultReader {
   /// An attribute of a group; nullptr where there is none.
   const AttributeValue* find_attribute(const std::string& group, const std::string& name) const;
 
+  /// A variable as it is listed, with its values. @throws InputError as below.
+  Variable read(const std::string& group, const std::string& name) const;
+
   /// All values, row-major. @throws InputError also if there is no such variable, it is not of the
   /// kind asked for, or a checksum does not match.
   std::vector<double> read_doubles(const std::string& group, const std::string& name) const;

@@ -15,19 +15,8 @@ QuantityFile::QuantityFile(const std::filesystem::path& output, bool overwrite)
 void QuantityFile::define_dimensions(const std::string& group,
                                      const std::vector<Dimension>& dimensions) {
   for (const Dimension& dimension : dimensions) {
-    file_.define_dimension(group, dimension.name, static_cast<std::uint64_t>(dimension.size));
-    const bool has_labels = !dimension.labels.empty();
-    if (!has_labels && dimension.numbers.empty()) continue;
-    const Variable variable = {
-        .name = dimension.name,
-        .type = has_labels ? VariableType::kText : VariableType::kInt64,
-        .dimensions = {dimension.name},
-        .long_name =
-            (has_labels ? "names" : "numbers") + (" along the dimension " + dimension.name),
-        .definition = dimension.definition,
-        .values = has_labels ? Values(dimension.labels) : Values(dimension.numbers)};
-    file_.define_variable(group, variable);
-    file_.write(group, variable);
+    const std::optional<Variable> coordinate = file_.define_dimension(group, dimension);
+    if (coordinate) file_.write(group, *coordinate);
   }
 }
 

@@ -117,11 +117,18 @@ bool take(ByteReader& in, Attribute& attribute) {
 }
 
 void put(ByteWriter& out, const Dimension& d) {
-  put_all(out, d.name, d.size, d.labels, d.numbers, d.definition, d.has_coordinate);
+  put_all(out, d.name, d.size, d.labels, d.numbers, d.long_name, d.definition, d.has_coordinate);
 }
 
 bool take(ByteReader& in, Dimension& d) {
-  return take_all(in, d.name, d.size, d.labels, d.numbers, d.definition, d.has_coordinate) &&
+  return take_all(in,
+                  d.name,
+                  d.size,
+                  d.labels,
+                  d.numbers,
+                  d.long_name,
+                  d.definition,
+                  d.has_coordinate) &&
          d.size >= 0;
 }
 
