@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdlib>
+#include <iterator>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -30,21 +31,14 @@ struct Column {
   double HistoryRow::*member;
   bool is_computed;                                    // whether NaN is a value
   bool (*is_there)(const History& history) = nullptr;  // in the file; null = always
-};
 
-// What follows the step in HistoryRow::numbers().
-constexpr std::array kMembers = {&HistoryRow::loss,
-                                 &HistoryRow::gradient_norm,
-                                 &HistoryRow::batch_loss,
-                                 &HistoryRow::training_loss,
-                                 &HistoryRow::accuracy,
-                                 &HistoryRow::trained_gradient_norm,
-                                 &HistoryRow::seconds};
-static_assert(HistoryRow::kSize == 1 + kMembers.size());
+  bool is_in(const History& history) const { return is_there == nullptr || is_there(history); }
+};
 
 // Times would keep equal runs from giving equal bytes.
 bool has_times() { return std::getenv("SOURCE_DATE_EPOCH") == nullptr; }
 
+// What follows the step in a row, in the log and in the file.
 const std::vector<Column>& columns() {
   static const std::vector<Column> all = {
       {{.name = "loss",
@@ -121,27 +115,26 @@ Variable step_variable(const std::string& definition, const std::vector<std::int
 // What tells whether a checkpoint is still the one that was written.
 void write_checkpoints(io::ResultFile& file,
                        const std::map<std::int64_t, std::string>& checkpoints) {
-  file.define_dimension("", kCheckpointName, checkpoints.size());
   std::vector<std::int64_t> steps;
   std::vector<std::string> digests;
   for (const auto& [step, digest] : checkpoints) {
     steps.push_back(step);
     digests.push_back(digest);
   }
-  const Variable variables[] = {{.name = kCheckpointStep,
-                                 .type = VariableType::kInt64,
-                                 .dimensions = {kCheckpointName},
-                                 .long_name = "training step of a checkpoint",
-                                 .definition = "number of updates made",
-                                 .values = steps},
-                                {.name = kCheckpointDigest,
-                                 .type = VariableType::kText,
-                                 .dimensions = {kCheckpointName},
-                                 .long_name = "SHA-256 of a checkpoint file",
-                                 .definition = "hexadecimal digest of the bytes that were written",
-                                 .values = digests}};
-  for (const Variable& variable : variables) file.define_variable("", variable);
-  for (const Variable& variable : variables) file.write("", variable);
+  Group group{.dimensions = {{.name = kCheckpointName, .size = std::ssize(checkpoints)}}};
+  group.add({.name = kCheckpointStep,
+             .type = VariableType::kInt64,
+             .dimensions = {kCheckpointName},
+             .long_name = "training step of a checkpoint",
+             .definition = "number of updates made",
+             .values = std::move(steps)});
+  group.add({.name = kCheckpointDigest,
+             .type = VariableType::kText,
+             .dimensions = {kCheckpointName},
+             .long_name = "SHA-256 of a checkpoint file",
+             .definition = "hexadecimal digest of the bytes that were written",
+             .values = std::move(digests)});
+  file.write(group);
 }
 
 // With a row for each of the history.
@@ -166,18 +159,20 @@ std::vector<std::string> history_quantities() {
   return names;
 }
 
+std::size_t HistoryRow::size() { return 1 + columns().size(); }
+
 std::vector<double> HistoryRow::numbers() const {
   std::vector<double> all = {static_cast<double>(step)};
-  for (const auto member : kMembers) all.push_back(this->*member);
+  for (const Column& column : columns()) all.push_back(this->*column.member);
   return all;
 }
 
 std::vector<HistoryRow> HistoryRow::from_numbers(std::span<const double> numbers) {
   std::vector<HistoryRow> rows;
-  for (std::size_t i = 0; i + kSize <= numbers.size(); i += kSize) {
+  for (std::size_t i = 0; i + size() <= numbers.size(); i += size()) {
     HistoryRow& row = rows.emplace_back();
     row.step = static_cast<std::int64_t>(numbers[i]);
-    for (std::size_t k = 0; k < kMembers.size(); ++k) row.*kMembers[k] = numbers[i + 1 + k];
+    for (std::size_t k = 1; k < size(); ++k) row.*columns()[k - 1].member = numbers[i + k];
   }
   return rows;
 }
@@ -216,8 +211,7 @@ void write_history(const std::filesystem::path& path, bool overwrite, const Hist
     define_group(quantities, monitor, *history.monitored, steps);
   }
   for (const Column& column : columns()) {
-    const bool is_there = column.is_there == nullptr || column.is_there(history);
-    if (is_there) write_column(quantities, column, history.rows);
+    if (column.is_in(history)) write_column(quantities, column, history.rows);
   }
   write_checkpoints(file, history.checkpoints);
   for (std::size_t m = 0; m < history.monitors.size(); ++m) {
@@ -231,7 +225,7 @@ void write_history(const std::filesystem::path& path, bool overwrite, const Hist
 FinishedHistory read_history(const std::filesystem::path& path) {
   const io::ResultReader file(path);
   const std::vector<std::int64_t> all_steps = file.read_integers("", kStepName);
-  const auto refuse = [&](const char* name) {
+  const auto refuse = [&](const std::string& name) {
     throw InputError(
         fmt::format("{}: '{}' must have a value for each of its {} steps, at least one; "
                     "the training must be run again (`Overwrite::kOwnKind`)",
@@ -240,20 +234,14 @@ FinishedHistory read_history(const std::filesystem::path& path) {
                     all_steps.size()));
   };
   if (all_steps.empty()) refuse(kStepName);
-  const auto last = [&](const char* name) {
-    const std::vector<double> values = file.read_doubles("", name);
-    if (values.size() != all_steps.size()) refuse(name);
-    return values.back();
-  };
   FinishedHistory found;
-  found.last = {all_steps.back(),
-                last("loss"),
-                last("gradient_norm"),
-                last("batch_loss"),
-                last("training_loss"),
-                kNaN,
-                kNaN,
-                last("seconds")};
+  found.last.step = all_steps.back();
+  for (const Column& column : columns()) {
+    if (column.is_there != nullptr) continue;  // not in every history
+    const std::vector<double> values = file.read_doubles("", column.quantity.name);
+    if (values.size() != all_steps.size()) refuse(column.quantity.name);
+    found.last.*column.member = values.back();
+  }
   if (file.find("", kCheckpointDigest) != nullptr) {
     const std::vector<std::int64_t> steps = file.read_integers("", kCheckpointStep);
     const std::vector<std::string> digests = file.read_text("", kCheckpointDigest);

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/dataset/dataset.h>
 #include <hesscope/problem/experiment_file.h>
 #include <hesscope/storage/run_configuration.h>
@@ -18,19 +19,22 @@
 
 namespace hesscope::detail {
 
-/// A row of the history, as the log of a run under way holds it: NaN where there is no value.
+/// A row of the history: NaN where there is no value. What its numbers mean, and what becomes of them
+/// in files, is in the table of columns in history_file.cc.
 struct HistoryRow {
   std::int64_t step = 0;
-  double loss = 0;                   ///< on the evaluation samples
-  double gradient_norm = 0;          ///< the same
-  double batch_loss = 0;             ///< of the step before
-  double training_loss = 0;          ///< over the training set, where every batch is all of it
-  double accuracy = 0;               ///< on the evaluation samples, of a classifier
-  double trained_gradient_norm = 0;  ///< of what is trained, where that is not all
-  double seconds = 0;                ///< wall time of all steps before
+  double loss = kNaN;
+  double gradient_norm = kNaN;
+  double batch_loss = kNaN;
+  double training_loss = kNaN;
+  double seconds = kNaN;
+  double accuracy = kNaN;
+  double trained_gradient_norm = kNaN;
 
-  static constexpr std::size_t kSize = 8;  ///< of numbers()
+  /// How many numbers() there are.
+  static std::size_t size();
 
+  /// As the log of a run under way holds it.
   std::vector<double> numbers() const;
   static std::vector<HistoryRow> from_numbers(std::span<const double> numbers);
 };

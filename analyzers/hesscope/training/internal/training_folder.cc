@@ -259,14 +259,14 @@ HistoryRow TrainingFolder::look(const TrainingRun& run, BatchLoss& losses, doubl
     if (!setup_->trained()[b]) continue;
     squares += sum_of_squares(gradient.segment(blocks[b].offset, blocks[b].size));
   }
-  return {run.num_steps(),
-          loss,
-          norm(gradient),
-          run.batch_loss(),
-          training_loss,
-          accuracy,
-          sqrt(squares).value(),
-          seconds};
+  return {.step = run.num_steps(),
+          .loss = loss,
+          .gradient_norm = norm(gradient),
+          .batch_loss = run.batch_loss(),
+          .training_loss = training_loss,
+          .seconds = seconds,
+          .accuracy = accuracy,
+          .trained_gradient_norm = sqrt(squares).value()};
 }
 
 void TrainingFolder::monitor(const TrainingRun& run, const GraphObjective& objective) {

@@ -14,7 +14,7 @@ constexpr std::size_t kWordLength = 8;  // hexadecimal digits
 TrainingJournal::TrainingJournal(io::UnitFolder& folder, std::size_t state_size)
     : folder_(&folder),
       states_(folder.journal("state"), state_size + 1, folder.owner_of("state")),
-      rows_(folder.journal("history"), HistoryRow::kSize, folder.owner_of("history")),
+      rows_(folder.journal("history"), HistoryRow::size(), folder.owner_of("history")),
       digests_(folder.journal("checkpoints"), 1 + kDigestWords, folder.owner_of("checkpoints")) {}
 
 bool TrainingJournal::held_others() const {
