@@ -28,8 +28,8 @@ plot::Figure draw_blocks(std::span<const Source> sources, const FigureRequest& r
   const Checkpoints checkpoints = read_checkpoints(sources[0]);
   const std::size_t checkpoint = chosen_checkpoint(sources[0], checkpoints, request);
   const std::vector<std::string> names = result.read_text("", "parameter_name");
-  const Rows rows = read_rows(result, "blocks", quantity, 3);
-  if (checkpoint >= rows.count || rows.length != names.size() * names.size()) {
+  const Variable rows = read_numbers(result, "blocks", quantity, 3);
+  if (rows.shape != std::vector<std::uint64_t>{checkpoints.size(), names.size(), names.size()}) {
     throw InputError(fmt::format("{}: /blocks/{} does not lie over (checkpoint, block, block)",
                                  result.path().string(),
                                  quantity));

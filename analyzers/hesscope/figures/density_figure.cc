@@ -16,7 +16,7 @@ namespace {
 const char* const kDecades = "decades";
 
 std::vector<double> row_of(const Source& source, const std::string& name, std::size_t checkpoint) {
-  return read_rows(*source.result, "density", name, 2).row(checkpoint);
+  return read_row(*source.result, "density", name, 2, checkpoint);
 }
 
 bool has_numbers(const std::vector<double>& values) {
@@ -30,7 +30,7 @@ void draw_curve(
   const std::vector<double> at = row_of(source, "eigenvalue", checkpoint);
   const std::vector<double> exact = row_of(source, "exact_density", checkpoint);
   const std::vector<double> estimate = row_of(source, "density", checkpoint);
-  const double sigma = read_rows(*source.result, "density", "sigma", 1).row(checkpoint).front();
+  const double sigma = read_row(*source.result, "density", "sigma", 1, checkpoint).front();
   std::size_t n = 1;
   if (const auto* offsets = source.result->find("spectrum", "eigenvalues");
       offsets != nullptr && offsets->shape.size() == 2) {
@@ -76,7 +76,7 @@ void draw_decades(plot::Panel& panel,
                                     .label = before + "negative",
                                     .colour = is_one ? plot::line_colour(1) : colour,
                                     .dash = is_one ? plot::Dash::kSolid : plot::Dash::kDashed});
-  const double zero = read_rows(*source.result, "density", "zero_mass", 1).row(checkpoint).front();
+  const double zero = read_row(*source.result, "density", "zero_mass", 1, checkpoint).front();
   if (is_one && std::isfinite(zero)) {
     panel.note = fmt::format("{} % are zero", plot::short_number(100 * zero));
   }

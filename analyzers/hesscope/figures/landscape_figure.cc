@@ -43,9 +43,9 @@ plot::Grid read_grid(const Source& source, const Shown& quantity) {
                                  quantity.name));
   }
   plot::Grid grid;
-  grid.x = read_rows(result, io::kLandscapeGroup, "alpha", 1).values;
-  grid.y = read_rows(result, io::kLandscapeGroup, "beta", 1).values;
-  grid.values = read_rows(result, io::kLandscapeGroup, quantity.name, 2).values;
+  grid.x = read_numbers(result, io::kLandscapeGroup, "alpha", 1).reals();
+  grid.y = read_numbers(result, io::kLandscapeGroup, "beta", 1).reals();
+  grid.values = read_numbers(result, io::kLandscapeGroup, quantity.name, 2).reals();
   if (grid.values.size() != grid.x.size() * grid.y.size()) {
     throw InputError(fmt::format("{}: /landscape/{} does not lie over (beta, alpha)",
                                  result.path().string(),
@@ -90,8 +90,8 @@ void add_trajectory(plot::Panel& panel, const Source& source) {
     return;
   }
   plot::Line path;
-  path.x = read_rows(result, io::kLandscapeGroup, "trajectory_alpha", 1).values;
-  path.y = read_rows(result, io::kLandscapeGroup, "trajectory_beta", 1).values;
+  path.x = read_numbers(result, io::kLandscapeGroup, "trajectory_alpha", 1).reals();
+  path.y = read_numbers(result, io::kLandscapeGroup, "trajectory_beta", 1).reals();
   if (path.y.size() != path.x.size() || path.x.size() < 2) return;
   std::size_t num_outside = 0;
   for (std::size_t i = 0; i < path.x.size(); ++i) {
@@ -109,7 +109,7 @@ void add_trajectory(plot::Panel& panel, const Source& source) {
   panel.series.emplace_back(std::move(path));
   if (result.find(io::kLandscapeGroup, "trajectory_step") == nullptr) return;
   const std::vector<double> steps =
-      read_rows(result, io::kLandscapeGroup, "trajectory_step", 1).values;
+      read_numbers(result, io::kLandscapeGroup, "trajectory_step", 1).reals();
   if (!steps.empty() && std::isfinite(steps.front()) && std::isfinite(steps.back())) {
     panel.note = fmt::format("trajectory: steps {} to {}", steps.front(), steps.back());
     if (num_outside > 0) panel.note += fmt::format(", {} checkpoints outside", num_outside);

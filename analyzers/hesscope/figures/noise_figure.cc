@@ -17,11 +17,11 @@ class NoiseRow {
       : result_(result), checkpoint_(checkpoint) {}
 
   std::vector<double> list(const char* name) const {
-    return read_rows(result_, "noise", name, 2).row(checkpoint_);
+    return read_row(result_, "noise", name, 2, checkpoint_);
   }
 
   double number(const char* name) const {
-    return read_rows(result_, "noise", name, 1).row(checkpoint_).front();
+    return read_row(result_, "noise", name, 1, checkpoint_).front();
   }
 
  private:

@@ -27,11 +27,12 @@ plot::Figure draw_spectrum(std::span<const Source> sources, const FigureRequest&
   const bool is_one = sources.size() == 1 && !request.step;
   for (const Source& source : sources) {
     const Checkpoints checkpoints = read_checkpoints(source);
-    const Rows rows = read_rows(*source.result, "spectrum", "eigenvalues", 2);
+    const Variable rows =
+        read_numbers(*source.result, "spectrum", "eigenvalues", 2, checkpoints.size());
     const std::vector<double> bands =
         read_column(*source.result, "spectrum", "rounding_band", checkpoints.size());
     const std::vector<std::size_t> chosen =
-        is_one ? chosen_few(std::min(rows.count, checkpoints.size()))
+        is_one ? chosen_few(checkpoints.size())
                : std::vector{chosen_checkpoint(source, checkpoints, request)};
     for (std::size_t k = 0; k < chosen.size(); ++k) {
       plot::Line line;

@@ -180,13 +180,13 @@ std::array<double, kNumbers.size()> numbers_of(const io::ResultReader& file,
                                                const std::vector<double>& losses) {
   const Eigen::Index num_points = std::ssize(losses);
   const GridShape shape =
-      grid_shape(figures::read_rows(file, io::kLandscapeGroup, "alpha", 1).values,
-                 figures::read_rows(file, io::kLandscapeGroup, "beta", 1).values,
+      grid_shape(figures::read_numbers(file, io::kLandscapeGroup, "alpha", 1).reals(),
+                 figures::read_numbers(file, io::kLandscapeGroup, "beta", 1).reals(),
                  losses);
   double index_zero = kNaN;
   if (file.find(io::kLandscapeGroup, "index") != nullptr) {
     const std::vector<double> index =
-        figures::read_rows(file, io::kLandscapeGroup, "index", 2).values;
+        figures::read_numbers(file, io::kLandscapeGroup, "index", 2).reals();
     index_zero = static_cast<double>(std::count(index.begin(), index.end(), 0.0)) /
                  static_cast<double>(num_points);
   }
@@ -241,7 +241,7 @@ FigureContent make_landscape(const ExperimentResults& results, const ExperimentF
         found.fill(kNaN);
         if (run != nullptr && std::filesystem::exists(result_of(figure, *run))) {
           const io::ResultReader file(result_of(figure, *run));
-          losses = figures::read_rows(file, io::kLandscapeGroup, "loss", 2).values;
+          losses = figures::read_numbers(file, io::kLandscapeGroup, "loss", 2).reals();
           found = numbers_of(file, losses);
           if (!is_drawn) {
             const figures::Source source{&file, variant};

@@ -61,10 +61,10 @@ FigureContent make_noise(const ExperimentResults& results, const ExperimentFigur
     const std::size_t place =
         figures::chosen_checkpoint(source, figures::read_checkpoints(source), request);
     for (std::size_t i = 0; i < kStatistics.size(); ++i) {
-      statistics[i].push_back(figures::read_rows(file, "noise", kStatistics[i], 1).values[place]);
+      statistics[i].push_back(figures::read_row(file, "noise", kStatistics[i], 1, place).front());
     }
     const auto append = [&](const char* name, std::vector<double>& all) {
-      const std::vector<double> row = figures::read_rows(file, "noise", name, 2).row(place);
+      const std::vector<double> row = figures::read_row(file, "noise", name, 2, place);
       all.insert(all.end(), row.begin(), row.end());
       return row.size();
     };

@@ -25,20 +25,6 @@ namespace {
                                what));
 }
 
-std::vector<double> read_numbers(const io::ResultReader& result,
-                                 const std::string& group,
-                                 const std::string& name) {
-  const Variable* variable = result.find(group, name);
-  const bool is_count = variable != nullptr && (variable->type == VariableType::kInt64 ||
-                                                variable->type == VariableType::kInt8);
-  if (!is_count) return result.read_doubles(group, name);
-  std::vector<double> values;
-  for (const std::int64_t count : result.read_integers(group, name)) {
-    values.push_back(count == kMissingCount ? kNaN : static_cast<double>(count));
-  }
-  return values;
-}
-
 std::vector<std::string> folders_of(const io::ResultReader& result, std::size_t count) {
   std::vector<std::string> folders(count);
   if (result.find("", "checkpoint_file") == nullptr) return folders;
@@ -52,28 +38,38 @@ std::vector<std::string> folders_of(const io::ResultReader& result, std::size_t 
 
 }  // namespace
 
-std::vector<double> Rows::row(std::size_t i) const {
-  const auto begin = values.begin() + static_cast<std::ptrdiff_t>(i * length);
-  return {begin, begin + static_cast<std::ptrdiff_t>(length)};
-}
-
-Rows read_rows(const io::ResultReader& result,
-               const std::string& group,
-               const std::string& name,
-               std::size_t rank) {
+Variable read_numbers(const io::ResultReader& result,
+                      const std::string& group,
+                      const std::string& name,
+                      std::size_t rank,
+                      std::size_t num_rows) {
   // Its shape is compared before its data are read.
-  const Variable* variable = result.find(group, name);
-  if (variable != nullptr && variable->shape.size() != rank) {
+  const Variable* listed = result.find(group, name);
+  if (listed != nullptr && listed->shape.size() != rank) {
     refuse(result,
            group,
            name,
-           fmt::format("must have {} dimensions, has {}", rank, variable->shape.size()));
+           fmt::format("must have {} dimensions, has {}", rank, listed->shape.size()));
   }
-  Rows rows;
-  rows.values = read_numbers(result, group, name);
-  rows.count = rank == 0 ? 1 : variable->shape[0];
-  rows.length = rows.count == 0 ? 0 : rows.values.size() / rows.count;
-  return rows;
+  if (listed != nullptr && num_rows > 0 && listed->shape[0] < num_rows) {
+    refuse(result,
+           group,
+           name,
+           fmt::format("must have {} rows or more, has {}", num_rows, listed->shape[0]));
+  }
+  Variable found = result.read(group, name);
+  if (found.type == VariableType::kText) refuse(result, group, name, "must hold numbers, has text");
+  found.values = found.numbers();
+  found.type = VariableType::kDouble;
+  return found;
+}
+
+std::vector<double> read_row(const io::ResultReader& result,
+                             const std::string& group,
+                             const std::string& name,
+                             std::size_t rank,
+                             std::size_t index) {
+  return read_numbers(result, group, name, rank, index + 1).row(index);
 }
 
 std::vector<double> read_column(const io::ResultReader& result,
@@ -85,7 +81,7 @@ std::vector<double> read_column(const io::ResultReader& result,
     refuse(
         result, group, name, fmt::format("must have {} values, has {}", size, variable->shape[0]));
   }
-  return read_rows(result, group, name, 1).values;
+  return read_numbers(result, group, name, 1).reals();
 }
 
 double read_number(const io::ResultReader& result,
@@ -96,8 +92,7 @@ double read_number(const io::ResultReader& result,
       !std::ranges::all_of(variable->shape, [](std::uint64_t extent) { return extent == 1; })) {
     return kNaN;
   }
-  const std::vector<double> values = read_numbers(result, group, name);
-  return values.size() == 1 ? values.front() : kNaN;
+  return read_numbers(result, group, name, variable->shape.size()).number();
 }
 
 std::string Checkpoints::name_of(std::size_t i) const {
@@ -107,7 +102,7 @@ std::string Checkpoints::name_of(std::size_t i) const {
 Checkpoints read_checkpoints(const Source& source) {
   const io::ResultReader& result = *source.result;
   Checkpoints found;
-  found.steps = read_rows(result, "", "step", 1).values;
+  found.steps = read_numbers(result, "", "step", 1).reals();
   const std::size_t count = found.size();
   found.has_steps = std::none_of(
       found.steps.begin(), found.steps.end(), [](double step) { return std::isnan(step); });

@@ -14,23 +14,24 @@
 
 namespace hesscope::figures {
 
-/// Rows along a variable's first dimension; a variable without dimensions is one row of one.
-struct Rows {
-  std::size_t count = 0;
-  std::size_t length = 0;  ///< of each, whatever its dimensions
-  std::vector<double> values;
+/// A variable of numbers as real ones; missing counts are NaN.
+/// @throws InputError if it is not there, is text, its rank is not `rank`, or it has fewer rows than
+///         `num_rows` along its first dimension.
+Variable read_numbers(const io::ResultReader& result,
+                      const std::string& group,
+                      const std::string& name,
+                      std::size_t rank,
+                      std::size_t num_rows = 0);
 
-  std::vector<double> row(std::size_t i) const;
-};
+/// What such a variable holds at `index` along its first dimension. @throws InputError as
+/// read_numbers.
+std::vector<double> read_row(const io::ResultReader& result,
+                             const std::string& group,
+                             const std::string& name,
+                             std::size_t rank,
+                             std::size_t index);
 
-/// A variable of numbers; missing counts are NaN.
-/// @throws InputError if it is not there, or its rank is not `rank`.
-Rows read_rows(const io::ResultReader& result,
-               const std::string& group,
-               const std::string& name,
-               std::size_t rank);
-
-/// A variable with one dimension of `size`. @throws InputError as read_rows, and for another size.
+/// A variable with one dimension of `size`. @throws InputError as read_numbers, and for another size.
 std::vector<double> read_column(const io::ResultReader& result,
                                 const std::string& group,
                                 const std::string& name,

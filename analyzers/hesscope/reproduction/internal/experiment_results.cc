@@ -74,18 +74,18 @@ ArraySeries ExperimentResults::array_series(const TrainedRun& run,
   const io::ResultReader file(place->path);
   const std::vector<std::int64_t> steps = file.read_integers("", "step");
   ArraySeries series;
-  const Variable* variable = file.find(place->group, name.name);
-  const std::size_t rank = variable == nullptr ? 1 : variable->dimensions.size();
-  const figures::Rows rows = figures::read_rows(file, place->group, name.name, rank);
-  if (rows.count != steps.size()) {
+  const Variable* there = file.find(place->group, name.name);
+  const std::size_t rank = there == nullptr ? 1 : std::max<std::size_t>(there->shape.size(), 1);
+  const Variable rows = figures::read_numbers(file, place->group, name.name, rank);
+  if (rows.shape[0] != steps.size()) {
     throw InputError(fmt::format("{}: {} has {} rows for {} steps",
                                  place->path.string(),
                                  quantity,
-                                 rows.count,
+                                 rows.shape[0],
                                  steps.size()));
   }
-  series.dimensions.assign(variable->dimensions.begin() + 1, variable->dimensions.end());
-  series.shape.assign(variable->shape.begin() + 1, variable->shape.end());
+  series.dimensions.assign(rows.dimensions.begin() + 1, rows.dimensions.end());
+  series.shape.assign(rows.shape.begin() + 1, rows.shape.end());
   for (std::size_t i = 0; i < steps.size(); ++i) series.values[steps[i]] = rows.row(i);
   // The last row of a diverged run's history may be of a step that the others have none of.
   if (place->is_history && run.has_diverged) {
