@@ -162,25 +162,23 @@ FigureContent make_contingency(const ExperimentResults& results, const Experimen
   const AllCounts all = all_counts(results, figure, seeds);
   const std::vector<std::string> names = class_names(figure);
   FigureContent content;
-  content.dimensions = {variant_dimension(figure),
-                        run_dimension(figure),
-                        seed_dimension(seeds),
-                        {.name = "then", .size = kClasses, .labels = names},
-                        {.name = "now", .size = kClasses, .labels = names}};
-  FigureVariable count{
-      .name = "count",
-      .dimensions = {"variant", "run", "seed", "then", "now"},
-      .values = {},
-      .long_name = "number of pairs",
-      .definition = fmt::format("elements by the signs of {} and {} at step {} and at step {}",
-                                figure.settings.text("x"),
-                                figure.settings.text("y"),
-                                figure.steps[0],
-                                figure.steps[1])};
-  for (const Counts& one : all.counts) {
-    count.values.insert(count.values.end(), one.begin(), one.end());
-  }
-  content.variables = {std::move(count)};
+  content.data.dimensions = {variant_dimension(figure),
+                             run_dimension(figure),
+                             seed_dimension(seeds),
+                             named_dimension("then", names),
+                             named_dimension("now", names)};
+  std::vector<double> counts;
+  for (const Counts& one : all.counts) counts.insert(counts.end(), one.begin(), one.end());
+  content.data.add(
+      {.name = "count",
+       .dimensions = {"variant", "run", "seed", "then", "now"},
+       .long_name = "number of pairs",
+       .definition = fmt::format("elements by the signs of {} and {} at step {} and at step {}",
+                                 figure.settings.text("x"),
+                                 figure.settings.text("y"),
+                                 figure.steps[0],
+                                 figure.steps[1]),
+       .values = std::move(counts)});
   std::vector<std::vector<std::string>> drawn;
   content.text = fmt::format(
       "Counts by sign, {} of `{}`, {} of `{}`: rows at step {}, columns at step {}. "

@@ -129,19 +129,19 @@ constexpr DescentColumn kColumns[] = {
      "bound of the rate from below",
      "learning rate times the least value of the bound over the run's checkpoints"}};
 
+std::vector<double> column_of(const std::vector<Descent>& descents, double Descent::*member) {
+  std::vector<double> column;
+  for (const Descent& descent : descents) column.push_back(descent.*member);
+  return column;
+}
+
 FigureContent make_convergence(const ExperimentResults& results, const ExperimentFigure& figure) {
   const std::vector<std::uint64_t> seeds = results.seeds(figure.variants);
   const bool has_bound = figure.settings.has("bound");
   const bool has_threshold = figure.settings.has("threshold");
   FigureContent content;
-  content.dimensions = {variant_dimension(figure), run_dimension(figure), seed_dimension(seeds)};
-  for (const DescentColumn& column : kColumns) {
-    content.variables.push_back({.name = column.name,
-                                 .dimensions = {"variant", "run", "seed"},
-                                 .values = {},
-                                 .long_name = column.long_name,
-                                 .definition = column.definition});
-  }
+  content.data.dimensions = {
+      variant_dimension(figure), run_dimension(figure), seed_dimension(seeds)};
   std::vector<std::vector<std::string>> rows = {
       {"variant", "run", "seeds", "start", "end", "gradient norm at the end"}};
   if (has_threshold) {
@@ -156,16 +156,7 @@ FigureContent make_convergence(const ExperimentResults& results, const Experimen
       for (const std::uint64_t seed : seeds) {
         descents.push_back(descent_of(results, figure, results.find(variant, run, seed)));
       }
-      const auto values = [&](double Descent::*member) {
-        std::vector<double> column;
-        for (const Descent& descent : descents) column.push_back(descent.*member);
-        return column;
-      };
-      for (std::size_t c = 0; c < std::size(kColumns); ++c) {
-        const std::vector<double> column = values(kColumns[c].member);
-        std::vector<double>& to = content.variables[c].values;
-        to.insert(to.end(), column.begin(), column.end());
-      }
+      const auto values = [&](double Descent::*member) { return column_of(descents, member); };
       const auto num_there = std::count_if(descents.begin(),
                                            descents.end(),
                                            [](const Descent& descent) { return descent.is_there; });
@@ -188,6 +179,18 @@ FigureContent make_convergence(const ExperimentResults& results, const Experimen
       if (has_bound) rows.back().push_back(range_text(values(&Descent::bound)));
       all.push_back(std::move(descents));
     }
+  }
+  for (const DescentColumn& column : kColumns) {
+    std::vector<double> values;
+    for (const std::vector<Descent>& descents : all) {
+      const std::vector<double> more = column_of(descents, column.member);
+      values.insert(values.end(), more.begin(), more.end());
+    }
+    content.data.add({.name = column.name,
+                      .dimensions = {"variant", "run", "seed"},
+                      .long_name = column.long_name,
+                      .definition = column.definition,
+                      .values = std::move(values)});
   }
   content.figure = table_figure(figure, rows);
   content.figure.description =
@@ -214,9 +217,7 @@ FigureContent make_convergence(const ExperimentResults& results, const Experimen
         const std::size_t row = place_of(figure.variants, value.variant) * figure.runs.size() + run;
         for (const DescentColumn& column : kColumns) {
           if (value.quantity != column.name) continue;
-          std::vector<double> of_seeds;
-          for (const Descent& descent : all[row]) of_seeds.push_back(descent.*column.member);
-          return seed_statistics(of_seeds);
+          return seed_statistics(column_of(all[row], column.member));
         }
         return SeedStatistics();
       },

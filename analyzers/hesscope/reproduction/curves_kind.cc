@@ -55,14 +55,40 @@ plot::Panel panel_of(const ExperimentResults& results,
   return panel;
 }
 
-FigureVariable variable_of(const std::string& name,
-                           const std::string& long_name,
-                           const std::string& definition) {
-  return {.name = name,
-          .dimensions = {"variant", "run", "step"},
-          .values = {},
-          .long_name = long_name,
-          .definition = definition};
+void add_data(const ExperimentResults& results,
+              const ExperimentFigure& figure,
+              const StepValues& values,
+              const std::vector<SeedStatistics>& by_step,
+              Group& data) {
+  const std::string& quantity = figure.settings.text("quantity");
+  const std::string& band = figure.settings.text("band");
+  const std::vector<std::string> by_run = {"variant", "run", "step"};
+  data.dimensions = {variant_dimension(figure),
+                     run_dimension(figure),
+                     seed_dimension(values.seeds),
+                     values.step_dimension()};
+  data.add({.name = "value",
+            .dimensions = {"variant", "run", "seed", "step"},
+            .long_name = results.long_name(quantity),
+            .definition = quantity + " of one run from one seed",
+            .values = values.values});
+  add_statistics(by_run, "values", by_step, data);
+  std::vector<double> low;
+  std::vector<double> high;
+  for (const SeedStatistics& statistics : by_step) {
+    low.push_back(band_of(statistics, band).first);
+    high.push_back(band_of(statistics, band).second);
+  }
+  data.add({.name = "low",
+            .dimensions = by_run,
+            .long_name = "lower end of the band",
+            .definition = "band " + band,
+            .values = std::move(low)});
+  data.add({.name = "high",
+            .dimensions = by_run,
+            .long_name = "upper end of the band",
+            .definition = "band " + band,
+            .values = std::move(high)});
 }
 
 FigureContent make_curves(const ExperimentResults& results, const ExperimentFigure& figure) {
@@ -70,22 +96,7 @@ FigureContent make_curves(const ExperimentResults& results, const ExperimentFigu
   const std::string& band = figure.settings.text("band");
   const StepValues values = step_values(results, figure, quantity);
   FigureContent content;
-  content.dimensions = {variant_dimension(figure),
-                        run_dimension(figure),
-                        seed_dimension(values.seeds),
-                        values.step_dimension()};
-  content.variables = {{.name = "value",
-                        .dimensions = {"variant", "run", "seed", "step"},
-                        .values = values.values,
-                        .long_name = results.long_name(quantity),
-                        .definition = quantity + " of one run from one seed"},
-                       variable_of("count", "number of seeds", "of finite values"),
-                       variable_of("mean", "mean over seeds", "mean of the finite values"),
-                       variable_of("standard_deviation",
-                                   "standard deviation over seeds",
-                                   "of the finite values, with count - 1 in the denominator"),
-                       variable_of("low", "lower end of the band", "band " + band),
-                       variable_of("high", "upper end of the band", "band " + band)};
+  std::vector<SeedStatistics> by_step;  // of all runs of all variants
   std::vector<std::vector<std::string>> rows = {{"variant", "run", "first", "last", "seeds"}};
   for (std::size_t v = 0; v < figure.variants.size(); ++v) {
     for (std::size_t run = 0; run < figure.runs.size(); ++run) {
@@ -93,13 +104,7 @@ FigureContent make_curves(const ExperimentResults& results, const ExperimentFigu
       SeedStatistics last;
       for (std::size_t k = 0; k < values.steps.size(); ++k) {
         const SeedStatistics statistics = values.statistics(v, run, k);
-        const auto [low, high] = band_of(statistics, band);
-        const double numbers[] = {static_cast<double>(statistics.count),
-                                  statistics.mean,
-                                  statistics.deviation,
-                                  low,
-                                  high};
-        for (std::size_t i = 0; i < 5; ++i) content.variables[i + 1].values.push_back(numbers[i]);
+        by_step.push_back(statistics);
         if (statistics.count == 0) continue;
         if (first.count == 0) first = statistics;
         last = statistics;
@@ -112,6 +117,7 @@ FigureContent make_curves(const ExperimentResults& results, const ExperimentFigu
     }
     content.figure.panels.push_back(panel_of(results, figure, values, v));
   }
+  add_data(results, figure, values, by_step, content.data);
   content.figure.columns = static_cast<int>(std::min<std::size_t>(figure.variants.size(), 3));
   content.figure.title = figure.title;
   content.figure.description = fmt::format(

@@ -78,17 +78,7 @@ FigureContent make_events(const ExperimentResults& results, const ExperimentFigu
   std::vector<std::string> names;
   for (const FigureEvent& event : figure.events) names.push_back(event.name);
   FigureContent content;
-  content.dimensions = {variant_dimension(figure),
-                        run_dimension(figure),
-                        seed_dimension(times.seeds),
-                        {.name = "event", .size = names.size(), .labels = names}};
-  FigureVariable in_order{.name = "in_order",
-                          .dimensions = {"variant", "run", "seed"},
-                          .values = {},
-                          .long_name = "whether the events came in their order",
-                          .definition =
-                              "1 where all of them happened, none before the one listed "
-                              "before it; 0 elsewhere"};
+  std::vector<double> in_order;
   const bool is_one = figure.variants.size() * figure.runs.size() == 1;
   std::vector<std::vector<std::string>> rows = {
       {"event", "rule", "step", "first", "last", "seeds"}};
@@ -111,7 +101,7 @@ FigureContent make_events(const ExperimentResults& results, const ExperimentFigu
       std::size_t num_ordered = 0;
       for (std::size_t seed = 0; seed < times.seeds.size(); ++seed) {
         const bool is_ordered = times.is_in_order(v, run, seed);
-        in_order.values.push_back(is_ordered ? 1 : 0);
+        in_order.push_back(is_ordered ? 1 : 0);
         num_ordered += is_ordered ? 1 : 0;
       }
       const std::string where =
@@ -119,13 +109,22 @@ FigureContent make_events(const ExperimentResults& results, const ExperimentFigu
       orders += fmt::format("- {} of {} seeds{}\n", num_ordered, times.seeds.size(), where);
     }
   }
-  content.variables = {{.name = "time",
-                        .dimensions = {"variant", "run", "seed", "event"},
-                        .values = times.values,
-                        .long_name = "step of an event",
-                        .definition = "first step of those looked at where the quantity is at or "
-                                      "beyond the level; missing where it never is"},
-                       in_order};
+  content.data.dimensions = {variant_dimension(figure),
+                             run_dimension(figure),
+                             seed_dimension(times.seeds),
+                             named_dimension("event", names)};
+  content.data.add({.name = "time",
+                    .dimensions = {"variant", "run", "seed", "event"},
+                    .long_name = "step of an event",
+                    .definition = "first step of those looked at where the quantity is at or "
+                                  "beyond the level; missing where it never is",
+                    .values = times.values});
+  content.data.add({.name = "in_order",
+                    .dimensions = {"variant", "run", "seed"},
+                    .long_name = "whether the events came in their order",
+                    .definition = "1 where all of them happened, none before the one listed "
+                                  "before it; 0 elsewhere",
+                    .values = std::move(in_order)});
   content.figure = table_figure(figure, rows);
   content.figure.description = "Steps at which quantities reach levels: mean over seeds";
   content.text =

@@ -207,25 +207,8 @@ FigureContent make_landscape(const ExperimentResults& results, const ExperimentF
   const bool has_curvature = figure.settings.boolean("curvature");
   const std::size_t num_shown = kNumbers.size() - (has_curvature ? 0 : 1);
   FigureContent content;
-  const std::vector<std::string> by_run = {"variant", "run", "seed"};
-  content.dimensions = {variant_dimension(figure),
-                        run_dimension(figure),
-                        seed_dimension(seeds),
-                        {.name = "beta", .size = static_cast<std::size_t>(grid.beta.size())},
-                        {.name = "alpha", .size = static_cast<std::size_t>(grid.alpha.size())}};
-  FigureVariable surface{.name = "loss",
-                         .dimensions = {"variant", "run", "seed", "beta", "alpha"},
-                         .values = {},
-                         .long_name = "loss on the plane",
-                         .definition = "as /landscape/loss of each run's landscape"};
-  std::vector<FigureVariable> numbers;
-  for (const PlaneNumber& number : kNumbers) {
-    numbers.push_back({.name = number.name,
-                       .dimensions = by_run,
-                       .values = {},
-                       .long_name = number.long_name,
-                       .definition = number.definition});
-  }
+  std::vector<double> surface;
+  std::array<std::vector<double>, kNumbers.size()> numbers;
   std::vector<std::vector<std::string>> rows = {{"variant", "run"}};
   for (std::size_t k = 0; k < num_shown; ++k) rows[0].emplace_back(kNumbers[k].heading);
   const figures::FigureKind& drawing = figures::find_figure_kind("landscape");
@@ -254,30 +237,42 @@ FigureContent make_landscape(const ExperimentResults& results, const ExperimentF
             is_drawn = true;
           }
         }
-        surface.values.insert(surface.values.end(), losses.begin(), losses.end());
+        surface.insert(surface.end(), losses.begin(), losses.end());
         for (std::size_t k = 0; k < found.size(); ++k) columns[k].push_back(found[k]);
       }
       rows.push_back({results.variant(variant).title, name});
       for (std::size_t k = 0; k < kNumbers.size(); ++k) {
-        numbers[k].values.insert(numbers[k].values.end(), columns[k].begin(), columns[k].end());
+        numbers[k].insert(numbers[k].end(), columns[k].begin(), columns[k].end());
         if (k < num_shown) rows.back().push_back(mean_text(seed_statistics(columns[k])));
       }
       over_seeds.push_back(std::move(columns));
     }
   }
   if (content.figure.panels.empty()) content.figure = table_figure(figure, rows);
+  content.data.dimensions = {
+      variant_dimension(figure), run_dimension(figure), seed_dimension(seeds)};
   const auto axis = [&](const char* name, const Eigen::VectorXd& values) {
-    content.variables.push_back(
-        {.name = name,
-         .dimensions = {name},
-         .values = {values.begin(), values.end()},
-         .long_name = fmt::format("coordinate {}", name),
-         .definition = "the factor of a direction in a point of the plane"});
+    content.data.dimensions.push_back({.name = name, .size = values.size()});
+    content.data.add({.name = name,
+                      .dimensions = {name},
+                      .long_name = fmt::format("coordinate {}", name),
+                      .definition = "the factor of a direction in a point of the plane",
+                      .values = std::vector<double>(values.begin(), values.end())});
   };
   axis("beta", grid.beta);
   axis("alpha", grid.alpha);
-  content.variables.push_back(std::move(surface));
-  for (FigureVariable& number : numbers) content.variables.push_back(std::move(number));
+  content.data.add({.name = "loss",
+                    .dimensions = {"variant", "run", "seed", "beta", "alpha"},
+                    .long_name = "loss on the plane",
+                    .definition = "as /landscape/loss of each run's landscape",
+                    .values = std::move(surface)});
+  for (std::size_t k = 0; k < kNumbers.size(); ++k) {
+    content.data.add({.name = kNumbers[k].name,
+                      .dimensions = {"variant", "run", "seed"},
+                      .long_name = kNumbers[k].long_name,
+                      .definition = kNumbers[k].definition,
+                      .values = std::move(numbers[k])});
+  }
   content.figure.title = figure.title;
   content.figure.columns =
       static_cast<int>(std::clamp<std::size_t>(content.figure.panels.size(), 1, 3));

@@ -52,7 +52,7 @@ FigureContent make_noise(const ExperimentResults& results, const ExperimentFigur
   std::vector<std::vector<double>> statistics(kStatistics.size());
   std::vector<double> edges;
   std::vector<double> density;
-  std::size_t num_bins = 0;
+  std::int64_t num_bins = 0;
   std::vector<std::vector<std::string>> rows = {
       {"variant", "mean", "sd", "skewness", "excess kurtosis", "Hill index"}};
   for (const std::string& variant : figure.variants) {
@@ -66,7 +66,7 @@ FigureContent make_noise(const ExperimentResults& results, const ExperimentFigur
     const auto append = [&](const char* name, std::vector<double>& all) {
       const std::vector<double> row = figures::read_row(file, "noise", name, 2, place);
       all.insert(all.end(), row.begin(), row.end());
-      return row.size();
+      return std::ssize(row);
     };
     append("histogram_edges", edges);
     num_bins = append("histogram_density", density);
@@ -83,27 +83,24 @@ FigureContent make_noise(const ExperimentResults& results, const ExperimentFigur
   content.figure.description =
       "Distribution of the norms of minibatch gradients minus the full gradient by variant, and "
       "their quantiles against those of a normal distribution";
-  content.dimensions = {variant_dimension(figure),
-                        {.name = "edge", .size = num_bins + 1},
-                        {.name = "bin", .size = num_bins}};
+  content.data.dimensions = {variant_dimension(figure),
+                             {.name = "edge", .size = num_bins + 1},
+                             {.name = "bin", .size = num_bins}};
+  const auto add = [&](const std::string& name,
+                       const std::vector<std::string>& dimensions,
+                       const std::string& what,
+                       std::vector<double> values) {
+    content.data.add({.name = name,
+                      .dimensions = dimensions,
+                      .long_name = what + " of the gradient noise",
+                      .definition = "as /noise/" + name,
+                      .values = std::move(values)});
+  };
   for (std::size_t i = 0; i < kStatistics.size(); ++i) {
-    content.variables.push_back(
-        {.name = kStatistics[i],
-         .dimensions = {"variant"},
-         .values = statistics[i],
-         .long_name = fmt::format("{} of the gradient noise", kStatistics[i]),
-         .definition = fmt::format("as /noise/{}", kStatistics[i])});
+    add(kStatistics[i], {"variant"}, kStatistics[i], statistics[i]);
   }
-  content.variables.push_back({.name = "histogram_edges",
-                               .dimensions = {"variant", "edge"},
-                               .values = std::move(edges),
-                               .long_name = "edges of the histogram of the gradient noise",
-                               .definition = "as /noise/histogram_edges"});
-  content.variables.push_back({.name = "histogram_density",
-                               .dimensions = {"variant", "bin"},
-                               .values = std::move(density),
-                               .long_name = "density of the gradient noise",
-                               .definition = "as /noise/histogram_density"});
+  add("histogram_edges", {"variant", "edge"}, "edges of the histogram", std::move(edges));
+  add("histogram_density", {"variant", "bin"}, "density", std::move(density));
   content.text = fmt::format(
                      "Norm of a minibatch gradient minus the reference gradient, at step {}. Heavy "
                      "tails: large excess kurtosis, small Hill index.\n\n",

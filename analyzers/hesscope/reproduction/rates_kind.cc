@@ -97,35 +97,11 @@ FigureContent make_rates(const ExperimentResults& results, const ExperimentFigur
   const auto last = static_cast<std::size_t>(figure.settings.integer("last"));
   const StepValues values = step_values(results, figure, quantity);
   const std::vector<std::string> names = families_of(results, figure);
-  const std::vector<std::string> of_run = {"variant", "run"};
   FigureContent content;
-  content.dimensions = {variant_dimension(figure),
-                        run_dimension(figure),
-                        seed_dimension(values.seeds),
-                        {.name = "family", .size = names.size(), .labels = names}};
-  FigureVariable rate{.name = "learning_rate",
-                      .dimensions = of_run,
-                      .values = {},
-                      .long_name = "learning rate of the run",
-                      .definition = "as in the experiment"};
-  FigureVariable by_seed{.name = "value",
-                         .dimensions = {"variant", "run", "seed"},
-                         .values = {},
-                         .long_name = results.long_name(quantity),
-                         .definition = fmt::format("mean of the last {} values of {}; missing "
-                                                   "where the run diverged",
-                                                   last,
-                                                   quantity)};
-  FigureVariable mean{.name = "mean",
-                      .dimensions = of_run,
-                      .values = {},
-                      .long_name = "mean over seeds",
-                      .definition = "of value, where no seed diverged"};
-  FigureVariable best{.name = "best_learning_rate",
-                      .dimensions = {"variant", "family"},
-                      .values = {},
-                      .long_name = "best learning rate",
-                      .definition = "that of the least mean"};
+  std::vector<double> rates;
+  std::vector<double> by_seed;
+  std::vector<double> means;
+  std::vector<double> best;
   std::vector<std::vector<std::string>> rows = {
       {"variant", "run", "rates", "best", "there", "diverged"}};
   for (std::size_t v = 0; v < figure.variants.size(); ++v) {
@@ -138,7 +114,7 @@ FigureContent make_rates(const ExperimentResults& results, const ExperimentFigur
       for (std::size_t s = 0; s < values.seeds.size(); ++s) {
         over_seeds.push_back(mean_of_last(values, v, r, s, last));
       }
-      by_seed.values.insert(by_seed.values.end(), over_seeds.begin(), over_seeds.end());
+      by_seed.insert(by_seed.end(), over_seeds.begin(), over_seeds.end());
       Trial trial;
       if (run != nullptr) {
         const std::size_t f = place_of(names, run->family);
@@ -150,8 +126,8 @@ FigureContent make_rates(const ExperimentResults& results, const ExperimentFigur
         if (!trial.is_complete) ++num_diverged[f];
         families[f].trials.push_back(trial);
       }
-      rate.values.push_back(trial.rate);
-      mean.values.push_back(trial.is_complete ? trial.over_seeds.mean : kNaN);
+      rates.push_back(trial.rate);
+      means.push_back(trial.is_complete ? trial.over_seeds.mean : kNaN);
     }
     for (std::size_t f = 0; f < names.size(); ++f) {
       Family& family = families[f];
@@ -159,7 +135,7 @@ FigureContent make_rates(const ExperimentResults& results, const ExperimentFigur
         return a.rate < b.rate;
       });
       const Trial* found = family.best();
-      best.values.push_back(found == nullptr ? kNaN : found->rate);
+      best.push_back(found == nullptr ? kNaN : found->rate);
       rows.push_back(
           {results.variant(figure.variants[v]).title,
            names[f],
@@ -176,7 +152,32 @@ FigureContent make_rates(const ExperimentResults& results, const ExperimentFigur
     panel.title = panel_title(results, figure, figure.variants[v]);
     content.figure.panels.push_back(std::move(panel));
   }
-  content.variables = {std::move(rate), std::move(by_seed), std::move(mean), std::move(best)};
+  content.data.dimensions = {variant_dimension(figure),
+                             run_dimension(figure),
+                             seed_dimension(values.seeds),
+                             named_dimension("family", names)};
+  content.data.variables = {
+      {.name = "learning_rate",
+       .dimensions = {"variant", "run"},
+       .long_name = "learning rate of the run",
+       .definition = "as in the experiment",
+       .values = std::move(rates)},
+      {.name = "value",
+       .dimensions = {"variant", "run", "seed"},
+       .long_name = results.long_name(quantity),
+       .definition = fmt::format(
+           "mean of the last {} values of {}; missing where the run diverged", last, quantity),
+       .values = std::move(by_seed)},
+      {.name = "mean",
+       .dimensions = {"variant", "run"},
+       .long_name = "mean over seeds",
+       .definition = "of value, where no seed diverged",
+       .values = std::move(means)},
+      {.name = "best_learning_rate",
+       .dimensions = {"variant", "family"},
+       .long_name = "best learning rate",
+       .definition = "that of the least mean",
+       .values = std::move(best)}};
   content.figure.title = figure.title;
   content.figure.description =
       fmt::format("{} by learning rate: mean and range over seeds", results.long_name(quantity));

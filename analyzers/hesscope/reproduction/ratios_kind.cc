@@ -49,41 +49,28 @@ FigureContent make_ratios(const ExperimentResults& results, const ExperimentFigu
       "{} over {}", figure.settings.text("numerator"), figure.settings.text("denominator"));
   const Ratios ratios = ratios_of(results, figure);
   FigureContent content;
-  content.dimensions = {variant_dimension(figure),
-                        seed_dimension(ratios.seeds),
-                        {.name = "step", .size = ratios.steps.size(), .numbers = ratios.steps}};
-  content.variables = {{.name = "ratio",
-                        .dimensions = {"variant", "seed", "step"},
-                        .values = ratios.values,
-                        .long_name = "ratio of " + results.long_name(quantity),
-                        .definition = fmt::format("{} of {} from the same seed", quantity, of)},
-                       {.name = "count",
-                        .dimensions = {"variant", "step"},
-                        .values = {},
-                        .long_name = "number of seeds",
-                        .definition = "of finite ratios"},
-                       {.name = "mean",
-                        .dimensions = {"variant", "step"},
-                        .values = {},
-                        .long_name = "mean ratio over seeds",
-                        .definition = "mean of the finite ratios"},
-                       {.name = "standard_deviation",
-                        .dimensions = {"variant", "step"},
-                        .values = {},
-                        .long_name = "standard deviation of the ratio over seeds",
-                        .definition = "of the finite ratios, with count - 1 in the denominator"}};
+  std::vector<SeedStatistics> all;
   std::vector<std::vector<std::string>> rows = {{"variant"}};
   for (const std::int64_t step : ratios.steps) rows[0].push_back(fmt::format("step {}", step));
   for (std::size_t v = 0; v < figure.variants.size(); ++v) {
     rows.push_back({results.variant(figure.variants[v]).title});
     for (std::size_t k = 0; k < ratios.steps.size(); ++k) {
-      const SeedStatistics statistics = ratios.statistics(v, k);
-      content.variables[1].values.push_back(static_cast<double>(statistics.count));
-      content.variables[2].values.push_back(statistics.mean);
-      content.variables[3].values.push_back(statistics.deviation);
-      rows.back().push_back(mean_text(statistics));
+      all.push_back(ratios.statistics(v, k));
+      rows.back().push_back(mean_text(all.back()));
     }
   }
+  Group& data = content.data;
+  data.dimensions = {variant_dimension(figure),
+                     seed_dimension(ratios.seeds),
+                     numbered_dimension("step", ratios.steps)};
+  data.add({.name = "ratio",
+            .dimensions = {"variant", "seed", "step"},
+            .long_name = "ratio of " + results.long_name(quantity),
+            .definition = fmt::format("{} of {} from the same seed", quantity, of),
+            .values = ratios.values});
+  add_statistics({"variant", "step"}, "ratios", all, data);
+  data["mean"].long_name = "mean ratio over seeds";
+  data["standard_deviation"].long_name = "standard deviation of the ratio over seeds";
   content.figure = table_figure(figure, rows);
   content.figure.description = fmt::format("Ratios of {}, {}", results.long_name(quantity), of);
   content.text = fmt::format(

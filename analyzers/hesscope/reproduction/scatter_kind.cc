@@ -107,31 +107,31 @@ FigureContent make_scatter(const ExperimentResults& results, const ExperimentFig
       content.figure.panels.push_back(std::move(panel));
     }
   }
-  content.dimensions = {variant_dimension(figure),
-                        run_dimension(figure),
-                        seed_dimension(x.seeds),
-                        x.step_dimension()};
+  content.data.dimensions = {variant_dimension(figure),
+                             run_dimension(figure),
+                             seed_dimension(x.seeds),
+                             x.step_dimension()};
   const std::vector<std::string> all = {"variant", "run", "seed", "step"};
-  content.variables = {{.name = "x",
-                        .dimensions = all,
-                        .values = x.values,
-                        .long_name = x_name,
-                        .definition = figure.settings.text("x")},
-                       {.name = "y",
-                        .dimensions = all,
-                        .values = std::move(paired),
-                        .long_name = y_name,
-                        .definition = figure.settings.text("y")},
-                       {.name = "log_slope",
-                        .dimensions = {"variant", "run"},
-                        .values = std::move(slopes),
-                        .long_name = "slope of log y over log x",
-                        .definition = "least squares over points with x > 0 and y > 0"},
-                       {.name = "log_correlation",
-                        .dimensions = {"variant", "run"},
-                        .values = std::move(correlations),
-                        .long_name = "correlation of log x and log y",
-                        .definition = "of the same points"}};
+  content.data.variables = {{.name = "x",
+                             .dimensions = all,
+                             .long_name = x_name,
+                             .definition = figure.settings.text("x"),
+                             .values = x.values},
+                            {.name = "y",
+                             .dimensions = all,
+                             .long_name = y_name,
+                             .definition = figure.settings.text("y"),
+                             .values = std::move(paired)},
+                            {.name = "log_slope",
+                             .dimensions = {"variant", "run"},
+                             .long_name = "slope of log y over log x",
+                             .definition = "least squares over points with x > 0 and y > 0",
+                             .values = std::move(slopes)},
+                            {.name = "log_correlation",
+                             .dimensions = {"variant", "run"},
+                             .long_name = "correlation of log x and log y",
+                             .definition = "of the same points",
+                             .values = std::move(correlations)}};
   content.figure.title = figure.title;
   content.figure.description = fmt::format("{} against {}, coloured by step", y_name, x_name);
   content.text = fmt::format("{} against {}, one point for each checkpoint.\n\n", y_name, x_name) +

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <utility>
+
 #include <fmt/format.h>
 
 #include <hesscope/reproduction/internal/experiment_figures.h>
@@ -16,7 +19,6 @@ std::vector<std::int64_t> columns_of(const ExperimentResults& results,
 }
 
 FigureContent make_table(const ExperimentResults& results, const ExperimentFigure& figure) {
-  const std::size_t num_columns = figure.steps.empty() ? 1 : figure.steps.size();
   std::vector<StepValues> all;
   for (const std::string& quantity : figure.quantities) {
     all.push_back(step_values(results, figure, quantity));
@@ -26,36 +28,22 @@ FigureContent make_table(const ExperimentResults& results, const ExperimentFigur
     return k < all[q].steps.size() ? all[q].statistics(v, run, k) : SeedStatistics();
   };
   FigureContent content;
-  const std::vector<std::string> dimensions = {"quantity", "variant", "run", "column"};
-  content.dimensions = {{.name = "quantity", .size = all.size(), .labels = figure.quantities},
-                        variant_dimension(figure),
-                        run_dimension(figure),
-                        {.name = "column", .size = num_columns}};
-  content.variables = {{.name = "at_step",
-                        .dimensions = {"variant", "column"},
-                        .values = {},
-                        .long_name = "training step",
-                        .definition = "number of updates made"},
-                       {.name = "count",
-                        .dimensions = dimensions,
-                        .values = {},
-                        .long_name = "number of seeds",
-                        .definition = "of finite values"},
-                       {.name = "mean",
-                        .dimensions = dimensions,
-                        .values = {},
-                        .long_name = "mean over seeds",
-                        .definition = "mean of the finite values"},
-                       {.name = "standard_deviation",
-                        .dimensions = dimensions,
-                        .values = {},
-                        .long_name = "standard deviation over seeds",
-                        .definition = "of the finite values, with count - 1 in the denominator"}};
+  std::vector<double> steps;
   for (const std::string& variant : figure.variants) {
     for (const std::int64_t step : columns_of(results, figure, variant)) {
-      content.variables[0].values.push_back(static_cast<double>(step));
+      steps.push_back(static_cast<double>(step));
     }
   }
+  content.data.dimensions = {
+      named_dimension("quantity", figure.quantities),
+      variant_dimension(figure),
+      run_dimension(figure),
+      {.name = "column", .size = std::max<std::int64_t>(std::ssize(figure.steps), 1)}};
+  content.data.add({.name = "at_step",
+                    .dimensions = {"variant", "column"},
+                    .long_name = "training step",
+                    .definition = "number of updates made",
+                    .values = std::move(steps)});
   std::vector<std::vector<std::string>> rows = {{"variant", "run", "step"}};
   for (const std::string& quantity : figure.quantities) rows[0].push_back(quantity);
   for (std::size_t v = 0; v < figure.variants.size(); ++v) {
@@ -71,18 +59,17 @@ FigureContent make_table(const ExperimentResults& results, const ExperimentFigur
       }
     }
   }
+  std::vector<SeedStatistics> cells;
   for (std::size_t q = 0; q < all.size(); ++q) {
     for (std::size_t v = 0; v < figure.variants.size(); ++v) {
       for (std::size_t run = 0; run < figure.runs.size(); ++run) {
         for (const std::int64_t step : columns_of(results, figure, figure.variants[v])) {
-          const SeedStatistics found = statistics(q, v, run, step);
-          content.variables[1].values.push_back(static_cast<double>(found.count));
-          content.variables[2].values.push_back(found.mean);
-          content.variables[3].values.push_back(found.deviation);
+          cells.push_back(statistics(q, v, run, step));
         }
       }
     }
   }
+  add_statistics({"quantity", "variant", "run", "column"}, "values", cells, content.data);
   content.figure = table_figure(figure, rows);
   content.figure.description = "Values at given steps: mean over seeds (standard deviation)";
   content.text = "Mean over seeds (sample standard deviation).\n\n" + markdown_table(rows);

@@ -51,33 +51,31 @@ void add_variable(const std::string& quantity,
                   const std::vector<std::int64_t>& steps,
                   const ArraySeries& series,
                   const std::string& long_name,
-                  FigureContent& content) {
+                  Group& data) {
   const std::size_t slash = quantity.find('/');
-  std::string name_of_variable = quantity.substr(slash + 1) + suffix;
-  const auto is_taken = [&](const FigureVariable& other) { return other.name == name_of_variable; };
-  if (std::any_of(content.variables.begin(), content.variables.end(), is_taken)) {
-    name_of_variable = quantity.substr(0, slash) + "_" + name_of_variable;
+  Variable variable{.name = quantity.substr(slash + 1) + suffix,
+                    .dimensions = {"step"},
+                    .long_name = long_name,
+                    .definition = quantity + " of one run from one seed"};
+  if (data.find(variable.name) != nullptr) {
+    variable.name = quantity.substr(0, slash) + "_" + variable.name;
   }
-  FigureVariable variable{.name = std::move(name_of_variable),
-                          .dimensions = {"step"},
-                          .values = {},
-                          .long_name = long_name,
-                          .definition = quantity + " of one run from one seed"};
   for (std::size_t i = 0; i < series.shape.size(); ++i) {
     const std::string name = series.dimensions[i] + suffix;
     variable.dimensions.push_back(name);
-    const auto is_same = [&](const FigureDimension& other) { return other.name == name; };
-    if (std::none_of(content.dimensions.begin(), content.dimensions.end(), is_same)) {
-      content.dimensions.push_back({.name = name, .size = series.shape[i]});
+    if (std::ranges::find(data.dimensions, name, &Dimension::name) == data.dimensions.end()) {
+      data.dimensions.push_back({.name = name, .size = static_cast<std::int64_t>(series.shape[i])});
     }
   }
+  std::vector<double> all;
   const std::vector<double> none(size_of(series), kNaN);
   for (const std::int64_t step : steps) {
     const auto found = series.values.find(step);
     const std::vector<double>& values = found == series.values.end() ? none : found->second;
-    variable.values.insert(variable.values.end(), values.begin(), values.end());
+    all.insert(all.end(), values.begin(), values.end());
   }
-  content.variables.push_back(std::move(variable));
+  variable.values = std::move(all);
+  data.add(std::move(variable));
 }
 
 struct Trace {
@@ -128,7 +126,7 @@ FigureContent make_traces(const ExperimentResults& results, const ExperimentFigu
   }
   const std::vector<std::int64_t> steps(all_steps.begin(), all_steps.end());
   FigureContent content;
-  content.dimensions = {{.name = "step", .size = steps.size(), .numbers = steps}};
+  content.data.dimensions = {numbered_dimension("step", steps)};
   std::vector<std::vector<std::string>> rows = {
       {"quantity", "first mean", "last mean", "elements"}};
   const auto mean_at_end = [](const ArraySeries& series, bool is_first) {
@@ -138,7 +136,7 @@ FigureContent make_traces(const ExperimentResults& results, const ExperimentFigu
   };
   for (const Trace& trace : traces) {
     const std::string name = results.long_name(trace.quantity);
-    add_variable(trace.quantity, trace.suffix, steps, trace.series, name, content);
+    add_variable(trace.quantity, trace.suffix, steps, trace.series, name, content.data);
     content.figure.panels.push_back(panel_of(trace.series, trace.title, name));
     content.figure.panels.back().x.scale = scale_from(figure, "x_scale");
     content.figure.panels.back().y.scale = scale_from(figure, "y_scale");

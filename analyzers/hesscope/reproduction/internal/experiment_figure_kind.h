@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <hesscope/core/settings.h>
+#include <hesscope/dataset/dataset.h>
 #include <hesscope/plot/figure.h>
 #include <hesscope/storage/overwrite.h>
 
@@ -57,25 +58,8 @@ struct ExperimentFigure {
   std::vector<PublishedValue> published_values;
 };
 
-/// A dimension of a figure's result file: with names, with numbers, or bare.
-struct FigureDimension {
-  std::string name;
-  std::size_t size = 0;
-  std::vector<std::string> labels = {};
-  std::vector<std::int64_t> numbers = {};
-};
-
-struct FigureVariable {
-  std::string name;
-  std::vector<std::string> dimensions;  ///< slowest first
-  std::vector<double> values;           ///< NaN where there is none
-  std::string long_name;
-  std::string definition;
-};
-
 struct FigureContent {
-  std::vector<FigureDimension> dimensions;
-  std::vector<FigureVariable> variables;
+  Group data;  ///< the root of the figure's result file; NaN where there is no number
   plot::Figure figure;
   std::string text;              ///< Markdown, below the title
   std::size_t num_compared = 0;  ///< published values that ours are compared with

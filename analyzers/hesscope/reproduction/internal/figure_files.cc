@@ -55,34 +55,7 @@ void write_data(const std::filesystem::path& path,
     attribute(("figure_" + key).c_str(), text_of(value));
   }
   file.set_attribute("", {"complete", std::int8_t{1}});
-  for (const FigureDimension& dimension : content.dimensions) {
-    file.define_dimension("", dimension.name, dimension.size);
-    if (dimension.labels.empty() && dimension.numbers.empty()) continue;
-    file.define_variable(
-        "",
-        {.name = dimension.name,
-         .type = dimension.labels.empty() ? VariableType::kInt64 : VariableType::kText,
-         .dimensions = {dimension.name},
-         .long_name = dimension.name,
-         .definition = "as the experiment file has it"});
-  }
-  for (const FigureVariable& variable : content.variables) {
-    file.define_variable("",
-                         {.name = variable.name,
-                          .dimensions = variable.dimensions,
-                          .long_name = variable.long_name,
-                          .definition = variable.definition});
-  }
-  for (const FigureDimension& dimension : content.dimensions) {
-    if (!dimension.labels.empty()) {
-      file.write("", dimension.name, std::span<const std::string>(dimension.labels));
-    } else if (!dimension.numbers.empty()) {
-      file.write("", dimension.name, std::span<const std::int64_t>(dimension.numbers));
-    }
-  }
-  for (const FigureVariable& variable : content.variables) {
-    file.write("", variable.name, std::span<const double>(variable.values));
-  }
+  file.write(content.data);
   file.commit();
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -11,6 +12,8 @@
 
 namespace hesscope::detail {
 namespace {
+
+const char* const kAsWritten = "as the experiment file has it";
 
 std::string place_text(const PublishedValue& value) {
   std::string text = value.variant;
@@ -57,16 +60,61 @@ plot::ScaleKind scale_from(const ExperimentFigure& figure, const std::string& ke
                                 : plot::ScaleKind::kLinear;
 }
 
-FigureDimension variant_dimension(const ExperimentFigure& figure) {
-  return {.name = "variant", .size = figure.variants.size(), .labels = figure.variants};
+Dimension named_dimension(const std::string& name, const std::vector<std::string>& labels) {
+  return {.name = name,
+          .size = std::ssize(labels),
+          .labels = labels,
+          .long_name = name,
+          .definition = kAsWritten};
 }
 
-FigureDimension run_dimension(const ExperimentFigure& figure) {
-  return {.name = "run", .size = figure.runs.size(), .labels = figure.runs};
+Dimension numbered_dimension(const std::string& name, const std::vector<std::int64_t>& numbers) {
+  return {.name = name,
+          .size = std::ssize(numbers),
+          .numbers = numbers,
+          .long_name = name,
+          .definition = kAsWritten};
 }
 
-FigureDimension seed_dimension(const std::vector<std::uint64_t>& seeds) {
-  return {.name = "seed", .size = seeds.size(), .numbers = {seeds.begin(), seeds.end()}};
+Dimension variant_dimension(const ExperimentFigure& figure) {
+  return named_dimension("variant", figure.variants);
+}
+
+Dimension run_dimension(const ExperimentFigure& figure) {
+  return named_dimension("run", figure.runs);
+}
+
+Dimension seed_dimension(const std::vector<std::uint64_t>& seeds) {
+  return numbered_dimension("seed", {seeds.begin(), seeds.end()});
+}
+
+void add_statistics(const std::vector<std::string>& dimensions,
+                    const std::string& of,
+                    std::span<const SeedStatistics> statistics,
+                    Group& data) {
+  std::vector<double> counts;
+  std::vector<double> means;
+  std::vector<double> deviations;
+  for (const SeedStatistics& one : statistics) {
+    counts.push_back(static_cast<double>(one.count));
+    means.push_back(one.mean);
+    deviations.push_back(one.deviation);
+  }
+  data.add({.name = "count",
+            .dimensions = dimensions,
+            .long_name = "number of seeds",
+            .definition = "of finite " + of,
+            .values = std::move(counts)});
+  data.add({.name = "mean",
+            .dimensions = dimensions,
+            .long_name = "mean over seeds",
+            .definition = "mean of the finite " + of,
+            .values = std::move(means)});
+  data.add({.name = "standard_deviation",
+            .dimensions = dimensions,
+            .long_name = "standard deviation over seeds",
+            .definition = fmt::format("of the finite {}, with count - 1 in the denominator", of),
+            .values = std::move(deviations)});
 }
 
 std::string panel_title(const ExperimentResults& results,

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -24,9 +25,20 @@ SettingKey scale_key(const std::string& name, const std::string& fallback);
 
 plot::ScaleKind scale_from(const ExperimentFigure& figure, const std::string& key);
 
-FigureDimension variant_dimension(const ExperimentFigure& figure);
-FigureDimension run_dimension(const ExperimentFigure& figure);
-FigureDimension seed_dimension(const std::vector<std::uint64_t>& seeds);
+/// A dimension along which lies what the experiment file names.
+Dimension named_dimension(const std::string& name, const std::vector<std::string>& labels);
+Dimension numbered_dimension(const std::string& name, const std::vector<std::int64_t>& numbers);
+
+Dimension variant_dimension(const ExperimentFigure& figure);
+Dimension run_dimension(const ExperimentFigure& figure);
+Dimension seed_dimension(const std::vector<std::uint64_t>& seeds);
+
+/// Adds `count`, `mean` and `standard_deviation` over seeds.
+/// @param of  what they are taken of, in the plural: "values".
+void add_statistics(const std::vector<std::string>& dimensions,
+                    const std::string& of,
+                    std::span<const SeedStatistics> statistics,
+                    Group& data);
 
 /// Title of a variant's panel; none where there is only one variant.
 std::string panel_title(const ExperimentResults& results,

@@ -24,10 +24,6 @@ std::size_t StepValues::find(std::int64_t step) const {
                                                 : steps.size();
 }
 
-FigureDimension StepValues::step_dimension() const {
-  return {.name = "step", .size = steps.size(), .numbers = steps};
-}
-
 StepValues step_values(const ExperimentResults& results,
                        const ExperimentFigure& figure,
                        const std::string& quantity) {

@@ -29,7 +29,7 @@ struct StepValues {
   /// The place of a step; steps.size() where it is not there.
   std::size_t find(std::int64_t step) const;
 
-  FigureDimension step_dimension() const;
+  Dimension step_dimension() const { return numbered_dimension("step", steps); }
 };
 
 StepValues step_values(const ExperimentResults& results,
