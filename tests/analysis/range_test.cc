@@ -16,7 +16,7 @@
 #include <Eigen/Core>
 #include <gtest/gtest.h>
 
-#include <hesscope/analysis/internal/result_root.h>
+#include <hesscope/analysis/internal/checkpoint_result.h>
 #include <hesscope/analyzers/analyzer_registry.h>
 #include <hesscope/analyzers/trajectory.h>
 #include <hesscope/objective/functor_objective.h>

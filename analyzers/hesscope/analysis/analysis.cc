@@ -10,13 +10,12 @@
 
 #include <hesscope/analysis/analysis.h>
 #include <hesscope/analysis/internal/analysis_costs.h>
-#include <hesscope/analysis/internal/analysis_file.h>
 #include <hesscope/analysis/internal/analysis_inputs.h>
 #include <hesscope/analysis/internal/analysis_reading.h>
 #include <hesscope/analysis/internal/analysis_summary.h>
+#include <hesscope/analysis/internal/checkpoint_result.h>
 #include <hesscope/analysis/internal/loss_check.h>
 #include <hesscope/analysis/internal/point_sequence.h>
-#include <hesscope/analysis/internal/result_root.h>
 #include <hesscope/analysis/internal/unit_run.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/stopwatch.h>
@@ -99,8 +98,8 @@ class Run {
   }
 
   // The result file with everything declared, and the checkpoints named.
-  detail::AnalysisFile open_file(const io::RunConfiguration& configuration) const {
-    detail::AnalysisFile file(
+  detail::CheckpointResult open_file(const io::RunConfiguration& configuration) const {
+    detail::CheckpointResult file(
         request_.output,
         request_.overwrite != io::Overwrite::kNothing,
         detail::subject_of(inputs_.problem),
@@ -115,7 +114,10 @@ class Run {
         configuration);
     for (const ChosenAnalyzer& chosen : inputs_.analyzers) {
       const Objective& objective = inputs_.problem.objective();
-      file.add_group(chosen.name, *chosen.analyzer, chosen.analyzer->dimensions(objective));
+      file.add_group(chosen.name,
+                     chosen.analyzer->declared(),
+                     chosen.analyzer->declared_of_run(),
+                     chosen.analyzer->dimensions(objective));
     }
     for (std::size_t i = 0; i < inputs_.checkpoints.size(); ++i) {
       file.name_checkpoint(i, inputs_.checkpoints[i], inputs_.digests[i]);
@@ -164,7 +166,7 @@ class Run {
   // Puts the units together, in the file and in the summaries.
   void assemble(detail::UnitRun& run, const io::RunConfiguration& configuration) {
     const Stopwatch watch(result_.timings.write_seconds);
-    detail::AnalysisFile file = open_file(configuration);
+    detail::CheckpointResult file = open_file(configuration);
     std::vector<Group> roots;
     for (std::size_t i = 0; i < inputs_.checkpoints.size(); ++i) {
       roots.push_back(run.read(unit_name(i, kRoot)));
@@ -175,8 +177,8 @@ class Run {
     result_.is_conclusive = check.is_as_said;
     std::map<std::string, std::vector<Group>> records;  // of analyzers that are asked of the run
     for (std::size_t i = 0; i < inputs_.checkpoints.size(); ++i) {
-      file.write_record(i, "", roots[i]);
-      file.write_record(i, "", check.records[i]);
+      file.write(i, "", roots[i]);
+      file.write(i, "", check.records[i]);
       detail::add_checkpoint(result_,
                              inputs_.checkpoints[i],
                              inputs_.digests[i],
@@ -184,7 +186,7 @@ class Run {
                              roots[i]);
       for (const ChosenAnalyzer& chosen : inputs_.analyzers) {
         Group record = run.read(unit_name(i, chosen.name));
-        file.write_record(i, chosen.name, record);
+        file.write(i, chosen.name, record);
         detail::add_record(result_, chosen.name, record);
         if (chosen.analyzer->declared_of_run().variables.empty()) continue;
         records[chosen.name].push_back(std::move(record));
@@ -193,7 +195,7 @@ class Run {
     for (const ChosenAnalyzer& chosen : inputs_.analyzers) {
       if (!records.contains(chosen.name)) continue;
       const Group record = chosen.analyzer->summarize(records.at(chosen.name), request_.seed);
-      file.write_run_record(chosen.name, record);
+      file.write_of_run(chosen.name, record);
       detail::add_run_record(result_, chosen.name, record);
     }
     file.commit(result_.is_conclusive, result_.warnings);

@@ -8,12 +8,11 @@
 
 #include <hesscope/analysis/analyze.h>
 #include <hesscope/analysis/internal/analysis_costs.h>
-#include <hesscope/analysis/internal/analysis_file.h>
 #include <hesscope/analysis/internal/analysis_summary.h>
 #include <hesscope/analysis/internal/checkpoint_inputs.h>
+#include <hesscope/analysis/internal/checkpoint_result.h>
 #include <hesscope/analysis/internal/chosen_analyzers.h>
 #include <hesscope/analysis/internal/point_sequence.h>
-#include <hesscope/analysis/internal/result_root.h>
 #include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/printable.h>
@@ -78,8 +77,8 @@ const Variable& Answers::find(std::string_view analyzer, std::string_view quanti
   if (const Variable* const variable = group.find(quantity)) return *variable;
   std::vector<std::string> names;
   for (const Variable& variable : group.variables) names.push_back(variable.name);
-  throw PreconditionError(
-      "Answers: " + unknown_name(fmt::format("quantity of '{}'", analyzer), quantity, names));
+  throw PreconditionError("Answers: " +
+                          unknown_name(fmt::format("quantity of '{}'", analyzer), quantity, names));
 }
 
 Eigen::VectorXd Answers::values(std::string_view analyzer, std::string_view quantity) const {
@@ -135,7 +134,7 @@ std::span<const std::string> Analysis::warnings() const { return impl_->summary.
 bool Analysis::is_conclusive() const { return impl_->summary.is_conclusive; }
 
 void Analysis::write(const std::filesystem::path& output, const WriteOptions& options) const {
-  detail::AnalysisFile file(
+  detail::CheckpointResult file(
       output,
       options.overwrite,
       impl_->subject,
@@ -151,16 +150,19 @@ void Analysis::write(const std::filesystem::path& output, const WriteOptions& op
       impl_->configuration);
   for (std::size_t k = 0; k < impl_->analyzers.size(); ++k) {
     const ChosenAnalyzer& chosen = impl_->analyzers[k];
-    file.add_group(chosen.name, *chosen.analyzer, impl_->dimensions[k]);
+    file.add_group(chosen.name,
+                   chosen.analyzer->declared(),
+                   chosen.analyzer->declared_of_run(),
+                   impl_->dimensions[k]);
   }
   for (std::size_t i = 0; i < impl_->points.size(); ++i) {
     file.name_checkpoint(i, impl_->files[i], impl_->digests[i]);
-    file.write_record(i, "", impl_->roots[i]);
+    file.write(i, "", impl_->roots[i]);
     for (const Group& answer : impl_->points[i].groups_) {
-      file.write_record(i, answer.name, answer);
+      file.write(i, answer.name, answer);
     }
   }
-  for (const Group& answer : impl_->run.groups_) file.write_run_record(answer.name, answer);
+  for (const Group& answer : impl_->run.groups_) file.write_of_run(answer.name, answer);
   file.commit(impl_->summary.is_conclusive, impl_->summary.warnings);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <utility>
 
-#include <hesscope/analysis/internal/result_root.h>
+#include <hesscope/analysis/internal/result_reading.h>
 #include <hesscope/core/stopwatch.h>
 #include <hesscope/landscape/internal/framing.h>
 #include <hesscope/landscape/internal/landscape_inputs.h>

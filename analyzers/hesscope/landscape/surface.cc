@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include <hesscope/analysis/internal/result_root.h>
 #include <hesscope/analyzers/point_analysis.h>
 #include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>

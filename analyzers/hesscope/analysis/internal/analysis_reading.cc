@@ -7,7 +7,7 @@
 
 #include <hesscope/analysis/internal/analysis_reading.h>
 #include <hesscope/analysis/internal/analysis_summary.h>
-#include <hesscope/analysis/internal/result_root.h>
+#include <hesscope/analysis/internal/result_reading.h>
 #include <hesscope/dataset/result_reader.h>
 
 namespace hesscope::detail {

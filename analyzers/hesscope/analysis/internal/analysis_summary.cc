@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include <hesscope/analysis/internal/analysis_summary.h>
-#include <hesscope/analysis/internal/result_root.h>
+#include <hesscope/analysis/internal/checkpoint_result.h>
 #include <hesscope/core/constants.h>
 
 namespace hesscope::detail {

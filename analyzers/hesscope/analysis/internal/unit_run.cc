@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <hesscope/analysis/internal/result_root.h>
+#include <hesscope/analysis/internal/result_reading.h>
 #include <hesscope/analysis/internal/unit_run.h>
 #include <hesscope/core/error.h>
 #include <hesscope/dataset/internal/dataset_bytes.h>

@@ -191,7 +191,7 @@ void LandscapeFile::define_steps() {
 }
 
 void LandscapeFile::write_root(std::size_t checkpoint, const Group& root) {
-  root_.write_record(checkpoint, "", root);
+  root_.write(checkpoint, "", root);
 }
 
 void LandscapeFile::write(const Group& answer) {

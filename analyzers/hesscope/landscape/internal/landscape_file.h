@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include <hesscope/analysis/internal/result_root.h>
+#include <hesscope/analysis/internal/checkpoint_result.h>
 #include <hesscope/dataset/dataset.h>
 #include <hesscope/landscape/internal/landscape_inputs.h>
 #include <hesscope/landscape/landscape.h>
@@ -48,7 +48,7 @@ class LandscapeFile {
   void describe(const LandscapeRequest& request, const LandscapeInputs& inputs);
   void define_axes(const Grid& grid);
   void define_steps();
-  ResultRoot root_;
+  CheckpointResult root_;
   std::vector<CheckpointFile> checkpoints_;
 };
 

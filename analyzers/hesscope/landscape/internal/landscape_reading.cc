@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include <hesscope/analysis/internal/result_root.h>
+#include <hesscope/analysis/internal/result_reading.h>
 #include <hesscope/core/error.h>
 #include <hesscope/dataset/result_reader.h>
 #include <hesscope/landscape/internal/landscape_reading.h>

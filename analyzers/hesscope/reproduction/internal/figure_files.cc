@@ -3,7 +3,8 @@
 #include <fmt/ranges.h>
 
 #include <hesscope/analysis/internal/checkpoint_inputs.h>
-#include <hesscope/analysis/internal/result_root.h>
+#include <hesscope/analysis/internal/checkpoint_result.h>
+#include <hesscope/analysis/internal/result_reading.h>
 #include <hesscope/core/error.h>
 #include <hesscope/dataset/result_file.h>
 #include <hesscope/dataset/result_reader.h>

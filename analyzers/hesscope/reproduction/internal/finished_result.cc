@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <fmt/format.h>
 
-#include <hesscope/analysis/internal/result_root.h>
+#include <hesscope/analysis/internal/result_reading.h>
 #include <hesscope/core/error.h>
 #include <hesscope/dataset/result_reader.h>
 #include <hesscope/reproduction/internal/finished_result.h>

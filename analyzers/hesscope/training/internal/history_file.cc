@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
+#include <hesscope/analysis/internal/checkpoint_result.h>
 #include <hesscope/analysis/internal/quantity_file.h>
-#include <hesscope/analysis/internal/result_root.h>
 #include <hesscope/core/article.h>
 #include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>

@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-#include <hesscope/analysis/internal/result_root.h>
+#include <hesscope/analysis/internal/result_reading.h>
 #include <hesscope/analyzers/point_analysis.h>
 #include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>

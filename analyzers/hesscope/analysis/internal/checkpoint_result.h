@@ -14,7 +14,6 @@
 #include <hesscope/analyzers/point_analysis.h>
 #include <hesscope/dataset/dataset.h>
 #include <hesscope/dataset/result_file.h>
-#include <hesscope/dataset/result_reader.h>
 #include <hesscope/problem/problem.h>
 #include <hesscope/storage/run_configuration.h>
 
@@ -59,38 +58,36 @@ void set_configuration(io::ResultFile& file, const io::RunConfiguration& configu
 
 /// A result file with the root that every result has: attributes, parameter tensors, and variables
 /// along the dimension `checkpoint`.
-class ResultRoot {
+class CheckpointResult {
  public:
   /// @throws OutputError if the output cannot be created.
-  ResultRoot(const std::filesystem::path& output,
-             bool overwrite,
-             const ResultSubject& subject,
-             const Provenance& provenance,
-             const io::RunConfiguration& configuration);
+  CheckpointResult(const std::filesystem::path& output,
+                   bool overwrite,
+                   const ResultSubject& subject,
+                   const Provenance& provenance,
+                   const io::RunConfiguration& configuration);
 
   QuantityFile& quantities() { return quantities_; }
 
   io::ResultFile& file() { return quantities_.file(); }
 
-  /// Begins a group of quantities of the checkpoints: with their steps, if all of them have one, as
-  /// a coordinate, and the names of the parameter tensors if `has_blocks`.
-  void begin_group(const std::string& group, bool has_blocks);
-
-  /// Declares a quantity of every checkpoint.
-  void define(const std::string& group, const Variable& quantity);
-
-  /// Declares a quantity of the whole run.
-  void define_of_run(const std::string& group, const Variable& quantity);
+  /// Declares a group of variables of every checkpoint, and of the whole run, with its coordinates:
+  /// the checkpoints' steps, if all of them have one, and the names of the parameter tensors, if it
+  /// has variables along them. All groups must be declared before anything is written.
+  void add_group(const std::string& group,
+                 const Group& of_checkpoints,
+                 const Group& of_run,
+                 const std::vector<Dimension>& dimensions);
 
   void name_checkpoint(std::size_t index,
                        const CheckpointFile& checkpoint,
                        const std::string& sha256);
 
-  /// What was found for one checkpoint, in a group of quantities so declared.
-  void write_record(std::size_t index, const std::string& group, const Group& record);
+  /// What was found for one checkpoint, in a group so declared or the root, "".
+  void write(std::size_t index, const std::string& group, const Group& answer);
 
-  /// What was found for the run, in a group of quantities so declared.
-  void write_run_record(const std::string& group, const Group& record);
+  /// What was found for the run.
+  void write_of_run(const std::string& group, const Group& answer);
 
   /// @param is_conclusive  whether no number is missing but where mathematics leaves it undefined;
   ///                       the root's attribute `conclusive`.
@@ -99,6 +96,8 @@ class ResultRoot {
   void commit(bool is_conclusive, const std::vector<std::string>& warnings);
 
  private:
+  void define(const std::string& group, const Variable& variable);
+
   QuantityFile quantities_;
   std::vector<std::int64_t> steps_;  // of all checkpoints, or of none
   std::vector<std::string> blocks_;
@@ -117,43 +116,5 @@ Group root_record(PointAnalysis& point);
 
 /// kOk where both are there, else why one of them is not.
 Status root_status(const Group& root);
-
-/// Whether `path` is a result of exactly this configuration.
-bool is_result_of(const std::filesystem::path& path, const io::RunConfiguration& configuration);
-
-/// Whether `path` is a result with this Provenance::subject.
-bool is_result_about(const std::filesystem::path& path, const std::string& subject);
-
-/// The first key in which the run that wrote a result differs; "" if none does, and a remark where
-/// the file does not say.
-std::string difference_of(const std::filesystem::path& path,
-                          const io::RunConfiguration& configuration);
-
-/// What commit() was given. @throws InputError if it cannot be read.
-bool is_conclusive_result(const io::ResultReader& result);
-std::vector<std::string> warnings_of_result(const io::ResultReader& result);
-
-/// Why each of the `count` values of a variable is, or is not, there; all of them are where the file
-/// holds no statuses of it. @throws InputError if they cannot be read.
-std::vector<Status> read_statuses(const io::ResultReader& result,
-                                  const std::string& group,
-                                  const std::string& name,
-                                  std::size_t count);
-
-/// Quantities of these names, for read_records() alone.
-std::vector<Variable> real_numbers(const std::vector<std::string>& names);
-
-/// What a group says of each of `count` things along its first dimension, as the records that were
-/// written: numbers with their statuses, of what has further dimensions the first number.
-/// @param quantities  flags apart. @throws InputError if they cannot be read.
-std::vector<Group> read_records(const io::ResultReader& result,
-                                const std::string& group,
-                                const std::vector<Variable>& quantities,
-                                std::size_t count);
-
-/// The same of quantities that are of the whole run.
-Group read_record(const io::ResultReader& result,
-                  const std::string& group,
-                  const std::vector<Variable>& quantities);
 
 }  // namespace hesscope::detail

@@ -12,12 +12,12 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
-#include <hesscope/analysis/internal/result_root.h>
+#include <hesscope/analysis/internal/checkpoint_result.h>
+#include <hesscope/analysis/internal/result_reading.h>
 #include <hesscope/core/article.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/internal/norms.h>
 #include <hesscope/core/version.h>
-#include <hesscope/dataset/result_reader.h>
 
 #include "hesscope_revision.h"
 
@@ -27,33 +27,6 @@ namespace {
 
 const char* const kCheckpoint = "checkpoint";
 const char* const kBlock = "block";
-const char* const kConfiguration = "configuration";  // all that the result depends on
-const char* const kConfigurationDigest = "configuration_sha256";
-const char* const kConclusive = "conclusive";
-const char* const kWarnings = "warnings";
-const char* const kTitle = "title";
-
-// The configuration as results tell it: of many inputs a digest in place of their names and digests.
-io::RunConfiguration told(const io::RunConfiguration& configuration) {
-  constexpr std::size_t kMaxBytes = std::size_t{32} << 10;
-  if (io::text_of(configuration).size() <= kMaxBytes) return configuration;
-  io::RunConfiguration kept;
-  io::RunConfiguration inputs;
-  for (const auto& each : configuration) {
-    const bool is_input = each.first.starts_with("checkpoint ") ||
-                          each.first.starts_with("sha256 of ") ||
-                          each.first.starts_with("expected loss of ");
-    (is_input ? inputs : kept).push_back(each);
-  }
-  kept.emplace_back("inputs", io::digest_of(inputs));
-  return kept;
-}
-
-template <typename T>
-const T* find_attribute(const io::ResultReader& result, const char* name) {
-  const AttributeValue* value = result.find_attribute("", name);
-  return value == nullptr ? nullptr : std::get_if<T>(value);
-}
 
 // The time of the run, or the one SOURCE_DATE_EPOCH asks for (reproducible-builds.org).
 std::string timestamp() {
@@ -68,12 +41,6 @@ std::string timestamp() {
   return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", utc);
 }
 
-std::vector<std::string> with_checkpoint(const std::vector<std::string>& dimensions) {
-  std::vector<std::string> all = {kCheckpoint};
-  all.insert(all.end(), dimensions.begin(), dimensions.end());
-  return all;
-}
-
 }  // namespace
 
 void set_provenance(io::ResultFile& file, const std::string& title, const std::string& command) {
@@ -86,7 +53,7 @@ void set_provenance(io::ResultFile& file, const std::string& title, const std::s
 }
 
 void set_configuration(io::ResultFile& file, const io::RunConfiguration& configuration) {
-  file.set_attribute("", {kConfiguration, io::text_of(told(configuration))});
+  file.set_attribute("", {kConfiguration, io::text_of(stated(configuration))});
   file.set_attribute("", {kConfigurationDigest, io::digest_of(configuration)});
 }
 
@@ -105,11 +72,11 @@ ResultSubject subject_of(const Problem& problem) {
   return subject;
 }
 
-ResultRoot::ResultRoot(const std::filesystem::path& output,
-                       bool overwrite,
-                       const ResultSubject& subject,
-                       const Provenance& provenance,
-                       const io::RunConfiguration& configuration)
+CheckpointResult::CheckpointResult(const std::filesystem::path& output,
+                                   bool overwrite,
+                                   const ResultSubject& subject,
+                                   const Provenance& provenance,
+                                   const io::RunConfiguration& configuration)
     : quantities_(output, overwrite), steps_(provenance.steps) {
   const auto attribute = [&](const char* name, const AttributeValue& value) {
     file().set_attribute("", {name, value});
@@ -179,7 +146,11 @@ ResultRoot::ResultRoot(const std::filesystem::path& output,
   file().write("", "parameter_offset", offsets);
 }
 
-void ResultRoot::begin_group(const std::string& group, bool has_blocks) {
+void CheckpointResult::add_group(const std::string& group,
+                                 const Group& of_checkpoints,
+                                 const Group& of_run,
+                                 const std::vector<Dimension>& dimensions) {
+  quantities_.define_dimensions(group, dimensions);
   if (!steps_.empty()) {
     quantities_.add_coordinate(group,
                                {.name = "step",
@@ -189,20 +160,27 @@ void ResultRoot::begin_group(const std::string& group, bool has_blocks) {
                                 .definition = "as /step",
                                 .values = steps_});
   }
-  if (has_blocks) add_block_names(quantities_, group, blocks_);
+  const auto is_along_blocks = [](const Variable& variable) {
+    return std::ranges::find(variable.dimensions, kBlock) != variable.dimensions.end();
+  };
+  if (std::ranges::any_of(of_checkpoints.variables, is_along_blocks)) {
+    add_block_names(quantities_, group, blocks_);
+  }
+  for (const Variable& variable : of_checkpoints.variables) define(group, variable);
+  for (const Variable& variable : of_run.variables) {
+    quantities_.define(group, variable, variable.dimensions, 0);
+  }
 }
 
-void ResultRoot::define(const std::string& group, const Variable& quantity) {
-  quantities_.define(group, quantity, with_checkpoint(quantity.dimensions), 1);
+void CheckpointResult::define(const std::string& group, const Variable& variable) {
+  std::vector<std::string> dimensions = {kCheckpoint};
+  dimensions.insert(dimensions.end(), variable.dimensions.begin(), variable.dimensions.end());
+  quantities_.define(group, variable, dimensions, 1);
 }
 
-void ResultRoot::define_of_run(const std::string& group, const Variable& quantity) {
-  quantities_.define(group, quantity, quantity.dimensions, 0);
-}
-
-void ResultRoot::name_checkpoint(std::size_t index,
-                                 const CheckpointFile& checkpoint,
-                                 const std::string& sha256) {
+void CheckpointResult::name_checkpoint(std::size_t index,
+                                       const CheckpointFile& checkpoint,
+                                       const std::string& sha256) {
   const auto text = [&](const char* name, const std::string& value) {
     file().write_slice("", name, index, std::span<const std::string>(&value, 1));
   };
@@ -214,12 +192,12 @@ void ResultRoot::name_checkpoint(std::size_t index,
   quantities_.write("", step, index);
 }
 
-void ResultRoot::write_record(std::size_t index, const std::string& group, const Group& record) {
-  quantities_.write(group, record, index);
+void CheckpointResult::write(std::size_t index, const std::string& group, const Group& answer) {
+  quantities_.write(group, answer, index);
 }
 
-void ResultRoot::write_run_record(const std::string& group, const Group& record) {
-  quantities_.write(group, record, std::nullopt);
+void CheckpointResult::write_of_run(const std::string& group, const Group& answer) {
+  quantities_.write(group, answer);
 }
 
 Group root_record(PointAnalysis& point) {
@@ -242,7 +220,7 @@ Status root_status(const Group& root) {
   return Status::kOk;
 }
 
-void ResultRoot::commit(bool is_conclusive, const std::vector<std::string>& warnings) {
+void CheckpointResult::commit(bool is_conclusive, const std::vector<std::string>& warnings) {
   file().set_attribute("", {kConclusive, static_cast<std::int8_t>(is_conclusive ? 1 : 0)});
   // Attributes are read whole by everyone who opens the file.
   constexpr std::size_t kMaxBytes = std::size_t{32} << 10;
@@ -280,131 +258,6 @@ void add_block_names(QuantityFile& file,
                        .long_name = "name of a parameter tensor",
                        .definition = "as /parameter_name",
                        .values = names});
-}
-
-bool is_result_of(const std::filesystem::path& path, const io::RunConfiguration& configuration) {
-  if (!io::is_result_file(path)) return false;
-  try {
-    const io::ResultReader result(path);
-    const auto* digest = find_attribute<std::string>(result, kConfigurationDigest);
-    return digest != nullptr && *digest == io::digest_of(configuration);
-  } catch (const InputError&) {
-    return false;  // not a file of ours, or damaged
-  }
-}
-
-bool is_result_about(const std::filesystem::path& path, const std::string& subject) {
-  if (!io::is_result_file(path)) return false;
-  try {
-    const io::ResultReader result(path);
-    const auto* title = find_attribute<std::string>(result, kTitle);
-    return title != nullptr && title->starts_with(fmt::format("hesscope {} ", subject));
-  } catch (const InputError&) {
-    return false;
-  }
-}
-
-std::string difference_of(const std::filesystem::path& path,
-                          const io::RunConfiguration& configuration) {
-  const std::string kUnreadable = "its unreadable configuration";
-  if (!io::is_result_file(path)) return kUnreadable;
-  try {
-    const io::ResultReader result(path);
-    const auto* digest = find_attribute<std::string>(result, kConfigurationDigest);
-    const auto* text = find_attribute<std::string>(result, kConfiguration);
-    if (digest == nullptr || text == nullptr) return kUnreadable;
-    if (*digest == io::digest_of(configuration)) return "";
-    const std::string key = io::differing_key(told(configuration), *text);
-    return key.empty() ? kUnreadable : key;
-  } catch (const InputError&) {
-    return kUnreadable;
-  }
-}
-
-bool is_conclusive_result(const io::ResultReader& result) {
-  const auto* value = find_attribute<std::int8_t>(result, kConclusive);
-  return value != nullptr && *value == 1;
-}
-
-std::vector<std::string> warnings_of_result(const io::ResultReader& result) {
-  std::vector<std::string> warnings;
-  const auto* text = find_attribute<std::string>(result, kWarnings);
-  if (text == nullptr) return warnings;
-  for (std::size_t first = 0; first <= text->size();) {
-    const std::size_t end = std::min(text->find('\n', first), text->size());
-    warnings.push_back(text->substr(first, end - first));
-    first = end + 1;
-  }
-  return warnings;
-}
-
-std::vector<Status> read_statuses(const io::ResultReader& result,
-                                  const std::string& group,
-                                  const std::string& name,
-                                  std::size_t count) {
-  if (result.find(group, status_name(name)) == nullptr)
-    return std::vector<Status>(count, Status::kOk);
-  std::vector<Status> statuses;
-  for (const std::int64_t code : result.read_integers(group, status_name(name))) {
-    const bool is_known = code >= 0 && code < std::ssize(kStatusMeanings);
-    statuses.push_back(is_known ? static_cast<Status>(code) : Status::kFailed);
-  }
-  return statuses;
-}
-
-std::vector<Variable> real_numbers(const std::vector<std::string>& names) {
-  std::vector<Variable> quantities(names.size());
-  for (std::size_t i = 0; i < names.size(); ++i) quantities[i].name = names[i];
-  return quantities;
-}
-
-std::vector<Group> read_records(const io::ResultReader& result,
-                                const std::string& group,
-                                const std::vector<Variable>& quantities,
-                                std::size_t count) {
-  std::vector<Group> records(count, Group{.name = group, .variables = quantities});
-  for (const Variable& quantity : quantities) {
-    const auto require = [&](std::size_t found, bool may_be_rows) {
-      if (found == count || (may_be_rows && found > count && found % count == 0)) return;
-      throw InputError(fmt::format("{}: variable '{}/{}': {} values where {} are expected",
-                                   result.path().string(),
-                                   group,
-                                   quantity.name,
-                                   found,
-                                   count));
-    };
-    const std::vector<Status> statuses = read_statuses(result, group, quantity.name, count);
-    require(statuses.size(), false);
-    std::vector<double> reals;
-    std::vector<std::int64_t> counts;
-    if (quantity.type == VariableType::kDouble) {
-      reals = result.read_doubles(group, quantity.name);
-      require(reals.size(), true);
-    } else {
-      counts = result.read_integers(group, quantity.name);
-      require(counts.size(), false);
-    }
-    for (std::size_t i = 0; i < count; ++i) {
-      Variable& variable = records[i][quantity.name];
-      if (quantity.type == VariableType::kInt8) {  // none is said where it is not among these
-        const bool is_said = counts[i] >= 0 && counts[i] < std::ssize(quantity.flag_meanings);
-        if (is_said) variable.set_flag(static_cast<std::int8_t>(counts[i]));
-      } else if (!counts.empty() && statuses[i] == Status::kOk) {
-        variable.set_count(counts[i]);
-      } else if (!reals.empty()) {
-        variable.set_numbers({reals[i * (reals.size() / count)]}, {statuses[i]});
-      } else {
-        variable.set_missing(statuses[i]);
-      }
-    }
-  }
-  return records;
-}
-
-Group read_record(const io::ResultReader& result,
-                  const std::string& group,
-                  const std::vector<Variable>& quantities) {
-  return read_records(result, group, quantities, 1).front();
 }
 
 }  // namespace hesscope::detail
