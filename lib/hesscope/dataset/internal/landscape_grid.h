@@ -38,7 +38,6 @@ struct LandscapeTrajectory {
   std::vector<double> residual;  ///< distance from the plane
   std::vector<double> loss;      ///< at the checkpoint itself
 
-
   std::size_t size() const { return alpha.size(); }
 
   /// Whether its place on the plane is known.
