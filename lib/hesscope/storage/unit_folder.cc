@@ -24,7 +24,7 @@ const std::string kConfiguration = "configuration";
 // Of what is taken before it is written.
 constexpr std::size_t kMaxPendingBytes = std::size_t{16} << 20;
 
-fs::path folder_of(const fs::path& output) {
+fs::path units_folder_of(const fs::path& output) {
   fs::path folder = output;
   folder += ".units";
   return folder;
@@ -84,7 +84,7 @@ void remove_folder(const fs::path& folder) noexcept {
 }  // namespace
 
 UnitFolder::UnitFolder(const fs::path& output, const RunConfiguration& configuration, Others others)
-    : folder_(folder_of(output)), run_(digest_of(configuration)) {
+    : folder_(units_folder_of(output)), run_(digest_of(configuration)) {
   open(configuration, others);
   index();
 }
@@ -242,11 +242,11 @@ void UnitFolder::remove() noexcept {
 
 bool has_units(const fs::path& output) {
   std::error_code ignored;
-  return fs::is_directory(folder_of(output), ignored);
+  return fs::is_directory(units_folder_of(output), ignored);
 }
 
 void remove_units(const fs::path& output, const RunConfiguration& configuration) {
-  const fs::path folder = folder_of(output);
+  const fs::path folder = units_folder_of(output);
   if (has_units(output) && read_configuration(folder) == text_of(configuration)) {
     remove_folder(folder);
   }

@@ -21,7 +21,7 @@
 namespace hesscope::io {
 namespace {
 
-constexpr std::string_view kMagic = "\x93NUMPY";
+constexpr std::string_view kNpyMagic = "\x93NUMPY";
 constexpr std::size_t kMaxHeaderBytes =
     std::size_t{64} * 1024;  // NumPy itself refuses more than 10,000
 
@@ -248,14 +248,14 @@ NpyHeader read_npy_header(ByteStream& stream, const ReadLimits& limits) {
   const std::uint64_t stream_bytes = stream.remaining();
   std::array<std::byte, 8> magic;
   stream.read(magic);
-  if (!std::ranges::equal(std::span(magic).first(kMagic.size()),
-                          std::as_bytes(std::span(kMagic)))) {
+  if (!std::ranges::equal(std::span(magic).first(kNpyMagic.size()),
+                          std::as_bytes(std::span(kNpyMagic)))) {
     refuse_at(where, 0, "is not a NumPy array (it does not begin with \\x93NUMPY)");
   }
   const auto version = std::to_integer<int>(magic[6]);
   if (version < 1 || version > 3 || magic[7] != std::byte{0}) {
     refuse_at(where,
-              kMagic.size(),
+              kNpyMagic.size(),
               fmt::format(".npy version {}.{} is not supported (1.0, 2.0 and 3.0 are)",
                           version,
                           std::to_integer<int>(magic[7])));

@@ -50,10 +50,10 @@ bool is_of_torch(std::string_view member) {
 
 /// What is known of files that torch.save wrote before PyTorch 1.6.
 bool is_legacy(const InputFile& file) {
-  constexpr std::string_view kMagic =
+  constexpr std::string_view kTorchMagic =
       "\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19";  // a pickled number
   const std::string start = file.text_at(0, 32);
-  if (start.starts_with('\x80')) return start.find(kMagic) != std::string::npos;
+  if (start.starts_with('\x80')) return start.find(kTorchMagic) != std::string::npos;
   const bool is_tar = file.text_at(257, 5) == "ustar";
   return is_tar && (start.starts_with("sys_info") || start.starts_with("storages") ||
                     start.starts_with("pickle") || start.starts_with("tensors"));
