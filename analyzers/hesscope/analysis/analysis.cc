@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -213,11 +212,9 @@ class Run {
 }  // namespace
 
 AnalysisResult run_analysis(const AnalysisRequest& request, const AnalysisProgress& progress) {
-  double seconds = 0;
-  std::optional<Stopwatch> watch(seconds);
+  const double start = wall_seconds();
   AnalysisResult result = Run(request, progress).execute();
-  watch.reset();
-  result.timings.total_seconds = seconds;
+  result.timings.total_seconds = wall_seconds() - start;
   return result;
 }
 

@@ -85,6 +85,9 @@ class Analyzer {
   ///   SpectrumSection spectrum_{declaring(), "", "the Hessian", {.lambda_max = 1}};
   Group& declaring() { return declared_; }
 
+  /// The same for declare_of_run().
+  Group& declaring_of_run() { return declared_of_run_; }
+
  private:
   Group declared_;
   Group declared_of_run_;

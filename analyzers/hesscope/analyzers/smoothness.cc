@@ -235,13 +235,12 @@ class SmoothnessAnalyzer final : public Analyzer {
                                           .dimensions = {"parameter"},
                                           .long_name = "diagonal of the Hessian",
                                           .definition = "as /hessian/diagonal"});
-  detail::SmoothnessRun run_{
-      {.spectral_norm = spectral_norm_,
-       .gradient_norm = gradient_norm_,
-       .step_norm = step_norm_,
-       .gradient = gradient_,
-       .hessian_diagonal = hessian_diagonal_},
-      [this](Variable variable) { return declare_of_run(std::move(variable)); }};
+  detail::SmoothnessRun run_{declaring_of_run(),
+                             {.spectral_norm = spectral_norm_,
+                              .gradient_norm = gradient_norm_,
+                              .step_norm = step_norm_,
+                              .gradient = gradient_,
+                              .hessian_diagonal = hessian_diagonal_}};
 };
 
 }  // namespace

@@ -299,11 +299,9 @@ class LandscapeRun {
 }  // namespace
 
 LandscapeResult run_landscape(const LandscapeRequest& request, const ProgressCallback& progress) {
-  double seconds = 0;
-  std::optional<Stopwatch> watch(seconds);
+  const double start = wall_seconds();
   LandscapeResult result = LandscapeRun(request, progress).execute();
-  watch.reset();
-  result.timings.total_seconds = seconds;
+  result.timings.total_seconds = wall_seconds() - start;
   return result;
 }
 

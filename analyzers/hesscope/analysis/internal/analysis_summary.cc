@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <string_view>
 #include <utility>
-#include <variant>
 
 #include <fmt/format.h>
 

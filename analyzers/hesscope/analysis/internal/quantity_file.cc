@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <cmath>
 #include <functional>
 #include <numeric>
 #include <variant>
@@ -82,6 +81,7 @@ void QuantityFile::write(const std::string& group,
   for (const Variable& variable : answer.variables) {
     if (variable.is_said()) said.push_back(&variable);
   }
+  // By name, whatever the order of declaration: the order of writing decides where bytes lie.
   std::ranges::sort(said, {}, [](const Variable* variable) { return variable->name; });
   for (const Variable* variable : said) write(group, *variable, index);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The covariance of per-sample gradients against gradient and Hessian, in /noise. Private.
+// The covariance of per-sample gradients against gradient and Hessian, in /noise.
 #pragma once
 
 #include <hesscope/analyzers/point_analysis.h>

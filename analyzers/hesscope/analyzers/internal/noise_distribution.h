@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// How the norms of minibatch noise are distributed, in /noise. Private.
+// How the norms of minibatch noise are distributed, in /noise.
 #pragma once
 
 #include <Eigen/Core>

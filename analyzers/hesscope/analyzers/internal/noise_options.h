@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the noise analyzer can be told. Private.
+// What the noise analyzer can be told.
 #pragma once
 
 #include <cstdint>

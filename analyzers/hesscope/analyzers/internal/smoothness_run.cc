@@ -91,19 +91,17 @@ const std::vector<double>* numbers(const Variable& variable) {
 
 }  // namespace
 
-SmoothnessRun::SmoothnessRun(const Sources& sources,
-                             const std::function<VariableId(Variable)>& declare)
-    : sources_(sources) {
+SmoothnessRun::SmoothnessRun(Group& group, const Sources& sources) : sources_(sources) {
   const auto declare_constant = [&](const Fit& fit, const std::string& name, int first) {
-    return Constant{declare(line_constant(fit, name, place_in_summary(fit, first))),
-                    declare(interval_end(fit, name, "lower", place_in_summary(fit, first + 1))),
-                    declare(interval_end(fit, name, "upper", place_in_summary(fit, first + 2)))};
+    return Constant{group.add(line_constant(fit, name, place_in_summary(fit, first))),
+                    group.add(interval_end(fit, name, "lower", place_in_summary(fit, first + 1))),
+                    group.add(interval_end(fit, name, "upper", place_in_summary(fit, first + 2)))};
   };
   for (const Fit& fit : kFits) {
     lines_.push_back({declare_constant(fit, "L0", 0), declare_constant(fit, "L1", 3)});
   }
   const auto declare_coordinate = [&](const std::string& name) {
-    return declare(
+    return group.add(
         {.name = name + "_coordinate",
          .dimensions = {"parameter"},
          .long_name = name + " of coordinate-wise (L0, L1)-smoothness",

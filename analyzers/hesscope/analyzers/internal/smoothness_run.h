@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The (L0, L1) part of /smoothness: what is asked of all checkpoints together. Private.
+// The (L0, L1) part of /smoothness: what is asked of all checkpoints together.
 #pragma once
 
 #include <array>
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <vector>
 
@@ -24,8 +23,8 @@ class SmoothnessRun {
     VariableId hessian_diagonal;
   };
 
-  /// @param declare  Analyzer::declare_of_run().
-  SmoothnessRun(const Sources& sources, const std::function<VariableId(Variable)>& declare);
+  /// @param group  where it declares: Analyzer::declaring_of_run().
+  SmoothnessRun(Group& group, const Sources& sources);
 
   /// `result`, all that was declared, with values from the answers at the checkpoints.
   Group summarize(Group result, std::span<const Group> answers, std::uint64_t seed) const;

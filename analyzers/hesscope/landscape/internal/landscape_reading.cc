@@ -2,7 +2,6 @@
 #include <cstddef>
 #include <iterator>
 #include <utility>
-#include <variant>
 
 #include <fmt/format.h>
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Sums of squares, norms and dot products of doubles of any size, from subnormal to the largest.
-// Private.
 //
 // A plain sum of squares loses its digits below a norm of 1e-154, vanishes below 1e-162 and
 // overflows above 1e154, so that a gradient of 1e-235 looks stationary. Here a plain sum is taken

@@ -2,7 +2,7 @@
 //
 // Numbers with the precision of double and a range that nothing leaves: for what lies between
 // doubles that can be stored and a result that can. The square of a gradient of 1e-235 is none, the
-// root of a sum of such squares is, and so is their ratio to a loss. Private.
+// root of a sum of such squares is, and so is their ratio to a loss.
 #pragma once
 
 #include <algorithm>

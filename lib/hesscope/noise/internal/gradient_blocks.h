@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Passes over per-sample gradients that never hold those of all samples. Private.
+// Passes over per-sample gradients that never hold those of all samples.
 #pragma once
 
 #include <functional>

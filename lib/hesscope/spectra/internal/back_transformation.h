@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The way from many eigenvectors of T to those of A = Q T Q^T, on threads. Private.
+// The way from many eigenvectors of T to those of A = Q T Q^T, on threads.
 #pragma once
 
 #include <Eigen/Core>

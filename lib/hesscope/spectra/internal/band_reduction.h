@@ -4,7 +4,6 @@
 // B, and from that to T. It is what dsytrd_sy2sb and dsytrd_sb2st of LAPACK do, operation by
 // operation, but says how far it is. One stage does half of its work as products of A with single
 // vectors, at the speed of the memory; the first of two does nearly all in products of matrices.
-// Private.
 #pragma once
 
 #include <optional>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The proof that no eigenvalue is missing among the outermost of a matrix. Private.
+// The proof that no eigenvalue is missing among the outermost of a matrix.
 #pragma once
 
 #include <optional>

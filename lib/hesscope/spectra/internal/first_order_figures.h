@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Spectral figures of H + D to first order in D: every eigenvalue and every entry of the diagonal
-// that a figure is made of moves by v^T D v, v its eigenvector or a unit vector. Private.
+// that a figure is made of moves by v^T D v, v its eigenvector or a unit vector.
 #pragma once
 
 #include <array>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Random directions. Private.
+// Random directions.
 #pragma once
 
 #include <cmath>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Sums of Gaussians on equally spaced points. Private.
+// Sums of Gaussians on equally spaced points.
 #pragma once
 
 #include <optional>

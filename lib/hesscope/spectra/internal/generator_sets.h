@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Generators of invariances, sorted into sets that touch no common parameter. Private.
+// Generators of invariances, sorted into sets that touch no common parameter.
 #pragma once
 
 #include <cstddef>

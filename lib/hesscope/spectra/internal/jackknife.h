@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The delete-one-block jackknife for blocks of unequal sizes. Private.
+// The delete-one-block jackknife for blocks of unequal sizes.
 //
 // Notation: N samples in B blocks of N_j; theta from all of them, theta_(-j) from those outside
 // block j; h_j = N / N_j. With the pseudo-values p_j = h_j theta - (h_j - 1) theta_(-j),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The LAPACK and BLAS routines behind the solvers here, typed. Private. Only sources that include
+// The LAPACK and BLAS routines behind the solvers here, typed. Only sources that include
 // lapack_call.h see lapacke.h, whose C complex macros clash with C++.
 //
 // Notation: A is n x n symmetric, Q orthogonal, T = Q^T A Q symmetric tridiagonal. Ranks count from

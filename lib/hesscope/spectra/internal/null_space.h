@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The null space of H within the span of some generators: the numerics of zero_modes.h, where the
-// notation is. Private.
+// notation is.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The weights of eigenvalues that all probes of a Lanczos quadrature have found. Private.
+// The weights of eigenvalues that all probes of a Lanczos quadrature have found.
 #pragma once
 
 #include <vector>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What is done to a symmetric matrix before LAPACK sees it. Private.
+// What is done to a symmetric matrix before LAPACK sees it.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// T = Q^T H Q of a symmetric matrix, and the way back from T to eigenvectors. Private.
+// T = Q^T H Q of a symmetric matrix, and the way back from T to eigenvectors.
 //
 // One n x n copy of H serves two purposes. Its lower triangle is overwritten by the reduction; its
 // strict upper triangle, which LAPACK leaves alone, together with the restored diagonal still is

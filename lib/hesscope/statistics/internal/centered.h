@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A sample as its mean and deviations from it. Private.
+// A sample as its mean and deviations from it.
 #pragma once
 
 #include <cmath>
