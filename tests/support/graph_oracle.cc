@@ -4,6 +4,9 @@
 #include <vector>
 
 #include <boost/math/constants/constants.hpp>
+#include <boost/math/special_functions/acosh.hpp>
+#include <boost/math/special_functions/asinh.hpp>
+#include <boost/math/special_functions/atanh.hpp>
 #include <boost/math/special_functions/erf.hpp>
 #include <boost/math/special_functions/expm1.hpp>
 #include <boost/math/special_functions/log1p.hpp>
@@ -23,6 +26,11 @@ template <>
 struct BaseConstants<Real50> {
   static const Real50& inverse_root_two_pi() {
     static const Real50 value = 1 / sqrt(2 * boost::math::constants::pi<Real50>());
+    return value;
+  }
+
+  static const Real50& two_over_root_pi() {
+    static const Real50 value = 2 / sqrt(boost::math::constants::pi<Real50>());
     return value;
   }
 

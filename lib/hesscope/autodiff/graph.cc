@@ -30,15 +30,37 @@ void require_same_shape(const char* operation, Var a, Var b) {
 }
 
 Var elementwise(const char* operation, Op op, Var a, Var b) {
-  require_same_shape(operation, a, b);
-  return a.graph().record(
-      {.op = op, .a = a.node(), .b = b.node(), .rows = a.rows(), .cols = a.cols()});
+  require_same_graph(operation, a, b);
+  const auto fit = [](Eigen::Index m, Eigen::Index n) { return m == n || m == 1 || n == 1; };
+  if (!fit(a.rows(), b.rows()) || !fit(a.cols(), b.cols())) {
+    fail(operation,
+         fmt::format("shapes must be equal or have one row or one column, got {} and {}",
+                     shape(a),
+                     shape(b)));
+  }
+  return a.graph().record({.op = op,
+                           .a = a.node(),
+                           .b = b.node(),
+                           .rows = std::max(a.rows(), b.rows()),
+                           .cols = std::max(a.cols(), b.cols())});
 }
 
-Var matrix_product(const char* operation, Var a, Var b, bool transpose_a, bool transpose_b) {
+// Of rows of the operand that belong to one product.
+Eigen::Index rows_in_stack(const char* operation, Var a, Eigen::Index stack, bool is_shared) {
+  if (is_shared) return a.rows();
+  if (a.rows() % stack != 0) {
+    fail(operation, fmt::format("{} is no stack of {} matrices", shape(a), stack));
+  }
+  return a.rows() / stack;
+}
+
+Var matrix_product(const char* operation, Var a, Var b, const StackedProduct& p) {
   require_same_graph(operation, a, b);
-  const Eigen::Index inner_a = transpose_a ? a.rows() : a.cols();
-  const Eigen::Index inner_b = transpose_b ? b.cols() : b.rows();
+  if (p.stack < 1) fail(operation, fmt::format("there must be products, got {}", p.stack));
+  const Eigen::Index rows_a = rows_in_stack(operation, a, p.stack, p.is_shared_a);
+  const Eigen::Index rows_b = rows_in_stack(operation, b, p.stack, p.is_shared_b);
+  const Eigen::Index inner_a = p.transpose_a ? rows_a : a.cols();
+  const Eigen::Index inner_b = p.transpose_b ? b.cols() : rows_b;
   if (inner_a != inner_b) {
     fail(operation,
          fmt::format("inner dimensions must be equal, got {} and {} from {} and {}",
@@ -48,12 +70,25 @@ Var matrix_product(const char* operation, Var a, Var b, bool transpose_a, bool t
                      shape(b)));
   }
   return a.graph().record({.op = Op::kMatmul,
-                           .transpose_a = transpose_a,
-                           .transpose_b = transpose_b,
+                           .transpose_a = p.transpose_a,
+                           .transpose_b = p.transpose_b,
+                           .is_shared_a = p.is_shared_a,
+                           .is_shared_b = p.is_shared_b,
                            .a = a.node(),
                            .b = b.node(),
-                           .rows = transpose_a ? a.cols() : a.rows(),
-                           .cols = transpose_b ? b.rows() : b.cols()});
+                           .rows = p.stack * (p.transpose_a ? a.cols() : rows_a),
+                           .cols = p.transpose_b ? rows_b : b.cols(),
+                           .stack = p.stack});
+}
+
+Var of_rows(Op op, Var a) {
+  return a.graph().record({.op = op, .a = a.node(), .rows = a.rows(), .cols = 1});
+}
+
+void require_steady(const char* operation, const char* what, Var a) {
+  if (a.graph().varies(a)) {
+    fail(operation, std::string(what) + " must not vary with the parameters");
+  }
 }
 
 void require_part(const char* operation,
@@ -89,7 +124,7 @@ void require_positive(const char* operation,
 bool bypasses(std::span<const Node> nodes, std::int32_t prediction, std::int32_t output) {
   std::vector<bool> depends(nodes.size());
   for (std::size_t i = 0; i < nodes.size(); ++i) {
-    if (i == static_cast<std::size_t>(prediction)) continue;
+    if (i == static_cast<std::size_t>(prediction) || nodes[i].is_step()) continue;
     depends[i] = nodes[i].op == Op::kParameter;
     for (const std::int32_t operand : {nodes[i].a, nodes[i].b}) {
       if (operand >= 0 && depends[static_cast<std::size_t>(operand)]) depends[i] = true;
@@ -114,8 +149,27 @@ Eigen::Index Var::rows() const { return graph_->nodes()[static_cast<std::size_t>
 Eigen::Index Var::cols() const { return graph_->nodes()[static_cast<std::size_t>(node_)].cols; }
 
 Var Graph::record(const Node& node) {
+  bool varies = node.op == Op::kParameter;
+  for (const std::int32_t operand : {node.a, node.b}) {
+    if (operand >= 0 && varies_[static_cast<std::size_t>(operand)]) varies = true;
+  }
   nodes_.push_back(node);
+  varies_.push_back(varies && !node.is_step());
   return {this, static_cast<std::int32_t>(nodes_.size()) - 1};
+}
+
+Eigen::Index Graph::keep_indices(std::span<const std::int32_t> indices) {
+  const auto offset = static_cast<Eigen::Index>(indices_.size());
+  indices_.insert(indices_.end(), indices.begin(), indices.end());
+  return offset;
+}
+
+std::span<const double> Graph::constant_value(Var a) const {
+  const Node* node = &nodes_[static_cast<std::size_t>(a.node())];
+  while (node->op == Op::kReshape) node = &nodes_[static_cast<std::size_t>(node->a)];
+  if (node->op != Op::kConstant) return {};
+  return constants().subspan(static_cast<std::size_t>(node->offset),
+                             static_cast<std::size_t>(node->size()));
 }
 
 Var Graph::parameter(Eigen::Index offset, Eigen::Index rows, Eigen::Index cols) {
@@ -131,13 +185,19 @@ Var Graph::input(Eigen::Index offset, Eigen::Index rows, Eigen::Index cols) {
 }
 
 Var Graph::constant(const Eigen::Ref<const Eigen::MatrixXd>& value) {
-  require_positive("Graph::constant", 0, value.rows(), value.cols());
-  const auto offset = static_cast<Eigen::Index>(constants_.size());
-  for (Eigen::Index i = 0; i < value.rows(); ++i) {
-    for (Eigen::Index j = 0; j < value.cols(); ++j) constants_.push_back(value(i, j));
+  const Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> rows = value;
+  return constant({rows.data(), static_cast<std::size_t>(rows.size())}, value.rows(), value.cols());
+}
+
+Var Graph::constant(std::span<const double> entries, Eigen::Index rows, Eigen::Index cols) {
+  require_positive("Graph::constant", 0, rows, cols);
+  if (static_cast<Eigen::Index>(entries.size()) != rows * cols) {
+    fail("Graph::constant",
+         fmt::format("{} entries cannot fill {} x {}", entries.size(), rows, cols));
   }
-  return record(
-      {.op = Op::kConstant, .rows = value.rows(), .cols = value.cols(), .offset = offset});
+  const auto offset = static_cast<Eigen::Index>(constants_.size());
+  constants_.insert(constants_.end(), entries.begin(), entries.end());
+  return record({.op = Op::kConstant, .rows = rows, .cols = cols, .offset = offset});
 }
 
 void Graph::set_output(Var loss) {
@@ -155,6 +215,8 @@ void Graph::set_prediction(Var z) {
   prediction_ = z.node();
 }
 
+bool is_step(Elementary function) { return function >= Elementary::kCeil; }
+
 Var operator+(Var a, Var b) { return elementwise("operator+", Op::kAdd, a, b); }
 
 Var operator-(Var a, Var b) { return elementwise("operator-", Op::kSubtract, a, b); }
@@ -166,29 +228,51 @@ Var operator*(double factor, Var a) {
       {.op = Op::kScale, .a = a.node(), .rows = a.rows(), .cols = a.cols(), .factor = factor});
 }
 
+Var operator/(Var a, Var b) { return elementwise("operator/", Op::kDivide, a, b); }
+
 Var hadamard(Var a, Var b) { return elementwise("hadamard", Op::kHadamard, a, b); }
 
-Var matmul(Var a, Var b) { return matrix_product("matmul", a, b, false, false); }
+Var matmul(Var a, Var b) { return matrix_product("matmul", a, b, {}); }
 
-Var matmul_nt(Var a, Var b) { return matrix_product("matmul_nt", a, b, false, true); }
+Var matmul_nt(Var a, Var b) { return matrix_product("matmul_nt", a, b, {.transpose_b = true}); }
 
-Var matmul_tn(Var a, Var b) { return matrix_product("matmul_tn", a, b, true, false); }
+Var matmul_tn(Var a, Var b) { return matrix_product("matmul_tn", a, b, {.transpose_a = true}); }
 
-Var elementary(Elementary function, Var a) {
+Var stacked_matmul(Var a, Var b, const StackedProduct& product) {
+  return matrix_product("stacked_matmul", a, b, product);
+}
+
+Var elementary(Elementary function, Var a, double alpha, double beta) {
   return a.graph().record({.op = Op::kElementary,
                            .function = function,
                            .a = a.node(),
                            .rows = a.rows(),
-                           .cols = a.cols()});
+                           .cols = a.cols(),
+                           .factor = alpha,
+                           .beta = beta});
 }
 
 Var abs(Var a) { return elementary(Elementary::kAbs, a); }
+
+Var cos(Var a) { return elementary(Elementary::kCos, a); }
+
+Var erf(Var a) { return elementary(Elementary::kErf, a); }
 
 Var exp(Var a) { return elementary(Elementary::kExp, a); }
 
 Var gelu(Var a) { return elementary(Elementary::kGelu, a); }
 
+Var log(Var a) { return elementary(Elementary::kLog, a); }
+
+Var power(Var a, double exponent) { return elementary(Elementary::kPower, a, exponent); }
+
+Var reciprocal(Var a) { return elementary(Elementary::kReciprocal, a); }
+
 Var relu(Var a) { return elementary(Elementary::kRelu, a); }
+
+Var sigmoid(Var a) { return elementary(Elementary::kSigmoid, a); }
+
+Var sin(Var a) { return elementary(Elementary::kSin, a); }
 
 Var softplus(Var a) { return elementary(Elementary::kSoftplus, a); }
 
@@ -203,19 +287,24 @@ Var softmax_rows(Var a) {
       {.op = Op::kSoftmaxRows, .a = a.node(), .rows = a.rows(), .cols = a.cols()});
 }
 
-Var log_sum_exp(Var a) {
-  return a.graph().record({.op = Op::kLogSumExp, .a = a.node(), .rows = 1, .cols = 1});
+Var log_sum_exp_rows(Var a) { return of_rows(Op::kLogSumExpRows, a); }
+
+Var log_sum_exp(Var a) { return log_sum_exp_rows(reshape(a, 1, a.rows() * a.cols())); }
+
+Var cross_entropy_rows(Var z, Var targets) {
+  require_same_shape("cross_entropy_rows", z, targets);
+  require_steady("cross_entropy_rows", "the targets", targets);
+  return z.graph().record({.op = Op::kCrossEntropyRows,
+                           .a = z.node(),
+                           .b = targets.node(),
+                           .rows = z.rows(),
+                           .cols = 1});
 }
 
 Var cross_entropy(Var z, Var target) {
   require_same_shape("cross_entropy", z, target);
-  const Op op = z.graph().nodes()[static_cast<std::size_t>(target.node())].op;
   if (z.cols() != 1) fail("cross_entropy", "z must be a column, got " + shape(z));
-  if (op != Op::kInput && op != Op::kConstant) {
-    fail("cross_entropy", "the target must be an input or a constant");
-  }
-  return z.graph().record(
-      {.op = Op::kCrossEntropy, .a = z.node(), .b = target.node(), .rows = 1, .cols = 1});
+  return cross_entropy_rows(reshape(z, 1, z.rows()), reshape(target, 1, z.rows()));
 }
 
 Var squared_distances(Var a, Var b) {
@@ -233,6 +322,10 @@ Var squared_distances(Var a, Var b) {
 
 Var sum(Var a) { return a.graph().record({.op = Op::kSum, .a = a.node(), .rows = 1, .cols = 1}); }
 
+Var sum_rows(Var a) { return of_rows(Op::kSumRows, a); }
+
+Var max_rows(Var a) { return of_rows(Op::kMaxRows, a); }
+
 Var slice(Var a, Eigen::Index row, Eigen::Index col, Eigen::Index rows, Eigen::Index cols) {
   require_part("slice", row, col, rows, cols, a.rows(), a.cols());
   return a.graph().record(
@@ -244,5 +337,79 @@ Var embed(Var a, Eigen::Index row, Eigen::Index col, Eigen::Index rows, Eigen::I
   return a.graph().record(
       {.op = Op::kEmbed, .a = a.node(), .rows = rows, .cols = cols, .row = row, .col = col});
 }
+
+Var reshape(Var a, Eigen::Index rows, Eigen::Index cols) {
+  if (rows < 1 || cols < 1 || rows * cols != a.rows() * a.cols()) {
+    fail("reshape", fmt::format("{} cannot become {} x {}", shape(a), rows, cols));
+  }
+  if (rows == a.rows()) return a;
+  return a.graph().record({.op = Op::kReshape, .a = a.node(), .rows = rows, .cols = cols});
+}
+
+namespace {
+
+Var gathered(Var a,
+             std::int32_t b,
+             Eigen::Index available,
+             std::span<const std::int32_t> indices,
+             Eigen::Index rows,
+             Eigen::Index cols) {
+  const bool fits = rows >= 1 && cols >= 1 &&
+                    static_cast<Eigen::Index>(indices.size()) / rows == cols &&
+                    static_cast<Eigen::Index>(indices.size()) % rows == 0;
+  if (!fits) {
+    fail("gather", fmt::format("{} indices cannot fill {} x {}", indices.size(), rows, cols));
+  }
+  for (const std::int32_t index : indices) {
+    if (index < -1 || index >= available) {
+      fail("gather", fmt::format("index {} is not among {} entries", index, available));
+    }
+  }
+  return a.graph().record({.op = Op::kGather,
+                           .a = a.node(),
+                           .b = b,
+                           .rows = rows,
+                           .cols = cols,
+                           .offset = a.graph().keep_indices(indices)});
+}
+
+}  // namespace
+
+Var gather(Var a, std::span<const std::int32_t> indices, Eigen::Index rows, Eigen::Index cols) {
+  return gathered(a, -1, a.rows() * a.cols(), indices, rows, cols);
+}
+
+Var gather(
+    Var a, Var b, std::span<const std::int32_t> indices, Eigen::Index rows, Eigen::Index cols) {
+  require_same_graph("gather", a, b);
+  return gathered(a, b.node(), a.rows() * a.cols() + b.rows() * b.cols(), indices, rows, cols);
+}
+
+Var select(Var condition, Var a, Var b) {
+  require_same_shape("select", a, b);
+  require_same_shape("select", a, condition);
+  require_steady("select", "the condition", condition);
+  return a.graph().record({.op = Op::kSelect,
+                           .a = a.node(),
+                           .b = b.node(),
+                           .choice = condition.node(),
+                           .rows = a.rows(),
+                           .cols = a.cols()});
+}
+
+Var lookup(Var table, Var rows) {
+  require_same_graph("lookup", table, rows);
+  if (rows.cols() != 1) fail("lookup", "the rows must be a column, got " + shape(rows));
+  require_steady("lookup", "the rows", rows);
+  return table.graph().record({.op = Op::kLookup,
+                               .a = table.node(),
+                               .choice = rows.node(),
+                               .rows = rows.rows(),
+                               .cols = table.cols()});
+}
+
+Var less(Var a, Var b) { return elementwise("less", Op::kLess, a, b); }
+
+Var equal(Var a, Var b) { return elementwise("equal", Op::kEqual, a, b); }
 
 }  // namespace hesscope

@@ -34,19 +34,48 @@ class Graph;
 
 /// Elementwise functions, each with its first two derivatives in elementary.h.
 ///
-/// At their kinks: relu and abs have slope 0 at 0 (PyTorch's choice) and second derivative 0
-/// everywhere; sqrt at 0 has slope +inf, which is reported as a non-finite result, never replaced
-/// by a number.
+/// At their kinks slopes are PyTorch's: relu and abs 0 at 0, leaky_relu alpha, elu alpha / beta,
+/// clip 1 at both ends; the second derivative there is 0, for elu that of the left side. Where a
+/// slope is infinite (sqrt at 0) the result is not finite, which is reported, never replaced by a
+/// number.
 enum class Elementary : std::uint8_t {
   kAbs,
+  kAcos,
+  kAcosh,
+  kAsin,
+  kAsinh,
+  kAtan,
+  kAtanh,
+  kClip,  ///< alpha below alpha, beta above beta, x between
+  kCos,
+  kCosh,
+  kElu,  ///< x where x > 0, alpha (exp(x / beta) - 1) elsewhere
+  kErf,
   kExp,
-  kGelu,      ///< x Phi(x) with the normal distribution function Phi (erf form, not the tanh fit)
-  kRelu,      ///< max(x, 0)
+  kGelu,       ///< x Phi(x) with the normal distribution function Phi (erf form, not the tanh fit)
+  kLeakyRelu,  ///< x where x > 0, alpha x elsewhere
+  kLog,
+  kPower,  ///< x^alpha
+  kReciprocal,
+  kRelu,     ///< max(x, 0)
+  kSigmoid,  ///< 1 / (1 + exp(-x))
+  kSin,
+  kSinh,
   kSoftplus,  ///< log(1 + exp(x))
+  kSoftsign,  ///< x / (1 + |x|)
   kSqrt,
   kSquare,
+  kTan,
   kTanh,
+  // Steps: constant between jumps, so that no derivative passes through them.
+  kCeil,
+  kFloor,
+  kRound,  ///< to the nearest integer, halves to the even one
+  kSign,   ///< -1, 0 or 1
 };
+
+/// Whether the function is a step.
+bool is_step(Elementary function);
 
 /// A handle to a node of a graph: a matrix that depends on parameters and sample data. Cheap to
 /// copy; valid as long as its graph.
@@ -78,15 +107,24 @@ class Graph {
     kSubtract,
     kScale,
     kHadamard,
+    kDivide,
     kMatmul,
     kElementary,
     kSoftmaxRows,
-    kLogSumExp,
-    kCrossEntropy,
+    kLogSumExpRows,
+    kCrossEntropyRows,
     kSquaredDistances,
     kSum,
+    kSumRows,
+    kMaxRows,
     kSlice,
     kEmbed,
+    kReshape,
+    kGather,
+    kSelect,
+    kLookup,
+    kLess,
+    kEqual,
   };
 
   struct Node {
@@ -94,18 +132,29 @@ class Graph {
     Elementary function = Elementary::kAbs;  ///< kElementary
     bool transpose_a = false;                ///< kMatmul
     bool transpose_b = false;                ///< kMatmul
+    bool is_shared_a = false;                ///< kMatmul: one matrix for the whole stack
+    bool is_shared_b = false;                ///< kMatmul
     std::int32_t a = -1;                     ///< operands: earlier nodes, -1 if none
     std::int32_t b = -1;
+    std::int32_t choice = -1;  ///< kSelect: where to take a; kLookup: which rows. Not varies().
     Eigen::Index rows = 0;
     Eigen::Index cols = 0;
     /// First entry: in theta (kParameter), in the sample record (kInput), in constants()
-    /// (kConstant).
+    /// (kConstant), in indices() (kGather).
     Eigen::Index offset = 0;
     Eigen::Index row = 0;  ///< kSlice, kEmbed: where the smaller matrix lies in the larger
     Eigen::Index col = 0;
-    double factor = 1;  ///< kScale
+    Eigen::Index stack = 1;  ///< kMatmul: number of products, one below the other
+    double factor = 1;       ///< kScale; kElementary: alpha
+    double beta = 0;         ///< kElementary
 
     Eigen::Index size() const { return rows * cols; }
+
+    /// Whether no derivative passes through it: comparisons and steps.
+    bool is_step() const {
+      return op == Op::kLess || op == Op::kEqual ||
+             (op == Op::kElementary && hesscope::is_step(function));
+    }
   };
 
   /// The parameters theta[offset, offset + rows * cols) as a matrix, row-major.
@@ -115,6 +164,9 @@ class Graph {
   Var input(Eigen::Index offset, Eigen::Index rows, Eigen::Index cols);
 
   Var constant(const Eigen::Ref<const Eigen::MatrixXd>& value);
+
+  /// The same from its entries row by row, rows * cols of them.
+  Var constant(std::span<const double> entries, Eigen::Index rows, Eigen::Index cols);
 
   /// Declares the 1 x 1 loss of a sample. @throws PreconditionError if it has another shape or
   /// depends on a parameter other than through the prediction, where one is declared.
@@ -130,6 +182,15 @@ class Graph {
 
   std::span<const double> constants() const { return {constants_.data(), constants_.size()}; }
 
+  /// Of the kGather nodes, one list after the other.
+  std::span<const std::int32_t> indices() const { return {indices_.data(), indices_.size()}; }
+
+  /// Whether a change of the parameters changes the node other than by jumps.
+  bool varies(Var a) const { return varies_[static_cast<std::size_t>(a.node())]; }
+
+  /// The value of a kConstant node, or of reshapes of one, row by row; empty for others.
+  std::span<const double> constant_value(Var a) const;
+
   std::int32_t output() const { return output_; }
 
   /// The prediction's node, -1 if none was declared.
@@ -144,19 +205,28 @@ class Graph {
   /// Records an operation; the functions below are its public face.
   Var record(const Node& node);
 
+  /// Keeps the indices of a kGather node; returns its offset.
+  Eigen::Index keep_indices(std::span<const std::int32_t> indices);
+
  private:
   std::vector<Node> nodes_;
-  std::vector<double> constants_;  ///< row-major values of the kConstant nodes
+  std::vector<bool> varies_;           ///< of each node
+  std::vector<double> constants_;      ///< row-major values of the kConstant nodes
+  std::vector<std::int32_t> indices_;  ///< of the kGather nodes
   std::int32_t output_ = -1;
   std::int32_t prediction_ = -1;
   Eigen::Index num_parameters_ = 0;
   Eigen::Index record_size_ = 0;
 };
 
+// Operands of the elementwise operations have the same shape, or one of them has one row, one column
+// or both, which then stand for as many as the other has.
+
 Var operator+(Var a, Var b);
 Var operator-(Var a, Var b);
 Var operator-(Var a);
 Var operator*(double factor, Var a);
+Var operator/(Var a, Var b);
 
 /// Elementwise product.
 Var hadamard(Var a, Var b);
@@ -165,11 +235,31 @@ Var matmul(Var a, Var b);     ///< A B
 Var matmul_nt(Var a, Var b);  ///< A B^T
 Var matmul_tn(Var a, Var b);  ///< A^T B
 
-Var elementary(Elementary function, Var a);
+/// How stacked_matmul() takes its operands.
+struct StackedProduct {
+  Eigen::Index stack = 1;    ///< number of products
+  bool transpose_a = false;  ///< each A
+  bool transpose_b = false;
+  bool is_shared_a = false;  ///< a is one matrix, the same in each product
+  bool is_shared_b = false;
+};
+
+/// A_1 B_1, ..., A_s B_s one below the other, of A_1, ..., A_s and B_1, ..., B_s so stacked.
+Var stacked_matmul(Var a, Var b, const StackedProduct& product);
+
+/// @param alpha, beta  of those functions that have them.
+Var elementary(Elementary function, Var a, double alpha = 1, double beta = 0);
 Var abs(Var a);
+Var cos(Var a);
+Var erf(Var a);
 Var exp(Var a);
 Var gelu(Var a);
+Var log(Var a);
+Var power(Var a, double exponent);
+Var reciprocal(Var a);
 Var relu(Var a);
+Var sigmoid(Var a);
+Var sin(Var a);
 Var softplus(Var a);
 Var sqrt(Var a);
 Var square(Var a);
@@ -178,11 +268,19 @@ Var tanh(Var a);
 /// exp(a_ij) / sum_k exp(a_ik), computed with each row's maximum subtracted.
 Var softmax_rows(Var a);
 
-/// log sum_ij exp(a_ij), 1 x 1, computed with the maximum subtracted.
+/// log sum_j exp(a_ij) of each row i, a column, computed with the row's maximum subtracted.
+Var log_sum_exp_rows(Var a);
+
+/// log sum_ij exp(a_ij), 1 x 1.
 Var log_sum_exp(Var a);
 
-/// -log softmax(z)_t for a column z and the one t with target_t = 1, 1 x 1, accurate however small.
-/// The target is a one-hot input or a constant, of z's shape.
+/// sum_j t_ij (log sum_k exp(z_ik) - z_ij) of each row i, a column, accurate however small: for
+/// targets that are probabilities or classes, -log softmax(z) at the target; rows may be weighted,
+/// or 0 for those that do not count. The targets do not depend on parameters, and have z's shape.
+Var cross_entropy_rows(Var z, Var targets);
+
+/// -log softmax(z)_t for a column z and the one t with target_t = 1, 1 x 1. The target is a one-hot
+/// column.
 Var cross_entropy(Var z, Var target);
 
 /// D_ij = ||a_i - b_j||^2 over rows i of a and j of b, without cancellation.
@@ -191,10 +289,40 @@ Var squared_distances(Var a, Var b);
 /// Sum of all entries, 1 x 1.
 Var sum(Var a);
 
+/// The sum of each row, a column.
+Var sum_rows(Var a);
+
+/// The largest entry of each row, a column; of several the first, which alone has a slope.
+Var max_rows(Var a);
+
 /// The rows x cols part of `a` that starts at (row, col).
 Var slice(Var a, Eigen::Index row, Eigen::Index col, Eigen::Index rows, Eigen::Index cols);
 
 /// The rows x cols matrix that is zero but for `a` at (row, col).
 Var embed(Var a, Eigen::Index row, Eigen::Index col, Eigen::Index rows, Eigen::Index cols);
+
+/// The same entries in the same order, row by row, in another shape. Costs nothing.
+Var reshape(Var a, Eigen::Index rows, Eigen::Index cols);
+
+/// Entry e of the result, row by row, is entry indices[e] of a; 0 where that is -1.
+Var gather(Var a, std::span<const std::int32_t> indices, Eigen::Index rows, Eigen::Index cols);
+
+/// The same from a's entries with b's behind them.
+Var gather(
+    Var a, Var b, std::span<const std::int32_t> indices, Eigen::Index rows, Eigen::Index cols);
+
+/// a where `condition` is not 0, b elsewhere, all of one shape. The branch not taken has no slope,
+/// and may be infinite. The condition must not vary with the parameters but by jumps.
+Var select(Var condition, Var a, Var b);
+
+/// Row i of the result is row k_i of the table; `rows` is a column of whole numbers k_i that do not
+/// vary with the parameters, as word indices. NaN where the table has no such row.
+Var lookup(Var table, Var rows);
+
+/// 1 where a < b, 0 elsewhere.
+Var less(Var a, Var b);
+
+/// 1 where a = b, 0 elsewhere.
+Var equal(Var a, Var b);
 
 }  // namespace hesscope

@@ -9,7 +9,6 @@
 #pragma once
 
 #include <type_traits>
-#include <vector>
 
 #include <Eigen/Core>
 #include <ceres/jet.h>
@@ -41,7 +40,42 @@ struct View {
             Eigen::Index part_cols) const {
     return {&(*this)(row, col), part_rows, part_cols, row_stride, col_stride};
   }
+
+  // One row or one column as often as the other operand of an elementwise operation has them.
+  View spread(Eigen::Index all_rows, Eigen::Index all_cols) const {
+    return {data, all_rows, all_cols, rows == 1 ? 0 : row_stride, cols == 1 ? 0 : col_stride};
+  }
+
+  Eigen::Index size() const { return rows * cols; }
 };
+
+template <typename T>
+struct BaseScalar {
+  using Type = T;
+};
+
+template <typename B, int N>
+struct BaseScalar<ceres::Jet<B, N>> {
+  using Type = B;
+};
+
+/// The base scalar of a base scalar or a Jet.
+template <typename T>
+using BaseOf = typename BaseScalar<T>::Type;
+
+// select() of Jets: by the mask of a comparison of base scalars.
+template <typename M, typename B>
+B choose(const M& mask, const B& yes, const B& no) {
+  return select(mask, yes, no);
+}
+
+template <typename M, typename B, int N>
+ceres::Jet<B, N> choose(const M& mask, const ceres::Jet<B, N>& yes, const ceres::Jet<B, N>& no) {
+  ceres::Jet<B, N> chosen;
+  chosen.a = select(mask, yes.a, no.a);
+  for (int k = 0; k < N; ++k) chosen.v[k] = select(mask, yes.v[k], no.v[k]);
+  return chosen;
+}
 
 // acc += a * b, in each mixture of base scalars and Jets: (a + u)(b + v) = a b + a v + b u.
 template <typename B>
@@ -100,6 +134,14 @@ T logarithm(const T& x) {
       [](const auto& a) { return std::decay_t<decltype(a)>(1) / a; });
 }
 
+template <typename T>
+T inverse(const T& x) {
+  return Lifted<T>::apply(
+      x,
+      [](const auto& a) { return std::decay_t<decltype(a)>(1) / a; },
+      [](const auto& a) { return std::decay_t<decltype(a)>(-1) / (a * a); });
+}
+
 template <typename B>
 const B& base_value(const B& x) {
   return x;
@@ -139,11 +181,35 @@ void accumulate(View<T> out, F entry) {
   }
 }
 
-// c_ij = a_ij b_ij: abar += cbar b.
+// c_ij = a_ij b_ij: abar += cbar b. All spread to c's shape.
 template <typename Bar, typename T>
 void hadamard_reverse(View<Bar> a_bar, View<const Bar> c_bar, View<const T> b) {
-  for (Eigen::Index i = 0; i < b.rows; ++i) {
-    for (Eigen::Index j = 0; j < b.cols; ++j) multiply_add(a_bar(i, j), c_bar(i, j), b(i, j));
+  for (Eigen::Index i = 0; i < c_bar.rows; ++i) {
+    for (Eigen::Index j = 0; j < c_bar.cols; ++j) {
+      multiply_add(a_bar(i, j), c_bar(i, j), b(i, j));
+    }
+  }
+}
+
+// c_ij = a_ij / b_ij: abar += cbar / b, bbar -= cbar c / b. All spread to c's shape.
+template <typename Bar, typename B>
+void quotient_reverse_numerator(View<Bar> a_bar, View<const Bar> c_bar, View<const B> b) {
+  for (Eigen::Index i = 0; i < c_bar.rows; ++i) {
+    for (Eigen::Index j = 0; j < c_bar.cols; ++j) {
+      multiply_add(a_bar(i, j), c_bar(i, j), inverse(b(i, j)));
+    }
+  }
+}
+
+template <typename Bar, typename C, typename B>
+void quotient_reverse_denominator(View<Bar> b_bar,
+                                  View<const Bar> c_bar,
+                                  View<const C> c,
+                                  View<const B> b) {
+  for (Eigen::Index i = 0; i < c_bar.rows; ++i) {
+    for (Eigen::Index j = 0; j < c_bar.cols; ++j) {
+      multiply_add(b_bar(i, j), c_bar(i, j), -(c(i, j) * inverse(b(i, j))));
+    }
   }
 }
 
@@ -151,8 +217,8 @@ void hadamard_reverse(View<Bar> a_bar, View<const Bar> c_bar, View<const T> b) {
 // y = phi(x); xbar += ybar phi'(x), where phi' of a Jet carries phi''.
 
 template <typename T>
-void elementary_forward(Elementary function, View<T> y, View<const T> x) {
-  visit_elementary(function, [&](auto phi) {
+void elementary_forward(const Graph::Node& node, View<T> y, View<const T> x) {
+  visit_elementary(node.function, node.factor, node.beta, [&](auto phi) {
     fill(y, [&](Eigen::Index i, Eigen::Index j) {
       return Lifted<T>::apply(
           x(i, j),
@@ -163,11 +229,11 @@ void elementary_forward(Elementary function, View<T> y, View<const T> x) {
 }
 
 template <typename Bar, typename T>
-void elementary_reverse(Elementary function,
+void elementary_reverse(const Graph::Node& node,
                         View<Bar> x_bar,
                         View<const Bar> y_bar,
                         View<const T> x) {
-  visit_elementary(function, [&](auto phi) {
+  visit_elementary(node.function, node.factor, node.beta, [&](auto phi) {
     for (Eigen::Index i = 0; i < x.rows; ++i) {
       for (Eigen::Index j = 0; j < x.cols; ++j) {
         const T slope = Lifted<T>::apply(
@@ -178,148 +244,6 @@ void elementary_reverse(Elementary function,
       }
     }
   });
-}
-
-// ---------------------------------------------------------------------------------------------------
-// p_ij = exp(x_ij - m_i) / sum_k exp(x_ik - m_i), m_i = max_k x_ik (a constant: p does not depend
-// on it). xbar_ij += p_ij (pbar_ij - sum_k pbar_ik p_ik).
-
-template <typename T>
-auto row_maximum(View<const T> x, Eigen::Index i) {
-  auto maximum = base_value(x(i, 0));
-  for (Eigen::Index j = 1; j < x.cols; ++j) {
-    const auto& value = base_value(x(i, j));
-    maximum = select(value > maximum, value, maximum);
-  }
-  return maximum;
-}
-
-template <typename T>
-void softmax_rows_forward(View<T> p, View<const T> x) {
-  for (Eigen::Index i = 0; i < x.rows; ++i) {
-    const auto maximum = row_maximum(x, i);
-    T total{};
-    for (Eigen::Index j = 0; j < x.cols; ++j) {
-      p(i, j) = exponential(T(x(i, j) - maximum));
-      total += p(i, j);
-    }
-    const T scale = T(decltype(maximum)(1)) / total;
-    for (Eigen::Index j = 0; j < x.cols; ++j) p(i, j) = p(i, j) * scale;
-  }
-}
-
-template <typename Bar, typename T>
-void softmax_rows_reverse(View<Bar> x_bar, View<const Bar> p_bar, View<const T> p) {
-  for (Eigen::Index i = 0; i < p.rows; ++i) {
-    Bar inner{};
-    for (Eigen::Index j = 0; j < p.cols; ++j) multiply_add(inner, p_bar(i, j), p(i, j));
-    for (Eigen::Index j = 0; j < p.cols; ++j) {
-      multiply_add(x_bar(i, j), Bar(p_bar(i, j) - inner), p(i, j));
-    }
-  }
-}
-
-// ---------------------------------------------------------------------------------------------------
-// y = m + log sum_ij exp(x_ij - m), m = max x; xbar_ij += ybar exp(x_ij - m) / sum.
-
-template <typename T>
-auto maximum_of(View<const T> x) {
-  auto maximum = row_maximum(x, 0);
-  for (Eigen::Index i = 1; i < x.rows; ++i) {
-    const auto of_row = row_maximum(x, i);
-    maximum = select(of_row > maximum, of_row, maximum);
-  }
-  return maximum;
-}
-
-template <typename T, typename M>
-T sum_of_exponentials(View<const T> x, const M& shift) {
-  T total{};
-  for (Eigen::Index i = 0; i < x.rows; ++i) {
-    for (Eigen::Index j = 0; j < x.cols; ++j) total += exponential(T(x(i, j) - shift));
-  }
-  return total;
-}
-
-template <typename T>
-void log_sum_exp_forward(View<T> y, View<const T> x) {
-  const auto maximum = maximum_of(x);
-  y(0, 0) = logarithm(sum_of_exponentials(x, maximum)) + maximum;
-}
-
-template <typename Bar, typename T>
-void log_sum_exp_reverse(View<Bar> x_bar, const Bar& y_bar, View<const T> x) {
-  const auto maximum = maximum_of(x);
-  const T inverse_total = T(std::decay_t<decltype(maximum)>(1)) / sum_of_exponentials(x, maximum);
-  Bar scale{};
-  multiply_add(scale, y_bar, inverse_total);
-  for (Eigen::Index i = 0; i < x.rows; ++i) {
-    for (Eigen::Index j = 0; j < x.cols; ++j) {
-      multiply_add(x_bar(i, j), scale, exponential(T(x(i, j) - maximum)));
-    }
-  }
-}
-
-// ---------------------------------------------------------------------------------------------------
-// y = log sum_j exp(z_j) - z_t for the one t with c_t = 1. With r the (first) largest logit, r_j =
-// 1 at j = r and 0 elsewhere, e_j = (1 - r_j) exp(z_j - z_r), s = sum_j e_j and D = 1 + s,
-//   y = log1p(s) - (z_t - z_r),   zbar_j += ybar (p_j - c_j),   p_j - c_j = (e_j + (r_j - c_j) -
-//   c_j s) / D.
-// Nothing here is a difference of numbers near 1, so that loss, gradient and curvature keep their
-// relative accuracy when the model is sure, be it right or wrong.
-
-template <typename T, typename B>
-struct CrossEntropyTerms {
-  T excess{};                 // s
-  std::vector<T> each;        // e_j
-  std::vector<B> is_largest;  // r_j
-  T largest{};                // z_r
-
-  explicit CrossEntropyTerms(View<const T> z)
-      : each(static_cast<std::size_t>(z.rows)), is_largest(static_cast<std::size_t>(z.rows)) {
-    const B maximum = maximum_of(z);
-    B none_yet(1);
-    for (Eigen::Index j = 0; j < z.rows; ++j) {
-      B& r = is_largest[static_cast<std::size_t>(j)];
-      r = select(base_value(z(j, 0)) < maximum, B(0), none_yet);  // NaN counts as the largest
-      none_yet -= r;
-      multiply_add(largest, z(j, 0), r);
-    }
-    for (Eigen::Index j = 0; j < z.rows; ++j) {
-      const auto index = static_cast<std::size_t>(j);
-      each[index] = exponential(T(z(j, 0) - largest)) * (B(1) - is_largest[index]);
-      excess += each[index];
-    }
-  }
-};
-
-template <typename T, typename B>
-void cross_entropy_forward(View<T> y, View<const T> z, View<const B> c) {
-  const CrossEntropyTerms<T, B> terms(z);
-  T loss = Lifted<T>::apply(
-      terms.excess,
-      [](const auto& a) {
-        using std::log1p;
-        return log1p(a);
-      },
-      [](const auto& a) { return B(1) / (B(1) + a); });
-  for (Eigen::Index j = 0; j < z.rows; ++j) {
-    multiply_add(loss, T(terms.largest - z(j, 0)), c(j, 0));
-  }
-  y(0, 0) = loss;
-}
-
-template <typename Bar, typename T, typename B>
-void cross_entropy_reverse(View<Bar> z_bar, const Bar& y_bar, View<const T> z, View<const B> c) {
-  const CrossEntropyTerms<T, B> terms(z);
-  Bar scale{};
-  multiply_add(scale, y_bar, T(T(B(1)) / (terms.excess + B(1))));
-  for (Eigen::Index j = 0; j < z.rows; ++j) {
-    const auto index = static_cast<std::size_t>(j);
-    const T slope =
-        terms.each[index] + (terms.is_largest[index] - c(j, 0)) - terms.excess * c(j, 0);
-    multiply_add(z_bar(j, 0), scale, slope);
-  }
 }
 
 // ---------------------------------------------------------------------------------------------------

@@ -90,12 +90,56 @@ struct Lanes {
 
   friend Mask operator>(const Lanes& a, const Lanes& b) { return {a.x > b.x}; }
 
+  friend Mask operator!=(const Lanes& a, const Lanes& b) { return {a.x != b.x}; }
+
+  friend Mask operator==(const Lanes& a, const Lanes& b) { return {a.x == b.x}; }
+
   friend Lanes select(const Mask& condition, const Lanes& yes, const Lanes& no) {
     return Lanes(condition.bits ? yes.x : no.x);
   }
 
   friend Lanes abs(const Lanes& a) {
     return a.each([](double v) { return std::abs(v); });
+  }
+
+  friend Lanes acos(const Lanes& a) {
+    return a.each([](double v) { return std::acos(v); });
+  }
+
+  friend Lanes acosh(const Lanes& a) {
+    return a.each([](double v) { return std::acosh(v); });
+  }
+
+  friend Lanes asin(const Lanes& a) {
+    return a.each([](double v) { return std::asin(v); });
+  }
+
+  friend Lanes asinh(const Lanes& a) {
+    return a.each([](double v) { return std::asinh(v); });
+  }
+
+  friend Lanes atan(const Lanes& a) {
+    return a.each([](double v) { return std::atan(v); });
+  }
+
+  friend Lanes atanh(const Lanes& a) {
+    return a.each([](double v) { return std::atanh(v); });
+  }
+
+  friend Lanes ceil(const Lanes& a) {
+    return a.each([](double v) { return std::ceil(v); });
+  }
+
+  friend Lanes cos(const Lanes& a) {
+    return a.each([](double v) { return std::cos(v); });
+  }
+
+  friend Lanes cosh(const Lanes& a) {
+    return a.each([](double v) { return std::cosh(v); });
+  }
+
+  friend Lanes erf(const Lanes& a) {
+    return a.each([](double v) { return std::erf(v); });
   }
 
   friend Lanes erfc(const Lanes& a) {
@@ -106,6 +150,14 @@ struct Lanes {
     return a.each([](double v) { return std::exp(v); });
   }
 
+  friend Lanes expm1(const Lanes& a) {
+    return a.each([](double v) { return std::expm1(v); });
+  }
+
+  friend Lanes floor(const Lanes& a) {
+    return a.each([](double v) { return std::floor(v); });
+  }
+
   friend Lanes log(const Lanes& a) {
     return a.each([](double v) { return std::log(v); });
   }
@@ -114,12 +166,30 @@ struct Lanes {
     return a.each([](double v) { return std::log1p(v); });
   }
 
+  friend Lanes sin(const Lanes& a) {
+    return a.each([](double v) { return std::sin(v); });
+  }
+
+  friend Lanes sinh(const Lanes& a) {
+    return a.each([](double v) { return std::sinh(v); });
+  }
+
   friend Lanes sqrt(const Lanes& a) {
     return a.each([](double v) { return std::sqrt(v); });
   }
 
+  friend Lanes tan(const Lanes& a) {
+    return a.each([](double v) { return std::tan(v); });
+  }
+
   friend Lanes tanh(const Lanes& a) {
     return a.each([](double v) { return std::tanh(v); });
+  }
+
+  friend Lanes pow(const Lanes& a, const Lanes& b) {
+    Lanes result;
+    for (int lane = 0; lane < W; ++lane) result.x[lane] = std::pow(a.x[lane], b.x[lane]);
+    return result;
   }
 
  private:

@@ -31,6 +31,7 @@ SweepPlan plan_sweep(const Graph& graph,
       if (plan[earlier].needed) plan[i].needed = true;
       if (plan[earlier].curved || earlier == prediction) plan[i].curved = true;
     }
+    if (node.is_step()) plan[i].active = plan[i].needed = false;
   }
   return plan;
 }

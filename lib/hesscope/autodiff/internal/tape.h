@@ -27,7 +27,7 @@
 #include <span>
 #include <vector>
 
-#include <hesscope/autodiff/internal/node_forward.h>
+#include <hesscope/autodiff/internal/node_reverse.h>
 #include <hesscope/autodiff/internal/sweep_plan.h>
 
 namespace hesscope::detail {
@@ -47,8 +47,14 @@ class Tape {
   explicit Tape(const Graph& graph) : graph_(&graph), nodes_(graph.nodes()) {
     Eigen::Index total = 0;
     for (const Node& node : nodes_) {
-      offsets_.push_back(total);
-      total += node.size();
+      if (node.op == Op::kReshape) {  // the same entries
+        offsets_.push_back(offsets_[static_cast<std::size_t>(node.a)]);
+      } else {
+        offsets_.push_back(total);
+        total += node.size();
+      }
+      is_common_.push_back(node.op != Op::kInput && is_common(node.a) && is_common(node.b) &&
+                           is_common(node.choice));
     }
     values_.resize(static_cast<std::size_t>(total));
     adjoints_.resize(static_cast<std::size_t>(total));
@@ -65,6 +71,7 @@ class Tape {
   template <typename F>
   void set_parameters(F parameter) {
     set_leaves(Op::kParameter, parameter);
+    has_common_values_ = has_common_jets_ = false;
   }
 
   /// Sets every input node; `entry(j)` is entry j of the sample record as a B.
@@ -75,7 +82,10 @@ class Tape {
 
   /// Values of all nodes. Parameters and inputs must have been set.
   void forward() {
-    for (std::size_t i = 0; i < nodes_.size(); ++i) forward_plain(i);
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      if (!has_common_values_ || !is_common_[i]) forward_plain(i);
+    }
+    has_common_values_ = true;
   }
 
   const B& output() const { return values_[index(output_node(), 0)]; }
@@ -138,19 +148,23 @@ class Tape {
         for (int k = 0; k < N; ++k) jet.v[k] = B(direction(nodes_[i].offset + e, k));
       }
     }
+    has_common_jets_ = false;
   }
 
   /// Values of the inactive nodes, Jets of the active ones, both of those that are active but not
-  /// curved. Parameters must have been set and seeded with this plan, inputs set.
+  /// curved. Parameters must have been set and seeded with this plan, inputs set. What does not
+  /// depend on inputs is computed once for the seeds.
   void forward_jets(const SweepPlan& plan) {
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      if (has_common_jets_ && is_common_[i]) continue;
       if (!plan[i].active) {
-        forward_plain(i);
+        forward_inactive(plan, i);
       } else if (nodes_[i].op != Op::kParameter) {
         forward_active(plan, i);
         if (!plan[i].curved) copy_values(i);
       }
     }
+    has_common_jets_ = true;
   }
 
   /// Adjoint Jets of the needed nodes.
@@ -212,6 +226,18 @@ class Tape {
     }
   }
 
+  // Of an operand: that there is none, or that it is the same for all samples.
+  bool is_common(std::int32_t operand) const {
+    return operand < 0 || is_common_[static_cast<std::size_t>(operand)] != 0;
+  }
+
+  NodeData<B> data_of(const Node& node) const {
+    return {.choice = node.choice < 0
+                          ? View<const B>{}
+                          : view<const B>(values_.data(), static_cast<std::size_t>(node.choice)),
+            .indices = node.op == Op::kGather ? graph_->indices().data() + node.offset : nullptr};
+  }
+
   void forward_plain(std::size_t i) {
     const Node& node = nodes_[i];
     const View<B> out = view<B>(values_.data(), i);
@@ -219,17 +245,30 @@ class Tape {
       return view<const B>(values_.data(), static_cast<std::size_t>(id));
     };
     if (node.b >= 0) {
-      forward_binary(node, out, operand(node.a), operand(node.b));
+      forward_binary(node, data_of(node), out, operand(node.a), operand(node.b));
     } else if (node.a >= 0) {
-      forward_unary(node, out, operand(node.a));
+      forward_unary(node, data_of(node), out, operand(node.a));
     }
+  }
+
+  // Through steps no Jet passes, but values do.
+  void forward_inactive(const SweepPlan& plan, std::size_t i) {
+    for (const std::int32_t operand : {nodes_[i].a, nodes_[i].b}) {
+      if (operand < 0) continue;
+      const auto node = static_cast<std::size_t>(operand);
+      if (plan[node].active) copy_values(node);
+    }
+    forward_plain(i);
   }
 
   void forward_active(const SweepPlan& plan, std::size_t i) {
     const Node& node = nodes_[i];
     const View<Jet> out = view<Jet>(jets_.data(), i);
     if (node.b < 0) {
-      forward_unary(node, out, view<const Jet>(jets_.data(), static_cast<std::size_t>(node.a)));
+      forward_unary(node,
+                    data_of(node),
+                    out,
+                    view<const Jet>(jets_.data(), static_cast<std::size_t>(node.a)));
       return;
     }
     with_operand(plan, node.a, [&](auto a) {
@@ -238,7 +277,7 @@ class Tape {
         using C = std::remove_const_t<std::remove_pointer_t<decltype(b.data)>>;
         // Two plain operands cannot make an active node.
         if constexpr (!(std::is_same_v<A, B> && std::is_same_v<C, B>)) {
-          forward_binary(node, out, a, b);
+          forward_binary(node, data_of(node), out, a, b);
         }
       });
     });
@@ -273,11 +312,26 @@ class Tape {
     for (std::size_t i = first + 1; i-- > last;) {
       const Node& node = nodes_[i];
       if (!plan[i].needed || node.a < 0) continue;
+      const auto self = static_cast<std::int32_t>(i);
       const View<const Bar> bar = view<const Bar>(bars.data(), i);
+      const auto value_of = [&](std::int32_t operand, auto use) {
+        with_value<Bar>(plan, i, operand, use);
+      };
+      const auto bar_of = [&](std::int32_t operand) {
+        return view<Bar>(bars.data(), static_cast<std::size_t>(operand));
+      };
       if (node.b < 0) {
-        reverse_unary<Bar>(plan, i, view<Bar>(bars.data(), static_cast<std::size_t>(node.a)), bar);
+        reverse_unary(node, self, data_of(node), bar_of(node.a), bar, value_of);
       } else {
-        reverse_binary<Bar>(plan, i, bars, bar);
+        reverse_binary(node,
+                       self,
+                       data_of(node),
+                       bar_of(node.a),
+                       plan[static_cast<std::size_t>(node.a)].needed,
+                       bar_of(node.b),
+                       plan[static_cast<std::size_t>(node.b)].needed,
+                       bar,
+                       value_of);
       }
     }
   }
@@ -292,107 +346,12 @@ class Tape {
     use(view<const B>(values_.data(), static_cast<std::size_t>(operand)));
   }
 
-  template <typename Bar>
-  void reverse_unary(const SweepPlan& plan,
-                     std::size_t i,
-                     View<Bar> a_bar,
-                     View<const Bar> bar) const {
-    const Node& node = nodes_[i];
-    switch (node.op) {
-      case Op::kScale: {
-        const B factor(node.factor);
-        return accumulate(a_bar,
-                          [&](Eigen::Index r, Eigen::Index c) { return Bar(bar(r, c) * factor); });
-      }
-      case Op::kElementary:
-        return with_value<Bar>(
-            plan, i, node.a, [&](auto a) { elementary_reverse(node.function, a_bar, bar, a); });
-      case Op::kSoftmaxRows:
-        return with_value<Bar>(plan, i, static_cast<std::int32_t>(i), [&](auto p) {
-          softmax_rows_reverse(a_bar, bar, p);
-        });
-      case Op::kLogSumExp:
-        return with_value<Bar>(
-            plan, i, node.a, [&](auto a) { log_sum_exp_reverse(a_bar, bar(0, 0), a); });
-      case Op::kSum:
-        return accumulate(a_bar, [&](Eigen::Index, Eigen::Index) { return bar(0, 0); });
-      case Op::kSlice:
-        return accumulate(a_bar.part(node.row, node.col, node.rows, node.cols),
-                          [&](Eigen::Index r, Eigen::Index c) { return bar(r, c); });
-      case Op::kEmbed: {
-        const auto part = bar.part(node.row, node.col, a_bar.rows, a_bar.cols);
-        return accumulate(a_bar, [&](Eigen::Index r, Eigen::Index c) { return part(r, c); });
-      }
-      default:
-        return;
-    }
-  }
-
-  template <typename Bar>
-  void reverse_binary(const SweepPlan& plan,
-                      std::size_t i,
-                      std::vector<Bar>& bars,
-                      View<const Bar> bar) const {
-    const Node& node = nodes_[i];
-    const auto a_node = static_cast<std::size_t>(node.a);
-    const auto b_node = static_cast<std::size_t>(node.b);
-    const bool a_needed = plan[a_node].needed != 0;
-    const bool b_needed = plan[b_node].needed != 0;
-    View<Bar> a_bar = view<Bar>(bars.data(), a_node);
-    View<Bar> b_bar = view<Bar>(bars.data(), b_node);
-    const auto bar_at = [&](Eigen::Index r, Eigen::Index c) { return bar(r, c); };
-    switch (node.op) {
-      case Op::kAdd:
-        if (a_needed) accumulate(a_bar, bar_at);
-        if (b_needed) accumulate(b_bar, bar_at);
-        return;
-      case Op::kSubtract:
-        if (a_needed) accumulate(a_bar, bar_at);
-        if (b_needed) {
-          accumulate(b_bar, [&](Eigen::Index r, Eigen::Index c) { return Bar(-bar(r, c)); });
-        }
-        return;
-      case Op::kHadamard:
-        if (a_needed)
-          with_value<Bar>(plan, i, node.b, [&](auto b) { hadamard_reverse(a_bar, bar, b); });
-        if (b_needed)
-          with_value<Bar>(plan, i, node.a, [&](auto a) { hadamard_reverse(b_bar, bar, a); });
-        return;
-      case Op::kMatmul:
-        // C = op(A) op(B): op(A)bar += Cbar op(B)^T, op(B)bar += op(A)^T Cbar.
-        if (a_needed) {
-          with_value<Bar>(plan, i, node.b, [&](auto b) {
-            accumulate_product(
-                a_bar.transposed_if(node.transpose_a), bar, b.transposed_if(!node.transpose_b));
-          });
-        }
-        if (b_needed) {
-          with_value<Bar>(plan, i, node.a, [&](auto a) {
-            accumulate_product(
-                b_bar.transposed_if(node.transpose_b), a.transposed_if(!node.transpose_a), bar);
-          });
-        }
-        return;
-      case Op::kCrossEntropy:
-        // The target is data: it is plain and has no adjoint.
-        return with_value<Bar>(plan, i, node.a, [&](auto a) {
-          cross_entropy_reverse(a_bar, bar(0, 0), a, view<const B>(values_.data(), b_node));
-        });
-      case Op::kSquaredDistances:
-        return with_value<Bar>(plan, i, node.a, [&](auto a) {
-          with_value<Bar>(plan, i, node.b, [&](auto b) {
-            squared_distances_reverse(
-                a_needed ? &a_bar : nullptr, b_needed ? &b_bar : nullptr, bar, a, b);
-          });
-        });
-      default:
-        return;
-    }
-  }
-
   const Graph* graph_;
   std::span<const Node> nodes_;
   std::vector<Eigen::Index> offsets_;  // of each node's entries in the arrays below
+  std::vector<char> is_common_;        // of each node: the same for all samples
+  bool has_common_values_ = false;     // whether those are computed, plain
+  bool has_common_jets_ = false;       // and as a sweep of Jets wants them
   std::vector<B> values_;
   std::vector<B> adjoints_;
   std::vector<Jet> jets_;

@@ -99,7 +99,10 @@ bool factors_pay(const Graph& graph) {
   for (const Graph::Node& node : nodes) {
     if (node.a < 0) continue;
     const Graph::Node& a = nodes[static_cast<std::size_t>(node.a)];
-    const long inner = node.op != Graph::Op::kMatmul ? 1 : node.transpose_a ? a.rows : a.cols;
+    const long inner = node.op != Graph::Op::kMatmul ? 1
+                       : !node.transpose_a           ? a.cols
+                       : node.is_shared_a            ? a.rows
+                                                     : a.rows / node.stack;
     work += static_cast<double>(node.size() * inner);
   }
   const auto m = static_cast<double>(prediction_of(graph).size());

@@ -24,8 +24,19 @@ struct IdentityFunction {
 
 template <typename Visitor>
 void visit_activation(const std::optional<Elementary>& activation, Visitor visit) {
-  if (activation) return visit_elementary(*activation, visit);
-  visit(IdentityFunction{});
+  if (!activation) return visit(IdentityFunction{});
+  switch (*activation) {
+    case Elementary::kGelu:
+      return visit(GeluFunction{});
+    case Elementary::kRelu:
+      return visit(ReluFunction{});
+    case Elementary::kSoftplus:
+      return visit(SoftplusFunction{});
+    case Elementary::kTanh:
+      return visit(TanhFunction{});
+    default:
+      throw PreconditionError("mlp_hessian: activations are gelu, relu, softplus and tanh");
+  }
 }
 
 // With r the (first) largest logit, e_j = exp(z_j - z_r) for j != r and e_r = 0, s = sum_j e_j:

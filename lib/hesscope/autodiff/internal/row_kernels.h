@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What turns each row of a matrix into a number or into another row: forward and backward, on the
+// scalars of kernels.h.
+#pragma once
+
+#include <vector>
+
+#include <hesscope/autodiff/internal/kernels.h>
+
+namespace hesscope::detail {
+
+// ---------------------------------------------------------------------------------------------------
+// p_ij = exp(x_ij - m_i) / sum_k exp(x_ik - m_i), m_i = max_k x_ik (a constant: p does not depend
+// on it). xbar_ij += p_ij (pbar_ij - sum_k pbar_ik p_ik).
+
+template <typename T>
+BaseOf<T> row_maximum(View<const T> x, Eigen::Index i) {
+  BaseOf<T> maximum = base_value(x(i, 0));
+  for (Eigen::Index j = 1; j < x.cols; ++j) {
+    const auto& value = base_value(x(i, j));
+    maximum = select(value > maximum, value, maximum);
+  }
+  return maximum;
+}
+
+template <typename T>
+void softmax_rows_forward(View<T> p, View<const T> x) {
+  for (Eigen::Index i = 0; i < x.rows; ++i) {
+    const auto maximum = row_maximum(x, i);
+    T total{};
+    for (Eigen::Index j = 0; j < x.cols; ++j) {
+      p(i, j) = exponential(T(x(i, j) - maximum));
+      total += p(i, j);
+    }
+    const T scale = T(BaseOf<T>(1)) / total;
+    for (Eigen::Index j = 0; j < x.cols; ++j) p(i, j) = p(i, j) * scale;
+  }
+}
+
+template <typename Bar, typename T>
+void softmax_rows_reverse(View<Bar> x_bar, View<const Bar> p_bar, View<const T> p) {
+  for (Eigen::Index i = 0; i < p.rows; ++i) {
+    Bar inner{};
+    for (Eigen::Index j = 0; j < p.cols; ++j) multiply_add(inner, p_bar(i, j), p(i, j));
+    for (Eigen::Index j = 0; j < p.cols; ++j) {
+      multiply_add(x_bar(i, j), Bar(p_bar(i, j) - inner), p(i, j));
+    }
+  }
+}
+
+// ---------------------------------------------------------------------------------------------------
+// y_i = m_i + log sum_j exp(x_ij - m_i), m_i = max_j x_ij; xbar_ij += ybar_i exp(x_ij - m_i) / sum.
+
+template <typename T>
+T sum_of_exponentials(View<const T> x, Eigen::Index i, const BaseOf<T>& shift) {
+  T total{};
+  for (Eigen::Index j = 0; j < x.cols; ++j) total += exponential(T(x(i, j) - shift));
+  return total;
+}
+
+template <typename T>
+void log_sum_exp_rows_forward(View<T> y, View<const T> x) {
+  for (Eigen::Index i = 0; i < x.rows; ++i) {
+    const auto maximum = row_maximum(x, i);
+    y(i, 0) = logarithm(sum_of_exponentials(x, i, maximum)) + maximum;
+  }
+}
+
+template <typename Bar, typename T>
+void log_sum_exp_rows_reverse(View<Bar> x_bar, View<const Bar> y_bar, View<const T> x) {
+  for (Eigen::Index i = 0; i < x.rows; ++i) {
+    const auto maximum = row_maximum(x, i);
+    const T inverse_total = T(BaseOf<T>(1)) / sum_of_exponentials(x, i, maximum);
+    Bar scale{};
+    multiply_add(scale, y_bar(i, 0), inverse_total);
+    for (Eigen::Index j = 0; j < x.cols; ++j) {
+      multiply_add(x_bar(i, j), scale, exponential(T(x(i, j) - maximum)));
+    }
+  }
+}
+
+// ---------------------------------------------------------------------------------------------------
+// Of each row z with its targets t: y = sum_j t_j (log sum_k exp(z_k) - z_j). With r the (first)
+// largest logit, r_j = 1 at j = r and 0 elsewhere, e_j = (1 - r_j) exp(z_j - z_r), s = sum_j e_j,
+// D = 1 + s and A = sum_j t_j,
+//   y = A log1p(s) + sum_j t_j (z_r - z_j),   zbar_j += ybar (A p_j - t_j),
+//   A p_j - t_j = (A e_j + (A r_j - t_j) - t_j s) / D.
+// For one class, t_j = 1 there and 0 elsewhere, nothing here is a difference of numbers near 1: loss,
+// gradient and curvature keep their relative accuracy when the model is sure, be it right or wrong.
+
+template <typename T>
+class CrossEntropyTerms {
+ public:
+  using B = BaseOf<T>;
+
+  explicit CrossEntropyTerms(Eigen::Index num_classes)
+      : each(static_cast<std::size_t>(num_classes)),
+        is_largest(static_cast<std::size_t>(num_classes)) {}
+
+  // Of row i.
+  void set(View<const T> z, Eigen::Index i) {
+    const B maximum = row_maximum(z, i);
+    B none_yet(1);
+    largest = T{};
+    excess = T{};
+    for (Eigen::Index j = 0; j < z.cols; ++j) {
+      B& r = is_largest[static_cast<std::size_t>(j)];
+      r = select(base_value(z(i, j)) < maximum, B(0), none_yet);  // NaN counts as the largest
+      none_yet -= r;
+      multiply_add(largest, z(i, j), r);
+    }
+    for (Eigen::Index j = 0; j < z.cols; ++j) {
+      const auto index = static_cast<std::size_t>(j);
+      each[index] = exponential(T(z(i, j) - largest)) * (B(1) - is_largest[index]);
+      excess += each[index];
+    }
+  }
+
+  T excess{};                 // s
+  std::vector<T> each;        // e_j
+  std::vector<B> is_largest;  // r_j
+  T largest{};                // z_r
+};
+
+template <typename B>
+B row_sum(View<const B> t, Eigen::Index i) {
+  B total(0);
+  for (Eigen::Index j = 0; j < t.cols; ++j) total += t(i, j);
+  return total;
+}
+
+template <typename T, typename B>
+void cross_entropy_rows_forward(View<T> y, View<const T> z, View<const B> t) {
+  CrossEntropyTerms<T> terms(z.cols);
+  for (Eigen::Index i = 0; i < z.rows; ++i) {
+    terms.set(z, i);
+    T loss = Lifted<T>::apply(
+        terms.excess,
+        [](const auto& a) {
+          using std::log1p;
+          return log1p(a);
+        },
+        [](const auto& a) { return B(1) / (B(1) + a); });
+    loss = loss * row_sum(t, i);
+    for (Eigen::Index j = 0; j < z.cols; ++j) {
+      multiply_add(loss, T(terms.largest - z(i, j)), t(i, j));
+    }
+    y(i, 0) = loss;
+  }
+}
+
+template <typename Bar, typename T, typename B>
+void cross_entropy_rows_reverse(View<Bar> z_bar,
+                                View<const Bar> y_bar,
+                                View<const T> z,
+                                View<const B> t) {
+  CrossEntropyTerms<T> terms(z.cols);
+  for (Eigen::Index i = 0; i < z.rows; ++i) {
+    terms.set(z, i);
+    const B all = row_sum(t, i);
+    Bar scale{};
+    multiply_add(scale, y_bar(i, 0), T(T(B(1)) / (terms.excess + B(1))));
+    for (Eigen::Index j = 0; j < z.cols; ++j) {
+      const auto index = static_cast<std::size_t>(j);
+      const T slope = terms.each[index] * all + (terms.is_largest[index] * all - t(i, j)) -
+                      terms.excess * t(i, j);
+      multiply_add(z_bar(i, j), scale, slope);
+    }
+  }
+}
+
+// ---------------------------------------------------------------------------------------------------
+// y_i = sum_j x_ij; xbar_ij += ybar_i.
+
+template <typename T>
+void sum_rows_forward(View<T> y, View<const T> x) {
+  for (Eigen::Index i = 0; i < x.rows; ++i) {
+    T total{};
+    for (Eigen::Index j = 0; j < x.cols; ++j) total += x(i, j);
+    y(i, 0) = total;
+  }
+}
+
+// ---------------------------------------------------------------------------------------------------
+// y_i = x_ik, k the first with x_ik = max_j x_ij, or the first NaN; xbar_ik += ybar_i.
+
+template <typename B>
+auto replaces(const B& candidate, const B& best) {
+  return select(candidate != candidate, B(1), select(candidate > best, B(1), B(0))) > B(0);
+}
+
+template <typename T>
+void max_rows_forward(View<T> y, View<const T> x) {
+  for (Eigen::Index i = 0; i < x.rows; ++i) {
+    T best = x(i, 0);
+    for (Eigen::Index j = 1; j < x.cols; ++j) {
+      best = choose(replaces(base_value(x(i, j)), base_value(best)), T(x(i, j)), best);
+    }
+    y(i, 0) = best;
+  }
+}
+
+template <typename Bar, typename T>
+void max_rows_reverse(View<Bar> x_bar, View<const Bar> y_bar, View<const T> x) {
+  using B = BaseOf<T>;
+  for (Eigen::Index i = 0; i < x.rows; ++i) {
+    B best = base_value(x(i, 0));
+    B place(0);
+    for (Eigen::Index j = 1; j < x.cols; ++j) {
+      const B& candidate = base_value(x(i, j));
+      const auto mask = replaces(candidate, best);
+      best = select(mask, candidate, best);
+      place = select(mask, B(static_cast<double>(j)), place);
+    }
+    for (Eigen::Index j = 0; j < x.cols; ++j) {
+      x_bar(i, j) += choose(place == B(static_cast<double>(j)), Bar(y_bar(i, 0)), Bar{});
+    }
+  }
+}
+
+}  // namespace hesscope::detail

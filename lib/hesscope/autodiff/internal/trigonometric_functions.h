@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Trigonometric and hyperbolic functions and their inverses; tanh is among the smooth functions.
+#pragma once
+
+#include <cmath>
+
+namespace hesscope::detail {
+
+struct AsinFunction {
+  template <typename B>
+  static B f(const B& x) {
+    using std::asin;
+    return asin(x);
+  }
+
+  // 1 / sqrt(1 - x^2)
+  template <typename B>
+  static B df(const B& x) {
+    using std::sqrt;
+    return B(1) / sqrt((B(1) - x) * (B(1) + x));
+  }
+
+  // x / sqrt(1 - x^2)^3
+  template <typename B>
+  static B ddf(const B& x) {
+    const B slope = df(x);
+    return x * slope * slope * slope;
+  }
+};
+
+struct AcosFunction {
+  template <typename B>
+  static B f(const B& x) {
+    using std::acos;
+    return acos(x);
+  }
+
+  // -1 / sqrt(1 - x^2)
+  template <typename B>
+  static B df(const B& x) {
+    return -AsinFunction::df(x);
+  }
+
+  // -x / sqrt(1 - x^2)^3
+  template <typename B>
+  static B ddf(const B& x) {
+    return -AsinFunction::ddf(x);
+  }
+};
+
+struct AcoshFunction {
+  template <typename B>
+  static B f(const B& x) {
+    using std::acosh;
+    return acosh(x);
+  }
+
+  // 1 / sqrt(x^2 - 1)
+  template <typename B>
+  static B df(const B& x) {
+    using std::sqrt;
+    return B(1) / sqrt((x - B(1)) * (x + B(1)));
+  }
+
+  // -x / sqrt(x^2 - 1)^3
+  template <typename B>
+  static B ddf(const B& x) {
+    const B slope = df(x);
+    return -(x * slope * slope * slope);
+  }
+};
+
+struct AsinhFunction {
+  template <typename B>
+  static B f(const B& x) {
+    using std::asinh;
+    return asinh(x);
+  }
+
+  // 1 / sqrt(1 + x^2)
+  template <typename B>
+  static B df(const B& x) {
+    using std::sqrt;
+    return B(1) / sqrt(B(1) + x * x);
+  }
+
+  // -x / sqrt(1 + x^2)^3
+  template <typename B>
+  static B ddf(const B& x) {
+    const B slope = df(x);
+    return -(x * slope * slope * slope);
+  }
+};
+
+struct AtanFunction {
+  template <typename B>
+  static B f(const B& x) {
+    using std::atan;
+    return atan(x);
+  }
+
+  // 1 / (1 + x^2)
+  template <typename B>
+  static B df(const B& x) {
+    return B(1) / (B(1) + x * x);
+  }
+
+  // -2 x / (1 + x^2)^2
+  template <typename B>
+  static B ddf(const B& x) {
+    const B slope = df(x);
+    return B(-2) * x * slope * slope;
+  }
+};
+
+struct AtanhFunction {
+  template <typename B>
+  static B f(const B& x) {
+    using std::atanh;
+    return atanh(x);
+  }
+
+  // 1 / (1 - x^2)
+  template <typename B>
+  static B df(const B& x) {
+    return B(1) / ((B(1) - x) * (B(1) + x));
+  }
+
+  // 2 x / (1 - x^2)^2
+  template <typename B>
+  static B ddf(const B& x) {
+    const B slope = df(x);
+    return B(2) * x * slope * slope;
+  }
+};
+
+struct CosFunction {
+  template <typename B>
+  static B f(const B& x) {
+    using std::cos;
+    return cos(x);
+  }
+
+  template <typename B>
+  static B df(const B& x) {
+    using std::sin;
+    return -sin(x);
+  }
+
+  template <typename B>
+  static B ddf(const B& x) {
+    using std::cos;
+    return -cos(x);
+  }
+};
+
+struct CoshFunction {
+  template <typename B>
+  static B f(const B& x) {
+    using std::cosh;
+    return cosh(x);
+  }
+
+  template <typename B>
+  static B df(const B& x) {
+    using std::sinh;
+    return sinh(x);
+  }
+
+  template <typename B>
+  static B ddf(const B& x) {
+    using std::cosh;
+    return cosh(x);
+  }
+};
+
+struct SinFunction {
+  template <typename B>
+  static B f(const B& x) {
+    using std::sin;
+    return sin(x);
+  }
+
+  template <typename B>
+  static B df(const B& x) {
+    using std::cos;
+    return cos(x);
+  }
+
+  template <typename B>
+  static B ddf(const B& x) {
+    using std::sin;
+    return -sin(x);
+  }
+};
+
+struct SinhFunction {
+  template <typename B>
+  static B f(const B& x) {
+    using std::sinh;
+    return sinh(x);
+  }
+
+  template <typename B>
+  static B df(const B& x) {
+    using std::cosh;
+    return cosh(x);
+  }
+
+  template <typename B>
+  static B ddf(const B& x) {
+    using std::sinh;
+    return sinh(x);
+  }
+};
+
+struct TanFunction {
+  template <typename B>
+  static B f(const B& x) {
+    using std::tan;
+    return tan(x);
+  }
+
+  // 1 + tan^2
+  template <typename B>
+  static B df(const B& x) {
+    const B value = f(x);
+    return B(1) + value * value;
+  }
+
+  // 2 tan (1 + tan^2)
+  template <typename B>
+  static B ddf(const B& x) {
+    return B(2) * f(x) * df(x);
+  }
+};
+
+}  // namespace hesscope::detail

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// From an ONNX graph to the forward pass of one sample on a Graph.
+//
+// Constants are folded, shapes are followed with the number of samples as a symbol, and each operator
+// is shown to keep samples apart on the way: by induction every value of sample i is then a function
+// of the inputs of sample i, which is what sums over samples, batches and per-sample gradients rest on.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <hesscope/autodiff/graph.h>
+#include <hesscope/import/value.h>
+#include <hesscope/onnx/onnx_file.h>
+
+namespace hesscope::onnx {
+
+/// What an output of the graph needs.
+struct Dependencies {
+  std::vector<std::size_t> nodes;     ///< in the file's order
+  std::set<std::string> values;       ///< names of initializers, inputs, and results of nodes
+  std::set<std::string> with_slopes;  ///< of these, those that a derivative reaches
+};
+
+/// @throws InputError naming an output that the graph has not, and those it has; a node whose input
+///         is made by no node before it; all operators on the way that cannot be imported.
+Dependencies dependencies_of(const OnnxFile& file, const std::string& output);
+
+/// The names of outputs, for messages and where there is but one.
+std::vector<std::string> output_names(const OnnxFile& file);
+
+/// A constant with an initializer's value: known integers, or numbers on the graph.
+/// @throws InputError for text and other types that are not read.
+Value constant_value(const OnnxFile& file, const Tensor& tensor, Graph& graph);
+
+/// Records what `output` needs and returns its value.
+/// @param given  inputs, parameters and constants by name, which stand for what the file has under
+///               that name (an initializer, an input, or a node's result).
+/// @throws InputError naming the node and the reason: shapes that do not fit, attributes out of
+///         range, samples that would interact, what cannot be imported.
+Value import_output(const OnnxFile& file,
+                    const std::string& output,
+                    Graph& graph,
+                    const std::map<std::string, Value>& given);
+
+/// The operators that can be imported, by name.
+std::vector<std::string> known_operators();
+
+}  // namespace hesscope::onnx

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+
+#include <hesscope/core/error.h>
+#include <hesscope/core/printable.h>
+#include <hesscope/import/internal/operator_call.h>
+
+namespace hesscope::onnx {
+
+std::string place_of(const Node& node, std::int64_t opset) {
+  const bool has_name = !node.name.empty();
+  const std::string name = has_name               ? node.name
+                           : node.outputs.empty() ? std::string()
+                                                  : node.outputs.front();
+  return fmt::format("node '{}' ({}{}, opset {})",
+                     printable(name),
+                     node.domain.empty() ? "" : printable(node.domain) + ".",
+                     printable(node.op),
+                     opset);
+}
+
+void OperatorCall::refuse_with(const std::string& why) const {
+  throw InputError(fmt::format("{}: {}: {}", recording_->source, place_of(*node_, opset_), why));
+}
+
+const Value& OperatorCall::input(std::size_t i) const {
+  if (!has(i)) refuse("needs an input {}", i + 1);
+  return *inputs_[i];
+}
+
+Value OperatorCall::real(std::size_t i) const { return real(input(i)); }
+
+Value OperatorCall::real(const Value& value) const {
+  if (!value.is_known()) return value;
+  if (value.integers->depends_on_batch()) {
+    refuse(
+        "computes with the number of samples: a sample's result would depend on how many others "
+        "there are in the batch");
+  }
+  if (value.integers->base.empty()) refuse("computes with a tensor that has no entries");
+  std::vector<double> entries(value.integers->base.begin(), value.integers->base.end());
+  return {.kind = ElementKind::kReal, .axes = value.axes, .var = constant(entries)};
+}
+
+std::vector<std::int64_t> OperatorCall::known(std::size_t i) const {
+  const Value& value = input(i);
+  if (!value.is_known()) {
+    refuse(
+        "input {} must be known before there are data: integers that are constants, or computed "
+        "from constants and shapes",
+        i + 1);
+  }
+  if (value.integers->depends_on_batch()) {
+    refuse("input {} depends on the number of samples in the batch", i + 1);
+  }
+  return value.integers->base;
+}
+
+std::vector<double> OperatorCall::known_reals(std::size_t i) const {
+  const Value& value = input(i);
+  if (value.is_known()) {
+    const std::vector<std::int64_t> integers = known(i);
+    return {integers.begin(), integers.end()};
+  }
+  const auto entries = graph().constant_value(*value.var);
+  if (entries.empty()) refuse("input {} must be a constant", i + 1);
+  return {entries.begin(), entries.end()};
+}
+
+template <typename T>
+const T* OperatorCall::attribute(const std::string& name) const {
+  const Attribute* found = node_->find(name);
+  if (found == nullptr) return nullptr;
+  const T* value = std::get_if<T>(&found->value);
+  if (value == nullptr) refuse("attribute '{}' is of another type than this operator takes", name);
+  return value;
+}
+
+std::int64_t OperatorCall::integer(const std::string& name, std::int64_t fallback) const {
+  const auto* value = attribute<std::int64_t>(name);
+  return value == nullptr ? fallback : *value;
+}
+
+double OperatorCall::number(const std::string& name, double fallback) const {
+  const auto* value = attribute<double>(name);
+  return value == nullptr ? fallback : *value;
+}
+
+std::string OperatorCall::text(const std::string& name, const std::string& fallback) const {
+  const auto* value = attribute<std::string>(name);
+  return value == nullptr ? fallback : *value;
+}
+
+std::vector<std::int64_t> OperatorCall::integers(const std::string& name) const {
+  const auto* value = attribute<std::vector<std::int64_t>>(name);
+  return value == nullptr ? std::vector<std::int64_t>() : *value;
+}
+
+std::vector<double> OperatorCall::numbers(const std::string& name) const {
+  const auto* value = attribute<std::vector<double>>(name);
+  return value == nullptr ? std::vector<double>() : *value;
+}
+
+std::vector<std::string> OperatorCall::texts(const std::string& name) const {
+  const auto* value = attribute<std::vector<std::string>>(name);
+  return value == nullptr ? std::vector<std::string>() : *value;
+}
+
+std::optional<std::vector<std::int64_t>> OperatorCall::list(const std::string& name,
+                                                            std::size_t i) const {
+  if (has_attribute(name)) return integers(name);
+  if (has(i)) return known(i);
+  return std::nullopt;
+}
+
+int OperatorCall::axis(std::int64_t axis, int rank) const {
+  if (axis < -rank || axis >= rank) {
+    refuse("axis {} is not one of a tensor of rank {}", axis, rank);
+  }
+  return static_cast<int>(axis < 0 ? axis + rank : axis);
+}
+
+std::vector<int> OperatorCall::axes(const std::vector<std::int64_t>& list, int rank) const {
+  std::vector<int> found;
+  for (const std::int64_t entry : list) {
+    found.push_back(axis(entry, rank));
+    if (std::count(found.begin(), found.end(), found.back()) > 1) {
+      refuse("axis {} is named twice", entry);
+    }
+  }
+  return found;
+}
+
+void OperatorCall::require_no_batch(const Value& value, int axis, const std::string& what) const {
+  if (!value.axes[static_cast<std::size_t>(axis)].has_batch) return;
+  refuse("{} axis {} of {}, the batch (N): samples would interact",
+         what,
+         axis,
+         onnx::text(value.axes));
+}
+
+std::int64_t OperatorCall::checked_size(const Axes& axes) const {
+  std::int64_t size = 1;
+  for (const Axis& axis : axes) {
+    if (axis.size < 1) refuse("would make a tensor {} without entries", onnx::text(axes));
+    if (axis.size > recording_->max_entries / size) {
+      refuse("would make a tensor {}; at most {} entries a sample are taken",
+             onnx::text(axes),
+             recording_->max_entries);
+    }
+    size *= axis.size;
+  }
+  return size;
+}
+
+Value OperatorCall::result(Var var, Axes axes, ElementKind kind) const {
+  return {.kind = kind, .axes = std::move(axes), .var = recording_->folder.folded(var)};
+}
+
+Value OperatorCall::known_result(Integers integers, Axes axes, ElementKind kind) const {
+  if (static_cast<std::int64_t>(integers.base.size()) > recording_->max_integers) {
+    refuse("would make {} integers of shapes and indices; at most {} are taken",
+           integers.base.size(),
+           recording_->max_integers);
+  }
+  if (!integers.depends_on_batch()) integers.per_sample.clear();
+  return {.kind = kind,
+          .axes = std::move(axes),
+          .integers = std::make_shared<const Integers>(std::move(integers))};
+}
+
+Var OperatorCall::constant(std::span<const double> entries) const {
+  return graph().constant(entries, static_cast<Eigen::Index>(entries.size()), 1);
+}
+
+std::optional<double> OperatorCall::single_number(const Value& value) const {
+  if (value.size() != 1) return std::nullopt;
+  if (value.is_known()) {
+    if (value.integers->depends_on_batch()) return std::nullopt;
+    return static_cast<double>(value.integers->base.front());
+  }
+  const auto entries = graph().constant_value(*value.var);
+  if (entries.empty()) return std::nullopt;
+  return entries.front();
+}
+
+}  // namespace hesscope::onnx

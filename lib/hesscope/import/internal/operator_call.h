@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// One node of the file while it is imported: its inputs as values, its attributes, and what operators
+// make their results of. Every refusal names the node.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <hesscope/autodiff/graph.h>
+#include <hesscope/autodiff/graph_folding.h>
+#include <hesscope/import/value.h>
+#include <hesscope/onnx/onnx_file.h>
+
+namespace hesscope::onnx {
+
+/// What all nodes of an import share.
+struct Recording {
+  std::string source;  ///< the file, for messages
+  Graph* graph;
+  ConstantFolder folder;
+  std::int64_t max_entries = 10'000'000;  ///< of one tensor, for one sample
+  std::int64_t max_integers = 1'000'000;  ///< known ones of a tensor
+};
+
+class OperatorCall {
+ public:
+  /// @param inputs  nullptr for those left out.
+  OperatorCall(const Node& node,
+               std::int64_t opset,
+               std::vector<const Value*> inputs,
+               Recording& recording)
+      : node_(&node), opset_(opset), inputs_(std::move(inputs)), recording_(&recording) {}
+
+  std::int64_t opset() const { return opset_; }
+
+  const Node& node() const { return *node_; }
+
+  /// @throws InputError "node 'X' (Op, opset 17): WHY".
+  template <typename... Args>
+  [[noreturn]] void refuse(fmt::format_string<Args...> why, Args&&... args) const {
+    refuse_with(fmt::format(why, std::forward<Args>(args)...));
+  }
+
+  // --- inputs ---
+
+  std::size_t num_inputs() const { return inputs_.size(); }
+
+  std::size_t num_outputs() const { return node_->outputs.size(); }
+
+  bool has(std::size_t i) const { return i < inputs_.size() && inputs_[i] != nullptr; }
+
+  /// Input i as it is. Refuses if it was left out.
+  const Value& input(std::size_t i) const;
+
+  /// Input i as numbers on the graph: known integers become constants; refused where they depend on
+  /// the number of samples.
+  Value real(std::size_t i) const;
+
+  /// The same of any value.
+  Value real(const Value& value) const;
+
+  /// Known integers that do not depend on the number of samples. Refuses others.
+  std::vector<std::int64_t> known(std::size_t i) const;
+
+  /// Known numbers. Refuses what depends on data or parameters.
+  std::vector<double> known_reals(std::size_t i) const;
+
+  // --- attributes ---
+
+  bool has_attribute(const std::string& name) const { return node_->find(name) != nullptr; }
+
+  std::int64_t integer(const std::string& name, std::int64_t fallback) const;
+  double number(const std::string& name, double fallback) const;
+  std::string text(const std::string& name, const std::string& fallback) const;
+  std::vector<std::int64_t> integers(const std::string& name) const;  ///< empty if absent
+  std::vector<double> numbers(const std::string& name) const;
+  std::vector<std::string> texts(const std::string& name) const;
+
+  /// The list that older opsets have as an attribute and newer ones as an input.
+  std::optional<std::vector<std::int64_t>> list(const std::string& name, std::size_t i) const;
+
+  /// `axis` counted from the front. Refuses one out of [-rank, rank).
+  int axis(std::int64_t axis, int rank) const;
+
+  /// The same of several; refuses one that occurs twice.
+  std::vector<int> axes(const std::vector<std::int64_t>& list, int rank) const;
+
+  // --- the batch ---
+
+  /// Refuses an axis that is the batch, or has it as a factor: `what` ("its maximum is taken over")
+  /// would make samples interact.
+  void require_no_batch(const Value& value, int axis, const std::string& what) const;
+
+  // --- results ---
+
+  Graph& graph() const { return *recording_->graph; }
+
+  /// Refuses more entries than are taken, before they are allocated; also sizes below 1.
+  std::int64_t checked_size(const Axes& axes) const;
+
+  /// A tensor on the graph, computed now if it depends on constants alone.
+  Value result(Var var, Axes axes, ElementKind kind = ElementKind::kReal) const;
+
+  Value known_result(Integers integers, Axes axes, ElementKind kind = ElementKind::kInteger) const;
+
+  /// Numbers that do not change, as a column.
+  Var constant(std::span<const double> entries) const;
+
+  Var constant(double number) const { return constant({&number, 1}); }
+
+  /// The one value of a constant of one entry, if `value` is one.
+  std::optional<double> single_number(const Value& value) const;
+
+ private:
+  [[noreturn]] void refuse_with(const std::string& why) const;
+
+  template <typename T>
+  const T* attribute(const std::string& name) const;
+
+  const Node* node_;
+  std::int64_t opset_;
+  std::vector<const Value*> inputs_;
+  Recording* recording_;
+};
+
+/// "node 'X' (Op, opset 17)"; of a node without a name that of its first output.
+std::string place_of(const Node& node, std::int64_t opset);
+
+}  // namespace hesscope::onnx

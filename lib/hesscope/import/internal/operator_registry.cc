@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <map>
+
+#include <hesscope/import/internal/operator_registry.h>
+
+namespace hesscope::onnx {
+namespace {
+
+const std::map<std::string_view, Operator>& registry() {
+  static const std::map<std::string_view, Operator> operators = [] {
+    std::map<std::string_view, Operator> all;
+    for (const auto family : {elementwise_operators(),
+                              logic_operators(),
+                              shape_operators(),
+                              index_operators(),
+                              reduction_operators(),
+                              product_operators(),
+                              window_operators(),
+                              normalization_operators(),
+                              resize_operators(),
+                              recurrent_operators(),
+                              loss_operators()}) {
+      for (const Operator& one : family) all.emplace(one.name, one);
+    }
+    return all;
+  }();
+  return operators;
+}
+
+}  // namespace
+
+const Operator* find_operator(std::string_view name) {
+  const auto found = registry().find(name);
+  return found == registry().end() ? nullptr : &found->second;
+}
+
+std::vector<std::string> operator_names() {
+  std::vector<std::string> names;
+  for (const auto& [name, one] : registry()) names.emplace_back(name);
+  return names;
+}
+
+}  // namespace hesscope::onnx

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The one list of ONNX operators that can be imported, family by family.
+//
+// An operator is a function from a call to its outputs. It states what becomes of the batch: each
+// rule says which axes of its inputs must be free of it (OperatorCall::require_no_batch), and the
+// axes of the results carry it on. There is no default: an operator without a rule is not imported.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <hesscope/import/internal/operator_call.h>
+
+namespace hesscope::onnx {
+
+using Values = std::vector<Value>;
+
+struct Operator {
+  std::string_view name;
+  /// The outputs, as many as are made from the front; further ones cannot be used.
+  /// @throws InputError by OperatorCall::refuse().
+  Values (*lower)(const OperatorCall& call);
+  /// Bit i: a derivative passes through input i. Sizes, indices and conditions have none.
+  std::uint32_t differentiable_inputs = ~std::uint32_t{0};
+};
+
+std::span<const Operator> elementwise_operators();
+std::span<const Operator> logic_operators();
+std::span<const Operator> shape_operators();
+std::span<const Operator> index_operators();
+std::span<const Operator> reduction_operators();
+std::span<const Operator> product_operators();
+std::span<const Operator> window_operators();
+std::span<const Operator> normalization_operators();
+std::span<const Operator> resize_operators();
+std::span<const Operator> recurrent_operators();
+std::span<const Operator> loss_operators();
+
+/// The operator of ONNX's own domain, or nullptr.
+const Operator* find_operator(std::string_view name);
+
+/// All names, sorted.
+std::vector<std::string> operator_names();
+
+}  // namespace hesscope::onnx
