@@ -189,4 +189,40 @@ TEST(InputFile, RefusesWhatWouldNeverEnd) {
       ThrowsMessage<InputError>(HasSubstr("has 1099511627776 bytes; at most 1000 are read")));
 }
 
+TEST(InputFileBeside, OpensAFileOfTheSameFolder) {
+  const ScratchFolder folder;
+  write_bytes(folder / "model", "model");
+  write_bytes(folder / "model.data", "numbers");
+  const InputFile model(folder / "model");
+  const auto data = InputFile::beside(model, "model.data");
+  EXPECT_EQ(data->path(), folder / "model.data");
+  EXPECT_EQ(data->text_at(0, 100), "numbers");
+}
+
+TEST(InputFileBeside, RefusesWhatDoesNotStandThereItself) {
+  const ScratchFolder folder;
+  write_bytes(folder / "model", "model");
+  write_bytes(folder / "other", "other");
+  fs::create_directory(folder / "folder");
+  fs::create_symlink("other", folder / "link");
+  fs::create_symlink("/etc/passwd", folder / "far");
+  const InputFile model(folder / "model");
+  const auto expect_refusal = [&](const std::string& name, const std::string& reason) {
+    EXPECT_THAT([&] { InputFile::beside(model, name); },
+                ThrowsMessage<InputError>(HasSubstr(reason)))
+        << name;
+  };
+  for (const std::string name :
+       {"", ".", "..", "../other", "/etc/passwd", "./other", "folder/../other", "a\nb"}) {
+    expect_refusal(name, "is not the name of a file next to it");
+  }
+  expect_refusal("missing", "cannot be opened");
+  expect_refusal("folder", "is a directory");
+  expect_refusal("link", "is a symbolic link");
+  expect_refusal("far", "is a symbolic link");
+  EXPECT_NO_THROW(InputFile::beside(model, "other"));
+  fs::create_hard_link(folder / "other", folder / "second");
+  expect_refusal("other", "has 2 names");
+}
+
 }  // namespace

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include <hesscope/core/error.h>
+#include <hesscope/core/printable.h>
 #include <hesscope/storage/input_file.h>
 
 namespace hesscope::io {
@@ -33,9 +34,11 @@ bool may_change_unnoticed(const timespec& changed) {
 }
 
 /// Not one of the standard streams, which a process that is forked replaces.
-int opened(const std::filesystem::path& path) {
+/// @param more_flags  O_NOFOLLOW or none.
+int opened(const std::filesystem::path& path, int more_flags = 0) {
   // O_NONBLOCK: opening a FIFO must fail later, not wait for a writer.
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  const int descriptor =
+      ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | more_flags);
   if (descriptor < 0 || descriptor > STDERR_FILENO) return descriptor;
   const int moved = ::fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
   const int error = errno;
@@ -73,13 +76,47 @@ class FileStream final : public ByteStream {
 
 }  // namespace
 
-InputFile::InputFile(std::filesystem::path path, int descriptor)
-    : path_(std::move(path)), descriptor_(descriptor) {}
+InputFile::InputFile(std::filesystem::path path, int descriptor, std::stop_token stop)
+    : path_(std::move(path)), descriptor_(descriptor), stop_(std::move(stop)) {}
 
 InputFile::InputFile(std::filesystem::path path, std::string_view expected, std::stop_token stop)
-    : InputFile(path, opened(path)) {
-  stop_ = std::move(stop);
+    : InputFile(path, opened(path), std::move(stop)) {
+  examine(expected);
+}
 
+std::shared_ptr<const InputFile> InputFile::beside(const InputFile& file,
+                                                   const std::string& name,
+                                                   std::string_view expected) {
+  if (name.empty() || name == "." || name == ".." || name.find('/') != std::string::npos ||
+      !is_printable_utf8(name)) {
+    throw InputError(fmt::format(
+        "{}: '{}' is not the name of a file next to it", file.path().string(), escaped(name)));
+  }
+  const std::filesystem::path path = file.path().parent_path() / name;
+  // Without a slash in the name, only its last step could lead out of the folder.
+  const int descriptor = opened(path, O_NOFOLLOW);
+  if (descriptor < 0 && errno == ELOOP) {
+    throw InputError(fmt::format("{}: is a symbolic link; {} that {} names must lie beside it",
+                                 path.string(),
+                                 expected,
+                                 file.path().filename().string()));
+  }
+  const std::shared_ptr<InputFile> found(new InputFile(path, descriptor, file.stop()));
+  found->examine(expected);
+
+  struct stat status {};
+
+  if (::fstat(found->descriptor_, &status) != 0 || status.st_nlink != 1) {
+    throw InputError(fmt::format("{}: has {} names (hard links); {} that {} names must have one",
+                                 path.string(),
+                                 status.st_nlink,
+                                 expected,
+                                 file.path().filename().string()));
+  }
+  return found;
+}
+
+void InputFile::examine(std::string_view expected) {
   struct stat status {};
 
   if (descriptor_ < 0 || ::fstat(descriptor_, &status) != 0) {

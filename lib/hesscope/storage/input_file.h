@@ -35,6 +35,14 @@ class InputFile {
   explicit InputFile(std::filesystem::path path,
                      std::string_view expected = kCheckpoint,
                      std::stop_token stop = {});
+  /// A file of this name in the folder of `file`, which names it: it must stand there itself. What
+  /// a file of a stranger's names is opened so.
+  /// @throws InputError as the constructor; also when `name` is none of a file in that folder, or
+  ///         leads elsewhere: a symbolic link, a file with a second name (a hard link).
+  static std::shared_ptr<const InputFile> beside(const InputFile& file,
+                                                 const std::string& name,
+                                                 std::string_view expected = kCheckpoint);
+
   ~InputFile();
   InputFile(const InputFile&) = delete;
   InputFile& operator=(const InputFile&) = delete;
@@ -62,7 +70,8 @@ class InputFile {
   std::string text_at(std::uint64_t offset, std::size_t max_bytes) const;
 
  private:
-  InputFile(std::filesystem::path path, int descriptor);
+  InputFile(std::filesystem::path path, int descriptor, std::stop_token stop);
+  void examine(std::string_view expected);
   void read_from_file(std::uint64_t offset, std::span<std::byte> out) const;
 
   std::filesystem::path path_;
@@ -80,6 +89,9 @@ std::string whole_text(const InputFile& file, std::uint64_t max_bytes);
 /// Hexadecimal SHA-256 of the file's bytes. @throws InputError if they cannot be read, or are not
 /// those of the file when it was opened any more.
 std::string sha256_of(const InputFile& file);
+
+/// The same of several: of what `sha256sum FILES...` prints in their folder; of one, its own.
+std::string sha256_of(std::span<const std::shared_ptr<const InputFile>> files);
 
 /// Bytes that come in order, their number known beforehand.
 class ByteStream {

@@ -61,6 +61,15 @@ std::string sha256_of(const InputFile& file) {
   return hash.hexadecimal();
 }
 
+std::string sha256_of(std::span<const std::shared_ptr<const InputFile>> files) {
+  if (files.size() == 1) return sha256_of(*files.front());
+  std::string lines;
+  for (const auto& file : files) {
+    lines += fmt::format("{}  {}\n", sha256_of(*file), file->path().filename().string());
+  }
+  return sha256_of_text(lines);
+}
+
 std::string sha256_of_file(const std::filesystem::path& path) { return sha256_of(InputFile(path)); }
 
 std::string sha256_of_text(std::string_view text) {

@@ -10,7 +10,6 @@
 #include <hesscope/core/printable.h>
 #include <hesscope/core/suggest.h>
 #include <hesscope/storage/input_file.h>
-#include <hesscope/storage/sha256.h>
 #include <hesscope/tensors/format_registry.h>
 #include <hesscope/tensors/tensor_file.h>
 
@@ -257,14 +256,7 @@ void require_readable_numbers(const TensorFile& file) {
   }
 }
 
-std::string sha256_of(const TensorFile& file) {
-  if (file.files().size() == 1) return sha256_of(*file.files().front());
-  std::string lines;
-  for (const auto& part : file.files()) {
-    lines += fmt::format("{}  {}\n", sha256_of(*part), part->path().filename().string());
-  }
-  return sha256_of_text(lines);
-}
+std::string sha256_of(const TensorFile& file) { return sha256_of(file.files()); }
 
 namespace {
 

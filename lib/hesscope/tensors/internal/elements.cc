@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <bit>
-#include <cmath>
 #include <new>
 #include <type_traits>
 
 #include <fmt/format.h>
 
-#include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
+#include <hesscope/storage/internal/half_float.h>
 #include <hesscope/tensors/internal/elements.h>
 
 namespace hesscope::io {
@@ -71,10 +69,9 @@ void decode(const std::string& where,
     case ElementType::kFloat16:
       return convert(std::uint16_t{},
                      [](std::uint16_t bits, std::size_t) { return half_to_double(bits); });
-    case ElementType::kBFloat16:  // the upper half of a float32
-      return convert(std::uint16_t{}, [](std::uint16_t bits, std::size_t) {
-        return static_cast<double>(std::bit_cast<float>(std::uint32_t{bits} << 16));
-      });
+    case ElementType::kBFloat16:
+      return convert(std::uint16_t{},
+                     [](std::uint16_t bits, std::size_t) { return bfloat16_to_double(bits); });
     case ElementType::kFloat32:
       return convert(float{}, as_is);
     case ElementType::kFloat64:
@@ -114,17 +111,6 @@ double exact_double(const std::string& where, std::uint64_t value, std::size_t i
   if (value > std::uint64_t{kLargestExactInteger})
     refuse_integer(where, std::to_string(value), index);
   return static_cast<double>(value);
-}
-
-double half_to_double(std::uint16_t bits) {
-  const double sign = (bits & 0x8000U) != 0 ? -1.0 : 1.0;
-  const int exponent = (bits >> 10) & 0x1F;
-  const int mantissa = bits & 0x3FF;
-  if (exponent == 0x1F) {
-    return mantissa == 0 ? sign * kInfinity : kNaN;
-  }
-  if (exponent == 0) return sign * std::ldexp(mantissa, -24);
-  return sign * std::ldexp(mantissa + 0x400, exponent - 25);
 }
 
 }  // namespace hesscope::io

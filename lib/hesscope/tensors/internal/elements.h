@@ -29,7 +29,4 @@ void decode_elements(const std::string& where,
 double exact_double(const std::string& where, std::int64_t value, std::size_t index);
 double exact_double(const std::string& where, std::uint64_t value, std::size_t index);
 
-/// IEEE 754 binary16 to double, exactly.
-double half_to_double(std::uint16_t bits);
-
 }  // namespace hesscope::io

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Floats of 16 bits.
+#pragma once
+
+#include <cstdint>
+
+namespace hesscope::io {
+
+/// IEEE 754 binary16 to double, exactly.
+double half_to_double(std::uint16_t bits);
+
+/// The upper half of a binary32 to double, exactly.
+double bfloat16_to_double(std::uint16_t bits);
+
+}  // namespace hesscope::io
