@@ -6,7 +6,7 @@ cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX BASE_DIRECTORY ${CMAKE_INSTALL_PRE
 
 # What the library links. HDF5 and LAPACKE by their files: their modules are called differently
 # everywhere.
-set(hesscope_pc_requires fmt zlib libcrypto tbb)
+set(hesscope_pc_requires fmt zlib libcrypto tbb protobuf-lite)
 set(hesscope_pc_libs $<TARGET_FILE:hdf5::hdf5_hl> $<TARGET_FILE:hdf5::hdf5> ${LAPACKE_LIBRARY})
 if(LAPACKE_BLAS_IS_OPENBLAS)
   list(APPEND hesscope_pc_libs ${LAPACKE_OPENBLAS_LIBRARY})

@@ -56,7 +56,7 @@ struct Tensor {
 /// An attribute's value. A single float is the shortest decimal that rounds to the 32 bits stored:
 /// an epsilon of 1e-5 is 1e-5, not 9.99999974737875e-06; so are lists of floats.
 struct Attribute {
-  struct Graph {};  ///< a subgraph, which is not read
+  struct Graph {};  ///< a subgraph, or a list of tensors or graphs, a type: there, but not read
 
   std::string name;
   std::variant<std::int64_t,
@@ -104,7 +104,9 @@ struct OnnxFile {
   /// That are no initializers: an initializer may stand among a graph's inputs as its default.
   std::vector<ValueInfo> inputs;
   std::vector<ValueInfo> outputs;
-  std::string sha256;  ///< of the file; with external data as io::sha256_of() of several files
+  /// The file, then those with external data in the order of their names.
+  std::vector<std::shared_ptr<const io::InputFile>> files;
+  std::string sha256;  ///< io::sha256_of(files)
 
   const Tensor* find_initializer(const std::string& name) const;
 };
@@ -113,17 +115,23 @@ struct OnnxFile {
 struct OnnxLimits {
   std::uint64_t max_file_bytes = std::uint64_t{256} << 20;  ///< without external data
   std::uint64_t max_tensor_bytes = std::uint64_t{1} << 30;  ///< of one tensor, as float64
+  std::uint64_t max_total_bytes = std::uint64_t{4} << 30;   ///< of all tensors, as float64
+  std::size_t max_tensors = 100'000;                        ///< initializers
   std::size_t max_nodes = 100'000;                          ///< after functions are inlined
   std::size_t max_rank = 8;
   std::size_t max_function_depth = 16;
 };
 
-/// Whether the file begins like a serialised ONNX model. Cheap.
+/// Whether the file begins like a serialised ONNX model, whole or not. Cheap.
 bool recognises_onnx(const io::InputFile& file);
 
-/// Reads a model. External data are read from a plain file in the model's folder only.
+/// Reads a model. External data are read from a plain file in the model's folder only. That the
+/// nodes are in order, and that what they take is there, is not looked at; that no two things have
+/// one name is.
 /// @throws InputError "model.onnx: what is wrong, and where": not ONNX, damaged, without a graph,
-///         beyond a limit, an initializer whose data do not fit its shape, external data elsewhere.
+///         of opset or IR version unknown here, beyond a limit, an initializer whose data do not fit
+///         its shape, external data elsewhere, a function that calls itself.
+/// @cost   the file twice in memory for a moment, then its numbers as doubles.
 OnnxFile read_onnx_file(const std::filesystem::path& path, const OnnxLimits& limits = {});
 
 /// The same of a file that is open already.

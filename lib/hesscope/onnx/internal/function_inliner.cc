@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include <fmt/format.h>
+
+#include <hesscope/core/error.h>
+#include <hesscope/core/printable.h>
+#include <hesscope/onnx/internal/function_inliner.h>
+
+namespace hesscope::onnx {
+namespace {
+
+/// Bytes of the values that a copy of the attribute has of its own.
+std::size_t bytes_of_copy(const Attribute& attribute) {
+  std::size_t bytes = attribute.name.size();
+  if (const auto* text = std::get_if<std::string>(&attribute.value)) bytes += text->size();
+  if (const auto* integers = std::get_if<std::vector<std::int64_t>>(&attribute.value)) {
+    bytes += integers->size() * sizeof(std::int64_t);
+  }
+  if (const auto* reals = std::get_if<std::vector<double>>(&attribute.value)) {
+    bytes += reals->size() * sizeof(double);
+  }
+  if (const auto* texts = std::get_if<std::vector<std::string>>(&attribute.value)) {
+    for (const std::string& text : *texts) bytes += sizeof(text) + text.size();
+  }
+  return bytes;
+}
+
+const Attribute* find_attribute(const std::vector<Attribute>& attributes, const std::string& name) {
+  const auto found = std::ranges::find(attributes, name, &Attribute::name);
+  return found == attributes.end() ? nullptr : &*found;
+}
+
+/// What nodes of a call are named after.
+const std::string& label_of(const Node& node) { return node.name.empty() ? node.op : node.name; }
+
+}  // namespace
+
+struct FunctionInliner::Call {
+  const Node& node;
+  const Function& function;
+  std::unordered_map<std::string, std::string> names;  // in the function -> in the graph
+};
+
+FunctionInliner::FunctionInliner(std::string where,
+                                 const hesscope_onnx::ModelProto& model,
+                                 std::int64_t opset,
+                                 TensorReader& tensors,
+                                 const OnnxLimits& limits)
+    : where_(std::move(where)), model_(model), opset_(opset), tensors_(tensors), limits_(limits) {
+  for (const hesscope_onnx::FunctionProto& function : model.functions()) {
+    const Key key(domain_of(function.domain()), function.name(), function.overload());
+    const auto [added, is_new] = functions_.try_emplace(key);
+    added->second.stored = &function;
+    if (!is_new) {
+      throw InputError(
+          fmt::format("{}: function '{}' occurs twice", where_, escaped(function.name())));
+    }
+  }
+}
+
+std::vector<Node> FunctionInliner::inlined_graph() {
+  const hesscope_onnx::GraphProto& graph = model_.graph();
+  if (static_cast<std::size_t>(graph.node_size()) > limits_.max_nodes) {
+    throw InputError(fmt::format(
+        "{}: has {} nodes; at most {} are read", where_, graph.node_size(), limits_.max_nodes));
+  }
+  if (!functions_.empty()) {
+    for (const auto& value : graph.input()) names_.insert(value.name());
+    for (const auto& tensor : graph.initializer()) names_.insert(tensor.name());
+    for (const auto& node : graph.node()) {
+      names_.insert(node.input().begin(), node.input().end());
+      names_.insert(node.output().begin(), node.output().end());
+    }
+  }
+  for (const hesscope_onnx::NodeProto& stored : graph.node()) {
+    FileNode read = read_node(where_, stored, tensors_);
+    if (!read.references.empty()) {
+      throw InputError(
+          fmt::format("{}: attribute '{}' refers to one of a function, but the node is in none",
+                      node_text(where_, read.node),
+                      read.references.front().attribute));
+    }
+    emit(std::move(read.node), read.overload);
+  }
+  return std::move(nodes_);
+}
+
+void FunctionInliner::emit(Node node, const std::string& overload) {
+  if (++num_steps_ > limits_.max_nodes) {
+    throw InputError(fmt::format("{}: with its functions inlined, it has more than {} nodes",
+                                 node_text(where_, node),
+                                 limits_.max_nodes));
+  }
+  const auto called = functions_.find(Key(node.domain, node.op, overload));
+  if (called == functions_.end()) {
+    nodes_.push_back(std::move(node));
+  } else {
+    replace(node, called->second);
+  }
+}
+
+void FunctionInliner::replace(const Node& node, Function& function) {
+  const std::string where = node_text(where_, node);
+  if (function.is_open) throw InputError(where + ": the function calls itself");
+  if (depth_ == limits_.max_function_depth) {
+    throw InputError(fmt::format(
+        "{}: functions call each other more than {} deep", where, limits_.max_function_depth));
+  }
+  read(function, where);
+  const auto& inputs = function.stored->input();
+  const auto& outputs = function.stored->output();
+  const auto require = [&](std::size_t given, int declared, const char* what) {
+    if (given <= static_cast<std::size_t>(declared)) return;
+    throw InputError(
+        fmt::format("{}: it has {} {}, but the function only {}", where, given, what, declared));
+  };
+  require(node.inputs.size(), inputs.size(), "inputs");
+  require(node.outputs.size(), outputs.size(), "outputs");
+
+  Call call{node, function, {{"", ""}}};
+  for (int i = 0; i < inputs.size(); ++i) {
+    const auto place = static_cast<std::size_t>(i);
+    call.names.emplace(inputs[i], place < node.inputs.size() ? node.inputs[place] : "");
+  }
+  std::vector<std::pair<std::string, std::string>>
+      passed_on;  // an input, or another output: from, to
+  for (std::size_t i = 0; i < node.outputs.size(); ++i) {
+    if (node.outputs[i].empty()) continue;
+    const auto [known, is_new] = call.names.emplace(outputs[static_cast<int>(i)], node.outputs[i]);
+    if (!is_new) passed_on.emplace_back(known->second, node.outputs[i]);
+  }
+  function.is_open = true;
+  ++depth_;
+  for (const FileNode& inner : function.nodes) emit(in_call(inner, call), inner.overload);
+  for (const auto& [from, to] : passed_on) {
+    Node identity;
+    identity.name = label_of(node) + "/Identity";
+    identity.op = "Identity";
+    identity.inputs = {from};
+    identity.outputs = {to};
+    emit(std::move(identity), "");
+  }
+  --depth_;
+  function.is_open = false;
+}
+
+Node FunctionInliner::in_call(const FileNode& inner, Call& call) {
+  const std::string& label = label_of(call.node);
+  Node node;
+  node.name = fmt::format("{}/{}", label, label_of(inner.node));
+  node.op = inner.node.op;
+  node.domain = inner.node.domain;
+  std::size_t num_bytes = sizeof(Node) + node.name.size() + node.op.size() + node.domain.size();
+  const auto renamed = [&](const std::string& name) -> const std::string& {
+    const auto [known, is_new] = call.names.emplace(name, "");
+    if (is_new) known->second = fresh_name(fmt::format("{}/{}", label, name));
+    num_bytes += sizeof(name) + known->second.size();
+    return known->second;
+  };
+  for (const std::string& name : inner.node.inputs) node.inputs.push_back(renamed(name));
+  for (const std::string& name : inner.node.outputs) node.outputs.push_back(renamed(name));
+
+  const auto add = [&](const std::string& name, const Attribute& from) {
+    num_bytes += sizeof(Attribute) + bytes_of_copy(from);
+    count(num_bytes);
+    num_bytes = 0;
+    node.attributes.push_back(from);
+    node.attributes.back().name = name;
+  };
+  for (const Attribute& attribute : inner.node.attributes) add(attribute.name, attribute);
+  for (const FileNode::Reference& reference : inner.references) {
+    const Attribute* found = find_attribute(call.node.attributes, reference.of_function);
+    if (found == nullptr) found = find_attribute(call.function.defaults, reference.of_function);
+    if (found != nullptr) add(reference.attribute, *found);  // else the operator's own default
+  }
+  count(num_bytes);
+  return node;
+}
+
+void FunctionInliner::read(Function& function, const std::string& where) {
+  if (function.is_read) return;
+  for (const hesscope_onnx::OperatorSetIdProto& import : function.stored->opset_import()) {
+    if (!domain_of(import.domain()).empty() || import.version() == opset_) continue;
+    throw InputError(
+        fmt::format("{}: the function is written in opset {}, the model in opset {}; convert it to "
+                    "one opset",
+                    where,
+                    import.version(),
+                    opset_));
+  }
+  for (const hesscope_onnx::NodeProto& stored : function.stored->node()) {
+    function.nodes.push_back(read_node(where, stored, tensors_));
+  }
+  for (const hesscope_onnx::AttributeProto& stored : function.stored->attribute_proto()) {
+    function.defaults.push_back(read_attribute(where, stored, tensors_));
+  }
+  function.is_read = true;
+}
+
+void FunctionInliner::count(std::size_t num_bytes) {
+  num_bytes_ += num_bytes;
+  if (num_bytes_ > limits_.max_file_bytes) {
+    throw InputError(fmt::format("{}: with its functions inlined, it has more than {} bytes",
+                                 where_,
+                                 limits_.max_file_bytes));
+  }
+}
+
+std::string FunctionInliner::fresh_name(const std::string& wanted) {
+  if (names_.insert(wanted).second) return wanted;
+  for (std::size_t& i = copies_[wanted];;) {
+    std::string name = fmt::format("{}_{}", wanted, ++i);
+    if (names_.insert(name).second) return name;
+  }
+}
+
+}  // namespace hesscope::onnx

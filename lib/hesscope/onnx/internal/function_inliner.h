@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Local functions of an ONNX file: each call becomes the nodes of the function.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include <hesscope_onnx/onnx.pb.h>
+
+#include <hesscope/onnx/internal/node_reader.h>
+
+namespace hesscope::onnx {
+
+class FunctionInliner {
+ public:
+  /// @param where   "model.onnx", for messages.
+  /// @param model   must outlive this.
+  /// @param opset   of the model, for ONNX's own domain.
+  /// @param tensors must outlive this.
+  /// @throws InputError for two functions of one name.
+  FunctionInliner(std::string where,
+                  const hesscope_onnx::ModelProto& model,
+                  std::int64_t opset,
+                  TensorReader& tensors,
+                  const OnnxLimits& limits);
+
+  /// The nodes of the graph, calls replaced by what the functions do. Values inside of a function get
+  /// names that no other value has.
+  /// @throws InputError for a function that calls itself, calls too deep, nodes beyond the limits, a
+  ///         call with more inputs or outputs than its function has.
+  std::vector<Node> inlined_graph();
+
+ private:
+  using Key = std::tuple<std::string, std::string, std::string>;  // domain, name, overload
+
+  struct Function {
+    const hesscope_onnx::FunctionProto* stored = nullptr;
+    bool is_read = false;
+    bool is_open = false;  // one of its calls is being replaced
+    std::vector<FileNode> nodes;
+    std::vector<Attribute> defaults;
+  };
+  struct Call;  // a function's formal names in terms of a caller's
+
+  void emit(Node node, const std::string& overload);
+  void replace(const Node& call, Function& function);
+  Node in_call(const FileNode& inner, Call& call);
+  void read(Function& function, const std::string& where);
+  void count(std::size_t num_bytes);
+  std::string fresh_name(const std::string& wanted);
+
+  std::string where_;
+  const hesscope_onnx::ModelProto& model_;
+  std::int64_t opset_;
+  TensorReader& tensors_;
+  OnnxLimits limits_;
+  std::map<Key, Function> functions_;
+  std::vector<Node> nodes_;
+  std::size_t depth_ = 0;
+  std::size_t num_steps_ = 0;                            // nodes and calls
+  std::uint64_t num_bytes_ = 0;                          // of what inlining has copied
+  std::unordered_set<std::string> names_;                // of values
+  std::unordered_map<std::string, std::size_t> copies_;  // of a name, made so far
+};
+
+}  // namespace hesscope::onnx
