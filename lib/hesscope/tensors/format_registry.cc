@@ -13,6 +13,7 @@
 #include <hesscope/tensors/internal/hdf5/keras_reader.h>
 #include <hesscope/tensors/internal/numpy/npz_reader.h>
 #include <hesscope/tensors/internal/numpy/npz_writer.h>
+#include <hesscope/tensors/internal/onnx/onnx_reader.h>
 #include <hesscope/tensors/internal/safetensors/safetensors_reader.h>
 #include <hesscope/tensors/internal/safetensors/safetensors_writer.h>
 #include <hesscope/tensors/internal/sharded_reader.h>
@@ -22,7 +23,7 @@ namespace hesscope::io {
 namespace {
 
 // Safetensors before pickles: the length it begins with may be the mark of a pickle, 0x80 0x02.
-constexpr std::array<FormatKind, 7> kFormats = {{
+constexpr std::array<FormatKind, 8> kFormats = {{
     {"npz", ".npz", "NumPy archive", &recognises_npz, &open_npz, &write_npz},
     {"npy", ".npy", "NumPy array", &recognises_npy, &open_npy, &write_npy},
     {"hdf5", ".h5", "HDF5 file", &recognises_hdf5, &open_hdf5, &write_checkpoint},
@@ -45,6 +46,12 @@ constexpr std::array<FormatKind, 7> kFormats = {{
      .summary = "index of a checkpoint in several files",
      .recognises = &recognises_shard_index,
      .open = &open_shard_index,
+     .names_files = true},
+    {.name = "onnx",
+     .extension = ".onnx",
+     .summary = "ONNX model",
+     .recognises = &recognises_onnx_model,
+     .open = &open_onnx_model,
      .names_files = true},
 }};
 

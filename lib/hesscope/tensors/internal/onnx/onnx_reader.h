@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// ONNX models as checkpoints. Reached through format_registry.h.
+#pragma once
+
+#include <memory>
+
+#include <hesscope/storage/input_file.h>
+#include <hesscope/tensors/tensor_file.h>
+
+namespace hesscope::io {
+
+/// onnx::recognises_onnx().
+bool recognises_onnx_model(const InputFile& file);
+
+/// The graph's initializers that are numbers or truth values, then the outputs of its Identity nodes
+/// whose input is one of them: an exporter that finds two tensors of equal values writes them once,
+/// and such a node by the name of the other. Others are unreadable().
+/// @throws InputError as onnx::read_onnx_file(). @cost all tensors in memory.
+std::unique_ptr<TensorSource> open_onnx_model(std::shared_ptr<const InputFile> file,
+                                              const ReadLimits& limits);
+
+}  // namespace hesscope::io
