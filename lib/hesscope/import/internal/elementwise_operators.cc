@@ -1,9 +1,431 @@
 // SPDX-License-Identifier: BSD-3-Clause
+//
+// Functions of each entry by itself, or of entries at the same place: they keep samples apart wherever
+// the batch stands, as long as it meets itself (broadcast_axes()).
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include <hesscope/import/internal/integer_arithmetic.h>
 #include <hesscope/import/internal/movement.h>
 #include <hesscope/import/internal/operator_registry.h>
 
 namespace hesscope::onnx {
+namespace {
 
-std::span<const Operator> elementwise_operators() { return {}; }
+Var column(const Value& value) { return matrix(value, value.size(), 1); }
+
+// --- of one tensor ---
+
+template <Elementary kFunction>
+Values lower_function(const OperatorCall& call) {
+  const Value x = call.real(0);
+  return {call.result(elementary(kFunction, *x.var), x.axes)};
+}
+
+// f(x) for a composition of graph operations.
+template <Var (*kFunction)(const OperatorCall&, Var)>
+Values lower_composed(const OperatorCall& call) {
+  const Value x = call.real(0);
+  return {call.result(kFunction(call, *x.var), x.axes)};
+}
+
+Var shifted(const OperatorCall& call, Var x, double shift) { return x + call.constant(shift); }
+
+Var celu(const OperatorCall& call, Var x) {
+  const double alpha = call.number("alpha", 1);
+  return elementary(Elementary::kElu, x, alpha, alpha);
+}
+
+Var elu(const OperatorCall& call, Var x) {
+  return elementary(Elementary::kElu, x, call.number("alpha", 1), 1);
+}
+
+// gamma (x where x > 0, alpha (exp(x) - 1) elsewhere); the defaults are ONNX's, which are 32-bit.
+Var selu(const OperatorCall& call, Var x) {
+  const double alpha = call.number("alpha", 1.67326319217681884765625);
+  const double gamma = call.number("gamma", 1.05070102214813232421875);
+  return gamma * elementary(Elementary::kElu, x, alpha, 1);
+}
+
+Var leaky_relu(const OperatorCall& call, Var x) {
+  return elementary(Elementary::kLeakyRelu, x, call.number("alpha", 0.01));
+}
+
+// max(0, min(1, alpha x + beta))
+Var clipped_line(const OperatorCall& call, Var x, double alpha, double beta) {
+  return elementary(Elementary::kClip, shifted(call, alpha * x, beta), 0, 1);
+}
+
+Var hard_sigmoid(const OperatorCall& call, Var x) {
+  return clipped_line(call, x, call.number("alpha", 0.2), call.number("beta", 0.5));
+}
+
+// x max(0, min(1, x / 6 + 1 / 2))
+Var hard_swish(const OperatorCall& call, Var x) {
+  return hadamard(x, clipped_line(call, x, 1.0 / 6.0, 0.5));
+}
+
+Var mish(const OperatorCall&, Var x) { return hadamard(x, tanh(softplus(x))); }
+
+Var negative(const OperatorCall&, Var x) { return -x; }
+
+// x where x > alpha, 0 elsewhere
+Var thresholded_relu(const OperatorCall& call, Var x) {
+  return hadamard(x, less(call.constant(call.number("alpha", 1)), x));
+}
+
+// x + bias where x < -lambd, x - bias where x > lambd, 0 between.
+Var shrink(const OperatorCall& call, Var x) {
+  const double bias = call.number("bias", 0);
+  const double threshold = call.number("lambd", 0.5);
+  const Var is_low = less(x, call.constant(-threshold));
+  const Var is_high = less(call.constant(threshold), x);
+  return hadamard(is_low, shifted(call, x, bias)) + hadamard(is_high, shifted(call, x, -bias));
+}
+
+// x Phi(x), or with approximate = "tanh" x (1 + tanh(u)) / 2 = x sigmoid(2 u), u = sqrt(2 / pi) (x +
+// 0.044715 x^3): the second form does not cancel in the left tail.
+Var gelu_operator(const OperatorCall& call, Var x) {
+  const std::string kind = call.text("approximate", "none");
+  if (kind == "none") return gelu(x);
+  if (kind != "tanh")
+    call.refuse("attribute 'approximate' is \"{}\"; \"none\" and \"tanh\" are known", kind);
+  constexpr double kTwiceRoot = 1.59576912160573071175978423974;  // 2 sqrt(2 / pi)
+  return hadamard(x, sigmoid(kTwiceRoot * (x + 0.044715 * power(x, 3))));
+}
+
+// 1 where x is not a number, 0 elsewhere.
+Var is_nan(const OperatorCall& call, Var x) { return call.constant(1.0) - equal(x, x); }
+
+Values lower_is_nan(const OperatorCall& call) {
+  const Value x = call.real(0);
+  return {call.result(is_nan(call, *x.var), x.axes, ElementKind::kBoolean)};
+}
+
+Values lower_is_inf(const OperatorCall& call) {
+  const Value x = call.real(0);
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  Var found = 0.0 * less(*x.var, *x.var);
+  if (call.integer("detect_positive", 1) != 0)
+    found = found + equal(*x.var, call.constant(kInfinity));
+  if (call.integer("detect_negative", 1) != 0)
+    found = found + equal(*x.var, call.constant(-kInfinity));
+  return {call.result(found, x.axes, ElementKind::kBoolean)};
+}
+
+// Dropout as it is in evaluation: x itself.
+Values lower_dropout(const OperatorCall& call) {
+  if (call.has(2)) {
+    const auto is_training = call.single_number(call.input(2));
+    if (!is_training || *is_training != 0) {
+      call.refuse("drops out at random (training_mode): export the model in evaluation mode");
+    }
+  }
+  const Value& x = call.input(0);
+  Integers kept{.base = std::vector<std::int64_t>(static_cast<std::size_t>(x.size()), 1)};
+  return {x, call.known_result(std::move(kept), x.axes, ElementKind::kBoolean)};
+}
+
+// --- of two tensors and more ---
+
+using Combine = Var (*)(Var, Var);
+
+Value combined(const OperatorCall& call, const Value& left, const Value& right, Combine combine) {
+  const Value a = call.real(left);
+  const Value b = call.real(right);
+  Axes axes = broadcast_axes(call, a.axes, b.axes);
+  const Operands operands = elementwise_operands(call, a, b, axes);
+  return call.result(combine(operands.a, operands.b), std::move(axes));
+}
+
+Var add(Var a, Var b) { return a + b; }
+
+Var subtract(Var a, Var b) { return a - b; }
+
+Var divide(Var a, Var b) { return a / b; }
+
+template <Combine kCombine, IntegerFunction kOfIntegers>
+Values lower_binary(const OperatorCall& call) {
+  if (call.input(0).is_known() && call.input(1).is_known()) {
+    return {of_integers(call, call.input(0), call.input(1), kOfIntegers)};
+  }
+  Value value = combined(call, call.input(0), call.input(1), kCombine);
+  const bool is_whole = call.input(0).kind == ElementKind::kInteger;
+  if (is_whole && kOfIntegers == IntegerFunction::kDivide) {
+    call.refuse("divides integers that depend on data");
+  }
+  if (is_whole) value.kind = ElementKind::kInteger;
+  return {value};
+}
+
+template <Combine kCombine>
+Values lower_fold(const OperatorCall& call) {
+  Value total = call.real(0);
+  for (std::size_t i = 1; i < call.num_inputs(); ++i) {
+    total = combined(call, total, call.input(i), kCombine);
+  }
+  return {total};
+}
+
+Values lower_mean(const OperatorCall& call) {
+  Value total = lower_fold<add>(call).front();
+  const double factor = 1.0 / static_cast<double>(call.num_inputs());
+  return {call.result(factor * *total.var, total.axes)};
+}
+
+// The larger of two, of equal ones the first, side by side in rows of two.
+Value larger(const OperatorCall& call, const Value& left, const Value& right) {
+  const Value a = call.real(left);
+  const Value b = call.real(right);
+  Axes axes = broadcast_axes(call, a.axes, b.axes);
+  const Value x = expanded(call, a, axes);
+  const Value y = expanded(call, b, axes);
+  const auto size = static_cast<std::int32_t>(size_of(axes));
+  std::vector<std::int32_t> pairs;
+  for (std::int32_t e = 0; e < size; ++e) {
+    pairs.push_back(e);
+    pairs.push_back(size + e);
+  }
+  return call.result(max_rows(gather(*x.var, *y.var, pairs, size, 2)), std::move(axes));
+}
+
+Value opposite(const OperatorCall& call, const Value& value) {
+  const Value x = call.real(value);
+  return call.result(-*x.var, x.axes);
+}
+
+template <bool kIsMaximum>
+Values lower_extreme(const OperatorCall& call) {
+  const bool is_known = [&] {
+    for (std::size_t i = 0; i < call.num_inputs(); ++i) {
+      if (!call.input(i).is_known()) return false;
+    }
+    return true;
+  }();
+  Value best = call.input(0);
+  if (is_known) {
+    for (std::size_t i = 1; i < call.num_inputs(); ++i) {
+      best = of_integers(call,
+                         best,
+                         call.input(i),
+                         kIsMaximum ? IntegerFunction::kMaximum : IntegerFunction::kMinimum);
+    }
+    return {best};
+  }
+  if (call.num_inputs() == 1) return {best};
+  if (!kIsMaximum) best = opposite(call, best);
+  for (std::size_t i = 1; i < call.num_inputs(); ++i) {
+    best = larger(call, best, kIsMaximum ? call.input(i) : opposite(call, call.input(i)));
+  }
+  return {kIsMaximum ? best : opposite(call, best)};
+}
+
+// max(lowest, min(highest, x)), where either may be left out.
+Values lower_clip(const OperatorCall& call) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const auto bound =
+      [&](const char* attribute, std::size_t i, double none) -> std::optional<double> {
+    if (call.has_attribute(attribute)) return call.number(attribute, none);
+    if (!call.has(i) || call.input(i).size() == 0) return none;
+    return call.single_number(call.input(i));
+  };
+  const auto lowest = bound("min", 1, -kInfinity);
+  const auto highest = bound("max", 2, kInfinity);
+  const Value& x = call.input(0);
+  if (x.is_known()) {
+    Value clipped = x;
+    if (call.has(1)) clipped = of_integers(call, clipped, call.input(1), IntegerFunction::kMaximum);
+    if (call.has(2)) clipped = of_integers(call, clipped, call.input(2), IntegerFunction::kMinimum);
+    return {clipped};
+  }
+  if (lowest && highest && *lowest <= *highest) {
+    return {call.result(elementary(Elementary::kClip, *x.var, *lowest, *highest), x.axes)};
+  }
+  Value clipped = x;
+  if (call.has(1)) clipped = larger(call, clipped, call.input(1));
+  if (call.has(2)) {
+    clipped = opposite(call, larger(call, opposite(call, clipped), opposite(call, call.input(2))));
+  }
+  return {clipped};
+}
+
+// x where x > 0, slope x elsewhere, as relu(x) - slope relu(-x).
+Values lower_prelu(const OperatorCall& call) {
+  const Value x = call.real(0);
+  const Value slope = call.real(1);
+  const Axes axes = broadcast_axes(call, x.axes, slope.axes);
+  if (axes != x.axes) call.refuse("the slope {} does not fit {}", text(slope.axes), text(x.axes));
+  const Operands operands = elementwise_operands(call, x, slope, axes);
+  return {call.result(relu(operands.a) - hadamard(operands.b, relu(-operands.a)), axes)};
+}
+
+// --- powers ---
+
+// x^c for one c, with the operations that are exact where they can be.
+Var raised(Var x, double exponent) {
+  if (exponent == 1) return x;
+  if (exponent == 2) return square(x);
+  if (exponent == 0.5) return sqrt(x);
+  if (exponent == -1) return reciprocal(x);
+  return power(x, exponent);
+}
+
+// Entries with the same constant exponent together, then each in its place.
+Var raised_by_groups(Var x, std::span<const double> exponents) {
+  std::vector<double> distinct;
+  std::vector<std::vector<std::int32_t>> groups;
+  for (std::size_t e = 0; e < exponents.size(); ++e) {
+    std::size_t g = 0;
+    while (g < distinct.size() && !(distinct[g] == exponents[e])) ++g;
+    if (g == distinct.size()) {
+      distinct.push_back(exponents[e]);
+      groups.emplace_back();
+    }
+    groups[g].push_back(static_cast<std::int32_t>(e));
+  }
+  std::vector<std::int32_t> place(exponents.size());
+  std::optional<Var> all;
+  std::int32_t count = 0;
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    const auto size = static_cast<std::int32_t>(groups[g].size());
+    const Var part = raised(gather(x, groups[g], size, 1), distinct[g]);
+    for (std::int32_t k = 0; k < size; ++k) {
+      place[static_cast<std::size_t>(groups[g][static_cast<std::size_t>(k)])] = count + k;
+    }
+    count += size;
+    if (!all) {
+      all = part;
+      continue;
+    }
+    std::vector<std::int32_t> both(static_cast<std::size_t>(count));
+    for (std::int32_t e = 0; e < count; ++e) both[static_cast<std::size_t>(e)] = e;
+    all = gather(*all, part, both, count, 1);
+  }
+  return gather(*all, place, static_cast<Eigen::Index>(place.size()), 1);
+}
+
+constexpr std::size_t kMaxExponents = 64;
+
+bool has_few_distinct(std::span<const double> numbers) {
+  std::vector<double> distinct(numbers.begin(), numbers.end());
+  std::sort(distinct.begin(), distinct.end());
+  distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
+  return distinct.size() <= kMaxExponents;
+}
+
+// x^y; of exponents that are no constants exp(y log x), for positive x.
+Values lower_pow(const OperatorCall& call) {
+  if (call.input(0).is_known() && call.input(1).is_known()) {
+    return {of_integers(call, call.input(0), call.input(1), IntegerFunction::kPower)};
+  }
+  const Value x = call.real(0);
+  const Value y = call.real(1);
+  const Axes axes = broadcast_axes(call, x.axes, y.axes);
+  if (const auto exponent = call.single_number(y)) {
+    return {call.result(raised(*x.var, *exponent), axes)};
+  }
+  const Value whole = expanded(call, x, axes);
+  const Value exponents = expanded(call, y, axes);
+  const auto numbers = call.graph().constant_value(*exponents.var);
+  if (!numbers.empty() && has_few_distinct(numbers)) {
+    const std::vector<double> kept(numbers.begin(), numbers.end());
+    return {call.result(raised_by_groups(column(whole), kept), axes)};
+  }
+  return {call.result(exp(hadamard(column(exponents), log(column(whole)))), axes)};
+}
+
+// Remainders have the slope of a sawtooth; only known integers are taken.
+Values lower_mod(const OperatorCall& call) {
+  const bool is_c = call.integer("fmod", 0) != 0;
+  if (!call.input(0).is_known() || !call.input(1).is_known()) {
+    const Value x = call.real(0);
+    const Value y = call.real(1);
+    const Axes axes = broadcast_axes(call, x.axes, y.axes);
+    const Operands o = elementwise_operands(call, x, y, axes);
+    const Var quotient = o.a / o.b;
+    const Var towards_zero = hadamard(elementary(Elementary::kSign, quotient),
+                                      elementary(Elementary::kFloor, abs(quotient)));
+    const Var whole = is_c ? towards_zero : elementary(Elementary::kFloor, quotient);
+    return {call.result(o.a - hadamard(whole, o.b), axes)};
+  }
+  return {of_integers(call,
+                      call.input(0),
+                      call.input(1),
+                      is_c ? IntegerFunction::kRemainder : IntegerFunction::kModulus)};
+}
+
+template <Elementary kFunction, IntegerFunction kOfIntegers>
+Values lower_sign(const OperatorCall& call) {
+  if (!call.input(0).is_known()) return lower_function<kFunction>(call);
+  return {of_integers(call, call.input(0), kOfIntegers)};
+}
+
+Values lower_negative(const OperatorCall& call) {
+  if (!call.input(0).is_known()) return lower_composed<negative>(call);
+  return {of_integers(call, call.input(0), IntegerFunction::kNegative)};
+}
+
+constexpr std::uint32_t kFirst = 1;
+constexpr std::uint32_t kNone = 0;
+
+constexpr auto kOperators = std::to_array<Operator>({
+    {"Abs", lower_sign<Elementary::kAbs, IntegerFunction::kAbsolute>},
+    {"Acos", lower_function<Elementary::kAcos>},
+    {"Acosh", lower_function<Elementary::kAcosh>},
+    {"Add", lower_binary<add, IntegerFunction::kAdd>},
+    {"Asin", lower_function<Elementary::kAsin>},
+    {"Asinh", lower_function<Elementary::kAsinh>},
+    {"Atan", lower_function<Elementary::kAtan>},
+    {"Atanh", lower_function<Elementary::kAtanh>},
+    {"Ceil", lower_function<Elementary::kCeil>, kNone},
+    {"Celu", lower_composed<celu>},
+    {"Clip", lower_clip},
+    {"Cos", lower_function<Elementary::kCos>},
+    {"Cosh", lower_function<Elementary::kCosh>},
+    {"Div", lower_binary<divide, IntegerFunction::kDivide>},
+    {"Dropout", lower_dropout, kFirst},
+    {"Elu", lower_composed<elu>},
+    {"Erf", lower_function<Elementary::kErf>},
+    {"Exp", lower_function<Elementary::kExp>},
+    {"Floor", lower_function<Elementary::kFloor>, kNone},
+    {"Gelu", lower_composed<gelu_operator>},
+    {"HardSigmoid", lower_composed<hard_sigmoid>},
+    {"HardSwish", lower_composed<hard_swish>},
+    {"IsInf", lower_is_inf, kNone},
+    {"IsNaN", lower_is_nan, kNone},
+    {"LeakyRelu", lower_composed<leaky_relu>},
+    {"Log", lower_function<Elementary::kLog>},
+    {"Max", lower_extreme<true>},
+    {"Mean", lower_mean},
+    {"Min", lower_extreme<false>},
+    {"Mish", lower_composed<mish>},
+    {"Mod", lower_mod},
+    {"Mul", lower_binary<hadamard, IntegerFunction::kMultiply>},
+    {"Neg", lower_negative},
+    {"PRelu", lower_prelu},
+    {"Pow", lower_pow},
+    {"Reciprocal", lower_function<Elementary::kReciprocal>},
+    {"Relu", lower_function<Elementary::kRelu>},
+    {"Round", lower_function<Elementary::kRound>, kNone},
+    {"Selu", lower_composed<selu>},
+    {"Shrink", lower_composed<shrink>},
+    {"Sigmoid", lower_function<Elementary::kSigmoid>},
+    {"Sign", lower_sign<Elementary::kSign, IntegerFunction::kSign>, kNone},
+    {"Sin", lower_function<Elementary::kSin>},
+    {"Sinh", lower_function<Elementary::kSinh>},
+    {"Softplus", lower_function<Elementary::kSoftplus>},
+    {"Softsign", lower_function<Elementary::kSoftsign>},
+    {"Sqrt", lower_function<Elementary::kSqrt>},
+    {"Sub", lower_binary<subtract, IntegerFunction::kSubtract>},
+    {"Sum", lower_fold<add>},
+    {"Tan", lower_function<Elementary::kTan>},
+    {"Tanh", lower_function<Elementary::kTanh>},
+    {"ThresholdedRelu", lower_composed<thresholded_relu>},
+});
+
+}  // namespace
+
+std::span<const Operator> elementwise_operators() { return kOperators; }
 
 }  // namespace hesscope::onnx

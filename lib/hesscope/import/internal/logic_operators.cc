@@ -1,9 +1,137 @@
 // SPDX-License-Identifier: BSD-3-Clause
+//
+// Comparisons, truth values and changes of type: no derivative passes through a comparison.
+#include <array>
+#include <cmath>
+
+#include <hesscope/import/internal/integer_arithmetic.h>
 #include <hesscope/import/internal/movement.h>
 #include <hesscope/import/internal/operator_registry.h>
 
 namespace hesscope::onnx {
+namespace {
 
-std::span<const Operator> logic_operators() { return {}; }
+using Relation = Var (*)(Var, Var);
+
+Var less_or_equal(Var a, Var b) { return less(a, b) + equal(a, b); }
+
+// Truth values are 0 and 1.
+Var both(Var a, Var b) { return hadamard(a, b); }
+
+Var either(Var a, Var b) { return a + b - hadamard(a, b); }
+
+Var one_alone(Var a, Var b) { return square(a - b); }
+
+// @param kIsSwapped  b and a, as for Greater.
+template <Relation kRelation, IntegerFunction kOfIntegers, bool kIsSwapped = false>
+Values lower_relation(const OperatorCall& call) {
+  const Value& left = call.input(kIsSwapped ? 1 : 0);
+  const Value& right = call.input(kIsSwapped ? 0 : 1);
+  if (left.is_known() && right.is_known()) return {of_integers(call, left, right, kOfIntegers)};
+  const Value a = call.real(left);
+  const Value b = call.real(right);
+  Axes axes = broadcast_axes(call, a.axes, b.axes);
+  const Operands operands = elementwise_operands(call, a, b, axes);
+  return {call.result(kRelation(operands.a, operands.b), std::move(axes), ElementKind::kBoolean)};
+}
+
+Values lower_not(const OperatorCall& call) {
+  const Value& x = call.input(0);
+  if (x.is_known()) return {of_integers(call, x, IntegerFunction::kNot)};
+  return {call.result(call.constant(1.0) - *x.var, x.axes, ElementKind::kBoolean)};
+}
+
+// --- types ---
+
+// Constants become known integers.
+Value whole_constant(const OperatorCall& call,
+                     const Value& x,
+                     std::span<const double> entries,
+                     ElementKind kind) {
+  Integers whole;
+  for (const double entry : entries) {
+    if (kind == ElementKind::kBoolean) {
+      whole.base.push_back(entry != 0 ? 1 : 0);
+      continue;
+    }
+    if (!(std::abs(entry) < 9.2e18)) call.refuse("makes an integer of {}", entry);
+    whole.base.push_back(static_cast<std::int64_t>(entry));
+  }
+  return call.known_result(std::move(whole), x.axes, kind);
+}
+
+Value cast(const OperatorCall& call, const Value& x, std::int64_t onnx_type) {
+  const ElementKind kind = element_kind(onnx_type);
+  if (kind == ElementKind::kOther) {
+    call.refuse("makes elements of type {}, which are not computed with", type_name(onnx_type));
+  }
+  if (kind == ElementKind::kReal) {
+    Value value = call.real(x);
+    value.kind = kind;
+    return value;
+  }
+  if (x.is_known()) {
+    Value value = x;
+    if (kind == ElementKind::kBoolean && x.kind != kind) {
+      value = of_integers(call, of_integers(call, x, IntegerFunction::kNot), IntegerFunction::kNot);
+    }
+    value.kind = kind;
+    return value;
+  }
+  if (x.kind == kind || (x.kind == ElementKind::kBoolean && kind == ElementKind::kInteger)) {
+    Value value = x;
+    value.kind = kind;
+    return value;
+  }
+  const auto entries = call.graph().constant_value(*x.var);
+  if (!entries.empty()) return whole_constant(call, x, entries, kind);
+  if (kind == ElementKind::kBoolean) {
+    const Var is_zero = equal(*x.var, call.constant(0.0));
+    return call.result(call.constant(1.0) - is_zero, x.axes, kind);
+  }
+  // Towards 0.
+  const Var whole =
+      hadamard(elementary(Elementary::kSign, *x.var), elementary(Elementary::kFloor, abs(*x.var)));
+  return call.result(whole, x.axes, kind);
+}
+
+Values lower_cast(const OperatorCall& call) {
+  return {cast(call, call.input(0), call.integer("to", 0))};
+}
+
+Values lower_cast_like(const OperatorCall& call) {
+  switch (call.input(1).kind) {
+    case ElementKind::kReal:
+      return {cast(call, call.input(0), 1)};
+    case ElementKind::kInteger:
+      return {cast(call, call.input(0), 7)};
+    case ElementKind::kBoolean:
+      return {cast(call, call.input(0), 9)};
+    case ElementKind::kOther:
+      break;
+  }
+  call.refuse("takes a type that is not computed with");
+}
+
+constexpr std::uint32_t kFirst = 1;
+constexpr std::uint32_t kNone = 0;
+
+constexpr auto kOperators = std::to_array<Operator>({
+    {"And", lower_relation<both, IntegerFunction::kAnd>, kNone},
+    {"Cast", lower_cast, kFirst},
+    {"CastLike", lower_cast_like, kFirst},
+    {"Equal", lower_relation<equal, IntegerFunction::kEqual>, kNone},
+    {"Greater", lower_relation<less, IntegerFunction::kLess, true>, kNone},
+    {"GreaterOrEqual", lower_relation<less_or_equal, IntegerFunction::kLessOrEqual, true>, kNone},
+    {"Less", lower_relation<less, IntegerFunction::kLess>, kNone},
+    {"LessOrEqual", lower_relation<less_or_equal, IntegerFunction::kLessOrEqual>, kNone},
+    {"Not", lower_not, kNone},
+    {"Or", lower_relation<either, IntegerFunction::kOr>, kNone},
+    {"Xor", lower_relation<one_alone, IntegerFunction::kXor>, kNone},
+});
+
+}  // namespace
+
+std::span<const Operator> logic_operators() { return kOperators; }
 
 }  // namespace hesscope::onnx

@@ -1,9 +1,206 @@
 // SPDX-License-Identifier: BSD-3-Clause
+//
+// What is taken over some axes of a tensor: never over the batch.
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+#include <hesscope/import/internal/integer_arithmetic.h>
 #include <hesscope/import/internal/movement.h>
 #include <hesscope/import/internal/operator_registry.h>
 
 namespace hesscope::onnx {
+namespace {
 
-std::span<const Operator> reduction_operators() { return {}; }
+// A tensor with the reduced axes last: a row for each entry of the result.
+struct Rows {
+  Var rows;
+  Axes kept;  ///< of the result, reduced axes left out
+  Axes ones;  ///< with them as lengths of one
+};
+
+Rows rows_over(const OperatorCall& call, const Value& x, const std::vector<int>& reduced) {
+  std::int64_t length = 1;
+  Rows result{*x.var, {}, x.axes};
+  for (const int axis : reduced) {
+    call.require_no_batch(x, axis, "reduces");
+    length *= x.axes[static_cast<std::size_t>(axis)].size;
+    result.ones[static_cast<std::size_t>(axis)] = {};
+  }
+  for (int i = 0; i < x.rank(); ++i) {
+    if (std::ranges::find(reduced, i) == reduced.end()) {
+      result.kept.push_back(x.axes[static_cast<std::size_t>(i)]);
+    }
+  }
+  const Value ordered = transposed(call, x, order_with_last(x.rank(), reduced));
+  result.rows = matrix(ordered, x.size() / length, length);
+  return result;
+}
+
+// The reduced axes in ascending order; all where none are named.
+std::optional<std::vector<int>> reduced_axes(const OperatorCall& call, const Value& x) {
+  auto list = call.list("axes", 1);
+  if (list && list->empty()) list.reset();
+  if (!list) {
+    if (call.integer("noop_with_empty_axes", 0) != 0) return std::nullopt;
+    std::vector<int> all(static_cast<std::size_t>(x.rank()));
+    std::iota(all.begin(), all.end(), 0);
+    return all;
+  }
+  std::vector<int> axes = call.axes(*list, x.rank());
+  std::ranges::sort(axes);
+  return axes;
+}
+
+using OfRows = Var (*)(Var);
+
+Var mean_of(Var a) { return (1.0 / static_cast<double>(a.cols())) * sum_rows(a); }
+
+Var sum_of_magnitudes(Var a) { return sum_rows(abs(a)); }
+
+Var length_of(Var a) { return sqrt(sum_rows(square(a))); }
+
+Var sum_of_squares(Var a) { return sum_rows(square(a)); }
+
+Var log_of_sum(Var a) { return log(sum_rows(a)); }
+
+Var min_rows(Var a) { return -max_rows(-a); }
+
+// Halves by halves.
+Var product_of(Var a) {
+  while (a.cols() > 1) {
+    const Eigen::Index half = a.cols() / 2;
+    const Var pairs = hadamard(slice(a, 0, 0, a.rows(), half), slice(a, 0, half, a.rows(), half));
+    if (a.cols() % 2 == 0) {
+      a = pairs;
+      continue;
+    }
+    // The odd one joins the last pair.
+    const Var odd = slice(a, 0, a.cols() - 1, a.rows(), 1);
+    const Var last = hadamard(slice(pairs, 0, half - 1, a.rows(), 1), odd);
+    a = half == 1 ? last
+                  : embed(slice(pairs, 0, 0, a.rows(), half - 1), 0, 0, a.rows(), half) +
+                        embed(last, 0, half - 1, a.rows(), half);
+  }
+  return a;
+}
+
+// Of known integers, as sizes are: the sum, product, largest or smallest, one by one.
+Value of_known(const OperatorCall& call,
+               const Value& x,
+               const std::vector<int>& reduced,
+               IntegerFunction function,
+               bool keeps) {
+  const Value ordered = transposed(call, x, order_with_last(x.rank(), reduced));
+  Axes kept;
+  Axes ones = x.axes;
+  std::int64_t length = 1;
+  for (int i = 0; i < x.rank(); ++i) {
+    if (std::ranges::find(reduced, i) == reduced.end()) {
+      kept.push_back(x.axes[static_cast<std::size_t>(i)]);
+    } else {
+      ones[static_cast<std::size_t>(i)] = {};
+      length *= x.axes[static_cast<std::size_t>(i)].size;
+    }
+  }
+  if (length < 1) call.refuse("reduces no entries");
+  const auto count = static_cast<std::size_t>(size_of(kept));
+  const auto part = [&](std::int64_t k) {
+    Integers some;
+    for (std::size_t r = 0; r < count; ++r) {
+      const std::size_t e = r * static_cast<std::size_t>(length) + static_cast<std::size_t>(k);
+      some.base.push_back(ordered.integers->base[e]);
+      some.per_sample.push_back(ordered.integers->slope(e));
+    }
+    return call.known_result(std::move(some), kept, x.kind);
+  };
+  Value total = part(0);
+  for (std::int64_t k = 1; k < length; ++k) total = of_integers(call, total, part(k), function);
+  if (keeps) total.axes = ones;
+  return total;
+}
+
+constexpr std::optional<IntegerFunction> integer_function(OfRows of_rows) {
+  if (of_rows == sum_rows) return IntegerFunction::kAdd;
+  if (of_rows == product_of) return IntegerFunction::kMultiply;
+  if (of_rows == max_rows) return IntegerFunction::kMaximum;
+  if (of_rows == min_rows) return IntegerFunction::kMinimum;
+  return std::nullopt;
+}
+
+template <OfRows kOfRows>
+Values lower_reduce(const OperatorCall& call) {
+  const Value& input = call.input(0);
+  const auto axes = reduced_axes(call, input);
+  if (!axes) return {input};
+  const bool keeps = call.integer("keepdims", 1) != 0;
+  if (input.is_known()) {
+    if (const auto function = integer_function(kOfRows)) {
+      return {of_known(call, input, *axes, *function, keeps)};
+    }
+  }
+  const Value x = call.real(input);
+  Rows rows = rows_over(call, x, *axes);
+  return {call.result(kOfRows(rows.rows), keeps ? rows.ones : rows.kept)};
+}
+
+// --- softmax and its kin ---
+
+Var log_softmax_rows(Var a) { return a - log_sum_exp_rows(a); }
+
+// 1 at the (first) largest of each row, 0 elsewhere.
+Var hardmax_rows(Var a) {
+  const Var is_largest = equal(a, max_rows(a));
+  // Of equal ones the first: those with as many before them as none.
+  const Eigen::Index n = a.cols();
+  const Eigen::MatrixXd before = Eigen::MatrixXd::NullaryExpr(
+      n, n, [](Eigen::Index i, Eigen::Index j) { return i < j ? 1.0 : 0.0; });
+  const Var earlier = matmul(is_largest, a.graph().constant(before));
+  const double zero = 0;
+  return hadamard(is_largest, equal(earlier, a.graph().constant(std::span(&zero, 1), 1, 1)));
+}
+
+// Along one axis; before opset 13 along all axes from the one named on, as of a matrix.
+template <OfRows kOfRows>
+Values lower_along(const OperatorCall& call) {
+  const Value x = call.real(0);
+  const bool is_matrix = call.opset() < 13;
+  const int axis = call.axis(call.integer("axis", is_matrix ? 1 : -1), x.rank());
+  std::vector<int> along = {axis};
+  for (int i = axis + 1; is_matrix && i < x.rank(); ++i) along.push_back(i);
+  std::int64_t length = 1;
+  for (const int i : along) {
+    call.require_no_batch(x, i, "is taken along");
+    length *= x.axes[static_cast<std::size_t>(i)].size;
+  }
+  const std::vector<int> order = order_with_last(x.rank(), along);
+  const Value ordered = transposed(call, x, order);
+  const Var rows = matrix(ordered, x.size() / length, length);
+  const Value result = call.result(kOfRows(rows), ordered.axes);
+  return {transposed(call, result, inverse_order(order))};
+}
+
+constexpr std::uint32_t kFirst = 1;
+constexpr std::uint32_t kNone = 0;
+
+constexpr auto kOperators = std::to_array<Operator>({
+    {"Hardmax", lower_along<hardmax_rows>, kNone},
+    {"LogSoftmax", lower_along<log_softmax_rows>},
+    {"ReduceL1", lower_reduce<sum_of_magnitudes>, kFirst},
+    {"ReduceL2", lower_reduce<length_of>, kFirst},
+    {"ReduceLogSum", lower_reduce<log_of_sum>, kFirst},
+    {"ReduceLogSumExp", lower_reduce<log_sum_exp_rows>, kFirst},
+    {"ReduceMax", lower_reduce<max_rows>, kFirst},
+    {"ReduceMean", lower_reduce<mean_of>, kFirst},
+    {"ReduceMin", lower_reduce<min_rows>, kFirst},
+    {"ReduceProd", lower_reduce<product_of>, kFirst},
+    {"ReduceSum", lower_reduce<sum_rows>, kFirst},
+    {"ReduceSumSquare", lower_reduce<sum_of_squares>, kFirst},
+    {"Softmax", lower_along<softmax_rows>},
+});
+
+}  // namespace
+
+std::span<const Operator> reduction_operators() { return kOperators; }
 
 }  // namespace hesscope::onnx

@@ -1,9 +1,372 @@
 // SPDX-License-Identifier: BSD-3-Clause
+//
+// Shapes, and what changes them without computing: these follow where the batch goes.
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+#include <hesscope/import/importer.h>
+#include <hesscope/import/internal/integer_arithmetic.h>
 #include <hesscope/import/internal/movement.h>
 #include <hesscope/import/internal/operator_registry.h>
+#include <hesscope/import/internal/regroup.h>
 
 namespace hesscope::onnx {
+namespace {
 
-std::span<const Operator> shape_operators() { return {}; }
+Axes list_of(std::size_t size) { return {{.size = static_cast<std::int64_t>(size)}}; }
+
+// --- constants ---
+
+Value real_constant(const OperatorCall& call, const std::vector<double>& entries, Axes axes) {
+  if (entries.empty()) call.refuse("holds no numbers");
+  return call.result(call.constant(entries), std::move(axes));
+}
+
+Values lower_constant(const OperatorCall& call) {
+  if (call.node().attributes.size() != 1) call.refuse("must have one value");
+  const auto& value = call.node().attributes.front().value;
+  if (const auto* tensor = std::get_if<std::shared_ptr<const Tensor>>(&value)) {
+    if ((*tensor)->kind == ElementKind::kOther) {
+      call.refuse("holds elements of type {}, which are not computed with",
+                  type_name((*tensor)->onnx_type));
+    }
+    Axes axes = plain_axes((*tensor)->shape);
+    if ((*tensor)->kind == ElementKind::kReal && !(*tensor)->reals.empty()) {
+      return {real_constant(call, (*tensor)->reals, std::move(axes))};
+    }
+    return {call.known_result({.base = (*tensor)->integers}, std::move(axes), (*tensor)->kind)};
+  }
+  if (const auto* number = std::get_if<double>(&value)) return {real_constant(call, {*number}, {})};
+  if (const auto* list = std::get_if<std::vector<double>>(&value)) {
+    return {real_constant(call, *list, list_of(list->size()))};
+  }
+  if (const auto* number = std::get_if<std::int64_t>(&value)) {
+    return {call.known_result({.base = {*number}}, {})};
+  }
+  if (const auto* list = std::get_if<std::vector<std::int64_t>>(&value)) {
+    return {call.known_result({.base = *list}, list_of(list->size()))};
+  }
+  call.refuse("holds a value of a type that is not computed with");
+}
+
+// --- shapes as numbers ---
+
+Values lower_shape(const OperatorCall& call) {
+  const Axes& axes = call.input(0).axes;
+  const auto rank = static_cast<std::int64_t>(axes.size());
+  const auto bound = [&](const char* name, std::int64_t fallback) {
+    const std::int64_t value = call.integer(name, fallback);
+    return std::clamp<std::int64_t>(value < 0 ? value + rank : value, 0, rank);
+  };
+  Integers shape;
+  for (std::int64_t i = bound("start", 0); i < bound("end", rank); ++i) {
+    const Axis& axis = axes[static_cast<std::size_t>(i)];
+    shape.base.push_back(axis.has_batch ? 0 : axis.size);
+    shape.per_sample.push_back(axis.has_batch ? axis.size : 0);
+  }
+  const std::size_t size = shape.base.size();
+  return {call.known_result(std::move(shape), list_of(size))};
+}
+
+Values lower_size(const OperatorCall& call) {
+  const Value& x = call.input(0);
+  const bool has_batch = batch_axis(x.axes) >= 0;
+  return {call.known_result(
+      {.base = {has_batch ? 0 : x.size()}, .per_sample = {has_batch ? x.size() : 0}}, {})};
+}
+
+// --- the same entries in other axes ---
+
+Values lower_reshape(const OperatorCall& call) {
+  const Value& x = call.input(0);
+  if (call.has_attribute("shape")) {
+    return {reshaped(call, x, {.base = call.integers("shape")}, false)};
+  }
+  const Value& shape = call.input(1);
+  if (!shape.is_known()) call.refuse("its shape depends on data or parameters");
+  return {reshaped(call, x, *shape.integers, call.integer("allowzero", 0) != 0)};
+}
+
+Values lower_flatten(const OperatorCall& call) {
+  const Value& x = call.input(0);
+  const std::int64_t given = call.integer("axis", 1);
+  const int axis = given == x.rank() ? x.rank() : call.axis(given, x.rank() == 0 ? 1 : x.rank());
+  Integers shape{.base = {1, 1}, .per_sample = {0, 0}};
+  for (std::size_t side = 0; side < 2; ++side) {
+    const auto begin = x.axes.begin() + (side == 0 ? 0 : axis);
+    const auto end = side == 0 ? x.axes.begin() + axis : x.axes.end();
+    const std::int64_t size = size_of(Axes(begin, end));
+    const bool has_batch = std::any_of(begin, end, [](const Axis& a) { return a.has_batch; });
+    (has_batch ? shape.per_sample : shape.base)[side] = size;
+    if (has_batch) shape.base[side] = 0;
+  }
+  return {reshaped(call, x, shape, true)};
+}
+
+Values lower_squeeze(const OperatorCall& call) {
+  const Value& x = call.input(0);
+  const auto list = call.list("axes", 1);
+  std::vector<int> gone;
+  if (list) {
+    gone = call.axes(*list, x.rank());
+  } else {
+    for (int i = 0; i < x.rank(); ++i) {
+      const Axis& axis = x.axes[static_cast<std::size_t>(i)];
+      if (axis.size == 1 && !axis.has_batch) gone.push_back(i);
+    }
+  }
+  Axes axes;
+  for (int i = 0; i < x.rank(); ++i) {
+    const Axis& axis = x.axes[static_cast<std::size_t>(i)];
+    if (std::ranges::find(gone, i) == gone.end()) {
+      axes.push_back(axis);
+      continue;
+    }
+    call.require_no_batch(x, i, "takes away");
+    if (axis.size != 1) call.refuse("axis {} of {} is not of length 1", i, text(x.axes));
+  }
+  return {with_axes(call, x, std::move(axes))};
+}
+
+Values lower_unsqueeze(const OperatorCall& call) {
+  const Value& x = call.input(0);
+  const auto list = call.list("axes", 1);
+  if (!list) call.refuse("needs its axes");
+  const int rank = x.rank() + static_cast<int>(list->size());
+  const std::vector<int> fresh = call.axes(*list, rank);
+  Axes axes;
+  auto next = x.axes.begin();
+  for (int i = 0; i < rank; ++i) {
+    axes.push_back(std::ranges::find(fresh, i) != fresh.end() ? Axis{} : *next++);
+  }
+  return {with_axes(call, x, std::move(axes))};
+}
+
+Values lower_identity(const OperatorCall& call) { return {call.input(0)}; }
+
+// --- entries in another order, or some of them ---
+
+Values lower_transpose(const OperatorCall& call) {
+  const Value& x = call.input(0);
+  std::vector<int> order = call.axes(call.integers("perm"), x.rank());
+  if (order.empty()) {
+    for (int i = x.rank(); i-- > 0;) order.push_back(i);
+  }
+  if (static_cast<int>(order.size()) != x.rank()) {
+    call.refuse("permutes {} axes of a tensor of rank {}", order.size(), x.rank());
+  }
+  return {transposed(call, x, order)};
+}
+
+// Entries start, start + step, ... of one axis.
+struct Range {
+  std::int64_t start = 0;
+  std::int64_t step = 1;
+  std::int64_t count = 0;
+};
+
+Range range_of(const OperatorCall& call,
+               std::int64_t size,
+               std::int64_t start,
+               std::int64_t end,
+               std::int64_t step) {
+  if (step == 0) call.refuse("has a step of 0");
+  const auto from_front = [&](std::int64_t place) { return place < 0 ? place + size : place; };
+  const std::int64_t lowest = step > 0 ? 0 : -1;
+  const std::int64_t highest = step > 0 ? size : size - 1;
+  start = std::clamp(start < -size ? lowest : from_front(start), std::int64_t{0}, highest);
+  end = std::clamp(end < -size ? lowest : from_front(end), lowest, size);
+  const std::int64_t length = step > 0 ? end - start : start - end;
+  const std::int64_t stride = step == INT64_MIN ? INT64_MAX : std::abs(step);
+  return {start, step, length <= 0 ? 0 : (length - 1) / stride + 1};
+}
+
+Value sliced(const OperatorCall& call, const Value& x, const std::vector<Range>& ranges) {
+  Axes axes = x.axes;
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    if (!axes[i].has_batch) axes[i].size = ranges[i].count;
+  }
+  const std::vector<std::int64_t> strides = strides_of(x.axes);
+  std::vector<std::int32_t> table = table_of(call, axes, [&](auto position) {
+    std::int64_t from = 0;
+    for (std::size_t i = 0; i < position.size(); ++i) {
+      from += (ranges[i].start + position[i] * ranges[i].step) * strides[i];
+    }
+    return from;
+  });
+  return moved(call, x, {.axes = std::move(axes), .table = std::move(table)});
+}
+
+std::vector<Range> whole_ranges(const Value& x) {
+  std::vector<Range> ranges;
+  for (const Axis& axis : x.axes) ranges.push_back({0, 1, axis.size});
+  return ranges;
+}
+
+// Whether entry e, an end, is N times the axis' length, or beyond all batches.
+bool is_whole_batch(const Axis& axis, const Integers& ends, std::size_t e) {
+  constexpr std::int64_t kBeyond = 2147483647;  // what exporters write for "to the end"
+  return ends.slope(e) == axis.size ? ends.base[e] >= 0
+                                    : ends.slope(e) == 0 && ends.base[e] >= kBeyond;
+}
+
+Values lower_slice(const OperatorCall& call) {
+  const Value& x = call.input(0);
+  const bool is_attribute = call.has_attribute("starts");
+  const std::vector<std::int64_t> starts = is_attribute ? call.integers("starts") : call.known(1);
+  const Integers ends = [&]() -> Integers {
+    if (is_attribute) return {.base = call.integers("ends")};
+    if (!call.input(2).is_known()) call.refuse("its ends depend on data or parameters");
+    return *call.input(2).integers;
+  }();
+  std::vector<std::int64_t> list(starts.size());
+  std::iota(list.begin(), list.end(), 0);
+  list = call.list("axes", 3).value_or(list);
+  const std::vector<int> axes = call.axes(list, x.rank());
+  const std::vector<std::int64_t> steps =
+      call.has(4) ? call.known(4) : std::vector<std::int64_t>(starts.size(), 1);
+  if (ends.base.size() != starts.size() || axes.size() != starts.size() ||
+      steps.size() != starts.size()) {
+    call.refuse("has {} starts, {} ends, {} axes and {} steps",
+                starts.size(),
+                ends.base.size(),
+                axes.size(),
+                steps.size());
+  }
+  std::vector<Range> ranges = whole_ranges(x);
+  for (std::size_t k = 0; k < axes.size(); ++k) {
+    const auto i = static_cast<std::size_t>(axes[k]);
+    if (x.axes[i].has_batch) {
+      if (starts[k] == 0 && steps[k] == 1 && is_whole_batch(x.axes[i], ends, k)) continue;
+      call.require_no_batch(x, axes[k], "takes a part of");
+    }
+    if (ends.slope(k) != 0) call.refuse("its end on axis {} is the number of samples", axes[k]);
+    ranges[i] = range_of(call, x.axes[i].size, starts[k], ends.base[k], steps[k]);
+    if (ranges[i].count == 0 && !x.is_known()) {
+      call.refuse("leaves nothing of axis {} of {}", axes[k], text(x.axes));
+    }
+  }
+  return {sliced(call, x, ranges)};
+}
+
+Values lower_split(const OperatorCall& call) {
+  const Value& x = call.input(0);
+  const int axis = call.axis(call.integer("axis", 0), x.rank());
+  call.require_no_batch(x, axis, "splits");
+  const std::int64_t size = x.axes[static_cast<std::size_t>(axis)].size;
+  std::vector<std::int64_t> sizes;
+  if (const auto given = call.list("split", 1)) {
+    sizes = *given;
+  } else {
+    const auto parts = static_cast<std::int64_t>(call.num_outputs());
+    const std::int64_t each = (size + parts - 1) / parts;
+    for (std::int64_t done = 0; done < size; done += each)
+      sizes.push_back(std::min(each, size - done));
+  }
+  if (std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0}) != size ||
+      std::ranges::any_of(sizes, [](std::int64_t part) { return part < 1; })) {
+    call.refuse("parts of {} entries do not make up axis {} of {}",
+                fmt::join(sizes, ", "),
+                axis,
+                text(x.axes));
+  }
+  Values parts;
+  std::int64_t start = 0;
+  for (const std::int64_t part : sizes) {
+    std::vector<Range> ranges = whole_ranges(x);
+    ranges[static_cast<std::size_t>(axis)] = {start, 1, part};
+    parts.push_back(sliced(call, x, ranges));
+    start += part;
+  }
+  return parts;
+}
+
+Values lower_concat(const OperatorCall& call) {
+  if (call.num_inputs() == 0) call.refuse("joins nothing");
+  const Value& first = call.input(0);
+  const int axis = call.axis(call.integer("axis", 1), first.rank());
+  const auto joint = static_cast<std::size_t>(axis);
+  Axes axes = first.axes;
+  axes[joint].size = 0;
+  std::vector<Value> inputs;
+  std::vector<std::int64_t> ends;    // along the axis
+  std::vector<std::int64_t> begins;  // of the inputs' entries
+  std::int64_t entries = 0;
+  for (std::size_t k = 0; k < call.num_inputs(); ++k) {
+    const Value& part = call.input(k);
+    Axes expected = first.axes;
+    if (part.axes.size() == expected.size()) expected[joint] = part.axes[joint];
+    if (part.axes != expected) {
+      call.refuse("shapes {} and {} do not fit along axis {}{}",
+                  text(first.axes),
+                  text(part.axes),
+                  axis,
+                  batch_axis(part.axes) != batch_axis(first.axes)
+                      ? ": the samples of the batch (N) stand at different places"
+                      : "");
+    }
+    call.require_no_batch(part, axis, "joins along");
+    if (part.size() == 0) continue;
+    axes[joint].size += part.axes[joint].size;
+    ends.push_back(axes[joint].size);
+    begins.push_back(entries);
+    entries += part.size();
+    inputs.push_back(part);
+  }
+  if (inputs.empty()) return {first};
+  std::vector<std::vector<std::int64_t>> strides;
+  for (const Value& part : inputs) strides.push_back(strides_of(part.axes));
+  std::vector<std::int32_t> table = table_of(call, axes, [&](auto position) {
+    const auto k = static_cast<std::size_t>(
+        std::upper_bound(ends.begin(), ends.end(), position[joint]) - ends.begin());
+    std::int64_t from = begins[k];
+    for (std::size_t i = 0; i < position.size(); ++i) {
+      const std::int64_t shift = i == joint && k > 0 ? ends[k - 1] : 0;
+      from += (position[i] - shift) * strides[k][i];
+    }
+    return from;
+  });
+  return {moved(call, inputs, {.axes = std::move(axes), .table = std::move(table)})};
+}
+
+Values lower_expand(const OperatorCall& call) {
+  const Value& x = call.input(0);
+  if (!call.input(1).is_known()) call.refuse("its shape depends on data or parameters");
+  Axes target = axes_of(call, *call.input(1).integers);
+  // A multiple of N that the tensor has already stands for the tensor's own axis.
+  const std::size_t rank = std::max(target.size(), x.axes.size());
+  for (std::size_t i = 0; i < target.size(); ++i) {
+    const std::size_t back = target.size() - i;
+    if (back > x.axes.size() || rank < back) continue;
+    const Axis& own = x.axes[x.axes.size() - back];
+    if (own.has_batch && target[i].has_batch && own.size == target[i].size) target[i] = own;
+  }
+  const Axes axes = broadcast_axes(call, x.axes, target);
+  return {expanded(call, x, axes)};
+}
+
+constexpr std::uint32_t kFirst = 1;
+constexpr std::uint32_t kNone = 0;
+
+constexpr auto kOperators = std::to_array<Operator>({
+    {"Concat", lower_concat},
+    {"Constant", lower_constant, kNone},
+    {"Expand", lower_expand, kFirst},
+    {"Flatten", lower_flatten},
+    {"Identity", lower_identity},
+    {"Reshape", lower_reshape, kFirst},
+    {"Shape", lower_shape, kNone},
+    {"Size", lower_size, kNone},
+    {"Slice", lower_slice, kFirst},
+    {"Split", lower_split, kFirst},
+    {"Squeeze", lower_squeeze, kFirst},
+    {"Transpose", lower_transpose},
+    {"Unsqueeze", lower_unsqueeze, kFirst},
+});
+
+}  // namespace
+
+std::span<const Operator> shape_operators() { return kOperators; }
 
 }  // namespace hesscope::onnx
