@@ -34,12 +34,59 @@ std::string trimmed(const std::string& text) {
   return text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
+// The texts between commas, without blanks around them; empty ones are left out.
+std::vector<std::string> listed(const std::string& given) {
+  std::vector<std::string> texts;
+  for (std::size_t first = 0; first <= given.size();) {
+    const std::size_t comma = std::min(given.find(',', first), given.size());
+    std::string text = trimmed(given.substr(first, comma - first));
+    if (!text.empty()) texts.push_back(std::move(text));
+    first = comma + 1;
+  }
+  return texts;
+}
+
 std::string choice_problem(const std::vector<std::string>& choices, const std::string& given) {
   if (std::find(choices.begin(), choices.end(), given) != choices.end()) return {};
   return fmt::format("must be one of {}, got '{}'{}",
                      fmt::join(choices, ", "),
                      given,
                      did_you_mean(given, choices));
+}
+
+std::string parse_real(const SettingKey& key, const std::string& given, double& number) {
+  if (!parse_number(given, number) || !std::isfinite(number)) {
+    return fmt::format("must be a number, got '{}'", given);
+  }
+  if (!key.range || key.range->contains(number)) return {};
+  return fmt::format("must be {}, got '{}'", key.range->to_string(), given);
+}
+
+std::string parse_list(const SettingKey& key, const std::string& given, SettingValue& value) {
+  const std::vector<std::string> texts = listed(given);
+  std::vector<double> numbers;
+  SettingTable table;
+  for (const std::string& text : texts) {
+    std::string problem;
+    if (key.type == SettingKey::Type::kReals) {
+      problem = parse_real(key, text, numbers.emplace_back());
+    } else if (key.type == SettingKey::Type::kTable) {
+      const std::size_t sign = text.find('=');
+      if (sign == std::string::npos) return fmt::format("must be NAME=TEXT,..., got '{}'", text);
+      table[trimmed(text.substr(0, sign))] = trimmed(text.substr(sign + 1));
+    } else if (!key.choices.empty()) {
+      problem = choice_problem(key.choices, text);
+    }
+    if (!problem.empty()) return problem;
+  }
+  if (key.type == SettingKey::Type::kReals) {
+    value = std::move(numbers);
+  } else if (key.type == SettingKey::Type::kTable) {
+    value = std::move(table);
+  } else {
+    value = texts;
+  }
+  return {};
 }
 
 // Turns an argument into the key's type; returns what is wrong with it, or nothing.
@@ -63,12 +110,14 @@ std::string parse_setting(const SettingKey& key, const std::string& given, Setti
     }
     case SettingKey::Type::kReal: {
       double number = 0;
-      if (!parse_number(given, number) || !std::isfinite(number)) {
-        return fmt::format("must be a number, got '{}'", given);
-      }
-      value = number;
-      return {};
+      std::string problem = parse_real(key, given, number);
+      if (problem.empty()) value = number;
+      return problem;
     }
+    case SettingKey::Type::kTexts:
+    case SettingKey::Type::kReals:
+    case SettingKey::Type::kTable:
+      return parse_list(key, given, value);
     case SettingKey::Type::kText:
       break;
   }
@@ -85,6 +134,12 @@ std::string value_name_of(const SettingKey& key) {
       return "N";
     case SettingKey::Type::kReal:
       return "X";
+    case SettingKey::Type::kTexts:
+      return "TEXT,...";
+    case SettingKey::Type::kReals:
+      return "X,...";
+    case SettingKey::Type::kTable:
+      return "NAME=TEXT,...";
     case SettingKey::Type::kText:
       break;
   }
@@ -123,6 +178,17 @@ std::string settings_text(const std::map<std::string, SettingValue>& values) {
     if (const auto* text = std::get_if<std::string>(&value)) all += " " + shell_word(*text);
     if (const auto* number = std::get_if<std::int64_t>(&value)) all += fmt::format(" {}", *number);
     if (const auto* real = std::get_if<double>(&value)) all += fmt::format(" {}", *real);
+    if (const auto* texts = std::get_if<std::vector<std::string>>(&value)) {
+      all += " " + shell_word(fmt::format("{}", fmt::join(*texts, ",")));
+    }
+    if (const auto* reals = std::get_if<std::vector<double>>(&value)) {
+      all += fmt::format(" {}", fmt::join(*reals, ","));
+    }
+    if (const auto* table = std::get_if<SettingTable>(&value)) {
+      std::vector<std::string> entries;
+      for (const auto& [entry, text] : *table) entries.push_back(entry + '=' + text);
+      all += " " + shell_word(fmt::format("{}", fmt::join(entries, ",")));
+    }
   }
   return all;
 }
@@ -231,13 +297,7 @@ Option& OptionTable::list(const std::string& names,
                           const std::string& help) {
   Option& option = add(names, value_name, help, Option::Kind::kValue);
   option.take = [&target](const std::string& given) -> std::string {
-    target.clear();
-    for (std::size_t first = 0; first <= given.size();) {
-      const std::size_t comma = std::min(given.find(',', first), given.size());
-      const std::string name = trimmed(given.substr(first, comma - first));
-      if (!name.empty()) target.push_back(name);
-      first = comma + 1;
-    }
+    target = listed(given);
     return target.empty() ? "names nothing" : "";
   };
   option.written = [&target, name = option.long_name()]() -> std::string {

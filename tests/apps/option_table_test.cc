@@ -102,5 +102,24 @@ TEST_F(OptionTableTest, TurnsNamesOfTheLibraryIntoFlagsThatTheCommandHas) {
             "`hesscope train` stores it; `hesscope analyze --only noise` and a ` alone");
 }
 
+TEST_F(OptionTableTest, TakesListsAndTablesByCommas) {
+  using Type = SettingKey::Type;
+  table_.setting({.name = "frozen", .type = Type::kTexts, .meaning = "names"}, settings_);
+  table_.setting(
+      {.name = "weights", .type = Type::kReals, .meaning = "numbers", .range = RealRange()},
+      settings_);
+  table_.setting({.name = "inputs", .type = Type::kTable, .meaning = "names"}, settings_);
+  EXPECT_EQ(give("--frozen", "a, b c"), "");
+  EXPECT_EQ(give("--weights", "1,0.5"), "");
+  EXPECT_EQ(give("--inputs", "x=y, z = w"), "");
+  EXPECT_EQ(settings_.at("frozen"), SettingValue(std::vector<std::string>{"a", "b c"}));
+  EXPECT_EQ(settings_.at("weights"), SettingValue(std::vector<double>{1, 0.5}));
+  EXPECT_EQ(settings_.at("inputs"), SettingValue(SettingTable{{"x", "y"}, {"z", "w"}}));
+  EXPECT_EQ(table_.recorded(), " --frozen 'a,b c' --inputs x=y,z=w --weights 1,0.5");
+  EXPECT_EQ(give("--weights", "1,x"), "must be a number, got 'x'");
+  EXPECT_EQ(give("--weights", "-1"), "must be at least 0, got '-1'");
+  EXPECT_EQ(give("--inputs", "x"), "must be NAME=TEXT,..., got 'x'");
+}
+
 }  // namespace
 }  // namespace hesscope::cli

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <cmath>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <string>
@@ -163,6 +165,96 @@ TEST(Settings, LeavesOptionalKeysOut) {
   EXPECT_FALSE(Settings::checked({}, keys, "[x]").has("width"));
   EXPECT_EQ(Settings::checked({{"width", std::int64_t{3}}}, keys, "[x]").integer("width"), 3);
   EXPECT_THROW(Settings::checked({{"width", true}}, keys, "[x]"), ConfigError);
+}
+
+using Texts = std::vector<std::string>;
+using Reals = std::vector<double>;
+
+const std::vector<SettingKey> kListKeys = {
+    {.name = "frozen", .type = Type::kTexts, .meaning = "names", .is_optional = true},
+    {.name = "loss",
+     .type = Type::kTexts,
+     .meaning = "terms",
+     .choices = {"mse", "huber"},
+     .is_optional = true},
+    {.name = "weights",
+     .type = Type::kReals,
+     .meaning = "of classes",
+     .range = RealRange(),
+     .is_optional = true},
+    {.name = "decay",
+     .type = Type::kReal,
+     .meaning = "of weights",
+     .range = RealRange{.minimum = 0, .maximum = 1},
+     .is_optional = true},
+    {.name = "inputs", .type = Type::kTable, .meaning = "by name", .is_optional = true},
+    {.name = "file", .meaning = "a file", .is_optional = true, .is_path = true}};
+
+Settings listed(const std::map<std::string, SettingValue>& values) {
+  return Settings::checked(values, kListKeys, "[model]");
+}
+
+TEST(Settings, HasListsAndTables) {
+  const Settings settings = listed({{"frozen", Texts{"a", "b"}},
+                                    {"weights", Reals{1, 2.5}},
+                                    {"inputs", SettingTable{{"ids", "tokens"}}}});
+  EXPECT_EQ(settings.texts("frozen"), (Texts{"a", "b"}));
+  EXPECT_EQ(settings.reals("weights"), (Reals{1, 2.5}));
+  EXPECT_EQ(settings.table("inputs"), (SettingTable{{"ids", "tokens"}}));
+  EXPECT_THROW(settings.reals("frozen"), PreconditionError);
+  EXPECT_THROW(settings.texts("weights"), PreconditionError);
+  EXPECT_THROW(settings.table("frozen"), PreconditionError);
+}
+
+TEST(Settings, TakesAListOfNothingForOneOfAnything) {
+  EXPECT_TRUE(listed({{"weights", Texts{}}}).reals("weights").empty());
+  EXPECT_TRUE(listed({{"frozen", Reals{}}}).texts("frozen").empty());
+}
+
+TEST(Settings, SaysWhichListOrTableIsExpected) {
+  EXPECT_EQ(refusal([] {
+              listed({{"frozen", std::string("a")}});
+            }),
+            "'frozen' must be a list of strings");
+  EXPECT_EQ(refusal([] { listed({{"frozen", Reals{1}}}); }), "'frozen' must be a list of strings");
+  EXPECT_EQ(refusal([] { listed({{"weights", 1.0}}); }), "'weights' must be a list of numbers");
+  EXPECT_EQ(refusal([] {
+              listed({{"inputs", Texts{"a"}}});
+            }),
+            "'inputs' must be a table of strings");
+  EXPECT_EQ(refusal([] { listed({{"file", Texts{"a"}}}); }), "'file' must be a string");
+}
+
+TEST(Settings, ChecksEachElementOfAList) {
+  EXPECT_EQ(refusal([] {
+              listed({{"loss", Texts{"mse", "hubert"}}});
+            }),
+            "'loss' must be one of mse, huber, got 'hubert' (did you mean 'huber'?)");
+  EXPECT_EQ(refusal([] {
+              listed({{"weights", Reals{1, -2}}});
+            }),
+            "'weights' must be numbers at least 0, got -2");
+}
+
+TEST(Settings, RefusesARealNumberOutsideItsRangeAndAcceptsTheEnds) {
+  const auto refused = [](double value) { return refusal([&] { listed({{"decay", value}}); }); };
+  EXPECT_EQ(refused(-0.5), "'decay' must be between 0 and 1, got -0.5");
+  EXPECT_EQ(refused(std::nan("")), "'decay' must be between 0 and 1, got nan");
+  EXPECT_EQ(refused(1), "accepted");
+  EXPECT_EQ(refused(0), "accepted");
+  EXPECT_FALSE(RealRange().contains(HUGE_VAL));
+}
+
+TEST(Settings, NamesFilesRelativeToAFolder) {
+  const auto files = [](const std::map<std::string, SettingValue>& values) {
+    return files_named(listed(values), kListKeys, "dir");
+  };
+  EXPECT_EQ(files({{"file", std::string("a.onnx")}, {"frozen", Texts{"b"}}}),
+            (std::vector<std::filesystem::path>{"dir/a.onnx"}));
+  EXPECT_EQ(files({{"file", std::string("/a.onnx")}}),
+            (std::vector<std::filesystem::path>{"/a.onnx"}));
+  EXPECT_TRUE(files({{"file", std::string()}}).empty());
+  EXPECT_TRUE(files({}).empty());
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <hesscope/core/error.h>
+#include <hesscope/models/model_registry.h>
 #include <hesscope/problem/experiment_file.h>
 
 #include "support/files.h"
@@ -259,6 +260,23 @@ TEST_F(ExperimentFileTest, RefusesWhatCannotBe) {
   expect_error("evaluation = 3\n" + kModel + kData + kStart + kTraining + kRun,
                1,
                {"'evaluation' must be a table"});
+}
+
+TEST_F(ExperimentFileTest, WritesListsTablesAndFilesOfModelsIntoTheProblem) {
+  using Type = SettingKey::Type;
+  register_model_kind(
+      {.name = "experiment-lists",
+       .keys = {{.name = "file", .meaning = "a file", .is_path = true},
+                {.name = "inputs", .type = Type::kTable, .meaning = "names", .is_optional = true},
+                {.name = "frozen", .type = Type::kTexts, .meaning = "names"}},
+       .build = [](const auto&...) -> Model { throw InputError("unused"); }});
+  const ExperimentFile file = parse(
+      "[model]\nkind = \"experiment-lists\"\nfile = \"in/a.onnx\"\nfrozen = [\"a\"]\n"
+      "[model.inputs]\nx = \"y\"\n[data]\nfile = \"in/x.npz\"\n" +
+      kStart + "[training]\nsteps = 1\n" + kRun);
+  EXPECT_EQ(file.problem_toml(folder_.path() / "out"),
+            "[model]\nkind = 'experiment-lists'\nfile = '../in/a.onnx'\nfrozen = ['a']\n\n"
+            "[model.inputs]\n'x' = 'y'\n\n[data]\nfile = '../in/x.npz'\n");
 }
 
 }  // namespace

@@ -2,11 +2,13 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <hesscope/core/error.h>
+#include <hesscope/models/model_registry.h>
 #include <hesscope/problem/problem_file.h>
 
 #include "support/files.h"
@@ -163,8 +165,11 @@ TEST_F(ProblemFileTest, RefusesOtherTypes) {
   expect_error(linear + "layers = \"3\"" + data, 3, "'layers' must be an integer");
   expect_error(linear + "layers = 3.0" + data, 3, "'layers' must be an integer");
   expect_error(linear + "layers = true" + data, 3, "'layers' must be an integer");
-  expect_error(linear + "layers = [3]" + data, 3, "'layers' in [model] must be a single value");
-  expect_error(linear + "layers = 2024-01-01" + data, 3, "'layers' in [model]", "single value");
+  expect_error(linear + "layers = [3]" + data,
+               3,
+               "'layers' in [model] of kind 'linear-attention' must be a single value");
+  expect_error(
+      linear + "layers = 2024-01-01" + data, 3, "'layers' in [model] of kind", "single value");
   expect_error("[model]\nkind = 3" + data, 2, "'kind' must be a string");
   expect_error(
       "[model]\nkind = \"signal-noise\"\n[data]\nfile = 1\n", 4, "'file' must be a string");
@@ -290,6 +295,81 @@ TEST_F(ProblemFileTest, ResolvesToTomlThatDoesNotDependOnOrderOrComments) {
       "# note\n[data]\nfile = 'x'\n\n[model]\nactivation = 'relu'\n"
       "kind = \"mlp\" # note\nloss = \"mse\"";
   EXPECT_EQ(parse(a).resolved_toml(), parse(b).resolved_toml());
+}
+
+// A kind whose keys are of the types that no kind built in has.
+class ProblemFileListsTest : public ProblemFileTest {
+ protected:
+  static void SetUpTestSuite() {
+    using Type = SettingKey::Type;
+    register_model_kind({.name = "lists",
+                         .keys = {{.name = "file", .meaning = "a file", .is_path = true},
+                                  {.name = "frozen",
+                                   .type = Type::kTexts,
+                                   .meaning = "names",
+                                   .fallback = SettingValue(std::vector<std::string>())},
+                                  {.name = "weights",
+                                   .type = Type::kReals,
+                                   .meaning = "of classes",
+                                   .range = RealRange(),
+                                   .is_optional = true},
+                                  {.name = "inputs",
+                                   .type = Type::kTable,
+                                   .meaning = "arrays by their names in the file",
+                                   .fallback = SettingValue(SettingTable())}},
+                         .build = [](const auto&...) -> Model { throw InputError("unused"); }});
+  }
+
+  static std::string problem(const std::string& lines, const std::string& tables = "") {
+    return "[model]\nkind = \"lists\"\nfile = \"a.onnx\"\n" + lines +
+           "\n[data]\nfile = \"x.npz\"\n" + tables;
+  }
+};
+
+TEST_F(ProblemFileListsTest, ReadsListsAndTables) {
+  const Settings model = parse(problem("frozen = ['a', 'b.*']\nweights = [1, 2.5]",
+                                       "[model.inputs]\n'input ids' = 'tokens'\nmask = 'm'\n"))
+                             .model;
+  EXPECT_EQ(model.texts("frozen"), (std::vector<std::string>{"a", "b.*"}));
+  EXPECT_EQ(model.reals("weights"), (std::vector<double>{1, 2.5}));
+  EXPECT_EQ(model.table("inputs"), (SettingTable{{"input ids", "tokens"}, {"mask", "m"}}));
+  const Settings inline_table = parse(problem("weights = []\ninputs = { mask = 'm' }")).model;
+  EXPECT_EQ(inline_table.table("inputs"), (SettingTable{{"mask", "m"}}));
+  EXPECT_TRUE(inline_table.reals("weights").empty());
+  EXPECT_TRUE(inline_table.texts("frozen").empty());
+}
+
+TEST_F(ProblemFileListsTest, WritesThemAsTheyAreRead) {
+  const std::string lists = "frozen = [ 'a', \"it's \\\"b\\\"\" ]\nweights = [0.1, 3]\n";
+  const ProblemFile read = parse(problem(lists, "[model.inputs]\n'a.b' = '\\'\n"));
+  EXPECT_EQ(read.model.texts("frozen")[1], "it's \"b\"");
+  const std::string resolved = read.resolved_toml();
+  EXPECT_THAT(resolved, HasSubstr("\n\n[model.inputs]\n"));
+  const ProblemFile again = parse(resolved);
+  EXPECT_EQ(again.model.values(), read.model.values());
+  EXPECT_EQ(again.data.values(), read.data.values());
+  EXPECT_EQ(again.resolved_toml(), resolved);
+  EXPECT_EQ(parse(parse(problem("")).resolved_toml()).model.values(),
+            parse(problem("")).model.values());
+}
+
+TEST_F(ProblemFileListsTest, SaysWhatIsExpected) {
+  expect_error(problem("frozen = 'a'"), 4, "'frozen' must be a list of strings");
+  expect_error(problem("frozen = ['a', 1]"), 4, "'frozen' must be a list of strings");
+  expect_error(problem("frozen = [['a']]"), 4, "'frozen' must be a list of strings");
+  expect_error(problem("frozen = { a = 'b' }"), 4, "'frozen' must be a list of strings");
+  expect_error(problem("weights = ['a']"), 4, "'weights' must be a list of numbers");
+  expect_error(problem("weights = [1, 'a']"), 4, "'weights' must be a list of numbers");
+  expect_error(problem("weights = [1, nan]"), 4, "'weights' must be numbers at least 0, got nan");
+  expect_error(problem("inputs = ['a']"), 4, "'inputs' must be a table of strings");
+  expect_error(problem("inputs = 'a'"), 4, "'inputs' must be a table of strings");
+  expect_error(
+      problem("", "[model.inputs]\na = 1\n"), 8, "'a' in 'inputs' of [model]", "must be a string");
+  expect_error(problem("", "[model.inputs.a]\nb = 'c'\n"), 7, "'a' in 'inputs'");
+  expect_error(problem("", "[model.input]\na = 'b'\n"), 7, "unknown key 'input'", "'inputs'?");
+  expect_error("[model]\nkind = \"lists\"\nfile = ['a']\n[data]\nfile = \"x\"\n",
+               3,
+               "'file' in [model] of kind 'lists' must be a single value");
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include <hesscope/core/error.h>
 #include <hesscope/reproduction/internal/document_merge.h>
+#include <hesscope/reproduction/internal/document_overrides.h>
 
 #include "support/refusal.h"
 
@@ -106,6 +107,17 @@ TEST(DocumentMerge, RefusesElementsThatAreNotThere) {
       "changes.toml:1: no [[run]] is named 'adma' (did you mean 'adam'?); there are sgdm, adam");
   expect_refusal<ConfigError>([] { merged("run.adam = 1.0\n"); },
                               "changes.toml:1: 'run.adam' stands for a table");
+}
+
+TEST(DocumentOverrides, ChangesListsAndTablesWithinTables) {
+  TomlTable table = parse_toml("[model]\nfrozen = ['a']\n[model.inputs]\nx = 'y'\nz = 'w'\n", "f");
+  merge_into(table, overrides_from({"model.frozen=['b', 'c']", "model.inputs.x=tokens"}));
+  const std::vector<SettingKey> keys = {
+      {.name = "frozen", .type = SettingKey::Type::kTexts, .meaning = "names"},
+      {.name = "inputs", .type = SettingKey::Type::kTable, .meaning = "arrays"}};
+  const Settings model = checked(table.tables.at("model"), keys, "[model]");
+  EXPECT_THAT(model.texts("frozen"), ElementsAre("b", "c"));
+  EXPECT_EQ(model.table("inputs"), (SettingTable{{"x", "tokens"}, {"z", "w"}}));
 }
 
 }  // namespace

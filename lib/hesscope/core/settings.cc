@@ -10,9 +10,14 @@
 #include <hesscope/core/suggest.h>
 
 namespace hesscope {
-namespace {
 
-const char* name_of(SettingKey::Type type) {
+std::string RealRange::to_string() const {
+  return maximum == std::numeric_limits<double>::max()
+             ? fmt::format("at least {}", minimum)
+             : fmt::format("between {} and {}", minimum, maximum);
+}
+
+std::string_view to_string(SettingKey::Type type) {
   switch (type) {
     case SettingKey::Type::kBoolean:
       return "true or false";
@@ -22,40 +27,98 @@ const char* name_of(SettingKey::Type type) {
       return "a number";
     case SettingKey::Type::kText:
       return "a string";
+    case SettingKey::Type::kTexts:
+      return "a list of strings";
+    case SettingKey::Type::kReals:
+      return "a list of numbers";
+    case SettingKey::Type::kTable:
+      return "a table of strings";
   }
   return "a value";
 }
 
-// An integer is accepted where a real number is asked for; nothing else converts.
-SettingValue converted(const SettingKey& key, const SettingValue& value, const std::string& where) {
-  using Type = SettingKey::Type;
-  if (key.type == Type::kReal && std::holds_alternative<std::int64_t>(value)) {
-    return static_cast<double>(std::get<std::int64_t>(value));
+bool is_single_value(SettingKey::Type type) {
+  return type != SettingKey::Type::kTexts && type != SettingKey::Type::kReals &&
+         type != SettingKey::Type::kTable;
+}
+
+namespace {
+
+bool has_type(const SettingValue& value, SettingKey::Type type) {
+  switch (type) {
+    case SettingKey::Type::kBoolean:
+      return std::holds_alternative<bool>(value);
+    case SettingKey::Type::kInteger:
+      return std::holds_alternative<std::int64_t>(value);
+    case SettingKey::Type::kReal:
+      return std::holds_alternative<double>(value);
+    case SettingKey::Type::kText:
+      return std::holds_alternative<std::string>(value);
+    case SettingKey::Type::kTexts:
+      return std::holds_alternative<std::vector<std::string>>(value);
+    case SettingKey::Type::kReals:
+      return std::holds_alternative<std::vector<double>>(value);
+    case SettingKey::Type::kTable:
+      return std::holds_alternative<SettingTable>(value);
   }
-  const bool fits = (key.type == Type::kBoolean && std::holds_alternative<bool>(value)) ||
-                    (key.type == Type::kInteger && std::holds_alternative<std::int64_t>(value)) ||
-                    (key.type == Type::kReal && std::holds_alternative<double>(value)) ||
-                    (key.type == Type::kText && std::holds_alternative<std::string>(value));
-  if (!fits)
-    throw ConfigError(fmt::format("{}'{}' must be {}", where, key.name, name_of(key.type)));
-  if (key.type == Type::kInteger) {
-    const std::int64_t number = std::get<std::int64_t>(value);
-    if (number < key.minimum || number > key.maximum) {
-      const std::string range = key.maximum == INT64_MAX
-                                    ? fmt::format("at least {}", key.minimum)
-                                    : fmt::format("between {} and {}", key.minimum, key.maximum);
-      throw ConfigError(fmt::format("{}'{}' must be {}, got {}", where, key.name, range, number));
+  return false;
+}
+
+bool is_empty_list(const SettingValue& value) {
+  const auto* texts = std::get_if<std::vector<std::string>>(&value);
+  const auto* reals = std::get_if<std::vector<double>>(&value);
+  return (texts != nullptr && texts->empty()) || (reals != nullptr && reals->empty());
+}
+
+void require_in_range(const SettingKey& key, const SettingValue& value, const std::string& where) {
+  const auto refuse = [&](const std::string& range, const auto& number) {
+    throw ConfigError(fmt::format("{}'{}' must be {}, got {}", where, key.name, range, number));
+  };
+  if (const auto* integer = std::get_if<std::int64_t>(&value)) {
+    if (*integer >= key.minimum && *integer <= key.maximum) return;
+    refuse(key.maximum == INT64_MAX ? fmt::format("at least {}", key.minimum)
+                                    : fmt::format("between {} and {}", key.minimum, key.maximum),
+           *integer);
+  }
+  if (!key.range) return;
+  if (const auto* real = std::get_if<double>(&value); real && !key.range->contains(*real)) {
+    refuse(key.range->to_string(), *real);
+  }
+  if (const auto* reals = std::get_if<std::vector<double>>(&value)) {
+    for (const double real : *reals) {
+      if (!key.range->contains(real)) refuse("numbers " + key.range->to_string(), real);
     }
   }
-  if (key.type == Type::kText && !key.choices.empty()) {
-    const auto& text = std::get<std::string>(value);
-    if (std::find(key.choices.begin(), key.choices.end(), text) == key.choices.end()) {
-      throw ConfigError(fmt::format("{}'{}' must be one of {}, got '{}'{}",
-                                    where,
-                                    key.name,
-                                    fmt::join(key.choices, ", "),
-                                    text,
-                                    did_you_mean(text, key.choices)));
+}
+
+void require_choice(const SettingKey& key, const std::string& text, const std::string& where) {
+  if (key.choices.empty()) return;
+  if (std::find(key.choices.begin(), key.choices.end(), text) != key.choices.end()) return;
+  throw ConfigError(fmt::format("{}'{}' must be one of {}, got '{}'{}",
+                                where,
+                                key.name,
+                                fmt::join(key.choices, ", "),
+                                text,
+                                did_you_mean(text, key.choices)));
+}
+
+// An integer is accepted where a real number is asked for, and a list of nothing as one of anything;
+// nothing else converts.
+SettingValue converted(const SettingKey& key, SettingValue value, const std::string& where) {
+  using Type = SettingKey::Type;
+  if (key.type == Type::kReal && std::holds_alternative<std::int64_t>(value)) {
+    value = static_cast<double>(std::get<std::int64_t>(value));
+  }
+  if (key.type == Type::kTexts && is_empty_list(value)) value = std::vector<std::string>();
+  if (key.type == Type::kReals && is_empty_list(value)) value = std::vector<double>();
+  if (!has_type(value, key.type)) {
+    throw ConfigError(fmt::format("{}'{}' must be {}", where, key.name, to_string(key.type)));
+  }
+  require_in_range(key, value, where);
+  if (key.type == Type::kText) require_choice(key, std::get<std::string>(value), where);
+  if (key.type == Type::kTexts) {
+    for (const std::string& text : std::get<std::vector<std::string>>(value)) {
+      require_choice(key, text, where);
     }
   }
   return value;
@@ -120,5 +183,26 @@ double Settings::real(const std::string& key) const { return get<double>(key); }
 bool Settings::boolean(const std::string& key) const { return get<bool>(key); }
 
 const std::string& Settings::text(const std::string& key) const { return get<std::string>(key); }
+
+const std::vector<std::string>& Settings::texts(const std::string& key) const {
+  return get<std::vector<std::string>>(key);
+}
+
+const std::vector<double>& Settings::reals(const std::string& key) const {
+  return get<std::vector<double>>(key);
+}
+
+const SettingTable& Settings::table(const std::string& key) const { return get<SettingTable>(key); }
+
+std::vector<std::filesystem::path> files_named(const Settings& settings,
+                                               std::span<const SettingKey> keys,
+                                               const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> files;
+  for (const SettingKey& key : keys) {
+    if (!key.is_path || !settings.has(key.name) || settings.text(key.name).empty()) continue;
+    files.push_back(folder / settings.text(key.name));
+  }
+  return files;
+}
 
 }  // namespace hesscope

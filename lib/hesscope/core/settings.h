@@ -6,19 +6,43 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
+#include <limits>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
 namespace hesscope {
 
-using SettingValue = std::variant<bool, std::int64_t, double, std::string>;
+/// Texts by name: a table within a table of a configuration file, such as [model.inputs].
+using SettingTable = std::map<std::string, std::string>;
+
+using SettingValue = std::variant<bool,
+                                  std::int64_t,
+                                  double,
+                                  std::string,
+                                  std::vector<std::string>,
+                                  std::vector<double>,
+                                  SettingTable>;
+
+/// Finite real numbers from a minimum to a maximum.
+struct RealRange {
+  double minimum = 0;
+  double maximum = std::numeric_limits<double>::max();
+
+  bool contains(double x) const { return x >= minimum && x <= maximum; }
+
+  /// "at least 0", "between 0 and 1".
+  std::string to_string() const;
+};
 
 /// One key a component accepts.
 struct SettingKey {
-  enum class Type { kBoolean, kInteger, kReal, kText };
+  enum class Type { kBoolean, kInteger, kReal, kText, kTexts, kReals, kTable };
 
   std::string name;
   Type type = Type::kText;
@@ -26,9 +50,18 @@ struct SettingKey {
   std::vector<std::string> choices = {};  ///< for text: the accepted values; empty = any
   std::int64_t minimum = INT64_MIN;       ///< for integers
   std::int64_t maximum = INT64_MAX;       ///< for integers
+  std::optional<RealRange> range = {};    ///< for real numbers, each of a list; none = any
   std::variant<std::monostate, SettingValue> fallback = {};  ///< value when absent; none = required
   bool is_optional = false;  ///< without a fallback: may be absent, and then stays so
+  /// For text: the name of a file, relative to the folder of the file that says it.
+  bool is_path = false;
 };
+
+/// "a list of strings": what a value of this type is called in messages.
+std::string_view to_string(SettingKey::Type type);
+
+/// Whether a configuration file writes it as one value, not as a list or a table.
+bool is_single_value(SettingKey::Type type);
 
 /// A required size: an integer in [1, maximum].
 SettingKey size_key(std::string name, std::string meaning, std::int64_t maximum = 1'000'000);
@@ -54,6 +87,9 @@ class Settings {
   double real(const std::string& key) const;
   bool boolean(const std::string& key) const;
   const std::string& text(const std::string& key) const;
+  const std::vector<std::string>& texts(const std::string& key) const;
+  const std::vector<double>& reals(const std::string& key) const;
+  const SettingTable& table(const std::string& key) const;
 
   /// All values, fallbacks included, in the order of their names.
   const std::map<std::string, SettingValue>& values() const { return values_; }
@@ -64,5 +100,11 @@ class Settings {
 
   std::map<std::string, SettingValue> values_;
 };
+
+/// The files that the values of keys with `is_path` name; empty texts name none.
+/// @param folder  what relative names are relative to.
+std::vector<std::filesystem::path> files_named(const Settings& settings,
+                                               std::span<const SettingKey> keys,
+                                               const std::filesystem::path& folder);
 
 }  // namespace hesscope

@@ -195,32 +195,30 @@ const ExperimentRun* ExperimentFile::find_run(const std::string& name) const {
 }
 
 std::string ExperimentFile::problem_toml(const std::filesystem::path& folder) const {
-  std::string text = fmt::format("[model]\nkind = {}\n", detail::toml_text(model_kind));
-  for (const SettingKey& key : find_model_kind(model_kind)->keys) {
-    if (!model.has(key.name)) continue;
-    text += fmt::format("{} = {}\n", key.name, detail::toml_text(model.values().at(key.name)));
-  }
-  text += "\n[data]\n";
-  const auto add = [&](const std::string& key, const SettingValue& value) {
-    text += fmt::format("{} = {}\n", key, detail::toml_text(value));
+  const auto moved = [&](const std::string& file) {
+    return std::filesystem::proximate(path.parent_path() / file, folder).string();
   };
+  using Lines = std::vector<std::pair<std::string, SettingValue>>;
+  const auto add = [&](Lines& lines, const SettingKey& key, const Settings& settings) {
+    if (!settings.has(key.name)) return;
+    const bool is_moved = key.is_path && !settings.text(key.name).empty();
+    lines.emplace_back(key.name,
+                       is_moved ? moved(settings.text(key.name)) : settings.values().at(key.name));
+  };
+  Lines of_model = {{"kind", model_kind}};
+  for (const SettingKey& key : find_model_kind(model_kind)->keys) add(of_model, key, model);
+  Lines of_data;
   if (evaluation.sampler.empty()) {
-    add("file", std::filesystem::proximate(evaluation.path, folder).string());
-    return text;
-  }
-  add("kind", evaluation.sampler);
-  for (const SettingKey& key : find_sampler_kind(evaluation.sampler)->keys) {
-    if (!evaluation.settings.has(key.name)) continue;
-    if (SamplerKind::names_file(key)) {
-      const auto file = path.parent_path() / evaluation.settings.text(key.name);
-      add(key.name, std::filesystem::proximate(file, folder).string());
-    } else {
-      add(key.name, evaluation.settings.values().at(key.name));
+    of_data.emplace_back("file", std::filesystem::proximate(evaluation.path, folder).string());
+  } else {
+    of_data.emplace_back("kind", evaluation.sampler);
+    for (const SettingKey& key : find_sampler_kind(evaluation.sampler)->keys) {
+      add(of_data, key, evaluation.settings);
     }
+    of_data.emplace_back("samples", *evaluation.samples);
+    of_data.emplace_back("seed", static_cast<std::int64_t>(*evaluation.seed));
   }
-  add("samples", *evaluation.samples);
-  add("seed", static_cast<std::int64_t>(*evaluation.seed));
-  return text;
+  return detail::toml_section("model", of_model) + "\n" + detail::toml_section("data", of_data);
 }
 
 ExperimentFile read_experiment_file(const std::filesystem::path& path) {

@@ -142,6 +142,10 @@ std::string type_text(const SettingKey& key) {
       return "number";
     case Type::kText:
       return key.choices.empty() ? "text" : fmt::format("{}", fmt::join(key.choices, " | "));
+    case Type::kTexts:
+    case Type::kReals:
+    case Type::kTable:
+      return std::string(to_string(key.type));
     case Type::kInteger:
       break;
   }

@@ -127,32 +127,28 @@ void read_data(TomlTable data, ProblemFile& problem) {
     problem.data_arrays = read_arrays(data);
     data.tables.erase("arrays");
     data.locations.erase("arrays");
-    detail::require_single_values(data, "[data]");
-    problem.data = Settings::checked(data.values, file_keys(), "[data]", data.locations);
+    problem.data = detail::checked(data, file_keys(), "[data]");
     problem.data_path = folder / problem.data.text("file");
     problem.data_files = {problem.data_path};
     return;
   }
-  detail::require_single_values(data, "[data]");
+  const std::string place = data.place("kind");  // which is taken with it
   problem.sampler_kind = detail::take_kind(data, "[data]", names_of(sampler_kinds()));
   const SamplerKind& kind = *find_sampler_kind(problem.sampler_kind);
   data.values["kind"] = kind.name;
-  problem.data = Settings::checked(data.values,
-                                   sampler_keys(kind),
-                                   fmt::format("[data] of kind '{}'", kind.name),
-                                   data.locations);
+  data.locations["kind"] = place;
+  problem.data =
+      detail::checked(data, sampler_keys(kind), fmt::format("[data] of kind '{}'", kind.name));
   problem.data_files = kind.files(problem.data, folder);
 }
 
 }  // namespace
 
 std::string ProblemFile::resolved_toml() const {
-  std::string text = fmt::format("[model]\nkind = {}\n", detail::toml_text(model_kind));
-  for (const auto& [key, value] : model.values())
-    text += fmt::format("{} = {}\n", key, detail::toml_text(value));
-  text += "\n[data]\n";
-  for (const auto& [key, value] : data.values())
-    text += fmt::format("{} = {}\n", key, detail::toml_text(value));
+  std::vector<std::pair<std::string, SettingValue>> of_model = {{"kind", model_kind}};
+  of_model.insert(of_model.end(), model.values().begin(), model.values().end());
+  std::string text = detail::toml_section("model", of_model);
+  text += "\n" + detail::toml_section("data", {data.values().begin(), data.values().end()});
   if (!data_arrays.rules.empty()) text += "\n[data.arrays]\n";
   for (const io::TensorRule& rule : data_arrays.rules) {
     text += fmt::format("{} = {}\n", detail::toml_text(rule.name), detail::toml_text(rule.source));
@@ -194,10 +190,8 @@ ProblemFile read_problem_file(const std::filesystem::path& path) {
   problem.path = path;
 
   problem.model_kind = detail::take_kind(model, "[model]", names_of(model_kinds()));
-  detail::require_single_values(model, "[model]");
   const ModelKind& kind = *find_model_kind(problem.model_kind);
-  problem.model = Settings::checked(
-      model.values, kind.keys, fmt::format("[model] of kind '{}'", kind.name), model.locations);
+  problem.model = detail::checked(model, kind.keys, fmt::format("[model] of kind '{}'", kind.name));
   read_data(std::move(data), problem);
   read_check(root, problem);
   return problem;

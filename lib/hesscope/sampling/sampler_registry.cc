@@ -11,18 +11,9 @@
 
 namespace hesscope {
 
-bool SamplerKind::names_file(const SettingKey& key) {
-  return key.type == SettingKey::Type::kText && key.choices.empty();
-}
-
 std::vector<std::filesystem::path> SamplerKind::files(const Settings& settings,
                                                       const std::filesystem::path& folder) const {
-  std::vector<std::filesystem::path> files;
-  for (const SettingKey& key : keys) {
-    if (names_file(key) && settings.has(key.name))
-      files.push_back(folder / settings.text(key.name));
-  }
-  return files;
+  return files_named(settings, keys, folder);
 }
 
 std::span<const SamplerKind> sampler_kinds() {

@@ -27,10 +27,7 @@ struct SamplerKind {
   std::function<std::unique_ptr<Sampler>(const Settings&, const std::filesystem::path& folder)>
       create;
 
-  /// Whether a key of a sampler names a file: samplers have no other free text.
-  static bool names_file(const SettingKey& key);
-
-  /// The files that settings of this kind name.
+  /// The files that settings of this kind name: files_named().
   std::vector<std::filesystem::path> files(const Settings& settings,
                                            const std::filesystem::path& folder) const;
 };

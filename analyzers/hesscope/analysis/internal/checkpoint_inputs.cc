@@ -8,6 +8,7 @@
 #include <variant>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <hesscope/analysis/internal/checkpoint_inputs.h>
 #include <hesscope/core/error.h>

@@ -4,6 +4,8 @@
 #include <optional>
 #include <sstream>
 #include <string_view>
+#include <utility>
+#include <variant>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -171,33 +173,89 @@ TomlTable parse_toml(std::string_view text, const std::string& name) {
   }
 }
 
+namespace {
+
+std::optional<std::vector<std::string>> texts_of(const std::vector<SettingValue>& list) {
+  std::vector<std::string> texts;
+  for (const SettingValue& value : list) {
+    const auto* const text = std::get_if<std::string>(&value);
+    if (text == nullptr) return std::nullopt;
+    texts.push_back(*text);
+  }
+  return texts;
+}
+
+std::optional<std::vector<double>> reals_of(const std::vector<SettingValue>& list) {
+  std::vector<double> reals;
+  for (const SettingValue& value : list) {
+    if (const auto* const real = std::get_if<double>(&value)) {
+      reals.push_back(*real);
+    } else if (const auto* const integer = std::get_if<std::int64_t>(&value)) {
+      reals.push_back(static_cast<double>(*integer));
+    } else {
+      return std::nullopt;
+    }
+  }
+  return reals;
+}
+
+SettingTable texts_by_name(const TomlTable& table, const std::string& what) {
+  SettingTable texts;
+  for (const auto& [name, place] : table.locations) {
+    if (name.empty()) continue;
+    const auto value = table.values.find(name);
+    if (value == table.values.end() || !std::holds_alternative<std::string>(value->second)) {
+      refuse(place, fmt::format("'{}' in {} must be a string", name, what));
+    }
+    texts[name] = std::get<std::string>(value->second);
+  }
+  return texts;
+}
+
+// What the table says of a key of its declaration that it has.
+SettingValue value_for(const SettingKey& key, const TomlTable& table, const std::string& context) {
+  if (const auto found = table.values.find(key.name); found != table.values.end()) {
+    return found->second;
+  }
+  if (is_single_value(key.type)) {
+    refuse(table.place(key.name),
+           fmt::format("'{}' in {} must be a single value", key.name, context));
+  }
+  const auto list = table.lists.find(key.name);
+  if (key.type == SettingKey::Type::kTexts && list != table.lists.end()) {
+    if (auto texts = texts_of(list->second)) return std::move(*texts);
+  }
+  if (key.type == SettingKey::Type::kReals && list != table.lists.end()) {
+    if (auto reals = reals_of(list->second)) return std::move(*reals);
+  }
+  const auto inner = table.tables.find(key.name);
+  if (key.type == SettingKey::Type::kTable && inner != table.tables.end()) {
+    return texts_by_name(inner->second, fmt::format("'{}' of {}", key.name, context));
+  }
+  refuse(table.place(key.name), fmt::format("'{}' must be {}", key.name, to_string(key.type)));
+}
+
+}  // namespace
+
 Settings checked(const TomlTable& table,
                  std::span<const SettingKey> keys,
                  const std::string& context,
                  const std::vector<std::string>& other_keys) {
-  std::vector<std::string> single;
-  for (const SettingKey& key : keys) single.push_back(key.name);
-  std::vector<std::string> all = single;
+  std::vector<std::string> all = names_of(keys);
   all.insert(all.end(), other_keys.begin(), other_keys.end());
-  const auto contains = [](const auto& names, const std::string& name) {
-    return std::find(names.begin(), names.end(), name) != names.end();
-  };
   for (const auto& [key, place] : table.locations) {
-    if (key.empty()) continue;
-    if (!contains(all, key)) {
-      throw ConfigError(fmt::format("{}: unknown key '{}' in {}{}; it takes {}",
-                                    place,
-                                    key,
-                                    context,
-                                    did_you_mean(key, all),
-                                    fmt::join(all, ", ")));
-    }
-    if (contains(single, key) && !table.values.contains(key)) {
-      throw ConfigError(fmt::format("{}: '{}' in {} must be a single value", place, key, context));
-    }
+    if (key.empty() || std::ranges::find(all, key) != all.end()) continue;
+    throw ConfigError(fmt::format("{}: unknown key '{}' in {}{}; it takes {}",
+                                  place,
+                                  key,
+                                  context,
+                                  did_you_mean(key, all),
+                                  fmt::join(all, ", ")));
   }
-  std::map<std::string, SettingValue> values = table.values;
-  for (const std::string& key : other_keys) values.erase(key);
+  std::map<std::string, SettingValue> values;
+  for (const SettingKey& key : keys) {
+    if (table.locations.contains(key.name)) values[key.name] = value_for(key, table, context);
+  }
   return Settings::checked(values, keys, context, table.locations);
 }
 
@@ -250,16 +308,61 @@ void require_file_name(const std::string& name, const std::string& what, const s
                      name));
 }
 
-std::string toml_text(const SettingValue& value) {
+namespace {
+
+template <typename T>
+std::string toml_scalar(const T& value) {
   std::ostringstream out;
-  if (const auto* boolean = std::get_if<bool>(&value)) return *boolean ? "true" : "false";
-  if (const auto* integer = std::get_if<std::int64_t>(&value)) return fmt::format("{}", *integer);
-  if (const auto* text = std::get_if<std::string>(&value)) {
-    out << toml::value<std::string>(*text);
-  } else {
-    out << toml::value<double>(std::get<double>(value));
-  }
+  out << toml::value<T>(value);
   return out.str();
+}
+
+struct TomlWriter {
+  std::string operator()(bool value) const { return value ? "true" : "false"; }
+
+  std::string operator()(std::int64_t value) const { return fmt::format("{}", value); }
+
+  std::string operator()(double value) const { return toml_scalar(value); }
+
+  std::string operator()(const std::string& value) const { return toml_scalar(value); }
+
+  template <typename T>
+  std::string operator()(const std::vector<T>& list) const {
+    std::vector<std::string> elements;
+    for (const T& element : list) elements.push_back((*this)(element));
+    return fmt::format("[{}]", fmt::join(elements, ", "));
+  }
+
+  std::string operator()(const SettingTable& table) const {
+    if (table.empty()) return "{}";
+    std::vector<std::string> entries;
+    for (const auto& [name, text] : table) {
+      entries.push_back(fmt::format("{} = {}", (*this)(name), (*this)(text)));
+    }
+    return fmt::format("{{ {} }}", fmt::join(entries, ", "));
+  }
+};
+
+}  // namespace
+
+std::string toml_text(const SettingValue& value) { return std::visit(TomlWriter(), value); }
+
+std::string toml_section(const std::string& name,
+                         const std::vector<std::pair<std::string, SettingValue>>& values) {
+  std::string text = fmt::format("[{}]\n", name);
+  std::string tables;
+  for (const auto& [key, value] : values) {
+    const auto* const table = std::get_if<SettingTable>(&value);
+    if (table == nullptr || table->empty()) {
+      text += fmt::format("{} = {}\n", key, toml_text(value));
+      continue;
+    }
+    tables += fmt::format("\n[{}.{}]\n", name, key);
+    for (const auto& [entry, of_entry] : *table) {
+      tables += fmt::format("{} = {}\n", toml_text(entry), toml_text(of_entry));
+    }
+  }
+  return text + tables;
 }
 
 }  // namespace hesscope::detail

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <hesscope/core/settings.h>
@@ -50,8 +51,8 @@ std::string take_kind(TomlTable& table,
                       const std::vector<std::string>& names,
                       const std::string& key = "kind");
 
-/// The table's values checked against a declaration (Settings::checked). Lists and tables in it
-/// must be among `other_keys`.
+/// The table's values, lists of texts or numbers and tables of texts checked against a declaration
+/// (Settings::checked). Of keys in `other_keys`, which are not of the declaration, nothing is said.
 /// @throws ConfigError "FILE:LINE: ...".
 Settings checked(const TomlTable& table,
                  std::span<const SettingKey> keys,
@@ -68,7 +69,11 @@ std::vector<std::int64_t> number_list(const TomlTable& table, const std::string&
 /// @throws ConfigError.
 void require_file_name(const std::string& name, const std::string& what, const std::string& place);
 
-/// A value as TOML has it.
+/// A value as TOML has it. Tables are written {NAME = TEXT, ...}.
 std::string toml_text(const SettingValue& value);
+
+/// "[NAME]" with a line for each value, and tables among them as [NAME.KEY] after all others.
+std::string toml_section(const std::string& name,
+                         const std::vector<std::pair<std::string, SettingValue>>& values);
 
 }  // namespace hesscope::detail
