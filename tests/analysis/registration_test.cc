@@ -2,10 +2,12 @@
 //
 // Kinds of models and analyzers that a program adds to those built in.
 #include <atomic>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <string>
 #include <thread>
+#include <variant>
 #include <vector>
 
 #include <Eigen/Eigenvalues>
@@ -21,6 +23,7 @@
 #include <hesscope/models/model_registry.h>
 #include <hesscope/objective/functor_objective.h>
 #include <hesscope/problem/problem.h>
+#include <hesscope/storage/sha256.h>
 #include <hesscope/tensors/checkpoint_file.h>
 
 #include "support/files.h"
@@ -39,15 +42,13 @@ ModelKind ridge(const std::string& name) {
                     .type = SettingKey::Type::kReal,
                     .meaning = "weight of |w|^2 / 2",
                     .fallback = SettingValue(0.0)}},
-          .build = [name](const Settings& settings,
-                          const TensorShapes& checkpoint,
-                          const TensorShapes& /*data*/) {
+          .build = [name](const ModelSources& sources, const TensorShapes& checkpoint) {
             const auto& shape = checkpoint.at("weight", 1, "(inputs)");
             ModelBuilder b(name);
             const Var w = b.parameter("weight", shape);
             const Var x = b.array("inputs", shape);
             const Var y = b.array("target", {});
-            const double factor = settings.real("penalty") / 2;
+            const double factor = sources.settings.real("penalty") / 2;
             return b.finish(square(matmul_tn(w, x) - y) + factor * sum(square(w)));
           }};
 }
@@ -101,6 +102,98 @@ TEST_F(OwnModel, IsOfferedLikeOthersInRefusals) {
               ThrowsMessage<ConfigError>(HasSubstr("'own-lasso'")));
 }
 
+// (s w' x - y)^2, s from the file beside the problem file that `file` names.
+ModelKind scaled(const std::string& name, bool says_so) {
+  return {.name = name,
+          .keys = {{.name = "file", .meaning = "a file with a factor", .is_path = true}},
+          .build = [name, says_so](const ModelSources& sources, const TensorShapes& checkpoint) {
+            const auto& shape = checkpoint.at("weight", 1, "(inputs)");
+            const std::filesystem::path path = sources.folder / sources.settings.text("file");
+            double factor = kNaN;
+            std::ifstream(path) >> factor;
+            ModelBuilder b(name);
+            const Var w = b.parameter("weight", shape);
+            const Var x = b.array("inputs", shape);
+            const Var y = b.array("target", {});
+            Model model = b.finish(square(factor * matmul_tn(w, x) - y));
+            if (says_so) model.files = {{path, io::sha256_of_file(path)}};
+            return model;
+          }};
+}
+
+class OwnModelOfAFile : public OwnModel {
+ protected:
+  void write_files(const std::string& kind) {
+    OwnModel::write_files(kind);
+    std::ofstream(folder_ / "factor.txt") << "2\n";
+    std::ofstream(folder_ / "problem.toml")
+        << "[model]\nkind = \"" << kind
+        << "\"\nfile = \"factor.txt\"\n[data]\nfile = \"data.h5\"\n";
+  }
+};
+
+TEST_F(OwnModelOfAFile, IsFoundBesideTheProblemFileAndRecorded) {
+  register_model_kind(scaled("own-scaled", true));
+  write_files("own-scaled");
+  AnalysisRequest request;
+  request.checkpoints = {{folder_ / "checkpoint.h5", {}}};
+  request.problem = folder_ / "problem.toml";
+  request.output = folder_ / "out.h5";
+  request.only = {"spectrum"};
+  // Residuals 2 w' x - y of 8, -3, 17, -7.
+  EXPECT_EQ(run_analysis(request).checkpoints.at(0).loss, (64 + 9 + 289 + 49) / 4.0);
+  const auto* const digest = io::ResultReader(request.output).find_attribute("", "model_sha256");
+  ASSERT_NE(digest, nullptr);
+  EXPECT_EQ(std::get<std::string>(*digest), io::sha256_of_file(folder_ / "factor.txt"));
+
+  std::ofstream(folder_ / "factor.txt") << "3\n";
+  EXPECT_THAT([&] { run_analysis(request); },
+              ThrowsMessage<OutputError>(HasSubstr("model_sha256")));
+
+  request.output = folder_ / "factor.txt";
+  request.overwrite = io::Overwrite::kAnything;
+  EXPECT_THAT([&] { run_analysis(request); },
+              ThrowsMessage<ConfigError>(HasSubstr("is an input of the same run")));
+}
+
+TEST_F(OwnModelOfAFile, MustSayThatItReadIt) {
+  register_model_kind(scaled("own-silent", false));
+  write_files("own-silent");
+  const io::TensorFile checkpoint = io::open_tensor_file(folder_ / "checkpoint.h5");
+  EXPECT_THAT(
+      [&] { Problem(read_problem_file(folder_ / "problem.toml"), checkpoint); },
+      ThrowsMessage<PreconditionError>(AllOf(HasSubstr("'own-silent'"), HasSubstr("factor.txt"))));
+}
+
+TEST_F(OwnModel, IsToldWhatTheFilesHold) {
+  ModelKind kind = ridge("own-curious");
+  TensorShapes of_checkpoint;
+  TensorShapes of_data;
+  kind.build = [&, build = kind.build](const ModelSources& sources,
+                                       const TensorShapes& checkpoint) {
+    of_checkpoint = checkpoint;
+    of_data = sources.data;
+    return build(sources, checkpoint);
+  };
+  register_model_kind(kind);
+  write_files("own-curious");
+  const std::vector<double> labels = {0, 1, 2, 1};
+  io::write_checkpoint(folder_ / "data.h5",
+                       {{{"inputs", {4, 3}, inputs_},
+                         {"target", {4}, target_},
+                         {"labels", {4}, labels, io::ElementType::kInt32}}},
+                       true);
+  const Problem problem(read_problem_file(folder_ / "problem.toml"),
+                        io::open_tensor_file(folder_ / "checkpoint.h5"));
+  EXPECT_EQ(of_checkpoint.format, "hdf5");
+  EXPECT_EQ(of_checkpoint.read("weight"), weight_);
+  EXPECT_EQ(of_data.read("inputs"), inputs_);
+  EXPECT_TRUE(of_data.has_integers("labels"));
+  EXPECT_FALSE(of_data.has_integers("inputs"));
+  EXPECT_FALSE(of_data.has_integers("absent"));
+  EXPECT_EQ(problem.model_sha256(), "");
+}
+
 TEST(RegisterModelKind, RefusesWhatCannotBeNamedOrBuilt) {
   const auto refusal = [](ModelKind kind, const char* text) {
     EXPECT_THAT([&] { register_model_kind(kind); },
@@ -120,8 +213,11 @@ TEST(RegisterModelKind, RefusesWhatCannotBeNamedOrBuilt) {
 
 TEST(RegisterModelKind, WithoutCreateItSaysThatItCannotBeTrained) {
   register_model_kind(ridge("own-untrained"));
-  EXPECT_THAT([] { find_model_kind("own-untrained")->create({}, {}); },
-              ThrowsMessage<ConfigError>(AllOf(HasSubstr("own-untrained"), HasSubstr("`create`"))));
+  EXPECT_THAT(
+      [] {
+        find_model_kind("own-untrained")->create({Settings(), TensorShapes()});
+      },
+      ThrowsMessage<ConfigError>(AllOf(HasSubstr("own-untrained"), HasSubstr("`create`"))));
 }
 
 TEST(RegisterModelKind, LeavesAloneWhoLooksAtKindsMeanwhile) {

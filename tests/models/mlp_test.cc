@@ -336,7 +336,7 @@ std::string refusal_of(const std::map<std::string, std::vector<std::int64_t>>& s
   const Settings settings = Settings::checked(
       {{"activation", std::string("tanh")}, {"loss", std::string("mse")}}, kind.keys, "[model]");
   try {
-    kind.build(settings, {"c.npz", shapes}, {"d.npz", {}});
+    kind.build({settings, {"d.npz", {}}}, {"c.npz", shapes});
     return "";
   } catch (const InputError& error) {
     return error.what();

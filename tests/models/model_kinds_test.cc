@@ -52,8 +52,8 @@ Model create(const std::string& name,
              const Values& values,
              const std::map<std::string, Dimensions>& data) {
   const ModelKind& kind = kind_of(name);
-  return kind.create(Settings::checked(values, kind.keys_with_sizes(), "[model]"),
-                     {"the sampler", data});
+  return kind.create(
+      {Settings::checked(values, kind.keys_with_sizes(), "[model]"), {"the sampler", data}});
 }
 
 class ModelKinds : public testing::TestWithParam<Case> {};
@@ -73,7 +73,7 @@ TEST_P(ModelKinds, GiveOneModelWithAndWithoutACheckpoint) {
   }
   const ModelKind& kind = kind_of(c.kind);
   const Model built = kind.build(
-      Settings::checked(c.settings, kind.keys, "[model]"), checkpoint, {"d.npz", c.data});
+      {Settings::checked(c.settings, kind.keys, "[model]"), {"d.npz", c.data}}, checkpoint);
   require_parameters(built, checkpoint);
   ASSERT_EQ(built.num_parameters(), created.num_parameters());
   EXPECT_EQ(built.invariances.size(), created.invariances.size());
@@ -205,14 +205,14 @@ TEST(ModelKindBuild, NamesWhatDoesNotFitTheClassifier) {
       {{"kernel", text("softmax")}, {"activation", text("gelu")}}, kind.keys, "[model]");
   expect_refusal<InputError>(
       [&] {
-        kind.build(
-            settings, {"c.npz", {{"layers.0.WQ", {2, 4, 3}}}}, {"d.npz", {{"inputs", {7, 5, 6}}}});
+        kind.build({settings, {"d.npz", {{"inputs", {7, 5, 6}}}}},
+                   {"c.npz", {{"layers.0.WQ", {2, 4, 3}}}});
       },
       "d.npz: array 'inputs': expected shape (samples, n, 4) to fit 'layers.0.WQ' in c.npz, found "
       "(7, 5, 6)");
   expect_refusal<InputError>(
       [&] {
-        kind.build(settings, {"c.npz", {{"WQ", {2, 4, 3}}}}, {"d.npz", {{"inputs", {7, 5, 4}}}});
+        kind.build({settings, {"d.npz", {{"inputs", {7, 5, 4}}}}}, {"c.npz", {{"WQ", {2, 4, 3}}}});
       },
       "c.npz: no tensor 'layers.0.WQ'; the file holds WQ");
 }

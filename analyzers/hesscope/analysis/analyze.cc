@@ -254,6 +254,9 @@ class AnalysisRun {
     io::RunConfiguration all = detail::program_configuration();
     all.emplace_back("problem", impl_->subject.problem);
     all.emplace_back("data_sha256", impl_->subject.data_sha256);
+    if (!impl_->subject.model_sha256.empty()) {
+      all.emplace_back("model_sha256", impl_->subject.model_sha256);
+    }
     for (std::size_t i = 0; i < points_.size(); ++i) {
       all.emplace_back(fmt::format("point {}", i + 1), points_[i].name);
       all.emplace_back(fmt::format("sha256 of {}", points_[i].name), impl_->digests[i]);

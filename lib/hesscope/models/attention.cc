@@ -79,25 +79,28 @@ ModelKind attention_kind() {
       .keys = {kernel_key()},
       .size_keys = {size_key("heads", "number of heads"), size_key("head_width", "d, of one head")},
       .build =
-          [](const Settings& settings, const TensorShapes& checkpoint, const TensorShapes& data) {
+          [](const ModelSources& sources, const TensorShapes& checkpoint) {
             const auto& wq = checkpoint.at("WQ", 3, "(heads, D, d)");
-            const auto& inputs = data.at("inputs", 3, "(samples, n, D)");
+            const auto& inputs = sources.data.at("inputs", 3, "(samples, n, D)");
             if (inputs[2] != wq[1]) {
               throw InputError(fmt::format(
                   "{}: array 'inputs': expected shape (samples, n, {}) to fit 'WQ' in {}, "
                   "found ({}, {}, {})",
-                  data.source,
+                  sources.data.source,
                   wq[1],
                   checkpoint.source,
                   inputs[0],
                   inputs[1],
                   inputs[2]));
             }
-            return sized(settings, wq[0], wq[2], data);
+            return sized(sources.settings, wq[0], wq[2], sources.data);
           },
       .create =
-          [](const Settings& settings, const TensorShapes& data) {
-            return sized(settings, settings.integer("heads"), settings.integer("head_width"), data);
+          [](const ModelSources& sources) {
+            return sized(sources.settings,
+                         sources.settings.integer("heads"),
+                         sources.settings.integer("head_width"),
+                         sources.data);
           },
   };
 }

@@ -170,30 +170,30 @@ ModelKind attention_classifier_kind() {
                      .fallback = SettingValue(std::int64_t{128})},
                     size_key("classes", "number of classes")},
       .build =
-          [](const Settings& settings, const TensorShapes& checkpoint, const TensorShapes& data) {
+          [](const ModelSources& sources, const TensorShapes& checkpoint) {
             const std::int64_t D = checkpoint.at("layers.0.WQ", 3, "(heads, D, d)")[1];
-            const auto& inputs = data.at("inputs", 3, kInputsShape);
+            const auto& inputs = sources.data.at("inputs", 3, kInputsShape);
             if (inputs[2] != D) {
               throw InputError(fmt::format(
                   "{}: array 'inputs': expected shape (samples, n, {}) to fit 'layers.0.WQ' in {}, "
                   "found ({}, {}, {})",
-                  data.source,
+                  sources.data.source,
                   D,
                   checkpoint.source,
                   inputs[0],
                   inputs[1],
                   inputs[2]));
             }
-            return sized(settings, sizes_of(checkpoint), data);
+            return sized(sources.settings, sizes_of(checkpoint), sources.data);
           },
       .create =
-          [](const Settings& settings, const TensorShapes& data) {
-            const Sizes sizes = {.layers = settings.integer("layers"),
-                                 .heads = settings.integer("heads"),
-                                 .head_dimension = settings.integer("head_width"),
-                                 .mlp_hidden = settings.integer("mlp_hidden"),
-                                 .classes = settings.integer("classes")};
-            return sized(settings, sizes, data);
+          [](const ModelSources& sources) {
+            const Sizes sizes = {.layers = sources.settings.integer("layers"),
+                                 .heads = sources.settings.integer("heads"),
+                                 .head_dimension = sources.settings.integer("head_width"),
+                                 .mlp_hidden = sources.settings.integer("mlp_hidden"),
+                                 .classes = sources.settings.integer("classes")};
+            return sized(sources.settings, sizes, sources.data);
           },
   };
 }

@@ -263,15 +263,15 @@ ModelKind linear_attention_kind() {
                      .maximum = 1'000'000,
                      .fallback = SettingValue(std::int64_t{0})}},
       .build =
-          [](const Settings& settings, const TensorShapes& checkpoint, const TensorShapes& data) {
+          [](const ModelSources& sources, const TensorShapes& checkpoint) {
             const bool has_mlp = checkpoint.has("mlp.0.weight");
             const std::int64_t hidden =
                 has_mlp ? checkpoint.at("mlp.0.weight", 2, "(hidden, d)")[0] : 0;
-            return sized(settings, hidden, data);
+            return sized(sources.settings, hidden, sources.data);
           },
       .create =
-          [](const Settings& settings, const TensorShapes& data) {
-            return sized(settings, settings.integer("mlp_hidden"), data);
+          [](const ModelSources& sources) {
+            return sized(sources.settings, sources.settings.integer("mlp_hidden"), sources.data);
           },
   };
 }

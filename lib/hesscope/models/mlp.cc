@@ -216,11 +216,14 @@ ModelKind mlp_kind() {
                      .minimum = 1,
                      .maximum = kMaxWidth,
                      .fallback = SettingValue(std::int64_t{0})}},
-      .build = [](const Settings& settings,
-                  const TensorShapes& checkpoint,
-                  const TensorShapes& /*data*/) { return sized(settings, widths_of(checkpoint)); },
-      .create = [](const Settings& settings,
-                   const TensorShapes& data) { return sized(settings, widths_of(settings, data)); },
+      .build =
+          [](const ModelSources& sources, const TensorShapes& checkpoint) {
+            return sized(sources.settings, widths_of(checkpoint));
+          },
+      .create =
+          [](const ModelSources& sources) {
+            return sized(sources.settings, widths_of(sources.settings, sources.data));
+          },
   };
 }
 

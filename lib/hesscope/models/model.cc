@@ -114,6 +114,12 @@ bool TensorShapes::has(const std::string& name) const {
   return shapes.contains(name) || unreadable.contains(name);
 }
 
+bool TensorShapes::has_integers(const std::string& name) const {
+  const auto type = types.find(name);
+  return type != types.end() && type->second >= io::ElementType::kInt8 &&
+         type->second <= io::ElementType::kUInt64;
+}
+
 const std::vector<std::int64_t>& TensorShapes::at(const std::string& name) const {
   const auto found = shapes.find(name);
   if (found != shapes.end()) return found->second;

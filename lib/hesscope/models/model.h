@@ -11,6 +11,8 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -21,6 +23,7 @@
 #include <hesscope/core/parameter_block.h>
 #include <hesscope/structured/structured_hessian.h>
 #include <hesscope/structured/structured_loss.h>
+#include <hesscope/tensors/tensor_file.h>
 
 namespace hesscope {
 
@@ -39,6 +42,14 @@ struct DataArray {
   Eigen::Index width = 0;   ///< entries in the record
 };
 
+/// A file that a model was made of.
+struct ModelFile {
+  std::filesystem::path path;
+  std::string sha256;  ///< of the bytes that were read
+
+  bool operator==(const ModelFile&) const = default;
+};
+
 struct Model {
   std::string kind;
   std::vector<ParameterBlock> parameters;  ///< in flat order
@@ -50,6 +61,8 @@ struct Model {
   std::shared_ptr<const StructuredLoss> structured_loss;
   /// Maps of the parameters that change no sample's loss, whatever the sample (invariances.h).
   std::vector<Invariance> invariances;
+  /// Files besides checkpoint and data that the model was made of.
+  std::vector<ModelFile> files;
 
   Eigen::Index num_parameters() const;
 
@@ -98,11 +111,20 @@ class ModelBuilder {
   std::shared_ptr<Graph> graph_;
 };
 
-/// Names and shapes found in a file: what a model kind is fitted to.
+/// Names and shapes found in a file, and what else may be known of its tensors: what a model kind is
+/// fitted to.
 struct TensorShapes {
   std::string source;  ///< the file, for messages
   std::map<std::string, std::vector<std::int64_t>> shapes;
   std::map<std::string, std::string> unreadable = {};  ///< why, by name: io::UnreadableTensor
+  std::string format = {};  ///< as TensorFile::format() names it; empty = no file
+  std::map<std::string, io::ElementType> types = {};  ///< of stored elements, where known
+  /// The elements of a tensor that is there, row-major; empty where only shapes are known. Throws
+  /// InputError for what cannot be read.
+  std::function<std::vector<double>(const std::string& name)> read = {};
+
+  /// Whether the tensor's elements are known to be stored as integers.
+  bool has_integers(const std::string& name) const;
 
   /// Whether a tensor of this name is there, readable or not.
   bool has(const std::string& name) const;

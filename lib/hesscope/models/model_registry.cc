@@ -57,7 +57,7 @@ std::span<const ModelKind> model_kinds() { return registry().all(); }
 void register_model_kind(ModelKind kind) {
   require_complete(kind);
   if (!kind.create) {
-    kind.create = [name = kind.name](const Settings&, const TensorShapes&) -> Model {
+    kind.create = [name = kind.name](const ModelSources&) -> Model {
       throw ConfigError(
           fmt::format("models of kind '{}' cannot be made without a checkpoint: their ModelKind "
                       "has no `create`",

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <span>
 #include <string>
@@ -17,6 +18,15 @@
 
 namespace hesscope {
 
+/// What a model is made of besides a checkpoint.
+struct ModelSources {
+  const Settings& settings;
+  const TensorShapes& data;  ///< shapes as a file would hold them, samples first
+  /// What relative names of files in the settings (SettingKey::is_path) are relative to: the folder
+  /// of the problem file.
+  std::filesystem::path folder = {};
+};
+
 /// A kind of model as a problem file names it.
 struct ModelKind {
   std::string name;
@@ -25,19 +35,16 @@ struct ModelKind {
   std::vector<SettingKey> keys = {};       ///< of the [model] table, besides `kind`
   std::vector<SettingKey> size_keys = {};  ///< what a checkpoint would say, for a model without one
 
-  /// The model with the sizes that the checkpoint and the data have. @throws InputError naming the
-  /// file, the tensor and the shapes when no sizes fit; what fits is checked in full by
-  /// require_parameters() and require_arrays().
-  std::function<Model(const Settings&, const TensorShapes& checkpoint, const TensorShapes& data)>
-      build = {};
+  /// The model with the sizes that the checkpoint and the data have. A kind that reads files says
+  /// so in Model::files. @throws InputError naming the file, the tensor and the shapes when no sizes
+  /// fit; what fits is checked in full by require_parameters() and require_arrays().
+  std::function<Model(const ModelSources&, const TensorShapes& checkpoint)> build = {};
 
   /// The model with the sizes that the settings and the data have: a model yet to be initialised.
-  /// @param settings  checked against keys_with_sizes().
-  /// @param data  shapes as a file would hold them, samples first; checked in full by
-  /// require_arrays().
+  /// @param sources  settings checked against keys_with_sizes(), data in full by require_arrays().
   /// @throws ConfigError where settings contradict each other; InputError as build.
   /// A kind that a program adds may be without: it cannot be trained.
-  std::function<Model(const Settings& settings, const TensorShapes& data)> create = {};
+  std::function<Model(const ModelSources& sources)> create = {};
 
   /// `keys`, then `size_keys`.
   std::vector<SettingKey> keys_with_sizes() const;

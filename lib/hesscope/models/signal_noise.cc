@@ -71,28 +71,28 @@ ModelKind signal_noise_kind() {
       .size_keys = {size_key("key_width", "m_k, rows of WQ and WK"),
                     size_key("value_width", "m_v, rows of WV.pos and WV.neg")},
       .build =
-          [](const Settings& /*settings*/,
-             const TensorShapes& checkpoint,
-             const TensorShapes& data) {
+          [](const ModelSources& sources, const TensorShapes& checkpoint) {
             const auto& wq = checkpoint.at("WQ", 2, "(m_k, d)");
             const auto& wv = checkpoint.at("WV.pos", 2, "(m_v, d)");
-            const auto& inputs = data.at("inputs", 3, kTokensShape);
+            const auto& inputs = sources.data.at("inputs", 3, kTokensShape);
             if (inputs[1] != 2 || inputs[2] != wq[1]) {
               throw InputError(fmt::format(
                   "{}: array 'inputs': expected shape (samples, 2, {}) to fit 'WQ' in {}, "
                   "found ({}, {}, {})",
-                  data.source,
+                  sources.data.source,
                   wq[1],
                   checkpoint.source,
                   inputs[0],
                   inputs[1],
                   inputs[2]));
             }
-            return sized(wq[0], wv[0], data);
+            return sized(wq[0], wv[0], sources.data);
           },
       .create =
-          [](const Settings& settings, const TensorShapes& data) {
-            return sized(settings.integer("key_width"), settings.integer("value_width"), data);
+          [](const ModelSources& sources) {
+            return sized(sources.settings.integer("key_width"),
+                         sources.settings.integer("value_width"),
+                         sources.data);
           },
   };
 }

@@ -187,7 +187,8 @@ std::optional<Model> build(const ProblemFile& problem,
                            const TensorShapes& data,
                            std::string& obstacle) {
   try {
-    return find_model_kind(problem.model_kind)->build(problem.model, checkpoint, data);
+    return find_model_kind(problem.model_kind)
+        ->build({problem.model, data, problem.path.parent_path()}, checkpoint);
   } catch (const InputError& error) {
     obstacle = error.what();
     return std::nullopt;

@@ -26,7 +26,12 @@ namespace hesscope {
 TensorShapes shapes_of(const io::TensorFile& file) {
   TensorShapes shapes;
   shapes.source = file.where();
-  for (const io::TensorInfo& tensor : file.tensors()) shapes.shapes[tensor.name] = tensor.shape;
+  shapes.format = file.format();
+  shapes.read = [file](const std::string& name) { return file.read(name); };
+  for (const io::TensorInfo& tensor : file.tensors()) {
+    shapes.shapes[tensor.name] = tensor.shape;
+    shapes.types[tensor.name] = tensor.type;
+  }
   for (const io::UnreadableTensor& tensor : file.unreadable()) {
     shapes.unreadable[tensor.name] = tensor.reason;
   }
@@ -45,6 +50,7 @@ TensorShapes parameter_shapes_of(const io::TensorFile& checkpoint) {
   for (const io::TensorInfo& tensor : checkpoint.tensors()) {
     if (tensor.name.starts_with(kOptimizer) || is_training_number(tensor)) {
       shapes.shapes.erase(tensor.name);
+      shapes.types.erase(tensor.name);
     }
   }
   return shapes;
@@ -65,6 +71,13 @@ Eigen::VectorXd parameters_of(const Model& model, const io::TensorFile& checkpoi
 
 }  // namespace
 
+std::string sha256_of(std::span<const ModelFile> files) {
+  if (files.size() < 2) return files.empty() ? std::string() : files.front().sha256;
+  std::string digests;
+  for (const ModelFile& file : files) digests += file.sha256;
+  return io::sha256_of_text(digests);
+}
+
 Eigen::VectorXd read_parameters(const Model& model, const io::TensorFile& wrapped) {
   const io::TensorFile checkpoint = io::unwrapped(wrapped);
   require_parameters(model, parameter_shapes_of(checkpoint));
@@ -82,12 +95,9 @@ SampleTable read_samples(const Model& model, const io::TensorFile& data) {
 
 namespace {
 
-Model fitted(const ModelKind& kind,
-             const Settings& settings,
-             const io::TensorFile& checkpoint,
-             const TensorShapes& data) {
+Model fitted(const ModelKind& kind, const ModelSources& sources, const io::TensorFile& checkpoint) {
   const TensorShapes shapes = parameter_shapes_of(checkpoint);
-  Model model = kind.build(settings, shapes, data);
+  Model model = kind.build(sources, shapes);
   require_parameters(model, shapes);
   return model;
 }
@@ -102,15 +112,14 @@ std::string without_wrappers(std::string key) {
 
 // Keys of the checkpoint under which exactly the parameters stand.
 std::vector<std::string> fitting_keys(const ModelKind& kind,
-                                      const Settings& settings,
-                                      const io::TensorFile& checkpoint,
-                                      const TensorShapes& data) {
+                                      const ModelSources& sources,
+                                      const io::TensorFile& checkpoint) {
   std::vector<std::string> keys;
   for (const std::string& key : detail::keys_in(checkpoint)) {
     try {
       if (std::ranges::find(keys, without_wrappers(key)) != keys.end()) continue;
       const io::TensorFile part = checkpoint.part(key);
-      fitted(kind, settings, io::unwrapped(part), data);
+      fitted(kind, sources, io::unwrapped(part));
       keys.push_back(part.key());
     } catch (const InputError&) {  // does not fit
     }
@@ -122,14 +131,13 @@ std::vector<std::string> fitting_keys(const ModelKind& kind,
 // its key: the part is not taken unasked, since averages, gradients and moments are named alike.
 // Where none does, it says which model was asked for and what tells more.
 Model fitted_or_advised(const ModelKind& kind,
-                        const Settings& settings,
+                        const ModelSources& sources,
                         const std::filesystem::path& problem_file,
-                        const io::TensorFile& checkpoint,
-                        const TensorShapes& data) {
+                        const io::TensorFile& checkpoint) {
   try {
-    return fitted(kind, settings, checkpoint, data);
+    return fitted(kind, sources, checkpoint);
   } catch (const InputError& error) {
-    const std::vector<std::string> keys = fitting_keys(kind, settings, checkpoint, data);
+    const std::vector<std::string> keys = fitting_keys(kind, sources, checkpoint);
     const std::string message = error.what();
     if (keys.empty() && !message.starts_with(checkpoint.where() + ":")) throw;  // of the data
     if (keys.empty()) {
@@ -155,12 +163,26 @@ std::string suggested_arrays(const ModelKind& kind,
   if (!problem.data_arrays.rules.empty()) return {};
   return detail::suggested_arrays(kind, data, [&](const TensorShapes& renamed) {
     try {
-      require_arrays(fitted(kind, problem.model, checkpoint, renamed), renamed);
+      require_arrays(fitted(kind, {problem.model, renamed, problem.path.parent_path()}, checkpoint),
+                     renamed);
       return true;
     } catch (const InputError&) {
       return false;
     }
   });
+}
+
+// A result must tell when a file that it depends on is another.
+void require_files(const ModelKind& kind, const ProblemFile& problem, const Model& model) {
+  for (const std::filesystem::path& path :
+       files_named(problem.model, kind.keys, problem.path.parent_path())) {
+    if (std::ranges::find(model.files, path, &ModelFile::path) != model.files.end()) continue;
+    throw PreconditionError(
+        fmt::format("Problem: a model of kind '{}' does not say that it was made of {}, which its "
+                    "settings name (Model::files)",
+                    kind.name,
+                    path.string()));
+  }
 }
 
 std::string place_of_data(const ProblemFile& file) {
@@ -183,6 +205,7 @@ Problem::Problem(ProblemFile file,
       file_.has_sampler()
           ? draw_data(*kind, checkpoint, Executor(num_threads, stop_requested_by(stop)))
           : load_data(*kind, checkpoint, stop);
+  require_files(*kind, file_, model_);
   objective_ = std::make_unique<GraphObjective>(
       model_,
       std::move(samples),
@@ -192,6 +215,10 @@ Problem::Problem(ProblemFile file,
   }
 }
 
+ModelSources Problem::sources_with(const TensorShapes& data) const {
+  return {file_.model, data, file_.path.parent_path()};
+}
+
 SampleTable Problem::load_data(const ModelKind& kind,
                                const io::TensorFile& checkpoint,
                                const std::stop_token& stop) {
@@ -199,7 +226,7 @@ SampleTable Problem::load_data(const ModelKind& kind,
   const io::TensorFile data = detail::open_data(file_, stop);
   const TensorShapes shapes = shapes_of(data);
   try {
-    model_ = fitted_or_advised(kind, file_.model, file_.path, checkpoint, shapes);
+    model_ = fitted_or_advised(kind, sources_with(shapes), file_.path, checkpoint);
     require_arrays(model_, shapes);
   } catch (const InputError& error) {
     const std::string suggested = suggested_arrays(kind, file_, checkpoint, shapes);
@@ -226,8 +253,8 @@ SampleTable Problem::draw_data(const ModelKind& kind,
     throw ConfigError(fmt::format("{}: {}", place, error.what()));
   }
   const Eigen::Index num_samples = file_.data.integer("samples");
-  model_ = fitted_or_advised(
-      kind, file_.model, file_.path, checkpoint, shapes_of(*sampler_, num_samples, place));
+  const TensorShapes shapes = shapes_of(*sampler_, num_samples, place);
+  model_ = fitted_or_advised(kind, sources_with(shapes), file_.path, checkpoint);
   SampleTable samples = SampledRecords(model_, *sampler_, place)
                             .table(static_cast<std::uint64_t>(file_.data.integer("seed")),
                                    Stream::kEvaluation,
@@ -236,6 +263,8 @@ SampleTable Problem::draw_data(const ModelKind& kind,
   data_sha256_ = io::sha256_of_numbers({samples.data(), static_cast<std::size_t>(samples.size())});
   return samples;
 }
+
+std::string Problem::model_sha256() const { return sha256_of(model_.files); }
 
 Eigen::VectorXd Problem::read_parameters(const io::TensorFile& wrapped) const {
   const io::TensorFile checkpoint = io::unwrapped(wrapped);

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <utility>
@@ -57,6 +58,9 @@ TensorShapes parameter_shapes_of(const io::TensorFile& checkpoint);
 /// read without it. @throws InputError if it does not fit the model.
 Eigen::VectorXd read_parameters(const Model& model, const io::TensorFile& checkpoint);
 
+/// SHA-256 of the one file, or of the digests of several one after the other; empty of none.
+std::string sha256_of(std::span<const ModelFile> files);
+
 /// A data file's samples as the records of a model. @throws InputError as require_arrays() and
 /// make_sample_table().
 SampleTable read_samples(const Model& model, const io::TensorFile& data);
@@ -91,6 +95,9 @@ class Problem {
   /// one after the other, in 64-bit floats, low bytes first.
   const std::string& data_sha256() const { return data_sha256_; }
 
+  /// sha256_of() the files that the model was made of besides checkpoint and data.
+  std::string model_sha256() const;
+
   /// More samples of the distribution that the data are drawn from; nullptr for a data file.
   const FreshSamples* fresh_samples() const { return fresh_samples_.get(); }
 
@@ -117,6 +124,7 @@ class Problem {
   SampleTable load_data(const ModelKind& kind,
                         const io::TensorFile& checkpoint,
                         const std::stop_token& stop);
+  ModelSources sources_with(const TensorShapes& data) const;
   SampleTable draw_data(const ModelKind& kind,
                         const io::TensorFile& checkpoint,
                         const Executor& executor);

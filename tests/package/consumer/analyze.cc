@@ -58,9 +58,7 @@ bool analyzes_an_objective(const fs::path& folder) {
 // A kind of model: (w' x - y)^2, its parameters sized by the checkpoint.
 hesscope::ModelKind least_squares() {
   return {.name = "least-squares",
-          .build = [](const hesscope::Settings&,
-                      const hesscope::TensorShapes& checkpoint,
-                      const hesscope::TensorShapes&) {
+          .build = [](const hesscope::ModelSources&, const hesscope::TensorShapes& checkpoint) {
             const auto& shape = checkpoint.at("weight", 1, "(inputs)");
             hesscope::ModelBuilder b("least-squares");
             const hesscope::Var w = b.parameter("weight", shape);

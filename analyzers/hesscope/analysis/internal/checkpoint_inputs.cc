@@ -288,6 +288,7 @@ void CheckpointInputs::require_output_apart(const std::filesystem::path& output,
   paths.push_back(problem.file().path);
   const auto& data = problem.file().data_files;
   paths.insert(paths.end(), data.begin(), data.end());
+  for (const ModelFile& file : problem.model().files) paths.push_back(file.path);
   if (tensor_map) paths.push_back(map_file);
   paths.insert(paths.end(), shards.begin(), shards.end());
   for (const CheckpointFile& checkpoint : checkpoints) paths.push_back(checkpoint.path);
@@ -322,6 +323,9 @@ io::RunConfiguration CheckpointInputs::configuration() const {
     all.emplace_back("data.arrays." + rule.name, rule.source);
   }
   all.emplace_back("data_sha256", problem.data_sha256());
+  if (const std::string digest = problem.model_sha256(); !digest.empty()) {
+    all.emplace_back("model_sha256", digest);
+  }
   all.emplace_back("key", key);
   all.emplace_back("map", tensor_map ? io::sha256_of_text(map_text()) : "none");
   all.emplace_back("order", order == CheckpointOrder::kGiven ? "given" : "by step");

@@ -69,6 +69,7 @@ ResultSubject subject_of(const Problem& problem) {
   subject.name = with_article(problem.model().kind + " model");
   subject.problem = problem.file().resolved_toml();
   subject.data_sha256 = problem.data_sha256();
+  subject.model_sha256 = problem.model_sha256();
   return subject;
 }
 
@@ -86,6 +87,7 @@ CheckpointResult::CheckpointResult(const std::filesystem::path& output,
                  provenance.command);
   if (!subject.problem.empty()) attribute("problem", subject.problem);
   if (!subject.data_sha256.empty()) attribute("data_sha256", subject.data_sha256);
+  if (!subject.model_sha256.empty()) attribute("model_sha256", subject.model_sha256);
   if (!provenance.tensor_map.empty()) attribute("tensor_map", provenance.tensor_map);
   attribute("num_samples", static_cast<std::int64_t>(subject.num_samples));
   attribute("seed", static_cast<std::int64_t>(provenance.seed));

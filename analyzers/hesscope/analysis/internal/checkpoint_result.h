@@ -24,8 +24,9 @@ struct ResultSubject {
   std::string name;  ///< "a mlp model", for the title
   Eigen::Index num_samples = 0;
   std::vector<ParameterBlock> parameter_blocks;
-  std::string problem = {};      ///< as TOML; empty = none
-  std::string data_sha256 = {};  ///< empty = not known
+  std::string problem = {};       ///< as TOML; empty = none
+  std::string data_sha256 = {};   ///< empty = not known
+  std::string model_sha256 = {};  ///< of files that the model was made of; empty = of none
 };
 
 ResultSubject subject_of(const Objective& objective);

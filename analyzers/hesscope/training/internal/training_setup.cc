@@ -145,8 +145,9 @@ TrainingSetup::TrainingSetup(ExperimentFile experiment,
   const SampleSource evaluation(experiment_.evaluation, folder, executor, stop);
   const ModelKind& kind = *find_model_kind(experiment_.model_kind);
   Model model = fit(data.sampler, [&] {
-    return at(experiment_.model_location,
-              [&] { return kind.create(experiment_.model, data.shapes()); });
+    return at(experiment_.model_location, [&] {
+      return kind.create({experiment_.model, data.shapes(), folder});
+    });
   });
   trained_ = at(experiment_.trained_location,
                 [&] { return blocks_matching(model.parameters, experiment_.trained); });
@@ -247,6 +248,8 @@ io::RunConfiguration TrainingSetup::configuration(const ExperimentRun& run,
       {"instruction set", std::string(name_of(best_instruction_set()))},
       {"model.kind", experiment.model_kind}};
   append(all, "model.", experiment.model);
+  const std::string model_sha256 = sha256_of(objective_->model().files);
+  if (!model_sha256.empty()) all.emplace_back("model_sha256", model_sha256);
   append(all, "data.", experiment.data);
   all.emplace_back("data_sha256", data_sha256_);
   append(all, "evaluation.", experiment.evaluation);

@@ -67,6 +67,14 @@ TensorShapes renamed(const TensorShapes& data, const Assignment& assignment) {
   for (const auto& [ours, theirs] : assignment) {
     shapes.shapes[ours] = data.shapes.at(theirs);
     shapes.unreadable.erase(ours);
+    const auto type = data.types.find(theirs);
+    if (type != data.types.end()) shapes.types[ours] = type->second;
+  }
+  if (data.read) {
+    shapes.read = [read = data.read, assignment](const std::string& name) {
+      const auto found = std::ranges::find(assignment, name, &Assignment::value_type::first);
+      return read(found == assignment.end() ? name : found->second);
+    };
   }
   return shapes;
 }
