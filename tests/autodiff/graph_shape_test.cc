@@ -27,9 +27,15 @@ TEST(Graph, NamesTheOperationWhoseShapesDoNotFit) {
   const Var a = g.parameter(0, 2, 3);
   const Var b = g.parameter(6, 3, 2);
   const Var square3 = g.parameter(0, 3, 3);
-  expect_refusal([&] { a + b; }, "operator+: shapes must be equal or have one row or one column, got 2 x 3 and 3 x 2");
-  expect_refusal([&] { a - b; }, "operator-: shapes must be equal or have one row or one column, got 2 x 3 and 3 x 2");
-  expect_refusal([&] { hadamard(a, b); }, "hadamard: shapes must be equal or have one row or one column, got 2 x 3 and 3 x 2");
+  expect_refusal(
+      [&] { a + b; },
+      "operator+: shapes must be equal or have one row or one column, got 2 x 3 and 3 x 2");
+  expect_refusal(
+      [&] { a - b; },
+      "operator-: shapes must be equal or have one row or one column, got 2 x 3 and 3 x 2");
+  expect_refusal(
+      [&] { hadamard(a, b); },
+      "hadamard: shapes must be equal or have one row or one column, got 2 x 3 and 3 x 2");
   expect_refusal([&] { matmul(a, a); },
                  "matmul: inner dimensions must be equal, got 3 and 2 from 2 x 3 and 2 x 3");
   expect_refusal([&] { matmul_nt(a, b); },
