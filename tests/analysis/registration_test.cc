@@ -26,6 +26,7 @@
 #include <hesscope/storage/sha256.h>
 #include <hesscope/tensors/checkpoint_file.h>
 
+#include "problem/centred_kind.h"
 #include "support/files.h"
 
 namespace hesscope {
@@ -192,6 +193,33 @@ TEST_F(OwnModel, IsToldWhatTheFilesHold) {
   EXPECT_FALSE(of_data.has_integers("inputs"));
   EXPECT_FALSE(of_data.has_integers("absent"));
   EXPECT_EQ(problem.model_sha256(), "");
+}
+
+TEST(OwnBuffers, AreThoseOfEachCheckpointAnalyzed) {
+  const test::CentredFiles files;
+  AnalysisRequest request;
+  request.checkpoints = {{files.checkpoint("step-0.h5", {0.5, 1}), {}},
+                         {files.checkpoint("step-1.h5", {-1, 2}), {}},
+                         {files.checkpoint("step-2.h5", {0.5, 1}, {3, 4}), {}}};
+  request.problem = files.problem();
+  request.output = files.folder() / "out.h5";
+  request.only = {"spectrum"};
+  const AnalysisResult result = run_analysis(request);
+  EXPECT_EQ(result.checkpoints.at(0).loss, test::CentredFiles::loss({0.5, 1}));
+  EXPECT_EQ(result.checkpoints.at(1).loss, test::CentredFiles::loss({-1, 2}));
+  EXPECT_EQ(result.checkpoints.at(2).loss, test::CentredFiles::loss({0.5, 1}, {3, 4}));
+  // H = 2/2 sum (x - m)(x - m)'.
+  const io::ResultReader file(request.output);
+  const auto largest = file.read_doubles("spectrum", "lambda_max");
+  const auto expected = [](const Eigen::Vector2d& m) {
+    const Eigen::Vector2d a = Eigen::Vector2d(1, 0) - m;
+    const Eigen::Vector2d b = Eigen::Vector2d(0, 3) - m;
+    const Eigen::Matrix2d h = a * a.transpose() + b * b.transpose();
+    return Eigen::SelfAdjointEigenSolver<Eigen::Matrix2d>(h).eigenvalues()(1);
+  };
+  EXPECT_NEAR(largest.at(0), expected({0.5, 1}), 1e-13);
+  EXPECT_NEAR(largest.at(1), expected({-1, 2}), 1e-13);
+  EXPECT_NEAR(largest.at(2), expected({0.5, 1}), 1e-13);
 }
 
 TEST(RegisterModelKind, RefusesWhatCannotBeNamedOrBuilt) {

@@ -12,6 +12,7 @@
 #include <hesscope/landscape/landscape.h>
 #include <hesscope/storage/unit_folder.h>
 
+#include "problem/centred_kind.h"
 #include "problem/npz_writer.h"
 #include "support/files.h"
 #include "support/refusal.h"
@@ -304,6 +305,25 @@ TEST_F(Landscape, APlanForeseesSizesAndWritesNothing) {
   request_.curvature = true;
   EXPECT_GT(plan_landscape(request_).seconds, seconds);
   EXPECT_THAT(left_behind(), IsEmpty());
+}
+
+TEST(LandscapeOfBuffers, IsThatOfTheCentreAndSaysSo) {
+  const test::CentredFiles files;
+  LandscapeRequest request;
+  request.checkpoints = {{files.checkpoint("step-0.h5", {-1, 2}, {1.5, 2}), {}},
+                         {files.checkpoint("step-1.h5", {0.5, 1}), {}}};
+  request.problem = files.problem();
+  request.output = files.folder() / "out.h5";
+  request.directions = "random";
+  request.grid = parse_grid("3x3", "-0.1:0.1");
+  const LandscapeResult result = run_landscape(request);
+  EXPECT_THAT(result.warnings,
+              ElementsAre(AllOf(HasSubstr("step-1.h5: the surface is that of the model with this"),
+                                HasSubstr("1 of the 1 other checkpoints holds others"))));
+  const io::ResultReader file(request.output);
+  EXPECT_EQ(file.read_doubles("landscape", "loss")[4], test::CentredFiles::loss({0.5, 1}));
+  EXPECT_EQ(file.read_doubles("", "loss")[0], test::CentredFiles::loss({-1, 2}, {1.5, 2}));
+  EXPECT_EQ(file.read_doubles("", "loss")[1], test::CentredFiles::loss({0.5, 1}));
 }
 
 }  // namespace

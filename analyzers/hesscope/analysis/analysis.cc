@@ -81,10 +81,7 @@ class Run {
     for (std::size_t i = 0; i < inputs_.checkpoints.size(); ++i) {
       points.push_back({inputs_.checkpoints[i].step, inputs_.optimizers[i]});
     }
-    const Problem& problem = inputs_.problem;
-    return {{.objective = &problem.objective(),
-             .fresh_samples = problem.fresh_samples(),
-             .model_samples = ModelSamples{&problem.model(), &problem.samples()},
+    return {{.objective_at = [this](std::size_t i) { return inputs_.objective_at(i); },
              .method = request_.method,
              .seed = request_.seed,
              .runs = inputs_.runs,

@@ -166,6 +166,9 @@ class PointAnalysis {
   /// What they point to must outlive this.
   void set_model_samples(const ModelSamples& samples) { model_samples_ = samples; }
 
+  /// What is to live as long as this: the owner of an objective that is this point's alone.
+  void keep(std::shared_ptr<const void> owner) { owner_ = std::move(owner); }
+
   /// Gives back the memory of the Hessian and of the point before; both can be had again.
   void release();
 
@@ -174,6 +177,7 @@ class PointAnalysis {
  private:
   const Objective::ValueAndGradient& value_and_gradient();
 
+  std::shared_ptr<const void> owner_;
   const Objective* objective_;
   Eigen::VectorXd theta_;
   Options options_;

@@ -137,7 +137,8 @@ class LandscapeRun {
   }
 
   Group root(std::size_t i) const {
-    PointAnalysis point(inputs_->objective(), inputs_->files().points[i]);
+    const CheckpointObjective own = inputs_->files().objective_at(i);
+    PointAnalysis point(*own.objective, inputs_->files().points[i]);
     return detail::root_record(point);
   }
 

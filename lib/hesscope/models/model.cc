@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <numeric>
+#include <set>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -151,31 +153,49 @@ const std::vector<std::int64_t>& TensorShapes::at(const std::string& name,
   return shape;
 }
 
+bool is_batch_count(const TensorShapes& checkpoint, const std::string& name) {
+  constexpr std::string_view kCount = "num_batches_tracked";
+  const std::size_t dot = name.rfind('.');
+  return name.substr(dot == std::string::npos ? 0 : dot + 1) == kCount &&
+         checkpoint.has_integers(name);
+}
+
+namespace {
+
+void require_shape(const TensorShapes& checkpoint,
+                   const std::string& name,
+                   const std::vector<std::int64_t>& expected) {
+  const auto& found = checkpoint.at(name);
+  if (found == expected) return;
+  throw InputError(fmt::format("{}: tensor '{}': expected shape {}, found {}",
+                               checkpoint.source,
+                               name,
+                               text(expected),
+                               text(found)));
+}
+
+}  // namespace
+
 void require_parameters(const Model& model, const TensorShapes& checkpoint) {
+  std::set<std::string> known;
   for (const ParameterBlock& block : model.parameters) {
-    const auto& found = checkpoint.at(block.name);
-    if (found != block.shape) {
-      throw InputError(fmt::format("{}: tensor '{}': expected shape {}, found {}",
-                                   checkpoint.source,
-                                   block.name,
-                                   text(block.shape),
-                                   text(found)));
-    }
+    require_shape(checkpoint, block.name, block.shape);
+    known.insert(block.name);
+  }
+  for (const ModelBuffer& buffer : model.buffers) {
+    if (checkpoint.has(buffer.name)) require_shape(checkpoint, buffer.name, buffer.shape);
+    known.insert(buffer.name);
   }
   for (const auto& [name, shape] : checkpoint.shapes) {
-    const bool known = std::any_of(model.parameters.begin(),
-                                   model.parameters.end(),
-                                   [&, &n = name](const auto& block) { return block.name == n; });
-    if (!known) {
-      throw InputError(fmt::format(
-          "{}: tensor '{}' of shape {} is no parameter of the {} model described; "
-          "check the number of layers and the kind in the problem file, or let a map ignore "
-          "it (`map`, ignore = [...])",
-          checkpoint.source,
-          name,
-          text(shape),
-          model.kind));
-    }
+    if (known.contains(name) || is_batch_count(checkpoint, name)) continue;
+    throw InputError(fmt::format(
+        "{}: tensor '{}' of shape {} is no parameter of the {} model described; "
+        "check the number of layers and the kind in the problem file, or let a map ignore "
+        "it (`map`, ignore = [...])",
+        checkpoint.source,
+        name,
+        text(shape),
+        model.kind));
   }
 }
 

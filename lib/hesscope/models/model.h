@@ -40,6 +40,8 @@ struct DataArray {
   Content content = Content::kReal;
   Eigen::Index offset = 0;  ///< first entry in a sample's record
   Eigen::Index width = 0;   ///< entries in the record
+
+  bool operator==(const DataArray&) const = default;
 };
 
 /// A file that a model was made of.
@@ -48,6 +50,14 @@ struct ModelFile {
   std::string sha256;  ///< of the bytes that were read
 
   bool operator==(const ModelFile&) const = default;
+};
+
+/// A tensor that a checkpoint may hold and that is a constant of the graph, no parameter: running
+/// statistics, a mask, what is frozen.
+struct ModelBuffer {
+  std::string name;
+  std::vector<std::int64_t> shape;
+  std::vector<double> values;  ///< that the graph was built with, row-major
 };
 
 struct Model {
@@ -61,6 +71,8 @@ struct Model {
   std::shared_ptr<const StructuredLoss> structured_loss;
   /// Maps of the parameters that change no sample's loss, whatever the sample (invariances.h).
   std::vector<Invariance> invariances;
+  /// With the checkpoint's values, or those of another file where the checkpoint has none.
+  std::vector<ModelBuffer> buffers;
   /// Files besides checkpoint and data that the model was made of.
   std::vector<ModelFile> files;
 
@@ -140,9 +152,13 @@ struct TensorShapes {
                                       const std::string& pattern) const;
 };
 
-/// Checks that a checkpoint holds exactly the model's parameters: none missing, none of another
-/// shape, none too many. @throws InputError naming the file, the tensor, the expected and the found
-/// shape.
+/// Whether a tensor of a checkpoint counts batches (num_batches_tracked of batch normalisation): an
+/// integer that no model depends on.
+bool is_batch_count(const TensorShapes& checkpoint, const std::string& name);
+
+/// Checks that a checkpoint holds exactly the model's parameters, and perhaps its buffers and counts
+/// of batches: none missing, none of another shape, none too many. @throws InputError naming the
+/// file, the tensor, the expected and the found shape.
 void require_parameters(const Model& model, const TensorShapes& checkpoint);
 
 /// Checks that a data file holds the model's arrays with one common number of samples, and returns

@@ -28,24 +28,24 @@ bool is_finite(const Objective::ValueAndGradient& found) {
 }  // namespace
 
 struct GraphObjective::Impl {
-  Impl(Model m, SampleTable s, const Options& options)
+  Impl(Model m, std::shared_ptr<const SampleTable> s, const Options& options)
       : model(std::move(m)),
         samples(std::move(s)),
         executor(options.num_threads, options.stop),
         by_factors(options.use_structure && detail::factors_pay(*model.graph)),
         answers(detail::answers_of(model)),
-        sums(*model.graph, samples, executor, options.instruction_set) {
+        sums(*model.graph, *samples, executor, options.instruction_set) {
     if (model.structured_loss != nullptr) {
-      structured_sums.emplace(model.structured_loss, samples, executor);
+      structured_sums.emplace(model.structured_loss, *samples, executor);
     }
   }
 
   bool has_finite_inputs(const ConstVectorRef& theta, SampleRange range) const {
-    return theta.allFinite() && samples.middleRows(range.begin, range.size()).allFinite();
+    return theta.allFinite() && samples->middleRows(range.begin, range.size()).allFinite();
   }
 
   Model model;
-  SampleTable samples;
+  std::shared_ptr<const SampleTable> samples;
   Executor executor;
   bool by_factors;           // the full Gauss-Newton matrix
   const DataArray* answers;  // of the model; null where it does not classify
@@ -53,7 +53,14 @@ struct GraphObjective::Impl {
   std::optional<detail::StructuredSums> structured_sums;  // values and gradients, where there are
 };
 
-GraphObjective::GraphObjective(Model model, SampleTable samples, Options options) {
+GraphObjective::GraphObjective(Model model, SampleTable samples, Options options)
+    : GraphObjective(
+          std::move(model), std::make_shared<const SampleTable>(std::move(samples)), options) {}
+
+GraphObjective::GraphObjective(Model model,
+                               std::shared_ptr<const SampleTable> samples,
+                               Options options) {
+  if (samples == nullptr) throw PreconditionError("GraphObjective: there is no table of samples");
   if (model.graph == nullptr || model.num_parameters() < 1) {
     throw PreconditionError("GraphObjective: the model must have a graph and parameters");
   }
@@ -67,12 +74,12 @@ GraphObjective::GraphObjective(Model model, SampleTable samples, Options options
                     model.graph->num_parameters(),
                     model.graph->record_size()));
   }
-  if (samples.rows() < 1 || samples.cols() != model.record_size()) {
+  if (samples->rows() < 1 || samples->cols() != model.record_size()) {
     throw PreconditionError(
         fmt::format("GraphObjective: samples must be a non-empty table of {} columns, got {} x {}",
                     model.record_size(),
-                    samples.rows(),
-                    samples.cols()));
+                    samples->rows(),
+                    samples->cols()));
   }
   if (!options.use_structure) {
     model.structured_hessian = nullptr;
@@ -93,9 +100,13 @@ const Executor& GraphObjective::executor() const { return impl_->executor; }
 
 Eigen::Index GraphObjective::num_parameters() const { return impl_->model.num_parameters(); }
 
-const SampleTable& GraphObjective::samples() const { return impl_->samples; }
+const SampleTable& GraphObjective::samples() const { return *impl_->samples; }
 
-Eigen::Index GraphObjective::num_samples() const { return impl_->samples.rows(); }
+const std::shared_ptr<const SampleTable>& GraphObjective::shared_samples() const {
+  return impl_->samples;
+}
+
+Eigen::Index GraphObjective::num_samples() const { return impl_->samples->rows(); }
 
 std::span<const ParameterBlock> GraphObjective::parameter_blocks() const {
   return impl_->model.parameters;
@@ -248,7 +259,7 @@ double GraphObjective::workspace_bytes() const {
                                    : num_threads * impl_->sums.workspace_bytes();
   const double condensed_bytes =
       impl_->structured_sums ? impl_->structured_sums->workspace_bytes(num_threads) : 0.0;
-  return static_cast<double>(impl_->samples.size()) * sizeof(double) + scratch_bytes +
+  return static_cast<double>(impl_->samples->size()) * sizeof(double) + scratch_bytes +
          condensed_bytes;
 }
 

@@ -43,6 +43,9 @@ class GraphObjective final : public Objective {
   /// @throws PreconditionError if the sizes do not fit or the model has no parameters.
   GraphObjective(Model model, SampleTable samples, Options options);
   GraphObjective(Model model, SampleTable samples);
+
+  /// The same of a table that others use, too.
+  GraphObjective(Model model, std::shared_ptr<const SampleTable> samples, Options options);
   ~GraphObjective() override;
 
   using Objective::gauss_newton;
@@ -70,6 +73,9 @@ class GraphObjective final : public Objective {
 
   /// Records of its own samples.
   const SampleTable& samples() const;
+
+  /// The same, for another objective on them.
+  const std::shared_ptr<const SampleTable>& shared_samples() const;
 
   /// The threads it computes on, for those who call it many times at once: from bodies of its
   /// for_each() calls share the threads.

@@ -248,9 +248,11 @@ CheckpointFit fit_part(const ProblemFile& problem,
       used.insert(block.name);
       fit.parameters.push_back(std::move(parameter));
     }
+    for (const ModelBuffer& buffer : model->buffers) used.insert(buffer.name);
   }
   for (const io::TensorInfo& tensor : checkpoint.tensors()) {
-    if (there.shapes.contains(tensor.name) && !used.contains(tensor.name)) {
+    if (there.shapes.contains(tensor.name) && !used.contains(tensor.name) &&
+        !is_batch_count(there, tensor.name)) {
       fit.unused.push_back(tensor);
     }
   }

@@ -185,6 +185,23 @@ void require_files(const ModelKind& kind, const ProblemFile& problem, const Mode
   }
 }
 
+// The first file that is another one, for messages.
+std::filesystem::path changed_file(const std::vector<ModelFile>& before,
+                                   const std::vector<ModelFile>& now) {
+  const auto [old_file, new_file] = std::ranges::mismatch(before, now);
+  return old_file != before.end() ? old_file->path : new_file->path;
+}
+
+// Whether a point of one is a point of the other, and a sample's record, too.
+bool have_same_layout(const Model& a, const Model& b) {
+  return std::ranges::equal(a.parameters,
+                            b.parameters,
+                            [](const ParameterBlock& x, const ParameterBlock& y) {
+                              return x.name == y.name && x.shape == y.shape && x.offset == y.offset;
+                            }) &&
+         std::ranges::equal(a.arrays, b.arrays);
+}
+
 std::string place_of_data(const ProblemFile& file) {
   return fmt::format("{}: [data] of kind '{}'", file.path.string(), file.sampler_kind);
 }
@@ -206,13 +223,49 @@ Problem::Problem(ProblemFile file,
           ? draw_data(*kind, checkpoint, Executor(num_threads, stop_requested_by(stop)))
           : load_data(*kind, checkpoint, stop);
   require_files(*kind, file_, model_);
-  objective_ = std::make_unique<GraphObjective>(
-      model_,
-      std::move(samples),
-      GraphObjective::Options{.num_threads = num_threads, .stop = stop_requested_by(stop)});
+  if (model_.buffers.empty()) data_ = {};
+  options_ = {.num_threads = num_threads, .stop = stop_requested_by(stop)};
+  at_first_ = objective_of(model_, std::make_shared<const SampleTable>(std::move(samples)));
+}
+
+CheckpointObjective Problem::objective_of(Model model,
+                                          std::shared_ptr<const SampleTable> samples) const {
+  CheckpointObjective found;
+  found.objective =
+      std::make_shared<const GraphObjective>(std::move(model), std::move(samples), options_);
   if (sampler_ != nullptr) {
-    fresh_samples_ = hesscope::fresh_samples(*objective_, *sampler_, place_of_data(file_));
+    found.fresh_samples =
+        hesscope::fresh_samples(*found.objective, *sampler_, place_of_data(file_));
   }
+  return found;
+}
+
+CheckpointObjective Problem::objective_at(const io::TensorFile& checkpoint) const {
+  return objective_at(read_parameters(checkpoint), read_buffers(checkpoint).get());
+}
+
+CheckpointObjective Problem::objective_at(const Eigen::VectorXd& theta,
+                                          const CheckpointBuffers* buffers) const {
+  if (buffers == nullptr) return at_first_;
+  Model model = find_model_kind(file_.model_kind)
+                    ->build(sources_with(data_), as_checkpoint(model_, theta, *buffers));
+  if (model.files != model_.files) {
+    throw InputError(fmt::format("{}: has changed since the run began; start again",
+                                 changed_file(model_.files, model.files).string()));
+  }
+  if (!have_same_layout(model, model_)) {
+    throw PreconditionError(fmt::format(
+        "Problem: with the buffers of {}, kind '{}' builds a model of other parameters or arrays",
+        buffers->source,
+        file_.model_kind));
+  }
+  if (have_equal_buffers(model, model_)) return at_first_;
+  return objective_of(std::move(model), at_first_.objective->shared_samples());
+}
+
+std::shared_ptr<const CheckpointBuffers> Problem::read_buffers(
+    const io::TensorFile& wrapped) const {
+  return buffers_of(model_, io::unwrapped(wrapped));
 }
 
 ModelSources Problem::sources_with(const TensorShapes& data) const {
@@ -224,12 +277,12 @@ SampleTable Problem::load_data(const ModelKind& kind,
                                const std::stop_token& stop) {
   if (!kind.arrays.empty()) detail::require_known_arrays(file_, kind.arrays);
   const io::TensorFile data = detail::open_data(file_, stop);
-  const TensorShapes shapes = shapes_of(data);
+  data_ = shapes_of(data);
   try {
-    model_ = fitted_or_advised(kind, sources_with(shapes), file_.path, checkpoint);
-    require_arrays(model_, shapes);
+    model_ = fitted_or_advised(kind, sources_with(data_), file_.path, checkpoint);
+    require_arrays(model_, data_);
   } catch (const InputError& error) {
-    const std::string suggested = suggested_arrays(kind, file_, checkpoint, shapes);
+    const std::string suggested = suggested_arrays(kind, file_, checkpoint, data_);
     if (suggested.empty()) throw;
     throw InputError(fmt::format(
         "{}. The problem file can say which they are: [data.arrays] {}", error.what(), suggested));
@@ -253,8 +306,8 @@ SampleTable Problem::draw_data(const ModelKind& kind,
     throw ConfigError(fmt::format("{}: {}", place, error.what()));
   }
   const Eigen::Index num_samples = file_.data.integer("samples");
-  const TensorShapes shapes = shapes_of(*sampler_, num_samples, place);
-  model_ = fitted_or_advised(kind, sources_with(shapes), file_.path, checkpoint);
+  data_ = shapes_of(*sampler_, num_samples, place);
+  model_ = fitted_or_advised(kind, sources_with(data_), file_.path, checkpoint);
   SampleTable samples = SampledRecords(model_, *sampler_, place)
                             .table(static_cast<std::uint64_t>(file_.data.integer("seed")),
                                    Stream::kEvaluation,

@@ -21,6 +21,7 @@
 #include <hesscope/objective/fresh_samples.h>
 #include <hesscope/objective/graph_objective.h>
 #include <hesscope/objective/sample_table.h>
+#include <hesscope/problem/checkpoint_buffers.h>
 #include <hesscope/problem/optimizer_state.h>
 #include <hesscope/problem/problem_file.h>
 #include <hesscope/sampling/sampler.h>
@@ -65,6 +66,12 @@ std::string sha256_of(std::span<const ModelFile> files);
 /// make_sample_table().
 SampleTable read_samples(const Model& model, const io::TensorFile& data);
 
+/// The loss at one checkpoint.
+struct CheckpointObjective {
+  std::shared_ptr<const GraphObjective> objective;    ///< on the problem's samples
+  std::shared_ptr<const FreshSamples> fresh_samples;  ///< where data are drawn; else nullptr
+};
+
 /// A problem with its data loaded, its model sized by a first checkpoint.
 class Problem {
  public:
@@ -86,10 +93,26 @@ class Problem {
 
   const Model& model() const { return model_; }
 
-  const Objective& objective() const { return *objective_; }
+  /// With the first checkpoint's buffers.
+  const Objective& objective() const { return *at_first_.objective; }
+
+  /// The loss at a checkpoint whose buffers may be others: objective() where the model has none or
+  /// they are equal. Else the model is built once more, with the checkpoint's values, on the same
+  /// samples. Not for several threads at once.
+  /// @throws InputError if the checkpoint does not fit, or a file that the model was made of has
+  ///         changed since.
+  /// @cost   as a part of the constructor; memory of another graph, not of other samples.
+  CheckpointObjective objective_at(const io::TensorFile& checkpoint) const;
+
+  /// The same of what was read of it by read_parameters() and read_buffers().
+  CheckpointObjective objective_at(const Eigen::VectorXd& theta,
+                                   const CheckpointBuffers* buffers) const;
+
+  /// The checkpoint's buffers; nullptr where objective() is its objective.
+  std::shared_ptr<const CheckpointBuffers> read_buffers(const io::TensorFile& checkpoint) const;
 
   /// The data, as records of the model.
-  const SampleTable& samples() const { return objective_->samples(); }
+  const SampleTable& samples() const { return at_first_.objective->samples(); }
 
   /// SHA-256 of the data file; of data that are drawn, that of the records as the model sees them,
   /// one after the other, in 64-bit floats, low bytes first.
@@ -99,7 +122,7 @@ class Problem {
   std::string model_sha256() const;
 
   /// More samples of the distribution that the data are drawn from; nullptr for a data file.
-  const FreshSamples* fresh_samples() const { return fresh_samples_.get(); }
+  const FreshSamples* fresh_samples() const { return at_first_.fresh_samples.get(); }
 
   /// What is odd about the data although they fit (whole numbers for inputs, fractions for classes):
   /// a sentence each, naming the file.
@@ -125,6 +148,7 @@ class Problem {
                         const io::TensorFile& checkpoint,
                         const std::stop_token& stop);
   ModelSources sources_with(const TensorShapes& data) const;
+  CheckpointObjective objective_of(Model model, std::shared_ptr<const SampleTable> samples) const;
   SampleTable draw_data(const ModelKind& kind,
                         const io::TensorFile& checkpoint,
                         const Executor& executor);
@@ -133,8 +157,9 @@ class Problem {
   std::string sized_by_;  // the first checkpoint
   Model model_;
   std::unique_ptr<const Sampler> sampler_;  // of data that are drawn
-  std::unique_ptr<GraphObjective> objective_;
-  std::unique_ptr<const FreshSamples> fresh_samples_;
+  CheckpointObjective at_first_;
+  TensorShapes data_;  // of which a model with buffers is built again
+  GraphObjective::Options options_;
   std::string data_sha256_;
   std::vector<std::string> remarks_;  // on the data
 };

@@ -174,6 +174,7 @@ void put_in_order(CheckpointSequence sequence,
   }
   permute(sequence.order, inputs.digests);
   permute(sequence.order, inputs.points);
+  permute(sequence.order, inputs.buffers);
   permute(sequence.order, inputs.optimizers);
   inputs.step_definition = sequence.step_definition();
   inputs.runs = std::move(sequence.runs);
@@ -256,6 +257,7 @@ CheckpointInputs open_inputs(const char* function,
     evidence.push_back({files[i], checkpoint.counters});
     losses.push_back(checkpoint.loss);
     inputs.points.push_back(inputs.problem.read_parameters(checkpoint.file));
+    inputs.buffers.push_back(inputs.problem.read_buffers(checkpoint.file));
     inputs.optimizers.push_back(inputs.problem.read_optimizer_state(checkpoint.file));
     inputs.digests.push_back(checkpoint.digest.empty() ? io::sha256_of(checkpoint.file)
                                                        : checkpoint.digest);

@@ -3,7 +3,9 @@
 // A problem and the checkpoints a run is about, opened and checked against each other.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <span>
 #include <stop_token>
@@ -45,11 +47,18 @@ struct CheckpointInputs {
   std::vector<std::string> digests = {};           ///< SHA-256 of the bytes that were read
   std::vector<std::filesystem::path> shards = {};  ///< files that checkpoints are spread over
   std::vector<Eigen::VectorXd> points = {};        ///< the parameters
-  std::vector<OptimizerState> optimizers = {};     ///< what checkpoints hold of theirs
+  /// That are not the model's of `problem`; nullptr for those that are. Problem::objective_at().
+  std::vector<std::shared_ptr<const CheckpointBuffers>> buffers = {};
+  std::vector<OptimizerState> optimizers = {};  ///< what checkpoints hold of theirs
   std::vector<ExpectedLoss> expected_losses = {};
   /// What a user should know of the inputs although nothing is refused: one sentence each, naming
   /// the file. Results carry them.
   std::vector<std::string> warnings = {};
+
+  /// The loss at checkpoint number i. Made anew for buffers of its own: keep it no longer than needed.
+  CheckpointObjective objective_at(std::size_t i) const {
+    return problem.objective_at(points[i], buffers[i].get());
+  }
 
   /// What a result depends on as far as it is in these inputs and in this program.
   io::RunConfiguration configuration() const;

@@ -46,10 +46,22 @@ std::shared_ptr<PointAnalysis> PointSequence::make_point(std::size_t i) {
   if (context_.progress) {
     options.progress = [this, i](double fraction) { return context_.progress(i, fraction); };
   }
-  auto point = std::make_shared<PointAnalysis>(*context_.objective, thetas_[i], std::move(options));
+  const auto make = [&](const Objective& objective) {
+    return std::make_shared<PointAnalysis>(objective, thetas_[i], std::move(options));
+  };
+  std::shared_ptr<PointAnalysis> point;
+  if (context_.objective_at) {
+    const auto own = std::make_shared<const CheckpointObjective>(context_.objective_at(i));
+    point = make(*own->objective);
+    point->set_fresh_samples(own->fresh_samples.get());
+    point->set_model_samples({&own->objective->model(), &own->objective->samples()});
+    point->keep(own);
+  } else {
+    point = make(*context_.objective);
+    point->set_fresh_samples(context_.fresh_samples);
+    if (context_.model_samples) point->set_model_samples(*context_.model_samples);
+  }
   point->set_optimizer(points_[i].optimizer);
-  point->set_fresh_samples(context_.fresh_samples);
-  if (context_.model_samples) point->set_model_samples(*context_.model_samples);
   find_trajectory(i);
   point->set_trajectory(trajectory_, i - first_of_trajectory_);
   return point;

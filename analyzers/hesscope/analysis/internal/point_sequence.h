@@ -16,6 +16,7 @@
 #include <hesscope/analysis/internal/checkpoint_order.h>
 #include <hesscope/analyzers/point_analysis.h>
 #include <hesscope/analyzers/trajectory.h>
+#include <hesscope/problem/problem.h>
 
 namespace hesscope::detail {
 
@@ -29,7 +30,10 @@ struct SequencePoint {
 struct SequenceContext {
   const Objective* objective = nullptr;
   const FreshSamples* fresh_samples = nullptr;
-  std::optional<ModelSamples> model_samples;
+  std::optional<ModelSamples> model_samples = {};
+  /// Where each point has an objective of its own, that of point number `index`, which its analysis
+  /// keeps as long as it is needed. Without it the three above are those of all.
+  std::function<CheckpointObjective(std::size_t index)> objective_at = {};
   SpectrumMethod method = SpectrumMethod::kAuto;
   std::uint64_t seed = 0;
   /// The runs that the points are of; empty = a new one wherever the step does not go up.

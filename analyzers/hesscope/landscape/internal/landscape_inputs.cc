@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -63,7 +64,8 @@ LandscapeInputs::LandscapeInputs(const LandscapeRequest& request, ProgressCallba
                          request.num_threads,
                          request.stop)),
       centre_index_(named_.kind->is_centre_first ? 0 : files_.points.size() - 1),
-      centre_(files_.problem.objective(),
+      centre_objective_(files_.objective_at(centre_index_)),
+      centre_(objective(),
               finite_centre(files_, centre_index_),
               {.seed = request.seed, .progress = std::move(follow)}),
       context_{.centre = centre_,
@@ -89,6 +91,7 @@ LandscapeInputs::LandscapeInputs(const LandscapeRequest& request, ProgressCallba
   const std::filesystem::path& centre = files_.checkpoints[centre_index_].path;
   const CheckpointFile& given =
       kind().is_centre_first ? request.checkpoints.front() : request.checkpoints.back();
+  warn_of_other_buffers();
   if (centre != given.path) {
     files_.warnings.push_back(
         fmt::format("{}: the centre, as the last by its step; {} was given last (`order` given "
@@ -96,6 +99,23 @@ LandscapeInputs::LandscapeInputs(const LandscapeRequest& request, ProgressCallba
                     centre.string(),
                     given.path.string()));
   }
+}
+
+// The surface is that of one model; what results say of each checkpoint is of its own.
+void LandscapeInputs::warn_of_other_buffers() {
+  const auto num_others = std::ranges::count_if(files_.buffers, [&](const auto& buffers) {
+    const CheckpointBuffers* const of_centre = files_.buffers[centre_index_].get();
+    return are_other_buffers(files_.problem.model(), buffers.get(), of_centre);
+  });
+  if (num_others == 0) return;
+  files_.warnings.push_back(fmt::format(
+      "{}: the surface is that of the model with this checkpoint's buffers (running statistics, "
+      "say); {} of the {} other checkpoints hold{} others, with which {} loss is given",
+      files_.checkpoints[centre_index_].path.string(),
+      num_others,
+      files_.points.size() - 1,
+      num_others == 1 ? "s" : "",
+      num_others == 1 ? "its" : "their"));
 }
 
 std::string LandscapeInputs::normalization() const {

@@ -32,7 +32,8 @@ class LandscapeInputs {
 
   const CheckpointInputs& files() const { return files_; }
 
-  const Objective& objective() const { return files_.problem.objective(); }
+  /// That of the centre.
+  const Objective& objective() const { return *centre_objective_.objective; }
 
   std::size_t centre_index() const { return centre_index_; }
 
@@ -54,9 +55,12 @@ class LandscapeInputs {
   std::string normalization() const;
 
  private:
+  void warn_of_other_buffers();
+
   NamedDirections named_;
   CheckpointInputs files_;
   std::size_t centre_index_;
+  CheckpointObjective centre_objective_;
   PointAnalysis centre_;
   DirectionContext context_;
   PreparedDirections prepared_;

@@ -21,6 +21,7 @@
 #include <hesscope/simd/instruction_set.h>
 #include <hesscope/storage/input_file.h>
 #include <hesscope/tensors/tensor_file.h>
+#include <hesscope/tensors/wrapped_names.h>
 #include <hesscope/training/internal/training_setup.h>
 
 #include "hesscope_revision.h"
@@ -203,6 +204,13 @@ const TrainingSetup::StoredStart& TrainingSetup::stored_start(std::uint64_t seed
   const auto known = starts_.find(seed);
   if (known != starts_.end()) return known->second;
   const io::TensorFile file = opened(experiment_.start->of_seed(seed), stop_);
+  const auto buffers = buffers_of(objective_->model(), io::unwrapped(file));
+  if (are_other_buffers(objective_->model(), buffers.get(), nullptr)) {
+    throw InputError(fmt::format(
+        "{}: its buffers (running statistics, say) are not those of the model; training "
+        "changes parameters only, and cannot start there",
+        file.path().string()));
+  }
   StoredStart start{.theta = read_parameters(objective_->model(), file),
                     .sha256 = io::sha256_of(file)};
   if (!start.theta.allFinite()) {
@@ -222,7 +230,7 @@ bool TrainingSetup::is_full_batch() const {
 std::unique_ptr<GraphObjective> TrainingSetup::monitored(const TrainingSet& fixed) const {
   return std::make_unique<GraphObjective>(
       objective_->model(),
-      fixed == nullptr ? objective_->samples() : *fixed,
+      fixed == nullptr ? objective_->shared_samples() : fixed,
       GraphObjective::Options{.num_threads = 1, .stop = objective_->executor().stop()});
 }
 

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+
+#include <hesscope/core/error.h>
+#include <hesscope/problem/checkpoint_buffers.h>
+
+namespace hesscope {
+namespace {
+
+// NaN, which statistics of no sample are, equals itself here.
+bool are_same(const std::vector<double>& a, const std::vector<double>& b) {
+  return std::ranges::equal(a, b, {}, std::bit_cast<std::uint64_t, double>, [](double x) {
+    return std::bit_cast<std::uint64_t>(x);
+  });
+}
+
+}  // namespace
+
+std::shared_ptr<const CheckpointBuffers> buffers_of(const Model& model,
+                                                    const io::TensorFile& checkpoint) {
+  auto found = std::make_shared<CheckpointBuffers>();
+  found->source = checkpoint.where();
+  found->format = checkpoint.format();
+  bool are_those_of_the_model = true;
+  for (const ModelBuffer& buffer : model.buffers) {
+    if (checkpoint.find(buffer.name) == nullptr) {
+      are_those_of_the_model = false;  // what it is then, the kind knows
+      continue;
+    }
+    std::vector<double> values = checkpoint.read(buffer.name);
+    are_those_of_the_model = are_those_of_the_model && are_same(values, buffer.values);
+    found->values[buffer.name] = std::move(values);
+  }
+  if (are_those_of_the_model) return nullptr;
+  return found;
+}
+
+TensorShapes as_checkpoint(const Model& model,
+                           const Eigen::VectorXd& theta,
+                           const CheckpointBuffers& buffers) {
+  TensorShapes shapes{.source = buffers.source, .shapes = {}, .format = buffers.format};
+  for (const ParameterBlock& block : model.parameters) shapes.shapes[block.name] = block.shape;
+  for (const ModelBuffer& buffer : model.buffers) {
+    if (buffers.values.contains(buffer.name)) shapes.shapes[buffer.name] = buffer.shape;
+  }
+  for (const auto& [name, shape] : shapes.shapes) shapes.types[name] = io::ElementType::kFloat64;
+  shapes.read = [parameters = model.parameters, theta, buffers](const std::string& name) {
+    const auto buffer = buffers.values.find(name);
+    if (buffer != buffers.values.end()) return buffer->second;
+    const auto block = std::ranges::find(parameters, name, &ParameterBlock::name);
+    if (block == parameters.end()) {
+      throw InputError(buffers.source + ": no tensor '" + name + "'");
+    }
+    const double* const first = theta.data() + block->offset;
+    return std::vector<double>(first, first + block->size);
+  };
+  return shapes;
+}
+
+bool are_other_buffers(const Model& model, const CheckpointBuffers* a, const CheckpointBuffers* b) {
+  return std::ranges::any_of(model.buffers, [&](const ModelBuffer& buffer) {
+    const auto in = [&](const CheckpointBuffers* held) -> const std::vector<double>* {
+      if (held == nullptr) return &buffer.values;
+      const auto found = held->values.find(buffer.name);
+      return found == held->values.end() ? nullptr : &found->second;
+    };
+    const std::vector<double>* const x = in(a);
+    const std::vector<double>* const y = in(b);
+    return x != nullptr && y != nullptr && !are_same(*x, *y);
+  });
+}
+
+bool have_equal_buffers(const Model& a, const Model& b) {
+  return std::ranges::equal(a.buffers, b.buffers, [](const ModelBuffer& x, const ModelBuffer& y) {
+    return x.name == y.name && x.shape == y.shape && are_same(x.values, y.values);
+  });
+}
+
+}  // namespace hesscope
