@@ -113,25 +113,25 @@ Values lower_cast_like(const OperatorCall& call) {
   call.refuse("takes a type that is not computed with");
 }
 
-constexpr std::uint32_t kFirst = 1;
-constexpr std::uint32_t kNone = 0;
-
-constexpr auto kOperators = std::to_array<Operator>({
-    {"And", lower_relation<both, IntegerFunction::kAnd>, kNone},
-    {"Cast", lower_cast, kFirst},
-    {"CastLike", lower_cast_like, kFirst},
-    {"Equal", lower_relation<equal, IntegerFunction::kEqual>, kNone},
-    {"Greater", lower_relation<less, IntegerFunction::kLess, true>, kNone},
-    {"GreaterOrEqual", lower_relation<less_or_equal, IntegerFunction::kLessOrEqual, true>, kNone},
-    {"Less", lower_relation<less, IntegerFunction::kLess>, kNone},
-    {"LessOrEqual", lower_relation<less_or_equal, IntegerFunction::kLessOrEqual>, kNone},
-    {"Not", lower_not, kNone},
-    {"Or", lower_relation<either, IntegerFunction::kOr>, kNone},
-    {"Xor", lower_relation<one_alone, IntegerFunction::kXor>, kNone},
-});
-
 }  // namespace
 
-std::span<const Operator> logic_operators() { return kOperators; }
+std::span<const Operator> logic_operators() {
+  constexpr std::uint32_t kFirst = 1;
+  constexpr std::uint32_t kNone = 0;
+  static constexpr auto kOperators = std::to_array<Operator>({
+      {"And", lower_relation<both, IntegerFunction::kAnd>, kNone},
+      {"Cast", lower_cast, kFirst},
+      {"CastLike", lower_cast_like, kFirst},
+      {"Equal", lower_relation<equal, IntegerFunction::kEqual>, kNone},
+      {"Greater", lower_relation<less, IntegerFunction::kLess, true>, kNone},
+      {"GreaterOrEqual", lower_relation<less_or_equal, IntegerFunction::kLessOrEqual, true>, kNone},
+      {"Less", lower_relation<less, IntegerFunction::kLess>, kNone},
+      {"LessOrEqual", lower_relation<less_or_equal, IntegerFunction::kLessOrEqual>, kNone},
+      {"Not", lower_not, kNone},
+      {"Or", lower_relation<either, IntegerFunction::kOr>, kNone},
+      {"Xor", lower_relation<one_alone, IntegerFunction::kXor>, kNone},
+  });
+  return kOperators;
+}
 
 }  // namespace hesscope::onnx

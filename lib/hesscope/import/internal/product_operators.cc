@@ -122,14 +122,14 @@ Values lower_gemm(const OperatorCall& call) {
   const double beta = call.number("beta", 1);
   return {call.result(sum.a + (beta == 1 ? sum.b : beta * sum.b), axes)};
 }
-
-constexpr auto kOperators = std::to_array<Operator>({
-    {"Gemm", lower_gemm},
-    {"MatMul", lower_matmul},
-});
-
 }  // namespace
 
-std::span<const Operator> product_operators() { return kOperators; }
+std::span<const Operator> product_operators() {
+  static constexpr auto kOperators = std::to_array<Operator>({
+      {"Gemm", lower_gemm},
+      {"MatMul", lower_matmul},
+  });
+  return kOperators;
+}
 
 }  // namespace hesscope::onnx

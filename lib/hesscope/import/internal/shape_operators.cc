@@ -346,27 +346,27 @@ Values lower_expand(const OperatorCall& call) {
   return {expanded(call, x, axes)};
 }
 
-constexpr std::uint32_t kFirst = 1;
-constexpr std::uint32_t kNone = 0;
-
-constexpr auto kOperators = std::to_array<Operator>({
-    {"Concat", lower_concat},
-    {"Constant", lower_constant, kNone},
-    {"Expand", lower_expand, kFirst},
-    {"Flatten", lower_flatten},
-    {"Identity", lower_identity},
-    {"Reshape", lower_reshape, kFirst},
-    {"Shape", lower_shape, kNone},
-    {"Size", lower_size, kNone},
-    {"Slice", lower_slice, kFirst},
-    {"Split", lower_split, kFirst},
-    {"Squeeze", lower_squeeze, kFirst},
-    {"Transpose", lower_transpose},
-    {"Unsqueeze", lower_unsqueeze, kFirst},
-});
-
 }  // namespace
 
-std::span<const Operator> shape_operators() { return kOperators; }
+std::span<const Operator> shape_operators() {
+  constexpr std::uint32_t kFirst = 1;
+  constexpr std::uint32_t kNone = 0;
+  static constexpr auto kOperators = std::to_array<Operator>({
+      {"Concat", lower_concat},
+      {"Constant", lower_constant, kNone},
+      {"Expand", lower_expand, kFirst},
+      {"Flatten", lower_flatten},
+      {"Identity", lower_identity},
+      {"Reshape", lower_reshape, kFirst},
+      {"Shape", lower_shape, kNone},
+      {"Size", lower_size, kNone},
+      {"Slice", lower_slice, kFirst},
+      {"Split", lower_split, kFirst},
+      {"Squeeze", lower_squeeze, kFirst},
+      {"Transpose", lower_transpose},
+      {"Unsqueeze", lower_unsqueeze, kFirst},
+  });
+  return kOperators;
+}
 
 }  // namespace hesscope::onnx
