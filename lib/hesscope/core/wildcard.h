@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string_view>
+
+namespace hesscope {
+
+/// Whether the text is the pattern, in which each '*' stands for any text, or for none.
+/// @cost length of the pattern x length of the text, at worst.
+bool matches_wildcard(std::string_view pattern, std::string_view text);
+
+}  // namespace hesscope

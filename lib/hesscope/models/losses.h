@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Losses of a model's output, with the definitions and the normalisation of PyTorch's functions with
+// reduction = "mean" over the whole data set: the mean over samples of what is recorded here is that
+// number, with weights of classes and ignored targets, too.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <hesscope/core/settings.h>
+#include <hesscope/models/model.h>
+
+namespace hesscope {
+
+enum class LossKind {
+  kCrossEntropy,           ///< of logits, with classes or probabilities as targets
+  kMeanSquaredError,       ///< mean over samples and outputs
+  kBinaryCrossEntropy,     ///< of logits, with a probability for each as target
+  kHuber,                  ///< r^2 / 2 up to delta, delta (|r| - delta / 2) beyond; mean as above
+  kNegativeLogLikelihood,  ///< of logarithms of probabilities, with classes as targets
+  kOutput,                 ///< the model's output is each sample's loss
+};
+
+struct LossOptions {
+  LossKind kind = LossKind::kCrossEntropy;
+  double label_smoothing = 0;
+  std::vector<double> class_weights = {};         ///< one for each class, or none
+  std::vector<double> pos_weight = {};            ///< one, or one for each output, or none
+  std::optional<std::int64_t> ignore_index = {};  ///< targets of this class do not count
+  double delta = 1;                               ///< of kHuber
+};
+
+/// "cross-entropy".
+std::string_view to_string(LossKind kind);
+
+/// The keys of a [model] table that losses take, `loss` first. @param choices  the losses the kind
+/// offers.
+std::vector<SettingKey> loss_keys(const std::vector<LossKind>& choices);
+
+/// What settings checked against loss_keys() say. @throws ConfigError for a key that the chosen loss
+/// does not take.
+LossOptions loss_options(const Settings& settings);
+
+/// Declares the target array and records the loss of one sample, 1 x 1.
+///
+/// @param output  what the model gives, of `shape` for one sample, row by row.
+/// @param target  name of the array in `data`; its shape says what it is: classes (shape without its
+///                last axis, or without its first as PyTorch has it), or an entry for each output.
+/// @throws InputError naming the data file, the array and both shapes where they do not fit; classes
+///         that are weighted or ignored but cannot be counted; no target that counts.
+Var record_loss(ModelBuilder& builder,
+                const LossOptions& options,
+                Var output,
+                const std::vector<std::int64_t>& shape,
+                const std::string& target,
+                const TensorShapes& data);
+
+}  // namespace hesscope
