@@ -32,6 +32,14 @@ void require_extents(const std::string& name,
   }
 }
 
+constexpr std::size_t kMaxRank = 8;
+
+// All but the last extent, and the last; a vector is a column.
+std::pair<Eigen::Index, Eigen::Index> matrix_extents(const std::vector<std::int64_t>& shape) {
+  if (shape.size() < 2) return {volume(shape), 1};
+  return {volume(shape) / shape.back(), shape.back()};
+}
+
 // Names are what a checkpoint or a data file is searched for.
 template <typename Named>
 void require_new(const std::string& name, const std::vector<Named>& known) {
@@ -62,7 +70,7 @@ ModelBuilder::ModelBuilder(std::string kind) : graph_(std::make_shared<Graph>())
 
 Eigen::Index ModelBuilder::add_block(const std::string& name,
                                      const std::vector<std::int64_t>& shape) {
-  require_extents(name, shape, 3);
+  require_extents(name, shape, kMaxRank);
   require_new(name, model_.parameters);
   const Eigen::Index offset = model_.num_parameters();
   model_.parameters.push_back({name, shape, offset, volume(shape)});
@@ -70,10 +78,9 @@ Eigen::Index ModelBuilder::add_block(const std::string& name,
 }
 
 Var ModelBuilder::parameter(const std::string& name, const std::vector<std::int64_t>& shape) {
-  require_extents(name, shape, 2);
-  if (shape.empty()) throw PreconditionError("ModelBuilder: parameter '" + name + "' has rank 0");
   const Eigen::Index offset = add_block(name, shape);
-  return graph_->parameter(offset, shape[0], shape.size() == 2 ? shape[1] : 1);
+  const auto [rows, cols] = matrix_extents(shape);
+  return graph_->parameter(offset, rows, cols);
 }
 
 std::vector<Var> ModelBuilder::parameter_stack(const std::string& name,
@@ -91,11 +98,22 @@ std::vector<Var> ModelBuilder::parameter_stack(const std::string& name,
 Var ModelBuilder::array(const std::string& name,
                         const std::vector<std::int64_t>& shape,
                         DataArray::Content content) {
-  require_extents(name, shape, 2);
+  require_extents(name, shape, kMaxRank);
   require_new(name, model_.arrays);
   const Eigen::Index offset = model_.record_size();
   model_.arrays.push_back({name, shape, content, offset, volume(shape)});
-  return graph_->input(offset, shape.empty() ? 1 : shape[0], shape.size() == 2 ? shape[1] : 1);
+  const auto [rows, cols] = matrix_extents(shape);
+  return graph_->input(offset, rows, cols);
+}
+
+Var ModelBuilder::integers(const std::string& name,
+                           const std::vector<std::int64_t>& shape,
+                           std::int64_t minimum,
+                           std::int64_t maximum) {
+  const Var numbers = array(name, shape, DataArray::Content::kInteger);
+  model_.arrays.back().minimum = minimum;
+  model_.arrays.back().maximum = maximum;
+  return numbers;
 }
 
 Var ModelBuilder::one_hot(const std::string& name, std::int64_t num_classes) {

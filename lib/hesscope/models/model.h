@@ -30,16 +30,19 @@ namespace hesscope {
 /// One array of a data set: (samples, shape...).
 struct DataArray {
   enum class Content {
-    kReal,   ///< numbers, taken as they are
-    kClass,  ///< an integer 0 <= c < width, expanded to a one-hot column of `width` entries
-    kSign,   ///< +1 or -1
+    kReal,     ///< numbers, taken as they are
+    kClass,    ///< an integer 0 <= c < width, expanded to a one-hot column of `width` entries
+    kSign,     ///< +1 or -1
+    kInteger,  ///< whole numbers from `minimum` to `maximum`
   };
 
   std::string name;
   std::vector<std::int64_t> shape;  ///< of one sample; empty for a scalar
   Content content = Content::kReal;
-  Eigen::Index offset = 0;  ///< first entry in a sample's record
-  Eigen::Index width = 0;   ///< entries in the record
+  Eigen::Index offset = 0;   ///< first entry in a sample's record
+  Eigen::Index width = 0;    ///< entries in the record
+  std::int64_t minimum = 0;  ///< of kInteger
+  std::int64_t maximum = 0;
 
   bool operator==(const DataArray&) const = default;
 };
@@ -105,7 +108,16 @@ class ModelBuilder {
   /// An array holding one class index per sample, as a one-hot column of num_classes entries.
   Var one_hot(const std::string& name, std::int64_t num_classes);
 
+  /// An array of whole numbers between two bounds, such as indices of words, as numbers.
+  Var integers(const std::string& name,
+               const std::vector<std::int64_t>& shape,
+               std::int64_t minimum,
+               std::int64_t maximum);
+
   Var constant(const Eigen::Ref<const Eigen::MatrixXd>& value) { return graph_->constant(value); }
+
+  /// What is being recorded.
+  Graph& graph() { return *graph_; }
 
   /// Declares what the model says of a sample, of which alone the loss will be a function. Gives
   /// the model a Gauss-Newton matrix; see Graph::set_prediction.

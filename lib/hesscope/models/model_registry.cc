@@ -13,6 +13,7 @@
 #include <hesscope/models/linear_attention.h>
 #include <hesscope/models/mlp.h>
 #include <hesscope/models/model_registry.h>
+#include <hesscope/models/onnx_model.h>
 #include <hesscope/models/signal_noise.h>
 
 namespace hesscope {
@@ -32,6 +33,7 @@ GrowingList<ModelKind>& registry() {
       attention_classifier_kind(),
       signal_noise_kind(),
       mlp_kind(),
+      onnx_kind(),
   });
   return kinds;
 }

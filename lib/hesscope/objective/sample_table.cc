@@ -55,6 +55,15 @@ SampleTable make_sample_table(
         fail(source, array, i, sample[0], "+1 or -1");
       }
       for (Eigen::Index e = 0; e < array.width; ++e) {
+        if (array.content == DataArray::Content::kInteger &&
+            !(sample[e] >= static_cast<double>(array.minimum) &&
+              sample[e] <= static_cast<double>(array.maximum) && sample[e] == std::floor(sample[e]))) {
+          fail(source,
+               array,
+               i,
+               sample[e],
+               fmt::format("whole numbers {} ... {}", array.minimum, array.maximum));
+        }
         if (!std::isfinite(sample[e])) fail(source, array, i, sample[e], "finite numbers");
         table(i, array.offset + e) = sample[e];
       }
