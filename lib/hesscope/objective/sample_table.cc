@@ -57,7 +57,8 @@ SampleTable make_sample_table(
       for (Eigen::Index e = 0; e < array.width; ++e) {
         if (array.content == DataArray::Content::kInteger &&
             !(sample[e] >= static_cast<double>(array.minimum) &&
-              sample[e] <= static_cast<double>(array.maximum) && sample[e] == std::floor(sample[e]))) {
+              sample[e] <= static_cast<double>(array.maximum) &&
+              sample[e] == std::floor(sample[e]))) {
           fail(source,
                array,
                i,
