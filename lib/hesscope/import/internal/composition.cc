@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <cmath>
+
+#include <hesscope/import/internal/composition.h>
+#include <hesscope/import/internal/movement.h>
+
+namespace hesscope::onnx {
+namespace {
+
+Value elementwise_of(const OperatorCall& call,
+                     const Value& a,
+                     const Value& b,
+                     Var (*operation)(Var, Var)) {
+  const Value x = call.real(a);
+  const Value y = call.real(b);
+  Axes axes = broadcast_axes(call, x.axes, y.axes);
+  const Operands operands = elementwise_operands(call, x, y, axes);
+  return call.result(operation(operands.a, operands.b), std::move(axes));
+}
+
+}  // namespace
+
+Value plus(const OperatorCall& call, const Value& a, const Value& b) {
+  return elementwise_of(call, a, b, [](Var x, Var y) { return x + y; });
+}
+
+Value minus(const OperatorCall& call, const Value& a, const Value& b) {
+  return elementwise_of(call, a, b, [](Var x, Var y) { return x - y; });
+}
+
+Value times(const OperatorCall& call, const Value& a, const Value& b) {
+  return elementwise_of(call, a, b, [](Var x, Var y) { return hadamard(x, y); });
+}
+
+Var mean_rows(Var a) { return (1.0 / static_cast<double>(a.cols())) * sum_rows(a); }
+
+Var norm_rows(const OperatorCall& call, Var a, double p) {
+  if (!(p >= 1)) call.refuse("p = {} is no order of a norm", p);
+  if (p == 1) return sum_rows(abs(a));
+  if (p == 2) return sqrt(sum_rows(square(a)));
+  const bool is_even = std::fmod(p, 2) == 0;
+  return power(sum_rows(power(is_even ? a : abs(a), p)), 1 / p);
+}
+
+Value multiplied_along(const OperatorCall& call,
+                       const Value& value,
+                       int axis,
+                       const Eigen::Ref<const Eigen::MatrixXd>& matrix) {
+  Axes axes = value.axes;
+  std::int64_t before = 1;
+  std::int64_t after = 1;
+  for (int i = 0; i < value.rank(); ++i) {
+    if (i != axis) (i < axis ? before : after) *= axes[static_cast<std::size_t>(i)].size;
+  }
+  axes[static_cast<std::size_t>(axis)].size = matrix.rows();
+  call.checked_size(axes);
+  const Var factor = call.graph().constant(matrix);
+  if (after == 1) {
+    return call.result(matmul_nt(onnx::matrix(value, before, matrix.cols()), factor),
+                       std::move(axes));
+  }
+  return call.result(stacked_matmul(factor,
+                                    onnx::matrix(value, before * matrix.cols(), after),
+                                    {.stack = before, .is_shared_a = true}),
+                     std::move(axes));
+}
+
+}  // namespace hesscope::onnx

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Steps that several operators are composed of.
+#pragma once
+
+#include <cstdint>
+
+#include <Eigen/Core>
+
+#include <hesscope/import/internal/operator_call.h>
+
+namespace hesscope::onnx {
+
+/// Elementwise, spread to the axes that both broadcast to; refusals as broadcast_axes().
+Value plus(const OperatorCall& call, const Value& a, const Value& b);
+Value minus(const OperatorCall& call, const Value& a, const Value& b);
+Value times(const OperatorCall& call, const Value& a, const Value& b);
+
+/// The mean of each row, a column.
+Var mean_rows(Var a);
+
+/// (sum_j |a_ij|^p)^(1/p) of each row i, a column. For even p the slope at a row of zeros is infinite.
+/// Refuses p < 1.
+Var norm_rows(const OperatorCall& call, Var a, double p);
+
+/// A matrix times each of the tensor's columns along an axis: that axis has as many entries as the
+/// matrix has rows.
+Value multiplied_along(const OperatorCall& call,
+                       const Value& value,
+                       int axis,
+                       const Eigen::Ref<const Eigen::MatrixXd>& matrix);
+
+}  // namespace hesscope::onnx
