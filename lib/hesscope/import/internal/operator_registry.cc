@@ -17,6 +17,7 @@ const std::map<std::string_view, Operator>& registry() {
                               reduction_operators(),
                               product_operators(),
                               convolution_operators(),
+                              pad_operators(),
                               pool_operators(),
                               normalization_operators(),
                               resize_operators(),

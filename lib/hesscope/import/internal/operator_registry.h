@@ -35,6 +35,7 @@ std::span<const Operator> index_operators();
 std::span<const Operator> reduction_operators();
 std::span<const Operator> product_operators();
 std::span<const Operator> convolution_operators();
+std::span<const Operator> pad_operators();
 std::span<const Operator> pool_operators();
 std::span<const Operator> normalization_operators();
 std::span<const Operator> resize_operators();
