@@ -91,7 +91,7 @@ Eigen::Index volume_of(const Shape& shape) {
   throw InputError(fmt::format("{}: array '{}' {}", data.source, target, why));
 }
 
-std::string text(const Shape& shape) {
+std::string with_samples(const Shape& shape) {
   return fmt::format("({}{}{})", "samples", shape.empty() ? "" : ", ", fmt::join(shape, ", "));
 }
 
@@ -136,8 +136,8 @@ ClassRows class_rows(Var output,
       target,
       fmt::format("has the shape {}; for outputs {} a class for each row of them, or a number for "
                   "each output, is expected",
-                  text(targets),
-                  text(shape)));
+                  with_samples(targets),
+                  with_samples(shape)));
 }
 
 std::vector<double> class_weights(const LossOptions& options, Eigen::Index num_classes) {
@@ -265,7 +265,8 @@ Var numbers(ModelBuilder& builder,
   if (trimmed(found) != trimmed(shape)) {
     refuse(data,
            target,
-           fmt::format("has the shape {}, the outputs have {}", text(found), text(shape)));
+           fmt::format(
+               "has the shape {}, the outputs have {}", with_samples(found), with_samples(shape)));
   }
   return reshape(builder.array(target, shape), output.rows(), output.cols());
 }
@@ -349,7 +350,7 @@ Var record_loss(ModelBuilder& builder,
         throw InputError(fmt::format(
             "the model's output has the shape {}; with loss = \"output\" it must be one number for "
             "each sample, its loss",
-            text(shape)));
+            with_samples(shape)));
       }
       return reshape(output, 1, 1);
     case LossKind::kMeanSquaredError:

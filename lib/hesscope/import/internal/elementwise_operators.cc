@@ -369,9 +369,9 @@ Values lower_negative(const OperatorCall& call) {
 }  // namespace
 
 std::span<const Operator> elementwise_operators() {
-  constexpr std::uint32_t kFirst = 1;
+  constexpr std::uint32_t kSlopeOfFirst = 1;
   constexpr std::uint32_t kNone = 0;
-  static constexpr auto kOperators = std::to_array<Operator>({
+  static constexpr auto kElementwiseOperators = std::to_array<Operator>({
       {"Abs", lower_sign<Elementary::kAbs, IntegerFunction::kAbsolute>},
       {"Acos", lower_function<Elementary::kAcos>},
       {"Acosh", lower_function<Elementary::kAcosh>},
@@ -380,22 +380,22 @@ std::span<const Operator> elementwise_operators() {
       {"Asinh", lower_function<Elementary::kAsinh>},
       {"Atan", lower_function<Elementary::kAtan>},
       {"Atanh", lower_function<Elementary::kAtanh>},
-      {"Ceil", lower_function<Elementary::kCeil>, kNone},
+      {"Ceil", lower_function<Elementary::kCeil>, kNoSlope},
       {"Celu", lower_composed<celu>},
       {"Clip", lower_clip},
       {"Cos", lower_function<Elementary::kCos>},
       {"Cosh", lower_function<Elementary::kCosh>},
       {"Div", lower_binary<divide, IntegerFunction::kDivide>},
-      {"Dropout", lower_dropout, kFirst},
+      {"Dropout", lower_dropout, kSlopeOfFirst},
       {"Elu", lower_composed<elu>},
       {"Erf", lower_function<Elementary::kErf>},
       {"Exp", lower_function<Elementary::kExp>},
-      {"Floor", lower_function<Elementary::kFloor>, kNone},
+      {"Floor", lower_function<Elementary::kFloor>, kNoSlope},
       {"Gelu", lower_composed<gelu_operator>},
       {"HardSigmoid", lower_composed<hard_sigmoid>},
       {"HardSwish", lower_composed<hard_swish>},
-      {"IsInf", lower_is_inf, kNone},
-      {"IsNaN", lower_is_nan, kNone},
+      {"IsInf", lower_is_inf, kNoSlope},
+      {"IsNaN", lower_is_nan, kNoSlope},
       {"LeakyRelu", lower_composed<leaky_relu>},
       {"Log", lower_function<Elementary::kLog>},
       {"Max", lower_extreme<true>},
@@ -409,11 +409,11 @@ std::span<const Operator> elementwise_operators() {
       {"Pow", lower_pow},
       {"Reciprocal", lower_function<Elementary::kReciprocal>},
       {"Relu", lower_function<Elementary::kRelu>},
-      {"Round", lower_function<Elementary::kRound>, kNone},
+      {"Round", lower_function<Elementary::kRound>, kNoSlope},
       {"Selu", lower_composed<selu>},
       {"Shrink", lower_composed<shrink>},
       {"Sigmoid", lower_function<Elementary::kSigmoid>},
-      {"Sign", lower_sign<Elementary::kSign, IntegerFunction::kSign>, kNone},
+      {"Sign", lower_sign<Elementary::kSign, IntegerFunction::kSign>, kNoSlope},
       {"Sin", lower_function<Elementary::kSin>},
       {"Sinh", lower_function<Elementary::kSinh>},
       {"Softplus", lower_function<Elementary::kSoftplus>},
@@ -425,7 +425,7 @@ std::span<const Operator> elementwise_operators() {
       {"Tanh", lower_function<Elementary::kTanh>},
       {"ThresholdedRelu", lower_composed<thresholded_relu>},
   });
-  return kOperators;
+  return kElementwiseOperators;
 }
 
 }  // namespace hesscope::onnx

@@ -116,22 +116,24 @@ Values lower_cast_like(const OperatorCall& call) {
 }  // namespace
 
 std::span<const Operator> logic_operators() {
-  constexpr std::uint32_t kFirst = 1;
+  constexpr std::uint32_t kSlopeOfFirst = 1;
   constexpr std::uint32_t kNone = 0;
-  static constexpr auto kOperators = std::to_array<Operator>({
-      {"And", lower_relation<both, IntegerFunction::kAnd>, kNone},
-      {"Cast", lower_cast, kFirst},
-      {"CastLike", lower_cast_like, kFirst},
-      {"Equal", lower_relation<equal, IntegerFunction::kEqual>, kNone},
-      {"Greater", lower_relation<less, IntegerFunction::kLess, true>, kNone},
-      {"GreaterOrEqual", lower_relation<less_or_equal, IntegerFunction::kLessOrEqual, true>, kNone},
-      {"Less", lower_relation<less, IntegerFunction::kLess>, kNone},
-      {"LessOrEqual", lower_relation<less_or_equal, IntegerFunction::kLessOrEqual>, kNone},
-      {"Not", lower_not, kNone},
-      {"Or", lower_relation<either, IntegerFunction::kOr>, kNone},
-      {"Xor", lower_relation<one_alone, IntegerFunction::kXor>, kNone},
+  static constexpr auto kLogicOperators = std::to_array<Operator>({
+      {"And", lower_relation<both, IntegerFunction::kAnd>, kNoSlope},
+      {"Cast", lower_cast, kSlopeOfFirst},
+      {"CastLike", lower_cast_like, kSlopeOfFirst},
+      {"Equal", lower_relation<equal, IntegerFunction::kEqual>, kNoSlope},
+      {"Greater", lower_relation<less, IntegerFunction::kLess, true>, kNoSlope},
+      {"GreaterOrEqual",
+       lower_relation<less_or_equal, IntegerFunction::kLessOrEqual, true>,
+       kNoSlope},
+      {"Less", lower_relation<less, IntegerFunction::kLess>, kNoSlope},
+      {"LessOrEqual", lower_relation<less_or_equal, IntegerFunction::kLessOrEqual>, kNoSlope},
+      {"Not", lower_not, kNoSlope},
+      {"Or", lower_relation<either, IntegerFunction::kOr>, kNoSlope},
+      {"Xor", lower_relation<one_alone, IntegerFunction::kXor>, kNoSlope},
   });
-  return kOperators;
+  return kLogicOperators;
 }
 
 }  // namespace hesscope::onnx

@@ -28,6 +28,9 @@ struct Operator {
   std::uint32_t differentiable_inputs = ~std::uint32_t{0};
 };
 
+inline constexpr std::uint32_t kNoSlope = 0;
+inline constexpr std::uint32_t kSlopeOfFirst = 1;
+
 std::span<const Operator> elementwise_operators();
 std::span<const Operator> logic_operators();
 std::span<const Operator> shape_operators();

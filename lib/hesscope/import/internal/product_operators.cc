@@ -125,11 +125,11 @@ Values lower_gemm(const OperatorCall& call) {
 }  // namespace
 
 std::span<const Operator> product_operators() {
-  static constexpr auto kOperators = std::to_array<Operator>({
+  static constexpr auto kProductOperators = std::to_array<Operator>({
       {"Gemm", lower_gemm},
       {"MatMul", lower_matmul},
   });
-  return kOperators;
+  return kProductOperators;
 }
 
 }  // namespace hesscope::onnx

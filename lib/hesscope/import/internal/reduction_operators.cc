@@ -183,24 +183,24 @@ Values lower_along(const OperatorCall& call) {
 }  // namespace
 
 std::span<const Operator> reduction_operators() {
-  constexpr std::uint32_t kFirst = 1;
+  constexpr std::uint32_t kSlopeOfFirst = 1;
   constexpr std::uint32_t kNone = 0;
-  static constexpr auto kOperators = std::to_array<Operator>({
-      {"Hardmax", lower_along<hardmax_rows>, kNone},
+  static constexpr auto kReductionOperators = std::to_array<Operator>({
+      {"Hardmax", lower_along<hardmax_rows>, kNoSlope},
       {"LogSoftmax", lower_along<log_softmax_rows>},
-      {"ReduceL1", lower_reduce<sum_of_magnitudes>, kFirst},
-      {"ReduceL2", lower_reduce<length_of>, kFirst},
-      {"ReduceLogSum", lower_reduce<log_of_sum>, kFirst},
-      {"ReduceLogSumExp", lower_reduce<log_sum_exp_rows>, kFirst},
-      {"ReduceMax", lower_reduce<max_rows>, kFirst},
-      {"ReduceMean", lower_reduce<mean_of>, kFirst},
-      {"ReduceMin", lower_reduce<min_rows>, kFirst},
-      {"ReduceProd", lower_reduce<product_of>, kFirst},
-      {"ReduceSum", lower_reduce<sum_rows>, kFirst},
-      {"ReduceSumSquare", lower_reduce<sum_of_squares>, kFirst},
+      {"ReduceL1", lower_reduce<sum_of_magnitudes>, kSlopeOfFirst},
+      {"ReduceL2", lower_reduce<length_of>, kSlopeOfFirst},
+      {"ReduceLogSum", lower_reduce<log_of_sum>, kSlopeOfFirst},
+      {"ReduceLogSumExp", lower_reduce<log_sum_exp_rows>, kSlopeOfFirst},
+      {"ReduceMax", lower_reduce<max_rows>, kSlopeOfFirst},
+      {"ReduceMean", lower_reduce<mean_of>, kSlopeOfFirst},
+      {"ReduceMin", lower_reduce<min_rows>, kSlopeOfFirst},
+      {"ReduceProd", lower_reduce<product_of>, kSlopeOfFirst},
+      {"ReduceSum", lower_reduce<sum_rows>, kSlopeOfFirst},
+      {"ReduceSumSquare", lower_reduce<sum_of_squares>, kSlopeOfFirst},
       {"Softmax", lower_along<softmax_rows>},
   });
-  return kOperators;
+  return kReductionOperators;
 }
 
 }  // namespace hesscope::onnx

@@ -349,24 +349,24 @@ Values lower_expand(const OperatorCall& call) {
 }  // namespace
 
 std::span<const Operator> shape_operators() {
-  constexpr std::uint32_t kFirst = 1;
+  constexpr std::uint32_t kSlopeOfFirst = 1;
   constexpr std::uint32_t kNone = 0;
-  static constexpr auto kOperators = std::to_array<Operator>({
+  static constexpr auto kShapeOperators = std::to_array<Operator>({
       {"Concat", lower_concat},
-      {"Constant", lower_constant, kNone},
-      {"Expand", lower_expand, kFirst},
+      {"Constant", lower_constant, kNoSlope},
+      {"Expand", lower_expand, kSlopeOfFirst},
       {"Flatten", lower_flatten},
       {"Identity", lower_identity},
-      {"Reshape", lower_reshape, kFirst},
-      {"Shape", lower_shape, kNone},
-      {"Size", lower_size, kNone},
-      {"Slice", lower_slice, kFirst},
-      {"Split", lower_split, kFirst},
-      {"Squeeze", lower_squeeze, kFirst},
+      {"Reshape", lower_reshape, kSlopeOfFirst},
+      {"Shape", lower_shape, kNoSlope},
+      {"Size", lower_size, kNoSlope},
+      {"Slice", lower_slice, kSlopeOfFirst},
+      {"Split", lower_split, kSlopeOfFirst},
+      {"Squeeze", lower_squeeze, kSlopeOfFirst},
       {"Transpose", lower_transpose},
-      {"Unsqueeze", lower_unsqueeze, kFirst},
+      {"Unsqueeze", lower_unsqueeze, kSlopeOfFirst},
   });
-  return kOperators;
+  return kShapeOperators;
 }
 
 }  // namespace hesscope::onnx
