@@ -369,9 +369,7 @@ Values lower_negative(const OperatorCall& call) {
 }  // namespace
 
 std::span<const Operator> elementwise_operators() {
-  constexpr std::uint32_t kSlopeOfFirst = 1;
-  constexpr std::uint32_t kNone = 0;
-  static constexpr auto kElementwiseOperators = std::to_array<Operator>({
+      static constexpr auto kElementwiseOperators = std::to_array<Operator>({
       {"Abs", lower_sign<Elementary::kAbs, IntegerFunction::kAbsolute>},
       {"Acos", lower_function<Elementary::kAcos>},
       {"Acosh", lower_function<Elementary::kAcosh>},
