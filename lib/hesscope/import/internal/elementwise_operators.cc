@@ -369,7 +369,7 @@ Values lower_negative(const OperatorCall& call) {
 }  // namespace
 
 std::span<const Operator> elementwise_operators() {
-      static constexpr auto kElementwiseOperators = std::to_array<Operator>({
+  static constexpr auto kElementwiseOperators = std::to_array<Operator>({
       {"Abs", lower_sign<Elementary::kAbs, IntegerFunction::kAbsolute>},
       {"Acos", lower_function<Elementary::kAcos>},
       {"Acosh", lower_function<Elementary::kAcosh>},

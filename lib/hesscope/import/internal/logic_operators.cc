@@ -116,7 +116,7 @@ Values lower_cast_like(const OperatorCall& call) {
 }  // namespace
 
 std::span<const Operator> logic_operators() {
-      static constexpr auto kLogicOperators = std::to_array<Operator>({
+  static constexpr auto kLogicOperators = std::to_array<Operator>({
       {"And", lower_relation<both, IntegerFunction::kAnd>, kNoSlope},
       {"Cast", lower_cast, kSlopeOfFirst},
       {"CastLike", lower_cast_like, kSlopeOfFirst},

@@ -183,7 +183,7 @@ Values lower_along(const OperatorCall& call) {
 }  // namespace
 
 std::span<const Operator> reduction_operators() {
-      static constexpr auto kReductionOperators = std::to_array<Operator>({
+  static constexpr auto kReductionOperators = std::to_array<Operator>({
       {"Hardmax", lower_along<hardmax_rows>, kNoSlope},
       {"LogSoftmax", lower_along<log_softmax_rows>},
       {"ReduceL1", lower_reduce<sum_of_magnitudes>, kSlopeOfFirst},

@@ -349,7 +349,7 @@ Values lower_expand(const OperatorCall& call) {
 }  // namespace
 
 std::span<const Operator> shape_operators() {
-      static constexpr auto kShapeOperators = std::to_array<Operator>({
+  static constexpr auto kShapeOperators = std::to_array<Operator>({
       {"Concat", lower_concat},
       {"Constant", lower_constant, kNoSlope},
       {"Expand", lower_expand, kSlopeOfFirst},
