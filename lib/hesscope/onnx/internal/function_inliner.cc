@@ -211,7 +211,7 @@ void FunctionInliner::count(std::size_t num_bytes) {
 
 std::string FunctionInliner::fresh_name(const std::string& wanted) {
   if (names_.insert(wanted).second) return wanted;
-  for (std::size_t& i = copies_[wanted];;) {
+  for (std::size_t& i = copies_.try_emplace(wanted, 1).first->second;;) {
     std::string name = fmt::format("{}_{}", wanted, ++i);
     if (names_.insert(name).second) return name;
   }

@@ -68,7 +68,7 @@ class FunctionInliner {
   std::size_t num_steps_ = 0;                            // nodes and calls
   std::uint64_t num_bytes_ = 0;                          // of what inlining has copied
   std::unordered_set<std::string> names_;                // of values
-  std::unordered_map<std::string, std::size_t> copies_;  // of a name, made so far
+  std::unordered_map<std::string, std::size_t> copies_;  // the last number added to a name
 };
 
 }  // namespace hesscope::onnx
