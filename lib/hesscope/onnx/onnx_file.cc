@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <new>
 #include <string_view>
 #include <unordered_set>
@@ -61,7 +62,8 @@ hesscope_onnx::ModelProto parsed_model(const io::InputFile& file, const OnnxLimi
     throw InputError(fmt::format(
         "{}: is no ONNX model (it begins with '{}')", where, escaped(file.text_at(0, 8))));
   }
-  const std::string bytes = whole_text(file, limits.max_file_bytes);
+  constexpr std::uint64_t kMostOfProtobuf = std::numeric_limits<int>::max();
+  const std::string bytes = whole_text(file, std::min(limits.max_file_bytes, kMostOfProtobuf));
   check_wire_format(where, bytes);
   hesscope_onnx::ModelProto model;
   if (!model.ParseFromString(bytes)) {
