@@ -12,7 +12,7 @@ root="$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)"
 source "$root/cmake/steps.sh"
 here="$root/tests/fuzz"
 build="$root/build/fuzz"
-targets=(torch zip npz pickle safetensors shard_index toml npy)
+targets=(torch zip npz pickle safetensors shard_index toml npy onnx)
 # Inputs of a few kilobytes reach everything. An answer takes milliseconds, and no input asks for much memory.
 limits=(-max_len=8192 -timeout=20 -rss_limit_mb=1024 -malloc_limit_mb=1024)
 

@@ -41,6 +41,7 @@ INSTANTIATE_TEST_SUITE_P(Targets,
                                          Target{"torch", fuzz::fuzz_torch},
                                          Target{"safetensors", fuzz::fuzz_safetensors},
                                          Target{"shard_index", fuzz::fuzz_shard_index},
+                                         Target{"onnx", fuzz::fuzz_onnx},
                                          Target{"toml", fuzz::fuzz_toml}),
                          [](const auto& instance) { return std::string(instance.param.name); });
 
