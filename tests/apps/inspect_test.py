@@ -33,6 +33,21 @@ class Inspect(program.Case):
         self.assertEqual({t["name"]: t["shape"] for t in document["tensors"]},
                          {name: list(v.shape) for name, v in program.weights(500).items()})
 
+    def test_an_onnx_model_with_its_weights_beside_it(self):
+        folder = FIXTURES / "onnx" / "mlp"
+        document = self.document(folder / "model-external.onnx")
+        self.assertEqual(document["format"], "onnx")
+        state_dict = np.load(folder / "step-000120.npz")
+        self.assertEqual([t["name"] for t in document["tensors"]], state_dict.files)
+        for tensor in document["tensors"]:
+            values = state_dict[tensor["name"]]
+            self.assertEqual((tensor["shape"], tensor["min"], tensor["max"]),
+                             (list(values.shape), float(values.min()), float(values.max())))
+        # The digest is that of both files, as sha256sum prints it in their folder.
+        lines = "".join(f"{hashlib.sha256((folder / name).read_bytes()).hexdigest()}  {name}\n"
+                        for name in ("model-external.onnx", "model-external.onnx.data"))
+        self.assertEqual(document["sha256"], hashlib.sha256(lines.encode()).hexdigest())
+
     def test_json_holds_the_tensors_and_their_ranges(self):
         arrays = {"a": np.array([[1.0, np.nan], [-3.0, 4.0]]), "b": np.float32([2.5, np.inf]), "c": np.zeros((0, 3))}
         document = self.document(self.write_checkpoint("mixed.npz", arrays))

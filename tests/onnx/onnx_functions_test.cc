@@ -170,6 +170,24 @@ TEST(OnnxFunction, IsFoundByItsDomain) {
   EXPECT_EQ(file.nodes[0].op, "Relu");
 }
 
+TEST(OnnxFunction, IsFoundByItsOverload) {
+  std::vector<FunctionText> functions;
+  for (const std::string overload : {"", "other"}) {
+    functions.push_back({.name = "f",
+                         .domain = kDomain,
+                         .inputs = {"a"},
+                         .outputs = {"b"},
+                         .nodes = {node(plain(overload.empty() ? "Relu" : "Tanh", {"a"}, {"b"}))},
+                         .overload = overload});
+  }
+  NodeText other = call("f", {"y"}, {"z"});
+  other.overload = "other";
+  const OnnxFile file = read(model_of({call("f", {"x"}, {"y"}), other}, functions));
+  ASSERT_EQ(file.nodes.size(), 2);
+  EXPECT_EQ(file.nodes[0].op, "Relu");
+  EXPECT_EQ(file.nodes[1].op, "Tanh");
+}
+
 TEST(OnnxFunctionIsRefused, WhenItCallsItself) {
   FunctionText one{.name = "one",
                    .domain = kDomain,

@@ -157,6 +157,7 @@ struct NodeText {
   std::vector<std::string> attributes = {};
   std::string name = {};
   std::string domain = {};
+  std::string overload = {};
 };
 
 inline std::string node(const NodeText& text) {
@@ -167,6 +168,7 @@ inline std::string node(const NodeText& text) {
   bytes += part(4, text.op);
   for (const std::string& each : text.attributes) bytes += part(5, each);
   if (!text.domain.empty()) bytes += part(7, text.domain);
+  if (!text.overload.empty()) bytes += part(8, text.overload);
   return bytes;
 }
 
@@ -192,6 +194,7 @@ struct FunctionText {
   std::vector<std::string> nodes;
   std::vector<std::string> defaults = {};
   std::int64_t opset = 17;
+  std::string overload = {};
 };
 
 inline std::string opset_import(const std::string& domain, std::int64_t version) {
@@ -205,6 +208,7 @@ inline std::string function(const FunctionText& text) {
   for (const std::string& each : text.nodes) bytes += part(7, each);
   bytes += part(9, opset_import("", text.opset)) + part(10, text.domain);
   for (const std::string& each : text.defaults) bytes += part(11, each);
+  if (!text.overload.empty()) bytes += part(13, text.overload);
   return bytes;
 }
 
