@@ -119,7 +119,7 @@ std::span<const Operator> logic_operators() {
   static constexpr auto kLogicOperators = std::to_array<Operator>({
       {"And", lower_relation<both, IntegerFunction::kAnd>, kNoSlope},
       {"Cast", lower_cast, kSlopeOfFirst},
-      {"CastLike", lower_cast_like, kSlopeOfFirst},
+      {"CastLike", lower_cast_like},
       {"Equal", lower_relation<equal, IntegerFunction::kEqual>, kNoSlope},
       {"Greater", lower_relation<less, IntegerFunction::kLess, true>, kNoSlope},
       {"GreaterOrEqual",
