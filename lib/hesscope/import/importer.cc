@@ -66,7 +66,13 @@ void require_known(const OnnxFile& file, const std::vector<std::size_t>& needed)
   std::vector<std::string> unknown;
   for (const std::size_t i : needed) {
     const Node& node = file.nodes[i];
-    if (operator_of(node) != nullptr) continue;
+    if (const Operator* known = operator_of(node)) {
+      if (file.opset >= known->first_opset) continue;
+      throw InputError(fmt::format("{}: {}: is read from opset {} on; export for a newer one",
+                                   file.path.string(),
+                                   place_of(node, file.opset),
+                                   known->first_opset));
+    }
     const std::string name =
         node.domain.empty() ? node.op : fmt::format("{}.{}", node.domain, node.op);
     if (std::ranges::find(unknown, name) == unknown.end()) unknown.push_back(name);

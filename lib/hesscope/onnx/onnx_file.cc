@@ -25,7 +25,7 @@ namespace {
 
 constexpr std::int64_t kLeastVersion = 3;  // of the IR: the first with opsets
 constexpr std::int64_t kLastVersion = 13;
-constexpr std::int64_t kLeastOpset = 7;
+constexpr std::int64_t kLeastOpset = 1;  // which operators are known of old opsets, others say
 constexpr std::int64_t kLastOpset = 21;
 
 struct TypeOfElements {

@@ -127,7 +127,7 @@ std::span<const Operator> logic_operators() {
        kNoSlope},
       {"Less", lower_relation<less, IntegerFunction::kLess>, kNoSlope},
       {"LessOrEqual", lower_relation<less_or_equal, IntegerFunction::kLessOrEqual>, kNoSlope},
-      {"Not", lower_not, kNoSlope},
+      {"Not", lower_not, kNoSlope, 1},
       {"Or", lower_relation<either, IntegerFunction::kOr>, kNoSlope},
       {"Xor", lower_relation<one_alone, IntegerFunction::kXor>, kNoSlope},
   });

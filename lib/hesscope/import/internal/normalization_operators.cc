@@ -65,7 +65,9 @@ void require_evaluation_mode(const OperatorCall& call) {
   const bool has_statistics = std::any_of(outputs.begin() + (outputs.empty() ? 0 : 1),
                                           outputs.end(),
                                           [](const auto& name) { return !name.empty(); });
-  if (call.integer("training_mode", 0) == 0 && !has_statistics) return;
+  const bool is_evaluation =
+      call.opset() < 7 ? call.integer("is_test", 0) != 0 : call.integer("training_mode", 0) == 0;
+  if (is_evaluation && !has_statistics) return;
   call.refuse(
       "is in training mode (training_mode), where the batch's own mean and variance are taken: "
       "samples would interact; export the model in evaluation mode");
@@ -205,7 +207,8 @@ Values lower_local_response_normalization(const OperatorCall& call) {
 
 std::span<const Operator> normalization_operators() {
   static constexpr auto kOperators = std::to_array<Operator>({
-      {"BatchNormalization", lower_batch_normalization},
+      // Statistics that were learnt are no parameters.
+      {"BatchNormalization", lower_batch_normalization, 0b00111},
       {"GroupNormalization", lower_group_normalization},
       {"InstanceNormalization", lower_instance_normalization},
       {"LRN", lower_local_response_normalization},

@@ -26,7 +26,11 @@ struct Operator {
   Values (*lower)(const OperatorCall& call);
   /// Bit i: a derivative passes through input i. Sizes, indices and conditions have none.
   std::uint32_t differentiable_inputs = ~std::uint32_t{0};
+  /// Before this opset it was defined otherwise than it is read here.
+  std::int64_t first_opset = 6;
 };
+
+inline constexpr std::uint32_t kAllSlopes = ~std::uint32_t{0};
 
 inline constexpr std::uint32_t kNoSlope = 0;
 inline constexpr std::uint32_t kSlopeOfFirst = 1;
