@@ -116,11 +116,11 @@ Values lower_is_inf(const OperatorCall& call) {
 
 // Dropout as it is in evaluation: x itself.
 Values lower_dropout(const OperatorCall& call) {
-  if (call.has(2)) {
-    const auto is_training = call.single_number(call.input(2));
-    if (!is_training || *is_training != 0) {
-      call.refuse("drops out at random (training_mode): export the model in evaluation mode");
-    }
+  std::optional<double> is_training = 0;
+  if (call.opset() < 7) is_training = call.integer("is_test", 0) == 0 ? 1 : 0;
+  if (call.has(2)) is_training = call.single_number(call.input(2));
+  if (!is_training || *is_training != 0) {
+    call.refuse("drops out at random (training_mode): export the model in evaluation mode");
   }
   const Value& x = call.input(0);
   Integers kept{.base = std::vector<std::int64_t>(static_cast<std::size_t>(x.size()), 1)};
@@ -128,6 +128,17 @@ Values lower_dropout(const OperatorCall& call) {
 }
 
 // --- of two tensors and more ---
+
+// Before opset 7 the second tensor stood along the axes of the first from `axis` on.
+Value second_of(const OperatorCall& call) {
+  Value b = call.input(1);
+  if (call.opset() >= 7 || !call.has_attribute("axis")) return b;
+  const int rank = call.input(0).rank();
+  const int end = call.axis(call.integer("axis", 0), rank) + b.rank();
+  if (end > rank) call.refuse("its second tensor {} does not fit", text(b.axes));
+  b.axes.insert(b.axes.end(), static_cast<std::size_t>(rank - end), Axis{});
+  return b;
+}
 
 using Combine = Var (*)(Var, Var);
 
@@ -150,7 +161,7 @@ Values lower_binary(const OperatorCall& call) {
   if (call.input(0).is_known() && call.input(1).is_known()) {
     return {of_integers(call, call.input(0), call.input(1), kOfIntegers)};
   }
-  Value value = combined(call, call.input(0), call.input(1), kCombine);
+  Value value = combined(call, call.input(0), second_of(call), kCombine);
   const bool is_whole = call.input(0).kind == ElementKind::kInteger;
   if (is_whole && kOfIntegers == IntegerFunction::kDivide) {
     call.refuse("divides integers that depend on data");
@@ -253,7 +264,11 @@ Values lower_clip(const OperatorCall& call) {
 // x where x > 0, slope x elsewhere, as relu(x) - slope relu(-x).
 Values lower_prelu(const OperatorCall& call) {
   const Value x = call.real(0);
-  const Value slope = call.real(1);
+  Value slope = call.real(1);
+  if (call.opset() < 7 && slope.rank() == 1 && slope.size() > 1 && x.rank() > 1) {
+    // Before opset 7, one for each channel.
+    slope.axes.insert(slope.axes.end(), static_cast<std::size_t>(x.rank() - 2), Axis{});
+  }
   const Axes axes = broadcast_axes(call, x.axes, slope.axes);
   if (axes != x.axes) call.refuse("the slope {} does not fit {}", text(slope.axes), text(x.axes));
   const Operands operands = elementwise_operands(call, x, slope, axes);
@@ -320,7 +335,7 @@ Values lower_pow(const OperatorCall& call) {
     return {of_integers(call, call.input(0), call.input(1), IntegerFunction::kPower)};
   }
   const Value x = call.real(0);
-  const Value y = call.real(1);
+  const Value y = call.real(second_of(call));
   const Axes axes = broadcast_axes(call, x.axes, y.axes);
   if (const auto exponent = call.single_number(y)) {
     return {call.result(raised(*x.var, *exponent), axes)};

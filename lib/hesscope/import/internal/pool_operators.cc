@@ -139,9 +139,9 @@ Values lower_global_norm_pool(const OperatorCall& call) {
 std::span<const Operator> pool_operators() {
   static constexpr auto kOperators = std::to_array<Operator>({
       {"AveragePool", lower_average_pool},
-      {"GlobalAveragePool", lower_global_average_pool},
+      {"GlobalAveragePool", lower_global_average_pool, kAllSlopes, 1},
       {"GlobalLpPool", lower_global_norm_pool},
-      {"GlobalMaxPool", lower_global_max_pool},
+      {"GlobalMaxPool", lower_global_max_pool, kAllSlopes, 1},
       {"LpPool", lower_norm_pool},
       {"MaxPool", lower_max_pool},
   });
