@@ -117,7 +117,7 @@ void for_each_row(View<const C> rows, Eigen::Index table_rows, F visit) {
 
 template <typename T, typename C>
 void lookup_forward(View<T> y, View<const T> table, View<const C> rows) {
-  const T none(C(std::numeric_limits<double>::quiet_NaN()));
+  const auto none = T(C(std::numeric_limits<double>::quiet_NaN()));
   for_each_row(rows, table.rows, [&](Eigen::Index i, int lane, Eigen::Index k) {
     for (Eigen::Index j = 0; j < y.cols; ++j) {
       LanesOf<T>::copy(y(i, j), k < 0 ? none : table(k, j), lane);

@@ -142,7 +142,9 @@ Image image_of(const OperatorCall& call) {
 }
 
 Values lower_depth_to_space(const OperatorCall& call) {
-  const auto [x, block] = image_of(call);
+  const Image image = image_of(call);
+  const auto& x = image.x;
+  const auto block = image.block;  // clang 14 captures no structured binding
   const std::string mode = call.text("mode", "DCR");
   if (mode != "DCR" && mode != "CRD") call.refuse("mode '{}' is neither DCR nor CRD", mode);
   if (x.axes[1].size % (block * block) != 0) {
@@ -167,7 +169,9 @@ Values lower_depth_to_space(const OperatorCall& call) {
 }
 
 Values lower_space_to_depth(const OperatorCall& call) {
-  const auto [x, block] = image_of(call);
+  const Image image = image_of(call);
+  const auto& x = image.x;
+  const auto block = image.block;  // clang 14 captures no structured binding
   if (x.axes[2].size % block != 0 || x.axes[3].size % block != 0) {
     call.refuse("blocks of {0} x {0} do not divide {1}", block, text(x.axes));
   }
