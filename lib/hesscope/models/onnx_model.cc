@@ -27,7 +27,7 @@ using onnx::Tensor;
 using onnx::Value;
 
 constexpr std::string_view kRecipe =
-    "export with torch.onnx.export(model.eval(), ..., do_constant_folding=False, "
+    "Export with torch.onnx.export(model.eval(), ..., do_constant_folding=False, "
     "training=torch.onnx.TrainingMode.PRESERVE), or dynamo=True, optimize=False in PyTorch 2: "
     "names "
     "are then those of the state_dict. Or analyze the .onnx itself as the checkpoint";
