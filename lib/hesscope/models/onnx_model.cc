@@ -41,10 +41,15 @@ struct Candidate {
   const Tensor* tensor;
 };
 
+// Those that the output depends on, and those that nothing in the graph uses.
 std::vector<Candidate> candidates(const OnnxFile& file, const onnx::Dependencies& needs) {
+  std::set<std::string> used;
+  for (const onnx::Node& node : file.nodes) used.insert(node.inputs.begin(), node.inputs.end());
   std::vector<Candidate> found;
   for (const Tensor& tensor : file.initializers) {
-    if (needs.values.contains(tensor.name)) found.push_back({tensor.name, &tensor});
+    if (needs.values.contains(tensor.name) || !used.contains(tensor.name)) {
+      found.push_back({tensor.name, &tensor});
+    }
   }
   for (const std::size_t i : needs.nodes) {
     const onnx::Node& node = file.nodes[i];
@@ -104,7 +109,7 @@ std::string obstacle(const Candidate& candidate,
   const Tensor& tensor = *candidate.tensor;
   if (tensor.kind != ElementKind::kReal) return "its elements are integers";
   if (!checkpoint.has(candidate.name)) return "not in the checkpoint";
-  if (!needs.with_slopes.contains(candidate.name)) {
+  if (needs.values.contains(candidate.name) && !needs.with_slopes.contains(candidate.name)) {
     return "only conditions, sizes or statistics use it: no derivative reaches it";
   }
   if (matches_any(candidate.name, texts_or_none(settings, "frozen"))) return "frozen";

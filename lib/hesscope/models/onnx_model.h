@@ -24,7 +24,7 @@ struct OnnxTensorRole {
 /// Parameters are the tensors of real numbers that the checkpoint holds under their names and that a
 /// derivative reaches: not what only comparisons, conditions and statistics of batch normalisation
 /// use, not what is frozen, and of an .onnx checkpoint, which holds everything, no single numbers and
-/// nothing infinite. A name that merging by value has left to an Identity node is a tensor of its
+/// nothing infinite. What nothing in the graph uses is a parameter, too, without effect. A name that merging by value has left to an Identity node is a tensor of its
 /// own.
 std::vector<OnnxTensorRole> onnx_tensor_roles(const onnx::OnnxFile& file,
                                               const std::string& output,
