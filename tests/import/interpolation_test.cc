@@ -47,6 +47,11 @@ TEST(Coordinates, OfALengthOfOne) {
   EXPECT_EQ(coordinate_of(axis, Coordinates::kCropAndResize, 0), 0.5 * 0.75 * 3);
 }
 
+TEST(Coordinates, AlignCornersWhereTheLengthWasRounded) {
+  const ResizedAxis axis{.from = 4, .to = 2, .scale = 0.6};
+  EXPECT_EQ(coordinates_of(axis, Coordinates::kAlignCorners), (std::vector<double>{0, 3}));
+}
+
 // 2 * 2.5 is 5: nothing was rounded. 2 * 2.3 is 4: half of the missing 0.6 / 2.3 is at either end.
 TEST(Coordinates, AreCentredWhereTheLengthWasRounded) {
   const ResizedAxis exact{.from = 2, .to = 5, .scale = 2.5};

@@ -50,6 +50,8 @@ double coordinate_of(const ResizedAxis& axis, Coordinates coordinates, std::int6
   const double half_pixel = (x + 0.5) / axis.scale - 0.5;
   switch (coordinates) {
     case Coordinates::kAlignCorners:
+      // By lengths, as the definition and PyTorch have it; ONNX's reference takes scale * from for
+      // the new length, which differs where that was rounded.
       return axis.to > 1 ? x * static_cast<double>(axis.from - 1) / static_cast<double>(axis.to - 1)
                          : 0;
     case Coordinates::kAsymmetric:

@@ -294,7 +294,7 @@ std::span<const Operator> resize_operators() {
   constexpr std::uint32_t kFirst = 1;
   static constexpr auto kOperators = std::to_array<Operator>({
       {"Resize", lower_resize, kFirst},
-      {"Upsample", lower_upsample, kFirst},
+      {"Upsample", lower_upsample, kFirst, 7},
   });
   return kOperators;
 }
