@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <array>
+#include <map>
+#include <numeric>
+#include <string>
+#include <utility>
+
+#include <hesscope/import/internal/indices.h>
+#include <hesscope/import/internal/movement.h>
+#include <hesscope/import/internal/operator_registry.h>
+
+namespace hesscope::onnx {
+namespace {
+
+// The product of each row, by halves.
+Var product_of_rows(Var a) {
+  while (a.cols() > 1) {
+    const Eigen::Index half = a.cols() / 2;
+    const Var front = slice(a, 0, 0, a.rows(), half);
+    const Var back = slice(a, 0, half, a.rows(), half);
+    const Var both = hadamard(front, back);
+    if (a.cols() % 2 == 0) {
+      a = both;
+      continue;
+    }
+    const Var last = slice(a, 0, a.cols() - 1, a.rows(), 1);
+    a = embed(both, 0, 0, a.rows(), half + 1) + embed(last, 0, half, a.rows(), half + 1);
+  }
+  return a;
+}
+
+// What entries that are hit become: a row for each, of the entry itself and of all updates that hit
+// it; rows are filled up with what does not matter.
+Value reduced(const OperatorCall& call,
+              const Value& data,
+              const Value& updates,
+              const std::map<std::int32_t, std::vector<std::int32_t>>& hits,
+              const std::string& reduction) {
+  std::size_t length = 0;
+  for (const auto& [entry, from] : hits) length = std::max(length, from.size() + 1);
+  const Axes axes =
+      plain_axes({static_cast<std::int64_t>(hits.size()), static_cast<std::int64_t>(length)});
+  call.checked_size(axes);
+  const bool repeats_entry = reduction == "max" || reduction == "min";
+  std::vector<std::int32_t> table;
+  for (const auto& [entry, from] : hits) {
+    table.push_back(entry);
+    for (const std::int32_t e : from) {
+      table.push_back(static_cast<std::int32_t>(data.size()) + e);
+    }
+    table.resize(table.size() + length - 1 - from.size(), repeats_entry ? entry : -1);
+  }
+  const std::array both = {data, updates};
+  const Value joined =
+      moved(call,
+            both,
+            {.axes = axes, .table = std::move(table), .fill = reduction == "mul" ? 1.0 : 0.0});
+  const Var rows = matrix(joined, axes[0].size, axes[1].size);
+  const Var result = reduction == "add"   ? sum_rows(rows)
+                     : reduction == "mul" ? product_of_rows(rows)
+                     : reduction == "max" ? max_rows(rows)
+                                          : -max_rows(-rows);
+  return call.result(result, {axes.front()}, data.kind);
+}
+
+// The data with update e put at entry targets[e], or joined with what is there.
+Value scattered(const OperatorCall& call,
+                const Value& data,
+                const Value& updates,
+                const std::vector<std::int32_t>& targets,
+                const std::string& reduction) {
+  std::vector<std::int32_t> table(static_cast<std::size_t>(data.size()));
+  std::iota(table.begin(), table.end(), 0);
+  const auto end = static_cast<std::int32_t>(table.size());
+  if (reduction == "none") {
+    for (std::size_t e = 0; e < targets.size(); ++e) {
+      table[static_cast<std::size_t>(targets[e])] = end + static_cast<std::int32_t>(e);
+    }
+    const std::array both = {data, updates};
+    return moved(call, both, {.axes = data.axes, .table = std::move(table)});
+  }
+  if (reduction != "add" && reduction != "mul" && reduction != "max" && reduction != "min") {
+    call.refuse("reduction '{}' is not one of none, add, mul, max and min", reduction);
+  }
+  std::map<std::int32_t, std::vector<std::int32_t>> hits;
+  for (std::size_t e = 0; e < targets.size(); ++e) {
+    hits[targets[e]].push_back(static_cast<std::int32_t>(e));
+  }
+  if (hits.empty()) return data;
+  const std::array both = {call.real(data),
+                           reduced(call, call.real(data), call.real(updates), hits, reduction)};
+  std::int32_t next = end;
+  for (const auto& [entry, from] : hits) table[static_cast<std::size_t>(entry)] = next++;
+  return moved(call, both, {.axes = data.axes, .table = std::move(table)});
+}
+
+std::vector<std::int64_t> known_places(const OperatorCall& call) {
+  const auto known = indices_at_hand(call, 1);
+  if (!known) {
+    call.refuse("its indices depend on data: where values are put must be known before");
+  }
+  return *known;
+}
+
+// Result[i0, ..., indices[i0, i1, ...], ...] = updates[i0, i1, ...], the index at `axis`.
+Values lower_scatter_elements(const OperatorCall& call) {
+  const Value& data = call.input(0);
+  const Value& indices = call.input(1);
+  const Value& updates = call.input(2);
+  const int axis = call.axis(call.integer("axis", 0), data.rank());
+  const bool fits =
+      indices.rank() == data.rank() && sizes_of(indices.axes) == sizes_of(updates.axes);
+  if (!fits) {
+    call.refuse("indices {} and updates {} must have the same shape, and data {} the same rank",
+                text(indices.axes),
+                text(updates.axes),
+                text(data.axes));
+  }
+  for (const Value* value : {&data, &indices, &updates}) {
+    call.require_no_batch(*value, axis, "it puts entries along");
+    require_same_batch(call, data, *value, 0, data.rank());
+  }
+  std::vector<std::int64_t> strides = strides_of(data.axes);
+  const auto along = static_cast<std::size_t>(axis);
+  for (std::size_t i = 0; i < strides.size(); ++i) {
+    if (i != along && indices.axes[i].size > data.axes[i].size) {
+      call.refuse("indices {} reach beyond {}", text(indices.axes), text(data.axes));
+    }
+  }
+  const std::vector<std::int64_t> known = known_places(call);
+  const std::int64_t stride = std::exchange(strides[along], 0);
+  std::vector<std::int32_t> targets = table_of(call, indices.axes, [&](auto at) {
+    return std::inner_product(at.begin(), at.end(), strides.begin(), std::int64_t{0});
+  });
+  for (std::size_t e = 0; e < targets.size(); ++e) {
+    targets[e] += static_cast<std::int32_t>(
+        stride * counted_from_front(call, known[e], data.axes[along].size));
+  }
+  return {scattered(call, data, updates, targets, call.text("reduction", "none"))};
+}
+
+// The last axis of the indices names places of the data's first axes, where whole slices are put.
+Values lower_scatter_nd(const OperatorCall& call) {
+  const Value& data = call.input(0);
+  const Value& indices = call.input(1);
+  const Value& updates = call.input(2);
+  const int rank = data.rank();
+  if (indices.rank() < 1) call.refuse("the indices must have an axis");
+  const auto depth = static_cast<int>(std::min<std::int64_t>(indices.axes.back().size, rank + 1));
+  Axes expected(indices.axes.begin(), indices.axes.end() - 1);
+  if (depth <= rank) {
+    expected.insert(expected.end(), data.axes.begin() + depth, data.axes.end());
+  }
+  if (depth < 1 || depth > rank || updates.axes != expected) {
+    call.refuse("indices {} and updates {} do not fit data {}",
+                text(indices.axes),
+                text(updates.axes),
+                text(data.axes));
+  }
+  // The indices' own axes: slices of the result would hold what several samples put there.
+  for (int i = 0; i < indices.rank(); ++i) call.require_no_batch(indices, i, "it puts slices by");
+  for (int i = 0; i < depth; ++i) call.require_no_batch(data, i, "it puts slices along");
+  const std::vector<std::int64_t> known = known_places(call);
+  const std::vector<std::int64_t> strides = strides_of(data.axes);
+  const std::int64_t inner = extent_of(data.axes, depth, rank);
+  const std::int64_t slices = extent_of(indices.axes, 0, indices.rank() - 1);
+  std::vector<std::int64_t> starts;
+  for (std::int64_t s = 0; s < slices; ++s) {
+    std::int64_t start = 0;
+    for (int k = 0; k < depth; ++k) {
+      const auto i = static_cast<std::size_t>(k);
+      const std::int64_t index = known[static_cast<std::size_t>(s * depth + k)];
+      start += strides[i] * counted_from_front(call, index, data.axes[i].size);
+    }
+    starts.push_back(start);
+  }
+  const std::vector<std::int32_t> targets =
+      table_of(call, plain_axes({slices, inner}), [&](auto at) {
+        return starts[static_cast<std::size_t>(at[0])] + at[1];
+      });
+  return {scattered(call, data, updates, targets, call.text("reduction", "none"))};
+}
+
+constexpr std::array kScatterOperators = {
+    Operator{"Scatter", lower_scatter_elements, 0b101},
+    Operator{"ScatterElements", lower_scatter_elements, 0b101},
+    Operator{"ScatterND", lower_scatter_nd, 0b101},
+};
+
+}  // namespace
+
+std::span<const Operator> scatter_operators() { return kScatterOperators; }
+
+}  // namespace hesscope::onnx
