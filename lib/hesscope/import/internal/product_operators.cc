@@ -6,6 +6,7 @@
 #include <array>
 #include <numeric>
 
+#include <hesscope/import/internal/einsum_operator.h>
 #include <hesscope/import/internal/movement.h>
 #include <hesscope/import/internal/operator_registry.h>
 
@@ -126,6 +127,7 @@ Values lower_gemm(const OperatorCall& call) {
 
 std::span<const Operator> product_operators() {
   static constexpr auto kProductOperators = std::to_array<Operator>({
+      {"Einsum", lower_einsum},
       {"Gemm", lower_gemm},
       {"MatMul", lower_matmul},
   });
