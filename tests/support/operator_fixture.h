@@ -66,6 +66,14 @@ class OperatorFixture {
     return attribute(std::move(name), std::move(value));
   }
 
+  OperatorFixture& with(std::string name, std::vector<std::string> value) {
+    return attribute(std::move(name), std::move(value));
+  }
+
+  OperatorFixture& with(std::string name, onnx::Tensor value) {
+    return attribute(std::move(name), std::make_shared<const onnx::Tensor>(std::move(value)));
+  }
+
   OperatorFixture& outputs(std::vector<std::string> names) {
     node_.outputs = std::move(names);
     return *this;
@@ -105,6 +113,11 @@ class OperatorFixture {
     inputs_.push_back(onnx::Value{.kind = onnx::ElementKind::kInteger,
                                   .axes = onnx::plain_axes(shape),
                                   .integers = std::make_shared<const onnx::Integers>(known)});
+    return *this;
+  }
+
+  OperatorFixture& value(onnx::Value value) {
+    inputs_.emplace_back(std::move(value));
     return *this;
   }
 
