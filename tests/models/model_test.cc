@@ -60,13 +60,56 @@ TEST(ModelBuilder, ReadsStacksMatrixByMatrix) {
 TEST(ModelBuilder, RefusesShapesItCannotHold) {
   ModelBuilder b("bad");
   const auto refused = [](const auto& call) { expect_refusal<PreconditionError>(call, "'w'"); };
-  refused([&] { b.parameter("w", {}); });
   refused([&] { b.parameter("w", {2, 0}); });
-  refused([&] { b.parameter("w", {2, 2, 2}); });
+  refused([&] { b.parameter("w", Extents(9, 1)); });
+  refused([&] { b.parameter("w", Extents(8, 1 << 20)); });
   refused([&] { b.parameter_stack("w", 0, 2, 2); });
-  refused([&] { b.array("w", {1, 2, 3}); });
+  refused([&] { b.array("w", Extents(9, 1)); });
   refused([&] { b.array("w", {-1}); });
+  refused([&] { b.array("w", {2}, DataArray::Content::kClass); });
+  refused([&] { b.array("w", {2}, DataArray::Content::kInteger); });
   refused([&] { b.one_hot("w", 0); });
+  refused([&] { b.one_hot("w", {2, 0}, 3); });
+  refused([&] { b.one_hot("w", {2}, 0); });
+  refused([&] { b.one_hot("w", {1 << 30}, 1 << 30); });
+  refused([&] { b.integers("w", {0}, 0, 1); });
+  refused([&] { b.integers("w", {2}, 1, 0); });
+}
+
+TEST(ModelBuilder, MakesMatricesOfTensorsOfAnyRank) {
+  ModelBuilder b("ranks");
+  const Var scalar = b.parameter("scalar", {});
+  const Var filters = b.parameter("filters", {2, 3, 1, 4});
+  const Var image = b.array("image", {3, 2, 4});
+  const Var tokens = b.integers("tokens", {5}, -1, 9);
+  const Var classes = b.one_hot("classes", {2, 3}, 7);
+  const auto expect_size = [](Var v, Eigen::Index rows, Eigen::Index cols) {
+    EXPECT_EQ(v.rows(), rows);
+    EXPECT_EQ(v.cols(), cols);
+  };
+  expect_size(scalar, 1, 1);
+  expect_size(filters, 6, 4);
+  expect_size(image, 6, 4);
+  expect_size(tokens, 5, 1);
+  expect_size(classes, 6, 7);
+  const Model model = b.finish(sum(hadamard(filters, image)) + square(scalar) + sum(tokens) +
+                               sum(slice(classes, 5, 6, 1, 1)));
+  EXPECT_EQ(model.num_parameters(), 25);
+  EXPECT_EQ(model.parameters[0].shape, Extents());
+  EXPECT_EQ(model.parameters[1].shape, (Extents{2, 3, 1, 4}));
+  EXPECT_EQ(model.record_size(), 24 + 5 + 42);
+  EXPECT_EQ(model.arrays[1].minimum, -1);
+  EXPECT_EQ(model.arrays[1].maximum, 9);
+  EXPECT_EQ(model.arrays[2].num_values(), 6);
+  EXPECT_EQ(model.arrays[2].num_classes(), 7);
+  // Both are row-major: entry e of the one meets entry e of the other. The last class is 6.
+  Eigen::VectorXd theta = Eigen::VectorXd::LinSpaced(25, 0, 24);
+  theta[0] = 3;
+  SampleTable sample = SampleTable::Zero(1, model.record_size());
+  sample(0, 7) = 10;                         // image, meets theta[1 + 7]
+  sample(0, 24 + 2) = 5;                     // a token
+  sample(0, model.record_size() - 1) = 100;  // class 6 of the last
+  EXPECT_EQ(test::objective_of(model, sample).value(theta), 10 * 8 + 9 + 5 + 100);
 }
 
 TEST(ModelBuilder, RefusesASecondTensorOfTheSameName) {

@@ -10,6 +10,7 @@
 #include <hesscope/core/error.h>
 #include <hesscope/models/attention.h>
 #include <hesscope/models/mlp.h>
+#include <hesscope/models/model.h>
 #include <hesscope/models/signal_noise.h>
 #include <hesscope/objective/graph_objective.h>
 
@@ -167,6 +168,39 @@ TEST_F(AccuracyTest, IsOfClassifiersAlone) {
   expect_refusal([&] { regression.accuracy(theta, {0, 3}); }, "accuracy: needs a model");
   const Model squares = mlp({.widths = {3, 3}, .loss = MlpLoss::kMeanSquaredError});
   EXPECT_FALSE(GraphObjective(squares, test::Numbers(5).table(3, 6)).has_accuracy());
+}
+
+// One class for each of two tokens: right for a sample is not a number.
+TEST_F(AccuracyTest, IsOfOneClassASample) {
+  ModelBuilder b("tokens");
+  const Var z = b.parameter("logits", {2, 3});
+  b.set_prediction(z);
+  const Var c = b.one_hot("target", {2}, 3);
+  const Model model = b.finish(sum(hadamard(z, c)));
+  SampleTable samples(1, 6);
+  samples << 1, 0, 0, 0, 0, 1;
+  EXPECT_FALSE(GraphObjective(model, samples).has_accuracy());
+}
+
+// Tokens that are expanded to classes go in, one class comes out.
+TEST_F(AccuracyTest, LooksPastClassesThatAreInputs) {
+  ModelBuilder b("embedding");
+  const Var table = b.parameter("table", {3, 2});
+  const Var tokens = b.one_hot("tokens", {4}, 3);
+  const Var target = b.one_hot("target", 2);
+  const Var ones = b.constant(Eigen::VectorXd::Ones(4));
+  const Var z = matmul_tn(matmul(tokens, table), ones);
+  b.set_prediction(z);
+  const Model model = b.finish(cross_entropy(z, target));
+  SampleTable samples = SampleTable::Zero(1, 14);
+  samples(0, 1) = samples(0, 4) = samples(0, 7) = samples(0, 9) = 1;  // tokens 1, 1, 1, 0
+  samples(0, 13) = 1;
+  const GraphObjective objective(model, samples);
+  ASSERT_TRUE(objective.has_accuracy());
+  Eigen::VectorXd theta = Eigen::VectorXd::Zero(6);
+  theta[3] = 1;  // of token 1, for class 1
+  EXPECT_EQ(objective.accuracy(theta, {0, 1}), 1.0);
+  EXPECT_EQ(objective.accuracy(-theta, {0, 1}), 0.0);
 }
 
 }  // namespace

@@ -74,6 +74,50 @@ TEST(SampleTable, RefusesWhatIsNoSign) {
                         "sample 1: expected +1 or -1");
 }
 
+// Records of (2 x 2 classes of 3 | 2 indices from -1 to 4 | 2 signs).
+SampleTable table_of_shapes(const ArraysByName& arrays) {
+  ModelBuilder b("shapes");
+  const Var w = b.parameter("w", {1});
+  const Var c = b.one_hot("c", {2, 2}, 3);
+  const Var i = b.integers("i", {2}, -1, 4);
+  const Var s = b.array("s", {2}, DataArray::Content::kSign);
+  return make_sample_table(
+      b.finish(w + sum(c) + sum(i) + sum(s)),
+      2,
+      [&](const std::string& name) { return arrays.at(name); },
+      "d.npz");
+}
+
+TEST(SampleTable, ExpandsEachClassOfAnArrayAndKeepsIndices) {
+  SampleTable expected(2, 16);
+  expected << 0, 0, 1, 1, 0, 0, 0, 1, 0, 1, 0, 0, -1, 4, 1, -1,  //
+      1, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 1, 0, 3, -1, -1;
+  EXPECT_EQ(table_of_shapes(
+                {{"c", {2, 0, 1, 0, 0, 0, 2, 2}}, {"i", {-1, 4, 0, 3}}, {"s", {1, -1, -1, -1}}}),
+            expected);
+}
+
+TEST(SampleTable, RefusesAnyEntryOutOfRange) {
+  const ArraysByName fine = {{"c", std::vector<double>(8, 0.0)},
+                             {"i", std::vector<double>(4, 0.0)},
+                             {"s", std::vector<double>(4, 1.0)}};
+  const auto refused = [&](const std::string& name, double value, const std::string& message) {
+    ArraysByName arrays = fine;
+    arrays.at(name).back() = value;
+    try {
+      table_of_shapes(arrays);
+      ADD_FAILURE() << "not refused; expected: " << message;
+    } catch (const InputError& error) {
+      EXPECT_THAT(error.what(), testing::HasSubstr(message));
+    }
+  };
+  refused("c", 3, "d.npz: array 'c', sample 1: expected a class index 0 ... 2, found 3");
+  refused("i", 5, "d.npz: array 'i', sample 1: expected a whole number -1 ... 4, found 5");
+  refused("i", 0.5, "expected a whole number -1 ... 4, found 0.5");
+  refused("i", std::nan(""), "expected a whole number -1 ... 4, found nan");
+  refused("s", 0, "d.npz: array 's', sample 1: expected +1 or -1, found 0");
+}
+
 TEST(SampleTable, RefusesArraysOfAnotherLength) {
   expect_refused_arrays({{"x", {1, 2, 3}}, {"c", {0, 1}}, {"y", {1, 1}}},
                         "d.npz: array 'x': expected 4 numbers, found 3");

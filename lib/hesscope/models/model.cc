@@ -3,6 +3,7 @@
 #include <numeric>
 #include <set>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -23,20 +24,23 @@ Eigen::Index volume(const std::vector<std::int64_t>& shape) {
   return std::accumulate(shape.begin(), shape.end(), Eigen::Index{1}, std::multiplies<>());
 }
 
-void require_extents(const std::string& name,
-                     const std::vector<std::int64_t>& shape,
-                     std::size_t max_rank) {
-  const bool positive = std::all_of(shape.begin(), shape.end(), [](auto e) { return e >= 1; });
-  if (!positive || shape.size() > max_rank) {
+// A size that no product of extents is known to overflow.
+void require_extents(const std::string& name, const std::vector<std::int64_t>& shape) {
+  constexpr std::int64_t kMaxEntries = std::int64_t{1} << 53;
+  bool is_fine = shape.size() <= ModelBuilder::kMaxRank;
+  std::int64_t size = 1;
+  for (const std::int64_t extent : shape) {
+    is_fine = is_fine && extent >= 1 && extent <= kMaxEntries / size;
+    if (is_fine) size *= extent;
+  }
+  if (!is_fine) {
     throw PreconditionError(fmt::format("ModelBuilder: bad shape {} for '{}'", text(shape), name));
   }
 }
 
-constexpr std::size_t kMaxRank = 8;
-
-// All but the last extent, and the last; a vector is a column.
-std::pair<Eigen::Index, Eigen::Index> matrix_extents(const std::vector<std::int64_t>& shape) {
-  if (shape.size() < 2) return {volume(shape), 1};
+// Rows and columns of what is recorded as a matrix.
+std::pair<Eigen::Index, Eigen::Index> matrix_of(const std::vector<std::int64_t>& shape) {
+  if (shape.size() < 2) return {shape.empty() ? 1 : shape[0], 1};
   return {volume(shape) / shape.back(), shape.back()};
 }
 
@@ -56,6 +60,8 @@ std::vector<std::string> names_of(const TensorShapes& file) {
 
 }  // namespace
 
+Eigen::Index DataArray::num_values() const { return volume(shape); }
+
 Eigen::Index Model::num_parameters() const {
   return parameters.empty() ? 0 : parameters.back().offset + parameters.back().size;
 }
@@ -70,7 +76,7 @@ ModelBuilder::ModelBuilder(std::string kind) : graph_(std::make_shared<Graph>())
 
 Eigen::Index ModelBuilder::add_block(const std::string& name,
                                      const std::vector<std::int64_t>& shape) {
-  require_extents(name, shape, kMaxRank);
+  require_extents(name, shape);
   require_new(name, model_.parameters);
   const Eigen::Index offset = model_.num_parameters();
   model_.parameters.push_back({name, shape, offset, volume(shape)});
@@ -79,7 +85,7 @@ Eigen::Index ModelBuilder::add_block(const std::string& name,
 
 Var ModelBuilder::parameter(const std::string& name, const std::vector<std::int64_t>& shape) {
   const Eigen::Index offset = add_block(name, shape);
-  const auto [rows, cols] = matrix_extents(shape);
+  const auto [rows, cols] = matrix_of(shape);
   return graph_->parameter(offset, rows, cols);
 }
 
@@ -95,33 +101,61 @@ std::vector<Var> ModelBuilder::parameter_stack(const std::string& name,
   return matrices;
 }
 
+DataArray& ModelBuilder::add_array(DataArray array, Eigen::Index width) {
+  require_new(array.name, model_.arrays);
+  array.offset = model_.record_size();
+  array.width = width;
+  return model_.arrays.emplace_back(std::move(array));
+}
+
 Var ModelBuilder::array(const std::string& name,
                         const std::vector<std::int64_t>& shape,
                         DataArray::Content content) {
-  require_extents(name, shape, kMaxRank);
-  require_new(name, model_.arrays);
-  const Eigen::Index offset = model_.record_size();
-  model_.arrays.push_back({name, shape, content, offset, volume(shape)});
-  const auto [rows, cols] = matrix_extents(shape);
-  return graph_->input(offset, rows, cols);
+  if (content == DataArray::Content::kClass || content == DataArray::Content::kInteger) {
+    throw PreconditionError("ModelBuilder: '" + name + "' is for one_hot() or integers()");
+  }
+  require_extents(name, shape);
+  const DataArray& added =
+      add_array({.name = name, .shape = shape, .content = content}, volume(shape));
+  const auto [rows, cols] = matrix_of(shape);
+  return graph_->input(added.offset, rows, cols);
+}
+
+Var ModelBuilder::one_hot(const std::string& name, std::int64_t num_classes) {
+  require_extents(name, {num_classes});
+  const DataArray& added =
+      add_array({.name = name, .shape = {}, .content = DataArray::Content::kClass}, num_classes);
+  return graph_->input(added.offset, num_classes, 1);
+}
+
+Var ModelBuilder::one_hot(const std::string& name,
+                          const std::vector<std::int64_t>& shape,
+                          std::int64_t num_classes) {
+  require_extents(name, shape);
+  const Eigen::Index count = volume(shape);
+  require_extents(name, {count, num_classes});
+  const DataArray& added = add_array(
+      {.name = name, .shape = shape, .content = DataArray::Content::kClass}, count * num_classes);
+  return graph_->input(added.offset, count, num_classes);
 }
 
 Var ModelBuilder::integers(const std::string& name,
                            const std::vector<std::int64_t>& shape,
                            std::int64_t minimum,
                            std::int64_t maximum) {
-  const Var numbers = array(name, shape, DataArray::Content::kInteger);
-  model_.arrays.back().minimum = minimum;
-  model_.arrays.back().maximum = maximum;
-  return numbers;
-}
-
-Var ModelBuilder::one_hot(const std::string& name, std::int64_t num_classes) {
-  require_extents(name, {num_classes}, 1);
-  require_new(name, model_.arrays);
-  const Eigen::Index offset = model_.record_size();
-  model_.arrays.push_back({name, {}, DataArray::Content::kClass, offset, num_classes});
-  return graph_->input(offset, num_classes, 1);
+  require_extents(name, shape);
+  if (minimum > maximum) {
+    throw PreconditionError(fmt::format(
+        "ModelBuilder: there is no whole number from {} to {} for '{}'", minimum, maximum, name));
+  }
+  const DataArray& added = add_array({.name = name,
+                                      .shape = shape,
+                                      .content = DataArray::Content::kInteger,
+                                      .minimum = minimum,
+                                      .maximum = maximum},
+                                     volume(shape));
+  const auto [rows, cols] = matrix_of(shape);
+  return graph_->input(added.offset, rows, cols);
 }
 
 Model ModelBuilder::finish(Var loss) {

@@ -10,6 +10,7 @@
 //   Model model = b.finish(square(matmul_tn(w, x) - y) + 0.01 * sum(square(w)));
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -31,9 +32,9 @@ namespace hesscope {
 struct DataArray {
   enum class Content {
     kReal,     ///< numbers, taken as they are
-    kClass,    ///< an integer 0 <= c < width, expanded to a one-hot column of `width` entries
+    kClass,    ///< integers 0 <= c < num_classes(), each expanded to that many one-hot entries
     kSign,     ///< +1 or -1
-    kInteger,  ///< whole numbers from `minimum` to `maximum`
+    kInteger,  ///< whole numbers from `minimum` to `maximum`: indices, say
   };
 
   std::string name;
@@ -43,6 +44,12 @@ struct DataArray {
   Eigen::Index width = 0;    ///< entries in the record
   std::int64_t minimum = 0;  ///< of kInteger
   std::int64_t maximum = 0;
+
+  /// Numbers of a sample in the data set: the product of the shape.
+  Eigen::Index num_values() const;
+
+  /// Of kClass.
+  Eigen::Index num_classes() const { return width / num_values(); }
 
   bool operator==(const DataArray&) const = default;
 };
@@ -88,10 +95,14 @@ struct Model {
 /// Declares parameters and arrays one after the other and records the forward pass on them.
 class ModelBuilder {
  public:
+  /// Of parameters and of arrays per sample.
+  static constexpr std::size_t kMaxRank = 8;
+
   explicit ModelBuilder(std::string kind);
 
-  /// A parameter of rank 1 (a column) or 2. @throws PreconditionError for other ranks and empty
-  /// extents.
+  /// A parameter of rank 0 (1 x 1), 1 (a column), 2 or up to kMaxRank: a matrix with the last extent
+  /// as its columns, and all others together as its rows. @throws PreconditionError for higher ranks
+  /// and empty extents.
   Var parameter(const std::string& name, const std::vector<std::int64_t>& shape);
 
   /// A parameter of shape (count, rows, cols), as its `count` matrices.
@@ -100,7 +111,7 @@ class ModelBuilder {
                                    std::int64_t rows,
                                    std::int64_t cols);
 
-  /// An array of rank 0 (1 x 1), 1 (a column) or 2 per sample.
+  /// An array whose shape per sample makes a matrix as that of a parameter does.
   Var array(const std::string& name,
             const std::vector<std::int64_t>& shape,
             DataArray::Content content = DataArray::Content::kReal);
@@ -108,7 +119,13 @@ class ModelBuilder {
   /// An array holding one class index per sample, as a one-hot column of num_classes entries.
   Var one_hot(const std::string& name, std::int64_t num_classes);
 
-  /// An array of whole numbers between two bounds, such as indices of words, as numbers.
+  /// The same of an array of class indices of any shape per sample: a row of num_classes entries for
+  /// each of them.
+  Var one_hot(const std::string& name,
+              const std::vector<std::int64_t>& shape,
+              std::int64_t num_classes);
+
+  /// An array of whole numbers from `minimum` to `maximum`, of any shape per sample.
   Var integers(const std::string& name,
                const std::vector<std::int64_t>& shape,
                std::int64_t minimum,
@@ -130,6 +147,9 @@ class ModelBuilder {
 
  private:
   Eigen::Index add_block(const std::string& name, const std::vector<std::int64_t>& shape);
+
+  // Offset and width are filled in.
+  DataArray& add_array(DataArray array, Eigen::Index width);
 
   Model model_;
   std::shared_ptr<Graph> graph_;

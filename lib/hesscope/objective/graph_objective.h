@@ -97,8 +97,8 @@ class GraphObjective final : public Objective {
   Matrix predictions(const ConstVectorRef& theta, SampleRange range) const override;
   Matrix prediction_jacobian(const ConstVectorRef& theta, SampleRange range) const override;
 
-  /// Whether the model classifies: its prediction are logits, one for each class of the one array
-  /// that holds classes, or one number whose sign is that of the one array that holds signs.
+  /// Whether the model classifies samples: its prediction are logits, one for each class of the one
+  /// array that holds one class a sample, or one number whose sign is that of the one array that holds signs.
   bool has_accuracy() const;
 
   /// The share of the samples that are classified correctly: the logit of their class exceeds all

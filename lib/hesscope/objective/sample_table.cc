@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <cmath>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -7,22 +9,47 @@
 #include <hesscope/objective/sample_table.h>
 
 namespace hesscope {
-namespace {
+namespace detail {
 
-[[noreturn]] void fail(const std::string& source,
-                       const DataArray& array,
-                       Eigen::Index sample,
-                       double value,
-                       const std::string& expected) {
-  throw InputError(fmt::format("{}: array '{}', sample {}: expected {}, found {}",
-                               source,
-                               array.name,
-                               sample,
-                               expected,
-                               value));
+std::optional<BadEntry> put_entries(const DataArray& array, const double* values, double* record) {
+  double* const out = record + array.offset;
+  const Eigen::Index count = array.num_values();
+  switch (array.content) {
+    case DataArray::Content::kReal:
+      std::copy_n(values, count, out);
+      return std::nullopt;
+    case DataArray::Content::kClass: {
+      const Eigen::Index num_classes = array.num_classes();
+      for (Eigen::Index e = 0; e < count; ++e) {
+        const double c = values[e];
+        if (!(c >= 0 && c < static_cast<double>(num_classes) && c == std::floor(c))) {
+          return BadEntry{c, fmt::format("a class index 0 ... {}", num_classes - 1)};
+        }
+        out[e * num_classes + static_cast<Eigen::Index>(c)] = 1;
+      }
+      return std::nullopt;
+    }
+    case DataArray::Content::kSign:
+      for (Eigen::Index e = 0; e < count; ++e) {
+        if (!(std::abs(values[e]) == 1)) return BadEntry{values[e], "+1 or -1"};
+        out[e] = values[e];
+      }
+      return std::nullopt;
+    case DataArray::Content::kInteger:
+      for (Eigen::Index e = 0; e < count; ++e) {
+        const double i = values[e];
+        if (!(i >= static_cast<double>(array.minimum) && i <= static_cast<double>(array.maximum) &&
+              i == std::floor(i))) {
+          return BadEntry{i, fmt::format("a whole number {} ... {}", array.minimum, array.maximum)};
+        }
+        out[e] = i;
+      }
+      return std::nullopt;
+  }
+  return std::nullopt;
 }
 
-}  // namespace
+}  // namespace detail
 
 SampleTable make_sample_table(
     const Model& model,
@@ -32,8 +59,7 @@ SampleTable make_sample_table(
   SampleTable table = SampleTable::Zero(num_samples, model.record_size());
   for (const DataArray& array : model.arrays) {
     const std::vector<double> values = read(array.name);
-    const bool is_class = array.content == DataArray::Content::kClass;
-    const Eigen::Index per_sample = is_class ? 1 : array.width;
+    const Eigen::Index per_sample = array.num_values();
     if (static_cast<Eigen::Index>(values.size()) != num_samples * per_sample) {
       throw InputError(fmt::format("{}: array '{}': expected {} numbers, found {}",
                                    source,
@@ -42,32 +68,19 @@ SampleTable make_sample_table(
                                    values.size()));
     }
     for (Eigen::Index i = 0; i < num_samples; ++i) {
-      const double* sample = values.data() + i * per_sample;
-      if (is_class) {
-        const double c = sample[0];
-        if (!(c >= 0 && c < static_cast<double>(array.width) && c == std::floor(c))) {
-          fail(source, array, i, c, fmt::format("a class index 0 ... {}", array.width - 1));
-        }
-        table(i, array.offset + static_cast<Eigen::Index>(c)) = 1;
-        continue;
-      }
-      if (array.content == DataArray::Content::kSign && !(std::abs(sample[0]) == 1)) {
-        fail(source, array, i, sample[0], "+1 or -1");
-      }
-      for (Eigen::Index e = 0; e < array.width; ++e) {
-        if (array.content == DataArray::Content::kInteger &&
-            !(sample[e] >= static_cast<double>(array.minimum) &&
-              sample[e] <= static_cast<double>(array.maximum) &&
-              sample[e] == std::floor(sample[e]))) {
-          fail(source,
-               array,
-               i,
-               sample[e],
-               fmt::format("whole numbers {} ... {}", array.minimum, array.maximum));
-        }
-        if (!std::isfinite(sample[e])) fail(source, array, i, sample[e], "finite numbers");
-        table(i, array.offset + e) = sample[e];
-      }
+      const std::span<const double> sample(values.data() + i * per_sample,
+                                           static_cast<std::size_t>(per_sample));
+      std::optional<detail::BadEntry> bad =
+          detail::put_entries(array, sample.data(), table.row(i).data());
+      const auto odd = std::ranges::find_if_not(sample, [](double x) { return std::isfinite(x); });
+      if (!bad && odd != sample.end()) bad = {*odd, "finite numbers"};
+      if (!bad) continue;
+      throw InputError(fmt::format("{}: array '{}', sample {}: expected {}, found {}",
+                                   source,
+                                   array.name,
+                                   i,
+                                   bad->expected,
+                                   bad->found));
     }
   }
   return table;

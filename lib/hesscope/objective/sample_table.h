@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -19,8 +20,9 @@ using SampleTable = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen:
 ///
 /// @param read    gives array `name` row-major, num_samples x (entries per sample).
 /// @param source  the file the arrays come from, for messages.
-/// @throws InputError naming source, array and sample: a class that is no integer in range, a sign
-///         that is not +-1, a number that is not finite, an array of another length.
+/// @throws InputError naming source, array and sample: a class or a whole number that is none, or
+///         out of range, a sign that is not +-1, a number that is not finite, an array of another
+///         length.
 SampleTable make_sample_table(
     const Model& model,
     Eigen::Index num_samples,
@@ -28,6 +30,18 @@ SampleTable make_sample_table(
     const std::string& source);
 
 namespace detail {
+
+/// A number that an array cannot hold.
+struct BadEntry {
+  double found;
+  std::string expected;  ///< "a class index 0 ... 9"
+};
+
+/// Puts the numbers that one sample has of an array where they belong in its record, which is 0
+/// there. Real numbers may be any.
+/// @param values  array.num_values() of them.
+/// @param record  the sample's, of which array.width entries from array.offset on are written.
+std::optional<BadEntry> put_entries(const DataArray& array, const double* values, double* record);
 
 inline std::span<const double> span_of(const Eigen::VectorXd& v) {
   return {v.data(), static_cast<std::size_t>(v.size())};

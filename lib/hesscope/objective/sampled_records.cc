@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
@@ -62,30 +61,15 @@ void SampledRecords::convert(std::uint64_t index,
                              std::span<const double> from,
                              std::span<double> to) const {
   std::fill(to.begin(), to.end(), 0.0);
-  const auto refuse = [&](const DataArray& array, double value, const std::string& expected) {
+  for (const Part& part : parts_) {
+    const auto bad = detail::put_entries(part.array, from.data() + part.offset, to.data());
+    if (!bad) continue;
     throw InputError(fmt::format("{}: array '{}', sample {}: expected {}, found {}",
                                  source_,
-                                 array.name,
+                                 part.array.name,
                                  index,
-                                 expected,
-                                 value));
-  };
-  for (const Part& part : parts_) {
-    const DataArray& array = part.array;
-    const double* values = from.data() + part.offset;
-    double* out = to.data() + array.offset;
-    if (array.content == Content::kClass) {
-      const double c = values[0];
-      if (!(c >= 0 && c < static_cast<double>(array.width) && c == std::floor(c))) {
-        refuse(array, c, fmt::format("a class index 0 ... {}", array.width - 1));
-      }
-      out[static_cast<std::ptrdiff_t>(c)] = 1;
-      continue;
-    }
-    if (array.content == Content::kSign && !(std::abs(values[0]) == 1)) {
-      refuse(array, values[0], "+1 or -1");
-    }
-    std::copy_n(values, array.width, out);
+                                 bad->expected,
+                                 bad->found));
   }
 }
 

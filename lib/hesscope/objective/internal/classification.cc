@@ -12,7 +12,9 @@ const DataArray* answers_of(const Model& model) {
   const Eigen::Index size = model.graph->nodes()[prediction].size();
   const DataArray* found = nullptr;
   for (const DataArray& array : model.arrays) {
-    if (array.content == DataArray::Content::kReal) continue;
+    const bool is_class = array.content == DataArray::Content::kClass;
+    if (!is_class && array.content != DataArray::Content::kSign) continue;
+    if (is_class && !array.shape.empty()) continue;  // several for a sample
     const bool is_sign = array.content == DataArray::Content::kSign;
     if (array.width != size || (is_sign && size != 1) || found != nullptr) return nullptr;
     found = &array;

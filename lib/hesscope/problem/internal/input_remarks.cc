@@ -33,12 +33,12 @@ std::vector<std::string> remarks_on_data(const Model& model,
     if (info == nullptr) continue;
     const bool is_float = is_floating_point(info->type);
     const std::string place = fmt::format("{}: array '{}'", data.where(), array.name);
-    if (array.content == DataArray::Content::kClass && is_float) {
-      remarks.push_back(
-          fmt::format("{} holds class labels as {}; they are whole numbers and taken "
-                      "as such",
-                      place,
-                      io::to_string(info->type)));
+    const bool is_class = array.content == DataArray::Content::kClass;
+    if ((is_class || array.content == DataArray::Content::kInteger) && is_float) {
+      remarks.push_back(fmt::format("{} holds {} as {}; they are whole numbers and taken as such",
+                                    place,
+                                    is_class ? "class labels" : "indices",
+                                    io::to_string(info->type)));
     }
     if (array.content != DataArray::Content::kReal) continue;
     const auto values = samples.middleCols(array.offset, array.width);
