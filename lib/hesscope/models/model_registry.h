@@ -46,6 +46,10 @@ struct ModelKind {
   /// A kind that a program adds may be without: it cannot be trained.
   std::function<Model(const ModelSources& sources)> create = {};
 
+  /// Whether an array `predictions` in a data file is what the model predicts for the samples at the
+  /// first checkpoint, to be compared: where models are written by other programs.
+  bool checks_predictions = false;
+
   /// `keys`, then `size_keys`.
   std::vector<SettingKey> keys_with_sizes() const;
 };

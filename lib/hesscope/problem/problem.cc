@@ -15,6 +15,7 @@
 #include <hesscope/problem/internal/data_file.h>
 #include <hesscope/problem/internal/input_remarks.h>
 #include <hesscope/problem/internal/optimizer_reading.h>
+#include <hesscope/problem/internal/prediction_check.h>
 #include <hesscope/problem/problem.h>
 #include <hesscope/problem/training_counters.h>
 #include <hesscope/sampling/sampler_registry.h>
@@ -223,9 +224,15 @@ Problem::Problem(ProblemFile file,
           ? draw_data(*kind, checkpoint, Executor(num_threads, stop_requested_by(stop)))
           : load_data(*kind, checkpoint, stop);
   require_files(*kind, file_, model_);
+  const TensorShapes data = data_;
   if (model_.buffers.empty()) data_ = {};
   options_ = {.num_threads = num_threads, .stop = stop_requested_by(stop)};
   at_first_ = objective_of(model_, std::make_shared<const SampleTable>(std::move(samples)));
+  if (kind->checks_predictions) {
+    const std::string remark = detail::check_predictions(
+        *at_first_.objective, parameters_of(model_, checkpoint), data, sized_by_);
+    if (!remark.empty()) remarks_.push_back(remark);
+  }
 }
 
 CheckpointObjective Problem::objective_of(Model model,

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <hesscope/core/error.h>
+#include <hesscope/problem/internal/prediction_check.h>
+
+namespace hesscope::detail {
+namespace {
+
+const std::string kArray = "predictions";
+constexpr double kTolerance = 1e-4;  // float32 through some hundred layers
+
+// Of those that are finite.
+double largest(const Eigen::Ref<const Eigen::MatrixXd>& values) {
+  double found = 0;
+  for (const double x : values.reshaped()) {
+    if (std::isfinite(x)) found = std::max(found, std::abs(x));
+  }
+  return found;
+}
+
+}  // namespace
+
+std::string check_predictions(const GraphObjective& objective,
+                              const Eigen::VectorXd& theta,
+                              const TensorShapes& data,
+                              const std::string& checkpoint) {
+  const auto found = data.shapes.find(kArray);
+  if (found == data.shapes.end() || !data.read || !objective.has_gauss_newton()) return {};
+  const Eigen::MatrixXd ours = objective.predictions(theta, objective.all_samples());
+  const std::vector<std::int64_t>& shape = found->second;
+  Eigen::Index size = 1;
+  for (const std::int64_t extent : shape) size *= extent;
+  if (shape.empty() || shape[0] != ours.cols() || size != ours.size()) {
+    return fmt::format(
+        "{}: array '{}' of shape ({}) was not compared with the model's predictions, which are {} "
+        "numbers for each of {} samples",
+        data.source,
+        kArray,
+        fmt::join(shape, ", "),
+        ours.rows(),
+        ours.cols());
+  }
+  const std::vector<double> values = data.read(kArray);
+  const Eigen::Map<const Eigen::MatrixXd> theirs(values.data(), ours.rows(), ours.cols());
+  const double scale = std::max(largest(theirs), largest(ours));
+  for (Eigen::Index i = 0; i < ours.cols(); ++i) {
+    for (Eigen::Index k = 0; k < ours.rows(); ++k) {
+      if (std::abs(ours(k, i) - theirs(k, i)) <= kTolerance * scale) continue;
+      throw InputError(fmt::format(
+          "{}: array '{}', sample {}: {} (number {} of the sample), but the model predicts {} at "
+          "{}. Either these are predictions of another checkpoint or of other samples, or the file "
+          "of the model says another one than it was written from: compare both in the program "
+          "that "
+          "wrote it, and leave the array out to go on without this check",
+          data.source,
+          kArray,
+          i,
+          theirs(k, i),
+          k,
+          ours(k, i),
+          checkpoint));
+    }
+  }
+  return {};
+}
+
+}  // namespace hesscope::detail

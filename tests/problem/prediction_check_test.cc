@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <cmath>
+#include <cstdint>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <hesscope/core/error.h>
+#include <hesscope/problem/problem.h>
+
+#include "problem/centred_kind.h"
+#include "support/refusal.h"
+
+namespace hesscope {
+namespace {
+
+// A kind that other programs write the models of, as far as the check goes.
+class PredictionCheckTest : public testing::Test {
+ protected:
+  PredictionCheckTest() {
+    if (find_model_kind("checked") != nullptr) return;
+    ModelKind kind = test::centred_kind();
+    kind.name = "checked";
+    kind.checks_predictions = true;
+    register_model_kind(kind);
+  }
+
+  // A problem of samples (1, 0) and (0, 3), for which weights (1, 2) predict 1 and 6.
+  Problem load(const std::string& kind,
+               const std::vector<std::int64_t>& shape,
+               const std::vector<double>& predictions) const {
+    const std::vector<double> inputs = {1, 0, 0, 3};
+    const std::vector<double> target = {0, 1};
+    io::write_checkpoint(files_.folder() / "data.h5",
+                         {{{"inputs", {2, 2}, inputs},
+                           {"target", {2}, target},
+                           {"predictions", shape, predictions}}},
+                         true);
+    std::ofstream(files_.problem())
+        << "[model]\nkind = \"" << kind << "\"\n[data]\nfile = \"data.h5\"\n";
+    return {read_problem_file(files_.problem()),
+            io::open_tensor_file(files_.checkpoint("a.h5", {}))};
+  }
+
+  test::CentredFiles files_;
+};
+
+TEST_F(PredictionCheckTest, AcceptsPredictionsInAnyShapeToSinglePrecision) {
+  EXPECT_TRUE(load("checked", {2}, {1, 6}).remarks().empty());
+  EXPECT_TRUE(load("checked", {2, 1, 1}, {1.0005, 5.9995}).remarks().empty());
+}
+
+TEST_F(PredictionCheckTest, NamesTheSampleAndBothValues) {
+  const auto expect_refused = [&](double other, const std::string& text) {
+    test::expect_refusal<InputError>(
+        [&] {
+          load("checked", {2, 1}, {1, other});
+        },
+        "data.h5: array 'predictions', sample 1: " + text +
+            " (number 0 of the sample), but the model predicts 6 at ");
+  };
+  expect_refused(6.001, "6.001");
+  expect_refused(5, "5");
+  expect_refused(std::nan(""), "nan");
+  test::expect_refusal<InputError>(
+      [&] {
+        load("checked", {2}, {1.001, 6});
+      },
+      "leave the array out to go on without this check");
+}
+
+TEST_F(PredictionCheckTest, SaysWhatItDidNotCompare) {
+  EXPECT_THAT(load("checked", {3}, {1, 6, 0}).remarks(),
+              testing::ElementsAre(testing::HasSubstr(
+                  "array 'predictions' of shape (3) was not compared with the model's")));
+}
+
+TEST_F(PredictionCheckTest, IsForKindsThatAskForIt) {
+  EXPECT_TRUE(load("centred", {2}, {0, 0}).remarks().empty());
+}
+
+}  // namespace
+}  // namespace hesscope
