@@ -76,6 +76,25 @@ class FirstSteps(program.Case):
         figure = (self.folder / "stability.svg").read_text()
         self.assertIn("1 of 7 checkpoints hold no second moments", figure)
 
+    def test_the_weight_decay_of_the_loss_is_compared_with_the_optimisers(self):
+        problem = self.folder / "problem.toml"
+        [header, rest] = problem.read_text().split("[data]")
+        checkpoint = sorted(self.folder.rglob("epoch_*.pt"))[-1]
+        largest = {}
+        for decay in ("0", "0.01", "0.5"):
+            problem.write_text(f"{header}weight_decay = {decay}\n[data]{rest}")
+            output = self.folder / f"out-{decay}.h5"
+            done = self.run_program("analyze", checkpoint, "--problem", problem, "--only", "spectrum", "-o", output)
+            self.assertEqual(done.returncode, DONE, done.stderr)
+            warnings = [line for line in done.stderr.splitlines() if "weight_decay" in line]
+            self.assertEqual(len(warnings), 0 if decay == "0.01" else 1, warnings)
+            self.assertEqual("whose weight_decay is 0.5" in done.stderr, decay == "0.5")
+            with h5py.File(output) as result:
+                largest[decay] = result["spectrum/lambda_max"][0]
+        # Every eigenvalue goes up by it.
+        self.assertAlmostEqual(largest["0.5"] - largest["0"], 0.5, delta=1e-12 * largest["0"])
+        self.assertAlmostEqual(largest["0.01"] - largest["0"], 0.01, delta=1e-12 * largest["0"])
+
 
 if __name__ == "__main__":
     program.main()

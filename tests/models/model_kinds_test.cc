@@ -199,6 +199,26 @@ TEST(ModelKindCreate, TakesClassesForCrossEntropyOnly) {
   expect_refusal<ConfigError>([&] { with("mse", {{"classes", 3_i}}); }, "'classes' is for loss");
 }
 
+TEST(ModelKindCreate, TakesTheWeightDecayOfTheSettings) {
+  const std::map<std::string, Dimensions> data = {{"inputs", {7, 5, 4}}, {"target", {7}}};
+  Values classifier = {{"kernel", text("softmax")},
+                       {"activation", text("gelu")},
+                       {"layers", 1_i},
+                       {"heads", 1_i},
+                       {"head_width", 2_i},
+                       {"classes", 3_i}};
+  EXPECT_EQ(create("attention-classifier", classifier, data).weight_decay, 0);
+  classifier["weight_decay"] = 0.5;
+  EXPECT_EQ(create("attention-classifier", classifier, data).weight_decay, 0.5);
+  Values perceptron = {{"activation", text("tanh")}, {"loss", text("mse")}, {"weight_decay", 1_i}};
+  const std::map<std::string, Dimensions> points = {{"inputs", {7, 2}}, {"target", {7}}};
+  EXPECT_EQ(create("mlp", perceptron, points).weight_decay, 1);
+  perceptron["weight_decay"] = -0.5;
+  expect_refusal<ConfigError>([&] { create("mlp", perceptron, points); },
+                              "'weight_decay' must be at least 0, got -0.5");
+  EXPECT_EQ(kind_of("signal-noise").keys.size(), 0U);
+}
+
 TEST(ModelKindBuild, NamesWhatDoesNotFitTheClassifier) {
   const ModelKind& kind = kind_of("attention-classifier");
   const Settings settings = Settings::checked(

@@ -97,17 +97,19 @@ constexpr const char* kInputsShape = "(samples, n, D)";
 
 Model sized(const Settings& settings, const Sizes& sizes, const TensorShapes& data) {
   const auto& inputs = data.at("inputs", 3, kInputsShape);
-  return attention_classifier({.layers = sizes.layers,
-                               .heads = sizes.heads,
-                               .embedding = inputs[2],
-                               .head_dimension = sizes.head_dimension,
-                               .mlp_hidden = sizes.mlp_hidden,
-                               .tokens = inputs[1],
-                               .classes = sizes.classes,
-                               .kernel = kernel_named(settings.text("kernel")),
-                               .activation = settings.text("activation") == "relu"
-                                                 ? ClassifierActivation::kRelu
-                                                 : ClassifierActivation::kGelu});
+  Model model = attention_classifier({.layers = sizes.layers,
+                                      .heads = sizes.heads,
+                                      .embedding = inputs[2],
+                                      .head_dimension = sizes.head_dimension,
+                                      .mlp_hidden = sizes.mlp_hidden,
+                                      .tokens = inputs[1],
+                                      .classes = sizes.classes,
+                                      .kernel = kernel_named(settings.text("kernel")),
+                                      .activation = settings.text("activation") == "relu"
+                                                        ? ClassifierActivation::kRelu
+                                                        : ClassifierActivation::kGelu});
+  model.weight_decay = weight_decay_from(settings);
+  return model;
 }
 
 Sizes sizes_of(const TensorShapes& checkpoint) {
@@ -158,7 +160,8 @@ ModelKind attention_classifier_kind() {
       .keys = {kernel_key(),
                {.name = "activation",
                 .meaning = "the function within the perceptrons",
-                .choices = {"relu", "gelu"}}},
+                .choices = {"relu", "gelu"}},
+               weight_decay_key()},
       .size_keys = {size_key("layers", "number of layers", 1000),
                     size_key("heads", "number of heads"),
                     size_key("head_width", "d, of one head"),

@@ -157,9 +157,11 @@ std::vector<Invariance> invariances_of(const Model& model, const MlpOptions& opt
 }
 
 Model sized(const Settings& settings, std::vector<std::int64_t> widths) {
-  return mlp({.widths = std::move(widths),
-              .activation = activation_named(settings.text("activation")),
-              .loss = loss_named(settings.text("loss"))});
+  Model model = mlp({.widths = std::move(widths),
+                     .activation = activation_named(settings.text("activation")),
+                     .loss = loss_named(settings.text("loss"))});
+  model.weight_decay = weight_decay_from(settings);
+  return model;
 }
 
 }  // namespace
@@ -206,7 +208,8 @@ ModelKind mlp_kind() {
                 .choices = {"tanh", "gelu", "relu", "softplus", "identity"}},
                {.name = "loss",
                 .meaning = "the loss of a sample",
-                .choices = {"cross-entropy", "mse"}}},
+                .choices = {"cross-entropy", "mse"}},
+               weight_decay_key()},
       .size_keys = {{.name = "hidden",
                      .meaning = "widths of the hidden layers, as \"15,15\"; empty for none",
                      .fallback = SettingValue(std::string())},

@@ -164,6 +164,19 @@ Model ModelBuilder::finish(Var loss) {
   return std::move(model_);
 }
 
+SettingKey weight_decay_key() {
+  return {.name = "weight_decay",
+          .type = SettingKey::Type::kReal,
+          .meaning = "w of a term w/2 |theta|^2 in the loss",
+          .range = RealRange(),
+          .is_optional = true};
+}
+
+double weight_decay_from(const Settings& settings) {
+  const std::string name = weight_decay_key().name;
+  return settings.has(name) ? settings.real(name) : 0;
+}
+
 bool TensorShapes::has(const std::string& name) const {
   return shapes.contains(name) || unreadable.contains(name);
 }

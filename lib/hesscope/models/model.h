@@ -22,6 +22,7 @@
 #include <hesscope/autodiff/graph.h>
 #include <hesscope/core/invariance.h>
 #include <hesscope/core/parameter_block.h>
+#include <hesscope/core/settings.h>
 #include <hesscope/structured/structured_hessian.h>
 #include <hesscope/structured/structured_loss.h>
 #include <hesscope/tensors/tensor_file.h>
@@ -81,6 +82,8 @@ struct Model {
   std::shared_ptr<const StructuredLoss> structured_loss;
   /// Maps of the parameters that change no sample's loss, whatever the sample (invariances.h).
   std::vector<Invariance> invariances;
+  /// w of a term w/2 |theta|^2 that the objective adds to the graph's loss.
+  double weight_decay = 0;
   /// With the checkpoint's values, or those of another file where the checkpoint has none.
   std::vector<ModelBuffer> buffers;
   /// Files besides checkpoint and data that the model was made of.
@@ -154,6 +157,12 @@ class ModelBuilder {
   Model model_;
   std::shared_ptr<Graph> graph_;
 };
+
+/// The key `weight_decay` of a kind whose models may have one: Model::weight_decay.
+SettingKey weight_decay_key();
+
+/// What the settings say of that key; 0 if nothing.
+double weight_decay_from(const Settings& settings);
 
 /// Names and shapes found in a file, and what else may be known of its tensors: what a model kind is
 /// fitted to.

@@ -40,6 +40,49 @@ struct GraphObjective::Impl {
     }
   }
 
+  // Of the graph alone, as all that says mean.
+  double mean_loss(const ConstVectorRef& theta, SampleRange range) const {
+    if (structured_sums) {
+      const double found = structured_sums->value(theta, range);
+      if (std::isfinite(found) || !has_finite_inputs(theta, range)) return found;
+    }
+    return sums.value(theta, range);
+  }
+
+  Matrix mean_hessian(const ConstVectorRef& theta,
+                      SampleRange range,
+                      const ProgressCallback& progress) const {
+    if (model.structured_hessian == nullptr) {
+      return sums.curvature(Curvature::kHessian, theta, range, progress);
+    }
+    const Vector point = theta;
+    Matrix h(model.num_parameters(), model.num_parameters());
+    model.structured_hessian->sum({point.data(), static_cast<std::size_t>(point.size())},
+                                  sums.records(range),
+                                  executor,
+                                  progress,
+                                  h);
+    h *= 1.0 / static_cast<double>(range.size());
+    if (h.allFinite() || !has_finite_inputs(theta, range)) return h;
+    h.resize(0, 0);
+    return sums.curvature(Curvature::kHessian, theta, range, progress);
+  }
+
+  // w/2 |theta|^2; of a copy, as Eigen adds up in an order that depends on where a vector begins.
+  double decay(const ConstVectorRef& theta) const {
+    return model.weight_decay == 0 ? 0 : model.weight_decay / 2 * Vector(theta).squaredNorm();
+  }
+
+  // With the term's value and gradient added to those of the graph.
+  template <typename F>
+  ValueAndGradient with_decay(const ConstVectorRef& theta, const F& of_graph) const {
+    ValueAndGradient found = of_graph();
+    if (model.weight_decay == 0) return found;
+    found.value += decay(theta);
+    found.gradient += model.weight_decay * theta;
+    return found;
+  }
+
   bool has_finite_inputs(const ConstVectorRef& theta, SampleRange range) const {
     return theta.allFinite() && samples->middleRows(range.begin, range.size()).allFinite();
   }
@@ -85,6 +128,12 @@ GraphObjective::GraphObjective(Model model,
     model.structured_hessian = nullptr;
     model.structured_loss = nullptr;
   }
+  if (!(model.weight_decay >= 0 && std::isfinite(model.weight_decay))) {
+    throw PreconditionError(fmt::format(
+        "GraphObjective: weight_decay must be at least 0 and finite, got {}", model.weight_decay));
+  }
+  // The term sees the norm of the parameters, which what the model is invariant to changes.
+  if (model.weight_decay != 0) model.invariances.clear();
   require_supported(options.instruction_set);
   impl_ = std::make_unique<Impl>(std::move(model), std::move(samples), options);
 }
@@ -114,21 +163,19 @@ std::span<const ParameterBlock> GraphObjective::parameter_blocks() const {
 
 double GraphObjective::value(const ConstVectorRef& theta, SampleRange range) const {
   require_point(*this, "value", theta, range);
-  if (impl_->structured_sums) {
-    const double found = impl_->structured_sums->value(theta, range);
-    if (std::isfinite(found) || !impl_->has_finite_inputs(theta, range)) return found;
-  }
-  return impl_->sums.value(theta, range);
+  return impl_->mean_loss(theta, range) + impl_->decay(theta);
 }
 
 Objective::ValueAndGradient GraphObjective::value_and_gradient(const ConstVectorRef& theta,
                                                                SampleRange range) const {
   require_point(*this, "value_and_gradient", theta, range);
-  if (impl_->structured_sums) {
-    ValueAndGradient found = impl_->structured_sums->value_and_gradient(theta, range);
-    if (is_finite(found) || !impl_->has_finite_inputs(theta, range)) return found;
-  }
-  return impl_->sums.value_and_gradient(theta, range);
+  return impl_->with_decay(theta, [&] {
+    if (impl_->structured_sums) {
+      ValueAndGradient found = impl_->structured_sums->value_and_gradient(theta, range);
+      if (is_finite(found) || !impl_->has_finite_inputs(theta, range)) return found;
+    }
+    return impl_->sums.value_and_gradient(theta, range);
+  });
 }
 
 Objective::ValueAndGradient GraphObjective::value_and_gradient_of(
@@ -141,19 +188,23 @@ Objective::ValueAndGradient GraphObjective::value_and_gradient_of(
                     theta.size(),
                     num_samples));
   }
-  if (impl_->structured_sums) {
-    ValueAndGradient found =
-        impl_->structured_sums->value_and_gradient_of(theta, num_samples, source);
-    if (is_finite(found) || !theta.allFinite()) return found;
-  }
-  return impl_->sums.value_and_gradient_of(theta, num_samples, source);
+  return impl_->with_decay(theta, [&] {
+    if (impl_->structured_sums) {
+      ValueAndGradient found =
+          impl_->structured_sums->value_and_gradient_of(theta, num_samples, source);
+      if (is_finite(found) || !theta.allFinite()) return found;
+    }
+    return impl_->sums.value_and_gradient_of(theta, num_samples, source);
+  });
 }
 
 Objective::Matrix GraphObjective::hessian_times(const ConstVectorRef& theta,
                                                 const ConstMatrixRef& directions,
                                                 SampleRange range) const {
   require_point(*this, "hessian_times", theta, range);
-  return products("hessian_times", Curvature::kHessian, theta, directions, range);
+  Matrix result = products("hessian_times", Curvature::kHessian, theta, directions, range);
+  if (impl_->model.weight_decay != 0) result += impl_->model.weight_decay * directions;
+  return result;
 }
 
 bool GraphObjective::has_gauss_newton() const { return impl_->model.graph->prediction() >= 0; }
@@ -183,20 +234,9 @@ Objective::Matrix GraphObjective::hessian(const ConstVectorRef& theta,
                                           SampleRange range,
                                           const ProgressCallback& progress) const {
   require_point(*this, "hessian", theta, range);
-  if (impl_->model.structured_hessian == nullptr) {
-    return impl_->sums.curvature(Curvature::kHessian, theta, range, progress);
-  }
-  const Vector point = theta;
-  Matrix h(num_parameters(), num_parameters());
-  impl_->model.structured_hessian->sum({point.data(), static_cast<std::size_t>(point.size())},
-                                       impl_->sums.records(range),
-                                       impl_->executor,
-                                       progress,
-                                       h);
-  h *= 1.0 / static_cast<double>(range.size());
-  if (h.allFinite() || !impl_->has_finite_inputs(theta, range)) return h;
-  h.resize(0, 0);
-  return impl_->sums.curvature(Curvature::kHessian, theta, range, progress);
+  Matrix h = impl_->mean_hessian(theta, range, progress);
+  if (impl_->model.weight_decay != 0) h.diagonal().array() += impl_->model.weight_decay;
+  return h;
 }
 
 Objective::Matrix GraphObjective::gauss_newton(const ConstVectorRef& theta,
@@ -247,7 +287,11 @@ double GraphObjective::accuracy(const ConstVectorRef& theta, SampleRange range) 
 Objective::Matrix GraphObjective::per_sample_gradients(const ConstVectorRef& theta,
                                                        SampleRange range) const {
   require_point(*this, "per_sample_gradients", theta, range);
-  return impl_->sums.per_sample_gradients(theta, range);
+  Matrix gradients = impl_->sums.per_sample_gradients(theta, range);
+  if (impl_->model.weight_decay != 0) {
+    gradients.colwise() += impl_->model.weight_decay * Vector(theta);
+  }
+  return gradients;
 }
 
 std::vector<Invariance> GraphObjective::invariances() const { return impl_->model.invariances; }

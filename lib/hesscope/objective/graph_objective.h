@@ -21,6 +21,11 @@ using RecordSource = std::function<void(SampleRange range, std::span<double> rec
 /// The Objective of a model on a data set, by the generic engine (sweep.h); values, gradients and
 /// the full Hessian by the model's StructuredLoss and StructuredHessian where it has them.
 ///
+/// Model::weight_decay w adds w/2 |theta|^2 to the loss of every sample: to values, gradients (those
+/// of samples, too) and Hessians. It is no function of predictions: gauss_newton() is J' L J
+/// without w I, as PyTorch's libraries have it, and the Hessian exceeds it by w I where predictions
+/// are linear. Invariances of the model are none of its objective then.
+///
 /// @cost hessian, generic: n / Sweep::kMaxDirections second-order sweeps over every sample, each
 ///       restricted to the part of the network its columns and rows need; memory one n x n matrix
 ///       plus, per thread, a Sweep and a few blocks of n x kMaxDirections. gauss_newton: the same

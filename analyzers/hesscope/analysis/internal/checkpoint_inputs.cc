@@ -181,17 +181,19 @@ void put_in_order(CheckpointSequence sequence,
   append(inputs.warnings, sequence.warnings);
 }
 
-// Once, by the first checkpoint that has some: the loss of a problem file has no such term.
+// Once, by the first checkpoint that has another one than the loss of the problem file.
 void warn_of_weight_decay(CheckpointInputs& inputs) {
   for (const OptimizerState& optimizer : inputs.optimizers) {
     for (const OptimizerSettings& group : optimizer.groups) {
-      if (group.weight_decay.value_or(0) == 0) continue;
+      const double of_loss = inputs.problem.model().weight_decay;
+      if (group.weight_decay.value_or(0) == 0 || group.weight_decay == of_loss) continue;
       inputs.warnings.push_back(fmt::format(
-          "{}: the optimiser's weight_decay ({}{}, under '{}') is not in the loss analyzed",
+          "{}: the optimiser's weight_decay ({}{}, under '{}') is not in the loss analyzed{}",
           optimizer.file,
           *group.weight_decay,
           optimizer.groups.size() > 1 ? " in one of its groups" : "",
-          optimizer.prefix));
+          optimizer.prefix,
+          of_loss == 0 ? "" : fmt::format(", whose weight_decay is {}", of_loss)));
       return;
     }
   }
