@@ -68,7 +68,8 @@ struct ModelFile {
 struct ModelBuffer {
   std::string name;
   std::vector<std::int64_t> shape;
-  std::vector<double> values;  ///< that the graph was built with, row-major
+  /// That the graph was built with, row-major; empty where it does not depend on them.
+  std::vector<double> values;
 };
 
 struct Model {

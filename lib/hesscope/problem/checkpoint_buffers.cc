@@ -25,6 +25,7 @@ std::shared_ptr<const CheckpointBuffers> buffers_of(const Model& model,
   found->format = checkpoint.format();
   bool are_those_of_the_model = true;
   for (const ModelBuffer& buffer : model.buffers) {
+    if (buffer.values.empty()) continue;
     if (checkpoint.find(buffer.name) == nullptr) {
       are_those_of_the_model = false;  // what it is then, the kind knows
       continue;
@@ -34,6 +35,10 @@ std::shared_ptr<const CheckpointBuffers> buffers_of(const Model& model,
     found->values[buffer.name] = std::move(values);
   }
   if (are_those_of_the_model) return nullptr;
+  for (const ModelBuffer& buffer : model.buffers) {
+    if (!buffer.values.empty() || checkpoint.find(buffer.name) == nullptr) continue;
+    found->values[buffer.name] = checkpoint.read(buffer.name);
+  }
   return found;
 }
 
@@ -61,6 +66,7 @@ TensorShapes as_checkpoint(const Model& model,
 
 bool are_other_buffers(const Model& model, const CheckpointBuffers* a, const CheckpointBuffers* b) {
   return std::ranges::any_of(model.buffers, [&](const ModelBuffer& buffer) {
+    if (buffer.values.empty()) return false;
     const auto in = [&](const CheckpointBuffers* held) -> const std::vector<double>* {
       if (held == nullptr) return &buffer.values;
       const auto found = held->values.find(buffer.name);
