@@ -456,6 +456,7 @@ Model build(const ModelSources& sources, const TensorShapes& checkpoint) {
   }
   model.buffers = std::move(buffers);
   model.files = {{file.path, file.sha256}};
+  model.weight_decay = weight_decay_from(settings);
   return model;
 }
 
@@ -501,6 +502,7 @@ std::vector<SettingKey> keys() {
        .is_optional = true},
   };
   all.insert(all.end(), rest.begin(), rest.end());
+  all.push_back(weight_decay_key());
   return all;
 }
 
@@ -517,7 +519,8 @@ ModelKind onnx_kind() {
   return {.name = "onnx",
           .summary = "any forward pass exported as ONNX, with a loss of its output",
           .keys = keys(),
-          .build = build};
+          .build = build,
+          .checks_predictions = true};
 }
 
 }  // namespace hesscope
