@@ -207,7 +207,7 @@ TEST(Conv, SaysWhatDoesNotFit) {
   refused([](auto& op) { op.with("pads", {0, -1, 0, 0}); }, "pad -1 is not from 0");
   refused([](auto& op) { op.with("group", 2); },
           "weights (3, 2, 2, 2) in 2 group(s) take 4 channels; the tensor (N, 2, 4, 4) has 2");
-  refused([](auto& op) { op.with("group", 0); }, "group 0 is not at least 1");
+  refused([](auto& op) { op.with("group", 0); }, "group 0 is not from 1 to the 2 channels");
   refused([](auto& op) { op.with("kernel_shape", {3, 2}); }, "kernel_shape is not that of");
   refused([](auto& op) { op.with("auto_pad", "SAME"); }, "auto_pad 'SAME' is none of");
   refused(

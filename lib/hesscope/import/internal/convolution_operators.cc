@@ -41,7 +41,9 @@ Convolved convolved(const OperatorCall& call) {
   in.samples = in.x.axes[0].size;
   in.channels = in.x.axes[1].size;
   in.groups = call.integer("group", 1);
-  if (in.groups < 1) call.refuse("group {} is not at least 1", in.groups);
+  if (in.groups < 1 || in.groups > in.channels) {
+    call.refuse("group {} is not from 1 to the {} channels", in.groups, in.channels);
+  }
   for (std::size_t i = 2; i < axes.size(); ++i) in.kernel.push_back(axes[i].size);
   if (call.has_attribute("kernel_shape") && call.integers("kernel_shape") != in.kernel) {
     call.refuse("kernel_shape is not that of its weights, {}", text(axes));
