@@ -15,6 +15,7 @@ const std::map<std::string_view, Operator>& registry() {
                               shape_operators(),
                               gather_operators(),
                               scatter_operators(),
+                              grid_operators(),
                               index_operators(),
                               filling_operators(),
                               reduction_operators(),

@@ -40,6 +40,7 @@ std::span<const Operator> logic_operators();
 std::span<const Operator> shape_operators();
 std::span<const Operator> gather_operators();
 std::span<const Operator> scatter_operators();
+std::span<const Operator> grid_operators();
 std::span<const Operator> index_operators();
 std::span<const Operator> filling_operators();
 std::span<const Operator> reduction_operators();
