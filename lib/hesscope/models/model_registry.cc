@@ -14,6 +14,7 @@
 #include <hesscope/models/mlp.h>
 #include <hesscope/models/model_registry.h>
 #include <hesscope/models/onnx_model.h>
+#include <hesscope/models/plugin.h>
 #include <hesscope/models/signal_noise.h>
 
 namespace hesscope {
@@ -34,6 +35,7 @@ GrowingList<ModelKind>& registry() {
       signal_noise_kind(),
       mlp_kind(),
       onnx_kind(),
+      plugin_kind(),
   });
   return kinds;
 }

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Models in C++ that the program loads: a shared library with one function that records the forward
+// pass of a sample.
+//
+//   #include <hesscope/hesscope.h>
+//
+//   hesscope::Model ridge(const hesscope::PluginSources& sources) {
+//     const auto d = sources.data.at("inputs", 2, "(samples, d)")[1];
+//     hesscope::ModelBuilder b("ridge");
+//     const hesscope::Var w = b.parameter("weight", {d});
+//     const hesscope::Var x = b.array("inputs", {d});
+//     const hesscope::Var z = matmul_tn(w, x);
+//     b.set_prediction(z);
+//     return b.finish(square(z - b.array("target", {})));
+//   }
+//   HESSCOPE_PLUGIN(ridge)
+//
+// and in the problem file [model] kind = "plugin", file = "libridge.so". A plug-in is code: it is
+// loaded only after allow_plugins(), which a program calls when its user says so. It is built with
+// the compiler, the library and the headers that the program was built with; a stamp of these is
+// compared before anything is called.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include <Eigen/Core>
+
+#include <hesscope/core/settings.h>
+#include <hesscope/core/version.h>
+#include <hesscope/models/model_registry.h>
+
+namespace hesscope {
+
+/// What a plug-in makes its model of.
+struct PluginSources {
+  const SettingTable& options;     ///< [model.options] of the problem file
+  const TensorShapes& checkpoint;  ///< names and shapes: sizes are taken from them
+  const TensorShapes& data;
+};
+
+/// What the symbol `hesscope_plugin_v1` is.
+struct Plugin {
+  const char* stamp;                    ///< HESSCOPE_PLUGIN_STAMP of the plug-in
+  Model (*make)(const PluginSources&);  ///< throws InputError, ConfigError as ModelKind::build
+};
+
+/// Lets this process load plug-ins: code of others, with all rights of the process.
+void allow_plugins();
+
+ModelKind plugin_kind();
+
+}  // namespace hesscope
+
+#define HESSCOPE_PLUGIN_TEXT_OF(x) #x
+#define HESSCOPE_PLUGIN_TEXT(x) HESSCOPE_PLUGIN_TEXT_OF(x)
+
+/// Of what types look like in memory: the library, the compiler, its C++ library, and Eigen.
+#define HESSCOPE_PLUGIN_STAMP \
+  "hesscope " HESSCOPE_VERSION ", C++ ABI " HESSCOPE_PLUGIN_TEXT(__GXX_ABI_VERSION) \
+  ", compiler " __VERSION__ ", Eigen " HESSCOPE_PLUGIN_TEXT(EIGEN_WORLD_VERSION) "." \
+  HESSCOPE_PLUGIN_TEXT(EIGEN_MAJOR_VERSION) ", alignment "                          \
+  HESSCOPE_PLUGIN_TEXT(EIGEN_MAX_ALIGN_BYTES)
+
+/// Exports `make`, a function Model(const PluginSources&), once in a shared library.
+#define HESSCOPE_PLUGIN(make)                                                                  \
+  extern "C"                                                                                   \
+      __attribute__((visibility("default"))) extern const hesscope::Plugin hesscope_plugin_v1; \
+  const hesscope::Plugin hesscope_plugin_v1 = {HESSCOPE_PLUGIN_STAMP, make};
