@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Invariances of a loss that nobody has told: found by what they do to gradients.
+//
+// A loss that a one-parameter family of maps leaves as it is, theta' = u(theta) = B theta, has
+// u(theta) . grad l(theta) = 0 for every sample's loss l at every theta. For the maps that networks have
+// (units rescaled from one tensor to the next, a basis changed between two factors, a number added to
+// all logits), u is a sum over tensors of terms with whole coefficients, one for each axis on which
+// the units may stand:
+//
+//   sum_T c_T <T_i, dl/dT_j> = 0,   T_i the slice of tensor T at unit i of that axis.
+//
+// The terms are evaluated at random points for many samples, which gives a linear system for the
+// coefficients c: its null space are the invariances, and its solutions, rounded to simple fractions, are
+// verified once more at points that were not used to find them. What holds there to rounding for all
+// samples holds by the model's structure: relu layers, products of queries and keys, normalisation before
+// or after a layer, and others that no list has.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <hesscope/core/invariance.h>
+#include <hesscope/objective/objective.h>
+
+namespace hesscope {
+
+struct InvarianceSearchOptions {
+  std::uint64_t seed = 1;
+  Eigen::Index max_samples = 24;  ///< at each point
+  Eigen::Index max_units = 64;    ///< longest axis on which changes of basis are looked for
+  double tolerance = 1e-10;       ///< of a sum of terms, relative to the sum of their magnitudes
+};
+
+/// Rescalings and changes of basis that act on units of one axis of each tensor, and shifts along an
+/// axis. Invariances of other kinds are not found; parameters without any effect are no invariance.
+/// @cost gradients of max_samples samples at five random points; for T tensors and axes of m units some
+///       T m^2 max_samples multiplications and decompositions of m^2 matrices T x T.
+std::vector<Invariance> find_invariances(const Objective& objective,
+                                         const InvarianceSearchOptions& options = {});
+
+}  // namespace hesscope
