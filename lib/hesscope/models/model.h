@@ -83,6 +83,8 @@ struct Model {
   std::shared_ptr<const StructuredLoss> structured_loss;
   /// Maps of the parameters that change no sample's loss, whatever the sample (invariances.h).
   std::vector<Invariance> invariances;
+  /// Whether those are to be found by a search (invariance_search.h), since the kind knows none.
+  bool searches_invariances = false;
   /// w of a term w/2 |theta|^2 that the objective adds to the graph's loss.
   double weight_decay = 0;
   /// With the checkpoint's values, or those of another file where the checkpoint has none.

@@ -457,6 +457,7 @@ Model build(const ModelSources& sources, const TensorShapes& checkpoint) {
   model.buffers = std::move(buffers);
   model.files = {{file.path, file.sha256}};
   model.weight_decay = weight_decay_from(settings);
+  model.searches_invariances = true;
   return model;
 }
 

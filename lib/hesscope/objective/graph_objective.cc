@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cmath>
+#include <mutex>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -14,6 +15,7 @@
 #include <hesscope/objective/internal/gauss_newton_sum.h>
 #include <hesscope/objective/internal/structured_sums.h>
 #include <hesscope/objective/internal/sweep_sums.h>
+#include <hesscope/objective/invariance_search.h>
 
 namespace hesscope {
 
@@ -94,6 +96,8 @@ struct GraphObjective::Impl {
   const DataArray* answers;  // of the model; null where it does not classify
   detail::SweepSums sums;
   std::optional<detail::StructuredSums> structured_sums;  // values and gradients, where there are
+  std::once_flag is_searched;
+  std::vector<Invariance> found_invariances;  // where the model's kind knows none
 };
 
 GraphObjective::GraphObjective(Model model, SampleTable samples, Options options)
@@ -133,7 +137,10 @@ GraphObjective::GraphObjective(Model model,
         "GraphObjective: weight_decay must be at least 0 and finite, got {}", model.weight_decay));
   }
   // The term sees the norm of the parameters, which what the model is invariant to changes.
-  if (model.weight_decay != 0) model.invariances.clear();
+  if (model.weight_decay != 0) {
+    model.invariances.clear();
+    model.searches_invariances = false;
+  }
   require_supported(options.instruction_set);
   impl_ = std::make_unique<Impl>(std::move(model), std::move(samples), options);
 }
@@ -294,7 +301,11 @@ Objective::Matrix GraphObjective::per_sample_gradients(const ConstVectorRef& the
   return gradients;
 }
 
-std::vector<Invariance> GraphObjective::invariances() const { return impl_->model.invariances; }
+std::vector<Invariance> GraphObjective::invariances() const {
+  if (!impl_->model.searches_invariances) return impl_->model.invariances;
+  std::call_once(impl_->is_searched, [&] { impl_->found_invariances = find_invariances(*this); });
+  return impl_->found_invariances;
+}
 
 double GraphObjective::workspace_bytes() const {
   const int num_threads = impl_->executor.num_threads();
