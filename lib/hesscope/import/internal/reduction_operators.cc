@@ -5,6 +5,7 @@
 #include <array>
 #include <numeric>
 
+#include <hesscope/import/internal/composition.h>
 #include <hesscope/import/internal/integer_arithmetic.h>
 #include <hesscope/import/internal/movement.h>
 #include <hesscope/import/internal/operator_registry.h>
@@ -53,8 +54,6 @@ std::optional<std::vector<int>> reduced_axes(const OperatorCall& call, const Val
 }
 
 using OfRows = Var (*)(Var);
-
-Var mean_of(Var a) { return (1.0 / static_cast<double>(a.cols())) * sum_rows(a); }
 
 Var sum_of_magnitudes(Var a) { return sum_rows(abs(a)); }
 
@@ -191,7 +190,7 @@ std::span<const Operator> reduction_operators() {
       {"ReduceLogSum", lower_reduce<log_of_sum>, kSlopeOfFirst},
       {"ReduceLogSumExp", lower_reduce<log_sum_exp_rows>, kSlopeOfFirst},
       {"ReduceMax", lower_reduce<max_rows>, kSlopeOfFirst},
-      {"ReduceMean", lower_reduce<mean_of>, kSlopeOfFirst},
+      {"ReduceMean", lower_reduce<mean_rows>, kSlopeOfFirst},
       {"ReduceMin", lower_reduce<min_rows>, kSlopeOfFirst},
       {"ReduceProd", lower_reduce<product_of>, kSlopeOfFirst},
       {"ReduceSum", lower_reduce<sum_rows>, kSlopeOfFirst},

@@ -291,10 +291,9 @@ Values lower_resize(const OperatorCall& call) {
 }  // namespace
 
 std::span<const Operator> resize_operators() {
-  constexpr std::uint32_t kFirst = 1;
   static constexpr auto kOperators = std::to_array<Operator>({
-      {"Resize", lower_resize, kFirst},
-      {"Upsample", lower_upsample, kFirst, 7},
+      {"Resize", lower_resize, kSlopeOfFirst},
+      {"Upsample", lower_upsample, kSlopeOfFirst, 7},
   });
   return kOperators;
 }
