@@ -155,6 +155,9 @@ TEST(Tile, FollowsTheBatch) {
   OperatorFixture twice("Tile");
   twice.data({2}).integers({2}, {0, 1}, {1, 0});
   expect_refused(twice, "cannot repeat axis 0 of (N, 2)");
+  OperatorFixture endless("Tile");
+  endless.integers({4}, {1, 2, 3, 4}).integers({1}, {std::int64_t{1} << 62});
+  expect_refused(endless, "beyond 64 bits");
   OperatorFixture square("Tile");
   square.data({2}).integers({2}, {1, 0}, {0, 1});
   expect_refused(square, "let each sample meet all others");
@@ -209,6 +212,12 @@ TEST(CumSum, SumsFromBothEndsWithAndWithoutTheEntryItself) {
       EXPECT_EQ(whole.result().integers->base, turns ? backward : forward);
     }
   }
+}
+
+TEST(CumSum, RefusesIntegersThatOverflow) {
+  OperatorFixture op("CumSum");
+  op.integers({3}, {std::int64_t{1} << 62, std::int64_t{1} << 62, 0}).integers({}, {0});
+  expect_refused(op, "beyond 64 bits");
 }
 
 TEST(CumSum, DoesNotSumOverSamples) {
@@ -274,6 +283,12 @@ TEST(Range, RefusesWhatNeverEndsOrCountsSamples) {
   OperatorFixture endless("Range");
   endless.integers({}, {0}).integers({}, {std::int64_t{1} << 60}).integers({}, {1});
   expect_refused(endless, "is no range");
+  OperatorFixture none("Range");
+  none.numbers({}, {0}).numbers({}, {std::nan("")}).numbers({}, {1});
+  expect_refused(none, "is no range");
+  OperatorFixture inexact("Range");
+  inexact.integers({}, {std::int64_t{1} << 60}).integers({}, {(std::int64_t{1} << 60) + 1});
+  expect_refused(inexact.integers({}, {1}), "is no range");
   OperatorFixture samples("Range");
   samples.integers({}, {0}).integers({}, {0}, {1}).integers({}, {1});
   expect_refused(samples, "depends on the number of samples");
@@ -340,6 +355,9 @@ TEST(ArgMax, TakesTheFirstOrTheLastOfSeveral) {
   last.with("axis", -1).with("select_last_index", 1).integers({1, 3}, {1, 3, 1});
   EXPECT_EQ(last.result().integers->base, (WholeNumbers{2}));
   EXPECT_EQ(text(last.result().axes), "(1, 1)");
+  OperatorFixture empty("ArgMax");
+  empty.integers({0, 2}, {});
+  expect_refused(empty, "without entries");
   OperatorFixture samples("ArgMax");
   samples.with("axis", 1).data({3});
   expect_refused(samples, "it compares entries along axis 0 of (N, 3)");

@@ -41,9 +41,13 @@ Values lower_range(const OperatorCall& call) {
     numbers[i] = one.front();
   }
   const auto [start, limit, step] = numbers;
-  const double count = std::max(0.0, std::ceil((limit - start) / step));
+  const double count = std::max(std::ceil((limit - start) / step), 0.0);  // NaN stays
   constexpr double kMaxCount = 1e7;
-  if (!(step != 0) || !(count <= kMaxCount)) {
+  constexpr double kExact = 9e15;  // whole numbers below are doubles
+  const bool is_exact =
+      kind == ElementKind::kReal ||
+      (std::abs(start) <= kExact && std::abs(limit) <= kExact && std::abs(step) <= kExact);
+  if (!is_exact || !(step != 0) || !(count <= kMaxCount)) {
     call.refuse("from {} to {} by {} is no range of at most {}", start, limit, step, kMaxCount);
   }
   const auto size = static_cast<std::int64_t>(count);
@@ -184,6 +188,7 @@ Values lower_arg_extreme(const OperatorCall& call) {
   const Value& data = call.input(0);
   const int axis = call.axis(call.integer("axis", 0), data.rank());
   const auto along = static_cast<std::size_t>(axis);
+  call.checked_size(data.axes);  // of no entries none is largest
   const bool takes_last = call.integer("select_last_index", 0) != 0;
   const auto lines = ordered_places(data.axes, axis, 1, [&](std::size_t a, std::size_t b) {
     if (numbers[a] == numbers[b]) return takes_last && a > b;

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include <hesscope/import/internal/indices.h>
+#include <hesscope/import/internal/integer_arithmetic.h>
 #include <hesscope/import/internal/movement.h>
 #include <hesscope/import/internal/operator_registry.h>
 
@@ -111,10 +112,10 @@ Values lower_tile(const OperatorCall& call) {
       call.refuse("cannot repeat axis {} of {} so often", i, text(data.axes));
     }
     if (slope != 0) {
-      axis = {.size = axis.size * slope, .has_batch = true};
+      axis = {.size = checked_product(call, axis.size, slope), .has_batch = true};
     } else {
-      axis.size *= times;
-      axis.before *= axis.has_batch ? times : 1;
+      axis.size = checked_product(call, axis.size, times);
+      if (axis.has_batch) axis.before = checked_product(call, axis.before, times);
     }
   }
   require_one_batch(call, axes, data, data);
@@ -164,8 +165,8 @@ Value running_sum(
       const auto e =
           static_cast<std::size_t>((first / inner * size + place) * inner + first % inner);
       if (excludes) sums.base[e] = base, sums.per_sample[e] = slope;
-      base += data.integers->base[e];
-      slope += data.integers->slope(e);
+      base = checked_sum(call, base, data.integers->base[e]);
+      slope = checked_sum(call, slope, data.integers->slope(e));
       if (!excludes) sums.base[e] = base, sums.per_sample[e] = slope;
     }
   }

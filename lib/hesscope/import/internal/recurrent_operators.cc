@@ -69,6 +69,7 @@ Sequences sequences_of(const OperatorCall& call,
   }
   const std::int64_t steps = x.axes[time].size;
   constexpr std::int64_t kMaxSteps = 10'000;
+  call.checked_size(plain_axes({steps * x.axes[1 - time].size, num_gates * hidden}));
   if (steps > kMaxSteps) call.refuse("{} steps; at most {} are unrolled", steps, kMaxSteps);
   if (call.has(4)) {
     for (const std::int64_t length : call.known(4)) {
