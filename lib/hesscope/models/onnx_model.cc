@@ -424,6 +424,13 @@ Model build(const ModelSources& sources, const TensorShapes& checkpoint) {
   for (const Tie& tie : ties_in(settings)) {
     if (given.contains(tie.to)) given[tie.name] = given.at(tie.to);
   }
+  Inputs inputs(file, sources, builder);
+  for (const onnx::ValueInfo& input : file.inputs) {
+    if (needs.values.contains(input.name) && !given.contains(input.name)) {
+      given[input.name] = inputs.declared(input);
+    }
+  }
+  const Value value = onnx::import_output(file, output, builder.graph(), given);
   if (all.empty() || !all.front().is_parameter) {
     throw InputError(
         fmt::format("{}: no tensor of {} is a parameter of the graph: none of its initializers "
@@ -434,13 +441,6 @@ Model build(const ModelSources& sources, const TensorShapes& checkpoint) {
                     printable(output),
                     kRecipe));
   }
-  Inputs inputs(file, sources, builder);
-  for (const onnx::ValueInfo& input : file.inputs) {
-    if (needs.values.contains(input.name) && !given.contains(input.name)) {
-      given[input.name] = inputs.declared(input);
-    }
-  }
-  const Value value = onnx::import_output(file, output, builder.graph(), given);
   const std::vector<std::int64_t> shape = sample_shape(file, output, value);
 
   const LossOptions loss = loss_options(settings);

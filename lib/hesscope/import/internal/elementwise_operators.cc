@@ -119,7 +119,10 @@ Values lower_dropout(const OperatorCall& call) {
   std::optional<double> is_training = 0;
   if (call.opset() < 7) is_training = call.integer("is_test", 0) == 0 ? 1 : 0;
   if (call.has(2)) is_training = call.single_number(call.input(2));
-  if (!is_training || *is_training != 0) {
+  const auto ratio =
+      call.has(1) ? call.single_number(call.input(1)) : std::optional(call.number("ratio", 0.5));
+  const bool is_identity = (is_training && *is_training == 0) || (ratio && *ratio == 0);
+  if (!is_identity) {
     call.refuse("drops out at random (training_mode): export the model in evaluation mode");
   }
   const Value& x = call.input(0);
