@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // f, f' and f'' of every elementary function: in the middle, in the tails, at kinks and at NaN.
+#include <array>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -28,15 +29,15 @@ struct Point {
   double ddf;
 };
 
-Graph graph_of(Elementary function) {
+Graph graph_of(Elementary function, double alpha = 1, double beta = 0) {
   Graph g;
-  g.set_output(elementary(function, g.parameter(0, 1, 1)));
+  g.set_output(elementary(function, g.parameter(0, 1, 1), alpha, beta));
   return g;
 }
 
-Point evaluate(Elementary function, double x) {
+Point evaluate(Elementary function, double x, double alpha = 1, double beta = 0) {
   const test::Derivatives d = test::from_sweep(
-      graph_of(function), Eigen::VectorXd::Constant(1, x), SampleTable::Zero(1, 1));
+      graph_of(function, alpha, beta), Eigen::VectorXd::Constant(1, x), SampleTable::Zero(1, 1));
   return {d.value, d.gradient(0), d.hessian(0, 0)};
 }
 
@@ -46,14 +47,21 @@ struct Case {
   std::function<Real50(const Real50&)> definition;
   std::vector<double> smooth_points;
   double absolute = 0;  // error in multiples of eps that is allowed besides the relative one
+  double alpha = 1;
+  double beta = 0;
+  double at_infinity = std::numeric_limits<double>::infinity();  ///< the limit; NaN where none
 };
 
 void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
+
+Point evaluate(const Case& c, double x) { return evaluate(c.function, x, c.alpha, c.beta); }
 
 std::vector<Case> cases() {
   const std::vector<double> both_sides = {-30, -5.5, -1, -1e-3, -1e-9, 1e-9, 1e-3, 0.7, 2, 8, 30};
   std::vector<double> with_zero = both_sides;
   with_zero.push_back(0);
+  const std::vector<double> inside = {-0.99, -0.5, -1e-9, 0, 1e-3, 0.7, 0.999};
+  const std::vector<double> positive = {1e-3, 0.01, 0.5, 1, 2, 30, 1e6};
   return {
       {"Abs", Elementary::kAbs, [](const Real50& x) { return abs(x); }, both_sides},
       {"Exp", Elementary::kExp, [](const Real50& x) { return exp(x); }, with_zero},
@@ -72,7 +80,117 @@ std::vector<Case> cases() {
       {"Sqrt", Elementary::kSqrt, [](const Real50& x) { return sqrt(x); }, {0.01, 0.5, 1, 2, 1e6}},
       {"Square", Elementary::kSquare, [](const Real50& x) { return Real50(x * x); }, with_zero},
       // 1 - tanh^2 is known to eps, not to eps of itself.
-      {"Tanh", Elementary::kTanh, [](const Real50& x) { return tanh(x); }, with_zero, 4},
+      {.name = "Tanh",
+       .function = Elementary::kTanh,
+       .definition = [](const Real50& x) { return tanh(x); },
+       .smooth_points = with_zero,
+       .absolute = 4,
+       .at_infinity = 1},
+      {.name = "Acos",
+       .function = Elementary::kAcos,
+       .definition = [](const Real50& x) { return acos(x); },
+       .smooth_points = inside,
+       .at_infinity = kNaN},
+      {"Acosh", Elementary::kAcosh, [](const Real50& x) { return acosh(x); }, {1.001, 1.5, 3, 30}},
+      {.name = "Asin",
+       .function = Elementary::kAsin,
+       .definition = [](const Real50& x) { return asin(x); },
+       .smooth_points = inside,
+       .at_infinity = kNaN},
+      {"Asinh", Elementary::kAsinh, [](const Real50& x) { return asinh(x); }, with_zero},
+      {.name = "Atan",
+       .function = Elementary::kAtan,
+       .definition = [](const Real50& x) { return atan(x); },
+       .smooth_points = with_zero,
+       .at_infinity = std::atan(kInfinity)},
+      {.name = "Atanh",
+       .function = Elementary::kAtanh,
+       .definition = [](const Real50& x) { return atanh(x); },
+       .smooth_points = inside,
+       .at_infinity = kNaN},
+      {.name = "Clip",
+       .function = Elementary::kClip,
+       .definition = [](const Real50& x) { return x < -2  ? Real50(-2)
+                                                  : x > 5 ? Real50(5)
+                                                          : x; },
+       .smooth_points = {-30, -2.5, -1.5, 0, 4.5, 5.5},
+       .alpha = -2,
+       .beta = 5,
+       .at_infinity = 5},
+      // Near their zeros, functions of period 2 pi are known to the rounding of their argument.
+      {.name = "Cos",
+       .function = Elementary::kCos,
+       .definition = [](const Real50& x) { return cos(x); },
+       .smooth_points = with_zero,
+       .absolute = 4,
+       .at_infinity = kNaN},
+      {"Cosh", Elementary::kCosh, [](const Real50& x) { return cosh(x); }, with_zero},
+      {.name = "Elu",
+       .function = Elementary::kElu,
+       .definition = [](const Real50& x) { return x > 0 ? x : Real50(expm1(x / 2) * 3 / 2); },
+       .smooth_points = both_sides,
+       .alpha = 1.5,
+       .beta = 2},
+      {.name = "Erf",
+       .function = Elementary::kErf,
+       .definition = [](const Real50& x) { return Real50(erf(x)); },
+       .smooth_points = {-5.5, -1, -1e-9, 0, 1e-3, 0.7, 2},
+       .at_infinity = 1},
+      {.name = "LeakyRelu",
+       .function = Elementary::kLeakyRelu,
+       .definition = [](const Real50& x) { return x > 0 ? x : Real50(x / 4); },
+       .smooth_points = both_sides,
+       .alpha = 0.25},
+      {"Log", Elementary::kLog, [](const Real50& x) { return log(x); }, positive},
+      {.name = "PowerOfThreeHalves",
+       .function = Elementary::kPower,
+       .definition = [](const Real50& x) { return pow(x, Real50(1.5)); },
+       .smooth_points = positive,
+       .alpha = 1.5},
+      {.name = "Cube",
+       .function = Elementary::kPower,
+       .definition = [](const Real50& x) { return Real50(x * x * x); },
+       .smooth_points = with_zero,
+       .alpha = 3},
+      {.name = "FourthPower",
+       .function = Elementary::kPower,
+       .definition = [](const Real50& x) { return Real50(x * x * x * x); },
+       .smooth_points = with_zero,
+       .alpha = 4},
+      {.name = "InverseSquare",
+       .function = Elementary::kPower,
+       .definition = [](const Real50& x) { return Real50(1 / (x * x)); },
+       .smooth_points = {-30, -1, -0.1, 0.7, 8},
+       .alpha = -2,
+       .at_infinity = 0},
+      {.name = "Reciprocal",
+       .function = Elementary::kReciprocal,
+       .definition = [](const Real50& x) { return Real50(1 / x); },
+       .smooth_points = {-30, -1, -0.1, 0.7, 8},
+       .at_infinity = 0},
+      {.name = "Sigmoid",
+       .function = Elementary::kSigmoid,
+       .definition = [](const Real50& x) { return Real50(1 / (1 + exp(-x))); },
+       .smooth_points = with_zero,
+       .at_infinity = 1},
+      {.name = "Sin",
+       .function = Elementary::kSin,
+       .definition = [](const Real50& x) { return sin(x); },
+       .smooth_points = with_zero,
+       .absolute = 4,
+       .at_infinity = kNaN},
+      {"Sinh", Elementary::kSinh, [](const Real50& x) { return sinh(x); }, with_zero},
+      {.name = "Softsign",
+       .function = Elementary::kSoftsign,
+       .definition = [](const Real50& x) { return Real50(x / (1 + abs(x))); },
+       .smooth_points = both_sides,
+       .at_infinity = kNaN},
+      {.name = "Tan",
+       .function = Elementary::kTan,
+       .definition = [](const Real50& x) { return tan(x); },
+       .smooth_points = {-1.5, -0.3, -1e-9, 0, 1e-3, 0.7, 2},
+       .absolute = 4,
+       .at_infinity = kNaN},
   };
 }
 
@@ -87,7 +205,7 @@ TEST_P(ElementaryFunction, MatchesDifferencesOfItsDefinition) {
     const Real50 below = c.definition(at - h);
     const Real50 middle = c.definition(at);
     const Real50 above = c.definition(at + h);
-    const Point actual = evaluate(c.function, x);
+    const Point actual = evaluate(c, x);
     // An exponential of x or of x^2 / 2 amplifies the rounding of its argument.
     const auto close = [&](double value, const Real50& expected) {
       const double exact = static_cast<double>(expected);
@@ -103,13 +221,13 @@ TEST_P(ElementaryFunction, MatchesDifferencesOfItsDefinition) {
 
 TEST_P(ElementaryFunction, IsTheSameInFiftyDigits) {
   const Case& c = GetParam();
-  const Graph graph = graph_of(c.function);
+  const Graph graph = graph_of(c.function, c.alpha, c.beta);
   for (const double x : c.smooth_points) {
     SCOPED_TRACE(x);
     const Eigen::VectorXd theta = Eigen::VectorXd::Constant(1, x);
     const MultiprecisionDerivatives exact =
         multiprecision_derivatives(graph, test::span_of(theta), {&x, 1, 0});
-    const Point actual = evaluate(c.function, x);
+    const Point actual = evaluate(c, x);
     const double bound = 8 * (1 + x * x) * kEpsilon;
     const auto close = [&](double value, double expected) {
       return std::abs(value - expected) <= bound * std::abs(expected) + c.absolute * kEpsilon;
@@ -121,7 +239,7 @@ TEST_P(ElementaryFunction, IsTheSameInFiftyDigits) {
 }
 
 TEST_P(ElementaryFunction, GivesNaNForNaN) {
-  const Point actual = evaluate(GetParam().function, kNaN);
+  const Point actual = evaluate(GetParam(), kNaN);
   EXPECT_TRUE(std::isnan(actual.f));
   EXPECT_TRUE(std::isnan(actual.df));
   EXPECT_TRUE(std::isnan(actual.ddf));
@@ -129,8 +247,10 @@ TEST_P(ElementaryFunction, GivesNaNForNaN) {
 
 TEST_P(ElementaryFunction, KeepsANaNInItsLane) {
   // f(theta_0 x) for samples x of which one is NaN.
+  const Case& c = GetParam();
   Graph g;
-  g.set_output(elementary(GetParam().function, hadamard(g.parameter(0, 1, 1), g.input(0, 1, 1))));
+  g.set_output(
+      elementary(c.function, hadamard(g.parameter(0, 1, 1), g.input(0, 1, 1)), c.alpha, c.beta));
   const std::vector<double> inputs = {0.5, 2, kNaN, 0.25, 1};
   const double theta = 0.75;
   const auto sweep = Sweep::create(g);
@@ -138,8 +258,8 @@ TEST_P(ElementaryFunction, KeepsANaNInItsLane) {
   sweep->per_sample_gradients({&theta, 1}, {inputs.data(), 5, 1}, gradients);
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const double x = inputs[i];
-    const double expected = x * evaluate(GetParam().function, theta * x).df;
-    if (std::isnan(x)) {
+    const double expected = x * evaluate(c, theta * x).df;
+    if (std::isnan(x) || std::isnan(expected)) {
       EXPECT_TRUE(std::isnan(gradients[i]));
     } else {
       EXPECT_EQ(gradients[i], expected);
@@ -147,14 +267,13 @@ TEST_P(ElementaryFunction, KeepsANaNInItsLane) {
   }
 }
 
-TEST_P(ElementaryFunction, InventsNoFiniteNumberAtInfinity) {
-  // Where the limit at +infinity is infinite, so is the value; elsewhere any honest answer will do.
-  const Elementary function = GetParam().function;
-  const double f = evaluate(function, kInfinity).f;
-  if (function == Elementary::kTanh) {
-    EXPECT_EQ(f, 1);
+TEST_P(ElementaryFunction, HasItsLimitAtInfinity) {
+  const Case& c = GetParam();
+  const double f = evaluate(c, kInfinity).f;
+  if (std::isnan(c.at_infinity)) {
+    EXPECT_TRUE(std::isnan(f));
   } else {
-    EXPECT_EQ(f, kInfinity);
+    EXPECT_EQ(f, c.at_infinity);
   }
 }
 
@@ -180,6 +299,42 @@ TEST(Elementary, HasSlopeZeroAtTheKinksOfReluAndAbs) {
   expect_point(evaluate(Elementary::kRelu, -tiny), 0, 0, 0);
   expect_point(evaluate(Elementary::kAbs, tiny), tiny, 1, 0);
   expect_point(evaluate(Elementary::kAbs, -tiny), tiny, -1, 0);
+}
+
+TEST(Elementary, HasPyTorchsSlopesAtOtherKinks) {
+  expect_point(evaluate(Elementary::kLeakyRelu, 0, 0.25), 0, 0.25, 0);
+  expect_point(evaluate(Elementary::kElu, 0, 1.5, 2), 0, 0.75, 0.375);
+  expect_point(evaluate(Elementary::kClip, -2, -2, 5), -2, 1, 0);
+  expect_point(evaluate(Elementary::kClip, 5, -2, 5), 5, 1, 0);
+  expect_point(evaluate(Elementary::kSoftsign, 0), 0, 1, 0);
+  expect_point(evaluate(Elementary::kPower, 0, 2), 0, 0, 2);
+  expect_point(evaluate(Elementary::kPower, 0, 1), 0, 1, 0);
+  expect_point(evaluate(Elementary::kPower, 0, 0), 1, 0, 0);
+}
+
+TEST(Elementary, StepsToTheRightNumber) {
+  const auto value = [](Elementary function, double x) { return evaluate(function, x).f; };
+  const std::vector<std::array<double, 5>> cases = {
+      // x, floor, ceil, round, sign
+      {-2.5, -3, -2, -2, -1},
+      {-1.5, -2, -1, -2, -1},
+      {-0.5, -1, 0, 0, -1},
+      {0, 0, 0, 0, 0},
+      {0.5, 0, 1, 0, 1},
+      {1.5, 1, 2, 2, 1},
+      {2.4999, 2, 3, 2, 1},
+      {2.5, 2, 3, 2, 1},
+      {2.5001, 2, 3, 3, 1},
+      {1e300, 1e300, 1e300, 1e300, 1},
+  };
+  for (const auto& [x, floor, ceil, round, sign] : cases) {
+    SCOPED_TRACE(x);
+    EXPECT_EQ(value(Elementary::kFloor, x), floor);
+    EXPECT_EQ(value(Elementary::kCeil, x), ceil);
+    EXPECT_EQ(value(Elementary::kRound, x), round);
+    EXPECT_EQ(value(Elementary::kSign, x), sign);
+    expect_point(evaluate(Elementary::kFloor, x), floor, 0, 0);
+  }
 }
 
 TEST(Elementary, ReportsTheInfiniteSlopeOfSqrtAtZero) {

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What the search finds spans what the built-in kinds know of themselves, keeps every sample's loss,
+// and is nothing where there is nothing.
+#include <cmath>
+#include <memory>
+#include <string>
+
+#include <Eigen/Eigenvalues>
+#include <gtest/gtest.h>
+
+#include <hesscope/models/attention.h>
+#include <hesscope/models/linear_attention.h>
+#include <hesscope/models/mlp.h>
+#include <hesscope/objective/graph_objective.h>
+#include <hesscope/objective/invariance_search.h>
+
+#include "support/loss_oracle.h"
+
+namespace hesscope {
+namespace {
+
+// Random samples of a model; classes are one-hot.
+GraphObjective objective_of(Model model, Eigen::Index num_samples = 40) {
+  test::Numbers numbers(11);
+  SampleTable samples = numbers.table(num_samples, model.record_size());
+  for (const DataArray& array : model.arrays) {
+    if (array.content != DataArray::Content::kClass) continue;
+    for (Eigen::Index i = 0; i < num_samples; ++i) {
+      samples.row(i).segment(array.offset, array.width).setZero();
+      samples(i, array.offset + i % array.width) = 1;
+    }
+  }
+  return {std::move(model), std::move(samples)};
+}
+
+// u(theta) of all generators, as columns.
+Eigen::MatrixXd directions(const std::vector<Invariance>& invariances,
+                           const Eigen::VectorXd& theta) {
+  std::vector<Eigen::VectorXd> columns;
+  for (const Invariance& invariance : invariances) {
+    for (Eigen::Index k = 0; k < invariance.num_generators; ++k) {
+      columns.push_back(invariance.generator(k).at(theta));
+    }
+  }
+  Eigen::MatrixXd all(theta.size(), static_cast<Eigen::Index>(columns.size()));
+  for (std::size_t c = 0; c < columns.size(); ++c)
+    all.col(static_cast<Eigen::Index>(c)) = columns[c];
+  return all;
+}
+
+Eigen::Index rank(const Eigen::MatrixXd& columns) {
+  if (columns.cols() == 0) return 0;
+  const Eigen::VectorXd lambda = Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(
+                                     columns * columns.transpose(), Eigen::EigenvaluesOnly)
+                                     .eigenvalues();
+  return (lambda.array() > 1e-10 * lambda.maxCoeff()).count();
+}
+
+struct Known {
+  const char* name;
+  Model model;
+};
+
+class Search : public testing::TestWithParam<int> {
+ protected:
+  static Known known(int i) {
+    switch (i) {
+      case 0:
+        return {"relu perceptron", mlp({.widths = {3, 5, 4, 3}, .activation = Activation::kRelu})};
+      case 1:
+        return {"tanh perceptron", mlp({.widths = {3, 4, 3}})};
+      case 2:
+        return {"softmax attention",
+                attention({.embedding = 3, .head_dimension = 2, .sequence = 4})};
+      default:
+        return {"linear attention",
+                linear_attention({.layers = 2,
+                                  .dimension = 2,
+                                  .context = 4,
+                                  .parametrization = LinearAttentionParametrization::kSplitQk})};
+    }
+  }
+};
+
+TEST_P(Search, FindsWhatTheKindKnows) {
+  const Known kind = known(GetParam());
+  SCOPED_TRACE(kind.name);
+  const GraphObjective objective = objective_of(kind.model);
+  const std::vector<Invariance> found = find_invariances(objective);
+  const std::vector<Invariance> told = kind.model.invariances;
+  test::Numbers numbers(5);
+  const Eigen::VectorXd theta = numbers.vector(objective.num_parameters());
+  const Eigen::MatrixXd all = directions(found, theta);
+  const Eigen::MatrixXd of_kind = directions(told, theta);
+  EXPECT_GT(of_kind.cols(), 0);
+  Eigen::MatrixXd both(theta.size(), all.cols() + of_kind.cols());
+  both << all, of_kind;
+  EXPECT_EQ(rank(both), rank(all));
+  // Every one of them keeps every sample's loss.
+  const Eigen::MatrixXd gradients = objective.per_sample_gradients(theta, objective.all_samples());
+  for (Eigen::Index c = 0; c < all.cols(); ++c) {
+    const Eigen::VectorXd changes = gradients.transpose() * all.col(c);
+    EXPECT_TRUE(changes.cwiseAbs().maxCoeff() <= 1e-12 * gradients.norm() * all.col(c).norm());
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, Search, testing::Range(0, 4));
+
+TEST(InvarianceSearch, FindsNothingWhereThereIsNothing) {
+  ModelBuilder b("ridge");
+  const Var w = b.parameter("weight", {4});
+  const Var x = b.array("inputs", {4});
+  const GraphObjective objective =
+      objective_of(b.finish(square(matmul_tn(w, x) - b.array("target", {})) + sum(exp(w))));
+  EXPECT_TRUE(find_invariances(objective).empty());
+}
+
+TEST(InvarianceSearch, IsAskedWhereTheKindKnowsNone) {
+  Model model = mlp({.widths = {3, 5, 3}, .activation = Activation::kRelu});
+  model.invariances.clear();
+  EXPECT_TRUE(objective_of(model).invariances().empty());
+  model.searches_invariances = true;
+  EXPECT_FALSE(objective_of(model).invariances().empty());
+  model.weight_decay = 0.1;  // sees the norm of the parameters
+  EXPECT_TRUE(objective_of(model).invariances().empty());
+}
+
+}  // namespace
+}  // namespace hesscope
