@@ -9,6 +9,7 @@
 #include <hesscope/core/error.h>
 #include <hesscope/models/attention_classifier.h>
 #include <hesscope/models/invariances.h>
+#include <hesscope/models/losses.h>
 
 namespace hesscope {
 namespace {
@@ -95,19 +96,53 @@ struct Sizes {
 
 constexpr const char* kInputsShape = "(samples, n, D)";
 
-Model sized(const Settings& settings, const Sizes& sizes, const TensorShapes& data) {
-  const auto& inputs = data.at("inputs", 3, kInputsShape);
-  Model model = attention_classifier({.layers = sizes.layers,
-                                      .heads = sizes.heads,
-                                      .embedding = inputs[2],
-                                      .head_dimension = sizes.head_dimension,
-                                      .mlp_hidden = sizes.mlp_hidden,
-                                      .tokens = inputs[1],
-                                      .classes = sizes.classes,
-                                      .kernel = kernel_named(settings.text("kernel")),
-                                      .activation = settings.text("activation") == "relu"
-                                                        ? ClassifierActivation::kRelu
-                                                        : ClassifierActivation::kGelu});
+// The logits, declared as the prediction.
+Var recorded_logits(ModelBuilder& b, const Options& options) {
+  if (std::min({options.layers,
+                options.heads,
+                options.embedding,
+                options.head_dimension,
+                options.mlp_hidden,
+                options.tokens,
+                options.classes}) < 1) {
+    throw PreconditionError("attention_classifier: every size must be at least 1");
+  }
+  const std::int64_t n = options.tokens;
+  Var x = b.array("inputs", {n, options.embedding});
+  for (std::int64_t l = 0; l < options.layers; ++l) {
+    x = fed_forward(b, options, l, attended(b, options, l, x));
+  }
+  const Var mean = b.constant(Eigen::VectorXd::Constant(n, 1.0 / static_cast<double>(n)));
+  const Var weight = b.parameter("head.weight", {options.classes, options.embedding});
+  const Var bias = b.parameter("head.bias", {options.classes});
+  const Var logits = matmul(weight, matmul_tn(x, mean)) + bias;
+  b.set_prediction(logits);
+  return logits;
+}
+
+Model sized(const ModelSources& sources, const Sizes& sizes) {
+  const Settings& settings = sources.settings;
+  const auto& inputs = sources.data.at("inputs", 3, kInputsShape);
+  const Options options{.layers = sizes.layers,
+                        .heads = sizes.heads,
+                        .embedding = inputs[2],
+                        .head_dimension = sizes.head_dimension,
+                        .mlp_hidden = sizes.mlp_hidden,
+                        .tokens = inputs[1],
+                        .classes = sizes.classes,
+                        .kernel = kernel_named(settings.text("kernel")),
+                        .activation = settings.text("activation") == "relu"
+                                          ? ClassifierActivation::kRelu
+                                          : ClassifierActivation::kGelu};
+  ModelBuilder b("attention-classifier");
+  const Var logits = recorded_logits(b, options);
+  Model model = b.finish(record_loss(b,
+                                     loss_options(settings, LossKind::kCrossEntropy),
+                                     logits,
+                                     {options.classes},
+                                     "target",
+                                     sources.data));
+  model.invariances = invariances_of(model, options);
   model.weight_decay = weight_decay_from(settings);
   return model;
 }
@@ -126,42 +161,34 @@ Sizes sizes_of(const TensorShapes& checkpoint) {
 }  // namespace
 
 Model attention_classifier(const Options& options) {
-  if (std::min({options.layers,
-                options.heads,
-                options.embedding,
-                options.head_dimension,
-                options.mlp_hidden,
-                options.tokens,
-                options.classes}) < 1) {
-    throw PreconditionError("attention_classifier: every size must be at least 1");
-  }
-  const std::int64_t n = options.tokens;
   ModelBuilder b("attention-classifier");
-  Var x = b.array("inputs", {n, options.embedding});
-  const Var target = b.one_hot("target", options.classes);
-  for (std::int64_t l = 0; l < options.layers; ++l) {
-    x = fed_forward(b, options, l, attended(b, options, l, x));
-  }
-  const Var mean = b.constant(Eigen::VectorXd::Constant(n, 1.0 / static_cast<double>(n)));
-  const Var weight = b.parameter("head.weight", {options.classes, options.embedding});
-  const Var bias = b.parameter("head.bias", {options.classes});
-  const Var logits = matmul(weight, matmul_tn(x, mean)) + bias;
-  b.set_prediction(logits);
-  Model model = b.finish(cross_entropy(logits, target));
+  const Var logits = recorded_logits(b, options);
+  Model model = b.finish(cross_entropy(logits, b.one_hot("target", options.classes)));
   model.invariances = invariances_of(model, options);
   return model;
 }
+
+namespace {
+
+std::vector<SettingKey> keys_of_classifier() {
+  std::vector<SettingKey> keys = {kernel_key(),
+                                  {.name = "activation",
+                                   .meaning = "the function within the perceptrons",
+                                   .choices = {"relu", "gelu"}}};
+  const std::vector<SettingKey> losses = loss_keys({LossKind::kCrossEntropy});
+  keys.insert(keys.end(), losses.begin() + 1, losses.end());  // there is but one loss
+  keys.push_back(weight_decay_key());
+  return keys;
+}
+
+}  // namespace
 
 ModelKind attention_classifier_kind() {
   return {
       .name = "attention-classifier",
       .summary = "small Transformer encoder classifying sequences, softmax or Gaussian kernel",
       .arrays = {"inputs", "target"},
-      .keys = {kernel_key(),
-               {.name = "activation",
-                .meaning = "the function within the perceptrons",
-                .choices = {"relu", "gelu"}},
-               weight_decay_key()},
+      .keys = keys_of_classifier(),
       .size_keys = {size_key("layers", "number of layers", 1000),
                     size_key("heads", "number of heads"),
                     size_key("head_width", "d, of one head"),
@@ -187,7 +214,7 @@ ModelKind attention_classifier_kind() {
                   inputs[1],
                   inputs[2]));
             }
-            return sized(sources.settings, sizes_of(checkpoint), sources.data);
+            return sized(sources, sizes_of(checkpoint));
           },
       .create =
           [](const ModelSources& sources) {
@@ -196,7 +223,7 @@ ModelKind attention_classifier_kind() {
                                  .head_dimension = sources.settings.integer("head_width"),
                                  .mlp_hidden = sources.settings.integer("mlp_hidden"),
                                  .classes = sources.settings.integer("classes")};
-            return sized(sources.settings, sizes, sources.data);
+            return sized(sources, sizes);
           },
   };
 }

@@ -319,9 +319,17 @@ std::vector<SettingKey> loss_keys(const std::vector<LossKind>& choices) {
   return keys;
 }
 
-LossOptions loss_options(const Settings& settings) {
+bool is_plain(const LossOptions& options, const std::string& target, const TensorShapes& data) {
+  const bool has_keys = options.label_smoothing != 0 || !options.class_weights.empty() ||
+                        !options.pos_weight.empty() || options.ignore_index;
+  const bool has_one_class = !data.has(target) || trimmed(target_shape(data, target)).empty();
+  return !has_keys && (options.kind == LossKind::kMeanSquaredError ||
+                       (options.kind == LossKind::kCrossEntropy && has_one_class));
+}
+
+LossOptions loss_options(const Settings& settings, std::optional<LossKind> only) {
   LossOptions options;
-  const std::string& name = settings.text("loss");
+  const std::string name(only ? to_string(*only) : settings.text("loss"));
   options.kind = std::ranges::find(kLosses, name, &NamedLoss::name)->kind;
   for (const LossKey& entry : keys_of_losses()) {
     if (!settings.has(entry.key.name)) continue;

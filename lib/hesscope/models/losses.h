@@ -41,9 +41,13 @@ std::string_view to_string(LossKind kind);
 /// offers.
 std::vector<SettingKey> loss_keys(const std::vector<LossKind>& choices);
 
-/// What settings checked against loss_keys() say. @throws ConfigError for a key that the chosen loss
-/// does not take.
-LossOptions loss_options(const Settings& settings);
+/// What settings checked against loss_keys() say; of a kind that has one loss, without `loss`.
+/// @throws ConfigError for a key that the chosen loss does not take.
+LossOptions loss_options(const Settings& settings, std::optional<LossKind> only = {});
+
+/// Whether the loss is the mean over samples of a function of one sample alone, with no key but `loss`,
+/// and its targets are classes or numbers: what faster Hessians are made for.
+bool is_plain(const LossOptions& options, const std::string& target, const TensorShapes& data);
 
 /// Declares the target array and records the loss of one sample, 1 x 1.
 ///

@@ -11,6 +11,7 @@
 
 #include <hesscope/core/error.h>
 #include <hesscope/models/invariances.h>
+#include <hesscope/models/losses.h>
 #include <hesscope/models/mlp.h>
 
 namespace hesscope {
@@ -45,8 +46,9 @@ Activation activation_named(const std::string& name) {
   return Activation::kTanh;
 }
 
+// What the output is for: logits of classes, or numbers.
 MlpLoss loss_named(const std::string& name) {
-  return name == "mse" ? MlpLoss::kMeanSquaredError : MlpLoss::kCrossEntropy;
+  return name == "cross-entropy" ? MlpLoss::kCrossEntropy : MlpLoss::kMeanSquaredError;
 }
 
 constexpr std::int64_t kMaxWidth = 1'000'000;
@@ -156,23 +158,13 @@ std::vector<Invariance> invariances_of(const Model& model, const MlpOptions& opt
   return found;
 }
 
-Model sized(const Settings& settings, std::vector<std::int64_t> widths) {
-  Model model = mlp({.widths = std::move(widths),
-                     .activation = activation_named(settings.text("activation")),
-                     .loss = loss_named(settings.text("loss"))});
-  model.weight_decay = weight_decay_from(settings);
-  return model;
-}
-
-}  // namespace
-
-Model mlp(const MlpOptions& options) {
+// The output of all layers, declared as the prediction.
+Var recorded_layers(ModelBuilder& b, const MlpOptions& options) {
   const auto& widths = options.widths;
   if (widths.size() < 2 || *std::min_element(widths.begin(), widths.end()) < 1) {
     throw PreconditionError("mlp: widths must be at least two, each at least 1");
   }
   const std::optional<Elementary> activation = elementary_of(options.activation);
-  ModelBuilder b("mlp");
   Var z = b.array("inputs", {widths.front()});
   for (std::size_t i = 0; i + 1 < widths.size(); ++i) {
     const Var weight = b.parameter(weight_name(i), {widths[i + 1], widths[i]});
@@ -181,6 +173,47 @@ Model mlp(const MlpOptions& options) {
     if (activation && i + 2 < widths.size()) z = elementary(*activation, z);
   }
   b.set_prediction(z);
+  return z;
+}
+
+std::vector<SettingKey> keys_of_mlp() {
+  std::vector<SettingKey> keys = {{.name = "activation",
+                                   .meaning = "the function between layers",
+                                   .choices = {"tanh", "gelu", "relu", "softplus", "identity"}}};
+  const std::vector<SettingKey> losses = loss_keys({LossKind::kCrossEntropy,
+                                                    LossKind::kMeanSquaredError,
+                                                    LossKind::kBinaryCrossEntropy,
+                                                    LossKind::kHuber});
+  keys.insert(keys.end(), losses.begin(), losses.end());
+  keys.push_back(weight_decay_key());
+  return keys;
+}
+
+Model sized(const ModelSources& sources, std::vector<std::int64_t> widths) {
+  const Settings& settings = sources.settings;
+  const LossOptions loss = loss_options(settings);
+  const MlpOptions options{.widths = std::move(widths),
+                           .activation = activation_named(settings.text("activation")),
+                           .loss = loss_named(settings.text("loss"))};
+  const auto with_loss = [&] {
+    ModelBuilder b("mlp");
+    const Var z = recorded_layers(b, options);
+    Model model =
+        b.finish(record_loss(b, loss, z, {options.widths.back()}, "target", sources.data));
+    model.invariances = invariances_of(model, options);
+    return model;
+  };
+  Model model = is_plain(loss, "target", sources.data) ? mlp(options) : with_loss();
+  model.weight_decay = weight_decay_from(settings);
+  return model;
+}
+
+}  // namespace
+
+Model mlp(const MlpOptions& options) {
+  const auto& widths = options.widths;
+  ModelBuilder b("mlp");
+  const Var z = recorded_layers(b, options);
   const auto loss = [&] {
     if (options.loss == MlpLoss::kCrossEntropy) {
       return cross_entropy(z, b.one_hot("target", widths.back()));
@@ -190,7 +223,7 @@ Model mlp(const MlpOptions& options) {
   };
   Model model = b.finish(loss());
   model.structured_hessian = mlp_hessian({.widths = widths,
-                                          .activation = activation,
+                                          .activation = elementary_of(options.activation),
                                           .loss = options.loss,
                                           .input_offset = model.arrays[0].offset,
                                           .target_offset = model.arrays[1].offset});
@@ -203,13 +236,7 @@ ModelKind mlp_kind() {
       .name = "mlp",
       .summary = "multilayer perceptron of any depth",
       .arrays = {"inputs", "target"},
-      .keys = {{.name = "activation",
-                .meaning = "the function between layers",
-                .choices = {"tanh", "gelu", "relu", "softplus", "identity"}},
-               {.name = "loss",
-                .meaning = "the loss of a sample",
-                .choices = {"cross-entropy", "mse"}},
-               weight_decay_key()},
+      .keys = keys_of_mlp(),
       .size_keys = {{.name = "hidden",
                      .meaning = "widths of the hidden layers, as \"15,15\"; empty for none",
                      .fallback = SettingValue(std::string())},
@@ -219,13 +246,11 @@ ModelKind mlp_kind() {
                      .minimum = 1,
                      .maximum = kMaxWidth,
                      .fallback = SettingValue(std::int64_t{0})}},
-      .build =
-          [](const ModelSources& sources, const TensorShapes& checkpoint) {
-            return sized(sources.settings, widths_of(checkpoint));
-          },
+      .build = [](const ModelSources& sources,
+                  const TensorShapes& checkpoint) { return sized(sources, widths_of(checkpoint)); },
       .create =
           [](const ModelSources& sources) {
-            return sized(sources.settings, widths_of(sources.settings, sources.data));
+            return sized(sources, widths_of(sources.settings, sources.data));
           },
   };
 }

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Losses against their definitions, written once more in plain loops with PyTorch's normalisation.
+#include <cmath>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <hesscope/core/error.h>
+#include <hesscope/models/losses.h>
+#include <hesscope/objective/graph_objective.h>
+
+#include "support/loss_oracle.h"
+
+namespace hesscope {
+namespace {
+
+using Shape = std::vector<std::int64_t>;
+
+// Outputs of a sample are 6 parameters times its 6 inputs, in some shape.
+constexpr Eigen::Index kOutputs = 6;
+constexpr Eigen::Index kSamples = 5;
+
+struct Data {
+  SampleTable inputs = test::Numbers(3).table(kSamples, kOutputs);
+  Eigen::VectorXd theta = test::Numbers(4).vector(kOutputs);
+  std::vector<double> target;
+  Shape target_shape;  // samples first
+  bool is_integer = false;
+
+  double z(Eigen::Index sample, Eigen::Index entry) const {
+    return inputs(sample, entry) * theta(entry);
+  }
+};
+
+TensorShapes shapes_of(const Data& data) {
+  TensorShapes shapes{.source = "data.npz"};
+  shapes.shapes["inputs"] = {kSamples, kOutputs};
+  shapes.shapes["target"] = data.target_shape;
+  if (data.is_integer) shapes.types["target"] = io::ElementType::kInt64;
+  shapes.read = [&data](const std::string& name) {
+    if (name == "target") return data.target;
+    return std::vector<double>(data.inputs.data(), data.inputs.data() + data.inputs.size());
+  };
+  return shapes;
+}
+
+double loss_of(const Data& data, const LossOptions& options, const Shape& shape) {
+  const TensorShapes shapes = shapes_of(data);
+  ModelBuilder b("test");
+  const Var w = b.parameter("w", {kOutputs});
+  Var z = hadamard(w, b.array("inputs", {kOutputs}));
+  const Eigen::Index cols = shape.empty() ? 1 : shape.back();
+  z = reshape(z, kOutputs / cols, cols);
+  b.set_prediction(z);
+  Model model = b.finish(record_loss(b, options, z, shape, "target", shapes));
+  SampleTable samples = make_sample_table(model, kSamples, shapes.read, shapes.source);
+  return GraphObjective(std::move(model), std::move(samples)).value(data.theta);
+}
+
+void expect_loss(const Data& data,
+                 const LossOptions& options,
+                 const Shape& shape,
+                 double expected) {
+  const double found = loss_of(data, options, shape);
+  EXPECT_TRUE(std::abs(found - expected) <= 1e-14 * (1 + std::abs(expected)))
+      << found << ", expected " << expected;
+}
+
+// log softmax of class c among C, `stride` apart.
+double log_probability(const std::function<double(int)>& z, int num_classes, int c) {
+  double total = 0;
+  for (int k = 0; k < num_classes; ++k) total += std::exp(z(k));
+  return z(c) - std::log(total);
+}
+
+TEST(Losses, MeanSquaredErrorAndHuberAreMeansOverSamplesAndOutputs) {
+  Data data;
+  data.target_shape = {kSamples, 2, 3};
+  const SampleTable t = test::Numbers(5).table(kSamples, kOutputs) * 2;
+  data.target.assign(t.data(), t.data() + t.size());
+  constexpr double kDelta = 0.7;
+  double square = 0;
+  double huber = 0;
+  for (Eigen::Index i = 0; i < kSamples; ++i) {
+    for (Eigen::Index e = 0; e < kOutputs; ++e) {
+      const double r = std::abs(data.z(i, e) - t(i, e));
+      square += r * r / (kSamples * kOutputs);
+      huber += (r <= kDelta ? r * r / 2 : kDelta * (r - kDelta / 2)) / (kSamples * kOutputs);
+    }
+  }
+  expect_loss(data, {.kind = LossKind::kMeanSquaredError}, {2, 3}, square);
+  expect_loss(data, {.kind = LossKind::kHuber, .delta = kDelta}, {2, 3}, huber);
+}
+
+TEST(Losses, BinaryCrossEntropyWeighsPositiveTargets) {
+  Data data;
+  data.target_shape = {kSamples, kOutputs};
+  for (Eigen::Index e = 0; e < kSamples * kOutputs; ++e) {
+    data.target.push_back(e % 3 == 0 ? 1 : e % 3 == 1 ? 0 : 0.25);
+  }
+  const std::vector<double> weights = {1, 2, 0.5, 3, 1.5, 4};
+  double plain = 0;
+  double weighted = 0;
+  for (Eigen::Index i = 0; i < kSamples; ++i) {
+    for (Eigen::Index e = 0; e < kOutputs; ++e) {
+      const double t = data.target[static_cast<std::size_t>(i * kOutputs + e)];
+      const double s = 1 / (1 + std::exp(-data.z(i, e)));
+      const double n = kSamples * kOutputs;
+      plain += -(t * std::log(s) + (1 - t) * std::log(1 - s)) / n;
+      weighted +=
+          -(weights[static_cast<std::size_t>(e)] * t * std::log(s) + (1 - t) * std::log(1 - s)) / n;
+    }
+  }
+  const LossKind kind = LossKind::kBinaryCrossEntropy;
+  expect_loss(data, {.kind = kind}, {kOutputs}, plain);
+  expect_loss(data, {.kind = kind, .pos_weight = weights}, {kOutputs}, weighted);
+  EXPECT_THROW(loss_of(data, {.kind = kind, .pos_weight = {1, 2, 3, 4}}, {kOutputs}), ConfigError);
+}
+
+// One class of three for each of two positions, with all keys; (2, 3) has classes last, (3, 2) first.
+TEST(Losses, CrossEntropyCountsSmoothsAndIgnoresAsPyTorch) {
+  Data data;
+  data.is_integer = true;
+  data.target_shape = {kSamples, 2};
+  data.target = {0, 1, 2, -100, 1, 1, -100, 2, 0, 2};
+  const std::vector<double> w = {0.5, 2, 1};
+  constexpr double e = 0.1;
+  for (const bool is_first : {false, true}) {
+    SCOPED_TRACE(is_first);
+    double sum = 0;
+    double likelihood = 0;
+    double weight = 0;
+    for (Eigen::Index i = 0; i < kSamples; ++i) {
+      for (int position = 0; position < 2; ++position) {
+        const int y = static_cast<int>(data.target[static_cast<std::size_t>(2 * i + position)]);
+        if (y < 0) continue;
+        const auto z = [&](int c) {
+          return data.z(i, is_first ? 2 * c + position : 3 * position + c);
+        };
+        weight += w[static_cast<std::size_t>(y)];
+        sum -= (1 - e) * w[static_cast<std::size_t>(y)] * log_probability(z, 3, y);
+        likelihood -= w[static_cast<std::size_t>(y)] * z(y);
+        for (int c = 0; c < 3; ++c) {
+          sum -= e / 3 * w[static_cast<std::size_t>(c)] * log_probability(z, 3, c);
+        }
+      }
+    }
+    const Shape shape = is_first ? Shape{3, 2} : Shape{2, 3};
+    expect_loss(data,
+                {.label_smoothing = e, .class_weights = w, .ignore_index = -100},
+                shape,
+                sum / weight);
+    expect_loss(
+        data,
+        {.kind = LossKind::kNegativeLogLikelihood, .class_weights = w, .ignore_index = -100},
+        shape,
+        likelihood / weight);
+  }
+}
+
+TEST(Losses, CrossEntropyTakesProbabilities) {
+  Data data;
+  data.target_shape = {kSamples, kOutputs};
+  for (Eigen::Index i = 0; i < kSamples; ++i) {
+    for (Eigen::Index c = 0; c < kOutputs; ++c) {
+      data.target.push_back(static_cast<double>(c + 1) / 21);
+    }
+  }
+  double sum = 0;
+  for (Eigen::Index i = 0; i < kSamples; ++i) {
+    const auto z = [&](int c) { return data.z(i, c); };
+    for (int c = 0; c < kOutputs; ++c) {
+      sum -= (c + 1) / 21.0 * log_probability(z, kOutputs, c) / kSamples;
+    }
+  }
+  expect_loss(data, {}, {kOutputs}, sum);
+}
+
+TEST(Losses, RefusesTargetsThatDoNotFit) {
+  Data data;
+  data.target_shape = {kSamples, 4};
+  data.target.resize(kSamples * 4);
+  EXPECT_THROW(loss_of(data, {}, {2, 3}), InputError);
+  EXPECT_THROW(loss_of(data, {.kind = LossKind::kMeanSquaredError}, {2, 3}), InputError);
+  EXPECT_THROW(loss_of(data, {.kind = LossKind::kOutput}, {2, 3}), InputError);
+  data.target_shape = {kSamples};
+  data.target = {0, 1, 7, 2, 3};
+  EXPECT_THROW(loss_of(data, {.class_weights = std::vector<double>(6, 1.0)}, {6}), InputError);
+  data.target.assign(kSamples, -1);
+  EXPECT_THROW(loss_of(data, {.ignore_index = -1}, {6}), InputError);  // nothing counts
+  EXPECT_THROW(loss_of(data, {.class_weights = {1, 2}}, {6}), ConfigError);
+}
+
+TEST(Losses, AreTrueToTheirKeys) {
+  const std::vector<SettingKey> keys =
+      loss_keys({LossKind::kCrossEntropy, LossKind::kMeanSquaredError});
+  const auto options = [&](std::map<std::string, SettingValue> values) {
+    return loss_options(Settings::checked(values, keys, "[model]"));
+  };
+  EXPECT_EQ(
+      options({{"loss", std::string("cross-entropy")}, {"label_smoothing", 0.1}}).label_smoothing,
+      0.1);
+  EXPECT_THROW(options({{"loss", std::string("mse")}, {"label_smoothing", 0.1}}), ConfigError);
+  EXPECT_THROW(options({{"loss", std::string("huber")}}), ConfigError);
+  EXPECT_THROW(options({{"loss", std::string("cross-entropy")}, {"delta", 1.0}}), ConfigError);
+}
+
+}  // namespace
+}  // namespace hesscope
