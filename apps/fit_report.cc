@@ -58,7 +58,7 @@ std::string fit_text(const CheckpointFit& fit, const std::string& problem) {
   if (fit.obstacle.empty()) {
     text += parameters_text(fit);
   } else {
-    text += fmt::format("its sizes cannot be inferred from the checkpoint: {}\n", fit.obstacle);
+    text += fmt::format("it cannot be built for this checkpoint: {}\n", fit.obstacle);
   }
   if (has_suggestion(fit)) {
     text += fmt::format("\nThese tensors might be meant; a file for --map that says so:\n\n{}",

@@ -22,6 +22,7 @@
 #include "commands.h"
 #include "fit_report.h"
 #include "json_document.h"
+#include "onnx_report.h"
 #include "run_options.h"
 #include "standard_streams.h"
 #include "table.h"
@@ -96,18 +97,20 @@ class InspectCommand final : public Command {
     return {"hesscope inspect step-000500.npz",
             "hesscope inspect model.safetensors --problem problem.toml",
             "hesscope inspect epoch_10.pt --problem problem.toml --write-map map.toml",
+            "hesscope inspect model.onnx",
             "hesscope inspect result.h5 --json"};
   }
 
   void declare(OptionTable& options) override {
     options.group("Input");
-    options.positionals("FILE", files_, "Checkpoints, data files or results").required();
+    options.positionals("FILE", files_, "Checkpoints, models, data files or results");
     options.text("-p,--problem",
                  problem_,
                  "FILE.toml",
                  "Problem file: say what in the checkpoints fits its model, and what does not");
     options.text("--key", key_, "PREFIX", kKeyHelp);
     options.text("--map", map_, "FILE.toml", "Which tensor is which, as for hesscope analyze");
+    options.flag("--operators", operators_, "List the ONNX operators that can be imported");
     options.group("Output");
     options.text("--write-map",
                  write_map_,
@@ -120,6 +123,8 @@ class InspectCommand final : public Command {
   }
 
   ExitCode run() override {
+    if (operators_) return list_operators();
+    if (files_.empty()) throw ConfigError("FILE is required");
     if (!write_map_.empty() && (problem_.empty() || files_.size() != 1)) {
       throw ConfigError("'--write-map' needs one checkpoint and the problem that it is for");
     }
@@ -138,6 +143,16 @@ class InspectCommand final : public Command {
   }
 
  private:
+  ExitCode list_operators() const {
+    if (!files_.empty()) throw ConfigError("'--operators' takes no file");
+    if (json_) {
+      print_json(operators_json());
+    } else if (!quiet_) {
+      print_text("{}", operators_text());
+    }
+    return ExitCode::kDone;
+  }
+
   // Of several files, one that cannot be read leaves the others their answers.
   bool inspect_or_report(const std::string& path) {
     if (files_.size() == 1) return inspect(path);
@@ -170,10 +185,18 @@ class InspectCommand final : public Command {
     if (quiet_) {
       for (const io::TensorInfo& tensor : file.tensors()) file.read(tensor.name);
     } else {
-      inspect_tensors(path, file, sha256, fit);
+      inspect_tensors(path, file, sha256, fit, graph_of(file, fit));
     }
     if (!write_map_.empty()) return write_map(file, *fit);
     return !fit || fit->fits();
+  }
+
+  // The problem's graph, or that of the file.
+  std::optional<OnnxInspection> graph_of(const io::TensorFile& file,
+                                         const std::optional<CheckpointFit>& fit) const {
+    if (fit && fit->model_kind == "onnx") return inspect_graph(*model_, file, *fit);
+    if (file.format() == "onnx") return inspect_graph(file);
+    return std::nullopt;
   }
 
   // Whether the checkpoint fits by the names that were written.
@@ -202,7 +225,8 @@ class InspectCommand final : public Command {
   void inspect_tensors(const std::string& path,
                        const io::TensorFile& file,
                        const std::string& sha256,
-                       const std::optional<CheckpointFit>& fit) {
+                       const std::optional<CheckpointFit>& fit,
+                       const std::optional<OnnxInspection>& graph) {
     Json tensors = Json::list();
     std::vector<std::vector<std::string>> rows = {
         {"tensor", "shape", "type", "min", "max", "NaN", "inf"}};
@@ -241,6 +265,7 @@ class InspectCommand final : public Command {
                             {"unreadable", unreadable},
                             {"elements", total}});
       documents_.back()["training"] = training_json(file);
+      if (graph) documents_.back()["graph"] = graph_json(*graph);
       if (fit) documents_.back()["fit"] = fit_json(*fit, problem_);
       return;
     }
@@ -255,6 +280,7 @@ class InspectCommand final : public Command {
       print_text("not read: {}: {}\n", tensor.name, tensor.reason);
     }
     print_text("{}", training_text(file));
+    if (graph) print_text("\n{}", graph_text(*graph));
     if (fit) print_text("\n{}", fit_text(*fit, problem_));
   }
 
@@ -312,6 +338,7 @@ class InspectCommand final : public Command {
   std::vector<Json> documents_;  // of the files, where JSON is asked for
   bool force_ = false;
   bool json_ = false;
+  bool operators_ = false;
   bool quiet_ = false;
 };
 

@@ -98,6 +98,12 @@ std::vector<std::string> output_names(const OnnxFile& file) {
 
 std::vector<std::string> known_operators() { return operator_names(); }
 
+std::optional<std::int64_t> first_opset_of(const std::string& op) {
+  const Operator* known = find_operator(op);
+  if (known == nullptr) return std::nullopt;
+  return known->first_opset;
+}
+
 Dependencies dependencies_of(const OnnxFile& file, const std::string& output) {
   const std::vector<std::string> outputs = output_names(file);
   if (std::ranges::find(outputs, output) == outputs.end()) {

@@ -7,7 +7,9 @@
 // of the inputs of sample i, which is what sums over samples, batches and per-sample gradients rest on.
 #pragma once
 
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -48,5 +50,8 @@ Value import_output(const OnnxFile& file,
 
 /// The operators that can be imported, by name.
 std::vector<std::string> known_operators();
+
+/// The opset from which on an operator of ONNX's own domain is read; none if it cannot be imported.
+std::optional<std::int64_t> first_opset_of(const std::string& op);
 
 }  // namespace hesscope::onnx
