@@ -209,6 +209,19 @@ void require_known_names(const OnnxFile& file,
       kRecipe));
 }
 
+void require_inputs_known(const OnnxFile& file, const Settings& settings) {
+  if (!settings.has("inputs")) return;
+  std::vector<std::string> names;
+  for (const onnx::ValueInfo& input : file.inputs) names.push_back(input.name);
+  for (const auto& [input, array] : settings.table("inputs")) {
+    if (std::ranges::find(names, input) != names.end()) continue;
+    throw ConfigError(fmt::format("[model] of kind 'onnx': '{}' in 'inputs' is no input of {}{}",
+                                  input,
+                                  file.path.string(),
+                                  did_you_mean(input, names)));
+  }
+}
+
 std::string chosen_output(const OnnxFile& file, const Settings& settings) {
   const std::vector<std::string> names = onnx::output_names(file);
   if (settings.has("output")) return settings.text("output");
@@ -407,6 +420,7 @@ Model build(const ModelSources& sources, const TensorShapes& checkpoint) {
   const std::vector<OnnxTensorRole> all = roles(file, needs, settings, checkpoint);
   require_patterns_used(settings, all, file.path.string());
   require_known_names(file, settings, checkpoint, needs);
+  require_inputs_known(file, settings);
 
   ModelBuilder builder("onnx");
   std::map<std::string, Value> given;
