@@ -14,7 +14,7 @@ import unittest
 import hostile_hdf5  # registers its attacks
 import program
 from hostile_files import ATTACKS, CANARY, SECRET
-from program import BAD_INPUT, PROBLEM
+from program import BAD_INPUT, IS_SANITIZED, PROBLEM, Measured
 
 assert hostile_hdf5
 CPU_SECONDS = 1.0  # rather than wall time, which says how busy the machine is
@@ -22,25 +22,7 @@ WALL_SECONDS = 30
 MEMORY_KIB = 256 << 10
 PLACE = "byte [0-9]+|line [0-9]+"  # every message says where in the file
 # What holds no tensor and harms nobody may as well be read: as a checkpoint without tensors.
-with open(program.PROGRAM, "rb") as file:
-    IS_SANITIZED = b"__asan_init" in file.read()  # takes more of everything
 STRACE = None if IS_SANITIZED else shutil.which("strace")
-
-
-class Measured:
-    """A finished program: exit code, output, CPU seconds and peak memory, those of its children too."""
-
-    def __init__(self, command, folder, environment):
-        with open(folder / "stdout", "w+b") as out, open(folder / "stderr", "w+b") as err:
-            child = subprocess.Popen(command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=out,
-                                     stderr=err)
-            _, status, usage = os.wait4(child.pid, 0)
-            child.returncode = os.waitstatus_to_exitcode(status)
-            out.seek(0), err.seek(0)
-            self.stdout, self.stderr = out.read(), err.read()
-        self.code = child.returncode
-        self.seconds = usage.ru_utime + usage.ru_stime
-        self.kib = usage.ru_maxrss
 
 
 class HostileFiles(program.Case):

@@ -22,6 +22,9 @@ FIXTURES = SOURCE / "tests" / "fixtures"
 PROBLEM = DATA / "problem.toml"
 STEPS = (0, 500, 1000, 1499, 1500)
 
+with open(PROGRAM, "rb") as program_file:
+    IS_SANITIZED = b"__asan_init" in program_file.read()  # takes more of everything
+
 DONE, FAILED, USAGE, BAD_INPUT, LOCKED, INCONCLUSIVE, INTERRUPTED = 0, 1, 2, 3, 4, 5, 130
 
 
@@ -58,6 +61,22 @@ def num_units(folder):
         return sum(name.endswith(".unit") for name in os.listdir(folder))
     except FileNotFoundError:
         return 0
+
+
+class Measured:
+    """A finished program: exit code, output, CPU seconds and peak memory, those of its children too."""
+
+    def __init__(self, command, folder, environment):
+        with open(folder / "stdout", "w+b") as out, open(folder / "stderr", "w+b") as err:
+            child = subprocess.Popen(command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=out,
+                                     stderr=err)
+            _, status, usage = os.wait4(child.pid, 0)
+            child.returncode = os.waitstatus_to_exitcode(status)
+            out.seek(0), err.seek(0)
+            self.stdout, self.stderr = out.read(), err.read()
+        self.code = child.returncode
+        self.seconds = usage.ru_utime + usage.ru_stime
+        self.kib = usage.ru_maxrss
 
 
 class Case(unittest.TestCase):
