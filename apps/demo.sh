@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # From a fresh Debian 12 to results: installs what is missing, builds hesscope, analyzes the checkpoints in
-# data/linear-attention and says how to look at what came out. Running it again is harmless.
+# data/linear-attention and data/digits and says how to look at what came out. Running it again is harmless.
 set -euo pipefail
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 source "$root/cmake/steps.sh"
 build="$root/build/demo"
 data="$root/data/linear-attention"
+digits="$root/data/digits"
 results="$build/results"
 hesscope="$build/apps/hesscope"
 
@@ -22,12 +23,16 @@ for optimizer in adam sgdm; do
   "$hesscope" analyze "$data/$optimizer" --problem "$data/problem.toml" \
     -o "$results/$optimizer.h5" --save-hessian --force
 done
+printf '\nA convolutional network exported from PyTorch, at every epoch of its training:\n\n'
+"$hesscope" analyze "$digits/runs" --key model_state_dict --problem "$digits/problem.toml" \
+  -o "$results/digits.h5" --force
 
 cat <<END
 
 The results:
   $results/adam.h5
   $results/sgdm.h5
+  $results/digits.h5
 
 To look into them:
   $hesscope inspect $results/adam.h5

@@ -24,7 +24,26 @@ def blocks(text, language):
     return [block for name, block in found if name == language]
 
 
-class FirstSteps(program.Case):
+class Readme(program.Case):
+    def assert_printed(self, printed, output, prefix, num_rows):
+        """The README's table is that of the output, to the last digit but those that instruction sets may change."""
+        [title, *lines] = [line.split() for line in printed.splitlines()]
+        self.assertTrue(all(line[0].startswith(prefix) for line in lines))
+        self.assertEqual(len(lines), num_rows)
+        table = output.split(title[0] + " ")[1].split("\n\n")[0]
+        [columns, *rows] = [line.split() for line in table.splitlines()]
+        self.assertEqual(title[1:], columns)
+        self.assertEqual([line[0] for line in lines], [row[0] for row in rows])
+        for line, row in zip(lines, rows):
+            self.assertEqual(len(line), len(row), line)
+            for theirs, mine in zip(line[1:], row[1:]):
+                if re.match(r"[0-9.e+-]+$", mine):
+                    self.assertTrue(abs(float(theirs) - float(mine)) <= 2e-5 * abs(float(mine)), (line, row))
+                else:
+                    self.assertEqual(theirs, mine)
+
+
+class FirstSteps(Readme):
     def setUp(self):
         super().setUp()
         shutil.copytree(SOURCE / "data" / "classifier", self.folder, dirs_exist_ok=True)
@@ -42,20 +61,8 @@ class FirstSteps(program.Case):
             done = self.run_program(*arguments)
             self.assertEqual(done.returncode, DONE, done.stderr)
             said[arguments[0]] = done
-        # What the README prints of it, to the last digit but those that instruction sets may change.
         [printed] = blocks(self.text, "")
-        shown = [line.split() for line in printed.splitlines() if line.startswith("epoch_")]
-        self.assertEqual(len(shown), len(EPOCHS))
-        table = said["analyze"].stdout.split("/stability")[1].split("\n\n")[0]
-        rows = {line.split()[0]: line.split() for line in table.splitlines()[1:]}
-        for name, *cells in shown:
-            ours = rows[name][1:]
-            self.assertEqual(len(cells), len(ours), name)
-            for theirs, mine in zip(cells, ours):
-                if re.match(r"[0-9.e+-]+$", mine):
-                    self.assertTrue(abs(float(theirs) - float(mine)) <= 2e-5 * abs(float(mine)), (name, theirs, mine))
-                else:
-                    self.assertEqual(theirs, mine)
+        self.assert_printed(printed, said["analyze"].stdout, "epoch_", len(EPOCHS))
         # No weight decay of AdamW's is in the loss, which is all there is to warn of.
         warnings = [line for line in said["analyze"].stderr.splitlines() if "warning" in line]
         self.assertEqual(len(warnings), 1, warnings)
@@ -80,11 +87,13 @@ class FirstSteps(program.Case):
         problem = self.folder / "problem.toml"
         [header, rest] = problem.read_text().split("[data]")
         checkpoint = sorted(self.folder.rglob("epoch_*.pt"))[-1]
+        self.run_program("inspect", checkpoint, "--problem", problem, "--write-map", "map.toml")
         largest = {}
         for decay in ("0", "0.01", "0.5"):
             problem.write_text(f"{header}weight_decay = {decay}\n[data]{rest}")
             output = self.folder / f"out-{decay}.h5"
-            done = self.run_program("analyze", checkpoint, "--problem", problem, "--only", "spectrum", "-o", output)
+            done = self.run_program("analyze", checkpoint, "--problem", problem, "--map", "map.toml",
+                                    "--only", "spectrum", "-o", output)
             self.assertEqual(done.returncode, DONE, done.stderr)
             warnings = [line for line in done.stderr.splitlines() if "weight_decay" in line]
             self.assertEqual(len(warnings), 0 if decay == "0.01" else 1, warnings)
@@ -94,6 +103,25 @@ class FirstSteps(program.Case):
         # Every eigenvalue goes up by it.
         self.assertAlmostEqual(largest["0.5"] - largest["0"], 0.5, delta=1e-12 * largest["0"])
         self.assertAlmostEqual(largest["0.01"] - largest["0"], 0.01, delta=1e-12 * largest["0"])
+
+
+class AnyModel(Readme):
+    def test_the_readme_is_right(self):
+        shutil.copytree(SOURCE / "data" / "digits", self.folder, dirs_exist_ok=True)
+        text = section("Any model")
+        [problem] = blocks(text, "toml")
+        without_comments = re.sub(r"(?m)^#.*\n", "", (self.folder / "problem.toml").read_text())
+        self.assertEqual(problem, without_comments.replace("\n\n", "\n"))
+        [command] = blocks(text, "sh")
+        [name, *arguments] = shlex.split(command)
+        self.assertEqual(name, "hesscope")
+        done = self.run_program(*arguments)
+        self.assertEqual((done.returncode, done.stderr), (DONE, ""))
+        [printed] = blocks(text, "")
+        self.assert_printed(printed, done.stdout, "epoch-", 11)
+        with h5py.File(self.folder / "run.h5") as result:
+            np.testing.assert_array_equal(result["structure/num_explained"][:], 37)
+            np.testing.assert_array_equal(result["structure/num_unexplained"][:], 0)
 
 
 if __name__ == "__main__":
