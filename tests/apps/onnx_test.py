@@ -117,7 +117,8 @@ class Refusals(program.Case):
             with self.subTest(folder.name):
                 want = json.loads((folder / "expect.json").read_text())
                 steps = sorted(folder.glob("step-*")) or [folder / "model.onnx"]
-                done = self.measure("analyze", steps[0], "--problem", folder / "problem.toml", "-o", "out.h5", "--force")
+                done = self.measure("analyze", steps[0], "--problem", folder / "problem.toml", "-o", "out.h5",
+                                    "--force")
                 message = done.stderr.decode()
                 if not program.IS_SANITIZED:
                     self.assertLess(done.seconds, 2)
@@ -356,6 +357,38 @@ class Settings(program.Case):
     def test_a_shape_that_is_not_the_graphs(self):
         self.save("turned.npz", A=self.weights["A"].T)
         self.rejects("turned.npz", "'A'", "(3, 4)", "(4, 3)", checkpoint="turned.npz")
+
+    def test_names_that_exporting_has_changed_are_found_by_their_values(self):
+        whole = self.run_it()[2]
+        # As PyTorch's exporter does by default: x A^T + a by a transposed constant under a new name.
+        nodes = [node("MatMul", ["x", "onnx::MatMul_7"], ["product"]), node("Add", ["a", "product"], ["sum"]),
+                 node("Tanh", ["sum"], ["hidden"]), node("Gemm", ["hidden", "head", "b"], ["logits"], transB=1)]
+        tensors = {"onnx::MatMul_7": self.weights["A"].T, "a": self.weights["a"], "head": self.weights["B"],
+                   "b": self.weights["b"]}
+        (self.folder / "model.onnx").write_bytes(onnx_files.model(
+            nodes, tensors, [value_info("x", ("N", 3), "float64")], [value_info("logits", ("N", 2), "float64")]))
+        self.rejects("tensors A, B are not in the graph of", "model.onnx")
+        done = self.run_program("inspect", "weights.npz", "-p", "problem.toml", "--write-map", "map.toml")
+        self.assertEqual((done.returncode, done.stderr), (DONE, ""))
+        self.assertIn("written to map.toml; with it the checkpoint fits", done.stdout)
+        self.assertIn("samples are independent", done.stdout)
+        # With the map others of the run can be read, too, whose values are not the graph's.
+        self.save("other.npz", A=self.weights["A"] + 1, B=-self.weights["B"])
+        hessians = {}
+        for checkpoint in ("weights.npz", "other.npz"):
+            done = self.run_program(*self.arguments(checkpoint), "--map", "map.toml")
+            self.assertEqual(done.returncode, DONE, done.stderr)
+            with h5py.File(self.folder / "out.h5") as file:
+                self.assertEqual([program.text(name) for name in file["parameter_name"]],
+                                 ["onnx::MatMul_7", "a", "head", "b"])
+                hessians[checkpoint] = file["hessian/matrix"][0]
+        order = np.concatenate([np.arange(12).reshape(4, 3).T.ravel(), np.arange(12, 26)])
+        np.testing.assert_allclose(hessians["weights.npz"], whole[np.ix_(order, order)], rtol=0, atol=1e-14)
+        self.assertGreater(abs(hessians["other.npz"] - hessians["weights.npz"]).max(), 1e-3)
+        # From other values nothing follows.
+        done = self.run_program("inspect", "other.npz", "-p", "problem.toml", "--write-map", "none.toml")
+        self.assertEqual(done.returncode, BAD_INPUT)
+        self.assertIn("no map was written", done.stderr)
 
     def test_tied_tensors(self):
         self.save("tied.npz", C=self.weights["B"])

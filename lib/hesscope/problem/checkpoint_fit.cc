@@ -14,9 +14,11 @@
 #include <hesscope/core/error.h>
 #include <hesscope/models/model_registry.h>
 #include <hesscope/objective/sampled_records.h>
+#include <hesscope/onnx/onnx_file.h>
 #include <hesscope/problem/checkpoint_fit.h>
 #include <hesscope/problem/internal/checkpoint_keys.h>
 #include <hesscope/problem/internal/data_file.h>
+#include <hesscope/problem/internal/graph_names.h>
 #include <hesscope/problem/problem.h>
 #include <hesscope/sampling/sampler_registry.h>
 #include <hesscope/tensors/wrapped_names.h>
@@ -206,6 +208,25 @@ bool CheckpointFit::fits() const {
 
 namespace {
 
+// The model of an exported graph whose names are not the checkpoint's, and the rules that make it
+// fit; of a checkpoint that the graph was not exported with there are none.
+std::optional<Model> build_by_value(const ProblemFile& problem,
+                                    const TensorShapes& data,
+                                    const io::TensorFile& checkpoint,
+                                    std::vector<io::TensorRule>& rules) {
+  if (problem.model_kind != "onnx") return std::nullopt;
+  try {
+    rules = detail::rules_by_value(
+        onnx::read_onnx_file(problem.path.parent_path() / problem.model.text("file")), checkpoint);
+    if (rules.empty()) return std::nullopt;
+    const io::TensorFile renamed = io::mapped(checkpoint, {.rules = rules});
+    std::string obstacle;
+    return build(problem, parameter_shapes_of(renamed), data, obstacle);
+  } catch (const InputError&) {  // the obstacle that is there says what is wrong with the files
+    return std::nullopt;
+  }
+}
+
 CheckpointFit fit_part(const ProblemFile& problem,
                        const TensorShapes& data,
                        const io::TensorFile& wrapped) {
@@ -214,6 +235,10 @@ CheckpointFit fit_part(const ProblemFile& problem,
   const TensorShapes there = parameter_shapes_of(checkpoint);
   std::optional<Model> model = build(problem, there, data, fit.obstacle);
   if (!model) {
+    model = build_by_value(problem, data, checkpoint, fit.suggestion.rules);
+    if (model) fit.obstacle.clear();
+  }
+  if (!model && problem.model_kind != "onnx") {
     const std::vector<io::TensorRule> rules = as_perceptron(checkpoint, there);
     TensorShapes renamed;
     renamed.source = there.source;

@@ -34,7 +34,8 @@ struct CheckpointFit {
   std::string obstacle = {};
   /// Rules for missing parameters that only one unused tensor can be: by its shape, or by the end
   /// of its name among several of the shape. The transposed shape counts where no other is there. A
-  /// perceptron's layers are known by their chain of shapes, whatever their names. Where they are
+  /// perceptron's layers are known by their chain of shapes, whatever their names; the tensors of
+  /// an exported graph by their values, as detail::rules_by_value() has it. Where they are
   /// complete, what is unused is to be ignored. Where one part of the checkpoint alone fits as it
   /// is, or one alone has all parameters, the map is of that part (TensorMap::key).
   io::TensorMap suggestion = {};
@@ -44,7 +45,7 @@ struct CheckpointFit {
 };
 
 /// @throws InputError for a data file that cannot be read; ConfigError for a sampler's settings.
-/// @cost   reads no tensor. Missing parameters x unused tensors comparisons, for each part.
+/// @cost   reads no tensor, but for graphs those whose names it lacks. Missing parameters x unused tensors comparisons, for each part.
 CheckpointFit fit_checkpoint(const ProblemFile& problem, const io::TensorFile& checkpoint);
 
 }  // namespace hesscope

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Which tensor of a checkpoint an exporter has stored under another name. PyTorch's folds the
+// transposition of a linear layer's weights into the graph and calls them onnx::MatMul_175.
+#pragma once
+
+#include <vector>
+
+#include <hesscope/onnx/onnx_file.h>
+#include <hesscope/tensors/tensor_file.h>
+#include <hesscope/tensors/tensor_map.h>
+
+namespace hesscope::detail {
+
+/// Rules for the initializers of a graph that the checkpoint does not have under their names: each is
+/// the one tensor unknown to the graph that has its very values, as it is or transposed. Where
+/// several have, there is no rule. So it must be the checkpoint that the graph was exported with; of
+/// the same run's others the names are the same.
+/// @throws InputError for tensors that cannot be read.
+/// @cost   reads the tensors that are unknown to the graph.
+std::vector<io::TensorRule> rules_by_value(const onnx::OnnxFile& graph,
+                                           const io::TensorFile& checkpoint);
+
+}  // namespace hesscope::detail
