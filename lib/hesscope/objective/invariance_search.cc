@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include <Eigen/Eigenvalues>
+#include <Eigen/SVD>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -21,15 +21,18 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-// A tensor seen as front x units x back.
+// Units on an axis of a tensor: front x extent x back entries, units `first`, first + 1, ... of the
+// extent.
 struct UnitView {
   const ParameterBlock* block;
   Index front;
+  Index extent;
+  Index first;
   Index units;
   Index back;
 
   Index entry(Index f, Index unit, Index b) const {
-    return block->offset + (f * units + unit) * back + b;
+    return block->offset + (f * extent + first + unit) * back + b;
   }
 
   // Row i are the entries of unit i.
@@ -44,30 +47,50 @@ struct UnitView {
   }
 };
 
-// All ways to see `units` on an axis: the whole axis, or its longer or shorter part where it is their
-// multiple (channels of flattened images).
+// An axis may be several equal parts, as queries, keys and values in one tensor, or heads.
+constexpr Index kMaxParts = 6;
+
+// All ways to see `units` on an axis: the whole axis; each of its equal parts; or, of flattened
+// images, its channels with the positions behind them, or in front of them where the parts are too
+// many to be told apart.
 std::vector<UnitView> views_of(std::span<const ParameterBlock> blocks, Index units) {
   std::vector<UnitView> views;
-  std::set<std::tuple<const ParameterBlock*, Index, Index>> known;
-  const auto add = [&](const ParameterBlock& block, Index front, Index back) {
-    if (known.emplace(&block, front, back).second) views.push_back({&block, front, units, back});
-  };
   for (const ParameterBlock& block : blocks) {
     if (units == 1) {
-      add(block, 1, block.size);
+      views.push_back({&block, 1, 1, 0, 1, block.size});
       continue;
     }
     Index front = 1;
     for (const std::int64_t extent : block.shape) {
       const Index back = block.size / (front * extent);
+      const Index parts = extent / units;
       if (extent % units == 0) {
-        add(block, front, extent / units * back);
-        add(block, front * (extent / units), back);
+        if (parts <= kMaxParts) {
+          for (Index p = 0; p < parts; ++p) {
+            views.push_back({&block, front, extent, p * units, units, back});
+          }
+        } else {
+          views.push_back({&block, front * parts, units, 0, units, back});
+        }
+        if (parts > 1) views.push_back({&block, front, units, 0, units, parts * back});
       }
       front *= extent;
     }
   }
   return views;
+}
+
+// The lengths that units may have: those of axes, and of their equal parts.
+std::set<Index> unit_counts(std::span<const ParameterBlock> blocks) {
+  std::set<Index> counts = {1};
+  for (const ParameterBlock& block : blocks) {
+    for (const std::int64_t extent : block.shape) {
+      for (Index parts = 1; parts <= kMaxParts; ++parts) {
+        if (extent % parts == 0 && extent / parts > 1) counts.insert(extent / parts);
+      }
+    }
+  }
+  return counts;
 }
 
 // A point and the gradients of samples' losses there, as columns.
@@ -132,13 +155,15 @@ std::vector<VectorXd> vanishing_sums(const Terms& terms) {
     const Index t = live[static_cast<std::size_t>(c)];
     scaled.col(c) = terms.values.col(t) / terms.magnitudes(t);
   }
-  const Eigen::SelfAdjointEigenSolver<MatrixXd> solver(scaled.transpose() * scaled);
-  constexpr double kSquaredRounding = 1e-13;  // of the normal equations
+  // Not by the normal equations: sums that nearly vanish must not be taken for those that do.
+  const Eigen::JacobiSVD<MatrixXd> svd(scaled, Eigen::ComputeFullV);
+  constexpr double kRounding = 1e-12;
   std::vector<VectorXd> rows;
-  for (Index c = 0; c < count && solver.eigenvalues()(c) < kSquaredRounding; ++c) {
+  for (Index c = count; c-- > 0;) {
+    if (c < svd.singularValues().size() && !(svd.singularValues()(c) < kRounding)) break;
     VectorXd row(count);
     for (Index k = 0; k < count; ++k) {
-      row(k) = solver.eigenvectors()(k, c) / terms.magnitudes(live[static_cast<std::size_t>(k)]);
+      row(k) = svd.matrixV()(k, c) / terms.magnitudes(live[static_cast<std::size_t>(k)]);
     }
     rows.push_back(row / row.cwiseAbs().maxCoeff());
   }
@@ -215,18 +240,20 @@ class Search {
   Search(const Objective& objective, const InvarianceSearchOptions& options)
       : blocks_(objective.parameter_blocks()),
         options_(options),
-        points_(random_points(objective, options, kFinding + kVerifying)) {}
+        num_finding_(points_to_find_with(objective, options)),
+        points_(random_points(objective, options, num_finding_ + kVerifying)) {}
 
-  bool has_points() const { return points_.size() == kFinding + kVerifying; }
+  bool has_points() const { return points_.size() == num_finding_ + kVerifying; }
 
   // One of units each way round: i = j are rescalings, others changes of basis.
   void look_at_units(Index units) {
     const auto views = std::make_shared<const std::vector<UnitView>>(views_of(blocks_, units));
     const std::vector<Products> products = products_of(*views, units);
     std::map<std::vector<double>, Family> families;
+    const bool is_diagonal = looks_at_rescalings_only(*views, units);
     for (Index i = 0; i < units; ++i) {
       for (Index j = i; j < units; ++j) {
-        if (i != j && units > options_.max_units) break;
+        if (i != j && is_diagonal) break;
         look_at_pair(*views, products, i, j, families);
       }
     }
@@ -239,7 +266,7 @@ class Search {
     for (const ParameterBlock& block : blocks_) {
       Index front = 1;
       for (const std::int64_t extent : block.shape) {
-        const UnitView view{&block, front, extent, block.size / (front * extent)};
+        const UnitView view{&block, front, extent, 0, extent, block.size / (front * extent)};
         for (Index f = 0; extent > 1 && f < view.front; ++f) {
           for (Index b = 0; b < view.back; ++b) {
             std::vector<Index> entries;
@@ -266,8 +293,21 @@ class Search {
   std::vector<Invariance> take() { return std::move(found_); }
 
  private:
-  static constexpr std::size_t kFinding = 3;
   static constexpr std::size_t kVerifying = 2;
+  static constexpr std::size_t kMaxTerms = 160;  // of a sum; more are looked at as rescalings only
+
+  // As many as give more equations than there are terms.
+  static std::size_t points_to_find_with(const Objective& objective,
+                                         const InvarianceSearchOptions& options) {
+    std::size_t terms = 1;
+    for (const Index units : unit_counts(objective.parameter_blocks())) {
+      terms = std::max(terms, 2 * views_of(objective.parameter_blocks(), units).size());
+    }
+    terms = std::min(terms, kMaxTerms);
+    const auto samples =
+        static_cast<std::size_t>(std::min(options.max_samples, objective.num_samples()));
+    return std::max<std::size_t>(3, (terms + 16) / samples + 1);
+  }
 
   // <T_i, dl/dT_j> for all i and j, of one view, for each sample at each point; and the same of
   // magnitudes.
@@ -282,8 +322,17 @@ class Search {
     std::vector<std::pair<Index, Index>> pairs;
   };
 
+  // Changes of basis take a decomposition for each pair of units.
+  bool looks_at_rescalings_only(const std::vector<UnitView>& views, Index units) const {
+    constexpr double kMaxWork = 3e8;  // pairs times cubes of terms: a second or two
+    const auto terms = static_cast<double>(2 * views.size());
+    const double pairs = 0.5 * static_cast<double>(units) * static_cast<double>(units);
+    return units > options_.max_units || 2 * views.size() > kMaxTerms ||
+           pairs * terms * terms * terms > kMaxWork;
+  }
+
   std::vector<Products> products_of(const std::vector<UnitView>& views, Index units) const {
-    const bool is_diagonal = units > options_.max_units;
+    const bool is_diagonal = looks_at_rescalings_only(views, units);
     std::vector<Products> all;
     for (const UnitView& view : views) {
       Products products;
@@ -317,7 +366,7 @@ class Search {
     }
     const auto num_rows = static_cast<Index>(products.empty() ? 0 : products[0].values.size());
     const auto samples = points_[0].gradients.cols();
-    const Index num_finding = static_cast<Index>(kFinding) * samples;
+    const Index num_finding = static_cast<Index>(num_finding_) * samples;
     MatrixXd values(num_rows, static_cast<Index>(terms.size()));
     MatrixXd magnitudes(num_rows, values.cols());
     for (std::size_t t = 0; t < terms.size(); ++t) {
@@ -386,6 +435,7 @@ class Search {
 
   std::span<const ParameterBlock> blocks_;
   InvarianceSearchOptions options_;
+  std::size_t num_finding_;
   std::vector<Point> points_;  // those to find with, then those to verify with
   std::vector<Invariance> found_;
 };
@@ -396,13 +446,7 @@ std::vector<Invariance> find_invariances(const Objective& objective,
                                          const InvarianceSearchOptions& options) {
   Search search(objective, options);
   if (!search.has_points()) return {};
-  std::set<Index> units = {1};
-  for (const ParameterBlock& block : objective.parameter_blocks()) {
-    for (const std::int64_t extent : block.shape) {
-      if (extent > 1) units.insert(extent);
-    }
-  }
-  for (const Index m : units) search.look_at_units(m);
+  for (const Index units : unit_counts(objective.parameter_blocks())) search.look_at_units(units);
   search.look_for_shifts();
   return search.take();
 }

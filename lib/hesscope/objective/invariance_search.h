@@ -32,10 +32,11 @@ struct InvarianceSearchOptions {
   double tolerance = 1e-10;       ///< of a sum of terms, relative to the sum of their magnitudes
 };
 
-/// Rescalings and changes of basis that act on units of one axis of each tensor, and shifts along an
-/// axis. Invariances of other kinds are not found; parameters without any effect are no invariance.
-/// @cost gradients of max_samples samples at five random points; for T tensors and axes of m units some
-///       T m^2 max_samples multiplications and decompositions of m^2 matrices T x T.
+/// Rescalings and changes of basis that act on units of one axis of each tensor, or of equal parts of an
+/// axis (queries, keys and values in one tensor; heads), and shifts along an axis. Invariances of other
+/// kinds are not found; parameters without any effect are no invariance.
+/// @cost gradients of max_samples samples at five random points or more; for T tensors, axes and parts
+///       of m units decompositions of m^2 / 2 matrices 2 T x 2 T.
 std::vector<Invariance> find_invariances(const Objective& objective,
                                          const InvarianceSearchOptions& options = {});
 
