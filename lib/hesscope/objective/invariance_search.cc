@@ -143,9 +143,11 @@ struct Terms {
 
 // A basis of the coefficients whose sums vanish, in reduced echelon form, to rounding.
 std::vector<VectorXd> vanishing_sums(const Terms& terms) {
-  std::vector<Index> live;  // terms that are there at all
+  // Terms of tensors without effect, as of a bias that softmax does not see, are rounding alone.
+  constexpr double kNoise = 1e-12;
+  std::vector<Index> live;
   for (Index t = 0; t < terms.values.cols(); ++t) {
-    if (terms.magnitudes(t) > 0) live.push_back(t);
+    if (terms.magnitudes(t) > kNoise * terms.magnitudes.maxCoeff()) live.push_back(t);
   }
   const auto count = static_cast<Index>(live.size());
   if (count == 0) return {};
@@ -290,6 +292,15 @@ class Search {
                       }});
   }
 
+  // What is added to an entry of one tensor and taken from that of another: two biases of one sum.
+  void look_for_sums() {
+    for (std::size_t a = 0; a < blocks_.size(); ++a) {
+      for (std::size_t b = a + 1; b < blocks_.size(); ++b) {
+        if (blocks_[a].size == blocks_[b].size) look_at_sum(blocks_[a], blocks_[b]);
+      }
+    }
+  }
+
   std::vector<Invariance> take() { return std::move(found_); }
 
  private:
@@ -416,6 +427,39 @@ class Search {
          }});
   }
 
+  void look_at_sum(const ParameterBlock& a, const ParameterBlock& b) {
+    std::vector<Index> entries;
+    for (Index e = 0; e < a.size; ++e) {
+      if (has_equal_slopes(a.offset + e, b.offset + e)) entries.push_back(e);
+    }
+    if (entries.empty()) return;
+    const auto num_generators = static_cast<Index>(entries.size());
+    found_.push_back(
+        {.name = fmt::format("sum of {} and {}", a.name, b.name),
+         .num_generators = num_generators,
+         .generator = [entries = std::move(entries), first = a.offset, second = b.offset](Index k) {
+           const Index e = entries[static_cast<std::size_t>(k)];
+           AffineGenerator generator;
+           generator.constant = {{first + e, 1.0}, {second + e, -1.0}};
+           return generator;
+         }});
+  }
+
+  // At all points and for all samples, and not all 0.
+  bool has_equal_slopes(Index x, Index y) const {
+    double largest = 0;
+    for (const Point& point : points_) {
+      const double scale = point.gradients.cwiseAbs().maxCoeff();
+      for (Index s = 0; s < point.gradients.cols(); ++s) {
+        const double size = std::abs(point.gradients(x, s)) + std::abs(point.gradients(y, s));
+        const double difference = std::abs(point.gradients(x, s) - point.gradients(y, s));
+        if (!(difference <= options_.tolerance * size)) return false;
+        largest = std::max(largest, size / scale);
+      }
+    }
+    return largest > 1e-12;
+  }
+
   bool is_shift(const std::vector<Index>& entries) const {
     double largest = 0;
     for (const Point& point : points_) {
@@ -448,6 +492,7 @@ std::vector<Invariance> find_invariances(const Objective& objective,
   if (!search.has_points()) return {};
   for (const Index units : unit_counts(objective.parameter_blocks())) search.look_at_units(units);
   search.look_for_shifts();
+  search.look_for_sums();
   return search.take();
 }
 

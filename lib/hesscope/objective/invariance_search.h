@@ -32,9 +32,10 @@ struct InvarianceSearchOptions {
   double tolerance = 1e-10;       ///< of a sum of terms, relative to the sum of their magnitudes
 };
 
-/// Rescalings and changes of basis that act on units of one axis of each tensor, or of equal parts of an
-/// axis (queries, keys and values in one tensor; heads), and shifts along an axis. Invariances of other
-/// kinds are not found; parameters without any effect are no invariance.
+/// Rescalings and changes of basis that act on units of one axis of each tensor, or of equal parts of
+/// an axis (queries, keys and values in one tensor; heads); shifts along an axis; and what is added to
+/// one tensor and taken from another, as of two biases of one sum. Invariances of other kinds are not
+/// found; parameters without any effect are no invariance.
 /// @cost gradients of max_samples samples at five random points or more; for T tensors, axes and parts
 ///       of m units decompositions of m^2 / 2 matrices 2 T x 2 T.
 std::vector<Invariance> find_invariances(const Objective& objective,
