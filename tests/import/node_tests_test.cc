@@ -32,8 +32,6 @@ const std::map<std::string, std::string> kRefused = {
     {"training_dropout", "drops out at random"},
     {"training_dropout_default", "drops out at random"},
     {"training_dropout_default_mask", "drops out at random"},
-    {"training_dropout_zero_ratio", "drops out at random"},
-    {"training_dropout_zero_ratio_mask", "drops out at random"},
     // The largest entries' places.
     {"maxpool_with_argmax_2d_precomputed_pads", "its output 2 is not supported"},
     // Tensors without entries.

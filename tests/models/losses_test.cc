@@ -18,7 +18,7 @@
 namespace hesscope {
 namespace {
 
-using Shape = std::vector<std::int64_t>;
+using Extents = std::vector<std::int64_t>;
 
 // Outputs of a sample are 6 parameters times its 6 inputs, in some shape.
 constexpr Eigen::Index kOutputs = 6;
@@ -28,7 +28,7 @@ struct Data {
   SampleTable inputs = test::Numbers(3).table(kSamples, kOutputs);
   Eigen::VectorXd theta = test::Numbers(4).vector(kOutputs);
   std::vector<double> target;
-  Shape target_shape;  // samples first
+  Extents target_shape;  // samples first
   bool is_integer = false;
 
   double z(Eigen::Index sample, Eigen::Index entry) const {
@@ -37,7 +37,8 @@ struct Data {
 };
 
 TensorShapes shapes_of(const Data& data) {
-  TensorShapes shapes{.source = "data.npz"};
+  TensorShapes shapes;
+  shapes.source = "data.npz";
   shapes.shapes["inputs"] = {kSamples, kOutputs};
   shapes.shapes["target"] = data.target_shape;
   if (data.is_integer) shapes.types["target"] = io::ElementType::kInt64;
@@ -48,7 +49,7 @@ TensorShapes shapes_of(const Data& data) {
   return shapes;
 }
 
-double loss_of(const Data& data, const LossOptions& options, const Shape& shape) {
+double loss_of(const Data& data, const LossOptions& options, const Extents& shape) {
   const TensorShapes shapes = shapes_of(data);
   ModelBuilder b("test");
   const Var w = b.parameter("w", {kOutputs});
@@ -63,7 +64,7 @@ double loss_of(const Data& data, const LossOptions& options, const Shape& shape)
 
 void expect_loss(const Data& data,
                  const LossOptions& options,
-                 const Shape& shape,
+                 const Extents& shape,
                  double expected) {
   const double found = loss_of(data, options, shape);
   EXPECT_TRUE(std::abs(found - expected) <= 1e-14 * (1 + std::abs(expected)))
@@ -149,7 +150,7 @@ TEST(Losses, CrossEntropyCountsSmoothsAndIgnoresAsPyTorch) {
         }
       }
     }
-    const Shape shape = is_first ? Shape{3, 2} : Shape{2, 3};
+    const Extents shape = is_first ? Extents{3, 2} : Extents{2, 3};
     expect_loss(data,
                 {.label_smoothing = e, .class_weights = w, .ignore_index = -100},
                 shape,

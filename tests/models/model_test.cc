@@ -221,8 +221,13 @@ TEST(ModelRegistry, FindsEachKindByItsName) {
     EXPECT_FALSE(kind.summary.empty());
   }
   EXPECT_THAT(names,
-              testing::UnorderedElementsAre(
-                  "linear-attention", "attention", "attention-classifier", "signal-noise", "mlp"));
+              testing::UnorderedElementsAre("linear-attention",
+                                            "attention",
+                                            "attention-classifier",
+                                            "signal-noise",
+                                            "mlp",
+                                            "onnx",
+                                            "plugin"));
   EXPECT_EQ(find_model_kind("linear"), nullptr);
 }
 

@@ -416,9 +416,9 @@ TEST_F(ProblemTest, NamesDataOfAnotherShape) {
                "array 'inputs': expected shape (samples, 2), found (4, 3)");
   expect_error(kPerceptron,
                network(),
-               with(points(), "target", {{4, 2}, {}}),
+               with(points(), "target", {{4, 3}, {}}),
                data_,
-               "array 'target': expected shape (samples,), found (4, 2)");
+               "array 'target' has the shape (samples, 3); for outputs (samples, 2) a class for");
   expect_error(kMlpMse,
                network(),
                points(),
