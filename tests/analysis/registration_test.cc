@@ -141,9 +141,10 @@ TEST_F(OwnModelOfAFile, IsFoundBesideTheProblemFileAndRecorded) {
   request.problem = folder_ / "problem.toml";
   request.output = folder_ / "out.h5";
   request.only = {"spectrum"};
-  // Residuals 2 w' x - y of 8, -3, 17, -7.
-  EXPECT_EQ(run_analysis(request).checkpoints.at(0).loss, (64 + 9 + 289 + 49) / 4.0);
-  const auto* const digest = io::ResultReader(request.output).find_attribute("", "model_sha256");
+  // Residuals 2 w' x - y of 8, -1, 4, -7.
+  EXPECT_EQ(run_analysis(request).checkpoints.at(0).loss, (64 + 1 + 16 + 49) / 4.0);
+  const io::ResultReader result(request.output);
+  const auto* const digest = result.find_attribute("", "model_sha256");
   ASSERT_NE(digest, nullptr);
   EXPECT_EQ(std::get<std::string>(*digest), io::sha256_of_file(folder_ / "factor.txt"));
 

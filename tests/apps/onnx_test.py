@@ -25,7 +25,7 @@ def relative(a, b):
 
 
 def golden(folder, step):
-    with np.load(MODELS / folder / f"golden-{step}.npz") as file:
+    with np.load(MODELS / folder / f"derivatives-{step}.npz") as file:
         return {name: file[name] for name in file.files}
 
 
