@@ -14,7 +14,7 @@
 //     b.set_prediction(z);
 //     return b.finish(square(z - b.array("target", {})));
 //   }
-//   HESSCOPE_PLUGIN(ridge)
+//   HESSCOPE_PLUGIN(ridge);
 //
 // and in the problem file [model] kind = "plugin", file = "libridge.so". A plug-in is code: it is
 // loaded only after allow_plugins(), which a program calls when its user says so. It is built with
@@ -64,7 +64,9 @@ ModelKind plugin_kind();
   HESSCOPE_PLUGIN_TEXT(EIGEN_MAX_ALIGN_BYTES)
 
 /// Exports `make`, a function Model(const PluginSources&), once in a shared library.
-#define HESSCOPE_PLUGIN(make)                                                                  \
-  extern "C"                                                                                   \
-      __attribute__((visibility("default"))) extern const hesscope::Plugin hesscope_plugin_v1; \
-  const hesscope::Plugin hesscope_plugin_v1 = {HESSCOPE_PLUGIN_STAMP, make};
+#define HESSCOPE_PLUGIN(make)                                                              \
+  extern "C" {                                                                             \
+  extern __attribute__((visibility("default"))) const hesscope::Plugin hesscope_plugin_v1; \
+  const hesscope::Plugin hesscope_plugin_v1 = {HESSCOPE_PLUGIN_STAMP, make};               \
+  }                                                                                        \
+  static_assert(true, "a semicolon may follow")

@@ -21,4 +21,4 @@ hesscope::Model ridge(const hesscope::PluginSources& sources) {
 
 }  // namespace
 
-HESSCOPE_PLUGIN(ridge)
+HESSCOPE_PLUGIN(ridge);
