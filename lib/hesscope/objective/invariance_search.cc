@@ -210,12 +210,7 @@ bool round_to_fractions(VectorXd& coefficients) {
 
 // --- families ---
 
-// T_j += c T_i for each term; T_i += c T_j for those that are turned.
-struct Term {
-  const UnitView* view;
-  bool is_turned;
-};
-
+// T_j += c T_i for each term, a view; T_i += c T_j for those that are turned.
 AffineGenerator generator_of(const std::vector<UnitView>& views,
                              const std::vector<std::pair<std::size_t, bool>>& terms,
                              const VectorXd& coefficients,
