@@ -13,29 +13,32 @@
 namespace hesscope::onnx {
 namespace {
 
-// A tensor with the reduced axes last: a row for each entry of the result.
-struct Rows {
-  Var rows;
-  Axes kept;  ///< of the result, reduced axes left out
-  Axes ones;  ///< with them as lengths of one
-};
+// What becomes of a tensor's axes.
+struct ReducedAxes {
+  Axes kept;                ///< reduced axes left out
+  Axes ones;                ///< with them as lengths of one
+  std::int64_t length = 1;  ///< entries that become one
 
-Rows rows_over(const OperatorCall& call, const Value& x, const std::vector<int>& reduced) {
-  std::int64_t length = 1;
-  Rows result{*x.var, {}, x.axes};
-  for (const int axis : reduced) {
-    call.require_no_batch(x, axis, "reduces");
-    length *= x.axes[static_cast<std::size_t>(axis)].size;
-    result.ones[static_cast<std::size_t>(axis)] = {};
-  }
-  for (int i = 0; i < x.rank(); ++i) {
-    if (std::ranges::find(reduced, i) == reduced.end()) {
-      result.kept.push_back(x.axes[static_cast<std::size_t>(i)]);
+  ReducedAxes(const Axes& axes, const std::vector<int>& reduced) : ones(axes) {
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+      if (std::ranges::find(reduced, static_cast<int>(i)) == reduced.end()) {
+        kept.push_back(axes[i]);
+      } else {
+        ones[i] = {};
+        length *= axes[i].size;
+      }
     }
   }
+};
+
+// A tensor with the reduced axes last: a row for each entry of the result.
+Var rows_over(const OperatorCall& call,
+              const Value& x,
+              const std::vector<int>& reduced,
+              std::int64_t length) {
+  for (const int axis : reduced) call.require_no_batch(x, axis, "reduces");
   const Value ordered = transposed(call, x, order_with_last(x.rank(), reduced));
-  result.rows = matrix(ordered, x.size() / length, length);
-  return result;
+  return matrix(ordered, x.size() / length, length);
 }
 
 // The reduced axes in ascending order; all where none are named.
@@ -91,17 +94,9 @@ Value of_known(const OperatorCall& call,
                IntegerFunction function,
                bool keeps) {
   const Value ordered = transposed(call, x, order_with_last(x.rank(), reduced));
-  Axes kept;
-  Axes ones = x.axes;
-  std::int64_t length = 1;
-  for (int i = 0; i < x.rank(); ++i) {
-    if (std::ranges::find(reduced, i) == reduced.end()) {
-      kept.push_back(x.axes[static_cast<std::size_t>(i)]);
-    } else {
-      ones[static_cast<std::size_t>(i)] = {};
-      length *= x.axes[static_cast<std::size_t>(i)].size;
-    }
-  }
+  const ReducedAxes shape(x.axes, reduced);
+  const Axes& kept = shape.kept;
+  const std::int64_t length = shape.length;
   if (length < 1) call.refuse("reduces no entries");
   const auto count = static_cast<std::size_t>(size_of(kept));
   const auto part = [&](std::int64_t k) {
@@ -115,7 +110,7 @@ Value of_known(const OperatorCall& call,
   };
   Value total = part(0);
   for (std::int64_t k = 1; k < length; ++k) total = of_integers(call, total, part(k), function);
-  if (keeps) total.axes = ones;
+  if (keeps) total.axes = shape.ones;
   return total;
 }
 
@@ -139,8 +134,9 @@ Values lower_reduce(const OperatorCall& call) {
     }
   }
   const Value x = call.real(input);
-  Rows rows = rows_over(call, x, *axes);
-  return {call.result(kOfRows(rows.rows), keeps ? rows.ones : rows.kept)};
+  const ReducedAxes shape(x.axes, *axes);
+  return {call.result(kOfRows(rows_over(call, x, *axes, shape.length)),
+                      keeps ? shape.ones : shape.kept)};
 }
 
 // --- softmax and its kin ---
