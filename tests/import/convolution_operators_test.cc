@@ -37,6 +37,11 @@ struct Geometry {
 
   std::int64_t num_results() const { return samples * outputs * places[0] * places[1]; }
 
+  // Where y[b, o, p, q] is.
+  std::size_t result(std::int64_t b, std::int64_t o, std::int64_t p, std::int64_t q) const {
+    return static_cast<std::size_t>(((b * outputs + o) * places[0] + p) * places[1] + q);
+  }
+
   // Calls back for all pairs of entries, of an input and a result of the same group, and the
   // kernel's: f(sample, input channel, output channel, kernel entry).
   template <typename F>
@@ -50,17 +55,22 @@ struct Geometry {
   }
 };
 
-// y[b, o, p, q] = bias[o] + sum over c, k, l of x[b, c, p s - pad + k d, ...] w[o, c, k, l].
-template <typename T, typename X, typename W, typename B>
-std::vector<T> convolved(const Geometry& g, const X& x, const W& w, const B& bias) {
+// y[b, o, p, q] = bias[o].
+template <typename T, typename B>
+std::vector<T> biases(const Geometry& g, const B& bias) {
   std::vector<T> y(static_cast<std::size_t>(g.num_results()));
-  const auto at = [&](std::int64_t b, std::int64_t o, std::int64_t p, std::int64_t q) -> T& {
-    return y[static_cast<std::size_t>(((b * g.outputs + o) * g.places[0] + p) * g.places[1] + q)];
-  };
   for (std::int64_t b = 0; b < g.samples; ++b)
     for (std::int64_t o = 0; o < g.outputs; ++o)
       for (std::int64_t p = 0; p < g.places[0]; ++p)
-        for (std::int64_t q = 0; q < g.places[1]; ++q) at(b, o, p, q) = T(bias(o));
+        for (std::int64_t q = 0; q < g.places[1]; ++q) y[g.result(b, o, p, q)] = T(bias(o));
+  return y;
+}
+
+// y[b, o, p, q] = bias[o] + sum over c, k, l of x[b, c, p s - pad + k d, ...] w[o, c, k, l].
+template <typename T, typename X, typename W, typename B>
+std::vector<T> convolved(const Geometry& g, const X& x, const W& w, const B& bias) {
+  std::vector<T> y = biases<T>(g, bias);
+  const auto at = [&](auto... place) -> T& { return y[g.result(place...)]; };
   const std::int64_t width = g.channels / g.groups;
   g.for_each_pair([&](auto b, auto c, auto o, auto k, auto l) {
     for (std::int64_t p = 0; p < g.places[0]; ++p) {
@@ -79,14 +89,8 @@ std::vector<T> convolved(const Geometry& g, const X& x, const W& w, const B& bia
 // y[b, o, i s + k d - pad, ...] += x[b, c, i, j] w[c, o, k, l].
 template <typename T, typename X, typename W, typename B>
 std::vector<T> transposed(const Geometry& g, const X& x, const W& w, const B& bias) {
-  std::vector<T> y(static_cast<std::size_t>(g.num_results()));
-  const auto at = [&](std::int64_t b, std::int64_t o, std::int64_t p, std::int64_t q) -> T& {
-    return y[static_cast<std::size_t>(((b * g.outputs + o) * g.places[0] + p) * g.places[1] + q)];
-  };
-  for (std::int64_t b = 0; b < g.samples; ++b)
-    for (std::int64_t o = 0; o < g.outputs; ++o)
-      for (std::int64_t p = 0; p < g.places[0]; ++p)
-        for (std::int64_t q = 0; q < g.places[1]; ++q) at(b, o, p, q) = T(bias(o));
+  std::vector<T> y = biases<T>(g, bias);
+  const auto at = [&](auto... place) -> T& { return y[g.result(place...)]; };
   const std::int64_t height = g.outputs / g.groups;
   g.for_each_pair([&](auto b, auto c, auto o, auto k, auto l) {
     for (std::int64_t i = 0; i < g.length[0]; ++i) {
