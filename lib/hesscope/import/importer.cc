@@ -16,11 +16,6 @@
 namespace hesscope::onnx {
 namespace {
 
-// A graph's work is a few million multiplications a sample; beyond this it is no small model, and a
-// file may say so in a few bytes.
-constexpr std::size_t kMaxNodes = 200'000;
-constexpr std::int64_t kMaxEntries = 10'000'000;
-
 const Operator* operator_of(const Node& node) {
   return node.domain.empty() ? find_operator(node.op) : nullptr;
 }
@@ -169,10 +164,13 @@ Value constant_value(const OnnxFile& file, const Tensor& tensor, Graph& graph) {
 Value import_output(const OnnxFile& file,
                     const std::string& output,
                     Graph& graph,
-                    const std::map<std::string, Value>& given) {
+                    const std::map<std::string, Value>& given,
+                    const ImportLimits& limits) {
   const Dependencies needs = dependencies_of(file, output);
-  Recording recording{
-      .source = file.path.string(), .graph = &graph, .folder = ConstantFolder(graph)};
+  Recording recording{.source = file.path.string(),
+                      .graph = &graph,
+                      .folder = ConstantFolder(graph),
+                      .limits = limits};
   std::unordered_map<std::string, Value> values(given.begin(), given.end());
   for (const Tensor& tensor : file.initializers) {
     if (!needs.values.contains(tensor.name) || values.contains(tensor.name)) continue;
@@ -203,14 +201,14 @@ Value import_output(const OnnxFile& file,
       values.insert_or_assign(node.outputs[k], results[k]);
     }
     for (; counted < graph.nodes().size(); ++counted) entries += graph.nodes()[counted].size();
-    if (entries > kMaxEntries || counted > kMaxNodes) {
+    if (entries > limits.max_entries || counted > limits.max_nodes) {
       call.refuse(
           "the graph has come to {} nodes with {} numbers for each sample; at most {} and {} are "
           "taken",
           counted,
           entries,
-          kMaxNodes,
-          kMaxEntries);
+          limits.max_nodes,
+          limits.max_entries);
     }
   }
   return values.at(output);

@@ -38,15 +38,25 @@ std::vector<std::string> output_names(const OnnxFile& file);
 /// @throws InputError for text and other types that are not read.
 Value constant_value(const OnnxFile& file, const Tensor& tensor, Graph& graph);
 
+/// Bounds checked before anything is allocated. A graph's work is a few million multiplications a
+/// sample; beyond these it is no small model, and a file may say so in a few bytes.
+struct ImportLimits {
+  std::size_t max_nodes = 200'000;               ///< of the graph that is recorded
+  std::int64_t max_entries = 10'000'000;         ///< of all its nodes, for one sample
+  std::int64_t max_tensor_entries = 10'000'000;  ///< of one tensor, for one sample
+  std::int64_t max_integers = 1'000'000;         ///< of one tensor of known integers
+};
+
 /// Records what `output` needs and returns its value.
 /// @param given  inputs, parameters and constants by name, which stand for what the file has under
 ///               that name (an initializer, an input, or a node's result).
 /// @throws InputError naming the node and the reason: shapes that do not fit, attributes out of
-///         range, samples that would interact, what cannot be imported.
+///         range, samples that would interact, what cannot be imported, what is beyond a limit.
 Value import_output(const OnnxFile& file,
                     const std::string& output,
                     Graph& graph,
-                    const std::map<std::string, Value>& given);
+                    const std::map<std::string, Value>& given,
+                    const ImportLimits& limits = {});
 
 /// The operators that can be imported, by name.
 std::vector<std::string> known_operators();

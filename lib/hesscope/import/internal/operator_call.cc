@@ -143,10 +143,10 @@ std::int64_t OperatorCall::checked_size(const Axes& axes) const {
   std::int64_t size = 1;
   for (const Axis& axis : axes) {
     if (axis.size < 1) refuse("would make a tensor {} without entries", onnx::text(axes));
-    if (axis.size > recording_->max_entries / size) {
+    if (axis.size > recording_->limits.max_tensor_entries / size) {
       refuse("would make a tensor {}; at most {} entries a sample are taken",
              onnx::text(axes),
-             recording_->max_entries);
+             recording_->limits.max_tensor_entries);
     }
     size *= axis.size;
   }
@@ -158,10 +158,10 @@ Value OperatorCall::result(Var var, Axes axes, ElementKind kind) const {
 }
 
 Value OperatorCall::known_result(Integers integers, Axes axes, ElementKind kind) const {
-  if (static_cast<std::int64_t>(integers.base.size()) > recording_->max_integers) {
+  if (static_cast<std::int64_t>(integers.base.size()) > recording_->limits.max_integers) {
     refuse("would make {} integers of shapes and indices; at most {} are taken",
            integers.base.size(),
-           recording_->max_integers);
+           recording_->limits.max_integers);
   }
   if (!integers.depends_on_batch()) integers.per_sample.clear();
   return {.kind = kind,

@@ -14,6 +14,7 @@
 
 #include <hesscope/autodiff/graph.h>
 #include <hesscope/autodiff/graph_folding.h>
+#include <hesscope/import/importer.h>
 #include <hesscope/import/value.h>
 #include <hesscope/onnx/onnx_file.h>
 
@@ -24,8 +25,7 @@ struct Recording {
   std::string source;  ///< the file, for messages
   Graph* graph;
   ConstantFolder folder;
-  std::int64_t max_entries = 10'000'000;  ///< of one tensor, for one sample
-  std::int64_t max_integers = 1'000'000;  ///< known ones of a tensor
+  ImportLimits limits = {};
 };
 
 class OperatorCall {
