@@ -50,7 +50,7 @@ class Sha256 {
 std::string sha256_of(const InputFile& file) {
   constexpr std::size_t kBlockBytes = std::size_t{256} * 1024;
   Sha256 hash;
-  std::vector<std::byte> block(kBlockBytes);
+  std::vector<std::byte> block(std::min<std::uint64_t>(kBlockBytes, file.size()));
   for (std::uint64_t offset = 0; offset < file.size(); offset += kBlockBytes) {
     const auto part =
         std::span(block).first(std::min<std::uint64_t>(kBlockBytes, file.size() - offset));
