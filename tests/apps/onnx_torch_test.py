@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Models written, exported and trained with PyTorch, analyzed and compared with PyTorch's own derivatives.
+
+Where PyTorch is not installed, all tests are skipped.
+"""
+import unittest
+
+import h5py
+import numpy as np
+
+import program
+
+try:
+    import torch
+    import torch_models
+except ImportError:
+    torch = None
+
+
+@unittest.skipUnless(torch, "no PyTorch (Debian's python3-torch)")
+class PyTorch(program.Case):
+    def setUp(self):
+        super().setUp()
+        torch.set_num_threads(1)
+
+    def write(self, example, **options):
+        torch_models.export(example, self.folder / "model.onnx", **options)
+        example.save_data(self.folder / "eval.npz")
+        (self.folder / "problem.toml").write_text(example.problem())
+
+    def compare(self, found, i, want):
+        """Checkpoint i of a result with derivatives()."""
+        names, loss, gradient, hessian, doubt = want
+        self.assertLess(doubt, 1e-6)
+        got = [program.text(name) for name in found["parameter_name"]]
+        self.assertEqual(sorted(got), sorted(names))
+        ends = [*found["parameter_offset"][1:], len(gradient)]
+        places = {name: np.arange(begin, end) for name, begin, end in zip(got, found["parameter_offset"], ends)}
+        order = np.concatenate([places[name] for name in names])
+        scale = np.linalg.norm(hessian)
+        self.assertGreater(scale, 1e-3)
+        self.assertLess(abs(found["loss"][i] - loss), 1e-10 * abs(loss))
+        self.assertLess(abs(found["gradient_norm"][i] - np.linalg.norm(gradient)), 1e-10 * scale)
+        self.assertLess(np.linalg.norm(found["hessian/matrix"][i][np.ix_(order, order)] - hessian), 1e-10 * scale)
+
+    def test_every_epoch_of_training(self):
+        for make in torch_models.TRAINED:
+            with self.subTest(make.__name__):
+                torch.manual_seed(7)
+                example = make()
+                self.write(example)
+                wanted = []
+                for epoch, module in enumerate(example.trained(epochs=3), 1):
+                    torch.save(module.state_dict(), self.folder / f"epoch-{epoch}.pt")
+                    wanted.append(torch_models.derivatives(example))
+                self.assertLess(wanted[-1][1], wanted[0][1])
+                checkpoints = [f"epoch-{epoch}.pt" for epoch in (1, 2, 3)]
+                self.analyze(*checkpoints, "--only", "hessian", "--save-hessian", "--force", problem="problem.toml")
+                with h5py.File(self.folder / "out.h5") as found:
+                    for i, want in enumerate(wanted):
+                        self.compare(found, i, want)
+
+
+if __name__ == "__main__":
+    program.main()
