@@ -399,6 +399,42 @@ class Settings(program.Case):
         self.say('tied = ["C"]')
         self.rejects("NAME = OTHER", checkpoint="tied.npz", code=USAGE)
 
+    def test_a_copy_that_folding_made_of_a_tied_tensor(self):
+        # logits = A^T tanh(A x + a), as it is and with the second use of A folded to a transposed copy.
+        first = [node("Gemm", ["x", "A", "a"], ["sum"], transB=1), node("Tanh", ["sum"], ["hidden"])]
+        inputs, outputs = [value_info("x", ("N", 3), "float64")], [value_info("logits", ("N", 3), "float64")]
+        tensors = {"A": self.weights["A"], "a": self.weights["a"]}
+        np.savez(self.folder / "weights.npz", **tensors)
+        (self.folder / "model.onnx").write_bytes(onnx_files.model(
+            [*first, node("MatMul", ["hidden", "A"], ["logits"])], tensors, inputs, outputs))
+        names, loss, hessian = self.run_it()
+        tensors["onnx::Gemm_9"] = self.weights["A"].T.copy()
+        (self.folder / "model.onnx").write_bytes(onnx_files.model(
+            [*first, node("Gemm", ["hidden", "onnx::Gemm_9"], ["logits"], transB=1)], tensors, inputs, outputs))
+        self.rejects("model.onnx", "'onnx::Gemm_9' holds the same numbers as 'A', transposed",
+                     'tied = ["onnx::Gemm_9 = A"]', 'separate = ["onnx::Gemm_9"]', checkpoint="model.onnx")
+        self.say('tied = ["onnx::Gemm_9 = A"]')
+        tied = self.run_it("model.onnx")
+        self.assertEqual((tied[0], tied[1]), (names, loss))
+        np.testing.assert_allclose(tied[2], hessian, rtol=0, atol=1e-15)
+        self.say('separate = ["onnx::*"]')
+        names, _, hessian = self.run_it("model.onnx")
+        self.assertEqual((names, hessian.shape), (["A", "a", "onnx::Gemm_9"], (28, 28)))
+        self.say('separate = ["B"]')
+        self.rejects("'B' in 'separate' is no tensor of", "model.onnx", code=USAGE, checkpoint="model.onnx")
+        self.say('tied = ["onnx::Gemm_9 = a"]')
+        self.rejects("'onnx::Gemm_9' and 'a' differ", checkpoint="model.onnx")
+        self.rejects("'onnx::Gemm_9' and 'a' cannot be one tensor", "12 and 4 entries")
+
+    def test_a_single_number_of_an_onnx_checkpoint_is_a_parameter_where_it_is_named(self):
+        nodes = [node("MatMul", ["x", "B"], ["scores"]), node("Mul", ["scores", "scale"], ["logits"])]
+        (self.folder / "model.onnx").write_bytes(onnx_files.model(
+            nodes, {"B": self.weights["A"].T[:, :2].copy(), "scale": np.array(1.5)},
+            [value_info("x", ("N", 3), "float64")], [value_info("logits", ("N", 2), "float64")]))
+        self.assertEqual(self.run_it("model.onnx")[0], ["B"])
+        self.say('parameters = ["B", "scale"]')
+        self.assertEqual(self.run_it("model.onnx")[0], ["B", "scale"])
+
     def test_frozen_and_chosen_parameters(self):
         whole = self.run_it()[2]
         for line in ('frozen = ["A", "a"]', 'parameters = ["B", "b"]', 'parameters = ["*"]\nfrozen = ["A*", "a"]'):

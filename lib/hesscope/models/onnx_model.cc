@@ -16,6 +16,7 @@
 #include <hesscope/import/importer.h>
 #include <hesscope/models/losses.h>
 #include <hesscope/models/onnx_model.h>
+#include <hesscope/models/onnx_ties.h>
 
 namespace hesscope {
 namespace {
@@ -69,34 +70,6 @@ std::vector<std::string> texts_or_none(const Settings& settings, const std::stri
   return settings.has(key) ? settings.texts(key) : std::vector<std::string>();
 }
 
-// "head.weight" tied to "wte.weight".
-struct Tie {
-  std::string name;
-  std::string to;
-};
-
-std::string without_spaces(std::string text) {
-  std::erase(text, ' ');
-  return text;
-}
-
-std::vector<Tie> ties_in(const Settings& settings) {
-  std::vector<Tie> ties;
-  for (const std::string& entry : texts_or_none(settings, "tied")) {
-    const std::size_t equals = entry.find('=');
-    Tie tie;
-    if (equals != std::string::npos) {
-      tie = {without_spaces(entry.substr(0, equals)), without_spaces(entry.substr(equals + 1))};
-    }
-    if (tie.name.empty() || tie.to.empty()) {
-      throw ConfigError(fmt::format(
-          "[model] of kind 'onnx': an entry of 'tied' is \"NAME = OTHER\", got \"{}\"", entry));
-    }
-    ties.push_back(std::move(tie));
-  }
-  return ties;
-}
-
 bool is_finite(const Tensor& tensor) {
   return std::ranges::all_of(tensor.reals, [](double x) { return std::isfinite(x); });
 }
@@ -117,10 +90,10 @@ std::string obstacle(const Candidate& candidate,
   if (!chosen.empty() && !matches_any(candidate.name, chosen)) return "not among `parameters`";
   if (checkpoint.has_integers(candidate.name)) return "integers in the checkpoint";
   if (!is_finite(tensor)) return "holds infinities";
-  if (checkpoint.format == "onnx" && tensor.shape.empty()) {
-    return "a single number of the graph";
+  if (checkpoint.format == "onnx" && tensor.shape.empty() && chosen.empty()) {
+    return "a single number of the graph: `parameters` can name it";
   }
-  for (const Tie& tie : ties_in(settings)) {
+  for (const OnnxTie& tie : onnx_ties_in(settings)) {
     if (tie.name == candidate.name) return fmt::format("tied to {}", tie.to);
   }
   return {};
@@ -153,7 +126,7 @@ void require_patterns_used(const Settings& settings,
                            const std::string& source) {
   std::vector<std::string> names;
   for (const OnnxTensorRole& role : roles) names.push_back(role.name);
-  for (const char* key : {"frozen", "parameters"}) {
+  for (const char* key : {"frozen", "parameters", "separate"}) {
     for (const std::string& pattern : texts_or_none(settings, key)) {
       if (std::ranges::any_of(names,
                               [&](const auto& name) { return matches_wildcard(pattern, name); })) {
@@ -177,16 +150,8 @@ void require_known_names(const OnnxFile& file,
   std::set<std::string> known;
   for (const Tensor& tensor : file.initializers) known.insert(tensor.name);
   for (const Candidate& candidate : candidates(file, needs)) known.insert(candidate.name);
-  for (const Tie& tie : ties_in(settings)) {
+  for (const OnnxTie& tie : onnx_ties_in(settings)) {
     known.insert(tie.name);
-    if (!checkpoint.has(tie.name) || !checkpoint.has(tie.to) || !checkpoint.read) continue;
-    if (checkpoint.read(tie.name) != checkpoint.read(tie.to)) {
-      throw InputError(
-          fmt::format("{}: tensors '{}' and '{}' differ, but 'tied' says that they are one",
-                      checkpoint.source,
-                      tie.name,
-                      tie.to));
-    }
   }
   std::vector<std::string> unknown;
   for (const auto& [name, shape] : checkpoint.shapes) {
@@ -411,6 +376,17 @@ std::vector<std::int64_t> sample_shape(const OnnxFile& file,
   return shape;
 }
 
+// Not those that merging by value has left to an Identity node: these were equal, and are two.
+std::vector<const Tensor*> parameters_of_their_own(const OnnxFile& file,
+                                                   const std::vector<OnnxTensorRole>& roles) {
+  std::vector<const Tensor*> found;
+  for (const OnnxTensorRole& role : roles) {
+    const Tensor* tensor = role.is_parameter ? file.find_initializer(role.name) : nullptr;
+    if (tensor != nullptr) found.push_back(tensor);
+  }
+  return found;
+}
+
 Model build(const ModelSources& sources, const TensorShapes& checkpoint) {
   const Settings& settings = sources.settings;
   const OnnxFile file = onnx::read_onnx_file(sources.folder / settings.text("file"));
@@ -420,6 +396,8 @@ Model build(const ModelSources& sources, const TensorShapes& checkpoint) {
   const std::vector<OnnxTensorRole> all = roles(file, needs, settings, checkpoint);
   require_patterns_used(settings, all, file.path.string());
   require_known_names(file, settings, checkpoint, needs);
+  require_ties_hold(onnx_ties_in(settings), checkpoint);
+  require_no_copies(file, parameters_of_their_own(file, all), settings);
   require_inputs_known(file, settings);
 
   ModelBuilder builder("onnx");
@@ -435,8 +413,14 @@ Model build(const ModelSources& sources, const TensorShapes& checkpoint) {
       given[role.name] = constant_of(tensor, buffers.back().values, builder);
     }
   }
-  for (const Tie& tie : ties_in(settings)) {
-    if (given.contains(tie.to)) given[tie.name] = given.at(tie.to);
+  for (const OnnxTie& tie : onnx_ties_in(settings)) {
+    const Tensor* copy = file.find_initializer(tie.name);
+    const Tensor* original = file.find_initializer(tie.to);
+    if (!given.contains(tie.to)) continue;
+    given[tie.name] = given.at(tie.to);
+    if (copy == nullptr || original == nullptr) continue;
+    given[tie.name] = {.axes = onnx::plain_axes(copy->shape),
+                       .var = tied_variable(file, *copy, *original, *given.at(tie.to).var)};
   }
   Inputs inputs(file, sources, builder);
   for (const onnx::ValueInfo& input : file.inputs) {
@@ -508,6 +492,12 @@ std::vector<SettingKey> keys() {
       {.name = "tied",
        .type = Type::kTexts,
        .meaning = "\"NAME = OTHER\": two names of the checkpoint for one tensor",
+       .is_optional = true},
+      {.name = "separate",
+       .type = Type::kTexts,
+       .meaning =
+           "initializers that are parameters of their own though they hold the same numbers as "
+           "another; * stands for anything",
        .is_optional = true},
       {.name = "batch",
        .type = Type::kInteger,

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+#include <hesscope/core/error.h>
+#include <hesscope/core/printable.h>
+#include <hesscope/core/wildcard.h>
+#include <hesscope/models/onnx_ties.h>
+
+namespace hesscope {
+namespace {
+
+using onnx::OnnxFile;
+using onnx::Tensor;
+
+std::string without_spaces(std::string text) {
+  std::erase(text, ' ');
+  return text;
+}
+
+ShapedNumbers numbers_of(const Tensor& tensor) {
+  return {.shape = tensor.shape, .entries = tensor.reals};
+}
+
+std::vector<double> sorted(std::span<const double> entries) {
+  std::vector<double> numbers(entries.begin(), entries.end());
+  std::ranges::sort(numbers);
+  return numbers;
+}
+
+bool are_transposed(std::span<const std::int64_t> a, std::span<const std::int64_t> b) {
+  return a.size() == 2 && b.size() == 2 && a[0] == b[1] && a[1] == b[0];
+}
+
+// Entry e of the transposition of a matrix of this shape is entry result[e] of the matrix.
+std::vector<std::int32_t> transposition(std::span<const std::int64_t> shape) {
+  std::vector<std::int32_t> places;
+  for (std::int64_t col = 0; col < shape[1]; ++col) {
+    for (std::int64_t row = 0; row < shape[0]; ++row) {
+      places.push_back(static_cast<std::int32_t>(row * shape[1] + col));
+    }
+  }
+  return places;
+}
+
+bool is_settled(const Settings& settings, const Tensor& copy, const Tensor& original) {
+  for (const OnnxTie& tie : onnx_ties_in(settings)) {
+    if (tie.name == copy.name || tie.name == original.name) return true;
+  }
+  if (!settings.has("separate")) return false;
+  return std::ranges::any_of(settings.texts("separate"), [&](const std::string& pattern) {
+    return matches_wildcard(pattern, copy.name) || matches_wildcard(pattern, original.name);
+  });
+}
+
+}  // namespace
+
+std::vector<OnnxTie> onnx_ties_in(const Settings& settings) {
+  std::vector<OnnxTie> ties;
+  if (!settings.has("tied")) return ties;
+  for (const std::string& entry : settings.texts("tied")) {
+    const std::size_t equals = entry.find('=');
+    OnnxTie tie;
+    if (equals != std::string::npos) {
+      tie = {without_spaces(entry.substr(0, equals)), without_spaces(entry.substr(equals + 1))};
+    }
+    if (tie.name.empty() || tie.to.empty()) {
+      throw ConfigError(fmt::format(
+          "[model] of kind 'onnx': an entry of 'tied' is \"NAME = OTHER\", got \"{}\"", entry));
+    }
+    ties.push_back(std::move(tie));
+  }
+  return ties;
+}
+
+CopyKind copy_kind(const ShapedNumbers& copy, const ShapedNumbers& original) {
+  const std::span<const double> a = copy.entries;
+  const std::span<const double> b = original.entries;
+  const auto is_first = [&](double x) { return x == a.front(); };
+  if (a.size() != b.size() || a.empty() || std::ranges::all_of(a, is_first)) return CopyKind::kNone;
+  if (std::ranges::equal(a, b)) return CopyKind::kSame;
+  if (are_transposed(copy.shape, original.shape)) {
+    const auto at = [&](std::int32_t place) { return b[static_cast<std::size_t>(place)]; };
+    if (std::ranges::equal(a, transposition(original.shape), {}, {}, at)) {
+      return CopyKind::kTransposed;
+    }
+  }
+  return sorted(a) == sorted(b) ? CopyKind::kReordered : CopyKind::kNone;
+}
+
+void require_ties_hold(const std::vector<OnnxTie>& ties, const TensorShapes& checkpoint) {
+  for (const OnnxTie& tie : ties) {
+    if (!checkpoint.has(tie.name) || !checkpoint.has(tie.to) || !checkpoint.read) continue;
+    const std::vector<double> copy = checkpoint.read(tie.name);
+    const std::vector<double> original = checkpoint.read(tie.to);
+    if (copy == original) continue;
+    const CopyKind kind = copy_kind({.shape = checkpoint.at(tie.name), .entries = copy},
+                                    {.shape = checkpoint.at(tie.to), .entries = original});
+    if (kind == CopyKind::kTransposed) continue;
+    throw InputError(
+        fmt::format("{}: tensors '{}' and '{}' differ, but 'tied' says that they are one",
+                    checkpoint.source,
+                    tie.name,
+                    tie.to));
+  }
+}
+
+void require_no_copies(const OnnxFile& file,
+                       const std::vector<const Tensor*>& parameters,
+                       const Settings& settings) {
+  std::map<std::vector<double>, const Tensor*> seen;
+  for (const Tensor* tensor : parameters) {
+    const auto [found, is_new] = seen.emplace(sorted(tensor->reals), tensor);
+    if (is_new) continue;
+    const Tensor& original = *found->second;
+    const CopyKind kind = copy_kind(numbers_of(*tensor), numbers_of(original));
+    if (kind == CopyKind::kNone || is_settled(settings, *tensor, original)) continue;
+    throw InputError(fmt::format(
+        "{}: '{}' holds the same numbers as '{}'{}: exporting has made two tensors of one, it "
+        "seems, and as two parameters they would give the Hessian of another model. Export with "
+        "do_constant_folding=False, training=torch.onnx.TrainingMode.PRESERVE, or say tied = "
+        "[\"{} = {}\"] in the problem file; separate = [\"{}\"] if they only happen to be equal",
+        file.path.string(),
+        printable(tensor->name),
+        printable(original.name),
+        kind == CopyKind::kTransposed  ? ", transposed"
+        : kind == CopyKind::kReordered ? ", in another order"
+                                       : "",
+        printable(tensor->name),
+        printable(original.name),
+        printable(tensor->name)));
+  }
+}
+
+Var tied_variable(const OnnxFile& file, const Tensor& copy, const Tensor& original, Var variable) {
+  const CopyKind kind = copy_kind(numbers_of(copy), numbers_of(original));
+  const bool is_transposed =
+      kind == CopyKind::kTransposed || (kind != CopyKind::kSame && copy.shape != original.shape &&
+                                        are_transposed(copy.shape, original.shape));
+  if (kind == CopyKind::kReordered || copy.size() != original.size()) {
+    throw InputError(
+        fmt::format("{}: '{}' and '{}' cannot be one tensor, as 'tied' says: {}",
+                    file.path.string(),
+                    printable(copy.name),
+                    printable(original.name),
+                    copy.size() != original.size()
+                        ? fmt::format("they have {} and {} entries", copy.size(), original.size())
+                        : "their entries are ordered otherwise, and not only transposed"));
+  }
+  if (!is_transposed) return variable;
+  return gather(variable, transposition(original.shape), original.shape[1], original.shape[0]);
+}
+
+}  // namespace hesscope

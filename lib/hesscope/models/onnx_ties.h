@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// One tensor of a model that an ONNX graph, or its checkpoint, has under two names.
+//
+// Exporters that fold constants store a transposed copy of a weight beside the weight itself, as of an
+// embedding that is the last layer, too. Taken for two parameters they would give the Hessian of a
+// model whose layers are not tied.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <hesscope/autodiff/graph.h>
+#include <hesscope/models/model.h>
+#include <hesscope/models/model_registry.h>
+#include <hesscope/onnx/onnx_file.h>
+
+namespace hesscope {
+
+/// "head.weight = wte.weight": the first name stands for the second.
+struct OnnxTie {
+  std::string name;
+  std::string to;
+};
+
+/// Those that the problem file says. @throws ConfigError for an entry of another form.
+std::vector<OnnxTie> onnx_ties_in(const Settings& settings);
+
+/// Numbers of a tensor and their shape, row by row.
+struct ShapedNumbers {
+  std::span<const std::int64_t> shape;
+  std::span<const double> entries;
+};
+
+/// How one tensor is a copy of another.
+enum class CopyKind {
+  kNone,
+  kSame,        ///< the same row by row, in whatever shape
+  kTransposed,  ///< a matrix's columns as rows
+  kReordered,   ///< the same numbers in some other order
+};
+
+/// Numbers that are all equal tell nothing: their tensors are no copies of each other.
+CopyKind copy_kind(const ShapedNumbers& copy, const ShapedNumbers& original);
+
+/// @throws InputError where tensors that `ties` says are one differ in the checkpoint.
+void require_ties_hold(const std::vector<OnnxTie>& ties, const TensorShapes& checkpoint);
+
+/// @param parameters  tensors that stand in the file on their own.
+/// @throws InputError where two of them hold the same numbers and the problem file says neither
+///         that they are tied nor that they are separate.
+void require_no_copies(const onnx::OnnxFile& file,
+                       const std::vector<const onnx::Tensor*>& parameters,
+                       const Settings& settings);
+
+/// The variable of `original`, seen as the tensor `copy` of the graph is.
+/// @throws InputError naming both where their shapes cannot be those of one tensor.
+Var tied_variable(const onnx::OnnxFile& file,
+                  const onnx::Tensor& copy,
+                  const onnx::Tensor& original,
+                  Var variable);
+
+}  // namespace hesscope
