@@ -161,6 +161,22 @@ Value constant_value(const OnnxFile& file, const Tensor& tensor, Graph& graph) {
   return value;
 }
 
+namespace {
+
+// Whether the node stands in a branch that is not taken, or of which that is not known: the If
+// itself says so then.
+bool is_left_out(const Node& node, const std::unordered_map<std::string, Value>& values) {
+  return std::ranges::any_of(node.guards, [&](const Guard& guard) {
+    const auto condition = values.find(guard.condition);
+    if (condition == values.end() || !condition->second.is_known()) return true;
+    const Integers& known = *condition->second.integers;
+    return known.base.size() != 1 || known.depends_on_batch() ||
+           (known.base.front() != 0) != guard.is_true;
+  });
+}
+
+}  // namespace
+
 Value import_output(const OnnxFile& file,
                     const std::string& output,
                     Graph& graph,
@@ -178,18 +194,24 @@ Value import_output(const OnnxFile& file,
   }
   std::int64_t entries = 0;
   std::size_t counted = 0;
+  std::set<std::string> left_out;  // results of nodes in branches that are not taken
   for (const std::size_t i : needs.nodes) {
     const Node& node = file.nodes[i];
+    if (is_left_out(node, values)) {
+      left_out.insert(node.outputs.begin(), node.outputs.end());
+      continue;
+    }
     std::vector<const Value*> inputs;
     for (const std::string& name : node.inputs) {
-      const auto found = name.empty() ? values.end() : values.find(name);
-      if (!name.empty() && found == values.end()) {
+      const bool is_absent = name.empty() || left_out.contains(name);
+      const auto found = is_absent ? values.end() : values.find(name);
+      if (!is_absent && found == values.end()) {
         throw InputError(fmt::format("{}: {}: its input '{}' has no value",
                                      file.path.string(),
                                      place_of(node, file.opset),
                                      printable(name)));
       }
-      inputs.push_back(name.empty() ? nullptr : &found->second);
+      inputs.push_back(is_absent ? nullptr : &found->second);
     }
     const OperatorCall call(node, file.opset, std::move(inputs), recording);
     const bool is_given = std::ranges::all_of(

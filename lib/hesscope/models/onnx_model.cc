@@ -54,7 +54,8 @@ std::vector<Candidate> candidates(const OnnxFile& file, const onnx::Dependencies
   }
   for (const std::size_t i : needs.nodes) {
     const onnx::Node& node = file.nodes[i];
-    if (node.op != "Identity" || !node.domain.empty() || node.inputs.size() != 1) continue;
+    if (node.op != "Identity" || !node.domain.empty() || !node.guards.empty()) continue;
+    if (node.inputs.size() != 1) continue;
     const auto of = std::ranges::find(found, node.inputs[0], &Candidate::name);
     if (of != found.end()) found.push_back({node.outputs[0], of->tensor});
   }

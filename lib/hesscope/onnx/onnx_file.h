@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What an ONNX file says, as plain structures: its graph with local functions inlined, its numbers
-// widened, and all limits kept. Nothing here knows what an operator does; nothing else knows what
-// the file looks like.
+// What an ONNX file says, as plain structures: its graph with local functions and branches inlined,
+// its numbers widened, and all limits kept. Nothing here knows what an operator does; nothing else
+// knows what the file looks like.
 //
 //   const onnx::OnnxFile file = onnx::read_onnx_file("model.onnx");
 //   for (const onnx::Node& node : file.nodes) ...
@@ -70,6 +70,16 @@ struct Attribute {
       value;
 };
 
+/// That a node stands in a branch of an If, taken where this condition is so.
+struct Guard {
+  std::string condition;  ///< the name of a value
+  bool is_true = true;
+
+  bool operator==(const Guard&) const = default;
+};
+
+/// The nodes in both branches of an If stand before it, guarded. The If itself has no attributes, and
+/// as inputs the condition, what the first branch gives, and what the second gives.
 struct Node {
   std::string name;  ///< may be empty; nodes of an inlined function are named "CALL/NAME"
   std::string op;
@@ -77,6 +87,7 @@ struct Node {
   std::vector<std::string> inputs;   ///< an empty name is an optional input left out
   std::vector<std::string> outputs;  ///< the same
   std::vector<Attribute> attributes;
+  std::vector<Guard> guards;  ///< from the outermost branch inwards
 
   const Attribute* find(const std::string& attribute) const;
 };

@@ -113,6 +113,25 @@ Values lower_cast_like(const OperatorCall& call) {
   call.refuse("takes a type that is not computed with");
 }
 
+// Its inputs: the condition, what the first branch gives, what the second gives. Only the branch that
+// is taken has been recorded.
+Values lower_if(const OperatorCall& call) {
+  const std::size_t count = call.num_outputs();
+  if (call.num_inputs() != 1 + 2 * count) {
+    call.refuse("stands in a function, where branches are not read: inline the model's functions");
+  }
+  const Value& condition = call.input(0);
+  if (!condition.is_known() || condition.size() != 1 || condition.integers->depends_on_batch()) {
+    call.refuse(
+        "its condition depends on data, parameters, or the number of samples, and only one "
+        "branch can be imported");
+  }
+  const std::size_t first = condition.integers->base.front() != 0 ? 1 : 1 + count;
+  Values taken;
+  for (std::size_t i = 0; i < count; ++i) taken.push_back(call.input(first + i));
+  return taken;
+}
+
 }  // namespace
 
 std::span<const Operator> logic_operators() {
@@ -125,6 +144,7 @@ std::span<const Operator> logic_operators() {
       {"GreaterOrEqual",
        lower_relation<less_or_equal, IntegerFunction::kLessOrEqual, true>,
        kNoSlope},
+      {"If", lower_if, kAllSlopes & ~std::uint32_t{1}, 1},
       {"Less", lower_relation<less, IntegerFunction::kLess>, kNoSlope},
       {"LessOrEqual", lower_relation<less_or_equal, IntegerFunction::kLessOrEqual>, kNoSlope},
       {"Not", lower_not, kNoSlope, 1},

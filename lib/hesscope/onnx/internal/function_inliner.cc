@@ -12,6 +12,8 @@
 namespace hesscope::onnx {
 namespace {
 
+constexpr std::string_view kIf = "If";
+
 /// Bytes of the values that a copy of the attribute has of its own.
 std::size_t bytes_of_copy(const Attribute& attribute) {
   std::size_t bytes = attribute.name.size();
@@ -67,7 +69,9 @@ std::vector<Node> FunctionInliner::inlined_graph() {
     throw InputError(fmt::format(
         "{}: has {} nodes; at most {} are read", where_, graph.node_size(), limits_.max_nodes));
   }
-  if (!functions_.empty()) {
+  const bool has_branches =
+      std::ranges::any_of(graph.node(), [](const auto& node) { return node.op_type() == kIf; });
+  if (!functions_.empty() || has_branches) {
     for (const auto& value : graph.input()) names_.insert(value.name());
     for (const auto& tensor : graph.initializer()) names_.insert(tensor.name());
     for (const auto& node : graph.node()) {
@@ -75,17 +79,100 @@ std::vector<Node> FunctionInliner::inlined_graph() {
       names_.insert(node.output().begin(), node.output().end());
     }
   }
-  for (const hesscope_onnx::NodeProto& stored : graph.node()) {
-    FileNode read = read_node(where_, stored, tensors_);
-    if (!read.references.empty()) {
-      throw InputError(
-          fmt::format("{}: attribute '{}' refers to one of a function, but the node is in none",
-                      node_text(where_, read.node),
-                      read.references.front().attribute));
-    }
-    emit(std::move(read.node), read.overload);
-  }
+  Scope scope;
+  for (const hesscope_onnx::NodeProto& stored : graph.node()) emit(stored, scope);
   return std::move(nodes_);
+}
+
+void FunctionInliner::emit(const hesscope_onnx::NodeProto& stored, Scope& scope) {
+  FileNode read = read_node(where_, stored, tensors_);
+  Node& node = read.node;
+  if (!read.references.empty()) {
+    throw InputError(
+        fmt::format("{}: attribute '{}' refers to one of a function, but the node is in none",
+                    node_text(where_, node),
+                    read.references.front().attribute));
+  }
+  if (!scope.label.empty()) node.name = fmt::format("{}/{}", scope.label, label_of(node));
+  for (std::string& name : node.inputs) name = scope.find(name);
+  node.guards = scope.guards;
+  if (node.op == kIf && node.domain.empty()) add_branches(node, stored, scope);
+  for (std::string& name : node.outputs) name = define(name, scope);
+  emit(std::move(node), read.overload);
+}
+
+void FunctionInliner::add_branches(Node& node,
+                                   const hesscope_onnx::NodeProto& stored,
+                                   const Scope& scope) {
+  if (node.inputs.size() != 1 || node.inputs[0].empty()) {
+    throw InputError(node_text(where_, node) + ": it has not one input, the condition");
+  }
+  if (depth_ == limits_.max_function_depth) {
+    throw InputError(fmt::format("{}: branches are nested more than {} deep",
+                                 node_text(where_, node),
+                                 limits_.max_function_depth));
+  }
+  ++depth_;
+  for (const bool is_true : {true, false}) {
+    const std::string_view wanted = is_true ? "then_branch" : "else_branch";
+    const auto branch = std::ranges::find_if(stored.attribute(), [&](const auto& attribute) {
+      return attribute.name() == wanted && attribute.has_g();
+    });
+    if (branch == stored.attribute().end()) {
+      throw InputError(fmt::format("{}: it has no {}", node_text(where_, node), wanted));
+    }
+    Scope inner;
+    inner.around = &scope;
+    inner.label = fmt::format("{}/{}", label_of(node), wanted);
+    inner.guards = scope.guards;
+    inner.guards.push_back({.condition = node.inputs[0], .is_true = is_true});
+    add_branch(node, branch->g(), std::move(inner));
+  }
+  --depth_;
+  node.attributes.clear();
+}
+
+void FunctionInliner::add_branch(Node& node, const hesscope_onnx::GraphProto& branch, Scope scope) {
+  if (static_cast<std::size_t>(branch.output_size()) != node.outputs.size()) {
+    throw InputError(fmt::format("{}: it has {} outputs, but its branch {} has {}",
+                                 node_text(where_, node),
+                                 node.outputs.size(),
+                                 scope.label,
+                                 branch.output_size()));
+  }
+  for (const hesscope_onnx::TensorProto& stored : branch.initializer()) {
+    Node constant;
+    constant.name = fmt::format("{}/{}", scope.label, stored.name());
+    constant.op = "Constant";
+    constant.guards = scope.guards;
+    constant.attributes = {
+        {"value",
+         std::make_shared<const Tensor>(tensors_.read(node_text(where_, constant), stored))}};
+    constant.outputs = {define(stored.name(), scope)};
+    emit(std::move(constant), "");
+  }
+  for (const hesscope_onnx::NodeProto& stored : branch.node()) emit(stored, scope);
+  for (const auto& output : branch.output()) node.inputs.push_back(scope.find(output.name()));
+}
+
+const std::string& FunctionInliner::Scope::find(const std::string& name) const {
+  for (const Scope* scope = this; scope != nullptr; scope = scope->around) {
+    const auto known = scope->names.find(name);
+    if (known != scope->names.end()) return known->second;
+  }
+  return name;
+}
+
+std::string FunctionInliner::define(const std::string& name, Scope& scope) {
+  if (scope.around == nullptr || name.empty()) return name;
+  checked_name(where_, "the name of a value", name);
+  const auto [defined, is_new] =
+      scope.names.emplace(name, fresh_name(fmt::format("{}/{}", scope.label, name)));
+  if (!is_new) {
+    throw InputError(fmt::format("{}: '{}' is made twice in {}", where_, name, scope.label));
+  }
+  count(defined->second.size());
+  return defined->second;
 }
 
 void FunctionInliner::emit(Node node, const std::string& overload) {
@@ -141,6 +228,7 @@ void FunctionInliner::replace(const Node& node, Function& function) {
     identity.op = "Identity";
     identity.inputs = {from};
     identity.outputs = {to};
+    identity.guards = node.guards;
     emit(std::move(identity), "");
   }
   --depth_;
@@ -153,6 +241,7 @@ Node FunctionInliner::in_call(const FileNode& inner, Call& call) {
   node.name = fmt::format("{}/{}", label, label_of(inner.node));
   node.op = inner.node.op;
   node.domain = inner.node.domain;
+  node.guards = call.node.guards;
   std::size_t num_bytes = sizeof(Node) + node.name.size() + node.op.size() + node.domain.size();
   const auto renamed = [&](const std::string& name) -> const std::string& {
     const auto [known, is_new] = call.names.emplace(name, "");

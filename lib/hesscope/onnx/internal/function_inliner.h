@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Local functions of an ONNX file: each call becomes the nodes of the function.
+// Local functions and branches of an ONNX file: each call becomes the nodes of the function, and those
+// in the branches of an If become nodes of the graph, under its condition.
 #pragma once
 
 #include <cstddef>
@@ -32,10 +33,12 @@ class FunctionInliner {
                   TensorReader& tensors,
                   const OnnxLimits& limits);
 
-  /// The nodes of the graph, calls replaced by what the functions do. Values inside of a function get
-  /// names that no other value has.
-  /// @throws InputError for a function that calls itself, calls too deep, nodes beyond the limits, a
-  ///         call with more inputs or outputs than its function has.
+  /// The nodes of the graph, calls replaced by what the functions do, and branches by guarded nodes.
+  /// Values inside of a function or a branch get names that no other value has. An If in a function
+  /// stays as it is.
+  /// @throws InputError for a function that calls itself, calls or branches too deep, nodes beyond the
+  ///         limits, a call with more inputs or outputs than its function has, a branch with another
+  ///         number of outputs than its If.
   std::vector<Node> inlined_graph();
 
  private:
@@ -50,6 +53,20 @@ class FunctionInliner {
   };
   struct Call;  // a function's formal names in terms of a caller's
 
+  // The names in a branch, and those around it, in terms of the graph's.
+  struct Scope {
+    const Scope* around = nullptr;
+    std::string label;
+    std::vector<Guard> guards;
+    std::unordered_map<std::string, std::string> names;
+
+    const std::string& find(const std::string& name) const;
+  };
+
+  void emit(const hesscope_onnx::NodeProto& stored, Scope& scope);
+  void add_branches(Node& node, const hesscope_onnx::NodeProto& stored, const Scope& scope);
+  void add_branch(Node& node, const hesscope_onnx::GraphProto& branch, Scope scope);
+  std::string define(const std::string& name, Scope& scope);
   void emit(Node node, const std::string& overload);
   void replace(const Node& call, Function& function);
   Node in_call(const FileNode& inner, Call& call);

@@ -48,7 +48,7 @@ class OnnxSource final : public TensorSource {
       add(stored_[i].name, i);
     }
     for (const onnx::Node& node : model.nodes) {
-      if (node.op != "Identity" || !node.domain.empty()) continue;
+      if (node.op != "Identity" || !node.domain.empty() || !node.guards.empty()) continue;
       if (node.inputs.size() != 1 || node.outputs.size() != 1 || node.outputs[0].empty()) continue;
       const auto found = places.find(node.inputs[0]);
       if (found == places.end()) continue;
