@@ -60,6 +60,38 @@ class PyTorch(program.Case):
                     for i, want in enumerate(wanted):
                         self.compare(found, i, want)
 
+    def test_other_models(self):
+        for make in torch_models.OTHERS:
+            with self.subTest(make.__name__):
+                torch.manual_seed(11)
+                example = make()
+                self.write(example)
+                torch.save(example.module.state_dict(), self.folder / "weights.pt")
+                self.analyze("weights.pt", "--only", "hessian", "--save-hessian", "--force", problem="problem.toml")
+                with h5py.File(self.folder / "out.h5") as found:
+                    self.compare(found, 0, torch_models.derivatives(example))
+
+    def test_a_default_export_of_a_tied_model_is_no_untied_one(self):
+        torch.manual_seed(7)
+        example = torch_models.gpt()
+        self.write(example)
+        torch.save(example.module.state_dict(), self.folder / "weights.pt")
+        arguments = ("analyze", "model.onnx", "-p", "problem.toml", "-o", "out.h5", "--only", "hessian", "--force",
+                     "--save-hessian")
+        self.assertEqual(self.run_program(*arguments[:1], "weights.pt", *arguments[2:]).returncode, program.DONE)
+        with h5py.File(self.folder / "out.h5") as found:
+            wanted = np.linalg.eigvalsh(found["hessian/matrix"][0])
+        example.settings.clear()
+        self.write(example, do_constant_folding=True, training=torch.onnx.TrainingMode.EVAL)
+        (self.folder / "out.h5").unlink()
+        self.refuses(program.BAD_INPUT, arguments, "holds the same numbers as 'wte.weight', transposed", "tied = [")
+        message = self.run_program(*arguments).stderr
+        example.settings.append(message[message.index("tied = ["):message.index("]") + 1])
+        (self.folder / "problem.toml").write_text(example.problem())
+        self.assertEqual(self.run_program(*arguments).returncode, program.DONE)
+        with h5py.File(self.folder / "out.h5") as found:
+            np.testing.assert_allclose(np.linalg.eigvalsh(found["hessian/matrix"][0]), wanted, rtol=0, atol=1e-12)
+
 
 if __name__ == "__main__":
     program.main()

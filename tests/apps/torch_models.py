@@ -205,3 +205,174 @@ def dropout():
 
 
 TRAINED = (cnn, gpt, lstm, layer_norm, batch_norm, silu_without_biases, binary_classifier, dropout)
+
+
+# What users bring beside these. Each is analyzed once.
+
+class Net(nn.Module):
+    """Parts by name, and what is done with them."""
+
+    def __init__(self, function, **parts):
+        super().__init__()
+        self.function = function
+        for name, part in parts.items():
+            setattr(self, name, part)
+
+    def forward(self, *inputs):
+        return self.function(self, *inputs)
+
+
+def weight(*shape):
+    return nn.Parameter(torch.randn(*shape) / 2)
+
+
+def classes(function, inputs, logits=2, **parts):
+    """Of a function, or of a module."""
+    module = function if isinstance(function, nn.Module) else Net(function, **parts)
+    samples = len(next(iter(inputs.values())))
+    return Example(module, inputs, torch.arange(samples) % logits, "cross-entropy", cross_entropy)
+
+
+def regression(function, inputs, target, **parts):
+    module = function if isinstance(function, nn.Module) else Net(function, **parts)
+    return Example(module, inputs, target, "mse", mse)
+
+
+def encoder_layer():
+    return classes(lambda net, x: net.head(net.encoder(x)).mean(1), {"x": torch.randn(6, 3, 4)},
+                   encoder=nn.TransformerEncoderLayer(4, 2, 6, batch_first=True, norm_first=True, activation="gelu"),
+                   head=nn.Linear(4, 2))
+
+
+def attention_with_padding():
+    padding = torch.zeros(6, 3, dtype=torch.bool)
+    padding[::2, 2] = True
+
+    def forward(net, x, padding):
+        x = x.transpose(0, 1)
+        return net.head(net.attention(x, x, x, key_padding_mask=padding)[0].transpose(0, 1).mean(1))
+    return classes(forward, {"x": torch.randn(6, 3, 4), "padding": padding}, attention=nn.MultiheadAttention(4, 2),
+                   head=nn.Linear(4, 2))
+
+
+def rotary_decoder():
+    """Rotary positions, RMS normalisation, SwiGLU."""
+    angles = torch.outer(torch.arange(3.0), torch.tensor([1.0, 0.01]))
+
+    def normalised(x, scale):
+        return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6) * scale
+
+    def rotated(x):
+        cosine, sine = (f(angles).to(x.dtype).repeat(1, 2) for f in (torch.cos, torch.sin))
+        return x * cosine + torch.cat([-x[..., 2:], x[..., :2]], -1) * sine
+
+    def forward(net, tokens):
+        x = net.embedding(tokens)
+        y = normalised(x, net.scale)
+        scores = rotated(net.query(y)) @ rotated(net.key(y)).transpose(1, 2) / 2
+        hidden = torch.triu(torch.ones(3, 3), 1).bool()
+        x = x + scores.masked_fill(hidden, float("-inf")).softmax(-1) @ y
+        return (x + net.down(F.silu(net.gate(x)) * net.up(x))) @ net.embedding.weight.T
+    tokens = torch.randint(5, (6, 3))
+    module = Net(forward, embedding=nn.Embedding(5, 4), scale=weight(4),
+                 **{name: nn.Linear(4, 4, bias=False) for name in ("query", "key", "gate", "up", "down")})
+    return Example(module, {"tokens": tokens}, tokens.flip(1), "cross-entropy", at_each_position)
+
+
+def group_norm():
+    return classes(nn.Sequential(nn.Conv2d(2, 4, 3), nn.GroupNorm(2, 4), nn.Mish(), nn.Flatten(), nn.Linear(16, 2)),
+                   {"x": torch.randn(6, 2, 4, 4)})
+
+
+def local_response_norm():
+    """PyTorch writes its squeeze() as an If."""
+    return classes(nn.Sequential(nn.Conv2d(1, 4, 2), nn.LocalResponseNorm(2), nn.Flatten(), nn.Linear(16, 2)),
+                   {"x": torch.randn(6, 1, 3, 3)})
+
+
+def separable_convolutions():
+    return classes(nn.Sequential(nn.Conv1d(4, 4, 3, groups=4, dilation=2, padding=2), nn.Conv1d(4, 3, 1, stride=2),
+                                 nn.PReLU(3), nn.AdaptiveMaxPool1d(1), nn.Flatten(), nn.Linear(3, 2)),
+                   {"x": torch.randn(6, 4, 7)})
+
+
+def unet():
+    def forward(net, x):
+        first = F.relu(net.down(x))
+        deep = net.up(torch.tanh(net.middle(F.max_pool2d(first, 2))))
+        return net.last(torch.cat([first, F.interpolate(deep, scale_factor=2, mode="bilinear")], 1))
+    module = Net(forward, down=nn.Conv2d(1, 2, 3, padding=1), middle=nn.Conv2d(2, 2, 3, padding=1, stride=2),
+                 up=nn.ConvTranspose2d(2, 2, 2), last=nn.Conv2d(4, 2, 1))
+    image = torch.randn(6, 1, 4, 4)
+    return Example(module, {"image": image}, (image[:, 0] > 0).long(), "cross-entropy", cross_entropy)
+
+
+def recurrent_both_ways():
+    return regression(lambda net, x: net.head(net.gru(x)[0][:, -1]), {"x": torch.randn(6, 3, 2)}, torch.randn(6, 1),
+                      gru=nn.GRU(2, 2, 2, bidirectional=True, batch_first=True), head=nn.Linear(4, 1))
+
+
+def factorisation():
+    """Of items that are no padding: PyTorch leaves that row out of its gradients, whatever the loss depends on."""
+    return regression(lambda net, user, item: (net.users(user) * net.items(item)).sum(1) + net.bias(item).squeeze(1),
+                      {"user": torch.randint(4, (9,)), "item": torch.randint(1, 5, (9,))}, torch.randn(9),
+                      users=nn.Embedding(4, 2), items=nn.Embedding(5, 2, padding_idx=0), bias=nn.Embedding(5, 1))
+
+
+def radial_basis():
+    def forward(net, x):
+        return net.head(torch.exp(-net.width.exp() * (x.unsqueeze(1) - net.centres).pow(2).sum(-1)))
+    return regression(forward, {"x": torch.randn(8, 2)}, torch.randn(8, 1), centres=weight(4, 2), width=weight(4),
+                      head=nn.Linear(4, 1))
+
+
+def neural_ode():
+    def forward(net, x):
+        for _ in range(3):
+            a = net.field(x)
+            b = net.field(x + 0.05 * a)
+            x = x + 0.1 * net.field(x + 0.1 * (2 * b - a))
+        return x
+    x = torch.randn(8, 2)
+    return regression(forward, {"x": x}, x.flip(1), field=nn.Sequential(nn.Linear(2, 4), nn.Tanh(), nn.Linear(4, 2)))
+
+
+def hypernetwork():
+    def forward(net, x, task):
+        weights = net.layer(task)
+        return torch.einsum("bi,bij->bj", torch.tanh(x), weights[:, :6].reshape(-1, 3, 2)) + weights[:, 6:]
+    return regression(forward, {"x": torch.randn(8, 3), "task": torch.randn(8, 2)}, torch.randn(8, 2),
+                      layer=nn.Linear(2, 8))
+
+
+def residual_of_an_equation():
+    """u' + k u for u = w tanh(a t + b), its derivative written out."""
+    def forward(net, t):
+        hidden = torch.tanh(net.layer(t))
+        slope = ((1 - hidden ** 2) * net.layer.weight.squeeze(1)) @ net.head.weight.T
+        return slope + net.rate * net.head(hidden)
+    return regression(forward, {"t": torch.rand(9, 1)}, torch.zeros(9, 1), layer=nn.Linear(1, 4),
+                      head=nn.Linear(4, 1), rate=nn.Parameter(torch.tensor(0.7)))
+
+
+def mixture_density():
+    def forward(net, x, y):
+        hidden = torch.tanh(net.layer(x))
+        scale = net.scale(hidden)
+        each = F.log_softmax(net.weight(hidden), -1) - scale - ((y - net.mean(hidden)) / scale.exp()) ** 2 / 2
+        return -torch.logsumexp(each, -1)
+    module = Net(forward, layer=nn.Linear(1, 3), **{name: nn.Linear(3, 2) for name in ("weight", "scale", "mean")})
+    return Example(module, {"x": torch.randn(8, 1), "y": torch.randn(8, 1)}, torch.zeros(8), "output",
+                   lambda output, _: output.mean())
+
+
+def contrastive():
+    def forward(net, a, b):
+        return F.cosine_similarity(net.tower(a), net.tower(b))
+    return regression(forward, {"a": torch.randn(8, 3), "b": torch.randn(8, 3)}, torch.rand(8),
+                      tower=nn.Sequential(nn.Linear(3, 4), nn.CELU(), nn.Linear(4, 3)))
+
+
+OTHERS = (encoder_layer, attention_with_padding, rotary_decoder, group_norm, local_response_norm,
+          separable_convolutions, unet, recurrent_both_ways, factorisation, radial_basis, neural_ode, hypernetwork,
+          residual_of_an_equation, mixture_density, contrastive)
