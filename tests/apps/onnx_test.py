@@ -451,7 +451,7 @@ class Settings(program.Case):
 
     def test_an_array_of_another_name(self):
         self.save("data.npz", x=None, points=self.data["x"])
-        self.rejects("data.npz", "'x'")
+        self.rejects("data.npz: no array 'x' for the input 'x' of", "[model.inputs] x = \"ARRAY\"")
         self.say(tables='[model.inputs]\nx = "points"')
         self.assertEqual(self.run_it()[0], ["A", "a", "B", "b"])
         self.save("data.npz", points=self.data["x"])
@@ -484,6 +484,24 @@ class Settings(program.Case):
         self.rejects("input 'x'", "batch of 1")
         self.say()
         self.rejects("input 'x'", "exported for a batch of 5")
+
+    def test_samples_along_another_axis_than_the_first(self):
+        names, loss, hessian = self.run_it()
+        nodes = [node("Gemm", ["A", "x"], ["Ax"]), node("Add", ["Ax", "column"], ["sum"]),
+                 node("Tanh", ["sum"], ["hidden"]), node("MatMul", ["B", "hidden"], ["Bh"]),
+                 node("Add", ["Bh", "b"], ["logits"])]
+        tensors = {"A": self.weights["A"], "column": self.weights["a"].reshape(4, 1), "B": self.weights["B"],
+                   "b": self.weights["b"].reshape(2, 1)}
+        np.savez(self.folder / "columns.npz", **tensors)
+        (self.folder / "model.onnx").write_bytes(onnx_files.model(
+            nodes, tensors, [value_info("x", (3, "N"), "float64")], [value_info("logits", (2, "N"), "float64")]))
+        found = self.run_it("columns.npz")
+        self.assertEqual(found[0], ["A", "column", "B", "b"])
+        self.assertAlmostEqual(found[1], loss, delta=1e-15)
+        np.testing.assert_allclose(found[2], hessian, rtol=0, atol=1e-15)
+        self.save("data.npz", x=self.data["x"].T)
+        self.rejects("input 'x' has length 3 along axis 0", "has 10", "its samples are along axis 1",
+                     checkpoint="columns.npz")
 
     def test_arrays_of_a_wrong_shape(self):
         self.save("data.npz", x=self.data["x"][:, :2])

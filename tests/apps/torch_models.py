@@ -13,7 +13,6 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-BATCH = {0: "batch"}
 cross_entropy, mse = F.cross_entropy, F.mse_loss
 
 
@@ -26,6 +25,7 @@ class Example:
     loss: str
     function: object
     settings: list = field(default_factory=list)
+    sample_axis: int = 0  # of the inputs and the target, where the model has it; in files samples come first
 
     def mean_loss(self, module):
         """In float64."""
@@ -46,7 +46,8 @@ class Example:
             yield self.module.eval()
 
     def save_data(self, path):
-        np.savez(path, target=self.target.numpy(), **{name: tensor.numpy() for name, tensor in self.inputs.items()})
+        arrays = {"target": self.target, **self.inputs}
+        np.savez(path, **{name: np.moveaxis(tensor.numpy(), self.sample_axis, 0) for name, tensor in arrays.items()})
 
     def problem(self):
         return "\n".join(['[model]', 'kind = "onnx"', 'file = "model.onnx"', f'loss = "{self.loss}"', *self.settings,
@@ -62,9 +63,7 @@ def export(example, path, **options):
     module = copy.deepcopy(example.module).double().eval()
     inputs = tuple(as_double(tensor) for tensor in example.inputs.values())
     options = {"do_constant_folding": False, "training": torch.onnx.TrainingMode.PRESERVE, "opset_version": 14,
-               "dynamic_axes": {name: BATCH for name in example.inputs}, **options}
-    if not options["dynamic_axes"]:
-        inputs = tuple(tensor[:1] for tensor in inputs)
+               "dynamic_axes": {name: {example.sample_axis: "batch"} for name in example.inputs}, **options}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         torch.onnx.export(module, inputs, str(path), input_names=list(example.inputs), output_names=["output"],
@@ -312,6 +311,16 @@ def recurrent_both_ways():
                       gru=nn.GRU(2, 2, 2, bidirectional=True, batch_first=True), head=nn.Linear(4, 1))
 
 
+def time_first():
+    """As recurrent layers and Transformers of PyTorch have it unless told otherwise."""
+    def forward(net, x, state):
+        return net.head(net.encoder(net.gru(x, state)[0]))
+    module = Net(forward, gru=nn.GRU(2, 4), encoder=nn.TransformerEncoderLayer(4, 2, 4), head=nn.Linear(4, 3))
+    return Example(module, {"x": torch.randn(3, 6, 2), "state": torch.randn(1, 6, 4)}, torch.randint(3, (3, 6)),
+                   "cross-entropy", lambda logits, target: cross_entropy(logits.reshape(-1, 3), target.reshape(-1)),
+                   sample_axis=1)
+
+
 def factorisation():
     """Of items that are no padding: PyTorch leaves that row out of its gradients, whatever the loss depends on."""
     return regression(lambda net, user, item: (net.users(user) * net.items(item)).sum(1) + net.bias(item).squeeze(1),
@@ -374,5 +383,5 @@ def contrastive():
 
 
 OTHERS = (encoder_layer, attention_with_padding, rotary_decoder, group_norm, local_response_norm,
-          separable_convolutions, unet, recurrent_both_ways, factorisation, radial_basis, neural_ode, hypernetwork,
-          residual_of_an_equation, mixture_density, contrastive)
+          separable_convolutions, unet, recurrent_both_ways, time_first, factorisation, radial_basis, neural_ode,
+          hypernetwork, residual_of_an_equation, mixture_density, contrastive)

@@ -220,6 +220,7 @@ class Inputs {
     const SettingTable& renamed = renamed_inputs(settings_);
     const auto found = renamed.find(input.name);
     const std::string array = found == renamed.end() ? input.name : found->second;
+    require_array(input, array);
     const std::vector<std::int64_t>& all = data_.at(array);
     if (all.empty()) {
       throw InputError(fmt::format(
@@ -247,9 +248,10 @@ class Inputs {
              fmt::format("takes elements of type {}, which are not computed with",
                          onnx::type_name(input.onnx_type)));
     }
-    Axes axes = {batch_of(input)};
-    const Axes rest = onnx::plain_axes(shape);
-    axes.insert(axes.end(), rest.begin(), rest.end());
+    Axes axes = onnx::plain_axes(shape);
+    const std::size_t batch = batch_place(input);
+    axes.insert(axes.begin() + static_cast<std::ptrdiff_t>(std::min(batch, axes.size())),
+                batch_of(input, batch));
     if (!input.shape) return axes;
     if (input.shape->size() != axes.size()) {
       refuse(input,
@@ -259,18 +261,42 @@ class Inputs {
                          data_.source,
                          axes.size()));
     }
-    for (std::size_t i = 1; i < axes.size(); ++i) {
-      require_size(input, array, (*input.shape)[i], i, axes[i].size);
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+      if (i != batch) require_size(input, array, (*input.shape)[i], i, axes[i].size);
     }
     return axes;
   }
 
-  onnx::Axis batch_of(const onnx::ValueInfo& input) {
+  void require_array(const onnx::ValueInfo& input, const std::string& array) const {
+    if (data_.shapes.contains(array) || data_.unreadable.contains(array)) return;
+    std::vector<std::string> names;
+    for (const auto& [name, shape] : data_.shapes) names.push_back(name);
+    throw InputError(fmt::format(
+        "{}: no array '{}'{} for the input '{}' of {}; the file holds {}. Where names differ, say "
+        "so in the problem file: [model.inputs] {} = \"ARRAY\"",
+        data_.source,
+        array,
+        did_you_mean(array, names),
+        printable(input.name),
+        file_.path.string(),
+        names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")),
+        printable(input.name)));
+  }
+
+  // The samples' axis is the first, or the only symbol, as of sequences (time, batch, numbers).
+  std::size_t batch_place(const onnx::ValueInfo& input) const {
+    const auto is_symbol = [](const onnx::Dimension& axis) { return axis.size < 0; };
+    if (!input.shape || is_single_ || std::ranges::count_if(*input.shape, is_symbol) != 1) return 0;
+    return static_cast<std::size_t>(std::ranges::find_if(*input.shape, is_symbol) -
+                                    input.shape->begin());
+  }
+
+  onnx::Axis batch_of(const onnx::ValueInfo& input, std::size_t place) {
     if (!input.shape || input.shape->empty()) {
       if (input.shape) refuse(input, "is a single number; its first axis should be the samples'");
       return onnx::kBatchAxis;
     }
-    const onnx::Dimension& first = input.shape->front();
+    const onnx::Dimension& first = (*input.shape)[place];
     if (is_single_) {
       if (first.size == 1) return {};
       refuse(input, "is not exported for a batch of 1, as 'batch' says");
@@ -297,12 +323,17 @@ class Inputs {
                     std::int64_t size) {
     if (dimension.size >= 0 && dimension.size != size) {
       refuse(input,
-             fmt::format("has length {} along axis {}, array '{}' of {} has {}",
+             fmt::format("has length {} along axis {}, array '{}' of {} has {}{}",
                          dimension.size,
                          axis,
                          array,
                          data_.source,
-                         size));
+                         size,
+                         batch_place(input) == 0
+                             ? ""
+                             : fmt::format("; its samples are along axis {}, the only symbol, and "
+                                           "those of the array come first",
+                                           batch_place(input))));
     }
     if (dimension.symbol.empty()) return;
     if (batch_symbols_.contains(dimension.symbol)) {
@@ -360,20 +391,21 @@ const Tensor& tensor_of(const std::vector<Candidate>& all, const std::string& na
   return *std::ranges::find(all, name, &Candidate::name)->tensor;
 }
 
-// The output's axes without the batch, which must come first.
+// The output's axes without the batch's, which is the first where none is marked.
 std::vector<std::int64_t> sample_shape(const OnnxFile& file,
                                        const std::string& output,
                                        const Value& value) {
-  const bool is_fit = !value.is_known() && !value.axes.empty() && value.axes[0].size == 1;
-  if (!is_fit || (onnx::batch_axis(value.axes) > 0)) {
+  const int batch = std::max(onnx::batch_axis(value.axes), 0);
+  if (value.is_known() || value.axes.empty() ||
+      value.axes[static_cast<std::size_t>(batch)].size != 1) {
     throw InputError(fmt::format(
-        "{}: output '{}' has the shape {}: its first axis should be the samples' (the batch, N)",
+        "{}: output '{}' has the shape {}: one of its axes should be the samples' (the batch, N)",
         file.path.string(),
         printable(output),
         onnx::text(value.axes)));
   }
   std::vector<std::int64_t> shape = onnx::sizes_of(value.axes);
-  shape.erase(shape.begin());
+  shape.erase(shape.begin() + batch);
   return shape;
 }
 

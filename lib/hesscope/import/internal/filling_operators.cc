@@ -16,9 +16,6 @@ namespace {
 // Input i as numbers that are known while importing. Refuses others: what they choose has jumps.
 std::vector<double> numbers_to_compare(const OperatorCall& call, std::size_t i) {
   const Value& value = call.input(i);
-  for (int axis = 0; axis < value.rank(); ++axis) {
-    call.require_no_batch(value, axis, "it compares entries along");
-  }
   if (!value.is_known() && call.graph().constant_value(*value.var).empty()) {
     call.refuse(
         "its result depends on which entries of input {} are largest, which no derivative "
