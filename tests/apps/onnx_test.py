@@ -3,6 +3,7 @@
 import json
 import pathlib
 import shutil
+import time
 
 import h5py
 import numpy as np
@@ -502,6 +503,19 @@ class Settings(program.Case):
         self.save("data.npz", x=self.data["x"].T)
         self.rejects("input 'x' has length 3 along axis 0", "has 10", "its samples are along axis 1",
                      checkpoint="columns.npz")
+
+    def test_products_of_constants_that_would_take_a_minute(self):
+        # 27e9 multiplications, by a file of a few bytes
+        nodes = [node("ConstantOfShape", ["shape"], ["large"]), node("MatMul", ["large", "large"], ["product"]),
+                 node("ReduceSum", ["product"], ["sum"], keepdims=0), node("MatMul", ["x", "B"], ["scores"]),
+                 node("Add", ["scores", "sum"], ["logits"])]
+        (self.folder / "model.onnx").write_bytes(onnx_files.model(
+            nodes, {"B": self.weights["A"].T[:, :2].copy(), "shape": np.array([3000, 3000])},
+            [value_info("x", ("N", 3), "float64")], [value_info("logits", ("N", 2), "float64")]))
+        np.savez(self.folder / "weights.npz", B=self.weights["A"].T[:, :2])
+        begin = time.monotonic()
+        self.rejects("(MatMul, opset 13)", "27000000000 multiplications", "Store the result in the model")
+        self.assertLess(time.monotonic() - begin, 20)
 
     def test_arrays_of_a_wrong_shape(self):
         self.save("data.npz", x=self.data["x"][:, :2])

@@ -102,6 +102,7 @@ void check(const onnx::OnnxFile& file) {
 constexpr onnx::ImportLimits kImportLimits = {.max_nodes = 4'000,
                                               .max_entries = 200'000,
                                               .max_tensor_entries = 20'000,
+                                              .max_products = 1'000'000,
                                               .max_integers = 2'000};
 constexpr std::int64_t kMaxInputEntries = 1'000;
 

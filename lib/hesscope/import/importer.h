@@ -44,6 +44,7 @@ struct ImportLimits {
   std::size_t max_nodes = 200'000;               ///< of the graph that is recorded
   std::int64_t max_entries = 10'000'000;         ///< of all its nodes, for one sample
   std::int64_t max_tensor_entries = 10'000'000;  ///< of one tensor, for one sample
+  std::int64_t max_products = 200'000'000;       ///< multiplications of constant matrices
   std::int64_t max_integers = 1'000'000;         ///< of one tensor of known integers
 };
 

@@ -153,7 +153,28 @@ std::int64_t OperatorCall::checked_size(const Axes& axes) const {
   return size;
 }
 
+void OperatorCall::count_products() const {
+  const auto nodes = graph().nodes();
+  for (; recording_->num_counted < nodes.size(); ++recording_->num_counted) {
+    const Graph::Node& node = nodes[recording_->num_counted];
+    if (node.op != Graph::Op::kMatmul) continue;
+    const Graph::Node& a = nodes[static_cast<std::size_t>(node.a)];
+    const Eigen::Index stack = node.is_shared_a ? 1 : node.stack;
+    // Entries of a tensor are limited: neither factor is beyond 10^7.
+    recording_->num_products += node.size() * (node.transpose_a ? a.rows / stack : a.cols);
+  }
+  if (recording_->num_products > recording_->limits.max_products) {
+    refuse(
+        "constants are multiplied here, with those before it, in {} multiplications; at most {} "
+        "are made while importing. Store the result in the model instead",
+        recording_->num_products,
+        recording_->limits.max_products);
+  }
+}
+
 Value OperatorCall::result(Var var, Axes axes, ElementKind kind) const {
+  if (recording_->folder.is_constant(var)) count_products();
+  recording_->num_counted = graph().nodes().size();
   return {.kind = kind, .axes = std::move(axes), .var = recording_->folder.folded(var)};
 }
 

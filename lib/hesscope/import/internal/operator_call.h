@@ -26,6 +26,8 @@ struct Recording {
   Graph* graph;
   ConstantFolder folder;
   ImportLimits limits = {};
+  std::size_t num_counted = 0;    ///< nodes whose products are
+  std::int64_t num_products = 0;  ///< multiplications of matrices that depend on constants alone
 };
 
 class OperatorCall {
@@ -104,7 +106,8 @@ class OperatorCall {
   /// Refuses more entries than are taken, before they are allocated; also sizes below 1.
   std::int64_t checked_size(const Axes& axes) const;
 
-  /// A tensor on the graph, computed now if it depends on constants alone.
+  /// A tensor on the graph, computed now if it depends on constants alone. Refuses products of
+  /// constants that would take long: a file can ask for them in a few bytes.
   Value result(Var var, Axes axes, ElementKind kind = ElementKind::kReal) const;
 
   Value known_result(Integers integers, Axes axes, ElementKind kind = ElementKind::kInteger) const;
@@ -119,6 +122,8 @@ class OperatorCall {
 
  private:
   [[noreturn]] void refuse_with(const std::string& why) const;
+
+  void count_products() const;
 
   template <typename T>
   const T* attribute(const std::string& name) const;
