@@ -414,13 +414,20 @@ class Settings(program.Case):
             [*first, node("Gemm", ["hidden", "onnx::Gemm_9"], ["logits"], transB=1)], tensors, inputs, outputs))
         self.rejects("model.onnx", "'onnx::Gemm_9' holds the same numbers as 'A', transposed",
                      'tied = ["onnx::Gemm_9 = A"]', 'separate = ["onnx::Gemm_9"]', checkpoint="model.onnx")
+        # Of a checkpoint with the model's own names the copy is a constant, that of the exported weights.
+        self.rejects("'onnx::Gemm_9' holds the same numbers as 'A', transposed", "it would stay as it was")
         self.say('tied = ["onnx::Gemm_9 = A"]')
-        tied = self.run_it("model.onnx")
-        self.assertEqual((tied[0], tied[1]), (names, loss))
-        np.testing.assert_allclose(tied[2], hessian, rtol=0, atol=1e-15)
+        for checkpoint in ("model.onnx", "weights.npz"):
+            tied = self.run_it(checkpoint)
+            self.assertEqual((tied[0], tied[1]), (names, loss))
+            np.testing.assert_allclose(tied[2], hessian, rtol=0, atol=1e-15)
         self.say('separate = ["onnx::*"]')
         names, _, hessian = self.run_it("model.onnx")
         self.assertEqual((names, hessian.shape), (["A", "a", "onnx::Gemm_9"], (28, 28)))
+        # Where the checkpoint names both, both are the model's.
+        np.savez(self.folder / "both.npz", **tensors)
+        self.say()
+        self.assertEqual(self.run_it("both.npz")[0], ["A", "a", "onnx::Gemm_9"])
         self.say('separate = ["B"]')
         self.rejects("'B' in 'separate' is no tensor of", "model.onnx", code=USAGE, checkpoint="model.onnx")
         self.say('tied = ["onnx::Gemm_9 = a"]')

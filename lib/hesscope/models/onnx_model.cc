@@ -409,15 +409,23 @@ std::vector<std::int64_t> sample_shape(const OnnxFile& file,
   return shape;
 }
 
-// Not those that merging by value has left to an Identity node: these were equal, and are two.
-std::vector<const Tensor*> parameters_of_their_own(const OnnxFile& file,
-                                                   const std::vector<OnnxTensorRole>& roles) {
-  std::vector<const Tensor*> found;
+// Without what merging by value has left to an Identity node: that was equal, and is two.
+OnnxWeights weights_of(const OnnxFile& file,
+                       const onnx::Dependencies& needs,
+                       const std::vector<OnnxTensorRole>& roles,
+                       const TensorShapes& checkpoint) {
+  OnnxWeights weights{
+      .parameters = {}, .constants = {}, .are_named_by_model = checkpoint.format != "onnx"};
   for (const OnnxTensorRole& role : roles) {
-    const Tensor* tensor = role.is_parameter ? file.find_initializer(role.name) : nullptr;
-    if (tensor != nullptr) found.push_back(tensor);
+    const Tensor* tensor = file.find_initializer(role.name);
+    if (tensor == nullptr || !needs.with_slopes.contains(role.name)) continue;
+    if (role.is_parameter) {
+      weights.parameters.push_back(tensor);
+    } else if (tensor->kind == ElementKind::kReal && !checkpoint.has(role.name)) {
+      weights.constants.push_back(tensor);
+    }
   }
-  return found;
+  return weights;
 }
 
 Model build(const ModelSources& sources, const TensorShapes& checkpoint) {
@@ -430,7 +438,7 @@ Model build(const ModelSources& sources, const TensorShapes& checkpoint) {
   require_patterns_used(settings, all, file.path.string());
   require_known_names(file, settings, checkpoint, needs);
   require_ties_hold(onnx_ties_in(settings), checkpoint);
-  require_no_copies(file, parameters_of_their_own(file, all), settings);
+  require_no_copies(file, weights_of(file, needs, all, checkpoint), settings);
   require_inputs_known(file, settings);
 
   ModelBuilder builder("onnx");

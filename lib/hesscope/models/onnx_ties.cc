@@ -46,13 +46,16 @@ std::vector<std::int32_t> transposition(std::span<const std::int64_t> shape) {
 }
 
 bool is_settled(const Settings& settings, const Tensor& copy, const Tensor& original) {
+  const auto is_among = [&](const char* key) {
+    if (!settings.has(key)) return false;
+    return std::ranges::any_of(settings.texts(key), [&](const std::string& pattern) {
+      return matches_wildcard(pattern, copy.name) || matches_wildcard(pattern, original.name);
+    });
+  };
   for (const OnnxTie& tie : onnx_ties_in(settings)) {
     if (tie.name == copy.name || tie.name == original.name) return true;
   }
-  if (!settings.has("separate")) return false;
-  return std::ranges::any_of(settings.texts("separate"), [&](const std::string& pattern) {
-    return matches_wildcard(pattern, copy.name) || matches_wildcard(pattern, original.name);
-  });
+  return is_among("separate") || is_among("frozen");
 }
 
 }  // namespace
@@ -107,30 +110,39 @@ void require_ties_hold(const std::vector<OnnxTie>& ties, const TensorShapes& che
   }
 }
 
-void require_no_copies(const OnnxFile& file,
-                       const std::vector<const Tensor*>& parameters,
-                       const Settings& settings) {
-  std::map<std::vector<double>, const Tensor*> seen;
-  for (const Tensor* tensor : parameters) {
-    const auto [found, is_new] = seen.emplace(sorted(tensor->reals), tensor);
-    if (is_new) continue;
+void require_no_copies(const OnnxFile& file, const OnnxWeights& weights, const Settings& settings) {
+  std::map<std::vector<double>, const Tensor*> known;
+  const auto require_no_copy = [&](const Tensor& tensor, const std::string& consequence) {
+    const auto found = known.find(sorted(tensor.reals));
+    if (found == known.end()) return;
     const Tensor& original = *found->second;
-    const CopyKind kind = copy_kind(numbers_of(*tensor), numbers_of(original));
-    if (kind == CopyKind::kNone || is_settled(settings, *tensor, original)) continue;
+    const CopyKind kind = copy_kind(numbers_of(tensor), numbers_of(original));
+    if (kind == CopyKind::kNone || is_settled(settings, tensor, original)) return;
+    const std::string name = printable(tensor.name);
     throw InputError(fmt::format(
         "{}: '{}' holds the same numbers as '{}'{}: exporting has made two tensors of one, it "
-        "seems, and as two parameters they would give the Hessian of another model. Export with "
-        "do_constant_folding=False, training=torch.onnx.TrainingMode.PRESERVE, or say tied = "
-        "[\"{} = {}\"] in the problem file; separate = [\"{}\"] if they only happen to be equal",
+        "seems. {}. Export with do_constant_folding=False, "
+        "training=torch.onnx.TrainingMode.PRESERVE, or say tied = [\"{} = {}\"] in the problem "
+        "file; separate = [\"{}\"] if they only happen to be equal",
         file.path.string(),
-        printable(tensor->name),
+        name,
         printable(original.name),
         kind == CopyKind::kTransposed  ? ", transposed"
         : kind == CopyKind::kReordered ? ", in another order"
                                        : "",
-        printable(tensor->name),
+        consequence,
+        name,
         printable(original.name),
-        printable(tensor->name)));
+        name));
+  };
+  for (const Tensor* tensor : weights.parameters) {
+    if (!weights.are_named_by_model) {
+      require_no_copy(*tensor, "As two parameters they would give the Hessian of another model");
+    }
+    known.emplace(sorted(tensor->reals), tensor);
+  }
+  for (const Tensor* tensor : weights.constants) {
+    require_no_copy(*tensor, "Not in the checkpoint, it would stay as it was when exported");
   }
 }
 

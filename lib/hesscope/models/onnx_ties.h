@@ -49,11 +49,17 @@ CopyKind copy_kind(const ShapedNumbers& copy, const ShapedNumbers& original);
 /// @throws InputError where tensors that `ties` says are one differ in the checkpoint.
 void require_ties_hold(const std::vector<OnnxTie>& ties, const TensorShapes& checkpoint);
 
-/// @param parameters  tensors that stand in the file on their own.
-/// @throws InputError where two of them hold the same numbers and the problem file says neither
-///         that they are tied nor that they are separate.
+/// Initializers of a graph that a derivative reaches.
+struct OnnxWeights {
+  std::vector<const onnx::Tensor*> parameters;
+  std::vector<const onnx::Tensor*> constants;  ///< that the checkpoint has not
+  bool are_named_by_model = true;              ///< else two names of parameters may be one tensor's
+};
+
+/// @throws InputError where a tensor holds the same numbers as a parameter, and the problem file says
+///         neither that they are tied nor that they are separate.
 void require_no_copies(const onnx::OnnxFile& file,
-                       const std::vector<const onnx::Tensor*>& parameters,
+                       const OnnxWeights& weights,
                        const Settings& settings);
 
 /// The variable of `original`, seen as the tensor `copy` of the graph is.
