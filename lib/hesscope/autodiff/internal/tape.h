@@ -91,10 +91,12 @@ class Tape {
   const B& output() const { return values_[index(output_node(), 0)]; }
 
   /// The prediction, row by row. forward() must have been called; the graph has a prediction.
-  std::span<const B> prediction() const {
-    const std::size_t z = prediction_node();
-    return {values_.data() + offsets_[z], static_cast<std::size_t>(nodes_[z].size())};
-  }
+  std::span<const B> prediction() const { return values(prediction_node()); }
+
+  /// Of a node, row by row, after forward(); and of one that is needed, after reverse().
+  std::span<const B> values(std::size_t node) const { return entries(values_, node); }
+
+  std::span<const B> adjoints(std::size_t node) const { return entries(adjoints_, node); }
 
   /// Adjoints of all nodes that depend on parameters, given the adjoint of the output.
   void reverse(const SweepPlan& plan, const B& output_adjoint) {
@@ -181,6 +183,10 @@ class Tape {
  private:
   std::size_t index(std::size_t node, Eigen::Index entry) const {
     return static_cast<std::size_t>(offsets_[node] + entry);
+  }
+
+  std::span<const B> entries(const std::vector<B>& all, std::size_t node) const {
+    return {all.data() + offsets_[node], static_cast<std::size_t>(nodes_[node].size())};
   }
 
   std::size_t output_node() const { return static_cast<std::size_t>(graph_->output()); }
@@ -321,6 +327,7 @@ class Tape {
         return view<Bar>(bars.data(), static_cast<std::size_t>(operand));
       };
       if (node.b < 0) {
+        if (!plan[static_cast<std::size_t>(node.a)].needed) continue;
         reverse_unary(node, self, data_of(node), bar_of(node.a), bar, value_of);
       } else {
         reverse_binary(node,

@@ -78,6 +78,7 @@ void add_tile(const PackKernels& kernels,
                            scratch,
                            static_cast<int>(num_panels),
                            column_panel,
+                           kPanelCols,
                            static_cast<int>(chunk.inner));
     for (long j = c; j < std::min(c + kPanelCols, num_cols); ++j) {
       for (long i = std::max(0L, tile.col + j - tile.row); i < num_rows; ++i) {

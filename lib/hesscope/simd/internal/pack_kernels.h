@@ -31,13 +31,15 @@ struct PackKernels {
                        int num_packs);
 
   /// out(i, c) = sum over samples of a_i b_c, at out[i * row_stride + c * col_stride], for panels
-  /// `a` of kPanelRows rows each, one behind the other, and one panel `b` of kPanelCols rows.
+  /// `a` of kPanelRows rows each, one behind the other, and one panel `b` of kPanelCols rows, of
+  /// which the first num_cols are wanted; what lies where the others would go may be overwritten.
   void (*inner_products)(double* out,
                          long row_stride,
                          long col_stride,
                          const double* a,
                          int num_row_panels,
                          const double* b,
+                         int num_cols,
                          int num_packs);
 };
 

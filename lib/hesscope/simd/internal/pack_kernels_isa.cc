@@ -88,10 +88,11 @@ void inner_products(double* out,
                     const double* a,
                     int num_row_panels,
                     const double* b,
+                    int num_cols,
                     int num_packs) {
   const long panel_size = static_cast<long>(num_packs) * kPanelRows * kPackSamples;
   for (int panel = 0; panel < num_row_panels; ++panel) {
-    for (int c = 0; c < kPanelCols; c += kTile) {
+    for (int c = 0; c < num_cols; c += kTile) {
       tile(out + panel * kPanelRows * row_stride + c * col_stride,
            row_stride,
            col_stride,

@@ -185,6 +185,7 @@ class TileRunner {
                               row_panels_,
                               num_panels,
                               column_panel_,
+                              kPanelCols,
                               chunk_.num_packs);
     }
   }

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// From the tangents of a chunk of samples to H.
+//
+// With delta = dL/dz, and for each direction d the tangents E = ddelta/dd and J = dx/dd, parameter
+// (i, j) of a use has the derivative g[i,j] = sum_t delta[t,i] x[t,j] and
+//   dg[i,j]/dd = sum_t E[t,i] x[t,j] + delta[t,i] J[t,j].
+// Where directions are parameters that is a column of H. Where they are the entries z[s,a] of another
+// use,
+//   H[(i,j), (a,b)] = sum_s (dg[i,j]/dz[s,a]) x[s,b] + ...
+// What is left out is how delta depends on the parameters that it passes on its way back, not on z:
+// where z[s,a] comes after z[t,i], that is the term delta[s,a] (dx[s,b]/dz[t,i]) x[t,j], the same as the
+// one with J, with rows and columns exchanged. So
+//   H = E part + J part + (J part)^T,
+// and since one of two uses comes before the other, mostly, one of the last two is zero. The E part and
+// such a J part are taken together, into the lower triangle; a J part within a group, or of an earlier
+// group's rows, goes as it is to either triangle, and both are added up at the end.
+//
+// Both are products of matrices with samples and positions as the inner index, cut into tasks of which
+// no two that run together write to the same entry of H.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include <hesscope/structured/internal/graph/direction_blocks.h>
+#include <hesscope/structured/internal/graph/graph_layout.h>
+
+namespace hesscope::detail {
+
+/// Rows of a chunk of num_packs packs: row r begins at double r * num_packs * kPackSamples.
+struct ChunkRows {
+  int num_packs;
+  const double* values;    ///< GraphLayout::value_rows(); row 0 is 1
+  const double* adjoints;  ///< GraphLayout::z_rows()
+  const double* zeros;     ///< one row
+  /// Of each use, panels of kPanelCols columns whose inner index is (position, pack): of its x[t,j],
+  /// and of its delta[t,i].
+  std::span<double* const> x_panels;
+  std::span<double* const> delta_panels;
+};
+
+/// Blocks [first_block, end_block) and their tangents: row r in direction d, of the first block first,
+/// begins at double (r * num_directions + d) * num_packs * kPackSamples.
+struct TangentRows {
+  int first_block;
+  int num_directions;
+  const double* adjoints;   ///< E: z_rows()
+  const double* tangents;   ///< J: tangent_rows()
+  const char* has_adjoint;  ///< of each row and block, row-major; the others are 0 and not there
+  const char* has_tangent;
+  int num_blocks;
+};
+
+/// Column-major; what H is the sum of this and of its transpose, but for the diagonal.
+struct HessianTarget {
+  double* data;
+  long stride;
+};
+
+enum class ProductPart { kBoth, kAdjoints, kTangents };  // E and J, E, J
+
+struct ProductTask {
+  ProductPart part;
+  int wave;  ///< tasks of one wave write to different entries
+  int row_use;
+  int column_use;  ///< -1 where directions are parameters
+  int unit;        ///< of the column use; or the first direction of the block
+  int first;       ///< position of the column use; or the block
+  int end;         ///< one past its last position; or direction
+  int first_panel;
+  int end_panel;
+  long multiply_adds;  ///< of one sample
+};
+
+class CurvatureProducts {
+ public:
+  CurvatureProducts(const ParameterUses& uses,
+                    const GraphLayout& layout,
+                    const DirectionPlanner& planner,
+                    InstructionSet set);
+
+  /// Tasks of blocks [first_block, end_block), by wave.
+  std::vector<ProductTask> tasks(int first_block, int end_block) const;
+
+  /// Doubles of one use's panels in a chunk.
+  long x_panels_size(int use, int num_packs) const;
+  long delta_panels_size(int use, int num_packs) const;
+
+  void fill_panels(int use, const ChunkRows& rows, double* x_panels, double* delta_panels) const;
+
+  /// Doubles of scratch, aligned to 64 bytes, for run().
+  static long scratch_size(int num_packs);
+
+  void run(const ProductTask& task,
+           const ChunkRows& rows,
+           const TangentRows& tangents,
+           double* scratch,
+           HessianTarget h) const;
+
+  /// To be called once for each unit of each use, after all tasks for all samples.
+  void complete(int use, int unit, HessianTarget h) const;
+
+ private:
+  friend class ProductRunner;
+
+  // Up to kPanelRows parameters of a use: (i, j) is i * inputs + j, and one is `step` after the other,
+  // 1 for inputs of one unit and `inputs` for units of one input.
+  struct RowPanel {
+    int first;
+    int step = 1;
+    int count = kPanelRows;
+    int last_unit = 0;
+    int last_input = 0;
+    int run = -1;  // its parameters are run, run + 1, ...; -1 if they are not
+  };
+
+  void list_panels();
+  void find_fed();
+
+  // Whether x of a use depends on the entries of a group.
+  bool is_fed(int use, int group) const {
+    return is_fed_[static_cast<std::size_t>(use) * planner_.groups().size() +
+                   static_cast<std::size_t>(group)] != 0;
+  }
+
+  const ParameterUses& uses_;
+  const GraphLayout& layout_;
+  const DirectionPlanner& planner_;
+  const PackKernels& packs_;
+  const TangentKernels& kernels_;
+  std::vector<std::vector<RowPanel>> panels_;  // of each use
+  std::vector<int> group_of_use_;
+  std::vector<int> place_in_group_;
+  std::vector<int> direction_of_entry_;  // kDirections * block + direction; -1
+  std::vector<char> is_fed_;             // of each use and group
+  std::vector<char> is_free_;  // of each use: one position, and x does not depend on its own z
+};
+
+}  // namespace hesscope::detail

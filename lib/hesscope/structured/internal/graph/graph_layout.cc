@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <unordered_map>
+#include <utility>
+
+#include <hesscope/structured/internal/graph/graph_layout.h>
+#include <hesscope/structured/internal/graph/indexing.h>
+
+namespace hesscope::detail {
+
+GraphLayout::GraphLayout(const Graph& graph,
+                         const EntryNumbers& entries,
+                         const ParameterUses& uses) {
+  place_nodes(graph, entries, uses);
+  place_rows(entries, uses);
+}
+
+void GraphLayout::place_nodes(const Graph& graph,
+                              const EntryNumbers& entries,
+                              const ParameterUses& uses) {
+  const auto nodes = graph.nodes();
+  const auto varies = [&](int i) { return i >= 0 && uses.varies[at(i)]; };
+  std::vector<char> is_common(nodes.size(), 0);
+  std::vector<char> is_read(nodes.size(), 0);         // in packs
+  std::vector<char> is_read_common(nodes.size(), 0);  // by products
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const Graph::Node& n = nodes[i];
+    const auto common = [&](int operand) { return operand < 0 || is_common[at(operand)]; };
+    is_common[i] = n.op != Graph::Op::kInput && common(n.a) && common(n.b) && common(n.choice);
+    if (!varies(static_cast<int>(i))) continue;
+    if (n.op == Graph::Op::kMatmul) {
+      for (const int operand : {n.a, n.b}) {
+        (is_common[at(operand)] ? is_read_common : is_read)[at(entries.root(operand))] = 1;
+      }
+    } else if (n.op == Graph::Op::kHadamard || n.op == Graph::Op::kSquaredDistances) {
+      for (const int operand : {n.a, n.b}) is_read[at(entries.root(operand))] = 1;
+    } else if (n.op == Graph::Op::kSoftmaxRows) {
+      is_read[i] = 1;
+    }
+  }
+  for (const ParameterUse& use : uses.uses) {
+    for (const int x : use.x) {
+      const int node = x == kOne ? -1 : entries.node_of(x);
+      if (node >= 0) is_read[at(node)] = 1;
+    }
+  }
+  const auto take = [](int& count, int size) { return std::exchange(count, count + size); };
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    SweepNode kept{.node = &nodes[i]};
+    const int root = entries.root(static_cast<int>(i));
+    const int size = size_of(nodes[i]);
+    kept.is_common = is_common[i] != 0;
+    common_first_.push_back(-1);
+    if (root != static_cast<int>(i)) {
+      const SweepNode& of_root = nodes_[at(root)];
+      kept.value = of_root.value;
+      kept.adjoint = of_root.adjoint;
+      kept.tangent = of_root.tangent;
+      common_first_.back() = common_first_[at(root)];
+    } else {
+      if (is_read[i]) kept.value = take(num_values_, size);
+      if (is_read_common[i]) common_first_.back() = take(common_size_, size);
+      if (uses.varies[i]) {
+        kept.adjoint = take(num_adjoints_, size);
+        kept.tangent = take(num_tangents_, size);
+        const int coefficients = detail::num_coefficients(nodes[i], nodes);
+        if (coefficients > 0) kept.coefficient = take(num_coefficients_, coefficients);
+      }
+    }
+    nodes_.push_back(kept);
+  }
+  for (const OneHotRows& rows : uses.one_hots) {
+    const int size = rows.positions * rows.table_rows;
+    one_hots_.push_back({rows.rows_node, rows.positions, rows.table_rows, take(num_values_, size)});
+    for (int e = 0; e < size; ++e) one_hot_values_.push_back(one_hots_.back().value + e);
+  }
+}
+
+void GraphLayout::place_rows(const EntryNumbers& entries, const ParameterUses& uses) {
+  std::unordered_map<int, int> row_of_z;
+  std::unordered_map<int, int> row_of_value;
+  std::unordered_map<int, int> row_of_tangent;
+  value_rows_.push_back(-1);
+  for (const ParameterUse& use : uses.uses) {
+    UseRows rows;
+    for (const int z : use.z) {
+      const auto [place, is_new] = row_of_z.try_emplace(z, static_cast<int>(z_rows_.size()));
+      if (is_new) {
+        const int node = entries.node_of(z);
+        const int e = z - entries.first(node);
+        z_rows_.push_back({z, nodes_[at(node)].adjoint + e, nodes_[at(node)].tangent + e});
+      }
+      rows.z.push_back(place->second);
+    }
+    for (const int x : use.x) {
+      if (x == kOne) {
+        rows.x.push_back(0);
+        rows.tangent.push_back(-1);
+        continue;
+      }
+      const int node = entries.node_of(x);
+      const int e = node < 0 ? 0 : x - entries.first(node);
+      const int value =
+          node < 0 ? one_hot_values_[at(x - entries.size())] : nodes_[at(node)].value + e;
+      const auto [place, is_new] =
+          row_of_value.try_emplace(x, static_cast<int>(value_rows_.size()));
+      if (is_new) value_rows_.push_back(value);
+      rows.x.push_back(place->second);
+      if (node < 0 || nodes_[at(node)].tangent < 0) {
+        rows.tangent.push_back(-1);
+        continue;
+      }
+      const auto [tangent, is_new_tangent] =
+          row_of_tangent.try_emplace(x, static_cast<int>(tangent_rows_.size()));
+      if (is_new_tangent) tangent_rows_.push_back({x, value, nodes_[at(node)].tangent + e});
+      rows.tangent.push_back(tangent->second);
+    }
+    rows_.push_back(std::move(rows));
+  }
+}
+
+std::vector<SweepNode> GraphLayout::with_common(std::span<const double> common) const {
+  std::vector<SweepNode> nodes = nodes_;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (common_first_[i] >= 0) nodes[i].common = common.data() + common_first_[i];
+  }
+  return nodes;
+}
+
+void GraphLayout::read_common(PointSweep& point, std::span<double> common) const {
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    if (common_first_[i] >= 0 && nodes_[i].node->op != Graph::Op::kReshape) {
+      point.read_common(static_cast<int>(i), common.data() + common_first_[i]);
+    }
+  }
+}
+
+}  // namespace hesscope::detail

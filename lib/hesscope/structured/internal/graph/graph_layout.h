@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Where the numbers of graph_hessian.h lie.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include <hesscope/structured/internal/graph/parameter_uses.h>
+#include <hesscope/structured/internal/graph/tangent_sweep.h>
+
+namespace hesscope::detail {
+
+/// Of one use: rows of a chunk's numbers, as ParameterUse has entries.
+struct UseRows {
+  std::vector<int> z;        ///< of z[t,i], in the adjoints' rows
+  std::vector<int> x;        ///< of x[t,j], in the values' rows; 0 for a 1
+  std::vector<int> tangent;  ///< of x[t,j], in the tangents' rows; -1 for what does not vary
+};
+
+/// Packs of samples at a point, and the rows of samples made of them: a row is an entry's numbers in
+/// all packs of a chunk.
+class GraphLayout {
+ public:
+  GraphLayout(const Graph& graph, const EntryNumbers& entries, const ParameterUses& uses);
+
+  std::span<const SweepNode> nodes() const { return nodes_; }
+
+  std::span<const OneHotValues> one_hots() const { return one_hots_; }
+
+  /// First pack of the values of the rows that stand for lookups, by entry behind those of nodes.
+  std::span<const int> one_hot_values() const { return one_hot_values_; }
+
+  /// The nodes with `common` pointing to these entries, one node's after the other's, of which
+  /// read_common() says which.
+  std::vector<SweepNode> with_common(std::span<const double> common) const;
+
+  void read_common(PointSweep& point, std::span<double> common) const;
+
+  int common_size() const { return common_size_; }
+
+  // Packs of a PackPoint, and of tangents in each direction.
+  int num_values() const { return num_values_; }
+
+  int num_adjoints() const { return num_adjoints_; }
+
+  int num_coefficients() const { return num_coefficients_; }
+
+  int num_tangents() const { return num_tangents_; }
+
+  const UseRows& rows(int use) const { return rows_[static_cast<std::size_t>(use)]; }
+
+  /// Entry of each row of z; its adjoint's pack, and that of its adjoint's tangent.
+  struct Source {
+    int entry;
+    int point;
+    int tangent;
+  };
+
+  std::span<const Source> z_rows() const { return z_rows_; }
+
+  /// Of x that varies: entry, value's pack, tangent's pack.
+  std::span<const Source> tangent_rows() const { return tangent_rows_; }
+
+  /// Packs of values; row 0, which is 1, has -1.
+  std::span<const int> value_rows() const { return value_rows_; }
+
+ private:
+  void place_nodes(const Graph& graph, const EntryNumbers& entries, const ParameterUses& uses);
+  void place_rows(const EntryNumbers& entries, const ParameterUses& uses);
+
+  std::vector<SweepNode> nodes_;
+  std::vector<int> common_first_;  // of each node; -1
+  std::vector<OneHotValues> one_hots_;
+  std::vector<int> one_hot_values_;
+  std::vector<UseRows> rows_;
+  std::vector<Source> z_rows_;
+  std::vector<Source> tangent_rows_;
+  std::vector<int> value_rows_;
+  int common_size_ = 0;
+  int num_values_ = 0;
+  int num_adjoints_ = 0;
+  int num_coefficients_ = 0;
+  int num_tangents_ = 0;
+};
+
+}  // namespace hesscope::detail

@@ -1,0 +1,544 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include <hesscope/structured/internal/graph/indexing.h>
+#include <hesscope/structured/internal/graph/parameter_uses.h>
+
+namespace hesscope::detail {
+namespace {
+
+// A node whose entries are parameters, moved and scaled.
+struct ParameterView {
+  std::vector<int> theta;  // of each entry; -1 for a zero
+  double factor = 1;
+  std::vector<int> roots;  // the parameter nodes it is made of
+};
+
+// One operand of a product of matrices: entry (r, c) of op(operand) of product k.
+struct ProductOperand {
+  ProductOperand(const Graph::Node& product, const Graph::Node& operand, bool is_left)
+      : stack(static_cast<int>(product.stack)),
+        is_shared(is_left ? product.is_shared_a : product.is_shared_b),
+        is_transposed(is_left ? product.transpose_a : product.transpose_b),
+        stored_rows(static_cast<int>(is_shared ? operand.rows : operand.rows / product.stack)),
+        stored_cols(static_cast<int>(operand.cols)) {}
+
+  int rows() const { return is_transposed ? stored_cols : stored_rows; }
+
+  int cols() const { return is_transposed ? stored_rows : stored_cols; }
+
+  int entry(int k, int r, int c) const {
+    if (is_transposed) std::swap(r, c);
+    return ((is_shared ? 0 : k * stored_rows) + r) * stored_cols + c;
+  }
+
+  int stack;
+  bool is_shared;
+  bool is_transposed;
+  int stored_rows;
+  int stored_cols;
+};
+
+class UseFinder {
+ public:
+  UseFinder(const Graph& graph, const EntryNumbers& entries)
+      : graph_(graph), nodes_(graph.nodes()), entries_(entries), views_(nodes_.size()) {}
+
+  ParameterUses find() {
+    found_.num_entries = entries_.size();
+    mark_needed();
+    find_views();
+    list_consumers();
+    is_own_use_.assign(nodes_.size(), 0);
+    while (!try_uses()) {
+    }
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      if (found_.is_needed[i] && nodes_[i].op == Graph::Op::kParameter && is_own_use_[i]) {
+        add_own_use(static_cast<int>(i));
+      }
+    }
+    for (ParameterUse& use : found_.uses) move_down(use);
+    merge_positions();
+    for (ParameterUse& use : found_.uses) sort_positions(use);
+    join_biases();
+    mark_varying();
+    return std::move(found_);
+  }
+
+ private:
+  const Graph::Node& node(int i) const { return nodes_[at(i)]; }
+
+  void mark_needed() {
+    found_.is_needed.assign(nodes_.size(), 0);
+    found_.is_needed[at(graph_.output())] = 1;
+    for (std::size_t i = nodes_.size(); i-- > 0;) {
+      if (!found_.is_needed[i]) continue;
+      for (const int operand : {nodes_[i].a, nodes_[i].b, nodes_[i].choice}) {
+        if (operand >= 0) found_.is_needed[at(operand)] = 1;
+      }
+    }
+  }
+
+  void find_views() {
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      if (found_.is_needed[i]) views_[i] = view_of(static_cast<int>(i));
+    }
+  }
+
+  std::optional<ParameterView> view_of(int i) const {
+    const Graph::Node& n = node(i);
+    ParameterView view;
+    if (n.op == Graph::Op::kParameter) {
+      view.theta.resize(at(size_of(n)));
+      std::iota(view.theta.begin(), view.theta.end(), static_cast<int>(n.offset));
+      view.roots = {i};
+      return view;
+    }
+    const bool moves = n.op == Graph::Op::kReshape || n.op == Graph::Op::kSlice ||
+                       n.op == Graph::Op::kEmbed || n.op == Graph::Op::kScale ||
+                       n.op == Graph::Op::kGather;
+    if (!moves || !views_[at(n.a)] || (n.b >= 0 && !views_[at(n.b)])) return std::nullopt;
+    const ParameterView& a = *views_[at(n.a)];
+    view = {.theta = {}, .factor = a.factor, .roots = a.roots};
+    const auto cols = static_cast<int>(n.cols);
+    const auto a_cols = static_cast<int>(node(n.a).cols);
+    switch (n.op) {
+      case Graph::Op::kScale:
+        if (n.factor == 0) return std::nullopt;
+        view.factor *= n.factor;
+        [[fallthrough]];
+      case Graph::Op::kReshape:
+        view.theta = a.theta;
+        break;
+      case Graph::Op::kSlice:
+        for (int e = 0; e < size_of(n); ++e) {
+          view.theta.push_back(a.theta[at((static_cast<int>(n.row) + e / cols) * a_cols +
+                                          static_cast<int>(n.col) + e % cols)]);
+        }
+        break;
+      case Graph::Op::kEmbed:
+        view.theta.assign(at(size_of(n)), -1);
+        for (int e = 0; e < static_cast<int>(a.theta.size()); ++e) {
+          view.theta[at((static_cast<int>(n.row) + e / a_cols) * cols + static_cast<int>(n.col) +
+                        e % a_cols)] = a.theta[at(e)];
+        }
+        break;
+      default: {  // kGather
+        if (n.b >= 0) {
+          const ParameterView& b = *views_[at(n.b)];
+          if (b.factor != a.factor) return std::nullopt;
+          view.roots.insert(view.roots.end(), b.roots.begin(), b.roots.end());
+        }
+        for (int e = 0; e < size_of(n); ++e) {
+          const int from = graph_.indices()[at(static_cast<int>(n.offset) + e)];
+          const auto a_size = static_cast<int>(a.theta.size());
+          view.theta.push_back(from < 0        ? -1
+                               : from < a_size ? a.theta[at(from)]
+                                               : views_[at(n.b)]->theta[at(from - a_size)]);
+        }
+      }
+    }
+    return view;
+  }
+
+  // Of each root node, who takes it or a reshape of it.
+  void list_consumers() {
+    consumers_.resize(nodes_.size());
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      if (!found_.is_needed[i] || nodes_[i].op == Graph::Op::kReshape) continue;
+      for (const int operand : {nodes_[i].a, nodes_[i].b, nodes_[i].choice}) {
+        if (operand >= 0) consumers_[at(entries_.root(operand))].push_back(static_cast<int>(i));
+      }
+    }
+  }
+
+  bool is_view(int i) const { return i >= 0 && views_[at(i)].has_value(); }
+
+  // Whether a view's parameters enter by uses of its consumers.
+  bool is_linear(int i) const {
+    return is_view(i) && std::none_of(views_[at(i)]->roots.begin(),
+                                      views_[at(i)]->roots.end(),
+                                      [&](int root) { return is_own_use_[at(root)] != 0; });
+  }
+
+  void set_own(int i) {
+    for (const int root : views_[at(i)]->roots) is_own_use_[at(root)] = 1;
+  }
+
+  // Collects the uses of all consumers; false if a parameter turned out not to enter linearly, so
+  // that all must be looked at again.
+  bool try_uses() {
+    found_.uses.clear();
+    found_.one_hots.clear();
+    found_.num_entries = entries_.size();
+    bool is_settled = true;
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      const Graph::Node& n = nodes_[i];
+      const auto self = static_cast<int>(i);
+      if (!found_.is_needed[i]) continue;
+      if (is_view(self)) {
+        // Parts of one view stand or fall together.
+        const bool is_output = self == graph_.output();
+        if ((is_output && is_linear(self)) || (!is_linear(self) && has_linear_root(self))) {
+          set_own(self);
+          is_settled = false;
+        }
+        continue;
+      }
+      if (n.is_step()) continue;
+      const bool left = is_linear(n.a);
+      const bool right = is_linear(n.b);
+      if (!left && !right) continue;
+      if (left && right ? true : !add_use(self, left)) {
+        if (left) set_own(n.a);
+        if (right) set_own(n.b);
+        is_settled = false;
+      }
+    }
+    return is_settled;
+  }
+
+  bool has_linear_root(int i) const {
+    const auto& roots = views_[at(i)]->roots;
+    return std::any_of(
+        roots.begin(), roots.end(), [&](int root) { return is_own_use_[at(root)] == 0; });
+  }
+
+  // The use of node i's operand a or b. False if it is no linear one.
+  bool add_use(int i, bool is_left) {
+    const Graph::Node& n = node(i);
+    const int operand = is_left ? n.a : n.b;
+    const int other = is_left ? n.b : n.a;
+    const ParameterView& view = *views_[at(operand)];
+    const int z = entries_.first(i);
+    switch (n.op) {
+      case Graph::Op::kMatmul:
+        if (has_repeats(view)) return false;
+        add_product(i, is_left);
+        return true;
+      case Graph::Op::kAdd:
+      case Graph::Op::kSubtract:
+      case Graph::Op::kHadamard:
+        return add_elementwise(
+            i, operand, other, n.op == Graph::Op::kSubtract && !is_left ? -1 : 1);
+      case Graph::Op::kLookup: {
+        if (has_repeats(view)) return false;
+        const auto table_rows = static_cast<int>(node(n.a).rows);
+        const auto units = static_cast<int>(n.cols);
+        const auto positions = static_cast<int>(n.rows);
+        const OneHotRows rows{n.choice, positions, table_rows, found_.num_entries};
+        ParameterUse use{
+            .positions = positions, .units = units, .inputs = table_rows, .factor = view.factor};
+        for (int e = 0; e < positions * units; ++e) use.z.push_back(z + e);
+        for (int e = 0; e < positions * table_rows; ++e) use.x.push_back(rows.first + e);
+        for (int unit = 0; unit < units; ++unit) {
+          for (int k = 0; k < table_rows; ++k)
+            use.theta.push_back(view.theta[at(k * units + unit)]);
+        }
+        found_.num_entries += positions * table_rows;
+        found_.one_hots.push_back(rows);
+        found_.uses.push_back(std::move(use));
+        return true;
+      }
+      case Graph::Op::kGather:
+        return n.b >= 0 && add_joined(i, is_left);
+      default:
+        return false;
+    }
+  }
+
+  static bool has_repeats(const ParameterView& view) {
+    std::vector<int> sorted = view.theta;
+    std::sort(sorted.begin(), sorted.end());
+    const auto first = std::lower_bound(sorted.begin(), sorted.end(), 0);
+    return std::adjacent_find(first, sorted.end()) != sorted.end();
+  }
+
+  // W X or X W, or stacks of them.
+  void add_product(int i, bool is_left) {
+    const Graph::Node& n = node(i);
+    const ProductOperand a(n, node(n.a), true);
+    const ProductOperand b(n, node(n.b), false);
+    const ProductOperand& weights = is_left ? a : b;
+    const ProductOperand& inputs = is_left ? b : a;
+    const ParameterView& view = *views_[at(is_left ? n.a : n.b)];
+    const int rows = a.rows();
+    const int cols = b.cols();
+    const int z = entries_.first(i);
+    const int x = entries_.first(is_left ? n.b : n.a);
+    const int positions = is_left ? cols : rows;
+    const int num_uses = weights.is_shared ? 1 : weights.stack;
+    for (int w = 0; w < num_uses; ++w) {
+      ParameterUse use{.positions = 0,
+                       .units = is_left ? rows : cols,
+                       .inputs = a.cols(),
+                       .factor = view.factor};
+      const int end = weights.is_shared ? weights.stack : w + 1;
+      for (int k = w; k < end; ++k) {
+        for (int t = 0; t < positions; ++t) {
+          for (int unit = 0; unit < use.units; ++unit) {
+            const int r = is_left ? unit : t;
+            const int c = is_left ? t : unit;
+            use.z.push_back(z + (k * rows + r) * cols + c);
+          }
+          for (int j = 0; j < use.inputs; ++j) {
+            use.x.push_back(x + (is_left ? inputs.entry(k, j, t) : inputs.entry(k, t, j)));
+          }
+        }
+        use.positions += positions;
+      }
+      for (int unit = 0; unit < use.units; ++unit) {
+        for (int j = 0; j < use.inputs; ++j) {
+          use.theta.push_back(
+              view.theta[at(is_left ? weights.entry(w, unit, j) : weights.entry(w, j, unit))]);
+        }
+      }
+      found_.uses.push_back(std::move(use));
+    }
+  }
+
+  // A bias or a gain: entry e of node i takes view entry taken(e), -1 for none; of the other operand,
+  // where it is a gain, entry factor(e). Each parameter must be taken as often as the others.
+  template <typename Taken, typename Factor>
+  bool add_taken(
+      int i, const ParameterView& view, double sign, bool is_gain, Taken taken, Factor factor) {
+    std::map<int, std::vector<int>> places;  // of each parameter
+    for (int e = 0; e < size_of(node(i)); ++e) {
+      const int entry = taken(e);
+      if (entry >= 0 && view.theta[at(entry)] >= 0) places[view.theta[at(entry)]].push_back(e);
+    }
+    if (places.empty()) return true;
+    const std::size_t positions = places.begin()->second.size();
+    ParameterUse use{.positions = static_cast<int>(positions),
+                     .units = static_cast<int>(places.size()),
+                     .inputs = 1,
+                     .factor = sign * view.factor,
+                     .is_per_unit = is_gain};
+    for (const auto& [theta, taken_by] : places) {
+      if (taken_by.size() != positions) return false;
+      use.theta.push_back(theta);
+    }
+    for (std::size_t t = 0; t < positions; ++t) {
+      for (const auto& [theta, taken_by] : places) {
+        use.z.push_back(entries_.first(i) + taken_by[t]);
+        if (is_gain) use.x.push_back(factor(taken_by[t]));
+      }
+      if (!is_gain) use.x.push_back(kOne);
+    }
+    found_.uses.push_back(std::move(use));
+    return true;
+  }
+
+  // One row, one column or one number of an operand stands for all.
+  bool add_elementwise(int i, int operand, int other, double sign) {
+    const auto spread = [&](int of, int e) {
+      const Graph::Node& n = node(of);
+      const auto cols = static_cast<int>(node(i).cols);
+      const int row = n.rows == 1 ? 0 : e / cols;
+      const int col = n.cols == 1 ? 0 : e % cols;
+      return row * static_cast<int>(n.cols) + col;
+    };
+    return add_taken(
+        i,
+        *views_[at(operand)],
+        sign,
+        node(i).op == Graph::Op::kHadamard,
+        [&](int e) { return spread(operand, e); },
+        [&](int e) { return entries_.first(other) + spread(other, e); });
+  }
+
+  // Parameters among other entries: of a gather of two nodes.
+  bool add_joined(int i, bool is_left) {
+    const Graph::Node& n = node(i);
+    const ParameterView& view = *views_[at(is_left ? n.a : n.b)];
+    const int first = is_left ? 0 : size_of(node(n.a));
+    return add_taken(
+        i,
+        view,
+        1,
+        false,
+        [&](int e) {
+          const int from = graph_.indices()[at(static_cast<int>(n.offset) + e)] - first;
+          return from >= 0 && from < static_cast<int>(view.theta.size()) ? from : -1;
+        },
+        [](int) { return kOne; });
+  }
+
+  void add_own_use(int i) {
+    const int size = size_of(node(i));
+    ParameterUse use{.positions = 1, .units = size, .inputs = 1, .x = {kOne}};
+    for (int e = 0; e < size; ++e) {
+      use.z.push_back(entries_.first(i) + e);
+      use.theta.push_back(static_cast<int>(node(i).offset) + e);
+    }
+    found_.uses.push_back(std::move(use));
+  }
+
+  // A number added to z is one added to what z alone is added to, or moved to: there uses meet.
+  void move_down(ParameterUse& use) {
+    while (true) {
+      const int from = entries_.node_of(use.z.front());
+      if (from == graph_.output() || consumers_[at(from)].size() != 1) return;
+      const int to = consumers_[at(from)].front();
+      const Graph::Node& n = node(to);
+      const int size = size_of(node(from));
+      if (size_of(n) != size || entries_.root(graph_.output()) == from) return;
+      std::vector<int> place(at(size));  // of each entry
+      std::iota(place.begin(), place.end(), 0);
+      const bool is_left = entries_.root(n.a) == from;
+      switch (n.op) {
+        case Graph::Op::kAdd:
+          break;
+        case Graph::Op::kSubtract:
+          if (!is_left) use.factor = -use.factor;
+          break;
+        case Graph::Op::kScale:
+          if (n.factor == 0) return;
+          use.factor *= n.factor;
+          break;
+        case Graph::Op::kGather: {
+          if (n.b >= 0) return;
+          std::fill(place.begin(), place.end(), -1);
+          for (int e = 0; e < size; ++e) {
+            const int entry = graph_.indices()[at(static_cast<int>(n.offset) + e)];
+            if (entry < 0 || place[at(entry)] >= 0) return;
+            place[at(entry)] = e;
+          }
+          break;
+        }
+        default:
+          return;
+      }
+      for (int& z : use.z) z = entries_.first(to) + place[at(z - entries_.first(from))];
+    }
+  }
+
+  // The same parameters, used again.
+  void merge_positions() {
+    using Key = std::tuple<std::vector<int>, int, double, bool>;
+    std::map<Key, std::size_t> known;
+    std::vector<ParameterUse> merged;
+    for (ParameterUse& use : found_.uses) {
+      const auto [place, is_new] =
+          known.try_emplace(Key{use.theta, use.units, use.factor, use.is_per_unit}, merged.size());
+      if (is_new) {
+        merged.push_back(std::move(use));
+        continue;
+      }
+      ParameterUse& first = merged[place->second];
+      first.positions += use.positions;
+      first.z.insert(first.z.end(), use.z.begin(), use.z.end());
+      first.x.insert(first.x.end(), use.x.begin(), use.x.end());
+    }
+    found_.uses = std::move(merged);
+  }
+
+  // By the entries they add to, so that uses at the same positions have them in the same order.
+  static void sort_positions(ParameterUse& use) {
+    std::vector<int> order(at(use.positions));
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(), [&](int s, int t) {
+      return use.z[at(s * use.units)] < use.z[at(t * use.units)];
+    });
+    const auto sorted = [&](const std::vector<int>& rows) {
+      std::vector<int> result;
+      const auto length = static_cast<std::ptrdiff_t>(rows.size() / order.size());
+      for (const int t : order) {
+        result.insert(result.end(), rows.begin() + t * length, rows.begin() + (t + 1) * length);
+      }
+      return result;
+    };
+    use.z = sorted(use.z);
+    use.x = sorted(use.x);
+  }
+
+  // A bias is one more input, 1, of the product it is added to.
+  void join_biases() {
+    for (std::size_t b = 0; b < found_.uses.size();) {
+      const ParameterUse& bias = found_.uses[b];
+      const auto is_partner = [&](const ParameterUse& use) {
+        return &use != &bias && !use.is_per_unit && !bias.is_per_unit &&
+               use.factor == bias.factor && use.units == bias.units && use.z == bias.z &&
+               use.x.back() != kOne && bias.inputs == 1 && bias.x.back() == kOne;
+      };
+      const auto partner = std::find_if(found_.uses.begin(), found_.uses.end(), is_partner);
+      if (partner == found_.uses.end()) {
+        ++b;
+        continue;
+      }
+      partner->x =
+          with_column(partner->x, partner->inputs, std::vector<int>(at(bias.positions), kOne));
+      partner->theta = with_column(partner->theta, partner->inputs, bias.theta);
+      ++partner->inputs;
+      found_.uses.erase(found_.uses.begin() + static_cast<std::ptrdiff_t>(b));
+    }
+  }
+
+  static std::vector<int> with_column(const std::vector<int>& matrix,
+                                      int cols,
+                                      const std::vector<int>& column) {
+    std::vector<int> wider;
+    for (std::size_t r = 0; r < column.size(); ++r) {
+      const auto row = matrix.begin() + static_cast<std::ptrdiff_t>(r) * cols;
+      wider.insert(wider.end(), row, row + cols);
+      wider.push_back(column[r]);
+    }
+    return wider;
+  }
+
+  void mark_varying() {
+    found_.varies.assign(nodes_.size(), 0);
+    for (const ParameterUse& use : found_.uses) {
+      for (const int z : use.z) found_.varies[at(entries_.node_of(z))] = 1;
+    }
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      if (!found_.is_needed[i] || nodes_[i].is_step()) {
+        found_.varies[i] = 0;
+        continue;
+      }
+      const Graph::Op op = nodes_[i].op;
+      for (const int operand : {nodes_[i].a, nodes_[i].b}) {
+        if (operand >= 0 && found_.varies[at(operand)]) found_.varies[i] = 1;
+      }
+      if (op == Graph::Op::kLookup && found_.varies[at(nodes_[i].a)]) found_.is_supported = false;
+    }
+  }
+
+  const Graph& graph_;
+  std::span<const Graph::Node> nodes_;
+  const EntryNumbers& entries_;
+  std::vector<std::optional<ParameterView>> views_;
+  std::vector<std::vector<int>> consumers_;
+  std::vector<char> is_own_use_;  // of each parameter node
+  ParameterUses found_;
+};
+
+}  // namespace
+
+EntryNumbers::EntryNumbers(const Graph& graph) {
+  const auto nodes = graph.nodes();
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (nodes[i].op == Graph::Op::kReshape) {
+      first_.push_back(first_[at(nodes[i].a)]);
+      root_.push_back(root_[at(nodes[i].a)]);
+      continue;
+    }
+    first_.push_back(size_);
+    root_.push_back(static_cast<int>(i));
+    size_ += size_of(nodes[i]);
+    node_of_.resize(at(size_), static_cast<int>(i));
+  }
+}
+
+int EntryNumbers::node_of(int entry) const { return entry >= size_ ? -1 : node_of_[at(entry)]; }
+
+ParameterUses find_parameter_uses(const Graph& graph, const EntryNumbers& entries) {
+  return UseFinder(graph, entries).find();
+}
+
+}  // namespace hesscope::detail

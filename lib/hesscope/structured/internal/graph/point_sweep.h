@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// For kernel sources only: values, adjoints and coefficients of a pack, by the plain tape.
+#pragma once
+
+#include <algorithm>
+
+#include <hesscope/autodiff/internal/tape.h>
+#include <hesscope/structured/internal/graph/tangent_sweep.h>
+
+namespace hesscope::detail {
+
+template <InstructionSet kSet>
+class TapePointSweep final : public PointSweep {
+ public:
+  using B = Lanes<kPackSamples, kSet>;
+
+  TapePointSweep(const Graph& graph, const PointLayout& layout)
+      : nodes_(graph.nodes()), layout_(layout), tape_(graph), plan_(nodes_.size()) {
+    for (std::size_t i = 0; i < nodes_.size(); ++i) plan_[i].needed = layout.has_adjoint[i] != 0;
+  }
+
+  void set_theta(std::span<const double> theta) override {
+    tape_.set_parameters([&](Eigen::Index j) { return B(theta[static_cast<std::size_t>(j)]); });
+  }
+
+  void read_common(int node, double* entries) override {
+    const std::span<const B> values = tape_.values(static_cast<std::size_t>(node));
+    for (std::size_t e = 0; e < values.size(); ++e) entries[e] = values[e][0];
+  }
+
+  double run(Records records, PackPoint point) override {
+    const auto count = static_cast<int>(records.count);
+    tape_.set_inputs([&](Eigen::Index entry) {
+      B packed;
+      for (int lane = 0; lane < kPackSamples; ++lane) {
+        packed.set(lane, records.data[std::min(lane, count - 1) * records.stride + entry]);
+      }
+      return packed;
+    });
+    B seed(0);
+    for (int lane = 0; lane < count; ++lane) seed.set(lane, 1);
+    tape_.forward();
+    tape_.reverse(plan_, seed);
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      const SweepNode& kept = layout_.nodes[i];
+      if (nodes_[i].op == Graph::Op::kReshape) continue;
+      if (kept.value >= 0) copy(packs(point.values, kept.value), tape_.values(i));
+      if (kept.adjoint >= 0) copy(packs(point.adjoints, kept.adjoint), tape_.adjoints(i));
+      if (kept.coefficient >= 0) set_coefficients(i, packs(point.coefficients, kept.coefficient));
+    }
+    for (const OneHotValues& rows : layout_.one_hots) set_one_hot(rows, point);
+    double total = 0;
+    for (int lane = 0; lane < count; ++lane) total += tape_.output()[lane];
+    return total;
+  }
+
+ private:
+  static_assert(sizeof(B) == kPackSamples * sizeof(double));
+
+  static B* packs(double* data, int first) { return reinterpret_cast<B*>(data) + first; }
+
+  static void copy(B* to, std::span<const B> from) {
+    for (std::size_t e = 0; e < from.size(); ++e) to[e] = from[e];
+  }
+
+  const B* values(std::int32_t node) const {
+    return tape_.values(static_cast<std::size_t>(node)).data();
+  }
+
+  // Entry of an operand that entry (r, c) of an elementwise operation takes.
+  const B& spread(std::int32_t operand, Eigen::Index r, Eigen::Index c) const {
+    const Graph::Node& n = nodes_[static_cast<std::size_t>(operand)];
+    return values(operand)[(n.rows == 1 ? 0 : r) * n.cols + (n.cols == 1 ? 0 : c)];
+  }
+
+  void set_coefficients(std::size_t i, B* out) {
+    using Op = Graph::Op;
+    const Graph::Node& node = nodes_[i];
+    const B* y = tape_.values(i).data();
+    const B* y_bar = tape_.adjoints(i).data();
+    const Eigen::Index size = node.size();
+    switch (node.op) {
+      case Op::kElementary: {  // phi', phi'' ybar
+        const B* x = values(node.a);
+        return visit_elementary(node.function, node.factor, node.beta, [&](auto phi) {
+          for (Eigen::Index e = 0; e < size; ++e) {
+            out[e] = phi.df(x[e]);
+            out[size + e] = phi.ddf(x[e]) * y_bar[e];
+          }
+        });
+      }
+      case Op::kDivide:  // of y = a / b: 1 / b, -y / b, -ybar / b^2, 2 ybar y / b^2
+        for (Eigen::Index e = 0; e < size; ++e) {
+          const B inverse = B(1) / spread(node.b, e / node.cols, e % node.cols);
+          const B slope = y_bar[e] * inverse * inverse;
+          out[e] = inverse;
+          out[size + e] = -(y[e] * inverse);
+          out[2 * size + e] = -slope;
+          out[3 * size + e] = B(2) * slope * y[e];
+        }
+        return;
+      case Op::kSoftmaxRows:  // ybar_j - sum_k p_k ybar_k
+        for (Eigen::Index r = 0; r < node.rows; ++r) {
+          B inner(0);
+          for (Eigen::Index c = 0; c < node.cols; ++c)
+            inner += y[r * node.cols + c] * y_bar[r * node.cols + c];
+          for (Eigen::Index c = 0; c < node.cols; ++c) {
+            out[r * node.cols + c] = y_bar[r * node.cols + c] - inner;
+          }
+        }
+        return;
+      case Op::kLogSumExpRows:
+      case Op::kCrossEntropyRows:
+        return set_row_coefficients(i, out);
+      case Op::kMaxRows: {  // 1 at the entry taken
+        const View<const B> x = view(node.a);
+        const View<B> taken{out, x.rows, x.cols, x.cols, 1};
+        fill(taken, [](Eigen::Index, Eigen::Index) { return B(0); });
+        const B one(1);
+        return max_rows_reverse(taken, View<const B>{&one, x.rows, 1, 0, 0}, x);
+      }
+      case Op::kSelect: {
+        const B* choice = values(node.choice);
+        for (Eigen::Index e = 0; e < size; ++e) out[e] = select(choice[e] != B(0), B(1), B(0));
+        return;
+      }
+      default:
+        return;
+    }
+  }
+
+  View<const B> view(std::int32_t i) const {
+    const Graph::Node& n = nodes_[static_cast<std::size_t>(i)];
+    return {values(i), n.rows, n.cols, n.cols, 1};
+  }
+
+  // Of y = log sum_j exp(x_j): p_j, p_j (1 - p_j), and ybar for each row, so that the second derivative
+  // is ybar (p_j (1 - p_j) dx_j - p_j sum_{k != j} p_k dx_k). Of the cross-entropy the same with ybar
+  // times the sum of the targets, and its slopes. 1 - p_j = ((1 - r_j) + (s - e_j)) / (1 + s), terms as
+  // in row_kernels.h, is no difference of numbers near 1.
+  void set_row_coefficients(std::size_t i, B* out) {
+    const Graph::Node& node = nodes_[i];
+    const View<const B> x = view(node.a);
+    const Eigen::Index size = x.size();
+    B* const p = out;
+    B* const variance = out + size;
+    B* const scale = out + 2 * size;
+    B* const slope = scale + x.rows;
+    CrossEntropyTerms<B> terms(x.cols);
+    for (Eigen::Index r = 0; r < x.rows; ++r) {
+      terms.set(x, r);
+      const B inverse = B(1) / (B(1) + terms.excess);
+      for (Eigen::Index c = 0; c < x.cols; ++c) {
+        const auto j = static_cast<std::size_t>(c);
+        const Eigen::Index e = r * x.cols + c;
+        p[e] = (terms.each[j] + terms.is_largest[j]) * inverse;
+        variance[e] =
+            p[e] * (((B(1) - terms.is_largest[j]) + (terms.excess - terms.each[j])) * inverse);
+      }
+      scale[r] = tape_.adjoints(i)[static_cast<std::size_t>(r)];
+      if (node.op == Graph::Op::kCrossEntropyRows) scale[r] *= row_sum(view(node.b), r);
+    }
+    if (node.op != Graph::Op::kCrossEntropyRows) return;
+    fill(View<B>{slope, x.rows, x.cols, x.cols, 1},
+         [](Eigen::Index, Eigen::Index) { return B(0); });
+    const B one(1);
+    cross_entropy_rows_reverse(View<B>{slope, x.rows, x.cols, x.cols, 1},
+                               View<const B>{&one, x.rows, 1, 0, 0},
+                               x,
+                               view(node.b));
+  }
+
+  void set_one_hot(const OneHotValues& rows, PackPoint point) {
+    B* const out = packs(point.values, rows.value);
+    const Eigen::Index size = Eigen::Index{rows.positions} * rows.table_rows;
+    for (Eigen::Index e = 0; e < size; ++e) out[e] = B(0);
+    for_each_row(
+        view(rows.rows_node), rows.table_rows, [&](Eigen::Index t, int lane, Eigen::Index k) {
+          if (k >= 0) out[t * rows.table_rows + k].set(lane, 1);
+        });
+  }
+
+  std::span<const Graph::Node> nodes_;
+  PointLayout layout_;
+  Tape<B, 1> tape_;
+  SweepPlan plan_;
+};
+
+}  // namespace hesscope::detail

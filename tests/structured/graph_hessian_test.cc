@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The Hessian from a graph's structure against the plain tape.
+#include <cmath>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <Eigen/Core>
+#include <gtest/gtest.h>
+
+#include <hesscope/autodiff/sweep.h>
+#include <hesscope/core/executor.h>
+#include <hesscope/structured/graph_hessian.h>
+
+#include "support/loss_oracle.h"
+
+namespace hesscope {
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+// Of the norm of H.
+constexpr double kSiteTolerance = 1e-13;
+
+struct GraphCase {
+  std::string name;
+  std::function<void(Graph&)> record;
+};
+
+void PrintTo(const GraphCase& graph_case, std::ostream* out) { *out << graph_case.name; }
+
+MatrixXd by_tape(const Graph& graph,
+                 const VectorXd& theta,
+                 const std::vector<double>& samples,
+                 Index count) {
+  const Index n = graph.num_parameters();
+  const Records records{samples.data(), count, graph.record_size()};
+  const auto sweep = Sweep::create(graph);
+  MatrixXd h(n, n);
+  for (Index j = 0; j < n; ++j) {
+    VectorXd direction = VectorXd::Unit(n, j);
+    VectorXd product = VectorXd::Zero(n);
+    const auto size = static_cast<std::size_t>(n);
+    sweep->hessian_times(
+        {theta.data(), size}, records, {direction.data(), size}, 1, {product.data(), size});
+    h.col(j) = product;
+  }
+  return h;
+}
+
+MatrixXd by_structure(const std::shared_ptr<const Graph>& graph,
+                      const VectorXd& theta,
+                      const std::vector<double>& samples,
+                      Index count,
+                      InstructionSet set,
+                      int num_threads) {
+  const auto hessian = graph_hessian(graph, set);
+  EXPECT_NE(hessian, nullptr);
+  const Index n = graph->num_parameters();
+  MatrixXd h(n, n);
+  hessian->sum({theta.data(), static_cast<std::size_t>(n)},
+               {samples.data(), count, graph->record_size()},
+               Executor(num_threads),
+               {},
+               h);
+  return h;
+}
+
+class GraphHessianOf : public testing::TestWithParam<GraphCase> {};
+
+TEST_P(GraphHessianOf, EqualsThePlainTape) {
+  const auto graph = std::make_shared<Graph>();
+  GetParam().record(*graph);
+  const Index n = graph->num_parameters();
+  const Index count = 21;
+  const VectorXd theta = 0.7 * test::Numbers(3).vector(n);
+  const VectorXd numbers = test::Numbers(4).vector(count * graph->record_size());
+  const std::vector<double> samples(numbers.begin(), numbers.end());
+  const MatrixXd expected = by_tape(*graph, theta, samples, count);
+  ASSERT_TRUE(expected.norm() > 0);
+  for (const InstructionSet set : supported_instruction_sets()) {
+    SCOPED_TRACE(name_of(set));
+    const MatrixXd actual = by_structure(graph, theta, samples, count, set, 2);
+    EXPECT_EQ(actual, actual.transpose().eval());
+    const double error = (actual - expected).norm();
+    EXPECT_TRUE(error <= kSiteTolerance * expected.norm()) << error << " of " << expected.norm();
+    EXPECT_EQ(actual, by_structure(graph, theta, samples, count, set, 1));
+  }
+}
+
+Var squared_norm(Var a) { return sum(square(a)); }
+
+// A perceptron of these widths from offset 0 on, tanh between.
+Var perceptron(Graph& g, Var x, const std::vector<Index>& widths, Index& offset) {
+  for (std::size_t l = 0; l + 1 < widths.size(); ++l) {
+    const Var w = g.parameter(offset, widths[l + 1], widths[l]);
+    offset += widths[l] * widths[l + 1];
+    const Var b = g.parameter(offset, widths[l + 1], 1);
+    offset += widths[l + 1];
+    x = matmul(w, x) + b;
+    if (l + 2 < widths.size()) x = tanh(x);
+  }
+  return x;
+}
+
+std::vector<std::int32_t> patches(Index length, Index width, Index channels) {
+  std::vector<std::int32_t> indices;  // of (length x channels): rows of width x channels
+  for (Index first = 0; first + width <= length; ++first) {
+    for (Index k = 0; k < width * channels; ++k) {
+      indices.push_back(static_cast<std::int32_t>(first * channels + k));
+    }
+  }
+  return indices;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Graphs,
+    GraphHessianOf,
+    testing::Values(
+        GraphCase{"Quadratic",
+                  [](Graph& g) {
+                    const Var w = g.parameter(0, 3, 1);
+                    g.set_output(squared_norm(w - g.input(0, 3, 1)));
+                  }},
+        GraphCase{"Perceptron",
+                  [](Graph& g) {
+                    Index offset = 0;
+                    const Var z = perceptron(g, g.input(0, 2, 1), {2, 9, 13, 3}, offset);
+                    g.set_output(log_sum_exp(z) - slice(z, 1, 0, 1, 1));
+                  }},
+        GraphCase{"TokensInRows",
+                  [](Graph& g) {
+                    const Var x = g.input(0, 5, 4);
+                    const Var h = tanh(matmul_nt(x, g.parameter(0, 7, 4)) + g.parameter(28, 1, 7));
+                    const Var y = matmul(h, g.parameter(35, 7, 3));
+                    g.set_output(sum(log_sum_exp_rows(y)));
+                  }},
+        GraphCase{"AttentionWithHeads",
+                  [](Graph& g) {
+                    const Var x = g.input(0, 6, 4);
+                    const auto heads = [&](Index offset) {  // 2 x (6 x 3), one below the other
+                      const Var w = g.parameter(offset, 8, 3);
+                      return stacked_matmul(x, w, {.stack = 2, .is_shared_a = true});
+                    };
+                    const Var q = heads(0);
+                    const Var k = heads(24);
+                    const Var v = heads(48);
+                    const Var scores = stacked_matmul(q, k, {.stack = 2, .transpose_b = true});
+                    const Var mixed = stacked_matmul(softmax_rows(0.5 * scores), v, {.stack = 2});
+                    const Var y = matmul(mixed, g.parameter(72, 3, 2));
+                    g.set_output(squared_norm(y - g.input(24, 12, 2)));
+                  }},
+        GraphCase{"SharedWeights",
+                  [](Graph& g) {
+                    const Var u = g.parameter(0, 4, 4);
+                    const Var w = g.parameter(16, 4, 2);
+                    const Var b = g.parameter(24, 4, 1);
+                    Var h = g.constant(Eigen::MatrixXd::Constant(4, 1, 0.1));
+                    for (Index step = 0; step < 5; ++step) {
+                      h = tanh(matmul(u, h) + matmul(w, g.input(2 * step, 2, 1)) + b);
+                    }
+                    g.set_output(squared_norm(matmul(g.parameter(28, 2, 4), h)));
+                  }},
+        GraphCase{"TiedEmbedding",
+                  [](Graph& g) {
+                    const Var table = g.parameter(0, 5, 3);
+                    const Var rows =
+                        elementary(Elementary::kFloor,
+                                   2.0 * (g.constant(MatrixXd::Ones(4, 1)) +
+                                          elementary(Elementary::kClip, g.input(0, 4, 1), -1, 1)));
+                    const Var h = lookup(table, rows) + g.parameter(15, 4, 3);
+                    const Var mixed = tanh(matmul(h, g.parameter(27, 3, 3)));
+                    g.set_output(sum(log_sum_exp_rows(matmul_nt(mixed, table))));
+                  }},
+        GraphCase{"Convolution",
+                  [](Graph& g) {
+                    const Var x = g.input(0, 12, 2);
+                    const auto first = patches(12, 3, 2);
+                    const Var h = tanh(matmul_nt(gather(x, first, 10, 6), g.parameter(0, 3, 6)) +
+                                       g.parameter(18, 1, 3));
+                    const auto second = patches(10, 4, 3);
+                    const Var y = tanh(matmul_nt(gather(h, second, 7, 12), g.parameter(21, 5, 12)));
+                    g.set_output(log_sum_exp(matmul(g.parameter(81, 3, 35), reshape(y, 35, 1))));
+                  }},
+        GraphCase{"NormalisedLayer",
+                  [](Graph& g) {
+                    const Var x = g.input(0, 4, 6);
+                    const Var h = matmul(x, g.parameter(0, 6, 6));
+                    const Var mean = (1.0 / 6) * sum_rows(h);
+                    const Var centred = h - mean;
+                    const Var scale = sqrt((1.0 / 6) * sum_rows(square(centred)) +
+                                           g.constant(MatrixXd::Constant(4, 1, 0.1)));
+                    const Var y =
+                        hadamard(centred / scale, g.parameter(36, 1, 6)) + g.parameter(42, 1, 6);
+                    g.set_output(squared_norm(matmul(y, g.parameter(48, 6, 2))));
+                  }},
+        GraphCase{"ProductsOfParameters",
+                  [](Graph& g) {
+                    const Var p = g.parameter(0, 3, 2);
+                    const Var q = g.parameter(6, 2, 3);
+                    const Var gain = exp(g.parameter(12, 3, 1));
+                    const Var y = hadamard(matmul(matmul(p, q), g.input(0, 3, 1)), gain);
+                    g.set_output(squared_norm(tanh(y) - g.parameter(15, 3, 1)));
+                  }},
+        GraphCase{"EveryOtherOperation",
+                  [](Graph& g) {
+                    const Var x = g.input(0, 3, 4);
+                    const Var h = matmul(x, g.parameter(0, 4, 5));
+                    const Var centres = g.parameter(20, 2, 5);
+                    const Var distances = squared_distances(h, centres);
+                    const Var largest = max_rows(h);
+                    const Var chosen = select(less(x, g.constant(MatrixXd::Zero(3, 4))),
+                                              slice(h, 0, 1, 3, 4),
+                                              slice(square(h), 0, 0, 3, 4));
+                    const Var targets = g.constant(MatrixXd::Constant(3, 5, 0.2));
+                    const Var joined =
+                        gather(h, centres, std::vector<std::int32_t>{0, 16, -1, 3, 20, 7}, 2, 3);
+                    g.set_output(sum(exp(-distances)) + squared_norm(largest) + sum(sin(chosen)) +
+                                 sum(cross_entropy_rows(h, targets)) +
+                                 squared_norm(embed(joined, 1, 0, 4, 3)) + 0.1 * log_sum_exp(h));
+                  }}),
+    [](const auto& instance) { return instance.param.name; });
+
+}  // namespace
+}  // namespace hesscope
