@@ -24,6 +24,8 @@ constexpr long kChunkPacks = 64;
 // ... and each of its parts so many doubles (64 MiB), if one pack has fewer: points and panels, and
 // the tangents of some directions.
 constexpr long kMaxDoubles = 1L << 23;
+// The tangents of a stage, where those of one block are fewer: they stay in a cache that cores share.
+constexpr long kStageDoubles = 1L << 20;
 
 // A part of the blocks whose tangents are kept at once.
 struct Stage {
@@ -145,7 +147,7 @@ class SiteHessian final : public GraphHessian {
     const long per_direction = std::max(1L, num_rows()) * row_size(max_packs_);
     const auto num_blocks = static_cast<int>(planner_.blocks().size());
     const auto step = static_cast<int>(std::clamp(
-        kMaxDoubles / (per_direction * kDirections), 1L, std::max(1L, long{num_blocks})));
+        kStageDoubles / (per_direction * kDirections), 1L, std::max(1L, long{num_blocks})));
     stage_directions_ = step * kDirections;
     for (int first = 0; first < num_blocks; first += step) {
       Stage stage{first, std::min(first + step, num_blocks), {}, 0, 0};
@@ -200,6 +202,7 @@ class HessianSum {
         point_(at(num_packs * point_size)),
         values_(at(std::ssize(layout.value_rows()) * num_packs * kPackSamples)),
         adjoints_(at(std::ssize(layout.z_rows()) * num_packs * kPackSamples)),
+        ones_(at(num_packs * kPackSamples)),
         zeros_(at(num_packs * kPackSamples)),
         adjoint_tangents_(
             at(std::ssize(layout.z_rows()) * stage_directions * num_packs * kPackSamples)),
@@ -207,6 +210,7 @@ class HessianSum {
             at(std::ssize(layout.tangent_rows()) * stage_directions * num_packs * kPackSamples)),
         sweeps_(at(2L * layout.num_tangents() * kDirections * kPackSamples)),
         scratch_(at(CurvatureProducts::scratch_size(static_cast<int>(num_packs)))) {
+    std::fill_n(ones_.data(), num_packs * kPackSamples, 1.0);
     std::fill_n(zeros_.data(), num_packs * kPackSamples, 0.0);
     for (int u = 0; u < num_uses_; ++u) {
       x_buffers_.emplace_back(at(products.x_panels_size(u, static_cast<int>(num_packs))));
@@ -256,15 +260,28 @@ class HessianSum {
                         .point = point(p),
                         .tangents = buffer,
                         .adjoints = adjoints});
-        copy_tangents(
-            layout_.z_rows(), has_adjoint_, adjoints, adjoint_tangents_.data(), b, p, block.count);
-        copy_tangents(layout_.tangent_rows(),
-                      has_tangent_,
-                      buffer,
-                      value_tangents_.data(),
-                      b,
-                      p,
-                      block.count);
+        for (int u = 0; u < num_uses_; ++u) {
+          copy_tangents(layout_.rows(u).z,
+                        adjoint_live_[at(u * num_blocks + b)],
+                        layout_.z_rows(),
+                        has_adjoint_,
+                        adjoints,
+                        adjoint_tangents_.data(),
+                        block.count,
+                        b,
+                        p);
+        }
+        for (std::size_t k = 0; k < layout_.tangent_blocks().size(); ++k) {
+          copy_tangents(layout_.tangent_blocks()[k],
+                        tangent_live_[k * at(num_blocks) + at(b)],
+                        layout_.tangent_rows(),
+                        has_tangent_,
+                        buffer,
+                        value_tangents_.data(),
+                        block.count,
+                        b,
+                        p);
+        }
       });
     });
   }
@@ -272,12 +289,12 @@ class HessianSum {
   void add_products(const Stage& stage, HessianTarget h, const std::function<void(long)>& done) {
     const ChunkRows chunk = rows();
     const TangentRows tangents{.first_block = stage.first_block,
+                               .num_blocks = stage.end_block - stage.first_block,
                                .num_directions = num_directions_,
                                .adjoints = adjoint_tangents_.data(),
                                .tangents = value_tangents_.data(),
-                               .has_adjoint = has_adjoint_.data(),
-                               .has_tangent = has_tangent_.data(),
-                               .num_blocks = stage.end_block - stage.first_block};
+                               .adjoint_live = adjoint_live_.data(),
+                               .tangent_live = tangent_live_.data()};
     for (auto first = stage.tasks.begin(); first != stage.tasks.end();) {
       const auto end = std::find_if(first, stage.tasks.end(), [&](const ProductTask& task) {
         return task.wave != first->wave;
@@ -303,7 +320,13 @@ class HessianSum {
   long row_size() const { return long{num_packs_} * kPackSamples; }
 
   ChunkRows rows() const {
-    return {num_packs_, values_.data(), adjoints_.data(), zeros_.data(), x_panels_, delta_panels_};
+    return {num_packs_,
+            values_.data(),
+            adjoints_.data(),
+            ones_.data(),
+            zeros_.data(),
+            x_panels_,
+            delta_panels_};
   }
 
   // To rows of samples.
@@ -313,12 +336,8 @@ class HessianSum {
       std::memcpy(to + p * kPackSamples, pack, kPackSamples * sizeof(double));
     };
     double* row = values_.data();
-    for (const int value : layout_.value_rows()) {
-      if (value < 0) {
-        std::fill_n(row + p * kPackSamples, kPackSamples, 1.0);
-      } else {
-        copy(row, from.values + long{value} * kPackSamples);
-      }
+    for (const GraphLayout::Source& source : layout_.value_rows()) {
+      copy(row, source.point < 0 ? ones_.data() : from.values + long{source.point} * kPackSamples);
       row += row_size();
     }
     row = adjoints_.data();
@@ -331,38 +350,65 @@ class HessianSum {
   void mark_live(const Stage& stage) {
     const long num_blocks = stage.end_block - stage.first_block;
     num_directions_ = static_cast<int>(num_blocks) * kDirections;
-    const auto mark = [&](std::span<const GraphLayout::Source> sources,
-                          std::vector<char>& live,
-                          bool is_adjoint) {
-      live.resize(sources.size() * at(num_blocks));
-      for (std::size_t r = 0; r < sources.size(); ++r) {
-        for (long b = 0; b < num_blocks; ++b) {
-          live[r * at(num_blocks) + at(b)] = planner_.is_in(
-              planner_.blocks()[at(stage.first_block + b)], sources[r].entry, is_adjoint);
+    const auto mark_rows = [&](std::span<const GraphLayout::Source> sources,
+                               bool is_adjoint,
+                               std::vector<char>& is_there) {
+      is_there.assign(at(num_blocks) * sources.size(), 0);
+      for (long b = 0; b < num_blocks; ++b) {
+        const DirectionBlock& block = planner_.blocks()[at(stage.first_block + b)];
+        for (std::size_t r = 0; r < sources.size(); ++r) {
+          is_there[at(b) * sources.size() + r] =
+              sources[r].tangent >= 0 && planner_.is_in(block, sources[r].entry, is_adjoint);
         }
       }
     };
-    mark(layout_.z_rows(), has_adjoint_, true);
-    mark(layout_.tangent_rows(), has_tangent_, false);
+    // Positions with a row that is there.
+    const auto mark =
+        [&](const RowBlock& block, std::span<const char> is_there, std::vector<Interval>& live) {
+          const std::size_t num_sources = is_there.size() / at(num_blocks);
+          for (long b = 0; b < num_blocks; ++b) {
+            const auto rows = is_there.subspan(at(b) * num_sources, num_sources)
+                                  .subspan(at(block.first), at(block.positions * block.width));
+            const auto first = std::find(rows.begin(), rows.end(), 1);
+            const auto last = std::find(rows.rbegin(), rows.rend(), 1).base();
+            if (first == rows.end()) {
+              live.push_back({});
+            } else {
+              live.push_back({static_cast<int>((first - rows.begin()) / block.width),
+                              static_cast<int>(divide(last - rows.begin(), block.width))});
+            }
+          }
+        };
+    mark_rows(layout_.z_rows(), true, has_adjoint_);
+    mark_rows(layout_.tangent_rows(), false, has_tangent_);
+    adjoint_live_.clear();
+    for (int u = 0; u < num_uses_; ++u) mark(layout_.rows(u).z, has_adjoint_, adjoint_live_);
+    tangent_live_.clear();
+    for (const RowBlock& block : layout_.tangent_blocks()) mark(block, has_tangent_, tangent_live_);
   }
 
-  void copy_tangents(std::span<const GraphLayout::Source> sources,
-                     const std::vector<char>& live,
+  // Of the live positions of a block of rows: what is not in its node's interval is 0.
+  void copy_tangents(const RowBlock& block,
+                     Interval live,
+                     std::span<const GraphLayout::Source> sources,
+                     const std::vector<char>& is_there,
                      const double* from,
                      double* to,
+                     int count,
                      long b,
-                     long p,
-                     int count) const {
-    const long num_blocks = num_directions_ / kDirections;
-    for (std::size_t r = 0; r < sources.size(); ++r) {
-      if (!live[r * at(num_blocks) + at(b)]) continue;
-      const double* const packs = from + long{sources[r].tangent} * kDirections * kPackSamples;
-      double* const row =
-          to + (static_cast<long>(r) * num_directions_ + b * kDirections) * row_size();
-      for (int d = 0; d < count; ++d) {
-        std::memcpy(row + d * row_size() + p * kPackSamples,
-                    packs + long{d} * kPackSamples,
-                    kPackSamples * sizeof(double));
+                     long p) const {
+    for (int r = block.row(live.begin, 0); r < block.row(live.end, 0); ++r) {
+      const GraphLayout::Source& source = sources[at(r)];
+      double* row =
+          to + (long{r} * num_directions_ + b * kDirections) * row_size() + p * kPackSamples;
+      const double* packs = from + long{source.tangent} * kDirections * kPackSamples;
+      const bool is_copied = is_there[at(b) * sources.size() + at(r)] != 0;
+      for (int d = 0; d < count; ++d, row += row_size(), packs += kPackSamples) {
+        if (is_copied) {
+          std::memcpy(row, packs, kPackSamples * sizeof(double));
+        } else {
+          std::fill_n(row, kPackSamples, 0.0);
+        }
       }
     }
   }
@@ -384,6 +430,7 @@ class HessianSum {
   AlignedBuffer point_;
   AlignedBuffer values_;
   AlignedBuffer adjoints_;
+  AlignedBuffer ones_;
   AlignedBuffer zeros_;
   AlignedBuffer adjoint_tangents_;
   AlignedBuffer value_tangents_;
@@ -391,8 +438,10 @@ class HessianSum {
   std::vector<AlignedBuffer> delta_buffers_;
   std::vector<double*> x_panels_;
   std::vector<double*> delta_panels_;
-  std::vector<char> has_adjoint_;
+  std::vector<char> has_adjoint_;  // of each block and row
   std::vector<char> has_tangent_;
+  std::vector<Interval> adjoint_live_;  // positions, of each use and block
+  std::vector<Interval> tangent_live_;  // of each tangent block and block
   BufferPool sweeps_;
   BufferPool scratch_;
 };

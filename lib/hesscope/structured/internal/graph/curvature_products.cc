@@ -219,21 +219,20 @@ void CurvatureProducts::fill_panels(int u,
   const ParameterUse& use = uses_.uses[at(u)];
   const UseRows& own = layout_.rows(u);
   const long row = long{rows.num_packs} * kPackSamples;
-  const auto fill =
-      [&](double* panels, int columns, const double* base, const std::vector<int>& of) {
-        std::array<const double*, kPanelCols> x;
-        std::array<const double*, kPanelCols> ones;
-        ones.fill(rows.values);
-        for (int c = 0; c < columns; c += kPanelCols) {
-          for (int t = 0; t < use.positions; ++t) {
-            for (int k = 0; k < kPanelCols; ++k) {
-              x[at(k)] = c + k < columns ? base + of[at(t * columns + c + k)] * row : rows.zeros;
-            }
-            packs_.fill_columns(panels, x.data(), ones.data(), rows.num_packs);
-            panels += kPanelCols * row;
-          }
+  const auto fill = [&](double* panels, int columns, const double* base, const RowBlock& of) {
+    std::array<const double*, kPanelCols> x;
+    std::array<const double*, kPanelCols> ones;
+    ones.fill(rows.ones);
+    for (int c = 0; c < columns; c += kPanelCols) {
+      for (int t = 0; t < use.positions; ++t) {
+        for (int k = 0; k < kPanelCols; ++k) {
+          x[at(k)] = c + k < columns ? base + of.row(t, c + k) * row : rows.zeros;
         }
-      };
+        packs_.fill_columns(panels, x.data(), ones.data(), rows.num_packs);
+        panels += kPanelCols * row;
+      }
+    }
+  };
   if (!use.is_per_unit) fill(x_panels, use.inputs, rows.values, own.x);
   fill(delta_panels, use.units, rows.adjoints, own.z);
 }
@@ -280,26 +279,37 @@ class ProductRunner {
     int unit;  // of the row use, where it is the column's; -1 elsewhere
   };
 
-  const double* value_row(int row) const { return rows_.values + row * row_size_; }
-
-  const double* adjoint_row(int row) const { return rows_.adjoints + row * row_size_; }
-
-  const double* tangent_of(const double* all, int row, int direction) const {
-    return all + (long{row} * tangents_.num_directions + direction) * row_size_;
+  const double* value_row(int t, int k) const {
+    return rows_.values + own_.x.row(t, k) * row_size_;
   }
 
-  // E of z row `row`, or zeros.
-  const double* adjoint_tangent(int row, int direction) const {
-    const int block = direction / kDirections;
-    const bool is_there = tangents_.has_adjoint[long{row} * tangents_.num_blocks + block] != 0;
-    return is_there ? tangent_of(tangents_.adjoints, row, direction) : nullptr;
+  const double* delta_row(int t, int i) const {
+    return rows_.adjoints + own_.z.row(t, i) * row_size_;
   }
 
-  const double* value_tangent(int row, int direction) const {
-    if (row < 0) return nullptr;
-    const int block = direction / kDirections;
-    const bool is_there = tangents_.has_tangent[long{row} * tangents_.num_blocks + block] != 0;
-    return is_there ? tangent_of(tangents_.tangents, row, direction) : nullptr;
+  // Positions that are live in a direction, of E and of J.
+  Interval adjoint_live(int direction) const {
+    if (is_tangents()) return {};
+    return tangents_
+        .adjoint_live[long{task_.row_use} * tangents_.num_blocks + direction / kDirections];
+  }
+
+  Interval tangent_live(int direction) const {
+    if (own_.tangents < 0 || task_.part == ProductPart::kAdjoints) return {};
+    return tangents_
+        .tangent_live[long{own_.tangents} * tangents_.num_blocks + direction / kDirections];
+  }
+
+  // E[t,i] and J[t,j], which must be live.
+  const double* adjoint_tangent(int t, int i, int direction) const {
+    return tangents_.adjoints +
+           (long{own_.z.row(t, i)} * tangents_.num_directions + direction) * row_size_;
+  }
+
+  const double* value_tangent(int t, int j, int direction) const {
+    const RowBlock& block = all_.layout_.tangent_blocks()[at(own_.tangents)];
+    return tangents_.tangents +
+           (long{block.row(t, j)} * tangents_.num_directions + direction) * row_size_;
   }
 
   // -------------------------------------------------------------------------------------------------
@@ -319,14 +329,20 @@ class ProductRunner {
     for (int p = task_.first_panel; p < task_.end_panel; ++p) {
       const RowPanel& panel = all_.panels_[at(task_.row_use)][at(p)];
       if (is_own && !has_repeats && !is_tangents() && panel.last_unit < task_.unit) continue;
-      double* to = row_panels_ + static_cast<long>(panels_.size()) * panel_size;
+      panels_.push_back(&panel);
+    }
+    for (std::size_t p = 0; p < panels_.size();) {
+      const int count = panels_together(p);
       for (int s = first; s < end; ++s) {
         const int z = column.z[at(s * column.units + task_.unit)];
-        combine(panel,
-                all_.direction_of_entry_[at(z)] - tangents_.first_block * kDirections,
-                to + long{s - first} * rows_.num_packs * kPanelRows * kPackSamples);
+        set_panels(
+            *panels_[p],
+            count,
+            panel_size,
+            all_.direction_of_entry_[at(z)] - tangents_.first_block * kDirections,
+            row_panels_ + static_cast<long>(p) * panel_size + (s - first) * kPanelRows * row_size_);
       }
-      panels_.push_back(&panel);
+      p += at(count);
     }
     if (panels_.empty()) return;
     const double scale = use_.factor * column.factor;
@@ -338,7 +354,7 @@ class ProductRunner {
       prefetch(column, b, skipped);
       const double* columns = column_panel_;
       if (column.is_per_unit) {
-        fill_gain(column_rows, column, first, end);
+        fill_gain(column_rows, first, end);
       } else {
         columns = rows_.x_panels[at(task_.column_use)] +
                   (long{b} * column.positions + long{first} * kPanelCols) * row_size_;
@@ -385,13 +401,13 @@ class ProductRunner {
   }
 
   // One column, x[s,a] for the unit at hand, and zeros.
-  void fill_gain(const UseRows& column_rows, const ParameterUse& column, int first, int end) {
+  void fill_gain(const UseRows& column_rows, int first, int end) {
     std::array<const double*, kPanelCols> x;
     std::array<const double*, kPanelCols> ones;
     x.fill(rows_.zeros);
-    ones.fill(rows_.values);
+    ones.fill(rows_.ones);
     for (int s = first; s < end; ++s) {
-      x[0] = value_row(column_rows.x[at(s * column.units + task_.unit)]);
+      x[0] = rows_.values + column_rows.x.row(s, task_.unit) * row_size_;
       all_.packs_.fill_columns(column_panel_ + long{s - first} * kPanelCols * row_size_,
                                x.data(),
                                ones.data(),
@@ -399,59 +415,108 @@ class ProductRunner {
     }
   }
 
-  // dg/dd of a panel's parameters.
-  void combine(const RowPanel& panel, int direction, double* to) {
-    left_.clear();
-    right_.clear();
-    const bool is_shared = panel.step == 1 && use_.inputs >= kPanelRows;
-    const int num_units = is_shared ? 1 : kPanelRows;
-    // Of each row its terms; all rows have as many, zeros if need be.
-    std::array<int, kPanelRows> unit;
-    std::array<int, kPanelRows> input;
-    for (int r = 0; r < kPanelRows; ++r) {
-      const int parameter = panel.first + std::min(r, panel.count - 1) * panel.step;
-      unit[at(r)] = parameter / use_.inputs;
-      input[at(r)] = parameter % use_.inputs;
+  // How many panels from here on are of the same inputs and of one unit after the other.
+  int panels_together(std::size_t p) const {
+    if (!is_of_one_unit(*panels_[p])) return 1;
+    int count = 1;
+    while (p + at(count) < panels_.size() && is_of_one_unit(*panels_[p + at(count)]) &&
+           panels_[p + at(count)]->first == panels_[p]->first + count * use_.inputs) {
+      ++count;
     }
-    const auto x_place = [&](int t, int r) {
-      return at(use_.is_per_unit ? t * use_.units + unit[at(r)] : t * use_.inputs + input[at(r)]);
-    };
-    terms_.clear();
-    for (int t = 0; t < use_.positions; ++t) {
-      bool has_adjoint = false;
-      bool has_tangent = false;
-      Term e{};
-      Term j{};
-      for (int r = 0; r < kPanelRows; ++r) {
-        const int z = own_.z[at(t * use_.units + unit[at(r)])];
-        const double* const of_z = adjoint_tangent(z, direction);
-        const double* const of_x = value_tangent(own_.tangent[x_place(t, r)], direction);
-        has_adjoint = has_adjoint || of_z != nullptr;
-        has_tangent = has_tangent || of_x != nullptr;
-        e.a[at(r)] = of_z != nullptr ? of_z : rows_.zeros;
-        e.b[at(r)] = value_row(own_.x[x_place(t, r)]);
-        j.a[at(r)] = adjoint_row(z);
-        j.b[at(r)] = of_x != nullptr ? of_x : rows_.zeros;
+    return count;
+  }
+
+  bool is_of_one_unit(const RowPanel& panel) const {
+    return panel.step == 1 && use_.inputs >= kPanelRows;
+  }
+
+  // dg/dd of the parameters of `count` panels.
+  void set_panels(
+      const RowPanel& panel, int count, long panel_size, int direction, double* to) const {
+    const int unit = panel.first / use_.inputs;
+    const int input = panel.first % use_.inputs;
+    const Interval adjoints = adjoint_live(direction);
+    const Interval tangents = tangent_live(direction);
+    if (adjoints.is_empty() && tangents.is_empty()) {
+      for (int k = 0; k < count; ++k) {
+        std::fill_n(to + k * panel_size, kPanelRows * row_size_, 0.0);
       }
-      if (has_adjoint && task_.part != ProductPart::kTangents) terms_.push_back(e);
-      if (has_tangent && task_.part != ProductPart::kAdjoints) terms_.push_back(j);
-    }
-    if (terms_.empty()) {
-      std::memset(to, 0, sizeof(double) * static_cast<std::size_t>(kPanelRows * row_size_));
       return;
     }
-    for (int r = 0; r < num_units; ++r) {
-      for (const Term& term : terms_) left_.push_back(term.a[at(r)]);
+    if (use_.is_per_unit) return set_gains(panel, adjoints, tangents, direction, to);
+    const long z_step = row_size_ * use_.units;
+    const long x_step = row_size_ * use_.inputs;
+    const long width = tangents_.num_directions;
+    const bool is_row = is_of_one_unit(panel);
+    RowProduct product{.out = to,
+                       .out_first_stride = is_row ? panel_size : kPackSamples,
+                       .out_second_stride = kPackSamples,
+                       .out_pack_stride = long{kPanelRows} * kPackSamples,
+
+                       .terms = {},
+                       .num_terms = 0,
+                       .rows = is_row ? count : panel.count,
+                       .cols = is_row ? kPanelRows : 1,
+                       .num_packs = rows_.num_packs};
+    if (!adjoints.is_empty()) {
+      product.terms[product.num_terms++] = {
+          {adjoint_tangent(adjoints.begin, unit, direction), width * row_size_, width * z_step},
+          {value_row(adjoints.begin, input), x_step, row_size_},
+          adjoints.end - adjoints.begin};
     }
-    for (int r = 0; r < kPanelRows; ++r) {
-      for (const Term& term : terms_) right_.push_back(term.b[at(r)]);
+    if (!tangents.is_empty()) {
+      product.terms[product.num_terms++] = {
+          {delta_row(tangents.begin, unit), row_size_, z_step},
+          {value_tangent(tangents.begin, input, direction), width * x_step, width * row_size_},
+          tangents.end - tangents.begin};
     }
-    all_.kernels_.combine(to,
-                          left_.data(),
-                          right_.data(),
-                          is_shared,
-                          static_cast<int>(terms_.size()),
-                          rows_.num_packs);
+    all_.kernels_.multiply(product);
+    if (!is_row) set_last_rows(panel, to);
+  }
+
+  // Rows that a panel of fewer parameters has too many.
+  void set_last_rows(const RowPanel& panel, double* to) const {
+    for (int p = 0; p < rows_.num_packs; ++p) {
+      double* const rows = to + long{p} * kPanelRows * kPackSamples;
+      std::fill(rows + panel.count * kPackSamples, rows + kPanelRows * kPackSamples, 0.0);
+    }
+  }
+
+  // Of gains, sum_t E[t,i] x[t,i] + delta[t,i] J[t,i].
+  void set_gains(const RowPanel& panel,
+                 Interval adjoints,
+                 Interval tangents,
+                 int direction,
+                 double* to) const {
+    const long width = tangents_.num_directions;
+    for (int r = 0; r < panel.count; ++r) {
+      const int i = panel.first + r;
+      RowProduct product{.out = to + r * kPackSamples,
+                         .out_first_stride = 0,
+                         .out_second_stride = 0,
+                         .out_pack_stride = long{kPanelRows} * kPackSamples,
+
+                         .terms = {},
+                         .num_terms = 0,
+                         .rows = 1,
+                         .cols = 1,
+                         .num_packs = rows_.num_packs};
+      const long step = row_size_ * use_.units;
+      if (!adjoints.is_empty()) {
+        product.terms[product.num_terms++] = {
+            {adjoint_tangent(adjoints.begin, i, direction), 0, width * step},
+            {value_row(adjoints.begin, i), step, 0},
+            adjoints.end - adjoints.begin};
+      }
+      if (!tangents.is_empty()) {
+        product.terms[product.num_terms++] = {
+            {delta_row(tangents.begin, i), 0, step},
+            {value_tangent(tangents.begin, i, direction), width * step, 0},
+            tangents.end - tangents.begin};
+      }
+      all_.kernels_.multiply(product);
+    }
+    set_last_rows(panel, to);
   }
 
   int theta(const RowPanel& panel, int r) const {
@@ -525,26 +590,24 @@ class ProductRunner {
   };
 
   // E with x, or J with delta, at positions [first, end).
-  void run_directions(int first, int end, bool is_slope) {
-    if (is_slope && use_.is_per_unit) return run_gain_slopes(first, end);
+  void run_directions(int first_position, int end_position, bool is_slope) {
+    if (is_slope && use_.is_per_unit) return run_gain_slopes(first_position, end_position);
     const int num_rows = is_slope ? use_.inputs : use_.units;
     const int num_cols = is_slope ? use_.units : use_.inputs;
+    const int base = (task_.first - tangents_.first_block) * kDirections;
+    const Interval live = is_slope ? tangent_live(base) : adjoint_live(base);
+    const int first = std::max(live.begin, first_position);
+    const int end = std::min(live.end, end_position);
+    if (first >= end) return;
     const int inner = (end - first) * rows_.num_packs;
     const long panel_size = long{inner} * kPanelRows * kPackSamples;
-    const int base = (task_.first - tangents_.first_block) * kDirections;
     const auto tangent_at = [&](const DirectionRow& row, int t) {
-      return is_slope
-                 ? value_tangent(own_.tangent[at(t * use_.inputs + row.index)],
-                                 base + row.direction)
-                 : adjoint_tangent(own_.z[at(t * use_.units + row.index)], base + row.direction);
+      return is_slope ? value_tangent(t, row.index, base + row.direction)
+                      : adjoint_tangent(t, row.index, base + row.direction);
     };
     std::vector<DirectionRow> list;
     for (int d = task_.unit; d < task_.end; ++d) {
-      for (int i = 0; i < num_rows; ++i) {
-        bool is_there = false;
-        for (int t = first; t < end && !is_there; ++t) is_there = tangent_at({d, i}, t) != nullptr;
-        if (is_there) list.push_back({d, i});
-      }
+      for (int i = 0; i < num_rows; ++i) list.push_back({d, i});
     }
     for (std::size_t begin = 0; begin < list.size(); begin += kTaskRows) {
       const std::size_t count = std::min<std::size_t>(kTaskRows, list.size() - begin);
@@ -552,21 +615,17 @@ class ProductRunner {
       const auto num_panels = static_cast<int>(divide(static_cast<long>(count), kPanelRows));
       for (int p = 0; p < num_panels; ++p) {
         for (int t = first; t < end; ++t) {
-          std::array<const double*, kPanelRows> a;
-          std::array<const double*, kPanelRows> ones;
-          ones.fill(rows_.values);
+          double* const to =
+              row_panels_ + p * panel_size + long{t - first} * kPanelRows * row_size_;
           for (int r = 0; r < kPanelRows; ++r) {
             const std::size_t place = std::min(count - 1, at(p * kPanelRows + r));
-            const double* const tangent = tangent_at(part[place], t);
-            a[at(r)] = tangent != nullptr ? tangent : rows_.zeros;
+            const double* const from = tangent_at(part[place], t);
+            for (int k = 0; k < rows_.num_packs; ++k) {
+              std::memcpy(to + (k * kPanelRows + r) * kPackSamples,
+                          from + k * kPackSamples,
+                          kPackSamples * sizeof(double));
+            }
           }
-          all_.kernels_.combine(
-              row_panels_ + p * panel_size + long{t - first} * kPanelRows * row_size_,
-              a.data(),
-              ones.data(),
-              false,
-              1,
-              rows_.num_packs);
         }
       }
       const bool is_gain = use_.is_per_unit;  // x[t,i]: one column for each unit
@@ -608,9 +667,9 @@ class ProductRunner {
     std::array<const double*, kPanelCols> x;
     std::array<const double*, kPanelCols> ones;
     x.fill(rows_.zeros);
-    ones.fill(rows_.values);
+    ones.fill(rows_.ones);
     for (int t = first; t < end; ++t) {
-      x[0] = value_row(own_.x[at(t * use_.units + unit)]);
+      x[0] = value_row(t, unit);
       all_.packs_.fill_columns(column_panel_ + long{t - first} * kPanelCols * row_size_,
                                x.data(),
                                ones.data(),
@@ -624,10 +683,10 @@ class ProductRunner {
     for (int d = task_.unit; d < task_.end; ++d) {
       for (int i = 0; i < use_.units; ++i) {
         double sum = 0;
-        for (int t = first; t < end; ++t) {
-          const double* const j = value_tangent(own_.tangent[at(t * use_.units + i)], base + d);
-          if (j == nullptr) continue;
-          const double* const delta = adjoint_row(own_.z[at(t * use_.units + i)]);
+        const Interval live = tangent_live(base + d);
+        for (int t = std::max(first, live.begin); t < std::min(end, live.end); ++t) {
+          const double* const j = value_tangent(t, i, base + d);
+          const double* const delta = delta_row(t, i);
           for (long k = 0; k < row_size_; ++k) sum += j[k] * delta[k];
         }
         write_direction(i, 0, d, sum);
@@ -648,12 +707,6 @@ class ProductRunner {
     if (!is_own_group || row >= col) add(row, col, use_.factor * value);
   }
 
-  // Of one position: pointers to rows.
-  struct Term {
-    std::array<const double*, kPanelRows> a;
-    std::array<const double*, kPanelRows> b;
-  };
-
   const CurvatureProducts& all_;
   const ProductTask& task_;
   const ChunkRows& rows_;
@@ -666,9 +719,6 @@ class ProductRunner {
   double* column_panel_;
   double* results_;
   std::vector<const RowPanel*> panels_;
-  std::vector<Term> terms_;
-  std::vector<const double*> left_;
-  std::vector<const double*> right_;
 };
 
 // Edge of the squares in which a matrix is transposed.

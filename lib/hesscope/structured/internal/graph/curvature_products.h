@@ -31,8 +31,9 @@ namespace hesscope::detail {
 /// Rows of a chunk of num_packs packs: row r begins at double r * num_packs * kPackSamples.
 struct ChunkRows {
   int num_packs;
-  const double* values;    ///< GraphLayout::value_rows(); row 0 is 1
+  const double* values;    ///< GraphLayout::value_rows()
   const double* adjoints;  ///< GraphLayout::z_rows()
+  const double* ones;      ///< one row
   const double* zeros;     ///< one row
   /// Of each use, panels of kPanelCols columns whose inner index is (position, pack): of its x[t,j],
   /// and of its delta[t,i].
@@ -40,16 +41,17 @@ struct ChunkRows {
   std::span<double* const> delta_panels;
 };
 
-/// Blocks [first_block, end_block) and their tangents: row r in direction d, of the first block first,
-/// begins at double (r * num_directions + d) * num_packs * kPackSamples.
+/// Blocks [first_block, first_block + num_blocks) and their tangents: row r in direction d, of the first
+/// block first, begins at double (r * num_directions + d) * num_packs * kPackSamples. Only rows of the
+/// positions that are live in a block are there.
 struct TangentRows {
   int first_block;
-  int num_directions;
-  const double* adjoints;   ///< E: z_rows()
-  const double* tangents;   ///< J: tangent_rows()
-  const char* has_adjoint;  ///< of each row and block, row-major; the others are 0 and not there
-  const char* has_tangent;
   int num_blocks;
+  int num_directions;
+  const double* adjoints;        ///< E: z_rows()
+  const double* tangents;        ///< J: tangent_rows()
+  const Interval* adjoint_live;  ///< positions, of use u and block b at u * num_blocks + b
+  const Interval* tangent_live;  ///< the same of tangent_blocks()
 };
 
 /// Column-major; what H is the sum of this and of its transpose, but for the diagonal.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <unordered_map>
+#include <map>
 #include <utility>
 
 #include <hesscope/structured/internal/graph/graph_layout.h>
@@ -76,45 +76,42 @@ void GraphLayout::place_nodes(const Graph& graph,
 }
 
 void GraphLayout::place_rows(const EntryNumbers& entries, const ParameterUses& uses) {
-  std::unordered_map<int, int> row_of_z;
-  std::unordered_map<int, int> row_of_value;
-  std::unordered_map<int, int> row_of_tangent;
-  value_rows_.push_back(-1);
+  const auto source_of = [&](int entry) -> Source {
+    if (entry == kOne) return {entry, -1, -1};
+    const int node = entries.node_of(entry);
+    if (node < 0) return {entry, one_hot_values_[at(entry - entries.size())], -1};
+    const SweepNode& kept = nodes_[at(node)];
+    const int e = entry - entries.first(node);
+    return {entry, kept.value + e, kept.tangent < 0 ? -1 : kept.tangent + e};
+  };
+  std::map<std::pair<std::vector<int>, int>, UseRows> known;  // by x and its positions
   for (const ParameterUse& use : uses.uses) {
     UseRows rows;
+    rows.z = {static_cast<int>(z_rows_.size()), use.positions, use.units};
     for (const int z : use.z) {
-      const auto [place, is_new] = row_of_z.try_emplace(z, static_cast<int>(z_rows_.size()));
-      if (is_new) {
-        const int node = entries.node_of(z);
-        const int e = z - entries.first(node);
-        z_rows_.push_back({z, nodes_[at(node)].adjoint + e, nodes_[at(node)].tangent + e});
-      }
-      rows.z.push_back(place->second);
+      const int node = entries.node_of(z);
+      const int e = z - entries.first(node);
+      z_rows_.push_back({z, nodes_[at(node)].adjoint + e, nodes_[at(node)].tangent + e});
     }
-    for (const int x : use.x) {
-      if (x == kOne) {
-        rows.x.push_back(0);
-        rows.tangent.push_back(-1);
-        continue;
+    const auto [place, is_new] = known.try_emplace({use.x, use.positions});
+    UseRows& shared = place->second;
+    if (is_new) {
+      const int width = use.is_per_unit ? use.units : use.inputs;
+      shared.x = {static_cast<int>(value_rows_.size()), use.positions, width};
+      bool varies = false;
+      for (const int x : use.x) {
+        value_rows_.push_back(source_of(x));
+        varies = varies || value_rows_.back().tangent >= 0;
       }
-      const int node = entries.node_of(x);
-      const int e = node < 0 ? 0 : x - entries.first(node);
-      const int value =
-          node < 0 ? one_hot_values_[at(x - entries.size())] : nodes_[at(node)].value + e;
-      const auto [place, is_new] =
-          row_of_value.try_emplace(x, static_cast<int>(value_rows_.size()));
-      if (is_new) value_rows_.push_back(value);
-      rows.x.push_back(place->second);
-      if (node < 0 || nodes_[at(node)].tangent < 0) {
-        rows.tangent.push_back(-1);
-        continue;
+      if (varies) {
+        shared.tangents = static_cast<int>(tangent_blocks_.size());
+        tangent_blocks_.push_back({static_cast<int>(tangent_rows_.size()), use.positions, width});
+        for (const int x : use.x) tangent_rows_.push_back(source_of(x));
       }
-      const auto [tangent, is_new_tangent] =
-          row_of_tangent.try_emplace(x, static_cast<int>(tangent_rows_.size()));
-      if (is_new_tangent) tangent_rows_.push_back({x, value, nodes_[at(node)].tangent + e});
-      rows.tangent.push_back(tangent->second);
     }
-    rows_.push_back(std::move(rows));
+    rows.x = shared.x;
+    rows.tangents = shared.tangents;
+    rows_.push_back(rows);
   }
 }
 

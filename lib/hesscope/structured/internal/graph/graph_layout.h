@@ -12,11 +12,22 @@
 
 namespace hesscope::detail {
 
-/// Of one use: rows of a chunk's numbers, as ParameterUse has entries.
+/// Rows of a chunk's numbers: row (t, k) of positions t is first + t * width + k.
+struct RowBlock {
+  int first = -1;
+  int positions = 0;
+  int width = 0;
+
+  bool is_empty() const { return first < 0; }
+
+  int row(int t, int k) const { return first + t * width + k; }
+};
+
+/// Of one use. Uses of the same x share its rows.
 struct UseRows {
-  std::vector<int> z;        ///< of z[t,i], in the adjoints' rows
-  std::vector<int> x;        ///< of x[t,j], in the values' rows; 0 for a 1
-  std::vector<int> tangent;  ///< of x[t,j], in the tangents' rows; -1 for what does not vary
+  RowBlock z;         ///< of z[t,i], in the adjoints' rows
+  RowBlock x;         ///< of x[t,j] or x[t,i], in the values' rows
+  int tangents = -1;  ///< which of tangent_blocks() x has; -1 if it does not vary
 };
 
 /// Packs of samples at a point, and the rows of samples made of them: a row is an entry's numbers in
@@ -51,20 +62,23 @@ class GraphLayout {
 
   const UseRows& rows(int use) const { return rows_[static_cast<std::size_t>(use)]; }
 
-  /// Entry of each row of z; its adjoint's pack, and that of its adjoint's tangent.
+  /// Of a row: entry of the graph, its pack in a PackPoint, its tangent's; -1 where there is none.
   struct Source {
     int entry;
     int point;
     int tangent;
   };
 
+  /// Of z: adjoints, and tangents of adjoints.
   std::span<const Source> z_rows() const { return z_rows_; }
 
-  /// Of x that varies: entry, value's pack, tangent's pack.
+  /// Of x: values; a point of -1 is 1.
+  std::span<const Source> value_rows() const { return value_rows_; }
+
+  /// Of x that varies in part at least: tangents, 0 where there is none.
   std::span<const Source> tangent_rows() const { return tangent_rows_; }
 
-  /// Packs of values; row 0, which is 1, has -1.
-  std::span<const int> value_rows() const { return value_rows_; }
+  std::span<const RowBlock> tangent_blocks() const { return tangent_blocks_; }
 
  private:
   void place_nodes(const Graph& graph, const EntryNumbers& entries, const ParameterUses& uses);
@@ -76,8 +90,9 @@ class GraphLayout {
   std::vector<int> one_hot_values_;
   std::vector<UseRows> rows_;
   std::vector<Source> z_rows_;
+  std::vector<Source> value_rows_;
   std::vector<Source> tangent_rows_;
-  std::vector<int> value_rows_;
+  std::vector<RowBlock> tangent_blocks_;
   int common_size_ = 0;
   int num_values_ = 0;
   int num_adjoints_ = 0;

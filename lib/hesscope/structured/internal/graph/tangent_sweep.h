@@ -107,18 +107,37 @@ class PointSweep {
   virtual double run(Records records, PackPoint point) = 0;
 };
 
+/// Entry (i, t) of a begins at double i * first_stride + t * second_stride; packs of the operands follow
+/// each other, those of the result are pack_stride doubles apart.
+struct RowMatrix {
+  const double* data;
+  long first_stride;
+  long second_stride;
+};
+
+struct RowTerm {
+  RowMatrix a;
+  RowMatrix b;
+  int inner;
+};
+
+struct RowProduct {
+  double* out;
+  long out_first_stride;
+  long out_second_stride;
+  long out_pack_stride;
+  RowTerm terms[2];
+  int num_terms;
+  int rows;
+  int cols;
+  int num_packs;
+};
+
 struct TangentKernels {
   std::unique_ptr<PointSweep> (*point_sweep)(const Graph& graph, const PointLayout& layout);
   void (*sweep)(const TangentSweep& sweep);
-  /// A panel of kPanelRows rows of num_packs packs (pack_kernels.h): row r is the
-  /// sum of a[r * num_terms + t] b[r * num_terms + t] over t, products of rows of num_packs packs. With
-  /// is_shared, a is the same for all rows.
-  void (*combine)(double* panel,
-                  const double* const* a,
-                  const double* const* b,
-                  bool is_shared,
-                  int num_terms,
-                  int num_packs);
+  /// out(i, j) = sum_t a(i, t) b(t, j), summed over terms, where entries are rows of num_packs packs.
+  void (*multiply)(const RowProduct& product);
 };
 
 const TangentKernels& tangent_kernels(InstructionSet set);
