@@ -16,6 +16,7 @@
 #include <hesscope/objective/internal/structured_sums.h>
 #include <hesscope/objective/internal/sweep_sums.h>
 #include <hesscope/objective/invariance_search.h>
+#include <hesscope/structured/graph_hessian.h>
 
 namespace hesscope {
 
@@ -36,7 +37,9 @@ struct GraphObjective::Impl {
         executor(options.num_threads, options.stop),
         by_factors(options.use_structure && detail::factors_pay(*model.graph)),
         answers(detail::answers_of(model)),
-        sums(*model.graph, *samples, executor, options.instruction_set) {
+        sums(*model.graph, *samples, executor, options.instruction_set),
+        use_structure(options.use_structure),
+        instruction_set(options.instruction_set) {
     if (model.structured_loss != nullptr) {
       structured_sums.emplace(model.structured_loss, *samples, executor);
     }
@@ -54,20 +57,30 @@ struct GraphObjective::Impl {
   Matrix mean_hessian(const ConstVectorRef& theta,
                       SampleRange range,
                       const ProgressCallback& progress) const {
-    if (model.structured_hessian == nullptr) {
+    const StructuredHessian* const structured = structured_hessian();
+    if (structured == nullptr) {
       return sums.curvature(Curvature::kHessian, theta, range, progress);
     }
     const Vector point = theta;
     Matrix h(model.num_parameters(), model.num_parameters());
-    model.structured_hessian->sum({point.data(), static_cast<std::size_t>(point.size())},
-                                  sums.records(range),
-                                  executor,
-                                  progress,
-                                  h);
+    structured->sum({point.data(), static_cast<std::size_t>(point.size())},
+                    sums.records(range),
+                    executor,
+                    progress,
+                    h);
     h *= 1.0 / static_cast<double>(range.size());
     if (h.allFinite() || !has_finite_inputs(theta, range)) return h;
     h.resize(0, 0);
     return sums.curvature(Curvature::kHessian, theta, range, progress);
+  }
+
+  // The model's own, or that found in its graph; null for the generic engine.
+  const StructuredHessian* structured_hessian() const {
+    if (model.structured_hessian != nullptr) return model.structured_hessian.get();
+    if (!use_structure) return nullptr;
+    std::call_once(is_planned,
+                   [&] { found_hessian = graph_hessian(model.graph, instruction_set); });
+    return found_hessian.get();
   }
 
   // w/2 |theta|^2; of a copy, as Eigen adds up in an order that depends on where a vector begins.
@@ -96,6 +109,10 @@ struct GraphObjective::Impl {
   const DataArray* answers;  // of the model; null where it does not classify
   detail::SweepSums sums;
   std::optional<detail::StructuredSums> structured_sums;  // values and gradients, where there are
+  bool use_structure;
+  InstructionSet instruction_set;
+  mutable std::once_flag is_planned;
+  mutable std::shared_ptr<const GraphHessian> found_hessian;
   std::once_flag is_searched;
   std::vector<Invariance> found_invariances;  // where the model's kind knows none
 };
@@ -309,9 +326,9 @@ std::vector<Invariance> GraphObjective::invariances() const {
 
 double GraphObjective::workspace_bytes() const {
   const int num_threads = impl_->executor.num_threads();
-  const double scratch_bytes = impl_->model.structured_hessian != nullptr
-                                   ? impl_->model.structured_hessian->workspace_bytes(num_threads)
-                                   : num_threads * impl_->sums.workspace_bytes();
+  const StructuredHessian* const structured = impl_->structured_hessian();
+  const double scratch_bytes = structured != nullptr ? structured->workspace_bytes(num_threads)
+                                                     : num_threads * impl_->sums.workspace_bytes();
   const double condensed_bytes =
       impl_->structured_sums ? impl_->structured_sums->workspace_bytes(num_threads) : 0.0;
   return static_cast<double>(impl_->samples->size()) * sizeof(double) + scratch_bytes +

@@ -18,15 +18,16 @@ class Executor;
 /// record_size() numbers. Called concurrently for ranges that do not overlap.
 using RecordSource = std::function<void(SampleRange range, std::span<double> records)>;
 
-/// The Objective of a model on a data set, by the generic engine (sweep.h); values, gradients and
-/// the full Hessian by the model's StructuredLoss and StructuredHessian where it has them.
+/// The Objective of a model on a data set: the full Hessian by the model's StructuredHessian or, where
+/// it has none, by that found in its graph (graph_hessian.h); values and gradients by the model's
+/// StructuredLoss where it has one; all else by the generic engine (sweep.h).
 ///
 /// Model::weight_decay w adds w/2 |theta|^2 to the loss of every sample: to values, gradients (those
 /// of samples, too) and Hessians. It is no function of predictions: gauss_newton() is J' L J
 /// without w I, as PyTorch's libraries have it, and the Hessian exceeds it by w I where predictions
 /// are linear. Invariances of the model are none of its objective then.
 ///
-/// @cost hessian, generic: n / Sweep::kMaxDirections second-order sweeps over every sample, each
+/// @cost hessian: as StructuredHessian says; generic: n / Sweep::kMaxDirections second-order sweeps over every sample, each
 ///       restricted to the part of the network its columns and rows need; memory one n x n matrix
 ///       plus, per thread, a Sweep and a few blocks of n x kMaxDirections. gauss_newton: the same
 ///       or, where predictions have so few entries m that it is less, m + 1 gradients and m n^2 / 2
@@ -35,10 +36,10 @@ class GraphObjective final : public Objective {
  public:
   struct Options {
     int num_threads = 0;  ///< 0 = one per core; never changes a result
-    /// Whether the model's StructuredLoss and StructuredHessian may be used, and by gauss_newton()
-    /// the Jacobians of predictions with few entries. The result is the same to rounding.
+    /// Whether structure may be used, the model's or its graph's, and by gauss_newton() the Jacobians
+    /// of predictions with few entries. The result is the same to rounding.
     bool use_structure = true;
-    /// Of the generic engine.
+    /// Of the generic engine and of graph_hessian().
     InstructionSet instruction_set = best_instruction_set();
     /// Asked often; once the answer is true, whatever is being computed ends soon, by Interrupted.
     StopRequest stop = {};
