@@ -350,8 +350,14 @@ class Settings(program.Case):
 
     def test_what_the_checkpoint_lacks_is_a_constant(self):
         self.save("less.npz", A=None, a=None)
+        done = self.run_program(*self.arguments("less.npz"))
+        self.assertIn("model.onnx computes with A, a, which the checkpoint does not have", done.stderr)
+        self.assertIn("do_constant_folding=False", done.stderr)
         names, _, hessian = self.run_it("less.npz")
         self.assertEqual((names, hessian.shape), (["B", "b"], (10, 10)))
+        self.say('frozen = ["A", "a"]')
+        done = self.run_program(*self.arguments("less.npz"))
+        self.assertEqual((done.returncode, done.stderr), (DONE, ""))
         np.savez(self.folder / "other.npz", C=np.zeros(3))
         self.rejects("C", checkpoint="other.npz")
 

@@ -91,6 +91,8 @@ struct Model {
   std::vector<ModelBuffer> buffers;
   /// Files besides checkpoint and data that the model was made of.
   std::vector<ModelFile> files;
+  /// What whoever analyzes it should know.
+  std::vector<std::string> remarks;
 
   Eigen::Index num_parameters() const;
 

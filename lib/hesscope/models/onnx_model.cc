@@ -438,7 +438,8 @@ Model build(const ModelSources& sources, const TensorShapes& checkpoint) {
   require_patterns_used(settings, all, file.path.string());
   require_known_names(file, settings, checkpoint, needs);
   require_ties_hold(onnx_ties_in(settings), checkpoint);
-  require_no_copies(file, weights_of(file, needs, all, checkpoint), settings);
+  const OnnxWeights weights = weights_of(file, needs, all, checkpoint);
+  require_no_copies(file, weights, settings);
   require_inputs_known(file, settings);
 
   ModelBuilder builder("onnx");
@@ -497,6 +498,8 @@ Model build(const ModelSources& sources, const TensorShapes& checkpoint) {
   model.files = {{file.path, file.sha256}};
   model.weight_decay = weight_decay_from(settings);
   model.searches_invariances = true;
+  const std::string remark = remark_on_constants(file, weights, settings);
+  if (!remark.empty()) model.remarks.push_back(remark);
   return model;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include <fmt/format.h>
@@ -144,6 +145,30 @@ void require_no_copies(const OnnxFile& file, const OnnxWeights& weights, const S
   for (const Tensor* tensor : weights.constants) {
     require_no_copy(*tensor, "Not in the checkpoint, it would stay as it was when exported");
   }
+}
+
+std::string remark_on_constants(const OnnxFile& file,
+                                const OnnxWeights& weights,
+                                const Settings& settings) {
+  std::vector<std::string> names;
+  for (const Tensor* tensor : weights.constants) {
+    const std::vector<double>& entries = tensor->reals;
+    // Neither a number, nor many times the same, nor a mask.
+    const bool is_plain = std::ranges::all_of(entries, [&](double x) { return x == entries[0]; }) ||
+                          !std::ranges::all_of(entries, [](double x) { return std::isfinite(x); });
+    if (!is_plain && !is_settled(settings, *tensor, *tensor)) names.push_back(tensor->name);
+  }
+  if (names.empty()) return {};
+  const std::size_t shown = std::min<std::size_t>(names.size(), 3);
+  std::string list = printable(names.front());
+  for (std::size_t i = 1; i < shown; ++i) list += ", " + printable(names[i]);
+  if (names.size() > shown) list += fmt::format(" and {} more", names.size() - shown);
+  return fmt::format(
+      "{} computes with {}, which the checkpoint does not have: constants, as they were when the "
+      "model was exported. Where exporting has folded them from parameters, export with "
+      "do_constant_folding=False; where they are constants, 'frozen' says so",
+      file.path.string(),
+      list);
 }
 
 Var tied_variable(const OnnxFile& file, const Tensor& copy, const Tensor& original, Var variable) {

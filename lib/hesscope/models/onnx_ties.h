@@ -62,6 +62,12 @@ void require_no_copies(const onnx::OnnxFile& file,
                        const OnnxWeights& weights,
                        const Settings& settings);
 
+/// That the graph computes with constants that the checkpoint has not and the problem file does not
+/// name: they may have been folded from parameters. Empty if there are none.
+std::string remark_on_constants(const onnx::OnnxFile& file,
+                                const OnnxWeights& weights,
+                                const Settings& settings);
+
 /// The variable of `original`, seen as the tensor `copy` of the graph is.
 /// @throws InputError naming both where their shapes cannot be those of one tensor.
 Var tied_variable(const onnx::OnnxFile& file,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -298,7 +299,8 @@ SampleTable Problem::load_data(const ModelKind& kind,
   for (const DataArray& array : model_.arrays) arrays.push_back(array.name);
   detail::require_known_arrays(file_, arrays);
   SampleTable samples = read_samples(model_, data);
-  remarks_ = detail::remarks_on_data(model_, data, samples);
+  remarks_ = model_.remarks;
+  std::ranges::copy(detail::remarks_on_data(model_, data, samples), std::back_inserter(remarks_));
   data_sha256_ = io::sha256_of(data);
   return samples;
 }
