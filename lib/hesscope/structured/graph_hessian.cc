@@ -12,6 +12,7 @@
 #include <hesscope/simd/internal/aligned_buffer.h>
 #include <hesscope/structured/graph_hessian.h>
 #include <hesscope/structured/internal/graph/curvature_products.h>
+#include <hesscope/structured/internal/graph/direction_products.h>
 #include <hesscope/structured/internal/graph/indexing.h>
 
 namespace hesscope {
@@ -27,10 +28,11 @@ constexpr long kMaxDoubles = 1L << 23;
 // The tangents of a stage, where those of one block are fewer: they stay in a cache that cores share.
 constexpr long kStageDoubles = 1L << 20;
 
-// A part of the blocks whose tangents are kept at once.
+// A part of the blocks: those whose tangents are kept at once, or those of a group of which none are.
 struct Stage {
   int first_block;
   int end_block;
+  bool is_kept;
   std::vector<ProductTask> tasks;  // by wave
   long sweep_work;                 // multiply-adds of one sample
   long work;                       // the same with tasks
@@ -89,7 +91,8 @@ class SiteHessian final : public GraphHessian {
         kernels_(tangent_kernels(set)),
         layout_(*graph_, entries_, uses_),
         planner_(*graph_, entries_, uses_, layout_.nodes(), layout_.one_hot_values()),
-        products_(uses_, layout_, planner_, set) {
+        products_(uses_, layout_, planner_, set),
+        direction_products_(uses_, entries_, layout_, planner_, set) {
     point_size_ =
         (layout_.num_values() + layout_.num_adjoints() + layout_.num_coefficients()) * kPackSamples;
     max_packs_ = std::clamp(kMaxDoubles / std::max(1L, chunk_size(1)), 1L, wanted_packs());
@@ -112,7 +115,7 @@ class SiteHessian final : public GraphHessian {
     const long tangents = long{stage_directions_} * num_rows() * max_packs_ * kPackSamples;
     const long thread = 2L * layout_.num_tangents() * kDirections * kPackSamples +
                         CurvatureProducts::scratch_size(static_cast<int>(max_packs_)) +
-                        4L * entries_.size() * kPackSamples;
+                        direction_products_.sums_size() + 4L * entries_.size() * kPackSamples;
     return static_cast<double>(chunk_size(max_packs_) + tangents + num_threads * thread) *
            sizeof(double);
   }
@@ -123,10 +126,16 @@ class SiteHessian final : public GraphHessian {
     return std::ssize(layout_.z_rows()) + std::ssize(layout_.tangent_rows());
   }
 
-  // Enough for an inner index of kChunkPacks, positions included.
+  // Enough for an inner index of kChunkPacks, positions of columns included.
   long wanted_packs() const {
     int positions = 1;
-    for (const ParameterUse& use : uses_.uses) positions = std::max(positions, use.positions);
+    const auto& groups = planner_.groups();
+    for (int g = 0; g < static_cast<int>(groups.size()); ++g) {
+      if (direction_products_.can_take(g)) continue;
+      for (const int u : groups[at(g)].uses) {
+        positions = std::max(positions, uses_.uses[at(u)].positions);
+      }
+    }
     return std::max(1L, kChunkPacks / positions);
   }
 
@@ -148,15 +157,28 @@ class SiteHessian final : public GraphHessian {
     const auto num_blocks = static_cast<int>(planner_.blocks().size());
     const auto step = static_cast<int>(std::clamp(
         kStageDoubles / (per_direction * kDirections), 1L, std::max(1L, long{num_blocks})));
-    stage_directions_ = step * kDirections;
-    for (int first = 0; first < num_blocks; first += step) {
-      Stage stage{first, std::min(first + step, num_blocks), {}, 0, 0};
-      stage.tasks = products_.tasks(stage.first_block, stage.end_block);
-      for (int b = stage.first_block; b < stage.end_block; ++b) {
-        stage.sweep_work += static_cast<long>(planner_.blocks()[at(b)].multiply_adds);
+    const auto& blocks = planner_.blocks();
+    for (int first = 0; first < num_blocks;) {
+      const int group = blocks[at(first)].group;
+      Stage stage{first, first, !direction_products_.can_take(group), {}, 0, 0};
+      const auto belongs = [&](int b) {
+        const bool is_of_group = blocks[at(b)].group == group;
+        return stage.is_kept
+                   ? b - first < step && !direction_products_.can_take(blocks[at(b)].group)
+                   : is_of_group;
+      };
+      while (stage.end_block < num_blocks && belongs(stage.end_block)) {
+        stage.sweep_work += static_cast<long>(blocks[at(stage.end_block)].multiply_adds);
+        ++stage.end_block;
       }
       stage.work = stage.sweep_work;
-      for (const ProductTask& task : stage.tasks) stage.work += task.multiply_adds;
+      if (stage.is_kept) {
+        stage.tasks = products_.tasks(stage.first_block, stage.end_block);
+        for (const ProductTask& task : stage.tasks) stage.work += task.multiply_adds;
+        stage_directions_ =
+            std::max(stage_directions_, (stage.end_block - stage.first_block) * kDirections);
+      }
+      first = stage.end_block;
       stages_.push_back(std::move(stage));
     }
   }
@@ -168,6 +190,7 @@ class SiteHessian final : public GraphHessian {
   GraphLayout layout_;
   DirectionPlanner planner_;
   CurvatureProducts products_;
+  DirectionProducts direction_products_;
   HessianPlan plan_;
   long point_size_ = 0;  // doubles of a PackPoint
   long max_packs_ = 1;
@@ -184,6 +207,7 @@ class HessianSum {
              const DirectionPlanner& planner,
              const ParameterUses& uses,
              const CurvatureProducts& products,
+             const DirectionProducts& direction_products,
              long point_size,
              long num_packs,
              int stage_directions,
@@ -192,6 +216,7 @@ class HessianSum {
       : layout_(layout),
         planner_(planner),
         products_(products),
+        direction_products_(direction_products),
         kernels_(kernels),
         executor_(executor),
         point_size_(point_size),
@@ -209,6 +234,7 @@ class HessianSum {
         value_tangents_(
             at(std::ssize(layout.tangent_rows()) * stage_directions * num_packs * kPackSamples)),
         sweeps_(at(2L * layout.num_tangents() * kDirections * kPackSamples)),
+        sums_(at(direction_products.sums_size())),
         scratch_(at(CurvatureProducts::scratch_size(static_cast<int>(num_packs)))) {
     std::fill_n(ones_.data(), num_packs * kPackSamples, 1.0);
     std::fill_n(zeros_.data(), num_packs * kPackSamples, 0.0);
@@ -252,14 +278,7 @@ class HessianSum {
       const long p = i % num_packs_;
       const DirectionBlock& block = planner_.blocks()[at(stage.first_block + b)];
       sweeps_.with_buffer([&](double* buffer) {
-        double* const adjoints = buffer + long{layout_.num_tangents()} * kDirections * kPackSamples;
-        kernels_.sweep({.nodes = nodes_,
-                        .indices = indices_,
-                        .plan = block.plan,
-                        .seeds = block.seeds,
-                        .point = point(p),
-                        .tangents = buffer,
-                        .adjoints = adjoints});
+        double* const adjoints = sweep_block(block, p, buffer);
         for (int u = 0; u < num_uses_; ++u) {
           copy_tangents(layout_.rows(u).z,
                         adjoint_live_[at(u * num_blocks + b)],
@@ -282,6 +301,23 @@ class HessianSum {
                         b,
                         p);
         }
+      });
+    });
+  }
+
+  // Tangents of a group's directions and at once their products.
+  void sweep_and_add(const Stage& stage, HessianTarget h) {
+    executor_.for_each(stage.end_block - stage.first_block, [&](Eigen::Index i) {
+      const DirectionBlock& block = planner_.blocks()[at(stage.first_block + i)];
+      sweeps_.with_buffer([&](double* buffer) {
+        sums_.with_buffer([&](double* sums) {
+          std::fill_n(sums, direction_products_.sums_size(), 0.0);
+          for (long p = 0; p < num_packs_; ++p) {
+            const double* const adjoints = sweep_block(block, p, buffer);
+            direction_products_.add_pack(block, point(p), buffer, adjoints, sums);
+          }
+          direction_products_.write(block, sums, h);
+        });
       });
     });
   }
@@ -311,6 +347,19 @@ class HessianSum {
   void set_indices(std::span<const std::int32_t> indices) { indices_ = indices; }
 
  private:
+  // Tangents to the buffer; returns those of adjoints, behind them.
+  double* sweep_block(const DirectionBlock& block, long p, double* buffer) {
+    double* const adjoints = buffer + long{layout_.num_tangents()} * kDirections * kPackSamples;
+    kernels_.sweep({.nodes = nodes_,
+                    .indices = indices_,
+                    .plan = block.plan,
+                    .seeds = block.seeds,
+                    .point = point(p),
+                    .tangents = buffer,
+                    .adjoints = adjoints});
+    return adjoints;
+  }
+
   PackPoint point(long p) {
     double* const values = point_.data() + p * point_size_;
     double* const adjoints = values + long{layout_.num_values()} * kPackSamples;
@@ -416,6 +465,7 @@ class HessianSum {
   const GraphLayout& layout_;
   const DirectionPlanner& planner_;
   const CurvatureProducts& products_;
+  const DirectionProducts& direction_products_;
   const TangentKernels& kernels_;
   const Executor& executor_;
   std::span<const std::int32_t> indices_;
@@ -443,6 +493,7 @@ class HessianSum {
   std::vector<Interval> adjoint_live_;  // positions, of each use and block
   std::vector<Interval> tangent_live_;  // of each tangent block and block
   BufferPool sweeps_;
+  BufferPool sums_;
   BufferPool scratch_;
 };
 
@@ -464,6 +515,7 @@ void SiteHessian::sum(std::span<const double> theta,
                  planner_,
                  uses_,
                  products_,
+                 direction_products_,
                  point_size_,
                  chunk_packs,
                  stage_directions_,
@@ -481,6 +533,11 @@ void SiteHessian::sum(std::span<const double> theta,
     const auto advance = [&](long done) { counter.advance(done * count); };
     loss += sum.set_records({records.data + begin * records.stride, count, records.stride});
     for (const Stage& stage : stages_) {
+      if (!stage.is_kept) {
+        sum.sweep_and_add(stage, {h.data(), h.outerStride()});
+        advance(stage.work);
+        continue;
+      }
       sum.sweep(stage);
       advance(stage.sweep_work);
       sum.add_products(stage, {h.data(), h.outerStride()}, advance);

@@ -56,28 +56,12 @@ CurvatureProducts::CurvatureProducts(const ParameterUses& uses,
     }
   }
   list_panels();
-  find_fed();
   for (int u = 0; u < static_cast<int>(uses.uses.size()); ++u) {
     const ParameterUse& use = uses.uses[at(u)];
     const UseGroup& group = groups[at(group_of_use_[at(u)])];
     is_free_.push_back(use.positions == 1 && !use.is_per_unit && use.inputs > 1 &&
                        !group.has_repeats && !group.is_by_parameters &&
-                       !is_fed(u, group_of_use_[at(u)]));
-  }
-}
-
-void CurvatureProducts::find_fed() {
-  const std::size_t num_groups = planner_.groups().size();
-  is_fed_.assign(uses_.uses.size() * num_groups, 0);
-  for (const DirectionBlock& block : planner_.blocks()) {
-    for (std::size_t u = 0; u < uses_.uses.size(); ++u) {
-      char& is_fed = is_fed_[u * num_groups + at(block.group)];
-      if (is_fed) continue;
-      const auto& x = uses_.uses[u].x;
-      is_fed = std::any_of(x.begin(), x.end(), [&](int entry) {
-        return entry != kOne && planner_.is_in(block, entry, false);
-      });
-    }
+                       !planner_.is_fed(u, group_of_use_[at(u)]));
   }
 }
 
@@ -130,7 +114,7 @@ std::vector<ProductTask> CurvatureProducts::tasks(int first_block, int end_block
         const bool is_done = !groups[at(g)].has_repeats && column_place >= 0 &&
                              place_in_group_[at(u)] < column_place;
         if (h == g && !is_done) add(u, ProductPart::kAdjoints, wave);
-        if (h <= g && is_fed(u, g)) add(u, ProductPart::kTangents, kTangentWave + wave);
+        if (h <= g && planner_.is_fed(u, g)) add(u, ProductPart::kTangents, kTangentWave + wave);
       }
     }
   };

@@ -118,13 +118,6 @@ class CurvatureProducts {
   };
 
   void list_panels();
-  void find_fed();
-
-  // Whether x of a use depends on the entries of a group.
-  bool is_fed(int use, int group) const {
-    return is_fed_[static_cast<std::size_t>(use) * planner_.groups().size() +
-                   static_cast<std::size_t>(group)] != 0;
-  }
 
   const ParameterUses& uses_;
   const GraphLayout& layout_;
@@ -135,7 +128,6 @@ class CurvatureProducts {
   std::vector<int> group_of_use_;
   std::vector<int> place_in_group_;
   std::vector<int> direction_of_entry_;  // kDirections * block + direction; -1
-  std::vector<char> is_fed_;             // of each use and group
   std::vector<char> is_free_;  // of each use: one position, and x does not depend on its own z
 };
 

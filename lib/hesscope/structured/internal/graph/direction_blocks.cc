@@ -75,7 +75,8 @@ DirectionPlanner::DirectionPlanner(const Graph& graph,
       kept_(nodes),
       one_hot_values_(one_hot_values),
       alignment_(nodes_.size(), 1),
-      needs_tangent_(nodes_.size(), 0) {
+      needs_tangent_(nodes_.size(), 0),
+      is_read_(nodes_.size(), 0) {
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     int& alignment = alignment_[at(entries_.root(static_cast<int>(i)))];
     const int size = size_of(nodes_[i]);
@@ -85,6 +86,21 @@ DirectionPlanner::DirectionPlanner(const Graph& graph,
   find_groups();
   find_needs();
   for (int g = 0; g < static_cast<int>(groups_.size()); ++g) choose_directions(g);
+  find_fed();
+}
+
+void DirectionPlanner::find_fed() {
+  is_fed_.assign(uses_.uses.size() * groups_.size(), 0);
+  for (const DirectionBlock& block : blocks_) {
+    for (std::size_t u = 0; u < uses_.uses.size(); ++u) {
+      char& is_fed = is_fed_[u * groups_.size() + at(block.group)];
+      if (is_fed) continue;
+      const auto& x = uses_.uses[u].x;
+      is_fed = std::any_of(x.begin(), x.end(), [&](int entry) {
+        return entry != kOne && is_in(block, entry, false);
+      });
+    }
+  }
 }
 
 void DirectionPlanner::find_groups() {
@@ -135,10 +151,13 @@ void DirectionPlanner::find_needs() {
   last_group_.assign(nodes_.size(), -1);
   for (int g = 0; g < static_cast<int>(groups_.size()); ++g) {
     for (const int u : groups_[at(g)].uses) {
-      for (const int z : uses_.uses[at(u)].z) last_group_[at(entries_.node_of(z))] = g;
+      for (const int z : uses_.uses[at(u)].z) {
+        last_group_[at(entries_.node_of(z))] = g;
+        is_read_[at(entries_.node_of(z))] = 1;
+      }
       for (const int x : uses_.uses[at(u)].x) {
         const int node = x == kOne ? -1 : entries_.node_of(x);
-        if (node >= 0) needs_tangent_[at(node)] = 1;
+        if (node >= 0) needs_tangent_[at(node)] = is_read_[at(node)] = 1;
       }
     }
   }
@@ -290,8 +309,8 @@ std::vector<DirectionBlock> DirectionPlanner::plan(int g,
       return a.node < b.node;
     });
     block.plan.resize(nodes_.size());
-    plan_forward(block);
-    plan_reverse(block);
+    plan_forward(block, by_parameters);
+    plan_reverse(block, by_parameters);
     block.multiply_adds = sweep_work(block);
     blocks.push_back(std::move(block));
   }
@@ -314,7 +333,7 @@ void DirectionPlanner::widen(DirectionBlock& block,
   own = hull(own, aligned(root, entries));
 }
 
-void DirectionPlanner::plan_forward(DirectionBlock& block) {
+void DirectionPlanner::plan_forward(DirectionBlock& block, bool reads_whole) {
   std::size_t seed = 0;
   for (int i = 0; i < static_cast<int>(nodes_.size()); ++i) {
     Interval& own = block.plan[at(i)].tangent;
@@ -329,6 +348,7 @@ void DirectionPlanner::plan_forward(DirectionBlock& block) {
       found = hull(found, {entry, entry + 1});
     }
     if (needs_tangent_[at(i)]) own = aligned(i, found);
+    if (reads_whole && is_read_[at(i)] && !own.is_empty()) own = {0, size_of(nodes_[at(i)])};
   }
 }
 
@@ -416,8 +436,10 @@ Interval DirectionPlanner::forward_of(const DirectionBlock& block, int i) const 
   }
 }
 
-void DirectionPlanner::plan_reverse(DirectionBlock& block) {
+void DirectionPlanner::plan_reverse(DirectionBlock& block, bool reads_whole) {
   for (int i = static_cast<int>(nodes_.size()); i-- > 0;) {
+    Interval& own = block.plan[at(i)].adjoint;
+    if (reads_whole && is_read_[at(i)] && !own.is_empty()) own = {0, size_of(nodes_[at(i)])};
     if (uses_.varies[at(i)] && nodes_[at(i)].a >= 0 && nodes_[at(i)].op != Graph::Op::kReshape) {
       reverse_of(block, i);
     }

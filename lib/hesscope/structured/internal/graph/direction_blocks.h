@@ -54,20 +54,28 @@ class DirectionPlanner {
 
   double product_work() const { return product_work_; }
 
+  /// Whether x of a use depends on the entries of a group.
+  bool is_fed(int use, int group) const {
+    return is_fed_[static_cast<std::size_t>(use) * groups_.size() +
+                   static_cast<std::size_t>(group)] != 0;
+  }
+
   /// Whether entry `entry` of the graph is in the interval, of entries of its node.
   bool is_in(const DirectionBlock& block, int entry, bool is_adjoint) const;
 
  private:
   void find_groups();
   void find_needs();
+  void find_fed();
   void choose_directions(int group);
   std::vector<int> site_directions(const UseGroup& group) const;
   std::vector<int> parameter_directions(const UseGroup& group) const;
   std::vector<DirectionBlock> plan(int group,
                                    const std::vector<int>& directions,
                                    bool by_parameters);
-  void plan_forward(DirectionBlock& block);
-  void plan_reverse(DirectionBlock& block);
+  // With reads_whole, of nodes with entries z or x the whole, if anything.
+  void plan_forward(DirectionBlock& block, bool reads_whole);
+  void plan_reverse(DirectionBlock& block, bool reads_whole);
   Interval aligned(int node, Interval entries) const;
   Interval forward_of(const DirectionBlock& block, int node) const;
   void widen(DirectionBlock& block, int node, Interval entries, bool is_adjoint) const;
@@ -88,6 +96,8 @@ class DirectionPlanner {
   std::vector<int> alignment_;       // of each node, in entries
   std::vector<int> last_group_;      // of each node: the last one it depends on; -1
   std::vector<char> needs_tangent_;  // of each node: whether anything asks for it
+  std::vector<char> is_read_;        // of each node: whether it has entries z or x
+  std::vector<char> is_fed_;         // of each use and group
   double sweep_work_ = 0;
   double product_work_ = 0;
 };

@@ -79,10 +79,9 @@ void GraphLayout::place_rows(const EntryNumbers& entries, const ParameterUses& u
   const auto source_of = [&](int entry) -> Source {
     if (entry == kOne) return {entry, -1, -1};
     const int node = entries.node_of(entry);
-    if (node < 0) return {entry, one_hot_values_[at(entry - entries.size())], -1};
-    const SweepNode& kept = nodes_[at(node)];
-    const int e = entry - entries.first(node);
-    return {entry, kept.value + e, kept.tangent < 0 ? -1 : kept.tangent + e};
+    const int tangent = node < 0 ? -1 : nodes_[at(node)].tangent;
+    return {
+        entry, value_of(entries, entry), tangent < 0 ? -1 : tangent + entry - entries.first(node)};
   };
   std::map<std::pair<std::vector<int>, int>, UseRows> known;  // by x and its positions
   for (const ParameterUse& use : uses.uses) {
@@ -113,6 +112,12 @@ void GraphLayout::place_rows(const EntryNumbers& entries, const ParameterUses& u
     rows.tangents = shared.tangents;
     rows_.push_back(rows);
   }
+}
+
+int GraphLayout::value_of(const EntryNumbers& entries, int entry) const {
+  const int node = entries.node_of(entry);
+  if (node < 0) return one_hot_values_[at(entry - entries.size())];
+  return nodes_[at(node)].value + entry - entries.first(node);
 }
 
 std::vector<SweepNode> GraphLayout::with_common(std::span<const double> common) const {

@@ -43,6 +43,9 @@ class GraphLayout {
   /// First pack of the values of the rows that stand for lookups, by entry behind those of nodes.
   std::span<const int> one_hot_values() const { return one_hot_values_; }
 
+  /// The pack of an entry's value, which some use takes.
+  int value_of(const EntryNumbers& entries, int entry) const;
+
   /// The nodes with `common` pointing to these entries, one node's after the other's, of which
   /// read_common() says which.
   std::vector<SweepNode> with_common(std::span<const double> common) const;

@@ -875,6 +875,7 @@ constexpr detail::TangentKernels kKernels = {
     .point_sweep = point_sweep,
     .sweep = [](const TangentSweep& sweep) { Sweeper(sweep).run(); },
     .multiply = multiply,
+    .add = [](const detail::RowProduct& m) { multiply_rows<Store::kAdd>(m, m.terms[0]); },
 };
 
 }  // namespace

@@ -138,6 +138,8 @@ struct TangentKernels {
   void (*sweep)(const TangentSweep& sweep);
   /// out(i, j) = sum_t a(i, t) b(t, j), summed over terms, where entries are rows of num_packs packs.
   void (*multiply)(const RowProduct& product);
+  /// out += the same, of one term.
+  void (*add)(const RowProduct& product);
 };
 
 const TangentKernels& tangent_kernels(InstructionSet set);
