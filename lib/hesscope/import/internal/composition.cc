@@ -5,12 +5,17 @@
 #include <hesscope/import/internal/movement.h>
 
 namespace hesscope::onnx {
-namespace {
+Value second_operand(const OperatorCall& call) {
+  Value b = call.input(1);
+  if (call.opset() >= 7 || !call.has_attribute("axis")) return b;
+  const int rank = call.input(0).rank();
+  const int end = call.axis(call.integer("axis", 0), rank) + b.rank();
+  if (end > rank) call.refuse("its second tensor {} does not fit", text(b.axes));
+  b.axes.insert(b.axes.end(), static_cast<std::size_t>(rank - end), Axis{});
+  return b;
+}
 
-Value elementwise_of(const OperatorCall& call,
-                     const Value& a,
-                     const Value& b,
-                     Var (*operation)(Var, Var)) {
+Value combined(const OperatorCall& call, const Value& a, const Value& b, Combination operation) {
   const Value x = call.real(a);
   const Value y = call.real(b);
   Axes axes = broadcast_axes(call, x.axes, y.axes);
@@ -18,18 +23,16 @@ Value elementwise_of(const OperatorCall& call,
   return call.result(operation(operands.a, operands.b), std::move(axes));
 }
 
-}  // namespace
-
 Value plus(const OperatorCall& call, const Value& a, const Value& b) {
-  return elementwise_of(call, a, b, [](Var x, Var y) { return x + y; });
+  return combined(call, a, b, [](Var x, Var y) { return x + y; });
 }
 
 Value minus(const OperatorCall& call, const Value& a, const Value& b) {
-  return elementwise_of(call, a, b, [](Var x, Var y) { return x - y; });
+  return combined(call, a, b, [](Var x, Var y) { return x - y; });
 }
 
 Value times(const OperatorCall& call, const Value& a, const Value& b) {
-  return elementwise_of(call, a, b, [](Var x, Var y) { return hadamard(x, y); });
+  return combined(call, a, b, [](Var x, Var y) { return hadamard(x, y); });
 }
 
 Var mean_rows(Var a) { return (1.0 / static_cast<double>(a.cols())) * sum_rows(a); }

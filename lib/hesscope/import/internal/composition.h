@@ -11,7 +11,14 @@
 
 namespace hesscope::onnx {
 
+/// Of two matrices of one shape, or of which one is broadcast.
+using Combination = Var (*)(Var, Var);
+
+/// The call's second tensor. Before opset 7 it stood along the axes of the first from `axis` on.
+Value second_operand(const OperatorCall& call);
+
 /// Elementwise, spread to the axes that both broadcast to; refusals as broadcast_axes().
+Value combined(const OperatorCall& call, const Value& a, const Value& b, Combination operation);
 Value plus(const OperatorCall& call, const Value& a, const Value& b);
 Value minus(const OperatorCall& call, const Value& a, const Value& b);
 Value times(const OperatorCall& call, const Value& a, const Value& b);

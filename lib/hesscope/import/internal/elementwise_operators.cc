@@ -6,14 +6,13 @@
 #include <cmath>
 #include <limits>
 
+#include <hesscope/import/internal/composition.h>
 #include <hesscope/import/internal/integer_arithmetic.h>
 #include <hesscope/import/internal/movement.h>
 #include <hesscope/import/internal/operator_registry.h>
 
 namespace hesscope::onnx {
 namespace {
-
-Var column(const Value& value) { return matrix(value, value.size(), 1); }
 
 // --- of one tensor ---
 
@@ -132,39 +131,18 @@ Values lower_dropout(const OperatorCall& call) {
 
 // --- of two tensors and more ---
 
-// Before opset 7 the second tensor stood along the axes of the first from `axis` on.
-Value second_of(const OperatorCall& call) {
-  Value b = call.input(1);
-  if (call.opset() >= 7 || !call.has_attribute("axis")) return b;
-  const int rank = call.input(0).rank();
-  const int end = call.axis(call.integer("axis", 0), rank) + b.rank();
-  if (end > rank) call.refuse("its second tensor {} does not fit", text(b.axes));
-  b.axes.insert(b.axes.end(), static_cast<std::size_t>(rank - end), Axis{});
-  return b;
-}
-
-using Combine = Var (*)(Var, Var);
-
-Value combined(const OperatorCall& call, const Value& left, const Value& right, Combine combine) {
-  const Value a = call.real(left);
-  const Value b = call.real(right);
-  Axes axes = broadcast_axes(call, a.axes, b.axes);
-  const Operands operands = elementwise_operands(call, a, b, axes);
-  return call.result(combine(operands.a, operands.b), std::move(axes));
-}
-
 Var add(Var a, Var b) { return a + b; }
 
 Var subtract(Var a, Var b) { return a - b; }
 
 Var divide(Var a, Var b) { return a / b; }
 
-template <Combine kCombine, IntegerFunction kOfIntegers>
+template <Combination kCombine, IntegerFunction kOfIntegers>
 Values lower_binary(const OperatorCall& call) {
   if (call.input(0).is_known() && call.input(1).is_known()) {
     return {of_integers(call, call.input(0), call.input(1), kOfIntegers)};
   }
-  Value value = combined(call, call.input(0), second_of(call), kCombine);
+  Value value = combined(call, call.input(0), second_operand(call), kCombine);
   const bool is_whole = call.input(0).kind == ElementKind::kInteger;
   if (is_whole && kOfIntegers == IntegerFunction::kDivide) {
     call.refuse("divides integers that depend on data");
@@ -173,7 +151,7 @@ Values lower_binary(const OperatorCall& call) {
   return {value};
 }
 
-template <Combine kCombine>
+template <Combination kCombine>
 Values lower_fold(const OperatorCall& call) {
   Value total = call.real(0);
   for (std::size_t i = 1; i < call.num_inputs(); ++i) {
@@ -278,80 +256,7 @@ Values lower_prelu(const OperatorCall& call) {
   return {call.result(relu(operands.a) - hadamard(operands.b, relu(-operands.a)), axes)};
 }
 
-// --- powers ---
-
-// x^c for one c, with the operations that are exact where they can be.
-Var raised(Var x, double exponent) {
-  if (exponent == 1) return x;
-  if (exponent == 2) return square(x);
-  if (exponent == 0.5) return sqrt(x);
-  if (exponent == -1) return reciprocal(x);
-  return power(x, exponent);
-}
-
-// Entries with the same constant exponent together, then each in its place.
-Var raised_by_groups(Var x, std::span<const double> exponents) {
-  std::vector<double> distinct;
-  std::vector<std::vector<std::int32_t>> groups;
-  for (std::size_t e = 0; e < exponents.size(); ++e) {
-    std::size_t g = 0;
-    while (g < distinct.size() && !(distinct[g] == exponents[e])) ++g;
-    if (g == distinct.size()) {
-      distinct.push_back(exponents[e]);
-      groups.emplace_back();
-    }
-    groups[g].push_back(static_cast<std::int32_t>(e));
-  }
-  std::vector<std::int32_t> place(exponents.size());
-  std::optional<Var> all;
-  std::int32_t count = 0;
-  for (std::size_t g = 0; g < groups.size(); ++g) {
-    const auto size = static_cast<std::int32_t>(groups[g].size());
-    const Var part = raised(gather(x, groups[g], size, 1), distinct[g]);
-    for (std::int32_t k = 0; k < size; ++k) {
-      place[static_cast<std::size_t>(groups[g][static_cast<std::size_t>(k)])] = count + k;
-    }
-    count += size;
-    if (!all) {
-      all = part;
-      continue;
-    }
-    std::vector<std::int32_t> both(static_cast<std::size_t>(count));
-    for (std::int32_t e = 0; e < count; ++e) both[static_cast<std::size_t>(e)] = e;
-    all = gather(*all, part, both, count, 1);
-  }
-  return gather(*all, place, static_cast<Eigen::Index>(place.size()), 1);
-}
-
-constexpr std::size_t kMaxExponents = 64;
-
-bool has_few_distinct(std::span<const double> numbers) {
-  std::vector<double> distinct(numbers.begin(), numbers.end());
-  std::sort(distinct.begin(), distinct.end());
-  distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
-  return distinct.size() <= kMaxExponents;
-}
-
-// x^y; of exponents that are no constants exp(y log x), for positive x.
-Values lower_pow(const OperatorCall& call) {
-  if (call.input(0).is_known() && call.input(1).is_known()) {
-    return {of_integers(call, call.input(0), call.input(1), IntegerFunction::kPower)};
-  }
-  const Value x = call.real(0);
-  const Value y = call.real(second_of(call));
-  const Axes axes = broadcast_axes(call, x.axes, y.axes);
-  if (const auto exponent = call.single_number(y)) {
-    return {call.result(raised(*x.var, *exponent), axes)};
-  }
-  const Value whole = expanded(call, x, axes);
-  const Value exponents = expanded(call, y, axes);
-  const auto numbers = call.graph().constant_value(*exponents.var);
-  if (!numbers.empty() && has_few_distinct(numbers)) {
-    const std::vector<double> kept(numbers.begin(), numbers.end());
-    return {call.result(raised_by_groups(column(whole), kept), axes)};
-  }
-  return {call.result(exp(hadamard(column(exponents), log(column(whole)))), axes)};
-}
+// --- of numbers and integers ---
 
 // Remainders have the slope of a sawtooth; only known integers are taken.
 Values lower_mod(const OperatorCall& call) {
@@ -389,57 +294,56 @@ Values lower_negative(const OperatorCall& call) {
 std::span<const Operator> elementwise_operators() {
   static constexpr auto kElementwiseOperators = std::to_array<Operator>({
       {"Abs", lower_sign<Elementary::kAbs, IntegerFunction::kAbsolute>},
-      {"Acos", lower_function<Elementary::kAcos>},
-      {"Acosh", lower_function<Elementary::kAcosh>},
+      {"Acos", lower_function<Elementary::kAcos>, kAllSlopes, 7},
+      {"Acosh", lower_function<Elementary::kAcosh>, kAllSlopes, 9},
       {"Add", lower_binary<add, IntegerFunction::kAdd>},
-      {"Asin", lower_function<Elementary::kAsin>},
-      {"Asinh", lower_function<Elementary::kAsinh>},
-      {"Atan", lower_function<Elementary::kAtan>},
-      {"Atanh", lower_function<Elementary::kAtanh>},
+      {"Asin", lower_function<Elementary::kAsin>, kAllSlopes, 7},
+      {"Asinh", lower_function<Elementary::kAsinh>, kAllSlopes, 9},
+      {"Atan", lower_function<Elementary::kAtan>, kAllSlopes, 7},
+      {"Atanh", lower_function<Elementary::kAtanh>, kAllSlopes, 9},
       {"Ceil", lower_function<Elementary::kCeil>},
-      {"Celu", lower_composed<celu>},
+      {"Celu", lower_composed<celu>, kAllSlopes, 12},
       {"Clip", lower_clip},
-      {"Cos", lower_function<Elementary::kCos>},
-      {"Cosh", lower_function<Elementary::kCosh>},
+      {"Cos", lower_function<Elementary::kCos>, kAllSlopes, 7},
+      {"Cosh", lower_function<Elementary::kCosh>, kAllSlopes, 9},
       {"Div", lower_binary<divide, IntegerFunction::kDivide>},
       {"Dropout", lower_dropout, kSlopeOfFirst},
       {"Elu", lower_composed<elu>},
-      {"Erf", lower_function<Elementary::kErf>},
+      {"Erf", lower_function<Elementary::kErf>, kAllSlopes, 9},
       {"Exp", lower_function<Elementary::kExp>},
       {"Floor", lower_function<Elementary::kFloor>},
-      {"Gelu", lower_composed<gelu_operator>},
+      {"Gelu", lower_composed<gelu_operator>, kAllSlopes, 20},
       {"HardSigmoid", lower_composed<hard_sigmoid>},
-      {"HardSwish", lower_composed<hard_swish>},
-      {"IsInf", lower_is_inf, kNoSlope},
-      {"IsNaN", lower_is_nan, kNoSlope},
+      {"HardSwish", lower_composed<hard_swish>, kAllSlopes, 14},
+      {"IsInf", lower_is_inf, kNoSlope, 10},
+      {"IsNaN", lower_is_nan, kNoSlope, 9},
       {"LeakyRelu", lower_composed<leaky_relu>},
       {"Log", lower_function<Elementary::kLog>},
       {"Max", lower_extreme<true>},
       {"Mean", lower_mean},
       {"Min", lower_extreme<false>},
-      {"Mish", lower_composed<mish>},
-      {"Mod", lower_mod},
+      {"Mish", lower_composed<mish>, kAllSlopes, 18},
+      {"Mod", lower_mod, kAllSlopes, 10},
       {"Mul", lower_binary<hadamard, IntegerFunction::kMultiply>},
       {"Neg", lower_negative},
       {"PRelu", lower_prelu},
-      {"Pow", lower_pow},
       {"Reciprocal", lower_function<Elementary::kReciprocal>},
       {"Relu", lower_function<Elementary::kRelu>},
-      {"Round", lower_function<Elementary::kRound>},
+      {"Round", lower_function<Elementary::kRound>, kAllSlopes, 11},
       {"Selu", lower_composed<selu>},
-      {"Shrink", lower_composed<shrink>},
+      {"Shrink", lower_composed<shrink>, kAllSlopes, 9},
       {"Sigmoid", lower_function<Elementary::kSigmoid>},
-      {"Sign", lower_sign<Elementary::kSign, IntegerFunction::kSign>},
-      {"Sin", lower_function<Elementary::kSin>},
-      {"Sinh", lower_function<Elementary::kSinh>},
+      {"Sign", lower_sign<Elementary::kSign, IntegerFunction::kSign>, kAllSlopes, 9},
+      {"Sin", lower_function<Elementary::kSin>, kAllSlopes, 7},
+      {"Sinh", lower_function<Elementary::kSinh>, kAllSlopes, 9},
       {"Softplus", lower_function<Elementary::kSoftplus>, kAllSlopes, 1},
       {"Softsign", lower_function<Elementary::kSoftsign>, kAllSlopes, 1},
       {"Sqrt", lower_function<Elementary::kSqrt>},
       {"Sub", lower_binary<subtract, IntegerFunction::kSubtract>},
       {"Sum", lower_fold<add>},
-      {"Tan", lower_function<Elementary::kTan>},
+      {"Tan", lower_function<Elementary::kTan>, kAllSlopes, 7},
       {"Tanh", lower_function<Elementary::kTanh>},
-      {"ThresholdedRelu", lower_composed<thresholded_relu>},
+      {"ThresholdedRelu", lower_composed<thresholded_relu>, kAllSlopes, 10},
   });
   return kElementwiseOperators;
 }

@@ -221,10 +221,10 @@ Values lower_non_zero(const OperatorCall& call) {
 constexpr std::array kFillingOperators = {
     Operator{"ArgMax", lower_arg_extreme<true>, kNoSlope},
     Operator{"ArgMin", lower_arg_extreme<false>, kNoSlope},
-    Operator{"ConstantOfShape", lower_constant_of_shape, kNoSlope},
-    Operator{"EyeLike", lower_eye_like, kNoSlope},
-    Operator{"NonZero", lower_non_zero, kNoSlope},
-    Operator{"Range", lower_range, kNoSlope},
+    Operator{"ConstantOfShape", lower_constant_of_shape, kNoSlope, 9},
+    Operator{"EyeLike", lower_eye_like, kNoSlope, 9},
+    Operator{"NonZero", lower_non_zero, kNoSlope, 9},
+    Operator{"Range", lower_range, kNoSlope, 11},
     Operator{"TopK", lower_top_k, kSlopeOfFirst},
 };
 

@@ -170,8 +170,8 @@ Values lower_gather_nd(const OperatorCall& call) {
 
 constexpr std::array kGatherOperators = {
     Operator{"Gather", lower_gather, kSlopeOfFirst},
-    Operator{"GatherElements", lower_gather_elements, kSlopeOfFirst},
-    Operator{"GatherND", lower_gather_nd, kSlopeOfFirst},
+    Operator{"GatherElements", lower_gather_elements, kSlopeOfFirst, 11},
+    Operator{"GatherND", lower_gather_nd, kSlopeOfFirst, 11},
 };
 
 }  // namespace

@@ -255,13 +255,13 @@ Values lower_compress(const OperatorCall& call) {
 }
 
 constexpr std::array kIndexOperators = {
-    Operator{"Compress", lower_compress, kSlopeOfFirst},
-    Operator{"CumSum", lower_cumulative_sum, kSlopeOfFirst},
-    Operator{"OneHot", lower_one_hot, 0b100},
-    Operator{"ReverseSequence", lower_reverse_sequence, kSlopeOfFirst},
+    Operator{"Compress", lower_compress, kSlopeOfFirst, 9},
+    Operator{"CumSum", lower_cumulative_sum, kSlopeOfFirst, 11},
+    Operator{"OneHot", lower_one_hot, 0b100, 9},
+    Operator{"ReverseSequence", lower_reverse_sequence, kSlopeOfFirst, 10},
     Operator{"Tile", lower_tile, kSlopeOfFirst},
-    Operator{"Trilu", lower_trilu, kSlopeOfFirst},
-    Operator{"Where", lower_where, 0b110},
+    Operator{"Trilu", lower_trilu, kSlopeOfFirst, 14},
+    Operator{"Where", lower_where, 0b110, 9},
 };
 
 }  // namespace

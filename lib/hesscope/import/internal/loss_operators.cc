@@ -160,8 +160,8 @@ Values lower_negative_log_likelihood(const OperatorCall& call) {
 }
 
 constexpr std::array kLossOperators = {
-    Operator{"NegativeLogLikelihoodLoss", lower_negative_log_likelihood, 0b101},
-    Operator{"SoftmaxCrossEntropyLoss", lower_softmax_cross_entropy, 0b101},
+    Operator{"NegativeLogLikelihoodLoss", lower_negative_log_likelihood, 0b101, 12},
+    Operator{"SoftmaxCrossEntropyLoss", lower_softmax_cross_entropy, 0b101, 12},
 };
 
 }  // namespace

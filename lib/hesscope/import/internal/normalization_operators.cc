@@ -209,12 +209,12 @@ std::span<const Operator> normalization_operators() {
   static constexpr auto kOperators = std::to_array<Operator>({
       // Statistics that were learnt are no parameters.
       {"BatchNormalization", lower_batch_normalization, 0b00111},
-      {"GroupNormalization", lower_group_normalization},
+      {"GroupNormalization", lower_group_normalization, kAllSlopes, 18},
       {"InstanceNormalization", lower_instance_normalization},
       {"LRN", lower_local_response_normalization},
-      {"LayerNormalization", lower_layer_normalization},
+      {"LayerNormalization", lower_layer_normalization, kAllSlopes, 17},
       {"LpNormalization", lower_lp_normalization},
-      {"MeanVarianceNormalization", lower_mean_variance_normalization},
+      {"MeanVarianceNormalization", lower_mean_variance_normalization, kAllSlopes, 9},
   });
   return kOperators;
 }

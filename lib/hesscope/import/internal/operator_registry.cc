@@ -11,6 +11,7 @@ const std::map<std::string_view, Operator>& registry() {
   static const std::map<std::string_view, Operator> operators = [] {
     std::map<std::string_view, Operator> all;
     for (const auto family : {elementwise_operators(),
+                              power_operators(),
                               logic_operators(),
                               shape_operators(),
                               gather_operators(),

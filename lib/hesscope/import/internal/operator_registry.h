@@ -26,7 +26,8 @@ struct Operator {
   Values (*lower)(const OperatorCall& call);
   /// Bit i: a derivative passes through input i. Sizes, indices and conditions have none.
   std::uint32_t differentiable_inputs = ~std::uint32_t{0};
-  /// Before this opset it was defined otherwise than it is read here.
+  /// Before this opset there was no such operator, or it was defined otherwise than it is read here;
+  /// 6 stands for all that were there before.
   std::int64_t first_opset = 6;
 };
 
@@ -36,6 +37,7 @@ inline constexpr std::uint32_t kNoSlope = 0;
 inline constexpr std::uint32_t kSlopeOfFirst = 1;
 
 std::span<const Operator> elementwise_operators();
+std::span<const Operator> power_operators();
 std::span<const Operator> logic_operators();
 std::span<const Operator> shape_operators();
 std::span<const Operator> gather_operators();

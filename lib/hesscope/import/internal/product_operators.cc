@@ -127,7 +127,7 @@ Values lower_gemm(const OperatorCall& call) {
 
 std::span<const Operator> product_operators() {
   static constexpr auto kProductOperators = std::to_array<Operator>({
-      {"Einsum", lower_einsum},
+      {"Einsum", lower_einsum, kAllSlopes, 12},
       {"Gemm", lower_gemm},
       {"MatMul", lower_matmul},
   });

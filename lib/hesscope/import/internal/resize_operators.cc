@@ -292,7 +292,7 @@ Values lower_resize(const OperatorCall& call) {
 
 std::span<const Operator> resize_operators() {
   static constexpr auto kOperators = std::to_array<Operator>({
-      {"Resize", lower_resize, kSlopeOfFirst},
+      {"Resize", lower_resize, kSlopeOfFirst, 10},
       {"Upsample", lower_upsample, kSlopeOfFirst, 7},
   });
   return kOperators;

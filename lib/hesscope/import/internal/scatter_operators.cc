@@ -183,9 +183,9 @@ Values lower_scatter_nd(const OperatorCall& call) {
 }
 
 constexpr std::array kScatterOperators = {
-    Operator{"Scatter", lower_scatter_elements, 0b101},
-    Operator{"ScatterElements", lower_scatter_elements, 0b101},
-    Operator{"ScatterND", lower_scatter_nd, 0b101},
+    Operator{"Scatter", lower_scatter_elements, 0b101, 9},
+    Operator{"ScatterElements", lower_scatter_elements, 0b101, 11},
+    Operator{"ScatterND", lower_scatter_nd, 0b101, 11},
 };
 
 }  // namespace

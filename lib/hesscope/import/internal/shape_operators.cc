@@ -352,7 +352,7 @@ std::span<const Operator> shape_operators() {
   static constexpr auto kShapeOperators = std::to_array<Operator>({
       {"Concat", lower_concat},
       {"Constant", lower_constant, kNoSlope},
-      {"Expand", lower_expand, kSlopeOfFirst},
+      {"Expand", lower_expand, kSlopeOfFirst, 8},
       {"Flatten", lower_flatten},
       {"Identity", lower_identity},
       {"Reshape", lower_reshape, kSlopeOfFirst},
