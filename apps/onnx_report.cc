@@ -156,8 +156,9 @@ std::string tensors_text(const OnnxInspection& graph) {
 // Nodes and roles, or why they cannot be told.
 void look_into(OnnxInspection& graph, const Settings& settings, const TensorShapes& checkpoint) {
   try {
-    graph.num_operators = onnx::dependencies_of(graph.file, graph.output).nodes.size();
-    graph.tensors = onnx_tensor_roles(graph.file, graph.output, settings, checkpoint);
+    const onnx::Dependencies needs = onnx::dependencies_of(graph.file, graph.output);
+    graph.num_operators = needs.nodes.size();
+    graph.tensors = onnx_tensor_roles(graph.file, needs, settings, checkpoint);
   } catch (const InputError& error) {
     graph.obstacle = error.what();
   }

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include <hesscope/models/onnx_model.h>
+#include <hesscope/models/onnx_tensors.h>
 #include <hesscope/onnx/onnx_file.h>
 #include <hesscope/problem/checkpoint_fit.h>
 #include <hesscope/problem/problem_file.h>

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Models of the kind "onnx": exported forward passes, whose derivatives PyTorch has computed, too."""
+import importlib.util
 import json
 import pathlib
 import shutil
 import time
+import unittest
 
 import h5py
 import numpy as np
@@ -182,13 +184,14 @@ class Digits(program.Case):
         wrong[7, 3] += 0.1
         self.data(predictions=wrong)
         self.refuses(BAD_INPUT, ("analyze", "digits/runs", *KEY, "-p", self.problem, "-o", "out.h5"),
-                     "eval.npz", "predictions", "sample 7", "number 3 of the sample", "epoch-0.pt")
-        # Of a later epoch alone they are those of another checkpoint.
-        self.data(predictions=arrays["predictions"])
-        self.refuses(BAD_INPUT, ("analyze", "digits/runs/epoch-9.pt", *KEY, "-p", self.problem, "-o", "out.h5"),
+                     "eval.npz", "predictions", "epoch-0.pt", "at the parameters in its own file",
                      "predictions of another checkpoint")
-        self.data(predictions=None)
+        # Those of the exported model, though the checkpoint is another one.
+        self.data(predictions=arrays["predictions"])
         self.analyze("digits/runs/epoch-9.pt", *KEY, "--only", "hessian", problem=self.problem)
+        # Without them, what a wrong export leads to is not noticed.
+        self.data(predictions=None)
+        self.analyze("digits/runs/epoch-0.pt", *KEY, "--only", "hessian", output="other.h5", problem=self.problem)
 
     def test_every_analyzer_gives_finite_numbers(self):
         self.analyze("digits/runs/epoch-0.pt", "digits/runs/epoch-10.pt", *KEY, "--ggn", "--blocks", "--smoothness",
@@ -202,7 +205,6 @@ class Digits(program.Case):
         self.assertLessEqual({"ggn", "blocks", "smoothness", "noise", "stability"}, groups)
 
     def test_matrix_free_extremes_are_those_of_the_matrix(self):
-        self.data(predictions=None)  # which are those of epoch 0
         for method in ("dense", "matrix-free"):
             self.analyze("digits/runs/epoch-10.pt", *KEY, "--only", "spectrum", "--method", method,
                          output=f"{method}.h5", problem=self.problem,
@@ -212,7 +214,6 @@ class Digits(program.Case):
             self.assertAlmostEqual(free[name][0], dense[name][0], delta=1e-6 * dense["spectrum/lambda_max"][0])
 
     def test_a_landscape(self):
-        self.data(predictions=None)
         done = self.run_program("landscape", "digits/runs/epoch-10.pt", *KEY, "-p", self.problem, "-o", "out.h5",
                                 "--directions", "random", "--grid", "5x5")
         self.assertEqual(done.returncode, DONE, done.stderr)
@@ -403,6 +404,10 @@ class Settings(program.Case):
         self.assertEqual(self.run_it("tied.npz")[0], ["A", "a", "B", "b"])
         self.save("untied.npz", C=self.weights["B"] + 1)
         self.rejects("untied.npz", "'C' and 'B' differ", checkpoint="untied.npz")
+        # Every checkpoint is looked at, not the first alone.
+        done = self.run_program("analyze", "tied.npz", "untied.npz", "-p", "problem.toml", "-o", "out.h5", "--force",
+                                "--order", "given")
+        self.assertEqual((done.returncode, "'C' and 'B' differ" in done.stderr), (BAD_INPUT, True), done.stderr)
         self.say('tied = ["C"]')
         self.rejects("NAME = OTHER", checkpoint="tied.npz", code=USAGE)
 
@@ -449,6 +454,55 @@ class Settings(program.Case):
         self.say('parameters = ["B", "scale"]')
         self.assertEqual(self.run_it("model.onnx")[0], ["B", "scale"])
 
+    def twice_the_head(self):
+        """The graph with B under a second name, as exporters write a tied tensor: x -> ... -> logits -> (C B^T)."""
+        self.weights["C"] = self.weights["B"].copy()
+        nodes = [node("Gemm", ["x", "A", "a"], ["sum"], transB=1), node("Tanh", ["sum"], ["hidden"]),
+                 node("Gemm", ["hidden", "B", "b"], ["half"], transB=1), node("Identity", ["B"], ["C"]),
+                 node("MatMul", ["half", "C"], ["back"]), node("Gemm", ["back", "B", "b"], ["logits"], transB=1)]
+        own = {name: value for name, value in self.weights.items() if name != "C"}
+        (self.folder / "model.onnx").write_bytes(onnx_files.model(
+            nodes, own, [value_info("x", ("N", 3), "float64")], [value_info("logits", ("N", 2), "float64")]))
+
+    def test_tensors_that_are_equal_everywhere_may_be_tied(self):
+        self.twice_the_head()
+        self.save("step-1.npz")
+        self.save("step-2.npz", B=2 * self.weights["B"], C=2 * self.weights["B"])
+        self.save("step-3.npz", C=self.weights["C"] + 1)
+        warning = "tensors 'B' and 'C' are equal to the last bit in all checkpoints"
+
+        def run(*checkpoints):
+            done = self.run_program("analyze", *checkpoints, "-p", "problem.toml", "-o", "out.h5", "--force", "--only",
+                                    "hessian")
+            self.assertEqual(done.returncode, DONE, done.stderr)
+            with h5py.File(self.folder / "out.h5") as file:
+                return done.stderr, [program.text(name) for name in file["parameter_name"]]
+
+        text, names = run("step-1.npz", "step-2.npz")
+        self.assertIn(warning, text)
+        self.assertIn('tied = ["C = B"]', text)
+        self.assertEqual(names, ["A", "a", "B", "b", "C"])
+        self.assertNotIn(warning, run("step-1.npz", "step-3.npz")[0])
+        self.say('tied = ["C = B"]')
+        self.assertEqual(run("step-1.npz", "step-2.npz"), ("", ["A", "a", "B", "b"]))
+
+    @unittest.skipUnless(importlib.util.find_spec("torch"), "no PyTorch")
+    def test_tensors_of_one_storage_are_tied(self):
+        import torch
+        self.twice_the_head()
+        state = {name: torch.tensor(value) for name, value in self.weights.items()}
+        torch.save(state, self.folder / "apart.pt")
+        torch.save({**state, "C": state["B"]}, self.folder / "tied.pt")
+        names, apart_loss, apart = self.run_it("apart.pt")
+        self.assertEqual(names, ["A", "a", "B", "b", "C"])
+        names, loss, tied = self.run_it("tied.pt")
+        self.assertEqual((names, loss), (["A", "a", "B", "b"], apart_loss))
+        # The chain rule: theta -> (theta, its B once more).
+        spread = np.vstack([np.eye(26), np.eye(26)[16:24]])
+        np.testing.assert_allclose(tied, spread.T @ apart @ spread, rtol=0, atol=1e-13)
+        self.say('tied = ["C = B"]')
+        np.testing.assert_array_equal(self.run_it("apart.pt")[2], tied)
+
     def test_frozen_and_chosen_parameters(self):
         whole = self.run_it()[2]
         for line in ('frozen = ["A", "a"]', 'parameters = ["B", "b"]', 'parameters = ["*"]\nfrozen = ["A*", "a"]'):
@@ -461,7 +515,34 @@ class Settings(program.Case):
         self.rejects("is a parameter")
         for key in ("frozen", "parameters"):
             self.say(f'{key} = ["Q*"]')
-            self.rejects(f"'Q*' in '{key}' is no tensor of", "model.onnx", code=USAGE)
+            self.rejects(f"problem.toml:5: [model] of kind 'onnx': 'Q*' in '{key}' is no tensor of", "model.onnx",
+                         code=USAGE)
+        self.say("class_weights = [1, 2, 3]")  # known to be too many once the graph is
+        self.rejects("problem.toml:1: 'class_weights' has 3 numbers", code=USAGE)
+
+    def test_what_is_frozen_may_be_missing(self):
+        # The graph's own where a checkpoint has none: whichever comes first.
+        other = {name: value + 1 for name, value in self.weights.items()}
+        np.savez(self.folder / "step-2.npz", **other)
+        self.say('frozen = ["A", "a"]')
+        losses = {}
+        for kept in ((), ("A",), ("A", "a")):
+            np.savez(self.folder / "step-1.npz", **{name: self.weights[name] for name in (*kept, "B", "b")})
+            for order in ("1 2", "2 1"):
+                names = [f"step-{step}.npz" for step in order.split()]
+                done = self.run_program("analyze", *names, "-p", "problem.toml", "-o", "out.h5", "--force", "--only",
+                                        "hessian", "--order", "given")
+                self.assertEqual(done.returncode, DONE, done.stderr)
+                with h5py.File(self.folder / "out.h5") as file:
+                    for name, loss in zip(names, file["loss"][()]):
+                        self.assertEqual(losses.setdefault(name, loss), loss)
+        self.assertNotEqual(losses["step-1.npz"], losses["step-2.npz"])
+        # A parameter of the second that is a constant of the graph for the first is another matter.
+        self.say()
+        self.save("step-1.npz", A=None)
+        done = self.run_program("analyze", "step-1.npz", "step-2.npz", "-p", "problem.toml", "-o", "out.h5", "--force")
+        self.assertEqual(done.returncode, BAD_INPUT)
+        self.assertIn("step-2.npz: tensor 'A'", done.stderr)
 
     def test_an_array_of_another_name(self):
         self.save("data.npz", x=None, points=self.data["x"])
@@ -549,7 +630,7 @@ class Settings(program.Case):
                                  ("ignore_index", 0, "bce-with-logits"), ("label_smoothing", 0.1, "nll")):
             with self.subTest(key=key, loss=loss):
                 self.say(f"{key} = {value}", loss=loss)
-                self.rejects(f"'{key}' is not for loss = \"{loss}\"", code=USAGE)
+                self.rejects("problem.toml:5: ", f"'{key}' is not for loss = \"{loss}\"", code=USAGE)
         self.say(loss="hinge")
         self.rejects("hinge", "cross-entropy", code=USAGE)
         self.say("activation = 1")

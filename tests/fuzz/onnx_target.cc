@@ -172,7 +172,7 @@ void import_as_model(const onnx::OnnxFile& file, const std::string& output) {
   for (const onnx::ValueInfo& input : file.inputs) {
     if (needs.values.contains(input.name)) given[input.name] = declared(input, graph, offsets);
   }
-  const onnx::Value value = onnx::import_output(file, output, graph, given, kImportLimits);
+  const onnx::Value value = onnx::import_output(file, needs, graph, given, kImportLimits);
   check(value, graph);
   if (value.is_known()) return;
   graph.set_output(sum(*value.var));

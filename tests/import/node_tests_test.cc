@@ -144,7 +144,7 @@ class NodeTest : public testing::TestWithParam<std::string> {
       Graph graph;
       std::vector<double> theta;
       const auto given = inputs(file, outputs[k], graph, on_parameters ? &theta : nullptr);
-      const Value value = import_output(file, outputs[k], graph, given);
+      const Value value = import_output(file, dependencies_of(file, outputs[k]), graph, given);
       if (!on_parameters && !value.is_known()) {
         EXPECT_FALSE(graph.constant_value(*value.var).empty()) << "is not folded";
       }

@@ -30,7 +30,10 @@ struct Job {
 };
 
 ExperimentFile experiment_of(const TrainingRequest& request) {
-  return request.document ? *request.document : read_experiment_file(request.experiment);
+  ExperimentFile experiment =
+      request.document ? *request.document : read_experiment_file(request.experiment);
+  if (request.seed) experiment.seeds = {*request.seed};
+  return experiment;
 }
 
 std::vector<Job> jobs_of(const TrainingRequest& request, const ExperimentFile& experiment) {
@@ -46,12 +49,10 @@ std::vector<Job> jobs_of(const TrainingRequest& request, const ExperimentFile& e
                                   request.run,
                                   did_you_mean(request.run, names)));
   }
-  const std::vector<std::uint64_t> seeds =
-      request.seed ? std::vector<std::uint64_t>{*request.seed} : experiment.seeds;
   std::vector<Job> jobs;
-  const bool is_one = runs.size() * seeds.size() == 1;
+  const bool is_one = runs.size() * experiment.seeds.size() == 1;
   for (const ExperimentRun* run : runs) {
-    for (const std::uint64_t seed : seeds) {
+    for (const std::uint64_t seed : experiment.seeds) {
       jobs.push_back(
           {run,
            seed,

@@ -154,6 +154,7 @@ Settings Settings::checked(const std::map<std::string, SettingValue>& values,
     }
   }
   Settings settings;
+  settings.locations_ = locations;
   for (const SettingKey& key : keys) {
     if (const auto found = values.find(key.name); found != values.end()) {
       settings.values_[key.name] = converted(key, found->second, where(key.name));
@@ -165,6 +166,12 @@ Settings Settings::checked(const std::map<std::string, SettingValue>& values,
     }
   }
   return settings;
+}
+
+void Settings::refuse(const std::string& key, const std::string& what) const {
+  auto found = locations_.find(key);
+  if (found == locations_.end()) found = locations_.find("");
+  throw ConfigError(found == locations_.end() ? what : found->second + ": " + what);
 }
 
 template <typename T>

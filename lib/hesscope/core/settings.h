@@ -91,6 +91,10 @@ class Settings {
   const std::vector<double>& reals(const std::string& key) const;
   const SettingTable& table(const std::string& key) const;
 
+  /// @throws ConfigError "PLACE: WHAT", always, with the place that checked() was told of the key (or
+  ///         of the whole); without one, WHAT alone.
+  [[noreturn]] void refuse(const std::string& key, const std::string& what) const;
+
   /// All values, fallbacks included, in the order of their names.
   const std::map<std::string, SettingValue>& values() const { return values_; }
 
@@ -99,6 +103,7 @@ class Settings {
   const T& get(const std::string& key) const;
 
   std::map<std::string, SettingValue> values_;
+  std::map<std::string, std::string> locations_;
 };
 
 /// The files that the values of keys with `is_path` name; empty texts name none.

@@ -110,6 +110,7 @@ Dependencies dependencies_of(const OnnxFile& file, const std::string& output) {
   }
   const auto made = makers(file);
   Dependencies needs;
+  needs.output = output;
   needs.values = needs.with_slopes = {output};
   if (!made.contains(output)) {
     throw InputError(
@@ -178,11 +179,10 @@ bool is_left_out(const Node& node, const std::unordered_map<std::string, Value>&
 }  // namespace
 
 Value import_output(const OnnxFile& file,
-                    const std::string& output,
+                    const Dependencies& needs,
                     Graph& graph,
                     const std::map<std::string, Value>& given,
                     const ImportLimits& limits) {
-  const Dependencies needs = dependencies_of(file, output);
   Recording recording{.source = file.path.string(),
                       .graph = &graph,
                       .folder = ConstantFolder(graph),
@@ -233,7 +233,7 @@ Value import_output(const OnnxFile& file,
           limits.max_entries);
     }
   }
-  return values.at(output);
+  return values.at(needs.output);
 }
 
 }  // namespace hesscope::onnx

@@ -22,6 +22,7 @@ namespace hesscope::onnx {
 
 /// What an output of the graph needs.
 struct Dependencies {
+  std::string output;
   std::vector<std::size_t> nodes;     ///< in the file's order
   std::set<std::string> values;       ///< names of initializers, inputs, and results of nodes
   std::set<std::string> with_slopes;  ///< of these, those that a derivative reaches
@@ -48,13 +49,14 @@ struct ImportLimits {
   std::int64_t max_integers = 1'000'000;         ///< of one tensor of known integers
 };
 
-/// Records what `output` needs and returns its value.
+/// Records what an output needs and returns its value.
+/// @param needs  dependencies_of() the output.
 /// @param given  inputs, parameters and constants by name, which stand for what the file has under
 ///               that name (an initializer, an input, or a node's result).
 /// @throws InputError naming the node and the reason: shapes that do not fit, attributes out of
 ///         range, samples that would interact, what cannot be imported, what is beyond a limit.
 Value import_output(const OnnxFile& file,
-                    const std::string& output,
+                    const Dependencies& needs,
                     Graph& graph,
                     const std::map<std::string, Value>& given,
                     const ImportLimits& limits = {});

@@ -334,8 +334,10 @@ LossOptions loss_options(const Settings& settings, std::optional<LossKind> only)
   for (const LossKey& entry : keys_of_losses()) {
     if (!settings.has(entry.key.name)) continue;
     if (std::ranges::find(entry.losses, options.kind) == entry.losses.end()) {
-      throw ConfigError(fmt::format(
-          "[model]: '{}' is not for loss = \"{}\"; leave it out", entry.key.name, name));
+      settings.refuse(
+          entry.key.name,
+          fmt::format(
+              "[model]: '{}' is not for loss = \"{}\"; leave it out", entry.key.name, name));
     }
   }
   if (settings.has("label_smoothing")) options.label_smoothing = settings.real("label_smoothing");

@@ -110,11 +110,12 @@ std::vector<std::int64_t> widths_of(const Settings& settings, const TensorShapes
   const std::int64_t classes = settings.integer("classes");
   const bool is_classifier = loss_named(settings.text("loss")) == MlpLoss::kCrossEntropy;
   if (is_classifier != (classes > 0)) {
-    throw ConfigError(is_classifier
-                          ? "[model] of kind 'mlp' with loss = \"cross-entropy\" needs the key "
-                            "'classes' (number of classes)"
-                          : "[model] of kind 'mlp': 'classes' is for loss = \"cross-entropy\"; "
-                            "leave it out, 'target' gives the number of outputs");
+    settings.refuse("classes",
+                    is_classifier
+                        ? "[model] of kind 'mlp' with loss = \"cross-entropy\" needs the key "
+                          "'classes' (number of classes)"
+                        : "[model] of kind 'mlp': 'classes' is for loss = \"cross-entropy\"; "
+                          "leave it out, 'target' gives the number of outputs");
   }
   widths.push_back(is_classifier ? classes : width_of("target"));
   return widths;

@@ -11,6 +11,7 @@
 #include <hesscope/core/error.h>
 #include <hesscope/core/suggest.h>
 #include <hesscope/models/model.h>
+#include <hesscope/models/tensor_copies.h>
 
 namespace hesscope {
 namespace {
@@ -251,6 +252,7 @@ void require_parameters(const Model& model, const TensorShapes& checkpoint) {
     if (checkpoint.has(buffer.name)) require_shape(checkpoint, buffer.name, buffer.shape);
     known.insert(buffer.name);
   }
+  require_ties_hold(model.ties, checkpoint);
   for (const auto& [name, shape] : checkpoint.shapes) {
     if (known.contains(name) || is_batch_count(checkpoint, name)) continue;
     throw InputError(fmt::format(

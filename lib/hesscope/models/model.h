@@ -70,6 +70,14 @@ struct ModelBuffer {
   std::vector<std::int64_t> shape;
   /// That the graph was built with, row-major; empty where it does not depend on them.
   std::vector<double> values;
+  /// That hold for a checkpoint which lacks the tensor; empty where the kind alone knows.
+  std::vector<double> values_if_absent = {};
+};
+
+/// A name that a checkpoint may have for a parameter besides its own.
+struct ModelTie {
+  std::string name;
+  std::string to;  ///< the parameter, or another tensor of the model
 };
 
 struct Model {
@@ -89,6 +97,10 @@ struct Model {
   double weight_decay = 0;
   /// With the checkpoint's values, or those of another file where the checkpoint has none.
   std::vector<ModelBuffer> buffers;
+  /// Tensors that must be equal in a checkpoint which holds both.
+  std::vector<ModelTie> ties;
+  /// What the files of the model say of its parameters, flat; empty where they do not say all.
+  Eigen::VectorXd own_parameters;
   /// Files besides checkpoint and data that the model was made of.
   std::vector<ModelFile> files;
   /// What whoever analyzes it should know.
@@ -177,6 +189,8 @@ struct TensorShapes {
   std::map<std::string, std::string> unreadable = {};  ///< why, by name: io::UnreadableTensor
   std::string format = {};  ///< as TensorFile::format() names it; empty = no file
   std::map<std::string, io::ElementType> types = {};  ///< of stored elements, where known
+  /// Names that are one tensor in the file, or transposes of each other, in the file's order.
+  std::vector<std::vector<std::string>> ties = {};
   /// The elements of a tensor that is there, row-major; empty where only shapes are known. Throws
   /// InputError for what cannot be read.
   std::function<std::vector<double>(const std::string& name)> read = {};
@@ -203,8 +217,8 @@ struct TensorShapes {
 bool is_batch_count(const TensorShapes& checkpoint, const std::string& name);
 
 /// Checks that a checkpoint holds exactly the model's parameters, and perhaps its buffers and counts
-/// of batches: none missing, none of another shape, none too many. @throws InputError naming the
-/// file, the tensor, the expected and the found shape.
+/// of batches: none missing, none of another shape, none too many, and what is tied equal. @throws
+/// InputError naming the file, the tensor, the expected and the found shape.
 void require_parameters(const Model& model, const TensorShapes& checkpoint);
 
 /// Checks that a data file holds the model's arrays with one common number of samples, and returns

@@ -46,8 +46,12 @@ struct ModelKind {
   /// A kind that a program adds may be without: it cannot be trained.
   std::function<Model(const ModelSources& sources)> create = {};
 
-  /// Whether an array `predictions` in a data file is what the model predicts for the samples at the
-  /// first checkpoint, to be compared: where models are written by other programs.
+  /// Whether models have Model::own_parameters, which a training may start from.
+  bool has_own_parameters = false;
+
+  /// Whether an array `predictions` in a data file is what the model predicts for the samples at its
+  /// own parameters or at the first checkpoint, to be compared: where models are written by other
+  /// programs.
   bool checks_predictions = false;
 
   /// `keys`, then `size_keys`.

@@ -25,27 +25,6 @@ ShapedNumbers numbers_of(const Tensor& tensor) {
   return {.shape = tensor.shape, .entries = tensor.reals};
 }
 
-std::vector<double> sorted(std::span<const double> entries) {
-  std::vector<double> numbers(entries.begin(), entries.end());
-  std::ranges::sort(numbers);
-  return numbers;
-}
-
-bool are_transposed(std::span<const std::int64_t> a, std::span<const std::int64_t> b) {
-  return a.size() == 2 && b.size() == 2 && a[0] == b[1] && a[1] == b[0];
-}
-
-// Entry e of the transposition of a matrix of this shape is entry result[e] of the matrix.
-std::vector<std::int32_t> transposition(std::span<const std::int64_t> shape) {
-  std::vector<std::int32_t> places;
-  for (std::int64_t col = 0; col < shape[1]; ++col) {
-    for (std::int64_t row = 0; row < shape[0]; ++row) {
-      places.push_back(static_cast<std::int32_t>(row * shape[1] + col));
-    }
-  }
-  return places;
-}
-
 bool is_settled(const Settings& settings, const Tensor& copy, const Tensor& original) {
   const auto is_among = [&](const char* key) {
     if (!settings.has(key)) return false;
@@ -53,7 +32,7 @@ bool is_settled(const Settings& settings, const Tensor& copy, const Tensor& orig
       return matches_wildcard(pattern, copy.name) || matches_wildcard(pattern, original.name);
     });
   };
-  for (const OnnxTie& tie : onnx_ties_in(settings)) {
+  for (const ModelTie& tie : onnx_ties_in(settings)) {
     if (tie.name == copy.name || tie.name == original.name) return true;
   }
   return is_among("separate") || is_among("frozen");
@@ -61,60 +40,30 @@ bool is_settled(const Settings& settings, const Tensor& copy, const Tensor& orig
 
 }  // namespace
 
-std::vector<OnnxTie> onnx_ties_in(const Settings& settings) {
-  std::vector<OnnxTie> ties;
+std::vector<ModelTie> onnx_ties_in(const Settings& settings) {
+  std::vector<ModelTie> ties;
   if (!settings.has("tied")) return ties;
   for (const std::string& entry : settings.texts("tied")) {
     const std::size_t equals = entry.find('=');
-    OnnxTie tie;
+    ModelTie tie;
     if (equals != std::string::npos) {
       tie = {without_spaces(entry.substr(0, equals)), without_spaces(entry.substr(equals + 1))};
     }
     if (tie.name.empty() || tie.to.empty()) {
-      throw ConfigError(fmt::format(
-          "[model] of kind 'onnx': an entry of 'tied' is \"NAME = OTHER\", got \"{}\"", entry));
+      settings.refuse(
+          "tied",
+          fmt::format("[model] of kind 'onnx': an entry of 'tied' is \"NAME = OTHER\", got \"{}\"",
+                      entry));
     }
     ties.push_back(std::move(tie));
   }
   return ties;
 }
 
-CopyKind copy_kind(const ShapedNumbers& copy, const ShapedNumbers& original) {
-  const std::span<const double> a = copy.entries;
-  const std::span<const double> b = original.entries;
-  const auto is_first = [&](double x) { return x == a.front(); };
-  if (a.size() != b.size() || a.empty() || std::ranges::all_of(a, is_first)) return CopyKind::kNone;
-  if (std::ranges::equal(a, b)) return CopyKind::kSame;
-  if (are_transposed(copy.shape, original.shape)) {
-    const auto at = [&](std::int32_t place) { return b[static_cast<std::size_t>(place)]; };
-    if (std::ranges::equal(a, transposition(original.shape), {}, {}, at)) {
-      return CopyKind::kTransposed;
-    }
-  }
-  return sorted(a) == sorted(b) ? CopyKind::kReordered : CopyKind::kNone;
-}
-
-void require_ties_hold(const std::vector<OnnxTie>& ties, const TensorShapes& checkpoint) {
-  for (const OnnxTie& tie : ties) {
-    if (!checkpoint.has(tie.name) || !checkpoint.has(tie.to) || !checkpoint.read) continue;
-    const std::vector<double> copy = checkpoint.read(tie.name);
-    const std::vector<double> original = checkpoint.read(tie.to);
-    if (copy == original) continue;
-    const CopyKind kind = copy_kind({.shape = checkpoint.at(tie.name), .entries = copy},
-                                    {.shape = checkpoint.at(tie.to), .entries = original});
-    if (kind == CopyKind::kTransposed) continue;
-    throw InputError(
-        fmt::format("{}: tensors '{}' and '{}' differ, but 'tied' says that they are one",
-                    checkpoint.source,
-                    tie.name,
-                    tie.to));
-  }
-}
-
 void require_no_copies(const OnnxFile& file, const OnnxWeights& weights, const Settings& settings) {
   std::map<std::vector<double>, const Tensor*> known;
   const auto require_no_copy = [&](const Tensor& tensor, const std::string& consequence) {
-    const auto found = known.find(sorted(tensor.reals));
+    const auto found = known.find(sorted_entries(tensor.reals));
     if (found == known.end()) return;
     const Tensor& original = *found->second;
     const CopyKind kind = copy_kind(numbers_of(tensor), numbers_of(original));
@@ -140,7 +89,7 @@ void require_no_copies(const OnnxFile& file, const OnnxWeights& weights, const S
     if (!weights.are_named_by_model) {
       require_no_copy(*tensor, "As two parameters they would give the Hessian of another model");
     }
-    known.emplace(sorted(tensor->reals), tensor);
+    known.emplace(sorted_entries(tensor->reals), tensor);
   }
   for (const Tensor* tensor : weights.constants) {
     require_no_copy(*tensor, "Not in the checkpoint, it would stay as it was when exported");

@@ -7,47 +7,19 @@
 // model whose layers are not tied.
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
 #include <hesscope/autodiff/graph.h>
 #include <hesscope/models/model.h>
 #include <hesscope/models/model_registry.h>
+#include <hesscope/models/tensor_copies.h>
 #include <hesscope/onnx/onnx_file.h>
 
 namespace hesscope {
 
-/// "head.weight = wte.weight": the first name stands for the second.
-struct OnnxTie {
-  std::string name;
-  std::string to;
-};
-
 /// Those that the problem file says. @throws ConfigError for an entry of another form.
-std::vector<OnnxTie> onnx_ties_in(const Settings& settings);
-
-/// Numbers of a tensor and their shape, row by row.
-struct ShapedNumbers {
-  std::span<const std::int64_t> shape;
-  std::span<const double> entries;
-};
-
-/// How one tensor is a copy of another.
-enum class CopyKind {
-  kNone,
-  kSame,        ///< the same row by row, in whatever shape
-  kTransposed,  ///< a matrix's columns as rows
-  kReordered,   ///< the same numbers in some other order
-};
-
-/// Numbers that are all equal tell nothing: their tensors are no copies of each other.
-CopyKind copy_kind(const ShapedNumbers& copy, const ShapedNumbers& original);
-
-/// @throws InputError where tensors that `ties` says are one differ in the checkpoint.
-void require_ties_hold(const std::vector<OnnxTie>& ties, const TensorShapes& checkpoint);
+std::vector<ModelTie> onnx_ties_in(const Settings& settings);
 
 /// Initializers of a graph that a derivative reaches.
 struct OnnxWeights {

@@ -103,7 +103,8 @@ std::span<const InitialDistributionKind> initial_distribution_kinds() {
 
 Eigen::VectorXd initial_parameters(std::span<const ParameterBlock> blocks,
                                    const Initialization& initialization,
-                                   std::uint64_t seed) {
+                                   std::uint64_t seed,
+                                   const Eigen::VectorXd& own) {
   std::vector<const InitialDistribution*> chosen(blocks.size(), &initialization.otherwise);
   for (const auto& [pattern, distribution] : initialization.patterns) {
     const std::vector<bool> matching = blocks_matching(blocks, std::span(&pattern, 1));
@@ -114,6 +115,11 @@ Eigen::VectorXd initial_parameters(std::span<const ParameterBlock> blocks,
   const Eigen::Index n = blocks.empty() ? 0 : blocks.back().offset + blocks.back().size;
   Eigen::VectorXd theta(n);
   for (std::size_t b = 0; b < blocks.size(); ++b) {
+    if (chosen[b]->name.empty() && own.size() == n) {
+      theta.segment(blocks[b].offset, blocks[b].size) =
+          own.segment(blocks[b].offset, blocks[b].size);
+      continue;
+    }
     RandomStream stream(seed, Stream::kInitialization, b);
     kind_of(*chosen[b])
         .draw(chosen[b]->settings,

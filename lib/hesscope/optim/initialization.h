@@ -42,17 +42,20 @@ std::span<const InitialDistributionKind> initial_distribution_kinds();
 
 /// Where initial parameters come from.
 struct Initialization {
-  InitialDistribution otherwise;  ///< of blocks that no pattern names
+  InitialDistribution
+      otherwise;  ///< of blocks that no pattern names; without a name: the model's own
   /// By patterns of names (`*` and `?`); of several that match a block, the last counts.
   std::vector<std::pair<std::string, InitialDistribution>> patterns;
 };
 
 /// The initial parameters of a seed: block b is drawn from (seed, Stream::kInitialization, b),
 /// entry after entry, whatever the others are.
+/// @param own  Model::own_parameters, for blocks without a distribution.
 /// @throws ConfigError naming a pattern that matches no block, the block of a fan-in without
 ///         columns, or the setting that is out of range.
 Eigen::VectorXd initial_parameters(std::span<const ParameterBlock> blocks,
                                    const Initialization& initialization,
-                                   std::uint64_t seed);
+                                   std::uint64_t seed,
+                                   const Eigen::VectorXd& own = {});
 
 }  // namespace hesscope

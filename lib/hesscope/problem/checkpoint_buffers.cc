@@ -26,11 +26,12 @@ std::shared_ptr<const CheckpointBuffers> buffers_of(const Model& model,
   bool are_those_of_the_model = true;
   for (const ModelBuffer& buffer : model.buffers) {
     if (buffer.values.empty()) continue;
-    if (checkpoint.find(buffer.name) == nullptr) {
+    const bool is_there = checkpoint.find(buffer.name) != nullptr;
+    if (!is_there && buffer.values_if_absent.empty()) {
       are_those_of_the_model = false;  // what it is then, the kind knows
       continue;
     }
-    std::vector<double> values = checkpoint.read(buffer.name);
+    std::vector<double> values = is_there ? checkpoint.read(buffer.name) : buffer.values_if_absent;
     are_those_of_the_model = are_those_of_the_model && are_same(values, buffer.values);
     found->values[buffer.name] = std::move(values);
   }
@@ -50,6 +51,7 @@ TensorShapes as_checkpoint(const Model& model,
   for (const ModelBuffer& buffer : model.buffers) {
     if (buffers.values.contains(buffer.name)) shapes.shapes[buffer.name] = buffer.shape;
   }
+  for (const ModelTie& tie : model.ties) shapes.ties.push_back({tie.to, tie.name});
   for (const auto& [name, shape] : shapes.shapes) shapes.types[name] = io::ElementType::kFloat64;
   shapes.read = [parameters = model.parameters, theta, buffers](const std::string& name) {
     const auto buffer = buffers.values.find(name);

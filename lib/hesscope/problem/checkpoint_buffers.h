@@ -16,7 +16,8 @@
 
 namespace hesscope {
 
-/// Buffers of one checkpoint, those that it has.
+/// Buffers of one checkpoint: those that it has, and what holds for those that it lacks, where the
+/// model says so.
 struct CheckpointBuffers {
   std::string source;  ///< TensorFile::where(), for messages
   std::string format;
@@ -24,8 +25,7 @@ struct CheckpointBuffers {
 };
 
 /// Those of a checkpoint that fits the model; nullptr where the model, as it is, is the checkpoint's:
-/// it has no buffers, or the checkpoint holds all of them with the very values that it was built
-/// with. @throws InputError for a tensor that cannot be read.
+/// it has no buffers, or all of them have the very values that it was built with. @throws InputError for a tensor that cannot be read.
 std::shared_ptr<const CheckpointBuffers> buffers_of(const Model& model,
                                                     const io::TensorFile& checkpoint);
 

@@ -189,8 +189,7 @@ std::optional<Model> build(const ProblemFile& problem,
                            const TensorShapes& data,
                            std::string& obstacle) {
   try {
-    return find_model_kind(problem.model_kind)
-        ->build({problem.model, data, problem.path.parent_path()}, checkpoint);
+    return build_model(problem, data, checkpoint);
   } catch (const InputError& error) {
     obstacle = error.what();
     return std::nullopt;

@@ -119,9 +119,14 @@ InitialDistribution distribution_from(TomlTable table,
               table, kind.keys, fmt::format("{} with '{}'", context, kind.name), other_keys)};
 }
 
-Initialization initialization_from(const TomlTable& table) {
+// Of a model with parameters of its own, all or some of them may be left as they are.
+Initialization initialization_from(const TomlTable& table, const ModelKind& model) {
   Initialization initialization;
-  initialization.otherwise = distribution_from(table, "[initialization]", {"blocks"});
+  if (model.has_own_parameters && !table.locations.contains("distribution")) {
+    detail::checked(table, {}, "[initialization] without a distribution", {"blocks"});
+  } else {
+    initialization.otherwise = distribution_from(table, "[initialization]", {"blocks"});
+  }
   if (!table.locations.contains("blocks")) return initialization;
   const TomlTable blocks = table_or_empty(table, "blocks");
   std::vector<std::pair<int, std::string>> in_order;
@@ -266,13 +271,14 @@ ExperimentFile experiment_from(const TomlTable& root, const std::filesystem::pat
   experiment.data = data_from(data, "[data]", folder);
   experiment.evaluation = evaluation_from(table_or_empty(root, "evaluation"), data, folder);
 
-  TomlTable initialization = required_table(root, "initialization");
+  TomlTable initialization = kind.has_own_parameters ? table_or_empty(root, "initialization")
+                                                     : required_table(root, "initialization");
   experiment.start = detail::take_start(initialization, folder);
   experiment.initialization_location = initialization.place();
   if (experiment.start && initialization.locations.size() == 1) {  // that of the table itself
     experiment.initialization = {};
   } else {
-    experiment.initialization = initialization_from(initialization);
+    experiment.initialization = initialization_from(initialization, kind);
   }
 
   const TomlTable& training = required_table(root, "training");

@@ -49,7 +49,8 @@ struct ExperimentRun {
 ///   [evaluation]        samples (1000), seed (99), and keys of [data] that differ
 ///   [initialization]    distribution and its keys; [initialization.blocks."PATTERN"] of some; or,
 ///                       over these, from_checkpoint = PATH, or from = VARIANT/RUN of a
-///                       reproduction
+///                       reproduction. A model with parameters of its own (ModelKind) starts from
+///                       them where nothing else is said
 ///   [training]          steps, batch, seeds, clip_norm, clip_fraction, loss_limit (1e30),
 ///                       checkpoint_every, history_every, history_steps (further ones), trained,
 ///                       monitors (analyzers at each row of the history)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -17,6 +18,7 @@
 #include <hesscope/problem/internal/input_remarks.h>
 #include <hesscope/problem/internal/optimizer_reading.h>
 #include <hesscope/problem/internal/prediction_check.h>
+#include <hesscope/problem/internal/toml_tables.h>
 #include <hesscope/problem/problem.h>
 #include <hesscope/problem/training_counters.h>
 #include <hesscope/sampling/sampler_registry.h>
@@ -30,9 +32,14 @@ TensorShapes shapes_of(const io::TensorFile& file) {
   shapes.source = file.where();
   shapes.format = file.format();
   shapes.read = [file](const std::string& name) { return file.read(name); };
+  std::map<std::size_t, std::vector<std::string>> ties;
   for (const io::TensorInfo& tensor : file.tensors()) {
     shapes.shapes[tensor.name] = tensor.shape;
     shapes.types[tensor.name] = tensor.type;
+    if (tensor.tie) ties[*tensor.tie].push_back(tensor.name);
+  }
+  for (auto& [tie, names] : ties) {
+    if (names.size() > 1) shapes.ties.push_back(std::move(names));
   }
   for (const io::UnreadableTensor& tensor : file.unreadable()) {
     shapes.unreadable[tensor.name] = tensor.reason;
@@ -54,6 +61,9 @@ TensorShapes parameter_shapes_of(const io::TensorFile& checkpoint) {
       shapes.shapes.erase(tensor.name);
       shapes.types.erase(tensor.name);
     }
+  }
+  for (std::vector<std::string>& names : shapes.ties) {
+    std::erase_if(names, [&](const std::string& name) { return !shapes.has(name); });
   }
   return shapes;
 }
@@ -80,6 +90,18 @@ std::string sha256_of(std::span<const ModelFile> files) {
   return io::sha256_of_text(digests);
 }
 
+Model build_model(const ProblemFile& problem,
+                  const TensorShapes& data,
+                  const TensorShapes& checkpoint) {
+  const ModelKind* kind = find_model_kind(problem.model_kind);
+  if (kind == nullptr) {
+    throw PreconditionError("Problem: unknown model kind '" + problem.model_kind + "'");
+  }
+  return detail::at_place(problem.model_place, [&] {
+    return kind->build({problem.model, data, problem.path.parent_path()}, checkpoint);
+  });
+}
+
 Eigen::VectorXd read_parameters(const Model& model, const io::TensorFile& wrapped) {
   const io::TensorFile checkpoint = io::unwrapped(wrapped);
   require_parameters(model, parameter_shapes_of(checkpoint));
@@ -97,9 +119,11 @@ SampleTable read_samples(const Model& model, const io::TensorFile& data) {
 
 namespace {
 
-Model fitted(const ModelKind& kind, const ModelSources& sources, const io::TensorFile& checkpoint) {
+Model fitted(const ProblemFile& problem,
+             const TensorShapes& data,
+             const io::TensorFile& checkpoint) {
   const TensorShapes shapes = parameter_shapes_of(checkpoint);
-  Model model = kind.build(sources, shapes);
+  Model model = build_model(problem, data, shapes);
   require_parameters(model, shapes);
   return model;
 }
@@ -113,15 +137,15 @@ std::string without_wrappers(std::string key) {
 }
 
 // Keys of the checkpoint under which exactly the parameters stand.
-std::vector<std::string> fitting_keys(const ModelKind& kind,
-                                      const ModelSources& sources,
+std::vector<std::string> fitting_keys(const ProblemFile& problem,
+                                      const TensorShapes& data,
                                       const io::TensorFile& checkpoint) {
   std::vector<std::string> keys;
   for (const std::string& key : detail::keys_in(checkpoint)) {
     try {
       if (std::ranges::find(keys, without_wrappers(key)) != keys.end()) continue;
       const io::TensorFile part = checkpoint.part(key);
-      fitted(kind, sources, io::unwrapped(part));
+      fitted(problem, data, io::unwrapped(part));
       keys.push_back(part.key());
     } catch (const InputError&) {  // does not fit
     }
@@ -132,22 +156,22 @@ std::vector<std::string> fitting_keys(const ModelKind& kind,
 // The model that fits the checkpoint. Where only a part of the checkpoint fits, the refusal names
 // its key: the part is not taken unasked, since averages, gradients and moments are named alike.
 // Where none does, it says which model was asked for and what tells more.
-Model fitted_or_advised(const ModelKind& kind,
-                        const ModelSources& sources,
-                        const std::filesystem::path& problem_file,
+Model fitted_or_advised(const ProblemFile& problem,
+                        const TensorShapes& data,
                         const io::TensorFile& checkpoint) {
   try {
-    return fitted(kind, sources, checkpoint);
+    return fitted(problem, data, checkpoint);
   } catch (const InputError& error) {
-    const std::vector<std::string> keys = fitting_keys(kind, sources, checkpoint);
+    const std::vector<std::string> keys = fitting_keys(problem, data, checkpoint);
     const std::string message = error.what();
     if (keys.empty() && !message.starts_with(checkpoint.where() + ":")) throw;  // of the data
     if (keys.empty()) {
-      throw MisfitError(
-          fmt::format(
-              "{}. {} asks for a model of kind '{}'", message, problem_file.string(), kind.name),
-          checkpoint.path(),
-          problem_file);
+      throw MisfitError(fmt::format("{}. {} asks for a model of kind '{}'",
+                                    message,
+                                    problem.path.string(),
+                                    problem.model_kind),
+                        checkpoint.path(),
+                        problem.path);
     }
     throw InputError(fmt::format("{}. What stands under '{}' does fit: choose {}`key` {}",
                                  error.what(),
@@ -165,8 +189,7 @@ std::string suggested_arrays(const ModelKind& kind,
   if (!problem.data_arrays.rules.empty()) return {};
   return detail::suggested_arrays(kind, data, [&](const TensorShapes& renamed) {
     try {
-      require_arrays(fitted(kind, {problem.model, renamed, problem.path.parent_path()}, checkpoint),
-                     renamed);
+      require_arrays(fitted(problem, renamed, checkpoint), renamed);
       return true;
     } catch (const InputError&) {
       return false;
@@ -220,10 +243,9 @@ Problem::Problem(ProblemFile file,
   if (kind == nullptr) {
     throw PreconditionError("Problem: unknown model kind '" + file_.model_kind + "'");
   }
-  SampleTable samples =
-      file_.has_sampler()
-          ? draw_data(*kind, checkpoint, Executor(num_threads, stop_requested_by(stop)))
-          : load_data(*kind, checkpoint, stop);
+  SampleTable samples = file_.has_sampler()
+                            ? draw_data(checkpoint, Executor(num_threads, stop_requested_by(stop)))
+                            : load_data(*kind, checkpoint, stop);
   require_files(*kind, file_, model_);
   const TensorShapes data = data_;
   if (model_.buffers.empty()) data_ = {};
@@ -231,7 +253,9 @@ Problem::Problem(ProblemFile file,
   at_first_ = objective_of(model_, std::make_shared<const SampleTable>(std::move(samples)));
   if (kind->checks_predictions) {
     const std::string remark = detail::check_predictions(
-        *at_first_.objective, parameters_of(model_, checkpoint), data, sized_by_);
+        *at_first_.objective, parameters_of(model_, checkpoint), data, sized_by_, [this] {
+          return own_predictions();
+        });
     if (!remark.empty()) remarks_.push_back(remark);
   }
 }
@@ -255,8 +279,7 @@ CheckpointObjective Problem::objective_at(const io::TensorFile& checkpoint) cons
 CheckpointObjective Problem::objective_at(const Eigen::VectorXd& theta,
                                           const CheckpointBuffers* buffers) const {
   if (buffers == nullptr) return at_first_;
-  Model model = find_model_kind(file_.model_kind)
-                    ->build(sources_with(data_), as_checkpoint(model_, theta, *buffers));
+  Model model = build_model(file_, data_, as_checkpoint(model_, theta, *buffers));
   if (model.files != model_.files) {
     throw InputError(fmt::format("{}: has changed since the run began; start again",
                                  changed_file(model_.files, model.files).string()));
@@ -276,8 +299,13 @@ std::shared_ptr<const CheckpointBuffers> Problem::read_buffers(
   return buffers_of(model_, io::unwrapped(wrapped));
 }
 
-ModelSources Problem::sources_with(const TensorShapes& data) const {
-  return {file_.model, data, file_.path.parent_path()};
+Eigen::MatrixXd Problem::own_predictions() const {
+  const Eigen::VectorXd& theta = model_.own_parameters;
+  if (theta.size() == 0) return {};
+  const CheckpointBuffers own{
+      .source = model_.files.front().path.string(), .format = {}, .values = {}};
+  const CheckpointObjective at_own = objective_at(theta, model_.buffers.empty() ? nullptr : &own);
+  return at_own.objective->predictions(theta, at_own.objective->all_samples());
 }
 
 SampleTable Problem::load_data(const ModelKind& kind,
@@ -287,7 +315,7 @@ SampleTable Problem::load_data(const ModelKind& kind,
   const io::TensorFile data = detail::open_data(file_, stop);
   data_ = shapes_of(data);
   try {
-    model_ = fitted_or_advised(kind, sources_with(data_), file_.path, checkpoint);
+    model_ = fitted_or_advised(file_, data_, checkpoint);
     require_arrays(model_, data_);
   } catch (const InputError& error) {
     const std::string suggested = suggested_arrays(kind, file_, checkpoint, data_);
@@ -305,9 +333,7 @@ SampleTable Problem::load_data(const ModelKind& kind,
   return samples;
 }
 
-SampleTable Problem::draw_data(const ModelKind& kind,
-                               const io::TensorFile& checkpoint,
-                               const Executor& executor) {
+SampleTable Problem::draw_data(const io::TensorFile& checkpoint, const Executor& executor) {
   const std::string place = place_of_data(file_);
   try {
     sampler_ = find_sampler_kind(file_.sampler_kind)->create(file_.data, file_.path.parent_path());
@@ -316,7 +342,7 @@ SampleTable Problem::draw_data(const ModelKind& kind,
   }
   const Eigen::Index num_samples = file_.data.integer("samples");
   data_ = shapes_of(*sampler_, num_samples, place);
-  model_ = fitted_or_advised(kind, sources_with(data_), file_.path, checkpoint);
+  model_ = fitted_or_advised(file_, data_, checkpoint);
   SampleTable samples = SampledRecords(model_, *sampler_, place)
                             .table(static_cast<std::uint64_t>(file_.data.integer("seed")),
                                    Stream::kEvaluation,
@@ -344,6 +370,15 @@ OptimizerState Problem::read_optimizer_state(const io::TensorFile& checkpoint) c
 
 std::vector<std::string> Problem::remarks_on(const io::TensorFile& checkpoint) const {
   return detail::remarks_on_parameters(model_, io::unwrapped(checkpoint));
+}
+
+std::vector<std::string> Problem::remarks_on(std::span<const Eigen::VectorXd> points) const {
+  if (!find_model_kind(file_.model_kind)->has_own_parameters) return {};
+  const std::vector<std::string> separate =
+      file_.model.has("separate") ? file_.model.texts("separate") : std::vector<std::string>();
+  std::vector<std::string> remarks = detail::remarks_on_equal_parameters(model_, points, separate);
+  for (std::string& remark : remarks) remark = file_.path.string() + ": " + remark;
+  return remarks;
 }
 
 }  // namespace hesscope

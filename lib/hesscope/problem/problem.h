@@ -32,8 +32,6 @@ namespace hesscope {
 /// Names and shapes of a file's tensors.
 TensorShapes shapes_of(const io::TensorFile& file);
 
-/// The same without what belongs to an optimiser, tensors named optimizer.*, and without
-/// is_training_number().
 /// No part of a checkpoint fits the problem's model; fit_checkpoint() says what of it does.
 class MisfitError : public InputError {
  public:
@@ -51,9 +49,17 @@ class MisfitError : public InputError {
   std::filesystem::path problem_;
 };
 
+/// The same without what belongs to an optimiser, tensors named optimizer.*, and without
+/// is_training_number().
 /// @throws InputError naming the first tensor that is unreadable other than as text: it may be a
 ///         parameter, of which none may be passed over.
 TensorShapes parameter_shapes_of(const io::TensorFile& checkpoint);
+
+/// What ModelKind::build makes of a problem's [model]. @throws as that; ConfigError with the place in
+/// the problem file.
+Model build_model(const ProblemFile& problem,
+                  const TensorShapes& data,
+                  const TensorShapes& checkpoint);
 
 /// A checkpoint's parameters as a flat vector; names that a wrapper begins (io::wrapper_of()) are
 /// read without it. @throws InputError if it does not fit the model.
@@ -132,6 +138,10 @@ class Problem {
   /// naming it.
   std::vector<std::string> remarks_on(const io::TensorFile& checkpoint) const;
 
+  /// The same of the parameters of all checkpoints together: tensors of an imported model that may be
+  /// one, though the file of the model names them apart.
+  std::vector<std::string> remarks_on(std::span<const Eigen::VectorXd> points) const;
+
   /// The checkpoint's parameters as a flat vector. @throws InputError if it does not fit the model.
   Eigen::VectorXd read_parameters(const io::TensorFile& checkpoint) const;
 
@@ -144,14 +154,12 @@ class Problem {
   OptimizerState read_optimizer_state(const io::TensorFile& checkpoint) const;
 
  private:
+  Eigen::MatrixXd own_predictions() const;
   SampleTable load_data(const ModelKind& kind,
                         const io::TensorFile& checkpoint,
                         const std::stop_token& stop);
-  ModelSources sources_with(const TensorShapes& data) const;
   CheckpointObjective objective_of(Model model, std::shared_ptr<const SampleTable> samples) const;
-  SampleTable draw_data(const ModelKind& kind,
-                        const io::TensorFile& checkpoint,
-                        const Executor& executor);
+  SampleTable draw_data(const io::TensorFile& checkpoint, const Executor& executor);
 
   ProblemFile file_;
   std::string sized_by_;  // the first checkpoint

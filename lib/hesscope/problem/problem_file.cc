@@ -189,6 +189,7 @@ ProblemFile read_problem_file(const std::filesystem::path& path) {
   ProblemFile problem;
   problem.path = path;
 
+  problem.model_place = model.place();
   problem.model_kind = detail::take_kind(model, "[model]", names_of(model_kinds()));
   const ModelKind& kind = *find_model_kind(problem.model_kind);
   problem.model = detail::checked(model, kind.keys, fmt::format("[model] of kind '{}'", kind.name));

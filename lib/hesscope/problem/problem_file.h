@@ -40,6 +40,7 @@ namespace hesscope {
 struct ProblemFile {
   std::filesystem::path path;
   std::string model_kind;
+  std::string model_place;          ///< of [model], for messages
   Settings model;                   ///< the kind's keys, fallbacks filled in
   Settings data;                    ///< file; or kind, samples, seed and the sampler's keys
   std::string sampler_kind;         ///< empty for a file

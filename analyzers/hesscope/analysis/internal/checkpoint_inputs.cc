@@ -271,6 +271,7 @@ CheckpointInputs open_inputs(const char* function,
   }
   append(inputs.warnings, inputs.problem.remarks());
   append(inputs.warnings, remarks.sentences());
+  append(inputs.warnings, inputs.problem.remarks_on(inputs.points));
   warn_of_weight_decay(inputs);
   CheckpointSequence sequence = order_checkpoints(evidence, reading.order, reading.step_key);
   require_clear_losses(inputs.problem.file(), reading, files.size(), sequence.runs.size());

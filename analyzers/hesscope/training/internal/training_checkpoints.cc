@@ -72,8 +72,8 @@ std::vector<fs::path> checkpoints_in(const fs::path& folder) {
   return found;
 }
 
-TrainingCheckpoints::TrainingCheckpoints(fs::path folder, std::span<const ParameterBlock> blocks)
-    : folder_(std::move(folder)), blocks_(blocks) {}
+TrainingCheckpoints::TrainingCheckpoints(fs::path folder, const Model& model)
+    : folder_(std::move(folder)), model_(&model) {}
 
 fs::path TrainingCheckpoints::path_of(std::int64_t step) const {
   return folder_ / fmt::format("step-{:06d}.h5", step);
@@ -82,10 +82,14 @@ fs::path TrainingCheckpoints::path_of(std::int64_t step) const {
 void TrainingCheckpoints::write(const TrainingRun& run) {
   std::vector<io::CheckpointTensor> tensors;
   const Eigen::VectorXd& theta = run.parameters();
-  for (const ParameterBlock& block : blocks_) {
+  for (const ParameterBlock& block : model_->parameters) {
     tensors.push_back({block.name,
                        block.shape,
                        {theta.data() + block.offset, static_cast<std::size_t>(block.size)}});
+  }
+  for (const ModelBuffer& buffer : model_->buffers) {
+    if (buffer.values == buffer.values_if_absent) continue;
+    tensors.push_back({buffer.name, buffer.shape, buffer.values});
   }
   // Before the first step nothing is remembered.
   const std::vector<StateTensor> memory =
@@ -120,7 +124,7 @@ TrainingRun TrainingCheckpoints::run_before(
   if (place == digests_.begin()) return start(nullptr);
   const std::int64_t before = std::prev(place)->first;
   const io::TensorFile file = io::open_tensor_file(path_of(before));
-  Eigen::VectorXd theta = read_parameters(file, blocks_);
+  Eigen::VectorXd theta = read_parameters(file, model_->parameters);
   TrainingRun run = start(&theta);
   if (before > 0) {
     std::vector<StateTensor> memory = run.rule_state();

@@ -15,7 +15,7 @@
 
 #include <Eigen/Core>
 
-#include <hesscope/objective/objective.h>
+#include <hesscope/models/model.h>
 #include <hesscope/optim/training_run.h>
 
 namespace hesscope::detail {
@@ -25,8 +25,9 @@ std::vector<std::filesystem::path> checkpoints_in(const std::filesystem::path& f
 
 class TrainingCheckpoints {
  public:
-  /// @param blocks  of the parameters; must outlive this.
-  TrainingCheckpoints(std::filesystem::path folder, std::span<const ParameterBlock> blocks);
+  /// @param model  must outlive this. Its buffers are written, too, where they are others than
+  ///               those of a checkpoint without them.
+  TrainingCheckpoints(std::filesystem::path folder, const Model& model);
 
   std::filesystem::path path_of(std::int64_t step) const;
 
@@ -63,7 +64,7 @@ class TrainingCheckpoints {
       const std::function<TrainingRun(const Eigen::VectorXd* parameters)>& start) const;
 
   std::filesystem::path folder_;
-  std::span<const ParameterBlock> blocks_;
+  const Model* model_;
   std::map<std::int64_t, std::string> digests_;
 };
 

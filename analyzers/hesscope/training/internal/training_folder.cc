@@ -81,7 +81,7 @@ TrainingFolder::TrainingFolder(const TrainingSetup& setup,
       run_(&run),
       command_(command),
       may_overwrite_(overwrite != io::Overwrite::kNothing),
-      checkpoints_(folder, setup.objective().parameter_blocks()) {
+      checkpoints_(folder, setup.objective().model()) {
   outcome_.run = run.name;
   outcome_.seed = seed;
   outcome_.folder = made_folder(folder);

@@ -16,6 +16,7 @@
 #include <hesscope/models/model_registry.h>
 #include <hesscope/objective/sampled_records.h>
 #include <hesscope/optim/update_rule_registry.h>
+#include <hesscope/problem/internal/toml_tables.h>
 #include <hesscope/problem/problem.h>
 #include <hesscope/sampling/sampler_registry.h>
 #include <hesscope/simd/instruction_set.h>
@@ -28,16 +29,6 @@
 
 namespace hesscope::detail {
 namespace {
-
-// What the call throws begins with the place in the experiment file that asked for it.
-template <typename F>
-auto at(const std::string& place, const F& call) {
-  try {
-    return call();
-  } catch (const ConfigError& error) {
-    throw ConfigError(fmt::format("{}: {}", place, error.what()));
-  }
-}
 
 // A distribution that does not fit the model is the experiment's mistake, a file that does not is
 // the file's.
@@ -66,7 +57,7 @@ struct SampleSource {
     if (table.sampler.empty()) {
       file.emplace(opened(table.path, stop));
     } else {
-      sampler = at(table.location, [&] {
+      sampler = at_place(table.location, [&] {
         return find_sampler_kind(table.sampler)->create(table.settings, folder);
       });
     }
@@ -139,22 +130,22 @@ TrainingSetup::TrainingSetup(ExperimentFile experiment,
     : experiment_(std::move(experiment)), stop_(stop) {
   require_utf8_name(experiment_.path);
   monitors_ =
-      at(experiment_.monitors_location, [&] { return monitors_named(experiment_.monitors); });
+      at_place(experiment_.monitors_location, [&] { return monitors_named(experiment_.monitors); });
   const std::filesystem::path folder = experiment_.path.parent_path();
   const Executor executor(num_threads, stop_requested_by(stop));
   SampleSource data(experiment_.data, folder, executor, stop);
   const SampleSource evaluation(experiment_.evaluation, folder, executor, stop);
-  const ModelKind& kind = *find_model_kind(experiment_.model_kind);
   Model model = fit(data.sampler, [&] {
-    return at(experiment_.model_location, [&] {
-      return kind.create({experiment_.model, data.shapes(), folder});
+    return at_place(experiment_.model_location, [&] {
+      return make_model({experiment_.model, data.shapes(), folder});
     });
   });
-  trained_ = at(experiment_.trained_location,
-                [&] { return blocks_matching(model.parameters, experiment_.trained); });
-  at(experiment_.initialization_location, [&] {
+  trained_ = at_place(experiment_.trained_location,
+                      [&] { return blocks_matching(model.parameters, experiment_.trained); });
+  at_place(experiment_.initialization_location, [&] {
     if (experiment_.start) return Eigen::VectorXd();
-    return initial_parameters(model.parameters, experiment_.initialization, 0);
+    return initial_parameters(
+        model.parameters, experiment_.initialization, 0, model.own_parameters);
   });
   if (data.file || (experiment_.data.samples && experiment_.data.seed)) {
     fixed_ = std::make_shared<SampleTable>(
@@ -174,9 +165,19 @@ TrainingSetup::TrainingSetup(ExperimentFile experiment,
       std::move(samples),
       GraphObjective::Options{.num_threads = num_threads, .stop = executor.stop()});
   // A monitor that is of another model is refused now, not with the history at the end.
-  at(experiment_.monitors_location, [&] {
+  at_place(experiment_.monitors_location, [&] {
     for (const Monitor& monitor : monitors_) monitor.analyzer->dimensions(*objective_);
   });
+}
+
+// Which tensors of a file are parameters, and its buffers, the checkpoint says that training starts
+// from, as it does for an analysis.
+Model TrainingSetup::make_model(const ModelSources& sources) const {
+  const ModelKind& kind = *find_model_kind(experiment_.model_kind);
+  if (!experiment_.start || !kind.has_own_parameters) return kind.create(sources);
+  const io::TensorFile start =
+      io::unwrapped(opened(experiment_.start->of_seed(experiment_.seeds.front()), stop_));
+  return kind.build(sources, parameter_shapes_of(start));
 }
 
 TrainingSet TrainingSetup::training_set(std::uint64_t seed) const {
@@ -196,7 +197,9 @@ std::unique_ptr<BatchLoss> TrainingSetup::losses(std::uint64_t seed,
 
 Eigen::VectorXd TrainingSetup::start_of(std::uint64_t seed) const {
   if (experiment_.start) return stored_start(seed).theta;
-  return initial_parameters(objective_->parameter_blocks(), experiment_.initialization, seed);
+  const Model& model = objective_->model();
+  return initial_parameters(
+      model.parameters, experiment_.initialization, seed, model.own_parameters);
 }
 
 const TrainingSetup::StoredStart& TrainingSetup::stored_start(std::uint64_t seed) const {
@@ -265,7 +268,9 @@ io::RunConfiguration TrainingSetup::configuration(const ExperimentRun& run,
   if (experiment.start) {
     all.emplace_back("initialization_sha256", stored_start(seed).sha256);
   } else {
-    all.emplace_back("initialization", text_of(experiment.initialization.otherwise));
+    const InitialDistribution& otherwise = experiment.initialization.otherwise;
+    all.emplace_back("initialization",
+                     otherwise.name.empty() ? "the model's own" : text_of(otherwise));
     for (const auto& [pattern, distribution] : experiment.initialization.patterns) {
       all.emplace_back(fmt::format("initialization.blocks.{}", pattern), text_of(distribution));
     }

@@ -14,6 +14,7 @@
 #include <Eigen/Core>
 
 #include <hesscope/analyzers/analyzer.h>
+#include <hesscope/models/model_registry.h>
 #include <hesscope/objective/graph_objective.h>
 #include <hesscope/optim/training_run.h>
 #include <hesscope/problem/experiment_file.h>
@@ -78,6 +79,8 @@ class TrainingSetup {
     Eigen::VectorXd theta;
     std::string sha256;  // of the bytes that it was read from
   };
+
+  Model make_model(const ModelSources& sources) const;
 
   /// Of a checkpoint that the experiment names: read when it is first asked for, and kept.
   const StoredStart& stored_start(std::uint64_t seed) const;

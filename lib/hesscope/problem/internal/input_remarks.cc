@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <map>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <hesscope/core/wildcard.h>
 #include <hesscope/problem/internal/input_remarks.h>
 
 namespace hesscope::detail {
@@ -76,6 +78,43 @@ std::vector<std::string> remarks_on_parameters(const Model& model,
         fmt::format("'{}' are one tensor in the file (tied weights), but count as independent "
                     "parameters here: the Hessian is that of the model with all of them free",
                     fmt::join(names, "' and '")));
+  }
+  return remarks;
+}
+
+std::vector<std::string> remarks_on_equal_parameters(const Model& model,
+                                                     std::span<const Eigen::VectorXd> points,
+                                                     std::span<const std::string> separate) {
+  const auto is_separate = [&](const ParameterBlock& block) {
+    return std::ranges::any_of(separate, [&](const std::string& pattern) {
+      return matches_wildcard(pattern, block.name);
+    });
+  };
+  const auto is_varied = [&](const ParameterBlock& block) {
+    return std::ranges::any_of(points, [&](const Eigen::VectorXd& theta) {
+      const auto values = theta.segment(block.offset, block.size);
+      return values.minCoeff() < values.maxCoeff();
+    });
+  };
+  const auto are_equal = [&](const ParameterBlock& a, const ParameterBlock& b) {
+    return std::ranges::all_of(points, [&](const Eigen::VectorXd& theta) {
+      return theta.segment(a.offset, a.size) == theta.segment(b.offset, b.size);
+    });
+  };
+  std::vector<std::string> remarks;
+  for (auto b = model.parameters.begin(); b != model.parameters.end(); ++b) {
+    if (is_separate(*b) || !is_varied(*b)) continue;
+    const auto a = std::find_if(model.parameters.begin(), b, [&](const ParameterBlock& other) {
+      return other.shape == b->shape && are_equal(other, *b);
+    });
+    if (a == b) continue;
+    remarks.push_back(fmt::format(
+        "tensors '{0}' and '{1}' are equal to the last bit in {2}: if they are one "
+        "tensor of the model (tied weights), say tied = [\"{1} = {0}\"] in [model], and "
+        "else separate = [\"{1}\"]; here they count as independent parameters",
+        a->name,
+        b->name,
+        points.size() > 1 ? "all checkpoints" : "the checkpoint"));
   }
   return remarks;
 }

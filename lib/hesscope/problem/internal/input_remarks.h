@@ -3,6 +3,7 @@
 // What is odd about inputs that can be read and fit.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,5 +24,12 @@ std::vector<std::string> remarks_on_data(const Model& model,
 /// a sentence each, without the file.
 std::vector<std::string> remarks_on_parameters(const Model& model,
                                                const io::TensorFile& checkpoint);
+
+/// What may have been lost in writing a model: parameters of one shape that are equal to the last bit at
+/// all points, and not just one number everywhere, as what initialisation sets to 0 or 1 is.
+/// @param separate  patterns of names that are known to be tensors of their own.
+std::vector<std::string> remarks_on_equal_parameters(const Model& model,
+                                                     std::span<const Eigen::VectorXd> points,
+                                                     std::span<const std::string> separate);
 
 }  // namespace hesscope::detail

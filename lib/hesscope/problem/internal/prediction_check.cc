@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include <fmt/format.h>
@@ -25,12 +26,30 @@ double largest(const Eigen::Ref<const Eigen::MatrixXd>& values) {
   return found;
 }
 
+// The first of their numbers that ours differ from.
+struct Difference {
+  Eigen::Index sample;
+  Eigen::Index number;
+};
+
+std::optional<Difference> difference_of(const Eigen::Ref<const Eigen::MatrixXd>& theirs,
+                                        const Eigen::MatrixXd& ours) {
+  const double scale = std::max(largest(theirs), largest(ours));
+  for (Eigen::Index i = 0; i < ours.cols(); ++i) {
+    for (Eigen::Index k = 0; k < ours.rows(); ++k) {
+      if (!(std::abs(ours(k, i) - theirs(k, i)) <= kTolerance * scale)) return Difference{i, k};
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::string check_predictions(const GraphObjective& objective,
                               const Eigen::VectorXd& theta,
                               const TensorShapes& data,
-                              const std::string& checkpoint) {
+                              const std::string& checkpoint,
+                              const std::function<Eigen::MatrixXd()>& own) {
   const auto found = data.shapes.find(kArray);
   if (found == data.shapes.end() || !data.read || !objective.has_gauss_newton()) return {};
   const Eigen::MatrixXd ours = objective.predictions(theta, objective.all_samples());
@@ -49,26 +68,25 @@ std::string check_predictions(const GraphObjective& objective,
   }
   const std::vector<double> values = data.read(kArray);
   const Eigen::Map<const Eigen::MatrixXd> theirs(values.data(), ours.rows(), ours.cols());
-  const double scale = std::max(largest(theirs), largest(ours));
-  for (Eigen::Index i = 0; i < ours.cols(); ++i) {
-    for (Eigen::Index k = 0; k < ours.rows(); ++k) {
-      if (std::abs(ours(k, i) - theirs(k, i)) <= kTolerance * scale) continue;
-      throw InputError(fmt::format(
-          "{}: array '{}', sample {}: {} (number {} of the sample), but the model predicts {} at "
-          "{}. Either these are predictions of another checkpoint or of other samples, or the file "
-          "of the model says another one than it was written from: compare both in the program "
-          "that "
-          "wrote it, and leave the array out to go on without this check",
-          data.source,
-          kArray,
-          i,
-          theirs(k, i),
-          k,
-          ours(k, i),
-          checkpoint));
-    }
-  }
-  return {};
+  const std::optional<Difference> difference = difference_of(theirs, ours);
+  if (!difference) return {};
+  const Eigen::MatrixXd at_own = own();
+  if (at_own.size() > 0 && !difference_of(theirs, at_own)) return {};
+  const auto [i, k] = *difference;
+  throw InputError(fmt::format(
+      "{}: array '{}', sample {}: {} (number {} of the sample), but the model predicts {} at {}{}. "
+      "Either these are predictions of another checkpoint or of other samples, or the file of the "
+      "model says another one than it was written from: compare both in the program that wrote it, "
+      "and leave the array out to go on without this check",
+      data.source,
+      kArray,
+      i,
+      theirs(k, i),
+      k,
+      ours(k, i),
+      checkpoint,
+      at_own.size() > 0 ? fmt::format(", and {} at the parameters in its own file", at_own(k, i))
+                        : ""));
 }
 
 }  // namespace hesscope::detail

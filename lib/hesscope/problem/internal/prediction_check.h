@@ -3,6 +3,7 @@
 // Whether a model predicts what whoever wrote it says that it does.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include <Eigen/Core>
@@ -12,16 +13,20 @@
 
 namespace hesscope::detail {
 
-/// Compares the model's predictions at theta with an array `predictions` of the data, of shape
-/// (samples, ...), as many numbers a sample as the model predicts.
-/// @param checkpoint  what messages call the point.
+/// Compares an array `predictions` of the data, of shape (samples, ...), as many numbers a sample as
+/// the model predicts, with what it predicts at the first checkpoint and, where that is something
+/// else, at the parameters that its own file has: one of them is where they were made.
+/// @param theta, checkpoint  the first checkpoint's, and what messages call it.
+/// @param own                predictions at the file's own parameters, asked for only where the
+///                           first checkpoint's are others; empty if it has none.
 /// @return what to know where there is such an array but it cannot be compared; else empty.
 /// @throws InputError naming the sample and both values where they differ by more than 1e-4 of the
 ///         largest of all: the model is another than the one that predicted.
-/// @cost   predictions of all samples.
+/// @cost   predictions of all samples, once or twice.
 std::string check_predictions(const GraphObjective& objective,
                               const Eigen::VectorXd& theta,
                               const TensorShapes& data,
-                              const std::string& checkpoint);
+                              const std::string& checkpoint,
+                              const std::function<Eigen::MatrixXd()>& own);
 
 }  // namespace hesscope::detail

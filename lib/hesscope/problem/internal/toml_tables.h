@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include <hesscope/core/error.h>
 #include <hesscope/core/settings.h>
 
 namespace hesscope::detail {
@@ -33,6 +34,20 @@ struct TomlTable {
 
 /// @throws ConfigError "PLACE: WHAT", always.
 [[noreturn]] void refuse(const std::string& place, const std::string& what);
+
+/// What a call returns, whose ConfigErrors begin with a place in the file of `place`: that one, where
+/// they say none themselves. Without a place, the call as it is.
+template <typename F>
+auto at_place(const std::string& place, const F& call) {
+  try {
+    return call();
+  } catch (const ConfigError& error) {
+    const std::string file = place.substr(0, place.rfind(':') + 1);
+    const std::string what = error.what();
+    const bool says_place = place.empty() || (!file.empty() && what.starts_with(file));
+    throw ConfigError(says_place ? what : place + ": " + what);
+  }
+}
 
 /// Reads a file; `what` is what messages call it: "problem file".
 /// @throws ConfigError naming file and line.

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <hesscope/core/error.h>
+#include <hesscope/core/suggest.h>
+#include <hesscope/core/wildcard.h>
+#include <hesscope/models/onnx_tensors.h>
+#include <hesscope/models/onnx_ties.h>
+
+namespace hesscope {
+
+const std::string_view detail::kOnnxRecipe =
+    "Export with torch.onnx.export(model.eval(), ..., do_constant_folding=False, "
+    "training=torch.onnx.TrainingMode.PRESERVE), or dynamo=True, optimize=False in PyTorch 2: "
+    "names are then those of the state_dict. Or analyze the .onnx itself as the checkpoint";
+
+namespace {
+
+using detail::OnnxCandidate;
+using onnx::ElementKind;
+using onnx::OnnxFile;
+using onnx::Tensor;
+
+bool matches_any(const std::string& name, const std::vector<std::string>& patterns) {
+  return std::ranges::any_of(
+      patterns, [&](const std::string& pattern) { return matches_wildcard(pattern, name); });
+}
+
+std::vector<std::string> texts_or_none(const Settings& settings, const std::string& key) {
+  return settings.has(key) ? settings.texts(key) : std::vector<std::string>();
+}
+
+bool is_finite(const Tensor& tensor) {
+  return std::ranges::all_of(tensor.reals, [](double x) { return std::isfinite(x); });
+}
+
+// Why a tensor is a constant whatever checkpoints hold; empty if it is not.
+std::string constant_reason(const OnnxCandidate& candidate,
+                            const onnx::Dependencies& needs,
+                            const Settings& settings) {
+  const std::string& name = candidate.name;
+  if (candidate.tensor->kind != ElementKind::kReal) return "its elements are integers";
+  if (needs.values.contains(name) && !needs.with_slopes.contains(name)) {
+    return "only conditions, sizes or statistics use it: no derivative reaches it";
+  }
+  if (matches_any(name, texts_or_none(settings, "frozen"))) return "frozen";
+  const std::vector<std::string> chosen = texts_or_none(settings, "parameters");
+  if (!chosen.empty() && !matches_any(name, chosen)) return "not among `parameters`";
+  return {};
+}
+
+// The same of what is a constant because of what this checkpoint holds.
+std::string constant_reason(const OnnxCandidate& candidate,
+                            const Settings& settings,
+                            const TensorShapes& checkpoint) {
+  if (checkpoint.has_integers(candidate.name)) return "integers in the checkpoint";
+  if (!is_finite(*candidate.tensor)) return "holds infinities";
+  const bool is_single = checkpoint.format == "onnx" && candidate.tensor->shape.empty();
+  if (is_single && texts_or_none(settings, "parameters").empty()) {
+    return "a single number of the graph: `parameters` can name it";
+  }
+  return {};
+}
+
+// Of two views of the same elements. Where only their names are known, they are taken for one.
+bool are_one(const std::string& a, const std::string& b, const TensorShapes& checkpoint) {
+  if (!checkpoint.has(a) || !checkpoint.has(b) || !checkpoint.read) return true;
+  const std::vector<double> x = checkpoint.read(a);
+  const std::vector<double> y = checkpoint.read(b);
+  return x == y || copy_kind({.shape = checkpoint.at(a), .entries = x},
+                             {.shape = checkpoint.at(b), .entries = y}) == CopyKind::kTransposed;
+}
+
+// What `tied` says, and tensors that are one in the checkpoint's file: all but the first of them that the
+// graph has stand for that.
+std::vector<ModelTie> ties_of(const std::vector<OnnxCandidate>& candidates,
+                              const Settings& settings,
+                              const TensorShapes& checkpoint) {
+  std::vector<ModelTie> ties = onnx_ties_in(settings);
+  const auto is_declared = [&](const std::string& name) {
+    return std::ranges::find(ties, name, &ModelTie::name) != ties.end();
+  };
+  for (const std::vector<std::string>& names : checkpoint.ties) {
+    const auto first = std::ranges::find_if(names, [&](const std::string& name) {
+      return std::ranges::find(candidates, name, &OnnxCandidate::name) != candidates.end();
+    });
+    if (first == names.end()) continue;
+    for (const std::string& name : names) {
+      if (name == *first || is_declared(name)) continue;
+      if (are_one(name, *first, checkpoint)) ties.push_back({name, *first});
+    }
+  }
+  return ties;
+}
+
+void require_patterns_used(const Settings& settings,
+                           const std::vector<OnnxTensorRole>& roles,
+                           const std::string& source) {
+  std::vector<std::string> names;
+  for (const OnnxTensorRole& role : roles) names.push_back(role.name);
+  for (const char* key : {"frozen", "parameters", "separate"}) {
+    for (const std::string& pattern : texts_or_none(settings, key)) {
+      if (std::ranges::any_of(names,
+                              [&](const auto& name) { return matches_wildcard(pattern, name); })) {
+        continue;
+      }
+      settings.refuse(key,
+                      fmt::format("[model] of kind 'onnx': '{}' in '{}' is no tensor of {}{}",
+                                  pattern,
+                                  key,
+                                  source,
+                                  did_you_mean(pattern, names)));
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<OnnxTensorRole> onnx_tensor_roles(const OnnxFile& file,
+                                              const onnx::Dependencies& needs,
+                                              const Settings& settings,
+                                              const TensorShapes& checkpoint) {
+  const std::vector<OnnxCandidate> candidates = detail::onnx_candidates(file, needs);
+  std::vector<ModelTie> ties = ties_of(candidates, settings, checkpoint);
+  std::vector<OnnxTensorRole> parameters;
+  std::vector<OnnxTensorRole> others;
+  for (const OnnxCandidate& candidate : candidates) {
+    OnnxTensorRole role{.name = candidate.name, .shape = candidate.tensor->shape};
+    const auto tie = std::ranges::find(ties, role.name, &ModelTie::name);
+    if (tie != ties.end()) {
+      role.tied_to = tie->to;
+      ties.erase(tie);
+    }
+    role.reason = constant_reason(candidate, needs, settings);
+    if (!role.tied_to.empty()) role.reason = "tied to " + role.tied_to;
+    if (role.reason.empty() && !checkpoint.has(role.name)) {
+      role.reason = "not in the checkpoint";
+      role.is_missing = true;
+    }
+    if (role.reason.empty()) role.reason = constant_reason(candidate, settings, checkpoint);
+    role.is_parameter = role.reason.empty();
+    if (role.is_parameter) role.reason = "in the checkpoint, and a derivative reaches it";
+    (role.is_parameter ? parameters : others).push_back(std::move(role));
+  }
+  for (const ModelTie& tie : ties) {  // of names that the graph has not
+    others.push_back(
+        {.name = tie.name, .shape = {}, .tied_to = tie.to, .reason = "tied to " + tie.to});
+    const auto found = checkpoint.shapes.find(tie.name);
+    if (found != checkpoint.shapes.end()) others.back().shape = found->second;
+  }
+  parameters.insert(parameters.end(), others.begin(), others.end());
+  return parameters;
+}
+
+namespace detail {
+
+std::vector<OnnxCandidate> onnx_candidates(const OnnxFile& file, const onnx::Dependencies& needs) {
+  std::set<std::string> used;
+  for (const onnx::Node& node : file.nodes) used.insert(node.inputs.begin(), node.inputs.end());
+  std::vector<OnnxCandidate> found;
+  for (const Tensor& tensor : file.initializers) {
+    if (needs.values.contains(tensor.name) || !used.contains(tensor.name)) {
+      found.push_back({tensor.name, &tensor});
+    }
+  }
+  for (const std::size_t i : needs.nodes) {
+    const onnx::Node& node = file.nodes[i];
+    if (node.op != "Identity" || !node.domain.empty() || !node.guards.empty()) continue;
+    if (node.inputs.size() != 1) continue;
+    const auto of = std::ranges::find(found, node.inputs[0], &OnnxCandidate::name);
+    if (of != found.end()) found.push_back({node.outputs[0], of->tensor});
+  }
+  return found;
+}
+
+std::vector<double> values_of(const Tensor& tensor) {
+  if (tensor.kind == ElementKind::kReal) return tensor.reals;
+  return {tensor.integers.begin(), tensor.integers.end()};
+}
+
+TensorShapes as_checkpoint(const OnnxFile& file, const std::vector<OnnxCandidate>& candidates) {
+  TensorShapes shapes{.source = file.path.string(), .shapes = {}, .format = "onnx"};
+  std::map<std::string, const Tensor*> tensors;
+  for (const OnnxCandidate& candidate : candidates) {
+    shapes.shapes[candidate.name] = candidate.tensor->shape;
+    const bool is_real = candidate.tensor->kind == ElementKind::kReal;
+    shapes.types[candidate.name] = is_real ? io::ElementType::kFloat64 : io::ElementType::kInt64;
+    tensors[candidate.name] = candidate.tensor;
+  }
+  shapes.read = [tensors](const std::string& name) { return values_of(*tensors.at(name)); };
+  return shapes;
+}
+
+void require_onnx_names(const OnnxFile& file,
+                        const Settings& settings,
+                        const std::vector<OnnxTensorRole>& roles,
+                        const TensorShapes& checkpoint) {
+  require_patterns_used(settings, roles, file.path.string());
+  std::set<std::string> known;
+  for (const Tensor& tensor : file.initializers) known.insert(tensor.name);
+  for (const OnnxTensorRole& role : roles) known.insert(role.name);
+  std::vector<std::string> unknown;
+  for (const auto& [name, shape] : checkpoint.shapes) {
+    if (!known.contains(name) && !is_batch_count(checkpoint, name)) unknown.push_back(name);
+  }
+  if (unknown.empty()) return;
+  const std::size_t shown = std::min<std::size_t>(unknown.size(), 5);
+  throw InputError(fmt::format(
+      "{}: tensor{} {}{} not in the graph of {}: exporting has renamed, merged or folded {}. {}; "
+      "for weights that are one tensor by design say tied = [\"NAME = OTHER\"]",
+      checkpoint.source,
+      unknown.size() > 1 ? "s" : "",
+      fmt::join(unknown.begin(), unknown.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
+      unknown.size() > shown ? fmt::format(" and {} more are", unknown.size() - shown)
+      : unknown.size() > 1   ? " are"
+                             : " is",
+      file.path.string(),
+      unknown.size() > 1 ? "them" : "it",
+      kOnnxRecipe));
+}
+
+}  // namespace detail
+}  // namespace hesscope

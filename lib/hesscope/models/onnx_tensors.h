@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The tensors of an ONNX graph, and which of them are parameters.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <hesscope/core/settings.h>
+#include <hesscope/import/importer.h>
+#include <hesscope/models/model.h>
+#include <hesscope/onnx/onnx_file.h>
+
+namespace hesscope {
+
+/// What becomes of a tensor of an ONNX graph.
+struct OnnxTensorRole {
+  std::string name;
+  std::vector<std::int64_t> shape;
+  bool is_parameter = false;
+  bool is_missing = false;   ///< a constant only because the checkpoint has no such tensor
+  std::string tied_to = {};  ///< the tensor that it stands for, where it is none of its own
+  std::string reason = {};   ///< "in the checkpoint, and a derivative reaches it"
+};
+
+/// The tensors that an output of the graph depends on, parameters first, each with why it is one.
+///
+/// Parameters are the tensors of real numbers that the checkpoint holds under their names and that a
+/// derivative reaches: not what only comparisons, conditions and statistics of batch normalisation
+/// use, not what is frozen or tied to another, and of an .onnx checkpoint, which holds everything,
+/// nothing infinite, and single numbers only where `parameters` names them. What nothing in the
+/// graph uses is a parameter, too, without effect. A name that merging by value has left to an
+/// Identity node is a tensor of its own, unless `tied`, or a checkpoint that holds both names as one
+/// tensor, says that they are one.
+/// @param needs     dependencies_of() the output.
+/// @param settings  of a model of kind "onnx", or none at all.
+std::vector<OnnxTensorRole> onnx_tensor_roles(const onnx::OnnxFile& file,
+                                              const onnx::Dependencies& needs,
+                                              const Settings& settings,
+                                              const TensorShapes& checkpoint);
+
+namespace detail {
+
+/// A tensor that may be a parameter: an initializer, or the name that an Identity node gives one,
+/// which is how exporters write two parameters that were of equal value.
+struct OnnxCandidate {
+  std::string name;
+  const onnx::Tensor* tensor;  ///< in the file
+};
+
+/// Those that the output depends on, and those that nothing in the graph uses.
+std::vector<OnnxCandidate> onnx_candidates(const onnx::OnnxFile& file,
+                                           const onnx::Dependencies& needs);
+
+/// The candidates as a checkpoint, whose names and values are the graph's own.
+TensorShapes as_checkpoint(const onnx::OnnxFile& file,
+                           const std::vector<OnnxCandidate>& candidates);
+
+/// An initializer's elements, whatever their type.
+std::vector<double> values_of(const onnx::Tensor& tensor);
+
+/// @throws ConfigError for a pattern in `frozen`, `parameters` or `separate` that no tensor matches; InputError
+///         for a tensor of the checkpoint that the graph does not know: were it left out, this would
+///         be the Hessian of another model.
+void require_onnx_names(const onnx::OnnxFile& file,
+                        const Settings& settings,
+                        const std::vector<OnnxTensorRole>& roles,
+                        const TensorShapes& checkpoint);
+
+/// How to export so that tensors keep their names, for messages: a sentence without its full stop.
+extern const std::string_view kOnnxRecipe;
+
+}  // namespace detail
+}  // namespace hesscope

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <hesscope/core/error.h>
+#include <hesscope/models/tensor_copies.h>
+
+namespace hesscope {
+
+std::vector<double> sorted_entries(std::span<const double> entries) {
+  std::vector<double> numbers(entries.begin(), entries.end());
+  std::ranges::sort(numbers);
+  return numbers;
+}
+
+bool are_transposed(std::span<const std::int64_t> a, std::span<const std::int64_t> b) {
+  return a.size() == 2 && b.size() == 2 && a[0] == b[1] && a[1] == b[0];
+}
+
+std::vector<std::int32_t> transposition(std::span<const std::int64_t> shape) {
+  std::vector<std::int32_t> places;
+  for (std::int64_t col = 0; col < shape[1]; ++col) {
+    for (std::int64_t row = 0; row < shape[0]; ++row) {
+      places.push_back(static_cast<std::int32_t>(row * shape[1] + col));
+    }
+  }
+  return places;
+}
+
+CopyKind copy_kind(const ShapedNumbers& copy, const ShapedNumbers& original) {
+  const std::span<const double> a = copy.entries;
+  const std::span<const double> b = original.entries;
+  const auto is_first = [&](double x) { return x == a.front(); };
+  if (a.size() != b.size() || a.empty() || std::ranges::all_of(a, is_first)) return CopyKind::kNone;
+  if (std::ranges::equal(a, b)) return CopyKind::kSame;
+  if (are_transposed(copy.shape, original.shape)) {
+    const auto at = [&](std::int32_t place) { return b[static_cast<std::size_t>(place)]; };
+    if (std::ranges::equal(a, transposition(original.shape), {}, {}, at)) {
+      return CopyKind::kTransposed;
+    }
+  }
+  return sorted_entries(a) == sorted_entries(b) ? CopyKind::kReordered : CopyKind::kNone;
+}
+
+void require_ties_hold(std::span<const ModelTie> ties, const TensorShapes& checkpoint) {
+  for (const ModelTie& tie : ties) {
+    if (!checkpoint.has(tie.name) || !checkpoint.has(tie.to) || !checkpoint.read) continue;
+    const std::vector<double> copy = checkpoint.read(tie.name);
+    const std::vector<double> original = checkpoint.read(tie.to);
+    if (copy == original) continue;
+    const CopyKind kind = copy_kind({.shape = checkpoint.at(tie.name), .entries = copy},
+                                    {.shape = checkpoint.at(tie.to), .entries = original});
+    if (kind == CopyKind::kTransposed) continue;
+    throw InputError(fmt::format("{}: tensors '{}' and '{}' differ, but they are tied: one tensor",
+                                 checkpoint.source,
+                                 tie.name,
+                                 tie.to));
+  }
+}
+
+}  // namespace hesscope

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Tensors that hold the same numbers as another.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <hesscope/models/model.h>
+
+namespace hesscope {
+
+/// Numbers of a tensor and their shape, row by row.
+struct ShapedNumbers {
+  std::span<const std::int64_t> shape;
+  std::span<const double> entries;
+};
+
+/// The same numbers in ascending order.
+std::vector<double> sorted_entries(std::span<const double> entries);
+
+/// Whether these are the shapes of a matrix and of its transpose.
+bool are_transposed(std::span<const std::int64_t> a, std::span<const std::int64_t> b);
+
+/// Entry e of the transpose of a matrix of this shape is entry result[e] of the matrix.
+std::vector<std::int32_t> transposition(std::span<const std::int64_t> shape);
+
+/// How one tensor is a copy of another.
+enum class CopyKind {
+  kNone,
+  kSame,        ///< the same row by row, in whatever shape
+  kTransposed,  ///< a matrix's columns as rows
+  kReordered,   ///< the same numbers in some other order
+};
+
+/// Numbers that are all equal tell nothing: their tensors are no copies of each other.
+CopyKind copy_kind(const ShapedNumbers& copy, const ShapedNumbers& original);
+
+/// @throws InputError where tensors that are one differ in a checkpoint that holds both, other than by
+///         transposition.
+void require_ties_hold(std::span<const ModelTie> ties, const TensorShapes& checkpoint);
+
+}  // namespace hesscope
