@@ -35,12 +35,7 @@ void CheckpointOptions::declare_files(OptionTable& options, const std::string& o
   options.group("Input");
   options.positionals("CHECKPOINT", paths_, on_checkpoints).required();
   options.text("-p,--problem", problem_, "FILE.toml", "Problem file: model and data").required();
-  options
-      .flag("--allow-plugins",
-            allow_plugins_,
-            "Load the shared library that a problem of kind \"plugin\" names: code that runs with "
-            "your rights")
-      .unrecorded();
+  plugins_.declare(options);
 }
 
 void CheckpointOptions::declare_reading(OptionTable& options) {

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include <hesscope/analysis/checkpoints.h>
-#include <hesscope/models/plugin.h>
 
 #include "command.h"
+#include "plugin_option.h"
 
 namespace hesscope::cli {
 
@@ -25,7 +25,7 @@ class CheckpointOptions {
   /// Sets them in a request for an analysis or a landscape. @throws as expand_checkpoints().
   template <typename Request>
   void fill(Request& request) const {
-    if (allow_plugins_) allow_plugins();
+    plugins_.apply();
     request.reading = reading();
     request.checkpoints =
         expand_checkpoints({paths_.begin(), paths_.end()}, format_, &request.reading.remarks);
@@ -45,7 +45,7 @@ class CheckpointOptions {
   std::string step_key_;
   std::vector<std::string> expected_sha256_;
   std::vector<std::string> expected_losses_;
-  bool allow_plugins_ = false;
+  PluginOption plugins_;
   std::uint64_t seed_ = 0;
 };
 

@@ -23,6 +23,7 @@
 #include "fit_report.h"
 #include "json_document.h"
 #include "onnx_report.h"
+#include "plugin_option.h"
 #include "run_options.h"
 #include "standard_streams.h"
 #include "table.h"
@@ -108,6 +109,7 @@ class InspectCommand final : public Command {
                  problem_,
                  "FILE.toml",
                  "Problem file: say what in the checkpoints fits its model, and what does not");
+    plugins_.declare(options);
     options.text("--key", key_, "PREFIX", kKeyHelp);
     options.text("--map", map_, "FILE.toml", "Which tensor is which, as for hesscope analyze");
     options.flag("--operators", operators_, "List the ONNX operators that can be imported");
@@ -128,6 +130,7 @@ class InspectCommand final : public Command {
     if (!write_map_.empty() && (problem_.empty() || files_.size() != 1)) {
       throw ConfigError("'--write-map' needs one checkpoint and the problem that it is for");
     }
+    plugins_.apply();
     if (!problem_.empty()) model_ = read_problem_file(problem_);
     if (!map_.empty()) tensor_map_ = read_tensor_map(map_);
     bool all_fit = true;
@@ -333,6 +336,7 @@ class InspectCommand final : public Command {
   std::string key_;
   std::string map_;
   std::string write_map_;
+  PluginOption plugins_;
   std::optional<ProblemFile> model_;
   std::optional<io::TensorMap> tensor_map_;
   std::vector<Json> documents_;  // of the files, where JSON is asked for

@@ -12,6 +12,7 @@
 
 #include "commands.h"
 #include "json_document.h"
+#include "plugin_option.h"
 #include "progress_line.h"
 #include "run_command.h"
 #include "standard_streams.h"
@@ -59,6 +60,7 @@ class ReproduceCommand final : public RunCommand {
                         experiments_,
                         "Experiments that --list names, or files ending in .toml; none: all that "
                         "--list names");
+    plugins_.declare(options);
     options.text("--scale",
                  scale_,
                  "NAME",
@@ -89,6 +91,7 @@ class ReproduceCommand final : public RunCommand {
   std::string kept_in() const override { return output_; }
 
   ReproductionRequest make_request() const {
+    plugins_.apply();
     ReproductionRequest request;
     fill(request);
     request.experiments = experiments_;
@@ -296,6 +299,7 @@ class ReproduceCommand final : public RunCommand {
   std::vector<std::string> experiments_;
   std::string scale_ = kPaper;
   std::vector<std::string> overrides_;
+  PluginOption plugins_;
   bool list_ = false;
   bool keys_ = false;
 };

@@ -16,6 +16,7 @@
 
 #include "commands.h"
 #include "number_tables.h"
+#include "plugin_option.h"
 #include "progress_line.h"
 #include "run_command.h"
 #include "table.h"
@@ -42,6 +43,7 @@ class TrainCommand final : public RunCommand {
   void declare(OptionTable& options) override {
     options.group("Input");
     options.positional("EXPERIMENT", experiment_, "Experiment file: model, data, training, runs");
+    plugins_.declare(options);
     options.text("--run", run_, "NAME", "Train only the [[run]] of this name");
     options.setting({.name = "seed",
                      .type = SettingKey::Type::kInteger,
@@ -66,6 +68,7 @@ class TrainCommand final : public RunCommand {
 
   TrainingRequest make_request() const {
     refuse_carried_experiment();
+    plugins_.apply();
     TrainingRequest request;
     fill(request);
     request.experiment = experiment_;
@@ -199,6 +202,7 @@ class TrainCommand final : public RunCommand {
 
   std::string experiment_;
   std::string run_;
+  PluginOption plugins_;
   std::map<std::string, SettingValue> settings_;
   bool resume_ = false;
 };

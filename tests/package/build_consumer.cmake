@@ -2,19 +2,7 @@
 # Configures and builds the project SOURCE in an empty BUILD against the hesscope installed in PREFIX, and
 # runs its program `consumer`; all must succeed. With REFUSAL set, configuring must fail instead, with that
 # text in its message.
-file(REMOVE_RECURSE ${BUILD})
-execute_process(
-  COMMAND ${CMAKE_COMMAND} -S ${SOURCE} -B ${BUILD} -G ${GENERATOR}
-    -D CMAKE_MAKE_PROGRAM=${MAKE_PROGRAM}
-    -D CMAKE_C_COMPILER=${C_COMPILER}
-    -D CMAKE_CXX_COMPILER=${CXX_COMPILER}
-    -D CMAKE_CXX_FLAGS=${CXX_FLAGS}
-    -D CMAKE_BUILD_TYPE=${CONFIG}
-    -D CMAKE_PREFIX_PATH=${PREFIX}
-    -D CMAKE_FIND_USE_PACKAGE_REGISTRY=OFF
-  RESULT_VARIABLE status
-  ERROR_VARIABLE errors
-  ECHO_ERROR_VARIABLE)
+include(${CMAKE_CURRENT_LIST_DIR}/configure.cmake)
 
 if(DEFINED REFUSAL)
   string(REGEX REPLACE "[ \n]+" " " errors "${errors}") # CMake breaks messages into lines

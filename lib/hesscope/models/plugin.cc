@@ -63,10 +63,11 @@ const SettingTable& options_in(const Settings& settings) {
 Model build_plugin(const ModelSources& sources, const TensorShapes& checkpoint) {
   const std::filesystem::path path = sources.folder / sources.settings.text("file");
   if (!plugins_allowed()) {
-    throw ConfigError(fmt::format(
-        "[model] of kind 'plugin': {} is code that would run with your rights; it is loaded only "
-        "with `allow_plugins`",
-        path.string()));
+    sources.settings.refuse(
+        "file",
+        fmt::format("[model] of kind 'plugin': {} is code that would run with your rights; it is "
+                    "loaded only with `allow_plugins`",
+                    path.string()));
   }
   const std::string sha256 = io::sha256_of(io::InputFile(path, "a plug-in"));
   Model model = loaded(path).make({options_in(sources.settings), checkpoint, sources.data});
@@ -93,7 +94,11 @@ ModelKind plugin_kind() {
                     .type = SettingKey::Type::kTable,
                     .meaning = "texts by name, for the plug-in itself",
                     .is_optional = true}},
-          .build = build_plugin};
+          .build = build_plugin,
+          .create = [](const ModelSources& sources) {
+            const std::string none = "training without a checkpoint";
+            return build_plugin(sources, {.source = none, .shapes = {}});
+          }};
 }
 
 }  // namespace hesscope

@@ -36,7 +36,7 @@ namespace hesscope {
 /// What a plug-in makes its model of.
 struct PluginSources {
   const SettingTable& options;     ///< [model.options] of the problem file
-  const TensorShapes& checkpoint;  ///< names and shapes: sizes are taken from them
+  const TensorShapes& checkpoint;  ///< names and shapes, for sizes; without any for a training
   const TensorShapes& data;
 };
 

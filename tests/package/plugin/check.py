@@ -36,6 +36,36 @@ expected = 2 * X.T @ X / 20 + 0.5 * np.eye(3)
 assert np.linalg.norm(H - expected) <= 1e-14 * np.linalg.norm(expected), H - expected
 assert abs(loss - np.mean((X @ w - y) ** 2) - 0.25 * w @ w) <= 1e-14 * loss
 
+# The other commands that make models know the option, too; a plug-in whose sizes are in the data can be trained.
+(folder / "problem.toml").write_text(ridge + '[data]\nfile = "data.npz"\n')
+(folder / "experiment.toml").write_text(ridge + """[data]
+file = "data.npz"
+[initialization]
+distribution = "constant"
+value = 0
+[training]
+steps = 1
+[[run]]
+name = "run"
+rule = "gd"
+learning_rate = 0.1
+""")
+
+
+def used(command, *arguments):
+    return subprocess.run([hesscope, command, *arguments], capture_output=True, text=True)
+
+
+inspected = ("inspect", folder / "step-0.npz", "--problem", folder / "problem.toml")
+trained = ("train", folder / "experiment.toml", "-o", folder / "trained", "--force")
+for command in inspected, trained:
+    refused(used(*command), 2, "libridge.so", "--allow-plugins")
+    run = used(*command, "--allow-plugins")
+    assert run.returncode == 0, run.stderr
+with h5py.File(folder / "trained" / "step-000001.h5") as result:
+    expected = 0.1 * 2 * X.T @ y / 20
+    assert np.linalg.norm(result["weight"][()] - expected) <= 1e-14 * np.linalg.norm(expected)
+
 (folder / "text.so").write_text("no library")
 refused(analyze(ridge.replace("libridge", "text"), "--allow-plugins"), 3, "text.so", "cannot be loaded")
 refused(analyze(ridge.replace("libridge", "none"), "--allow-plugins"), 3, "none.so")

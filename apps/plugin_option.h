@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "option_table.h"
+
+namespace hesscope::cli {
+
+/// --allow-plugins, of every command that takes a problem or an experiment.
+class PluginOption {
+ public:
+  void declare(OptionTable& options);
+
+  /// Lets the process load plug-ins if the user said so. Before anything makes a model.
+  void apply() const;
+
+ private:
+  bool is_set_ = false;
+};
+
+}  // namespace hesscope::cli
