@@ -20,10 +20,6 @@ model = nn.Sequential(
     nn.Flatten(), nn.Linear(36, 10))
 optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
 
-with torch.no_grad():  # at the first checkpoint: hesscope compares the graph's with them
-    np.savez_compressed("eval.npz", image=images[:300].numpy(), target=labels[:300].numpy(),
-                        predictions=model(images[:300]).numpy())
-
 for epoch in range(11):
     torch.save({"model_state_dict": model.state_dict(), "optimizer_state_dict": optimizer.state_dict(),
                 "epoch": epoch}, f"runs/epoch-{epoch}.pt")
@@ -38,3 +34,7 @@ model.eval()
 torch.onnx.export(model, images[:2], "model.onnx", input_names=["image"], output_names=["logits"],
                   dynamic_axes={"image": {0: "batch"}, "logits": {0: "batch"}}, opset_version=17,
                   do_constant_folding=False, training=torch.onnx.TrainingMode.PRESERVE)
+
+with torch.no_grad():  # by the model as it is exported: hesscope compares the graph's predictions with these
+    np.savez_compressed("eval.npz", image=images[:300].numpy(), target=labels[:300].numpy(),
+                        predictions=model(images[:300]).numpy())
