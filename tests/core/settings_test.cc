@@ -245,6 +245,22 @@ TEST(Settings, RefusesARealNumberOutsideItsRangeAndAcceptsTheEnds) {
   EXPECT_FALSE(RealRange().contains(HUGE_VAL));
 }
 
+TEST(Settings, RefusesLaterWhatItHasTaken) {
+  const auto refusal = [](const std::map<std::string, std::string>& locations,
+                          const std::string& key) {
+    const Settings settings =
+        Settings::checked({{"layers", std::int64_t{3}}}, kKeys, "[model]", locations);
+    try {
+      settings.refuse(key, "too many");
+    } catch (const ConfigError& error) {
+      return std::string(error.what());
+    }
+  };
+  EXPECT_EQ(refusal({{"", "p.toml:1"}, {"layers", "p.toml:3"}}, "layers"), "p.toml:3: too many");
+  EXPECT_EQ(refusal({{"", "p.toml:1"}, {"layers", "p.toml:3"}}, "heads"), "p.toml:1: too many");
+  EXPECT_EQ(refusal({}, "layers"), "too many");
+}
+
 TEST(Settings, NamesFilesRelativeToAFolder) {
   const auto files = [](const std::map<std::string, SettingValue>& values) {
     return files_named(listed(values), kListKeys, "dir");

@@ -197,6 +197,19 @@ TEST(InitialParameters, ComeFromTheStreamOfTheirBlock) {
   EXPECT_NE(normal, initial_parameters(blocks, {initialization.otherwise, {}}, 22));
 }
 
+TEST(InitialParameters, AreTheModelsOwnWhereNothingIsSaid) {
+  const std::vector<ParameterBlock> blocks = test::mixed_blocks();
+  const VectorXd own = VectorXd::LinSpaced(blocks.back().offset + blocks.back().size, 1, 2);
+  EXPECT_EQ(initial_parameters(blocks, {}, 3, own), own);
+  VectorXd some = own;
+  some.segment(blocks[1].offset, blocks[1].size).setConstant(7);
+  EXPECT_EQ(
+      initial_parameters(
+          blocks, {{}, {{blocks[1].name, distribution("constant", {{"value", 7.0}})}}}, 3, own),
+      some);
+  expect_refusal<PreconditionError>([&] { initial_parameters(blocks, {}, 3); }, "no distribution");
+}
+
 TEST(InitialParameters, OfABiasHaveTheFanInOfItsWeight) {
   const std::vector<ParameterBlock> blocks = {{"a.weight", {2, 16}, 0, 32},
                                               {"a.bias", {200}, 32, 200}};
