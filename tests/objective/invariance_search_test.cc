@@ -9,6 +9,7 @@
 #include <Eigen/Eigenvalues>
 #include <gtest/gtest.h>
 
+#include <hesscope/models/attention.h>
 #include <hesscope/models/linear_attention.h>
 #include <hesscope/models/mlp.h>
 #include <hesscope/objective/graph_objective.h>
@@ -69,6 +70,9 @@ class Search : public testing::TestWithParam<int> {
         return {"relu perceptron", mlp({.widths = {3, 5, 4, 3}, .activation = Activation::kRelu})};
       case 1:
         return {"tanh perceptron", mlp({.widths = {3, 4, 3}})};
+      case 2:
+        return {"heads of attention",
+                attention({.heads = 2, .embedding = 3, .head_dimension = 2, .sequence = 3})};
       default:
         return {"linear attention",
                 linear_attention({.layers = 2,
@@ -101,7 +105,67 @@ TEST_P(Search, FindsWhatTheKindKnows) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, Search, testing::Range(0, 3));
+INSTANTIATE_TEST_SUITE_P(Kinds, Search, testing::Range(0, 4));
+
+// The one that has this name, which must be there once.
+Invariance named(const std::vector<Invariance>& all, const std::string& name) {
+  Invariance found;
+  for (const Invariance& each : all) {
+    if (each.name != name) continue;
+    EXPECT_TRUE(found.name.empty()) << name << " twice";
+    found = each;
+  }
+  EXPECT_EQ(found.name, name);
+  return found;
+}
+
+// sum tanh(E^T t + p): what is added to all rows of E may be taken from p.
+TEST(InvarianceSearch, FindsWhatTwoEmbeddingsShare) {
+  ModelBuilder b("embeddings");
+  const Var tokens = b.parameter("tokens", {3, 2});
+  const Var place = b.parameter("place", {2});
+  const Var t = b.one_hot("token", 3);
+  const GraphObjective objective = objective_of(
+      b.finish(sum(tanh(matmul_tn(tokens, t) + place)) + square(b.array("target", {}))));
+  const Invariance shift = named(find_invariances(objective), "shift between tokens, place");
+  ASSERT_EQ(shift.num_generators, 2);
+  const Eigen::VectorXd u = shift.generator(0).at(Eigen::VectorXd::Random(8));
+  Eigen::VectorXd expected(8);
+  expected << 1, 0, 1, 0, 1, 0, -1, 0;
+  EXPECT_EQ(u / u(0), expected);
+}
+
+// sum tanh(W (tanh(x) + a) + b): what is added to a may, times W, be taken from b.
+TEST(InvarianceSearch, FindsAShiftThatAMatrixCarriesToABias) {
+  ModelBuilder b("biases");
+  const Var a = b.parameter("a", {2});
+  const Var w = b.parameter("W", {3, 2});
+  const Var bias = b.parameter("b", {3});
+  const Var x = b.array("inputs", {2});
+  const GraphObjective objective = objective_of(b.finish(sum(tanh(matmul(w, tanh(x) + a) + bias))));
+  const Invariance shift = named(find_invariances(objective), "shift between a, W, b");
+  ASSERT_EQ(shift.num_generators, 2);
+  const Eigen::VectorXd theta = Eigen::VectorXd::LinSpaced(11, 1, 11);  // a, W by rows, b
+  const Eigen::VectorXd u = shift.generator(1).at(theta);
+  Eigen::VectorXd expected = Eigen::VectorXd::Zero(11);
+  expected(1) = 1;
+  expected.tail(3) << -4, -6, -8;  // the second column of W
+  EXPECT_EQ(u / u(1), expected);
+}
+
+// softmax(W x + c) does not see the single number c that all its scores have.
+TEST(InvarianceSearch, FindsWhatHasNoEffectButRounding) {
+  ModelBuilder b("scores");
+  const Var w = b.parameter("W", {3, 2});
+  const Var c = b.parameter("c", {1});
+  const Var x = b.array("inputs", {2});
+  const Var scores = matmul(w, x) + matmul(b.constant(Eigen::MatrixXd::Ones(3, 1)), c);
+  const GraphObjective objective =
+      objective_of(b.finish(cross_entropy(scores, b.one_hot("target", 3))));
+  const Invariance shift = named(find_invariances(objective), "shift of c without effect");
+  ASSERT_EQ(shift.num_generators, 1);
+  EXPECT_EQ(shift.generator(0).at(Eigen::VectorXd::Ones(7)), Eigen::VectorXd::Unit(7, 6));
+}
 
 TEST(InvarianceSearch, FindsNothingWhereThereIsNothing) {
   ModelBuilder b("ridge");

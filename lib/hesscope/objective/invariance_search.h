@@ -32,10 +32,11 @@ struct InvarianceSearchOptions {
   double tolerance = 1e-10;       ///< of a sum of terms, relative to the sum of their magnitudes
 };
 
-/// Rescalings and changes of basis that act on units of one axis of each tensor, or of equal parts of
-/// an axis (queries, keys and values in one tensor; heads); shifts along an axis; and what is added to
-/// one tensor and taken from another, as of two biases of one sum. Invariances of other kinds are not
-/// found; parameters without any effect are no invariance.
+/// Rescalings and changes of basis that act on units of one axis of each tensor, of equal parts of an
+/// axis (queries, keys and values in one tensor; heads), or of one matrix of a stack; shifts along an
+/// axis; vectors that are added to some tensors and taken from others, perhaps through a matrix; and
+/// shifts without any effect but rounding. One family of each name. Invariances of other kinds are not
+/// found (flat_directions.h has their directions at a point); dead parameters are no invariance.
 /// @cost gradients of max_samples samples at five random points or more; for T tensors, axes and parts
 ///       of m units decompositions of m^2 / 2 matrices 2 T x 2 T.
 std::vector<Invariance> find_invariances(const Objective& objective,

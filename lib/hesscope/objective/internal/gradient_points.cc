@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include <hesscope/objective/internal/gradient_points.h>
+
+namespace hesscope::detail {
+
+using Eigen::Index;
+using Eigen::VectorXd;
+
+VectorXd random_parameters(std::span<const ParameterBlock> blocks, std::mt19937_64& engine) {
+  VectorXd theta(blocks.back().offset + blocks.back().size);
+  std::normal_distribution<double> normal;
+  for (const ParameterBlock& block : blocks) {
+    const double rows = block.shape.size() > 1 ? static_cast<double>(block.shape.front()) : 1.0;
+    const double width = static_cast<double>(block.size) / rows;
+    const double scale = block.shape.size() > 1 ? 1 / std::sqrt(width) : 0.5;
+    for (Index e = 0; e < block.size; ++e) theta(block.offset + e) = scale * normal(engine);
+  }
+  return theta;
+}
+
+std::vector<GradientPoint> random_gradient_points(const Objective& objective,
+                                                  std::uint64_t seed,
+                                                  Index max_samples,
+                                                  std::size_t count) {
+  std::mt19937_64 engine(seed);
+  const Index num_samples = std::min(max_samples, objective.num_samples());
+  const Index stride = objective.num_samples() / num_samples;
+  std::vector<GradientPoint> points;
+  for (std::size_t attempt = 0; attempt < 4 * count && points.size() < count; ++attempt) {
+    GradientPoint point{random_parameters(objective.parameter_blocks(), engine), {}};
+    point.gradients.resize(objective.num_parameters(), num_samples);
+    for (Index s = 0; s < num_samples; ++s) {
+      point.gradients.col(s) =
+          objective.per_sample_gradients(point.theta, {s * stride, s * stride + 1});
+    }
+    if (point.gradients.allFinite()) points.push_back(std::move(point));
+  }
+  return points;
+}
+
+}  // namespace hesscope::detail
