@@ -110,6 +110,33 @@ class Goldens(program.Case):
             self.assertIn(f'self.compare("{folder.name}")', text)
 
 
+class Zeros(program.Case):
+    """Zero eigenvalues of transformers: of shifts that nothing sees, of embeddings that share a sum, of a bias of
+    keys, of what layer normalisation takes away, and, in the vision transformer, of queries of a class token, which
+    are the same for every image."""
+
+    def structure(self, folder, step):
+        self.analyze(MODELS / folder / step, "--only", "spectrum,structure", problem=MODELS / folder / "problem.toml")
+        with h5py.File(self.folder / "out.h5") as file:
+            self.assertEqual(file["structure/num_unconfirmed"][0], 0)
+            names = [program.text(name) for name in file["structure/invariance"]]
+            self.assertEqual(len(set(names)), len(names))
+            return (file["spectrum/num_zero"][0], file["structure/num_explained"][0],
+                    file["structure/num_unexplained"][0], dict(zip(names, file["structure/explained"][0])))
+
+    def test_are_explained_in_a_gpt(self):
+        zeros, explained, unexplained, families = self.structure("gpt", "step-000060.npz")
+        self.assertEqual((zeros, explained, unexplained), (54, 54, 0))
+        self.assertEqual(families["shift between wte.weight, wpe.weight"], 3)
+        self.assertEqual(families["shift of h.0.attn.qkv.bias without effect"], 4)
+        self.assertEqual(families["any that is flat for all samples"], 14)
+
+    def test_are_explained_in_a_vision_transformer(self):
+        zeros, explained, unexplained, families = self.structure("vit", "step-000060.npz")
+        self.assertEqual((zeros, explained, unexplained), (70, 70, 0))
+        self.assertEqual(families["shift of attn.in_proj_bias without effect"], 4)
+
+
 class Refusals(program.Case):
     """Graphs that are no function of one sample after the other, or that are made to harm."""
 

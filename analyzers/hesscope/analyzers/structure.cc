@@ -3,11 +3,13 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <hesscope/analyzers/structure.h>
 #include <hesscope/core/internal/norms.h>
+#include <hesscope/objective/flat_directions.h>
 #include <hesscope/spectra/condition_numbers.h>
 #include <hesscope/spectra/zero_modes.h>
 
@@ -27,11 +29,18 @@ double gradient_error(const Objective& objective, const Eigen::VectorXd& theta) 
          static_cast<double>(objective.num_samples());
 }
 
+// The objective whose model nobody has told invariances of, if it is one.
+const GraphObjective* searched(const Objective& objective) {
+  const auto* graph = dynamic_cast<const GraphObjective*>(&objective);
+  return graph != nullptr && graph->model().searches_invariances ? graph : nullptr;
+}
+
 class StructureAnalyzer final : public Analyzer {
  public:
   std::vector<Dimension> dimensions(const Objective& objective) const override {
     std::vector<std::string> names;
     for (const Invariance& invariance : objective.invariances()) names.push_back(invariance.name);
+    if (searched(objective) != nullptr) names.emplace_back(kFlatDirectionsName);
     if (names.empty()) names.emplace_back("none");  // netCDF knows no dimension of size 0
     const auto size = static_cast<std::int64_t>(names.size());
     return {{.name = "invariance",
@@ -62,13 +71,25 @@ class StructureAnalyzer final : public Analyzer {
                 const Spectrum& spectrum,
                 Group& answer) const {
     const Objective& objective = point.objective();
-    const ZeroModes modes =
-        explain_zero_modes(point.theta(),
-                           point.gradient(),
-                           objective.invariances(),
-                           h,
-                           spectrum,
-                           {.gradient_error = gradient_error(objective, point.theta())});
+    ZeroModesOptions options{.gradient_error = gradient_error(objective, point.theta())};
+    const auto explain = [&] {
+      return explain_zero_modes(
+          point.theta(), point.gradient(), objective.invariances(), h, spectrum, options);
+    };
+    ZeroModes modes = explain();
+    const GraphObjective* const graph = searched(objective);
+    std::optional<Eigen::MatrixXd> flat;
+    if (graph != nullptr && modes.num_unexplained > 0) {
+      flat = flat_directions(*graph, point.theta());
+      if (flat) options.flat_directions = &*flat;
+      if (flat) modes = explain();
+    }
+    if (graph != nullptr) {
+      modes.families.push_back({.name = kFlatDirectionsName,
+                                .num_generators = flat ? flat->cols() : 0,
+                                .num_explained = modes.num_flat,
+                                .flatness_bound = modes.flat_residual});
+    }
     if (modes.num_dead >= 0) answer[num_dead_].set_count(modes.num_dead);
     answer[dead_].set(
         (h.cwiseAbs().colwise().maxCoeff().array() == 0).cast<double>().transpose().matrix());
@@ -124,9 +145,10 @@ class StructureAnalyzer final : public Analyzer {
       {.name = "num_explained",
        .type = VariableType::kInt64,
        .long_name = "number of explained zero eigenvalues",
-       .definition = "dimension of the space spanned by the dead parameters and by those "
-                     "generators of invariances, and combinations of them, that the gradient "
-                     "makes null vectors of the Hessian",
+       .definition = "dimension of the space spanned by the dead parameters, by those generators "
+                     "of invariances, and combinations of them, that the gradient makes null "
+                     "vectors of the Hessian, and by null vectors along which the loss of no "
+                     "sample, of the data or random, changes to first order",
        .headline = 2});
   VariableId num_unexplained_ =
       declare({.name = "num_unexplained",
@@ -159,7 +181,8 @@ class StructureAnalyzer final : public Analyzer {
        .dimensions = {"invariance"},
        .long_name = "how far from zero a family's eigenvalues can be",
        .definition = "largest ||B^T g|| / ||u|| over its generators u = B theta + b: an "
-                     "eigenvalue is within that of zero; NaN where it moves no live parameter"});
+                     "eigenvalue is within that of zero; NaN where it moves no live parameter; of "
+                     "directions that are flat for all samples the largest ||H v||, |v| = 1"});
   VariableId median_ =
       declare({.name = "median_without_explained",
                .long_name = "lower median eigenvalue without the explained zeros",

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <utility>
 
+#include <Eigen/QR>
+#include <Eigen/SVD>
 #include <fmt/format.h>
 
 #include <hesscope/core/error.h>
@@ -52,6 +54,12 @@ void require_inputs(const Eigen::Ref<const VectorXd>& theta,
   detail::require_symmetric_shape("explain_zero_modes", hessian);
   const Index n = hessian.rows();
   const Index listed = spectrum.eigenvalues.size();
+  if (options.flat_directions != nullptr && options.flat_directions->rows() != n) {
+    throw PreconditionError(
+        fmt::format("explain_zero_modes: flat_directions must have {} rows as the hessian, got {}",
+                    n,
+                    options.flat_directions->rows()));
+  }
   if (theta.size() != n || gradient.size() != n || (listed != 0 && listed != n)) {
     throw PreconditionError(
         fmt::format("explain_zero_modes: theta, gradient and eigenvalues must have {} entries as "
@@ -176,6 +184,41 @@ class Explanation {
   std::vector<Piece> pieces_;
 };
 
+// Orthonormal columns that span what `flat` holds besides the span of `known`, both orthonormal.
+MatrixXd without(const MatrixXd& flat, const MatrixXd& known) {
+  constexpr double kIndependent = 1e-6;
+  MatrixXd rest = flat;
+  for (int pass = 0; pass < 2; ++pass) rest -= known * (known.transpose() * rest);
+  Eigen::ColPivHouseholderQR<MatrixXd> qr;
+  qr.setThreshold(kIndependent);
+  qr.compute(rest);
+  // All columns may be known: a threshold is relative to the largest of them.
+  if (rest.cols() == 0 || !(qr.maxPivot() > kIndependent)) return MatrixXd(rest.rows(), 0);
+  return qr.householderQ() * MatrixXd::Identity(rest.rows(), qr.rank());
+}
+
+// The zero modes of H in the span of `flat` beyond those that are explained: at most as many as there
+// are unexplained zeros.
+MatrixXd flat_modes(const Eigen::Ref<const MatrixXd>& hessian,
+                    int exponent,
+                    const MatrixXd& flat,
+                    const MatrixXd& explained,
+                    std::int64_t num_unexplained) {
+  constexpr double kZero = 1e-9;  // of H; directions are known to a few digits less than numbers
+  const MatrixXd columns = without(flat, explained);
+  if (columns.cols() == 0) return columns;
+  const MatrixXd image = std::ldexp(1.0, -exponent) * hessian;
+  const double size = image.norm();
+  const Eigen::BDCSVD<MatrixXd> svd(image * columns, Eigen::ComputeThinV);
+  const Index total = svd.singularValues().size();
+  Index count = 0;
+  while (count < total && count < num_unexplained &&
+         svd.singularValues()(total - 1 - count) <= kZero * size) {
+    ++count;
+  }
+  return columns * svd.matrixV().rightCols(count);
+}
+
 // From the scale of ScaledPoint to that of H. The pivots are relative.
 void scale_back(ZeroModes& modes, int exponent) {
   for (double* norm : {&modes.largest_accepted,
@@ -233,7 +276,8 @@ ZeroModes explain_zero_modes(const Eigen::Ref<const VectorXd>& theta,
   if (!can_solve(sets, n, options)) return unknown;
 
   ZeroModes modes = unknown;
-  Explanation explanation(point, modes, options.want_basis);
+  const bool is_flat_asked = options.flat_directions != nullptr && spectrum.num_zero >= 0;
+  Explanation explanation(point, modes, options.want_basis || is_flat_asked);
   for (const GeneratorSet& set : sets) {
     if (!explanation.add(set, detail::generator_columns(set, invariances, point))) {
       unknown.status = Status::kFailed;
@@ -241,11 +285,24 @@ ZeroModes explain_zero_modes(const Eigen::Ref<const VectorXd>& theta,
     }
   }
   scale_back(modes, exponent);
+  MatrixXd basis = options.want_basis || is_flat_asked ? explanation.basis() : MatrixXd(n, 0);
+  if (is_flat_asked && spectrum.num_zero > modes.num_explained) {
+    const MatrixXd more = flat_modes(hessian,
+                                     exponent,
+                                     *options.flat_directions,
+                                     basis,
+                                     spectrum.num_zero - modes.num_explained);
+    modes.num_flat = more.cols();
+    if (more.cols() > 0) modes.flat_residual = (hessian * more).colwise().norm().maxCoeff();
+    modes.num_explained += modes.num_flat;
+    basis.conservativeResize(Eigen::NoChange, basis.cols() + more.cols());
+    basis.rightCols(more.cols()) = more;
+  }
   if (spectrum.num_zero >= 0) {
     modes.num_unexplained = std::max<std::int64_t>(0, spectrum.num_zero - modes.num_explained);
   }
   set_medians(modes, spectrum.eigenvalues);
-  if (options.want_basis) modes.basis = explanation.basis();
+  if (options.want_basis) modes.basis = std::move(basis);
   modes.status = modes.num_unconfirmed == 0 ? Status::kOk : Status::kFailed;
   return modes;
 }

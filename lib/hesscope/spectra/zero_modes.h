@@ -34,6 +34,9 @@ struct ZeroModesOptions {
   /// Absolute error of the gradient's Euclidean norm. At least eps ||g||, which is assumed anyway;
   /// for a mean of samples' gradients that cancel, eps times the mean of their norms.
   double gradient_error = 0.0;
+  /// Orthonormal columns of n entries: directions in which the loss of no sample changes to first
+  /// order, though no invariance may say so (flat_directions.h). nullptr where they are not known.
+  const Eigen::MatrixXd* flat_directions = nullptr;
   /// Whether to return a basis: n x num_explained.
   bool want_basis = false;
   /// More than this for the largest set of generators that touch common parameters, or more
@@ -69,6 +72,9 @@ struct ZeroModes {
   /// max(0, Spectrum::num_zero - num_explained).
   std::int64_t num_unexplained = -1;
   std::vector<ZeroModesOfFamily> families;  ///< in the order given
+  /// Of num_explained, those that only ZeroModesOptions::flat_directions explains.
+  std::int64_t num_flat = 0;
+  double flat_residual = 0.0;  ///< max ||H v|| over unit vectors v of their span
 
   /// Predicted norms ||sum_k c_k B_k^T g|| of unit vectors sum_k c_k u_k, the singular values of H
   /// on the span of the generators: the largest taken for zero and the smallest not. NaN if none.
@@ -110,8 +116,14 @@ struct ZeroModes {
 /// Last, the modes that H maps to at most twice that tolerance (singular values of H on their span)
 /// are the confirmed ones: so far may two numbers differ that each are off by one tolerance.
 ///
+/// Of the zeros that this leaves, those are explained, too, along which flat_directions says that no
+/// sample's loss can change: singular values of H on that space, without the modes above, which are at
+/// most 1e-9 of ||H||, the smallest first, and no more than there are zeros. H is asked here, where an
+/// affine generator would have told without it.
+///
 /// Zeros that remain unexplained are of the data (fewer samples than parameters, a relu unit that
-/// fires on every sample and so is linear), of a degenerate point, or of maps that are not affine.
+/// fires on every sample and so is linear), of a degenerate point, or of maps that are not affine and
+/// that no flat_directions are known of.
 ///
 /// @param theta, gradient  of n entries.
 /// @param hessian  n x n, n >= 1, symmetric; both triangles are read.

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <cmath>
+#include <memory>
+#include <random>
+#include <utility>
+
+#include <Eigen/QR>
+
+#include <hesscope/objective/flat_directions.h>
+
+namespace hesscope {
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+constexpr Index kSpareSamples = 32;
+
+// Fills an array of all records.
+void fill_randomly(const DataArray& array,
+                   const SampleTable& samples,
+                   std::mt19937_64& engine,
+                   SampleTable& records) {
+  auto out = records.middleCols(array.offset, array.width);
+  const auto seen = samples.middleCols(array.offset, array.width);
+  switch (array.content) {
+    case DataArray::Content::kReal: {
+      const double mean = seen.mean();
+      const double variance = (seen.array() - mean).square().mean();
+      std::normal_distribution<double> normal(mean, variance > 0 ? std::sqrt(variance) : 1.0);
+      for (double& x : out.reshaped()) x = normal(engine);
+      break;
+    }
+    case DataArray::Content::kClass: {
+      const Index num_classes = array.num_classes();
+      std::uniform_int_distribution<Index> any(0, num_classes - 1);
+      out.setZero();
+      for (Index i = 0; i < out.rows(); ++i) {
+        for (Index v = 0; v < array.num_values(); ++v) out(i, v * num_classes + any(engine)) = 1;
+      }
+      break;
+    }
+    case DataArray::Content::kSign: {
+      std::bernoulli_distribution any;
+      for (double& x : out.reshaped()) x = any(engine) ? 1 : -1;
+      break;
+    }
+    case DataArray::Content::kInteger: {
+      std::uniform_int_distribution<std::int64_t> any(static_cast<std::int64_t>(seen.minCoeff()),
+                                                      static_cast<std::int64_t>(seen.maxCoeff()));
+      for (double& x : out.reshaped()) x = static_cast<double>(any(engine));
+      break;
+    }
+  }
+}
+
+GraphObjective on_random_samples(const GraphObjective& objective,
+                                 Index count,
+                                 std::mt19937_64& engine) {
+  const Model& model = objective.model();
+  SampleTable records = SampleTable::Zero(count, model.record_size());
+  for (const DataArray& array : model.arrays) {
+    fill_randomly(array, objective.samples(), engine, records);
+  }
+  return {model,
+          std::move(records),
+          {.num_threads = objective.executor().num_threads(), .stop = objective.executor().stop()}};
+}
+
+// Gradients as rows of length one, without those that are not finite or 0.
+MatrixXd gradient_rows(const GraphObjective& objective, const VectorXd& theta) {
+  const MatrixXd gradients = objective.per_sample_gradients(theta, objective.all_samples());
+  MatrixXd rows(gradients.cols(), gradients.rows());
+  Index count = 0;
+  for (const auto gradient : gradients.colwise()) {
+    const double norm = gradient.stableNorm();
+    if (std::isfinite(norm) && norm > 0) rows.row(count++) = gradient.transpose() / norm;
+  }
+  rows.conservativeResize(count, Eigen::NoChange);
+  return rows;
+}
+
+// An orthonormal basis of the null space; nothing where it is not clear what belongs to it.
+std::optional<MatrixXd> null_space(const MatrixXd& rows) {
+  constexpr double kZero = 1e-12;     // relative to the largest pivot
+  constexpr double kSmallest = 1e-9;  // of those that are not 0
+  const Index n = rows.cols();
+  if (rows.rows() < n + kSpareSamples / 2) return std::nullopt;
+  const Eigen::ColPivHouseholderQR<MatrixXd> qr(rows);
+  const VectorXd pivots = qr.matrixQR().diagonal().cwiseAbs();
+  Index rank = 0;
+  while (rank < n && pivots(rank) > kZero * pivots(0)) ++rank;
+  if (rank == 0 || !(pivots(rank - 1) > kSmallest * pivots(0))) return std::nullopt;
+  if (rank == n) return MatrixXd(n, 0);
+  const auto upper = qr.matrixQR().topLeftCorner(rank, rank).triangularView<Eigen::Upper>();
+  MatrixXd vectors(n, n - rank);
+  vectors.topRows(rank) = -upper.solve(qr.matrixQR().topRightCorner(rank, n - rank));
+  vectors.bottomRows(n - rank).setIdentity();
+  vectors = qr.colsPermutation() * vectors;
+  return Eigen::HouseholderQR<MatrixXd>(vectors).householderQ() * MatrixXd::Identity(n, n - rank);
+}
+
+// A point nearby without what may be special about theta: each parameter off by about a tenth, of its
+// own size or of its tensor's.
+VectorXd near(const GraphObjective& objective, const VectorXd& theta, std::mt19937_64& engine) {
+  constexpr double kStep = 0.1;
+  std::normal_distribution<double> normal;
+  VectorXd point = theta;
+  for (const ParameterBlock& block : objective.parameter_blocks()) {
+    auto values = point.segment(block.offset, block.size);
+    const double size = values.norm() / std::sqrt(static_cast<double>(block.size));
+    for (double& x : values) x += kStep * (size > 0 ? size : 1.0) * normal(engine);
+  }
+  return point;
+}
+
+}  // namespace
+
+std::optional<MatrixXd> flat_directions(const GraphObjective& objective,
+                                        const VectorXd& theta,
+                                        const FlatDirectionsOptions& options) {
+  require_point(objective, "flat_directions", theta, objective.all_samples());
+  const Index n = objective.num_parameters();
+  if (n > options.max_parameters || objective.model().weight_decay != 0) return std::nullopt;
+  std::mt19937_64 engine(options.seed);
+  const GraphObjective random = on_random_samples(objective, n + kSpareSamples, engine);
+  std::optional<MatrixXd> here = null_space(gradient_rows(random, theta));
+  if (!here) return std::nullopt;
+  const std::optional<MatrixXd> there =
+      null_space(gradient_rows(random, near(objective, theta, engine)));
+  if (!there || there->cols() != here->cols()) return std::nullopt;
+  return here;
+}
+
+}  // namespace hesscope

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Against dimensions that can be counted, and gradients of samples that were not asked.
+#include <optional>
+#include <utility>
+
+#include <Eigen/Core>
+#include <gtest/gtest.h>
+
+#include <hesscope/models/mlp.h>
+#include <hesscope/objective/flat_directions.h>
+#include <hesscope/spectra/spectrum.h>
+#include <hesscope/spectra/zero_modes.h>
+
+#include "support/loss_oracle.h"
+
+namespace hesscope {
+namespace {
+
+constexpr Eigen::Index kSamples = 30;
+
+GraphObjective on_random_numbers(Model model) {
+  test::Numbers numbers(3);
+  SampleTable samples = numbers.table(kSamples, model.record_size());
+  return {std::move(model), std::move(samples)};
+}
+
+// sum tanh(W diag(scale) (x - mean(x)) + b) with W 4 x 3: a function of the matrix W diag(scale), of
+// which a number may be added to each row, and of b. Of 19 parameters 12 - 4 + 4 are seen. The shifts
+// of rows, W_ik += m_i / scale_k, are no affine maps of the parameters.
+Model centred_layer() {
+  ModelBuilder b("centred");
+  const Var w = b.parameter("W", {4, 3});
+  const Var scale = b.parameter("scale", {3});
+  const Var bias = b.parameter("b", {4});
+  const Var x = b.array("inputs", {3});
+  const Var centre =
+      b.constant(Eigen::MatrixXd::Identity(3, 3) - Eigen::MatrixXd::Constant(3, 3, 1.0 / 3.0));
+  return b.finish(sum(tanh(matmul(w, hadamard(scale, matmul(centre, x))) + bias)));
+}
+
+TEST(FlatDirections, AreAllThatNoSampleSees) {
+  const GraphObjective objective = on_random_numbers(centred_layer());
+  const Eigen::VectorXd theta = test::Numbers(5).vector(19);
+  const std::optional<Eigen::MatrixXd> flat = flat_directions(objective, theta);
+  ASSERT_TRUE(flat.has_value());
+  EXPECT_EQ(flat->cols(), 7);
+  EXPECT_TRUE((flat->transpose() * *flat).isIdentity(1e-13));
+  const Eigen::MatrixXd gradients = objective.per_sample_gradients(theta, objective.all_samples());
+  EXPECT_LT((gradients.transpose() * *flat).norm(), 1e-12 * gradients.norm());
+  for (int i = 0; i < 4; ++i) {
+    Eigen::VectorXd shift = Eigen::VectorXd::Zero(19);
+    for (int k = 0; k < 3; ++k) shift(3 * i + k) = 1 / theta(12 + k);
+    EXPECT_LT((shift - *flat * (flat->transpose() * shift)).norm(), 1e-10 * shift.norm());
+  }
+}
+
+TEST(FlatDirections, AreNoneWhereEveryParameterIsSeen) {
+  const GraphObjective objective =
+      on_random_numbers(mlp({.widths = {2, 3, 1}, .loss = MlpLoss::kMeanSquaredError}));
+  const std::optional<Eigen::MatrixXd> flat =
+      flat_directions(objective, test::Numbers(5).vector(objective.num_parameters()));
+  ASSERT_TRUE(flat.has_value());
+  EXPECT_EQ(flat->cols(), 0);
+}
+
+TEST(FlatDirections, AreNotToldWhereThePointIsSpecial) {
+  const GraphObjective objective = on_random_numbers(centred_layer());
+  Eigen::VectorXd theta = test::Numbers(5).vector(19);
+  theta.head(12).setZero();  // without W the scale has no effect
+  EXPECT_FALSE(flat_directions(objective, theta).has_value());
+}
+
+TEST(FlatDirections, AreNotToldOfManyParametersOrUnderAWeightDecay) {
+  Model model = centred_layer();
+  const Eigen::VectorXd theta = test::Numbers(5).vector(19);
+  EXPECT_FALSE(
+      flat_directions(on_random_numbers(model), theta, {.max_parameters = 18}).has_value());
+  model.weight_decay = 0.1;
+  EXPECT_FALSE(flat_directions(on_random_numbers(model), theta).has_value());
+  EXPECT_THROW(flat_directions(on_random_numbers(centred_layer()), theta.head(18)),
+               PreconditionError);
+}
+
+// Of the shifts m two are null vectors at a point where the gradient is none: those with sum_i m_i
+// dl/dW_ik = 0 for all k, which is two conditions, since sum_k dl/dW_ik / scale_k = 0.
+TEST(FlatDirections, ExplainZeroEigenvalues) {
+  const GraphObjective objective = on_random_numbers(centred_layer());
+  const Eigen::VectorXd theta = test::Numbers(5).vector(19);
+  const Eigen::MatrixXd flat = flat_directions(objective, theta).value();
+  const Eigen::MatrixXd hessian = objective.hessian(theta);
+  const Spectrum spectrum = dense_spectrum(hessian);
+  const Eigen::VectorXd gradient = objective.gradient(theta);
+  const auto explain = [&](const Eigen::MatrixXd* directions) {
+    return explain_zero_modes(theta,
+                              gradient,
+                              {},
+                              hessian,
+                              spectrum,
+                              {.flat_directions = directions, .want_basis = true});
+  };
+  EXPECT_EQ(explain(nullptr).num_explained, 0);
+  EXPECT_EQ(spectrum.num_zero, 2);
+  const ZeroModes modes = explain(&flat);
+  EXPECT_EQ(modes.num_explained, 2);
+  EXPECT_EQ(modes.num_flat, 2);
+  EXPECT_EQ(modes.num_unexplained, 0);
+  EXPECT_LT((hessian * modes.basis).norm(), 1e-12 * hessian.norm());
+  // What is no null vector is not explained, whoever says that it is flat.
+  const Eigen::MatrixXd wrong = Eigen::MatrixXd::Identity(19, 19).rightCols(2);
+  EXPECT_EQ(explain(&wrong).num_explained, 0);
+  const Eigen::MatrixXd short_one(18, 1);
+  EXPECT_THROW(explain(&short_one), PreconditionError);
+}
+
+}  // namespace
+}  // namespace hesscope
