@@ -125,6 +125,8 @@ class AnalyzeCommand final : public RunCommand {
     document["parameters"] = plan.num_parameters;
     document["samples"] = plan.num_samples;
     document["analyzers"] = plan.analyzers;
+    document["hessian_directions"] = plan.hessian_directions;
+    document["hessian_multiply_adds"] = plan.hessian_multiply_adds;
     document["peak_memory_bytes"] = plan.peak_memory_bytes;
     document["seconds"] = plan.seconds;
     document["done_already"] = plan.is_done_already;
@@ -138,6 +140,12 @@ class AnalyzeCommand final : public RunCommand {
                     {"memory", "about " + bytes_text(plan.peak_memory_bytes)},
                     {"time", "about " + duration_text(plan.seconds)},
                     {"output", output_text(plan.is_done_already)}});
+    if (plan.hessian_directions > 0) {
+      text += facts_text({{"one Hessian",
+                           fmt::format("{} directions, {:.3g} GFLOP",
+                                       plan.hessian_directions,
+                                       2e-9 * plan.hessian_multiply_adds)}});
+    }
     if (plan.num_non_finite > 0) {
       text +=
           facts_text({{"non-finite",

@@ -92,6 +92,10 @@ struct AnalysisPlan {
   Eigen::Index num_samples = 0;
   std::vector<std::string> analyzers;
   std::vector<std::string> warnings;  ///< of the inputs
+  /// Of one Hessian by the structure found in the model's graph: tangents swept through it, and
+  /// multiplications with additions of all samples; 0 where another way is taken.
+  Eigen::Index hessian_directions = 0;
+  double hessian_multiply_adds = 0;
   double peak_memory_bytes = 0;
   double seconds = 0;            ///< measured on a part of the work and extrapolated
   bool is_done_already = false;  ///< whether the output is there, complete and of this request

@@ -20,13 +20,18 @@ AnalysisPlan plan_analysis(const AnalysisRequest& request) {
   const double start = wall_seconds();
   const detail::AnalysisInputs inputs = detail::open_inputs(request);
   const double load_seconds = wall_seconds() - start;
-  const Objective& objective = inputs.problem.objective();
+  const GraphObjective& objective = inputs.problem.objective();
   AnalysisPlan plan;
   plan.model_kind = inputs.problem.model().kind;
   plan.num_checkpoints = inputs.checkpoints.size();
   plan.warnings = inputs.warnings;
   plan.num_parameters = objective.num_parameters();
   plan.num_samples = objective.num_samples();
+  if (const auto hessian = objective.hessian_plan()) {
+    plan.hessian_directions = hessian->directions;
+    plan.hessian_multiply_adds =
+        hessian->multiply_adds() * static_cast<double>(objective.num_samples());
+  }
   plan.is_done_already = request.overwrite == io::Overwrite::kNothing &&
                          detail::is_result_of(request.output, inputs.configuration(request));
   for (const detail::ChosenAnalyzer& chosen : inputs.analyzers) {

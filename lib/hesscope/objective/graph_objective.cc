@@ -16,7 +16,6 @@
 #include <hesscope/objective/internal/structured_sums.h>
 #include <hesscope/objective/internal/sweep_sums.h>
 #include <hesscope/objective/invariance_search.h>
-#include <hesscope/structured/graph_hessian.h>
 
 namespace hesscope {
 
@@ -322,6 +321,12 @@ std::vector<Invariance> GraphObjective::invariances() const {
   if (!impl_->model.searches_invariances) return impl_->model.invariances;
   std::call_once(impl_->is_searched, [&] { impl_->found_invariances = find_invariances(*this); });
   return impl_->found_invariances;
+}
+
+std::optional<HessianPlan> GraphObjective::hessian_plan() const {
+  impl_->structured_hessian();
+  if (impl_->found_hessian == nullptr) return std::nullopt;
+  return impl_->found_hessian->plan();
 }
 
 double GraphObjective::workspace_bytes() const {

@@ -3,12 +3,14 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include <hesscope/models/model.h>
 #include <hesscope/objective/objective.h>
 #include <hesscope/objective/sample_table.h>
+#include <hesscope/structured/graph_hessian.h>
 
 namespace hesscope {
 
@@ -114,6 +116,9 @@ class GraphObjective final : public Objective {
 
   Matrix per_sample_gradients(const ConstVectorRef& theta, SampleRange range) const override;
   double workspace_bytes() const override;
+
+  /// What hessian() takes where it uses the structure found in the graph.
+  std::optional<HessianPlan> hessian_plan() const;
   std::vector<Invariance> invariances() const override;
 
  private:

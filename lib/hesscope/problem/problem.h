@@ -100,7 +100,7 @@ class Problem {
   const Model& model() const { return model_; }
 
   /// With the first checkpoint's buffers.
-  const Objective& objective() const { return *at_first_.objective; }
+  const GraphObjective& objective() const { return *at_first_.objective; }
 
   /// The loss at a checkpoint whose buffers may be others: objective() where the model has none or
   /// they are equal. Else the model is built once more, with the checkpoint's values, on the same

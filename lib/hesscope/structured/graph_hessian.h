@@ -27,6 +27,8 @@ struct HessianPlan {
   Eigen::Index directions = 0;       ///< tangents swept through the graph
   double sweep_multiply_adds = 0;    ///< of one sample
   double product_multiply_adds = 0;  ///< of one sample
+
+  double multiply_adds() const { return sweep_multiply_adds + product_multiply_adds; }
 };
 
 class GraphHessian : public StructuredHessian {

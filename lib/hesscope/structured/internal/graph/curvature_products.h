@@ -5,8 +5,8 @@
 // With delta = dL/dz, and for each direction d the tangents E = ddelta/dd and J = dx/dd, parameter
 // (i, j) of a use has the derivative g[i,j] = sum_t delta[t,i] x[t,j] and
 //   dg[i,j]/dd = sum_t E[t,i] x[t,j] + delta[t,i] J[t,j].
-// Where directions are parameters that is a column of H. Where they are the entries z[s,a] of another
-// use,
+// Where directions are parameters that is a column of H (direction_products.h). Where they are the
+// entries z[s,a] of another use,
 //   H[(i,j), (a,b)] = sum_s (dg[i,j]/dz[s,a]) x[s,b] + ...
 // What is left out is how delta depends on the parameters that it passes on its way back, not on z:
 // where z[s,a] comes after z[t,i], that is the term delta[s,a] (dx[s,b]/dz[t,i]) x[t,j], the same as the
@@ -35,10 +35,8 @@ struct ChunkRows {
   const double* adjoints;  ///< GraphLayout::z_rows()
   const double* ones;      ///< one row
   const double* zeros;     ///< one row
-  /// Of each use, panels of kPanelCols columns whose inner index is (position, pack): of its x[t,j],
-  /// and of its delta[t,i].
+  /// Of x[t,j] of each use, panels of kPanelCols columns whose inner index is (position, pack).
   std::span<double* const> x_panels;
-  std::span<double* const> delta_panels;
 };
 
 /// Blocks [first_block, first_block + num_blocks) and their tangents: row r in direction d, of the first
@@ -66,10 +64,10 @@ struct ProductTask {
   ProductPart part;
   int wave;  ///< tasks of one wave write to different entries
   int row_use;
-  int column_use;  ///< -1 where directions are parameters
-  int unit;        ///< of the column use; or the first direction of the block
-  int first;       ///< position of the column use; or the block
-  int end;         ///< one past its last position; or direction
+  int column_use;
+  int unit;   ///< of the column use
+  int first;  ///< positions of the column use
+  int end;
   int first_panel;
   int end_panel;
   long multiply_adds;  ///< of one sample
@@ -82,14 +80,13 @@ class CurvatureProducts {
                     const DirectionPlanner& planner,
                     InstructionSet set);
 
-  /// Tasks of blocks [first_block, end_block), by wave.
+  /// Tasks of blocks [first_block, end_block), whose directions are entries, by wave.
   std::vector<ProductTask> tasks(int first_block, int end_block) const;
 
   /// Doubles of one use's panels in a chunk.
   long x_panels_size(int use, int num_packs) const;
-  long delta_panels_size(int use, int num_packs) const;
 
-  void fill_panels(int use, const ChunkRows& rows, double* x_panels, double* delta_panels) const;
+  void fill_panels(int use, const ChunkRows& rows, double* x_panels) const;
 
   /// Doubles of scratch, aligned to 64 bytes, for run().
   static long scratch_size(int num_packs);

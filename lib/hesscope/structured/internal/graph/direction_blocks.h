@@ -9,12 +9,12 @@
 // the group.
 #pragma once
 
-#include <array>
-#include <span>
+#include <optional>
 #include <vector>
 
+#include <hesscope/structured/internal/graph/graph_layout.h>
 #include <hesscope/structured/internal/graph/parameter_uses.h>
-#include <hesscope/structured/internal/graph/tangent_sweep.h>
+#include <hesscope/structured/internal/graph/sweep_intervals.h>
 
 namespace hesscope::detail {
 
@@ -31,7 +31,7 @@ struct DirectionBlock {
   int group = 0;
   int first = 0;  ///< of UseGroup::directions
   int count = 0;
-  std::vector<NodeSweep> plan = {};  ///< of each node
+  SweepPlanOfNodes plan = {};
   std::vector<Seed> seeds = {};
   double multiply_adds = 0;  ///< of its sweep, for one sample
 };
@@ -41,8 +41,7 @@ class DirectionPlanner {
   DirectionPlanner(const Graph& graph,
                    const EntryNumbers& entries,
                    const ParameterUses& uses,
-                   std::span<const SweepNode> nodes,
-                   std::span<const int> one_hot_values);
+                   const GraphLayout& layout);
 
   /// In the order that rows follow columns.
   const std::vector<UseGroup>& groups() const { return groups_; }
@@ -65,39 +64,25 @@ class DirectionPlanner {
 
  private:
   void find_groups();
-  void find_needs();
   void find_fed();
   void choose_directions(int group);
   std::vector<int> site_directions(const UseGroup& group) const;
   std::vector<int> parameter_directions(const UseGroup& group) const;
   std::vector<DirectionBlock> plan(int group,
                                    const std::vector<int>& directions,
-                                   bool by_parameters);
-  // With reads_whole, of nodes with entries z or x the whole, if anything.
-  void plan_forward(DirectionBlock& block, bool reads_whole);
-  void plan_reverse(DirectionBlock& block, bool reads_whole);
-  Interval aligned(int node, Interval entries) const;
-  Interval forward_of(const DirectionBlock& block, int node) const;
-  void widen(DirectionBlock& block, int node, Interval entries, bool is_adjoint) const;
-  void reverse_of(DirectionBlock& block, int node) const;
+                                   bool by_parameters) const;
   double product_work(int group,
                       const std::vector<DirectionBlock>& blocks,
                       bool by_parameters) const;
-  double sweep_work(const DirectionBlock& block) const;
 
   const Graph& graph_;
-  std::span<const Graph::Node> nodes_;
   const EntryNumbers& entries_;
   const ParameterUses& uses_;
-  std::span<const SweepNode> kept_;
-  std::span<const int> one_hot_values_;
+  const GraphLayout& layout_;
+  std::optional<SweepIntervals> intervals_;
   std::vector<UseGroup> groups_;
   std::vector<DirectionBlock> blocks_;
-  std::vector<int> alignment_;       // of each node, in entries
-  std::vector<int> last_group_;      // of each node: the last one it depends on; -1
-  std::vector<char> needs_tangent_;  // of each node: whether anything asks for it
-  std::vector<char> is_read_;        // of each node: whether it has entries z or x
-  std::vector<char> is_fed_;         // of each use and group
+  std::vector<char> is_fed_;  // of each use and group
   double sweep_work_ = 0;
   double product_work_ = 0;
 };

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <numeric>
-#include <optional>
 
 #include <hesscope/structured/internal/graph/direction_products.h>
 #include <hesscope/structured/internal/graph/indexing.h>
@@ -24,7 +23,6 @@ DirectionProducts::DirectionProducts(const ParameterUses& uses,
       planner_(planner),
       kernels_(tangent_kernels(set)),
       runs_(uses.uses.size()),
-      is_regular_(uses.uses.size(), 1),
       group_of_use_(uses.uses.size()) {
   ones_.fill(1.0);
   find_runs(entries);
@@ -51,47 +49,53 @@ DirectionProducts::DirectionProducts(const ParameterUses& uses,
   }
 }
 
-// One position after the other: inputs at a fixed step, or ones, and units at fixed steps.
+// One position after the other: as many units and inputs as lie evenly.
 void DirectionProducts::find_runs(const EntryNumbers& entries) {
   for (std::size_t u = 0; u < uses_.uses.size(); ++u) {
     const ParameterUse& use = uses_.uses[u];
     for (int t = 0; t < use.positions; ++t) {
-      for (int first = 0; first < use.inputs;) {
-        const std::optional<Run> run = run_at(use, entries, t, first);
-        if (!run) {
-          is_regular_[u] = 0;
-          break;
+      for (int unit = 0; unit < use.units;) {
+        int num_units = 0;
+        for (int input = 0; input < use.inputs;) {
+          const Run run = run_at(use, entries, t, unit, input);
+          append(run, runs_[u]);
+          input += run.num_inputs;
+          num_units = run.num_units;
         }
-        append(*run, runs_[u]);
-        first += run->num_inputs;
+        unit += num_units;
       }
     }
   }
 }
 
-std::optional<DirectionProducts::Run> DirectionProducts::run_at(const ParameterUse& use,
-                                                                const EntryNumbers& entries,
-                                                                int t,
-                                                                int first) const {
+DirectionProducts::Run DirectionProducts::run_at(const ParameterUse& use,
+                                                 const EntryNumbers& entries,
+                                                 int t,
+                                                 int first_unit,
+                                                 int first_input) const {
   const auto nodes = layout_.nodes();
-  const auto z = [&](int i) { return use.z[at(long{t} * use.units + i)]; };
-  // Whether entries are of one node and at the steps of the first two.
-  const auto is_even = [&](auto entry, int count) {
-    for (int k = 1; k < count; ++k) {
-      if (entry(k) == kOne || entries.node_of(entry(k)) != entries.node_of(entry(0)) ||
-          entry(k) - entry(0) != k * (entry(1) - entry(0))) {
-        return false;
-      }
+  // How many entries are of one node and at the steps of the first two, of at most `count`.
+  const auto num_even = [&](auto entry, int count) {
+    int k = 1;
+    while (k < count && entry(k) != kOne && entry(0) != kOne &&
+           entries.node_of(entry(k)) == entries.node_of(entry(0)) &&
+           entry(k) - entry(0) == k * (entry(1) - entry(0))) {
+      ++k;
     }
-    return true;
+    return k;
   };
-  if (!is_even(z, use.units)) return std::nullopt;
-  Run run{.positions = 1, .z_node = entries.node_of(z(0)), .first_input = first};
+  const auto z = [&](int i) { return use.z[at(long{t} * use.units + first_unit + i)]; };
+  Run run{.first_unit = first_unit,
+          .num_units = num_even(z, use.units - first_unit),
+          .z_node = entries.node_of(z(0)),
+          .first_input = first_input};
+  const auto x_of_unit = [&](int i) { return use.x_at(t, first_unit + i, 0); };
+  if (use.is_per_unit) run.num_units = num_even(x_of_unit, run.num_units);
   const SweepNode& z_node = nodes[at(run.z_node)];
   run.z_adjoint = z_node.adjoint + z(0) - entries.first(run.z_node);
   run.z_tangent = z_node.tangent + z(0) - entries.first(run.z_node);
-  run.z_unit_step = use.units > 1 ? z(1) - z(0) : 0;
-  const int x = use.x_at(t, 0, first);
+  run.z_unit_step = run.num_units > 1 ? z(1) - z(0) : 0;
+  const int x = use.x_at(t, first_unit, first_input);
   if (x == kOne) return run;
   run.x_node = entries.node_of(x);
   run.x_value = layout_.value_of(entries, x);
@@ -99,23 +103,19 @@ std::optional<DirectionProducts::Run> DirectionProducts::run_at(const ParameterU
     run.x_tangent = nodes[at(run.x_node)].tangent + x - entries.first(run.x_node);
   }
   if (use.is_per_unit) {
-    const auto of_unit = [&](int i) { return use.x_at(t, i, 0); };
-    if (!is_even(of_unit, use.units)) return std::nullopt;
-    run.x_unit_step = use.units > 1 ? of_unit(1) - x : 0;
+    run.x_unit_step = run.num_units > 1 ? x_of_unit(1) - x : 0;
     return run;
   }
-  const auto of_input = [&](int k) { return use.x_at(t, 0, first + k); };
-  while (first + run.num_inputs < use.inputs && is_even(of_input, run.num_inputs + 1)) {
-    ++run.num_inputs;
-  }
-  run.x_input_step = run.num_inputs > 1 ? of_input(1) - x : 0;
+  const auto x_of_input = [&](int k) { return use.x_at(t, first_unit, first_input + k); };
+  run.num_inputs = num_even(x_of_input, use.inputs - first_input);
+  run.x_input_step = run.num_inputs > 1 ? x_of_input(1) - x : 0;
   return run;
 }
 
-// As one more position of a run of the same inputs, if it lies where that has its next.
+// As one more position of a run of the same units and inputs, if it lies where that has its next.
 void DirectionProducts::append(const Run& run, std::vector<Run>& runs) {
   const auto last = std::find_if(runs.rbegin(), runs.rend(), [&](const Run& earlier) {
-    return earlier.first_input == run.first_input;
+    return earlier.first_unit == run.first_unit && earlier.first_input == run.first_input;
   });
   if (last != runs.rend()) {
     Run longer = *last;
@@ -139,13 +139,6 @@ void DirectionProducts::append(const Run& run, std::vector<Run>& runs) {
     }
   }
   runs.push_back(run);
-}
-
-bool DirectionProducts::can_take(int group) const {
-  if (!planner_.groups()[at(group)].is_by_parameters) return false;
-  return std::all_of(targets_[at(group)].begin(),
-                     targets_[at(group)].end(),
-                     [&](const Target& target) { return is_regular_[at(target.use)] != 0; });
 }
 
 // out(row, col) += sum over positions of a(row, t) b(t, col)
@@ -178,11 +171,12 @@ void DirectionProducts::add_adjoints(const ParameterUse& use,
                                      PackPoint point,
                                      const double* tangents,
                                      double* sums) const {
-  for (int i = 0; i < use.units; ++i) {
+  for (int i = 0; i < run.num_units; ++i) {
     const double* const x =
         run.x_value < 0 ? ones_.data()
                         : point.values + (run.x_value + long{i} * run.x_unit_step) * kPackDoubles;
-    add({.out = sums + (long{i} * kDirections * use.inputs + run.first_input) * kPackDoubles,
+    add({.out = sums + (long{run.first_unit + i} * kDirections * use.inputs + run.first_input) *
+                           kPackDoubles,
          .row_step = use.inputs * kPackDoubles,
          .col_step = kPackDoubles,
          .a = {tangents + (run.z_tangent + long{i} * run.z_unit_step) * kEntryDoubles,
@@ -201,11 +195,13 @@ void DirectionProducts::add_tangents(const ParameterUse& use,
                                      PackPoint point,
                                      const double* tangents,
                                      double* sums) const {
-  const int count = use.is_per_unit ? use.units : run.num_inputs;
+  const int count = use.is_per_unit ? run.num_units : run.num_inputs;
   for (int k = 0; k < count; ++k) {
     const long unit = use.is_per_unit ? k : 0;
     const long input = use.is_per_unit ? 0 : k;
-    add({.out = sums + (unit * kDirections * use.inputs + run.first_input + input) * kPackDoubles,
+    add({.out =
+             sums + ((run.first_unit + unit) * kDirections * use.inputs + run.first_input + input) *
+                        kPackDoubles,
          .row_step = use.inputs * kPackDoubles,
          .col_step = long{kDirections} * use.inputs * kPackDoubles,
          .a = {tangents + (run.x_tangent + unit * run.x_unit_step + input * run.x_input_step) *
@@ -217,7 +213,7 @@ void DirectionProducts::add_tangents(const ParameterUse& use,
                run.z_unit_step * kPackDoubles},
          .rows = kDirections,
          .positions = run.positions,
-         .cols = use.is_per_unit ? 1 : use.units});
+         .cols = use.is_per_unit ? 1 : run.num_units});
   }
 }
 

@@ -7,7 +7,6 @@
 #pragma once
 
 #include <array>
-#include <optional>
 #include <vector>
 
 #include <hesscope/structured/internal/graph/curvature_products.h>
@@ -21,10 +20,6 @@ class DirectionProducts {
                     const GraphLayout& layout,
                     const DirectionPlanner& planner,
                     InstructionSet set);
-
-  /// Whether the group's blocks may be given to the functions below: its directions are parameters,
-  /// and the entries of all that follows lie evenly.
-  bool can_take(int group) const;
 
   /// Doubles of sums for a block, aligned to 64 bytes.
   long sums_size() const { return sums_size_; }
@@ -43,6 +38,8 @@ class DirectionProducts {
   // Positions whose entries lie at fixed steps, in packs of a PackPoint and in entries of tangents.
   struct Run {
     int positions = 1;
+    int first_unit = 0;
+    int num_units = 1;
     int z_node = 0;
     int z_adjoint = 0;
     int z_tangent = 0;
@@ -69,10 +66,11 @@ class DirectionProducts {
   };
 
   void find_runs(const EntryNumbers& entries);
-  std::optional<Run> run_at(const ParameterUse& use,
-                            const EntryNumbers& entries,
-                            int t,
-                            int first_input) const;
+  Run run_at(const ParameterUse& use,
+             const EntryNumbers& entries,
+             int t,
+             int first_unit,
+             int first_input) const;
   static void append(const Run& run, std::vector<Run>& runs);
   void add(const Product& product) const;
   void add_adjoints(const ParameterUse& use,
@@ -91,7 +89,6 @@ class DirectionProducts {
   const DirectionPlanner& planner_;
   const TangentKernels& kernels_;
   std::vector<std::vector<Run>> runs_;        // of each use
-  std::vector<char> is_regular_;              // of each use: whether runs_ has all of it
   std::vector<std::vector<Target>> targets_;  // of each group
   std::vector<int> group_of_use_;
   alignas(64) std::array<double, kPackSamples> ones_;

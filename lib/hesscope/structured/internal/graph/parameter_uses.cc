@@ -8,6 +8,7 @@
 
 #include <hesscope/structured/internal/graph/indexing.h>
 #include <hesscope/structured/internal/graph/parameter_uses.h>
+#include <hesscope/structured/internal/graph/use_merging.h>
 
 namespace hesscope::detail {
 namespace {
@@ -63,9 +64,7 @@ class UseFinder {
       }
     }
     for (ParameterUse& use : found_.uses) move_down(use);
-    merge_positions();
-    for (ParameterUse& use : found_.uses) sort_positions(use);
-    join_biases();
+    found_.uses = merged(std::move(found_.uses));
     mark_varying();
     return std::move(found_);
   }
@@ -418,79 +417,6 @@ class UseFinder {
     }
   }
 
-  // The same parameters, used again.
-  void merge_positions() {
-    using Key = std::tuple<std::vector<int>, int, double, bool>;
-    std::map<Key, std::size_t> known;
-    std::vector<ParameterUse> merged;
-    for (ParameterUse& use : found_.uses) {
-      const auto [place, is_new] =
-          known.try_emplace(Key{use.theta, use.units, use.factor, use.is_per_unit}, merged.size());
-      if (is_new) {
-        merged.push_back(std::move(use));
-        continue;
-      }
-      ParameterUse& first = merged[place->second];
-      first.positions += use.positions;
-      first.z.insert(first.z.end(), use.z.begin(), use.z.end());
-      first.x.insert(first.x.end(), use.x.begin(), use.x.end());
-    }
-    found_.uses = std::move(merged);
-  }
-
-  // By the entries they add to, so that uses at the same positions have them in the same order.
-  static void sort_positions(ParameterUse& use) {
-    std::vector<int> order(at(use.positions));
-    std::iota(order.begin(), order.end(), 0);
-    std::stable_sort(order.begin(), order.end(), [&](int s, int t) {
-      return use.z[at(s * use.units)] < use.z[at(t * use.units)];
-    });
-    const auto sorted = [&](const std::vector<int>& rows) {
-      std::vector<int> result;
-      const auto length = static_cast<std::ptrdiff_t>(rows.size() / order.size());
-      for (const int t : order) {
-        result.insert(result.end(), rows.begin() + t * length, rows.begin() + (t + 1) * length);
-      }
-      return result;
-    };
-    use.z = sorted(use.z);
-    use.x = sorted(use.x);
-  }
-
-  // A bias is one more input, 1, of the product it is added to.
-  void join_biases() {
-    for (std::size_t b = 0; b < found_.uses.size();) {
-      const ParameterUse& bias = found_.uses[b];
-      const auto is_partner = [&](const ParameterUse& use) {
-        return &use != &bias && !use.is_per_unit && !bias.is_per_unit &&
-               use.factor == bias.factor && use.units == bias.units && use.z == bias.z &&
-               use.x.back() != kOne && bias.inputs == 1 && bias.x.back() == kOne;
-      };
-      const auto partner = std::find_if(found_.uses.begin(), found_.uses.end(), is_partner);
-      if (partner == found_.uses.end()) {
-        ++b;
-        continue;
-      }
-      partner->x =
-          with_column(partner->x, partner->inputs, std::vector<int>(at(bias.positions), kOne));
-      partner->theta = with_column(partner->theta, partner->inputs, bias.theta);
-      ++partner->inputs;
-      found_.uses.erase(found_.uses.begin() + static_cast<std::ptrdiff_t>(b));
-    }
-  }
-
-  static std::vector<int> with_column(const std::vector<int>& matrix,
-                                      int cols,
-                                      const std::vector<int>& column) {
-    std::vector<int> wider;
-    for (std::size_t r = 0; r < column.size(); ++r) {
-      const auto row = matrix.begin() + static_cast<std::ptrdiff_t>(r) * cols;
-      wider.insert(wider.end(), row, row + cols);
-      wider.push_back(column[r]);
-    }
-    return wider;
-  }
-
   void mark_varying() {
     found_.varies.assign(nodes_.size(), 0);
     for (const ParameterUse& use : found_.uses) {
@@ -519,23 +445,6 @@ class UseFinder {
 };
 
 }  // namespace
-
-EntryNumbers::EntryNumbers(const Graph& graph) {
-  const auto nodes = graph.nodes();
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    if (nodes[i].op == Graph::Op::kReshape) {
-      first_.push_back(first_[at(nodes[i].a)]);
-      root_.push_back(root_[at(nodes[i].a)]);
-      continue;
-    }
-    first_.push_back(size_);
-    root_.push_back(static_cast<int>(i));
-    size_ += size_of(nodes[i]);
-    node_of_.resize(at(size_), static_cast<int>(i));
-  }
-}
-
-int EntryNumbers::node_of(int entry) const { return entry >= size_ ? -1 : node_of_[at(entry)]; }
 
 ParameterUses find_parameter_uses(const Graph& graph, const EntryNumbers& entries) {
   return UseFinder(graph, entries).find();

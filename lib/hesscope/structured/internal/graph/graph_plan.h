@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include <hesscope/structured/internal/graph/curvature_products.h>
+#include <hesscope/structured/internal/graph/direction_products.h>
+
+namespace hesscope::detail {
+
+/// All that is known of a graph's Hessian before there are parameters and samples. The parts refer to
+/// each other: it stays where it is.
+struct GraphPlan {
+  GraphPlan(std::shared_ptr<const Graph> of,
+            EntryNumbers numbers,
+            ParameterUses found,
+            InstructionSet set)
+      : graph(std::move(of)),
+        entries(std::move(numbers)),
+        uses(std::move(found)),
+        kernels(tangent_kernels(set)),
+        layout(*graph, entries, uses),
+        planner(*graph, entries, uses, layout),
+        products(uses, layout, planner, set),
+        direction_products(uses, entries, layout, planner, set) {}
+
+  GraphPlan(const GraphPlan&) = delete;
+  GraphPlan& operator=(const GraphPlan&) = delete;
+
+  int num_uses() const { return static_cast<int>(uses.uses.size()); }
+
+  /// Doubles of a PackPoint.
+  long point_size() const {
+    return long{layout.num_values() + layout.num_adjoints() + layout.num_coefficients()} *
+           kPackSamples;
+  }
+
+  std::shared_ptr<const Graph> graph;
+  EntryNumbers entries;
+  ParameterUses uses;
+  const TangentKernels& kernels;
+  GraphLayout layout;
+  DirectionPlanner planner;
+  CurvatureProducts products;
+  DirectionProducts direction_products;
+};
+
+}  // namespace hesscope::detail

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// One sum of Hessians over samples, chunk by chunk.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include <hesscope/core/executor.h>
+#include <hesscope/simd/internal/aligned_buffer.h>
+#include <hesscope/structured/internal/graph/graph_plan.h>
+
+namespace hesscope::detail {
+
+/// A part of the blocks: those whose tangents are kept at once, or those of a group of which none are.
+struct Stage {
+  int first_block;
+  int end_block;
+  bool is_kept;
+  std::vector<ProductTask> tasks;  // by wave
+  long sweep_work;                 // multiply-adds of one sample
+  long work;                       // the same with tasks
+};
+
+/// Point sweeps at one theta, as many as are ever used at once.
+class PointPool {
+ public:
+  PointPool(const Graph& graph,
+            const TangentKernels& kernels,
+            PointLayout layout,
+            std::span<const double> theta)
+      : graph_(graph), kernels_(kernels), layout_(layout), theta_(theta) {}
+
+  template <typename F>
+  auto with_point(F use) {
+    std::unique_ptr<PointSweep> sweep = take();
+    const auto result = use(*sweep);
+    const std::lock_guard lock(mutex_);
+    idle_.push_back(std::move(sweep));
+    return result;
+  }
+
+ private:
+  std::unique_ptr<PointSweep> take() {
+    {
+      const std::lock_guard lock(mutex_);
+      if (!idle_.empty()) {
+        auto sweep = std::move(idle_.back());
+        idle_.pop_back();
+        return sweep;
+      }
+    }
+    auto sweep = kernels_.point_sweep(graph_, layout_);
+    sweep->set_theta(theta_);
+    return sweep;
+  }
+
+  const Graph& graph_;
+  const TangentKernels& kernels_;
+  PointLayout layout_;
+  std::span<const double> theta_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<PointSweep>> idle_;
+};
+
+class HessianSum {
+ public:
+  /// @param num_packs         of a chunk, at most.
+  /// @param stage_directions  whose tangents are kept at once, at most.
+  HessianSum(const GraphPlan& plan,
+             long num_packs,
+             int stage_directions,
+             std::span<const double> theta,
+             const Executor& executor);
+
+  /// Values, adjoints and panels of these records. Returns the sum of the losses.
+  double set_records(Records records);
+
+  /// Tangents of a stage's directions, at the records that are set.
+  void sweep(const Stage& stage);
+
+  /// Tangents of a group's directions and at once their products.
+  void sweep_and_add(const Stage& stage, HessianTarget h);
+
+  void add_products(const Stage& stage, HessianTarget h, const std::function<void(long)>& done);
+
+ private:
+  // Tangents to the buffer; returns those of adjoints, behind them.
+  double* sweep_block(const DirectionBlock& block, long p, double* buffer);
+
+  PackPoint point(long p);
+
+  long row_size() const { return long{num_packs_} * kPackSamples; }
+
+  ChunkRows rows() const;
+
+  // To rows of samples.
+  void copy_point(long p);
+
+  void mark_live(const Stage& stage);
+
+  // Of the live positions of a block of rows: what is not in its node's interval is 0.
+  void copy_tangents(const RowBlock& block,
+                     Interval live,
+                     std::span<const GraphLayout::Source> sources,
+                     const std::vector<char>& is_there,
+                     const double* from,
+                     double* to,
+                     int count,
+                     long b,
+                     long p) const;
+
+  const GraphPlan& plan_;
+  const GraphLayout& layout_;
+  const Executor& executor_;
+  int num_packs_ = 0;
+  int num_directions_ = 0;
+  bool has_common_ = false;
+  std::vector<double> common_;
+  std::vector<SweepNode> nodes_;
+  PointPool points_;
+  AlignedBuffer point_;
+  AlignedBuffer values_;
+  AlignedBuffer adjoints_;
+  AlignedBuffer ones_;
+  AlignedBuffer zeros_;
+  AlignedBuffer adjoint_tangents_;
+  AlignedBuffer value_tangents_;
+  std::vector<AlignedBuffer> x_buffers_;
+  std::vector<double*> x_panels_;
+  std::vector<char> has_adjoint_;  // of each block and row
+  std::vector<char> has_tangent_;
+  std::vector<Interval> adjoint_live_;  // positions, of each use and block
+  std::vector<Interval> tangent_live_;  // of each tangent block and block
+  BufferPool sweeps_;
+  BufferPool sums_;
+  BufferPool scratch_;
+};
+
+}  // namespace hesscope::detail

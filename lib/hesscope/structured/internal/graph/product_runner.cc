@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <span>
+#include <vector>
+
+#include <hesscope/structured/internal/graph/indexing.h>
+#include <hesscope/structured/internal/graph/product_runner.h>
+
+namespace hesscope::detail {
+namespace {
+
+// Inner packs between two visits to H.
+constexpr int kMaxInner = 96;
+
+// Positions in one visit to H.
+int positions_at_once(int num_packs) { return std::max(1, kMaxInner / num_packs); }
+
+// Of them with so many packs, or fewer.
+long most_inner_packs(int num_packs) { return std::max(kMaxInner, num_packs); }
+
+}  // namespace
+
+// Of scratch: rows of a task, a panel of columns, results.
+long CurvatureProducts::scratch_size(int num_packs) {
+  const long inner = most_inner_packs(num_packs) * kPackSamples;
+  return (kTaskRows + kPanelCols) * inner + long{kTaskRows} * kPanelCols;
+}
+
+class ProductRunner {
+ public:
+  ProductRunner(const CurvatureProducts& products,
+                const ProductTask& task,
+                const ChunkRows& rows,
+                const TangentRows& tangents,
+                double* scratch,
+                HessianTarget h)
+      : all_(products),
+        task_(task),
+        rows_(rows),
+        tangents_(tangents),
+        h_(h),
+        use_(products.uses_.uses[at(task.row_use)]),
+        own_(products.layout_.rows(task.row_use)),
+        row_size_(long{rows.num_packs} * kPackSamples),
+        row_panels_(scratch),
+        column_panel_(row_panels_ + kTaskRows * most_inner_packs(rows.num_packs) * kPackSamples),
+        results_(column_panel_ + kPanelCols * most_inner_packs(rows.num_packs) * kPackSamples) {}
+
+  void run() {
+    for (int s = task_.first; s < task_.end; s += positions_at_once(rows_.num_packs)) {
+      run_positions(s, std::min(s + positions_at_once(rows_.num_packs), task_.end));
+    }
+  }
+
+ private:
+  using RowPanel = CurvatureProducts::RowPanel;
+
+  struct Column {
+    int theta;
+    int unit;  // of the row use, where it is the column's; -1 elsewhere
+  };
+
+  const double* value_row(int t, int k) const {
+    return rows_.values + own_.x.row(t, k) * row_size_;
+  }
+
+  const double* delta_row(int t, int i) const {
+    return rows_.adjoints + own_.z.row(t, i) * row_size_;
+  }
+
+  // Positions that are live in a direction, of E and of J.
+  Interval adjoint_live(int direction) const {
+    if (is_tangents()) return {};
+    return tangents_
+        .adjoint_live[long{task_.row_use} * tangents_.num_blocks + direction / kDirections];
+  }
+
+  Interval tangent_live(int direction) const {
+    if (own_.tangents < 0 || task_.part == ProductPart::kAdjoints) return {};
+    return tangents_
+        .tangent_live[long{own_.tangents} * tangents_.num_blocks + direction / kDirections];
+  }
+
+  // E[t,i] and J[t,j], which must be live.
+  const double* adjoint_tangent(int t, int i, int direction) const {
+    return tangents_.adjoints +
+           (long{own_.z.row(t, i)} * tangents_.num_directions + direction) * row_size_;
+  }
+
+  const double* value_tangent(int t, int j, int direction) const {
+    const RowBlock& block = all_.layout_.tangent_blocks()[at(own_.tangents)];
+    return tangents_.tangents +
+           (long{block.row(t, j)} * tangents_.num_directions + direction) * row_size_;
+  }
+
+  void run_positions(int first, int end) {
+    const ParameterUse& column = all_.uses_.uses[at(task_.column_use)];
+    const UseRows& column_rows = all_.layout_.rows(task_.column_use);
+    const bool is_own = task_.column_use == task_.row_use;
+    const bool is_own_group =
+        all_.group_of_use_[at(task_.column_use)] == all_.group_of_use_[at(task_.row_use)];
+    const bool has_repeats = is_own_group && group().has_repeats;
+    const bool is_free = is_own && all_.is_free_[at(task_.row_use)];
+    const int inner = (end - first) * rows_.num_packs;
+    const long panel_size = long{inner} * kPanelRows * kPackSamples;
+    panels_.clear();
+    for (int p = task_.first_panel; p < task_.end_panel; ++p) {
+      const RowPanel& panel = all_.panels_[at(task_.row_use)][at(p)];
+      if (is_own && !has_repeats && !is_tangents() && panel.last_unit < task_.unit) continue;
+      panels_.push_back(&panel);
+    }
+    for (std::size_t p = 0; p < panels_.size();) {
+      const int count = panels_together(p);
+      for (int s = first; s < end; ++s) {
+        const int z = column.z[at(s * column.units + task_.unit)];
+        set_panels(
+            *panels_[p],
+            count,
+            panel_size,
+            all_.direction_of_entry_[at(z)] - tangents_.first_block * kDirections,
+            row_panels_ + static_cast<long>(p) * panel_size + (s - first) * kPanelRows * row_size_);
+      }
+      p += at(count);
+    }
+    if (panels_.empty()) return;
+    const double scale = use_.factor * column.factor;
+    const auto num_panels = static_cast<int>(panels_.size());
+    for (int b = 0; b < column.inputs; b += kPanelCols) {
+      int skipped = 0;
+      while (is_free && skipped < num_panels && panels_[at(skipped)]->last_input < b) ++skipped;
+      if (skipped == num_panels) return;
+      prefetch(column, b, skipped);
+      const double* columns = column_panel_;
+      if (column.is_per_unit) {
+        fill_gain(column_rows, first, end);
+      } else {
+        columns = rows_.x_panels[at(task_.column_use)] +
+                  (long{b} * column.positions + long{first} * kPanelCols) * row_size_;
+      }
+      all_.packs_.inner_products(results_,
+                                 1,
+                                 kTaskRows,
+                                 row_panels_ + skipped * panel_size,
+                                 num_panels - skipped,
+                                 columns,
+                                 std::min(kPanelCols, column.inputs - b),
+                                 inner);
+      for (int k = 0; k < std::min(kPanelCols, column.inputs - b); ++k) {
+        const int theta = column.theta[at(task_.unit * column.inputs + b + k)];
+        if (theta < 0) continue;
+        const double* result = results_ + long{k} * kTaskRows;
+        for (int p = skipped; p < num_panels; ++p, result += kPanelRows) {
+          if (is_tangents()) {
+            write_tangents(*panels_[at(p)], theta, result, scale);
+          } else if (is_own || has_repeats) {
+            write_own(*panels_[at(p)], {theta, is_own ? task_.unit : -1}, result, scale);
+          } else {
+            write(*panels_[at(p)], theta, result, scale);
+          }
+        }
+      }
+    }
+  }
+
+  // H is far larger than any cache.
+  void prefetch(const ParameterUse& column, int b, int skipped) const {
+    for (int k = b; k < std::min(b + kPanelCols, column.inputs); ++k) {
+      const int col = column.theta[at(task_.unit * column.inputs + k)];
+      if (col < 0) continue;
+      const double* const to = h_.data + col * h_.stride;
+      for (std::size_t p = at(skipped); p < panels_.size(); ++p) {
+        if (panels_[p]->run > col) __builtin_prefetch(to + panels_[p]->run, 1, 2);
+      }
+    }
+  }
+
+  const UseGroup& group() const {
+    return all_.planner_.groups()[at(all_.group_of_use_[at(task_.row_use)])];
+  }
+
+  // One column, x[s,a] for the unit at hand, and zeros.
+  void fill_gain(const UseRows& column_rows, int first, int end) {
+    std::array<const double*, kPanelCols> x;
+    std::array<const double*, kPanelCols> ones;
+    x.fill(rows_.zeros);
+    ones.fill(rows_.ones);
+    for (int s = first; s < end; ++s) {
+      x[0] = rows_.values + column_rows.x.row(s, task_.unit) * row_size_;
+      all_.packs_.fill_columns(column_panel_ + long{s - first} * kPanelCols * row_size_,
+                               x.data(),
+                               ones.data(),
+                               rows_.num_packs);
+    }
+  }
+
+  // How many panels from here on are of the same inputs and of one unit after the other.
+  int panels_together(std::size_t p) const {
+    if (!is_of_one_unit(*panels_[p])) return 1;
+    int count = 1;
+    while (p + at(count) < panels_.size() && is_of_one_unit(*panels_[p + at(count)]) &&
+           panels_[p + at(count)]->first == panels_[p]->first + count * use_.inputs) {
+      ++count;
+    }
+    return count;
+  }
+
+  bool is_of_one_unit(const RowPanel& panel) const {
+    return panel.step == 1 && use_.inputs >= kPanelRows;
+  }
+
+  // dg/dd of the parameters of `count` panels.
+  void set_panels(
+      const RowPanel& panel, int count, long panel_size, int direction, double* to) const {
+    const int unit = panel.first / use_.inputs;
+    const int input = panel.first % use_.inputs;
+    const Interval adjoints = adjoint_live(direction);
+    const Interval tangents = tangent_live(direction);
+    if (adjoints.is_empty() && tangents.is_empty()) {
+      for (int k = 0; k < count; ++k) {
+        std::fill_n(to + k * panel_size, kPanelRows * row_size_, 0.0);
+      }
+      return;
+    }
+    if (use_.is_per_unit) return set_gains(panel, adjoints, tangents, direction, to);
+    const long z_step = row_size_ * use_.units;
+    const long x_step = row_size_ * use_.inputs;
+    const long width = tangents_.num_directions;
+    const bool is_row = is_of_one_unit(panel);
+    RowProduct product{.out = to,
+                       .out_first_stride = is_row ? panel_size : kPackSamples,
+                       .out_second_stride = kPackSamples,
+                       .out_pack_stride = long{kPanelRows} * kPackSamples,
+
+                       .terms = {},
+                       .num_terms = 0,
+                       .rows = is_row ? count : panel.count,
+                       .cols = is_row ? kPanelRows : 1,
+                       .num_packs = rows_.num_packs};
+    if (!adjoints.is_empty()) {
+      product.terms[product.num_terms++] = {
+          {adjoint_tangent(adjoints.begin, unit, direction), width * row_size_, width * z_step},
+          {value_row(adjoints.begin, input), x_step, row_size_},
+          adjoints.end - adjoints.begin};
+    }
+    if (!tangents.is_empty()) {
+      product.terms[product.num_terms++] = {
+          {delta_row(tangents.begin, unit), row_size_, z_step},
+          {value_tangent(tangents.begin, input, direction), width * x_step, width * row_size_},
+          tangents.end - tangents.begin};
+    }
+    all_.kernels_.multiply(product);
+    if (!is_row) set_last_rows(panel, to);
+  }
+
+  // Rows that a panel of fewer parameters has too many.
+  void set_last_rows(const RowPanel& panel, double* to) const {
+    for (int p = 0; p < rows_.num_packs; ++p) {
+      double* const rows = to + long{p} * kPanelRows * kPackSamples;
+      std::fill(rows + panel.count * kPackSamples, rows + kPanelRows * kPackSamples, 0.0);
+    }
+  }
+
+  // Of gains, sum_t E[t,i] x[t,i] + delta[t,i] J[t,i].
+  void set_gains(const RowPanel& panel,
+                 Interval adjoints,
+                 Interval tangents,
+                 int direction,
+                 double* to) const {
+    const long width = tangents_.num_directions;
+    for (int r = 0; r < panel.count; ++r) {
+      const int i = panel.first + r;
+      RowProduct product{.out = to + r * kPackSamples,
+                         .out_first_stride = 0,
+                         .out_second_stride = 0,
+                         .out_pack_stride = long{kPanelRows} * kPackSamples,
+
+                         .terms = {},
+                         .num_terms = 0,
+                         .rows = 1,
+                         .cols = 1,
+                         .num_packs = rows_.num_packs};
+      const long step = row_size_ * use_.units;
+      if (!adjoints.is_empty()) {
+        product.terms[product.num_terms++] = {
+            {adjoint_tangent(adjoints.begin, i, direction), 0, width * step},
+            {value_row(adjoints.begin, i), step, 0},
+            adjoints.end - adjoints.begin};
+      }
+      if (!tangents.is_empty()) {
+        product.terms[product.num_terms++] = {
+            {delta_row(tangents.begin, i), 0, step},
+            {value_tangent(tangents.begin, i, direction), width * step, 0},
+            tangents.end - tangents.begin};
+      }
+      all_.kernels_.multiply(product);
+    }
+    set_last_rows(panel, to);
+  }
+
+  int theta(const RowPanel& panel, int r) const {
+    return use_.theta[at(panel.first + r * panel.step)];
+  }
+
+  void add(int row, int col, double value) const {
+    h_.data[std::max(row, col) + std::min(row, col) * h_.stride] += value;
+  }
+
+  bool is_tangents() const { return task_.part == ProductPart::kTangents; }
+
+  // To the triangle where it lies: the other's part comes from elsewhere.
+  void add_tangent(int row, int col, double value) const {
+    h_.data[row + col * h_.stride] += row == col ? 2 * value : value;
+  }
+
+  void write_tangents(const RowPanel& panel, int col, const double* result, double scale) const {
+    for (int r = 0; r < panel.count; ++r) {
+      if (theta(panel, r) >= 0) add_tangent(theta(panel, r), col, scale * result[r]);
+    }
+  }
+
+  // Parameters of different uses.
+  void write(const RowPanel& panel, int col, const double* result, double scale) const {
+    if (panel.run > col) {
+      double* const to = h_.data + panel.run + col * h_.stride;
+      for (int r = 0; r < panel.count; ++r) to[r] += scale * result[r];
+      return;
+    }
+    for (int r = 0; r < panel.count; ++r) {
+      if (theta(panel, r) >= 0) add(theta(panel, r), col, scale * result[r]);
+    }
+  }
+
+  // Of one use, or of uses that share parameters: pairs that come twice are taken once.
+  void write_own(const RowPanel& panel,
+                 const Column& column,
+                 const double* result,
+                 double scale) const {
+    if (column.unit >= 0 && panel.first / use_.inputs > column.unit && !group().has_repeats) {
+      return write(panel, column.theta, result, scale);
+    }
+    for (int r = 0; r < panel.count; ++r) {
+      const int row = theta(panel, r);
+      if (row < 0) continue;
+      const bool is_once = column.unit >= 0 && !group().has_repeats;
+      const int unit = (panel.first + r * panel.step) / use_.inputs;
+      const bool is_wanted =
+          is_once ? unit > column.unit || (unit == column.unit && row >= column.theta)
+                  : row >= column.theta;
+      if (is_wanted) add(row, column.theta, scale * result[r]);
+    }
+  }
+
+  const CurvatureProducts& all_;
+  const ProductTask& task_;
+  const ChunkRows& rows_;
+  const TangentRows& tangents_;
+  HessianTarget h_;
+  const ParameterUse& use_;
+  const UseRows& own_;
+  long row_size_;
+  double* row_panels_;
+  double* column_panel_;
+  double* results_;
+  std::vector<const RowPanel*> panels_;
+};
+
+void run_product(const CurvatureProducts& products,
+                 const ProductTask& task,
+                 const ChunkRows& rows,
+                 const TangentRows& tangents,
+                 double* scratch,
+                 HessianTarget h) {
+  ProductRunner(products, task, rows, tangents, scratch, h).run();
+}
+
+}  // namespace hesscope::detail

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// For kernel sources only: the numbers of a sweep by node.
+#pragma once
+
+#include <hesscope/structured/internal/graph/tangent_entries.h>
+
+namespace hesscope::HESSCOPE_ISA {
+namespace {
+
+class SweepView {
+ protected:
+  explicit SweepView(const TangentSweep& s) : s_(s), num_nodes_(static_cast<int>(s.nodes.size())) {}
+
+  // op(operand) of one product of a stack, or its result.
+  struct Matrix {
+    int rows;
+    int cols;
+    int row_stride;  // in entries
+    int col_stride;
+    int first;           // entry
+    Interval live_rows;  // outside of which it is zero
+    Interval live_cols;
+
+    bool is_zero() const { return live_rows.is_empty() || live_cols.is_empty(); }
+  };
+
+  const SweepNode& kept(int i) const { return s_.nodes[static_cast<std::size_t>(i)]; }
+
+  const Node& node(int i) const { return *kept(i).node; }
+
+  const detail::NodeSweep& plan(int i) const { return s_.plan[static_cast<std::size_t>(i)]; }
+
+  Lane* tangent(int i) const { return lanes(s_.tangents) + long{kept(i).tangent} * kEntry; }
+
+  Lane* adjoint(int i) const { return lanes(s_.adjoints) + long{kept(i).tangent} * kEntry; }
+
+  const Lane* value(int i) const { return lanes(s_.point.values) + long{kept(i).value} * kParts; }
+
+  const Lane* bar(int i) const { return lanes(s_.point.adjoints) + long{kept(i).adjoint} * kParts; }
+
+  const Lane* coefficient(int i) const {
+    return lanes(s_.point.coefficients) + long{kept(i).coefficient} * kParts;
+  }
+
+  bool has_tangent(int i) const { return i >= 0 && !plan(i).tangent.is_empty(); }
+
+  bool has_adjoint(int i) const { return i >= 0 && !plan(i).adjoint.is_empty(); }
+
+  static Interval common_part(Interval a, Interval b) {
+    return {a.begin > b.begin ? a.begin : b.begin, a.end < b.end ? a.end : b.end};
+  }
+
+  static Interval rows_of(Interval entries, int cols) {
+    return {entries.begin / cols, (entries.end + cols - 1) / cols};
+  }
+
+  // visit(entry, entry of the operand) for the entries of node i in `out` whose operand, one row or
+  // column or number of which may stand for all, is in `live`.
+  template <typename F>
+  void for_spread(int i, int operand, Interval out, Interval live, F visit) const {
+    const Node& n = node(i);
+    const Node& o = node(operand);
+    if (o.rows == n.rows && o.cols == n.cols) {
+      const Interval both = common_part(out, live);
+      for (int e = both.begin; e < both.end; ++e) visit(e, e);
+      return;
+    }
+    const auto cols = static_cast<int>(n.cols);
+    const int row_step = o.rows == 1 ? 0 : static_cast<int>(o.cols);
+    const int col_step = o.cols == 1 ? 0 : 1;
+    for (int e = out.begin; e < out.end; ++e) {
+      const int from = e / cols * row_step + e % cols * col_step;
+      if (from >= live.begin && from < live.end) visit(e, from);
+    }
+  }
+
+  // Entry of an operand that entry e of node i takes.
+  int spread(int i, int operand, int e) const {
+    const Node& n = node(i);
+    const Node& o = node(operand);
+    const auto cols = static_cast<int>(n.cols);
+    return (o.rows == 1 ? 0 : e / cols * static_cast<int>(o.cols)) + (o.cols == 1 ? 0 : e % cols);
+  }
+
+  const TangentSweep& s_;
+  int num_nodes_;
+};
+
+}  // namespace
+}  // namespace hesscope::HESSCOPE_ISA
