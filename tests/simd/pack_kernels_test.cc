@@ -109,12 +109,18 @@ TEST_P(PackKernelsTest, SumsProductsOfRowsOverSamples) {
       MatrixXd by_cols = MatrixXd::Constant(num_rows, kPanelCols, -1);
       RowMajor by_rows = by_cols;
       kernels.inner_products(
-          by_cols.data(), 1, num_rows, a.data(), num_panels, b.data(), num_packs);
+          by_cols.data(), 1, num_rows, a.data(), num_panels, b.data(), kPanelCols, num_packs);
       kernels.inner_products(
-          by_rows.data(), kPanelCols, 1, a.data(), num_panels, b.data(), num_packs);
+          by_rows.data(), kPanelCols, 1, a.data(), num_panels, b.data(), kPanelCols, num_packs);
       const auto terms = static_cast<int>(samples);
       EXPECT_TRUE((by_cols - expected).cwiseAbs().maxCoeff() <= tolerance(terms) * terms);
       EXPECT_EQ(by_cols, MatrixXd(by_rows));
+      for (int num_cols = 1; num_cols < kPanelCols; ++num_cols) {
+        MatrixXd few = MatrixXd::Constant(num_rows, kPanelCols, -1);
+        kernels.inner_products(
+            few.data(), 1, num_rows, a.data(), num_panels, b.data(), num_cols, num_packs);
+        EXPECT_EQ(few.leftCols(num_cols), by_cols.leftCols(num_cols));
+      }
     }
   }
 }
