@@ -3,6 +3,7 @@
 // The Hessian from a graph's structure against the plain tape.
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -224,6 +225,60 @@ INSTANTIATE_TEST_SUITE_P(
                                  squared_norm(embed(joined, 1, 0, 4, 3)) + 0.1 * log_sum_exp(h));
                   }}),
     [](const auto& instance) { return instance.param.name; });
+
+std::shared_ptr<const Graph> small_perceptron(const std::vector<Index>& widths) {
+  auto graph = std::make_shared<Graph>();
+  Index offset = 0;
+  const Var z = perceptron(*graph, graph->input(0, widths.front(), 1), widths, offset);
+  graph->set_output(log_sum_exp(z) - slice(z, 0, 0, 1, 1));
+  return graph;
+}
+
+TEST(GraphHessian, TakesOneDirectionForEachEntryOfASite) {
+  const auto hessian = graph_hessian(small_perceptron({2, 64, 64, 3}));
+  ASSERT_NE(hessian, nullptr);
+  EXPECT_EQ(hessian->plan().directions, 64 + 64 + 3);
+  EXPECT_GT(hessian->plan().sweep_multiply_adds, 0);
+  EXPECT_GT(hessian->plan().product_multiply_adds, 4160.0 * 4160 / 4);
+}
+
+TEST(GraphHessian, TakesParametersWhereEntriesAreMore) {
+  auto graph = std::make_shared<Graph>();  // one weight at twelve positions
+  const Var x = graph->input(0, 12, 1);
+  graph->set_output(squared_norm(tanh(matmul(x, graph->parameter(0, 1, 1)))));
+  EXPECT_EQ(graph_hessian(graph)->plan().directions, 1);
+}
+
+TEST(GraphHessian, IsTheSumOverAnyNumberOfSamples) {
+  const auto graph = small_perceptron({2, 5, 3});
+  const Index n = graph->num_parameters();
+  const VectorXd theta = test::Numbers(5).vector(n);
+  // Around a pack, and around the 512 of a chunk.
+  for (const Index count : {1, 7, 8, 9, 63, 65, 511, 512, 513, 1025}) {
+    SCOPED_TRACE(count);
+    const VectorXd numbers = test::Numbers(6).vector(count * graph->record_size());
+    const std::vector<double> samples(numbers.begin(), numbers.end());
+    const MatrixXd expected = by_tape(*graph, theta, samples, count);
+    const MatrixXd actual = by_structure(graph, theta, samples, count, best_instruction_set(), 2);
+    EXPECT_TRUE((actual - expected).norm() <= kSiteTolerance * expected.norm());
+  }
+}
+
+TEST(GraphHessian, HasNoNumberWhereALossHasNone) {
+  const auto graph = small_perceptron({2, 5, 3});
+  const Index n = graph->num_parameters();
+  std::vector<double> samples(40, 0.5);
+  samples[17] = std::numeric_limits<double>::quiet_NaN();
+  const VectorXd theta = test::Numbers(5).vector(n);
+  EXPECT_FALSE(by_structure(graph, theta, samples, 20, best_instruction_set(), 2).allFinite());
+}
+
+TEST(GraphHessian, LeavesTablesMadeOfParametersToTheGenericEngine) {
+  auto graph = std::make_shared<Graph>();
+  const Var table = tanh(graph->parameter(0, 4, 2));
+  graph->set_output(squared_norm(lookup(table, graph->input(0, 3, 1))));
+  EXPECT_EQ(graph_hessian(graph), nullptr);
+}
 
 }  // namespace
 }  // namespace hesscope
