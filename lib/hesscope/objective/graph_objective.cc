@@ -10,6 +10,7 @@
 #include <hesscope/core/article.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/executor.h>
+#include <hesscope/core/memory.h>
 #include <hesscope/objective/graph_objective.h>
 #include <hesscope/objective/internal/classification.h>
 #include <hesscope/objective/internal/gauss_newton_sum.h>
@@ -73,10 +74,16 @@ struct GraphObjective::Impl {
     return sums.curvature(Curvature::kHessian, theta, range, progress);
   }
 
+  // What has no room needs no plan, which grows with the number of parameters, too.
+  bool has_room_for_hessian() const {
+    const auto n = static_cast<double>(model.num_parameters());
+    return n * n * sizeof(double) <= memory_limit_bytes();
+  }
+
   // The model's own, or that found in its graph; null for the generic engine.
   const StructuredHessian* structured_hessian() const {
     if (model.structured_hessian != nullptr) return model.structured_hessian.get();
-    if (!use_structure) return nullptr;
+    if (!use_structure || !has_room_for_hessian()) return nullptr;
     std::call_once(is_planned,
                    [&] { found_hessian = graph_hessian(model.graph, instruction_set); });
     return found_hessian.get();
