@@ -17,11 +17,11 @@
 namespace hesscope {
 namespace {
 
-constexpr Eigen::Index kSamples = 30;
+constexpr Eigen::Index kFlatSamples = 30;
 
 GraphObjective on_random_numbers(Model model) {
   test::Numbers numbers(3);
-  SampleTable samples = numbers.table(kSamples, model.record_size());
+  SampleTable samples = numbers.table(kFlatSamples, model.record_size());
   return {std::move(model), std::move(samples)};
 }
 

@@ -3,6 +3,8 @@
 
 namespace hesscope::detail {
 
+PointSweep::~PointSweep() = default;
+
 const TangentKernels& tangent_kernels(InstructionSet set) {
   return HESSCOPE_KERNELS(tangent_kernels, set);
 }

@@ -95,7 +95,7 @@ struct PointLayout {
 /// Computes PackPoints. Not safe for concurrent use.
 class PointSweep {
  public:
-  virtual ~PointSweep() = default;
+  virtual ~PointSweep();
 
   virtual void set_theta(std::span<const double> theta) = 0;
 
