@@ -10,6 +10,7 @@
 
 // Declared here because the cblas.h on the include path may be another BLAS's.
 extern "C" {
+char* openblas_get_corename();
 void openblas_set_num_threads(int num_threads);
 void dgemm_(const char* trans_a,
             const char* trans_b,
@@ -33,6 +34,8 @@ namespace {
 constexpr std::chrono::milliseconds kUntilAsleep(60);
 
 }  // namespace
+
+std::string openblas_core() { return openblas_get_corename(); }
 
 Gemm::Gemm(double gflop, int num_threads)
     : num_threads_(num_threads),

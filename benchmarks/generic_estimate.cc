@@ -11,7 +11,7 @@
 
 namespace hesscope::bench {
 
-double estimated_generic_seconds(const Problem& problem, int num_threads) {
+double estimated_generic_seconds(const Problem& problem, int num_threads, InstructionSet set) {
   constexpr Eigen::Index kWidth = Sweep::kMaxDirections;
   constexpr Eigen::Index kNumMeasured = 24;
   constexpr Eigen::Index kNumSamples = 16;
@@ -21,7 +21,7 @@ double estimated_generic_seconds(const Problem& problem, int num_threads) {
   const Records records{.data = problem.samples.data(),
                         .count = std::min(kNumSamples, problem.samples.rows()),
                         .stride = problem.samples.cols()};
-  const std::unique_ptr<Sweep> sweep = Sweep::create(*problem.model.graph);
+  const std::unique_ptr<Sweep> sweep = Sweep::create(*problem.model.graph, set);
   double seconds = 0;
   for (Eigen::Index m = 0; m < measured; ++m) {
     // The middles of `measured` equal parts: cost falls from the first block to the last.

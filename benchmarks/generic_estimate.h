@@ -8,6 +8,6 @@ namespace hesscope::bench {
 /// What the generic engine would need for a problem's Hessian, without doing it all: some blocks of
 /// columns over the first samples on one thread, scaled to all blocks and samples and divided by
 /// the threads.
-double estimated_generic_seconds(const Problem& problem, int num_threads);
+double estimated_generic_seconds(const Problem& problem, int num_threads, InstructionSet set);
 
 }  // namespace hesscope::bench

@@ -12,7 +12,7 @@ namespace hesscope::bench {
 namespace {
 
 void run(benchmark::State& state, const Work& work, bool use_structure) {
-  const Problem problem = work.problem();
+  const Problem problem = work.problem(best_instruction_set());
   const GraphObjective objective(
       problem.model,
       problem.samples,

@@ -6,8 +6,11 @@
 #include <cstdio>
 #include <exception>
 #include <filesystem>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -15,6 +18,7 @@
 
 #include <hesscope/core/constants.h>
 
+#include "arithmetic.h"
 #include "functor_times.h"
 #include "gemm.h"
 #include "generic_estimate.h"
@@ -30,6 +34,7 @@ struct Options {
   std::vector<std::string> only;
   int num_threads = 2;
   int num_rounds = 5;
+  InstructionSet set = best_instruction_set();
   bool quick = false;
   std::string memory_of;
 };
@@ -43,18 +48,22 @@ constexpr double kLeastCpuShare = 0.9;
 constexpr double kLongestGenericRun = 3;
 
 struct Row {
-  std::string gflop, limit, met, seconds, dgemm, generic, speedup, memory, memory_limit, memory_met;
+  std::string gflop, arithmetic, ratio, limit, met, seconds, dgemm, generic, speedup, memory,
+      memory_limit, memory_met;
 };
 
 std::string yes_or_no(bool yes) { return yes ? "yes" : "NO"; }
 
 void print_row(const std::string& name, const Row& r, const std::string& title) {
   fmt::print(
-      "| {:<11} | {:>8} | {:>9} | {:>3} | {:>8} | {:>7} | {:>10} | {:>7} | {:>6} | {:>7} | {:>3} | "
+      "| {:<12} | {:>8} | {:>10} | {:>6} | {:>9} | {:>3} | {:>8} | {:>7} | {:>10} | {:>7} | {:>6} "
+      "| {:>7} | {:>3} | "
       "{} "
       "|\n",
       name,
       r.gflop,
+      r.arithmetic,
+      r.ratio,
       r.limit,
       r.met,
       r.seconds,
@@ -70,10 +79,11 @@ void print_row(const std::string& name, const Row& r, const std::string& title) 
 
 // The bytes that another process running this program on the one work finds.
 double memory_of(const Work& work, const Options& options) {
-  const std::string command = fmt::format("'{}' --memory-of {} --threads {}",
+  const std::string command = fmt::format("'{}' --memory-of {} --threads {} --instruction-set {}",
                                           std::filesystem::read_symlink("/proc/self/exe").string(),
                                           work.name,
-                                          options.num_threads);
+                                          options.num_threads,
+                                          name_of(options.set));
   const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(command.c_str(), "r"), &pclose);
   double bytes = kNaN;
   if (pipe == nullptr || std::fscanf(pipe.get(), "%lf", &bytes) != 1) {
@@ -83,9 +93,11 @@ double memory_of(const Work& work, const Options& options) {
 }
 
 void print_memory_of(const Work& work, const Options& options) {
-  const Problem problem = work.problem();
+  const Problem problem = work.problem(options.set);
   const GraphObjective objective(
-      problem.model, problem.samples, {.num_threads = options.num_threads});
+      problem.model,
+      problem.samples,
+      {.num_threads = options.num_threads, .instruction_set = options.set});
   fmt::print("{}\n",
              peak_memory_over_baseline([&] { perform(objective, problem.theta, work.quantity); }));
 }
@@ -102,18 +114,23 @@ class Table {
 
   void print_header() const {
     fmt::print(
-        R"({} threads, medians of {} rounds. A work of x GFLOP takes as long as a square OpenBLAS dgemm
+        R"({} threads, medians of {} rounds; hesscope by {} instructions, OpenBLAS by its kernels for {}. A work of x GFLOP takes as long as a square OpenBLAS dgemm
 of x GFLOP beside it. dgemm: its GFLOP/s; !: other programs took a tenth or more of its processor
-time, and the row decides nothing. generic: GFLOP without the model's structure, est. from a part.
+time, and the row decides nothing. arithmetic: GFLOP that the work's plan computes, where the graph
+alone says it, and x of it that the time is. generic: GFLOP without the model's structure, est. from a part.
 grad: gradients of the same objective. threads: time on one over time on {}. MB: the peak over what
 was held before.
 
 )",
         options_.num_threads,
         options_.num_rounds,
+        name_of(options_.set),
+        openblas_core(),
         options_.num_threads);
     print_row("work",
               {"GFLOP",
+               "arithmetic",
+               "x",
                "at most",
                "met",
                "seconds",
@@ -125,26 +142,50 @@ was held before.
                "met"},
               "what");
     print_row("---",
-              {"---:", "---:", "---", "---:", "---:", "---:", "---:", "---:", "---:", "---"},
+              {"---:",
+               "---:",
+               "---:",
+               "---:",
+               "---",
+               "---:",
+               "---:",
+               "---:",
+               "---:",
+               "---:",
+               "---:",
+               "---"},
               "---");
   }
 
   void print_work(const Work& work) {
-    const Problem problem = work.problem();
+    const Problem problem = work.problem(options_.set);
     const Times times = measure(work, problem);
+    const double gflop = median(times.gflop);
+    const std::optional<double> arithmetic = arithmetic_gflop(problem, work.quantity, options_.set);
     Row row;
-    row.gflop = fmt::format("{:.3g}", median(times.gflop));
+    row.gflop = fmt::format("{:.3g}", gflop);
+    if (arithmetic) {
+      row.arithmetic = fmt::format("{:.3g}", *arithmetic);
+      row.ratio = fmt::format("{:.2f}", gflop / *arithmetic);
+    }
     row.seconds = fmt::format("{:.3g}", median(times.work));
     const bool is_disturbed = !(median(times.cpu_share) > kLeastCpuShare);
     row.dgemm = fmt::format("{:.0f}{}", median(times.dgemm), is_disturbed ? " !" : "");
     if (options_.num_threads > 1) row.speedup = fmt::format("{:.2f} x", median(times.speedup));
     if (work.time_limit) {
-      const bool in_gflop = work.time_limit->unit == TimeLimit::Unit::kGflop;
-      const double found = median(in_gflop ? times.gflop : times.gradients);
-      row.limit = in_gflop ? fmt::format("{}", work.time_limit->amount)
-                           : fmt::format("{} grad", work.time_limit->amount);
-      if (!in_gflop) row.gflop += fmt::format(" = {:.0f} grad", found);
-      row.met = is_disturbed ? "?" : yes_or_no(found <= work.time_limit->amount);
+      const auto [amount, unit] = *work.time_limit;
+      double found = gflop;
+      std::string_view name;
+      if (unit == TimeLimit::Unit::kGradients) {
+        found = median(times.gradients);
+        name = " grad";
+        row.gflop += fmt::format(" = {:.0f} grad", found);
+      } else if (unit == TimeLimit::Unit::kArithmetic) {
+        found = arithmetic ? gflop / *arithmetic : kNaN;
+        name = " x";
+      }
+      row.limit = fmt::format("{}{}", amount, name);
+      row.met = is_disturbed ? "?" : yes_or_no(found <= amount);
     }
     if (work.quantity == Quantity::kHessian) {
       row.generic = generic(problem, median(times.work) / median(times.gflop));
@@ -170,9 +211,12 @@ was held before.
                                     .dimension = 5,
                                     .context = 20,
                                     .parametrization = LinearAttentionParametrization::kFull},
-                                   n);
+                                   n,
+                                   options_.set);
       const GraphObjective objective(
-          problem.model, problem.samples, {.num_threads = options_.num_threads});
+          problem.model,
+          problem.samples,
+          {.num_threads = options_.num_threads, .instruction_set = options_.set});
       std::vector<double> seconds;
       for (int round = 0; round < options_.num_rounds; ++round) {
         seconds.push_back(seconds_of(objective, problem, Quantity::kHessian));
@@ -193,9 +237,13 @@ was held before.
   }
 
   Times measure(const Work& work, const Problem& problem) {
-    const GraphObjective objective(
-        problem.model, problem.samples, {.num_threads = options_.num_threads});
-    const GraphObjective on_one(problem.model, problem.samples, {.num_threads = 1});
+    const auto objective_on = [&](int num_threads) {
+      return GraphObjective(problem.model,
+                            problem.samples,
+                            {.num_threads = num_threads, .instruction_set = options_.set});
+    };
+    const GraphObjective objective = objective_on(options_.num_threads);
+    const GraphObjective on_one = objective_on(1);
     const bool needs_gradients =
         work.time_limit && work.time_limit->unit == TimeLimit::Unit::kGradients;
     perform(objective, problem.theta, work.quantity);
@@ -220,13 +268,15 @@ was held before.
 
   // The generic engine's time for the Hessian, in GFLOP.
   std::string generic(const Problem& problem, double seconds_per_gflop) const {
-    const double estimate = estimated_generic_seconds(problem, options_.num_threads);
+    const double estimate = estimated_generic_seconds(problem, options_.num_threads, options_.set);
     if (estimate > kLongestGenericRun) {
       return fmt::format("{:.3g} est.", estimate / seconds_per_gflop);
     }
     const GraphObjective objective(problem.model,
                                    problem.samples,
-                                   {.num_threads = options_.num_threads, .use_structure = false});
+                                   {.num_threads = options_.num_threads,
+                                    .use_structure = false,
+                                    .instruction_set = options_.set});
     return fmt::format("{:.3g}",
                        seconds_of(objective, problem, Quantity::kHessian) / seconds_per_gflop);
   }
@@ -270,6 +320,16 @@ int run(int argc, char** argv) {
   app.add_option("--threads", options.num_threads, "threads for works and dgemm")
       ->capture_default_str()
       ->check(CLI::Range(1, 256));
+  app.add_option("--rounds", options.num_rounds, "how often each work is measured")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 99));
+  std::map<std::string, InstructionSet> sets;
+  for (const InstructionSet set : supported_instruction_sets()) {
+    sets.emplace(name_of(set), set);
+  }
+  app.add_option("--instruction-set", options.set, "of hesscope; OPENBLAS_CORETYPE is OpenBLAS's")
+      ->default_str(std::string(name_of(options.set)))
+      ->transform(CLI::CheckedTransformer(sets, CLI::ignore_case));
   app.add_flag(
       "--quick", options.quick, "one round, a small dgemm: for trying out, not for figures");
   app.add_option(

@@ -6,33 +6,16 @@
 #include <numbers>
 #include <stdexcept>
 
+#include <hesscope/structured/linear_attention_hessian.h>
+#include <hesscope/structured/linear_attention_loss.h>
+#include <hesscope/structured/mlp_hessian.h>
+
+#include "exported_problem.h"
+#include "random.h"
+
 namespace hesscope::bench {
 namespace {
 
-// Uniform by splitmix64 (Steele, Lea & Flood 2014), normal by Box & Muller: the same numbers
-// wherever this is compiled, up to the last bits of log and cos.
-class Random {
- public:
-  explicit Random(std::uint64_t seed) : state_(seed) {}
-
-  // In (0, 1].
-  double uniform() {
-    std::uint64_t z = (state_ += 0x9e3779b97f4a7c15ULL);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-    return static_cast<double>(((z ^ (z >> 31)) >> 11) + 1) * 0x1p-53;
-  }
-
-  double normal() {
-    const double radius = std::sqrt(-2.0 * std::log(uniform()));
-    return radius * std::cos(2.0 * std::numbers::pi * uniform());
-  }
-
- private:
-  std::uint64_t state_;
-};
-
-constexpr std::uint64_t kDataSeed = 1;
 constexpr std::uint64_t kPointSeed = 2;
 
 Eigen::Index class_of(double x, double y, Eigen::Index num_classes) {
@@ -46,38 +29,75 @@ constexpr double kMiB = 0x1p20;
 // Twice the n x n Hessian and 512 MiB.
 constexpr double two_hessians_and_half_a_gib(double n) { return 2 * 8 * n * n + 512 * kMiB; }
 
-Problem w1() {
+Problem w1(InstructionSet set) {
   return linear_attention_problem({.layers = 3,
                                    .dimension = 5,
                                    .context = 20,
                                    .parametrization = LinearAttentionParametrization::kFull},
-                                  20'000);
+                                  20'000,
+                                  set);
 }
 
-Problem w2() {
-  return linear_attention_problem({.layers = 3, .dimension = 5, .context = 20}, 1'000);
+Problem w2(InstructionSet set) {
+  return linear_attention_problem({.layers = 3, .dimension = 5, .context = 20}, 1'000, set);
 }
 
-Problem w3() {
+Problem w3(InstructionSet set) {
   return linear_attention_problem({.layers = 8,
                                    .dimension = 20,
                                    .context = 60,
                                    .parametrization = LinearAttentionParametrization::kFull},
-                                  256);
+                                  256,
+                                  set);
 }
 
-Problem w4() { return mlp_problem({.widths = {2, 64, 64, 3}}, 2'000); }
+Problem w4(InstructionSet set) { return mlp_problem({.widths = {2, 64, 64, 3}}, 2'000, set); }
 
-Problem w5() {
+Problem w5(InstructionSet /*set*/) {
   return attention_problem({.heads = 2, .embedding = 16, .head_dimension = 8, .sequence = 16}, 512);
 }
 
-Problem w6() { return mlp_problem({.widths = {2, 28, 28, 3}}, 10'000); }
+Problem w6(InstructionSet set) { return mlp_problem({.widths = {2, 28, 28, 3}}, 10'000, set); }
+
+Problem w7(InstructionSet /*set*/) { return gpt_problem(64); }
+
+Problem w8(InstructionSet /*set*/) { return cnn_problem(1'797); }
+
+Problem w9(InstructionSet /*set*/) { return resnet_problem(256); }
+
+Problem w10(InstructionSet /*set*/) { return lstm_problem(256); }
+
+Problem w11(InstructionSet /*set*/) { return vit_problem(256); }
+
+Problem without_own_structure(Problem problem) {
+  problem.model.structured_hessian = nullptr;
+  problem.model.structured_loss = nullptr;
+  return problem;
+}
+
+Problem w1_graph(InstructionSet set) { return without_own_structure(w1(set)); }
+
+Problem w4_graph(InstructionSet set) { return without_own_structure(w4(set)); }
+
+Problem w6_graph(InstructionSet set) { return without_own_structure(w6(set)); }
 
 }  // namespace
 
-Problem linear_attention_problem(const LinearAttentionOptions& options, Eigen::Index num_samples) {
+Problem linear_attention_problem(const LinearAttentionOptions& options,
+                                 Eigen::Index num_samples,
+                                 InstructionSet set) {
   Problem problem{.model = linear_attention(options), .samples = {}, .theta = {}};
+  const LinearAttentionStructure structure = {
+      .layers = options.layers,
+      .dimension = options.dimension,
+      .context = options.context,
+      .parametrization = options.parametrization == LinearAttentionParametrization::kSparse
+                             ? LinearAttentionStructure::Parametrization::kSparse
+                             : LinearAttentionStructure::Parametrization::kFull,
+      .z_offset = problem.model.arrays[0].offset,
+      .target_offset = problem.model.arrays[1].offset};
+  problem.model.structured_hessian = linear_attention_hessian(structure, set);
+  problem.model.structured_loss = linear_attention_loss(structure, set);
   const Eigen::Index d = options.dimension;
   const Eigen::Index n = options.context;
   problem.samples.resize(num_samples, problem.model.record_size());
@@ -103,8 +123,13 @@ Problem linear_attention_problem(const LinearAttentionOptions& options, Eigen::I
   return problem;
 }
 
-Problem mlp_problem(const MlpOptions& options, Eigen::Index num_samples) {
+Problem mlp_problem(const MlpOptions& options, Eigen::Index num_samples, InstructionSet set) {
   Problem problem{.model = mlp(options), .samples = {}, .theta = {}};
+  problem.model.structured_hessian = mlp_hessian({.widths = options.widths,
+                                                  .loss = options.loss,
+                                                  .input_offset = problem.model.arrays[0].offset,
+                                                  .target_offset = problem.model.arrays[1].offset},
+                                                 set);
   const Eigen::Index num_inputs = options.widths.front();
   const Eigen::Index num_outputs = options.widths.back();
   problem.samples.setZero(num_samples, problem.model.record_size());
@@ -142,6 +167,26 @@ Problem attention_problem(const AttentionOptions& options, Eigen::Index num_samp
   return problem;
 }
 
+Problem gpt_problem(Eigen::Index num_samples) {
+  return exported_problem("gpt", {{"tokens", {16}, 32}, {"target", {16}, 32}}, num_samples);
+}
+
+Problem cnn_problem(Eigen::Index num_samples) {
+  return exported_problem("cnn", {{"image", {1, 8, 8}}, {"target", {}, 10}}, num_samples);
+}
+
+Problem resnet_problem(Eigen::Index num_samples) {
+  return exported_problem("resnet", {{"image", {3, 8, 8}}, {"target", {}, 10}}, num_samples);
+}
+
+Problem lstm_problem(Eigen::Index num_samples) {
+  return exported_problem("lstm", {{"sequence", {20, 4}}, {"target", {}, 5}}, num_samples);
+}
+
+Problem vit_problem(Eigen::Index num_samples) {
+  return exported_problem("vit", {{"image", {1, 8, 8}}, {"target", {}, 10}}, num_samples);
+}
+
 const std::vector<Work>& works() {
   using enum Quantity;
   using enum TimeLimit::Unit;
@@ -177,6 +222,14 @@ const std::vector<Work>& works() {
        TimeLimit{5 * 0.5 * 784, kGradients},
        std::nullopt},
       {"W6", "mlp 2-28-28-3 tanh cross-entropy, 10,000 samples", &w6, kHessian, std::nullopt, 1e9},
+      {"W1-graph", "W1 without its own structure", &w1_graph, kHessian, TimeLimit{25, kGflop}, {}},
+      {"W4-graph", "W4 without its own structure", &w4_graph, kHessian, TimeLimit{30, kGflop}, {}},
+      {"W6-graph", "W6 without its own structure", &w6_graph, kHessian, TimeLimit{11, kGflop}, {}},
+      {"W7", "gpt.onnx, 64 sequences of 16 tokens", &w7, kHessian, TimeLimit{1.5, kArithmetic}, {}},
+      {"W8", "cnn.onnx, 1,797 images", &w8, kHessian, TimeLimit{1.5, kArithmetic}, {}},
+      {"W9", "resnet.onnx, 256 images", &w9, kHessian, TimeLimit{1.5, kArithmetic}, {}},
+      {"W10", "lstm.onnx, 256 sequences", &w10, kHessian, TimeLimit{1.5, kArithmetic}, {}},
+      {"W11", "vit.onnx, 256 images", &w11, kHessian, TimeLimit{1.5, kArithmetic}, {}},
       {"W2-times",
        "16 Hessian-vector products of W2",
        &w2,
@@ -196,6 +249,14 @@ const std::vector<Work>& works() {
        TimeLimit{3 * kNumDirections, kGradients},
        std::nullopt},
       {"W2-gradient", "gradient of W2", &w2, kGradient, TimeLimit{0.06, kGflop}, std::nullopt},
+      {"W4-gradient", "gradient of W4", &w4, kGradient, TimeLimit{2, kArithmetic}, {}},
+      {"W5-gradient", "gradient of W5", &w5, kGradient, TimeLimit{2, kArithmetic}, {}},
+      {"W6-gradient", "gradient of W6", &w6, kGradient, TimeLimit{2, kArithmetic}, {}},
+      {"W7-gradient", "gradient of W7", &w7, kGradient, TimeLimit{2, kArithmetic}, {}},
+      {"W8-gradient", "gradient of W8", &w8, kGradient, TimeLimit{2, kArithmetic}, {}},
+      {"W9-gradient", "gradient of W9", &w9, kGradient, TimeLimit{2, kArithmetic}, {}},
+      {"W10-gradient", "gradient of W10", &w10, kGradient, TimeLimit{2, kArithmetic}, {}},
+      {"W11-gradient", "gradient of W11", &w11, kGradient, TimeLimit{2, kArithmetic}, {}},
   };
   return all;
 }

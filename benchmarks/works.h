@@ -24,15 +24,28 @@ struct Problem {
 };
 
 /// Prompts of noiseless linear regression, x ~ N(0, I), w ~ N(0, I), y = w . x, the query's label 0
-/// in Z; weights 0.05 N(0, 1).
-Problem linear_attention_problem(const LinearAttentionOptions& options, Eigen::Index num_samples);
+/// in Z; weights 0.05 N(0, 1). Parameters full or sparse.
+/// @param set  of the model's own structure, here and below.
+Problem linear_attention_problem(const LinearAttentionOptions& options,
+                                 Eigen::Index num_samples,
+                                 InstructionSet set = best_instruction_set());
 
 /// Inputs N(0, I); classes cut by the angle of the first two inputs, or targets N(0, I); weights
-/// N(0, 1) / sqrt(fan-in), biases 0.1 N(0, 1).
-Problem mlp_problem(const MlpOptions& options, Eigen::Index num_samples);
+/// N(0, 1) / sqrt(fan-in), biases 0.1 N(0, 1). Activation tanh.
+Problem mlp_problem(const MlpOptions& options,
+                    Eigen::Index num_samples,
+                    InstructionSet set = best_instruction_set());
 
 /// Tokens and targets N(0, I); weights N(0, 1) / sqrt(embedding).
 Problem attention_problem(const AttentionOptions& options, Eigen::Index num_samples);
+
+/// Models exported from PyTorch (models/make_models.py), by cross-entropy, at the weights in their files. Images
+/// and sequences N(0, I), tokens and classes evenly drawn.
+Problem gpt_problem(Eigen::Index num_samples);
+Problem cnn_problem(Eigen::Index num_samples);
+Problem resnet_problem(Eigen::Index num_samples);
+Problem lstm_problem(Eigen::Index num_samples);
+Problem vit_problem(Eigen::Index num_samples);
 
 enum class Quantity {
   kGradient,
@@ -46,15 +59,16 @@ constexpr Eigen::Index kNumDirections = 16;
 struct TimeLimit {
   double amount;
   enum class Unit {
-    kGflop,      ///< the time of a square dgemm of so many GFLOP on as many threads
-    kGradients,  ///< the time of so many gradients of the same objective
+    kGflop,       ///< the time of a square dgemm of so many GFLOP on as many threads
+    kGradients,   ///< the time of so many gradients of the same objective
+    kArithmetic,  ///< so many times that of a dgemm of as many operations (arithmetic.h)
   } unit;
 };
 
 struct Work {
   std::string name;
   std::string title;
-  Problem (*problem)();
+  Problem (*problem)(InstructionSet set);
   Quantity quantity;
   std::optional<TimeLimit> time_limit;
   /// Bytes over what the process holds before the work begins.
