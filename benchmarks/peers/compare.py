@@ -18,11 +18,17 @@ import tempfile
 import numpy as np
 
 HERE = pathlib.Path(__file__).resolve().parent
-TOLERANCE = 1e-9  # of ||H||_F
+TOLERANCE = 1e-10  # of ||H||_F
 TITLES = {
     "linear-attention-full": "linear attention, full, L=3 d=5 n=20, 512 prompts",
     "linear-attention-sparse": "linear attention, sparse, L=3 d=5 n=20, 1,000 prompts",
     "mlp": "mlp 2-16-16-3, tanh, cross-entropy, 500 samples",
+    "attention": "softmax attention, 784 parameters, 32 sequences",
+    "gpt": "GPT of one layer, 15,328 parameters, 2 sequences",
+    "cnn": "LeNet-like CNN, 3,090 parameters, 32 images",
+    "resnet": "ResNet with BatchNorm, 5,266 parameters, 8 images",
+    "lstm": "LSTM of 20 steps, 1,493 parameters, 32 sequences",
+    "vit": "vision transformer, 5,018 parameters, 2 images",
 }
 
 
@@ -40,7 +46,11 @@ class Peers:
 
     def others(self, problem):
         """The peers of hesscope that know the problem."""
-        unknown = {"hesscope"} if "attention" in problem else {"hesscope", "PyTorch on prompts"}
+        unknown = {"hesscope"}
+        if not problem.startswith("linear-attention"):
+            unknown.add("PyTorch on prompts")
+            if problem != "mlp":
+                unknown |= {"nested ceres::Jet", "ADOL-C"}
         return [peer for peer in self.commands if peer not in unknown]
 
     def is_installed(self, peer):

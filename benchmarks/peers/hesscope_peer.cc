@@ -4,9 +4,12 @@
 // peers that are not C++: NAME.json with the sizes, NAME.samples and NAME.theta as raw doubles.
 #include <exception>
 #include <fstream>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <hesscope/core/version.h>
 
@@ -15,7 +18,7 @@
 namespace hesscope::bench {
 namespace {
 
-std::string options_json(const LinearAttentionLoss& loss) {
+std::string options_json(const LinearAttentionLoss& loss, const Model& /*model*/) {
   const LinearAttentionOptions& o = loss.options;
   return fmt::format(
       R"("kind": "linear-attention", "layers": {}, "dimension": {}, "context": {}, "sparse": {})",
@@ -25,8 +28,33 @@ std::string options_json(const LinearAttentionLoss& loss) {
       o.parametrization == LinearAttentionParametrization::kSparse);
 }
 
-std::string options_json(const MlpPeerLoss& loss) {
+std::string options_json(const MlpPeerLoss& loss, const Model& /*model*/) {
   return fmt::format(R"("kind": "mlp", "widths": [{}])", fmt::join(loss.options.widths, ", "));
+}
+
+// With what theta and a record consist of.
+std::string options_json(const TorchLoss& loss, const Model& model) {
+  std::vector<std::string> parameters;
+  for (const ParameterBlock& block : model.parameters) {
+    parameters.push_back(fmt::format(R"(["{}", [{}]])", block.name, fmt::join(block.shape, ", ")));
+  }
+  std::vector<std::string> arrays;
+  for (const DataArray& array : model.arrays) {
+    const std::string_view content = array.content == DataArray::Content::kClass     ? "one-hot"
+                                     : array.content == DataArray::Content::kInteger ? "integers"
+                                                                                     : "numbers";
+    arrays.push_back(fmt::format(
+        R"({{"name": "{}", "shape": [{}], "content": "{}", "offset": {}, "width": {}}})",
+        array.name,
+        fmt::join(array.shape, ", "),
+        content,
+        array.offset,
+        array.width));
+  }
+  return fmt::format(R"("kind": "module", "module": "{}", "parameters": [{}], "arrays": [{}])",
+                     loss.module,
+                     fmt::join(parameters, ", "),
+                     fmt::join(arrays, ", "));
 }
 
 void export_problems(const std::string& folder) {
@@ -39,7 +67,8 @@ void export_problems(const std::string& folder) {
         R"({{"name": "{}", {}, "num_samples": {}, "num_parameters": {}}})"
         "\n",
         peer_problem.name,
-        std::visit([](const auto& loss) { return options_json(loss); }, peer_problem.loss),
+        std::visit([&](const auto& loss) { return options_json(loss, problem.model); },
+                   peer_problem.loss),
         problem.samples.rows(),
         problem.theta.size());
   }

@@ -6,6 +6,8 @@
 
 #include <cmath>
 #include <cstdint>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 #include <Eigen/Core>
@@ -14,6 +16,7 @@
 #include <hesscope/models/mlp.h>
 
 #include "constant_of.h"
+#include "works.h"
 
 namespace hesscope::bench {
 
@@ -119,6 +122,17 @@ struct MlpPeerLoss {
       if (one_hot[c] != 0) loss -= z[c];
     }
     return loss;
+  }
+};
+
+/// What only PyTorch knows: hesscope's attention, and the modules of models/make_models.py.
+struct TorchLoss {
+  std::string module;
+  Problem (*problem)(Eigen::Index num_samples);
+
+  template <typename T>
+  T operator()(const VectorOf<T>& /*theta*/, const double* /*record*/) const {
+    throw std::invalid_argument(module + ": this peer has no such loss");
   }
 };
 

@@ -26,12 +26,19 @@ const PeerProblem& problem_named(const std::string& name) {
   throw std::invalid_argument("no problem '" + name + "'");
 }
 
+// Of W5.
+Problem small_attention_problem(Eigen::Index num_samples) {
+  return attention_problem({.heads = 2, .embedding = 16, .head_dimension = 8, .sequence = 16},
+                           num_samples);
+}
+
 }  // namespace
 
 Problem PeerProblem::problem() const {
   if (const auto* attention = std::get_if<LinearAttentionLoss>(&loss)) {
     return linear_attention_problem(attention->options, num_samples);
   }
+  if (const auto* of_torch = std::get_if<TorchLoss>(&loss)) return of_torch->problem(num_samples);
   return mlp_problem(std::get<MlpPeerLoss>(loss).options, num_samples);
 }
 
@@ -47,6 +54,12 @@ const std::vector<PeerProblem>& peer_problems() {
        LinearAttentionLoss{{.layers = 3, .dimension = 5, .context = 20}},
        1'000},
       {"mlp", MlpPeerLoss{{.widths = {2, 16, 16, 3}}}, 500},
+      {"attention", TorchLoss{"attention", &small_attention_problem}, 32},
+      {"gpt", TorchLoss{"gpt", &gpt_problem}, 2},
+      {"cnn", TorchLoss{"cnn", &cnn_problem}, 32},
+      {"resnet", TorchLoss{"resnet", &resnet_problem}, 8},
+      {"lstm", TorchLoss{"lstm", &lstm_problem}, 32},
+      {"vit", TorchLoss{"vit", &vit_problem}, 2},
   };
   return all;
 }

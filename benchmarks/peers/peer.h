@@ -16,7 +16,7 @@ namespace hesscope::bench {
 
 struct PeerProblem {
   std::string name;
-  std::variant<LinearAttentionLoss, MlpPeerLoss> loss;
+  std::variant<LinearAttentionLoss, MlpPeerLoss, TorchLoss> loss;
   Eigen::Index num_samples;
 
   Problem problem() const;

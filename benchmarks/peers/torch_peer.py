@@ -11,11 +11,16 @@ writes what the C++ peers do (peer.h).
 
 import json
 import os
+import pathlib
 import sys
 import time
 
 import numpy as np
 import torch
+from torch import nn
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "models"))
+import make_models  # pylint: disable=wrong-import-position
 
 ROUNDS = 5
 LONG_ENOUGH = 20  # seconds, of all rounds
@@ -81,6 +86,66 @@ def mlp_loss(problem, samples, _form):
     return loss, 8 * sum(widths) * len(samples)
 
 
+class Attention(nn.Module):
+    """As models/attention.h has it, and the loss of each sample."""
+
+    def forward(self, inputs, target):
+        x = inputs.unsqueeze(1)  # of all heads
+        scores = (x @ self.WQ) @ (x @ self.WK).transpose(2, 3) / self.WQ.shape[-1] ** 0.5
+        heads = torch.softmax(scores, dim=-1) @ (x @ self.WV)
+        return ((heads.transpose(1, 2).flatten(2) @ self.WO - target) ** 2).sum(1)
+
+
+def set_parameters(module, tensors):
+    """Puts plain tensors in place of the parameters. functional_call of PyTorch 1.13 leaves those of recurrent layers
+    as they are."""
+    for name, tensor in tensors.items():
+        *path, last = name.split(".")
+        part = module.get_submodule(".".join(path))
+        part._parameters.pop(last, None)
+        setattr(part, last, tensor)
+        if isinstance(part, nn.RNNBase):
+            part._flat_weights = [getattr(part, each) for each in part._flat_weights_names]
+
+
+def numbers_kept_by(loss, theta):
+    kept = 0
+
+    def keep(tensor):
+        nonlocal kept
+        kept += tensor.numel()
+        return tensor
+    with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
+        loss(theta.clone().requires_grad_(True))
+    return kept
+
+
+def module_loss(problem, samples, _form):
+    """A module of make_models.py by cross-entropy, with the weights that hesscope has read from the .onnx file; or W5."""
+    is_attention = problem["module"] == "attention"
+    module = Attention() if is_attention else make_models.made(problem["module"]).double()
+    data = {}
+    for array in problem["arrays"]:
+        values = samples[:, array["offset"] : array["offset"] + array["width"]]
+        if array["content"] == "one-hot":
+            values = values.reshape(len(samples), *array["shape"], -1).argmax(-1)
+        elif array["content"] == "integers":
+            values = values.long()
+        data[array["name"]] = values.reshape(len(samples), *array["shape"])
+    sizes = [int(np.prod(shape)) for _, shape in problem["parameters"]]
+
+    def loss(theta):
+        parts = zip(torch.split(theta, sizes), problem["parameters"])
+        set_parameters(module, {name: part.reshape(shape) for part, (name, shape) in parts})
+        if is_attention:
+            return module(data["inputs"], data["target"]).mean()
+        inputs = [values for name, values in data.items() if name != "target"]
+        logits = module(*inputs)
+        return nn.functional.cross_entropy(logits.reshape(-1, logits.shape[-1]), data["target"].reshape(-1))
+
+    return loss, numbers_kept_by(loss, torch.zeros(sum(sizes), dtype=torch.float64))
+
+
 def timed(call):
     begin = time.perf_counter()
     result = call()
@@ -95,7 +160,7 @@ def main():
         problem = json.load(file)
     samples = np.fromfile(f"{folder}/{name}.samples").reshape(problem["num_samples"], -1)
     theta = torch.from_numpy(np.fromfile(f"{folder}/{name}.theta"))
-    make_loss = {"linear-attention": linear_attention_loss, "mlp": mlp_loss}[problem["kind"]]
+    make_loss = {"linear-attention": linear_attention_loss, "mlp": mlp_loss, "module": module_loss}[problem["kind"]]
     loss, numbers_kept = make_loss(problem, torch.from_numpy(samples), form)
 
     def hessian(vectorize):
