@@ -171,7 +171,7 @@ was held before.
     row.seconds = fmt::format("{:.3g}", median(times.work));
     const bool is_disturbed = !(median(times.cpu_share) > kLeastCpuShare);
     row.dgemm = fmt::format("{:.0f}{}", median(times.dgemm), is_disturbed ? " !" : "");
-    if (options_.num_threads > 1) row.speedup = fmt::format("{:.2f} x", median(times.speedup));
+    if (!times.speedup.empty()) row.speedup = fmt::format("{:.2f} x", median(times.speedup));
     if (work.time_limit) {
       const auto [amount, unit] = *work.time_limit;
       double found = gflop;
@@ -190,11 +190,13 @@ was held before.
     if (work.quantity == Quantity::kHessian) {
       row.generic = generic(problem, median(times.work) / median(times.gflop));
     }
-    const double bytes = memory_of(work, options_);
-    row.memory = fmt::format("{:.0f}", bytes / kMegabyte);
-    if (work.memory_limit) {
-      row.memory_limit = fmt::format("{:.0f}", *work.memory_limit / kMegabyte);
-      row.memory_met = yes_or_no(bytes <= *work.memory_limit);
+    if (!options_.quick) {
+      const double bytes = memory_of(work, options_);
+      row.memory = fmt::format("{:.0f}", bytes / kMegabyte);
+      if (work.memory_limit) {
+        row.memory_limit = fmt::format("{:.0f}", *work.memory_limit / kMegabyte);
+        row.memory_met = yes_or_no(bytes <= *work.memory_limit);
+      }
     }
     print_row(work.name, row, work.title);
   }
@@ -246,7 +248,7 @@ was held before.
     const GraphObjective on_one = objective_on(1);
     const bool needs_gradients =
         work.time_limit && work.time_limit->unit == TimeLimit::Unit::kGradients;
-    perform(objective, problem.theta, work.quantity);
+    if (!options_.quick) perform(objective, problem.theta, work.quantity);  // to warm up
     Times times;
     for (int round = 0; round < options_.num_rounds; ++round) {
       const Gemm::Run gemm = gemm_.run();
@@ -259,7 +261,7 @@ was held before.
         times.gradients.push_back(work_seconds /
                                   seconds_of(objective, problem, Quantity::kGradient));
       }
-      if (options_.num_threads > 1) {
+      if (options_.num_threads > 1 && !options_.quick) {
         times.speedup.push_back(seconds_of(on_one, problem, work.quantity) / work_seconds);
       }
     }
@@ -330,8 +332,10 @@ int run(int argc, char** argv) {
   app.add_option("--instruction-set", options.set, "of hesscope; OPENBLAS_CORETYPE is OpenBLAS's")
       ->default_str(std::string(name_of(options.set)))
       ->transform(CLI::CheckedTransformer(sets, CLI::ignore_case));
-  app.add_flag(
-      "--quick", options.quick, "one round, a small dgemm: for trying out, not for figures");
+  app.add_flag("--quick",
+               options.quick,
+               "one round on as many threads, without memory, by a small dgemm: for trying out, or "
+               "what takes minutes");
   app.add_option(
       "--memory-of", options.memory_of, "print the peak memory of one work in bytes, and end");
   CLI11_PARSE(app, argc, argv);
