@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What a work computes, counted from its graph: the least time that it could take is that of a dgemm of
-// as many operations.
+// What a work computes, counted from its graph: the least time that it could take is that of a
+// dgemm of as many operations.
 #pragma once
 
 #include <optional>
@@ -10,16 +10,16 @@
 
 namespace hesscope::bench {
 
-/// 10^9 operations, a multiplication and an addition each one: of the Hessian, those of the plan of
-/// graph_hessian(), of the gradient those of one reverse sweep over each sample. None where the model
-/// goes another way, or the quantity is another.
+/// 10^9 operations, a multiplication and an addition each one: of the Hessian, those of the plan
+/// of graph_hessian(), of the gradient those of one reverse sweep over each sample. None where the
+/// model goes another way, or the quantity is another.
 std::optional<double> arithmetic_gflop(const Problem& problem,
                                        Quantity quantity,
                                        InstructionSet set);
 
-/// Multiply-adds of the loss of one sample and its gradient. A product of matrices counts once forward
-/// and once for each factor that depends on parameters, other nodes an operation for each entry, once
-/// forward and once back.
+/// Multiply-adds of the loss of one sample and its gradient. A product of matrices counts once
+/// forward and once for each factor that depends on parameters, other nodes an operation for each
+/// entry, once forward and once back.
 double gradient_multiply_adds(const Graph& graph);
 
 }  // namespace hesscope::bench

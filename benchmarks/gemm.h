@@ -7,8 +7,8 @@
 
 namespace hesscope::bench {
 
-/// The processor that OpenBLAS's kernels are made for: what it finds, or OPENBLAS_CORETYPE. "Haswell" and "Zen" are
-/// AVX2, "SkylakeX" is AVX-512.
+/// The processor that OpenBLAS's kernels are made for: what it finds, or OPENBLAS_CORETYPE.
+/// "Haswell" and "Zen" are AVX2, "SkylakeX" is AVX-512.
 std::string openblas_core();
 
 /// A square OpenBLAS dgemm, the unit that times are given in: a work of x GFLOP takes as long as a

@@ -114,12 +114,12 @@ class Table {
 
   void print_header() const {
     fmt::print(
-        R"({} threads, medians of {} rounds; hesscope by {} instructions, OpenBLAS by its kernels for {}. A work of x GFLOP takes as long as a square OpenBLAS dgemm
-of x GFLOP beside it. dgemm: its GFLOP/s; !: other programs took a tenth or more of its processor
-time, and the row decides nothing. arithmetic: GFLOP that the work's plan computes, where the graph
-alone says it, and x of it that the time is. generic: GFLOP without the model's structure, est. from a part.
-grad: gradients of the same objective. threads: time on one over time on {}. MB: the peak over what
-was held before.
+        R"({} threads, medians of {} rounds; hesscope by {} instructions, OpenBLAS by its kernels for
+{}. A work of x GFLOP takes as long as a square OpenBLAS dgemm of x GFLOP beside it. dgemm: its
+GFLOP/s; !: other programs took a tenth or more of its processor time, and the row decides nothing.
+arithmetic: GFLOP that the work's plan computes, where the graph alone says it; x: the time over it.
+generic: GFLOP without the model's structure, est. from a part. grad: gradients of the same
+objective. threads: time on one over time on {}. MB: the peak over what was held before.
 
 )",
         options_.num_threads,

@@ -39,8 +39,8 @@ Problem mlp_problem(const MlpOptions& options,
 /// Tokens and targets N(0, I); weights N(0, 1) / sqrt(embedding).
 Problem attention_problem(const AttentionOptions& options, Eigen::Index num_samples);
 
-/// Models exported from PyTorch (models/make_models.py), by cross-entropy, at the weights in their files. Images
-/// and sequences N(0, I), tokens and classes evenly drawn.
+/// Models exported from PyTorch (models/make_models.py), by cross-entropy, at the weights in their
+/// files. Images and sequences N(0, I), tokens and classes evenly drawn.
 Problem gpt_problem(Eigen::Index num_samples);
 Problem cnn_problem(Eigen::Index num_samples);
 Problem resnet_problem(Eigen::Index num_samples);

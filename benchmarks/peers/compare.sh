@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Builds hesscope and those of its peers that are installed, runs all on the same problems and prints a table;
 # installs nothing (cmake/install-packages.sh bench does). Arguments are passed on: --plot FILE.svg,
-# --threads N, --only NAME..., --help. Takes some ten minutes and wants an idle machine.
+# --threads N, --only NAME..., --help. Takes some twenty minutes and
+# wants an idle machine. gpt runs only if --only names it: PyTorch keeps 6 GB there at the least.
 set -euo pipefail
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)"
