@@ -10,10 +10,11 @@
 
 namespace hesscope::detail {
 
-template <InstructionSet kSet>
+/// On W lanes, of which kPackSamples are a multiple, one part of a pack after the other.
+template <int W, InstructionSet kSet>
 class TapePointSweep final : public PointSweep {
  public:
-  using B = Lanes<kPackSamples, kSet>;
+  using B = Lanes<W, kSet>;
 
   TapePointSweep(const Graph& graph, const PointLayout& layout)
       : nodes_(graph.nodes()), layout_(layout), tape_(graph), plan_(nodes_.size()) {
@@ -30,16 +31,49 @@ class TapePointSweep final : public PointSweep {
   }
 
   double run(Records records, PackPoint point) override {
+    double total = 0;
+    for (part_ = 0; part_ < kParts; ++part_) total += run_part(records, point);
+    return total;
+  }
+
+ private:
+  static_assert(sizeof(B) == W * sizeof(double) && kPackSamples % W == 0);
+  static constexpr int kParts = kPackSamples / W;
+
+  // Entries of packs, of each the part at hand.
+  struct Parts {
+    B* data;
+
+    B& operator[](Eigen::Index e) const { return data[e * kParts]; }
+
+    Parts operator+(Eigen::Index entries) const { return {data + entries * kParts}; }
+
+    View<B> view(Eigen::Index rows, Eigen::Index cols) const {
+      return {data, rows, cols, cols * kParts, kParts};
+    }
+  };
+
+  Parts packs(double* data, int first) const {
+    return {reinterpret_cast<B*>(data) + Eigen::Index{first} * kParts + part_};
+  }
+
+  static void copy(Parts to, std::span<const B> from) {
+    for (std::size_t e = 0; e < from.size(); ++e) to[static_cast<Eigen::Index>(e)] = from[e];
+  }
+
+  double run_part(Records records, PackPoint point) {
     const auto count = static_cast<int>(records.count);
+    const int first = part_ * W;
     tape_.set_inputs([&](Eigen::Index entry) {
       B packed;
-      for (int lane = 0; lane < kPackSamples; ++lane) {
-        packed.set(lane, records.data[std::min(lane, count - 1) * records.stride + entry]);
+      for (int lane = 0; lane < W; ++lane) {
+        const int sample = std::min(first + lane, count - 1);
+        packed.set(lane, records.data[sample * records.stride + entry]);
       }
       return packed;
     });
     B seed(0);
-    for (int lane = 0; lane < count; ++lane) seed.set(lane, 1);
+    for (int lane = 0; lane < std::min(W, count - first); ++lane) seed.set(lane, 1);
     tape_.forward();
     tape_.reverse(plan_, seed);
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
@@ -51,17 +85,8 @@ class TapePointSweep final : public PointSweep {
     }
     for (const OneHotValues& rows : layout_.one_hots) set_one_hot(rows, point);
     double total = 0;
-    for (int lane = 0; lane < count; ++lane) total += tape_.output()[lane];
+    for (int lane = 0; lane < std::min(W, count - first); ++lane) total += tape_.output()[lane];
     return total;
-  }
-
- private:
-  static_assert(sizeof(B) == kPackSamples * sizeof(double));
-
-  static B* packs(double* data, int first) { return reinterpret_cast<B*>(data) + first; }
-
-  static void copy(B* to, std::span<const B> from) {
-    for (std::size_t e = 0; e < from.size(); ++e) to[e] = from[e];
   }
 
   const B* values(std::int32_t node) const {
@@ -74,7 +99,7 @@ class TapePointSweep final : public PointSweep {
     return values(operand)[(n.rows == 1 ? 0 : r) * n.cols + (n.cols == 1 ? 0 : c)];
   }
 
-  void set_coefficients(std::size_t i, B* out) {
+  void set_coefficients(std::size_t i, Parts out) {
     using Op = Graph::Op;
     const Graph::Node& node = nodes_[i];
     const B* y = tape_.values(i).data();
@@ -115,7 +140,7 @@ class TapePointSweep final : public PointSweep {
         return set_row_coefficients(i, out);
       case Op::kMaxRows: {  // 1 at the entry taken
         const View<const B> x = view(node.a);
-        const View<B> taken{out, x.rows, x.cols, x.cols, 1};
+        const View<B> taken = out.view(x.rows, x.cols);
         fill(taken, [](Eigen::Index, Eigen::Index) { return B(0); });
         const B one(1);
         return max_rows_reverse(taken, View<const B>{&one, x.rows, 1, 0, 0}, x);
@@ -139,14 +164,14 @@ class TapePointSweep final : public PointSweep {
   // is ybar (p_j (1 - p_j) dx_j - p_j sum_{k != j} p_k dx_k). Of the cross-entropy the same with ybar
   // times the sum of the targets, and its slopes. 1 - p_j = ((1 - r_j) + (s - e_j)) / (1 + s), terms as
   // in row_kernels.h, is no difference of numbers near 1.
-  void set_row_coefficients(std::size_t i, B* out) {
+  void set_row_coefficients(std::size_t i, Parts out) {
     const Graph::Node& node = nodes_[i];
     const View<const B> x = view(node.a);
     const Eigen::Index size = x.size();
-    B* const p = out;
-    B* const variance = out + size;
-    B* const scale = out + 2 * size;
-    B* const slope = scale + x.rows;
+    const Parts p = out;
+    const Parts variance = out + size;
+    const Parts scale = out + 2 * size;
+    const Parts slope = scale + x.rows;
     CrossEntropyTerms<B> terms(x.cols);
     for (Eigen::Index r = 0; r < x.rows; ++r) {
       terms.set(x, r);
@@ -162,17 +187,14 @@ class TapePointSweep final : public PointSweep {
       if (node.op == Graph::Op::kCrossEntropyRows) scale[r] *= row_sum(view(node.b), r);
     }
     if (node.op != Graph::Op::kCrossEntropyRows) return;
-    fill(View<B>{slope, x.rows, x.cols, x.cols, 1},
-         [](Eigen::Index, Eigen::Index) { return B(0); });
+    fill(slope.view(x.rows, x.cols), [](Eigen::Index, Eigen::Index) { return B(0); });
     const B one(1);
-    cross_entropy_rows_reverse(View<B>{slope, x.rows, x.cols, x.cols, 1},
-                               View<const B>{&one, x.rows, 1, 0, 0},
-                               x,
-                               view(node.b));
+    cross_entropy_rows_reverse(
+        slope.view(x.rows, x.cols), View<const B>{&one, x.rows, 1, 0, 0}, x, view(node.b));
   }
 
   void set_one_hot(const OneHotValues& rows, PackPoint point) {
-    B* const out = packs(point.values, rows.value);
+    const Parts out = packs(point.values, rows.value);
     const Eigen::Index size = Eigen::Index{rows.positions} * rows.table_rows;
     for (Eigen::Index e = 0; e < size; ++e) out[e] = B(0);
     for_each_row(
@@ -185,6 +207,7 @@ class TapePointSweep final : public PointSweep {
   PointLayout layout_;
   Tape<B, 1> tape_;
   SweepPlan plan_;
+  int part_ = 0;  // of the pack at hand
 };
 
 }  // namespace hesscope::detail

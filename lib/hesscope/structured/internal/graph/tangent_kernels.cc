@@ -295,7 +295,7 @@ class Sweeper : RowSweep {
 
 std::unique_ptr<detail::PointSweep> point_sweep(const Graph& graph,
                                                 const detail::PointLayout& layout) {
-  return std::make_unique<detail::TapePointSweep<kSet>>(graph, layout);
+  return std::make_unique<detail::TapePointSweep<kLanes, kSet>>(graph, layout);
 }
 
 constexpr detail::TangentKernels kKernels = {
