@@ -65,10 +65,9 @@ class SiteHessian final : public GraphHessian {
   // Enough for an inner index of kChunkPacks, positions of columns included.
   long wanted_packs() const {
     int positions = 1;
-    const auto& groups = graph_.planner.groups();
-    for (int g = 0; g < static_cast<int>(groups.size()); ++g) {
-      if (graph_.planner.groups()[at(g)].is_by_parameters) continue;
-      for (const int u : groups[at(g)].uses) {
+    for (const UseGroup& group : graph_.planner.groups()) {
+      if (group.is_by_parameters) continue;
+      for (const int u : group.uses) {
         positions = std::max(positions, graph_.uses.uses[at(u)].positions);
       }
     }

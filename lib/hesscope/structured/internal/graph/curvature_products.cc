@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <array>
-#include <cstring>
 
 #include <hesscope/structured/internal/graph/curvature_products.h>
 #include <hesscope/structured/internal/graph/indexing.h>
@@ -28,14 +27,12 @@ CurvatureProducts::CurvatureProducts(const ParameterUses& uses,
       planner_(planner),
       packs_(pack_kernels(set)),
       kernels_(tangent_kernels(set)),
-      group_of_use_(uses.uses.size()),
       place_in_group_(uses.uses.size()),
       direction_of_entry_(at(uses.num_entries), -1) {
   const auto& groups = planner.groups();
-  for (int g = 0; g < static_cast<int>(groups.size()); ++g) {
-    for (std::size_t k = 0; k < groups[at(g)].uses.size(); ++k) {
-      group_of_use_[at(groups[at(g)].uses[k])] = g;
-      place_in_group_[at(groups[at(g)].uses[k])] = static_cast<int>(k);
+  for (const UseGroup& group : groups) {
+    for (std::size_t k = 0; k < group.uses.size(); ++k) {
+      place_in_group_[at(group.uses[k])] = static_cast<int>(k);
     }
   }
   const auto& blocks = planner.blocks();
@@ -49,10 +46,10 @@ CurvatureProducts::CurvatureProducts(const ParameterUses& uses,
   list_panels();
   for (int u = 0; u < static_cast<int>(uses.uses.size()); ++u) {
     const ParameterUse& use = uses.uses[at(u)];
-    const UseGroup& group = groups[at(group_of_use_[at(u)])];
+    const UseGroup& group = groups[at(planner.group_of(u))];
     is_free_.push_back(use.positions == 1 && !use.is_per_unit && use.inputs > 1 &&
                        !group.has_repeats && !group.is_by_parameters &&
-                       !planner_.is_fed(u, group_of_use_[at(u)]));
+                       !planner_.is_fed(u, planner.group_of(u)));
   }
 }
 
@@ -187,7 +184,7 @@ void CurvatureProducts::complete(int u, int a, HessianTarget h) const {
     const int row = use.theta[at(i * use.inputs + j)];
     const int col = use.theta[at(a * use.inputs + b)];
     if (row < 0 || col < 0) return nullptr;
-    return h.data + std::max(row, col) + std::min(row, col) * h.stride;
+    return &h.of_pair(row, col);
   };
   for (int i = a + 1; i < use.units; ++i) {
     for (int first = 0; first < use.inputs; first += kSquare) {

@@ -20,6 +20,7 @@
 // no two that run together write to the same entry of H.
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <vector>
 
@@ -56,6 +57,14 @@ struct TangentRows {
 struct HessianTarget {
   double* data;
   long stride;
+
+  /// The entry below the diagonal, or on it, that stands for a pair of parameters.
+  double& of_pair(int a, int b) const { return data[std::max(a, b) + std::min(a, b) * stride]; }
+
+  /// Adds to a J part, in the triangle where it lies: the other's part comes from elsewhere.
+  void add_tangent(int row, int col, double value) const {
+    data[row + col * stride] += row == col ? 2 * value : value;
+  }
 };
 
 enum class ProductPart { kBoth, kAdjoints, kTangents };  // E and J, E, J
@@ -122,7 +131,6 @@ class CurvatureProducts {
   const PackKernels& packs_;
   const TangentKernels& kernels_;
   std::vector<std::vector<RowPanel>> panels_;  // of each use
-  std::vector<int> group_of_use_;
   std::vector<int> place_in_group_;
   std::vector<int> direction_of_entry_;  // kDirections * block + direction; -1
   std::vector<char> is_free_;  // of each use: one position, and x does not depend on its own z

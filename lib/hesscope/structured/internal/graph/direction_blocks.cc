@@ -33,11 +33,11 @@ DirectionPlanner::DirectionPlanner(const Graph& graph,
                                    const GraphLayout& layout)
     : graph_(graph), entries_(entries), uses_(uses), layout_(layout) {
   find_groups();
-  std::vector<int> group_of_use(uses.uses.size());
+  group_of_use_.resize(uses.uses.size());
   for (std::size_t g = 0; g < groups_.size(); ++g) {
-    for (const int u : groups_[g].uses) group_of_use[at(u)] = static_cast<int>(g);
+    for (const int u : groups_[g].uses) group_of_use_[at(u)] = static_cast<int>(g);
   }
-  intervals_.emplace(graph, entries, uses, group_of_use);
+  intervals_.emplace(graph, entries, uses, group_of_use_);
   for (int g = 0; g < static_cast<int>(groups_.size()); ++g) choose_directions(g);
   find_fed();
 }

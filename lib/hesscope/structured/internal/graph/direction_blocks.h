@@ -53,6 +53,8 @@ class DirectionPlanner {
 
   double product_work() const { return product_work_; }
 
+  int group_of(int use) const { return group_of_use_[static_cast<std::size_t>(use)]; }
+
   /// Whether x of a use depends on the entries of a group.
   bool is_fed(int use, int group) const {
     return is_fed_[static_cast<std::size_t>(use) * groups_.size() +
@@ -81,6 +83,7 @@ class DirectionPlanner {
   const GraphLayout& layout_;
   std::optional<SweepIntervals> intervals_;
   std::vector<UseGroup> groups_;
+  std::vector<int> group_of_use_;
   std::vector<DirectionBlock> blocks_;
   std::vector<char> is_fed_;  // of each use and group
   double sweep_work_ = 0;

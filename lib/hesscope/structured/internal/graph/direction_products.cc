@@ -22,14 +22,10 @@ DirectionProducts::DirectionProducts(const ParameterUses& uses,
       layout_(layout),
       planner_(planner),
       kernels_(tangent_kernels(set)),
-      runs_(uses.uses.size()),
-      group_of_use_(uses.uses.size()) {
+      runs_(uses.uses.size()) {
   ones_.fill(1.0);
   find_runs(entries);
   const auto& groups = planner.groups();
-  for (int g = 0; g < static_cast<int>(groups.size()); ++g) {
-    for (const int u : groups[at(g)].uses) group_of_use_[at(u)] = g;
-  }
   for (int g = 0; g < static_cast<int>(groups.size()); ++g) {
     targets_.emplace_back();
     if (!groups[at(g)].is_by_parameters) continue;
@@ -40,7 +36,7 @@ DirectionProducts::DirectionProducts(const ParameterUses& uses,
         targets_.back().push_back({u, part, size});
         size += long{use.units} * kDirections * use.inputs;
       };
-      const int h = group_of_use_[at(u)];
+      const int h = planner.group_of(u);
       if (h > g) add(ProductPart::kBoth);
       if (h == g) add(ProductPart::kAdjoints);
       if (h <= g && planner.is_fed(u, g)) add(ProductPart::kTangents);
@@ -243,7 +239,7 @@ void DirectionProducts::write(const DirectionBlock& block,
   const UseGroup& columns = planner_.groups()[at(block.group)];
   for (const Target& target : targets_[at(block.group)]) {
     const ParameterUse& use = uses_.uses[at(target.use)];
-    const bool is_own_group = group_of_use_[at(target.use)] == block.group;
+    const bool is_own_group = planner_.group_of(target.use) == block.group;
     const double* own = sums + target.first * kPackDoubles;
     for (int i = 0; i < use.units; ++i) {
       for (int d = 0; d < kDirections; ++d) {
@@ -253,9 +249,9 @@ void DirectionProducts::write(const DirectionBlock& block,
           const int col = columns.directions[at(block.first + d)];
           const double value = use.factor * std::accumulate(own, own + kPackSamples, 0.0);
           if (target.part == ProductPart::kTangents) {
-            h.data[row + col * h.stride] += row == col ? 2 * value : value;
+            h.add_tangent(row, col, value);
           } else if (!is_own_group || row >= col) {  // within a group each pair comes twice
-            h.data[std::max(row, col) + std::min(row, col) * h.stride] += value;
+            h.of_pair(row, col) += value;
           }
         }
       }

@@ -90,7 +90,6 @@ class DirectionProducts {
   const TangentKernels& kernels_;
   std::vector<std::vector<Run>> runs_;        // of each use
   std::vector<std::vector<Target>> targets_;  // of each group
-  std::vector<int> group_of_use_;
   alignas(64) std::array<double, kPackSamples> ones_;
   long sums_size_ = 0;
 };

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <array>
-#include <cstring>
-#include <span>
 #include <vector>
 
 #include <hesscope/structured/internal/graph/indexing.h>
@@ -100,7 +98,7 @@ class ProductRunner {
     const UseRows& column_rows = all_.layout_.rows(task_.column_use);
     const bool is_own = task_.column_use == task_.row_use;
     const bool is_own_group =
-        all_.group_of_use_[at(task_.column_use)] == all_.group_of_use_[at(task_.row_use)];
+        all_.planner_.group_of(task_.column_use) == all_.planner_.group_of(task_.row_use);
     const bool has_repeats = is_own_group && group().has_repeats;
     const bool is_free = is_own && all_.is_free_[at(task_.row_use)];
     const int inner = (end - first) * rows_.num_packs;
@@ -177,7 +175,7 @@ class ProductRunner {
   }
 
   const UseGroup& group() const {
-    return all_.planner_.groups()[at(all_.group_of_use_[at(task_.row_use)])];
+    return all_.planner_.groups()[at(all_.planner_.group_of(task_.row_use))];
   }
 
   // One column, x[s,a] for the unit at hand, and zeros.
@@ -232,7 +230,6 @@ class ProductRunner {
                        .out_first_stride = is_row ? panel_size : kPackSamples,
                        .out_second_stride = kPackSamples,
                        .out_pack_stride = long{kPanelRows} * kPackSamples,
-
                        .terms = {},
                        .num_terms = 0,
                        .rows = is_row ? count : panel.count,
@@ -275,7 +272,6 @@ class ProductRunner {
                          .out_first_stride = 0,
                          .out_second_stride = 0,
                          .out_pack_stride = long{kPanelRows} * kPackSamples,
-
                          .terms = {},
                          .num_terms = 0,
                          .rows = 1,
@@ -303,20 +299,11 @@ class ProductRunner {
     return use_.theta[at(panel.first + r * panel.step)];
   }
 
-  void add(int row, int col, double value) const {
-    h_.data[std::max(row, col) + std::min(row, col) * h_.stride] += value;
-  }
-
   bool is_tangents() const { return task_.part == ProductPart::kTangents; }
-
-  // To the triangle where it lies: the other's part comes from elsewhere.
-  void add_tangent(int row, int col, double value) const {
-    h_.data[row + col * h_.stride] += row == col ? 2 * value : value;
-  }
 
   void write_tangents(const RowPanel& panel, int col, const double* result, double scale) const {
     for (int r = 0; r < panel.count; ++r) {
-      if (theta(panel, r) >= 0) add_tangent(theta(panel, r), col, scale * result[r]);
+      if (theta(panel, r) >= 0) h_.add_tangent(theta(panel, r), col, scale * result[r]);
     }
   }
 
@@ -328,7 +315,7 @@ class ProductRunner {
       return;
     }
     for (int r = 0; r < panel.count; ++r) {
-      if (theta(panel, r) >= 0) add(theta(panel, r), col, scale * result[r]);
+      if (theta(panel, r) >= 0) h_.of_pair(theta(panel, r), col) += scale * result[r];
     }
   }
 
@@ -348,7 +335,7 @@ class ProductRunner {
       const bool is_wanted =
           is_once ? unit > column.unit || (unit == column.unit && row >= column.theta)
                   : row >= column.theta;
-      if (is_wanted) add(row, column.theta, scale * result[r]);
+      if (is_wanted) h_.of_pair(row, column.theta) += scale * result[r];
     }
   }
 
