@@ -9,16 +9,18 @@
 #include <string_view>
 #include <vector>
 
+#include <hesscope/onnx/internal/wire_format.h>
+
 extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t max_size);
 
 namespace hesscope::fuzz {
 namespace {
 
+using onnx::varint_at;
+using onnx::WireType;
+
 constexpr int kNoParent = -1;
 constexpr int kMaxDepth = 12;
-
-// https://protobuf.dev/programming-guides/encoding/
-enum class WireType : std::uint8_t { kVarint = 0, k64Bits = 1, kBytes = 2, k32Bits = 5 };
 
 /// A field: its tag at `begin`, what it holds from `content` to `end`.
 struct Field {
@@ -31,16 +33,6 @@ struct Field {
 
   WireType type() const { return static_cast<WireType>(tag & 7); }
 };
-
-std::optional<std::uint64_t> varint_at(std::string_view bytes, std::size_t& position) {
-  std::uint64_t value = 0;
-  for (unsigned shift = 0; shift < 64 && position < bytes.size(); shift += 7) {
-    const auto byte = static_cast<unsigned char>(bytes[position++]);
-    value |= static_cast<std::uint64_t>(byte & 0x7FU) << shift;
-    if ((byte & 0x80U) == 0) return value;
-  }
-  return std::nullopt;
-}
 
 std::string varint(std::uint64_t value) {
   std::string bytes;
@@ -62,7 +54,7 @@ bool add_fields(std::string_view bytes,
     return false;
   };
   const std::string_view message = bytes.substr(0, end);
-  for (std::size_t position = begin; position < end;) {
+  for (std::uint64_t position = begin; position < end;) {
     Field field{.begin = position, .parent = parent};
     const auto tag = varint_at(message, position);
     if (!tag || *tag >> 3 == 0 || *tag >> 9 != 0) return fails();
@@ -153,7 +145,7 @@ std::string another_varint(std::string_view content, std::minstd_rand& random) {
   const auto choice = random() % 32;
   if (choice < 16) return varint(choice);
   if (choice < 28) return varint(static_cast<std::uint64_t>(kSpecial[choice - 16]));
-  std::size_t position = 0;
+  std::uint64_t position = 0;
   const std::uint64_t value = varint_at(content, position).value_or(0);
   return varint(choice < 30 ? value + 1 : value - 1);
 }

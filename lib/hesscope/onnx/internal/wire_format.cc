@@ -14,8 +14,6 @@
 namespace hesscope::onnx {
 namespace {
 
-enum class WireType : std::uint8_t { kVarint = 0, k64Bits = 1, kBytes = 2, k32Bits = 5 };
-
 /// A field's number and type, and the place of what it holds.
 struct WireField {
   std::uint64_t number = 0;
@@ -24,17 +22,6 @@ struct WireField {
   std::uint64_t begin = 0;   ///< of what it holds
   std::uint64_t length = 0;  ///< of that, which may be more than there is
 };
-
-/// A number of 7 bits a byte, low ones first. Nothing where it is cut off or beyond 64 bits.
-std::optional<std::uint64_t> varint_at(std::string_view bytes, std::uint64_t& position) {
-  std::uint64_t value = 0;
-  for (unsigned shift = 0; shift < 64 && position < bytes.size(); shift += 7) {
-    const auto byte = static_cast<unsigned char>(bytes[position++]);
-    value |= static_cast<std::uint64_t>(byte & 0x7FU) << shift;
-    if ((byte & 0x80U) == 0) return value;
-  }
-  return std::nullopt;
-}
 
 /// The field that begins at `position`; nothing where there is none.
 std::optional<WireField> field_at(std::string_view bytes, std::uint64_t position) {
@@ -205,6 +192,16 @@ bool is_model_field(const WireField& field) {
 }
 
 }  // namespace
+
+std::optional<std::uint64_t> varint_at(std::string_view bytes, std::uint64_t& position) {
+  std::uint64_t value = 0;
+  for (unsigned shift = 0; shift < 64 && position < bytes.size(); shift += 7) {
+    const auto byte = static_cast<unsigned char>(bytes[position++]);
+    value |= static_cast<std::uint64_t>(byte & 0x7FU) << shift;
+    if ((byte & 0x80U) == 0) return value;
+  }
+  return std::nullopt;
+}
 
 void check_wire_format(const std::string& where, std::string_view model) {
   WireWalk(where, model).walk(Message::kModel, 0, model.size(), 0);

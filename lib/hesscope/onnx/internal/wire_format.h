@@ -8,6 +8,8 @@
 // Format: https://protobuf.dev/programming-guides/encoding/
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -16,6 +18,12 @@ class InputFile;
 }
 
 namespace hesscope::onnx {
+
+enum class WireType : std::uint8_t { kVarint = 0, k64Bits = 1, kBytes = 2, k32Bits = 5 };
+
+/// A number of 7 bits a byte, low ones first, behind which `position` then is. Nothing where it is cut
+/// off or beyond 64 bits.
+std::optional<std::uint64_t> varint_at(std::string_view bytes, std::uint64_t& position);
 
 /// Walks the whole of a model.
 /// @throws InputError "<where>: ..." with the byte, where a field is cut off or none at all; for
