@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <lapacke.h>
 
+#include <hesscope/simd/instruction_set.h>
 #include <hesscope/spectra/counted_spectrum.h>
 #include <hesscope/spectra/eigensystem.h>
 #include <hesscope/spectra/extremes.h>
@@ -112,7 +113,7 @@ void count_applications() {
       "\nEnds of W3 by products alone; the limit is 80 columns.\n\n"
       "| weights | columns applied | lambda_min | lambda_max | residuals |\n"
       "| ---: | ---: | ---: | ---: | ---: |\n");
-  Problem problem = work_named("W3").problem();
+  Problem problem = work_named("W3").problem(best_instruction_set());
   const Eigen::VectorXd theta = problem.theta;
   const GraphObjective objective(problem.model, std::move(problem.samples));
   for (const double scale : {0.2, 0.4, 0.6, 1.0}) {
