@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
+#include <hesscope/core/printable.h>
 #include <hesscope/plot/internal/text.h>
 
 namespace hesscope::plot {

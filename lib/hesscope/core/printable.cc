@@ -23,6 +23,16 @@ std::string hex(std::string_view bytes) {
   return out;
 }
 
+// Bytes of the first character if XML allows it; else 0.
+std::size_t xml_length(std::string_view text) {
+  const std::string_view character = text.substr(0, utf8_length(text));
+  if (character == "\t" || character == "\n") return 1;
+  // U+FFFE and U+FFFF are no characters.
+  const bool is_none =
+      character.empty() || character == "\xef\xbf\xbe" || character == "\xef\xbf\xbf";
+  return is_none || is_control(character) ? 0 : character.size();
+}
+
 }  // namespace
 
 std::size_t utf8_length(std::string_view text) {
@@ -79,6 +89,31 @@ std::string printable(std::string_view text, std::string_view kept) {
     text.remove_prefix(length);
   }
   return out;
+}
+
+std::string xml_text(std::string_view text) {
+  std::string safe;
+  while (!text.empty()) {
+    const std::size_t length = xml_length(text);
+    const std::string_view character = text.substr(0, std::max<std::size_t>(length, 1));
+    if (length == 0) {
+      safe += "\ufffd";
+    } else if (character == "&") {
+      safe += "&amp;";
+    } else if (character == "<") {
+      safe += "&lt;";
+    } else if (character == ">") {
+      safe += "&gt;";
+    } else if (character == "\"") {
+      safe += "&quot;";
+    } else if (character == "\n" || character == "\t") {
+      safe += ' ';
+    } else {
+      safe += character;
+    }
+    text.remove_prefix(character.size());
+  }
+  return safe;
 }
 
 }  // namespace hesscope

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Text from files, which may hold anything, for people's terminals.
+// Text from files, which may hold anything, for people's terminals and pages.
 #pragma once
 
 #include <cstddef>
@@ -24,5 +24,9 @@ std::string escaped(std::string_view text);
 /// The text, but control characters and what is no UTF-8 are shown as \xNN.
 /// @param kept  control characters that are left as they are.
 std::string printable(std::string_view text, std::string_view kept = {});
+
+/// Text as XML and HTML may hold it, attributes too: &, <, > and quotes escaped; control characters and what is not UTF-8
+/// replaced by U+FFFD.
+std::string xml_text(std::string_view text);
 
 }  // namespace hesscope

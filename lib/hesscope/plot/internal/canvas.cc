@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <hesscope/core/printable.h>
 #include <hesscope/plot/internal/canvas.h>
 #include <hesscope/plot/internal/text.h>
 

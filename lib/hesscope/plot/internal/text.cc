@@ -18,36 +18,10 @@ constexpr std::array<short, 95> kWidths = {
 constexpr short kOtherWidth = 650;
 constexpr double kStandInRoom = 1.125;
 
-unsigned byte_at(std::string_view text, std::size_t at) {
-  return static_cast<unsigned char>(text[at]);
-}
-
-// Bytes of the UTF-8 sequence at `at` that encodes a character XML allows; 0 if there is none.
-std::size_t sequence_length(std::string_view text, std::size_t at) {
-  const unsigned lead = byte_at(text, at);
-  if (lead < 0x80) return lead >= 0x20 || lead == '\t' || lead == '\n' ? 1 : 0;
-  const std::size_t length = lead >= 0xf0 && lead <= 0xf4   ? 4
-                             : lead >= 0xe0 && lead <= 0xef ? 3
-                             : lead >= 0xc2 && lead <= 0xdf ? 2
-                                                            : 0;
-  if (length == 0 || at + length > text.size()) return 0;
-  unsigned code = lead & (0x7fU >> length);
-  for (std::size_t k = 1; k < length; ++k) {
-    const unsigned next = byte_at(text, at + k);
-    if ((next & 0xc0U) != 0x80U) return 0;
-    code = code << 6U | (next & 0x3fU);
-  }
-  constexpr std::array<unsigned, 5> kSmallest = {0, 0, 0x80, 0x800, 0x10000};  // no overlong forms
-  const bool is_surrogate = code >= 0xd800 && code <= 0xdfff;
-  const bool is_character = code >= kSmallest[length] && code <= 0x10ffff && code != 0xfffe &&
-                            code != 0xffff && !is_surrogate && !(code >= 0x80 && code < 0xa0);
-  return is_character ? length : 0;
-}
-
 double plain_width(std::string_view text) {
   double width = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const unsigned byte = byte_at(text, i);
+  for (const char character : text) {
+    const auto byte = static_cast<unsigned char>(character);
     if ((byte & 0xc0U) == 0x80U) continue;  // counted with the byte that leads
     width += byte >= ' ' && byte <= '~' ? kWidths[byte - ' '] : kOtherWidth;
   }
@@ -87,40 +61,6 @@ std::string without_markup(std::string_view text) {
   std::string plain;
   for (const TextRun& run : parse_markup(text)) plain += run.text;
   return plain;
-}
-
-std::string xml_text(std::string_view text) {
-  std::string safe;
-  for (std::size_t i = 0; i < text.size();) {
-    const std::size_t length = sequence_length(text, i);
-    if (length == 0) {
-      safe += "\ufffd";
-      ++i;
-      continue;
-    }
-    switch (text[i]) {
-      case '&':
-        safe += "&amp;";
-        break;
-      case '<':
-        safe += "&lt;";
-        break;
-      case '>':
-        safe += "&gt;";
-        break;
-      case '"':
-        safe += "&quot;";
-        break;
-      case '\n':
-      case '\t':
-        safe += ' ';
-        break;
-      default:
-        safe += text.substr(i, length);
-    }
-    i += length;
-  }
-  return safe;
 }
 
 double text_width(std::string_view text, double size) {

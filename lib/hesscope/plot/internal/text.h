@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Text of figures: its markup, its width, and what of it XML can hold.
+// Text of figures: its markup and its width.
 #pragma once
 
 #include <cstdint>
@@ -26,10 +26,6 @@ std::vector<TextRun> parse_markup(std::string_view text);
 
 /// The text without its markup: "10^{2}" is "102".
 std::string without_markup(std::string_view text);
-
-/// Text as XML may hold it: &, <, > and quotes escaped; control characters and what is not UTF-8
-/// replaced by U+FFFD.
-std::string xml_text(std::string_view text);
 
 /// Room for text in points at a font size in points: Helvetica's widths and an eighth, since fonts
 /// that stand in for it are wider. Characters beyond ASCII count as wide as a capital.

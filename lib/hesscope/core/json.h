@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// JSON documents, for writing.
+//
+//   Json document = {{"command", "plot"}, {"output", path}};
+//   document["figures"] = names;       // any range
+//   document.text();
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <ranges>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace hesscope {
+
+template <typename T>
+concept JsonRange = std::ranges::range<T> && !std::convertible_to<const T&, std::string_view>;
+
+/// A value of a JSON document: nothing, a scalar, a list, or an object, whose members keep the order
+/// in which they were set. A number that is NaN or infinite, which JSON cannot say, is null.
+class Json {
+  using List = std::vector<Json>;
+
+ public:
+  struct Member;
+
+  Json(std::nullptr_t = nullptr) {}
+
+  Json(bool value) : value_(value) {}
+
+  Json(double value) : value_(value) {}
+
+  Json(const char* text) : value_(std::string(text)) {}
+
+  Json(std::string_view text) : value_(std::string(text)) {}
+
+  Json(std::string text) : value_(std::move(text)) {}
+
+  template <std::integral Integer>
+  Json(Integer value) {
+    if constexpr (std::is_signed_v<Integer>) {
+      value_ = static_cast<std::int64_t>(value);
+    } else {
+      value_ = static_cast<std::uint64_t>(value);
+    }
+  }
+
+  template <typename Value>
+  Json(const std::optional<Value>& value) : Json(value ? Json(*value) : Json()) {}
+
+  /// A list of what a range holds.
+  template <JsonRange Range>
+  Json(const Range& range) : Json(list()) {
+    List& elements = std::get<List>(value_);
+    for (const auto& each : range) elements.emplace_back(each);
+  }
+
+  /// An object.
+  Json(std::initializer_list<Member> members);
+
+  static Json list();
+  static Json object();
+
+  /// The member of this name, null where there was none: of an object, or of nothing, which becomes
+  /// one.
+  Json& operator[](std::string_view name);
+
+  void push_back(Json value);
+
+  /// In lines, indented by two spaces. Bytes that are no UTF-8, as paths may hold, are replaced.
+  std::string text() const;
+
+  /// The same in one line, without spaces.
+  std::string compact() const;
+
+ private:
+  struct Object {
+    std::vector<std::string> names;
+    std::vector<Json> values;
+  };
+  struct Writer;
+
+  std::string dumped(int indent) const;
+
+  std::variant<std::nullptr_t, bool, double, std::int64_t, std::uint64_t, std::string, List, Object>
+      value_;
+};
+
+struct Json::Member {
+  std::string_view name;
+  Json value;
+};
+
+}  // namespace hesscope
