@@ -21,6 +21,7 @@ install(FILES
 
 include(HesscopePkgConfig)
 
+install(FILES share/hesscope/hesscope.py DESTINATION ${CMAKE_INSTALL_DATADIR}/hesscope)
 if(TARGET hesscope_cli)
   install(TARGETS hesscope_cli)
   # What the README's commands are about, at the paths that they name.
