@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# In two components: `program`, which is also whatever names none, and `development`.
 include(CMakePackageConfigHelpers)
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME program)
 set(hesscope_cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/hesscope)
 
 install(TARGETS hesscope hesscope_analyzers
   EXPORT hesscopeTargets
-  FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(EXPORT hesscopeTargets NAMESPACE hesscope:: DESTINATION ${hesscope_cmake_dir})
+  ARCHIVE COMPONENT development
+  LIBRARY COMPONENT program NAMELINK_COMPONENT development
+  FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
+install(EXPORT hesscopeTargets NAMESPACE hesscope:: DESTINATION ${hesscope_cmake_dir} COMPONENT development)
 
 configure_package_config_file(
   cmake/hesscopeConfig.cmake.in ${PROJECT_BINARY_DIR}/hesscopeConfig.cmake
@@ -17,7 +21,7 @@ install(FILES
   ${PROJECT_BINARY_DIR}/hesscopeConfig.cmake
   ${PROJECT_BINARY_DIR}/hesscopeConfigVersion.cmake
   cmake/FindLAPACKE.cmake
-  DESTINATION ${hesscope_cmake_dir})
+  DESTINATION ${hesscope_cmake_dir} COMPONENT development)
 
 include(HesscopePkgConfig)
 
@@ -29,3 +33,6 @@ if(TARGET hesscope_cli)
 endif()
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
+if(PROJECT_IS_TOP_LEVEL)
+  include(HesscopePackage)
+endif()
