@@ -253,6 +253,66 @@ TEST(Svg, DrawsNothingOutsideOfTheCanvas) {
   }
 }
 
+TEST(Svg, MagnifiesLettersAndLinesAndKeepsTheSizeAskedFor) {
+  Panel panel;
+  panel.series.push_back(Line{.x = {1, 2}, .y = {3, 4}, .label = "a"});
+  Figure small = figure_of(panel);
+  small.width = 300;
+  small.height = 200;
+  Figure large = small;
+  large.width *= 2.5;
+  large.height *= 2.5;
+  large.magnification = 2.5;
+  const auto below_the_first_line = [](const std::string& svg) {
+    const std::size_t start = svg.find("<svg");
+    return svg.substr(svg.find('\n', start));
+  };
+  EXPECT_THAT(to_svg(large), HasSubstr(R"(width="750pt" height="500pt" viewBox="0 0 300 200")"));
+  EXPECT_EQ(below_the_first_line(to_svg(large)), below_the_first_line(to_svg(small)));
+  large.width = large.height = 0;
+  EXPECT_THAT(to_svg(large), HasSubstr(R"(width="850pt" height="537.5pt")"));
+  for (const double none : {0.0, -1.0, kNaN, kInf}) {
+    large.magnification = none;
+    test::expect_refusal([&] { to_svg(large); }, "the magnification must be a positive number");
+  }
+}
+
+TEST(Svg, LeavesOutNotesWhereNobodyWantsThem) {
+  Panel panel;
+  panel.note = "rounding";
+  panel.series.push_back(Line{.x = {1, 2, 3}, .y = {3, kNaN, 4}});
+  Figure figure = figure_of(panel);
+  EXPECT_THAT(to_svg(figure), HasSubstr("rounding; 1 value missing"));
+  figure.notes = false;
+  EXPECT_THAT(to_svg(figure), Not(HasSubstr("rounding")));
+  EXPECT_THAT(to_svg(figure), Not(HasSubstr("missing")));
+}
+
+TEST(Svg, ListsSeriesBesideThePlotInTheirOrder) {
+  Panel panel;
+  panel.legend = Legend::kBeside;
+  // Their lines end in another order.
+  for (const auto& [label, end] : {std::pair("first", 2.0), {"second", 9.0}, {"third", 5.0}}) {
+    panel.series.push_back(Line{.x = {0, 1}, .y = {0, end}, .label = label});
+  }
+  Figure figure = figure_of(panel);
+  figure.width = 300;
+  const std::string svg = to_svg(figure);
+  const std::string legend = svg.substr(svg.find(R"(class="legend")"));
+  const double right = number_of(svg.substr(svg.find(R"(class="panel")")), "data-left") +
+                       number_of(svg.substr(svg.find(R"(class="panel")")), "data-width");
+  double above = 0;
+  for (const char* label : {">first<", ">second<", ">third<"}) {
+    const std::size_t end = legend.find(label);
+    ASSERT_NE(end, std::string::npos) << label;
+    const std::string element = legend.substr(legend.rfind('<', end));
+    EXPECT_GT(number_of(element, "x"), right) << label;
+    EXPECT_LT(number_of(element, "x"), 290) << label;
+    EXPECT_GT(number_of(element, "y"), above + 7) << label;
+    above = number_of(element, "y");
+  }
+}
+
 TEST(Svg, RefusesWhatDoesNotFit) {
   const auto refuses = [](Series series, const std::string& message) {
     Panel panel;

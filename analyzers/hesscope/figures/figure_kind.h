@@ -30,6 +30,8 @@ struct FigureRequest {
   std::string title;
   double width = 0;  ///< in points, 1/72 inch; 0 = the figure's own
   double height = 0;
+  double magnification = 1;  ///< as plot::Figure::magnification
+  bool notes = true;         ///< as plot::Figure::notes
 };
 
 /// A variable of a result file.

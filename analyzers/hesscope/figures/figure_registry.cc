@@ -93,6 +93,8 @@ plot::Figure draw_figure(const FigureKind& kind,
   if (!request.title.empty()) figure.title = request.title;
   if (request.width > 0) figure.width = request.width;
   if (request.height > 0) figure.height = request.height;
+  figure.magnification = request.magnification;
+  figure.notes = request.notes;
   for (plot::Panel& panel : figure.panels) {
     if (request.x_scale) panel.x.scale = *request.x_scale;
     if (request.y_scale) panel.y.scale = *request.y_scale;

@@ -34,6 +34,7 @@ plot::Figure draw_spectrum(std::span<const Source> sources, const FigureRequest&
     const std::vector<std::size_t> chosen =
         is_one ? chosen_few(checkpoints.size())
                : std::vector{chosen_checkpoint(source, checkpoints, request)};
+    if (is_one && chosen.size() > 1) panel.legend = plot::Legend::kBeside;  // in their order
     for (std::size_t k = 0; k < chosen.size(); ++k) {
       plot::Line line;
       line.y = rows.row(chosen[k]);

@@ -144,6 +144,7 @@ struct ColourBar {
 enum class Legend : std::uint8_t {
   kDirect,  ///< names beside the right ends of the lines
   kInside,  ///< a list in the corner with the fewest points
+  kBeside,  ///< a list beside the plot: series whose order says more than where their lines end
   kNone,
 };
 
@@ -168,9 +169,11 @@ struct Figure {
   std::string title{};
   std::string description{};  ///< for readers who do not see it
   std::vector<Panel> panels = {};
-  int columns = 0;    ///< of panels; 0 = all in one row
-  double width = 0;   ///< in points; 0 = by the number of panels
-  double height = 0;  ///< in points; 0 = by the number of panels
+  int columns = 0;           ///< of panels; 0 = all in one row
+  double width = 0;          ///< in points; 0 = by the number of panels
+  double height = 0;         ///< in points; 0 = by the number of panels
+  double magnification = 1;  ///< > 0, of letters, lines and gaps, and of a size that is not given
+  bool notes = true;         ///< remarks above the plots: the panels' own, and what is missing
 };
 
 /// Whether there is anything to draw besides axes and references: a table, or a number that has a

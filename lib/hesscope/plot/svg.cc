@@ -70,12 +70,13 @@ void snap(Box& box) {
   box = {snapped(box.left), snapped(box.top), snapped(box.width), snapped(box.height)};
 }
 
-void draw_panel(Canvas& canvas, const Panel& panel, const Box& cell, const std::string& name) {
+void draw_panel(
+    Canvas& canvas, const Panel& panel, const Box& cell, bool with_note, const std::string& name) {
   if (panel.table) {
     draw_table(canvas, *panel.table, cell, panel.title);
     return;
   }
-  PanelPlan plan = plan_panel(panel, cell, name);
+  PanelPlan plan = plan_panel(panel, cell, with_note, name);
   snap(plan.axes.box);
   place_direct(panel, plan);
   canvas.open(panel_attributes(plan));
@@ -112,17 +113,26 @@ std::string to_svg(const Figure& figure) {
   constexpr double kNarrow = 245;  // each of several
   constexpr double kHigh = 215;
   const double title_room = figure.title.empty() ? 0 : kFigureTitleRoom;
-  const double width = figure.width > 0 ? figure.width : columns == 1 ? kWide : kNarrow * columns;
-  const double height = figure.height > 0 ? figure.height : kHigh * rows + title_room;
+  const double magnification = figure.magnification;
+  if (!(magnification > 0 && std::isfinite(magnification))) {
+    throw PreconditionError(
+        fmt::format("to_svg: the magnification must be a positive number, got {}", magnification));
+  }
+  // Laid out as it is before the magnification.
+  const double width = figure.width > 0 ? figure.width / magnification
+                       : columns == 1   ? kWide
+                                        : kNarrow * columns;
+  const double height =
+      figure.height > 0 ? figure.height / magnification : kHigh * rows + title_room;
   constexpr double kLargest = 10'000;
-  if (!(width <= kLargest && height <= kLargest)) {
+  if (!(width * magnification <= kLargest && height * magnification <= kLargest)) {
     throw PreconditionError(
         fmt::format("to_svg: width and height must be at most {} points, got {} and {}",
                     kLargest,
-                    width,
-                    height));
+                    width * magnification,
+                    height * magnification));
   }
-  Canvas canvas(width, height);
+  Canvas canvas(width, height, magnification);
   canvas.rectangle({0, 0, width, height}, {255, 255, 255});
   canvas.text({8, 14}, figure.title, {.size = kFigureTitleSize, .bold = true});
   for (int k = 0; k < count; ++k) {
@@ -134,6 +144,7 @@ std::string to_svg(const Figure& figure) {
                 title_room + static_cast<double>(k / columns) * cell_height,
                 cell_width,
                 cell_height},
+               figure.notes,
                fmt::format("panel {}", k));
   }
   std::string title = figure.title;

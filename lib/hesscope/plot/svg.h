@@ -11,10 +11,11 @@ namespace hesscope::plot {
 /// no fonts or images from elsewhere, no ids, so that several fit into one page. The same figure
 /// gives the same bytes. Each plot is a group that carries its axes as data- attributes
 /// (data-x-scale, data-x-lower, data-left, data-width, ...), by which drawn coordinates, which are
-/// rounded to 0.01 points, can be turned back into numbers.
+/// rounded to 0.01, can be turned back into numbers. They are in points before the magnification.
 /// @throws PreconditionError naming panel and series if the parts of a series do not fit one
 ///         another (x and y of different lengths, a grid of the wrong size, ...), an axis has
-///         lower >= upper, or the figure has no room for its panels.
+///         lower >= upper, the magnification is not a positive number, or the figure has no room
+///         for its panels.
 /// @cost   linear in the number of values.
 std::string to_svg(const Figure& figure);
 

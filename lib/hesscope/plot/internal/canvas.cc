@@ -78,7 +78,8 @@ std::string coordinate(double value) {
 
 std::string exact_number(double value) { return fmt::format("{}", value); }
 
-Canvas::Canvas(double width, double height) : width_(width), height_(height) {}
+Canvas::Canvas(double width, double height, double magnification)
+    : width_(width), height_(height), magnification_(magnification) {}
 
 void Canvas::open(const std::vector<std::pair<std::string, std::string>>& attributes) {
   body_ += "<g";
@@ -161,8 +162,10 @@ void Canvas::text(const Point& at, std::string_view text, const TextStyle& style
 
 std::string Canvas::finish(const std::string& title, const std::string& description) && {
   std::string head = fmt::format(
-      R"(<svg xmlns="http://www.w3.org/2000/svg" width="{0}pt" height="{1}pt" viewBox="0 0 {0} {1}" role="img" font-family="Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif">)"
+      R"(<svg xmlns="http://www.w3.org/2000/svg" width="{}pt" height="{}pt" viewBox="0 0 {} {}" role="img" font-family="Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif">)"
       "\n",
+      coordinate(width_ * magnification_),
+      coordinate(height_ * magnification_),
       coordinate(width_),
       coordinate(height_));
   if (!title.empty()) {

@@ -61,7 +61,8 @@ std::string exact_number(double value);
 
 class Canvas {
  public:
-  Canvas(double width, double height);
+  /// @param magnification  what a point of the canvas is on paper, in points.
+  Canvas(double width, double height, double magnification = 1);
 
   /// Opens a group with attributes; close() ends it.
   void open(const std::vector<std::pair<std::string, std::string>>& attributes);
@@ -85,6 +86,7 @@ class Canvas {
  private:
   double width_;
   double height_;
+  double magnification_;
   std::string body_;
 };
 

@@ -103,7 +103,7 @@ std::vector<double> cell_edges(const std::vector<double>& points, ScaleKind kind
   return edges;
 }
 
-PanelPlan plan_panel(const Panel& panel, const Box& cell, const std::string& name) {
+PanelPlan plan_panel(const Panel& panel, const Box& cell, bool with_note, const std::string& name) {
   const PanelScales scales = panel_scales(panel, name);
   const Scale& x = scales.x;
   const Scale& y = scales.y;
@@ -113,7 +113,7 @@ PanelPlan plan_panel(const Panel& panel, const Box& cell, const std::string& nam
       .y_ticks = {},
       .has_values = scales.has_values,
       .has_field = scales.has_field,
-      .note = scales.note,
+      .note = with_note ? scales.note : "",
       .colours = scales.colours,
       .legend = {},
       .colour_scale = scales.colour,
@@ -138,8 +138,7 @@ PanelPlan plan_panel(const Panel& panel, const Box& cell, const std::string& nam
   plan.legend = legend_entries(panel, plan.axes);
   double right_margin = kMargin + 4;
   for (const LegendEntry& entry : plan.legend) {
-    if (!entry.is_direct) continue;
-    right_margin = std::max(right_margin, text_width(entry.text, kTickSize) + kDirectGap + kMargin);
+    right_margin = std::max(right_margin, room_beside(panel, entry) + kMargin);
   }
   if (plan.colour_scale) {
     Axis bar_axis;

@@ -45,8 +45,8 @@ struct Axes {
 struct LegendEntry {
   std::size_t series = 0;
   std::string text;
-  bool is_direct = false;
-  double wanted_y = 0;  ///< of a direct entry: where its line ends
+  bool is_direct = false;  ///< beside the end of its line
+  double wanted_y = 0;     ///< of a direct entry: where its line ends
 };
 
 struct PanelPlan {
@@ -66,7 +66,7 @@ struct PanelPlan {
 };
 
 /// @throws PreconditionError as to_svg(). `name` is the panel's in messages.
-PanelPlan plan_panel(const Panel& panel, const Box& cell, const std::string& name);
+PanelPlan plan_panel(const Panel& panel, const Box& cell, bool with_note, const std::string& name);
 
 /// Edges of the cells around the points of an axis: in the middle, on the scale, between
 /// neighbours.

@@ -14,7 +14,9 @@ namespace {
 
 constexpr double kRow = 10;
 constexpr double kSwatch = 14;
+constexpr double kSwatchGap = 4;
 constexpr double kPad = 4;
+constexpr double kBesideGap = 6;  // between the plot and names beside it
 
 bool has_points(const Series& series, const Axes& axes) {
   return std::visit(
@@ -142,6 +144,32 @@ Box emptiest_corner(const Panel& panel, const Axes& axes, double width, double h
   return corners[best];
 }
 
+// Swatches and names, one below the other.
+void draw_rows(Canvas& canvas,
+               const Panel& panel,
+               const PanelPlan& plan,
+               const std::vector<const LegendEntry*>& entries,
+               const Point& top_left) {
+  double y = top_left.y + kRow / 2;
+  for (const LegendEntry* entry : entries) {
+    draw_swatch(canvas, panel.series[entry->series], plan.colours[entry->series], {top_left.x, y});
+    canvas.text({top_left.x + kSwatch + kSwatchGap, y + 0.35 * kTickSize},
+                entry->text,
+                {.size = kTickSize});
+    y += kRow;
+  }
+}
+
+void draw_beside(Canvas& canvas,
+                 const Panel& panel,
+                 const PanelPlan& plan,
+                 std::vector<const LegendEntry*> entries) {
+  const Box& box = plan.axes.box;
+  const auto room = static_cast<std::size_t>(std::max(1.0, box.height / kRow));
+  if (entries.size() > room) entries.resize(room);
+  draw_rows(canvas, panel, plan, entries, {box.right() + kBesideGap, box.top});
+}
+
 void draw_list(Canvas& canvas,
                const Panel& panel,
                const PanelPlan& plan,
@@ -153,18 +181,11 @@ void draw_list(Canvas& canvas,
   for (const LegendEntry* entry : entries) {
     width = std::max(width, text_width(entry->text, kTickSize));
   }
-  width = std::min(width + kSwatch + 4 + 2 * kPad, box.width - 8);
+  width = std::min(width + kSwatch + kSwatchGap + 2 * kPad, box.width - 8);
   const double height = kRow * static_cast<double>(entries.size()) + 2 * kPad - 2;
   const Box place = emptiest_corner(panel, plan.axes, width, height);
   canvas.rectangle(place, {255, 255, 255}, 0.85);
-  double y = place.top + kPad + kRow / 2 - 1;
-  for (const LegendEntry* entry : entries) {
-    draw_swatch(
-        canvas, panel.series[entry->series], plan.colours[entry->series], {place.left + kPad, y});
-    canvas.text(
-        {place.left + kPad + kSwatch + 4, y + 0.35 * kTickSize}, entry->text, {.size = kTickSize});
-    y += kRow;
-  }
+  draw_rows(canvas, panel, plan, entries, {place.left + kPad, place.top + kPad - 1});
 }
 
 void draw_direct(Canvas& canvas, const PanelPlan& plan, std::vector<const LegendEntry*> entries) {
@@ -186,7 +207,7 @@ void draw_direct(Canvas& canvas, const PanelPlan& plan, std::vector<const Legend
     free_until = places[i] - row;
   }
   for (std::size_t i = 0; i < entries.size(); ++i) {
-    canvas.text({box.right() + kDirectGap, places[i] + 0.35 * kTickSize},
+    canvas.text({box.right() + kBesideGap, places[i] + 0.35 * kTickSize},
                 entries[i]->text,
                 {.size = kTickSize, .colour = plan.colours[entries[i]->series]});
   }
@@ -210,6 +231,12 @@ std::vector<LegendEntry> legend_entries(const Panel& panel, const Axes& axes) {
   return entries;
 }
 
+double room_beside(const Panel& panel, const LegendEntry& entry) {
+  const double name = kBesideGap + text_width(entry.text, kTickSize);
+  if (panel.legend == Legend::kBeside) return name + kSwatch + kSwatchGap;
+  return entry.is_direct ? name : 0;
+}
+
 void place_direct(const Panel& panel, PanelPlan& plan) {
   const Box& box = plan.axes.box;
   for (LegendEntry& entry : plan.legend) {
@@ -227,7 +254,10 @@ void draw_legend(Canvas& canvas, const Panel& panel, const PanelPlan& plan) {
   if (direct.empty() && listed.empty()) return;
   canvas.open({{"class", "legend"}});
   if (!direct.empty()) draw_direct(canvas, plan, std::move(direct));
-  if (!listed.empty()) draw_list(canvas, panel, plan, std::move(listed));
+  if (!listed.empty()) {
+    (panel.legend == Legend::kBeside ? draw_beside : draw_list)(
+        canvas, panel, plan, std::move(listed));
+  }
   canvas.close();
 }
 

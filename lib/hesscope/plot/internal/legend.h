@@ -9,10 +9,11 @@
 
 namespace hesscope::plot {
 
-inline constexpr double kDirectGap = 6;  // between the plot and names beside it
-
 /// Entries of the series that have a label. Series without a drawable value say so.
 std::vector<LegendEntry> legend_entries(const Panel& panel, const Axes& axes);
+
+/// What an entry wants right of the plot.
+double room_beside(const Panel& panel, const LegendEntry& entry);
 
 /// Sets wanted_y of direct entries from where their lines end, once the plot has its place.
 void place_direct(const Panel& panel, PanelPlan& plan);
