@@ -28,6 +28,21 @@ bool parse_number(const std::string& given, T& number) {
   return error == std::errc() && stop == end;
 }
 
+// In points; NaN where it is no length.
+double parse_length(const std::string& given) {
+  constexpr std::array<std::pair<std::string_view, double>, 4> kUnits = {
+      {{"pt", 1}, {"in", 72}, {"cm", 72 / 2.54}, {"mm", 72 / 25.4}}};
+  std::string number = given;
+  double points = 1;
+  for (const auto& [unit, size] : kUnits) {
+    if (!given.ends_with(unit)) continue;
+    number.resize(given.size() - unit.size());
+    points = size;
+  }
+  double count = 0;
+  return parse_number(number, count) ? count * points : std::nan("");
+}
+
 std::string trimmed(const std::string& text) {
   const std::size_t first = text.find_first_not_of(" \t");
   if (first == std::string::npos) return {};
@@ -335,6 +350,26 @@ Option& OptionTable::integer(
                  }
                  return fmt::format(
                      "must be an integer from {} to {}, got '{}'", minimum, maximum, given);
+               });
+}
+
+Option& OptionTable::length(const std::string& names,
+                            double& target,
+                            double minimum,
+                            double maximum,
+                            const std::string& help) {
+  return value(names,
+               target,
+               "LENGTH",
+               help,
+               [&target, minimum, maximum](const std::string& given) -> std::string {
+                 target = parse_length(given);
+                 if (target >= minimum && target <= maximum) return {};
+                 return fmt::format(
+                     "must be from {} to {} points, as 240, 85mm, 8.5cm or 3.4in, got '{}'",
+                     minimum,
+                     maximum,
+                     given);
                });
 }
 

@@ -92,6 +92,14 @@ class OptionTable {
   Option& integer(
       const std::string& names, int& target, int minimum, int maximum, const std::string& help);
 
+  /// A length on paper, in points (1/72 inch) or with a unit: 240, 85mm, 8.5cm, 3.4in, 240pt. The
+  /// limits and the target are in points.
+  Option& length(const std::string& names,
+                 double& target,
+                 double minimum,
+                 double maximum,
+                 const std::string& help);
+
   /// Any whole number from 0 on.
   Option& seed(const std::string& names, std::uint64_t& target, const std::string& help);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -12,6 +13,7 @@
 #include <hesscope/core/error.h>
 #include <hesscope/dataset/result_reader.h>
 #include <hesscope/figures/figure_registry.h>
+#include <hesscope/plot/print.h>
 #include <hesscope/plot/svg.h>
 #include <hesscope/storage/atomic_file.h>
 #include <hesscope/storage/overwrite.h>
@@ -27,6 +29,8 @@ namespace hesscope::cli {
 namespace {
 
 const char* const kAuto = "auto";
+constexpr double kLeastSize = 60;  // points
+constexpr double kMostSize = 5000;
 const std::vector<std::string> kScales = {kAuto, "linear", "log", "signed-log"};
 
 std::optional<plot::ScaleKind> parse_scale(const std::string& name) {
@@ -36,28 +40,53 @@ std::optional<plot::ScaleKind> parse_scale(const std::string& name) {
   return std::nullopt;
 }
 
-SettingKey whole_number(const std::string& name,
-                        std::int64_t minimum,
-                        std::int64_t maximum,
-                        const std::string& meaning) {
-  return {.name = name,
-          .type = SettingKey::Type::kInteger,
-          .meaning = meaning,
-          .minimum = minimum,
-          .maximum = maximum};
+// What a figure is drawn for: how large its letters and lines are, and its size in points where none is
+// asked for (0: the figure's own).
+struct Style {
+  const char* name;
+  double magnification;
+  double width;
+  double height;
+};
+
+// A slide of 16:9 is 13.33 x 7.5 inches: letters of 19 to 26 points can be read from the last row.
+constexpr std::array<Style, 2> kStyles = {{{"paper", 1, 0, 0}, {"slides", 2.5, 960, 540}}};
+
+// A kind of file that a figure can be written to.
+struct Format {
+  const char* extension;
+  const char* kind;
+  std::vector<std::string> beginnings;  // of files of this kind
+};
+
+const std::vector<Format>& formats() {
+  static const std::vector<Format> all = {{".svg", "an SVG", {"<svg", "<?xml"}},
+                                          {".pdf", "a PDF", {"%PDF-"}},
+                                          {".png", "a PNG", {"\x89PNG\r\n\x1a\n"}}};
+  return all;
+}
+
+std::vector<std::string> style_names() {
+  std::vector<std::string> names;
+  for (const Style& style : kStyles) names.emplace_back(style.name);
+  return names;
 }
 
 class PlotCommand final : public Command {
  public:
   std::string name() const override { return "plot"; }
 
-  std::string summary() const override { return "A figure for a paper, as SVG"; }
+  std::string summary() const override {
+    return "A figure for a paper or a talk, as SVG, PDF or PNG";
+  }
 
   std::vector<std::string> examples() const override {
     return {
         "hesscope plot result.h5 --list",
         "hesscope plot result.h5 --figure eigenvalues -o eigenvalues.svg",
-        "hesscope plot sgdm.h5 adam.h5 --figure condition --label SGDM --label Adam -o kappa.svg",
+        "hesscope plot sgdm.h5 adam.h5 --figure condition --label SGDM --label Adam "
+        "--width 85mm -o kappa.pdf",
+        "hesscope plot result.h5 --figure spectrum --style slides -o spectrum.png",
         "hesscope plot landscape.h5 --figure landscape --quantity lambda_max -o surface.svg",
     };
   }
@@ -71,17 +100,30 @@ class PlotCommand final : public Command {
     options.positionals("RESULT", results_, "Result files; several are laid over one another")
         .required();
     options.group("Output");
-    options.text("-o,--output", output_, "FILE", "SVG file to write");
-    force_.declare(options, "Replace an existing SVG");
+    options.text("-o,--output", output_, "FILE", "File to write; .svg, .pdf or .png says as what");
+    options.integer("--dpi",
+                    dpi_,
+                    static_cast<int>(plot::kLeastDotsPerInch),
+                    static_cast<int>(plot::kMostDotsPerInch),
+                    "Resolution of a PNG, in dots per inch (default: 300)");
+    force_.declare(options, "Replace an existing figure of the same format");
     options.flag("--list", list_, "Print which figures the results have the data for");
     options.flag("--json", json_, "Print one JSON document on stdout");
     options.flag("-q,--quiet", quiet_, "Print nothing");
     options.group("Figure");
     options.text("--figure", figure_, "NAME", kinds);
     options.text("--quantity", quantity_, "NAME", "Which of the figure's quantities to show");
-    options.setting(
-        whole_number("step", 0, INT64_MAX, "the checkpoint to show (default: the last)"), numbers_);
+    options.setting({.name = "step",
+                     .type = SettingKey::Type::kInteger,
+                     .meaning = "the checkpoint to show (default: the last)",
+                     .minimum = 0},
+                    numbers_);
     options.group("Style");
+    options.choice("--style",
+                   style_,
+                   style_names(),
+                   "What the letters and lines are large enough for (default: paper); slides are "
+                   "960 x 540 points, too, unless a size is given");
     options.repeated("--label",
                      labels_,
                      "TEXT",
@@ -89,8 +131,15 @@ class PlotCommand final : public Command {
     options.text("--title", title_, "TEXT", "A title; ^{...} and _{...} raise and lower");
     options.choice("--x-scale", x_scale_, kScales, "Scale of the horizontal axes");
     options.choice("--y-scale", y_scale_, kScales, "Scale of the vertical axes");
-    options.setting(whole_number("width", 60, 5000, "width in points, 72 to the inch"), numbers_);
-    options.setting(whole_number("height", 60, 5000, "height in points, 72 to the inch"), numbers_);
+    options.length("--width",
+                   width_,
+                   kLeastSize,
+                   kMostSize,
+                   "Width in points, 72 to the inch, or with a unit: 85mm, 8.5cm, 3.4in");
+    options.length("--height", height_, kLeastSize, kMostSize, "Height, likewise");
+    options.flag("--no-notes",
+                 no_notes_,
+                 "Leave out the remarks above plots, such as how many values are missing");
   }
 
   ExitCode run() override {
@@ -114,11 +163,9 @@ class PlotCommand final : public Command {
     if (list_) return;
     if (figure_.empty()) throw ConfigError("'--figure' is missing; --list names those there are");
     if (output_.empty()) throw ConfigError("'--output' is missing");
-    if (std::filesystem::path(output_).extension() != ".svg") {
-      throw ConfigError(fmt::format(
-          "{}: figures are SVG: the output must end in .svg; rsvg-convert and inkscape turn it "
-          "into PDF or PNG",
-          output_));
+    if (dpi_ > 0 && output_format().extension != std::string(".png")) {
+      throw ConfigError(
+          fmt::format("{}: '--dpi' is of a PNG; SVG and PDF have no resolution", output_));
     }
     for (const std::string& file : results_) {
       std::error_code none;
@@ -128,9 +175,24 @@ class PlotCommand final : public Command {
     }
   }
 
-  std::int64_t number(const char* key, std::int64_t fallback) const {
-    const auto found = numbers_.find(key);
-    return found == numbers_.end() ? fallback : std::get<std::int64_t>(found->second);
+  const Format& output_format() const {
+    const std::string extension = std::filesystem::path(output_).extension().string();
+    for (const Format& format : formats()) {
+      if (extension == format.extension) return format;
+    }
+    throw ConfigError(fmt::format("{}: the output must end in .svg, .pdf or .png", output_));
+  }
+
+  const Style& style() const {
+    return *std::find_if(
+        kStyles.begin(), kStyles.end(), [&](const Style& each) { return each.name == style_; });
+  }
+
+  std::string bytes_of(const plot::Figure& figure) const {
+    const std::string extension = output_format().extension;
+    if (extension == ".pdf") return plot::to_pdf(figure);
+    if (extension == ".png") return dpi_ > 0 ? plot::to_png(figure, dpi_) : plot::to_png(figure);
+    return plot::to_svg(figure);
   }
 
   ExitCode draw(const std::vector<io::ResultReader>& readers) const {
@@ -141,17 +203,23 @@ class PlotCommand final : public Command {
     for (std::size_t i = 0; i < readers.size(); ++i) sources.push_back({&readers[i], labels[i]});
     figures::FigureRequest request;
     request.quantity = quantity_;
-    if (numbers_.contains("step")) request.step = number("step", 0);
+    if (const auto step = numbers_.find("step"); step != numbers_.end()) {
+      request.step = std::get<std::int64_t>(step->second);
+    }
     request.x_scale = parse_scale(x_scale_);
     request.y_scale = parse_scale(y_scale_);
     request.title = title_;
-    request.width = static_cast<double>(number("width", 0));
-    request.height = static_cast<double>(number("height", 0));
+    const bool has_size = width_ > 0 || height_ > 0;
+    request.width = has_size ? width_ : style().width;
+    request.height = has_size ? height_ : style().height;
+    request.magnification = style().magnification;
+    request.notes = !no_notes_;
     const plot::Figure figure = figures::draw_figure(kind, sources, request);
-    io::require_replaceable(output_, force_.overwrite(), "an SVG", [&] {
-      return io::begins_with(output_, {"<svg", "<?xml"});
+    const Format& format = output_format();
+    io::require_replaceable(output_, force_.overwrite(), format.kind, [&] {
+      return io::begins_with(output_, format.beginnings);
     });
-    io::write_whole(output_, plot::to_svg(figure), force_.overwrite() != io::Overwrite::kNothing);
+    io::write_whole(output_, bytes_of(figure), force_.overwrite() != io::Overwrite::kNothing);
     if (json_) {
       Json document;
       document["command"] = "plot";
@@ -209,7 +277,12 @@ class PlotCommand final : public Command {
   std::string title_;
   std::string x_scale_ = kAuto;
   std::string y_scale_ = kAuto;
+  std::string style_ = kStyles.front().name;
   std::map<std::string, SettingValue> numbers_;
+  int dpi_ = 0;  // not given
+  double width_ = 0;
+  double height_ = 0;
+  bool no_notes_ = false;
   bool list_ = false;
   ForceOption force_;
   bool json_ = false;

@@ -89,6 +89,20 @@ TEST_F(OptionTableTest, SaysWhatIsWrongWithAValue) {
   EXPECT_THAT(give("--only", " , "), "names nothing");
 }
 
+TEST_F(OptionTableTest, TakesLengthsInAnyUnit) {
+  double width = 0;
+  table_.length("--width", width, 60, 5000, "How wide");
+  for (const auto& [given, points] :
+       {std::pair("240", 240.0), {"240pt", 240}, {"127mm", 360}, {"12.7cm", 360}, {"5in", 360}}) {
+    EXPECT_EQ(give("--width", given), "") << given;
+    EXPECT_NEAR(width, points, 1e-12 * points) << given;
+  }
+  for (const char* given :
+       {"", "mm", "59", "5001", "8 cm", "85m", "1e9mm", "nan", "inf", "-85mm"}) {
+    EXPECT_THAT(give("--width", given), HasSubstr("must be from 60 to 5000 points, as")) << given;
+  }
+}
+
 TEST_F(OptionTableTest, KeepsTheOrderOfTheGroups) {
   EXPECT_THAT(table_.groups(), ElementsAre("Input", "Output"));
 }

@@ -347,7 +347,7 @@ class Plot(program.Case):
         self.refused(USAGE, plane, plane, "--figure", "landscape", words=["not planes"])
         self.refused(USAGE, adam, "--figure", "blocks", "--y-scale", "log", words=["fixed scales"])
         self.refused(USAGE, adam, "--figure", "condition", "--label", "a", "--label", "b", words=["1 results, got 2"])
-        self.refused(USAGE, adam, "--figure", "condition", words=["must end in .svg"], output="out.pdf")
+        self.refused(USAGE, adam, "--figure", "condition", words=["must end in .svg, .pdf or .png"], output="out.gif")
         self.refused(USAGE, adam, "--figure", "condition", "--width", "3", words=["--width"])
         self.assertEqual(self.run_program("plot", adam, "--figure", "condition").returncode, USAGE)
         self.assertEqual(self.files(), set())
