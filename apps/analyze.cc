@@ -2,7 +2,9 @@
 #include <cstddef>
 #include <map>
 #include <span>
+#include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -12,12 +14,14 @@
 #include <hesscope/analyzers/analyzer_registry.h>
 #include <hesscope/core/suggest.h>
 
+#include "analysis_ending.h"
 #include "checkpoint_options.h"
 #include "commands.h"
 #include "number_tables.h"
 #include "progress_line.h"
 #include "run_command.h"
 #include "table.h"
+#include "terminal.h"
 
 namespace hesscope::cli {
 namespace {
@@ -185,10 +189,17 @@ class AnalyzeCommand final : public RunCommand {
     return document;
   }
 
-  // One table for each group of the result file, so that the lines stay short.
+  // One table for each group of the result file, so that the lines stay short. On a terminal they are cut to its
+  // width, and what one looks at first comes once more at the end.
   std::string summary_of(const AnalysisResult& result) const {
+    const Terminal terminal = standard_output();
+    std::size_t num_cut = 0;
+    const auto shown = [&](std::vector<std::vector<std::string>> table) {
+      if (terminal.is_there) num_cut += fit_table(table, terminal.columns, true);
+      return table_text(std::move(table));
+    };
     const std::vector<std::vector<std::string>> losses = loss_rows(result.checkpoints);
-    std::string text = table_text(losses);
+    std::string text = shown(losses);
     std::vector<std::vector<std::string>> rows;
     std::vector<HeadlineNumber> all = result.run_numbers;
     const auto& columns = result.checkpoints.front().numbers;
@@ -203,7 +214,7 @@ class AnalyzeCommand final : public RunCommand {
           rows.back().push_back(cell_text(all.back()));
         }
       }
-      text += "\n" + table_text(rows);
+      text += "\n" + shown(rows);
     }
     for (auto first = result.run_numbers.begin(), last = first; first != result.run_numbers.end();
          first = last) {
@@ -212,10 +223,26 @@ class AnalyzeCommand final : public RunCommand {
         rows[0].push_back(last->name);
         rows[1].push_back(cell_text(last->value, last->status));
       }
-      text += "\n" + table_text(rows);
+      text += "\n" + shown(rows);
     }
-    return text + "\n" + with_flags(legend_text(all)) +
-           ending_text(result.is_done_already, result.timings.total_seconds);
+    text += "\n" + with_flags(legend_text(all));
+    const std::string ending = ending_text(result.is_done_already, result.timings.total_seconds);
+    if (!terminal.is_there || json_ || quiet_) return text + ending;
+    if (num_cut > 0) {
+      text += fmt::format(
+          "+N: {} columns do not fit {} characters; the result has them, and the same command "
+          "with `| less -S` behind it shows them\n",
+          num_cut,
+          terminal.columns);
+    }
+    try {
+      const io::ResultReader file(output_);
+      return text + "\n" + overview_text(result, file, terminal) + "\n" + ending +
+             next_commands_text(file, output_);
+    } catch (
+        const std::runtime_error&) {  // it has gone meanwhile; what was computed stays computed
+      return text + ending;
+    }
   }
 
   CheckpointOptions checkpoints_;

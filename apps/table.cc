@@ -4,12 +4,43 @@
 #include <algorithm>
 #include <cstddef>
 #include <set>
+#include <string_view>
 
 #include <fmt/format.h>
 
 #include <hesscope/core/printable.h>
 
+#include "terminal.h"
+
 namespace hesscope::cli {
+namespace {
+
+// Without its middle, where it takes more than so many columns: names differ in what they end with.
+std::string shortened(const std::string& text, std::size_t columns) {
+  if (text_columns(text) <= columns) return text;
+  std::vector<std::string_view> characters;
+  for (std::string_view rest = text; !rest.empty();) {
+    characters.push_back(rest.substr(0, std::max<std::size_t>(utf8_length(rest), 1)));
+    rest.remove_prefix(characters.back().size());
+  }
+  std::string begin;
+  std::string end;
+  std::size_t room = columns - 3;
+  for (std::size_t i = 0, j = characters.size(); i < j;) {
+    const bool from_end = text_columns(end) <= text_columns(begin);
+    const std::string_view next = characters[from_end ? --j : i++];
+    if (text_columns(next) > room) break;
+    room -= text_columns(next);
+    if (from_end) {
+      end.insert(0, next);
+    } else {
+      begin += next;
+    }
+  }
+  return begin + "..." + end;
+}
+
+}  // namespace
 
 std::string table_text(std::vector<std::vector<std::string>> rows, std::size_t num_left) {
   for (auto& row : rows) {
@@ -18,20 +49,51 @@ std::string table_text(std::vector<std::vector<std::string>> rows, std::size_t n
   std::vector<std::size_t> widths;
   for (const auto& row : rows) {
     widths.resize(std::max(widths.size(), row.size()));
-    for (std::size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], row[c].size());
+    for (std::size_t c = 0; c < row.size(); ++c) {
+      widths[c] = std::max(widths[c], text_columns(row[c]));
+    }
   }
   std::string text;
   for (const auto& row : rows) {
     std::string line;
     for (std::size_t c = 0; c < row.size(); ++c) {
       if (c > 0) line += "  ";
-      line += c < num_left ? fmt::format("{:<{}}", row[c], widths[c])
-                           : fmt::format("{:>{}}", row[c], widths[c]);
+      const std::string room(widths[c] - text_columns(row[c]), ' ');
+      line += c < num_left ? row[c] + room : room + row[c];
     }
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + "\n";
   }
   return text;
+}
+
+std::size_t fit_table(std::vector<std::vector<std::string>>& rows,
+                      std::size_t columns,
+                      bool with_mark) {
+  constexpr std::size_t kShortestName = 12;
+  constexpr std::size_t kGap = 2;
+  const std::size_t longest_name = std::max(kShortestName, columns / 3);
+  std::vector<std::size_t> widths;
+  for (auto& row : rows) {
+    row[0] = shortened(printable(row[0]), longest_name);
+    widths.resize(std::max(widths.size(), row.size()));
+    for (std::size_t c = 0; c < row.size(); ++c) {
+      widths[c] = std::max(widths[c], text_columns(printable(row[c])));
+    }
+  }
+  std::size_t total = 0;
+  for (const std::size_t width : widths) total += width + kGap;
+  const std::size_t all = widths.size();
+  std::size_t kept = all;
+  const auto mark = [&] { return fmt::format("+{}", all - kept); };
+  const auto needed = [&] {
+    return total - kGap + (with_mark && kept < all ? kGap + mark().size() : 0);
+  };
+  while (kept > 1 && needed() > columns) total -= widths[--kept] + kGap;
+  if (kept == all) return 0;
+  for (auto& row : rows) row.resize(std::min(row.size(), kept));
+  if (with_mark) rows[0].push_back(mark());
+  return all - kept;
 }
 
 std::string number_text(double value) { return fmt::format("{:.6g}", value); }

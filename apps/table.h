@@ -13,6 +13,13 @@ namespace hesscope::cli {
 /// \xNN. Ends with a newline.
 std::string table_text(std::vector<std::vector<std::string>> rows, std::size_t num_left = 1);
 
+/// Makes a table fit a terminal: names at the left lose their middle, columns at the right go.
+/// @param with_mark  whether the header then ends with "+3" for three columns that went.
+/// @returns how many went.
+std::size_t fit_table(std::vector<std::vector<std::string>>& rows,
+                      std::size_t columns,
+                      bool with_mark);
+
 /// A number for a table: six significant digits.
 std::string number_text(double value);
 

@@ -20,6 +20,13 @@ TEST(Shell, QuotesWhatNeedsIt) {
   EXPECT_EQ(shell_word("caf\xe9"), "'caf\xe9'");
 }
 
+TEST(Shell, WritesWhatATerminalWouldObeyWithBackslashes) {
+  EXPECT_EQ(pasted_word("a.h5"), "a.h5");
+  EXPECT_EQ(pasted_word("na\u00efve run.h5"), "'na\u00efve run.h5'");
+  EXPECT_EQ(pasted_word("\x1b[31m\n.h5"), "$'\\033[31m\\012.h5'");
+  EXPECT_EQ(pasted_word("it's \\ caf\xe9"), "$'it\\'s \\\\ caf\\351'");
+}
+
 TEST(Shell, PutsABlankBetweenWords) {
   EXPECT_EQ(shell_words(std::vector<std::string>{"a", "b c", "d"}), "a 'b c' d");
   EXPECT_EQ(shell_words({}), "");

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <fmt/format.h>
+
+#include <hesscope/core/printable.h>
 #include <hesscope/core/shell.h>
 
 namespace hesscope {
@@ -17,6 +20,17 @@ std::string shell_word(std::string_view text) {
     } else {
       word += c;
     }
+  }
+  return word + "'";
+}
+
+std::string pasted_word(std::string_view text) {
+  if (is_printable_utf8(text)) return shell_word(text);
+  std::string word = "$'";
+  for (const char c : text) {
+    if (c == '\'' || c == '\\') word += '\\';
+    word += c >= ' ' && c <= '~' ? std::string(1, c)
+                                 : fmt::format("\\{:03o}", static_cast<unsigned char>(c));
   }
   return word + "'";
 }
