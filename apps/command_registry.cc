@@ -15,6 +15,7 @@ std::vector<std::unique_ptr<Command>> all_commands() {
   commands.push_back(make_inspect_command());
   commands.push_back(make_convert_command());
   commands.push_back(make_plot_command());
+  commands.push_back(make_report_command());
   commands.push_back(make_export_command());
   return commands;
 }

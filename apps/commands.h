@@ -30,6 +30,9 @@ std::unique_ptr<Command> make_convert_command();
 /// `hesscope plot`: a figure of results for a paper.
 std::unique_ptr<Command> make_plot_command();
 
+/// hesscope report RESULT... -o FILE.html
+std::unique_ptr<Command> make_report_command();
+
 /// hesscope export: a result in the format of other software.
 std::unique_ptr<Command> make_export_command();
 

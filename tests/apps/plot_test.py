@@ -313,8 +313,8 @@ class Plot(program.Case):
         done = self.run_program("plot", self.path("plane"), "--list", "--json")
         self.assertEqual(done.returncode, DONE)
         figures = {f["name"]: f for f in json.loads(done.stdout)["figures"]}
-        self.assertEqual(list(figures), ["spectrum", "density", "condition", "eigenvalues", "smoothness", "stability", "noise",
-                                         "landscape", "blocks", "history"])
+        self.assertEqual(list(figures), ["eigenvalues", "condition", "spectrum", "histogram", "density", "smoothness", "stability",
+                                         "noise", "landscape", "blocks", "history"])
         self.assertTrue(figures["landscape"]["has_data"])
         self.assertFalse(figures["density"]["has_data"])
         text = self.run_program("plot", self.path("plane"), "--list").stdout

@@ -78,6 +78,7 @@ plot::Figure draw_blocks(std::span<const Source> sources, const FigureRequest& r
 
 FigureKind blocks_figure() {
   return {.name = "blocks",
+          .topic = Topic::kBlocks,
           .summary = "norms of the Hessian's blocks at a checkpoint",
           .needs = {{"", "step"}, {"", "parameter_name"}, {"blocks", kNorm}, {"blocks", kDistance}},
           .made_by = "analyzer blocks",

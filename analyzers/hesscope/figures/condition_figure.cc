@@ -58,6 +58,7 @@ plot::Figure draw_condition(std::span<const Source> sources, const FigureRequest
 
 FigureKind condition_figure() {
   FigureKind kind{.name = "condition",
+                  .topic = Topic::kSpectrum,
                   .summary = "condition numbers over steps; of several results, one number",
                   .needs = {{"", "step"}},
                   .made_by = "analyzer condition",

@@ -115,6 +115,7 @@ plot::Figure draw_density(std::span<const Source> sources, const FigureRequest& 
 
 FigureKind density_figure() {
   return {.name = "density",
+          .topic = Topic::kSpectrum,
           .summary = "spectral density at a checkpoint: exact and by quadrature",
           .needs = {{"", "step"},
                     {"density", "eigenvalue"},

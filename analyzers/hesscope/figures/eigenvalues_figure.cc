@@ -75,6 +75,7 @@ plot::Figure draw_eigenvalues(std::span<const Source> sources, const FigureReque
 
 FigureKind eigenvalues_figure() {
   FigureKind kind{.name = "eigenvalues",
+                  .topic = Topic::kSpectrum,
                   .summary = "smallest, median and largest eigenvalue over steps",
                   .needs = {{"", "step"}, {"spectrum", "rounding_band"}},
                   .made_by = "analyzer spectrum",

@@ -23,11 +23,12 @@ struct Source {
 };
 
 struct FigureRequest {
-  std::string quantity;              ///< "" = the kind's own choice
-  std::optional<std::int64_t> step;  ///< of the checkpoint to show, where a figure shows one
-  std::optional<plot::ScaleKind> x_scale;
-  std::optional<plot::ScaleKind> y_scale;
-  std::string title;
+  std::string quantity = {};              ///< "" = the kind's own choice
+  std::optional<std::int64_t> step = {};  ///< of the checkpoint to show, where a figure shows one
+  std::optional<std::size_t> checkpoint = {};  ///< or its place among those of the result
+  std::optional<plot::ScaleKind> x_scale = {};
+  std::optional<plot::ScaleKind> y_scale = {};
+  std::string title = {};
   double width = 0;  ///< in points, 1/72 inch; 0 = the figure's own
   double height = 0;
   double magnification = 1;  ///< as plot::Figure::magnification
@@ -40,8 +41,20 @@ struct VariableName {
   std::string name;
 };
 
+/// What a figure is about, in the order of a report's sections.
+enum class Topic : std::uint8_t {
+  kTraining,
+  kSpectrum,
+  kSmoothness,
+  kStability,
+  kBlocks,
+  kNoise,
+  kLandscape,
+};
+
 struct FigureKind {
   std::string name;
+  Topic topic = Topic::kTraining;
   std::string summary;                    ///< one line
   std::vector<VariableName> needs;        ///< all of which must be there
   std::string made_by;                    ///< what stores them: "analyzer NAME" or a function

@@ -8,6 +8,7 @@
 #include <hesscope/core/suggest.h>
 #include <hesscope/figures/figure_registry.h>
 #include <hesscope/figures/internal/figures.h>
+#include <hesscope/figures/internal/seed_bands.h>
 
 namespace hesscope::figures {
 namespace {
@@ -38,7 +39,8 @@ void require_suitable(const FigureKind& kind, std::size_t count, const FigureReq
   };
   if (count > 1 && !kind.takes_several) refuse(fmt::format("is of one result, got {}", count));
   if ((request.x_scale || request.y_scale) && !kind.has_free_scales) refuse("has fixed scales");
-  if (request.step && !kind.has_step) refuse("shows all checkpoints: it takes no step");
+  if ((request.step || request.checkpoint) && !kind.has_step)
+    refuse("shows all checkpoints: it takes no step");
   if (request.quantity.empty()) return;
   if (kind.quantities.empty()) refuse("has no quantities to choose from");
   if (std::find(kind.quantities.begin(), kind.quantities.end(), request.quantity) ==
@@ -51,10 +53,11 @@ void require_suitable(const FigureKind& kind, std::size_t count, const FigureReq
 
 std::span<const FigureKind> figure_kinds() {
   static const std::vector<FigureKind> kinds = {
-      spectrum_figure(),
-      density_figure(),
-      condition_figure(),
       eigenvalues_figure(),
+      condition_figure(),
+      spectrum_figure(),
+      histogram_figure(),
+      density_figure(),
       smoothness_figure(),
       stability_figure(),
       noise_figure(),
@@ -96,6 +99,7 @@ plot::Figure draw_figure(const FigureKind& kind,
   figure.magnification = request.magnification;
   figure.notes = request.notes;
   for (plot::Panel& panel : figure.panels) {
+    if (sources.size() > 1) merge_seeds(panel);
     if (request.x_scale) panel.x.scale = *request.x_scale;
     if (request.y_scale) panel.y.scale = *request.y_scale;
   }

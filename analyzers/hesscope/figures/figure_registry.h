@@ -28,7 +28,8 @@ bool can_draw(const FigureKind& kind, const io::ResultReader& result);
 std::vector<std::string> drawable_figures(const io::ResultReader& result);
 
 /// The figure, its title, size and scales as requested.
-/// @param  sources  at least one.
+/// @param  sources  at least one. Lines of sources of the same label are taken for runs of one
+///                  experiment from several seeds: their median, in a band of their range.
 /// @throws InputError naming file and variable if a result lacks what the figure needs, with the
 ///         command that stores it and the figures that the file has data for; ConfigError if the
 ///         request does not suit the figure; PreconditionError without sources.

@@ -60,6 +60,7 @@ plot::Figure draw_history(std::span<const Source> sources, const FigureRequest& 
 
 FigureKind history_figure() {
   return {.name = "history",
+          .topic = Topic::kTraining,
           .summary = "loss and gradient norm over steps; of classifiers, accuracy too",
           .needs = {{"", "step"}, {"", "loss"}, {"", "gradient_norm"}},
           .made_by = "run_training()",

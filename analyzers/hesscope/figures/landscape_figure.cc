@@ -189,6 +189,7 @@ plot::Figure draw_landscape(std::span<const Source> sources, const FigureRequest
 
 FigureKind landscape_figure() {
   FigureKind kind{.name = "landscape",
+                  .topic = Topic::kLandscape,
                   .summary = "a plane as filled contours with the trajectory, a line as a curve",
                   .needs = {{io::kLandscapeGroup, "alpha"},
                             {io::kLandscapeGroup, "beta"},

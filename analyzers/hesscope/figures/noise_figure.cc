@@ -92,6 +92,7 @@ plot::Figure draw_noise(std::span<const Source> sources, const FigureRequest& re
 
 FigureKind noise_figure() {
   FigureKind kind{.name = "noise",
+                  .topic = Topic::kNoise,
                   .summary = "gradient noise at a checkpoint: histogram and normal QQ plot",
                   .needs = {{"", "step"}},
                   .made_by = "analyzer noise",

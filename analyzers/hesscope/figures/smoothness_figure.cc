@@ -80,6 +80,7 @@ plot::Figure draw_smoothness(std::span<const Source> sources, const FigureReques
 
 FigureKind smoothness_figure() {
   return {.name = "smoothness",
+          .topic = Topic::kSmoothness,
           .summary = "norm of the Hessian against that of the gradient, with the (L0, L1) lines",
           .needs = {{"", "step"},
                     {"smoothness", "gradient_norm"},

@@ -18,13 +18,28 @@ std::vector<std::size_t> chosen_few(std::size_t count) {
   return chosen;
 }
 
+// Of a single checkpoint: the band in which rounding hides the sign, and what is known of the zeros.
+void show_zeros(plot::Panel& panel,
+                const Source& source,
+                const plot::Line& line,
+                double band,
+                std::size_t checkpoint) {
+  panel.note = zeros_text(source, checkpoint);
+  if (!(band > 0) || line.x.empty()) return;
+  panel.series.push_back(plot::Band{.x = {line.x.front(), line.x.back()},
+                                    .low = {-band, -band},
+                                    .high = {band, band},
+                                    .label = "rounding",
+                                    .colour = plot::kGrey});
+}
+
 plot::Figure draw_spectrum(std::span<const Source> sources, const FigureRequest& request) {
   plot::Panel panel;
   panel.x = {.label = "rank, from the smallest", .whole_numbers = true};
   panel.y = {.label = "eigenvalue of the Hessian", .scale = plot::ScaleKind::kSignedLog};
   std::vector<double> all;
   double band = 0;
-  const bool is_one = sources.size() == 1 && !request.step;
+  const bool is_one = sources.size() == 1 && !request.step && !request.checkpoint;
   for (const Source& source : sources) {
     const Checkpoints checkpoints = read_checkpoints(source);
     const Variable rows =
@@ -39,7 +54,7 @@ plot::Figure draw_spectrum(std::span<const Source> sources, const FigureRequest&
       plot::Line line;
       line.y = rows.row(chosen[k]);
       for (std::size_t r = 0; r < line.y.size(); ++r) line.x.push_back(static_cast<double>(r));
-      line.label = is_one ? checkpoints.name_of(chosen[k]) : source.label;
+      line.label = is_one || request.checkpoint ? checkpoints.name_of(chosen[k]) : source.label;
       if (is_one && chosen.size() > 1) {
         // Short of yellow, which a line cannot have.
         line.colour =
@@ -48,6 +63,8 @@ plot::Figure draw_spectrum(std::span<const Source> sources, const FigureRequest&
       }
       all.insert(all.end(), line.y.begin(), line.y.end());
       band = std::max(band, bands[chosen[k]] >= 0 ? bands[chosen[k]] : 0);
+      if (sources.size() == 1 && !is_one)
+        show_zeros(panel, source, line, bands[chosen[k]], chosen[k]);
       panel.series.push_back(std::move(line));
     }
   }
@@ -64,6 +81,7 @@ plot::Figure draw_spectrum(std::span<const Source> sources, const FigureRequest&
 
 FigureKind spectrum_figure() {
   return {.name = "spectrum",
+          .topic = Topic::kSpectrum,
           .summary = "eigenvalues by rank; of several results, those of their last checkpoints",
           .needs = {{"", "step"}, {"spectrum", "eigenvalues"}, {"spectrum", "rounding_band"}},
           .made_by = "analyzer spectrum",

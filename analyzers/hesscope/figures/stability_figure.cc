@@ -112,6 +112,7 @@ plot::Figure draw_stability(std::span<const Source> sources, const FigureRequest
 
 FigureKind stability_figure() {
   return {.name = "stability",
+          .topic = Topic::kStability,
           .summary = "sharpness against the largest that optimisers are stable at",
           .needs = {{"", "step"}, {kStability, "gd_ratio"}, {kStability, "momentum_ratio"}},
           .made_by = "analyzer stability",

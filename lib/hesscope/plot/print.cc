@@ -13,7 +13,7 @@
 #include <hesscope/core/printable.h>
 #include <hesscope/core/version.h>
 #include <hesscope/plot/internal/rsvg.h>
-#include <hesscope/plot/internal/text.h>
+#include <hesscope/plot/markup.h>
 #include <hesscope/plot/print.h>
 #include <hesscope/plot/svg.h>
 

@@ -20,6 +20,18 @@ constexpr double kMax = std::numeric_limits<double>::max();
 
 }  // namespace
 
+std::string_view to_string(ScaleKind kind) {
+  switch (kind) {
+    case ScaleKind::kLog:
+      return "log";
+    case ScaleKind::kSignedLog:
+      return "signed-log";
+    case ScaleKind::kLinear:
+      break;
+  }
+  return "linear";
+}
+
 bool is_drawable(ScaleKind kind, double value) {
   return std::isfinite(value) && (kind != ScaleKind::kLog || value >= kTiniest);
 }

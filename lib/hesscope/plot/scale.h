@@ -5,11 +5,15 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <hesscope/plot/figure.h>
 
 namespace hesscope::plot {
+
+/// "linear", "log" or "signed-log".
+std::string_view to_string(ScaleKind kind);
 
 /// A monotone map of [lower, upper] onto [0, 1].
 class Scale {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -9,7 +8,7 @@
 #include <hesscope/plot/internal/drawing.h>
 #include <hesscope/plot/internal/legend.h>
 #include <hesscope/plot/internal/series_data.h>
-#include <hesscope/plot/internal/text.h>
+#include <hesscope/plot/markup.h>
 #include <hesscope/plot/svg.h>
 
 namespace hesscope::plot {
@@ -17,31 +16,6 @@ namespace {
 
 constexpr double kFigureTitleSize = 10.5;
 constexpr double kFigureTitleRoom = 18;
-
-const char* scale_name(ScaleKind kind) {
-  switch (kind) {
-    case ScaleKind::kLog:
-      return "log";
-    case ScaleKind::kSignedLog:
-      return "signed-log";
-    case ScaleKind::kLinear:
-      break;
-  }
-  return "linear";
-}
-
-const char* kind_name(const Series& series) {
-  constexpr std::array<const char*, 8> kNames = {"line",
-                                                 "band",
-                                                 "scatter",
-                                                 "bars",
-                                                 "heat-map",
-                                                 "filled-contours",
-                                                 "contour-lines",
-                                                 "reference"};
-  static_assert(kNames.size() == std::variant_size_v<Series>);
-  return kNames[series.index()];
-}
 
 std::vector<std::pair<std::string, std::string>> panel_attributes(const PanelPlan& plan) {
   const Axes& axes = plan.axes;
@@ -52,7 +26,7 @@ std::vector<std::pair<std::string, std::string>> panel_attributes(const PanelPla
       {"data-width", coordinate(axes.box.width)},
       {"data-height", coordinate(axes.box.height)}};
   const auto describe = [&](const std::string& name, const Scale& scale) {
-    attributes.emplace_back("data-" + name + "-scale", scale_name(scale.kind()));
+    attributes.emplace_back("data-" + name + "-scale", std::string(to_string(scale.kind())));
     attributes.emplace_back("data-" + name + "-lower", exact_number(scale.lower()));
     attributes.emplace_back("data-" + name + "-upper", exact_number(scale.upper()));
     if (scale.kind() == ScaleKind::kSignedLog) {

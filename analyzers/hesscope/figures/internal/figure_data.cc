@@ -69,6 +69,11 @@ std::vector<double> read_row(const io::ResultReader& result,
                              const std::string& name,
                              std::size_t rank,
                              std::size_t index) {
+  const Variable* const listed = result.find(group, name);
+  const bool is_double = listed != nullptr && listed->type == VariableType::kDouble;
+  if (is_double && listed->shape.size() == rank && listed->shape[0] > index) {
+    return result.read_double_slice(group, name, index);
+  }
   return read_numbers(result, group, name, rank, index + 1).row(index);
 }
 
@@ -131,6 +136,7 @@ std::size_t chosen_checkpoint(const Source& source,
   if (checkpoints.size() == 0) {
     throw InputError(fmt::format("{}: holds no checkpoint", source.result->path().string()));
   }
+  if (request.checkpoint && *request.checkpoint < checkpoints.size()) return *request.checkpoint;
   if (!request.step) return checkpoints.size() - 1;
   const auto wanted = static_cast<double>(*request.step);
   const auto found = std::find(checkpoints.steps.begin(), checkpoints.steps.end(), wanted);
@@ -144,6 +150,28 @@ std::size_t chosen_checkpoint(const Source& source,
                         : ": its checkpoints have no steps"));
   }
   return static_cast<std::size_t>(found - checkpoints.steps.begin());
+}
+
+std::string zeros_text(const Source& source, std::size_t checkpoint) {
+  const auto count = [&](const char* group, const char* name) -> std::optional<std::int64_t> {
+    if (source.result->find(group, name) == nullptr) return std::nullopt;
+    const double value = read_row(*source.result, group, name, 1, checkpoint).front();
+    return std::isfinite(value) ? std::optional(static_cast<std::int64_t>(value)) : std::nullopt;
+  };
+  const std::optional<std::int64_t> zeros = count("spectrum", "num_zero");
+  if (!zeros) return {};
+  std::string text = fmt::format("{} zero within rounding", *zeros);
+  std::vector<std::string> parts;
+  if (const auto dead = count("structure", "num_dead"); dead > 0) {
+    parts.push_back(fmt::format("{} of dead parameters", *dead));
+  }
+  if (const auto explained = count("structure", "num_explained"); explained && *zeros > 0) {
+    parts.push_back(fmt::format("{} explained", *explained));
+  }
+  if (const auto unexplained = count("structure", "num_unexplained"); unexplained > 0) {
+    parts.push_back(fmt::format("{} unexplained", *unexplained));
+  }
+  return parts.empty() ? text : fmt::format("{}: {}", text, fmt::join(parts, ", "));
 }
 
 plot::Axis step_axis(const Checkpoints& checkpoints) {

@@ -10,6 +10,9 @@ namespace hesscope::figures {
 /// Eigenvalues by rank: each checkpoint of one result, or one checkpoint of each of several.
 FigureKind spectrum_figure();
 
+/// How many eigenvalues there are of each size at one checkpoint.
+FigureKind histogram_figure();
+
 /// The spectrum of one checkpoint as a density, from all eigenvalues and by quadrature.
 FigureKind density_figure();
 

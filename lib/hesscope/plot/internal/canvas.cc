@@ -7,6 +7,7 @@
 #include <hesscope/core/printable.h>
 #include <hesscope/plot/internal/canvas.h>
 #include <hesscope/plot/internal/text.h>
+#include <hesscope/plot/markup.h>
 
 namespace hesscope::plot {
 namespace {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <type_traits>
 
@@ -187,6 +188,19 @@ const std::string& label_of(const Series& series) {
         }
       },
       series);
+}
+
+const char* kind_name(const Series& series) {
+  constexpr std::array<const char*, 8> kNames = {"line",
+                                                 "band",
+                                                 "scatter",
+                                                 "bars",
+                                                 "heat-map",
+                                                 "filled-contours",
+                                                 "contour-lines",
+                                                 "reference"};
+  static_assert(kNames.size() == std::variant_size_v<Series>);
+  return kNames[series.index()];
 }
 
 }  // namespace hesscope::plot

@@ -28,4 +28,7 @@ SeriesData collect(const Panel& panel, const std::string& name);
 /// The text of a series in the legend.
 const std::string& label_of(const Series& series);
 
+/// "line", "heat-map", ...
+const char* kind_name(const Series& series);
+
 }  // namespace hesscope::plot

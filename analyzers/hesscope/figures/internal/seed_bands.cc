@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <hesscope/core/constants.h>
+#include <hesscope/figures/internal/seed_bands.h>
+
+namespace hesscope::figures {
+namespace {
+
+double median(std::vector<double> sorted) {
+  const std::size_t half = sorted.size() / 2;
+  return sorted.size() % 2 == 1 ? sorted[half] : sorted[half - 1] / 2 + sorted[half] / 2;
+}
+
+// The line of medians, and the band.
+std::pair<plot::Line, plot::Band> merged(const std::vector<plot::Line>& seeds) {
+  plot::Line line = seeds.front();
+  plot::Band band{.x = line.x, .low = line.y, .high = line.y, .colour = line.colour};
+  for (std::size_t i = 0; i < line.x.size(); ++i) {
+    std::vector<double> values;
+    for (const plot::Line& seed : seeds) values.push_back(seed.y[i]);
+    const bool is_whole = std::ranges::all_of(values, [](double v) { return std::isfinite(v); });
+    std::ranges::sort(values);
+    line.y[i] = is_whole ? median(values) : kNaN;
+    band.low[i] = is_whole ? values.front() : kNaN;
+    band.high[i] = is_whole ? values.back() : kNaN;
+  }
+  return {std::move(line), std::move(band)};
+}
+
+}  // namespace
+
+void merge_seeds(plot::Panel& panel) {
+  std::vector<plot::Series> series;
+  std::vector<bool> is_taken(panel.series.size(), false);
+  std::size_t most = 1;
+  const auto line_at = [&](std::size_t i) { return std::get_if<plot::Line>(&panel.series[i]); };
+  for (std::size_t i = 0; i < panel.series.size(); ++i) {
+    if (is_taken[i]) continue;
+    std::vector<plot::Line> seeds;
+    const plot::Line* const first = line_at(i);
+    for (std::size_t k = i; first != nullptr && !first->label.empty() && k < is_taken.size(); ++k) {
+      const plot::Line* const other = line_at(k);
+      if (other == nullptr || other->label != first->label || other->x != first->x) continue;
+      seeds.push_back(*other);
+      is_taken[k] = true;
+    }
+    if (seeds.size() < 2) {
+      series.push_back(panel.series[i]);
+      continue;
+    }
+    auto [line, band] = merged(seeds);
+    series.emplace_back(std::move(band));
+    series.emplace_back(std::move(line));
+    most = std::max(most, seeds.size());
+  }
+  if (most < 2) return;
+  panel.series = std::move(series);
+  if (!panel.note.empty()) panel.note += "; ";
+  panel.note += fmt::format("median and range of {} seeds", most);
+}
+
+}  // namespace hesscope::figures

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <hesscope/analysis/internal/result_reading.h>
+#include <hesscope/figures/internal/figure_data.h>
+#include <hesscope/report/internal/result_parts.h>
+
+namespace hesscope::report {
+namespace {
+
+using figures::Source;
+
+constexpr std::size_t kMostRows = 2000;
+
+std::string words(std::string_view text) {
+  std::string result(text);
+  std::ranges::replace(result, '_', ' ');
+  return result;
+}
+
+bool is_status(const Group& group, const Variable& variable) {
+  constexpr std::string_view kEnd = "_status";
+  const std::string& name = variable.name;
+  return name.ends_with(kEnd) && group.find(name.substr(0, name.size() - kEnd.size())) != nullptr;
+}
+
+// The dimension along which a result has its checkpoints.
+std::string rows_dimension(const io::ResultReader& result) {
+  const Variable* const step = result.find("", "step");
+  return step == nullptr || step->dimensions.size() != 1 ? "" : step->dimensions.front();
+}
+
+bool is_by_checkpoint(const io::ResultReader& result,
+                      const Group& group,
+                      const Variable& variable) {
+  return variable.dimensions == std::vector{rows_dimension(result)} &&
+         variable.type != VariableType::kText && variable.type != VariableType::kOther &&
+         variable.name != "step" && !is_status(group, variable);
+}
+
+bool is_of_run(const Group& group, const Variable& variable) {
+  return variable.shape.empty() && variable.type != VariableType::kText &&
+         variable.type != VariableType::kOther && !is_status(group, variable);
+}
+
+// Eigenvalues and what is one of them, of which a variable `proof` of the same group tells how they
+// were found.
+std::string proof_of(const std::string& name) {
+  constexpr std::string_view kValues[] = {
+      "lambda_min", "lambda_median", "lambda_max", "spectral_norm", "eigenvalues"};
+  for (const std::string_view value : kValues) {
+    if (name.starts_with(value)) return "proof" + name.substr(value.size());
+  }
+  return {};
+}
+
+// The cells of a variable, one for each number.
+class ColumnReader {
+ public:
+  ColumnReader(const io::ResultReader& result, const std::string& group)
+      : result_(result), group_(group) {}
+
+  std::vector<Cell> read(const Variable& listed) const {
+    const Variable variable = result_.read(group_, listed.name);
+    const std::vector<double> numbers = variable.numbers();
+    const std::vector<Status> statuses =
+        detail::read_statuses(result_, group_, listed.name, numbers.size());
+    const std::vector<bool> unproved = unproved_of(listed.name, numbers.size());
+    std::vector<Cell> cells;
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      const Status status = i < statuses.size() ? statuses[i] : Status::kOk;
+      cells.push_back(cell_of(variable, numbers[i], status, unproved[i]));
+    }
+    return cells;
+  }
+
+ private:
+  static Cell cell_of(const Variable& variable, double value, Status status, bool is_unproved) {
+    if (status != Status::kOk)
+      return {.text = words(to_string(status)), .kind = Cell::Kind::kMissing};
+    if (!std::isfinite(value)) return {.text = "missing", .kind = Cell::Kind::kMissing};
+    const auto flag = static_cast<std::size_t>(value);
+    if (variable.type == VariableType::kInt8 && value >= 0 &&
+        flag < variable.flag_meanings.size()) {
+      return {.text = words(variable.flag_meanings[flag]), .kind = Cell::Kind::kWords};
+    }
+    const bool is_count = variable.type != VariableType::kDouble;
+    Cell cell{.text = is_count ? fmt::format("{:.0f}", value) : fmt::format("{:.6g}", value),
+              .kind = Cell::Kind::kNumber,
+              .value = value};
+    if (is_unproved) {
+      cell.text += " (not proved)";
+      cell.kind = Cell::Kind::kUnproved;
+    }
+    return cell;
+  }
+
+  std::vector<bool> unproved_of(const std::string& name, std::size_t count) const {
+    std::vector<bool> unproved(count, false);
+    const std::string proof = proof_of(name);
+    const Variable* const listed = proof.empty() ? nullptr : result_.find(group_, proof);
+    if (listed == nullptr || listed->type != VariableType::kInt8) return unproved;
+    const std::vector<std::int64_t> flags = result_.read_integers(group_, proof);
+    for (std::size_t i = 0; i < std::min(count, flags.size()); ++i) {
+      const bool is_known =
+          flags[i] >= 0 && static_cast<std::size_t>(flags[i]) < listed->flag_meanings.size();
+      unproved[i] =
+          is_known && listed->flag_meanings[static_cast<std::size_t>(flags[i])] == "converged";
+    }
+    return unproved;
+  }
+
+  const io::ResultReader& result_;
+  const std::string& group_;
+};
+
+// Titles of columns, each once, in the order of the sources.
+class ColumnTitles {
+ public:
+  explicit ColumnTitles(std::string group) : group_(std::move(group)) {}
+
+  void add(const std::string& name) {
+    if (places_.emplace(name, columns_.size()).second) {
+      columns_.push_back({.title = name, .definition = definition_id(group_, name)});
+    }
+  }
+
+  std::size_t place(const std::string& name) const { return places_.at(name); }
+
+  const std::vector<Column>& columns() const { return columns_; }
+
+ private:
+  std::string group_;
+  std::map<std::string, std::size_t> places_;
+  std::vector<Column> columns_;
+};
+
+}  // namespace
+
+std::string definition_id(const std::string& group, const std::string& name) {
+  return group + "/" + name;
+}
+
+Table numbers_of(const std::string& group, std::span<const Source> sources) {
+  ColumnTitles titles(group);
+  for (const Source& source : sources) {
+    const Group* const found = source.result->find_group(group);
+    if (found == nullptr) continue;
+    for (const Variable& variable : found->variables) {
+      if (is_by_checkpoint(*source.result, *found, variable)) titles.add(variable.name);
+    }
+  }
+  Table table{.id = group.empty() ? "numbers" : "numbers-" + group,
+              .title = group.empty() ? "Loss and gradient" : words(group)};
+  if (titles.columns().empty()) return table;
+  const bool is_one = sources.size() == 1;
+  if (!is_one) table.columns.push_back({.title = "result"});
+  table.columns.push_back({.title = "checkpoint"});
+  const std::size_t before = table.columns.size();
+  table.columns.insert(table.columns.end(), titles.columns().begin(), titles.columns().end());
+  for (const Source& source : sources) {
+    const Group* const found = source.result->find_group(group);
+    if (found == nullptr || rows_dimension(*source.result).empty()) continue;
+    const figures::Checkpoints checkpoints = figures::read_checkpoints(source);
+    if (checkpoints.size() > kMostRows) {
+      table.text += fmt::format("{} has {} rows, too many to be shown here; its file has them. ",
+                                source.label,
+                                checkpoints.size());
+      continue;
+    }
+    const std::size_t first = table.rows.size();
+    for (std::size_t i = 0; i < checkpoints.size(); ++i) {
+      std::vector<Cell> row;
+      if (!is_one) row.push_back({.text = source.label});
+      row.push_back({.text = checkpoints.name_of(i)});
+      row.resize(table.columns.size(), {.text = "not computed", .kind = Cell::Kind::kMissing});
+      table.rows.push_back(std::move(row));
+    }
+    const ColumnReader reader(*source.result, group);
+    for (const Variable& variable : found->variables) {
+      if (!is_by_checkpoint(*source.result, *found, variable)) continue;
+      std::vector<Cell> cells = reader.read(variable);
+      for (std::size_t i = 0; i < std::min(cells.size(), checkpoints.size()); ++i) {
+        table.rows[first + i][before + titles.place(variable.name)] = std::move(cells[i]);
+      }
+    }
+  }
+  return table;
+}
+
+Table run_numbers_of(const std::string& group, std::span<const Source> sources) {
+  Table table{.id = group.empty() ? "run-numbers" : "run-numbers-" + group,
+              .title = words(group) + ", of a whole run"};
+  table.columns = {{.title = "quantity"}};
+  std::map<std::string, std::size_t> places;
+  std::size_t column = 0;
+  for (const Source& source : sources) {
+    table.columns.push_back({.title = sources.size() == 1 ? "value" : source.label});
+    ++column;
+    const Group* const found = source.result->find_group(group);
+    if (found == nullptr) continue;
+    for (const Variable& variable : found->variables) {
+      if (!is_of_run(*found, variable)) continue;
+      const auto [at, is_new] = places.emplace(variable.name, table.rows.size());
+      if (is_new) table.rows.push_back({{.text = variable.name}});
+      std::vector<Cell>& row = table.rows[at->second];
+      row.resize(column, {.text = "not computed", .kind = Cell::Kind::kMissing});
+      row.push_back(ColumnReader(*source.result, group).read(variable).front());
+    }
+  }
+  for (std::vector<Cell>& row : table.rows) {
+    row.resize(table.columns.size(), {.text = "not computed", .kind = Cell::Kind::kMissing});
+  }
+  return table;
+}
+
+Table gaps_of(std::span<const Source> sources) {
+  Table table{.id = "gaps", .title = "Missing and unproved numbers"};
+  table.columns = {
+      {.title = "result"}, {.title = "quantity"}, {.title = "checkpoints"}, {.title = "why"}};
+  for (const Source& source : sources) {
+    for (const Group& group : source.result->groups()) {
+      const ColumnReader reader(*source.result, group.name);
+      for (const Variable& variable : group.variables) {
+        const bool is_by_row = is_by_checkpoint(*source.result, group, variable);
+        if (!is_by_row && !is_of_run(group, variable)) continue;
+        std::map<std::string, std::size_t> reasons;
+        const std::vector<Cell> cells = reader.read(variable);
+        for (const Cell& cell : cells) {
+          if (cell.kind == Cell::Kind::kMissing) ++reasons[cell.text];
+          if (cell.kind == Cell::Kind::kUnproved) ++reasons["not proved"];
+        }
+        for (const auto& [reason, count] : reasons) {
+          table.rows.push_back(
+              {{.text = source.label},
+               {.text = definition_id(group.name, variable.name)},
+               {.text = is_by_row ? fmt::format("{} of {}", count, cells.size()) : "the whole run"},
+               {.text = reason, .kind = Cell::Kind::kMissing}});
+        }
+      }
+    }
+  }
+  return table;
+}
+
+std::vector<Definition> definitions_of(std::span<const Source> sources) {
+  std::vector<Definition> definitions;
+  std::set<std::string> known;
+  for (const Source& source : sources) {
+    for (const Group& group : source.result->groups()) {
+      for (const Variable& variable : group.variables) {
+        const std::string id = definition_id(group.name, variable.name);
+        const bool says_something = !variable.long_name.empty() || !variable.definition.empty();
+        if (is_status(group, variable) || !says_something || !known.insert(id).second) continue;
+        definitions.push_back(
+            {.id = id, .name = id, .long_name = variable.long_name, .text = variable.definition});
+      }
+    }
+  }
+  return definitions;
+}
+
+}  // namespace hesscope::report

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <filesystem>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <hesscope/core/error.h>
+#include <hesscope/dataset/result_reader.h>
+#include <hesscope/report/result_page.h>
+#include <hesscope/storage/atomic_file.h>
+#include <hesscope/storage/overwrite.h>
+
+#include "commands.h"
+#include "json_document.h"
+#include "result_input.h"
+#include "run_options.h"
+#include "standard_streams.h"
+#include "table.h"
+
+namespace hesscope::cli {
+namespace {
+
+class ReportCommand final : public Command {
+ public:
+  std::string name() const override { return "report"; }
+
+  std::string summary() const override { return "Whole results as one page for a browser"; }
+
+  std::vector<std::string> examples() const override {
+    return {
+        "hesscope report run.h5 -o run.html",
+        "hesscope report sgdm.h5 adam.h5 --label SGDM --label Adam -o optimisers.html",
+        "hesscope report run.h5 landscape.h5 --title \"A perceptron on digits\" -o run.html",
+        "hesscope report seed-0.h5 seed-1.h5 --label Adam --label Adam -o seeds.html",
+    };
+  }
+
+  void declare(OptionTable& options) override {
+    options.group("Input");
+    options.positionals("RESULT", results_, "Result files; figures of several lie over one another")
+        .required();
+    options.group("Output");
+    options.text("-o,--output", output_, "FILE", "HTML file to write: one file, for any browser")
+        .required();
+    force_.declare(options, "Replace an existing report");
+    options.flag("--json", json_, "Print one JSON document on stdout");
+    options.flag("-q,--quiet", quiet_, "Print nothing");
+    options.group("Style");
+    options.repeated(
+        "--label",
+        labels_,
+        "TEXT",
+        "Name of a result; once for each, in their order. Results of the same name are "
+        "runs from several seeds: their median, in a band of their range");
+    options.text(
+        "--title", title_, "TEXT", "Title of the page (default: the names of the results)");
+  }
+
+  ExitCode run() override {
+    require_consistent();
+    std::vector<io::ResultReader> readers;
+    readers.reserve(results_.size());
+    for (const std::string& file : results_) readers.push_back(open_result(file));
+    const std::vector<std::string> labels =
+        labels_.empty() ? short_names({results_.begin(), results_.end()}, false) : labels_;
+    std::vector<figures::Source> sources;
+    for (std::size_t i = 0; i < readers.size(); ++i) sources.push_back({&readers[i], labels[i]});
+    io::require_replaceable(output_, force_.overwrite(), "a report", [&] {
+      return io::begins_with(output_, {report::kFirstLines});
+    });
+    const report::Page page = report::result_page(sources, title_of(labels));
+    const std::string html = report::to_html(page);
+    io::write_whole(output_, html, force_.overwrite() != io::Overwrite::kNothing);
+    std::size_t num_figures = 0;
+    for (const report::Section& section : page.sections) num_figures += section.pictures.size();
+    if (json_) {
+      print_json({{"command", name()},
+                  {"results", results_},
+                  {"output", output_},
+                  {"figures", num_figures},
+                  {"bytes", html.size()}});
+    } else if (!quiet_) {
+      print_text("written to {}: {} figures, {:.1f} MB\n",
+                 output_,
+                 num_figures,
+                 1e-6 * static_cast<double>(html.size()));
+    }
+    return ExitCode::kDone;
+  }
+
+ private:
+  void require_consistent() const {
+    if (!labels_.empty() && labels_.size() != results_.size()) {
+      throw ConfigError(
+          fmt::format("'--label' must be given once for each of the {} results, got {}",
+                      results_.size(),
+                      labels_.size()));
+    }
+    const std::string extension = std::filesystem::path(output_).extension().string();
+    if (extension != ".html" && extension != ".htm") {
+      throw ConfigError(fmt::format("{}: a report is HTML: the output must end in .html", output_));
+    }
+    for (const std::string& file : results_) {
+      std::error_code none;
+      if (std::filesystem::equivalent(file, output_, none)) {
+        throw ConfigError(fmt::format("{}: the output is a result itself; name another", output_));
+      }
+    }
+  }
+
+  std::string title_of(const std::vector<std::string>& labels) const {
+    if (!title_.empty()) return title_;
+    std::string title;
+    for (std::size_t i = 0; i < labels.size(); ++i) {
+      if (i > 0 && labels[i] == labels[i - 1]) continue;
+      title += (title.empty() ? "" : ", ") + labels[i];
+    }
+    return title;
+  }
+
+  std::vector<std::string> results_;
+  std::string output_;
+  std::vector<std::string> labels_;
+  std::string title_;
+  ForceOption force_;
+  bool json_ = false;
+  bool quiet_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_report_command() { return std::make_unique<ReportCommand>(); }
+
+}  // namespace hesscope::cli

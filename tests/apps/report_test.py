@@ -1,0 +1,363 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`hesscope report`: one page, read as a file and, where Chromium is there, as its reader sees it."""
+import base64
+import gzip
+import hashlib
+import html.parser
+import json
+import os
+import pathlib
+import re
+import shutil
+import tempfile
+import time
+import unittest
+
+import h5py
+import numpy as np
+
+import browser
+import program
+from program import BAD_INPUT, DATA, DONE, FAILED, PROBLEM, USAGE
+
+EVIL = "<img src=x onerror=alert(1)>"
+VOID = {"meta", "br", "img", "link", "input", "hr"}
+REFERENCE = pathlib.Path(__file__).parent / "references" / "report.json"
+
+
+class Page(html.parser.HTMLParser):
+    """A page taken apart: its elements with their attributes, its scripts, whether what opens is closed."""
+
+    def __init__(self, path):
+        super().__init__(convert_charrefs=True)
+        self.elements, self.scripts, self.text, self._open, self._script = [], [], "", [], None
+        self.source = path.read_text("utf-8")
+        self.feed(self.source)
+        self.close()
+        assert not self._open, self._open
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+        if tag in VOID:
+            return
+        self._open.append(tag)
+        if tag in ("script", "style"):
+            self._script = [dict(attrs), ""]
+
+    def handle_endtag(self, tag):
+        assert self._open and self._open.pop() == tag, (tag, self._open)
+        if self._script is not None:
+            if tag == "script":
+                self.scripts.append(tuple(self._script))
+            self._script = None
+
+    def handle_data(self, data):
+        if self._script is not None:
+            self._script[1] += data
+        else:
+            self.text += data
+
+    def script(self, id_):
+        return next(text for attributes, text in self.scripts if attributes.get("id") == id_)
+
+    def figures(self):
+        return json.loads(self.script("figures"))
+
+
+def numbers(listed):
+    return np.frombuffer(base64.b64decode(listed["f64"]), "<f8")
+
+
+def structure(figures):
+    """What must not change unseen: views, frames, axes, ranges, how many points of what."""
+    def axis(a):
+        return {"label": a["label"], "scale": a["scale"], "range": [float(f"{a[k]:.5g}") for k in ("lower", "upper")]}
+
+    def count(series):
+        listed = series.get("x", series.get("edges"))
+        points = 0 if listed is None else len(numbers(listed))
+        if "low" not in series and "y" in series and "values" in series and series["kind"] != "scatter":
+            points *= len(numbers(series["y"]))
+        return points
+
+    def panel(p):
+        if "table" in p:
+            return {"table": len(p["table"])}
+        return {"x": axis(p["x"]), "y": axis(p["y"]), "empty": p.get("empty", False),
+                "series": [[s["kind"], s.get("label", ""), count(s)] for s in p["series"]]}
+
+    return {name: [{"view": view["name"], "frames": [f["label"] for f in view["frames"]],
+                    "last": [panel(p) for p in view["frames"][-1]["figure"]["panels"]]} for view in picture["views"]]
+            for name, picture in figures.items()}
+
+
+class ReportCase(program.Case):
+    """Results that all tests read."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.results = pathlib.Path(tempfile.mkdtemp(prefix="hesscope-test-"))
+        cls.addClassCleanup(shutil.rmtree, cls.results)
+        maker = cls("setUp")
+        maker.folder = cls.results
+        for name in ("adam", "sgdm"):
+            maker.analyze(DATA / name, "--only", "hessian,spectrum,condition,structure,blocks,stability,smoothness,noise,density",
+                          "--noise-draws", "200", output=f"{name}.h5")
+        done = maker.run_program("landscape", DATA / "adam", "--problem", PROBLEM, "-o", "plane.h5", "--directions", "pca",
+                                 "--grid", "21x21", "--curvature")
+        assert done.returncode == DONE, done.stderr
+        done = maker.run_program("report", "adam.h5", "plane.h5", "-o", "adam.html")
+        assert done.returncode == DONE, done.stderr
+
+    def path(self, name):
+        return self.results / name
+
+    def report(self, *results, expect=DONE, output="out.html"):
+        done = self.run_program("report", *[self.path(r) if str(r).endswith(".h5") else r for r in results], "-o", output)
+        self.assertEqual(done.returncode, expect, done.stderr)
+        return Page(self.folder / output) if expect == DONE else done
+
+
+class Report(ReportCase):
+
+    def test_is_one_file_that_fetches_nothing_and_runs_only_its_own_scripts(self):
+        path = self.path("adam.html")
+        page = Page(path)
+        self.assertLess(path.stat().st_size, 8e6)
+        for tag, attributes in page.elements:
+            for name in ("src", "href", "srcset", "action"):
+                self.assertTrue(attributes.get(name, "#").startswith("#"), (tag, attributes))
+            self.assertFalse([name for name in attributes if name.startswith("on")], (tag, attributes))
+        [policy] = [a["content"] for t, a in page.elements if t == "meta" and a.get("http-equiv") == "Content-Security-Policy"]
+        self.assertIn("default-src 'none'", policy)
+        code = [text for attributes, text in page.scripts if not attributes]
+        plotly = gzip.decompress(base64.b64decode(page.script("plotly"))).decode()
+        self.assertEqual(len(code), 1)
+        for text in (*code, plotly):
+            digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+            self.assertIn(f"'sha256-{digest}'", policy)
+        self.assertIn("plotly.js v", plotly[:100])
+        self.assertNotIn("unsafe-eval", policy)
+        ids = [a["id"] for _, a in page.elements if "id" in a]
+        self.assertEqual(len(ids), len(set(ids)))
+        anchors = {a["href"][1:] for t, a in page.elements if t == "a"}
+        self.assertLessEqual(anchors, set(ids))
+
+    def test_figures_have_the_numbers_of_the_results(self):
+        figures = Page(self.path("adam.html")).figures()
+        with h5py.File(self.path("adam.h5")) as h5, h5py.File(self.path("plane.h5")) as plane:
+            frames = figures["figure-spectrum"]["views"][0]["frames"]
+            self.assertEqual([f["label"] for f in frames], [f"step {s}" for s in h5["step"]])
+            for row, frame in zip(h5["spectrum/eigenvalues"], frames):
+                [line] = [s for s in frame["figure"]["panels"][0]["series"] if s["kind"] == "line"]
+                np.testing.assert_array_equal(numbers(line["y"]), row)
+            [loss] = [v for v in figures["figure-landscape"]["views"] if v["name"] == "loss"]
+            panel = loss["frames"][0]["figure"]["panels"][0]
+            np.testing.assert_array_equal(numbers(panel["series"][0]["values"]).reshape(21, 21), plane["landscape/loss"])
+            # Every bar of the histogram counts what lies between its edges.
+            bars = figures["figure-histogram"]["views"][0]["frames"][-1]["figure"]["panels"][0]["series"][0]
+            edges, heights = numbers(bars["edges"]), numbers(bars["heights"])
+            values = h5["spectrum/eigenvalues"][-1]
+            np.testing.assert_array_equal(heights, [np.sum((values >= a) & (values < b)) for a, b in zip(edges, edges[1:])])
+            self.assertEqual(heights.sum(), len(values))
+
+    def test_tables_have_the_exact_numbers_and_say_why_one_is_missing(self):
+        page = Page(self.path("adam.html"))
+        values = {a["data-value"] for t, a in page.elements if t == "td" and "data-value" in a}
+        with h5py.File(self.path("adam.h5")) as h5:
+            for name in ("spectrum/lambda_max", "condition/robust_diagonal", "loss"):
+                for value in h5[name]:
+                    self.assertIn(repr(float(value)), {repr(float(v)) for v in values})
+            self.assertTrue(np.isnan(h5["condition/classical"][-1]))
+        self.assertIn("undefined not positive definite", page.text)
+        self.assertNotIn("nan", values)
+        definition = h5py.File(self.path("adam.h5"))["condition/classical"].attrs["definition"]
+        self.assertIn(definition if isinstance(definition, str) else definition.decode(), page.text)
+
+    def test_an_eigenvalue_without_proof_does_not_look_like_a_fact(self):
+        shutil.copy(self.path("adam.h5"), self.folder / "ends.h5")
+        with h5py.File(self.folder / "ends.h5", "r+") as h5:
+            h5["spectrum/proof"][...] = program.text(h5["spectrum/proof"].attrs["flag_meanings"]).split().index("converged")
+        page = self.report(self.folder / "ends.h5")
+        self.assertGreater(page.text.count("(not proved)"), 0)
+        unproved = [a for t, a in page.elements if t == "td" and "unproved" in a.get("class", "")]
+        self.assertGreaterEqual(len(unproved), 2)
+
+    def test_results_of_one_label_are_seeds_of_one_experiment(self):
+        page = self.report("adam.h5", "sgdm.h5", "--label", "run", "--label", "run")
+        [view] = [v for v in page.figures()["figure-history"]["views"] if v["name"] == "all"]
+        panel = view["frames"][0]["figure"]["panels"][0]
+        self.assertEqual([s["kind"] for s in panel["series"]], ["band", "line"])
+        band, line = panel["series"]
+        with h5py.File(self.path("adam.h5")) as a, h5py.File(self.path("sgdm.h5")) as b:
+            losses = np.array([a["loss"], b["loss"]])
+        np.testing.assert_array_equal(numbers(band["low"]), losses.min(0))
+        np.testing.assert_array_equal(numbers(band["high"]), losses.max(0))
+        np.testing.assert_allclose(numbers(line["y"]), losses.mean(0), rtol=1e-15)
+        self.assertIn("median and range of 2 seeds", panel["note"])
+
+    def test_names_from_elsewhere_stay_text(self):
+        shutil.copytree(DATA / "adam", self.folder / EVIL)
+        first = next((self.folder / EVIL).glob("step-000500*"))
+        first.rename(first.with_name(EVIL.replace("/", "") + ".npz"))
+        done = self.run_program("analyze", self.folder / EVIL / (EVIL + ".npz"), "--problem", PROBLEM, "-o", "evil.h5")
+        self.assertEqual(done.returncode, DONE, done.stderr)
+        page = self.report(self.folder / "evil.h5", "--label", EVIL, "--title", EVIL + "</script><script>alert(2)</script>")
+        self.assertNotIn(EVIL, page.source)
+        self.assertIn(EVIL, page.text)
+        self.assertEqual(len(page.scripts), 3)
+        self.assertFalse([t for t, _ in page.elements if t == "img"])
+
+    def test_the_same_bytes_every_time(self):
+        first = self.report("adam.h5", output="a.html").source
+        self.assertEqual(first, self.report("adam.h5", output="b.html").source)
+
+    def test_structure_of_each_figure(self):
+        """HESSCOPE_UPDATE_REFERENCES=1 writes the reference anew."""
+        found = structure(Page(self.path("adam.html")).figures())
+        if os.environ.get("HESSCOPE_UPDATE_REFERENCES") == "1":
+            REFERENCE.parent.mkdir(exist_ok=True)
+            lines = [f"{json.dumps(k)}: {json.dumps(v, ensure_ascii=False)}" for k, v in found.items()]
+            REFERENCE.write_text("{" + ",\n".join(lines) + "}\n", "utf-8")
+        self.assert_same(found, json.loads(REFERENCE.read_text("utf-8")), "")
+
+    def assert_same(self, found, expected, where):
+        """Equal, but for numbers, which another processor may round differently."""
+        if isinstance(expected, dict):
+            self.assertEqual(list(found), list(expected), where)
+            for key in expected:
+                self.assert_same(found[key], expected[key], f"{where}/{key}")
+        elif isinstance(expected, list):
+            self.assertEqual(len(found), len(expected), where)
+            for i, (a, b) in enumerate(zip(found, expected)):
+                self.assert_same(a, b, f"{where}/{i}")
+        elif isinstance(expected, float):
+            self.assertTrue(abs(found - expected) <= 2e-3 * abs(expected), (where, found, expected))
+        else:
+            self.assertEqual(found, expected, where)
+
+    def test_refuses_what_it_cannot_do(self):
+        self.assertRegex(self.report("adam.h5", output="a.pdf", expect=USAGE).stderr, r"must end in \.html")
+        self.assertRegex(self.report("adam.h5", "--label", "a", "--label", "b", expect=USAGE).stderr, "'--label' must be given once")
+        self.assertRegex(self.report("none.h5", expect=BAD_INPUT).stderr, "no such file")
+        (self.folder / "notes.html").write_text("<!DOCTYPE html>\nmine")
+        self.report("adam.h5", "--force", output="notes.html", expect=FAILED)
+        self.assertIn("mine", (self.folder / "notes.html").read_text())
+        self.report("adam.h5")
+        self.report("adam.h5", expect=FAILED)
+        self.report("adam.h5", "--force")
+
+    def test_reports_as_json(self):
+        done = self.run_program("report", self.path("adam.h5"), "-o", "a.html", "--json")
+        answer = json.loads(done.stdout)
+        self.assertEqual(answer["bytes"], (self.folder / "a.html").stat().st_size)
+        self.assertEqual(answer["figures"], len(Page(self.folder / "a.html").figures()))
+
+
+@unittest.skipUnless(browser.is_there(), "needs chromium and chromedriver (Debian: chromium-driver)")
+class InBrowser(ReportCase):
+    """As a reader sees it: from a disk, without a network."""
+
+    def window(self, width, page=None):
+        window = browser.Browser(width, 900, downloads=self.folder)
+        self.addCleanup(window.close)
+        window.open(page or self.path("adam.html"))
+        window.await_("return document.documentElement.dataset.started")
+        return window
+
+    def draw_all(self, window):
+        for id_ in window.run("return [...document.querySelectorAll('figure.picture')].map((f) => f.id)"):
+            window.show("#" + id_)
+            window.await_(f"return document.getElementById('{id_}').dataset.drawn")
+
+    def test_every_figure_is_drawn_without_a_complaint(self):
+        for width in (1440, 390):
+            with self.subTest(width=width):
+                window = self.window(width)
+                self.draw_all(window)
+                missing = window.run("""return [...document.querySelectorAll('figure.picture')].filter((f) =>
+                    !f.querySelector('.main-svg') && !f.querySelector('.nothing')).map((f) => f.id)""")
+                self.assertEqual(missing, [])
+                self.assertEqual(window.complaints(), [])
+                self.assertLessEqual(window.run("return document.documentElement.scrollWidth"), width)
+
+    def test_slider_chooser_and_numbers(self):
+        window = self.window(1440)
+        self.draw_all(window)
+        output = "return document.querySelector('#figure-spectrum output').textContent"
+        self.assertEqual(window.run(output), "step 1500")
+        window.press("#figure-spectrum input[type=range]", "\ue012\ue012")  # twice to the left
+        self.assertEqual(window.run(output), "step 1000")
+        window.await_("""const plot = document.querySelector('#figure-spectrum .plot');
+            return plot.data.some((trace) => trace.name === 'step 1000')""")
+        window.run("document.querySelector('#figure-landscape select').value = '1';"
+                   "document.querySelector('#figure-landscape select').dispatchEvent(new Event('change'))")
+        window.await_("""const plot = document.querySelector('#figure-landscape .plot');
+            return plot && plot.data && plot.data[0].colorbar.title.text.includes('gradient norm')""")
+        window.click("#figure-spectrum details.numbers summary")
+        rows = window.await_("return document.querySelectorAll('#figure-spectrum .numbers tbody tr').length")
+        self.assertGreaterEqual(rows, 150)
+
+    def test_hover_tells_the_value(self):
+        window = self.window(1440)
+        self.draw_all(window)
+        window.point_at("#figure-landscape .nsewdrag", 40, 20)
+        text = window.await_("""const hover = document.querySelector('#figure-landscape .hovertext');
+            return hover && hover.textContent""")
+        self.assertRegex(text, r"^-?[\d.e-]+, -?[\d.e-]+: [\d.e-]+$")
+
+    def test_three_dimensions(self):
+        window = self.window(1440)
+        self.draw_all(window)
+        window.click("#figure-landscape button.raise")
+        window.await_("""const plot = document.querySelector('#figure-landscape .plot');
+            return plot && plot.data && plot.data[0].type === 'surface' && plot.querySelector('canvas')""")
+        path = window.run("return document.querySelector('#figure-landscape .plot').data.filter((t) => t.type === 'scatter3d').length")
+        self.assertEqual(path, 1)  # the trajectory
+        time.sleep(0.5)
+        self.assertEqual(window.complaints(), [])
+
+    def test_theme(self):
+        window = self.window(1440)
+        self.draw_all(window)
+        colours = "return [getComputedStyle(document.body).backgroundColor, document.querySelector('#figure-spectrum .plot').layout.font.color]"
+        before = window.run(colours)
+        theme = window.run("return document.documentElement.dataset.theme")
+        window.click("#theme")
+        self.assertNotEqual(window.run("return document.documentElement.dataset.theme"), theme)
+        window.await_(f"const now = (() => {{ {colours} }})(); return now[0] !== '{before[0]}' && now[1] !== '{before[1]}'")
+
+    def test_saves_pictures(self):
+        window = self.window(1440)
+        self.draw_all(window)
+        for format_, beginning in (("svg", b"<svg"), ("png", b"\x89PNG")):
+            window.click(f"#figure-condition button.save.{format_}")
+            path = self.folder / f"figure-condition.{format_}"
+            end = time.monotonic() + 20
+            while not (path.exists() and path.stat().st_size > 0) and time.monotonic() < end:
+                time.sleep(0.1)
+            self.assertEqual(path.read_bytes()[:len(beginning)], beginning)
+
+    def test_tables_sort_and_definitions_open(self):
+        window = self.window(1440)
+        column = """const table = [...document.querySelectorAll('table.sortable')].find((t) => t.textContent.includes('lambda_max'));
+            const k = [...table.tHead.rows[0].cells].findIndex((c) => c.textContent.startsWith('lambda_max'));"""
+        window.run(column + "table.tHead.rows[0].cells[k].querySelector('button').click()")
+        values = window.run(column + "return [...table.tBodies[0].rows].map((r) => parseFloat(r.cells[k].dataset.value))")
+        there = [v for v in values if v is not None]
+        self.assertEqual(there, sorted(there))
+        self.assertGreater(len(there), 3)
+        window.run(column + "table.tHead.rows[0].cells[k].querySelector('a.definition').click()")
+        self.assertIn("largest eigenvalue", window.run("return document.querySelector('dialog[open]').textContent"))
+
+    def test_a_hostile_name_runs_nothing(self):
+        self.report("adam.h5", "--label", EVIL, "--title", EVIL)
+        window = self.window(1440, self.folder / "out.html")
+        self.draw_all(window)
+        self.assertEqual(window.run("return document.querySelectorAll('img').length"), 0)
+        self.assertEqual(window.complaints(), [])
+        self.assertIn(EVIL, window.run("return document.querySelector('h1').textContent"))
+
+
+if __name__ == "__main__":
+    program.main()
