@@ -288,6 +288,18 @@ TEST(Svg, LeavesOutNotesWhereNobodyWantsThem) {
   EXPECT_THAT(to_svg(figure), Not(HasSubstr("missing")));
 }
 
+TEST(Svg, TurnsLabelsThatASquarePlotHasNoRoomFor) {
+  Panel panel;
+  panel.colour_bar.emplace();
+  panel.series.push_back(HeatMap{.grid = {{0, 1, 2}, {0, 1, 2}, std::vector<double>(9, 1)}});
+  for (const double x : {0, 1, 2}) panel.x.ticks.emplace_back(x, "a tensor's name");
+  Figure figure = figure_of(panel);
+  figure.width = 500;  // room for all three, if the plot had it
+  EXPECT_THAT(to_svg(figure), Not(HasSubstr("rotate(-90")));
+  figure.panels[0].square = true;
+  EXPECT_THAT(to_svg(figure), HasSubstr("rotate(-90"));
+}
+
 TEST(Svg, ListsSeriesBesideThePlotInTheirOrder) {
   Panel panel;
   panel.legend = Legend::kBeside;

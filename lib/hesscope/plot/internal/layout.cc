@@ -158,7 +158,8 @@ PanelPlan plan_panel(const Panel& panel, const Box& cell, bool with_note, const 
 
   double width = cell.right() - right_margin - left;
   plan.x_ticks = horizontal_ticks(panel.x, x, width);
-  plan.x_labels_upright = !panel.x.ticks.empty() && is_crowded(plan.x_ticks, x, width);
+  const double x_length = panel.square ? std::min(width, bottom - top) : width;
+  plan.x_labels_upright = !panel.x.ticks.empty() && is_crowded(plan.x_ticks, x, x_length);
   if (plan.x_labels_upright) bottom -= widest(plan.x_ticks) - kTickSize;
   double height = bottom - top;
   if (!(width >= kSmallestPlot && height >= kSmallestPlot)) {
