@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <set>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include <hesscope/core/base64.h>
+#include <hesscope/core/encoding.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/json.h>
 #include <hesscope/core/version.h>
@@ -70,20 +72,6 @@ class Checker {
   std::set<std::string> ids_;
 };
 
-// Inside of a <script>: what could end it is written otherwise.
-std::string in_script(std::string json) {
-  std::string safe;
-  safe.reserve(json.size());
-  for (const char c : json) {
-    if (c == '<') {
-      safe += "\\u003c";
-    } else {
-      safe += c;
-    }
-  }
-  return safe;
-}
-
 // "'sha256-...'" of hexadecimal digits, as a policy names what it allows.
 std::string allowed(std::string_view hexadecimal) {
   std::array<std::byte, 32> digest{};
@@ -97,7 +85,22 @@ std::string allowed(std::string_view hexadecimal) {
   return fmt::format("'sha256-{}'", base64(digest));
 }
 
-std::string json_of(const std::vector<Section>& sections) {
+std::string packed(std::span<const std::byte> bytes) { return base64(gzipped(bytes)); }
+
+// The first bytes of all numbers, then the second ones, ...: bytes of a kind lie together, which packs
+// into less.
+std::vector<std::byte> by_significance(std::span<const double> numbers) {
+  const std::span<const std::byte> bytes = std::as_bytes(numbers);
+  std::vector<std::byte> sorted(bytes.size());
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    for (std::size_t k = 0; k < sizeof(double); ++k) {
+      sorted[k * numbers.size() + i] = bytes[i * sizeof(double) + k];
+    }
+  }
+  return sorted;
+}
+
+Json json_of(const std::vector<Section>& sections, plot::NumberPool& pool) {
   Json pictures = Json::object();
   for (const Section& section : sections) {
     for (const Picture& picture : section.pictures) {
@@ -105,14 +108,14 @@ std::string json_of(const std::vector<Section>& sections) {
       for (const View& view : picture.views) {
         Json frames = Json::list();
         for (const Frame& frame : view.frames) {
-          frames.push_back({{"label", frame.label}, {"figure", plot::to_json(frame.figure)}});
+          frames.push_back({{"label", frame.label}, {"figure", plot::to_json(frame.figure, pool)}});
         }
         views.push_back({{"name", view.name}, {"frames", frames}});
       }
       pictures[picture.id] = {{"views", views}};
     }
   }
-  return in_script(pictures.compact());
+  return pictures;
 }
 
 class Writer {
@@ -342,11 +345,19 @@ class Writer {
   }
 
   void write_scripts() {
-    html_.trusted("<script type=\"application/json\" id=\"figures\">");
-    html_.trusted(json_of(page_.sections));
-    html_.trusted("</script>\n<script type=\"application/gzip\" id=\"plotly\">");
-    html_.trusted(base64(plotly_archive()));
-    html_.trusted("</script>\n<script>");
+    static_assert(std::endian::native == std::endian::little);
+    plot::NumberPool pool;
+    const std::string json = json_of(page_.sections, pool).compact();
+    const auto write = [this](const char* id, const std::string& text) {
+      html_.open("script", {{"type", "application/gzip"}, {"id", id}});
+      html_.trusted(text);
+      html_.close();
+      html_.line();
+    };
+    write("figures", packed(std::as_bytes(std::span(json))));
+    write("numbers", packed(by_significance(pool.numbers())));
+    write("plotly", base64(plotly_archive()));
+    html_.trusted("<script>");
     html_.trusted(scripts());
     html_.trusted("</script>\n");
   }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <bit>
-#include <span>
+#include <cstring>
+#include <functional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
-#include <hesscope/core/base64.h>
 #include <hesscope/core/error.h>
 #include <hesscope/plot/figure_json.h>
 #include <hesscope/plot/internal/panel_scales.h>
@@ -15,11 +15,6 @@
 
 namespace hesscope::plot {
 namespace {
-
-Json json_numbers(const std::vector<double>& values) {
-  static_assert(std::endian::native == std::endian::little);
-  return {{"f64", base64(std::as_bytes(std::span(values)))}};
-}
 
 Json json_colour(Colour colour) {
   if (colour == kInk || colour == Colour{0, 0, 0}) return "ink";
@@ -94,116 +89,147 @@ Json json_axis(const Axis& axis, const Scale& scale) {
   return json;
 }
 
-Json json_colour_bar(const ColourBar& bar, const PanelScales& scales) {
-  constexpr int kStops = 24;
-  Json json = {{"label", bar.label}};
-  add_scale(json, *scales.colour);
-  if (scales.colour->kind() != ScaleKind::kLinear) {
-    json["ticks"] = json_ticks(*scales.colour, bar.whole_numbers);
-  }
-  if (bar.whole_numbers) json["whole_numbers"] = true;
-  Json colours = Json::list();
-  for (int k = 0; k <= kStops; ++k) {
-    colours.push_back(hex(colour_at(bar.map, static_cast<double>(k) / kStops)));
-  }
-  json["colours"] = colours;
-  if (!scales.levels.empty()) json["levels"] = json_numbers(scales.levels);
-  return json;
-}
+// One figure's panels, whose numbers go to the pool.
+class Describer {
+ public:
+  explicit Describer(NumberPool& pool) : pool_(pool) {}
 
-void add_grid(Json& json, const Grid& grid) {
-  json["x"] = json_numbers(grid.x);
-  json["y"] = json_numbers(grid.y);
-  json["values"] = json_numbers(grid.values);
-}
-
-void add(Json& json, const Line& line) {
-  json["x"] = json_numbers(line.x);
-  json["y"] = json_numbers(line.y);
-  json["width"] = line.width;
-  if (line.dash != Dash::kSolid) json["dash"] = dash_name(line.dash);
-  if (line.markers) json["markers"] = true;
-  if (line.steps) json["steps"] = true;
-}
-
-void add(Json& json, const Band& band) {
-  json["x"] = json_numbers(band.x);
-  json["low"] = json_numbers(band.low);
-  json["high"] = json_numbers(band.high);
-}
-
-void add(Json& json, const Scatter& scatter) {
-  json["x"] = json_numbers(scatter.x);
-  json["y"] = json_numbers(scatter.y);
-  if (!scatter.values.empty()) json["values"] = json_numbers(scatter.values);
-  json["radius"] = scatter.radius;
-}
-
-void add(Json& json, const Bars& bars) {
-  json["edges"] = json_numbers(bars.edges);
-  json["heights"] = json_numbers(bars.heights);
-}
-
-void add(Json& json, const HeatMap& map) {
-  add_grid(json, map.grid);
-  if (map.numbers) json["numbers"] = true;
-}
-
-void add(Json& json, const FilledContours& contours) {
-  add_grid(json, contours.grid);
-  if (contours.lines) json["lines"] = true;
-}
-
-void add(Json& json, const ContourLines& contours) {
-  add_grid(json, contours.grid);
-  json["levels"] = json_numbers(contours.levels);
-}
-
-void add(Json& json, const Reference& reference) {
-  json["direction"] = reference_name(reference.kind);
-  json["intercept"] = reference.intercept;
-  if (reference.kind == Reference::Kind::kSloped) json["slope"] = reference.slope;
-  json["dash"] = dash_name(reference.dash);
-}
-
-Json json_panel(const Panel& panel, const std::string& name, bool has_notes) {
-  Json json = Json::object();
-  const auto add_text = [&](const char* member, const std::string& text) {
-    if (!text.empty()) json[member] = text;
-  };
-  add_text("title", panel.title);
-  if (panel.table) {
-    json["table"] = panel.table->rows;
+  Json panel(const Panel& panel, const std::string& name, bool has_notes) {
+    Json json = Json::object();
+    const auto add_text = [&](const char* member, const std::string& text) {
+      if (!text.empty()) json[member] = text;
+    };
+    add_text("title", panel.title);
+    if (panel.table) {
+      json["table"] = panel.table->rows;
+      return json;
+    }
+    const PanelScales scales = panel_scales(panel, name);
+    if (has_notes) add_text("note", scales.note);
+    if (panel.square) json["square"] = true;
+    if (!scales.has_values) json["empty"] = true;
+    if (panel.legend == Legend::kNone) json["legend"] = "none";
+    json["x"] = json_axis(panel.x, scales.x);
+    json["y"] = json_axis(panel.y, scales.y);
+    if (scales.colour) json["colour_bar"] = json_colour_bar(*panel.colour_bar, scales);
+    Json list = Json::list();
+    for (std::size_t i = 0; i < panel.series.size(); ++i) {
+      const Series& series = panel.series[i];
+      Json each = {{"kind", kind_name(series)}};
+      if (!label_of(series).empty()) each["label"] = label_of(series);
+      each["colour"] = json_colour(scales.colours[i]);
+      std::visit([&](const auto& s) { add(each, s); }, series);
+      list.push_back(each);
+    }
+    json["series"] = list;
     return json;
   }
-  const PanelScales scales = panel_scales(panel, name);
-  if (has_notes) add_text("note", scales.note);
-  if (panel.square) json["square"] = true;
-  if (!scales.has_values) json["empty"] = true;
-  if (panel.legend == Legend::kNone) json["legend"] = "none";
-  json["x"] = json_axis(panel.x, scales.x);
-  json["y"] = json_axis(panel.y, scales.y);
-  if (scales.colour) json["colour_bar"] = json_colour_bar(*panel.colour_bar, scales);
-  Json list = Json::list();
-  for (std::size_t i = 0; i < panel.series.size(); ++i) {
-    const Series& series = panel.series[i];
-    Json each = {{"kind", kind_name(series)}};
-    if (!label_of(series).empty()) each["label"] = label_of(series);
-    each["colour"] = json_colour(scales.colours[i]);
-    std::visit([&](const auto& s) { add(each, s); }, series);
-    list.push_back(each);
+
+ private:
+  Json json_colour_bar(const ColourBar& bar, const PanelScales& scales) {
+    constexpr int kStops = 24;
+    Json json = {{"label", bar.label}};
+    add_scale(json, *scales.colour);
+    if (scales.colour->kind() != ScaleKind::kLinear) {
+      json["ticks"] = json_ticks(*scales.colour, bar.whole_numbers);
+    }
+    if (bar.whole_numbers) json["whole_numbers"] = true;
+    Json colours = Json::list();
+    for (int k = 0; k <= kStops; ++k) {
+      colours.push_back(hex(colour_at(bar.map, static_cast<double>(k) / kStops)));
+    }
+    json["colours"] = colours;
+    if (!scales.levels.empty()) json["levels"] = pool_.add(scales.levels);
+    return json;
   }
-  json["series"] = list;
-  return json;
-}
+
+  void add_grid(Json& json, const Grid& grid) {
+    json["x"] = pool_.add(grid.x);
+    json["y"] = pool_.add(grid.y);
+    json["values"] = pool_.add(grid.values);
+  }
+
+  void add(Json& json, const Line& line) {
+    json["x"] = pool_.add(line.x);
+    json["y"] = pool_.add(line.y);
+    json["width"] = line.width;
+    if (line.dash != Dash::kSolid) json["dash"] = dash_name(line.dash);
+    if (line.markers) json["markers"] = true;
+    if (line.steps) json["steps"] = true;
+  }
+
+  void add(Json& json, const Band& band) {
+    json["x"] = pool_.add(band.x);
+    json["low"] = pool_.add(band.low);
+    json["high"] = pool_.add(band.high);
+  }
+
+  void add(Json& json, const Scatter& scatter) {
+    json["x"] = pool_.add(scatter.x);
+    json["y"] = pool_.add(scatter.y);
+    if (!scatter.values.empty()) json["values"] = pool_.add(scatter.values);
+    json["radius"] = scatter.radius;
+  }
+
+  void add(Json& json, const Bars& bars) {
+    json["edges"] = pool_.add(bars.edges);
+    json["heights"] = pool_.add(bars.heights);
+  }
+
+  void add(Json& json, const HeatMap& map) {
+    add_grid(json, map.grid);
+    if (map.numbers) json["numbers"] = true;
+  }
+
+  void add(Json& json, const FilledContours& contours) {
+    add_grid(json, contours.grid);
+    if (contours.lines) json["lines"] = true;
+  }
+
+  void add(Json& json, const ContourLines& contours) {
+    add_grid(json, contours.grid);
+    json["levels"] = pool_.add(contours.levels);
+  }
+
+  void add(Json& json, const Reference& reference) {
+    json["direction"] = reference_name(reference.kind);
+    json["intercept"] = reference.intercept;
+    if (reference.kind == Reference::Kind::kSloped) json["slope"] = reference.slope;
+    json["dash"] = dash_name(reference.dash);
+  }
+
+  NumberPool& pool_;
+};
 
 }  // namespace
 
-Json to_json(const Figure& figure) {
+Json NumberPool::add(const std::vector<double>& list) {
+  const std::string_view bytes(reinterpret_cast<const char*>(list.data()),
+                               list.size() * sizeof(double));
+  const std::size_t hash = std::hash<std::string_view>()(bytes);
+  const auto place = [](std::size_t at, std::size_t count) -> Json {
+    return {{"at", at}, {"count", count}};
+  };
+  const auto [first, last] = known_.equal_range(hash);
+  for (auto it = first; it != last; ++it) {
+    const auto& [at, count] = it->second;
+    // By their bytes: NaN is like NaN, and 0 unlike -0.
+    if (count == list.size() && std::memcmp(numbers_.data() + at, list.data(), bytes.size()) == 0) {
+      return place(at, count);
+    }
+  }
+  const std::size_t at = numbers_.size();
+  numbers_.insert(numbers_.end(), list.begin(), list.end());
+  known_.emplace(hash, std::pair(at, list.size()));
+  return place(at, list.size());
+}
+
+Json to_json(const Figure& figure, NumberPool& pool) {
   if (figure.panels.empty()) throw PreconditionError("to_json: the figure has no panels");
+  Describer describer(pool);
   Json panels = Json::list();
   for (std::size_t i = 0; i < figure.panels.size(); ++i) {
-    panels.push_back(json_panel(figure.panels[i], fmt::format("panel {}", i), figure.notes));
+    panels.push_back(describer.panel(figure.panels[i], fmt::format("panel {}", i), figure.notes));
   }
   Json json = Json::object();
   if (!figure.title.empty()) json["title"] = figure.title;

@@ -1,10 +1,29 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
+#include <map>
+#include <span>
+#include <vector>
+
 #include <hesscope/core/json.h>
 #include <hesscope/plot/figure.h>
 
 namespace hesscope::plot {
+
+/// The numbers of figures that are written as JSON, one list behind another; equal lists are there
+/// once, as the places along an axis that many figures share.
+class NumberPool {
+ public:
+  /// {"at": first, "count": n}: the list's place among numbers().
+  Json add(const std::vector<double>& list);
+
+  std::span<const double> numbers() const { return numbers_; }
+
+ private:
+  std::vector<double> numbers_;
+  std::multimap<std::size_t, std::pair<std::size_t, std::size_t>> known_;  // places by their hashes
+};
 
 /// The figure for a program that draws it elsewhere, as a page does: what figure.h says, with
 /// everything decided that to_svg() decides by the numbers (ranges, thresholds, colours, levels,
@@ -18,10 +37,10 @@ namespace hesscope::plot {
 ///      series: [{kind: "line" | "band" | ..., label, colour, ...}],
 ///      table: [[text, ...], ...]}]}
 ///
-/// Members that say nothing are left out. Lists of numbers are {"f64": base64 of little-endian
-/// doubles}, exact and with their NaN. Colours are "#rrggbb", or "ink", "grey" and "paper", which
-/// follow the page's.
+/// Members that say nothing are left out. Lists of numbers are places in the pool, where they are
+/// exact and with their NaN. Colours are "#rrggbb", or "ink", "grey" and "paper", which follow the
+/// page's.
 /// @throws PreconditionError as to_svg().
-Json to_json(const Figure& figure);
+Json to_json(const Figure& figure, NumberPool& pool);
 
 }  // namespace hesscope::plot

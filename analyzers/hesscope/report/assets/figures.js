@@ -3,9 +3,17 @@
 // says becomes traces and a layout; nothing is decided here that it says.
 const figures = (() => {
   // --- Numbers and text ---------------------------------------------------------------------------
-  const numbersOf = (list) => {
-    const bytes = Uint8Array.from(atob(list.f64), (letter) => letter.charCodeAt(0));
-    return new Float64Array(bytes.buffer);
+  let pool = new Float64Array(0);
+  const numbersOf = ({ at: first, count }) => pool.subarray(first, first + count);
+
+  // Takes the numbers of all figures: the first bytes of all of them, then the second ones, ...
+  const takeNumbers = (bytes) => {
+    const count = bytes.length / 8;
+    const sorted = new Uint8Array(bytes.length);
+    for (let k = 0; k < 8; ++k) {
+      for (let i = 0; i < count; ++i) sorted[8 * i + k] = bytes[k * count + i];
+    }
+    pool = new Float64Array(sorted.buffer);
   };
 
   const escaped = (text) =>
@@ -254,7 +262,8 @@ const figures = (() => {
 
     'filled-contours'(panel, series, look) {
       const made = { ...fieldOf(panel, series, look), type: 'contour', connectgaps: false };
-      const levels = at(placesOf(panel.colour_bar), numbersOf(panel.colour_bar.levels || { f64: '' }));
+      const none = { at: 0, count: 0 };
+      const levels = at(placesOf(panel.colour_bar), numbersOf(panel.colour_bar.levels || none));
       made.line = { width: series.lines ? 0.5 : 0, color: faint(look.paper, 0.6) };
       made.contours = { coloring: 'fill', showlines: Boolean(series.lines) };
       if (levels.length > 1) {
@@ -441,7 +450,7 @@ const figures = (() => {
         return { label: plain(series.label), columns };
       });
 
-  return { flat, raised, canRaise: (panel) => Boolean(surfaceOf(panel)), numbersIn, plain, shown };
+  return { takeNumbers, flat, raised, canRaise: (panel) => Boolean(surfaceOf(panel)), numbersIn, plain, shown };
 })();
 
 if (typeof module !== 'undefined') module.exports = figures; // for tests outside of a page

@@ -43,16 +43,16 @@
   };
 
   // --- Figures ------------------------------------------------------------------------------------
-  const unpacked = async (base64) => {
-    const bytes = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
-    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
-    return new Response(stream).text();
+  // What a script of the page has packed.
+  const unpacked = (id) => {
+    const bytes = Uint8Array.from(atob($(`#${id}`).textContent.trim()), (letter) => letter.charCodeAt(0));
+    return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip')));
   };
 
   let ready = null; // a promise of plotly.js, from the first figure on
   const plotly = () => {
     ready ||= (async () => {
-      const code = await unpacked($('#plotly').textContent.trim());
+      const code = await unpacked('plotly').text();
       document.head.append(make('script', { textContent: code }));
       if (!window.Plotly) throw new Error('plotly.js did not start');
       return window.Plotly;
@@ -275,16 +275,22 @@
       )
     );
 
-  const startFigures = () => {
-    const descriptions = JSON.parse($('#figures').textContent);
+  const failed = (error) => {
+    for (const panels of all('figure.picture .panels')) {
+      if (panels.children.length) continue;
+      panels.append(
+        make('p', {
+          className: 'nothing',
+          textContent: `The figure could not be drawn: ${error.message}. A newer browser may do it; hesscope plot draws it as a file.`,
+        })
+      );
+    }
+  };
+
+  const startFigures = async () => {
+    const [descriptions, numbers] = await Promise.all([unpacked('figures').json(), unpacked('numbers').arrayBuffer()]);
+    figures.takeNumbers(new Uint8Array(numbers));
     const pictures = all('figure.picture').map((element) => new Picture(element, descriptions[element.id]));
-    const failed = (error) => {
-      for (const { element } of pictures) {
-        $('.panels', element).replaceChildren(
-          make('p', { className: 'nothing', textContent: `The figure could not be drawn: ${error.message}. hesscope plot draws it as SVG.` })
-        );
-      }
-    };
     // What is far below is drawn when it comes near.
     const watcher = new IntersectionObserver(
       (entries) => {
@@ -315,6 +321,7 @@
     });
     // On paper everything is there.
     addEventListener('beforeprint', () => pictures.forEach((picture) => picture.draw()));
+    root.dataset.started = 'yes';
   };
 
   // --- Tables -------------------------------------------------------------------------------------
@@ -373,6 +380,5 @@
 
   all('table.sortable').forEach(startTable);
   startDefinitions();
-  startFigures();
-  root.dataset.started = 'yes';
+  startFigures().catch(failed);
 })();
