@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# In two components: `program`, which is also whatever names none, and `development`.
+# In two components: `development`, and `program`, which is whatever names none.
 include(CMakePackageConfigHelpers)
-set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME program)
 set(hesscope_cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/hesscope)
 
 install(TARGETS hesscope hesscope_analyzers

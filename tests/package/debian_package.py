@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`cpack -G DEB` makes packages that say whose they are and what they need, and whose program runs where it is unpacked.
 
-usage: debian_package.py CPACK BINARY_DIR SOURCE_DIR VERSION
+usage: debian_package.py CMAKE CPACK BINARY_DIR SOURCE_DIR VERSION
 """
 
 import gzip
@@ -46,7 +46,7 @@ def check_legal(root, name, version, source):
     by_files = {re.match(r"Files: (.*)", p)[1]: p for p in paragraphs if p.startswith("Files: ")}
     assert paragraphs[0].startswith("Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/")
     expected = [("*", (source / "LICENSE").read_text()), *vendored(source)]
-    assert [files for files, _ in expected] == list(by_files), by_files.keys()
+    assert sorted(files for files, _ in expected) == sorted(by_files), by_files.keys()
     assert len(expected) >= 2, "onnx.proto is the ONNX Project's"
     for whose, licence in expected:
         paragraph = by_files[whose]
@@ -71,7 +71,7 @@ def check_program(root, scratch):
         "assert hesscope.open(sys.argv[2])['spectrum/lambda_max'].shape == (5,)", root / "usr/share/hesscope", result)
 
 
-def main(cpack, binary, source, version):
+def main(cmake, cpack, binary, source, version):
     binary, source = pathlib.Path(binary), pathlib.Path(source)
     scratch = pathlib.Path(tempfile.mkdtemp(prefix="hesscope test "))
     try:
@@ -97,6 +97,12 @@ def main(cpack, binary, source, version):
         assert "librsvg2-2" in fields(made["hesscope"])["Recommends"]
         shared = set(files(made["hesscope"])) & set(files(made["libhesscope-dev"]))
         assert not shared, shared  # else one could not be installed beside the other
+        # Together they are what is installed without them, so that nothing belongs to no package.
+        run(cmake, "--install", binary, "--prefix", scratch / "installed")
+        installed = {f"/usr/{path.relative_to(scratch / 'installed')}"
+                     for path in (scratch / "installed").rglob("*") if path.is_file()}
+        packaged = {path for package in made.values() for path in files(package)}
+        assert {path for path in packaged if "/doc/libhesscope-dev/" not in path} == installed, packaged ^ installed
         assert any(path.endswith("/hesscopeConfig.cmake") for path in files(made["libhesscope-dev"]))
         assert not any(path.endswith((".a", ".h")) for path in files(made["hesscope"]))
         program = scratch / "unpacked hesscope/usr/bin/hesscope"
@@ -119,6 +125,6 @@ def main(cpack, binary, source, version):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 5:
+    if len(sys.argv) != 6:
         sys.exit(__doc__)
     main(*sys.argv[1:])
