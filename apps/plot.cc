@@ -190,9 +190,13 @@ class PlotCommand final : public Command {
 
   std::string bytes_of(const plot::Figure& figure) const {
     const std::string extension = output_format().extension;
-    if (extension == ".pdf") return plot::to_pdf(figure);
-    if (extension == ".png") return dpi_ > 0 ? plot::to_png(figure, dpi_) : plot::to_png(figure);
-    return plot::to_svg(figure);
+    if (extension == ".svg") return plot::to_svg(figure);
+    try {
+      if (extension == ".pdf") return plot::to_pdf(figure);
+      return dpi_ > 0 ? plot::to_png(figure, dpi_) : plot::to_png(figure);
+    } catch (const OutputError& error) {
+      throw OutputError(fmt::format("{}: {}", output_, error.what()));
+    }
   }
 
   ExitCode draw(const std::vector<io::ResultReader>& readers) const {
