@@ -1,16 +1,18 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Installs the Debian packages of a build on a bare Debian 12 and works with the program there: analyze, figures as SVG,
-# PDF and PNG. Takes a mirror, root and some minutes; exit code 77 where there is no mirror or no root.
+# PDF and PNG. Takes root and a minute or two, and fetches some 100 MB from the mirror that HESSCOPE_DEBIAN_MIRROR
+# names, as http://deb.debian.org/debian; exit code 77 without one of these.
 # usage: bare_debian.sh CPACK BINARY_DIR
 set -euo pipefail
 
 cpack=$1 binary=$2
 ((EUID == 0)) || { echo "needs root"; exit 77; }
+mirror=${HESSCOPE_DEBIAN_MIRROR:-}
+[[ -n $mirror ]] || { echo "needs HESSCOPE_DEBIAN_MIRROR"; exit 77; }
 scratch=$(mktemp -d)
 trap 'rm -rf --one-file-system "$scratch"' EXIT
 "$cpack" --config "$binary/CPackConfig.cmake" -G DEB -B "$scratch/made" >/dev/null
-mirror=${HESSCOPE_DEBIAN_MIRROR:-http://deb.debian.org/debian}
 if ! mmdebstrap --quiet --variant=apt bookworm "$scratch/root" "$mirror" >"$scratch/log" 2>&1; then
   tail -5 "$scratch/log"
   echo "no Debian from $mirror"
