@@ -242,6 +242,7 @@ class ReproduceCommand final : public RunCommand {
       entry["seconds"] = experiment.seconds;
       document["experiments"].push_back(entry);
     }
+    document["report"] = result.page.string();
     document["done_already"] = result.is_done_already;
     document["timings"] = {{"total_seconds", result.total_seconds}};
     return document;
@@ -272,6 +273,7 @@ class ReproduceCommand final : public RunCommand {
         }
       }
     }
+    text += fmt::format("all figures on one page: {}\n", result.page.string());
     return text + (result.is_done_already
                        ? fmt::format("done already: all in {} was trained and measured before; "
                                      "figures are drawn again\n",

@@ -90,9 +90,16 @@ class Browser:
         """Scrolls an element into the middle of the window."""
         self.run("document.querySelector(arguments[0]).scrollIntoView({block: 'center', behavior: 'instant'})", selector)
 
-    def click(self, selector):
+    def click(self, selector, tries=10):
+        """Also what moves away once or twice, as figures above it are drawn."""
         self.show(selector)
-        self._post(f"/element/{self._find(selector)}/click", {})
+        try:
+            self._post(f"/element/{self._find(selector)}/click", {})
+        except RuntimeError as error:
+            if tries == 1 or "click intercepted" not in str(error):
+                raise
+            time.sleep(0.2)
+            self.click(selector, tries - 1)
 
     def press(self, selector, keys):
         self._post(f"/element/{self._find(selector)}/value", {"text": keys})

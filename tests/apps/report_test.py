@@ -134,12 +134,13 @@ class Report(ReportCase):
         [policy] = [a["content"] for t, a in page.elements if t == "meta" and a.get("http-equiv") == "Content-Security-Policy"]
         self.assertIn("default-src 'none'", policy)
         code = [text for attributes, text in page.scripts if not attributes]
-        plotly = page.unpacked("plotly").decode()
+        bundles = [page.unpacked(name).decode() for name in ("plotly-flat", "plotly-raised")]
         self.assertEqual(len(code), 1)
-        for text in (*code, plotly):
+        for text in (*code, *bundles):
             digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
             self.assertIn(f"'sha256-{digest}'", policy)
-        self.assertIn("plotly.js v", plotly[:100])
+        for bundle in bundles:
+            self.assertRegex(bundle[:100], r"plotly\.js \(\w+ - minified\) v")
         self.assertNotIn("unsafe-eval", policy)
         ids = [a["id"] for _, a in page.elements if "id" in a]
         self.assertEqual(len(ids), len(set(ids)))
@@ -208,7 +209,7 @@ class Report(ReportCase):
         page = self.report(self.folder / "evil.h5", "--label", EVIL, "--title", EVIL + "</script><script>alert(2)</script>")
         self.assertNotIn(EVIL, page.source)
         self.assertIn(EVIL, page.text)
-        self.assertEqual(len(page.scripts), 4)
+        self.assertEqual(len(page.scripts), 5)
         self.assertFalse([t for t, _ in page.elements if t == "img"])
 
     def test_the_same_bytes_every_time(self):

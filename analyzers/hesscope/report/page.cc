@@ -147,10 +147,11 @@ class Writer {
  private:
   void write_head() {
     const std::string policy = fmt::format(
-        "default-src 'none'; script-src {} {}; style-src 'unsafe-inline'; img-src data: blob:; "
+        "default-src 'none'; script-src {} {} {}; style-src 'unsafe-inline'; img-src data: blob:; "
         "connect-src 'none'; base-uri 'none'; form-action 'none'",
         allowed(io::sha256_of_text(scripts())),
-        allowed(plotly_digest()));
+        allowed(plotly_flat().digest),
+        allowed(plotly_raised().digest));
     html_.trusted("<head>\n<meta charset=\"utf-8\">\n");
     html_.single("meta", {{"http-equiv", "Content-Security-Policy"}, {"content", policy}});
     html_.trusted("\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
@@ -356,7 +357,8 @@ class Writer {
     };
     write("figures", packed(std::as_bytes(std::span(json))));
     write("numbers", packed(by_significance(pool.numbers())));
-    write("plotly", base64(plotly_archive()));
+    write("plotly-flat", base64(plotly_flat().archive));
+    write("plotly-raised", base64(plotly_raised().archive));
     html_.trusted("<script>");
     html_.trusted(scripts());
     html_.trusted("</script>\n");

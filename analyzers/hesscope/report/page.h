@@ -115,7 +115,7 @@ inline constexpr const char* kFirstLines = "<!DOCTYPE html>\n<!-- A report of he
 /// tables need no script. The same page gives the same bytes.
 /// @throws PreconditionError if an id is not as it should be or there twice, a picture has nothing to
 ///         show, a row has not as many cells as there are columns, or as plot::to_json().
-/// @cost   linear in the numbers of the figures; 2 MB for plotly.js.
+/// @cost   linear in the numbers of the figures; 1.4 MB for plotly.js.
 std::string to_html(const Page& page);
 
 }  // namespace hesscope::report

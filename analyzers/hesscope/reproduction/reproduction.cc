@@ -15,6 +15,7 @@
 #include <hesscope/reproduction/internal/experiment_results.h>
 #include <hesscope/reproduction/internal/figure_support.h>
 #include <hesscope/reproduction/internal/finished_result.h>
+#include <hesscope/reproduction/internal/reproduction_page.h>
 #include <hesscope/reproduction/internal/training_order.h>
 #include <hesscope/reproduction/reproduction.h>
 #include <hesscope/training/training.h>
@@ -96,6 +97,7 @@ fs::path figures_of(const ReproductionRequest& request, const ExperimentDocument
 
 void refuse_other_figures(const ReproductionRequest& request,
                           const std::vector<NamedExperiment>& all) {
+  detail::refuse_other_page(request.output, request.overwrite);
   for (const NamedExperiment& named : all) {
     detail::refuse_other_figures(
         figures_of(request, named.document), named.document, request.overwrite);
@@ -106,7 +108,10 @@ void refuse_other_figures(const ReproductionRequest& request,
 class Reproduction {
  public:
   Reproduction(const ReproductionRequest& request, const NamedExperiment& named)
-      : request_(request), named_(named), document_(named.document) {
+      : request_(request),
+        named_(named),
+        document_(named.document),
+        section_(detail::section_of(document_)) {
     result_.about = summary_of(document_);
   }
 
@@ -184,6 +189,7 @@ class Reproduction {
       }
       const detail::FigureContent content = figure.kind->make(results, figure);
       detail::write_figure(folder, results, figure, content, request_.command(named_.given));
+      detail::add_figure(document_, figure, content, section_);
       result_.figures.push_back({.name = figure.name,
                                  .kind = figure.kind->name,
                                  .published = figure.published,
@@ -191,8 +197,12 @@ class Reproduction {
                                  .num_compared = content.num_compared,
                                  .disagreements = content.disagreements});
     }
+    for (const std::string& warning : result_.warnings) section_.warnings.push_back(warning);
     return std::move(result_);
   }
+
+  /// What draw() drew, for the page over all of them.
+  report::Section section() && { return std::move(section_); }
 
  private:
   void apply(const ExperimentMeasure& measure,
@@ -271,6 +281,7 @@ class Reproduction {
   const ExperimentDocument& document_;
   std::vector<TrainedRun> runs_;
   ReproducedExperiment result_;
+  report::Section section_;
 };
 
 }  // namespace
@@ -294,6 +305,7 @@ ReproductionResult run_reproduction(const ReproductionRequest& request,
   {
     const Stopwatch watch(result.total_seconds);
     std::size_t index = 0;
+    std::vector<report::Section> sections;
     for (const NamedExperiment& named : all) {
       Reproduction reproduction(request, named);
       const PieceProgress piece = [&](const std::string& what, double fraction) {
@@ -307,7 +319,10 @@ ReproductionResult run_reproduction(const ReproductionRequest& request,
       const ReproducedExperiment& done = result.experiments.back();
       result.is_conclusive = result.is_conclusive && done.is_conclusive;
       result.is_done_already = result.is_done_already && done.is_done_already;
+      sections.push_back(std::move(reproduction).section());
     }
+    detail::write_page(request.output, std::move(sections));
+    result.page = request.output / detail::kPageName;
   }
   return result;
 }

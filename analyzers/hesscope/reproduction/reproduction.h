@@ -73,6 +73,7 @@ struct ReproducedExperiment {
 
 struct ReproductionResult {
   std::vector<ReproducedExperiment> experiments;
+  std::filesystem::path page;   ///< with all their figures
   bool is_conclusive = true;    ///< as of every experiment
   bool is_done_already = true;  ///< as of every experiment
   double total_seconds = 0;
@@ -97,6 +98,8 @@ using ReproductionProgress = std::function<bool(
 ///   figures/FIGURE.h5     the numbers of a figure, a result file
 ///   figures/FIGURE.svg    its drawing
 ///   figures/FIGURE.md     the same in words, with published values next to ours
+/// and OUTPUT/report.html all figures of this call, with the published values, as one page.
+///
 /// What is finished is left as it is and what was interrupted continues, as by run_training() and
 /// run_analysis(); figures of the same scale and overrides are drawn again.
 ///

@@ -49,19 +49,22 @@
     return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip')));
   };
 
-  let ready = null; // a promise of plotly.js, from the first figure on
-  const plotly = () => {
-    ready ||= (async () => {
-      const code = await unpacked('plotly').text();
+  // The two bundles of plotly.js, each started when it is first needed; both call themselves Plotly.
+  const bundles = {};
+  const plotly = (name = 'flat') => {
+    bundles[name] ||= (async () => {
+      const code = await unpacked(`plotly-${name}`).text();
+      const other = window.Plotly;
       document.head.append(make('script', { textContent: code }));
-      if (!window.Plotly) throw new Error('plotly.js did not start');
-      return window.Plotly;
+      const library = window.Plotly;
+      if (!library || library === other) throw new Error('plotly.js did not start');
+      return library;
     })();
-    return ready;
+    return bundles[name];
   };
 
   const saved = (plot, format, name) =>
-    plotly().then((library) =>
+    plotly(plot.dataset.bundle).then((library) =>
       library.downloadImage(plot, {
         format,
         filename: name,
@@ -183,14 +186,13 @@
     }
 
     rebuild() {
-      for (const plot of this.plots) window.Plotly.purge(plot);
+      for (const plot of this.plots) plotly(plot.dataset.bundle).then((library) => library.purge(plot));
       this.plots = [];
       $('.panels', this.element).replaceChildren();
       this.draw();
     }
 
     async draw() {
-      const library = await plotly();
       this.showControls();
       const { panels, columns } = this.figure();
       const area = $('.panels', this.element);
@@ -199,13 +201,13 @@
         area.replaceChildren(...panels.map(() => make('div', { className: 'panel' })));
         this.plots = [];
       }
-      const drawings = panels.map((panel, k) => this.drawPanel(library, area.children[k], panel));
+      const drawings = panels.map((panel, k) => this.drawPanel(area.children[k], panel));
       this.plots = (await Promise.all(drawings)).filter(Boolean);
       this.showNumbers();
       this.element.dataset.drawn = 'yes';
     }
 
-    async drawPanel(library, place, panel) {
+    async drawPanel(place, panel) {
       if (panel.table) {
         place.replaceChildren(tableOf(panel.title, panel.table));
         return null;
@@ -219,13 +221,15 @@
         plot = make('div', { className: 'plot' });
         place.replaceChildren(plot, make('p', { className: 'note' }));
       }
-      plot.setAttribute('role', 'img');
+      plot.setAttribute('role', 'group');
       plot.setAttribute('aria-label', [figures.plain(panel.title), this.figure().description].filter(Boolean).join(': '));
       const isRaised = this.isRaised && figures.canRaise(panel);
       const { data, layout } = isRaised ? figures.raised(panel, look()) : figures.flat(panel, look());
       const width = place.clientWidth;
       layout.height = panel.square || isRaised ? Math.min(Math.max(width, 280), 560) : 380;
       $('.note', place).textContent = figures.plain(panel.note);
+      plot.dataset.bundle = isRaised ? 'raised' : 'flat';
+      const library = await plotly(plot.dataset.bundle);
       await library.react(plot, data, layout, kConfiguration);
       return plot;
     }
@@ -380,5 +384,6 @@
 
   all('table.sortable').forEach(startTable);
   startDefinitions();
+  plotly().catch(failed); // unpacked while the figures are
   startFigures().catch(failed);
 })();

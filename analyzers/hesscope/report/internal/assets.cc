@@ -7,8 +7,10 @@
 
 HESSCOPE_EMBEDDED(page_css);
 HESSCOPE_EMBEDDED(scripts_js);
-HESSCOPE_EMBEDDED(plotly_gz);
-HESSCOPE_EMBEDDED(plotly_sha256);
+HESSCOPE_EMBEDDED(plotly_cartesian_gz);
+HESSCOPE_EMBEDDED(plotly_cartesian_sha256);
+HESSCOPE_EMBEDDED(plotly_gl3d_gz);
+HESSCOPE_EMBEDDED(plotly_gl3d_sha256);
 
 #undef HESSCOPE_EMBEDDED
 
@@ -25,12 +27,15 @@ std::string_view style_sheet() { return between(hesscope_page_css_begin, hesscop
 
 std::string_view scripts() { return between(hesscope_scripts_js_begin, hesscope_scripts_js_end); }
 
-std::span<const std::byte> plotly_archive() {
-  return std::as_bytes(std::span(hesscope_plotly_gz_begin, hesscope_plotly_gz_end));
+Bundle plotly_flat() {
+  return {std::as_bytes(
+              std::span(hesscope_plotly_cartesian_gz_begin, hesscope_plotly_cartesian_gz_end)),
+          between(hesscope_plotly_cartesian_sha256_begin, hesscope_plotly_cartesian_sha256_end)};
 }
 
-std::string_view plotly_digest() {
-  return between(hesscope_plotly_sha256_begin, hesscope_plotly_sha256_end);
+Bundle plotly_raised() {
+  return {std::as_bytes(std::span(hesscope_plotly_gl3d_gz_begin, hesscope_plotly_gl3d_gz_end)),
+          between(hesscope_plotly_gl3d_sha256_begin, hesscope_plotly_gl3d_sha256_end)};
 }
 
 }  // namespace hesscope::report

@@ -12,8 +12,13 @@ namespace hesscope::report {
 std::string_view style_sheet();  ///< page.css
 std::string_view scripts();      ///< figures.js, then page.js
 
-/// plotly.js, by gzip; and the SHA-256 of what it unpacks to, in base64.
-std::span<const std::byte> plotly_archive();
-std::string_view plotly_digest();
+/// A bundle of plotly.js.
+struct Bundle {
+  std::span<const std::byte> archive;  ///< by gzip
+  std::string_view digest;             ///< SHA-256 of what it unpacks to, hexadecimal; and its name
+};
+
+Bundle plotly_flat();    ///< figures in a plane
+Bundle plotly_raised();  ///< surfaces
 
 }  // namespace hesscope::report

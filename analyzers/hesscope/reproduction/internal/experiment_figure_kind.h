@@ -64,6 +64,8 @@ struct FigureContent {
   std::string text;              ///< Markdown, below the title
   std::size_t num_compared = 0;  ///< published values that ours are compared with
   std::vector<std::string> disagreements = {};
+  std::vector<std::vector<std::string>> comparison =
+      {};  ///< with them, as rows; the first is a heading
 };
 
 /// How what a figure needs is computed.

@@ -183,6 +183,8 @@ void compare_with_published(const ExperimentResults& results,
                                                 mean_text(ours)));
   }
   content.text += "\n## Numbers of others beside ours\n\n" + markdown_table(rows);
+  content.comparison = std::move(rows);
+  content.comparison.front()[4] = "verdict";
   content.text += is_comparable
                       ? "\nMean (standard deviation over seeds). Two means with spreads agree here "
                         "where they are "
