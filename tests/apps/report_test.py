@@ -184,6 +184,8 @@ class Report(ReportCase):
             h5["spectrum/proof"][...] = program.text(h5["spectrum/proof"].attrs["flag_meanings"]).split().index("converged")
         page = self.report(self.folder / "ends.h5")
         self.assertGreater(page.text.count("(not proved)"), 0)
+        panel = page.figures()["figure-eigenvalues"]["views"][0]["frames"][0]["figure"]["panels"][0]
+        self.assertIn("ends of 5 checkpoints not proved", panel["note"])
         unproved = [a for t, a in page.elements if t == "td" and "unproved" in a.get("class", "")]
         self.assertGreaterEqual(len(unproved), 2)
 

@@ -161,17 +161,13 @@ std::string zeros_text(const Source& source, std::size_t checkpoint) {
   const std::optional<std::int64_t> zeros = count("spectrum", "num_zero");
   if (!zeros) return {};
   std::string text = fmt::format("{} zero within rounding", *zeros);
-  std::vector<std::string> parts;
+  const auto explained = count("structure", "num_explained");
+  if (!explained || *zeros == 0) return text;
+  text += fmt::format(", {} of them explained", *explained);
   if (const auto dead = count("structure", "num_dead"); dead > 0) {
-    parts.push_back(fmt::format("{} of dead parameters", *dead));
+    text += fmt::format(", {} by dead parameters", *dead);
   }
-  if (const auto explained = count("structure", "num_explained"); explained && *zeros > 0) {
-    parts.push_back(fmt::format("{} explained", *explained));
-  }
-  if (const auto unexplained = count("structure", "num_unexplained"); unexplained > 0) {
-    parts.push_back(fmt::format("{} unexplained", *unexplained));
-  }
-  return parts.empty() ? text : fmt::format("{}: {}", text, fmt::join(parts, ", "));
+  return text;
 }
 
 plot::Axis step_axis(const Checkpoints& checkpoints) {

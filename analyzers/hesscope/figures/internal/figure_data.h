@@ -71,8 +71,8 @@ std::size_t chosen_checkpoint(const Source& source,
                               const Checkpoints& checkpoints,
                               const FigureRequest& request);
 
-/// "37 zeros: 0 dead parameters, 37 explained, 0 unexplained": what is known of the zero eigenvalues
-/// at a checkpoint; "" where nothing is.
+/// "37 zero within rounding, 36 of them explained, 25 by dead parameters": what is known of the zero
+/// eigenvalues at a checkpoint; "" where nothing is.
 std::string zeros_text(const Source& source, std::size_t checkpoint);
 
 /// An axis of training steps.

@@ -22,6 +22,7 @@ const figures = (() => {
   // Plotly reads a little HTML in its texts: theirs is what ^{...} and _{...} become, nothing else.
   const markup = (text = '') =>
     escaped(text)
+      .replace(/\^\{-(\d)/g, '^{\u2212$1')
       .replace(/\^\{([^}]*)\}/g, '<sup>$1</sup>')
       .replace(/_\{([^}]*)\}/g, '<sub>$1</sub>');
 
@@ -126,8 +127,10 @@ const figures = (() => {
     hovertemplate: '%{text}<extra>%{fullData.name}</extra>',
   });
 
+  const isEmpty = (list) => list !== undefined && !numbersOf(list).some(Number.isFinite);
+
   const named = (series) => ({
-    name: markup(series.label) || ' ',
+    name: (markup(series.label) || ' ') + (isEmpty(series.y) ? ' (no values)' : ''),
     showlegend: Boolean(series.label),
   });
 
@@ -413,8 +416,8 @@ const figures = (() => {
     const layout = layoutOf(panel, look);
     layout.margin = { l: 0, r: 0, t: panel.title ? 40 : 8, b: 0 };
     layout.scene = {
-      xaxis: axis(panel.x.label),
-      yaxis: axis(panel.y.label),
+      xaxis: axis(panel.x.label.split(',')[0]),
+      yaxis: axis(panel.y.label.split(',')[0]),
       zaxis: { ...axis(bar.label), ...(bar.ticks ? barOf(bar, look) : {}), title: { text: markup(bar.label) } },
       camera: { eye: { x: 1.5, y: -1.5, z: 1.1 } },
     };

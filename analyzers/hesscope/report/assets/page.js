@@ -9,6 +9,12 @@
     element.append(...children);
     return element;
   };
+  // Text whose ^{...} and _{...} are raised and lowered.
+  const markedUp = (text) =>
+    text.split(/([\^_]\{[^}]*\})/).map((part) => {
+      const [, sign, script] = part.match(/^([\^_])\{([^}]*)\}$/) || [];
+      return sign ? make(sign === '^' ? 'sup' : 'sub', { textContent: script.replace(/^-/, '\u2212') }) : part;
+    });
   const say = (text) => {
     $('#said').textContent = text;
   };
@@ -166,6 +172,9 @@
         this.position.textContent = this.frames()[this.frame].label;
         this.slider.setAttribute('aria-valuetext', this.frames()[this.frame].label);
       }
+      const isTable = this.figure().panels.every((panel) => panel.table);
+      all('button.save', this.element).forEach((button) => (button.hidden = isTable));
+      $('.numbers', this.element).hidden = isTable;
       const canRaise = this.figure().panels.some(figures.canRaise);
       this.raise.hidden = !canRaise;
       this.isRaised = this.isRaised && canRaise;
@@ -227,7 +236,7 @@
       const { data, layout } = isRaised ? figures.raised(panel, look()) : figures.flat(panel, look());
       const width = place.clientWidth;
       layout.height = panel.square || isRaised ? Math.min(Math.max(width, 280), 560) : 380;
-      $('.note', place).textContent = figures.plain(panel.note);
+      $('.note', place).replaceChildren(...markedUp(panel.note || ''));
       plot.dataset.bundle = isRaised ? 'raised' : 'flat';
       const library = await plotly(plot.dataset.bundle);
       await library.react(plot, data, layout, kConfiguration);
