@@ -154,22 +154,13 @@ void DirectionPlanner::choose_directions(int g) {
     std::vector<DirectionBlock> others = plan(g, directions, true);
     const double other_sweeps = work_of(others);
     const double other_products = product_work(g, others, true);
-    if (getenv("PARAMS") ? atoi(getenv("PARAMS")) == 1
-                         : !may_be_sites || other_sweeps + other_products < sweeps + products) {
+    if (!may_be_sites || other_sweeps + other_products < sweeps + products) {
       group.is_by_parameters = true;
       blocks = std::move(others);
       sweeps = other_sweeps;
       products = other_products;
     }
   }
-  if (getenv("DBG"))
-    printf("group %d uses %zu by_params %d sites %zu repeats %d pos %d\n",
-           g,
-           group.uses.size(),
-           group.is_by_parameters,
-           sites.size(),
-           group.has_repeats,
-           uses_.uses[at(group.uses[0])].positions);
   group.directions = group.is_by_parameters ? std::move(directions) : sites;
   sweep_work_ += sweeps;
   product_work_ += products;
