@@ -24,6 +24,7 @@
 #include "json_document.h"
 #include "onnx_report.h"
 #include "plugin_option.h"
+#include "quantities_report.h"
 #include "run_options.h"
 #include "standard_streams.h"
 #include "table.h"
@@ -70,22 +71,6 @@ std::string value_text(const AttributeValue& value) {
       value);
 }
 
-std::string type_text(const Variable& variable) {
-  switch (variable.type) {
-    case VariableType::kDouble:
-      return "float64";
-    case VariableType::kInt64:
-      return "int64";
-    case VariableType::kInt8:
-      return "int8";
-    case VariableType::kText:
-      return "text";
-    case VariableType::kOther:
-      break;
-  }
-  return "other";
-}
-
 class InspectCommand final : public Command {
  public:
   std::string name() const override { return "inspect"; }
@@ -99,7 +84,8 @@ class InspectCommand final : public Command {
             "hesscope inspect model.safetensors --problem problem.toml",
             "hesscope inspect epoch_10.pt --problem problem.toml --write-map map.toml",
             "hesscope inspect model.onnx",
-            "hesscope inspect result.h5 --json"};
+            "hesscope inspect result.h5 --json",
+            "hesscope inspect --quantities"};
   }
 
   void declare(OptionTable& options) override {
@@ -113,6 +99,9 @@ class InspectCommand final : public Command {
     options.text("--key", key_, "PREFIX", kKeyHelp);
     options.text("--map", map_, "FILE.toml", "Which tensor is which, as for hesscope analyze");
     options.flag("--operators", operators_, "List the ONNX operators that can be imported");
+    options.flag("--quantities",
+                 quantities_,
+                 "List what results can hold: each quantity's definition, unit, status and source");
     options.group("Output");
     options.text("--write-map",
                  write_map_,
@@ -125,7 +114,8 @@ class InspectCommand final : public Command {
   }
 
   ExitCode run() override {
-    if (operators_) return list_operators();
+    if (operators_) return list_all("--operators", operators_text, operators_json);
+    if (quantities_) return list_all("--quantities", quantities_text, quantities_json);
     if (files_.empty()) throw ConfigError("FILE is required");
     if (!write_map_.empty() && (problem_.empty() || files_.size() != 1)) {
       throw ConfigError("'--write-map' needs one checkpoint and the problem that it is for");
@@ -146,12 +136,12 @@ class InspectCommand final : public Command {
   }
 
  private:
-  ExitCode list_operators() const {
-    if (!files_.empty()) throw ConfigError("'--operators' takes no file");
+  ExitCode list_all(const char* option, std::string (*text)(), Json (*json)()) const {
+    if (!files_.empty()) throw ConfigError(fmt::format("'{}' takes no file", option));
     if (json_) {
-      print_json(operators_json());
+      print_json(json());
     } else if (!quiet_) {
-      print_text("{}", operators_text());
+      print_text("{}", text());
     }
     return ExitCode::kDone;
   }
@@ -305,12 +295,13 @@ class InspectCommand final : public Command {
       }
       for (const Variable& variable : group.variables) {
         variables.push_back({{"name", variable.name},
-                             {"type", type_text(variable)},
+                             {"type", type_text(variable.type)},
                              {"dimensions", variable.dimensions},
                              {"shape", variable.shape},
                              {"long_name", variable.long_name},
                              {"units", variable.units},
-                             {"definition", variable.definition}});
+                             {"definition", variable.definition},
+                             {"references", variable.references}});
         if (variable.name.ends_with("_status")) continue;
         std::vector<std::string> extents;
         for (std::size_t d = 0; d < variable.shape.size(); ++d) {
@@ -318,7 +309,7 @@ class InspectCommand final : public Command {
         }
         rows.push_back({variable.name,
                         fmt::format("{}", fmt::join(extents, ", ")),
-                        type_text(variable),
+                        type_text(variable.type),
                         variable.long_name});
       }
       groups.push_back(
@@ -343,6 +334,7 @@ class InspectCommand final : public Command {
   bool force_ = false;
   bool json_ = false;
   bool operators_ = false;
+  bool quantities_ = false;
   bool quiet_ = false;
 };
 

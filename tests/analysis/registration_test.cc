@@ -331,5 +331,31 @@ TEST(RegisterAnalyzer, RefusesWhatCannotBeNamedOrMade) {
   refusal(entry, "no function `create`");
 }
 
+// Results would say other things by the same name than definitions.md does.
+TEST(DeclaredQuantities, HaveOneDefinitionWhateverIsChosen) {
+  std::size_t num_compared = 0;
+  for (const AnalyzerKind& kind : analyzer_kinds()) {
+    const Group all = declared_quantities(kind);
+    EXPECT_FALSE(all.variables.empty()) << kind.name;
+    for (const SettingKey& key : kind.options) {
+      std::vector<SettingValue> values;
+      if (key.type == SettingKey::Type::kBoolean) values = {true};
+      if (key.type == SettingKey::Type::kText) values = {key.choices.begin(), key.choices.end()};
+      for (const SettingValue& value : values) {
+        const auto analyzer =
+            kind.create(Settings::checked({{key.name, value}}, kind.options, kind.name));
+        for (const Variable& variable : analyzer->declared().variables) {
+          SCOPED_TRACE(kind.name + "/" + variable.name);
+          EXPECT_EQ(all[variable.name].definition, variable.definition);
+          EXPECT_EQ(all[variable.name].references, variable.references);
+          EXPECT_EQ(all[variable.name].dimensions.size(), variable.dimensions.size() + 1);
+          ++num_compared;
+        }
+      }
+    }
+  }
+  EXPECT_GT(num_compared, 100U);
+}
+
 }  // namespace
 }  // namespace hesscope

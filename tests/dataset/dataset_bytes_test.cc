@@ -17,7 +17,10 @@ Group sample() {
               .attributes = {{"text", "x"}, {"reals", std::vector<double>{1, -0.0}}},
               .dimensions = {{.name = "rank", .size = 2, .labels = {"a", ""}},
                              {.name = "step", .size = 1, .numbers = {-7}, .definition = "steps"}},
-              .variables = {{.name = "lambda", .definition = "A v = lambda v", .headline = 2},
+              .variables = {{.name = "lambda",
+                             .definition = "A v = lambda v",
+                             .references = {"a", "b"},
+                             .headline = 2},
                             {.name = "tiny"},
                             {.name = "matrix", .dimensions = {"rank", "step"}},
                             {.name = "missing"},
@@ -50,6 +53,7 @@ TEST(DatasetBytes, ComeBackToTheLastBit) {
     EXPECT_EQ(other.is_proved, variable.is_proved) << variable.name;
     EXPECT_EQ(other.dimensions, variable.dimensions) << variable.name;
     EXPECT_EQ(other.definition, variable.definition) << variable.name;
+    EXPECT_EQ(other.references, variable.references) << variable.name;
     EXPECT_EQ(other.headline, variable.headline) << variable.name;
   }
   EXPECT_TRUE(std::signbit(read->variables[0].number()));

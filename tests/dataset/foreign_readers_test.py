@@ -39,6 +39,7 @@ ATTRIBUTES = {
           "problem": "x" * 100000, "hesscope_schema_version": "1.0.0", "place": "Z\u00fcrich"},
     "/hessian": {"rounding": [1.5, -2.5], "codes": [0, 1, -1]},
     "/loss": {"long_name": "loss", "units": "1", "definition": "mean of (f - y)^2",
+              "references": "A. Author (1999), A title; B. Author & C. Author (2001), Another",
               "ancillary_variables": "scalar"},
     "/hessian/matrix": {"coordinates": "place", "note": "later"},
     "/landscape/loss_status": {"flag_values": [0, 1, 2], "flag_meanings": "ok not_computed non_finite"},

@@ -96,6 +96,7 @@ void fill_sample(ResultFile& file) {
   file.define_variable("", spec("step", VariableType::kInt64, {"checkpoint"}));
   Variable loss = spec("loss", VariableType::kDouble, {"checkpoint"});
   loss.definition = "mean of (f - y)^2";
+  loss.references = {"A. Author (1999), A title", "B. Author & C. Author (2001), Another"};
   loss.ancillary_variables = "scalar";
   file.define_variable("", loss);
   file.define_variable("", spec("scalar", VariableType::kDouble, {}));
@@ -570,6 +571,8 @@ TEST(ResultReader, ListsGroupsDimensionsAndVariables) {
   const Variable* loss = reader.find("", "loss");
   ASSERT_NE(loss, nullptr);
   EXPECT_EQ(loss->definition, "mean of (f - y)^2");
+  EXPECT_THAT(loss->references,
+              ElementsAre("A. Author (1999), A title", "B. Author & C. Author (2001), Another"));
   EXPECT_EQ(loss->ancillary_variables, "scalar");
   EXPECT_EQ(reader.find("", "nosuch"), nullptr);
   EXPECT_EQ(reader.find_attribute("", "nosuch"), nullptr);

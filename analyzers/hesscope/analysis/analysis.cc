@@ -16,6 +16,7 @@
 #include <hesscope/analysis/internal/loss_check.h>
 #include <hesscope/analysis/internal/point_sequence.h>
 #include <hesscope/analysis/internal/unit_run.h>
+#include <hesscope/analyzers/analyzer_registry.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/stopwatch.h>
 #include <hesscope/storage/unit_folder.h>
@@ -213,6 +214,12 @@ AnalysisResult run_analysis(const AnalysisRequest& request, const AnalysisProgre
   AnalysisResult result = Run(request, progress).execute();
   result.timings.total_seconds = wall_seconds() - start;
   return result;
+}
+
+std::vector<Group> analysis_quantities() {
+  std::vector<Group> all = {{.variables = detail::root_quantities()}};
+  for (const AnalyzerKind& kind : analyzer_kinds()) all.push_back(declared_quantities(kind));
+  return all;
 }
 
 }  // namespace hesscope

@@ -122,6 +122,11 @@ using AnalysisProgress = std::function<bool(std::size_t index, std::size_t count
 ///         exists that was not there before.
 AnalysisResult run_analysis(const AnalysisRequest& request, const AnalysisProgress& progress = {});
 
+/// All groups that a result of run_analysis() can have, the root first, with all variables that they
+/// can have, as they lie in the file, without values: what they mean, for people and programs that
+/// have no result yet. The order is that of analyzer_kinds().
+std::vector<Group> analysis_quantities();
+
 /// Checks the inputs as run_analysis() does and foresees its cost. Nothing is written.
 AnalysisPlan plan_analysis(const AnalysisRequest& request);
 

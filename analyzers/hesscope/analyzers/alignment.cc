@@ -8,6 +8,7 @@
 #include <Eigen/Core>
 
 #include <hesscope/analyzers/alignment.h>
+#include <hesscope/analyzers/internal/papers.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/internal/norms.h>
 
@@ -180,18 +181,21 @@ class AlignmentAnalyzer final : public Analyzer {
   AgainstSignal declare_against_signal(const std::string& of) {
     const std::string counted =
         of + "_noise, counted positive where it has the sign of the neuron's query_signal";
-    return {
-        declare({.name = "positive_" + of + "_noise",
-                 .long_name = "share of positive " + of + " noise",
-                 .definition = "share of pairs of a neuron and a sample whose " + of +
-                               "_noise has the sign of the neuron's query_signal"}),
-        declare({.name = "lowest_" + of + "_noise",
-                 .long_name = "lowest " + of + " noise",
-                 .definition = "least " + counted}),
-        declare({.name = "negative_" + of + "_noise",
-                 .long_name = "mean negative " + of + " noise",
-                 .definition = "mean of " + counted +
-                               ", over the pairs where it is negative; undefined where none is"})};
+    return {declare({.name = "positive_" + of + "_noise",
+                     .long_name = "share of positive " + of + " noise",
+                     .definition = "share of pairs of a neuron and a sample whose " + of +
+                                   "_noise has the sign of the neuron's query_signal",
+                     .references = {papers::kLi2025}}),
+            declare({.name = "lowest_" + of + "_noise",
+                     .long_name = "lowest " + of + " noise",
+                     .definition = "least " + counted,
+                     .references = {papers::kLi2025}}),
+            declare({.name = "negative_" + of + "_noise",
+                     .long_name = "mean negative " + of + " noise",
+                     .definition = "mean of " + counted +
+                                   ", over the pairs where it is negative; undefined where none is",
+                     .references = {papers::kLi2025},
+                     .undefined = {Status::kUndefinedZeroDenominator}})};
   }
 
   static void set_against_signal(const AgainstSignal& ids,
@@ -209,45 +213,53 @@ class AlignmentAnalyzer final : public Analyzer {
        .long_name = "signal in the values",
        .definition =
            "<v, mu>; v: mean row of WV.pos less that of WV.neg; mu: mean of y_i times the signal "
-           "token"});
+           "token",
+       .references = {papers::kLi2025}});
   VariableId value_noise_ =
       declare({.name = "value_noise",
                .dimensions = {"sample"},
                .long_name = "noise in the values",
-               .definition = "<v, y_i xi_i>; xi_i: the noise token of a sample, y_i its sign"});
+               .definition = "<v, y_i xi_i>; xi_i: the noise token of a sample, y_i its sign",
+               .references = {papers::kLi2025}});
   VariableId query_signal_ = declare({.name = "query_signal",
                                       .dimensions = {"neuron"},
                                       .long_name = "signal in the queries",
-                                      .definition = "<w_Q, mu>; w_Q: a row of WQ"});
+                                      .definition = "<w_Q, mu>; w_Q: a row of WQ",
+                                      .references = {papers::kLi2025}});
   VariableId key_signal_ = declare({.name = "key_signal",
                                     .dimensions = {"neuron"},
                                     .long_name = "signal in the keys",
-                                    .definition = "<w_K, mu>; w_K: a row of WK"});
+                                    .definition = "<w_K, mu>; w_K: a row of WK",
+                                    .references = {papers::kLi2025}});
   VariableId query_noise_ = declare({.name = "query_noise",
                                      .dimensions = {"neuron", "sample"},
                                      .long_name = "noise in the queries",
-                                     .definition = "<w_Q, y_i xi_i>"});
+                                     .definition = "<w_Q, y_i xi_i>",
+                                     .references = {papers::kLi2025}});
   VariableId key_noise_ = declare({.name = "key_noise",
                                    .dimensions = {"neuron", "sample"},
                                    .long_name = "noise in the keys",
-                                   .definition = "<w_K, y_i xi_i>"});
+                                   .definition = "<w_K, y_i xi_i>",
+                                   .references = {papers::kLi2025}});
   VariableId softmax_11_ =
       declare({.name = "softmax_11",
                .dimensions = {"sample"},
                .long_name = "attention of the signal to the signal",
-               .definition = "softmax output s_11: query the signal token, key the signal token"});
+               .definition = "softmax output s_11: query the signal token, key the signal token",
+               .references = {papers::kLi2025}});
   VariableId softmax_21_ =
       declare({.name = "softmax_21",
                .dimensions = {"sample"},
                .long_name = "attention of the noise to the signal",
-               .definition = "softmax output s_21: query the noise token, key the signal token"});
+               .definition = "softmax output s_21: query the noise token, key the signal token",
+               .references = {papers::kLi2025}});
   VariableId mean_softmax_11_ = declare({.name = "mean_softmax_11",
                                          .long_name = "mean attention of the signal to the signal",
-                                         .definition = "over samples",
+                                         .definition = "mean of softmax_11 over samples",
                                          .headline = 3});
   VariableId mean_softmax_21_ = declare({.name = "mean_softmax_21",
                                          .long_name = "mean attention of the noise to the signal",
-                                         .definition = "over samples",
+                                         .definition = "mean of softmax_21 over samples",
                                          .headline = 4});
   VariableId mean_value_noise_ = declare({.name = "mean_value_noise",
                                           .long_name = "mean noise in the values",
@@ -263,22 +275,26 @@ class AlignmentAnalyzer final : public Analyzer {
        .definition =
            "share of pairs of a neuron and a sample whose query noise and key noise have the "
            "same sign",
+       .references = {papers::kLi2025},
        .headline = 1});
   VariableId query_majority_ = declare(
       {.name = "query_majority",
        .long_name = "share of neurons whose query signal follows their key noise",
        .definition = "share of neurons whose query_signal has the sign of the sum over samples of "
-                     "key_noise"});
+                     "key_noise",
+       .references = {papers::kLi2025}});
   VariableId key_majority_ = declare(
       {.name = "key_majority",
        .long_name = "share of neurons whose key signal opposes their query noise",
        .definition =
            "share of neurons whose key_signal has the sign opposite to that of the sum over "
-           "samples of query_noise"});
-  VariableId majority_ = declare(
-      {.name = "majority",
-       .long_name = "share of neurons whose signals have the signs of the majority",
-       .definition = "share of neurons of which both query_majority and key_majority tell"});
+           "samples of query_noise",
+       .references = {papers::kLi2025}});
+  VariableId majority_ =
+      declare({.name = "majority",
+               .long_name = "share of neurons whose signals have the signs of the majority",
+               .definition = "share of neurons of which both query_majority and key_majority tell",
+               .references = {papers::kLi2025}});
   AgainstSignal query_ = declare_against_signal("query");
   AgainstSignal key_ = declare_against_signal("key");
 };

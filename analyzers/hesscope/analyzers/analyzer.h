@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -69,7 +70,7 @@ class Analyzer {
 
   /// declared_of_run() with values, from the answers of analyze() at every checkpoint, in order, and
   /// nothing else: an interrupted run has only those.
-  /// @param seed  of what is drawn.
+  /// The seed is that of what is drawn.
   virtual Group summarize(std::span<const Group> /*answers*/, std::uint64_t /*seed*/) const {
     return {};
   }
@@ -107,6 +108,9 @@ struct AnalyzerKind {
   /// What it can be told; each has a fallback and is an option of the command line. An option that
   /// is given asks for its analyzer.
   std::vector<SettingKey> options = {};
+  /// Options that are neither flags nor choices, with values without which some of its variables are
+  /// not declared.
+  std::map<std::string, SettingValue> declaring_all = {};
   std::function<std::unique_ptr<Analyzer>(const Settings&)> create = {};
 };
 

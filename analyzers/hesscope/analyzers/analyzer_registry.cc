@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <array>
+#include <map>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -92,6 +94,21 @@ void require_apart(const AnalyzerKind& entry, const AnalyzerKind& other) {
   }
 }
 
+// All settings under which an analyzer may declare other variables than under the first.
+std::vector<std::map<std::string, SettingValue>> variants_of(const AnalyzerKind& kind) {
+  std::vector<std::map<std::string, SettingValue>> variants = {kind.declaring_all};
+  const auto add = [&](const std::string& key, const SettingValue& value) {
+    variants.push_back(kind.declaring_all);
+    variants.back()[key] = value;
+  };
+  for (const SettingKey& key : kind.options) {
+    if (key.type == SettingKey::Type::kBoolean) add(key.name, true);
+    if (key.type != SettingKey::Type::kText) continue;
+    for (const std::string& choice : key.choices) add(key.name, choice);
+  }
+  return variants;
+}
+
 }  // namespace
 
 std::span<const AnalyzerKind> analyzer_kinds() { return registry().all(); }
@@ -105,6 +122,22 @@ void register_analyzer(AnalyzerKind entry) {
 
 const AnalyzerKind& find_analyzer_kind(const std::string& name) {
   return find_named(analyzer_kinds(), name, "analyzer");
+}
+
+Group declared_quantities(const AnalyzerKind& kind) {
+  Group all{.name = kind.name};
+  const auto add = [&all](Variable variable, bool is_of_run) {
+    if (all.find(variable.name) != nullptr) return;
+    if (!is_of_run) variable.dimensions.insert(variable.dimensions.begin(), "checkpoint");
+    all.add(std::move(variable));
+  };
+  for (const auto& variant : variants_of(kind)) {
+    const auto analyzer = kind.create(
+        Settings::checked(variant, kind.options, fmt::format("analyzer '{}'", kind.name)));
+    for (const Variable& variable : analyzer->declared().variables) add(variable, false);
+    for (const Variable& variable : analyzer->declared_of_run().variables) add(variable, true);
+  }
+  return all;
 }
 
 }  // namespace hesscope

@@ -24,4 +24,8 @@ void register_analyzer(AnalyzerKind entry);
 /// The entry of this name. @throws ConfigError with the nearest name and the list.
 const AnalyzerKind& find_analyzer_kind(const std::string& name);
 
+/// All variables that its group can have, as they lie in a result, without values: those that it
+/// declares without options and with each of its flags and choices.
+Group declared_quantities(const AnalyzerKind& kind);
+
 }  // namespace hesscope

@@ -6,6 +6,7 @@
 
 #include <hesscope/analyzers/attention_terms.h>
 #include <hesscope/analyzers/internal/jacobian_cost.h>
+#include <hesscope/analyzers/internal/papers.h>
 #include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/internal/norms.h>
@@ -115,29 +116,39 @@ class AttentionTermsAnalyzer final : public Analyzer {
   VariableId wo_norm_min_ = declare({.name = "wo_norm_min",
                                      .long_name = "least norm of a head's output weights",
                                      .definition = "least over heads h of |WO_h|",
+                                     .references = {papers::kSong},
                                      .headline = 1});
   VariableId b_sigma_min_ = declare({.name = "b_sigma_min",
                                      .long_name = "smallest singular value of the attended inputs",
                                      .definition = "smallest singular value" + kOfAttendedInputs +
                                                    "; 0 for more rows than columns",
+                                     .references = {papers::kSong},
+                                     .undefined = {Status::kUndefinedZeroDenominator},
                                      .headline = 2});
   VariableId b_sigma_max_ = declare({.name = "b_sigma_max",
                                      .long_name = "largest singular value of the attended inputs",
-                                     .definition = "largest singular value" + kOfAttendedInputs});
+                                     .definition = "largest singular value" + kOfAttendedInputs,
+                                     .references = {papers::kSong},
+                                     .undefined = {Status::kUndefinedZeroDenominator}});
   VariableId rate_bound_ =
       declare({.name = "rate_bound",
                .long_name = "bound from below on the squared gradient over the loss",
                .definition = "(4 / samples) wo_norm_min^2 b_sigma_min^2",
+               .references = {papers::kSong},
+               .undefined = {Status::kUndefinedZeroDenominator},
                .headline = 3});
   VariableId kernel_rate_bound_ = declare(
       {.name = "kernel_rate_bound",
        .long_name = "the same bound by all of WQ, WK and WV",
        .definition = "(4 / samples) times the smallest eigenvalue of J J^T, J the Jacobian of "
                      "all predictions by WQ, WK and WV",
+       .references = {papers::kSong},
        .headline = 4});
   VariableId rate_ = declare({.name = "rate",
                               .long_name = "squared norm of the gradient over the loss",
                               .definition = "|gradient|^2 / loss, the gradient by WQ, WK and WV",
+                              .references = {papers::kSong},
+                              .undefined = {Status::kUndefinedZeroDenominator},
                               .headline = 5});
 };
 

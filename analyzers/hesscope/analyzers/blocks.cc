@@ -10,6 +10,7 @@
 #include <hesscope/analyzers/blocks.h>
 #include <hesscope/analyzers/internal/block_norms.h>
 #include <hesscope/analyzers/internal/group_dimensions.h>
+#include <hesscope/analyzers/internal/papers.h>
 #include <hesscope/analyzers/option_error.h>
 #include <hesscope/core/constants.h>
 #include <hesscope/core/internal/norms.h>
@@ -227,11 +228,14 @@ class BlocksAnalyzer final : public Analyzer {
        .long_name = "Jensen-Shannon distance of the spectra of two diagonal blocks",
        .definition = "square root of the Jensen-Shannon divergence (natural logarithm) of their "
                      "densities, smoothed by a Gaussian of the width js-sigma or, by default, 1 "
-                     "% of the spectral width of the two"});
+                     "% of the spectral width of the two",
+       .references = {papers::kEndres, papers::kZhangY}});
   VariableId mean_js_distance_ =
       declare({.name = "mean_js_distance",
                .long_name = "heterogeneity of the blocks",
                .definition = "mean of js_distance over all pairs of different blocks",
+               .references = {papers::kZhangY},
+               .undefined = {Status::kUndefinedZeroDenominator},
                .headline = 1});
 };
 

@@ -4,6 +4,7 @@
 #include <Eigen/Core>
 
 #include <hesscope/analyzers/condition.h>
+#include <hesscope/analyzers/internal/papers.h>
 #include <hesscope/spectra/condition_numbers.h>
 
 namespace hesscope {
@@ -35,21 +36,27 @@ class ConditionAnalyzer final : public Analyzer {
       declare({.name = "robust_diagonal",
                .long_name = "robust condition number of the diagonal",
                .definition = "largest |H_ii| over the lower median of |H_ii|",
+               .references = {papers::kJiang, papers::kAhn},
+               .undefined = {Status::kUndefinedZeroMedian},
                .headline = 1});
   VariableId robust_eigenvalue_ =
       declare({.name = "robust_eigenvalue",
                .long_name = "robust condition number",
                .definition = "lambda_max over the lower median eigenvalue",
+               .references = {papers::kJiang},
+               .undefined = {Status::kUndefinedZeroMedian},
                .headline = 2});
   VariableId robust_absolute_ =
       declare({.name = "robust_absolute",
                .long_name = "robust condition number of eigenvalue magnitudes",
                .definition = "largest |lambda| over the lower median of |lambda|",
+               .undefined = {Status::kUndefinedZeroMedian},
                .headline = 3});
   VariableId classical_ = declare(
       {.name = "classical",
        .long_name = "condition number",
        .definition = "lambda_max over lambda_min, where lambda_min is above the rounding band",
+       .undefined = {Status::kUndefinedNotPositiveDefinite},
        .headline = 4});
 };
 

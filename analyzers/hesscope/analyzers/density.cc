@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <hesscope/analyzers/density.h>
+#include <hesscope/analyzers/internal/papers.h>
 #include <hesscope/core/constants.h>
 #include <hesscope/spectra/distribution_distance.h>
 #include <hesscope/spectra/lanczos_quadrature.h>
@@ -130,28 +131,33 @@ class DensityAnalyzer final : public Analyzer {
       {.name = "nodes",
        .dimensions = {"probe", "node"},
        .long_name = "nodes of Lanczos quadrature",
-       .definition = "Ritz values of each probe, ascending; NaN where its Krylov space ended"});
-  VariableId weights_ = declare(
-      {.name = "weights",
-       .dimensions = {"probe", "node"},
-       .long_name = "weights of Lanczos quadrature",
-       .definition = "squared first entries of the eigenvectors of the tridiagonal matrix"});
+       .definition = "Ritz values of each probe, ascending; NaN where its Krylov space ended",
+       .references = {papers::kGolub, papers::kUbaru, papers::kGhorbani}});
+  VariableId weights_ =
+      declare({.name = "weights",
+               .dimensions = {"probe", "node"},
+               .long_name = "weights of Lanczos quadrature",
+               .definition = "squared first entries of the eigenvectors of the tridiagonal matrix",
+               .references = {papers::kGolub, papers::kUbaru, papers::kGhorbani}});
   VariableId calibrated_weights_ = declare(
       {.name = "calibrated_weights",
        .dimensions = {"probe", "node"},
        .long_name = "weights corrected for eigenvalues of known multiplicity",
        .definition = "multiplicity / n where all probes found an eigenvalue and its multiplicity "
-                     "was counted; the others scaled to the rest"});
+                     "was counted; the others scaled to the rest",
+       .references = {papers::kBhattacharjee}});
   Estimate trace_ = declare_estimate(
       {.name = "trace_estimate",
        .long_name = "trace by quadrature",
        .definition = "n times the mean over probes of the sum of weights times nodes",
+       .references = {papers::kUbaru},
        .headline = 1},
       "trace_standard_error");
   Estimate squared_frobenius_norm_ = declare_estimate(
       {.name = "squared_frobenius_norm_estimate",
        .long_name = "squared Frobenius norm by quadrature",
-       .definition = "n times the mean over probes of the sum of weights times squared nodes"},
+       .definition = "n times the mean over probes of the sum of weights times squared nodes",
+       .references = {papers::kUbaru}},
       "squared_frobenius_norm_standard_error");
   VariableId eigenvalue_ = declare({.name = "eigenvalue",
                                     .dimensions = {"point"},
@@ -165,12 +171,14 @@ class DensityAnalyzer final : public Analyzer {
       {.name = "density",
        .dimensions = {"point"},
        .long_name = "spectral density by quadrature",
-       .definition = "calibrated rules smoothed by a Gaussian of width sigma; its integral is 1"});
-  VariableId exact_density_ = declare(
-      {.name = "exact_density",
-       .dimensions = {"point"},
-       .long_name = "spectral density of the exact spectrum",
-       .definition = "eigenvalues smoothed by a Gaussian of width sigma; its integral is 1"});
+       .definition = "calibrated rules smoothed by a Gaussian of width sigma; its integral is 1",
+       .references = {papers::kGhorbani, papers::kLin}});
+  VariableId exact_density_ =
+      declare({.name = "exact_density",
+               .dimensions = {"point"},
+               .long_name = "spectral density of the exact spectrum",
+               .definition = "eigenvalues smoothed by a Gaussian of width sigma; its integral is 1",
+               .references = {papers::kLin}});
   VariableId log10_magnitude_ = declare({.name = "log10_magnitude",
                                          .dimensions = {"point"},
                                          .long_name = "grid of the densities over decades",
@@ -194,11 +202,14 @@ class DensityAnalyzer final : public Analyzer {
   VariableId wasserstein_distance_ =
       declare({.name = "wasserstein_distance",
                .long_name = "distance of the quadrature from the exact spectrum",
-               .definition = "Wasserstein-1 distance, in the unit of the eigenvalues"});
+               .definition = "Wasserstein-1 distance, in the unit of the eigenvalues",
+               .references = {papers::kVallender}});
   VariableId relative_wasserstein_distance_ =
       declare({.name = "relative_wasserstein_distance",
                .long_name = "wasserstein_distance over the spectral width",
                .definition = "over lambda_max - lambda_min",
+               .references = {papers::kVallender},
+               .undefined = {Status::kUndefinedZeroDenominator},
                .headline = 3});
 };
 

@@ -8,6 +8,7 @@
 
 #include <hesscope/analyzers/eigenpairs.h>
 #include <hesscope/analyzers/internal/group_dimensions.h>
+#include <hesscope/analyzers/internal/papers.h>
 
 namespace hesscope {
 namespace {
@@ -97,6 +98,7 @@ class EigenpairsAnalyzer final : public Analyzer {
                  .long_name = "inverse participation ratio",
                  .definition = "sum of the fourth powers of an eigenvector's entries: 1 on one "
                                "parameter, 1 / n evenly on all",
+                 .references = {papers::kBell},
                  .headline = headline.participation}),
         .block_weight = add({.name = "block_weight",
                              .dimensions = {"pair", "block"},
@@ -108,6 +110,8 @@ class EigenpairsAnalyzer final : public Analyzer {
                         .definition =
                             "squared norm of an eigenvector's projection on the space that these "
                             "eigenvectors spanned at the checkpoint before",
+                        .references = {papers::kGurAri},
+                        .undefined = {Status::kUndefinedNoOrder},
                         .headline = headline.overlap}),
         .gradient_fraction =
             add({.name = "gradient_fraction",
@@ -115,6 +119,8 @@ class EigenpairsAnalyzer final : public Analyzer {
                  .long_name = "fraction of the gradient in the outermost eigenvectors",
                  .definition = "squared norm of the gradient's projection on the eigenvectors up "
                                "to this one, over its squared norm",
+                 .references = {papers::kGurAri},
+                 .undefined = {Status::kUndefinedZeroDenominator},
                  .headline = headline.gradient_fraction}),
         .proof = add({.name = "proof",
                       .type = VariableType::kInt8,

@@ -6,6 +6,7 @@
 #include <hesscope/analyzers/ggn.h>
 #include <hesscope/analyzers/internal/block_norms.h>
 #include <hesscope/analyzers/internal/group_dimensions.h>
+#include <hesscope/analyzers/internal/papers.h>
 #include <hesscope/analyzers/spectrum_section.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/internal/norms.h>
@@ -67,13 +68,18 @@ class GgnAnalyzer final : public Analyzer {
     VariableId trace, frobenius, blocks;
   };
 
-  Norms declare_norms(const std::string& suffix, const std::string& words, int headline) {
+  Norms declare_norms(const std::string& suffix,
+                      const std::string& words,
+                      const std::string& formula,
+                      int headline) {
     return {declare({.name = "trace" + suffix,
                      .long_name = "trace of " + words,
-                     .definition = "sum of the diagonal"}),
+                     .definition = "sum of the diagonal of " + formula,
+                     .references = {papers::kSchraudolph, papers::kOrmaniec}}),
             declare({.name = "frobenius_norm" + suffix,
                      .long_name = "Frobenius norm of " + words,
-                     .definition = "square root of the sum of the squared entries",
+                     .definition = "square root of the sum of the squared entries of " + formula,
+                     .references = {papers::kSchraudolph, papers::kOrmaniec},
                      .headline = headline}),
             declare({.name = "block_frobenius_norm" + suffix,
                      .dimensions = {"block", "block_column"},
@@ -100,8 +106,13 @@ class GgnAnalyzer final : public Analyzer {
                                        "_functional",
                                        "the Hessian without its Gauss-Newton part",
                                        {.lambda_min = 3, .lambda_max = 4}};
-  Norms gauss_newton_norms_ = declare_norms("", "the Gauss-Newton matrix", 5);
-  Norms functional_norms_ = declare_norms("_functional", "what is left", 6);
+  Norms gauss_newton_norms_ = declare_norms(
+      "",
+      "the Gauss-Newton matrix",
+      "G = mean over samples of J^T L'' J, J the Jacobian of a sample's prediction by the "
+      "parameters, L'' the second derivatives of its loss by that",
+      5);
+  Norms functional_norms_ = declare_norms("_functional", "what is left", "H - G", 6);
 };
 
 }  // namespace

@@ -16,7 +16,8 @@ class HessianAnalyzer final : public Analyzer {
     matrix_ = declare({.name = "matrix",
                        .dimensions = {"parameter", "parameter_column"},
                        .long_name = "Hessian of the mean loss",
-                       .definition = "second derivatives of the mean loss by pairs of parameters"});
+                       .definition = "H_ij = d2L / dtheta_i dtheta_j, second derivatives of the "
+                                     "mean loss L by parameters"});
   }
 
   std::vector<Dimension> dimensions(const Objective& objective) const override {
@@ -41,19 +42,20 @@ class HessianAnalyzer final : public Analyzer {
   }
 
  private:
-  VariableId diagonal_ =
-      declare({.name = "diagonal",
-               .dimensions = {"parameter"},
-               .long_name = "diagonal of the Hessian",
-               .definition = "second derivative of the mean loss by each parameter"});
+  VariableId diagonal_ = declare(
+      {.name = "diagonal",
+       .dimensions = {"parameter"},
+       .long_name = "diagonal of the Hessian",
+       .definition =
+           "H_ii = d2L / dtheta_i2, second derivative of the mean loss L by each parameter"});
   VariableId trace_ = declare({.name = "trace",
                                .long_name = "trace of the Hessian",
-                               .definition = "sum of the diagonal",
+                               .definition = "tr H = sum of the diagonal H_ii",
                                .headline = 1});
   VariableId frobenius_norm_ =
       declare({.name = "frobenius_norm",
                .long_name = "Frobenius norm of the Hessian",
-               .definition = "square root of the sum of the squared entries",
+               .definition = "||H||_F = square root of the sum of the squared entries H_ij",
                .headline = 2});
   std::optional<VariableId> matrix_;  // where the whole of it is asked for
 };

@@ -209,6 +209,7 @@ AnalyzerKind noise_analyzer() {
           "the exponent takes `noise-ladder`, noise_scale_hessian the matrix (`method` dense or "
           "iterative)",
       .options = detail::noise_option_keys(),
+      .declaring_all = {{"noise-ladder", SettingValue(std::string("1"))}},
       .create = [](const Settings& settings) {
         return std::make_unique<NoiseAnalyzer>(detail::noise_options_from(settings));
       }};

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <hesscope/analyzers/internal/papers.h>
 #include <hesscope/analyzers/option_error.h>
 #include <hesscope/analyzers/sampling.h>
 #include <hesscope/spectra/sampling_error.h>
@@ -37,6 +38,12 @@ bool is_in_summary(SpectralFigure figure) {
          figure == SpectralFigure::kRobustDiagonal;
 }
 
+// Why a figure may be undefined: of a ratio, its denominator.
+std::vector<Status> reasons_of(std::size_t figure) {
+  if (!kSpectralFigureNames[figure].starts_with("robust")) return {};
+  return {Status::kUndefinedZeroMedian};
+}
+
 class SamplingAnalyzer final : public Analyzer {
  public:
   explicit SamplingAnalyzer(const SamplingErrorOptions& options) : options_(options) {
@@ -46,7 +53,8 @@ class SamplingAnalyzer final : public Analyzer {
       values_[i] =
           declare({.name = std::string(kSpectralFigureNames[i]),
                    .long_name = fmt::format("{} over all samples", kSpectralFigureNames[i]),
-                   .definition = "as in /spectrum and /condition"});
+                   .definition = "as in /spectrum and /condition",
+                   .undefined = reasons_of(i)});
       declare_full(i, kBias, 0);
       for (const Part& part : kParts) {
         declare_full(i, part, is_shown && part.is_end ? ++place : 0);
@@ -106,6 +114,8 @@ class SamplingAnalyzer final : public Analyzer {
                                            "consecutive samples, each decomposed anew{}",
                                            options_.num_blocks,
                                            level_of(part)),
+                 .references = {papers::kBusing},
+                 .undefined = reasons_of(figure),
                  .headline = headline});
     full_.push_back({id, figure, part.member});
   }
@@ -116,7 +126,9 @@ class SamplingAnalyzer final : public Analyzer {
         declare({.name = fmt::format("{}{}_first_order", name, part.suffix),
                  .long_name = fmt::format("{} of {}, to first order", part.long_name, name),
                  .definition = fmt::format(
-                     "the same jackknife with eigenvalues moved by v^T dH v{}", level_of(part))});
+                     "the same jackknife with eigenvalues moved by v^T dH v{}", level_of(part)),
+                 .references = {papers::kBusing},
+                 .undefined = reasons_of(figure)});
     first_order_.push_back({id, figure, part.member});
   }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include <hesscope/analyzers/internal/papers.h>
 #include <hesscope/analyzers/internal/smoothness_run.h>
 #include <hesscope/analyzers/pseudo_updates.h>
 #include <hesscope/analyzers/smoothness.h>
@@ -189,6 +190,7 @@ class SmoothnessAnalyzer final : public Analyzer {
       declare({.name = "directional_smoothness",
                .long_name = "curvature along the step to the next checkpoint",
                .definition = "v^T H v, v = s / |s|; " + kStepInWords,
+               .undefined = {Status::kUndefinedZeroDenominator, Status::kUndefinedNoOrder},
                .headline = 3});
   VariableId secant_smoothness_ = declare(
       {.name = "secant_smoothness",
@@ -196,37 +198,49 @@ class SmoothnessAnalyzer final : public Analyzer {
        .definition = "largest |g(x_a) - g(x)| / |x_a - x| for x_a = a x + (1 - a) x_next, a = j "
                      "/ (K + 1), j = 1 .. K, K = " +
                      std::to_string(num_secant_points_),
+       .references = {papers::kZhangJ},
+       .undefined = {Status::kUndefinedZeroDenominator, Status::kUndefinedNoOrder},
        .headline = 4});
   VariableId step_norm_ = declare({.name = "step_norm",
                                    .long_name = "length of the step to the next checkpoint",
-                                   .definition = "|s|; " + kStepInWords});
+                                   .definition = "|s|; " + kStepInWords,
+                                   .undefined = {Status::kUndefinedNoOrder}});
   VariableId step_first_order_ =
       declare({.name = "step_first_order",
                .long_name = "change of the loss over the step, to first order",
-               .definition = "g^T s; " + kStepInWords});
+               .definition = "g^T s; " + kStepInWords,
+               .undefined = {Status::kUndefinedNoOrder}});
   VariableId step_curvature_ =
       declare({.name = "step_curvature",
                .long_name = "change of the loss over the step, the second-order part",
-               .definition = "s^T H s / 2; " + kStepInWords});
+               .definition = "s^T H s / 2; " + kStepInWords,
+               .undefined = {Status::kUndefinedNoOrder}});
   VariableId step_loss_change_ =
       declare({.name = "step_loss_change",
                .long_name = "change of the loss over the step",
-               .definition = "loss at the next checkpoint minus loss at this one"});
+               .definition = "loss at the next checkpoint minus loss at this one",
+               .undefined = {Status::kUndefinedNoOrder}});
   VariableId directional_sharpness_ =
       declare({.name = "directional_sharpness",
                .dimensions = {"rule"},
                .long_name = "curvature along the updates of other optimisers",
-               .definition = "u^T H u / |u|^2; " + kRulesInWords});
+               .definition = "u^T H u / |u|^2; " + kRulesInWords,
+               .references = {papers::kPan},
+               .undefined = {Status::kUndefinedZeroDenominator, Status::kUndefinedNoOrder}});
   VariableId directional_sharpness_relative_ =
       declare({.name = "directional_sharpness_relative",
                .dimensions = {"rule"},
                .long_name = "directional_sharpness relative to gradient descent",
-               .definition = "directional_sharpness over its magnitude for the rule sgd"});
+               .definition = "directional_sharpness over its magnitude for the rule sgd",
+               .references = {papers::kPan},
+               .undefined = {Status::kUndefinedZeroDenominator, Status::kUndefinedNoOrder}});
   VariableId directional_slope_ =
       declare({.name = "directional_slope",
                .dimensions = {"rule"},
                .long_name = "change of the loss per length along the updates of other optimisers",
-               .definition = "g^T u / |u|; " + kRulesInWords});
+               .definition = "g^T u / |u|; " + kRulesInWords,
+               .references = {papers::kPan},
+               .undefined = {Status::kUndefinedZeroDenominator, Status::kUndefinedNoOrder}});
   VariableId gradient_ = declare({.name = "gradient",
                                   .dimensions = {"parameter"},
                                   .long_name = "gradient",

@@ -2,6 +2,7 @@
 #include <iterator>
 #include <utility>
 
+#include <hesscope/analyzers/internal/papers.h>
 #include <hesscope/analyzers/spectrum_section.h>
 
 namespace hesscope {
@@ -17,10 +18,12 @@ SpectrumSection::SpectrumSection(Group& declaring,
   const std::string of = " of " + words;
   const std::string residual =
       "Euclidean norm of A v - lambda v for its unit eigenvector v, A being " + words;
-  eigenvalues_ = add({.name = "eigenvalues",
-                      .dimensions = {"rank"},
-                      .long_name = "eigenvalues" + of,
-                      .definition = "in ascending order"});
+  eigenvalues_ =
+      add({.name = "eigenvalues",
+           .dimensions = {"rank"},
+           .long_name = "eigenvalues" + of,
+           .definition = "all lambda of A v = lambda v in ascending order, A being " + words,
+           .references = {papers::kParlett}});
   lambda_min_ = add({.name = "lambda_min",
                      .long_name = "smallest eigenvalue" + of,
                      .definition = "eigenvalue of rank 0 in ascending order",
@@ -29,6 +32,7 @@ SpectrumSection::SpectrumSection(Group& declaring,
       add({.name = "lambda_median",
            .long_name = "lower median eigenvalue" + of,
            .definition = "eigenvalue of rank floor((n - 1) / 2) from 0 in ascending order",
+           .references = {papers::kParlett},
            .headline = headline.lambda_median});
   lambda_max_ = add({.name = "lambda_max",
                      .long_name = "largest eigenvalue" + of,
@@ -45,16 +49,19 @@ SpectrumSection::SpectrumSection(Group& declaring,
                        .type = VariableType::kInt64,
                        .long_name = "number of negative eigenvalues" + of,
                        .definition = "eigenvalues below -rounding_band",
+                       .references = {papers::kParlett},
                        .headline = headline.num_negative});
   num_zero_ = add({.name = "num_zero",
                    .type = VariableType::kInt64,
                    .long_name = "number of zero eigenvalues" + of,
                    .definition = "eigenvalues of magnitude at most rounding_band",
+                   .references = {papers::kParlett},
                    .headline = headline.num_zero});
   num_positive_ = add({.name = "num_positive",
                        .type = VariableType::kInt64,
                        .long_name = "number of positive eigenvalues" + of,
-                       .definition = "eigenvalues above rounding_band"});
+                       .definition = "eigenvalues above rounding_band",
+                       .references = {papers::kParlett}});
   num_dead_ = add({.name = "num_dead",
                    .type = VariableType::kInt64,
                    .long_name = "number of dead parameters",
@@ -63,7 +70,8 @@ SpectrumSection::SpectrumSection(Group& declaring,
   rounding_band_ = add(
       {.name = "rounding_band",
        .long_name = "magnitude below which an eigenvalue cannot be told from zero",
-       .definition = "(n + 10) times the machine epsilon times the largest eigenvalue magnitude"});
+       .definition = "(n + 10) times the machine epsilon times the largest eigenvalue magnitude",
+       .references = {papers::kAnderson}});
   proof_ = add(
       {.name = "proof",
        .type = VariableType::kInt8,
@@ -71,6 +79,7 @@ SpectrumSection::SpectrumSection(Group& declaring,
        .definition =
            "counted: inertia fixes the rank; dense: full decomposition, exact to rounding_band; "
            "converged: residual bound without a count",
+       .references = {papers::kParlett},
        .flag_meanings = {std::begin(kProofMeanings), std::end(kProofMeanings)}});
 }
 

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <hesscope/analyzers/internal/group_dimensions.h>
+#include <hesscope/analyzers/internal/papers.h>
 #include <hesscope/analyzers/internal/stability_sections.h>
 #include <hesscope/analyzers/internal/stability_settings.h>
 #include <hesscope/analyzers/optimizer_preconditioner.h>
@@ -203,15 +204,19 @@ class StabilityAnalyzer final : public Analyzer {
   VariableId sharpness_ = declare({.name = "sharpness",
                                    .long_name = "sharpness",
                                    .definition = "largest eigenvalue of the Hessian",
+                                   .references = {papers::kCohen2021},
                                    .headline = 1});
   ThresholdSection gd_{
       declaring(),
       {.name = "gd_threshold",
        .long_name = "largest stable sharpness of gradient descent",
-       .definition = "2 / learning_rate"},
+       .definition = "2 / learning_rate",
+       .references = {papers::kCohen2021},
+       .undefined = {Status::kUndefinedZeroDenominator}},
       {.name = "gd_ratio",
        .long_name = "sharpness over gd_threshold",
        .definition = "sharpness / gd_threshold; above 1 gradient descent is unstable",
+       .references = {papers::kCohen2021},
        .headline = 2}};
   ThresholdSection with_momentum_{
       declaring(),
@@ -219,10 +224,13 @@ class StabilityAnalyzer final : public Analyzer {
        .long_name = "largest stable sharpness of gradient descent with momentum",
        .definition =
            "(2 + 2 m) / learning_rate for heavy ball with momentum m; over 1 - dampening, "
-           "or 1 + 2 m if it is Nesterov's, where the checkpoint is of such SGD"},
+           "or 1 + 2 m if it is Nesterov's, where the checkpoint is of such SGD",
+       .references = {papers::kCohen2021},
+       .undefined = {Status::kUndefinedZeroDenominator}},
       {.name = "momentum_ratio",
        .long_name = "sharpness over momentum_threshold",
        .definition = "sharpness / momentum_threshold",
+       .references = {papers::kCohen2021},
        .headline = 3}};
   VariableId optimizer_ = declare(
       {.name = "optimizer",

@@ -195,11 +195,13 @@ class StructureAnalyzer final : public Analyzer {
       declare({.name = "robust_eigenvalue_without_explained",
                .long_name = "robust condition number without the explained zeros",
                .definition = "lambda_max over median_without_explained",
+               .undefined = {Status::kUndefinedZeroMedian},
                .headline = 4});
   VariableId robust_absolute_ =
       declare({.name = "robust_absolute_without_explained",
                .long_name = "robust condition number of magnitudes without the explained zeros",
-               .definition = "largest |lambda| over median_magnitude_without_explained"});
+               .definition = "largest |lambda| over median_magnitude_without_explained",
+               .undefined = {Status::kUndefinedZeroMedian}});
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <hesscope/analyzers/internal/jacobian_cost.h>
+#include <hesscope/analyzers/internal/papers.h>
 #include <hesscope/analyzers/tangent_kernel.h>
 #include <hesscope/core/error.h>
 #include <hesscope/optim/training_run.h>
@@ -86,21 +87,25 @@ class TangentKernelAnalyzer final : public Analyzer {
   VariableId lambda_min_ = declare({.name = "lambda_min",
                                     .long_name = "smallest eigenvalue of the tangent kernel",
                                     .definition = "smallest eigenvalue" + of_kernel(),
+                                    .references = {papers::kJacot},
                                     .headline = 1});
   VariableId lambda_max_ = declare({.name = "lambda_max",
                                     .long_name = "largest eigenvalue of the tangent kernel",
                                     .definition = "largest eigenvalue" + of_kernel(),
+                                    .references = {papers::kJacot},
                                     .headline = 2});
   VariableId block_lambda_min_ =
       declare({.name = "block_lambda_min",
                .dimensions = {"block"},
                .long_name = "smallest eigenvalue of a tensor's part in the tangent kernel",
-               .definition = "smallest eigenvalue" + kOfBlock});
+               .definition = "smallest eigenvalue" + kOfBlock,
+               .references = {papers::kJacot}});
   VariableId block_lambda_max_ =
       declare({.name = "block_lambda_max",
                .dimensions = {"block"},
                .long_name = "largest eigenvalue of a tensor's part in the tangent kernel",
-               .definition = "largest eigenvalue" + kOfBlock});
+               .definition = "largest eigenvalue" + kOfBlock,
+               .references = {papers::kJacot}});
 };
 
 }  // namespace

@@ -14,6 +14,7 @@
 
 #include <hesscope/analysis/analysis.h>
 #include <hesscope/analysis/checkpoints.h>
+#include <hesscope/dataset/dataset.h>
 #include <hesscope/landscape/directions.h>
 #include <hesscope/landscape/grid.h>
 #include <hesscope/objective/objective.h>
@@ -44,6 +45,10 @@ struct LandscapeRequest {
   std::stop_token stop = {};
   std::string command;  ///< as of AnalysisRequest
 };
+
+/// All variables that the group /landscape can have, as they lie in a result, without values; the
+/// root is that of analysis_quantities().
+Group landscape_quantities();
 
 struct LandscapeTimings {
   double load_seconds = 0;

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <hesscope/analyzers/internal/papers.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/internal/norms.h>
 #include <hesscope/landscape/internal/direction_kinds.h>
@@ -18,7 +19,8 @@ std::vector<Variable> pca_quantities() {
     quantities.push_back(
         {.name = std::string("explained_") + index,
          .long_name = std::string("part of the trajectory along direction_") + index,
-         .definition = "squared singular value over the sum of all squared singular values"});
+         .definition = "squared singular value over the sum of all squared singular values",
+         .references = {papers::kLi2018}});
   }
   return quantities;
 }

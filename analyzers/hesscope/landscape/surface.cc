@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <hesscope/analyzers/internal/papers.h>
 #include <hesscope/analyzers/point_analysis.h>
 #include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
@@ -48,7 +49,8 @@ std::vector<Variable> surface_quantities(bool curvature) {
       {.name = "loss",
        .long_name = "loss on the plane",
        .definition = "mean loss over the data set at the centre + alpha direction_1 + beta "
-                     "direction_2; NaN with the status non_finite where it is not finite"}};
+                     "direction_2; NaN with the status non_finite where it is not finite",
+       .references = {papers::kLi2018}}};
   if (!curvature) return all;
   const auto add = [&all](const std::string& name,
                           const std::string& long_name,

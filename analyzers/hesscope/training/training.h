@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <hesscope/core/status.h>
+#include <hesscope/dataset/dataset.h>
 #include <hesscope/problem/experiment_file.h>
 #include <hesscope/storage/overwrite.h>
 
@@ -31,6 +32,10 @@ struct TrainingRequest {
   std::stop_token stop = {};
   std::string command;  ///< for the history of the results
 };
+
+/// All variables that the root of a history.h5 can have, as they lie there, without values. Its groups
+/// are those of analysis_quantities(), along `step` instead of `checkpoint`.
+Group training_quantities();
 
 /// What became of one run from one seed.
 struct TrainingOutcome {

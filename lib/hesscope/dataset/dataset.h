@@ -76,7 +76,10 @@ struct Variable {
   VariableType type = VariableType::kDouble;
   std::vector<std::string> dimensions = {};  ///< slowest first; "" where a file names none
   std::string long_name = {};
-  std::string definition = {};  ///< the formula in words
+  std::string definition = {};               ///< the formula in words
+  std::vector<std::string> references = {};  ///< where it is from: papers, without "; " in them
+  /// Why it may be missing, besides kNotComputed, kNonFinite and kFailed. Of declarations only.
+  std::vector<Status> undefined = {};
   std::vector<std::string> flag_meanings = {};
   std::string units = "1";
   int headline = 0;  ///< its place in a summary, from 1; 0 = it is not shown

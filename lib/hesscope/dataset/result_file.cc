@@ -65,6 +65,10 @@ void describe(const StoredVariable& variable, const Variable& spec, const netcdf
   netcdf::write_attribute(id, {"long_name", spec.long_name}, where);
   netcdf::write_attribute(id, {"units", spec.units}, where);
   netcdf::write_attribute(id, {"definition", spec.definition}, where);
+  if (!spec.references.empty()) {  // a name that the CF conventions have
+    netcdf::write_attribute(
+        id, {"references", fmt::format("{}", fmt::join(spec.references, "; "))}, where);
+  }
   if (spec.type == VariableType::kDouble && !variable.is_coordinate) {
     netcdf::write_attribute(id, {"_FillValue", kNaN}, where);
   }

@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include <hesscope/analysis/internal/checkpoint_result.h>
+#include <hesscope/analysis/internal/loss_check.h>
 #include <hesscope/analysis/internal/result_reading.h>
 #include <hesscope/core/article.h>
 #include <hesscope/core/error.h>
@@ -41,7 +42,57 @@ std::string timestamp() {
   return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", utc);
 }
 
+// Of each checkpoint; `checkpoint` is not among the dimensions.
+std::vector<Variable> checkpoint_quantities(const CheckpointDefinitions& definitions) {
+  return {{.name = "step",
+           .type = VariableType::kInt64,
+           .long_name = "training step of the checkpoint",
+           .definition = definitions.step},
+          {.name = "checkpoint_file",
+           .type = VariableType::kText,
+           .long_name = "checkpoint file",
+           .definition = definitions.file},
+          {.name = "checkpoint_sha256",
+           .type = VariableType::kText,
+           .long_name = "SHA-256 of the checkpoint file",
+           .definition = definitions.sha256},
+          {.name = "loss",
+           .long_name = "mean loss over the data set",
+           .definition = "L = mean over samples of the model's loss"},
+          {.name = "gradient_norm",
+           .long_name = "Euclidean norm of the gradient",
+           .definition = "|g| = square root of the sum of squared derivatives g_i of the mean "
+                         "loss"}};
+}
+
+// Of the parameter tensors.
+std::vector<Variable> parameter_quantities() {
+  return {{.name = "parameter_name",
+           .type = VariableType::kText,
+           .dimensions = {kBlock},
+           .long_name = "name of a parameter tensor",
+           .definition = "in the order of the flat parameter vector"},
+          {.name = "parameter_offset",
+           .type = VariableType::kInt64,
+           .dimensions = {kBlock},
+           .long_name = "first index of a parameter tensor",
+           .definition = "in the flat parameter vector; row-major inside the tensor"}};
+}
+
+Variable along_checkpoints(Variable quantity) {
+  quantity.dimensions.insert(quantity.dimensions.begin(), kCheckpoint);
+  return quantity;
+}
+
 }  // namespace
+
+std::vector<Variable> root_quantities() {
+  std::vector<Variable> all;
+  for (const Variable& each : checkpoint_quantities({})) all.push_back(along_checkpoints(each));
+  for (const Variable& each : loss_check_quantities()) all.push_back(along_checkpoints(each));
+  for (const Variable& each : parameter_quantities()) all.push_back(each);
+  return all;
+}
 
 void set_provenance(io::ResultFile& file, const std::string& title, const std::string& command) {
   file.set_attribute("", {"Conventions", std::string("CF-1.8")});
@@ -101,44 +152,15 @@ CheckpointResult::CheckpointResult(const std::filesystem::path& output,
 
   if (!steps_.empty()) quantities_.name_coordinate("", kCheckpoint, "step");
   quantities_.name_coordinate("", kBlock, "parameter_name");
-  define("",
-         {.name = "step",
-          .type = VariableType::kInt64,
-          .long_name = "training step of the checkpoint",
-          .definition = provenance.definitions.step});
-  quantities_.define("",
-                     {.name = "checkpoint_file",
-                      .type = VariableType::kText,
-                      .dimensions = {kCheckpoint},
-                      .long_name = "checkpoint file",
-                      .definition = provenance.definitions.file});
-  quantities_.define("",
-                     {.name = "checkpoint_sha256",
-                      .type = VariableType::kText,
-                      .dimensions = {kCheckpoint},
-                      .long_name = "SHA-256 of the checkpoint file",
-                      .definition = provenance.definitions.sha256});
-  define("",
-         {.name = "loss",
-          .long_name = "mean loss over the data set",
-          .definition = "mean over samples of the model's loss"});
-  define("",
-         {.name = "gradient_norm",
-          .long_name = "Euclidean norm of the gradient",
-          .definition = "square root of the sum of squared derivatives of the mean loss"});
+  for (const Variable& quantity : checkpoint_quantities(provenance.definitions)) {
+    if (quantity.type == VariableType::kText) {
+      quantities_.define("", along_checkpoints(quantity));
+    } else {
+      define("", quantity);
+    }
+  }
   for (const Variable& quantity : provenance.quantities) define("", quantity);
-  quantities_.define("",
-                     {.name = "parameter_name",
-                      .type = VariableType::kText,
-                      .dimensions = {kBlock},
-                      .long_name = "name of a parameter tensor",
-                      .definition = "in the order of the flat parameter vector"});
-  quantities_.define("",
-                     {.name = "parameter_offset",
-                      .type = VariableType::kInt64,
-                      .dimensions = {kBlock},
-                      .long_name = "first index of a parameter tensor",
-                      .definition = "in the flat parameter vector; row-major inside the tensor"});
+  for (const Variable& quantity : parameter_quantities()) quantities_.define("", quantity);
   std::vector<std::int64_t> offsets;
   for (const ParameterBlock& block : subject.parameter_blocks) {
     blocks_.push_back(block.name);
@@ -175,9 +197,7 @@ void CheckpointResult::add_group(const std::string& group,
 }
 
 void CheckpointResult::define(const std::string& group, const Variable& variable) {
-  std::vector<std::string> dimensions = {kCheckpoint};
-  dimensions.insert(dimensions.end(), variable.dimensions.begin(), variable.dimensions.end());
-  quantities_.define(group, variable, dimensions, 1);
+  quantities_.define(group, variable, along_checkpoints(variable).dimensions, 1);
 }
 
 void CheckpointResult::name_checkpoint(std::size_t index,

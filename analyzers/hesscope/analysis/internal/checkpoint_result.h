@@ -57,6 +57,10 @@ void set_provenance(io::ResultFile& file, const std::string& title, const std::s
 /// Sets what is_result_of() and difference_of() look at.
 void set_configuration(io::ResultFile& file, const io::RunConfiguration& configuration);
 
+/// What the root of every result holds, as it lies there, without values; and where a loss is known
+/// from elsewhere, the comparison with that.
+std::vector<Variable> root_quantities();
+
 /// A result file with the root that every result has: attributes, parameter tensors, and variables
 /// along the dimension `checkpoint`.
 class CheckpointResult {

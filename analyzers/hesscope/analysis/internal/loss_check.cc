@@ -86,9 +86,14 @@ void require_clear_losses(const ProblemFile& problem,
 std::vector<Variable> loss_check_quantities(std::span<const ExpectedLoss> expected) {
   const auto is_known = [](const ExpectedLoss& each) { return each.source != LossSource::kNobody; };
   if (std::ranges::none_of(expected, is_known)) return {};
+  return loss_check_quantities();
+}
+
+std::vector<Variable> loss_check_quantities() {
   return {{.name = "expected_loss",
            .long_name = "loss known from elsewhere",
-           .definition = "as expected_loss_source says"},
+           .definition = "as expected_loss_source says",
+           .undefined = {Status::kNotStored}},
           {.name = "expected_loss_source",
            .type = VariableType::kInt8,
            .long_name = "who says what the loss should be",
@@ -99,7 +104,8 @@ std::vector<Variable> loss_check_quantities(std::span<const ExpectedLoss> expect
            .long_name = "difference from the loss known from elsewhere",
            .definition = fmt::format("loss - expected_loss; differs_from_expected where its "
                                      "magnitude is beyond {} of expected_loss",
-                                     kTolerance)}};
+                                     kTolerance),
+           .undefined = {Status::kNotStored, Status::kDiffersFromExpected}}};
 }
 
 LossCheck check_losses(std::span<const ExpectedLoss> expected,

@@ -44,6 +44,9 @@ void require_clear_losses(const ProblemFile& problem,
 /// What results store of them, for each checkpoint in the root; nothing where no loss is expected.
 std::vector<Variable> loss_check_quantities(std::span<const ExpectedLoss> expected);
 
+/// The same where one is.
+std::vector<Variable> loss_check_quantities();
+
 /// The comparison of all checkpoints.
 struct LossCheck {
   std::vector<Group> records;         ///< of loss_check_quantities(), for each checkpoint

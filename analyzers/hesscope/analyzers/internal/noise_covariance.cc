@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include <hesscope/analyzers/internal/noise_covariance.h>
+#include <hesscope/analyzers/internal/papers.h>
 #include <hesscope/noise/noise_alignment.h>
 
 namespace hesscope::detail {
@@ -12,44 +13,57 @@ NoiseCovariance::NoiseCovariance(Group& declaring)
            .long_name = "total variance of per-sample gradients",
            .definition =
                "tr S, S the covariance of the gradients of single samples, with the number "
-               "of samples minus 1 in the denominator"})),
+               "of samples minus 1 in the denominator",
+           .references = {papers::kMcCandlish},
+           .undefined = {Status::kUndefinedZeroDenominator}})),
       simple_(declare_scale(declaring,
                             {.name = "noise_scale_simple",
                              .long_name = "simple gradient noise scale",
                              .definition = "tr S / |g|^2, in samples",
+                             .references = {papers::kMcCandlish},
+                             .undefined = {Status::kUndefinedZeroDenominator},
                              .headline = 5})),
       hessian_(declare_scale(declaring,
                              {.name = "noise_scale_hessian",
                               .long_name = "gradient noise scale",
                               .definition = "tr(H S) / (g^T H g), in samples; H the Hessian",
+                              .references = {papers::kMcCandlish},
+                              .undefined = {Status::kUndefinedZeroDenominator},
                               .headline = 6})),
       alignment_cosine_(
           declaring.add({.name = "alignment_cosine",
                          .long_name = "cosine between Hessian and covariance of gradients",
-                         .definition = "tr(H S) / (||H||_F ||S||_F)"})),
-      commutator_(declaring.add(
-          {.name = "commutator",
-           .long_name = "commutator of Hessian and covariance of gradients",
-           .definition = "||H S - S H||_F / (2 ||H||_F ||S||_F); at most 1 / sqrt(2)"})),
+                         .definition = "tr(H S) / (||H||_F ||S||_F)",
+                         .undefined = {Status::kUndefinedZeroDenominator}})),
+      commutator_(
+          declaring.add({.name = "commutator",
+                         .long_name = "commutator of Hessian and covariance of gradients",
+                         .definition = "||H S - S H||_F / (2 ||H||_F ||S||_F); at most 1 / sqrt(2)",
+                         .references = {papers::kBoettcher},
+                         .undefined = {Status::kUndefinedZeroDenominator}})),
       eigenvalues_(declaring.add({.name = "eigenvalues",
                                   .dimensions = {"rank"},
                                   .long_name = "eigenvalues of the Hessian",
-                                  .definition = "ascending"})),
+                                  .definition = "as /spectrum/eigenvalues",
+                                  .undefined = {Status::kUndefinedZeroDenominator}})),
       eigendirection_noise_(declaring.add(
           {.name = "eigendirection_noise",
            .dimensions = {"rank"},
            .long_name = "variance of per-sample gradients along eigenvectors of the Hessian",
-           .definition = "v^T S v for the unit eigenvector v of each eigenvalue"})),
+           .definition = "v^T S v for the unit eigenvector v of each eigenvalue",
+           .undefined = {Status::kUndefinedZeroDenominator}})),
       noise_exponent_(declaring.add(
           {.name = "noise_exponent",
            .long_name = "exponent of noise as a power of curvature",
            .definition = "slope of the least-squares line of log eigendirection_noise on log "
                          "|eigenvalue|, over those of which neither is zero within rounding",
+           .undefined = {Status::kUndefinedZeroDenominator},
            .headline = 7})),
       noise_exponent_standard_error_(declaring.add(
           {.name = "noise_exponent_standard_error",
            .long_name = "standard error of noise_exponent",
-           .definition = "that of the slope, for residuals independent and of equal variance"})),
+           .definition = "that of the slope, for residuals independent and of equal variance",
+           .undefined = {Status::kUndefinedZeroDenominator}})),
       noise_exponent_count_(declaring.add(
           {.name = "noise_exponent_count",
            .type = VariableType::kInt64,
@@ -61,10 +75,14 @@ NoiseCovariance::Scale NoiseCovariance::declare_scale(Group& declaring, const Va
           declaring.add({.name = value.name + "_bias",
                          .long_name = "bias of " + value.name,
                          .definition = "delete-one-block jackknife over 32 blocks of consecutive "
-                                       "samples, fewer if there are fewer; not taken off"}),
+                                       "samples, fewer if there are fewer; not taken off",
+                         .references = {papers::kBusing},
+                         .undefined = {Status::kUndefinedZeroDenominator}}),
           declaring.add({.name = value.name + "_standard_error",
                          .long_name = "standard error of " + value.name,
-                         .definition = "by the same jackknife"})};
+                         .definition = "by the same jackknife",
+                         .references = {papers::kBusing},
+                         .undefined = {Status::kUndefinedZeroDenominator}})};
 }
 
 void NoiseCovariance::set(Group& answer, PointAnalysis& point) const {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <hesscope/analyzers/internal/noise_distribution.h>
+#include <hesscope/analyzers/internal/papers.h>
 #include <hesscope/statistics/histogram.h>
 #include <hesscope/statistics/normal_qq.h>
 #include <hesscope/statistics/summary.h>
@@ -16,7 +17,8 @@ NoiseDistribution::NoiseDistribution(Group& declaring)
            .long_name = "gradient noise",
            .definition =
                "Euclidean norm of the gradient over a minibatch minus that over all samples; "
-               "of fresh minibatches minus that over noise-reference further ones"})),
+               "of fresh minibatches minus that over noise-reference further ones",
+           .references = {papers::kKunstner, papers::kAhn}})),
       batch_size_(
           declaring.add({.name = "batch_size",
                          .type = VariableType::kInt64,
@@ -35,34 +37,46 @@ NoiseDistribution::NoiseDistribution(Group& declaring)
            .long_name = "median noise",
            .definition =
                "lower median of norm: of an even number the smaller of the two in the middle"})),
-      max_over_median_(declaring.add({.name = "max_over_median",
-                                      .long_name = "largest over median noise",
-                                      .definition = "largest norm / median"})),
+      max_over_median_(declaring.add(
+          {.name = "max_over_median",
+           .long_name = "largest over median noise",
+           .definition = "largest norm / median",
+           .undefined = {Status::kUndefinedZeroMedian, Status::kUndefinedZeroDenominator}})),
       skewness_(declaring.add(
           {.name = "skewness",
            .long_name = "skewness of the noise",
            .definition = "m3 / m2^(3/2) of norm, with m_r the mean of (norm - mean)^r",
+           .references = {papers::kJoanes},
+           .undefined = {Status::kUndefinedZeroDenominator},
            .headline = 2})),
       excess_kurtosis_(
           declaring.add({.name = "excess_kurtosis",
                          .long_name = "excess kurtosis of the noise",
                          .definition = "m4 / m2^2 - 3 of norm; 0 for a normal distribution",
+                         .references = {papers::kJoanes},
+                         .undefined = {Status::kUndefinedZeroDenominator},
                          .headline = 3})),
       hill_index_(declaring.add(
           {.name = "hill_index",
            .long_name = "tail index of the noise by Hill's estimator",
            .definition = "hill_plot where k is the floor of the root of the number of draws; heavy "
                          "tails are small numbers: moments of this order and above are infinite",
+           .references = {papers::kHill},
+           .undefined = {Status::kUndefinedZeroDenominator},
            .headline = 4})),
       hill_index_standard_error_(declaring.add({.name = "hill_index_standard_error",
                                                 .long_name = "standard error of hill_index",
-                                                .definition = "hill_index / sqrt(k)"})),
+                                                .definition = "hill_index / sqrt(k)",
+                                                .references = {papers::kHill},
+                                                .undefined = {Status::kUndefinedZeroDenominator}})),
       hill_plot_(declaring.add(
           {.name = "hill_plot",
            .dimensions = {"order"},
            .long_name = "Hill plot",
            .definition = "1 / H_k for k = 1, 2, ..., with H_k the mean over the k largest norms of "
-                         "log(norm / the norm next below them); NaN where H_k is 0"})),
+                         "log(norm / the norm next below them); NaN where H_k is 0",
+           .references = {papers::kHill},
+           .undefined = {Status::kUndefinedZeroDenominator}})),
       histogram_edges_(
           declaring.add({.name = "histogram_edges",
                          .dimensions = {"edge"},
@@ -85,32 +99,38 @@ NoiseDistribution::NoiseDistribution(Group& declaring)
            .dimensions = {"draw"},
            .long_name = "normal quantiles",
            .definition = "of Filliben's p_i = (i - 0.3175) / (K + 0.365), first 1 - 2^(-1/K), last "
-                         "2^(-1/K), for K draws, as scipy.stats.probplot"})),
+                         "2^(-1/K), for K draws, as scipy.stats.probplot",
+           .references = {papers::kFilliben}})),
       qq_sample_(declaring.add({.name = "qq_sample",
                                 .dimensions = {"draw"},
                                 .long_name = "sample quantiles",
                                 .definition = "norm, ascending"})),
-      qq_slope_(declaring.add(
-          {.name = "qq_slope",
-           .long_name = "slope of the normal QQ plot",
-           .definition = "of the least-squares line of qq_sample on qq_theoretical"})),
+      qq_slope_(
+          declaring.add({.name = "qq_slope",
+                         .long_name = "slope of the normal QQ plot",
+                         .definition = "of the least-squares line of qq_sample on qq_theoretical",
+                         .undefined = {Status::kUndefinedZeroDenominator}})),
       qq_intercept_(declaring.add({.name = "qq_intercept",
                                    .long_name = "intercept of the normal QQ plot",
-                                   .definition = "of the same line"})),
+                                   .definition = "of the same line",
+                                   .undefined = {Status::kUndefinedZeroDenominator}})),
       qq_correlation_(
           declaring.add({.name = "qq_correlation",
                          .long_name = "correlation of the normal QQ plot",
-                         .definition = "correlation coefficient of qq_theoretical and qq_sample"})),
+                         .definition = "correlation coefficient of qq_theoretical and qq_sample",
+                         .references = {papers::kFilliben},
+                         .undefined = {Status::kUndefinedZeroDenominator}})),
       qq_theoretical_standardized_(declaring.add(
           {.name = "qq_theoretical_standardized",
            .dimensions = {"draw"},
            .long_name = "normal quantiles of the standardised plot",
-           .definition = "of p_i = i / (K + 1), as statsmodels' qqplot with fit=True, a=0"})),
-      qq_sample_standardized_(
-          declaring.add({.name = "qq_sample_standardized",
-                         .dimensions = {"draw"},
-                         .long_name = "standardised sample quantiles",
-                         .definition = "(norm - mean) / sqrt(m2), ascending"})) {}
+           .definition = "of p_i = i / (K + 1), as statsmodels' qqplot with fit=True, a=0",
+           .undefined = {Status::kUndefinedZeroDenominator}})),
+      qq_sample_standardized_(declaring.add({.name = "qq_sample_standardized",
+                                             .dimensions = {"draw"},
+                                             .long_name = "standardised sample quantiles",
+                                             .definition = "(norm - mean) / sqrt(m2), ascending",
+                                             .undefined = {Status::kUndefinedZeroDenominator}})) {}
 
 void NoiseDistribution::set(Group& answer,
                             const MinibatchNoise& noise,

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <hesscope/analyzers/internal/papers.h>
 #include <hesscope/analyzers/internal/smoothness_run.h>
 #include <hesscope/analyzers/smoothness_fit.h>
 
@@ -65,6 +66,10 @@ Variable line_constant(const Fit& fit, const std::string& constant, int headline
                                 constant,
                                 fit.definition,
                                 kFewestPointsOfLine),
+      .references = {papers::kZhangJ},
+      .undefined = {Status::kUndefinedTooFewPoints,
+                    Status::kUndefinedNoOrder,
+                    Status::kUndefinedZeroDenominator},
       .headline = headline};
 }
 
@@ -81,6 +86,10 @@ Variable interval_end(const Fit& fit,
                                     options.num_resamples,
                                     options.level,
                                     kFewestPointsOfIntervals),
+          .references = {papers::kEfron, papers::kHesterberg},
+          .undefined = {Status::kUndefinedTooFewPoints,
+                        Status::kUndefinedNoOrder,
+                        Status::kUndefinedZeroDenominator},
           .headline = headline};
 }
 
@@ -106,7 +115,11 @@ SmoothnessRun::SmoothnessRun(Group& group, const Sources& sources) : sources_(so
          .dimensions = {"parameter"},
          .long_name = name + " of coordinate-wise (L0, L1)-smoothness",
          .definition = name + " of the least-squares line of |H_jj| over |g_j| of parameter j, "
-                              "L0 and L1 >= 0; NaN where |g_j| is the same at all checkpoints"});
+                              "L0 and L1 >= 0; NaN where |g_j| is the same at all checkpoints",
+         .references = {papers::kCrawshaw},
+         .undefined = {Status::kUndefinedTooFewPoints,
+                       Status::kUndefinedNoOrder,
+                       Status::kUndefinedZeroDenominator}});
   };
   coordinates_ = {declare_coordinate("L0"), declare_coordinate("L1")};
 }

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
+#include <hesscope/analyzers/internal/papers.h>
 #include <hesscope/analyzers/internal/stability_sections.h>
 #include <hesscope/core/internal/wide.h>
 
 namespace hesscope::detail {
 namespace {
 
-Variable preconditioner_of(bool is_adam, const std::string& whose) {
-  return {
-      .name = "preconditioner",
-      .dimensions = {"parameter"},
-      .long_name = "what the update of " + whose + " divides by",
-      .definition =
-          std::string(
+Variable preconditioner_of(const std::string& whose) {
+  return {.name = "preconditioner",
+          .dimensions = {"parameter"},
+          .long_name = "what the update of " + whose + " divides by",
+          .definition =
               "Adam: P = (1 - beta1^t) (sqrt(v / (1 - beta2^t)) + epsilon), corrections 1 "
               "where the number t of updates is not known; with the v of AMSGrad's maximum; "
               "NAdam without 1 - beta1^t; RAdam with its rectification; Adamax: "
-              "(1 - beta1^t) v") +
-          (is_adam ? ""
-                   : "; RMSprop: sqrt(v) + epsilon, v less the squared mean if centered; Adagrad: "
-                     "(sqrt(v) + epsilon) (1 + (t - 1) lr_decay); SGD: 1") +
-          "; times the largest learning rate over its own for a parameter whose group has a "
-          "smaller one"};
+              "(1 - beta1^t) v; RMSprop: sqrt(v) + epsilon, v less the squared mean if centered; "
+              "Adagrad: (sqrt(v) + epsilon) (1 + (t - 1) lr_decay); SGD: 1; times the largest "
+              "learning rate over its own for a parameter whose group has a "
+              "smaller one",
+          .references = {papers::kKingma, papers::kCohen2022},
+          .undefined = {Status::kNotStored}};
 }
 
 ThresholdSection threshold_of(Group& declaring, bool is_adam, const std::string& whose) {
@@ -37,10 +37,14 @@ ThresholdSection threshold_of(Group& declaring, bool is_adam, const std::string&
                "(2 + 2 beta1) / ((1 - beta1) learning_rate) of Adam and its variants; NAdam: "
                "by its momenta at that step") +
            (is_adam ? "" : "; SGD and RMSprop: as momentum_threshold; Adagrad: 2 / learning_rate") +
-           "; learning_rate is the largest of the groups'"},
+           "; learning_rate is the largest of the groups'",
+       .references = {papers::kCohen2022},
+       .undefined = {Status::kUndefinedZeroDenominator, Status::kNotStored}},
       {.name = name + "_ratio",
        .long_name = "preconditioned sharpness over " + name + "_threshold",
        .definition = "lambda_max_preconditioned / " + name + "_threshold",
+       .references = {papers::kCohen2022},
+       .undefined = {Status::kNotStored},
        .headline = 5}};
 }
 
@@ -52,7 +56,10 @@ SettingSection::SettingSection(Group& declaring,
                                const std::string& name,
                                const std::string& long_name,
                                const std::string& definition)
-    : value_(declaring.add({.name = name, .long_name = long_name, .definition = definition})),
+    : value_(declaring.add({.name = name,
+                            .long_name = long_name,
+                            .definition = definition,
+                            .undefined = {Status::kNotStored}})),
       source_(declaring.add(
           {.name = name + "_source",
            .type = VariableType::kInt8,
@@ -95,7 +102,7 @@ void ThresholdSection::set(Group& answer,
 }
 
 PreconditionedSection::PreconditionedSection(Group& declaring, bool is_adam)
-    : preconditioner(declaring.add(preconditioner_of(is_adam, owner(is_adam)))),
+    : preconditioner(declaring.add(preconditioner_of(owner(is_adam)))),
       source(declaring.add(
           {.name = "source",
            .type = VariableType::kInt8,
@@ -105,17 +112,34 @@ PreconditionedSection::PreconditionedSection(Group& declaring, bool is_adam)
            .flag_meanings = {"none", "checkpoint", "recomputed"},
            .headline = 6})),
       threshold(threshold_of(declaring, is_adam, owner(is_adam))),
-      robust_diagonal(declaring.add(
-          {.name = "robust_diagonal_preconditioned",
-           .long_name = "robust condition number of the preconditioned diagonal",
-           .definition = "largest |H_ii / P_i| over the lower median of |H_ii / P_i|"})),
+      robust_diagonal(
+          declaring.add({.name = "robust_diagonal_preconditioned",
+                         .long_name = "robust condition number of the preconditioned diagonal",
+                         .definition = "largest |H_ii / P_i| over the lower median of |H_ii / P_i|",
+                         .undefined = {Status::kUndefinedZeroMedian}})),
       robust_absolute(declaring.add(
           {.name = "robust_absolute_preconditioned",
            .long_name = "robust condition number of preconditioned eigenvalue magnitudes",
-           .definition = "largest |lambda| over the lower median of |lambda|"})),
-      beta1(declaring, "beta1", "decay of Adam's first average", "beta1"),
-      beta2(declaring, "beta2", "decay of Adam's second average", "beta2"),
-      epsilon(declaring, "epsilon", "what is added to a square root in P", "epsilon"),
-      spectrum(declaring, "_preconditioned", "P^-1/2 H P^-1/2", {.lambda_max = 4}) {}
+           .definition = "largest |lambda| over the lower median of |lambda|",
+           .undefined = {Status::kUndefinedZeroMedian}})),
+      beta1(declaring, "beta1", "decay of Adam's first average", "of m <- beta1 m + (1 - beta1) g"),
+      beta2(declaring,
+            "beta2",
+            "decay of Adam's second average",
+            "of v <- beta2 v + (1 - beta2) g^2"),
+      epsilon(
+          declaring, "epsilon", "what is added to a square root in P", "epsilon of preconditioner"),
+      spectrum(declaring, "_preconditioned", "P^-1/2 H P^-1/2", {.lambda_max = 4}) {
+  for (Variable& variable : declaring.variables) {  // P may not be there
+    const bool is_known =
+        std::ranges::find(variable.undefined, Status::kNotStored) != variable.undefined.end();
+    if (variable.name.ends_with("_preconditioned") && !is_known) {
+      variable.undefined.push_back(Status::kNotStored);
+    }
+    if (variable.name == "lambda_max_preconditioned") {
+      variable.references.emplace_back(papers::kCohen2022);
+    }
+  }
+}
 
 }  // namespace hesscope::detail

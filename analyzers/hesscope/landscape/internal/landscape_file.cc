@@ -7,7 +7,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <hesscope/analyzers/internal/papers.h>
 #include <hesscope/dataset/result_reader.h>
+#include <hesscope/landscape/directions.h>
+#include <hesscope/landscape/faithfulness.h>
 #include <hesscope/landscape/internal/landscape_file.h>
 #include <hesscope/landscape/surface.h>
 
@@ -16,17 +19,31 @@ namespace {
 
 const char* const kStep = "step";
 
+const std::vector<std::string> kGridDimensions = {"beta", "alpha"};
+
+Variable axis_quantity(const std::string& name, const std::string& direction) {
+  return {.name = name,
+          .dimensions = {name},
+          .long_name = fmt::format("coordinate along {}", direction),
+          .definition = fmt::format("the factor of {} in a point of the plane", direction)};
+}
+
 }  // namespace
 
 std::vector<Variable> direction_quantities() {
   std::vector<Variable> all;
   for (const char* index : {"1", "2"}) {
-    all.push_back({.name = fmt::format("direction_{}", index),
-                   .dimensions = {"parameter"},
-                   .long_name = fmt::format("direction {} of the plane", index),
-                   .definition = fmt::format("as the attribute direction_{}_is of the group says; "
-                                             "not_computed where the grid does not leave the line",
-                                             index)});
+    all.push_back(
+        {.name = fmt::format("direction_{}", index),
+         .dimensions = {"parameter"},
+         .long_name = fmt::format("direction {} of the plane", index),
+         .definition = fmt::format(
+             "as the attribute direction_{}_is of the group says; random ones with "
+             "normalization filter: normal numbers d, each row f of a matrix, or slice of "
+             "a tensor, scaled to d_f |w_f| / |d_f|, w the weights at the centre; "
+             "not_computed where the grid does not leave the line",
+             index),
+         .references = {papers::kLi2018}});
     all.push_back({.name = fmt::format("direction_{}_norm", index),
                    .long_name = fmt::format("Euclidean norm of direction_{}", index),
                    .definition = "square root of the sum of its squared entries"});
@@ -123,7 +140,7 @@ LandscapeFile::LandscapeFile(const LandscapeRequest& request,
   define_steps();
   QuantityFile& file = root_.quantities();
   for (const Variable& quantity : surface_quantities(request.curvature)) {
-    file.define(io::kLandscapeGroup, quantity, {"beta", "alpha"}, 2);
+    file.define(io::kLandscapeGroup, quantity, kGridDimensions, 2);
   }
   for (const Variable& quantity : direction_quantities()) {
     file.define(io::kLandscapeGroup, quantity, quantity.dimensions, 0);
@@ -162,13 +179,7 @@ void LandscapeFile::define_axes(const Grid& grid) {
   const auto define = [&](const char* name, const Eigen::VectorXd& axis, const char* direction) {
     root_.file().define_dimension(
         io::kLandscapeGroup, name, static_cast<std::uint64_t>(axis.size()));
-    root_.file().define_variable(
-        io::kLandscapeGroup,
-        {.name = name,
-         .type = VariableType::kDouble,
-         .dimensions = {name},
-         .long_name = fmt::format("coordinate along {}", direction),
-         .definition = fmt::format("the factor of {} in a point of the plane", direction)});
+    root_.file().define_variable(io::kLandscapeGroup, axis_quantity(name, direction));
     root_.file().write(io::kLandscapeGroup,
                        name,
                        std::span<const double>(axis.data(), static_cast<std::size_t>(axis.size())));
@@ -205,3 +216,27 @@ void LandscapeFile::commit(bool is_conclusive, const std::vector<std::string>& w
 }
 
 }  // namespace hesscope::detail
+
+namespace hesscope {
+
+Group landscape_quantities() {
+  Group all{.name = std::string(io::kLandscapeGroup)};
+  const auto add = [&all](const std::vector<Variable>& variables) {
+    for (const Variable& variable : variables) all.add(variable);
+  };
+  add({detail::axis_quantity("alpha", "direction_1"),
+       detail::axis_quantity("beta", "direction_2")});
+  for (Variable& quantity : surface_quantities(true)) {
+    quantity.dimensions = detail::kGridDimensions;
+    all.add(quantity);
+  }
+  add(detail::direction_quantities());
+  for (const DirectionKind& kind : direction_kinds()) add(kind.quantities);
+  add(centre_quantities());
+  add(quadratic_model_quantities());
+  add(barrier_quantities());
+  add(detail::trajectory_of({}, {}, Status::kNotComputed).variables);
+  return all;
+}
+
+}  // namespace hesscope

@@ -16,6 +16,7 @@
 #include <hesscope/dataset/result_file.h>
 #include <hesscope/dataset/result_reader.h>
 #include <hesscope/training/internal/history_file.h>
+#include <hesscope/training/training.h>
 
 namespace hesscope::detail {
 namespace {
@@ -25,6 +26,7 @@ const char* const kCheckpointName = "checkpoint";
 const char* const kCheckpointStep = "checkpoint_step";
 const char* const kCheckpointDigest = "checkpoint_sha256";
 const char* const kDiverged = "has_diverged";
+const char* const kStepDefinition = "number of updates made";
 
 struct Column {
   Variable quantity;
@@ -112,7 +114,22 @@ Variable step_variable(const std::string& definition, const std::vector<std::int
           .values = steps};
 }
 
-// What tells whether a checkpoint is still the one that was written.
+// What tells whether a checkpoint is still the one that was written, without values.
+Group checkpoints_group() {
+  Group group{.dimensions = {{.name = kCheckpointName}}};
+  group.add({.name = kCheckpointStep,
+             .type = VariableType::kInt64,
+             .dimensions = {kCheckpointName},
+             .long_name = "training step of a checkpoint",
+             .definition = kStepDefinition});
+  group.add({.name = kCheckpointDigest,
+             .type = VariableType::kText,
+             .dimensions = {kCheckpointName},
+             .long_name = "SHA-256 of a checkpoint file",
+             .definition = "hexadecimal digest of the bytes that were written"});
+  return group;
+}
+
 void write_checkpoints(io::ResultFile& file,
                        const std::map<std::int64_t, std::string>& checkpoints) {
   std::vector<std::int64_t> steps;
@@ -121,19 +138,10 @@ void write_checkpoints(io::ResultFile& file,
     steps.push_back(step);
     digests.push_back(digest);
   }
-  Group group{.dimensions = {{.name = kCheckpointName, .size = std::ssize(checkpoints)}}};
-  group.add({.name = kCheckpointStep,
-             .type = VariableType::kInt64,
-             .dimensions = {kCheckpointName},
-             .long_name = "training step of a checkpoint",
-             .definition = "number of updates made",
-             .values = std::move(steps)});
-  group.add({.name = kCheckpointDigest,
-             .type = VariableType::kText,
-             .dimensions = {kCheckpointName},
-             .long_name = "SHA-256 of a checkpoint file",
-             .definition = "hexadecimal digest of the bytes that were written",
-             .values = std::move(digests)});
+  Group group = checkpoints_group();
+  group.dimensions.front().size = std::ssize(checkpoints);
+  group[kCheckpointStep].values = std::move(steps);
+  group[kCheckpointDigest].values = std::move(digests);
   file.write(group);
 }
 
@@ -202,7 +210,7 @@ void write_history(const std::filesystem::path& path, bool overwrite, const Hist
   file.define_dimension("", kStepName, history.rows.size());
   std::vector<std::int64_t> steps;
   for (const HistoryRow& row : history.rows) steps.push_back(row.step);
-  quantities.add_coordinate("", step_variable("number of updates made", steps));
+  quantities.add_coordinate("", step_variable(kStepDefinition, steps));
   if (!history.monitors.empty()) {
     file.define_dimension(
         "", "parameter", static_cast<std::uint64_t>(history.monitored->num_parameters()));
@@ -255,3 +263,18 @@ FinishedHistory read_history(const std::filesystem::path& path) {
 }
 
 }  // namespace hesscope::detail
+
+namespace hesscope {
+
+Group training_quantities() {
+  Group all;
+  all.add(detail::step_variable(detail::kStepDefinition, {}));
+  for (const detail::Column& column : detail::columns()) {
+    all.add(column.quantity);
+    all.variables.back().dimensions = {detail::kStepName};
+  }
+  for (const Variable& variable : detail::checkpoints_group().variables) all.add(variable);
+  return all;
+}
+
+}  // namespace hesscope

@@ -133,14 +133,16 @@ bool take(ByteReader& in, Dimension& d) {
 }
 
 void put(ByteWriter& out, const Variable& v) {
-  put_all(out, v.name, v.type, v.dimensions, v.long_name, v.definition, v.flag_meanings, v.units);
+  put_all(out, v.name, v.type, v.dimensions, v.long_name, v.definition);
+  put_all(out, v.references, v.flag_meanings, v.units);
   put_all(out, v.headline, v.values, v.statuses, v.is_proved);
   put_all(out, v.shape, v.coordinates, v.ancillary_variables);
 }
 
 bool take(ByteReader& in, Variable& v) {
   return take(in, v.name) && take_one_of(in, v.type, VariableType::kOther) &&
-         take_all(in, v.dimensions, v.long_name, v.definition, v.flag_meanings, v.units) &&
+         take_all(in, v.dimensions, v.long_name, v.definition) &&
+         take_all(in, v.references, v.flag_meanings, v.units) &&
          take_all(in, v.headline, v.values, v.statuses, v.is_proved) &&
          take_all(in, v.shape, v.coordinates, v.ancillary_variables);
 }

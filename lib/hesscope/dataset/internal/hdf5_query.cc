@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <sstream>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -91,6 +92,17 @@ std::vector<std::string> words(const std::string& text) {
   std::istringstream in(text);
   std::vector<std::string> result;
   for (std::string word; in >> word;) result.push_back(word);
+  return result;
+}
+
+std::vector<std::string> items(const std::string& text) {
+  constexpr std::string_view kBetween = "; ";
+  std::vector<std::string> result;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find(kBetween, begin), text.size());
+    result.push_back(text.substr(begin, end - begin));
+    begin = end + kBetween.size();
+  }
   return result;
 }
 

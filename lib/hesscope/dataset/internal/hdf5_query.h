@@ -36,4 +36,7 @@ std::string dimension_name(hid_t dataset, unsigned axis);
 /// Text split at white space.
 std::vector<std::string> words(const std::string& text);
 
+/// The texts between "; ".
+std::vector<std::string> items(const std::string& text);
+
 }  // namespace hesscope::io

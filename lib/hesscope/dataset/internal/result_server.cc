@@ -142,6 +142,7 @@ class ResultServer final : public FileServer {
     variable.long_name = text_attribute(dataset, "long_name");
     variable.units = text_attribute(dataset, "units");
     variable.definition = text_attribute(dataset, "definition");
+    variable.references = items(text_attribute(dataset, "references"));
     variable.flag_meanings = words(text_attribute(dataset, "flag_meanings"));
     variable.coordinates = words(text_attribute(dataset, "coordinates"));
     variable.ancillary_variables = text_attribute(dataset, "ancillary_variables");

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The papers and books that quantities are from, as Variable::references names them: each once, with
+// "; " in none of them.
+#pragma once
+
+namespace hesscope::papers {
+
+inline constexpr char kAhn[] =
+    "K. Ahn et al. (2023), Linear attention is (maybe) all you need (to understand transformer "
+    "optimization), arXiv:2310.01082";
+inline constexpr char kAnderson[] =
+    "E. Anderson et al. (1999), LAPACK Users' Guide, SIAM, section 4.7";
+inline constexpr char kBell[] =
+    "R. J. Bell & P. Dean (1970), Atomic vibrations in vitreous silica, Discussions of the Faraday "
+    "Society 50, 55-61";
+inline constexpr char kBhattacharjee[] =
+    "R. Bhattacharjee et al. (2025), Improved spectral density estimation via explicit and "
+    "implicit "
+    "deflation, SODA";
+inline constexpr char kBoettcher[] =
+    "A. Boettcher & D. Wenzel (2008), The Frobenius norm and the commutator, Linear Algebra and "
+    "its "
+    "Applications 429, 1864-1885";
+inline constexpr char kBusing[] =
+    "F. Busing et al. (1999), Delete-m jackknife for unequal m, Statistics and Computing 9, 3-8";
+inline constexpr char kCohen2021[] =
+    "J. Cohen et al. (2021), Gradient descent on neural networks typically occurs at the edge of "
+    "stability, arXiv:2103.00065";
+inline constexpr char kCohen2022[] =
+    "J. Cohen et al. (2022), Adaptive gradient methods at the edge of stability, arXiv:2207.14484";
+inline constexpr char kCrawshaw[] =
+    "M. Crawshaw et al. (2022), Robustness to unbounded smoothness of generalized signSGD, "
+    "arXiv:2208.11195";
+inline constexpr char kEfron[] =
+    "B. Efron & R. Tibshirani (1993), An introduction to the bootstrap, Chapman & Hall, section "
+    "13.3";
+inline constexpr char kEndres[] =
+    "D. M. Endres & J. E. Schindelin (2003), A new metric for probability distributions, IEEE "
+    "Transactions on Information Theory 49, 1858-1860";
+inline constexpr char kFilliben[] =
+    "J. J. Filliben (1975), The probability plot correlation coefficient test for normality, "
+    "Technometrics 17, 111-117";
+inline constexpr char kFrankle[] =
+    "J. Frankle et al. (2020), Linear mode connectivity and the lottery ticket hypothesis, "
+    "arXiv:1912.05671";
+inline constexpr char kGhorbani[] =
+    "B. Ghorbani et al. (2019), An investigation into neural net optimization via Hessian "
+    "eigenvalue "
+    "density, arXiv:1901.10159";
+inline constexpr char kGolub[] =
+    "G. H. Golub & G. Meurant (1994), Matrices, moments and quadrature, Numerical Analysis 1993, "
+    "Longman, 105-156";
+inline constexpr char kGurAri[] =
+    "G. Gur-Ari et al. (2018), Gradient descent happens in a tiny subspace, arXiv:1812.04754";
+inline constexpr char kHesterberg[] =
+    "T. Hesterberg (2015), What teachers should know about the bootstrap, The American "
+    "Statistician "
+    "69, 371-386";
+inline constexpr char kHill[] =
+    "B. M. Hill (1975), A simple general approach to inference about the tail of a distribution, "
+    "Annals of Statistics 3, 1163-1174";
+inline constexpr char kJacot[] =
+    "A. Jacot et al. (2018), Neural tangent kernel: convergence and generalization in neural "
+    "networks, arXiv:1806.07572";
+inline constexpr char kJiang[] =
+    "K. Jiang et al. (2022), How does adaptive optimization impact local neural network geometry?, "
+    "arXiv:2211.02254";
+inline constexpr char kJoanes[] =
+    "D. N. Joanes & C. A. Gill (1998), Comparing measures of sample skewness and kurtosis, The "
+    "Statistician 47, 183-189";
+inline constexpr char kKingma[] =
+    "D. P. Kingma & J. Ba (2015), Adam: a method for stochastic optimization, arXiv:1412.6980";
+inline constexpr char kKunstner[] =
+    "F. Kunstner et al. (2023), Noise is not the main factor behind the gap between SGD and Adam "
+    "on "
+    "transformers, but sign descent might be, arXiv:2304.13960";
+inline constexpr char kLi2018[] =
+    "H. Li et al. (2018), Visualizing the loss landscape of neural nets, arXiv:1712.09913";
+inline constexpr char kLi2025[] =
+    "B. Li et al. (2025), On the optimization and generalization of two-layer transformers with "
+    "sign "
+    "gradient descent, arXiv:2410.04870";
+inline constexpr char kLin[] =
+    "L. Lin et al. (2016), Approximating spectral densities of large matrices, SIAM Review 58, "
+    "34-65";
+inline constexpr char kMcCandlish[] =
+    "S. McCandlish et al. (2018), An empirical model of large-batch training, arXiv:1812.06162";
+inline constexpr char kOrmaniec[] =
+    "W. Ormaniec et al. (2025), What does it mean to be a transformer? Insights from a theoretical "
+    "Hessian analysis, arXiv:2410.10986";
+inline constexpr char kPan[] =
+    "Y. Pan & Y. Li (2023), Toward understanding why Adam converges faster than SGD for "
+    "transformers, arXiv:2306.00204";
+inline constexpr char kParlett[] =
+    "B. N. Parlett (1998), The symmetric eigenvalue problem, SIAM, chapter 3";
+inline constexpr char kSchraudolph[] =
+    "N. N. Schraudolph (2002), Fast curvature matrix-vector products for second-order gradient "
+    "descent, Neural Computation 14, 1723-1738";
+inline constexpr char kSong[] =
+    "B. Song et al. (2024), Unraveling the gradient descent dynamics of transformers, "
+    "arXiv:2411.07538";
+inline constexpr char kUbaru[] =
+    "S. Ubaru et al. (2017), Fast estimation of tr(f(A)) via stochastic Lanczos quadrature, SIAM "
+    "Journal on Matrix Analysis and Applications 38, 1075-1099";
+inline constexpr char kVallender[] =
+    "S. S. Vallender (1974), Calculation of the Wasserstein distance between probability "
+    "distributions on the line, Theory of Probability and its Applications 18, 784-786";
+inline constexpr char kZhangJ[] =
+    "J. Zhang et al. (2020), Why gradient clipping accelerates training: a theoretical "
+    "justification "
+    "for adaptivity, arXiv:1905.11881";
+inline constexpr char kZhangY[] =
+    "Y. Zhang et al. (2024), Why transformers need Adam: a Hessian perspective, arXiv:2402.16788";
+
+}  // namespace hesscope::papers

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// All that results can hold, as the code declares it: for people, and for docs/definitions.md.
+#pragma once
+
+#include <string>
+
+#include <hesscope/dataset/dataset.h>
+
+#include "json_document.h"
+
+namespace hesscope::cli {
+
+/// "float64", "int64", "int8", "text", "other".
+std::string type_text(VariableType type);
+
+/// Each quantity by its path, with its definition.
+std::string quantities_text();
+
+/// The same with everything that is declared: names, dimensions, units, definitions, statuses that it
+/// can have, sources.
+Json quantities_json();
+
+}  // namespace hesscope::cli
