@@ -34,6 +34,15 @@ class AnalyzeCommand final : public RunCommand {
     return "Exact Hessian, spectrum and condition numbers of checkpoints";
   }
 
+  std::string description() const override {
+    return "Computes the exact Hessian of the mean loss at each checkpoint and answers questions "
+           "about it, one analyzer each: eigenvalues with a proof, condition numbers, which zero "
+           "eigenvalues had to be there, and, where they are asked for, eigenvectors, blocks, the "
+           "Gauss-Newton part, stability, spectral density, sampling errors, gradient noise and "
+           "smoothness. The problem file says what no checkpoint does: the model, its loss and the "
+           "data. A run that was interrupted continues when the same command is given again.";
+  }
+
   std::vector<std::string> examples() const override {
     return {
         "hesscope analyze checkpoints/ --problem problem.toml -o result.h5",
@@ -57,17 +66,21 @@ class AnalyzeCommand final : public RunCommand {
                 "Check the inputs and estimate memory and time; compute nothing")
         .required();
     options.group("Eigenvalues");  // stand above the analyzers
+    std::vector<std::string> all;
     std::vector<std::string> defaults;
     for (const AnalyzerKind& kind : analyzer_kinds()) {
+      all.push_back(kind.name);
       if (kind.by_default) defaults.push_back(kind.name);
     }
     options.group("Analyzers: what to compute");
-    options.list("--only",
-                 only_,
-                 "NAMES",
-                 fmt::format("Run these and no others, separated by commas (default: {}). Any "
-                             "option of an analyzer below runs it, too",
-                             fmt::join(defaults, ",")));
+    options
+        .list("--only",
+              only_,
+              "NAMES",
+              fmt::format("Run these and no others, separated by commas (default: {}). Any option "
+                          "of an analyzer below runs it, too",
+                          fmt::join(defaults, ",")))
+        .offering(all);
     options.group("Eigenvalues");
     options.choice("--method",
                    method_,

@@ -35,6 +35,9 @@ class Command {
   virtual std::string name() const = 0;
   virtual std::string summary() const = 0;
 
+  /// For the manual page, beyond the summary: what goes in and what comes out, in some sentences.
+  virtual std::string description() const { return {}; }
+
   /// Complete command lines for the help text.
   virtual std::vector<std::string> examples() const = 0;
   virtual void declare(OptionTable& options) = 0;

@@ -10,17 +10,19 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <hesscope/core/error.h>
 #include <hesscope/core/suggest.h>
 #include <hesscope/core/version.h>
 
 #include "help_text.h"
+#include "manual.h"
+#include "program_text.h"
 #include "standard_streams.h"
 
 namespace hesscope::cli {
 namespace {
-
-const char* const kPurpose = "Exact Hessians and loss landscapes of small models";
 
 // "-n, --name VALUE" as people read it.
 std::string shown(const Option& option) {
@@ -105,17 +107,13 @@ std::string help_of_program(const std::vector<std::unique_ptr<Command>>& command
   lists.begin_group("Commands");
   for (const auto& command : commands) lists.add(command->name(), command->summary());
   lists.begin_group("Options");
-  lists.add("-h, --help", "Print this text; after a command, what it takes");
-  lists.add("--version", "Print the version");
+  for (const Meaning& option : program_options()) lists.add(option.term, option.text);
   std::string text = fmt::format(
       "{}\n\nUsage:\n  hesscope COMMAND [OPTIONS]\n{}\nExamples:\n", kPurpose, lists.text());
   for (const auto& command : commands) text += wrapped_command(command->examples().front());
-  return text + "\n" +
-         wrapped(
-             "Exit codes: 0 done, 1 failed, 2 usage, 3 bad input file, 4 locked by another run, "
-             "5 finished but a number failed, is not finite or is not proved; 129, 130 and 143 "
-             "interrupted.",
-             0);
+  std::vector<std::string> codes;
+  for (const Meaning& code : exit_codes()) codes.push_back(code.term + " " + code.text);
+  return text + "\n" + wrapped(fmt::format("Exit codes: {}.", fmt::join(codes, "; ")), 0);
 }
 
 std::vector<std::string> long_names(const CLI::App& app) {
@@ -129,6 +127,17 @@ std::vector<std::string> long_names(const CLI::App& app) {
 Invocation usage_error(const std::string& command, const std::string& message) {
   print_usage_error(command, message);
   return {nullptr, ExitCode::kUsage};
+}
+
+Invocation print_manual(const std::string& folder,
+                        const std::vector<std::unique_ptr<Command>>& commands) {
+  try {
+    for (const auto& file : write_manual(folder, commands)) print_text("{}\n", file.string());
+    return {};
+  } catch (const OutputError& error) {
+    print_message("hesscope: {}\n", error.what());
+    return {nullptr, ExitCode::kFailed};
+  }
 }
 
 std::string message_of(const CLI::ParseError& error) {
@@ -146,6 +155,8 @@ Invocation parse_command_line(int argc,
                               const std::vector<std::unique_ptr<Command>>& commands) {
   CLI::App app(kPurpose, "hesscope");
   app.set_version_flag("--version", fmt::format("hesscope {}", kVersion));
+  std::string manual_folder;
+  app.add_option("--write-manual", manual_folder);
   app.require_subcommand(0, 1);
   std::map<std::string, std::pair<CLI::App*, Command*>> subcommands;
   std::vector<std::string> command_names;
@@ -193,6 +204,7 @@ Invocation parse_command_line(int argc,
     const std::string message = unknown_option(chosen.empty() ? app : *subcommands[chosen].first);
     return usage_error(chosen, message.empty() ? message_of(error) : message);
   }
+  if (chosen.empty() && !manual_folder.empty()) return print_manual(manual_folder, commands);
   if (chosen.empty()) {
     std::fputs(help.c_str(), stdout);  // main() sees to a full disk
     return {nullptr, argc > 1 ? ExitCode::kUsage : ExitCode::kDone};

@@ -38,6 +38,11 @@ class ConvertCommand final : public Command {
 
   std::string summary() const override { return "A checkpoint or data file in another format"; }
 
+  std::string description() const override {
+    return "Reads a checkpoint or data file of any known format and writes its tensors in another "
+           "one. What the other format cannot hold is an error that names the tensor.";
+  }
+
   std::vector<std::string> examples() const override {
     return {
         "hesscope convert step-000500.h5 step-000500.safetensors",

@@ -26,6 +26,11 @@ class ExportCommand final : public Command {
 
   std::string summary() const override { return "A result for other software"; }
 
+  std::string description() const override {
+    return "Writes a result in the format of other software: tables for spreadsheets, grids for "
+           "ParaView, surfaces for the scripts of loss-landscape.";
+  }
+
   std::vector<std::string> examples() const override {
     return {
         "hesscope export result.h5 --format csv -o result.csv",

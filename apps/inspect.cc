@@ -79,6 +79,13 @@ class InspectCommand final : public Command {
     return "What is in a checkpoint, a data file or a result";
   }
 
+  std::string description() const override {
+    return "Says what is in a file, whatever its format: tensors with shapes, types and ranges; of "
+           "an ONNX model its inputs, operators and parameters; of a result its groups and what "
+           "each variable means. With a problem file it says which tensors of a checkpoint are "
+           "which parameters of the model, and can write a map of names where they differ.";
+  }
+
   std::vector<std::string> examples() const override {
     return {"hesscope inspect step-000500.npz",
             "hesscope inspect model.safetensors --problem problem.toml",

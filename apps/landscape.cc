@@ -41,6 +41,13 @@ class LandscapeCommand final : public RunCommand {
     return "Loss and curvature on a line or a plane through a checkpoint";
   }
 
+  std::string description() const override {
+    return "Computes the loss on a grid along one or two directions through a checkpoint, and with "
+           "--curvature the gradient norm, the extreme eigenvalues and the number of negative ones "
+           "of the exact Hessian at every point. All checkpoints that are given are projected on "
+           "the plane, as the trajectory of the training.";
+  }
+
   std::vector<std::string> examples() const override {
     return {
         "hesscope landscape step-000500.npz --problem problem.toml -o plane.h5 --directions random "
@@ -67,7 +74,11 @@ class LandscapeCommand final : public RunCommand {
                 "Check the inputs and estimate memory and time; compute nothing")
         .required();
     options.group(directions);
-    options.text("--directions", directions_, "KIND", "One of" + kinds_text()).required();
+    std::vector<std::string> kinds;
+    for (const DirectionKind& kind : direction_kinds()) kinds.push_back(kind.name);
+    options.text("--directions", directions_, "KIND", "One of" + kinds_text())
+        .required()
+        .offering(kinds);
     options.group("Grid: where to look");
     options
         .text(

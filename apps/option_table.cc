@@ -238,6 +238,11 @@ Option& Option::unrecorded() {
   return *this;
 }
 
+Option& Option::offering(std::vector<std::string> values) {
+  choices = std::move(values);
+  return *this;
+}
+
 void OptionTable::group(const std::string& title) {
   group_ = title;
   if (std::find(groups_.begin(), groups_.end(), title) == groups_.end()) groups_.push_back(title);
@@ -303,7 +308,8 @@ Option& OptionTable::choice(const std::string& names,
                help,
                [&target, choices](const std::string& given) {
                  return target = given, choice_problem(choices, given);
-               });
+               })
+      .offering(choices);
 }
 
 Option& OptionTable::list(const std::string& names,
@@ -311,6 +317,7 @@ Option& OptionTable::list(const std::string& names,
                           const std::string& value_name,
                           const std::string& help) {
   Option& option = add(names, value_name, help, Option::Kind::kValue);
+  option.takes_list = true;
   option.take = [&target](const std::string& given) -> std::string {
     target = listed(given);
     return target.empty() ? "names nothing" : "";
@@ -389,6 +396,8 @@ Option& OptionTable::setting(const SettingKey& key, std::map<std::string, Settin
           value_name_of(key),
           help_of(key),
           key.type == SettingKey::Type::kBoolean ? Option::Kind::kFlag : Option::Kind::kValue);
+  option.choices = key.choices;
+  option.takes_list = key.type == SettingKey::Type::kTexts;
   option.take = [&values, key](const std::string& given) {
     return parse_setting(key, given, values[key.name]);
   };

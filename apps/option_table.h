@@ -33,6 +33,9 @@ struct Option {
   Kind kind = Kind::kValue;
   bool is_required = false;
   bool is_recorded = true;
+  std::vector<std::string> choices =
+      {};                   ///< what completion offers as a value; other values may do
+  bool takes_list = false;  ///< values are separated by commas
 
   /// Takes a value, of a flag that it is given. @returns what is wrong with it, or nothing.
   std::function<std::string(const std::string& given)> take = {};
@@ -51,6 +54,9 @@ struct Option {
 
   /// It cannot change a result, so that it is no part of the recorded command.
   Option& unrecorded();
+
+  /// Completion offers these as values.
+  Option& offering(std::vector<std::string> values);
 };
 
 /// Receives a subcommand's options. Names are written "--name" or "-n,--name"; positional

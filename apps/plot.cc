@@ -80,6 +80,12 @@ class PlotCommand final : public Command {
     return "A figure for a paper or a talk, as SVG, PDF or PNG";
   }
 
+  std::string description() const override {
+    return "Draws a figure of one or several results. --list says which figures the results have "
+           "the "
+           "data for. A figure says which numbers are missing.";
+  }
+
   std::vector<std::string> examples() const override {
     return {
         "hesscope plot result.h5 --list",
@@ -93,8 +99,10 @@ class PlotCommand final : public Command {
 
   void declare(OptionTable& options) override {
     std::string kinds = "What to draw";
+    std::vector<std::string> names;
     for (const figures::FigureKind& kind : figures::figure_kinds()) {
       kinds += fmt::format("\n{}: {}", kind.name, kind.summary);
+      names.push_back(kind.name);
     }
     options.group("Input");
     options.positionals("RESULT", results_, "Result files; several are laid over one another")
@@ -111,7 +119,7 @@ class PlotCommand final : public Command {
     options.flag("--json", json_, "Print one JSON document on stdout");
     options.flag("-q,--quiet", quiet_, "Print nothing");
     options.group("Figure");
-    options.text("--figure", figure_, "NAME", kinds);
+    options.text("--figure", figure_, "NAME", kinds).offering(names);
     options.text("--quantity", quantity_, "NAME", "Which of the figure's quantities to show");
     options.setting({.name = "step",
                      .type = SettingKey::Type::kInteger,

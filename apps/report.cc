@@ -28,6 +28,14 @@ class ReportCommand final : public Command {
 
   std::string summary() const override { return "Whole results as one page for a browser"; }
 
+  std::string description() const override {
+    return "Writes one HTML file, which needs neither a network nor other files, with all figures "
+           "that "
+           "the results have the data for, their tables, and what each quantity means. What is "
+           "missing "
+           "or not proved is marked as such.";
+  }
+
   std::vector<std::string> examples() const override {
     return {
         "hesscope report run.h5 -o run.html",

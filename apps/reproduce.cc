@@ -44,6 +44,13 @@ class ReproduceCommand final : public RunCommand {
     return "Figures and tables of papers, from training to drawing";
   }
 
+  std::string description() const override {
+    return "Trains the runs of experiments, measures what their figures need and draws them: for "
+           "each figure a result file, an SVG file and a text that compares it with what was "
+           "published. Experiments of three papers are part of the program; an experiment file of "
+           "one's own is taken alike.";
+  }
+
   std::vector<std::string> examples() const override {
     return {
         "hesscope reproduce --list",
@@ -61,11 +68,13 @@ class ReproduceCommand final : public RunCommand {
                         "Experiments that --list names, or files ending in .toml; none: all that "
                         "--list names");
     plugins_.declare(options);
-    options.text("--scale",
-                 scale_,
-                 "NAME",
-                 "How much to compute (default: paper)\npaper: as published\nquick: few steps and "
-                 "samples, to see that it works\nor another [scale.NAME] of an experiment file");
+    options
+        .text("--scale",
+              scale_,
+              "NAME",
+              "How much to compute (default: paper)\npaper: as published\nquick: few steps and "
+              "samples, to see that it works\nor another [scale.NAME] of an experiment file")
+        .offering({"paper", "quick"});
     options.repeated("--set",
                      overrides_,
                      "KEY=VALUE",

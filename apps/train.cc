@@ -32,6 +32,13 @@ class TrainCommand final : public RunCommand {
     return "Train the runs of an experiment file, leaving checkpoints and histories";
   }
 
+  std::string description() const override {
+    return "Trains the model of an experiment file by each of its runs from each of its seeds. A "
+           "run leaves a folder with checkpoints, a history and a problem file, which hesscope "
+           "analyze and landscape take. An interrupted training continues with the same command, "
+           "and ends with the same bytes.";
+  }
+
   std::vector<std::string> examples() const override {
     return {
         "hesscope train experiment.toml -o runs",
