@@ -139,6 +139,36 @@ TEST(TensorFile, ListsTheKnownFormatsForAFileOfNone) {
   }
 }
 
+TEST(FormatRegistry, TakesAFormatOfOnesOwnOnce) {
+  using hesscope::io::FormatKind;
+  const FormatKind zero = {
+      .name = "zero",
+      .extension = ".zero",
+      .summary = "nothing but zeros",
+      .recognises =
+          [](const hesscope::io::InputFile& file) {
+            return file.text_at(0, file.size()) == std::string(file.size(), '\0');
+          },
+      .open = [](std::shared_ptr<const hesscope::io::InputFile> file,
+                 const hesscope::io::ReadLimits&) -> std::unique_ptr<hesscope::io::TensorSource> {
+        throw hesscope::InputError(file->path().filename().string() + ": is opened");
+      }};
+  FormatKind other = zero;
+  other.name = "npz";
+  EXPECT_THROW(hesscope::io::register_format_kind(other), hesscope::PreconditionError);
+  other = zero;
+  other.open = nullptr;
+  EXPECT_THROW(hesscope::io::register_format_kind(other), hesscope::PreconditionError);
+  const ScratchFolder scratch;
+  write_bytes(scratch / "a.npz", std::string(64, '\0'));
+  expect_refused(scratch / "a.npz", {"no known format"});
+
+  hesscope::io::register_format_kind(zero);
+  expect_refused(scratch / "a.npz", {"a.npz: is opened"});
+  EXPECT_EQ(hesscope::io::find_format_kind("zero").summary, "nothing but zeros");
+  EXPECT_THROW(hesscope::io::register_format_kind(zero), hesscope::PreconditionError);
+}
+
 TEST(TensorFile, HashesFilesAndTextWithSha256) {
   const ScratchFolder scratch;  // expected values: FIPS 180-4 examples
   const std::string abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";

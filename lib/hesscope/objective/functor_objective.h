@@ -137,8 +137,8 @@ class FunctorObjectiveBase : public Objective {
 /// The mean of loss(theta, i) over samples i as an Objective. See the top of this file.
 ///
 /// @tparam F  copyable or movable, with
-///            template <typename T> T operator()(const Eigen::Matrix<T, Eigen::Dynamic, 1>& theta,
-///                                               Eigen::Index sample) const.
+///            `template <typename T> T operator()(const Eigen::Matrix<T, Eigen::Dynamic, 1>& theta,
+///            Eigen::Index sample) const`.
 ///            An exception it throws arrives at the caller.
 /// @cost   per sample of the range that of hesscope::gradient, hessian (the loss being recorded
 ///         n / 8 times) and hessian_times. Memory: the result and, per thread, n Jets of up to 261

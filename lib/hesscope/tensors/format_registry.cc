@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <array>
+#include <string>
 
 #include <fmt/format.h>
 
 #include <hesscope/core/error.h>
+#include <hesscope/core/internal/growing_list.h>
+#include <hesscope/core/printable.h>
 #include <hesscope/core/suggest.h>
 #include <hesscope/storage/input_file.h>
 #include <hesscope/tensors/checkpoint_file.h>
@@ -55,12 +58,33 @@ constexpr std::array<FormatKind, 8> kFormats = {{
      .names_files = true},
 }};
 
+GrowingList<FormatKind>& format_registry() {
+  static GrowingList<FormatKind> all({kFormats.begin(), kFormats.end()});
+  return all;
+}
+
 }  // namespace
 
-std::span<const FormatKind> format_kinds() { return kFormats; }
+std::span<const FormatKind> format_kinds() { return format_registry().all(); }
+
+void register_format_kind(const FormatKind& kind) {
+  const auto refuse = [&kind](const std::string& why) {
+    throw PreconditionError(
+        fmt::format("register_format_kind: format '{}' {}", printable(kind.name), why));
+  };
+  if (kind.name.empty()) refuse("has no name");
+  if (kind.recognises == nullptr || kind.open == nullptr) {
+    refuse("has no function `recognises`, or none `open`");
+  }
+  format_registry().add(kind, [&](std::span<const FormatKind> others) {
+    for (const FormatKind& other : others) {
+      if (other.name == kind.name) refuse("is there already");
+    }
+  });
+}
 
 const FormatKind& find_format_kind(std::string_view name) {
-  return find_named(kFormats, name, "format");
+  return find_named(format_kinds(), name, "format");
 }
 
 const FormatKind* recognised_format(const InputFile& file, const ReadLimits& limits) {
@@ -70,9 +94,10 @@ const FormatKind* recognised_format(const InputFile& file, const ReadLimits& lim
                                  file.size(),
                                  limits.max_file_bytes));
   }
+  const std::span<const FormatKind> formats = format_kinds();
   const auto found = std::ranges::find_if(
-      kFormats, [&](const FormatKind& format) { return format.recognises(file); });
-  return found == kFormats.end() ? nullptr : &*found;
+      formats, [&](const FormatKind& format) { return format.recognises(file); });
+  return found == formats.end() ? nullptr : &*found;
 }
 
 }  // namespace hesscope::io

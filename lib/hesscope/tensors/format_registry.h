@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The one list of checkpoint formats.
+// The one list of checkpoint formats: those built in, and those that a program adds.
+//
+//   hesscope::io::register_format_kind({.name = "lines", .recognises = ..., .open = ...});
+//   const hesscope::io::TensorFile file = hesscope::io::open_tensor_file("step-0.lines");
 #pragma once
 
 #include <filesystem>
@@ -46,8 +49,15 @@ struct FormatKind {
   bool names_files = false;  ///< besides the one opened, in which the tensors lie
 };
 
-/// All formats, in the order they are tried.
+/// All formats, in the order they are tried, those that a program adds last. Valid for good, and
+/// without those that are registered later.
 std::span<const FormatKind> format_kinds();
+
+/// Adds a format for all that opens files, for this process. Safe to call concurrently with all that
+/// looks at formats. What its texts point to must last as long as the process.
+/// @throws PreconditionError if there is one of this name, it has no name, or it lacks `recognises`
+///         or `open`.
+void register_format_kind(const FormatKind& kind);
 
 /// The format of this name. @throws ConfigError with the nearest name and the list.
 const FormatKind& find_format_kind(std::string_view name);
