@@ -306,8 +306,10 @@ class Interruption(program.Case):
         process = subprocess.Popen(command, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         try:
             deadline = time.monotonic() + 120
-            # The first unit appears when the inputs are read and the work begins.
-            while not (self.folder / f"{output_file}.units/000000-root.unit").exists() and process.poll() is None and time.monotonic() < deadline:
+            # The first unit appears when the inputs are read and the work begins; of a run that goes on it is there
+            # already, and its lock is what is new.
+            has_begun = lambda: (self.folder / f"{output_file}.units/000000-root.unit").exists() and self.files() > before
+            while not has_begun() and process.poll() is None and time.monotonic() < deadline:
                 time.sleep(0.01)
             time.sleep(0.3)
             self.assertIsNone(process.poll(), "finished too early to be interrupted")
