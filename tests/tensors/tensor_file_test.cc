@@ -151,7 +151,7 @@ TEST(FormatRegistry, TakesAFormatOfOnesOwnOnce) {
           },
       .open = [](std::shared_ptr<const hesscope::io::InputFile> file,
                  const hesscope::io::ReadLimits&) -> std::unique_ptr<hesscope::io::TensorSource> {
-        throw hesscope::InputError(file->path().filename().string() + ": is opened");
+        throw hesscope::InputError(file->path().string() + ": is opened");
       }};
   FormatKind other = zero;
   other.name = "npz";
