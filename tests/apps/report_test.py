@@ -175,6 +175,7 @@ class Report(ReportCase):
             self.assertTrue(np.isnan(h5["condition/classical"][-1]))
         self.assertIn("undefined not positive definite", page.text)
         self.assertNotIn("nan", values)
+        self.assertIn("arXiv:2103.00065", page.text)  # of the edge of stability
         definition = h5py.File(self.path("adam.h5"))["condition/classical"].attrs["definition"]
         self.assertIn(definition if isinstance(definition, str) else definition.decode(), page.text)
 

@@ -327,6 +327,10 @@ class Writer {
       html_.open("dd");
       html_.text(definition.long_name);
       if (!definition.text.empty()) html_.text(": " + definition.text);
+      if (!definition.references.empty()) {
+        html_.single("br", {});
+        html_.element("cite", definition.references);
+      }
       html_.close();
       html_.close();
       html_.line();

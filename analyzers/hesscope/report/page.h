@@ -98,6 +98,7 @@ struct Definition {
   std::string name;
   std::string long_name = {};
   std::string text = {};
+  std::string references = {};  ///< papers
 };
 
 struct Page {

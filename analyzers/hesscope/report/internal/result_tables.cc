@@ -260,7 +260,11 @@ std::vector<Definition> definitions_of(std::span<const Source> sources) {
         const bool says_something = !variable.long_name.empty() || !variable.definition.empty();
         if (is_status(group, variable) || !says_something || !known.insert(id).second) continue;
         definitions.push_back(
-            {.id = id, .name = id, .long_name = variable.long_name, .text = variable.definition});
+            {.id = id,
+             .name = id,
+             .long_name = variable.long_name,
+             .text = variable.definition,
+             .references = fmt::format("{}", fmt::join(variable.references, "; "))});
       }
     }
   }
