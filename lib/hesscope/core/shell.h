@@ -11,7 +11,7 @@ namespace hesscope {
 std::string shell_word(std::string_view text);
 
 /// The same in what a terminal shows as it is and takes when it is pasted: with bytes that are no
-/// printable UTF-8, in $'...' with \NNN for each of them, as bash, ksh and zsh have it.
+/// printable UTF-8, in $'...' with `\NNN` for each of them, as bash, ksh and zsh have it.
 std::string pasted_word(std::string_view text);
 
 /// The texts as words, a blank between them.
