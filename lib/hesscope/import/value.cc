@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <limits>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -9,8 +10,13 @@
 namespace hesscope::onnx {
 
 std::int64_t size_of(const Axes& axes) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  if (std::ranges::any_of(axes, [](const Axis& axis) { return axis.size == 0; })) return 0;
   std::int64_t size = 1;
-  for (const Axis& axis : axes) size *= axis.size;
+  for (const Axis& axis : axes) {
+    if (size > kMost / axis.size) return kMost;
+    size *= axis.size;
+  }
   return size;
 }
 

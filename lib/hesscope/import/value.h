@@ -35,7 +35,7 @@ using Axes = std::vector<Axis>;
 /// The batch alone.
 inline constexpr Axis kBatchAxis = {.size = 1, .has_batch = true};
 
-/// Entries for one sample; 1 for a scalar.
+/// Entries for one sample; 1 for a scalar, the largest number there is for more than that.
 std::int64_t size_of(const Axes& axes);
 
 /// The axis that N is a factor of, -1 if there is none.
