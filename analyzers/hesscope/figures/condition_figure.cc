@@ -64,6 +64,7 @@ FigureKind condition_figure() {
                   .made_by = "analyzer condition",
                   .takes_several = true,
                   .has_free_scales = true,
+                  .shows_all_quantities = true,
                   .draw = draw_condition};
   for (const Number& number : kNumbers) {
     kind.needs.push_back({"condition", number.name});

@@ -22,15 +22,6 @@ constexpr Eigenvalue kEigenvalues[] = {
     {"lambda_min", "\u03bb_{min}", plot::Dash::kDotted},
 };
 
-// How many checkpoints have ends that are not proved: found by products alone.
-std::size_t num_unproved(const Source& source) {
-  const Variable* const proof = source.result->find("spectrum", "proof");
-  if (proof == nullptr || proof->type != VariableType::kInt8) return 0;
-  const auto found = std::ranges::find(proof->flag_meanings, "converged");
-  const std::vector<std::int64_t> flags = source.result->read_integers("spectrum", "proof");
-  return static_cast<std::size_t>(std::ranges::count(flags, found - proof->flag_meanings.begin()));
-}
-
 plot::Figure draw_eigenvalues(std::span<const Source> sources, const FigureRequest& /*request*/) {
   plot::Panel panel;
   panel.y = {.label = "eigenvalue of the Hessian", .scale = plot::ScaleKind::kSignedLog};
@@ -38,10 +29,11 @@ plot::Figure draw_eigenvalues(std::span<const Source> sources, const FigureReque
   double widest = 0;
   const bool is_one = sources.size() == 1;
   std::size_t num_runs = 0;
-  std::size_t unproved = 0;
+  std::ptrdiff_t num_unproved = 0;
   for (const Source& source : named(sources)) {
-    unproved += num_unproved(source);
     const Checkpoints checkpoints = read_checkpoints(source);
+    num_unproved += std::ranges::count(
+        read_unproved(*source.result, "spectrum", "proof", checkpoints.size()), true);
     panel.x = step_axis(checkpoints);
     const std::vector<double> band =
         read_column(*source.result, "spectrum", "rounding_band", checkpoints.size());
@@ -75,11 +67,11 @@ plot::Figure draw_eigenvalues(std::span<const Source> sources, const FigureReque
   panel.y.threshold = signed_threshold(all, widest);
   panel.series.insert(panel.series.begin(), plot::Reference{.dash = plot::Dash::kSolid});
   if (widest > 0) panel.note = "rounding: \u00b1" + plot::short_number(widest);
-  if (unproved > 0) {
+  if (num_unproved > 0) {
     panel.note += fmt::format("{}ends of {} checkpoint{} not proved",
                               panel.note.empty() ? "" : "; ",
-                              unproved,
-                              unproved == 1 ? "" : "s");
+                              num_unproved,
+                              num_unproved == 1 ? "" : "s");
   }
   return {.title = {},
           .description =

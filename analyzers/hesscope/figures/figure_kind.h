@@ -62,6 +62,9 @@ struct FigureKind {
   bool has_free_scales = false;           ///< whether its scales can be chosen
   bool has_step = false;                  ///< whether it shows one checkpoint
   std::vector<std::string> quantities{};  ///< that can be chosen; empty = none
+  std::string
+      quantity_group{};  ///< where a result may lack some of them; "" = `needs` has them all
+  bool shows_all_quantities = false;  ///< of one result, unless one is chosen
 
   /// @throws InputError if a variable has not the shape it should have; ConfigError if the request
   ///         names what the result does not have.

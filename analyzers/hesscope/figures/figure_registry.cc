@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -49,6 +50,13 @@ void require_suitable(const FigureKind& kind, std::size_t count, const FigureReq
   }
 }
 
+// Whether some of them are of one experiment.
+bool have_seeds(std::span<const Source> sources) {
+  std::set<std::string> labels;
+  for (const Source& source : sources) labels.insert(source.label);
+  return labels.size() < sources.size();
+}
+
 }  // namespace
 
 std::span<const FigureKind> figure_kinds() {
@@ -78,6 +86,18 @@ bool can_draw(const FigureKind& kind, const io::ResultReader& result) {
   });
 }
 
+std::vector<std::string> drawable_quantities(const FigureKind& kind,
+                                             const io::ResultReader& result) {
+  if (!can_draw(kind, result)) return {};
+  if (kind.quantities.empty()) return {""};
+  std::vector<std::string> drawable = kind.quantities;
+  if (kind.quantity_group.empty()) return drawable;
+  std::erase_if(drawable, [&](const std::string& quantity) {
+    return result.find(kind.quantity_group, quantity) == nullptr;
+  });
+  return drawable;
+}
+
 std::vector<std::string> drawable_figures(const io::ResultReader& result) {
   std::vector<std::string> names;
   for (const FigureKind& kind : figure_kinds()) {
@@ -99,7 +119,7 @@ plot::Figure draw_figure(const FigureKind& kind,
   figure.magnification = request.magnification;
   figure.notes = request.notes;
   for (plot::Panel& panel : figure.panels) {
-    if (sources.size() > 1) merge_seeds(panel);
+    if (have_seeds(sources)) merge_seeds(panel);
     if (request.x_scale) panel.x.scale = *request.x_scale;
     if (request.y_scale) panel.y.scale = *request.y_scale;
   }

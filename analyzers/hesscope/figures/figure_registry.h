@@ -24,6 +24,11 @@ const FigureKind& find_figure_kind(const std::string& name);
 /// Whether the result holds what the figure needs.
 bool can_draw(const FigureKind& kind, const io::ResultReader& result);
 
+/// The quantities of the figure that it has the data for; of a figure without any that it can draw,
+/// one without a name.
+std::vector<std::string> drawable_quantities(const FigureKind& kind,
+                                             const io::ResultReader& result);
+
 /// Names of the figures that a result has the data for.
 std::vector<std::string> drawable_figures(const io::ResultReader& result);
 

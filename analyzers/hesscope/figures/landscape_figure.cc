@@ -198,6 +198,7 @@ FigureKind landscape_figure() {
                   .takes_several = true,
                   .has_free_scales = true,
                   .draw = draw_landscape};
+  kind.quantity_group = io::kLandscapeGroup;
   for (const Shown& quantity : kShown) kind.quantities.emplace_back(quantity.name);
   return kind;
 }

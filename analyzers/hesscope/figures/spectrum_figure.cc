@@ -3,20 +3,12 @@
 
 #include <hesscope/figures/internal/figure_data.h>
 #include <hesscope/figures/internal/figures.h>
+#include <hesscope/plot/scale.h>
 
 namespace hesscope::figures {
 namespace {
 
-// At most so many checkpoints, evenly spread, the last among them.
-std::vector<std::size_t> chosen_few(std::size_t count) {
-  constexpr std::size_t kMost = 8;
-  std::vector<std::size_t> chosen;
-  const std::size_t kept = std::min(count, kMost);
-  for (std::size_t k = 0; k < kept; ++k) {
-    chosen.push_back(kept == 1 ? count - 1 : k * (count - 1) / (kept - 1));
-  }
-  return chosen;
-}
+constexpr std::size_t kMostCheckpoints = 8;
 
 // Of a single checkpoint: the band in which rounding hides the sign, and what is known of the zeros.
 void show_zeros(plot::Panel& panel,
@@ -47,7 +39,7 @@ plot::Figure draw_spectrum(std::span<const Source> sources, const FigureRequest&
     const std::vector<double> bands =
         read_column(*source.result, "spectrum", "rounding_band", checkpoints.size());
     const std::vector<std::size_t> chosen =
-        is_one ? chosen_few(checkpoints.size())
+        is_one ? plot::evenly_spread(checkpoints.size(), kMostCheckpoints)
                : std::vector{chosen_checkpoint(source, checkpoints, request)};
     if (is_one && chosen.size() > 1) panel.legend = plot::Legend::kBeside;  // in their order
     for (std::size_t k = 0; k < chosen.size(); ++k) {

@@ -125,4 +125,13 @@ Scale enclosing_scale(ScaleKind kind,
   return fits ? Scale(kind, wide_lower, wide_upper, tight.threshold()) : tight;
 }
 
+std::vector<std::size_t> evenly_spread(std::size_t count, std::size_t most) {
+  std::vector<std::size_t> chosen;
+  const std::size_t kept = std::min(count, most);
+  for (std::size_t k = 0; k < kept; ++k) {
+    chosen.push_back(kept == 1 ? count - 1 : k * (count - 1) / (kept - 1));
+  }
+  return chosen;
+}
+
 }  // namespace hesscope::plot

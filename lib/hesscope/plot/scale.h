@@ -78,6 +78,9 @@ Scale enclosing_scale(ScaleKind kind,
                       double margin,
                       double threshold = 0);
 
+/// Places of at most `most` of `count` things to be shown, evenly spread, the last among them.
+std::vector<std::size_t> evenly_spread(std::size_t count, std::size_t most);
+
 /// "0.25", "1.5×10^{-7}", "−3": so many significant digits, for tables and remarks.
 std::string short_number(double value, int digits = 4);
 

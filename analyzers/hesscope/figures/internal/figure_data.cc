@@ -100,6 +100,22 @@ double read_number(const io::ResultReader& result,
   return read_numbers(result, group, name, variable->shape.size()).number();
 }
 
+std::vector<bool> read_unproved(const io::ResultReader& result,
+                                const std::string& group,
+                                const std::string& proof,
+                                std::size_t count) {
+  std::vector<bool> unproved(count, false);
+  const Variable* const listed = result.find(group, proof);
+  if (listed == nullptr || listed->type != VariableType::kInt8) return unproved;
+  const auto converged = std::ranges::find(listed->flag_meanings, "converged");
+  if (converged == listed->flag_meanings.end()) return unproved;
+  const std::vector<std::int64_t> flags = result.read_integers(group, proof);
+  for (std::size_t i = 0; i < std::min(count, flags.size()); ++i) {
+    unproved[i] = flags[i] == converged - listed->flag_meanings.begin();
+  }
+  return unproved;
+}
+
 std::string Checkpoints::name_of(std::size_t i) const {
   return fmt::format("{} {}", has_steps ? "step" : "checkpoint", steps[i]);
 }

@@ -42,6 +42,13 @@ double read_number(const io::ResultReader& result,
                    const std::string& group,
                    const std::string& name);
 
+/// Which of `count` checkpoints have eigenvalues that are not proved, by a variable that says how they
+/// were found; none where the result does not say.
+std::vector<bool> read_unproved(const io::ResultReader& result,
+                                const std::string& group,
+                                const std::string& proof,
+                                std::size_t count);
+
 /// Checkpoints that follow one another in one run.
 struct Run {
   std::size_t begin = 0;

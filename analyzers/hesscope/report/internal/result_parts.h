@@ -5,6 +5,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <hesscope/figures/figure_registry.h>
@@ -12,11 +13,11 @@
 
 namespace hesscope::report {
 
+/// A name as words: blanks for underscores.
+std::string words(std::string_view name);
+
 /// "spectrum/lambda_max", "/loss": the id of a variable's definition.
 std::string definition_id(const std::string& group, const std::string& name);
-
-/// The same for a part of a page: "spectrum-2".
-std::string part_id(const std::string& what, std::size_t index);
 
 /// Where a result is from: program, command, problem, data, checkpoints; with its warnings.
 Card provenance_of(const figures::Source& source);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <utility>
 
 #include <fmt/format.h>
@@ -17,23 +18,33 @@ using figures::FigureKind;
 using figures::FigureRequest;
 using figures::Source;
 
-std::string words_of(std::string name) {
-  std::ranges::replace(name, '_', ' ');
-  return name;
+std::string capitalized(std::string text) {
+  text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
+  return text;
 }
 
-// Whether several sources can be laid over one another in this figure; landscapes can as lines, and
-// cannot as planes.
-bool try_overlay(const FigureKind& kind,
-                 std::span<const Source> sources,
-                 const FigureRequest& request,
-                 std::vector<Frame>& frames) {
+// Several sources over one another; nothing where the figure cannot: landscapes that are planes.
+std::vector<Frame> overlay(const FigureKind& kind,
+                           std::span<const Source> sources,
+                           const FigureRequest& request) {
   try {
-    frames.push_back({.label = {}, .figure = figures::draw_figure(kind, sources, request)});
-    return true;
+    return {{.label = {}, .figure = figures::draw_figure(kind, sources, request)}};
   } catch (const ConfigError&) {
-    return false;
+    return {};
   }
+}
+
+// The quantities that all of them have.
+std::vector<std::string> common_quantities(const FigureKind& kind,
+                                           std::span<const Source> sources) {
+  std::vector<std::string> common = figures::drawable_quantities(kind, *sources.front().result);
+  for (const Source& source : sources) {
+    const std::vector<std::string> own = figures::drawable_quantities(kind, *source.result);
+    std::erase_if(common, [&](const std::string& quantity) {
+      return std::ranges::find(own, quantity) == own.end();
+    });
+  }
+  return common;
 }
 
 // One figure, or one for each checkpoint, on the same axes.
@@ -68,50 +79,36 @@ std::vector<Picture> pictures_of(const FigureKind& kind, std::span<const Source>
     }
   }
   if (able.empty()) return {};
-  Picture picture{
-      .id = "figure-" + kind.name, .title = words_of(kind.name), .text = kind.summary + "."};
-  picture.title.front() = static_cast<char>(std::toupper(picture.title.front()));
-  picture.text.front() = static_cast<char>(std::toupper(picture.text.front()));
+  Picture picture{.id = "figure-" + kind.name,
+                  .title = capitalized(words(kind.name)),
+                  .text = capitalized(kind.summary) + "."};
   if (kind.has_step) picture.slider = "Checkpoint";
   for (const figures::VariableName& variable : kind.needs) {
     if (variable.name != "step") {
       picture.definitions.push_back(definition_id(variable.group, variable.name));
     }
   }
-  std::vector<std::string> quantities = kind.quantities;
-  if (quantities.empty()) quantities.emplace_back();
   const bool is_one = able.size() == 1;
-  const auto name_of = [&](const std::string& who, const std::string& quantity) {
-    const std::string what = words_of(quantity);
-    return who.empty() || what.empty() ? who + what : who + ": " + what;
-  };
-  const auto has_quantity = [&](const Source& source, const std::string& quantity) {
-    // Of a landscape only those asked for are there.
-    return quantity.empty() || kind.topic != figures::Topic::kLandscape ||
-           source.result->find(io::kLandscapeGroup, quantity) != nullptr;
+  const auto add_view = [&](const std::string& who,
+                            const std::string& what,
+                            std::vector<Frame> frames) {
+    if (frames.empty()) return;
+    picture.views.push_back({.name = who.empty() || what.empty() ? who + what : who + ": " + what,
+                             .frames = std::move(frames)});
   };
   if (!is_one && kind.takes_several) {
-    for (const std::string& quantity : quantities) {
-      const bool all_have_it = std::ranges::all_of(
-          able, [&](const Source& source) { return has_quantity(source, quantity); });
-      View view{.name = name_of("all", quantity)};
-      if (all_have_it && try_overlay(kind, able, {.quantity = quantity}, view.frames)) {
-        picture.views.push_back(std::move(view));
-      }
+    for (const std::string& quantity : common_quantities(kind, able)) {
+      add_view("all", words(quantity), overlay(kind, able, {.quantity = quantity}));
     }
   }
   for (const Source& source : able) {
-    // All of a result's quantities in one figure, where there is such a figure.
     const std::string who = is_one ? "" : source.label;
-    if (kind.takes_several && !kind.has_step && kind.topic != figures::Topic::kLandscape) {
-      picture.views.push_back({.name = name_of(who, quantities.size() > 1 ? "all_quantities" : ""),
-                               .frames = frames_of(kind, source, {})});
+    if (kind.shows_all_quantities) {
+      add_view(who, "all quantities", frames_of(kind, source, {}));
       continue;
     }
-    for (const std::string& quantity : quantities) {
-      if (!has_quantity(source, quantity)) continue;
-      picture.views.push_back({.name = name_of(who, quantity),
-                               .frames = frames_of(kind, source, {.quantity = quantity})});
+    for (const std::string& quantity : figures::drawable_quantities(kind, *source.result)) {
+      add_view(who, words(quantity), frames_of(kind, source, {.quantity = quantity}));
     }
   }
   return {std::move(picture)};

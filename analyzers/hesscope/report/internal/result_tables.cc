@@ -19,12 +19,6 @@ using figures::Source;
 
 constexpr std::size_t kMostRows = 2000;
 
-std::string words(std::string_view text) {
-  std::string result(text);
-  std::ranges::replace(result, '_', ' ');
-  return result;
-}
-
 bool is_status(const Group& group, const Variable& variable) {
   constexpr std::string_view kEnd = "_status";
   const std::string& name = variable.name;
@@ -72,7 +66,8 @@ class ColumnReader {
     const std::vector<double> numbers = variable.numbers();
     const std::vector<Status> statuses =
         detail::read_statuses(result_, group_, listed.name, numbers.size());
-    const std::vector<bool> unproved = unproved_of(listed.name, numbers.size());
+    const std::vector<bool> unproved =
+        figures::read_unproved(result_, group_, proof_of(listed.name), numbers.size());
     std::vector<Cell> cells;
     for (std::size_t i = 0; i < numbers.size(); ++i) {
       const Status status = i < statuses.size() ? statuses[i] : Status::kOk;
@@ -102,21 +97,6 @@ class ColumnReader {
     return cell;
   }
 
-  std::vector<bool> unproved_of(const std::string& name, std::size_t count) const {
-    std::vector<bool> unproved(count, false);
-    const std::string proof = proof_of(name);
-    const Variable* const listed = proof.empty() ? nullptr : result_.find(group_, proof);
-    if (listed == nullptr || listed->type != VariableType::kInt8) return unproved;
-    const std::vector<std::int64_t> flags = result_.read_integers(group_, proof);
-    for (std::size_t i = 0; i < std::min(count, flags.size()); ++i) {
-      const bool is_known =
-          flags[i] >= 0 && static_cast<std::size_t>(flags[i]) < listed->flag_meanings.size();
-      unproved[i] =
-          is_known && listed->flag_meanings[static_cast<std::size_t>(flags[i])] == "converged";
-    }
-    return unproved;
-  }
-
   const io::ResultReader& result_;
   const std::string& group_;
 };
@@ -143,6 +123,12 @@ class ColumnTitles {
 };
 
 }  // namespace
+
+std::string words(std::string_view name) {
+  std::string text(name);
+  std::ranges::replace(text, '_', ' ');
+  return text;
+}
 
 std::string definition_id(const std::string& group, const std::string& name) {
   return group + "/" + name;
