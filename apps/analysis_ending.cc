@@ -15,7 +15,6 @@
 #include <hesscope/figures/figure_registry.h>
 #include <hesscope/plot/scale.h>
 
-#include "command.h"
 #include "number_tables.h"
 #include "sparkline.h"
 #include "table.h"
@@ -34,16 +33,6 @@ constexpr std::pair<const char*, const char*> kNumbers[] = {
     {"spectrum", "num_negative"},
     {"", "gradient_norm"},
 };
-
-// Places of at most kMostRows of so many rows, evenly spread, the last among them.
-std::vector<std::size_t> chosen_rows(std::size_t count) {
-  std::vector<std::size_t> chosen;
-  const std::size_t kept = std::min(count, kMostRows);
-  for (std::size_t k = 0; k < kept; ++k) {
-    chosen.push_back(kept == 1 ? count - 1 : k * (count - 1) / (kept - 1));
-  }
-  return chosen;
-}
 
 // The eigenvalues of the chosen checkpoints; none where the result does not have them all.
 std::vector<std::vector<double>> spectra_of(const io::ResultReader& file,
@@ -121,12 +110,6 @@ std::string path_word(const std::filesystem::path& path) {
   return pasted_word(text.starts_with('-') ? "./" + text : text);
 }
 
-bool is_command(const std::string& name) {
-  const auto commands = all_commands();
-  return std::any_of(
-      commands.begin(), commands.end(), [&](const auto& each) { return each->name() == name; });
-}
-
 // The figure of the spectrum, or else the first that there is; empty if there is none.
 std::string telling_figure(const io::ResultReader& file) {
   const std::vector<std::string> drawable = figures::drawable_figures(file);
@@ -141,7 +124,7 @@ std::string overview_text(const AnalysisResult& result,
                           const io::ResultReader& file,
                           const Terminal& terminal) {
   const std::size_t count = result.checkpoints.size();
-  const std::vector<std::size_t> chosen = chosen_rows(count);
+  const std::vector<std::size_t> chosen = plot::evenly_spread(count, kMostRows);
   const Rows losses = loss_rows(result.checkpoints);
   Rows rows = {{chosen.size() < count ? fmt::format("{} of {}", chosen.size(), count) : ""}};
   for (const std::size_t row : chosen) rows.push_back({losses[row + 1][0]});
@@ -169,12 +152,8 @@ std::string next_commands_text(const io::ResultReader& file, const std::string& 
                                    figure,
                                    path_word(fresh_name(output, "-" + figure + ".svg"))));
   }
-  if (is_command("report")) {
-    commands.push_back(fmt::format(
-        "{} report {} -o {}", program, path_word(output), path_word(fresh_name(output, ".html"))));
-  } else {
-    commands.push_back(fmt::format("{} inspect {}", program, path_word(output)));
-  }
+  commands.push_back(fmt::format(
+      "{} report {} -o {}", program, path_word(output), path_word(fresh_name(output, ".html"))));
   std::string text = "Next:\n";
   for (const std::string& command : commands) text += "  " + command + "\n";
   return text;

@@ -154,10 +154,8 @@ std::string options_of(const Command& command) {
 std::string examples_of(const std::vector<std::string>& examples) {
   std::string text = ".SH EXAMPLES\n.nf\n";
   for (const std::string& example : examples) {
-    std::string_view rest = wrapped_command(example);
     const std::string lines = wrapped_command(example);
-    rest = lines;
-    while (!rest.empty()) {
+    for (std::string_view rest = lines; !rest.empty();) {
       const std::size_t end = rest.find('\n');
       text += roff(rest.substr(0, end)) + "\n";
       rest.remove_prefix(std::min(end, rest.size() - 1) + 1);

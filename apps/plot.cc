@@ -152,22 +152,15 @@ class PlotCommand final : public Command {
 
   ExitCode run() override {
     require_consistent();
-    std::vector<io::ResultReader> readers;
-    readers.reserve(results_.size());
-    for (const std::string& file : results_) readers.push_back(open_result(file));
-    if (!list_) return draw(readers);
-    print_list(readers);
+    const OpenResults results = open_results(results_, labels_);
+    if (!list_) return draw(results.sources);
+    print_list(results.readers);
     return ExitCode::kDone;
   }
 
  private:
   void require_consistent() const {
-    if (!labels_.empty() && labels_.size() != results_.size()) {
-      throw ConfigError(
-          fmt::format("'--label' must be given once for each of the {} results, got {}",
-                      results_.size(),
-                      labels_.size()));
-    }
+    require_all_labels(results_, labels_);
     if (list_) return;
     if (figure_.empty()) throw ConfigError("'--figure' is missing; --list names those there are");
     if (output_.empty()) throw ConfigError("'--output' is missing");
@@ -175,12 +168,7 @@ class PlotCommand final : public Command {
       throw ConfigError(
           fmt::format("{}: '--dpi' is of a PNG; SVG and PDF have no resolution", output_));
     }
-    for (const std::string& file : results_) {
-      std::error_code none;
-      if (std::filesystem::equivalent(file, output_, none)) {
-        throw ConfigError(fmt::format("{}: the output is a result itself; name another", output_));
-      }
-    }
+    require_no_result(output_, results_);
   }
 
   const Format& output_format() const {
@@ -207,12 +195,8 @@ class PlotCommand final : public Command {
     }
   }
 
-  ExitCode draw(const std::vector<io::ResultReader>& readers) const {
+  ExitCode draw(const std::vector<figures::Source>& sources) const {
     const figures::FigureKind& kind = figures::find_figure_kind(figure_);
-    const std::vector<std::string> labels =
-        labels_.empty() ? short_names({results_.begin(), results_.end()}, false) : labels_;
-    std::vector<figures::Source> sources;
-    for (std::size_t i = 0; i < readers.size(); ++i) sources.push_back({&readers[i], labels[i]});
     figures::FigureRequest request;
     request.quantity = quantity_;
     if (const auto step = numbers_.find("step"); step != numbers_.end()) {

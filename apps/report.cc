@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <filesystem>
 #include <string>
-#include <system_error>
 #include <vector>
 
 #include <fmt/format.h>
@@ -17,7 +16,6 @@
 #include "result_input.h"
 #include "run_options.h"
 #include "standard_streams.h"
-#include "table.h"
 
 namespace hesscope::cli {
 namespace {
@@ -68,17 +66,11 @@ class ReportCommand final : public Command {
 
   ExitCode run() override {
     require_consistent();
-    std::vector<io::ResultReader> readers;
-    readers.reserve(results_.size());
-    for (const std::string& file : results_) readers.push_back(open_result(file));
-    const std::vector<std::string> labels =
-        labels_.empty() ? short_names({results_.begin(), results_.end()}, false) : labels_;
-    std::vector<figures::Source> sources;
-    for (std::size_t i = 0; i < readers.size(); ++i) sources.push_back({&readers[i], labels[i]});
+    const OpenResults results = open_results(results_, labels_);
     io::require_replaceable(output_, force_.overwrite(), "a report", [&] {
       return io::begins_with(output_, {report::kFirstLines});
     });
-    const report::Page page = report::result_page(sources, title_of(labels));
+    const report::Page page = report::result_page(results.sources, title_of(results.sources));
     const std::string html = report::to_html(page);
     io::write_whole(output_, html, force_.overwrite() != io::Overwrite::kNothing);
     std::size_t num_figures = 0;
@@ -100,30 +92,20 @@ class ReportCommand final : public Command {
 
  private:
   void require_consistent() const {
-    if (!labels_.empty() && labels_.size() != results_.size()) {
-      throw ConfigError(
-          fmt::format("'--label' must be given once for each of the {} results, got {}",
-                      results_.size(),
-                      labels_.size()));
-    }
+    require_all_labels(results_, labels_);
     const std::string extension = std::filesystem::path(output_).extension().string();
     if (extension != ".html" && extension != ".htm") {
       throw ConfigError(fmt::format("{}: a report is HTML: the output must end in .html", output_));
     }
-    for (const std::string& file : results_) {
-      std::error_code none;
-      if (std::filesystem::equivalent(file, output_, none)) {
-        throw ConfigError(fmt::format("{}: the output is a result itself; name another", output_));
-      }
-    }
+    require_no_result(output_, results_);
   }
 
-  std::string title_of(const std::vector<std::string>& labels) const {
+  std::string title_of(const std::vector<figures::Source>& sources) const {
     if (!title_.empty()) return title_;
     std::string title;
-    for (std::size_t i = 0; i < labels.size(); ++i) {
-      if (i > 0 && labels[i] == labels[i - 1]) continue;
-      title += (title.empty() ? "" : ", ") + labels[i];
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+      if (i > 0 && sources[i].label == sources[i - 1].label) continue;
+      title += (title.empty() ? "" : ", ") + sources[i].label;
     }
     return title;
   }

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <system_error>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -10,6 +11,8 @@
 #include <hesscope/storage/input_file.h>
 #include <hesscope/tensors/format_registry.h>
 #include <hesscope/tensors/tensor_file.h>
+
+#include "table.h"
 
 namespace hesscope::cli {
 namespace {
@@ -29,6 +32,34 @@ io::ResultReader open_result(const std::string& path) {
     throw InputError(fmt::format("{}: is not a hesscope result", path));
   }
   return io::ResultReader(path);
+}
+
+OpenResults open_results(const std::vector<std::string>& files, std::vector<std::string> labels) {
+  if (labels.empty()) labels = short_names({files.begin(), files.end()}, false);
+  OpenResults results;
+  results.readers.reserve(files.size());
+  for (const std::string& file : files) results.readers.push_back(open_result(file));
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    results.sources.push_back({&results.readers[i], std::move(labels[i])});
+  }
+  return results;
+}
+
+void require_all_labels(const std::vector<std::string>& files,
+                        const std::vector<std::string>& labels) {
+  if (labels.empty() || labels.size() == files.size()) return;
+  throw ConfigError(fmt::format("'--label' must be given once for each of the {} results, got {}",
+                                files.size(),
+                                labels.size()));
+}
+
+void require_no_result(const std::string& output, const std::vector<std::string>& files) {
+  for (const std::string& file : files) {
+    std::error_code none;  // an output that does not exist yet is no result
+    if (std::filesystem::equivalent(file, output, none)) {
+      throw ConfigError(fmt::format("{}: the output is a result itself; name another", output));
+    }
+  }
 }
 
 }  // namespace hesscope::cli
