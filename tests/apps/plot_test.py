@@ -2,10 +2,7 @@
 """`hesscope plot`: figures read back. Every drawn coordinate must be the place of a number in the result."""
 import json
 import math
-import pathlib
 import re
-import shutil
-import tempfile
 import xml.etree.ElementTree as ElementTree
 
 import h5py
@@ -67,10 +64,7 @@ class Plot(program.Case):
 
     @classmethod
     def setUpClass(cls):
-        cls.results = pathlib.Path(tempfile.mkdtemp(prefix="hesscope-test-"))
-        cls.addClassCleanup(shutil.rmtree, cls.results)
-        maker = cls("setUp")
-        maker.folder = cls.results
+        maker = cls.make_results()
         for name in ("adam", "sgdm"):
             maker.analyze(DATA / name, "--only", "spectrum,density,condition,smoothness,noise,blocks",
                           "--noise-draws", "200", output=f"{name}.h5")

@@ -4,7 +4,6 @@ import pathlib
 import re
 import shutil
 import subprocess
-import tempfile
 import unittest
 import xml.etree.ElementTree as ElementTree
 import zlib
@@ -76,10 +75,7 @@ class Print(program.Case):
 
     @classmethod
     def setUpClass(cls):
-        cls.results = pathlib.Path(tempfile.mkdtemp(prefix="hesscope-test-"))
-        cls.addClassCleanup(shutil.rmtree, cls.results)
-        maker = cls("setUp")
-        maker.folder = cls.results
+        maker = cls.make_results()
         maker.analyze(DATA / "adam", "--only", "spectrum,condition,blocks", output="adam.h5")
         cls.adam = cls.results / "adam.h5"
 

@@ -93,6 +93,15 @@ class Case(unittest.TestCase):
         # Reproducible unless a test says otherwise.
         return {**os.environ, "SOURCE_DATE_EPOCH": "0", **changes}
 
+    @classmethod
+    def make_results(cls):
+        """For setUpClass(): makes the folder `results`, which all tests of the class read; a case that runs in it."""
+        cls.results = pathlib.Path(tempfile.mkdtemp(prefix="hesscope-test-"))
+        cls.addClassCleanup(shutil.rmtree, cls.results)
+        maker = cls("setUp")
+        maker.folder = cls.results
+        return maker
+
     def run_program(self, *arguments, timeout=300, **options):
         done = subprocess.run(self.command(*arguments), cwd=self.folder, text=True, timeout=timeout,
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,

@@ -1,11 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """share/hesscope/hesscope.py against the files themselves, with and without xarray, h5py and netCDF4."""
 import json
-import pathlib
-import shutil
 import subprocess
 import sys
-import tempfile
 import unittest.mock
 
 import h5py
@@ -90,10 +87,7 @@ class PythonModule(program.Case):
 
     @classmethod
     def setUpClass(cls):
-        cls.results = pathlib.Path(tempfile.mkdtemp(prefix="hesscope-test-"))
-        cls.addClassCleanup(shutil.rmtree, cls.results)
-        maker = cls("setUp")
-        maker.folder = cls.results
+        maker = cls.make_results()
 
         def run(*arguments, expect=DONE):
             done = maker.run_program(*arguments)

@@ -9,7 +9,6 @@ import os
 import pathlib
 import re
 import shutil
-import tempfile
 import time
 import unittest
 
@@ -99,10 +98,7 @@ class ReportCase(program.Case):
 
     @classmethod
     def setUpClass(cls):
-        cls.results = pathlib.Path(tempfile.mkdtemp(prefix="hesscope-test-"))
-        cls.addClassCleanup(shutil.rmtree, cls.results)
-        maker = cls("setUp")
-        maker.folder = cls.results
+        maker = cls.make_results()
         for name in ("adam", "sgdm"):
             maker.analyze(DATA / name, "--only", "hessian,spectrum,condition,structure,blocks,stability,smoothness,noise,density",
                           "--noise-draws", "200", output=f"{name}.h5")
