@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`hesscope plot` to PDF and PNG: what is on paper is what is in the SVG, in fonts that come along."""
-import pathlib
 import re
 import shutil
 import subprocess
@@ -78,11 +77,6 @@ class Print(program.Case):
         maker = cls.make_results()
         maker.analyze(DATA / "adam", "--only", "spectrum,condition,blocks", output="adam.h5")
         cls.adam = cls.results / "adam.h5"
-
-    def environment(self, **changes):
-        # Where the program is sanitized.
-        suppressions = pathlib.Path(__file__).with_name("printing.supp")
-        return super().environment(LSAN_OPTIONS=f"suppressions={suppressions}:print_suppressions=0", **changes)
 
     def plot(self, *arguments, output, figure="condition", expect=DONE):
         done = self.run_program("plot", self.adam, "--figure", figure, "-o", output, *arguments)

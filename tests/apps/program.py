@@ -90,8 +90,10 @@ class Case(unittest.TestCase):
         return [PROGRAM, *map(str, arguments)]
 
     def environment(self, **changes):
-        # Reproducible unless a test says otherwise.
-        return {**os.environ, "SOURCE_DATE_EPOCH": "0", **changes}
+        # Reproducible unless a test says otherwise; the suppressions are for a sanitized program.
+        suppressions = pathlib.Path(__file__).with_name("leaks.supp")
+        return {**os.environ, "SOURCE_DATE_EPOCH": "0",
+                "LSAN_OPTIONS": f"suppressions={suppressions}:print_suppressions=0", **changes}
 
     @classmethod
     def make_results(cls):
