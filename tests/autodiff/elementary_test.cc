@@ -240,6 +240,48 @@ TEST_P(ElementaryFunction, IsTheSameInFiftyDigits) {
   }
 }
 
+// Those that registers have of their own, from the smallest number to what overflows.
+TEST(ElementaryFunctions, FunctionsOfRegistersAreCorrectToTheirLastDigits) {
+  std::vector<double> points = {0, 5e-324, 709.7827, 709.7828, 745.13, 745.14, 1e300, kInfinity};
+  for (double x = 1e-20; x < 800; x *= 1.0173) points.push_back(x);
+  for (std::size_t i = points.size(); i-- > 0;) points.push_back(-points[i]);
+  const auto count = static_cast<Eigen::Index>(points.size());
+
+  struct Function {
+    Elementary name;
+    Real50 (*definition)(const Real50& x);
+    double ulps;
+  };
+
+  const Function functions[] = {
+      {Elementary::kExp, [](const Real50& x) { return Real50(exp(x)); }, 1},
+      {Elementary::kTanh, [](const Real50& x) { return Real50(tanh(x)); }, 2.5},
+      {Elementary::kErf, [](const Real50& x) { return Real50(erf(x)); }, 2}};
+  for (const InstructionSet set : supported_instruction_sets()) {
+    for (const Function& function : functions) {
+      Graph g;
+      const Var one = g.parameter(0, 1, 1);
+      g.set_prediction(elementary(function.name, hadamard(one, g.input(0, 1, 1))));
+      g.set_output(g.constant(Eigen::MatrixXd::Zero(1, 1)));
+      const double theta = 1;
+      std::vector<double> found(points.size());
+      Sweep::create(g, set)->predictions({&theta, 1}, {points.data(), count, 1}, found);
+      for (std::size_t i = 0; i < points.size(); ++i) {
+        SCOPED_TRACE(points[i]);
+        const auto exact = function.definition(Real50(points[i]));
+        const auto nearest = static_cast<double>(exact);
+        if (!std::isfinite(nearest)) {
+          EXPECT_EQ(found[i], nearest);
+          continue;
+        }
+        const double ulp = std::nextafter(std::abs(nearest), kInfinity) - std::abs(nearest);
+        EXPECT_LE(std::abs(static_cast<double>(Real50(found[i]) - exact)), function.ulps * ulp);
+        EXPECT_EQ(found[i] < 0, nearest < 0);
+      }
+    }
+  }
+}
+
 TEST_P(ElementaryFunction, GivesNaNForNaN) {
   const Point actual = evaluate(GetParam(), kNaN);
   EXPECT_TRUE(std::isnan(actual.f));

@@ -93,6 +93,49 @@ TEST_P(SweepOf, EveryDerivativeIsThatOfFiftyDigits) {
   }
 }
 
+// Several batches, the last of them not full, beside the sweeps that take a sample by itself.
+TEST_P(SweepOf, TheGradientOfManySamplesIsTheSumOfTheirs) {
+  constexpr Eigen::Index kCount = 150;
+  for (const Model& model : models()) {
+    SCOPED_TRACE(model.kind);
+    const std::unique_ptr<Sweep> sweep = Sweep::create(*model.graph, GetParam());
+    const Eigen::Index n = model.num_parameters();
+    const auto size = static_cast<std::size_t>(n);
+    const Eigen::VectorXd theta = test::Numbers(12).vector(n);
+    const SampleTable samples = test::Numbers(13).table(kCount, model.record_size());
+    const Records records = test::records_of(samples);
+    Eigen::MatrixXd gradients(n, kCount);
+    sweep->per_sample_gradients(test::span_of(theta), records, {gradients.data(), size * kCount});
+    Eigen::VectorXd gradient = Eigen::VectorXd::Ones(n);  // which is added to
+    const double value =
+        sweep->value_and_gradient(test::span_of(theta), records, {gradient.data(), size});
+    EXPECT_LE((gradient - Eigen::VectorXd::Ones(n) - gradients.rowwise().sum()).norm(),
+              kSweepTolerance * gradients.colwise().norm().sum());
+    EXPECT_EQ(value, sweep->value(test::span_of(theta), records));
+  }
+}
+
+// Nothing of it differs between samples.
+TEST_P(SweepOf, ALossWithoutSamplesCountsOnceForEach) {
+  Graph graph;
+  const Var theta = graph.parameter(0, 2, 2);
+  const Var squared = matmul(theta, theta);
+  graph.set_prediction(squared);
+  graph.set_output(sum(square(squared)));
+  const std::unique_ptr<Sweep> sweep = Sweep::create(graph, GetParam());
+  const std::vector<double> at = {1, 2, 0, 1};  // squared: 1, 4, 0, 1
+  const Records records{at.data(), 70, 0};
+  EXPECT_EQ(sweep->value(at, records), 70 * 18.0);
+  std::vector<double> gradient(4);
+  EXPECT_EQ(sweep->value_and_gradient(at, records, gradient), 70 * 18.0);
+  // 2 (M theta' + theta' M), M = theta^2
+  EXPECT_EQ(gradient, (std::vector<double>{70 * 20.0, 70 * 16.0, 70 * 8.0, 70 * 20.0}));
+  std::vector<double> predictions(70 * 4);
+  sweep->predictions(at, records, predictions);
+  EXPECT_EQ((std::vector<double>(predictions.end() - 4, predictions.end())),
+            (std::vector<double>{1, 4, 0, 1}));
+}
+
 TEST_P(SweepOf, EveryGaussNewtonMatrixIsThatOfFiftyDigits) {
   using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   for (const Model& model : models()) {

@@ -13,9 +13,7 @@ std::unique_ptr<Sweep> Sweep::create(const Graph& graph, InstructionSet set) {
 }
 
 double Sweep::workspace_bytes(const Graph& graph, InstructionSet set) {
-  double entries = 0;
-  for (const Graph::Node& node : graph.nodes()) entries += static_cast<double>(node.size());
-  return entries * HESSCOPE_KERNELS(sweep_kernels, set).bytes_per_entry;
+  return HESSCOPE_KERNELS(sweep_kernels, set).bytes(graph);
 }
 
 }  // namespace hesscope

@@ -156,14 +156,37 @@ const B& base_value(const ceres::Jet<B, N>& x) {
 // C += A B. Serves the forward product and, with transposed views, both of its adjoints:
 // Abar += Cbar B^T, Bbar += A^T Cbar.
 
+template <int kRows, int kCols, typename C, typename A, typename B>
+void accumulate_product_tile(
+    View<C> c, View<const A> a, View<const B> b, Eigen::Index i, Eigen::Index j) {
+  C acc[kRows][kCols];
+  for (int r = 0; r < kRows; ++r) {
+    for (int s = 0; s < kCols; ++s) acc[r][s] = c(i + r, j + s);
+  }
+  for (Eigen::Index k = 0; k < a.cols; ++k) {
+    for (int r = 0; r < kRows; ++r) {
+      for (int s = 0; s < kCols; ++s) multiply_add(acc[r][s], a(i + r, k), b(k, j + s));
+    }
+  }
+  for (int r = 0; r < kRows; ++r) {
+    for (int s = 0; s < kCols; ++s) c(i + r, j + s) = acc[r][s];
+  }
+}
+
+// A Jet alone fills the registers; of plain numbers a tile does.
 template <typename C, typename A, typename B>
 void accumulate_product(View<C> c, View<const A> a, View<const B> b) {
-  for (Eigen::Index i = 0; i < c.rows; ++i) {
-    for (Eigen::Index j = 0; j < c.cols; ++j) {
-      C acc = c(i, j);
-      for (Eigen::Index k = 0; k < a.cols; ++k) multiply_add(acc, a(i, k), b(k, j));
-      c(i, j) = acc;
-    }
+  constexpr bool kIsPlain = std::is_same_v<C, BaseOf<C>>;
+  constexpr int kRows = kIsPlain ? 4 : 1;
+  constexpr int kCols = kIsPlain ? 2 : 1;
+  Eigen::Index i = 0;
+  for (; i + kRows <= c.rows; i += kRows) {
+    Eigen::Index j = 0;
+    for (; j + kCols <= c.cols; j += kCols) accumulate_product_tile<kRows, kCols>(c, a, b, i, j);
+    for (; j < c.cols; ++j) accumulate_product_tile<kRows, 1>(c, a, b, i, j);
+  }
+  for (; i < c.rows; ++i) {
+    for (Eigen::Index j = 0; j < c.cols; ++j) accumulate_product_tile<1, 1>(c, a, b, i, j);
   }
 }
 

@@ -31,6 +31,7 @@
 
 #include <algorithm>
 
+#include <hesscope/autodiff/internal/batch_tape.h>
 #include <hesscope/autodiff/internal/tape.h>
 #include <hesscope/autodiff/sweep.h>
 
@@ -77,30 +78,42 @@ class LaneTape : public Tape<Lanes<W, kSet>, N> {
   }
 };
 
-/// First-order sweeps on kFirst samples at a time, second-order ones on kSecond samples.
-template <int kFirst, int kSecond, InstructionSet kSet>
+}  // namespace hesscope::detail
+
+namespace hesscope::HESSCOPE_ISA {
+namespace {
+
 class LaneSweep final : public Sweep {
  public:
+  // A first-order sweep takes one register for a number. A second-order sweep takes nine, of the 16
+  // there are below AVX-512: more lanes would spill them.
+  static constexpr int kSecondLanes = kLanes == 8 ? 8 : 2;
   static constexpr int kDirections = Sweep::kMaxDirections;
 
-  using FirstOrder = LaneTape<kFirst, 1, kSet>;
-  using SecondOrder = LaneTape<kSecond, kDirections, kSet>;
+  using FirstOrder = detail::LaneTape<kLanes, 1, kSet>;
+  using SecondOrder = detail::LaneTape<kSecondLanes, kDirections, kSet>;
 
-  /// Memory per entry of the graph's matrices.
-  static constexpr double kBytesPerEntry = FirstOrder::kBytesPerEntry + SecondOrder::kBytesPerEntry;
+  /// Memory of one.
+  static double bytes(const Graph& graph) {
+    double entries = 0;
+    for (const Graph::Node& node : graph.nodes()) entries += static_cast<double>(node.size());
+    return BatchTape::bytes(graph) +
+           entries * (FirstOrder::kBytesPerEntry + SecondOrder::kBytesPerEntry);
+  }
 
   explicit LaneSweep(const Graph& graph)
       : graph_(&graph),
+        batch_(graph),
         first_(graph),
         second_(graph),
-        all_(plan_sweep(graph, 0, graph.num_parameters(), 0)) {}
+        all_(detail::plan_sweep(graph, 0, graph.num_parameters(), 0)) {}
 
   double value(std::span<const double> theta, Records records) override {
-    first_.set_theta(theta);
+    batch_.set_theta(theta);
     double total = 0;
-    first_.for_each_pack(records, [&](Eigen::Index /*first*/, int count) {
-      first_.forward();
-      total += FirstOrder::sum_of(first_.output(), count);
+    batch_.for_each_batch(records, [&](Eigen::Index /*first*/, Eigen::Index count) {
+      batch_.forward(false);
+      total += batch_.sum_of_outputs(count);
     });
     return total;
   }
@@ -108,16 +121,15 @@ class LaneSweep final : public Sweep {
   double value_and_gradient(std::span<const double> theta,
                             Records records,
                             std::span<double> gradient) override {
-    first_.set_theta(theta);
+    batch_.set_theta(theta);
+    batch_.clear_sums();
     double total = 0;
-    first_.for_each_pack(records, [&](Eigen::Index /*first*/, int count) {
-      first_.forward();
-      first_.reverse(all_, FirstBase(1.0));
-      total += FirstOrder::sum_of(first_.output(), count);
-      first_.visit_adjoints([&](Eigen::Index j, const FirstBase& adjoint) {
-        gradient[static_cast<std::size_t>(j)] += FirstOrder::sum_of(adjoint, count);
-      });
+    batch_.for_each_batch(records, [&](Eigen::Index /*first*/, Eigen::Index count) {
+      batch_.forward(true);
+      batch_.reverse(count);
+      total += batch_.sum_of_outputs(count);
     });
+    batch_.add_gradient(gradient);
     return total;
   }
 
@@ -141,14 +153,17 @@ class LaneSweep final : public Sweep {
   void predictions(std::span<const double> theta,
                    Records records,
                    std::span<double> predictions) override {
-    require_prediction(*graph_);
-    first_.set_theta(theta);
-    first_.for_each_pack(records, [&](Eigen::Index first, int count) {
-      first_.forward();
-      const std::span<const FirstBase> z = first_.prediction();
-      for (int lane = 0; lane < count; ++lane) {
-        double* out = predictions.data() + (static_cast<std::size_t>(first + lane) * z.size());
-        for (std::size_t k = 0; k < z.size(); ++k) out[k] = z[k][lane];
+    detail::require_prediction(*graph_);
+    const std::int32_t z = graph_->prediction();
+    const Eigen::Index size = graph_->nodes()[static_cast<std::size_t>(z)].size();
+    batch_.set_theta(theta);
+    batch_.for_each_batch(records, [&](Eigen::Index first, Eigen::Index count) {
+      batch_.forward(false);
+      for (Eigen::Index sample = 0; sample < count; ++sample) {
+        for (Eigen::Index k = 0; k < size; ++k) {
+          predictions[static_cast<std::size_t>((first + sample) * size + k)] =
+              batch_.value(z, k, sample);
+        }
       }
     });
   }
@@ -159,8 +174,8 @@ class LaneSweep final : public Sweep {
                          Eigen::Index first_column,
                          int num_columns,
                          std::span<double> out) override {
-    const SweepPlan plan =
-        plan_sweep(*graph_, first_column, first_column + num_columns, first_column, curvature);
+    const detail::SweepPlan plan = detail::plan_sweep(
+        *graph_, first_column, first_column + num_columns, first_column, curvature);
     const auto unit = [&](Eigen::Index j, int k) {
       return k < num_columns && j == first_column + k ? 1.0 : 0.0;
     };
@@ -173,7 +188,8 @@ class LaneSweep final : public Sweep {
                        std::span<const double> directions,
                        int num_directions,
                        std::span<double> out) override {
-    const SweepPlan plan = plan_sweep(*graph_, 0, graph_->num_parameters(), 0, curvature);
+    const detail::SweepPlan plan =
+        detail::plan_sweep(*graph_, 0, graph_->num_parameters(), 0, curvature);
     const auto entry = [&](Eigen::Index j, int k) {
       return k < num_directions ? directions[static_cast<std::size_t>(j * num_directions + k)]
                                 : 0.0;
@@ -184,7 +200,7 @@ class LaneSweep final : public Sweep {
   void gauss_newton_factors(std::span<const double> theta,
                             Records records,
                             GaussNewtonFactors out) override {
-    const SweepPlan loss = plan_loss(*graph_);
+    const detail::SweepPlan loss = detail::plan_loss(*graph_);
     const Eigen::Index n = graph_->num_parameters();
     const Eigen::Index m = graph_->nodes()[static_cast<std::size_t>(graph_->prediction())].size();
     std::vector<FirstBase> curvature(static_cast<std::size_t>(m * m));  // L
@@ -218,7 +234,7 @@ class LaneSweep final : public Sweep {
           const FirstBase& factor = curvature[static_cast<std::size_t>(k * m + l)];
           const FirstBase* row = jacobian.data() + l * n;
           for (Eigen::Index j = 0; j < n; ++j) {
-            multiply_add(weighted[static_cast<std::size_t>(j)], factor, row[j]);
+            detail::multiply_add(weighted[static_cast<std::size_t>(j)], factor, row[j]);
           }
         }
         write(out.jacobian, k, jacobian.data() + k * n);
@@ -228,7 +244,7 @@ class LaneSweep final : public Sweep {
   }
 
  private:
-  static_assert(kPackSamples % kFirst == 0);
+  static_assert(kPackSamples % kLanes == 0);
 
   using FirstBase = typename FirstOrder::Base;
   using SecondBase = typename SecondOrder::Base;
@@ -236,7 +252,7 @@ class LaneSweep final : public Sweep {
   template <typename F>
   void second_order(std::span<const double> theta,
                     Records records,
-                    const SweepPlan& plan,
+                    const detail::SweepPlan& plan,
                     F direction,
                     Eigen::Index first_row,
                     int num_directions,
@@ -257,9 +273,11 @@ class LaneSweep final : public Sweep {
   }
 
   const Graph* graph_;
-  FirstOrder first_;
+  BatchTape batch_;
+  FirstOrder first_;  // by sample
   SecondOrder second_;
-  SweepPlan all_;
+  detail::SweepPlan all_;
 };
 
-}  // namespace hesscope::detail
+}  // namespace
+}  // namespace hesscope::HESSCOPE_ISA

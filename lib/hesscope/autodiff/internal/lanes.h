@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include <hesscope/autodiff/internal/lane_functions.h>
 #include <hesscope/simd/instruction_set.h>
 
 namespace hesscope::detail {
@@ -13,6 +14,12 @@ namespace hesscope::detail {
 // spelled out.
 template <int W>
 struct VectorTypes;
+
+template <>
+struct VectorTypes<1> {
+  using Double [[gnu::vector_size(8)]] = double;
+  using Mask [[gnu::vector_size(8)]] = long long;
+};
 
 template <>
 struct VectorTypes<2> {
@@ -98,8 +105,8 @@ struct Lanes {
     return Lanes(condition.bits ? yes.x : no.x);
   }
 
-  friend Lanes abs(const Lanes& a) {
-    return a.each([](double v) { return std::abs(v); });
+  [[gnu::always_inline]] friend Lanes abs(const Lanes& a) {
+    return Lanes(lane_magnitude<Lanes>(a.x));
   }
 
   friend Lanes acos(const Lanes& a) {
@@ -138,16 +145,14 @@ struct Lanes {
     return a.each([](double v) { return std::cosh(v); });
   }
 
-  friend Lanes erf(const Lanes& a) {
-    return a.each([](double v) { return std::erf(v); });
-  }
+  [[gnu::always_inline]] friend Lanes erf(const Lanes& a) { return Lanes(lane_erf<Lanes>(a.x)); }
 
   friend Lanes erfc(const Lanes& a) {
     return a.each([](double v) { return std::erfc(v); });
   }
 
-  friend Lanes exp(const Lanes& a) {
-    return a.each([](double v) { return std::exp(v); });
+  [[gnu::always_inline]] friend Lanes exp(const Lanes& a) {
+    return Lanes(LaneExponential<Lanes>(a.x).exp());
   }
 
   friend Lanes expm1(const Lanes& a) {
@@ -182,9 +187,7 @@ struct Lanes {
     return a.each([](double v) { return std::tan(v); });
   }
 
-  friend Lanes tanh(const Lanes& a) {
-    return a.each([](double v) { return std::tanh(v); });
-  }
+  [[gnu::always_inline]] friend Lanes tanh(const Lanes& a) { return Lanes(lane_tanh<Lanes>(a.x)); }
 
   friend Lanes pow(const Lanes& a, const Lanes& b) {
     Lanes result;

@@ -65,7 +65,7 @@ void forward_unary(const Graph::Node& node,
     case Graph::Op::kMaxRows:
       return max_rows_forward(out, a);
     case Graph::Op::kSlice: {
-      const auto part = a.part(node.row, node.col, node.rows, node.cols);
+      const auto part = a.part(node.row, node.col, out.rows, out.cols);
       return fill(out, [&](Eigen::Index r, Eigen::Index c) { return part(r, c); });
     }
     case Graph::Op::kEmbed: {

@@ -38,7 +38,7 @@ void reverse_unary(const Graph::Node& node,
     case Op::kMaxRows:
       return value_of(node.a, [&](auto a) { max_rows_reverse(a_bar, bar, a); });
     case Op::kSlice:
-      return accumulate(a_bar.part(node.row, node.col, node.rows, node.cols),
+      return accumulate(a_bar.part(node.row, node.col, bar.rows, bar.cols),
                         [&](Eigen::Index r, Eigen::Index c) { return bar(r, c); });
     case Op::kEmbed: {
       const auto part = bar.part(node.row, node.col, a_bar.rows, a_bar.cols);

@@ -5,21 +5,11 @@
 namespace hesscope::HESSCOPE_ISA {
 namespace {
 
-// A gradient sweep takes one register for a number. A second-order sweep takes nine, of the 16
-// there are below AVX-512: more lanes would spill them.
-#if HESSCOPE_LANES == 8
-using BestSweep = detail::LaneSweep<8, 8, InstructionSet::kAvx512>;
-#elif HESSCOPE_LANES == 4
-using BestSweep = detail::LaneSweep<4, 2, InstructionSet::kAvx2>;
-#else
-using BestSweep = detail::LaneSweep<2, 2, InstructionSet::kBaseline>;
-#endif
-
 constexpr detail::SweepKernels kKernels = {
     .create = [](const Graph& graph) -> std::unique_ptr<Sweep> {
-      return std::make_unique<BestSweep>(graph);
+      return std::make_unique<LaneSweep>(graph);
     },
-    .bytes_per_entry = BestSweep::kBytesPerEntry,
+    .bytes = LaneSweep::bytes,
 };
 
 }  // namespace

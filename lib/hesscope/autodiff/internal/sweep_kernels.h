@@ -11,7 +11,7 @@ namespace hesscope::detail {
 /// Sweeps of one instruction set.
 struct SweepKernels {
   std::unique_ptr<Sweep> (*create)(const Graph& graph);
-  double bytes_per_entry;
+  double (*bytes)(const Graph& graph);  ///< memory of one
 };
 
 }  // namespace hesscope::detail

@@ -5,9 +5,19 @@
 // instruction set it is compiled for.
 #pragma once
 
+#include <hesscope/simd/instruction_set.h>
+
 namespace hesscope::HESSCOPE_ISA {
 
 constexpr int kLanes = HESSCOPE_LANES;
+
+#if HESSCOPE_LANES == 8
+constexpr InstructionSet kSet = InstructionSet::kAvx512;
+#elif HESSCOPE_LANES == 4
+constexpr InstructionSet kSet = InstructionSet::kAvx2;
+#else
+constexpr InstructionSet kSet = InstructionSet::kBaseline;
+#endif
 
 using Lane [[gnu::vector_size(8 * HESSCOPE_LANES)]] = double;
 

@@ -21,14 +21,6 @@ using Op = Graph::Op;
 constexpr int kParts = kPackSamples / kLanes;  // registers of a pack
 constexpr int kEntry = kDirections * kParts;   // registers of an entry's tangents
 
-#if HESSCOPE_LANES == 8
-constexpr InstructionSet kSet = InstructionSet::kAvx512;
-#elif HESSCOPE_LANES == 4
-constexpr InstructionSet kSet = InstructionSet::kAvx2;
-#else
-constexpr InstructionSet kSet = InstructionSet::kBaseline;
-#endif
-
 using Mask [[gnu::vector_size(8 * HESSCOPE_LANES)]] = long long;
 
 // One entry: y += c x over directions, c a pack, a number or absent.

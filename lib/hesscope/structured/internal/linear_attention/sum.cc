@@ -16,9 +16,13 @@ constexpr Index kMinPacks = 4;
 constexpr Index kMaxPacks = 8;
 constexpr Index kTasks = 16;
 
-// Up to this size of H every group is one task with its own H; above it groups follow each
-// other, and tasks share out the packs and the rows of one group.
+// Up to this size of H groups are summed by tasks, each into an H of its own; above it groups follow
+// each other, and tasks share out the packs and the rows of one group.
 constexpr double kPartialBytes = 4.0 * (1 << 20);
+
+// Of such tasks there are at least so many where there are as many groups: enough for the threads of
+// any machine, and few enough that clearing and joining their H costs little.
+constexpr Index kLeastTasks = 128;
 
 }  // namespace
 
@@ -129,9 +133,14 @@ void LinearAttentionSum::compute(const LinearAttentionWeights& weights,
     };
     Eigen::MatrixXd total(n, n + 1);  // H, then the gradient
     const auto size = static_cast<std::size_t>(total.size());
-    executor.sum(num_groups, {total.data(), size}, [&](Index i, std::span<double> partial) {
+    const Index groups_in_task = std::max(Index{1}, num_groups / kLeastTasks);
+    const Index num_tasks = (num_groups + groups_in_task - 1) / groups_in_task;
+    executor.sum(num_tasks, {total.data(), size}, [&](Index task, std::span<double> partial) {
       double* partial_gradient = gradient != nullptr ? partial.data() + n * n : nullptr;
-      add(i, partial.data(), n, partial_gradient, on_this_thread);
+      const Index end = std::min((task + 1) * groups_in_task, num_groups);
+      for (Index i = task * groups_in_task; i < end; ++i) {
+        add(i, partial.data(), n, partial_gradient, on_this_thread);
+      }
     });
     h = total.leftCols(n);
     if (gradient != nullptr) *gradient = total.col(n);

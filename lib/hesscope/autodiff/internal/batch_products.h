@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// For kernel sources only: products of a batch's matrices, in tiles that stay in registers.
+#pragma once
+
+#include <hesscope/simd/internal/lane.h>
+
+namespace hesscope::HESSCOPE_ISA {
+namespace {
+
+/// A matrix of each pack, or one of plain numbers that all packs share.
+struct BatchMatrix {
+  double* data;
+  bool is_shared;
+  int row_stride;  ///< in registers; of what is shared in numbers, and so below
+  int col_stride;
+  int pack_stride;
+
+  BatchMatrix transposed() const { return {data, is_shared, col_stride, row_stride, pack_stride}; }
+
+  Strided<Lane> of_pack(int pack) const {
+    return {lanes(data) + long{pack} * pack_stride, row_stride, col_stride};
+  }
+
+  // Calls use(matrix of a pack), or of the shared numbers.
+  template <typename F>
+  void with_entries(int pack, F use) const {
+    if (is_shared) {
+      use(Strided<double>{data, row_stride, col_stride});
+    } else {
+      use(of_pack(pack));
+    }
+  }
+
+  Family rows() const { return {lanes(data), row_stride, pack_stride, col_stride}; }
+};
+
+/// out = a b of each pack, or out += a b, for a of rows x inner and b of inner x cols; `out` is not
+/// shared, a and b not both. Packs that follow each other as rows or as columns do are taken as such.
+template <Store kStore>
+void multiply(
+    BatchMatrix out, BatchMatrix a, BatchMatrix b, int rows, int inner, int cols, int packs) {
+  if (b.is_shared) {
+    if (rows == 1) {
+      out.row_stride = out.pack_stride;
+      a.row_stride = a.pack_stride;
+    }
+    if (out.pack_stride == rows * out.row_stride && a.pack_stride == rows * a.row_stride) {
+      rows *= packs;
+      packs = 1;
+    }
+  } else if (a.is_shared) {
+    if (cols == 1) {
+      out.col_stride = out.pack_stride;
+      b.col_stride = b.pack_stride;
+    }
+    if (out.pack_stride == cols * out.col_stride && b.pack_stride == cols * b.col_stride) {
+      cols *= packs;
+      packs = 1;
+    }
+  }
+  for (int pack = 0; pack < packs; ++pack) {
+    a.with_entries(pack, [&](auto x) {
+      b.with_entries(pack, [&](auto y) {
+        product_of_any_extents<kStore>(out.of_pack(pack), x, y, rows, inner, cols);
+      });
+    });
+  }
+}
+
+/// out += sum over packs and lanes of a b: `out` is shared, a and b are not.
+inline void add_sum(
+    BatchMatrix out, BatchMatrix a, BatchMatrix b, int rows, int inner, int cols, int packs) {
+  dots(out.data,
+       out.row_stride,
+       out.col_stride,
+       a.rows(),
+       b.transposed().rows(),
+       rows,
+       cols,
+       packs,
+       inner);
+}
+
+}  // namespace
+}  // namespace hesscope::HESSCOPE_ISA
