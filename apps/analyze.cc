@@ -50,6 +50,7 @@ class AnalyzeCommand final : public RunCommand {
         "--json",
         "hesscope analyze epoch-10.pt --problem problem.toml -o result.h5 --key model_state_dict",
         "hesscope analyze checkpoints/ --problem problem.toml -o result.h5 --dry-run",
+        "hesscope analyze checkpoints/ --problem problem.toml -o result.h5 --part 0/8",
     };
   }
 
@@ -182,6 +183,7 @@ class AnalyzeCommand final : public RunCommand {
         run_analysis(request, [&](std::size_t index, std::size_t count, double fraction) {
           return progress(ordered[index].path.filename().string(), index, count, fraction);
         });
+    if (result.part) return part_report(*result.part, "checkpoints", result.warnings);
     return {.document = document_of(result),
             .text = summary_of(result),
             .warnings = result.warnings,

@@ -179,6 +179,7 @@ class LandscapeCommand final : public RunCommand {
     request.stop = stop;
     const LandscapeResult result = run_landscape(
         request, [&](double fraction) { return progress("landscape", 0, 1, fraction); });
+    if (result.part) return part_report(*result.part, "units", result.warnings);
     return {.document = document_of(result),
             .text = summary_of(result),
             .warnings = result.warnings,

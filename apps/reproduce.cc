@@ -55,7 +55,7 @@ class ReproduceCommand final : public RunCommand {
     return {
         "hesscope reproduce --list",
         "hesscope reproduce la-settings -o results --scale quick",
-        "hesscope reproduce la-depth -o results --set training.seeds=[0]",
+        "hesscope reproduce la-depth -o results --set training.seeds=[0,1]",
         "hesscope reproduce my-experiment.toml -o results",
         "hesscope reproduce --keys",
     };
@@ -217,6 +217,7 @@ class ReproduceCommand final : public RunCommand {
     ReproductionRequest request = make_request();
     request.stop = stop;
     const ReproductionResult result = run_reproduction(request, progress);
+    if (result.part) return part_report(*result.part, "runs", warnings_of(result));
     return {.document = document_of(result),
             .text = summary_of(result),
             .warnings = warnings_of(result),
@@ -294,6 +295,7 @@ class ReproduceCommand final : public RunCommand {
     std::vector<std::string> warnings;
     for (const ReproducedExperiment& experiment : result.experiments) {
       for (const DivergedRun& run : experiment.diverged) {
+        if (experiment.may_diverge) continue;
         warnings.push_back(
             fmt::format("{}: variant '{}', run '{}' from seed {} diverged in step {}",
                         experiment.about.name,

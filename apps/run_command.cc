@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include <hesscope/core/error.h>
 #include <hesscope/core/shell.h>
 #include <hesscope/core/version.h>
 #include <hesscope/storage/unit_folder.h>
@@ -35,21 +37,30 @@ Option& RunCommand::declare_run(OptionTable& options,
                4096,
                "How many threads to use; 0 = one per core. Results do not depend on it")
       .unrecorded();
+  part_.declare(options);
   return output;
 }
 
 ExitCode RunCommand::run() {
   if (dry_run_) return show(plan());
   ProgressLine progress(name(), quiet_);
-  const Report report = [&] {
+  const auto report = [&] {
     const InterruptibleRun interruptible(*this);
     return compute(interruptible.token(), [&](const std::string& what, auto... how_far) {
       progress.show(what, how_far...);
       return caught_signal() == 0;
     });
-  }();
-  progress.clear();
-  return show(report);
+  };
+  try {
+    const Report done = report();
+    progress.clear();
+    return show(done);
+  } catch (const io::MissingPartsError& error) {
+    throw InputError(fmt::format("{}; {} by:\n  {}",
+                                 error.what(),
+                                 error.parts().empty() ? "it is completed" : "it is computed",
+                                 command_line(PartOption::arguments(error.parts()))));
+  }
 }
 
 ExitCode RunCommand::show(const Report& report) const {
@@ -64,18 +75,23 @@ ExitCode RunCommand::show(const Report& report) const {
   return report.is_conclusive ? ExitCode::kDone : ExitCode::kInconclusive;
 }
 
-std::string RunCommand::kept_in() const { return io::has_units(output_) ? output_ + ".units" : ""; }
+std::string RunCommand::kept_in() const {
+  const std::string place = part_.place(output_);
+  return io::has_units(place) ? place + ".units" : "";
+}
+
+std::string RunCommand::command_line(const std::string& part) const {
+  return fmt::format("{} -o {}{}{}", recorded(), shell_word(output_), force_.arguments(), part);
+}
 
 std::string RunCommand::on_interrupt() const {
   const std::string kept = kept_in();
   if (kept.empty()) return Command::on_interrupt();
   return fmt::format(
       "interrupted; what is finished is kept in '{}', and the same command continues from "
-      "there:\n  {} -o {}{}",
+      "there:\n  {}",
       kept,
-      recorded(),
-      shell_word(output_),
-      force_.arguments());
+      command_line(part_.arguments()));
 }
 
 Json RunCommand::plan_document() const {
@@ -84,6 +100,30 @@ Json RunCommand::plan_document() const {
 
 Json RunCommand::result_document() const {
   return {{"command", name()}, {"hesscope_version", kVersion}, {"output", output_}};
+}
+
+Report RunCommand::part_report(const io::PartOutcome& outcome,
+                               const std::string& units,
+                               std::vector<std::string> warnings) const {
+  Report report;
+  report.document = result_document();
+  report.warnings = std::move(warnings);
+  report.document["part"] = {{"index", outcome.part.index},
+                             {"count", outcome.part.count},
+                             {"units", units},
+                             {"own", outcome.num_own},
+                             {"found", outcome.num_found},
+                             {"of", outcome.num_units}};
+  report.document["warnings"] = with_flags(report.warnings);
+  const std::string kept = kept_in();
+  report.text = fmt::format("part {}: {} of {} {}, {} of them there before{}\n",
+                            outcome.part.text(),
+                            outcome.num_own,
+                            outcome.num_units,
+                            units,
+                            outcome.num_found,
+                            kept.empty() ? "" : ", kept in " + kept);
+  return report;
 }
 
 std::string RunCommand::facts_text(const std::vector<std::pair<std::string, std::string>>& facts) {
@@ -101,7 +141,9 @@ std::string RunCommand::output_text(bool is_done) const {
     return with("its folder does not exist: a run would fail");
   }
   if (is_done) return with("done already: a run would change nothing");
-  if (io::has_units(output_)) return with("begun: a run would continue it");
+  if (io::has_units(part_.place(output_))) return with("begun: a run would continue it");
+  if (!io::parts_at(output_).empty())
+    return with("begun in parts: a run would find what they kept");
   const bool may_overwrite = force_.overwrite() != io::Overwrite::kNothing;
   if (!may_overwrite && std::filesystem::exists(std::filesystem::symlink_status(output_))) {
     return with("exists: a run would need --force");

@@ -13,6 +13,7 @@
 
 #include "command.h"
 #include "json_document.h"
+#include "part_option.h"
 #include "run_options.h"
 
 namespace hesscope::cli {
@@ -35,7 +36,8 @@ class RunCommand : public Command {
   std::string on_interrupt() const final;
 
  protected:
-  /// Declares --output, --force, --json, --quiet, --dry-run and --threads, which change no result.
+  /// Declares --output, --force, --json, --quiet, --dry-run, --threads, --part and --merge-only, which
+  /// change no result.
   /// @param output_name, on_output  the value of --output, and what it is, for the help.
   /// @param on_force, on_dry_run    what --force and --dry-run do.
   Option& declare_run(OptionTable& options,
@@ -55,12 +57,19 @@ class RunCommand : public Command {
   void fill(Request& request) const {
     request.output = output_;
     request.overwrite = force_.overwrite();
+    request.share = part_.share();
     request.num_threads = threads_;
   }
 
   /// A document that begins with the command and the program's version, or --dry-run's mark.
   Json plan_document() const;
   Json result_document() const;
+
+  /// Of a part, which leaves no result.
+  /// @param units  what was divided: "checkpoints".
+  Report part_report(const io::PartOutcome& outcome,
+                     const std::string& units,
+                     std::vector<std::string> warnings) const;
 
   /// "LABEL  VALUE" in lines; the values begin in one column.
   static std::string facts_text(const std::vector<std::pair<std::string, std::string>>& facts);
@@ -78,7 +87,9 @@ class RunCommand : public Command {
 
  private:
   ExitCode show(const Report& report) const;
+  std::string command_line(const std::string& part) const;
 
+  PartOption part_;
   int threads_ = 0;
   ForceOption force_;
   bool dry_run_ = false;

@@ -131,6 +131,7 @@ class TrainCommand final : public RunCommand {
     request.stop = stop;
     const TrainingResult result = run_training(
         request, [&](double fraction) { return progress("training", 0, 1, fraction); });
+    if (result.part) return part_report(*result.part, "runs", warnings_of(result));
     return {.document = document_of(result),
             .text = summary_of(result),
             .warnings = warnings_of(result),

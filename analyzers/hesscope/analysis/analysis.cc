@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -33,27 +36,36 @@ const std::string kRoot = "root";
 class Run {
  public:
   Run(const AnalysisRequest& request, const AnalysisProgress& progress)
-      : request_(request), progress_(progress), inputs_(timed_inputs()), points_(sequence()) {}
+      : request_(request), progress_(progress), inputs_(timed_inputs()), points_(sequence()) {
+    const std::size_t count = inputs_.checkpoints.size();
+    std::tie(first_, last_) =
+        request.share.part ? request.share.part->range(count) : std::pair(std::size_t{0}, count);
+  }
 
   AnalysisResult execute() {
-    if (request_.on_order) request_.on_order(inputs_.checkpoints);
+    if (request_.on_order) {
+      request_.on_order(std::span(inputs_.checkpoints).subspan(first_, last_ - first_));
+    }
     const io::RunConfiguration configuration = inputs_.configuration(request_);
-    detail::UnitRun run(request_.output, "analysis", request_.overwrite, configuration, [&] {
-      open_file(configuration);
-    });
+    detail::UnitRun run(
+        request_.output, "analysis", request_.overwrite, request_.share, configuration, [&] {
+          open_file(configuration);
+        });
     if (run.is_done()) {
       AnalysisResult result = detail::read_analysis(request_, inputs_);
       result.timings = result_.timings;
       return result;
     }
     result_.warnings = inputs_.warnings;
-    costs_ = foreseen_costs();
-    points_.set_costs(costs_.point);
-    for (std::size_t i = 0; i < inputs_.checkpoints.size(); ++i) compute_missing(run, i);
-    assemble(run, configuration);
+    if (request_.share.merge_only) {
+      require_all(run);
+    } else {
+      compute(run);
+    }
+    if (!request_.share.part) assemble(run, configuration);
     const std::vector<std::string>& remarks = run.folder().remarks();
     result_.warnings.insert(result_.warnings.end(), remarks.begin(), remarks.end());
-    run.finish();
+    if (!request_.share.part) run.finish();
     return std::move(result_);
   }
 
@@ -86,10 +98,7 @@ class Run {
              .method = request_.method,
              .seed = request_.seed,
              .runs = inputs_.runs,
-             .progress =
-                 [this](std::size_t i, double fraction) {
-                   return !progress_ || progress_(i, inputs_.checkpoints.size(), fraction);
-                 }},
+             .progress = [this](std::size_t i, double fraction) { return goes_on(i, fraction); }},
             inputs_.points,
             std::move(points)};
   }
@@ -122,34 +131,83 @@ class Run {
     return file;
   }
 
-  // Computes the units of a checkpoint that are not there yet.
-  void compute_missing(detail::UnitRun& run, std::size_t i) {
-    const auto is_missing = [&](const std::string& group) {
-      return !run.find(unit_name(i, group)).has_value();
-    };
+  // Tells how far checkpoint i is. @returns whether to continue.
+  bool goes_on(std::size_t i, double fraction) const {
+    return !progress_ || progress_(i - std::min(first_, i), last_ - first_, fraction);
+  }
+
+  // What of a checkpoint has no unit yet.
+  struct Missing {
+    bool root = false;
+    std::vector<std::size_t> analyzers = {};  // by their places
+
+    bool is_empty() const { return !root && analyzers.empty(); }
+  };
+
+  Missing missing_of(detail::UnitRun& run, std::size_t i) const {
+    Missing missing{.root = !run.find(unit_name(i, kRoot))};
+    for (std::size_t k = 0; k < inputs_.analyzers.size(); ++k) {
+      if (!run.find(unit_name(i, inputs_.analyzers[k].name))) missing.analyzers.push_back(k);
+    }
+    return missing;
+  }
+
+  void require_all(detail::UnitRun& run) const {
+    const std::size_t count = inputs_.checkpoints.size();
+    std::vector<std::size_t> missing;
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < count; ++i) {
+      if (missing_of(run, i).is_empty()) continue;
+      missing.push_back(i);
+      names.push_back(inputs_.checkpoints[i].path.string());
+    }
+    if (missing.empty()) return;
+    run.refuse_merge(names, [&](const io::Part& part) {
+      const auto range = part.range(count);
+      return std::ranges::any_of(
+          missing, [&](std::size_t i) { return i >= range.first && i < range.second; });
+    });
+  }
+
+  // Computes the units, of a part its own, that are not there yet.
+  void compute(detail::UnitRun& run) {
+    std::size_t num_found = 0;
+    for (std::size_t i = first_; i < last_; ++i) {
+      if (request_.stop.stop_requested()) throw Interrupted();
+      const Missing missing = missing_of(run, i);
+      if (missing.is_empty()) {
+        points_.pass();
+        ++num_found;
+        if (has_begun_ && !goes_on(i, 1)) throw Interrupted();
+      } else {
+        compute_missing(run, i, missing);
+      }
+    }
+    if (!request_.share.part) return;
+    run.flush();
+    result_.part = {.part = *request_.share.part,
+                    .num_units = inputs_.checkpoints.size(),
+                    .num_own = last_ - first_,
+                    .num_found = num_found};
+  }
+
+  void compute_missing(detail::UnitRun& run, std::size_t i, const Missing& missing) {
     const auto follow = [&](double fraction) {
-      if (progress_ && !progress_(i, inputs_.checkpoints.size(), fraction)) throw Interrupted();
+      if (!goes_on(i, fraction)) throw Interrupted();
     };
     const auto keep = [&](const std::string& group, const Group& record) {
       const Stopwatch watch(result_.timings.write_seconds);
       run.keep(unit_name(i, group), record);
     };
-    if (request_.stop.stop_requested()) throw Interrupted();
-    std::vector<std::size_t> missing;
-    for (std::size_t k = 0; k < inputs_.analyzers.size(); ++k) {
-      if (is_missing(inputs_.analyzers[k].name)) missing.push_back(k);
-    }
-    const bool is_root_missing = is_missing(kRoot);
-    if (missing.empty() && !is_root_missing) {
-      points_.pass();
-      if (has_begun_) follow(1);
-      return;
+    if (!has_begun_) {
+      costs_ = foreseen_costs();
+      points_.set_costs(costs_.point);
     }
     has_begun_ = true;
     follow(0);
     const std::shared_ptr<PointAnalysis> point = points_.visit(i);
-    if (is_root_missing) keep(kRoot, detail::root_record(*point));
-    for (const std::size_t k : missing) {
+    if (missing.root) keep(kRoot, detail::root_record(*point));
+    for (const std::size_t k : missing.analyzers) {
       const ChosenAnalyzer& chosen = inputs_.analyzers[k];
       point->begin_own(costs_.own[k]);
       keep(chosen.name, chosen.analyzer->analyze(*point));
@@ -204,6 +262,8 @@ class Run {
   AnalysisInputs inputs_;
   detail::AnalysisCosts costs_;
   detail::PointSequence points_;
+  std::size_t first_ = 0;   // of its checkpoints
+  std::size_t last_ = 0;    // the one after
   bool has_begun_ = false;  // with what was not there when the run began
 };
 

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -16,6 +17,7 @@
 #include <hesscope/analysis/checkpoints.h>
 #include <hesscope/analyzers/analyzer.h>
 #include <hesscope/storage/overwrite.h>
+#include <hesscope/storage/part.h>
 
 namespace hesscope {
 
@@ -32,11 +34,12 @@ struct AnalysisRequest {
   SpectrumMethod method = SpectrumMethod::kAuto;
   std::uint64_t seed = 0;                             ///< of all random numbers
   io::Overwrite overwrite = io::Overwrite::kNothing;  ///< what may be replaced there
+  io::Share share = {};                               ///< parts have neighbouring checkpoints
   int num_threads = 0;                                ///< 0 = one per core; never changes a result
   /// Once it is requested, the run ends soon, wherever it is, by Interrupted.
   std::stop_token stop = {};
-  /// If set, called with the checkpoints in the order in which they are taken, before the work
-  /// begins.
+  /// If set, called with the checkpoints, of a part with its own, in the order in which they are
+  /// taken, before the work begins.
   std::function<void(std::span<const CheckpointFile>)> on_order = {};
   /// The command that asks for this result, for the provenance; options that cannot change a result
   /// (threads, the output's name) should be left out so that equal results are equal files.
@@ -81,6 +84,8 @@ struct AnalysisResult {
   /// Whether the output was there already, complete and of the same request: nothing was computed,
   /// and what is said here was read from it.
   bool is_done_already = false;
+  /// What a part has come to, in checkpoints; beside it there are warnings and timings alone.
+  std::optional<io::PartOutcome> part = {};
 };
 
 /// What a run will need, foreseen without running it.
@@ -101,7 +106,7 @@ struct AnalysisPlan {
   bool is_done_already = false;  ///< whether the output is there, complete and of this request
 };
 
-/// Told where a run stands: checkpoint `index` of `count`, in the order taken, is done by `fraction`. Returning false
+/// Told where a run, or a part of one, stands: checkpoint `index` of `count`, in the order taken, is done by `fraction`. Returning false
 /// asks for the run to stop, by Interrupted.
 using AnalysisProgress = std::function<bool(std::size_t index, std::size_t count, double fraction)>;
 
@@ -117,9 +122,12 @@ using AnalysisProgress = std::function<bool(std::size_t index, std::size_t count
 /// request continues from there, and the file it ends with is the same to the last byte, the time
 /// in its history apart. The folder goes when the file is in place. The same request then finds its
 /// own result and says what is in it, unless it may replace it.
+///
+/// A request for a part ends when its units are kept, also with numbers that failed; the whole run
+/// judges them. What parts and the whole run find of each other is as part.h says.
 /// @throws ConfigError (also where OUTPUT.units is of another configuration), InputError,
-///         OutputError, LockedError; Interrupted where progress returned false. Then no output
-///         exists that was not there before.
+///         OutputError, LockedError; MissingPartsError; Interrupted where progress returned false.
+///         Then no output exists that was not there before.
 AnalysisResult run_analysis(const AnalysisRequest& request, const AnalysisProgress& progress = {});
 
 /// All groups that a result of run_analysis() can have, the root first, with all variables that they

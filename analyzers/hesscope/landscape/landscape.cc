@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <optional>
 #include <utility>
 
@@ -54,9 +55,10 @@ class LandscapeRun {
 
   LandscapeResult execute() {
     const io::RunConfiguration configuration = inputs_->configuration(request_);
-    run_.emplace(request_.output, "landscape", request_.overwrite, configuration, [&] {
-      open_file(configuration);
-    });
+    run_.emplace(
+        request_.output, "landscape", request_.overwrite, request_.share, configuration, [&] {
+          open_file(configuration);
+        });
     if (run_->is_done()) {
       LandscapeResult result =
           detail::read_landscape(request_, *inputs_, scalars_beside_directions());
@@ -64,11 +66,16 @@ class LandscapeRun {
       return result;
     }
     result_.warnings = inputs_->files().warnings;
-    compute_missing();
-    assemble(configuration);
+    const std::vector<Unit> all = units(kept_directions());
+    if (request_.share.merge_only) {
+      require_kept(all);
+    } else {
+      compute_missing(all);
+    }
+    if (!request_.share.part) assemble(configuration);
     const std::vector<std::string>& remarks = run_->folder().remarks();
     result_.warnings.insert(result_.warnings.end(), remarks.begin(), remarks.end());
-    run_->finish();
+    if (!request_.share.part) run_->finish();
     return std::move(result_);
   }
 
@@ -92,48 +99,105 @@ class LandscapeRun {
     return {request_, *inputs_, grid_, scalars(), configuration};
   }
 
-  // The unit of this name, computed by `make` if it is not there yet.
-  template <typename F>
-  Group kept(const std::string& name, F make) {
-    if (std::optional<Group> record = run_->find(name)) return *std::move(record);
+  // What parts are dealt.
+  struct Unit {
+    std::string name;
+    std::string what;       // for people
+    double num_points = 0;  // of the grid
+    std::function<Group(const std::function<void(double)>& advance)> make;
+  };
+
+  // All of them, once the directions are known: of checkpoints, of the centre, and of tiles. They are
+  // numbered in this order.
+  std::vector<Unit> units(const Group& directions) {
+    std::vector<Unit> all;
+    for (std::size_t i = 0; i < inputs_->files().checkpoints.size(); ++i) {
+      all.push_back({.name = root_name(i),
+                     .what = inputs_->files().checkpoints[i].path.string(),
+                     .make = [this, i](const auto&) { return root(i); }});
+    }
+    if (directions["direction_1"].status() != Status::kOk) return all;
+    find_plane(directions);
+    all.push_back(
+        {.name = kCentre, .what = "the curvature at the centre", .make = [this](const auto&) {
+           const bool with_spectrum =
+               request_.curvature || inputs_->objective().num_parameters() <= kSmallSpectrum;
+           return measure_centre(inputs_->centre(), *plane_, with_spectrum);
+         }});
+    surface_.emplace(make_surface());
+    for (Eigen::Index tile = 0; tile < surface_->num_tiles(); ++tile) {
+      all.push_back(
+          {.name = tile_name(tile),
+           .what = fmt::format("tile {} of {}", tile + 1, surface_->num_tiles()),
+           .num_points = static_cast<double>(surface_->size_of(tile)),
+           .make = [this, tile](const auto& advance) { return surface_->tile(tile, advance); }});
+    }
+    return all;
+  }
+
+  // The directions of this plane, computed if they are not there yet: first, so that inputs that fit
+  // no plane are refused before anything is kept.
+  Group kept_directions() {
+    const Stopwatch watch(result_.timings.directions_seconds);
+    if (std::optional<Group> record = run_->find(kDirections)) return *std::move(record);
+    if (request_.share.merge_only) {
+      run_->refuse_merge({"the directions"}, [](const io::Part&) { return true; });
+    }
     if (progress_ && !progress_(0)) throw Interrupted();
-    const Group record = make();
-    const Stopwatch watch(result_.timings.write_seconds);
-    run_->keep(name, record);
+    Group record = make_directions();
+    run_->keep(kDirections, record);
     return record;
   }
 
-  // Computes the units that are not there yet.
-  void compute_missing() {
-    {
-      const Stopwatch watch(result_.timings.directions_seconds);
-      // First, so that inputs that fit no plane are refused before anything is kept.
-      const Group directions = kept(kDirections, [&] { return make_directions(); });
-      for (std::size_t i = 0; i < inputs_->files().checkpoints.size(); ++i) {
-        kept(root_name(i), [&] { return root(i); });
-      }
-      if (directions["direction_1"].status() != Status::kOk) return;
-      find_plane(directions);
-      const bool with_spectrum =
-          request_.curvature || inputs_->objective().num_parameters() <= kSmallSpectrum;
-      kept(kCentre, [&] { return measure_centre(inputs_->centre(), *plane_, with_spectrum); });
-      inputs_->centre().release();
+  // Refuses a merge that something is missing for.
+  void require_kept(const std::vector<Unit>& all) {
+    std::vector<std::size_t> missing;
+    std::vector<std::string> names;
+    for (std::size_t k = 0; k < all.size(); ++k) {
+      if (run_->find(all[k].name)) continue;
+      missing.push_back(k);
+      names.push_back(all[k].what);
     }
-    const Stopwatch watch(result_.timings.grid_seconds);
-    const Surface surface = make_surface();
-    const auto total = static_cast<double>(grid_.num_points());
+    if (missing.empty()) return;
+    run_->refuse_merge(names, [&](const io::Part& part) {
+      return std::ranges::any_of(missing, [&](std::size_t k) { return part.is_dealt(k); });
+    });
+  }
+
+  // Computes the units, of a part its own, that are not there yet.
+  void compute_missing(const std::vector<Unit>& all) {
+    std::vector<const Unit*> own;
+    double total = 0;
+    for (std::size_t k = 0; k < all.size(); ++k) {
+      if (request_.share.part && !request_.share.part->is_dealt(k)) continue;
+      own.push_back(&all[k]);
+      total += all[k].num_points;
+    }
     double done = 0;
-    const auto advance = [&](double points) {
+    const std::function<void(double)> advance = [&](double points) {
       done += points;
-      detail::report(progress_, std::min(done / total, 1.0));
+      detail::report(progress_, std::min(done / std::max(total, 1.0), 1.0));
     };
-    for (Eigen::Index tile = 0; tile < surface.num_tiles(); ++tile) {
-      if (run_->find(tile_name(tile))) {
-        advance(static_cast<double>(surface.size_of(tile)));
+    std::size_t num_found = 0;
+    for (const Unit* unit : own) {
+      const bool is_tile = unit->num_points > 0;
+      const Stopwatch watch(is_tile ? result_.timings.grid_seconds
+                                    : result_.timings.directions_seconds);
+      if (is_tile) inputs_->centre().release();
+      if (run_->find(unit->name)) {
+        ++num_found;
+        advance(unit->num_points);
       } else {
-        run_->keep(tile_name(tile), surface.tile(tile, advance));
+        advance(0);
+        run_->keep(unit->name, unit->make(advance));
       }
     }
+    if (!request_.share.part) return;
+    run_->flush();
+    result_.part = {.part = *request_.share.part,
+                    .num_units = all.size(),
+                    .num_own = own.size(),
+                    .num_found = num_found};
   }
 
   Group root(std::size_t i) const {
@@ -264,8 +328,7 @@ class LandscapeRun {
       return whole;
     }
     for (Variable& variable : whole.variables) variable.set_numbers({}, {});
-    const Surface surface = make_surface();
-    for (Eigen::Index tile = 0; tile < surface.num_tiles(); ++tile) {
+    for (Eigen::Index tile = 0; tile < surface_->num_tiles(); ++tile) {
       whole.append(run_->read(tile_name(tile)));
     }
     return whole;
@@ -294,6 +357,7 @@ class LandscapeRun {
   std::optional<LandscapeInputs> inputs_;
   std::optional<detail::UnitRun> run_;
   std::optional<Plane> plane_;
+  std::optional<Surface> surface_;
   std::vector<Plane::Projection> places_;  // of the checkpoints on it
 };
 

@@ -18,6 +18,7 @@
 #include <hesscope/landscape/directions.h>
 #include <hesscope/landscape/grid.h>
 #include <hesscope/objective/objective.h>
+#include <hesscope/storage/part.h>
 
 namespace hesscope {
 
@@ -40,6 +41,7 @@ struct LandscapeRequest {
   bool curvature = false;                      ///< also the exact Hessian at every point
   std::uint64_t seed = 0;                      ///< of all random numbers
   io::Overwrite overwrite = io::Overwrite::kNothing;  ///< what may be replaced there
+  io::Share share = {};                               ///< parts are dealt tiles of the grid
   int num_threads = 0;                                ///< 0 = one per core; never changes a result
   /// Once it is requested, the run ends soon, wherever it is, by Interrupted.
   std::stop_token stop = {};
@@ -72,6 +74,8 @@ struct LandscapeResult {
   /// and leaves this true.
   bool is_conclusive = true;
   bool is_done_already = false;  ///< as of AnalysisResult
+  /// As of AnalysisResult, in tiles of the grid and whatever else is computed by one part alone.
+  std::optional<io::PartOutcome> part = {};
 };
 
 /// What a run will need, foreseen without running it.
@@ -94,12 +98,13 @@ struct LandscapePlan {
 ///
 /// Every input is checked before anything is computed. What is finished is kept, tile by tile, in
 /// the folder OUTPUT.units (unit_folder.h), as by run_analysis(): the same request continues from
-/// there and ends with the same bytes, the time in its history apart.
+/// there and ends with the same bytes, the time in its history apart. Each part finds the directions
+/// for itself.
 /// @param  progress  called with the fraction done; the run stops, by Interrupted, where it returns
 ///                   false.
 /// @throws ConfigError, InputError (also for directions that are zero or parallel, or a centre that
-///         is not finite), OutputError, LockedError; Interrupted. Then no output exists that was
-///         not there before.
+///         is not finite), OutputError, LockedError, MissingPartsError; Interrupted. Then no
+///         output exists that was not there before.
 /// @cost   one value for each point; with curvature one Hessian and one full decomposition.
 LandscapeResult run_landscape(const LandscapeRequest& request,
                               const ProgressCallback& progress = {});

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <functional>
+#include <optional>
+#include <set>
 #include <system_error>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -62,6 +65,7 @@ TrainingRequest training_of(const ReproductionRequest& request,
           .run = {},
           .seed = {},
           .overwrite = request.overwrite,
+          .share = {.merge_only = request.share.merge_only},
           .num_threads = request.num_threads,
           .stop = request.stop,
           .command = request.command(named.given)};
@@ -104,33 +108,83 @@ void refuse_other_figures(const ReproductionRequest& request,
   }
 }
 
+// Which trainings are done here: all of them, or what a part is dealt. One that starts where another
+// ends is where that is.
+class OwnTrainings {
+ public:
+  OwnTrainings(const std::vector<NamedExperiment>& all, const std::optional<io::Part>& part) {
+    std::size_t num_dealt = 0;
+    for (const NamedExperiment& named : all) {
+      const ExperimentDocument& document = named.document;
+      for (const std::size_t place : document.training_order) {
+        const ExperimentVariant& variant = document.variants[place];
+        std::optional<detail::StartRun> source;
+        if (detail::starts_at_run(variant)) source = detail::start_run(document, variant);
+        for (const ExperimentRun& run : variant.experiment.runs) {
+          for (const std::uint64_t seed : variant.experiment.seeds) {
+            ++num_all_;
+            const bool is_own =
+                source ? has(document, document.variants[source->variant].name, source->run, seed)
+                       : !part || part->is_dealt(num_dealt++);
+            if (is_own) own_.insert({document.name, variant.name, run.name, seed});
+          }
+        }
+      }
+    }
+  }
+
+  bool has(const ExperimentDocument& document,
+           const std::string& variant,
+           const std::string& run,
+           std::uint64_t seed) const {
+    return own_.contains({document.name, variant, run, seed});
+  }
+
+  std::size_t num_all() const { return num_all_; }
+
+  std::size_t num_own() const { return own_.size(); }
+
+ private:
+  std::size_t num_all_ = 0;
+  std::set<std::tuple<std::string, std::string, std::string, std::uint64_t>> own_;
+};
+
 // One experiment, piece by piece.
 class Reproduction {
  public:
-  Reproduction(const ReproductionRequest& request, const NamedExperiment& named)
+  Reproduction(const ReproductionRequest& request,
+               const NamedExperiment& named,
+               const OwnTrainings& own)
       : request_(request),
         named_(named),
+        own_(own),
         document_(named.document),
         section_(detail::section_of(document_)) {
     result_.about = summary_of(document_);
+    result_.may_diverge = document_.may_diverge;
   }
 
-  /// Trains and measures a variant.
+  /// Trains and measures a variant, of a part its own runs.
   void compute_missing(const ExperimentVariant& variant, const PieceProgress& progress) {
     const Stopwatch watch(result_.seconds);
     const std::string what = fmt::format("{} {}", document_.name, variant.name);
     const double share = document_.measures.empty() ? 1 : 0.6;  // of training
     const ExperimentVariant ready = started(variant);
-    if (ready.experiment.seeds.empty()) return;
+    if (!has_own(ready)) return;
+    TrainingRequest training = training_of(request_, named_, ready);
+    training.covers = [&](const std::string& run, std::uint64_t seed) {
+      return own_.has(document_, variant.name, run, seed);
+    };
     const TrainingResult trained = run_training(
-        training_of(request_, named_, ready),
-        [&](double fraction) { return progress(what + ": training", share * fraction); });
+        training, [&](double fraction) { return progress(what + ": training", share * fraction); });
     std::vector<TrainedRun> runs;
     for (const TrainingOutcome& outcome : trained.outcomes) {
       const bool has_diverged = outcome.status != Status::kOk;
       const std::vector<std::string>& warnings = outcome.warnings;
       result_.warnings.insert(result_.warnings.end(), warnings.begin(), warnings.end());
-      result_.is_conclusive = result_.is_conclusive && !has_diverged;
+      if (outcome.was_finished) ++num_found_;
+      const bool has_failed = has_diverged && !document_.may_diverge;
+      result_.is_conclusive = result_.is_conclusive && !has_failed;
       result_.is_done_already =
           result_.is_done_already && outcome.was_finished && outcome.made_again.empty();
       runs.push_back({.variant = variant.name,
@@ -160,11 +214,30 @@ class Reproduction {
     runs_.insert(runs_.end(), runs.begin(), runs.end());
   }
 
-  /// Computes what figures need beyond that, and writes them.
-  ReproducedExperiment draw(const PieceProgress& progress) {
+  /// Computes what figures need beyond that.
+  void compute_figures(const PieceProgress& progress) {
     const Stopwatch watch(result_.seconds);
     result_.num_runs = runs_.size();
-    const detail::ExperimentResults results(document_, std::move(runs_));
+    results_.emplace(document_, std::move(runs_));
+    for (const detail::ExperimentFigure& figure : document_.figures) {
+      if (figure.kind->compute == nullptr) continue;
+      take(figure.kind->compute(
+          *results_,
+          figure,
+          {.overwrite = request_.overwrite,
+           .merge_only = request_.share.merge_only,
+           .num_threads = request_.num_threads,
+           .stop = request_.stop,
+           .command = request_.command(named_.given),
+           .progress = [&](double fraction) {
+             return progress(fmt::format("{}: figure {}", document_.name, figure.name), fraction);
+           }}));
+    }
+  }
+
+  /// Then writes them.
+  void draw() {
+    const Stopwatch watch(result_.seconds);
     const fs::path folder = figures_of(request_, document_);
     if (!document_.figures.empty()) {
       std::error_code error;
@@ -175,20 +248,8 @@ class Reproduction {
       }
     }
     for (const detail::ExperimentFigure& figure : document_.figures) {
-      if (figure.kind->compute != nullptr) {
-        take(figure.kind->compute(
-            results,
-            figure,
-            {.overwrite = request_.overwrite,
-             .num_threads = request_.num_threads,
-             .stop = request_.stop,
-             .command = request_.command(named_.given),
-             .progress = [&](double fraction) {
-               return progress(fmt::format("{}: figure {}", document_.name, figure.name), fraction);
-             }}));
-      }
-      const detail::FigureContent content = figure.kind->make(results, figure);
-      detail::write_figure(folder, results, figure, content, request_.command(named_.given));
+      const detail::FigureContent content = figure.kind->make(*results_, figure);
+      detail::write_figure(folder, *results_, figure, content, request_.command(named_.given));
       detail::add_figure(document_, figure, content, section_);
       result_.figures.push_back({.name = figure.name,
                                  .kind = figure.kind->name,
@@ -198,8 +259,12 @@ class Reproduction {
                                  .disagreements = content.disagreements});
     }
     for (const std::string& warning : result_.warnings) section_.warnings.push_back(warning);
-    return std::move(result_);
   }
+
+  const ReproducedExperiment& result() const { return result_; }
+
+  /// Trainings of this call that were finished before.
+  std::size_t num_found() const { return num_found_; }
 
   /// What draw() drew, for the page over all of them.
   report::Section section() && { return std::move(section_); }
@@ -224,6 +289,7 @@ class Reproduction {
     request.options = measure.options;
     request.method = measure.method;
     request.seed = measure.seed;
+    request.share.merge_only = request_.share.merge_only;
     request.num_threads = request_.num_threads;
     request.stop = request_.stop;
     request.command = request_.command(named_.given);
@@ -252,6 +318,15 @@ class Reproduction {
     result_.is_conclusive = false;
   }
 
+  bool has_own(const ExperimentVariant& variant) const {
+    for (const ExperimentRun& run : variant.experiment.runs) {
+      for (const std::uint64_t seed : variant.experiment.seeds) {
+        if (own_.has(document_, variant.name, run.name, seed)) return true;
+      }
+    }
+    return false;
+  }
+
   // The variant with the checkpoints it starts from, without the seeds of which there is none.
   ExperimentVariant started(ExperimentVariant variant) {
     if (!detail::starts_at_run(variant)) return variant;
@@ -261,6 +336,7 @@ class Reproduction {
     start.path = request_.output / document_.name / from.name / source.run / "seed-{seed}" /
                  fmt::format("step-{:06d}.h5", from.experiment.num_steps);
     std::erase_if(variant.experiment.seeds, [&](std::uint64_t seed) {
+      if (!own_.has(document_, from.name, source.run, seed)) return true;
       const bool is_there = std::any_of(runs_.begin(), runs_.end(), [&](const TrainedRun& run) {
         return run.variant == from.name && run.run == source.run && run.seed == seed &&
                !run.has_diverged;
@@ -278,9 +354,12 @@ class Reproduction {
 
   const ReproductionRequest& request_;
   const NamedExperiment& named_;
+  const OwnTrainings& own_;
   const ExperimentDocument& document_;
   std::vector<TrainedRun> runs_;
+  std::optional<detail::ExperimentResults> results_;
   ReproducedExperiment result_;
+  std::size_t num_found_ = 0;
   report::Section section_;
 };
 
@@ -306,8 +385,10 @@ ReproductionResult run_reproduction(const ReproductionRequest& request,
     const Stopwatch watch(result.total_seconds);
     std::size_t index = 0;
     std::vector<report::Section> sections;
+    const OwnTrainings own(all, request.share.part);
+    std::size_t num_found = 0;
     for (const NamedExperiment& named : all) {
-      Reproduction reproduction(request, named);
+      Reproduction reproduction(request, named, own);
       const PieceProgress piece = [&](const std::string& what, double fraction) {
         return !progress || progress(what, std::min(index, count - 1), count, fraction);
       };
@@ -315,14 +396,24 @@ ReproductionResult run_reproduction(const ReproductionRequest& request,
         reproduction.compute_missing(named.document.variants[place], piece);
         ++index;
       }
-      result.experiments.push_back(reproduction.draw(piece));
+      reproduction.compute_figures(piece);
+      if (!request.share.part) reproduction.draw();
+      num_found += reproduction.num_found();
+      result.experiments.push_back(reproduction.result());
       const ReproducedExperiment& done = result.experiments.back();
       result.is_conclusive = result.is_conclusive && done.is_conclusive;
       result.is_done_already = result.is_done_already && done.is_done_already;
       sections.push_back(std::move(reproduction).section());
     }
-    detail::write_page(request.output, std::move(sections));
-    result.page = request.output / detail::kPageName;
+    if (request.share.part) {
+      result.part = {.part = *request.share.part,
+                     .num_units = own.num_all(),
+                     .num_own = own.num_own(),
+                     .num_found = num_found};
+    } else {
+      detail::write_page(request.output, std::move(sections));
+      result.page = request.output / detail::kPageName;
+    }
   }
   return result;
 }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <hesscope/storage/overwrite.h>
+#include <hesscope/storage/part.h>
 
 namespace hesscope {
 
@@ -35,7 +36,8 @@ struct ReproductionRequest {
   std::string scale = "paper";           ///< "paper", or that of a table [scale.NAME]
   std::vector<std::string> overrides;    ///< "KEY=VALUE", as in [scale.NAME], over all of the files
   io::Overwrite overwrite = io::Overwrite::kNothing;  ///< what may be replaced in the output
-  int num_threads = 0;                                ///< 0 = one per core; never changes a result
+  io::Share share = {};  ///< parts are dealt runs from seeds, with all that is measured of them
+  int num_threads = 0;   ///< 0 = one per core; never changes a result
   /// Once it is requested, the run ends soon, wherever it is, by Interrupted.
   std::stop_token stop = {};
   /// What asked for an experiment of this name, for the history of the results.
@@ -64,9 +66,10 @@ struct ReproducedExperiment {
   ExperimentSummary about;
   std::vector<ReproducedFigure> figures;
   std::vector<DivergedRun> diverged;
+  bool may_diverge = false;  ///< that is an outcome here, not a failure
   std::vector<std::string> warnings;
   std::size_t num_runs = 0;
-  bool is_conclusive = true;    ///< whether no run diverged and no measured number failed
+  bool is_conclusive = true;    ///< no number failed, no run diverged where none may
   bool is_done_already = true;  ///< whether all was trained and measured before; drawn it is again
   double seconds = 0;           ///< of this call
 };
@@ -77,6 +80,7 @@ struct ReproductionResult {
   bool is_conclusive = true;    ///< as of every experiment
   bool is_done_already = true;  ///< as of every experiment
   double total_seconds = 0;
+  std::optional<io::PartOutcome> part = {};  ///< of a part, which draws nothing
 };
 
 struct PlannedExperiment {
@@ -103,9 +107,12 @@ using ReproductionProgress = std::function<bool(
 /// What is finished is left as it is and what was interrupted continues, as by run_training() and
 /// run_analysis(); figures of the same scale and overrides are drawn again.
 ///
+/// A part does so for its runs, in the folders that they have anyway, and leaves the drawing to the
+/// whole run. A run that starts where another ends is in that one's part.
+///
 /// A run that diverges ends there and takes no part in means from then on; the figures name it.
 /// @throws ConfigError (also for an unknown experiment, naming the nearest, or an output that holds
-///         something else), InputError, OutputError, LockedError; Interrupted.
+///         something else), InputError, OutputError, LockedError, MissingPartsError; Interrupted.
 ReproductionResult run_reproduction(const ReproductionRequest& request,
                                     const ReproductionProgress& progress = {});
 

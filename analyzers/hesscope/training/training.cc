@@ -62,6 +62,34 @@ std::vector<Job> jobs_of(const TrainingRequest& request, const ExperimentFile& e
   return jobs;
 }
 
+// Those that are to be done here.
+std::vector<Job> own_jobs(const TrainingRequest& request, const std::vector<Job>& all) {
+  std::vector<Job> own;
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    if (request.share.part && !request.share.part->is_dealt(k)) continue;
+    if (request.covers && !request.covers(all[k].run->name, all[k].seed)) continue;
+    own.push_back(all[k]);
+  }
+  return own;
+}
+
+// Refuses a merge for which training, or a checkpoint, is missing.
+void require_trained(const TrainingSetup& setup, const std::vector<Job>& jobs) {
+  std::vector<std::string> missing;
+  for (const Job& job : jobs) {
+    if (!detail::is_complete(setup, *job.run, job.seed, job.folder)) {
+      missing.push_back(job.folder.string());
+    }
+  }
+  if (missing.empty()) return;
+  throw io::MissingPartsError(
+      fmt::format(
+          "{}: this training is not complete{}",
+          missing.front(),
+          missing.size() == 1 ? "" : fmt::format(", and so are {} more", missing.size() - 1)),
+      {});
+}
+
 // Counts the steps of all jobs, and asks now and then whether to continue.
 class Ticker {
  public:
@@ -121,11 +149,15 @@ TrainingResult run_training(const TrainingRequest& request, const TrainingProgre
   {
     const Stopwatch stopwatch(result.total_seconds);
     const TrainingSetup setup(experiment_of(request), request.num_threads, request.stop);
-    const std::vector<Job> jobs = jobs_of(request, setup.experiment());
+    const std::vector<Job> all = jobs_of(request, setup.experiment());
+    const std::vector<Job> jobs = own_jobs(request, all);
+    if (request.share.merge_only) require_trained(setup, jobs);
+    // What was merged is not made again.
+    const io::Overwrite overwrite =
+        request.share.merge_only ? io::Overwrite::kNothing : request.overwrite;
     std::deque<TrainingFolder> folders;
     for (const Job& job : jobs) {
-      folders.emplace_back(
-          setup, *job.run, job.seed, job.folder, request.overwrite, request.command);
+      folders.emplace_back(setup, *job.run, job.seed, job.folder, overwrite, request.command);
     }
     const auto num_open = std::count_if(
         folders.begin(), folders.end(), [](const auto& folder) { return !folder.is_finished(); });
@@ -134,6 +166,12 @@ TrainingResult run_training(const TrainingRequest& request, const TrainingProgre
     for (const TrainingFolder& folder : folders) {
       result.outcomes.push_back(folder.outcome());
       result.is_conclusive = result.is_conclusive && folder.outcome().status == Status::kOk;
+    }
+    if (request.share.part) {
+      result.part = {.part = *request.share.part,
+                     .num_units = all.size(),
+                     .num_own = jobs.size(),
+                     .num_found = jobs.size() - static_cast<std::size_t>(num_open)};
     }
   }
   return result;

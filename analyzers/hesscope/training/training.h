@@ -16,6 +16,7 @@
 #include <hesscope/dataset/dataset.h>
 #include <hesscope/problem/experiment_file.h>
 #include <hesscope/storage/overwrite.h>
+#include <hesscope/storage/part.h>
 
 namespace hesscope {
 
@@ -25,8 +26,11 @@ struct TrainingRequest {
   std::filesystem::path output;            ///< a folder
   std::string run;                         ///< only this [[run]]; empty = all
   std::optional<std::uint64_t> seed;       ///< only this seed, also one that is not listed
+  /// If set, only those for which it returns true; folders of others are left alone.
+  std::function<bool(const std::string& run, std::uint64_t seed)> covers = {};
   io::Overwrite overwrite =
       io::Overwrite::kNothing;  ///< what may be replaced in the output's folders
+  io::Share share = {};         ///< parts are dealt runs from seeds
   int num_threads = 0;          ///< 0 = one per core; never changes a result
   /// Once it is requested, the run ends soon, wherever it is, by Interrupted.
   std::stop_token stop = {};
@@ -59,6 +63,7 @@ struct TrainingResult {
   std::vector<TrainingOutcome> outcomes;  ///< by runs, then by seeds
   bool is_conclusive = true;              ///< whether none diverged
   double total_seconds = 0;
+  std::optional<io::PartOutcome> part = {};  ///< of a part, whose outcomes are above
 };
 
 struct TrainingPlan {
@@ -95,11 +100,15 @@ using TrainingProgress = std::function<bool(double fraction)>;
 /// A run that diverges ends there: its history ends at the last step with finite parameters. The
 /// others continue.
 ///
+/// A part trains its runs in the folders that they have anyway, each of which has a lock and holds
+/// what is needed to continue: there is nothing to put together afterwards, and the whole run only
+/// looks whether all is there.
+///
 /// Several runs and seeds share the threads, and steps are cut into blocks of samples for those
 /// that would be idle.
 /// @throws ConfigError, also where a folder holds the training of another experiment, naming the
-///         first key that differs; InputError, OutputError, LockedError; Interrupted where progress
-///         returned false.
+///         first key that differs; InputError, OutputError, LockedError, MissingPartsError;
+///         Interrupted where progress returned false.
 TrainingResult run_training(const TrainingRequest& request, const TrainingProgress& progress = {});
 
 /// Checks the inputs as run_training() does and foresees its cost. Nothing is written.

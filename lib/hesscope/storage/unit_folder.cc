@@ -46,6 +46,17 @@ void require_name(const std::string& name) {
   }
 }
 
+// What cannot be listed is not known to be empty.
+bool has_no_units(const fs::path& folder) {
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    const fs::path extension = entry->path().extension();
+    if (extension == kUnitsSuffix || extension == kJournalSuffix) return false;
+  }
+  return !error;
+}
+
 // The text that was kept with it; nothing where that is damaged.
 std::optional<std::string> read_configuration(const fs::path& folder) {
   const fs::path path = folder / kConfiguration;
@@ -81,12 +92,30 @@ void remove_folder(const fs::path& folder) noexcept {
   fs::remove_all(error ? folder : remnant, error);
 }
 
+// Whether a folder is of this run. Units of another are refused, or they go.
+bool admit(const fs::path& folder,
+           const RunConfiguration& configuration,
+           UnitFolder::Others others) {
+  const std::optional<std::string> theirs = read_configuration(folder);
+  if (theirs == text_of(configuration)) return true;
+  if (has_no_units(folder)) return false;
+  if (others == UnitFolder::Others::kRefuse) {
+    throw ConfigError(fmt::format(
+        "{}: holds the finished parts of a run that differs in '{}'; finish that run by its own "
+        "command, or discard its parts by `Overwrite::kOwnKind`",
+        folder.string(),
+        theirs ? differing_key(configuration, *theirs) : "its damaged configuration"));
+  }
+  remove_folder(folder);
+  return false;
+}
+
 }  // namespace
 
 UnitFolder::UnitFolder(const fs::path& output, const RunConfiguration& configuration, Others others)
     : folder_(units_folder_of(output)), run_(digest_of(configuration)) {
   open(configuration, others);
-  index();
+  index(folder_);
 }
 
 void UnitFolder::open(const RunConfiguration& configuration, Others others) {
@@ -98,43 +127,37 @@ void UnitFolder::open(const RunConfiguration& configuration, Others others) {
                                   error ? error.message() : "a file is in the way"));
   }
   remove_temporaries(folder_, ".");
-  const std::string ours = text_of(configuration);
-  const std::optional<std::string> theirs = read_configuration(folder_);
-  if (theirs == ours) return;
-  if (!is_empty()) {
-    if (others == Others::kRefuse) {
-      throw ConfigError(fmt::format(
-          "{}: holds the finished parts of a run that differs in '{}'; finish that run by its own "
-          "command, or discard its parts by `Overwrite::kOwnKind`",
-          folder_.string(),
-          theirs ? differing_key(configuration, *theirs) : "its damaged configuration"));
-    }
-    remove();
-    fs::create_directory(folder_, error);
-  }
-  write_units(folder_ / kConfiguration, run_, {{kConfiguration, ours}});
+  if (admit(folder_, configuration, others)) return;
+  fs::create_directory(folder_, error);
+  write_units(folder_ / kConfiguration, run_, {{kConfiguration, text_of(configuration)}});
 }
 
-// What is not used goes, so that it is said once.
-void UnitFolder::index() {
+void UnitFolder::borrow(const fs::path& output) {
+  const fs::path folder = units_folder_of(output);
+  const std::optional<std::string> theirs = read_configuration(folder);
+  if (theirs && sha256_of_text(*theirs) == run_) index(folder);
+}
+
+void UnitFolder::index(const fs::path& folder) {
   std::set<fs::path> files;  // in one order, so that remarks are
   std::error_code error;
-  for (fs::directory_iterator entry(folder_, error), end; !error && entry != end;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
        entry.increment(error)) {
     if (entry->path().extension() == kUnitsSuffix) files.insert(entry->path());
   }
   if (error) {
     throw OutputError(
-        fmt::format("{}: cannot list the finished parts: {}", folder_.string(), error.message()));
+        fmt::format("{}: cannot list the finished parts: {}", folder.string(), error.message()));
   }
-  for (const fs::path& file : files) index(file);
+  for (const fs::path& file : files) index_file(file);
 }
 
-void UnitFolder::index(const fs::path& file) {
+void UnitFolder::index_file(const fs::path& file) {
   const auto refuse = [&](const std::string& why) {
     remarks_.push_back(fmt::format("{}: {}; computed again", file.string(), why));
     std::error_code ignored;
-    fs::remove(file, ignored);
+    // What is not used goes, so that it is said once.
+    if (file.parent_path() == folder_) fs::remove(file, ignored);
   };
   const std::optional<UnitTable> table = read_unit_table(file);
   if (!table) return refuse("is damaged");
@@ -152,7 +175,7 @@ UnitFolder::~UnitFolder() {
   } catch (const std::exception&) {
     // As after a kill: the next run computes it again.
   }
-  if (is_empty()) remove();
+  if (has_no_units(folder_)) remove();
 }
 
 std::optional<std::string> UnitFolder::read(const std::string& name) {
@@ -211,16 +234,6 @@ std::size_t UnitFolder::size() const {
   return names.size();
 }
 
-bool UnitFolder::is_empty() const {
-  std::error_code error;
-  for (fs::directory_iterator entry(folder_, error), end; !error && entry != end;
-       entry.increment(error)) {
-    const fs::path extension = entry->path().extension();
-    if (extension == kUnitsSuffix || extension == kJournalSuffix) return false;
-  }
-  return !error;  // what cannot be listed is not known to be empty
-}
-
 fs::path UnitFolder::journal(const std::string& name) const {
   require_name(name);
   return folder_ / (name + kJournalSuffix);
@@ -245,9 +258,16 @@ bool has_units(const fs::path& output) {
   return fs::is_directory(units_folder_of(output), ignored);
 }
 
+void admit_units(const fs::path& output,
+                 const RunConfiguration& configuration,
+                 UnitFolder::Others others) {
+  if (has_units(output)) admit(units_folder_of(output), configuration, others);
+}
+
 void remove_units(const fs::path& output, const RunConfiguration& configuration) {
   const fs::path folder = units_folder_of(output);
-  if (has_units(output) && read_configuration(folder) == text_of(configuration)) {
+  if (!has_units(output)) return;
+  if (has_no_units(folder) || read_configuration(folder) == text_of(configuration)) {
     remove_folder(folder);
   }
 }

@@ -51,6 +51,11 @@ class UnitFolder {
 
   const std::filesystem::path& path() const { return folder_; }
 
+  /// Also finds from now on what the folder of another output holds, if that is of the same
+  /// configuration. It is read only, and may be another process's that is at work.
+  /// @throws OutputError if it cannot be listed.
+  void borrow(const std::filesystem::path& output);
+
   /// What a unit holds; nothing if there is none of this name, or its checksum does not match.
   std::optional<std::string> read(const std::string& name);
 
@@ -65,7 +70,7 @@ class UnitFolder {
   /// Keeps now what write() has taken. @throws OutputError naming the file.
   void flush();
 
-  /// Number of units there, damaged ones included.
+  /// Number of units there, damaged and borrowed ones included.
   std::size_t size() const;
 
   /// What was found in the folder and not used, and why: one sentence for each file or unit.
@@ -90,9 +95,8 @@ class UnitFolder {
   };
 
   void open(const RunConfiguration& configuration, Others others);
-  void index();
-  void index(const std::filesystem::path& file);
-  bool is_empty() const;
+  void index(const std::filesystem::path& folder);
+  void index_file(const std::filesystem::path& file);
   std::filesystem::path free_file(const std::string& name) const;
 
   std::filesystem::path folder_;
@@ -109,7 +113,14 @@ class UnitFolder {
 /// Whether a run to `output` was begun and not finished: OUTPUT.units exists.
 bool has_units(const std::filesystem::path& output);
 
-/// Removes OUTPUT.units if it is of a run of this configuration. The caller holds the FileLock.
+/// Does with units that are there what opening them does, and nothing else. The caller holds the
+/// FileLock. @throws ConfigError as UnitFolder.
+void admit_units(const std::filesystem::path& output,
+                 const RunConfiguration& configuration,
+                 UnitFolder::Others others);
+
+/// Removes OUTPUT.units if it is of a run of this configuration, or empty. The caller holds the
+/// FileLock.
 void remove_units(const std::filesystem::path& output, const RunConfiguration& configuration);
 
 /// Removes temporary files that killed writers of `output` left beside it. The caller holds its

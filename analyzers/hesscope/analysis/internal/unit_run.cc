@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -13,15 +14,26 @@ namespace hesscope::detail {
 UnitRun::UnitRun(const std::filesystem::path& output,
                  const std::string& subject,
                  io::Overwrite overwrite,
+                 const io::Share& share,
                  const io::RunConfiguration& configuration,
                  const std::function<void()>& probe)
-    : lock_(output) {
-  io::remove_remnants(output);
+    : output_(output),
+      configuration_(configuration),
+      lock_(share.part ? io::place_of(output, *share.part) : output),
+      parts_(io::parts_at(output)) {
+  const std::filesystem::path place = share.part ? io::place_of(output, *share.part) : output;
+  io::remove_remnants(place);
+  if (share.part) {
+    std::erase(parts_, *share.part);
+  } else {
+    take_parts();
+  }
   const bool may_overwrite = overwrite != io::Overwrite::kNothing;
   is_done_ = !may_overwrite && is_result_of(output, configuration);
   if (is_done_) {
-    // Of a run that was killed between the last two of its acts.
-    io::remove_units(output, configuration);
+    // Of a run that was killed between the last two of its acts, and of parts that came late.
+    io::remove_units(place, configuration);
+    remove_parts();
     return;
   }
   const auto is_of_kind = [&] { return is_result_about(output, subject); };
@@ -34,11 +46,55 @@ UnitRun::UnitRun(const std::filesystem::path& output,
   }
   io::require_replaceable(
       output, overwrite, fmt::format("a result of hesscope {}", subject), is_of_kind);
+  const auto others =
+      may_overwrite ? io::UnitFolder::Others::kDiscard : io::UnitFolder::Others::kRefuse;
+  for (std::size_t k = 0; k < part_locks_.size(); ++k) {
+    io::admit_units(io::place_of(output, parts_[k]), configuration, others);
+  }
   probe();
-  units_.emplace(
-      output,
-      configuration,
-      may_overwrite ? io::UnitFolder::Others::kDiscard : io::UnitFolder::Others::kRefuse);
+  units_.emplace(place, configuration, others);
+  if (share.part && io::has_units(output)) units_->borrow(output);
+  for (const io::Part& part : parts_) {
+    const std::filesystem::path other = io::place_of(output, part);
+    if (io::has_units(other)) units_->borrow(other);
+  }
+}
+
+// Nobody else is to work on them while they are merged.
+void UnitRun::take_parts() {
+  for (const io::Part& part : parts_) {
+    const std::filesystem::path place = io::place_of(output_, part);
+    part_locks_.emplace_back(place);
+    io::remove_remnants(place);
+  }
+}
+
+// A part is none's but its own.
+void UnitRun::remove_parts() {
+  if (part_locks_.empty()) return;
+  for (const io::Part& part : parts_) {
+    io::remove_units(io::place_of(output_, part), configuration_);
+  }
+}
+
+void UnitRun::refuse_merge(const std::vector<std::string>& missing,
+                           const std::function<bool(const io::Part&)>& is_in) const {
+  std::vector<io::Part> able;
+  const int count = parts_.empty() ? 0 : parts_.back().count;
+  for (int index = 0; index < count; ++index) {
+    const io::Part part{.count = count, .index = index};
+    if (is_in(part)) able.push_back(part);
+  }
+  const std::string more =
+      missing.size() == 1 ? "" : fmt::format(" and {} more", missing.size() - 1);
+  throw io::MissingPartsError(
+      fmt::format("{}: no part has kept {}{}", output_.string(), missing.front(), more),
+      std::move(able));
+}
+
+void UnitRun::finish() {
+  units_->remove();
+  remove_parts();
 }
 
 std::optional<Group> UnitRun::find(const std::string& name) {

@@ -3,32 +3,41 @@
 // What all resumable runs do with their output.
 #pragma once
 
+#include <cstddef>
+#include <deque>
 #include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <hesscope/dataset/dataset.h>
 #include <hesscope/storage/file_lock.h>
 #include <hesscope/storage/overwrite.h>
+#include <hesscope/storage/part.h>
 #include <hesscope/storage/run_configuration.h>
 #include <hesscope/storage/unit_folder.h>
 
 namespace hesscope::detail {
 
-/// A run whose answers are Records, kept unit by unit until its output is in place.
+/// A run whose answers are Records, kept unit by unit until its output is in place; or a part of
+/// one, which keeps them beside those of the others.
 class UnitRun {
  public:
-  /// Takes the output's lock, removes what killed runs left half-written and opens the units.
+  /// Takes the output's lock, removes what killed runs left half-written and opens the units. A part
+  /// has a lock and units of its own, and sees those of other parts. The whole run has them all, and
+  /// the locks of all parts.
   /// @param subject  of the result, as Provenance has it.
   /// @param probe    makes the output file without publishing it, so that what it refuses it refuses
   ///                 before the work; not called where is_done().
-  /// @throws LockedError; ConfigError for units of another configuration, unless `overwrite`
-  ///         discards them; OutputError, also for an output that may not be replaced, naming the
-  ///         first key in which its run differs; what `probe` throws.
+  /// @throws LockedError, also for the whole run while a part of it is under way; ConfigError for
+  ///         units of another configuration, unless `overwrite` discards them; OutputError, also for
+  ///         an output that may not be replaced, naming the first key in which its run differs; what
+  ///         `probe` throws.
   UnitRun(const std::filesystem::path& output,
           const std::string& subject,
           io::Overwrite overwrite,
+          const io::Share& share,
           const io::RunConfiguration& configuration,
           const std::function<void()>& probe);
 
@@ -51,11 +60,25 @@ class UnitRun {
   /// The folder, for what the caller writes there in its own way.
   io::UnitFolder& folder() { return *units_; }
 
-  /// Removes the units: the output is in place.
-  void finish() { units_->remove(); }
+  /// Removes the units, those of parts too: the output is in place.
+  void finish();
+
+  /// Of the whole run: ends a merge to which units are missing.
+  /// @param missing    what they are of, as in "the checkpoint step-000500.npz"; at least one.
+  /// @param is_in      whether a part has any of them.
+  /// @throws MissingPartsError.
+  [[noreturn]] void refuse_merge(const std::vector<std::string>& missing,
+                                 const std::function<bool(const io::Part&)>& is_in) const;
 
  private:
+  void take_parts();
+  void remove_parts();
+
+  std::filesystem::path output_;
+  io::RunConfiguration configuration_;
   io::FileLock lock_;
+  std::vector<io::Part> parts_;          // that left something, but for the own one
+  std::deque<io::FileLock> part_locks_;  // of them, in the whole run
   bool is_done_ = false;
   std::optional<io::UnitFolder> units_;
 };

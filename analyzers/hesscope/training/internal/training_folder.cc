@@ -88,7 +88,7 @@ TrainingFolder::TrainingFolder(const TrainingSetup& setup,
   const io::RunConfiguration configuration = setup.configuration(run, seed);
   refuse_other_training(outcome_.folder, configuration, overwrite);
   const bool is_known = fs::exists(history_path()) || io::has_units(history_path());
-  units_.emplace(history_path(), "training", overwrite, configuration, [&] {
+  units_.emplace(history_path(), "training", overwrite, io::Share(), configuration, [&] {
     io::ResultFile(history_path(), {.overwrite = may_overwrite_});
   });
   remove_temporaries(outcome_.folder);
@@ -136,6 +136,21 @@ void refuse_other_training(const fs::path& folder,
       fmt::format("{}: a checkpoint of no training known here; choose another output, or replace "
                   "it by `Overwrite::kAnything`",
                   strangers.front().string()));
+}
+
+bool is_complete(const TrainingSetup& setup,
+                 const ExperimentRun& run,
+                 std::uint64_t seed,
+                 const fs::path& folder) {
+  const io::RunConfiguration configuration = setup.configuration(run, seed);
+  refuse_other_training(folder, configuration, io::Overwrite::kNothing);
+  const fs::path history = folder / "history.h5";
+  if (!is_result_of(history, configuration)) return false;
+  TrainingCheckpoints checkpoints(folder, setup.objective().model());
+  for (const auto& [step, digest] : read_history(history).checkpoints) {
+    checkpoints.expect(step, digest);
+  }
+  return checkpoints.damaged_before(std::numeric_limits<std::int64_t>::max()).empty();
 }
 
 void TrainingFolder::require_problem_replaceable(io::Overwrite overwrite, bool is_known) const {

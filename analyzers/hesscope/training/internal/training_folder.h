@@ -29,6 +29,13 @@ void refuse_other_training(const std::filesystem::path& folder,
                            const io::RunConfiguration& configuration,
                            io::Overwrite overwrite);
 
+/// Whether a folder holds this training to its end, with all its checkpoints as they were written.
+/// @throws ConfigError where it holds another one, as refuse_other_training(). @cost reads them all.
+bool is_complete(const TrainingSetup& setup,
+                 const ExperimentRun& run,
+                 std::uint64_t seed,
+                 const std::filesystem::path& folder);
+
 class TrainingFolder {
  public:
   /// Takes the folder, creating it where it is not there: its lock, what is finished and what is

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "part_option.h"
+
+#include <array>
+#include <charconv>
+#include <cstdlib>
+#include <optional>
+#include <string_view>
+#include <system_error>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <hesscope/core/error.h>
+#include <hesscope/core/printable.h>
+
+namespace hesscope::cli {
+namespace {
+
+constexpr const char* kSlurm = "slurm";
+
+std::optional<int> whole_number(std::string_view text) {
+  int number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc() || stop != end || number < 0) return std::nullopt;
+  return number;
+}
+
+// What was given, or what is wrong with it.
+struct Parsed {
+  io::Part part = {};
+  std::string problem = {};
+};
+
+Parsed part_of_text(const std::string& given) {
+  const std::size_t slash = given.find('/');
+  const auto index = whole_number(std::string_view(given).substr(0, slash));
+  const auto count = slash == std::string::npos
+                         ? std::nullopt
+                         : whole_number(std::string_view(given).substr(slash + 1));
+  if (!index || !count || *count == 0) {
+    return {.problem = fmt::format(
+                "must be I/N, as 0/8 for the first of 8 parts, or slurm in a job array of Slurm; "
+                "got '{}'",
+                escaped(given))};
+  }
+  if (*index >= *count) {
+    return {.problem = fmt::format("parts are counted from 0, so that those of {0} are 0/{0} to "
+                                   "{1}/{0}; got '{2}'",
+                                   *count,
+                                   *count - 1,
+                                   given)};
+  }
+  return {.part = {.count = *count, .index = *index}};
+}
+
+// Of a variable that Slurm sets in the tasks of a job array.
+struct SlurmNumber {
+  const char* name;
+  std::optional<int> value = {};
+};
+
+// The place of a task among those of its job array: sbatch --array=0-7, or 1-8, or 0-14:2.
+Parsed part_of_slurm() {
+  SlurmNumber task{"SLURM_ARRAY_TASK_ID"};
+  SlurmNumber count{"SLURM_ARRAY_TASK_COUNT"};
+  SlurmNumber first{"SLURM_ARRAY_TASK_MIN"};
+  SlurmNumber last{"SLURM_ARRAY_TASK_MAX"};
+  for (SlurmNumber* number : {&task, &count, &first, &last}) {
+    const char* const text = std::getenv(number->name);
+    if (text == nullptr) {
+      return {.problem = fmt::format(
+                  "slurm: {} is not set, so that this is no task of a job array; start it by "
+                  "sbatch --array=0-7, or say which part it is, as in --part 0/8",
+                  number->name)};
+    }
+    number->value = whole_number(text);
+    if (!number->value) {
+      return {.problem = fmt::format("slurm: {} is '{}', not a number; say which part this is, as "
+                                     "in --part 0/8",
+                                     number->name,
+                                     escaped(text))};
+    }
+  }
+  const int size = *count.value;
+  if (size == 1) {
+    return {.problem = fmt::format(
+                "slurm: this job array has one task only, {}; to repeat one of several say which "
+                "part it is, counted from 0, as in --part 0/8; for the whole work leave --part out",
+                *task.value)};
+  }
+  const int span = *last.value - *first.value;
+  const int stride = size > 1 ? span / (size - 1) : 0;
+  const int offset = *task.value - *first.value;
+  const bool is_even = stride > 0 && span == stride * (size - 1) && offset >= 0 && offset <= span &&
+                       offset % stride == 0;
+  if (!is_even) {
+    return {.problem = fmt::format(
+                "slurm: task {} of {} from {} to {} has no place among them, as in an array with "
+                "gaps; use one like --array=0-7, or say which part this is, as in --part 0/8",
+                *task.value,
+                size,
+                *first.value,
+                *last.value)};
+  }
+  return {.part = {.count = size, .index = offset / stride}};
+}
+
+// How a launcher says to a task how many there are, and which one it is.
+struct Launcher {
+  const char* name;
+  const char* size;
+  const char* rank;
+};
+
+// mpirun may use srun for its own helpers, whose number then stands in Slurm's variables: what is
+// nearer to the program comes first. SLURM_NTASKS is what a job has asked for, which says nothing of
+// this process; SLURM_STEP_NUM_TASKS is what srun has started.
+constexpr std::array kLaunchers = {
+    Launcher{"mpirun", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"},
+    Launcher{"mpiexec or srun", "PMI_SIZE", "PMI_RANK"},
+    Launcher{"srun", "SLURM_STEP_NUM_TASKS", "SLURM_PROCID"},
+};
+
+}  // namespace
+
+void PartOption::declare(OptionTable& options) {
+  options.group("Running");
+  Option& part = options
+                     .text("--part",
+                           given_,
+                           "I/N",
+                           "Compute part I of N, counted from 0, and keep it beside the output; "
+                           "the same command without this option puts the parts together\n"
+                           "slurm: the part that this task of a job array of Slurm is")
+                     .unrecorded()
+                     .offering({kSlurm});
+  part.take = [this](const std::string& given) {
+    const Parsed parsed = given == kSlurm ? part_of_slurm() : part_of_text(given);
+    given_ = given;
+    share_.part = parsed.part;
+    return parsed.problem;
+  };
+  options
+      .flag("--merge-only",
+            share_.merge_only,
+            "Compute nothing: put together what parts have kept, or say what is missing")
+      .unrecorded();
+}
+
+io::Share PartOption::share() const {
+  if (share_.part && share_.merge_only) {
+    throw ConfigError(
+        "'--part' computes a part and '--merge-only' puts all of them together: give one of them");
+  }
+  if (!share_.part || given_ == kSlurm) refuse_many_tasks();
+  return share_;
+}
+
+void PartOption::refuse_many_tasks() const {
+  for (const Launcher& launcher : kLaunchers) {
+    const char* const text = std::getenv(launcher.size);
+    const auto size = text == nullptr ? std::nullopt : whole_number(text);
+    if (!size) continue;
+    if (*size <= 1) return;
+    throw ConfigError(fmt::format(
+        "{} has started {} tasks ({}), each of which would do the same work; start one, "
+        "or give each its part, as in sh -c 'hesscope ... --part ${}/{}', and then put "
+        "the parts together by one without --part",
+        launcher.name,
+        *size,
+        launcher.size,
+        launcher.rank,
+        *size));
+  }
+}
+
+std::string PartOption::place(const std::string& output) const {
+  return share_.part ? io::place_of(output, *share_.part).string() : output;
+}
+
+std::string PartOption::arguments() const {
+  return share_.part ? arguments({*share_.part}) : std::string();
+}
+
+std::string PartOption::arguments(const std::vector<io::Part>& parts) {
+  if (parts.empty()) return "";
+  if (parts.size() == 1) return " --part " + parts.front().text();
+  std::vector<int> indices;
+  indices.reserve(parts.size());
+  for (const io::Part& part : parts) indices.push_back(part.index);
+  return fmt::format(" --part I/{} with I = {}", parts.front().count, fmt::join(indices, ", "));
+}
+
+}  // namespace hesscope::cli

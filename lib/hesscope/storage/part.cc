@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <charconv>
+#include <set>
+#include <string_view>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include <hesscope/storage/part.h>
+
+namespace hesscope::io {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kPart = ".part-";
+constexpr std::string_view kOf = "-of-";
+
+// Takes `expected` off the front of `text`. @returns whether it stood there.
+bool take_text(std::string_view& text, std::string_view expected) {
+  if (!text.starts_with(expected)) return false;
+  text.remove_prefix(expected.size());
+  return true;
+}
+
+bool take_number(std::string_view& text, int& number) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc()) return false;
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  return true;
+}
+
+// Of the name of a part's folder or lock.
+std::optional<Part> part_in(std::string_view name, std::string_view output) {
+  Part part;
+  const bool is_one = take_text(name, output) && take_text(name, kPart) &&
+                      take_number(name, part.index) && take_text(name, kOf) &&
+                      take_number(name, part.count) && (name == ".units" || name == ".lock");
+  if (!is_one || part.index < 0 || part.index >= part.count) return std::nullopt;
+  return part;
+}
+
+}  // namespace
+
+std::pair<std::size_t, std::size_t> Part::range(std::size_t num_units) const {
+  const auto begin = [&](int part) {
+    return num_units * static_cast<std::size_t>(part) / static_cast<std::size_t>(count);
+  };
+  return {begin(index), begin(index + 1)};
+}
+
+std::string Part::text() const { return fmt::format("{}/{}", index, count); }
+
+fs::path place_of(const fs::path& output, const Part& part) {
+  fs::path place = output;
+  place += fmt::format("{}{}{}{}", kPart, part.index, kOf, part.count);
+  return place;
+}
+
+std::vector<Part> parts_at(const fs::path& output) {
+  const std::string name = output.filename().string();
+  std::set<Part> parts;
+  std::error_code error;
+  for (fs::directory_iterator entry(output.has_parent_path() ? output.parent_path() : ".", error),
+       end;
+       !error && entry != end;
+       entry.increment(error)) {
+    if (const auto part = part_in(entry->path().filename().string(), name)) parts.insert(*part);
+  }
+  return {parts.begin(), parts.end()};
+}
+
+}  // namespace hesscope::io
