@@ -76,6 +76,10 @@ class Browser:
         """What a script, the body of a function, returns."""
         return self._post("/execute/sync", {"script": script, "args": list(arguments)})
 
+    def evaluate(self, script):
+        """As typed into the console: also what the page's policy would not run."""
+        self._post("/goog/cdp/execute", {"cmd": "Runtime.evaluate", "params": {"expression": script}})
+
     def await_(self, script, seconds=30):
         """Waits until the script returns what is true, and returns it."""
         end = time.monotonic() + seconds

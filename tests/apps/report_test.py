@@ -183,6 +183,8 @@ class Report(ReportCase):
         self.assertGreater(page.text.count("(not proved)"), 0)
         panel = page.figures()["figure-eigenvalues"]["views"][0]["frames"][0]["figure"]["panels"][0]
         self.assertIn("ends of 5 checkpoints not proved", panel["note"])
+        lines = [series for series in panel["series"] if series["kind"] == "line"]
+        self.assertEqual([line["uncertain"] for line in lines], [[0, 1, 2, 3, 4]] * 3)
         unproved = [a for t, a in page.elements if t == "td" and "unproved" in a.get("class", "")]
         self.assertGreaterEqual(len(unproved), 2)
 
@@ -283,6 +285,21 @@ class InBrowser(ReportCase):
                 self.assertEqual(missing, [])
                 self.assertEqual(window.complaints(), [])
                 self.assertLessEqual(window.run("return document.documentElement.scrollWidth"), width)
+
+    @unittest.skipUnless(os.environ.get("HESSCOPE_AXE"), "HESSCOPE_AXE names axe.min.js (npm: axe-core)")
+    def test_accessibility(self):
+        axe = pathlib.Path(os.environ["HESSCOPE_AXE"]).read_text("utf-8")
+        for theme in ("light", "dark"):
+            with self.subTest(theme=theme):
+                window = self.window(1440)
+                if window.run("return document.documentElement.dataset.theme") != theme:
+                    window.click("#theme")
+                self.draw_all(window)
+                window.evaluate(axe)  # not a script of the page, whose policy would refuse it
+                window.run("axe.run(document, {preload: false}).then((all) => { window.found = all; })")
+                found = window.await_("return window.found", 120)
+                self.assertGreater(len(found["passes"]), 10)
+                self.assertEqual([(each["id"], [node["html"] for node in each["nodes"]]) for each in found["violations"]], [])
 
     def test_slider_chooser_and_numbers(self):
         window = self.window(1440)

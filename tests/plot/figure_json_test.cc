@@ -42,6 +42,13 @@ TEST(FigureJson, NumbersAreExact) {
   EXPECT_TRUE(std::isnan(pool.numbers()[3]));
 }
 
+TEST(FigureJson, SaysWhichPointsAreUncertain) {
+  Figure figure = one_line({3, 2, 1});
+  EXPECT_FALSE(contains(text_of(figure), "uncertain"));
+  std::get<Line>(figure.panels[0].series[0]).uncertain = {false, true, true};
+  EXPECT_TRUE(contains(text_of(figure), R"("uncertain":[1,2])")) << text_of(figure);
+}
+
 TEST(NumberPool, HoldsEqualListsOnce) {
   NumberPool pool;
   const std::string first = pool.add({1, kNaN}).compact();

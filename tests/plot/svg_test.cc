@@ -140,6 +140,24 @@ TEST(Svg, LeavesGapsWhereValuesAreMissing) {
   EXPECT_THAT(svg.substr(line), HasSubstr("<circle"));  // the lone last point
 }
 
+TEST(Svg, DrawsARingAroundWhatIsUncertain) {
+  const auto rings = [](std::vector<bool> uncertain) {
+    Panel panel;
+    panel.series.push_back(
+        Line{.x = {0, 1, 2}, .y = {1, kNaN, 3}, .label = "a", .uncertain = std::move(uncertain)});
+    const std::string svg = to_svg(figure_of(panel));
+    const std::string ring = "r=\"2.8\"";
+    std::size_t count = 0;
+    for (std::size_t at = svg.find(ring); at != std::string::npos; at = svg.find(ring, at + 1)) {
+      ++count;
+    }
+    return count;
+  };
+  EXPECT_EQ(rings({}), 0U);
+  EXPECT_EQ(rings({true, false, false}), 1U);
+  EXPECT_EQ(rings({true, true, true}), 2U);  // what is missing has no place
+}
+
 TEST(Svg, SaysWhatIsEmpty) {
   Panel nothing;
   nothing.series.push_back(Line{.x = {1, 2}, .y = {kNaN, kInf}, .label = "a"});
@@ -332,6 +350,7 @@ TEST(Svg, RefusesWhatDoesNotFit) {
     test::expect_refusal([&] { to_svg(figure_of(panel)); }, message);
   };
   refuses(Line{.x = {1, 2}, .y = {1}}, "panel 0, series 0: y must have 2 entries");
+  refuses(Line{.x = {1}, .y = {1}, .uncertain = {true, true}}, "uncertain must have 1 entries");
   refuses(Band{.x = {1, 2}, .low = {1, 2}, .high = {1}}, "high must have 2 entries");
   refuses(Bars{.edges = {1, 2}, .heights = {1, 2}}, "one more edge than heights, got 2 and 2");
   refuses(HeatMap{.grid = {{1, 2}, {1}, {1}}}, "must have 2 values, got 1");

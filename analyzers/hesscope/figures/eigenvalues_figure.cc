@@ -32,8 +32,9 @@ plot::Figure draw_eigenvalues(std::span<const Source> sources, const FigureReque
   std::ptrdiff_t num_unproved = 0;
   for (const Source& source : named(sources)) {
     const Checkpoints checkpoints = read_checkpoints(source);
-    num_unproved += std::ranges::count(
-        read_unproved(*source.result, "spectrum", "proof", checkpoints.size()), true);
+    const std::vector<bool> unproved =
+        read_unproved(*source.result, "spectrum", "proof", checkpoints.size());
+    num_unproved += std::ranges::count(unproved, true);
     panel.x = step_axis(checkpoints);
     const std::vector<double> band =
         read_column(*source.result, "spectrum", "rounding_band", checkpoints.size());
@@ -54,7 +55,7 @@ plot::Figure draw_eigenvalues(std::span<const Source> sources, const FigureReque
           read_column(*source.result, "spectrum", kEigenvalues[k].name, checkpoints.size());
       all.insert(all.end(), values.begin(), values.end());
       std::size_t run = num_runs;
-      for (plot::Line& line : curves(checkpoints, values)) {
+      for (plot::Line& line : curves(checkpoints, values, unproved)) {
         line.colour = plot::line_colour(by_eigenvalue ? k : run++);
         line.dash = by_eigenvalue ? plot::Dash::kSolid : kEigenvalues[k].dash;
         line.label =

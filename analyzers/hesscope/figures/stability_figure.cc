@@ -44,7 +44,9 @@ std::vector<double> chosen(std::vector<double> values,
 class Drawing {
  public:
   explicit Drawing(const Source& source)
-      : result_(*source.result), checkpoints_(read_checkpoints(source)) {
+      : result_(*source.result),
+        checkpoints_(read_checkpoints(source)),
+        unproved_(read_unproved(result_, "spectrum", "proof", checkpoints_.size())) {
     panel_.x = step_axis(checkpoints_);
     panel_.y = {.label = "sharpness over the largest stable one", .scale = plot::ScaleKind::kLog};
     panel_.series.push_back(plot::Reference{.intercept = 1});
@@ -85,7 +87,7 @@ class Drawing {
                  const plot::Colour& colour,
                  bool is_recomputed) {
     if (!has_any(values)) return;
-    for (plot::Line& line : curves(checkpoints_, values)) {
+    for (plot::Line& line : curves(checkpoints_, values, unproved_)) {
       line.label = checkpoints_.runs.size() > 1 ? line.label + ": " + label : label;
       line.colour = colour;
       line.markers = true;
@@ -96,6 +98,7 @@ class Drawing {
 
   const io::ResultReader& result_;
   Checkpoints checkpoints_;
+  std::vector<bool> unproved_;  // sharpness is the largest eigenvalue
   plot::Panel panel_;
 };
 

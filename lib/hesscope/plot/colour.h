@@ -20,7 +20,8 @@ struct Colour {
 /// "#0072b2".
 std::string hex(Colour colour);
 
-inline constexpr Colour kInk{0x22, 0x22, 0x22};   ///< text and frames
+inline constexpr Colour kInk{0x22, 0x22, 0x22};  ///< text and frames
+inline constexpr Colour kWhite{0xff, 0xff, 0xff};
 inline constexpr Colour kGrey{0x77, 0x77, 0x77};  ///< what stands back: references, remarks
 
 /// Colours of lines that stand for different things, repeating after 7: blue, vermillion, green,

@@ -54,6 +54,8 @@ struct Line {
   Dash dash = Dash::kSolid;
   bool markers = false;  ///< a dot at each point
   bool steps = false;    ///< y holds from its x to the next
+  /// Empty, or for each point whether its number is not known for certain: an open ring.
+  std::vector<bool> uncertain{};
 };
 
 /// The area between two curves, behind all lines: a spread over seeds, a confidence interval.

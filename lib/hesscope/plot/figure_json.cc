@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <cstring>
 #include <functional>
 #include <string>
@@ -156,6 +157,13 @@ class Describer {
     if (line.dash != Dash::kSolid) json["dash"] = dash_name(line.dash);
     if (line.markers) json["markers"] = true;
     if (line.steps) json["steps"] = true;
+    Json uncertain = Json::list();
+    for (std::size_t i = 0; i < line.uncertain.size(); ++i) {
+      if (line.uncertain[i]) uncertain.push_back(i);
+    }
+    if (std::ranges::find(line.uncertain, true) != line.uncertain.end()) {
+      json["uncertain"] = uncertain;
+    }
   }
 
   void add(Json& json, const Band& band) {

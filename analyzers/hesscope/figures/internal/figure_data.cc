@@ -199,7 +199,9 @@ std::vector<Source> named(std::span<const Source> sources) {
   return all;
 }
 
-std::vector<plot::Line> curves(const Checkpoints& checkpoints, std::span<const double> values) {
+std::vector<plot::Line> curves(const Checkpoints& checkpoints,
+                               std::span<const double> values,
+                               const std::vector<bool>& unproved) {
   constexpr std::size_t kFewPoints = 40;
   constexpr std::size_t kManyPoints = 1000;
   std::vector<plot::Line> lines;
@@ -208,6 +210,7 @@ std::vector<plot::Line> curves(const Checkpoints& checkpoints, std::span<const d
     for (std::size_t i = run.begin; i < run.end; ++i) {
       line.x.push_back(checkpoints.steps[i]);
       line.y.push_back(values[i]);
+      if (!unproved.empty()) line.uncertain.push_back(unproved[i]);
     }
     line.label = run.label;
     line.markers = line.x.size() <= kFewPoints;

@@ -89,7 +89,10 @@ plot::Axis step_axis(const Checkpoints& checkpoints);
 std::vector<Source> named(std::span<const Source> sources);
 
 /// Lines of a variable over steps, one for each run, under its label.
-std::vector<plot::Line> curves(const Checkpoints& checkpoints, std::span<const double> values);
+/// @param unproved  empty, or as of read_unproved(): numbers that are drawn as uncertain.
+std::vector<plot::Line> curves(const Checkpoints& checkpoints,
+                               std::span<const double> values,
+                               const std::vector<bool>& unproved = {});
 
 /// The threshold of a signed logarithmic scale that shows all numbers above `band`: the power of
 /// ten below the smallest of them, at least 1e-9 of the largest.

@@ -21,12 +21,16 @@ double median(std::vector<double> sorted) {
 std::pair<plot::Line, plot::Band> merged(const std::vector<plot::Line>& seeds) {
   plot::Line line = seeds.front();
   plot::Band band{.x = line.x, .low = line.y, .high = line.y, .colour = line.colour};
+  line.uncertain.resize(line.x.size(), false);
   for (std::size_t i = 0; i < line.x.size(); ++i) {
     std::vector<double> values;
     for (const plot::Line& seed : seeds) values.push_back(seed.y[i]);
     const bool is_whole = std::ranges::all_of(values, [](double v) { return std::isfinite(v); });
     std::ranges::sort(values);
     line.y[i] = is_whole ? median(values) : kNaN;
+    for (const plot::Line& seed : seeds) {
+      if (!seed.uncertain.empty() && seed.uncertain[i]) line.uncertain[i] = true;
+    }
     band.low[i] = is_whole ? values.front() : kNaN;
     band.high[i] = is_whole ? values.back() : kNaN;
   }

@@ -164,18 +164,30 @@ const figures = (() => {
   const makers = {
     line(panel, series, look) {
       const colour = colourOf(series.colour, look);
+      const points = pointsOf(panel, numbersOf(series.x), numbersOf(series.y));
+      const uncertain = series.uncertain || [];
+      const marker = { color: colour, size: 5 };
+      if (uncertain.length) {
+        marker.size = points.text.map(() => (series.markers ? 5 : 0));
+        marker.symbol = points.text.map(() => 'circle');
+        for (const k of uncertain) {
+          marker.size[k] = 8;
+          marker.symbol[k] = 'circle-open';
+          points.text[k] += ' (not certain)';
+        }
+      }
       return [
         {
-          ...pointsOf(panel, numbersOf(series.x), numbersOf(series.y)),
+          ...points,
           ...named(series),
-          mode: series.markers ? 'lines+markers' : 'lines',
+          mode: series.markers || uncertain.length ? 'lines+markers' : 'lines',
           line: {
             color: colour,
             width: 1.5 * series.width,
             dash: kDashes[series.dash] || 'solid',
             shape: series.steps ? 'hv' : 'linear',
           },
-          marker: { color: colour, size: 5 },
+          marker,
         },
       ];
     },

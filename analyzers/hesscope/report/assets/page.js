@@ -51,7 +51,9 @@
   // --- Figures ------------------------------------------------------------------------------------
   // What a script of the page has packed.
   const unpacked = (id) => {
-    const bytes = Uint8Array.from(atob($(`#${id}`).textContent.trim()), (letter) => letter.charCodeAt(0));
+    const letters = atob($(`#${id}`).textContent.trim());
+    const bytes = new Uint8Array(letters.length);
+    for (let i = 0; i < bytes.length; ++i) bytes[i] = letters.charCodeAt(i);
     return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip')));
   };
 

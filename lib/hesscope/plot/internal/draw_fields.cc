@@ -64,11 +64,10 @@ void draw_numbers(Canvas& canvas, const Panel& panel, const PanelPlan& plan, con
       if (!std::isfinite(value) || !axes.box.contains(centre)) continue;
       const bool on_dark = is_drawable(plan.colour_scale->kind(), value) &&
                            to_oklab(colour_of(panel, plan, value)).lightness < 0.62;
-      canvas.text({centre.x, centre.y + 0.35 * kSmallSize},
-                  short_number(value, kDigits),
-                  {.size = kSmallSize,
-                   .anchor = Anchor::kMiddle,
-                   .colour = on_dark ? Colour{255, 255, 255} : kInk});
+      canvas.text(
+          {centre.x, centre.y + 0.35 * kSmallSize},
+          short_number(value, kDigits),
+          {.size = kSmallSize, .anchor = Anchor::kMiddle, .colour = on_dark ? kWhite : kInk});
     }
   }
 }
@@ -126,7 +125,7 @@ void draw(Canvas& canvas, const Panel& panel, const PanelPlan& plan, const Fille
       for (Polyline& part : clip_line(line, box)) lines.push_back(std::move(part));
     }
   }
-  canvas.lines(lines, {.colour = {255, 255, 255}, .width = 0.35, .dash = Dash::kSolid});
+  canvas.lines(lines, {.colour = kWhite, .width = 0.35, .dash = Dash::kSolid});
 }
 
 }  // namespace

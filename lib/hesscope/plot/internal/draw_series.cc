@@ -45,6 +45,18 @@ Polyline stepped(const Polyline& line) {
   return result;
 }
 
+// Around what is not known for certain.
+void draw_rings(const Pen& pen, const Line& line) {
+  for (std::size_t i = 0; i < line.uncertain.size(); ++i) {
+    if (!line.uncertain[i]) continue;
+    if (!pen.axes().has_place(line.x[i], line.y[i])) continue;
+    const Point at = pen.axes().at(line.x[i], line.y[i]);
+    if (!pen.axes().box.contains(at)) continue;
+    pen.canvas.circle(at, 2.8, pen.colour);
+    pen.canvas.circle(at, 1.8, kWhite);
+  }
+}
+
 void draw(const Pen& pen, const Line& line) {
   const Box& box = pen.axes().box;
   std::vector<Polyline> parts;
@@ -65,6 +77,7 @@ void draw(const Pen& pen, const Line& line) {
   pen.canvas.lines(parts, {pen.colour, line.width, line.dash});
   const double radius = line.markers ? 1.8 : line.width * 0.8;
   for (const Point& dot : dots) pen.canvas.circle(dot, radius, pen.colour, 1, line.markers);
+  draw_rings(pen, line);
 }
 
 void draw(const Pen& pen, const Band& band) {
@@ -188,7 +201,7 @@ void draw(const Pen& pen, const Reference& reference) {
                   {.size = kTickSize,
                    .anchor = is_right ? Anchor::kEnd : Anchor::kStart,
                    .colour = pen.colour,
-                   .halo = Colour{255, 255, 255}});
+                   .halo = kWhite});
 }
 
 void draw(const Pen& /*pen*/, const HeatMap& /*field*/) {}

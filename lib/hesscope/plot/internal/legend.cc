@@ -184,7 +184,7 @@ void draw_list(Canvas& canvas,
   width = std::min(width + kSwatch + kSwatchGap + 2 * kPad, box.width - 8);
   const double height = kRow * static_cast<double>(entries.size()) + 2 * kPad - 2;
   const Box place = emptiest_corner(panel, plan.axes, width, height);
-  canvas.rectangle(place, {255, 255, 255}, 0.85);
+  canvas.rectangle(place, kWhite, 0.85);
   draw_rows(canvas, panel, plan, entries, {place.left + kPad, place.top + kPad - 1});
 }
 

@@ -56,6 +56,7 @@ class Collector {
 
   void add(const Line& line) {
     require_same(line.x.size(), line.y.size(), "y");
+    if (!line.uncertain.empty()) require_same(line.x.size(), line.uncertain.size(), "uncertain");
     for (std::size_t i = 0; i < line.x.size(); ++i) add_point(line.x[i], line.y[i]);
   }
 
