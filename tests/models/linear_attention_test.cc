@@ -65,10 +65,14 @@ struct Recursion {
           p = read(e);
           q = read(e);
           break;
-        case Parametrization::kSplitQk: {
-          p = read(e);
-          const Dense<T> wq = read(e);
-          const Dense<T> wk = read(e);
+        case Parametrization::kSplitQk:
+        case Parametrization::kSparseSplitQk: {
+          const bool is_sparse = options.parametrization == Parametrization::kSparseSplitQk;
+          const Eigen::Index rows = is_sparse ? e - 1 : e;
+          p = read(rows);
+          if (is_sparse) p(e - 1, e - 1) = T(1.0);
+          const Dense<T> wq = read(rows);
+          const Dense<T> wk = read(rows);
           q = product(Dense<T>(wk.transpose()), wq);
           break;
         }
@@ -171,7 +175,8 @@ TEST_P(LinearAttention, HasNoCurvatureInTheLastLayersDeadRows) {
   const auto block = std::find_if(
       blocks.begin(), blocks.end(), [&](const ParameterBlock& b) { return b.name == name; });
   ASSERT_NE(block, blocks.end());
-  const bool sparse = options.parametrization == Parametrization::kSparse;
+  const bool sparse = options.parametrization == Parametrization::kSparse ||
+                      options.parametrization == Parametrization::kSparseSplitQk;
   const Eigen::Index dead = sparse ? block->size : block->size - (options.dimension + 1);
   EXPECT_EQ(actual.gradient.segment(block->offset, dead), Eigen::VectorXd::Zero(dead));
   EXPECT_EQ(actual.hessian.middleRows(block->offset, dead),
@@ -190,6 +195,7 @@ const auto smooth_shapes = testing::Values(
     LinearAttentionShape{"FullOneLayer", {1, 2, 5, Parametrization::kFull}},
     LinearAttentionShape{"FullOneExample", {2, 1, 1, Parametrization::kFull}},
     LinearAttentionShape{"SplitTwoLayers", {2, 1, 4, Parametrization::kSplitQk}},
+    LinearAttentionShape{"SparseSplitTwoLayers", {2, 2, 4, Parametrization::kSparseSplitQk}},
     LinearAttentionShape{"SoftmaxSparse",
                          {2, 2, 4, Parametrization::kSparse, LinearAttentionActivation::kSoftmax}},
     LinearAttentionShape{"SoftmaxFull",

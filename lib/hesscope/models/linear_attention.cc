@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +15,18 @@
 namespace hesscope {
 namespace {
 
+using Parametrization = LinearAttentionParametrization;
+
+bool is_sparse(Parametrization parametrization) {
+  return parametrization == Parametrization::kSparse ||
+         parametrization == Parametrization::kSparseSplitQk;
+}
+
+bool is_split(Parametrization parametrization) {
+  return parametrization == Parametrization::kSplitQk ||
+         parametrization == Parametrization::kSparseSplitQk;
+}
+
 struct Layer {
   Var p;
   Var q;
@@ -24,27 +37,19 @@ Layer declare_layer(ModelBuilder& b, const LinearAttentionOptions& options, std:
   const auto name = [l](const char* matrix) { return fmt::format("layers.{}.{}", l, matrix); };
   const std::int64_t d = options.dimension;
   const std::int64_t e = d + 1;
-  switch (options.parametrization) {
-    case LinearAttentionParametrization::kSparse: {
-      Eigen::MatrixXd corner = Eigen::MatrixXd::Zero(e, e);
-      corner(d, d) = 1;
-      const Var p = b.parameter(name("P"), {d, d});
-      const Var q = b.parameter(name("Q"), {d, d});
-      return {embed(p, 0, 0, e, e) + b.constant(corner), embed(q, 0, 0, e, e)};
-    }
-    case LinearAttentionParametrization::kFull: {
-      const Var p = b.parameter(name("P"), {e, e});
-      const Var q = b.parameter(name("Q"), {e, e});
-      return {p, q};
-    }
-    case LinearAttentionParametrization::kSplitQk: {
-      const Var p = b.parameter(name("P"), {e, e});
-      const Var wq = b.parameter(name("WQ"), {e, e});
-      const Var wk = b.parameter(name("WK"), {e, e});
-      return {p, matmul_tn(wk, wq)};
-    }
-  }
-  throw PreconditionError("linear_attention: unknown parametrization");
+  const std::int64_t rows = is_sparse(options.parametrization) ? d : e;
+  const Var p = b.parameter(name("P"), {rows, rows});
+  const auto scores = [&] {
+    if (!is_split(options.parametrization)) return b.parameter(name("Q"), {rows, rows});
+    const Var wq = b.parameter(name("WQ"), {rows, rows});
+    const Var wk = b.parameter(name("WK"), {rows, rows});
+    return matmul_tn(wk, wq);
+  };
+  const Var q = scores();
+  if (!is_sparse(options.parametrization)) return {p, q};
+  Eigen::MatrixXd corner = Eigen::MatrixXd::Zero(e, e);
+  corner(d, d) = 1;
+  return {embed(p, 0, 0, e, e) + b.constant(corner), embed(q, 0, 0, e, e)};
 }
 
 // A layer sees the products P_ij Q_kl only, and Q = WK^T WQ. The softmax sees Q itself.
@@ -54,23 +59,23 @@ Layer declare_layer(ModelBuilder& b, const LinearAttentionOptions& options, std:
 // but the last layer's P, which is dead. (The fixed 1 in P_full leaves no scale free.)
 std::vector<Invariance> layer_invariances(const Model& model,
                                           const LinearAttentionOptions& options) {
-  if (options.parametrization == LinearAttentionParametrization::kSparse) return {};
-  const bool is_split = options.parametrization == LinearAttentionParametrization::kSplitQk;
+  const bool has_split = is_split(options.parametrization);
   std::vector<Invariance> scales;
   std::vector<Invariance> bases;
   for (std::int64_t l = 0; l < options.layers; ++l) {
     const auto view = [&](const char* matrix) {
       return matrix_view(model, fmt::format("layers.{}.{}", l, matrix));
     };
-    scales.push_back(rescaling({view("P")}, {view(is_split ? "WQ" : "Q")}));
-    if (is_split) bases.push_back(change_of_basis({view("WQ")}, {view("WK")}));
+    scales.push_back(rescaling({view("P")}, {view(has_split ? "WQ" : "Q")}));
+    if (has_split) bases.push_back(change_of_basis({view("WQ")}, {view("WK")}));
   }
   std::vector<Invariance> found;
-  if (options.activation == LinearAttentionActivation::kNone) {
+  if (options.activation == LinearAttentionActivation::kNone &&
+      !is_sparse(options.parametrization)) {
     found.push_back(
-        joined(is_split ? "rescaling of P and WQ" : "rescaling of P and Q", std::move(scales)));
+        joined(has_split ? "rescaling of P and WQ" : "rescaling of P and Q", std::move(scales)));
   }
-  if (is_split) found.push_back(joined("basis of queries and keys", std::move(bases)));
+  if (has_split) found.push_back(joined("basis of queries and keys", std::move(bases)));
   return found;
 }
 
@@ -88,7 +93,7 @@ Invariance basis_of_features(const Model& model, const LinearAttentionOptions& o
     };
     to.push_back(rows(view("P")));
     from.push_back(rows(view("P").transposed()));
-    if (options.parametrization == LinearAttentionParametrization::kSplitQk) {
+    if (is_split(options.parametrization)) {
       from.push_back(rows(view("WQ").transposed()));
       from.push_back(rows(view("WK").transposed()));
     } else {
@@ -111,16 +116,19 @@ std::vector<Invariance> invariances_of(const Model& model, const LinearAttention
   return found;
 }
 
-LinearAttentionStructure::Parametrization structure_of(
-    LinearAttentionParametrization parametrization) {
+// Of the forms with a Hessian and loss of their own; nothing for the others.
+std::optional<LinearAttentionStructure::Parametrization> structure_of(
+    Parametrization parametrization) {
   using Structure = LinearAttentionStructure::Parametrization;
   switch (parametrization) {
-    case LinearAttentionParametrization::kSparse:
+    case Parametrization::kSparse:
       return Structure::kSparse;
-    case LinearAttentionParametrization::kFull:
+    case Parametrization::kFull:
       return Structure::kFull;
-    case LinearAttentionParametrization::kSplitQk:
+    case Parametrization::kSplitQk:
       return Structure::kSplitQk;
+    case Parametrization::kSparseSplitQk:
+      return std::nullopt;
   }
   throw PreconditionError("linear_attention: unknown parametrization");
 }
@@ -177,10 +185,11 @@ Var query_by_tokens(ModelBuilder& b, const LinearAttentionOptions& options, Var 
   return z;
 }
 
-LinearAttentionParametrization parametrization_named(const std::string& name) {
-  if (name == "full") return LinearAttentionParametrization::kFull;
-  if (name == "split-qk") return LinearAttentionParametrization::kSplitQk;
-  return LinearAttentionParametrization::kSparse;
+Parametrization parametrization_named(const std::string& name) {
+  if (name == "full") return Parametrization::kFull;
+  if (name == "split-qk") return Parametrization::kSplitQk;
+  if (name == "sparse-split-qk") return Parametrization::kSparseSplitQk;
+  return Parametrization::kSparse;
 }
 
 Model sized(const Settings& settings, std::int64_t mlp_hidden, const TensorShapes& data) {
@@ -223,14 +232,14 @@ Model linear_attention(const LinearAttentionOptions& options) {
   const Var prediction = -slice(q, e - 1, 0, 1, 1);
   b.set_prediction(prediction);
   Model model = b.finish(square(prediction - target));
-  if (is_linear && options.mlp_hidden == 0) {
-    const LinearAttentionStructure structure = {
-        .layers = options.layers,
-        .dimension = options.dimension,
-        .context = options.context,
-        .parametrization = structure_of(options.parametrization),
-        .z_offset = model.arrays[0].offset,
-        .target_offset = model.arrays[1].offset};
+  const auto parametrization = structure_of(options.parametrization);
+  if (is_linear && options.mlp_hidden == 0 && parametrization) {
+    const LinearAttentionStructure structure = {.layers = options.layers,
+                                                .dimension = options.dimension,
+                                                .context = options.context,
+                                                .parametrization = *parametrization,
+                                                .z_offset = model.arrays[0].offset,
+                                                .target_offset = model.arrays[1].offset};
     model.structured_hessian = linear_attention_hessian(structure);
     model.structured_loss = linear_attention_loss(structure);
   }
@@ -250,7 +259,7 @@ ModelKind linear_attention_kind() {
                 .maximum = 1000},
                {.name = "parametrization",
                 .meaning = "what is trained in a layer",
-                .choices = {"sparse", "full", "split-qk"},
+                .choices = {"sparse", "full", "split-qk", "sparse-split-qk"},
                 .fallback = SettingValue(std::string("sparse"))},
                {.name = "activation",
                 .meaning = "what the scores go through",

@@ -9,9 +9,10 @@
 namespace hesscope {
 
 enum class LinearAttentionParametrization {
-  kSparse,   ///< P, Q of d x d inside P_full = [[P, 0], [0, 1]], Q_full = [[Q, 0], [0, 0]]
-  kFull,     ///< P, Q of (d + 1) x (d + 1)
-  kSplitQk,  ///< P, WQ, WK of (d + 1) x (d + 1), Q = WK^T WQ
+  kSparse,         ///< P, Q of d x d inside P_full = [[P, 0], [0, 1]], Q_full = [[Q, 0], [0, 0]]
+  kFull,           ///< P, Q of (d + 1) x (d + 1)
+  kSplitQk,        ///< P, WQ, WK of (d + 1) x (d + 1), Q = WK^T WQ
+  kSparseSplitQk,  ///< as kSparse, with WQ, WK of d x d and Q = WK^T WQ
 };
 
 enum class LinearAttentionActivation {
