@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -21,38 +22,65 @@ std::pair<double, double> band_of(const SeedStatistics& statistics, const std::s
   return {statistics.mean - half, statistics.mean + half};
 }
 
-// Of several runs of one variant.
-plot::Panel panel_of(const ExperimentResults& results,
-                     const ExperimentFigure& figure,
-                     const StepValues& values,
-                     std::size_t variant) {
-  const std::string& band_kind = figure.settings.text("band");
+// The axes of a panel without a title.
+plot::Panel axes_of(const ExperimentResults& results, const ExperimentFigure& figure) {
   plot::Panel panel;
-  panel.title = panel_title(results, figure, figure.variants[variant]);
   panel.x = {.label = "training step", .scale = scale_from(figure, "x_scale")};
   panel.y = {.label = figure.settings.has("label")
                           ? figure.settings.text("label")
                           : results.long_name(figure.settings.text("quantity")),
              .scale = scale_from(figure, "y_scale")};
-  for (std::size_t run = 0; run < figure.runs.size(); ++run) {
-    plot::Line line{.label = figure.runs[run], .colour = line_colour(run)};
-    plot::Band band{.colour = line_colour(run)};
-    for (std::size_t k = 0; k < values.steps.size(); ++k) {
-      const SeedStatistics statistics = values.statistics(variant, run, k);
-      if (statistics.count == 0) continue;
-      line.x.push_back(static_cast<double>(values.steps[k]));
-      line.y.push_back(statistics.mean);
-      const auto [low, high] = band_of(statistics, band_kind);
-      band.low.push_back(low);
-      band.high.push_back(high);
-    }
-    if (line.x.empty()) continue;
-    band.x = line.x;
-    line.markers = line.x.size() == 1;
-    if (band_kind != "none") panel.series.emplace_back(std::move(band));
-    panel.series.emplace_back(std::move(line));
-  }
   return panel;
+}
+
+// Adds the mean of one run over seeds, as a line of this look, in its band.
+void add_curve(const ExperimentFigure& figure,
+               const StepValues& values,
+               std::size_t variant,
+               std::size_t run,
+               plot::Line line,
+               plot::Panel& panel) {
+  const std::string& band_kind = figure.settings.text("band");
+  plot::Band band{.colour = line.colour};
+  for (std::size_t k = 0; k < values.steps.size(); ++k) {
+    const SeedStatistics statistics = values.statistics(variant, run, k);
+    if (statistics.count == 0) continue;
+    line.x.push_back(static_cast<double>(values.steps[k]));
+    line.y.push_back(statistics.mean);
+    const auto [low, high] = band_of(statistics, band_kind);
+    band.low.push_back(low);
+    band.high.push_back(high);
+  }
+  if (line.x.empty()) return;
+  band.x = line.x;
+  line.markers = line.x.size() == 1;
+  if (band_kind != "none") panel.series.emplace_back(std::move(band));
+  panel.series.emplace_back(std::move(line));
+}
+
+// A panel for each variant, a colour for each run; or all in one, a colour for each variant and
+// runs told apart by dashes.
+std::vector<plot::Panel> panels_of(const ExperimentResults& results,
+                                   const ExperimentFigure& figure,
+                                   const StepValues& values) {
+  constexpr plot::Dash kDashes[] = {plot::Dash::kSolid, plot::Dash::kDashed, plot::Dash::kDotted};
+  const bool is_one = figure.settings.text("panels") == "one";
+  std::vector<plot::Panel> panels;
+  for (std::size_t v = 0; v < figure.variants.size(); ++v) {
+    if (panels.empty() || !is_one) panels.push_back(axes_of(results, figure));
+    plot::Panel& panel = panels.back();
+    if (!is_one) panel.title = panel_title(results, figure, figure.variants[v]);
+    if (is_one) panel.legend = plot::Legend::kBeside;
+    for (std::size_t run = 0; run < figure.runs.size(); ++run) {
+      plot::Line line{.label = figure.runs[run], .colour = line_colour(is_one ? v : run)};
+      if (is_one) {
+        line.label = results.variant(figure.variants[v]).title + ", " + line.label;
+        line.dash = kDashes[run % std::size(kDashes)];
+      }
+      add_curve(figure, values, v, run, std::move(line), panel);
+    }
+  }
+  return panels;
 }
 
 void add_data(const ExperimentResults& results,
@@ -115,10 +143,10 @@ FigureContent make_curves(const ExperimentResults& results, const ExperimentFigu
                       mean_text(last),
                       fmt::format("{}", last.count)});
     }
-    content.figure.panels.push_back(panel_of(results, figure, values, v));
   }
+  content.figure.panels = panels_of(results, figure, values);
   add_data(results, figure, values, by_step, content.data);
-  content.figure.columns = static_cast<int>(std::min<std::size_t>(figure.variants.size(), 3));
+  content.figure.columns = static_cast<int>(std::min<std::size_t>(content.figure.panels.size(), 3));
   content.figure.title = figure.title;
   content.figure.description = fmt::format(
       "{} over training steps: mean over seeds, band {}", results.long_name(quantity), band);
@@ -149,12 +177,16 @@ FigureContent make_curves(const ExperimentResults& results, const ExperimentFigu
 
 ExperimentFigureKind curves_kind() {
   return {.name = "curves",
-          .summary = "a quantity over steps, mean and band over seeds, a panel for each variant",
+          .summary = "a quantity over steps, mean and band over seeds",
           .keys = {quantity_key("quantity"),
                    {.name = "band",
                     .meaning = "around the mean",
                     .choices = {"std/4", "std/2", "std", "min-max", "none"},
                     .fallback = SettingValue(std::string("std/4"))},
+                   {.name = "panels",
+                    .meaning = "one for each of the variants, or one for all",
+                    .choices = {"variants", "one"},
+                    .fallback = SettingValue(std::string("variants"))},
                    scale_key("x_scale", "linear"),
                    scale_key("y_scale", "log"),
                    {.name = "label", .meaning = "of the vertical axis", .is_optional = true}},

@@ -98,6 +98,7 @@ LandscapeRequest request_of(const ExperimentFigure& figure,
   }
   request.curvature = settings.boolean("curvature");
   request.seed = static_cast<std::uint64_t>(settings.integer("direction_seed"));
+  request.share.merge_only = work.merge_only;
   request.num_threads = work.num_threads;
   request.stop = work.stop;
   request.command = work.command;

@@ -42,15 +42,37 @@ double mean_of_last(const StepValues& values,
   return sum / static_cast<double>(count);
 }
 
+// The first of a run's values that is there; NaN where none is.
+double first_of(const StepValues& values, std::size_t variant, std::size_t run, std::size_t seed) {
+  for (std::size_t k = 0; k < values.steps.size(); ++k) {
+    const double value = values.at(variant, run, seed, k);
+    if (std::isfinite(value)) return value;
+  }
+  return kNaN;
+}
+
 // One run of one variant.
 struct Trial {
-  std::string family;
   double rate = kNaN;
-  SeedStatistics over_seeds;  // of the runs that did not diverge
-  bool is_complete = false;   // none diverged
+  std::vector<double> by_seed;
+  SeedStatistics over_seeds;
+  bool is_complete = false;  // every seed ends below where it began
+  bool is_near_best = false;
 };
 
-// Trials of a family by ascending rate.
+// Whether a trial is no worse than the best one as far as the seeds can tell: its mean excess, seed
+// by seed, is at most the standard error of that mean. Seeds share their data, so differences
+// scatter less than losses.
+bool is_within_one_error(const Trial& trial, const Trial& best) {
+  std::vector<double> excess;
+  for (std::size_t s = 0; s < trial.by_seed.size(); ++s) {
+    excess.push_back(trial.by_seed[s] - best.by_seed[s]);
+  }
+  const SeedStatistics over_seeds = seed_statistics(excess);
+  return over_seeds.mean <= over_seeds.deviation / std::sqrt(static_cast<double>(over_seeds.count));
+}
+
+// Trials of one family in one variant, by ascending rate.
 struct Family {
   std::vector<Trial> trials;
 
@@ -63,132 +85,275 @@ struct Family {
     return found;
   }
 
+  const Trial* find(double rate) const {
+    const auto at = std::ranges::find(trials, rate, &Trial::rate);
+    return at == trials.end() ? nullptr : &*at;
+  }
+
+  std::size_t num_failed() const {
+    return static_cast<std::size_t>(std::ranges::count(trials, false, &Trial::is_complete));
+  }
+
   bool is_at_end(const Trial& trial) const {
     return trials.size() > 1 &&
            (trial.rate == trials.front().rate || trial.rate == trials.back().rate);
   }
+
+  void order_and_judge() {
+    std::ranges::sort(trials, {}, &Trial::rate);
+    const Trial* const found = best();
+    for (Trial& trial : trials) {
+      trial.is_near_best =
+          trial.is_complete && (&trial == found || is_within_one_error(trial, *found));
+    }
+  }
+
+  // "0.02, 0.05 (at the end of the range)".
+  std::string near_best_text() const {
+    std::string text;
+    for (const Trial& trial : trials) {
+      if (!trial.is_near_best) continue;
+      text += fmt::format("{}{}{}",
+                          text.empty() ? "" : ", ",
+                          trial.rate,
+                          is_at_end(trial) ? " (at the end of the range)" : "");
+    }
+    return text.empty() ? "-" : text;
+  }
 };
 
+// Median and range; rates with which a seed failed are dots near the upper edge,
+// a row for each family.
 plot::Panel panel_of(const std::vector<std::string>& names,
                      const std::vector<Family>& families,
-                     const std::string& label) {
+                     const std::string& label,
+                     double start) {
   plot::Panel panel;
   panel.x = {.label = "learning rate", .scale = plot::ScaleKind::kLog};
   panel.y = {.label = label, .scale = plot::ScaleKind::kLog};
+  // What is far above where it began did not learn; how far, nobody needs to see.
+  constexpr double kFar = 10;
+  if (start > 0) panel.y.upper = kFar * start;
+  std::size_t num_failed = 0;
   for (std::size_t f = 0; f < families.size(); ++f) {
-    plot::Band band;
-    plot::Line line{.label = names[f], .markers = true};
+    plot::Line line{.label = names[f], .colour = plot::line_colour(f), .markers = true};
+    plot::Band band{.colour = line.colour};
+    plot::Scatter failed{.colour = line.colour, .radius = 2.5};
     for (const Trial& trial : families[f].trials) {
       band.x.push_back(trial.rate);
       band.low.push_back(trial.is_complete ? trial.over_seeds.minimum : kNaN);
       band.high.push_back(trial.is_complete ? trial.over_seeds.maximum : kNaN);
-      line.y.push_back(trial.is_complete ? trial.over_seeds.mean : kNaN);
+      line.y.push_back(trial.is_complete ? trial.over_seeds.median : kNaN);
+      if (trial.is_complete || !panel.y.upper) continue;
+      failed.x.push_back(trial.rate);
+      failed.y.push_back(*panel.y.upper / std::pow(2.0, static_cast<double>(f)));
     }
     line.x = band.x;
+    num_failed += failed.x.size();
     if (line.x.empty()) continue;
     panel.series.emplace_back(std::move(band));
     panel.series.emplace_back(std::move(line));
+    if (!failed.x.empty()) panel.series.emplace_back(std::move(failed));
   }
+  if (num_failed > 0) panel.note = "dots above: failed";
   return panel;
 }
 
-FigureContent make_rates(const ExperimentResults& results, const ExperimentFigure& figure) {
-  const std::string& quantity = figure.settings.text("quantity");
-  const auto last = static_cast<std::size_t>(figure.settings.integer("last"));
-  const StepValues values = step_values(results, figure, quantity);
-  const std::vector<std::string> names = families_of(results, figure);
-  FigureContent content;
-  std::vector<double> rates;
-  std::vector<double> by_seed;
-  std::vector<double> means;
-  std::vector<double> best;
-  std::vector<std::vector<std::string>> rows = {
-      {"variant", "run", "rates", "best", "there", "diverged"}};
-  for (std::size_t v = 0; v < figure.variants.size(); ++v) {
-    std::vector<Family> families(names.size());
-    std::vector<std::size_t> num_diverged(names.size());
-    for (std::size_t r = 0; r < figure.runs.size(); ++r) {
-      const ExperimentRun* run =
-          results.variant(figure.variants[v]).experiment.find_run(figure.runs[r]);
-      std::vector<double> over_seeds;
-      for (std::size_t s = 0; s < values.seeds.size(); ++s) {
-        over_seeds.push_back(mean_of_last(values, v, r, s, last));
-      }
-      by_seed.insert(by_seed.end(), over_seeds.begin(), over_seeds.end());
-      Trial trial;
-      if (run != nullptr) {
-        const std::size_t f = place_of(names, run->family);
-        const auto& seeds = results.variant(figure.variants[v]).experiment.seeds;
-        trial = {.family = run->family,
-                 .rate = run->learning_rate,
-                 .over_seeds = seed_statistics(over_seeds)};
-        trial.is_complete = trial.over_seeds.count == static_cast<std::int64_t>(seeds.size());
-        if (!trial.is_complete) ++num_diverged[f];
-        families[f].trials.push_back(trial);
-      }
-      rates.push_back(trial.rate);
-      means.push_back(trial.is_complete ? trial.over_seeds.mean : kNaN);
+// All of a figure: families by variant and name.
+class Rates {
+ public:
+  Rates(const ExperimentResults& results, const ExperimentFigure& figure)
+      : results_(results),
+        figure_(figure),
+        quantity_(figure.settings.text("quantity")),
+        last_(static_cast<std::size_t>(figure.settings.integer("last"))),
+        values_(step_values(results, figure, quantity_)),
+        names_(families_of(results, figure)),
+        families_(figure.variants.size(), std::vector<Family>(names_.size())) {
+    for (std::size_t v = 0; v < figure.variants.size(); ++v) {
+      for (std::size_t r = 0; r < figure.runs.size(); ++r) add_trial(v, r);
+      for (Family& family : families_[v]) family.order_and_judge();
     }
-    for (std::size_t f = 0; f < names.size(); ++f) {
-      Family& family = families[f];
-      std::sort(family.trials.begin(), family.trials.end(), [](const Trial& a, const Trial& b) {
-        return a.rate < b.rate;
-      });
-      const Trial* found = family.best();
-      best.push_back(found == nullptr ? kNaN : found->rate);
-      rows.push_back(
-          {results.variant(figure.variants[v]).title,
-           names[f],
-           fmt::format("{}", family.trials.size()),
-           found == nullptr
-               ? "-"
-               : fmt::format("{}{}",
-                             found->rate,
-                             family.is_at_end(*found) ? " (at the end of the range)" : ""),
-           found == nullptr ? "-" : mean_text(found->over_seeds),
-           fmt::format("{}", num_diverged[f])});
-    }
-    plot::Panel panel = panel_of(names, families, results.long_name(quantity));
-    panel.title = panel_title(results, figure, figure.variants[v]);
-    content.figure.panels.push_back(std::move(panel));
   }
-  content.data.dimensions = {variant_dimension(figure),
-                             run_dimension(figure),
-                             seed_dimension(values.seeds),
-                             named_dimension("family", names)};
-  content.data.variables = {
-      {.name = "learning_rate",
-       .dimensions = {"variant", "run"},
-       .long_name = "learning rate of the run",
-       .definition = "as in the experiment",
-       .values = std::move(rates)},
-      {.name = "value",
-       .dimensions = {"variant", "run", "seed"},
-       .long_name = results.long_name(quantity),
-       .definition = fmt::format(
-           "mean of the last {} values of {}; missing where the run diverged", last, quantity),
-       .values = std::move(by_seed)},
-      {.name = "mean",
-       .dimensions = {"variant", "run"},
-       .long_name = "mean over seeds",
-       .definition = "of value, where no seed diverged",
-       .values = std::move(means)},
-      {.name = "best_learning_rate",
-       .dimensions = {"variant", "family"},
-       .long_name = "best learning rate",
-       .definition = "that of the least mean",
-       .values = std::move(best)}};
-  content.figure.title = figure.title;
-  content.figure.description =
-      fmt::format("{} by learning rate: mean and range over seeds", results.long_name(quantity));
-  content.text = fmt::format(
-                     "Mean of the last {} values of {}, mean over seeds (sample standard "
-                     "deviation), at the best of the learning rates; rates with which a seed "
-                     "diverged take no part.\n\n",
-                     last,
-                     quantity) +
-                 markdown_table(rows);
-  return content;
+
+  FigureContent content() && {
+    FigureContent content;
+    content.data = data();
+    std::vector<std::vector<std::string>> rows = {
+        {"variant", "run", "best", "within one standard error", "there", "failed"}};
+    for (std::size_t v = 0; v < figure_.variants.size(); ++v) {
+      for (std::size_t f = 0; f < names_.size(); ++f) rows.push_back(row_of(v, f));
+      plot::Panel panel =
+          panel_of(names_, families_[v], results_.long_name(quantity_), start_of(v));
+      panel.title = panel_title(results_, figure_, figure_.variants[v]);
+      content.figure.panels.push_back(std::move(panel));
+    }
+    content.figure.title = figure_.title;
+    content.figure.columns = content.figure.panels.size() > 3 ? 4 : 0;
+    content.figure.description = fmt::format("{} by learning rate: median and range over seeds",
+                                             results_.long_name(quantity_));
+    content.text =
+        fmt::format(
+            "Mean of the last {} values of {}, mean over seeds (sample standard deviation), at the "
+            "best of the learning rates. Within one standard error: rates whose mean excess over "
+            "the best, seed by seed, is at most its standard error. Rates with which a seed "
+            "diverged, or ends above where it began, failed and take no part.\n\n",
+            last_,
+            quantity_) +
+        markdown_table(rows);
+    compare(content);
+    return content;
+  }
+
+ private:
+  void add_trial(std::size_t v, std::size_t r) {
+    std::vector<double> by_seed;
+    for (std::size_t s = 0; s < values_.seeds.size(); ++s) {
+      by_seed.push_back(mean_of_last(values_, v, r, s, last_));
+    }
+    by_seed_.insert(by_seed_.end(), by_seed.begin(), by_seed.end());
+    const auto& experiment = results_.variant(figure_.variants[v]).experiment;
+    const ExperimentRun* const run = experiment.find_run(figure_.runs[r]);
+    rates_.push_back(run == nullptr ? kNaN : run->learning_rate);
+    if (run == nullptr) return means_.push_back(kNaN);
+    Trial trial;
+    trial.rate = run->learning_rate;
+    trial.over_seeds = seed_statistics(by_seed);
+    trial.by_seed = std::move(by_seed);
+    std::int64_t num_good = 0;
+    for (std::size_t s = 0; s < values_.seeds.size(); ++s) {
+      if (trial.by_seed[s] <= first_of(values_, v, r, s)) ++num_good;
+    }
+    trial.is_complete = num_good == std::ssize(experiment.seeds);
+    means_.push_back(trial.is_complete ? trial.over_seeds.mean : kNaN);
+    families_[v][place_of(names_, run->family)].trials.push_back(std::move(trial));
+  }
+
+  // The largest of the first values; NaN where there is none.
+  double start_of(std::size_t v) const {
+    double start = kNaN;
+    for (std::size_t r = 0; r < figure_.runs.size(); ++r) {
+      for (std::size_t s = 0; s < values_.seeds.size(); ++s) {
+        start = std::fmax(start, first_of(values_, v, r, s));
+      }
+    }
+    return start;
+  }
+
+  std::vector<std::string> row_of(std::size_t v, std::size_t f) const {
+    const Family& family = families_[v][f];
+    const Trial* const best = family.best();
+    return {results_.variant(figure_.variants[v]).title,
+            names_[f],
+            best == nullptr ? "-" : fmt::format("{}", best->rate),
+            family.near_best_text(),
+            best == nullptr ? "-" : mean_text(best->over_seeds),
+            fmt::format("{} of {}", family.num_failed(), family.trials.size())};
+  }
+
+  Group data() {
+    std::vector<double> best;
+    std::vector<double> near_best;
+    for (std::size_t v = 0; v < figure_.variants.size(); ++v) {
+      for (const Family& family : families_[v]) {
+        const Trial* const found = family.best();
+        best.push_back(found == nullptr ? kNaN : found->rate);
+      }
+      for (std::size_t r = 0; r < figure_.runs.size(); ++r) {
+        const double rate = rates_[v * figure_.runs.size() + r];
+        near_best.push_back(is_near_best(v, figure_.runs[r]) ? rate : kNaN);
+      }
+    }
+    Group data;
+    data.dimensions = {variant_dimension(figure_),
+                       run_dimension(figure_),
+                       seed_dimension(values_.seeds),
+                       named_dimension("family", names_)};
+    data.variables = {
+        {.name = "learning_rate",
+         .dimensions = {"variant", "run"},
+         .long_name = "learning rate of the run",
+         .definition = "as in the experiment",
+         .values = rates_},
+        {.name = "value",
+         .dimensions = {"variant", "run", "seed"},
+         .long_name = results_.long_name(quantity_),
+         .definition = fmt::format(
+             "mean of the last {} values of {}; missing where the run diverged", last_, quantity_),
+         .values = std::move(by_seed_)},
+        {.name = "mean",
+         .dimensions = {"variant", "run"},
+         .long_name = "mean over seeds",
+         .definition = "of value, where every seed ends below where it began",
+         .values = std::move(means_)},
+        {.name = "near_best_learning_rate",
+         .dimensions = {"variant", "run"},
+         .long_name = "learning rate of a run within one standard error of the best",
+         .definition = "where the mean over seeds of value less that of the best run of the "
+                       "family is at most its standard deviation over sqrt(number of seeds)",
+         .values = std::move(near_best)},
+        {.name = "best_learning_rate",
+         .dimensions = {"variant", "family"},
+         .long_name = "best learning rate",
+         .definition = "that of the least mean",
+         .values = std::move(best)}};
+    return data;
+  }
+
+  bool is_near_best(std::size_t v, const std::string& name) const {
+    const ExperimentRun* const run =
+        results_.variant(figure_.variants[v]).experiment.find_run(name);
+    if (run == nullptr) return false;
+    const Trial* const trial = families_[v][place_of(names_, run->family)].find(run->learning_rate);
+    return trial != nullptr && trial->is_near_best;
+  }
+
+  // Rates of others: of a variant and, as `run`, a family.
+  void compare(FigureContent& content) const {
+    if (figure_.published_values.empty()) return;
+    const bool is_comparable = is_as_published(results_.document());
+    std::vector<std::vector<std::string>> rows = {{"where", "theirs", "ours", "", "source"}};
+    for (const PublishedValue& value : figure_.published_values) {
+      const std::size_t v = place_of(figure_.variants, value.variant);
+      const std::size_t f = place_of(names_, value.run);
+      if (f == names_.size()) continue;
+      const Trial* const theirs = families_[v][f].find(value.mean);
+      const std::string ours = families_[v][f].near_best_text();
+      const std::string where = fmt::format("{}, {}", value.variant, value.run);
+      std::string verdict = "-";
+      if (is_comparable && theirs == nullptr) verdict = "not among ours";
+      if (is_comparable && theirs != nullptr) {
+        ++content.num_compared;
+        verdict = theirs->is_near_best ? "agrees" : "disagrees";
+        if (!theirs->is_near_best) {
+          content.disagreements.push_back(
+              fmt::format("{}: {} ({}), ours {}", where, value.mean, value.source, ours));
+        }
+      }
+      rows.push_back({where, fmt::format("{}", value.mean), ours, verdict, value.source});
+    }
+    content.text += "\n## Numbers of others beside ours\n\n" + markdown_table(rows);
+    content.comparison = std::move(rows);
+    content.comparison.front()[3] = "verdict";
+    content.text += is_comparable ? "\nTheirs agrees where it is within one standard error of our "
+                                    "best.\n"
+                                  : not_comparable_text(results_.document());
+  }
+
+  const ExperimentResults& results_;
+  const ExperimentFigure& figure_;
+  std::string quantity_;
+  std::size_t last_;
+  StepValues values_;
+  std::vector<std::string> names_;             // of families
+  std::vector<std::vector<Family>> families_;  // by variant and name
+  std::vector<double> rates_;                  // by variant and run
+  std::vector<double> means_;                  // the same
+  std::vector<double> by_seed_;                // and seed
+};
+
+FigureContent make_rates(const ExperimentResults& results, const ExperimentFigure& figure) {
+  return Rates(results, figure).content();
 }
 
 }  // namespace

@@ -255,10 +255,11 @@ ExperimentFile experiment_from(const TomlTable& root, const std::filesystem::pat
                                          text_key("title", "what it is"),
                                          text_key("source", "where it comes from"),
                                          text_key("note", "what else there is to say")};
-  experiment.about = detail::checked(table_or_empty(root, "experiment"),
-                                     about,
-                                     "[experiment]",
-                                     {"paper", "figures", "minutes_paper", "minutes_quick"});
+  experiment.about =
+      detail::checked(table_or_empty(root, "experiment"),
+                      about,
+                      "[experiment]",
+                      {"paper", "figures", "minutes_paper", "minutes_quick", "may_diverge"});
 
   TomlTable model = required_table(root, "model");
   experiment.model_location = model.place();

@@ -33,7 +33,11 @@ void read_about(const TomlTable& root, ExperimentDocument& document) {
       optional_key("source", Type::kText),
       optional_key("note", Type::kText),
       optional_key("minutes_paper", Type::kReal),
-      optional_key("minutes_quick", Type::kReal)};
+      optional_key("minutes_quick", Type::kReal),
+      {.name = "may_diverge",
+       .type = Type::kBoolean,
+       .meaning = "a run that diverges is an outcome, not a failure",
+       .fallback = SettingValue(false)}};
   const Settings about = checked(found->second, keys, "[experiment]");
   const auto text = [&](const char* key) { return about.has(key) ? about.text(key) : ""; };
   const auto minutes = [&](const char* key) {
@@ -48,6 +52,7 @@ void read_about(const TomlTable& root, ExperimentDocument& document) {
   document.note = text("note");
   document.minutes_paper = minutes("minutes_paper");
   document.minutes_quick = minutes("minutes_quick");
+  document.may_diverge = about.boolean("may_diverge");
 }
 
 // The changes of [scale.NAME]; nothing for "paper".

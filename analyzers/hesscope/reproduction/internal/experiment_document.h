@@ -52,6 +52,7 @@ struct ExperimentDocument {
   std::string note;
   std::optional<double> minutes_paper;
   std::optional<double> minutes_quick;
+  bool may_diverge = false;  ///< a run that diverges is an outcome, not a failure
   std::string scale;
   std::vector<std::string> overrides;  ///< "KEY=VALUE" that go over all of the file
   std::vector<ExperimentVariant> variants;

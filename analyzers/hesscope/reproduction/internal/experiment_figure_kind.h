@@ -71,6 +71,7 @@ struct FigureContent {
 /// How what a figure needs is computed.
 struct FigureWork {
   io::Overwrite overwrite = io::Overwrite::kNothing;
+  bool merge_only = false;  ///< computing is an error, io::MissingPartsError
   int num_threads = 0;
   std::stop_token stop = {};
   std::string command;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <hesscope/analyzers/analyzer_registry.h>
 #include <hesscope/core/error.h>
@@ -87,7 +89,21 @@ FigureEvent event_from(const TomlTable& table, const ExperimentDocument& documen
   return event;
 }
 
-PublishedValue published_from(const TomlTable& table, const ExperimentFigure& figure) {
+// Names of runs and of the families that lists of learning rates stand for.
+std::vector<std::string> names_with_families(const std::vector<std::string>& runs,
+                                             const ExperimentDocument& document) {
+  std::vector<std::string> names = runs;
+  for (const ExperimentVariant& variant : document.variants) {
+    for (const ExperimentRun& run : variant.experiment.runs) {
+      if (std::ranges::find(names, run.family) == names.end()) names.push_back(run.family);
+    }
+  }
+  return names;
+}
+
+PublishedValue published_from(const TomlTable& table,
+                              const ExperimentFigure& figure,
+                              const ExperimentDocument& document) {
   const std::vector<SettingKey> keys = {
       {.name = "variant", .meaning = "of this file"},
       optional_text("run"),
@@ -107,11 +123,37 @@ PublishedValue published_from(const TomlTable& table, const ExperimentFigure& fi
                        .source = settings.text("source")};
   require_known({value.variant}, figure.variants, "variant of the figure", table.place("variant"));
   if (!value.run.empty()) {
-    require_known({value.run}, figure.runs, "run of the figure", table.place("run"));
+    require_known({value.run},
+                  names_with_families(figure.runs, document),
+                  "run of the figure",
+                  table.place("run"));
   }
   if (settings.has("step")) value.step = settings.integer("step");
   if (settings.has("std")) value.deviation = settings.real("std");
   return value;
+}
+
+// Of the seeds that a part of the file is restricted to, at least one must be trained.
+void require_trained(const std::vector<std::int64_t>& seeds,
+                     const std::vector<std::string>& variants,
+                     const ExperimentDocument& document,
+                     const std::string& whose,
+                     const std::string& place) {
+  std::set<std::uint64_t> trained;
+  for (const ExperimentVariant& variant : document.variants) {
+    if (!variants.empty() && std::ranges::find(variants, variant.name) == variants.end()) continue;
+    trained.insert(variant.experiment.seeds.begin(), variant.experiment.seeds.end());
+  }
+  const auto is_trained = [&](std::int64_t seed) {
+    return trained.contains(static_cast<std::uint64_t>(seed));
+  };
+  if (seeds.empty() || std::ranges::any_of(seeds, is_trained)) return;
+  refuse(place,
+         fmt::format("{}.seeds is [{}], of which none is among training.seeds, [{}]; change one "
+                     "or the other",
+                     whose,
+                     fmt::join(seeds, ", "),
+                     fmt::join(trained, ", ")));
 }
 
 }  // namespace
@@ -197,6 +239,8 @@ ExperimentMeasure measure_from(const TomlTable& table, const ExperimentDocument&
   measure.seeds = number_list(table, "seeds");
   require_known(measure.variants, variant_names(document), "variant", table.place("variants"));
   require_known(measure.runs, run_names(document), "run", table.place("runs"));
+  require_trained(
+      measure.seeds, measure.variants, document, "measure." + measure.name, table.place("seeds"));
   return measure;
 }
 
@@ -232,6 +276,8 @@ ExperimentFigure figure_from(const TomlTable& table, const ExperimentDocument& d
   figure.runs = chosen("runs", run_names(document), "run");
   figure.steps = number_list(table, "steps");
   figure.seeds = number_list(table, "seeds");
+  require_trained(
+      figure.seeds, figure.variants, document, "figure." + figure.name, table.place("seeds"));
   figure.quantities = text_list(table, "quantities");
   for (const char* key : {"quantity", "x", "y", "bound"}) {
     if (figure.settings.has(key)) {
@@ -267,7 +313,7 @@ ExperimentFigure figure_from(const TomlTable& table, const ExperimentDocument& d
   const auto published = table.table_lists.find("published_values");
   if (published != table.table_lists.end()) {
     for (const TomlTable& value : published->second) {
-      figure.published_values.push_back(published_from(value, figure));
+      figure.published_values.push_back(published_from(value, figure, document));
     }
   }
   return figure;

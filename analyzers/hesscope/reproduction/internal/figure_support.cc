@@ -154,6 +154,16 @@ std::string markdown_table(const std::vector<std::vector<std::string>>& rows) {
   return text;
 }
 
+bool is_as_published(const ExperimentDocument& document) {
+  return document.scale == "paper" && document.overrides.empty();
+}
+
+std::string not_comparable_text(const ExperimentDocument& document) {
+  return fmt::format("\nAt the scale '{}'{} our numbers are not comparable.\n",
+                     document.scale,
+                     document.overrides.empty() ? "" : " and with keys changed");
+}
+
 void compare_with_published(const ExperimentResults& results,
                             const ExperimentFigure& figure,
                             const OwnValue& own,
@@ -161,7 +171,7 @@ void compare_with_published(const ExperimentResults& results,
                             std::optional<double> divide) {
   if (figure.published_values.empty()) return;
   const ExperimentDocument& document = results.document();
-  const bool is_comparable = document.scale == "paper" && document.overrides.empty();
+  const bool is_comparable = is_as_published(document);
   std::vector<std::vector<std::string>> rows = {{"where", "theirs", "ours", "seeds", "", "source"}};
   for (const PublishedValue& value : figure.published_values) {
     const SeedStatistics ours = own(value);
@@ -191,9 +201,7 @@ void compare_with_published(const ExperimentResults& results,
                         "no further apart than the sum of the spreads; where one has none, only a "
                         "ratio outside "
                         "of 1/2 to 2 disagrees.\n"
-                      : fmt::format("\nAt the scale '{}'{} our numbers are not comparable.\n",
-                                    document.scale,
-                                    document.overrides.empty() ? "" : " and with keys changed");
+                      : not_comparable_text(document);
 }
 
 }  // namespace hesscope::detail

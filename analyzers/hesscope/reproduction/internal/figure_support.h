@@ -55,6 +55,12 @@ std::string markdown_table(const std::vector<std::vector<std::string>>& rows);
 /// What we have where a published value is; count 0 where we have nothing.
 using OwnValue = std::function<SeedStatistics(const PublishedValue&)>;
 
+/// Whether our numbers may be compared with published ones: the scale "paper", no key changed.
+bool is_as_published(const ExperimentDocument& document);
+
+/// A line that says why they are not.
+std::string not_comparable_text(const ExperimentDocument& document);
+
 /// Puts a figure's published values next to ours, in its text and its disagreements. Two means with
 /// spreads agree where they are no further apart than the sum of the spreads; where one has none,
 /// only a ratio outside of 1/2 to 2 disagrees.

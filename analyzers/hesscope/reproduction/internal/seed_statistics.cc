@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -8,6 +10,20 @@
 #include <hesscope/reproduction/internal/seed_statistics.h>
 
 namespace hesscope::detail {
+
+namespace {
+
+// Of at least one finite value.
+double median(std::span<const double> values) {
+  std::vector<double> sorted;
+  std::ranges::copy_if(
+      values, std::back_inserter(sorted), [](double value) { return std::isfinite(value); });
+  std::ranges::sort(sorted);
+  const std::size_t half = sorted.size() / 2;
+  return sorted.size() % 2 == 1 ? sorted[half] : sorted[half - 1] / 2 + sorted[half] / 2;
+}
+
+}  // namespace
 
 SeedStatistics seed_statistics(std::span<const double> values) {
   SeedStatistics found;
@@ -20,6 +36,7 @@ SeedStatistics seed_statistics(std::span<const double> values) {
     ++found.count;
   }
   if (found.count == 0) return found;
+  found.median = median(values);
   found.mean = (sum / static_cast<double>(found.count)).value();
   if (found.count == 1) return found;
   Wide squares;

@@ -19,6 +19,7 @@ struct SeedStatistics {
   double deviation = kNaN;
   double minimum = kNaN;
   double maximum = kNaN;
+  double median = kNaN;  ///< of an even count the mean of the middle two
 };
 
 SeedStatistics seed_statistics(std::span<const double> values);
