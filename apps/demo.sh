@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # From a fresh Debian 12 to results: installs what is missing, builds hesscope, analyzes the checkpoints in
-# data/linear-attention and data/digits and says how to look at what came out. Running it again is harmless.
+# data/linear-attention and data/digits, makes a page of each and says how to look at them. Running it again is harmless.
 set -euo pipefail
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
@@ -15,7 +15,7 @@ hesscope="$build/apps/hesscope"
 step "installing packages" "$root/cmake/install-packages.sh" build
 step "configuring" cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_UNITY_BUILD=ON \
   -DHESSCOPE_BUILD_TESTS=OFF -DHESSCOPE_BUILD_BENCHMARKS=OFF
-step "building (some minutes the first time)" cmake --build "$build" --parallel "$(nproc)"
+step "building (ten minutes or so on two cores the first time)" cmake --build "$build" --parallel "$(nproc)"
 
 mkdir -p "$results"
 for optimizer in adam sgdm; do
@@ -27,17 +27,28 @@ printf '\nA convolutional network exported from PyTorch, at every epoch of its t
 "$hesscope" analyze "$digits/runs" --key model_state_dict --problem "$digits/problem.toml" \
   -o "$results/digits.h5" --force
 
+"$hesscope" report "$results/sgdm.h5" "$results/adam.h5" --label SGD --label Adam --title "SGD and Adam" \
+  -o "$results/optimizers.html" --force --quiet
+"$hesscope" report "$results/digits.h5" --title "A CNN on digits" -o "$results/digits.html" --force --quiet
+
 cat <<END
 
-The results:
+To look at in a browser:
+  $results/optimizers.html
+  $results/digits.html
+
+The results they are made of, and what is in one:
   $results/adam.h5
   $results/sgdm.h5
   $results/digits.h5
-
-To look into them:
   $hesscope inspect $results/adam.h5
 
-With netcdf-bin, python3-h5py, python3-xarray and python3-h5netcdf (apt-get install ...):
+To call the program by its name in this shell:
+  export PATH="$build/apps:\$PATH"
+
+Ten minutes from a PyTorch script of your own to such pages: docs/tutorial.md
+
+With netcdf-bin, python3-h5py, python3-xarray and python3-h5netcdf (apt-get install ...), and Debian's Python:
   ncdump -v robust_diagonal $results/adam.h5
   /usr/bin/python3 -c "import h5py; print(h5py.File('$results/adam.h5')['spectrum/lambda_max'][:])"
   /usr/bin/python3 -c "import xarray; print(xarray.open_dataset('$results/adam.h5', group='condition', engine='h5netcdf'))"
