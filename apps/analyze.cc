@@ -85,7 +85,7 @@ class AnalyzeCommand final : public RunCommand {
     options.group("Eigenvalues");
     options.choice("--method",
                    method_,
-                   {"auto", "dense", "iterative", "matrix-free"},
+                   spectrum_method_names(),
                    "How to find them (default: auto)\n"
                    "dense: all of them, by a full decomposition\n"
                    "iterative: the smallest, the median and the largest, proved by counts\n"
@@ -126,10 +126,7 @@ class AnalyzeCommand final : public RunCommand {
     request.only = only_;
     for (const auto& [name, given] : also_) request.also.push_back(name);
     request.options = settings_;
-    request.method = method_ == "iterative"     ? SpectrumMethod::kIterative
-                     : method_ == "dense"       ? SpectrumMethod::kDense
-                     : method_ == "matrix-free" ? SpectrumMethod::kMatrixFree
-                                                : SpectrumMethod::kAuto;
+    request.method = spectrum_method_of(method_);
     request.command = recorded();
     return request;
   }

@@ -1,14 +1,32 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <limits>
 #include <utility>
 
 #include <hesscope/analyzers/point_analysis.h>
+#include <hesscope/core/error.h>
 #include <hesscope/core/stopwatch.h>
 #include <hesscope/spectra/counted_spectrum.h>
 
 namespace hesscope {
+
+const std::vector<std::string>& spectrum_method_names() {
+  static const std::vector<std::string> names = {"auto", "dense", "iterative", "matrix-free"};
+  return names;
+}
+
+const std::string& name_of(SpectrumMethod method) {
+  return spectrum_method_names()[static_cast<std::size_t>(method)];
+}
+
+SpectrumMethod spectrum_method_of(std::string_view name) {
+  const std::vector<std::string>& names = spectrum_method_names();
+  const auto found = std::ranges::find(names, name);
+  if (found == names.end()) throw PreconditionError("spectrum_method_of: no such method");
+  return static_cast<SpectrumMethod>(found - names.begin());
+}
 
 PointAnalysis::PointAnalysis(const Objective& objective, Eigen::VectorXd theta, Options options)
     : objective_(&objective),

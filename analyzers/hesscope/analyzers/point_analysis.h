@@ -5,7 +5,10 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include <Eigen/Core>
 
@@ -29,6 +32,13 @@ enum class SpectrumMethod {
   kIterative,   ///< it is assembled; smallest, median and largest by counts (counted_spectrum)
   kMatrixFree,  ///< never assembled; smallest and largest by products (extreme_eigenpairs)
 };
+
+/// "auto", "dense", "iterative", "matrix-free", in the order of the methods.
+const std::vector<std::string>& spectrum_method_names();
+const std::string& name_of(SpectrumMethod method);
+
+/// `name` is one of spectrum_method_names(). @throws PreconditionError.
+SpectrumMethod spectrum_method_of(std::string_view name);
 
 /// n = 20,000: a Hessian of 3.2 GB.
 inline constexpr Eigen::Index kLargestAssembled = 20000;

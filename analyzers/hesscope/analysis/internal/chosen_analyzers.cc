@@ -54,7 +54,7 @@ io::RunConfiguration configuration_of(const std::vector<ChosenAnalyzer>& analyze
       all.emplace_back(name, text_of(value));
     }
   }
-  all.emplace_back("method", fmt::format("{}", static_cast<int>(method)));
+  all.emplace_back("method", name_of(method));
   all.emplace_back("seed", fmt::format("{}", seed));
   return all;
 }

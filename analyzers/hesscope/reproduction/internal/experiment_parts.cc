@@ -198,7 +198,7 @@ ExperimentMeasure measure_from(const TomlTable& table, const ExperimentDocument&
                                    .fallback = SettingValue(std::string("analysis"))},
                                   {.name = "method",
                                    .meaning = "how eigenvalues are found",
-                                   .choices = {"auto", "dense", "iterative", "matrix-free"},
+                                   .choices = spectrum_method_names(),
                                    .fallback = SettingValue(std::string("auto"))},
                                   {.name = "seed",
                                    .type = Type::kInteger,
@@ -224,11 +224,7 @@ ExperimentMeasure measure_from(const TomlTable& table, const ExperimentDocument&
            fmt::format("a measure cannot be named '{}', which is a file of the training",
                        measure.name));
   }
-  const std::string& method = settings.text("method");
-  measure.method = method == "dense"         ? SpectrumMethod::kDense
-                   : method == "iterative"   ? SpectrumMethod::kIterative
-                   : method == "matrix-free" ? SpectrumMethod::kMatrixFree
-                                             : SpectrumMethod::kAuto;
+  measure.method = spectrum_method_of(settings.text("method"));
   measure.seed = static_cast<std::uint64_t>(settings.integer("seed"));
   for (const SettingKey& key : options) {
     if (table.values.contains(key.name)) measure.options[key.name] = settings.values().at(key.name);
