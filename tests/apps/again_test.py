@@ -95,11 +95,11 @@ class OwnResult(program.Case):
         before = (self.folder / "out.h5").read_bytes()
         other = self.write_problem((f'"{DATA / "eval.npz"}"', '"copy.npz"'))
         (self.folder / "copy.npz").write_bytes((DATA / "eval.npz").read_bytes())
-        for arguments, key in (([checkpoint(0)], "checkpoints"), ([checkpoint(0), checkpoint(1000)], "checkpoint 2"),
-                               ([checkpoint(0), checkpoint(500), "--seed", 1], "seed"),
-                               ([checkpoint(0), checkpoint(500), "--blocks"], "analyzers")):
+        for arguments, key in (([checkpoint(0)], "checkpoints' (1 now, 2 before)"), ([checkpoint(0), checkpoint(1000)], "checkpoint 2' ("),
+                               ([checkpoint(0), checkpoint(500), "--seed", 1], "seed' (1 now, 0 before)"),
+                               ([checkpoint(0), checkpoint(500), "--blocks"], "analyzers' (")):
             self.refuses(FAILED, ["analyze", *arguments, "--problem", PROBLEM, "-o", "out.h5"],
-                         "out.h5: exists already, of a run", f"differs in '{key}'", "--force")
+                         "out.h5: exists already, of a run", f"differs in '{key}", "--force")
         self.refuses(FAILED, ["analyze", checkpoint(0), checkpoint(500), "--problem", other, "-o", "out.h5"],
                      "differs in 'data.file'")
         self.assertEqual((self.folder / "out.h5").read_bytes(), before)

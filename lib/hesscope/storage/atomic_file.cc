@@ -112,8 +112,8 @@ void AtomicFile::refuse_unreplaceable() const {
   }
   if (!overwrite_) {
     throw OutputError(
-        fmt::format("{}: exists already and is not replaced unless overwriting is asked for "
-                    "(`Overwrite::kOwnKind`)",
+        fmt::format("{}: exists already; choose another output, or replace it by "
+                    "`Overwrite::kOwnKind`",
                     destination_.string()));
   }
 }

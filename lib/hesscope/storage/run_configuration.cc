@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cstddef>
+#include <string_view>
+
+#include <fmt/format.h>
 
 #include <hesscope/storage/run_configuration.h>
 #include <hesscope/storage/sha256.h>
@@ -27,6 +30,22 @@ void append_escaped(const std::string& text, std::string& result) {
   }
 }
 
+// The key and the value, escaped, of the line that begins at a place.
+std::pair<std::string_view, std::string_view> entry_at(std::string_view text, std::size_t line) {
+  const std::string_view entry = text.substr(line, text.find('\n', line) - line);
+  const std::size_t tab = std::min(entry.find('\t'), entry.size());
+  return {entry.substr(0, tab), entry.substr(std::min(tab + 1, entry.size()))};
+}
+
+// Whether a value says something to a reader: it is short and no digest.
+bool is_telling(std::string_view value) {
+  constexpr std::size_t kMaxBytes = 80;
+  constexpr std::size_t kDigestBytes = 64;
+  const bool is_digest = value.size() == kDigestBytes &&
+                         value.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+  return !value.empty() && value.size() <= kMaxBytes && !is_digest;
+}
+
 }  // namespace
 
 std::string text_of(const RunConfiguration& configuration) {
@@ -40,7 +59,7 @@ std::string text_of(const RunConfiguration& configuration) {
   return text;
 }
 
-std::string differing_key(const RunConfiguration& configuration, const std::string& theirs) {
+std::string difference_from(const RunConfiguration& configuration, const std::string& theirs) {
   const std::string ours = text_of(configuration);
   std::size_t line = 0;
   while (line < ours.size()) {
@@ -49,7 +68,14 @@ std::string differing_key(const RunConfiguration& configuration, const std::stri
     line = end + 1;
   }
   const std::string& text = line < ours.size() ? ours : theirs;
-  return line < text.size() ? text.substr(line, text.find('\t', line) - line) : std::string();
+  if (line >= text.size()) return {};
+  const auto [key, value] = entry_at(text, line);
+  if (&text == &theirs || line >= theirs.size()) return fmt::format("'{}'", key);
+  const auto [their_key, their_value] = entry_at(theirs, line);
+  if (their_key != key || !is_telling(value) || !is_telling(their_value)) {
+    return fmt::format("'{}'", key);
+  }
+  return fmt::format("'{}' ({} now, {} before)", key, value, their_value);
 }
 
 std::string digest_of(const RunConfiguration& configuration) {

@@ -17,7 +17,8 @@ std::string digest_of(const RunConfiguration& configuration);
 /// A configuration as text, one key and its value a line.
 std::string text_of(const RunConfiguration& configuration);
 
-/// The first key in which another configuration, given as its text, differs; empty if none does.
-std::string differing_key(const RunConfiguration& ours, const std::string& theirs);
+/// In what another configuration, given as its text, differs first: the key, and both values where
+/// each is a few words and no digest, as "'seed' (1 now, 0 before)"; empty if it does not differ.
+std::string difference_from(const RunConfiguration& ours, const std::string& theirs);
 
 }  // namespace hesscope::io

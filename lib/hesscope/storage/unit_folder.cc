@@ -101,10 +101,10 @@ bool admit(const fs::path& folder,
   if (has_no_units(folder)) return false;
   if (others == UnitFolder::Others::kRefuse) {
     throw ConfigError(fmt::format(
-        "{}: holds the finished parts of a run that differs in '{}'; finish that run by its own "
+        "{}: holds the finished parts of a run that differs in {}; finish that run by its own "
         "command, or discard its parts by `Overwrite::kOwnKind`",
         folder.string(),
-        theirs ? differing_key(configuration, *theirs) : "its damaged configuration"));
+        theirs ? difference_from(configuration, *theirs) : "its damaged configuration"));
   }
   remove_folder(folder);
   return false;

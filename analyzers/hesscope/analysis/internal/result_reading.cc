@@ -67,8 +67,8 @@ std::string difference_of(const std::filesystem::path& path,
     const auto* text = find_attribute<std::string>(result, kConfiguration);
     if (digest == nullptr || text == nullptr) return kUnreadable;
     if (*digest == io::digest_of(configuration)) return "";
-    const std::string key = io::differing_key(stated(configuration), *text);
-    return key.empty() ? kUnreadable : key;
+    const std::string difference = io::difference_from(stated(configuration), *text);
+    return difference.empty() ? kUnreadable : difference;
   } catch (const InputError&) {
     return kUnreadable;
   }

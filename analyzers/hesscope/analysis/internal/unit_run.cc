@@ -39,7 +39,7 @@ UnitRun::UnitRun(const std::filesystem::path& output,
   const auto is_of_kind = [&] { return is_result_about(output, subject); };
   if (!may_overwrite && is_of_kind()) {
     throw OutputError(
-        fmt::format("{}: exists already, of a run that differs in '{}'; choose another output, or "
+        fmt::format("{}: exists already, of a run that differs in {}; choose another output, or "
                     "replace it by `Overwrite::kOwnKind`",
                     output.string(),
                     difference_of(output, configuration)));

@@ -12,14 +12,14 @@ io::Overwrite overwrite_of_piece(const std::filesystem::path& output,
                                  io::Overwrite overwrite,
                                  const std::function<io::RunConfiguration()>& configuration) {
   if (!io::is_result_file(output)) return overwrite;
-  const std::string key = difference_of(output, configuration());
-  if (key.empty()) return io::Overwrite::kNothing;
+  const std::string difference = difference_of(output, configuration());
+  if (difference.empty()) return io::Overwrite::kNothing;
   if (overwrite != io::Overwrite::kNothing) return overwrite;
   throw ConfigError(
-      fmt::format("{}: is of other checkpoints or settings: it differs in '{}'; choose another "
+      fmt::format("{}: is of other checkpoints or settings: it differs in {}; choose another "
                   "output, or replace it by `Overwrite::kOwnKind`",
                   output.string(),
-                  key));
+                  difference));
 }
 
 }  // namespace hesscope::detail

@@ -121,13 +121,13 @@ void refuse_other_training(const fs::path& folder,
                       "`Overwrite::kAnything`",
                       history.string()));
     }
-    const std::string key = difference_of(history, configuration);
-    if (key.empty()) return;
+    const std::string difference = difference_of(history, configuration);
+    if (difference.empty()) return;
     throw ConfigError(
-        fmt::format("{}: is of a training that differs in '{}'; choose another output, or replace "
+        fmt::format("{}: is of a training that differs in {}; choose another output, or replace "
                     "it by `Overwrite::kOwnKind`",
                     history.string(),
-                    key));
+                    difference));
   }
   if (io::has_units(history)) return;
   const std::vector<fs::path> strangers = checkpoints_in(folder);
