@@ -218,9 +218,9 @@ TEST_F(ProblemTest, NamesTheKeysUnderWhichACheckpointFits) {
     EXPECT_THAT([&] { Problem(read_problem_file(folder_ / "problem.toml"), file, 1); },
                 testing::ThrowsMessage<InputError>(testing::HasSubstr(part)));
   };
-  refused(torch_file("training.pt"), "'model_state_dict' does fit: choose `key` model_state_dict");
+  refused(torch_file("training.pt"), "'model_state_dict' does: choose `key` model_state_dict");
   refused(torch_file("parallel.pt"),
-          "'ema', 'state_dict' does fit: choose one of them, as by `key` ema");
+          "'ema', 'state_dict' does: choose one of them, as by `key` ema");
   refused(torch_file("unreadable.pt"), "its elements are torch.ComplexFloatStorage");
   const Problem problem(
       read_problem_file(folder_ / "problem.toml"), torch_file("groups.pt").part("model"), 1);

@@ -173,11 +173,13 @@ Model fitted_or_advised(const ProblemFile& problem,
                         checkpoint.path(),
                         problem.path);
     }
-    throw InputError(fmt::format("{}. What stands under '{}' does fit: choose {}`key` {}",
-                                 error.what(),
-                                 fmt::join(keys, "', '"),
-                                 keys.size() > 1 ? "one of them, as by " : "",
-                                 keys.front()));
+    throw InputError(fmt::format(
+        "{}: does not fit {} as a whole; what stands under '{}' does: choose {}`key` {}",
+        checkpoint.where(),
+        problem.path.string(),
+        fmt::join(keys, "', '"),
+        keys.size() > 1 ? "one of them, as by " : "",
+        keys.front()));
   }
 }
 
