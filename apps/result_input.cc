@@ -17,20 +17,24 @@
 namespace hesscope::cli {
 namespace {
 
-bool begins_as_hdf5(const std::string& path) {
+[[noreturn]] void refuse_no_result(const std::string& path) {
   const io::FormatKind* const format =
       io::recognised_format(io::InputFile(path, "a hesscope result"));
-  return format != nullptr && format->name == "hdf5";
+  if (format == nullptr) throw InputError(fmt::format("{}: is not a hesscope result", path));
+  if (format->name == "hdf5") io::open_tensor_file(path);  // says what is wrong with a damaged one
+  throw InputError(
+      fmt::format("{}: is not a hesscope result but of the format {} ({}); hesscope analyze makes "
+                  "results of checkpoints",
+                  path,
+                  format->name,
+                  format->summary));
 }
 
 }  // namespace
 
 io::ResultReader open_result(const std::string& path) {
   std::error_code none;
-  if (std::filesystem::exists(path, none) && !io::is_result_file(path)) {
-    if (begins_as_hdf5(path)) io::open_tensor_file(path);  // says what is wrong with a damaged one
-    throw InputError(fmt::format("{}: is not a hesscope result", path));
-  }
+  if (std::filesystem::exists(path, none) && !io::is_result_file(path)) refuse_no_result(path);
   return io::ResultReader(path);
 }
 

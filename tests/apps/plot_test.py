@@ -349,7 +349,7 @@ class Plot(program.Case):
     def test_names_what_a_file_lacks_and_what_it_can_give(self):
         self.refused(BAD_INPUT, self.path("plane"), "--figure", "density",
                      words=["/density/eigenvalue", "`hesscope analyze --only density`", "landscape"])
-        self.refused(BAD_INPUT, DATA / "eval.npz", "--figure", "condition", words=["not a hesscope result"])
+        self.refused(BAD_INPUT, DATA / "eval.npz", "--figure", "condition", words=["not a hesscope result but of the format npz"])
         # What is damaged is said as by inspect.
         cut = self.folder / "cut.h5"
         cut.write_bytes(self.path("adam").read_bytes()[:5000])

@@ -210,6 +210,11 @@ class BadCommandLines(Refusals):
         self.refuses_analysis(USAGE, [checkpoint(0)], "'spectra'", "did you mean 'spectrum'",
                               options=["--only", "hessian,spectra"])
 
+    def test_a_problem_file_where_a_checkpoint_belongs(self):
+        for arguments in (["inspect", PROBLEM], ["convert", PROBLEM, "out.npz"],
+                          ["analyze", PROBLEM, "--problem", PROBLEM, "-o", "out.h5"]):
+            self.refuses(BAD_INPUT, arguments, "problem.toml: is a TOML file, as problem files are")
+
     def test_an_empty_list_of_analyzers(self):
         self.refuses_analysis(USAGE, [checkpoint(0)], "--only", options=["--only", ","])
 

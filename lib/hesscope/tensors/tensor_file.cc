@@ -263,6 +263,10 @@ namespace {
 [[noreturn]] void refuse_unknown(const InputFile& file) {
   const std::string where = file.path().string();
   if (file.size() == 0) throw InputError(where + ": the file is empty");
+  if (file.path().extension() == ".toml") {
+    throw InputError(where +
+                     ": is a TOML file, as problem files are; a file of tensors is expected here");
+  }
   std::vector<std::string> known;
   known.reserve(format_kinds().size());
   for (const FormatKind& format : format_kinds()) {
