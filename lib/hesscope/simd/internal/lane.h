@@ -42,6 +42,15 @@ inline double sum_of(Lane x) {
   return two[0] + two[1];
 }
 
+/// x in all lanes, kept in a register: left alone, GCC reads it from memory again for each product that it is in, and
+/// the ports that load are what then bounds a product of small matrices.
+[[gnu::always_inline]] inline Lane held(Lane x) {
+  asm("" : "+v"(x));
+  return x;
+}
+
+[[gnu::always_inline]] inline Lane held(double x) { return held(x - Lane{}); }
+
 /// A matrix of T (Lane, or double: the same in all lanes): entry (i, j) at data[i * rows + j *
 /// cols].
 template <typename T>
@@ -71,9 +80,11 @@ template <int R, int C, Store kStore, typename A, typename B>
     Strided<Lane> out, Strided<A> a, Strided<B> b, int i0, int j0, int inner) {
   Lane sum[R][C] = {};
   for (int k = 0; k < inner; ++k) {
+    Lane y[C];
+    for (int j = 0; j < C; ++j) y[j] = held(b(k, j0 + j));
     for (int i = 0; i < R; ++i) {
-      const auto x = a(i0 + i, k);
-      for (int j = 0; j < C; ++j) sum[i][j] += x * b(k, j0 + j);
+      const Lane x = held(a(i0 + i, k));
+      for (int j = 0; j < C; ++j) sum[i][j] += x * y[j];
     }
   }
   for (int i = 0; i < R; ++i) {
@@ -154,9 +165,11 @@ template <int R, int C>
     const Lane* xp = x.data + p * x.pack_stride;
     const Lane* yp = y.data + p * y.pack_stride;
     for (int k = 0; k < inner; ++k) {
+      Lane yk[C];
+      for (int j = 0; j < C; ++j) yk[j] = held(yp[k * y.inner_stride + j * y.stride]);
       for (int i = 0; i < R; ++i) {
-        const Lane xi = xp[k * x.inner_stride + i * x.stride];
-        for (int j = 0; j < C; ++j) sum[i][j] += xi * yp[k * y.inner_stride + j * y.stride];
+        const Lane xi = held(xp[k * x.inner_stride + i * x.stride]);
+        for (int j = 0; j < C; ++j) sum[i][j] += xi * yk[j];
       }
     }
   }
