@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// f, f' and f'' of every elementary function: in the middle, in the tails, at kinks and at NaN.
+// f, f', f'' and f''' of every elementary function: in the middle, in the tails, at kinks and at NaN.
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <functional>
@@ -27,6 +28,7 @@ struct Point {
   double f;
   double df;
   double ddf;
+  double dddf;
 };
 
 Graph graph_of(Elementary function, double alpha = 1, double beta = 0) {
@@ -36,9 +38,13 @@ Graph graph_of(Elementary function, double alpha = 1, double beta = 0) {
 }
 
 Point evaluate(Elementary function, double x, double alpha = 1, double beta = 0) {
-  const test::Derivatives d = test::from_sweep(
-      graph_of(function, alpha, beta), Eigen::VectorXd::Constant(1, x), SampleTable::Zero(1, 1));
-  return {d.value, d.gradient(0), d.hessian(0, 0)};
+  const Graph graph = graph_of(function, alpha, beta);
+  const Eigen::VectorXd at = Eigen::VectorXd::Constant(1, x);
+  const SampleTable sample = SampleTable::Zero(1, 1);
+  const test::Derivatives d = test::from_sweep(graph, at, sample);
+  const Eigen::MatrixXd one = Eigen::MatrixXd::Ones(1, 1);
+  const Eigen::MatrixXd third = test::third_derivatives_from_sweep(graph, at, sample, one, one);
+  return {d.value, d.gradient(0), d.hessian(0, 0), third(0, 0)};
 }
 
 struct Case {
@@ -99,7 +105,12 @@ std::vector<Case> cases() {
        .definition = [](const Real50& x) { return asin(x); },
        .smooth_points = inside,
        .at_infinity = kNaN},
-      {"Asinh", Elementary::kAsinh, [](const Real50& x) { return asinh(x); }, with_zero},
+      // Its third derivative changes sign near 0.7.
+      {.name = "Asinh",
+       .function = Elementary::kAsinh,
+       .definition = [](const Real50& x) { return asinh(x); },
+       .smooth_points = with_zero,
+       .absolute = 4},
       {.name = "Atan",
        .function = Elementary::kAtan,
        .definition = [](const Real50& x) { return atan(x); },
@@ -218,6 +229,16 @@ TEST_P(ElementaryFunction, MatchesDifferencesOfItsDefinition) {
     EXPECT_TRUE(close(actual.f, middle)) << actual.f;
     EXPECT_TRUE(close(actual.df, (above - below) / (2 * h))) << actual.df;
     EXPECT_TRUE(close(actual.ddf, (above - 2 * middle + below) / (h * h))) << actual.ddf;
+
+    const Real50 step = Real50("1e-11") * std::max(1.0, std::abs(x));
+    const auto odd = [&](const Real50& by) {
+      return Real50(c.definition(at + by) - c.definition(at - by));
+    };
+    const auto third =
+        static_cast<double>(Real50((odd(2 * step) - 2 * odd(step)) / (2 * step * step * step)));
+    // Third differences leave 1e-50 / step^3.
+    const double bound = (16 * (1 + x * x) * std::abs(third) + 4 * c.absolute) * kEpsilon + 1e-16;
+    EXPECT_TRUE(std::abs(actual.dddf - third) <= bound) << actual.dddf << " for " << third;
   }
 }
 
@@ -237,6 +258,12 @@ TEST_P(ElementaryFunction, IsTheSameInFiftyDigits) {
     EXPECT_TRUE(close(actual.f, exact.value));
     EXPECT_TRUE(close(actual.df, exact.gradient(0)));
     EXPECT_TRUE(close(actual.ddf, exact.hessian(0, 0)));
+    const Eigen::MatrixXd one = Eigen::MatrixXd::Ones(1, 1);
+    const double third = multiprecision_third_derivative_times(
+        graph, test::span_of(theta), {&x, 1, 0}, one, one)(0, 0);
+    EXPECT_TRUE(std::abs(actual.dddf - third) <=
+                2 * bound * std::abs(third) + 4 * c.absolute * kEpsilon + 1e-30)
+        << actual.dddf << " for " << third;
   }
 }
 
@@ -287,6 +314,7 @@ TEST_P(ElementaryFunction, GivesNaNForNaN) {
   EXPECT_TRUE(std::isnan(actual.f));
   EXPECT_TRUE(std::isnan(actual.df));
   EXPECT_TRUE(std::isnan(actual.ddf));
+  EXPECT_TRUE(std::isnan(actual.dddf));
 }
 
 TEST_P(ElementaryFunction, KeepsANaNInItsLane) {
@@ -326,10 +354,11 @@ INSTANTIATE_TEST_SUITE_P(Elementary,
                          testing::ValuesIn(cases()),
                          [](const auto& instance) { return std::string(instance.param.name); });
 
-void expect_point(const Point& actual, double f, double df, double ddf) {
+void expect_point(const Point& actual, double f, double df, double ddf, double dddf = 0) {
   EXPECT_EQ(actual.f, f);
   EXPECT_EQ(actual.df, df);
   EXPECT_EQ(actual.ddf, ddf);
+  EXPECT_EQ(actual.dddf, dddf);
 }
 
 TEST(Elementary, HasSlopeZeroAtTheKinksOfReluAndAbs) {
@@ -347,12 +376,12 @@ TEST(Elementary, HasSlopeZeroAtTheKinksOfReluAndAbs) {
 
 TEST(Elementary, HasPyTorchsSlopesAtOtherKinks) {
   expect_point(evaluate(Elementary::kLeakyRelu, 0, 0.25), 0, 0.25, 0);
-  expect_point(evaluate(Elementary::kElu, 0, 1.5, 2), 0, 0.75, 0.375);
+  expect_point(evaluate(Elementary::kElu, 0, 1.5, 2), 0, 0.75, 0.375, 0.1875);
   expect_point(evaluate(Elementary::kClip, -2, -2, 5), -2, 1, 0);
   expect_point(evaluate(Elementary::kClip, 5, -2, 5), 5, 1, 0);
-  expect_point(evaluate(Elementary::kSoftsign, 0), 0, 1, 0);
+  expect_point(evaluate(Elementary::kSoftsign, 0), 0, 1, 0, 6);
   expect_point(evaluate(Elementary::kPower, 0, 4), 0, 0, 0);
-  expect_point(evaluate(Elementary::kPower, 0, 3), 0, 0, 0);
+  expect_point(evaluate(Elementary::kPower, 0, 3), 0, 0, 0, 6);
   expect_point(evaluate(Elementary::kPower, 0, 2), 0, 0, 2);
   expect_point(evaluate(Elementary::kPower, 0, 1), 0, 1, 0);
   expect_point(evaluate(Elementary::kPower, 0, 0), 1, 0, 0);
@@ -420,6 +449,8 @@ TEST(Elementary, SaturatesWithoutOverflow) {
     EXPECT_NEAR(left.f, 0, 1e-300);
     EXPECT_NEAR(left.df, 0, 1e-300);
     EXPECT_NEAR(left.ddf, 0, 1e-300);
+    EXPECT_NEAR(right.dddf, 0, 1e-300);
+    EXPECT_NEAR(left.dddf, 0, 1e-300);
   }
   const double deep = evaluate(Elementary::kSoftplus, -700).df;
   EXPECT_NEAR(deep / std::exp(-700), 1, 4 * kEpsilon);

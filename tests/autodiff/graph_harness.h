@@ -31,6 +31,9 @@ constexpr Eigen::Index kSamples = 11;
 // A hundred operations, each with a rounding of eps / 2, and some cancellation.
 constexpr double kTolerance = 1e-14;
 
+// One derivative more multiplies and cancels once more.
+constexpr double kThirdTolerance = 1e-13;
+
 double weight(Eigen::Index i, Eigen::Index j) {
   return 1.25 + 0.5 * std::sin(static_cast<double>(1 + 3 * i + 5 * j));
 }
@@ -134,6 +137,28 @@ void expect_derivatives(RecordOutput record_output, Output output) {
   product /= static_cast<double>(kSamples);
   EXPECT_TRUE((product - actual.hessian * v).norm() <=
               kTolerance * actual.hessian.norm() * v.norm());
+
+  // One sweep of pairs, and a pair beside it.
+  constexpr int kPairs = ThirdOrderSweep::kMaxPairs + 1;
+  const Eigen::MatrixXd left = numbers.table(n, kPairs);
+  const Eigen::MatrixXd right = numbers.table(n, kPairs);
+  const Eigen::MatrixXd T = test::third_derivatives_from_sweep(graph, theta, samples, left, right);
+  test::expect_near_columns(
+      T.leftCols(2),
+      test::third_derivatives_by_fifty_digits(mean, theta, left.leftCols(2), right.leftCols(2)),
+      kThirdTolerance,
+      "50-digit differences of the loss");
+  test::expect_near_columns(
+      T,
+      multiprecision_third_derivative_times(
+          graph, test::span_of(theta), test::records_of(samples), left, right),
+      kThirdTolerance,
+      "differences of the 50-digit tape");
+  test::expect_near_columns(
+      test::third_derivatives_from_sweep(graph, theta, samples, left, right, 1),
+      T,
+      kThirdTolerance,
+      "width 4");
 
   // The operation as the prediction: its first derivatives enter and its second must not.
   const Readout<Output> parts{output, z.rows(), z.cols()};

@@ -93,6 +93,43 @@ TEST_P(SweepOf, EveryDerivativeIsThatOfFiftyDigits) {
   }
 }
 
+TEST_P(SweepOf, EveryThirdDerivativeIsThatOfFiftyDigits) {
+  constexpr Eigen::Index kPairs = ThirdOrderSweep::kMaxPairs;
+  for (const Model& model : models()) {
+    const Eigen::Index n = model.num_parameters();
+    const Eigen::VectorXd theta = test::Numbers(5).vector(n);
+    const Eigen::MatrixXd u = test::Numbers(14).table(n, kPairs);
+    const Eigen::MatrixXd v = test::Numbers(15).table(n, kPairs);
+    for (const Eigen::Index count : {1, 3, 8, 9}) {
+      SCOPED_TRACE(model.kind + ", samples: " + std::to_string(count));
+      const SampleTable samples = test::Numbers(6).table(count, model.record_size());
+      const auto third = [&](const Eigen::MatrixXd& left, const Eigen::MatrixXd& right) {
+        return test::third_derivatives_from_sweep(
+            *model.graph, theta, samples, left, right, kPairs, GetParam());
+      };
+      const Eigen::MatrixXd T = third(u, v);
+      EXPECT_GT(T.norm(), 1e-3);
+      test::expect_near_columns(
+          T,
+          multiprecision_third_derivative_times(
+              *model.graph, test::span_of(theta), test::records_of(samples), u, v),
+          1e-12,
+          "50 digits");
+      // Symmetric in all three arguments, and linear.
+      test::expect_near_columns(third(v, u), T, 1e-13, "T[v, u]");
+      const Eigen::MatrixXd w = test::Numbers(16).table(n, kPairs);
+      const Eigen::MatrixXd along_w = third(u, w);
+      for (Eigen::Index k = 0; k < kPairs; ++k) {
+        EXPECT_NEAR(w.col(k).dot(T.col(k)),
+                    v.col(k).dot(along_w.col(k)),
+                    1e-12 * T.col(k).norm() * w.col(k).norm());
+      }
+      test::expect_near_columns(
+          third(u, 2 * v - 3 * w), 2 * T - 3 * along_w, 1e-12, "2 T[u, v] - 3 T[u, w]");
+    }
+  }
+}
+
 // Several batches, the last of them not full, beside the sweeps that take a sample by itself.
 TEST_P(SweepOf, TheGradientOfManySamplesIsTheSumOfTheirs) {
   constexpr Eigen::Index kCount = 150;
@@ -231,6 +268,8 @@ TEST_P(SweepOf, WorkspaceIsCountedForItsLanes) {
   EXPECT_GT(Sweep::workspace_bytes(*model.graph, GetParam()), 0.0);
   EXPECT_LE(Sweep::workspace_bytes(*model.graph, InstructionSet::kBaseline),
             Sweep::workspace_bytes(*model.graph, GetParam()));
+  EXPECT_GT(ThirdOrderSweep::workspace_bytes(*model.graph, GetParam()),
+            ThirdOrderSweep::kMaxPairs * 6 * sizeof(double));
 }
 
 }  // namespace

@@ -33,4 +33,14 @@ MultiprecisionDerivatives multiprecision_derivatives(const Graph& graph,
                                                      Records records,
                                                      Curvature curvature = Curvature::kHessian);
 
+/// T[u_k, v_k] of the mean loss for the columns of U and V (third_order_sweep.h), by central
+/// differences of H v along u in 50-digit arithmetic: good to some 30 digits where the loss is smooth,
+/// and without a third derivative of anything.
+/// @throws PreconditionError as above.
+Eigen::MatrixXd multiprecision_third_derivative_times(const Graph& graph,
+                                                      std::span<const double> theta,
+                                                      Records records,
+                                                      const Eigen::MatrixXd& u,
+                                                      const Eigen::MatrixXd& v);
+
 }  // namespace hesscope

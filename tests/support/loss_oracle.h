@@ -23,6 +23,7 @@
 
 #include <hesscope/autodiff/graph.h>
 #include <hesscope/autodiff/sweep.h>
+#include <hesscope/autodiff/third_order_sweep.h>
 #include <hesscope/objective/objective.h>
 #include <hesscope/objective/sample_table.h>
 
@@ -154,6 +155,78 @@ inline Derivatives from_sweep(const Graph& graph,
     }
   }
   return result;
+}
+
+/// T[u_k, v_k] of the mean over the samples by the graph engine, `width` pairs at a time.
+inline Eigen::MatrixXd third_derivatives_from_sweep(const Graph& graph,
+                                                    const Eigen::VectorXd& theta,
+                                                    const SampleTable& samples,
+                                                    const Eigen::MatrixXd& u,
+                                                    const Eigen::MatrixXd& v,
+                                                    int width = ThirdOrderSweep::kMaxPairs,
+                                                    InstructionSet set = best_instruction_set()) {
+  const auto sweep = ThirdOrderSweep::create(graph, set);
+  Eigen::MatrixXd result(u.rows(), u.cols());
+  for (Eigen::Index first = 0; first < u.cols(); first += width) {
+    const Eigen::Index pairs = std::min<Eigen::Index>(width, u.cols() - first);
+    const SampleTable left = u.middleCols(first, pairs);
+    const SampleTable right = v.middleCols(first, pairs);
+    SampleTable block = SampleTable::Zero(u.rows(), pairs);
+    const auto size = static_cast<std::size_t>(block.size());
+    sweep->third_derivative_times(
+        span_of(theta),
+        records_of(samples),
+        {{left.data(), size}, {right.data(), size}, static_cast<int>(pairs)},
+        {block.data(), size});
+    result.middleCols(first, pairs) = block / static_cast<double>(samples.rows());
+  }
+  return result;
+}
+
+/// T[u_k, v_k] by central differences of f on 50-digit numbers, good to some 18 digits where f is
+/// smooth.
+template <typename F>
+Eigen::MatrixXd third_derivatives_by_fifty_digits(const F& f,
+                                                  const Eigen::VectorXd& x,
+                                                  const Eigen::MatrixXd& u,
+                                                  const Eigen::MatrixXd& v) {
+  const Real50 h("1e-10");
+  Eigen::MatrixXd result(u.rows(), u.cols());
+  for (Eigen::Index k = 0; k < u.cols(); ++k) {
+    const Column<Real50> along_u = h * u.col(k).cast<Real50>();
+    const Column<Real50> along_v = h * v.col(k).cast<Real50>();
+    for (Eigen::Index i = 0; i < u.rows(); ++i) {
+      Real50 total = 0;
+      for (const int a : {1, -1}) {
+        for (const int b : {1, -1}) {
+          for (const int c : {1, -1}) {
+            Column<Real50> at = x.cast<Real50>();
+            for (Eigen::Index j = 0; j < at.size(); ++j) at(j) += b * along_u(j) + c * along_v(j);
+            at(i) += a * h;
+            total += a * b * c * f(at);
+          }
+        }
+      }
+      result(i, k) = static_cast<double>(Real50(total / (8 * h * h * h)));
+    }
+  }
+  return result;
+}
+
+/// Columns of T[u_k, v_k], each within `tolerance` of its expected norm; the floor as below.
+inline void expect_near_columns(const Eigen::MatrixXd& actual,
+                                const Eigen::MatrixXd& expected,
+                                double tolerance,
+                                const std::string& oracle,
+                                double floor = 1e-17) {
+  ASSERT_EQ(actual.rows(), expected.rows());
+  ASSERT_EQ(actual.cols(), expected.cols());
+  for (Eigen::Index k = 0; k < actual.cols(); ++k) {
+    const double error = (actual.col(k) - expected.col(k)).norm();
+    EXPECT_TRUE(error <= tolerance * expected.col(k).norm() + floor)
+        << "column " << k << " against " << oracle << ": error " << error << ", norm "
+        << expected.col(k).norm();
+  }
 }
 
 /// Each within `tolerance` of its expected norm. The floor lets an oracle's rounding of an exact

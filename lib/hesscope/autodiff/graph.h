@@ -32,12 +32,12 @@ namespace hesscope {
 
 class Graph;
 
-/// Elementwise functions, each with its first two derivatives in elementary.h.
+/// Elementwise functions, each with its first three derivatives in elementary.h.
 ///
 /// At their kinks slopes are PyTorch's: relu and abs 0 at 0, leaky_relu alpha, elu alpha / beta,
-/// clip 1 at both ends; the second derivative there is 0, for elu that of the left side. Where a
-/// slope is infinite (sqrt at 0) the result is not finite, which is reported, never replaced by a
-/// number.
+/// clip 1 at both ends; second and third derivatives there are 0, for elu those of the left side, for
+/// softsign 0 and 6. Where a slope is infinite (sqrt at 0) the result is not finite, which is
+/// reported, never replaced by a number.
 enum class Elementary : std::uint8_t {
   kAbs,
   kAcos,

@@ -3,7 +3,8 @@
 // What one node does to its operands: forward (value) and backward (adjoint), on strided views.
 //
 // The scalars: B is the base scalar (lanes or 50 digits) of nodes that do not depend on the seeded
-// parameters; J = ceres::Jet<B, N> of those that do. Kernels are templates over the views they are
+// parameters; J of those that do, ceres::Jet<B, N> in a second-order sweep and PairJet<B, N>
+// (pair_jet.h) in a third-order one. Kernels are templates over the views they are
 // given, so a product of a constant with a Jet costs N + 1 multiplications and of two Jets 2 N + 1.
 // `Bar` is the scalar of adjoints: B in a gradient sweep, J in a second-order sweep.
 #pragma once
@@ -100,46 +101,57 @@ void multiply_add(ceres::Jet<B, N>& acc, const ceres::Jet<B, N>& a, const ceres:
   for (int k = 0; k < N; ++k) acc.v[k] += a.a * b.v[k] + b.a * a.v[k];
 }
 
-// x -> phi(x) given phi and phi' at the value part: phi(a + u) = phi(a) + phi'(a) u.
+// x -> phi(x) for a function object phi: phi(a + u) = phi(a) + phi'(a) u.
 template <typename B>
 struct Lifted {
-  template <typename F, typename D>
-  static B apply(const B& x, F f, D /*df*/) {
-    return f(x);
+  template <typename Phi>
+  static B apply(const B& x, const Phi& phi) {
+    return phi.f(x);
   }
 };
 
 template <typename B, int N>
 struct Lifted<ceres::Jet<B, N>> {
-  template <typename F, typename D>
-  static ceres::Jet<B, N> apply(const ceres::Jet<B, N>& x, F f, D df) {
-    return {f(x.a), df(x.a) * x.v};
+  template <typename Phi>
+  static ceres::Jet<B, N> apply(const ceres::Jet<B, N>& x, const Phi& phi) {
+    return {phi.f(x.a), phi.df(x.a) * x.v};
+  }
+};
+
+// phi' as a function object.
+template <typename Phi>
+struct SlopeOf {
+  const Phi& phi;
+
+  template <typename B>
+  B f(const B& x) const {
+    return phi.df(x);
+  }
+
+  template <typename B>
+  B df(const B& x) const {
+    return phi.ddf(x);
+  }
+
+  template <typename B>
+  B ddf(const B& x) const {
+    return phi.dddf(x);
   }
 };
 
 template <typename T>
 T exponential(const T& x) {
-  const auto f = [](const auto& a) { return ExpFunction::f(a); };
-  return Lifted<T>::apply(x, f, f);
+  return Lifted<T>::apply(x, ExpFunction{});
 }
 
 template <typename T>
 T logarithm(const T& x) {
-  return Lifted<T>::apply(
-      x,
-      [](const auto& a) {
-        using std::log;
-        return log(a);
-      },
-      [](const auto& a) { return std::decay_t<decltype(a)>(1) / a; });
+  return Lifted<T>::apply(x, LogFunction{});
 }
 
 template <typename T>
 T inverse(const T& x) {
-  return Lifted<T>::apply(
-      x,
-      [](const auto& a) { return std::decay_t<decltype(a)>(1) / a; },
-      [](const auto& a) { return std::decay_t<decltype(a)>(-1) / (a * a); });
+  return Lifted<T>::apply(x, ReciprocalFunction{});
 }
 
 template <typename B>
@@ -237,17 +249,12 @@ void quotient_reverse_denominator(View<Bar> b_bar,
 }
 
 // ---------------------------------------------------------------------------------------------------
-// y = phi(x); xbar += ybar phi'(x), where phi' of a Jet carries phi''.
+// y = phi(x); xbar += ybar phi'(x), where phi' of a Jet carries phi'' (and phi''').
 
 template <typename T>
 void elementary_forward(const Graph::Node& node, View<T> y, View<const T> x) {
   visit_elementary(node.function, node.factor, node.beta, [&](auto phi) {
-    fill(y, [&](Eigen::Index i, Eigen::Index j) {
-      return Lifted<T>::apply(
-          x(i, j),
-          [&](const auto& a) { return phi.f(a); },
-          [&](const auto& a) { return phi.df(a); });
-    });
+    fill(y, [&](Eigen::Index i, Eigen::Index j) { return Lifted<T>::apply(x(i, j), phi); });
   });
 }
 
@@ -259,10 +266,7 @@ void elementary_reverse(const Graph::Node& node,
   visit_elementary(node.function, node.factor, node.beta, [&](auto phi) {
     for (Eigen::Index i = 0; i < x.rows; ++i) {
       for (Eigen::Index j = 0; j < x.cols; ++j) {
-        const T slope = Lifted<T>::apply(
-            x(i, j),
-            [&](const auto& a) { return phi.df(a); },
-            [&](const auto& a) { return phi.ddf(a); });
+        const T slope = Lifted<T>::apply(x(i, j), SlopeOf<decltype(phi)>{phi});
         multiply_add(x_bar(i, j), y_bar(i, j), slope);
       }
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Elementwise functions with a kink or a jump. What happens there is decided here and nowhere else:
-// Jets never see a function, only the three numbers f(x), f'(x), f''(x). Comparisons are arranged so
+// Jets never see a function, only the numbers f(x), f'(x), f''(x), f'''(x). Comparisons are arranged so
 // that NaN in gives NaN out, values and derivatives alike.
 #pragma once
 
@@ -28,6 +28,11 @@ struct AbsFunction {
   static B ddf(const B& x) {
     return B(0) * x;  // 0, and NaN for NaN or infinity
   }
+
+  template <typename B>
+  static B dddf(const B& x) {
+    return B(0) * x;
+  }
 };
 
 struct ReluFunction {
@@ -44,6 +49,11 @@ struct ReluFunction {
 
   template <typename B>
   static B ddf(const B& x) {
+    return B(0) * x;
+  }
+
+  template <typename B>
+  static B dddf(const B& x) {
     return B(0) * x;
   }
 };
@@ -67,6 +77,11 @@ struct ClipFunction {
   template <typename B>
   B ddf(const B& x) const {
     return select(x != x, x, B(0));
+  }
+
+  template <typename B>
+  B dddf(const B& x) const {
+    return ddf(x);
   }
 };
 
@@ -94,6 +109,13 @@ struct EluFunction {
     using std::exp;
     return select(x > B(0), B(0), B(alpha / (beta * beta)) * exp(x / B(beta)));
   }
+
+  // 0, or alpha / beta^3 exp(x / beta)
+  template <typename B>
+  B dddf(const B& x) const {
+    using std::exp;
+    return select(x > B(0), B(0), B(alpha / (beta * beta * beta)) * exp(x / B(beta)));
+  }
 };
 
 struct LeakyReluFunction {
@@ -113,6 +135,11 @@ struct LeakyReluFunction {
   template <typename B>
   B ddf(const B& x) const {
     return select(x != x, x, B(0));
+  }
+
+  template <typename B>
+  B dddf(const B& x) const {
+    return ddf(x);
   }
 };
 
@@ -138,6 +165,15 @@ struct SoftsignFunction {
     const B one_plus = B(1) + abs(x);
     return B(-2) * AbsFunction::df(x) / (one_plus * one_plus * one_plus);
   }
+
+  // 6 / (1 + |x|)^4, on both sides of 0 and so there
+  template <typename B>
+  static B dddf(const B& x) {
+    using std::abs;
+    const B one_plus = B(1) + abs(x);
+    const B squared = one_plus * one_plus;
+    return B(6) / (squared * squared);
+  }
 };
 
 // Steps: their slopes are never asked for.
@@ -149,6 +185,11 @@ struct Step {
 
   template <typename B>
   static B ddf(const B& x) {
+    return B(0) * x;
+  }
+
+  template <typename B>
+  static B dddf(const B& x) {
     return B(0) * x;
   }
 };

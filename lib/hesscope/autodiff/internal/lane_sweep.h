@@ -32,53 +32,8 @@
 #include <algorithm>
 
 #include <hesscope/autodiff/internal/batch_tape.h>
-#include <hesscope/autodiff/internal/tape.h>
+#include <hesscope/autodiff/internal/lane_tape.h>
 #include <hesscope/autodiff/sweep.h>
-
-namespace hesscope::detail {
-
-/// A tape for W samples at a time. A run that is no multiple of W is padded with copies of its last
-/// sample, whose lanes are not read.
-template <int W, int N, InstructionSet kSet>
-class LaneTape : public Tape<Lanes<W, kSet>, N> {
- public:
-  using Base = Lanes<W, kSet>;
-  using Tape = detail::Tape<Base, N>;
-
-  explicit LaneTape(const Graph& graph) : Tape(graph) {}
-
-  void set_theta(std::span<const double> theta) {
-    Tape::set_parameters([&](Eigen::Index j) { return Base(theta[static_cast<std::size_t>(j)]); });
-  }
-
-  /// body(first, count) for each run of up to W samples, with their records loaded.
-  template <typename F>
-  void for_each_pack(Records records, F body) {
-    for (Eigen::Index first = 0; first < records.count; first += W) {
-      const int count = static_cast<int>(std::min<Eigen::Index>(W, records.count - first));
-      Tape::set_inputs([&](Eigen::Index entry) {
-        Base packed;
-        for (int lane = 0; lane < W; ++lane) {
-          const Eigen::Index sample = first + std::min(lane, count - 1);
-          packed.set(lane, records.data[sample * records.stride + entry]);
-        }
-        return packed;
-      });
-      body(first, count);
-    }
-  }
-
-  /// Over the first `count` lanes.
-  static double sum_of(const Base& lanes, int count) {
-    double total = 0;
-    for (int lane = 0; lane < W; ++lane) {
-      if (lane < count) total += lanes[lane];
-    }
-    return total;
-  }
-};
-
-}  // namespace hesscope::detail
 
 namespace hesscope::HESSCOPE_ISA {
 namespace {
@@ -90,8 +45,10 @@ class LaneSweep final : public Sweep {
   static constexpr int kSecondLanes = kLanes == 8 ? 8 : 2;
   static constexpr int kDirections = Sweep::kMaxDirections;
 
-  using FirstOrder = detail::LaneTape<kLanes, 1, kSet>;
-  using SecondOrder = detail::LaneTape<kSecondLanes, kDirections, kSet>;
+  template <int W, int N>
+  using JetTape = detail::LaneTape<W, kSet, ceres::Jet<detail::Lanes<W, kSet>, N>>;
+  using FirstOrder = JetTape<kLanes, 1>;
+  using SecondOrder = JetTape<kSecondLanes, kDirections>;
 
   /// Memory of one.
   static double bytes(const Graph& graph) {
@@ -258,7 +215,11 @@ class LaneSweep final : public Sweep {
                     int num_directions,
                     std::span<double> out) {
     second_.set_theta(theta);
-    second_.seed(plan, direction);
+    second_.seed(plan, [&](Eigen::Index j, const SecondBase& value) {
+      typename SecondOrder::Jet jet(value);
+      for (int k = 0; k < kDirections; ++k) jet.v[k] = SecondBase(direction(j, k));
+      return jet;
+    });
     second_.for_each_pack(records, [&](Eigen::Index /*first*/, int count) {
       second_.forward_jets(plan);
       second_.reverse_jets(plan, SecondBase(1.0));

@@ -135,13 +135,7 @@ void cross_entropy_rows_forward(View<T> y, View<const T> z, View<const B> t) {
   CrossEntropyTerms<T> terms(z.cols);
   for (Eigen::Index i = 0; i < z.rows; ++i) {
     terms.set(z, i);
-    T loss = Lifted<T>::apply(
-        terms.excess,
-        [](const auto& a) {
-          using std::log1p;
-          return log1p(a);
-        },
-        [](const auto& a) { return B(1) / (B(1) + a); });
+    T loss = Lifted<T>::apply(terms.excess, Log1pFunction{});
     loss = loss * row_sum(t, i);
     for (Eigen::Index j = 0; j < z.cols; ++j) {
       multiply_add(loss, T(terms.largest - z(i, j)), t(i, j));

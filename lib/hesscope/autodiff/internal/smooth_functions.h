@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Smooth elementwise functions. For all of these headers: each function object gives f, f' and f''
-// at a base scalar x, doubles and lanes and 50 digits alike.
+// Smooth elementwise functions. For all of these headers: each function object gives f, f', f'' and
+// f''' at a base scalar x, doubles and lanes and 50 digits alike.
 #pragma once
 
 #include <cmath>
@@ -41,6 +41,11 @@ struct ExpFunction {
   static B ddf(const B& x) {
     return f(x);
   }
+
+  template <typename B>
+  static B dddf(const B& x) {
+    return f(x);
+  }
 };
 
 struct GeluFunction {
@@ -75,6 +80,13 @@ struct GeluFunction {
     const B phi = density(x);
     return B(2) * phi - x * (x * phi);
   }
+
+  // (x^3 - 4 x) phi(x), multiplied out likewise
+  template <typename B>
+  static B dddf(const B& x) {
+    const B x_phi = x * density(x);
+    return x * (x * x_phi) - B(4) * x_phi;
+  }
 };
 
 struct SqrtFunction {
@@ -93,6 +105,11 @@ struct SqrtFunction {
   static B ddf(const B& x) {
     return B(-1) / (B(4) * x * f(x));
   }
+
+  template <typename B>
+  static B dddf(const B& x) {
+    return B(3) / (B(8) * x * x * f(x));
+  }
 };
 
 struct SquareFunction {
@@ -109,6 +126,11 @@ struct SquareFunction {
   template <typename B>
   static B ddf(const B& x) {
     return B(2) + B(0) * x;  // 2, and NaN for NaN
+  }
+
+  template <typename B>
+  static B dddf(const B& x) {
+    return B(0) * x;
   }
 };
 
@@ -133,6 +155,14 @@ struct TanhFunction {
   template <typename B>
   static B ddf(const B& x) {
     return B(-2) * f(x) * df(x);
+  }
+
+  // (4 tanh^2 - 2 / cosh^2) / cosh^2
+  template <typename B>
+  static B dddf(const B& x) {
+    const B value = f(x);
+    const B slope = df(x);
+    return slope * (B(4) * value * value - B(2) * slope);
   }
 };
 
@@ -164,6 +194,13 @@ struct SoftplusFunction {
     const B one_plus = B(1) + e;
     return e / (one_plus * one_plus);
   }
+
+  // s'(x) (1 - 2 s(x)), where 1 - 2 s(x) = -tanh(x / 2)
+  template <typename B>
+  static B dddf(const B& x) {
+    using std::tanh;
+    return -(ddf(x) * tanh(x / B(2)));
+  }
 };
 
 struct ErfFunction {
@@ -185,6 +222,13 @@ struct ErfFunction {
   static B ddf(const B& x) {
     return B(-2) * (x * df(x));
   }
+
+  // (4 x^2 - 2) f'(x), multiplied out likewise
+  template <typename B>
+  static B dddf(const B& x) {
+    const B slope = df(x);
+    return B(4) * (x * (x * slope)) - B(2) * slope;
+  }
 };
 
 struct LogFunction {
@@ -202,6 +246,32 @@ struct LogFunction {
   template <typename B>
   static B ddf(const B& x) {
     return B(-1) / (x * x);
+  }
+
+  template <typename B>
+  static B dddf(const B& x) {
+    return B(2) / (x * x * x);
+  }
+};
+
+// log(1 + x); of a loss, never of an elementary node: its third derivative is not asked for.
+struct Log1pFunction {
+  template <typename B>
+  static B f(const B& x) {
+    using std::log1p;
+    return log1p(x);
+  }
+
+  template <typename B>
+  static B df(const B& x) {
+    return B(1) / (B(1) + x);
+  }
+
+  // -1 / (1 + x)^2
+  template <typename B>
+  static B ddf(const B& x) {
+    const B slope = df(x);
+    return -(slope * slope);
   }
 };
 
@@ -222,6 +292,12 @@ struct ReciprocalFunction {
   static B ddf(const B& x) {
     return B(2) / (x * x * x);
   }
+
+  // -6 / x^4
+  template <typename B>
+  static B dddf(const B& x) {
+    return B(-6) / (x * x * x * x);
+  }
 };
 
 struct SigmoidFunction {
@@ -237,11 +313,19 @@ struct SigmoidFunction {
     return SoftplusFunction::ddf(x);
   }
 
-  // s'(x) (1 - 2 s(x)), where 1 - 2 s(x) = -tanh(x / 2)
+  // s'(x) (1 - 2 s(x))
   template <typename B>
   static B ddf(const B& x) {
+    return SoftplusFunction::dddf(x);
+  }
+
+  // s'(x) (t^2 - 2 s'(x)), t = tanh(x / 2)
+  template <typename B>
+  static B dddf(const B& x) {
     using std::tanh;
-    return -(df(x) * tanh(x / B(2)));
+    const B t = tanh(x / B(2));
+    const B slope = df(x);
+    return slope * (t * t - B(2) * slope);
   }
 };
 
@@ -265,6 +349,13 @@ struct PowerFunction {
   B ddf(const B& x) const {
     const double factor = exponent * (exponent - 1);
     return factor == 0 ? B(0) * x : B(factor) * raised(x, exponent - 2);
+  }
+
+  // c (c-1) (c-2) x^(c-3)
+  template <typename B>
+  B dddf(const B& x) const {
+    const double factor = exponent * (exponent - 1) * (exponent - 2);
+    return factor == 0 ? B(0) * x : B(factor) * raised(x, exponent - 3);
   }
 
  private:

@@ -20,6 +20,8 @@
 // and before it J^T at the plain theta, which has no infinitesimal part, makes of the second term
 // sum_k (G d_k) eps_k.
 //
+// A third-order sweep is the same on PairJet<B, N>: of f along N pairs of directions, T[u_k, v_k].
+//
 // Sizes are fixed by the graph, so a tape allocates once and can be run for any number of samples.
 #pragma once
 
@@ -32,10 +34,11 @@
 
 namespace hesscope::detail {
 
-template <typename B, int N>
+/// @tparam J  the Jet of second- and higher-order sweeps: ceres::Jet<B, N> or PairJet<B, N>.
+template <typename B, typename J>
 class Tape {
  public:
-  using Jet = ceres::Jet<B, N>;
+  using Jet = J;
   using Op = Graph::Op;
   using Node = Graph::Node;
 
@@ -137,17 +140,15 @@ class Tape {
     visit_parameters(adjoints_, 0, visit);
   }
 
-  /// Seeds the active parameters: the coefficient of eps_k in theta_j is direction(j, k), a double.
+  /// Seeds the active parameters: jet(j, theta_j) is theta_j with its infinitesimal part.
   template <typename F>
-  void seed(const SweepPlan& plan, F direction) {
+  void seed(const SweepPlan& plan, F jet) {
     jets_.resize(values_.size());
     jet_adjoints_.resize(values_.size());
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       if (nodes_[i].op != Op::kParameter || !plan[i].active) continue;
       for (Eigen::Index e = 0; e < nodes_[i].size(); ++e) {
-        Jet& jet = jets_[index(i, e)];
-        jet.a = values_[index(i, e)];
-        for (int k = 0; k < N; ++k) jet.v[k] = B(direction(nodes_[i].offset + e, k));
+        jets_[index(i, e)] = jet(nodes_[i].offset + e, values_[index(i, e)]);
       }
     }
     has_common_jets_ = false;

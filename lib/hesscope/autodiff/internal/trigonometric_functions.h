@@ -27,6 +27,14 @@ struct AsinFunction {
     const B slope = df(x);
     return x * slope * slope * slope;
   }
+
+  // f'^3 (1 + 3 x^2 f'^2)
+  template <typename B>
+  static B dddf(const B& x) {
+    const B slope = df(x);
+    const B x_slope = x * slope;
+    return slope * slope * slope * (B(1) + B(3) * x_slope * x_slope);
+  }
 };
 
 struct AcosFunction {
@@ -46,6 +54,11 @@ struct AcosFunction {
   template <typename B>
   static B ddf(const B& x) {
     return -AsinFunction::ddf(x);
+  }
+
+  template <typename B>
+  static B dddf(const B& x) {
+    return -AsinFunction::dddf(x);
   }
 };
 
@@ -69,6 +82,14 @@ struct AcoshFunction {
     const B slope = df(x);
     return -(x * slope * slope * slope);
   }
+
+  // f'^3 (3 x^2 f'^2 - 1)
+  template <typename B>
+  static B dddf(const B& x) {
+    const B slope = df(x);
+    const B x_slope = x * slope;
+    return slope * slope * slope * (B(3) * x_slope * x_slope - B(1));
+  }
 };
 
 struct AsinhFunction {
@@ -91,6 +112,14 @@ struct AsinhFunction {
     const B slope = df(x);
     return -(x * slope * slope * slope);
   }
+
+  // f'^3 (3 x^2 f'^2 - 1)
+  template <typename B>
+  static B dddf(const B& x) {
+    const B slope = df(x);
+    const B x_slope = x * slope;
+    return slope * slope * slope * (B(3) * x_slope * x_slope - B(1));
+  }
 };
 
 struct AtanFunction {
@@ -111,6 +140,13 @@ struct AtanFunction {
   static B ddf(const B& x) {
     const B slope = df(x);
     return B(-2) * x * slope * slope;
+  }
+
+  // f'^2 (8 x^2 f' - 2)
+  template <typename B>
+  static B dddf(const B& x) {
+    const B slope = df(x);
+    return slope * slope * (B(8) * x * (x * slope) - B(2));
   }
 };
 
@@ -133,6 +169,13 @@ struct AtanhFunction {
     const B slope = df(x);
     return B(2) * x * slope * slope;
   }
+
+  // f'^2 (8 x^2 f' + 2)
+  template <typename B>
+  static B dddf(const B& x) {
+    const B slope = df(x);
+    return slope * slope * (B(8) * x * (x * slope) + B(2));
+  }
 };
 
 struct CosFunction {
@@ -152,6 +195,12 @@ struct CosFunction {
   static B ddf(const B& x) {
     using std::cos;
     return -cos(x);
+  }
+
+  template <typename B>
+  static B dddf(const B& x) {
+    using std::sin;
+    return sin(x);
   }
 };
 
@@ -173,6 +222,12 @@ struct CoshFunction {
     using std::cosh;
     return cosh(x);
   }
+
+  template <typename B>
+  static B dddf(const B& x) {
+    using std::sinh;
+    return sinh(x);
+  }
 };
 
 struct SinFunction {
@@ -192,6 +247,12 @@ struct SinFunction {
   static B ddf(const B& x) {
     using std::sin;
     return -sin(x);
+  }
+
+  template <typename B>
+  static B dddf(const B& x) {
+    using std::cos;
+    return -cos(x);
   }
 };
 
@@ -213,6 +274,12 @@ struct SinhFunction {
     using std::sinh;
     return sinh(x);
   }
+
+  template <typename B>
+  static B dddf(const B& x) {
+    using std::cosh;
+    return cosh(x);
+  }
 };
 
 struct TanFunction {
@@ -233,6 +300,14 @@ struct TanFunction {
   template <typename B>
   static B ddf(const B& x) {
     return B(2) * f(x) * df(x);
+  }
+
+  // 2 f' (f' + 2 tan^2)
+  template <typename B>
+  static B dddf(const B& x) {
+    const B value = f(x);
+    const B slope = df(x);
+    return B(2) * slope * (slope + B(2) * value * value);
   }
 };
 

@@ -205,7 +205,7 @@ class TapePointSweep final : public PointSweep {
 
   std::span<const Graph::Node> nodes_;
   PointLayout layout_;
-  Tape<B, 1> tape_;
+  Tape<B, ceres::Jet<B, 1>> tape_;
   SweepPlan plan_;
   int part_ = 0;  // of the pack at hand
 };
