@@ -51,6 +51,7 @@ class GraphObjectiveTest : public testing::Test {
   const SampleTable samples = test::Numbers(61).table(kNumSamples, model.record_size());
   const Eigen::VectorXd theta = test::Numbers(62).vector(n);
   const Eigen::MatrixXd V = test::Numbers(63).table(n, 11);
+  const Eigen::MatrixXd U = test::Numbers(64).table(n, 11);
   const GraphObjective objective{model, samples};
 
   GraphObjective with_threads(int num_threads) const {
@@ -74,6 +75,8 @@ TEST_F(GraphObjectiveTest, IsBitIdenticalForAnyNumberOfThreads) {
         EXPECT_EQ(many.hessian(theta, range, {}), H);
         EXPECT_EQ(many.hessian_times(theta, V, range), one.hessian_times(theta, V, range));
         EXPECT_EQ(many.per_sample_gradients(theta, range), one.per_sample_gradients(theta, range));
+        EXPECT_EQ(many.third_derivative_times(theta, U, V, range),
+                  one.third_derivative_times(theta, U, V, range));
       }
     }
   }

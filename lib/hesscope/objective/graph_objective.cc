@@ -237,6 +237,15 @@ Objective::Matrix GraphObjective::hessian_times(const ConstVectorRef& theta,
   return result;
 }
 
+Objective::Matrix GraphObjective::third_derivative_times(const ConstVectorRef& theta,
+                                                         const ConstMatrixRef& u,
+                                                         const ConstMatrixRef& v,
+                                                         SampleRange range) const {
+  require_point(*this, "third_derivative_times", theta, range);
+  require_pairs(*this, "third_derivative_times", u, v);
+  return impl_->sums.third_derivative_times(theta, u, v, range);
+}
+
 bool GraphObjective::has_gauss_newton() const { return impl_->model.graph->prediction() >= 0; }
 
 Objective::Matrix GraphObjective::gauss_newton_times(const ConstVectorRef& theta,

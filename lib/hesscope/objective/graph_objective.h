@@ -60,6 +60,7 @@ class GraphObjective final : public Objective {
   using Objective::gauss_newton_times;
   using Objective::hessian;
   using Objective::hessian_times;
+  using Objective::third_derivative_times;
   using Objective::value;
 
   Eigen::Index num_parameters() const override;
@@ -95,6 +96,14 @@ class GraphObjective final : public Objective {
   Matrix hessian(const ConstVectorRef& theta,
                  SampleRange range,
                  const ProgressCallback& progress) const override;
+
+  bool has_third_derivatives() const override { return true; }
+
+  /// By the generic engine. Weight decay has none.
+  Matrix third_derivative_times(const ConstVectorRef& theta,
+                                const ConstMatrixRef& u,
+                                const ConstMatrixRef& v,
+                                SampleRange range) const override;
   bool has_gauss_newton() const override;  ///< Whether the model declares its prediction.
   Matrix gauss_newton_times(const ConstVectorRef& theta,
                             const ConstMatrixRef& directions,

@@ -17,6 +17,15 @@ namespace {
 
 }  // namespace
 
+Objective::Matrix Objective::third_derivative_times(const ConstVectorRef& /*theta*/,
+                                                    const ConstMatrixRef& /*u*/,
+                                                    const ConstMatrixRef& /*v*/,
+                                                    SampleRange /*range*/) const {
+  throw PreconditionError(
+      "third_derivative_times: needs an objective that knows its third derivatives, got one that "
+      "gives Hessians alone");
+}
+
 Objective::Matrix Objective::gauss_newton_times(const ConstVectorRef& /*theta*/,
                                                 const ConstMatrixRef& /*directions*/,
                                                 SampleRange /*range*/) const {
@@ -37,6 +46,24 @@ Objective::Matrix Objective::predictions(const ConstVectorRef& /*theta*/,
 Objective::Matrix Objective::prediction_jacobian(const ConstVectorRef& /*theta*/,
                                                  SampleRange /*range*/) const {
   refuse_without_prediction("prediction_jacobian", "predictions need");
+}
+
+void require_pairs(const Objective& objective,
+                   const char* function,
+                   const Objective::ConstMatrixRef& u,
+                   const Objective::ConstMatrixRef& v) {
+  const Eigen::Index n = objective.num_parameters();
+  if (u.rows() == n && v.rows() == n && u.cols() == v.cols()) return;
+  throw PreconditionError(
+      fmt::format("{}: pairs of directions must be two matrices of {} rows and equally many "
+                  "columns, got {} x {} "
+                  "and {} x {}",
+                  function,
+                  n,
+                  u.rows(),
+                  u.cols(),
+                  v.rows(),
+                  v.cols()));
 }
 
 void require_gauss_newton(const Objective& objective, const char* function) {

@@ -60,6 +60,21 @@ class Objective {
                                const ConstMatrixRef& directions,
                                SampleRange range) const = 0;
 
+  /// Whether third derivatives are known.
+  virtual bool has_third_derivatives() const { return false; }
+
+  /// T[u_k, v_k] for the columns u_k, v_k of U and V, n x k each, as the columns of an n x k matrix:
+  /// how H v changes along u, exactly,
+  ///   T[u, v]_i = d/de (H(theta + e u) v)_i at e = 0 = sum_jl (d3f / dtheta_i dtheta_j dtheta_l) u_j v_l.
+  /// Symmetric: w . T[u, v] is the same for any order of u, v and w. At a kink, where a function's
+  /// second derivative is by convention that of one side or 0, so is the third.
+  /// @cost at most 4 times that of hessian_times() for k directions.
+  /// @throws PreconditionError also without has_third_derivatives() or if the shapes do not fit.
+  virtual Matrix third_derivative_times(const ConstVectorRef& theta,
+                                        const ConstMatrixRef& u,
+                                        const ConstMatrixRef& v,
+                                        SampleRange range) const;
+
   /// The exact Hessian, n x n, symmetric to the last bit.
   /// @cost   at most n / 2 gradients-with-tangents; memory n^2 doubles plus a bounded scratch per
   /// thread.
@@ -126,6 +141,12 @@ class Objective {
     return hessian_times(theta, directions, all_samples());
   }
 
+  Matrix third_derivative_times(const ConstVectorRef& theta,
+                                const ConstMatrixRef& u,
+                                const ConstMatrixRef& v) const {
+    return third_derivative_times(theta, u, v, all_samples());
+  }
+
   Matrix gauss_newton(const ConstVectorRef& theta) const {
     return gauss_newton(theta, all_samples(), {});
   }
@@ -141,6 +162,13 @@ void require_point(const Objective& objective,
                    const char* function,
                    const Objective::ConstVectorRef& theta,
                    SampleRange range);
+
+/// Checks that directions u and v are pairs of columns of n entries; `function` begins the message.
+/// @throws PreconditionError.
+void require_pairs(const Objective& objective,
+                   const char* function,
+                   const Objective::ConstMatrixRef& u,
+                   const Objective::ConstMatrixRef& v);
 
 /// Checks that an objective has a Gauss-Newton matrix; `function` begins the message.
 /// @throws PreconditionError.

@@ -9,12 +9,14 @@
 #include <vector>
 
 #include <hesscope/autodiff/sweep.h>
+#include <hesscope/autodiff/third_order_sweep.h>
 
 namespace hesscope::detail {
 
 struct Workspace {
   std::unique_ptr<Sweep> sweep;
-  std::vector<double> records;  ///< of a block of samples, once any were made
+  std::vector<double> records;                   ///< of a block of samples, once any were made
+  std::unique_ptr<ThirdOrderSweep> third_order;  ///< once third derivatives were asked for
 };
 
 /// Workspaces, as many as are ever used at once.
@@ -41,6 +43,16 @@ class SweepPool {
     return with_workspace([&](Workspace& workspace) { return use(*workspace.sweep); });
   }
 
+  template <typename F>
+  auto with_third_order_sweep(F use) {
+    return with_workspace([&](Workspace& workspace) {
+      if (workspace.third_order == nullptr) {
+        workspace.third_order = ThirdOrderSweep::create(*graph_, set_);
+      }
+      return use(*workspace.third_order);
+    });
+  }
+
  private:
   Workspace take() {
     {
@@ -51,7 +63,7 @@ class SweepPool {
         return workspace;
       }
     }
-    return {.sweep = Sweep::create(*graph_, set_), .records = {}};
+    return {.sweep = Sweep::create(*graph_, set_), .records = {}, .third_order = nullptr};
   }
 
   void put(Workspace workspace) {

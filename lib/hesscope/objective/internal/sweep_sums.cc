@@ -154,6 +154,35 @@ Objective::Matrix SweepSums::curvature_times(Curvature curvature,
   return result;
 }
 
+Objective::Matrix SweepSums::third_derivative_times(const Eigen::VectorXd& theta,
+                                                    const Objective::ConstMatrixRef& u,
+                                                    const Objective::ConstMatrixRef& v,
+                                                    SampleRange range) const {
+  using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  const Index n = num_parameters();
+  const double scale = 1.0 / static_cast<double>(range.size());
+  constexpr Index kWidth = ThirdOrderSweep::kMaxPairs;
+  Matrix result(n, u.cols());
+  executor_->for_each((u.cols() + kWidth - 1) / kWidth, [&](Index group) {
+    const Index first = group * kWidth;
+    const Index width = std::min(kWidth, u.cols() - first);
+    const RowMajor left = u.middleCols(first, width);
+    const RowMajor right = v.middleCols(first, width);
+    RowMajor product(n, width);
+    const auto size = static_cast<std::size_t>(product.size());
+    const ThirdOrderSweep::Pairs pairs{
+        {left.data(), size}, {right.data(), size}, static_cast<int>(width)};
+    executor_->sum(
+        num_blocks(range.size()), {product.data(), size}, [&](Index b, std::span<double> partial) {
+          pool_.with_third_order_sweep([&](ThirdOrderSweep& sweep) {
+            sweep.third_derivative_times(span_of(theta), block(range, b), pairs, partial);
+          });
+        });
+    result.middleCols(first, width) = scale * product;
+  });
+  return result;
+}
+
 Objective::Matrix SweepSums::curvature(Curvature curvature,
                                        const Eigen::VectorXd& theta,
                                        SampleRange range,

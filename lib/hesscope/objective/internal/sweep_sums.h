@@ -44,6 +44,12 @@ class SweepSums {
                          const Objective::ConstMatrixRef& directions,
                          SampleRange range) const;
 
+  /// T[u_k, v_k] for the columns of n x k directions.
+  Matrix third_derivative_times(const Eigen::VectorXd& theta,
+                                const Objective::ConstMatrixRef& u,
+                                const Objective::ConstMatrixRef& v,
+                                SampleRange range) const;
+
   /// The curvature matrix, column by column.
   Matrix curvature(Curvature curvature,
                    const Eigen::VectorXd& theta,
