@@ -6,6 +6,7 @@
 
 #include <hesscope/reproduction/internal/reproduction_page.h>
 #include <hesscope/storage/atomic_file.h>
+#include <hesscope/storage/unit_folder.h>
 
 namespace hesscope::detail {
 namespace {
