@@ -6,11 +6,11 @@ import numpy as np
 import xarray
 
 import program
-from program import DATA, FIXTURES, INCONCLUSIVE, STEPS, checkpoint, golden, statuses, weights
+from program import DATA, FIXTURES, INCONCLUSIVE, STEPS, checkpoint, golden, statuses, text, weights
 
 GROUPS = ("hessian", "spectrum", "condition", "structure", "eigenpairs", "blocks", "ggn", "stability", "density",
           "sampling")
-OK, NOT_COMPUTED, ZERO_DENOMINATOR = 0, 1, 6
+OK, NOT_COMPUTED, ZERO_DENOMINATOR, NOT_STORED = 0, 1, 6, 9
 PAIRS = 3
 
 
@@ -233,6 +233,52 @@ class AllGroups(program.Case):
             self.assert_close(found[name + "_standard_error"][0], error, 1e-6)
             self.assert_close(found[name + "_bias"][0], (blocks - 1) * (values.mean() - found[name][0]), 1e-6,
                               np.abs(values).max())
+
+
+class Sharpening(program.Case):
+    def test_gradients_are_the_slopes_of_eigenvalues(self):
+        step = 1e-5  # the errors of both rules are of second order in it
+        random = np.random.default_rng(1)
+        point = weights(500)
+        direction = {name: random.standard_normal(value.shape) for name, value in point.items()}
+        paths = [self.write_checkpoint(f"step-{i:06d}.npz",
+                                       {name: point[name] + (i - 1) * step * direction[name] for name in point})
+                 for i in range(3)]
+        self.analyze(*paths, "--sharpening", PAIRS, "--only", "sharpening")
+        with h5py.File(self.folder / "out.h5") as file:
+            flat = np.concatenate([direction[text(name)].ravel() for name in file["parameter_name"]])
+            group = file["sharpening"]
+            for end in ("largest", "smallest"):
+                values, gradients = group["eigenvalues_" + end][:], group["gradients_" + end][:]
+                scale = np.linalg.norm(gradients[1], axis=1) * np.linalg.norm(flat)
+                slopes = (values[2] - values[0]) / (2 * step)
+                self.assertTrue((np.abs(gradients[1] @ flat - slopes) <= 1e-5 * scale).all())
+                np.testing.assert_allclose(group["gradient_norm_" + end][1], np.linalg.norm(gradients[1], axis=1),
+                                           rtol=1e-12)
+                rate = -gradients[1] @ golden(500)["gradient"]
+                np.testing.assert_allclose(group["rate_" + end][1], rate, rtol=1e-7)
+                self.assertEqual(list(statuses(group, "change_" + end)), [NOT_COMPUTED, OK, OK])
+                change = values[1:] - values[:-1]
+                np.testing.assert_allclose(group["change_" + end][1:], change, rtol=1e-12)
+                error = np.abs(group["predicted_change_" + end][1:] - change)
+                self.assertTrue((error <= 1e-6 * step * scale).all())
+                self.assertEqual(list(group["cluster_" + end][1]), [0, 1, 2])
+            # Of the same eigenvector, without the part of the gradient along it.
+            gradient = group["gradients_largest"][1, 0]
+            vector = np.linalg.eigh(golden(500)["hessian"])[1][:, -1]
+            projected = gradient - vector * (vector @ gradient)
+            self.assertAlmostEqual(group["self_stabilization_largest"][1, 0] / (projected @ projected), 1, delta=1e-6)
+            self.assertEqual(set(statuses(group, "gap_to_edge").ravel()), {NOT_STORED})
+
+    def test_without_the_matrix_they_are_the_same(self):
+        found = []
+        for method in ("dense", "iterative", "matrix-free"):
+            self.analyze(checkpoint(500), "--sharpening", 1, "--only", "sharpening", "--method", method,
+                         output=method + ".h5")
+            with h5py.File(self.folder / (method + ".h5")) as file:
+                found.append([file["sharpening"][name][0, 0] for name in
+                              ("rate_largest", "self_stabilization_largest", "gradient_norm_smallest")])
+        np.testing.assert_allclose(found[1:], [found[0]] * 2, rtol=1e-6)
 
 
 class TwoRuns(program.Case):

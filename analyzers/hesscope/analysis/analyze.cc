@@ -83,12 +83,10 @@ const Variable& Answers::find(std::string_view analyzer, std::string_view quanti
 
 Eigen::VectorXd Answers::values(std::string_view analyzer, std::string_view quantity) const {
   const Variable& variable = find(analyzer, quantity);
-  if (variable.type == VariableType::kDouble) {
-    const std::vector<double>& reals = variable.reals();
-    return Eigen::Map<const Eigen::VectorXd>(reals.data(), std::ssize(reals));
-  }
-  const double number = variable.number();
-  return std::isnan(number) ? Eigen::VectorXd() : Eigen::VectorXd::Constant(1, number);
+  const std::vector<double> numbers = variable.numbers();
+  const bool is_one_count = variable.type != VariableType::kDouble && numbers.size() == 1;
+  if (is_one_count && std::isnan(numbers.front())) return {};
+  return Eigen::Map<const Eigen::VectorXd>(numbers.data(), std::ssize(numbers));
 }
 
 double Answers::number(std::string_view analyzer, std::string_view quantity) const {

@@ -20,6 +20,7 @@
 #include <hesscope/analyzers/hessian.h>
 #include <hesscope/analyzers/noise.h>
 #include <hesscope/analyzers/sampling.h>
+#include <hesscope/analyzers/sharpening.h>
 #include <hesscope/analyzers/smoothness.h>
 #include <hesscope/analyzers/spectrum.h>
 #include <hesscope/analyzers/stability.h>
@@ -44,6 +45,7 @@ GrowingList<AnalyzerKind>& registry() {
       blocks_analyzer(),
       ggn_analyzer(),
       stability_analyzer(),
+      sharpening_analyzer(),
       smoothness_analyzer(),
       density_analyzer(),
       sampling_analyzer(),

@@ -32,6 +32,10 @@ inline constexpr char kCohen2022[] =
 inline constexpr char kCrawshaw[] =
     "M. Crawshaw et al. (2022), Robustness to unbounded smoothness of generalized signSGD, "
     "arXiv:2208.11195";
+inline constexpr char kDamian[] =
+    "A. Damian et al. (2023), Self-stabilization: the implicit bias of gradient descent at the "
+    "edge "
+    "of stability, arXiv:2209.15594";
 inline constexpr char kEfron[] =
     "B. Efron & R. Tibshirani (1993), An introduction to the bootstrap, Chapman & Hall, section "
     "13.3";
@@ -69,6 +73,8 @@ inline constexpr char kJiang[] =
 inline constexpr char kJoanes[] =
     "D. N. Joanes & C. A. Gill (1998), Comparing measures of sample skewness and kurtosis, The "
     "Statistician 47, 183-189";
+inline constexpr char kKato[] =
+    "T. Kato (1995), Perturbation theory for linear operators, Springer, chapter II";
 inline constexpr char kKingma[] =
     "D. P. Kingma & J. Ba (2015), Adam: a method for stochastic optimization, arXiv:1412.6980";
 inline constexpr char kKunstner[] =
@@ -84,6 +90,9 @@ inline constexpr char kLi2025[] =
 inline constexpr char kLin[] =
     "L. Lin et al. (2016), Approximating spectral densities of large matrices, SIAM Review 58, "
     "34-65";
+inline constexpr char kMagnus[] =
+    "J. R. Magnus (1985), On differentiating eigenvalues and eigenvectors, Econometric Theory 1, "
+    "179-191";
 inline constexpr char kMcCandlish[] =
     "S. McCandlish et al. (2018), An empirical model of large-batch training, arXiv:1812.06162";
 inline constexpr char kOrmaniec[] =

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cmath>
+
+#include <hesscope/analyzers/internal/eigenvalue_clusters.h>
+
+namespace hesscope::detail {
+
+double ClusteredEnd::self_stabilization(const EigenvalueCluster& cluster) const {
+  const auto v = vectors.middleCols(cluster.first, cluster.size);
+  const Eigen::VectorXd along = v.transpose() * cluster.gradient;
+  return (cluster.gradient - v * along).squaredNorm();
+}
+
+std::optional<Eigen::VectorXd> ClusteredEnd::gradient_of(Eigen::Index first,
+                                                         Eigen::Index size) const {
+  Eigen::VectorXd total = Eigen::VectorXd::Zero(vectors.rows());
+  Eigen::Index taken = 0;
+  for (const EigenvalueCluster& cluster : clusters) {
+    if (cluster.first < first || cluster.first >= first + size) continue;
+    if (!cluster.has_gradient()) return std::nullopt;
+    total += static_cast<double>(cluster.size) * cluster.gradient;
+    taken += cluster.size;
+  }
+  if (taken != size) return std::nullopt;
+  return total / static_cast<double>(size);
+}
+
+ClusteredEnd clustered_end(PointAnalysis& point,
+                           EndOfSpectrum Extremes::*member,
+                           Eigen::Index count,
+                           double gap) {
+  const Extremes& extremes = point.extremes(count + 1);  // one more: whether the last cluster ends
+  const EndOfSpectrum& found = extremes.*member;
+  ClusteredEnd end{.status = found.status, .proof = found.proof};
+  if (end.status != Status::kOk) return end;
+  count = std::min(count, found.values.size());
+  end.values = found.values.head(count);
+  end.vectors = found.vectors.leftCols(count);
+  const double scale =
+      std::max(std::abs(extremes.largest.values[0]), std::abs(extremes.smallest.values[0]));
+  const auto goes_on = [&](Eigen::Index i) {
+    return i + 1 < found.values.size() &&
+           std::abs(found.values[i + 1] - found.values[i]) <= gap * scale;
+  };
+  for (Eigen::Index first = 0, i = 0; i < count; ++i) {
+    if (goes_on(i) && i + 1 < count) continue;
+    const Eigen::Index size = i + 1 - first;
+    end.clusters.push_back(
+        {.first = first, .size = size, .mean = end.values.segment(first, size).mean()});
+    first = i + 1;
+  }
+  const Eigen::Index whole = goes_on(count - 1) ? end.clusters.back().first : count;
+  const Eigen::MatrixXd v = end.vectors.leftCols(whole);
+  const Eigen::MatrixXd T = point.objective().third_derivative_times(point.theta(), v, v);
+  for (EigenvalueCluster& cluster : end.clusters) {
+    if (cluster.first >= whole) continue;
+    cluster.gradient = T.middleCols(cluster.first, cluster.size).rowwise().mean();
+  }
+  return end;
+}
+
+}  // namespace hesscope::detail

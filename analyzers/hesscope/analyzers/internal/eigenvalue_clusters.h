@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Outermost eigenvalues with their gradients.
+//
+// A simple eigenvalue lambda of H with the unit eigenvector v has, along u, the slope
+//   d/de lambda(theta + e u) = v' (dH/de) v = v' T[u, v] = u' T[v, v],
+// so that its gradient is T[v, v]. Eigenvalues that coincide have none, as they may cross; but their
+// mean has: that of tr(V' H V) / m with the space of the m eigenvectors V held, the mean of
+// T[v_i, v_i]. Eigenvalues that are nearly as close are taken so, too: their eigenvectors are known
+// to the residual over the gap, and no better.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include <Eigen/Core>
+
+#include <hesscope/analyzers/point_analysis.h>
+#include <hesscope/core/status.h>
+#include <hesscope/spectra/extremes.h>
+
+namespace hesscope::detail {
+
+/// Eigenvalues that are closer to their neighbours than a gap.
+struct EigenvalueCluster {
+  Eigen::Index first = 0;  ///< the outermost of them
+  Eigen::Index size = 0;
+  double mean = 0;
+  /// Of the mean; empty where the cluster goes on beyond what was asked for.
+  Eigen::VectorXd gradient = {};
+
+  bool has_gradient() const { return gradient.size() > 0; }
+};
+
+/// Eigenvalues at one end of the spectrum, in clusters.
+struct ClusteredEnd {
+  Status status = Status::kNotComputed;
+  Proof proof = Proof::kNone;
+  Eigen::VectorXd values = {};  ///< the outermost first; nothing here and below without kOk
+  Eigen::MatrixXd vectors = {};
+  std::vector<EigenvalueCluster> clusters = {};
+
+  /// |P grad|^2 of a cluster's gradient, P removing its eigenvectors.
+  double self_stabilization(const EigenvalueCluster& cluster) const;
+
+  /// The gradient of the mean of the eigenvalues [first, first + size): none where a cluster holds
+  /// some of them beside others, or has none.
+  std::optional<Eigen::VectorXd> gradient_of(Eigen::Index first, Eigen::Index size) const;
+};
+
+/// The `count` outermost eigenvalues at one end, clusters being closer than `gap` times the largest
+/// magnitude of an eigenvalue. The objective has third derivatives.
+/// @cost count pairs of third derivatives besides the eigenpairs.
+ClusteredEnd clustered_end(PointAnalysis& point,
+                           EndOfSpectrum Extremes::*member,
+                           Eigen::Index count,
+                           double gap);
+
+}  // namespace hesscope::detail

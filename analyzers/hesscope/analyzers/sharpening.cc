@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <any>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <iterator>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <hesscope/analyzers/internal/eigenvalue_clusters.h>
+#include <hesscope/analyzers/internal/group_dimensions.h>
+#include <hesscope/analyzers/internal/papers.h>
+#include <hesscope/analyzers/internal/stability_settings.h>
+#include <hesscope/analyzers/sharpening.h>
+#include <hesscope/core/constants.h>
+#include <hesscope/core/error.h>
+
+namespace hesscope {
+namespace {
+
+using detail::ClusteredEnd;
+using detail::EigenvalueCluster;
+using EndMember = EndOfSpectrum Extremes::*;
+
+// One position of a pair dimension for each eigenvalue that was asked for.
+class PairNumbers {
+ public:
+  explicit PairNumbers(Eigen::Index count)
+      : numbers_(static_cast<std::size_t>(count), kNaN),
+        statuses_(static_cast<std::size_t>(count), Status::kNotComputed) {}
+
+  // For all of a cluster.
+  void set(const EigenvalueCluster& cluster, double number, Status status = Status::kOk) {
+    if (status == Status::kOk && !std::isfinite(number)) status = Status::kNonFinite;
+    for (Eigen::Index i = cluster.first; i < cluster.first + cluster.size; ++i) {
+      numbers_[static_cast<std::size_t>(i)] = status == Status::kOk ? number : kNaN;
+      statuses_[static_cast<std::size_t>(i)] = status;
+    }
+  }
+
+  void store(Variable& variable) const { variable.set_numbers(numbers_, statuses_); }
+
+ private:
+  std::vector<double> numbers_;
+  std::vector<Status> statuses_;
+};
+
+class SharpeningAnalyzer final : public Analyzer {
+ public:
+  SharpeningAnalyzer(Eigen::Index count, double gap) : count_(count), gap_(gap) {}
+
+  std::vector<Dimension> dimensions(const Objective& objective) const override {
+    if (!objective.has_third_derivatives()) {
+      throw ConfigError(
+          "analyzer 'sharpening' needs third derivatives of the loss, but this objective gives "
+          "Hessians alone");
+    }
+    return {detail::rank_dimension(
+        "pair", std::min(count_, objective.num_parameters()), "the outermost first")};
+  }
+
+  Cost cost(const Objective& objective) const override {
+    const auto n = static_cast<double>(objective.num_parameters());
+    const auto pairs = static_cast<double>(count_);
+    // The search is that of `eigenpairs`; a pair of directions costs about three columns of H V.
+    constexpr double kGradientsOfAPair = 9;
+    return {.asks_hessian = true,
+            .matrices = 1,
+            .numbers = (512 + 12 * pairs) * n,
+            .searches = 1 + pairs / 4,
+            .gradients = 2 * pairs * kGradientsOfAPair,
+            .matrix_operations = (1 + pairs / 4) * 200 * n * n + n * n * n / 15};
+  }
+
+  Group analyze(PointAnalysis& point) const override {
+    Group answer = declared();
+    const auto here = std::make_shared<Kept>(Kept{point.index(), ends_of(point)});
+    std::shared_ptr<const Kept> before;
+    if (point.previous() != nullptr) before = kept_before(point);
+    for (std::size_t e = 0; e < ends_.size(); ++e) {
+      describe(point, ends_[e], here->ends[e], before ? &before->ends[e] : nullptr, answer);
+    }
+    set_edge(point, here->ends[0], answer);
+    if (point.trajectory() != nullptr) {
+      point.trajectory()->notes(kName) = std::shared_ptr<const Kept>(here);
+    }
+    return answer;
+  }
+
+  static constexpr const char* kName = "sharpening";
+
+ private:
+  // What is stored of one end.
+  struct End {
+    EndMember member;
+    VariableId eigenvalues, cluster, gradients, gradient_norm, rate, self_stabilization;
+    VariableId change, predicted_change, proof;
+
+    // Of the eigenvalues.
+    std::array<VariableId, 8> all() const {
+      return {eigenvalues,
+              cluster,
+              gradients,
+              gradient_norm,
+              rate,
+              self_stabilization,
+              change,
+              predicted_change};
+    }
+  };
+
+  // Of a checkpoint, for the one after it.
+  struct Kept {
+    std::size_t index;
+    std::array<ClusteredEnd, 2> ends;  // largest, smallest
+  };
+
+  std::array<ClusteredEnd, 2> ends_of(PointAnalysis& point) const {
+    return {detail::clustered_end(point, &Extremes::largest, count_, gap_),
+            detail::clustered_end(point, &Extremes::smallest, count_, gap_)};
+  }
+
+  std::shared_ptr<const Kept> kept_before(PointAnalysis& point) const {
+    if (point.trajectory() != nullptr) {
+      const auto* kept =
+          std::any_cast<std::shared_ptr<const Kept>>(&point.trajectory()->notes(kName));
+      if (kept != nullptr && (*kept)->index + 1 == point.index()) return *kept;
+    }
+    return std::make_shared<Kept>(Kept{point.previous()->index(), ends_of(*point.previous())});
+  }
+
+  void describe(PointAnalysis& point,
+                const End& variables,
+                const ClusteredEnd& end,
+                const ClusteredEnd* before,
+                Group& answer) const {
+    answer[variables.proof].set_flag(static_cast<std::int8_t>(end.proof));
+    if (end.status != Status::kOk) {
+      for (const VariableId id : variables.all()) answer[id].set_missing(end.status);
+      return;
+    }
+    const Eigen::Index count = end.values.size();
+    answer[variables.eigenvalues].set(end.values);
+    PairNumbers number(count);
+    PairNumbers norm(count);
+    PairNumbers rate(count);
+    PairNumbers stabilization(count);
+    const Eigen::Index n = end.vectors.rows();
+    std::vector<double> gradients(static_cast<std::size_t>(count * n), kNaN);
+    std::vector<Status> gradient_statuses(gradients.size(), Status::kNotComputed);
+    for (std::size_t c = 0; c < end.clusters.size(); ++c) {
+      const EigenvalueCluster& cluster = end.clusters[c];
+      number.set(cluster, static_cast<double>(c));
+      if (!cluster.has_gradient()) continue;
+      norm.set(cluster, cluster.gradient.stableNorm());
+      rate.set(cluster, -cluster.gradient.dot(point.gradient()));
+      stabilization.set(cluster, end.self_stabilization(cluster));
+      const Status status = cluster.gradient.allFinite() ? Status::kOk : Status::kNonFinite;
+      for (Eigen::Index i = cluster.first; i < cluster.first + cluster.size; ++i) {
+        std::copy_n(cluster.gradient.data(), n, gradients.data() + i * n);
+        std::fill_n(gradient_statuses.begin() + i * n, n, status);
+      }
+    }
+    number.store(answer[variables.cluster]);
+    norm.store(answer[variables.gradient_norm]);
+    rate.store(answer[variables.rate]);
+    stabilization.store(answer[variables.self_stabilization]);
+    answer[variables.gradients].set_numbers(std::move(gradients), std::move(gradient_statuses));
+    set_changes(point, variables, end, before, answer);
+    if (end.proof != Proof::kConverged) return;
+    for (const VariableId id : variables.all()) answer[id].is_proved = false;
+  }
+
+  void set_changes(PointAnalysis& point,
+                   const End& variables,
+                   const ClusteredEnd& end,
+                   const ClusteredEnd* before,
+                   Group& answer) const {
+    if (before == nullptr || before->status != Status::kOk) {
+      const Status why = before == nullptr ? point.no_neighbour_status() : Status::kNotComputed;
+      answer[variables.change].set_missing(why);
+      answer[variables.predicted_change].set_missing(why);
+      return;
+    }
+    PairNumbers change(end.values.size());
+    PairNumbers predicted(end.values.size());
+    const Eigen::VectorXd step = point.theta() - point.previous()->theta();
+    for (const EigenvalueCluster& cluster : end.clusters) {
+      if (!cluster.has_gradient()) continue;
+      change.set(cluster,
+                 cluster.mean - before->values.segment(cluster.first, cluster.size).mean());
+      const auto gradient = before->gradient_of(cluster.first, cluster.size);
+      if (gradient) predicted.set(cluster, (*gradient + cluster.gradient).dot(step) / 2);
+    }
+    change.store(answer[variables.change]);
+    predicted.store(answer[variables.predicted_change]);
+  }
+
+  // Of the largest eigenvalues, beside 2 / learning rate.
+  void set_edge(PointAnalysis& point, const ClusteredEnd& end, Group& answer) const {
+    Variable& gap = answer[gap_to_edge_];
+    Variable& displacement = answer[displacement_];
+    if (end.status != Status::kOk) {
+      gap.set_missing(end.status);
+      displacement.set_missing(end.status);
+      return;
+    }
+    const std::span<const OptimizerSettings> groups = point.optimizer().groups;
+    const detail::EffectiveSetting rate =
+        detail::effective(groups, &OptimizerSettings::learning_rate, {});
+    const bool ascends = std::ranges::any_of(groups, &OptimizerSettings::is_maximizing);
+    PairNumbers gaps(end.values.size());
+    PairNumbers displacements(end.values.size());
+    for (const EigenvalueCluster& cluster : end.clusters) {
+      if (ascends) {
+        gaps.set(cluster, kNaN, Status::kNotComputed);
+      } else if (!rate.value) {
+        gaps.set(cluster, kNaN, Status::kNotStored);
+      } else if (*rate.value == 0) {
+        gaps.set(cluster, kNaN, Status::kUndefinedZeroDenominator);
+      } else {
+        gaps.set(cluster, 2 / *rate.value - cluster.mean);
+      }
+      if (!cluster.has_gradient()) continue;
+      const double alpha = -cluster.gradient.dot(point.gradient());
+      const double beta = end.self_stabilization(cluster);
+      if (beta == 0) {
+        displacements.set(cluster, kNaN, Status::kUndefinedZeroDenominator);
+      } else {
+        displacements.set(cluster, alpha > 0 ? std::sqrt(2 * alpha / beta) : 0 * alpha);
+      }
+    }
+    gaps.store(gap);
+    displacements.store(displacement);
+    if (end.proof == Proof::kConverged) gap.is_proved = displacement.is_proved = false;
+  }
+
+  // `name` ends the names and stands in their meanings.
+  End declare_end(EndMember member, const std::string& name, bool is_headline) {
+    const auto add = [&](Variable variable) {
+      variable.name += "_" + name;
+      if (variable.type != VariableType::kInt8) {
+        variable.long_name += " (" + name + " eigenvalues)";
+      }
+      return declare(std::move(variable));
+    };
+    return {
+        .member = member,
+        .eigenvalues = add({.name = "eigenvalues",
+                            .dimensions = {"pair"},
+                            .long_name = "outermost eigenvalues",
+                            .definition = "the outermost first",
+                            .headline = is_headline ? 1 : 0}),
+        .cluster = add({.name = "cluster",
+                        .type = VariableType::kInt64,
+                        .dimensions = {"pair"},
+                        .long_name = "cluster of an eigenvalue",
+                        .definition =
+                            "from 0 on; those of one cluster are closer to their neighbours than "
+                            "cluster-gap times the largest magnitude of an eigenvalue, and what "
+                            "follows is of their mean"}),
+        .gradients =
+            add({.name = "gradients",
+                 .dimensions = {"pair", "parameter"},
+                 .long_name = "gradient of an eigenvalue",
+                 .definition = "d lambda / d theta = T[v, v], v its unit eigenvector and T[u, w] = "
+                               "d/de H(theta + e u) w at e = 0; of a cluster the mean over its "
+                               "eigenvectors, which is the gradient of the mean of its eigenvalues",
+                 .references = {papers::kMagnus, papers::kKato}}),
+        .gradient_norm = add({.name = "gradient_norm",
+                              .dimensions = {"pair"},
+                              .long_name = "norm of the gradient of an eigenvalue",
+                              .definition = "Euclidean norm of gradients_" + name}),
+        .rate =
+            add({.name = "rate",
+                 .dimensions = {"pair"},
+                 .long_name = "rate at which gradient flow changes an eigenvalue",
+                 .definition = "d lambda / dt = -(d lambda / d theta) . g along d theta / dt = "
+                               "-g; of the largest, progressive sharpening where it is positive",
+                 .references = {papers::kCohen2021, papers::kDamian},
+                 .headline = is_headline ? 2 : 0}),
+        .self_stabilization = add(
+            {.name = "self_stabilization",
+             .dimensions = {"pair"},
+             .long_name = "self-stabilisation",
+             .definition = "|P d lambda / d theta|^2, P removing the eigenvectors of its cluster: "
+                           "an oscillation of amplitude x along its eigenvector lowers the "
+                           "eigenvalue at the rate x^2 / 2 times this",
+             .references = {papers::kDamian},
+             .headline = is_headline ? 3 : 0}),
+        .change =
+            add({.name = "change",
+                 .dimensions = {"pair"},
+                 .long_name = "change of an eigenvalue since the checkpoint before",
+                 .definition = "mean of the eigenvalues of its cluster minus that of the same "
+                               "ranks at the checkpoint before",
+                 .undefined = {Status::kUndefinedNoOrder}}),
+        .predicted_change =
+            add({.name = "predicted_change",
+                 .dimensions = {"pair"},
+                 .long_name = "the change that the gradients at both checkpoints predict",
+                 .definition = "(d lambda / d theta + the same of these ranks at the checkpoint "
+                               "before) / 2 . (theta - theta at the checkpoint before): the "
+                               "trapezoidal rule, whose error is of third order in the step",
+                 .undefined = {Status::kUndefinedNoOrder}}),
+        .proof = add({.name = "proof",
+                      .type = VariableType::kInt8,
+                      .long_name = "how the eigenvalues were established",
+                      .definition = "as /spectrum/proof",
+                      .flag_meanings = {std::begin(kProofMeanings), std::end(kProofMeanings)}}),
+    };
+  }
+
+  Eigen::Index count_;
+  double gap_;
+  std::array<End, 2> ends_ = {declare_end(&Extremes::largest, "largest", true),
+                              declare_end(&Extremes::smallest, "smallest", false)};
+  VariableId gap_to_edge_ = declare(
+      {.name = "gap_to_edge",
+       .dimensions = {"pair"},
+       .long_name = "distance of the largest eigenvalues from the edge of stability",
+       .definition = "2 / learning_rate - lambda, the checkpoint's learning rate where it is "
+                     "one for all parameters; negative where gradient descent is unstable",
+       .references = {papers::kCohen2021},
+       .undefined = {Status::kUndefinedZeroDenominator, Status::kNotStored}});
+  VariableId displacement_ = declare(
+      {.name = "displacement",
+       .dimensions = {"pair"},
+       .long_name = "amplitude at which self-stabilisation balances progressive sharpening",
+       .definition = "sqrt(2 rate / self_stabilization) along the eigenvector, 0 where the rate is "
+                     "not positive: how far gradient descent at the edge of stability oscillates",
+       .references = {papers::kDamian},
+       .undefined = {Status::kUndefinedZeroDenominator}});
+};
+
+}  // namespace
+
+AnalyzerKind sharpening_analyzer() {
+  return {.name = SharpeningAnalyzer::kName,
+          .question =
+              "how the outermost eigenvalues change: their gradients, progressive sharpening, "
+              "self-stabilisation, the change between checkpoints beside the predicted",
+          .by_default = false,
+          .on_missing =
+              "a cluster that goes on beyond the last of `sharpening` takes more of them; a "
+              "change is since the checkpoint before",
+          .on_not_stored = "`gap_to_edge` takes the learning rate that a checkpoint holds",
+          .options = {{.name = "sharpening",
+                       .type = SettingKey::Type::kInteger,
+                       .meaning = "of how many eigenvalues at each end to find the gradients",
+                       .minimum = 1,
+                       .maximum = 1000,
+                       .fallback = SettingValue(std::int64_t{3})},
+                      {.name = "cluster-gap",
+                       .type = SettingKey::Type::kReal,
+                       .meaning = "eigenvalues closer than this times the largest are one cluster",
+                       .range = RealRange{0, 1},
+                       .fallback = SettingValue(1e-6)}},
+          .create = [](const Settings& settings) {
+            return std::make_unique<SharpeningAnalyzer>(settings.integer("sharpening"),
+                                                        settings.real("cluster-gap"));
+          }};
+}
+
+}  // namespace hesscope
