@@ -19,6 +19,17 @@ TEST(SeedStatistics, AreMeanAndUnbiasedDeviation) {
   EXPECT_EQ(found.maximum, 9);
 }
 
+TEST(SeedStatistics, HaveThoseOfTheLogarithmsWhereAllNumbersAreAboveZero) {
+  const SeedStatistics found = seed_statistics(std::vector<double>{1e-3, kNaN, 10});
+  EXPECT_NEAR(std::exp(found.log_mean), 0.1, 1e-16);
+  EXPECT_NEAR(found.log_deviation, std::log(1e4) / std::sqrt(2.0), 1e-14);
+  EXPECT_TRUE(std::isnan(seed_statistics(std::vector<double>{0, 1}).log_mean));
+  EXPECT_TRUE(std::isnan(seed_statistics(std::vector<double>{-1, 1, 2}).log_deviation));
+  const SeedStatistics one = seed_statistics(std::vector<double>{2});
+  EXPECT_EQ(one.log_mean, std::log(2.0));
+  EXPECT_TRUE(std::isnan(one.log_deviation));
+}
+
 TEST(SeedStatistics, DoNotLoseSmallSpreadsOfLargeNumbers) {
   const SeedStatistics found = seed_statistics(std::vector<double>{1e9 - 1, 1e9, 1e9 + 1});
   EXPECT_EQ(found.mean, 1e9);

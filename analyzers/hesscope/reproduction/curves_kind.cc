@@ -14,13 +14,46 @@ namespace {
 
 using plot::line_colour;
 
-std::pair<double, double> band_of(const SeedStatistics& statistics, const std::string& kind) {
-  if (kind == "min-max") return {statistics.minimum, statistics.maximum};
-  const double part = kind == "std/4" ? 0.25 : kind == "std/2" ? 0.5 : 1;
-  // Of one seed there is no spread.
-  const double half = statistics.count == 1 ? 0 : part * statistics.deviation;
-  return {statistics.mean - half, statistics.mean + half};
+// What is drawn of several seeds: a line in its band.
+struct Centred {
+  double centre;
+  double low;
+  double high;
+};
+
+Centred centred(const SeedStatistics& statistics, const std::string& band, bool is_geometric) {
+  const double part = band == "std/4" ? 0.25 : band == "std/2" ? 0.5 : 1;
+  const auto half = [&](double deviation) {
+    return statistics.count == 1 ? 0 : part * deviation;  // of one seed there is no spread
+  };
+  Centred drawn{};
+  if (is_geometric) {
+    const double factor = std::exp(half(statistics.log_deviation));
+    drawn.centre = std::exp(statistics.log_mean);
+    drawn.low = drawn.centre / factor;
+    drawn.high = drawn.centre * factor;
+  } else {
+    drawn.centre = statistics.mean;
+    drawn.low = statistics.mean - half(statistics.deviation);
+    drawn.high = statistics.mean + half(statistics.deviation);
+  }
+  if (band == "min-max") {
+    drawn.low = statistics.minimum;
+    drawn.high = statistics.maximum;
+  }
+  return drawn;
 }
+
+// Whether lines are geometric means: an arithmetic one hugs the largest seed on a logarithmic axis,
+// and a band around it may go below zero. Only of numbers that are all above zero.
+bool is_geometric(const ExperimentFigure& figure, const StepValues& values) {
+  const std::string& centre = figure.settings.text("centre");
+  if (centre != "auto") return centre == "geometric-mean";
+  return figure.settings.text("y_scale") == "log" &&
+         std::ranges::none_of(values.values, [](double value) { return value <= 0; });
+}
+
+std::string words_for_centre(bool is_geometric) { return is_geometric ? "geometric mean" : "mean"; }
 
 // The axes of a panel without a title.
 plot::Panel axes_of(const ExperimentResults& results, const ExperimentFigure& figure) {
@@ -33,9 +66,10 @@ plot::Panel axes_of(const ExperimentResults& results, const ExperimentFigure& fi
   return panel;
 }
 
-// Adds the mean of one run over seeds, as a line of this look, in its band.
+// Adds one run's seeds, as a line of this look in its band.
 void add_curve(const ExperimentFigure& figure,
                const StepValues& values,
+               bool is_geometric,
                std::size_t variant,
                std::size_t run,
                plot::Line line,
@@ -46,8 +80,8 @@ void add_curve(const ExperimentFigure& figure,
     const SeedStatistics statistics = values.statistics(variant, run, k);
     if (statistics.count == 0) continue;
     line.x.push_back(static_cast<double>(values.steps[k]));
-    line.y.push_back(statistics.mean);
-    const auto [low, high] = band_of(statistics, band_kind);
+    const auto [centre, low, high] = centred(statistics, band_kind, is_geometric);
+    line.y.push_back(centre);
     band.low.push_back(low);
     band.high.push_back(high);
   }
@@ -62,7 +96,8 @@ void add_curve(const ExperimentFigure& figure,
 // runs told apart by dashes.
 std::vector<plot::Panel> panels_of(const ExperimentResults& results,
                                    const ExperimentFigure& figure,
-                                   const StepValues& values) {
+                                   const StepValues& values,
+                                   bool is_geometric) {
   constexpr plot::Dash kDashes[] = {plot::Dash::kSolid, plot::Dash::kDashed, plot::Dash::kDotted};
   const bool is_one = figure.settings.text("panels") == "one";
   std::vector<plot::Panel> panels;
@@ -77,7 +112,7 @@ std::vector<plot::Panel> panels_of(const ExperimentResults& results,
         line.label = results.variant(figure.variants[v]).title + ", " + line.label;
         line.dash = kDashes[run % std::size(kDashes)];
       }
-      add_curve(figure, values, v, run, std::move(line), panel);
+      add_curve(figure, values, is_geometric, v, run, std::move(line), panel);
     }
   }
   return panels;
@@ -87,6 +122,7 @@ void add_data(const ExperimentResults& results,
               const ExperimentFigure& figure,
               const StepValues& values,
               const std::vector<SeedStatistics>& by_step,
+              bool is_geometric,
               Group& data) {
   const std::string& quantity = figure.settings.text("quantity");
   const std::string& band = figure.settings.text("band");
@@ -101,12 +137,20 @@ void add_data(const ExperimentResults& results,
             .definition = quantity + " of one run from one seed",
             .values = values.values});
   add_statistics(by_run, "values", by_step, data);
+  std::vector<double> centre;
   std::vector<double> low;
   std::vector<double> high;
   for (const SeedStatistics& statistics : by_step) {
-    low.push_back(band_of(statistics, band).first);
-    high.push_back(band_of(statistics, band).second);
+    const Centred drawn = centred(statistics, band, is_geometric);
+    centre.push_back(drawn.centre);
+    low.push_back(drawn.low);
+    high.push_back(drawn.high);
   }
+  data.add({.name = "centre",
+            .dimensions = by_run,
+            .long_name = "the line",
+            .definition = words_for_centre(is_geometric) + " of the finite values over seeds",
+            .values = std::move(centre)});
   data.add({.name = "low",
             .dimensions = by_run,
             .long_name = "lower end of the band",
@@ -123,6 +167,7 @@ FigureContent make_curves(const ExperimentResults& results, const ExperimentFigu
   const std::string& quantity = figure.settings.text("quantity");
   const std::string& band = figure.settings.text("band");
   const StepValues values = step_values(results, figure, quantity);
+  const bool geometric = is_geometric(figure, values);
   FigureContent content;
   std::vector<SeedStatistics> by_step;  // of all runs of all variants
   std::vector<std::vector<std::string>> rows = {{"variant", "run", "first", "last", "seeds"}};
@@ -144,19 +189,28 @@ FigureContent make_curves(const ExperimentResults& results, const ExperimentFigu
                       fmt::format("{}", last.count)});
     }
   }
-  content.figure.panels = panels_of(results, figure, values);
-  add_data(results, figure, values, by_step, content.data);
+  content.figure.panels = panels_of(results, figure, values, geometric);
+  add_data(results, figure, values, by_step, geometric, content.data);
   content.figure.columns = static_cast<int>(std::min<std::size_t>(content.figure.panels.size(), 3));
   content.figure.title = figure.title;
-  content.figure.description = fmt::format(
-      "{} over training steps: mean over seeds, band {}", results.long_name(quantity), band);
-  content.text = fmt::format("{} (`{}`): mean over seeds (standard deviation); the band is {}.\n\n",
-                             results.long_name(quantity),
-                             quantity,
-                             band == "none"      ? "left out"
-                             : band == "min-max" ? "from the least to the largest seed"
-                                                 : "the mean +- " + band) +
-                 markdown_table(rows);
+  content.figure.description = fmt::format("{} over training steps: {} over seeds, band {}",
+                                           results.long_name(quantity),
+                                           words_for_centre(geometric),
+                                           band);
+  const std::string around =
+      geometric ? fmt::format(
+                      "the geometric mean times and over exp({}), std that of the logarithms", band)
+                : "the mean +- " + band;
+  content.text =
+      fmt::format(
+          "{} (`{}`): mean over seeds (standard deviation); drawn is the {}, the band is {}.\n\n",
+          results.long_name(quantity),
+          quantity,
+          words_for_centre(geometric),
+          band == "none"      ? "left out"
+          : band == "min-max" ? "from the least to the largest seed"
+                              : around) +
+      markdown_table(rows);
   compare_with_published(
       results,
       figure,
@@ -177,10 +231,15 @@ FigureContent make_curves(const ExperimentResults& results, const ExperimentFigu
 
 ExperimentFigureKind curves_kind() {
   return {.name = "curves",
-          .summary = "a quantity over steps, mean and band over seeds",
+          .summary = "a quantity over steps, centre and band over seeds",
           .keys = {quantity_key("quantity"),
+                   {.name = "centre",
+                    .meaning = "the line; auto: the geometric mean on a logarithmic axis where all "
+                               "numbers are above zero, the mean elsewhere",
+                    .choices = {"auto", "mean", "geometric-mean"},
+                    .fallback = SettingValue(std::string("auto"))},
                    {.name = "band",
-                    .meaning = "around the mean",
+                    .meaning = "around the centre, of its own standard deviation",
                     .choices = {"std/4", "std/2", "std", "min-max", "none"},
                     .fallback = SettingValue(std::string("std/4"))},
                    {.name = "panels",

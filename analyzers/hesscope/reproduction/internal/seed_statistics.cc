@@ -13,39 +13,49 @@ namespace hesscope::detail {
 
 namespace {
 
+struct Moments {
+  double mean;
+  double deviation;  ///< NaN of a single value
+};
+
 // Of at least one finite value.
-double median(std::span<const double> values) {
-  std::vector<double> sorted;
-  std::ranges::copy_if(
-      values, std::back_inserter(sorted), [](double value) { return std::isfinite(value); });
-  std::ranges::sort(sorted);
-  const std::size_t half = sorted.size() / 2;
-  return sorted.size() % 2 == 1 ? sorted[half] : sorted[half - 1] / 2 + sorted[half] / 2;
+Moments moments(const std::vector<double>& values) {
+  const auto count = static_cast<double>(values.size());
+  Wide sum;
+  for (const double value : values) sum += value;
+  Moments found{.mean = (sum / count).value(), .deviation = kNaN};
+  if (values.size() == 1) return found;
+  Wide squares;
+  for (const double value : values) {
+    const Wide deviation = Wide(value) - found.mean;
+    squares += deviation * deviation;
+  }
+  found.deviation = sqrt(squares / (count - 1)).value();
+  return found;
 }
 
 }  // namespace
 
 SeedStatistics seed_statistics(std::span<const double> values) {
+  std::vector<double> finite;
+  std::ranges::copy_if(
+      values, std::back_inserter(finite), [](double value) { return std::isfinite(value); });
   SeedStatistics found;
-  Wide sum;
-  for (const double value : values) {
-    if (!std::isfinite(value)) continue;
-    sum += value;
-    found.minimum = found.count == 0 ? value : std::min(found.minimum, value);
-    found.maximum = found.count == 0 ? value : std::max(found.maximum, value);
-    ++found.count;
-  }
-  if (found.count == 0) return found;
-  found.median = median(values);
-  found.mean = (sum / static_cast<double>(found.count)).value();
-  if (found.count == 1) return found;
-  Wide squares;
-  for (const double value : values) {
-    if (!std::isfinite(value)) continue;
-    const Wide deviation = Wide(value) - found.mean;
-    squares += deviation * deviation;
-  }
-  found.deviation = sqrt(squares / static_cast<double>(found.count - 1)).value();
+  found.count = static_cast<std::int64_t>(finite.size());
+  if (finite.empty()) return found;
+  const Moments plain = moments(finite);
+  found.mean = plain.mean;
+  found.deviation = plain.deviation;
+  std::ranges::sort(finite);
+  found.minimum = finite.front();
+  found.maximum = finite.back();
+  const std::size_t half = finite.size() / 2;
+  found.median = finite.size() % 2 == 1 ? finite[half] : finite[half - 1] / 2 + finite[half] / 2;
+  if (!(found.minimum > 0)) return found;
+  for (double& value : finite) value = std::log(value);
+  const Moments logs = moments(finite);
+  found.log_mean = logs.mean;
+  found.log_deviation = logs.deviation;
   return found;
 }
 

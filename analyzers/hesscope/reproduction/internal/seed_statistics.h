@@ -20,6 +20,9 @@ struct SeedStatistics {
   double minimum = kNaN;
   double maximum = kNaN;
   double median = kNaN;  ///< of an even count the mean of the middle two
+  /// Mean and deviation of the natural logarithms; NaN where a number is not above zero.
+  double log_mean = kNaN;
+  double log_deviation = kNaN;
 };
 
 SeedStatistics seed_statistics(std::span<const double> values);
