@@ -107,7 +107,8 @@ std::vector<plot::Panel> panels_of(const ExperimentResults& results,
     if (!is_one) panel.title = panel_title(results, figure, figure.variants[v]);
     if (is_one) panel.legend = plot::Legend::kBeside;
     for (std::size_t run = 0; run < figure.runs.size(); ++run) {
-      plot::Line line{.label = figure.runs[run], .colour = line_colour(is_one ? v : run)};
+      plot::Line line{.label = results.run_title(figure.runs[run]),
+                      .colour = line_colour(is_one ? v : run)};
       if (is_one) {
         line.label = results.variant(figure.variants[v]).title + ", " + line.label;
         line.dash = kDashes[run % std::size(kDashes)];
@@ -191,7 +192,9 @@ FigureContent make_curves(const ExperimentResults& results, const ExperimentFigu
   }
   content.figure.panels = panels_of(results, figure, values, geometric);
   add_data(results, figure, values, by_step, geometric, content.data);
-  content.figure.columns = static_cast<int>(std::min<std::size_t>(content.figure.panels.size(), 3));
+  // Three in a row, but four without a hole.
+  const auto num_panels = static_cast<int>(content.figure.panels.size());
+  content.figure.columns = num_panels == 4 ? 2 : std::min(num_panels, 3);
   content.figure.title = figure.title;
   content.figure.description = fmt::format("{} over training steps: {} over seeds, band {}",
                                            results.long_name(quantity),

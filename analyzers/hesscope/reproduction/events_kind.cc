@@ -95,8 +95,9 @@ FigureContent make_events(const ExperimentResults& results, const ExperimentFigu
                         digits_text(found.maximum),
                         fmt::format("{} of {}", found.count, times.seeds.size())});
         if (is_one) continue;
-        rows.back().insert(rows.back().begin(),
-                           {results.variant(figure.variants[v]).title, figure.runs[run]});
+        rows.back().insert(
+            rows.back().begin(),
+            {results.variant(figure.variants[v]).title, results.run_title(figure.runs[run])});
       }
       std::size_t num_ordered = 0;
       for (std::size_t seed = 0; seed < times.seeds.size(); ++seed) {

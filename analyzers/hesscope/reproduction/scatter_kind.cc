@@ -96,7 +96,7 @@ FigureContent make_scatter(const ExperimentResults& results, const ExperimentFig
                       digits_text(found.correlation)});
       panel.title = panel_title(results, figure, figure.variants[v]);
       if (figure.runs.size() > 1) {
-        panel.title += (panel.title.empty() ? "" : ", ") + figure.runs[run];
+        panel.title += (panel.title.empty() ? "" : ", ") + results.run_title(figure.runs[run]);
       }
       panel.x = {.label = label_of(figure, "x_label", x_name),
                  .scale = scale_from(figure, "x_scale")};

@@ -51,7 +51,7 @@ FigureContent make_table(const ExperimentResults& results, const ExperimentFigur
       for (const std::int64_t step : columns_of(results, figure, figure.variants[v])) {
         const std::string title = panel_title(results, figure, figure.variants[v]);
         rows.push_back({title.empty() ? figure.variants[v] : title,
-                        figure.runs[run],
+                        results.run_title(figure.runs[run]),
                         fmt::format("{}", step)});
         for (std::size_t q = 0; q < all.size(); ++q) {
           rows.back().push_back(mean_text(statistics(q, v, run, step)));

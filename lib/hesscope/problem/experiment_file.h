@@ -35,6 +35,7 @@ struct DataSettings {
 struct ExperimentRun {
   std::string name;    ///< also of its folder
   std::string family;  ///< the name in the file
+  std::string title;   ///< for figures; the name where the file has none
   std::string rule;
   Settings settings;  ///< the rule's, fallbacks filled in
   double learning_rate = 0;
@@ -54,7 +55,7 @@ struct ExperimentRun {
 ///   [training]          steps, batch, seeds, clip_norm, clip_fraction, loss_limit (1e30),
 ///                       checkpoint_every, history_every, history_steps (further ones), trained,
 ///                       monitors (analyzers at each row of the history)
-///   [[run]]             name, rule and its keys, learning_rate (or learning_rates)
+///   [[run]]             name, title, rule and its keys, learning_rate (or learning_rates)
 ///
 /// [experiment] has name, title, source and note. What else a reproduction reads ([[variant]],
 /// [scale], [[measure]], [[figure]], further keys of [experiment]) is left to whoever reads it.

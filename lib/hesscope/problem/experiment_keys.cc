@@ -85,6 +85,7 @@ std::vector<SettingKey> detail::sample_keys() {
 
 std::vector<SettingKey> detail::run_keys() {
   return {{.name = "name", .meaning = "of the run and its folder"},
+          optional_key("title", Type::kText, "of the run in figures; absent: its name"),
           optional_key("learning_rate", Type::kReal, "step length of the rule")};
 }
 

@@ -22,6 +22,14 @@ const ExperimentVariant& ExperimentResults::variant(const std::string& name) con
   return *find_or_null(document_->variants, name);
 }
 
+const std::string& ExperimentResults::run_title(const std::string& run) const {
+  for (const ExperimentVariant& variant : document_->variants) {
+    const ExperimentRun* const found = find_or_null(variant.experiment.runs, run);
+    if (found != nullptr) return found->title;
+  }
+  return run;
+}
+
 const TrainedRun* ExperimentResults::find(const std::string& variant,
                                           const std::string& run,
                                           std::uint64_t seed) const {

@@ -43,6 +43,9 @@ class ExperimentResults {
 
   const ExperimentVariant& variant(const std::string& name) const;
 
+  /// For figures of any of the variants; runs are called the same in all.
+  const std::string& run_title(const std::string& run) const;
+
   /// nullptr where there is none.
   const TrainedRun* find(const std::string& variant,
                          const std::string& run,

@@ -67,6 +67,7 @@ std::vector<ExperimentRun> runs_of(TomlTable table) {
   require_file_name(name, "a run", table.place("name"));
   std::map<std::string, SettingValue> settings = all.values();
   settings.erase("name");
+  settings.erase("title");
   settings.erase("learning_rate");
   const Settings of_rule = Settings::checked(settings, kind.keys, context);
   try {
@@ -76,9 +77,11 @@ std::vector<ExperimentRun> runs_of(TomlTable table) {
   }
   std::vector<ExperimentRun> runs;
   const bool is_family = table.locations.contains("learning_rates");
+  const std::string title = all.has("title") ? all.text("title") : name;
   for (const double rate : rates_from(table, all)) {
     runs.push_back({.name = is_family ? fmt::format("{}-{}", name, rate) : name,
                     .family = name,
+                    .title = is_family ? fmt::format("{}, {}", title, rate) : title,
                     .rule = kind.name,
                     .settings = of_rule,
                     .learning_rate = rate});
