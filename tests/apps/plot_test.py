@@ -13,7 +13,8 @@ from program import BAD_INPUT, DATA, DONE, FAILED, INCONCLUSIVE, PROBLEM, USAGE
 
 SVG = "{http://www.w3.org/2000/svg}"
 ROUNDING = 0.0051  # coordinates have two decimals
-KINDS = ["spectrum", "density", "condition", "eigenvalues", "smoothness", "noise", "blocks", "history", "landscape"]
+KINDS = ["spectrum", "density", "condition", "eigenvalues", "smoothness", "noise", "blocks", "history", "landscape",
+         "sharpening"]
 
 
 class Panel:
@@ -66,7 +67,7 @@ class Plot(program.Case):
     def setUpClass(cls):
         maker = cls.make_results()
         for name in ("adam", "sgdm"):
-            maker.analyze(DATA / name, "--only", "spectrum,density,condition,smoothness,noise,blocks",
+            maker.analyze(DATA / name, "--only", "spectrum,density,condition,smoothness,noise,blocks,sharpening",
                           "--noise-draws", "200", output=f"{name}.h5")
         for name, grid in (("plane", "9x7"), ("line", "11x1")):
             done = maker.run_program("landscape", DATA / "adam", "--problem", PROBLEM, "-o", f"{name}.h5",
@@ -126,6 +127,15 @@ class Plot(program.Case):
         self.assertTrue(np.isnan(self.read("condition/robust_eigenvalue")[0]))  # there was a gap to leave
         self.assertEqual(len(points(panel.line("classical"))), 0)
         self.assertIn("classical (no values)", texts(panel.group))
+
+    def test_changes_of_the_largest_eigenvalue_are_where_they_belong(self):
+        _, (rate, change) = self.figure(self.path("adam"), "--figure", "sharpening")
+        self.assert_at(np.concatenate([circles(line) for line in rate.series("line")]), rate, self.read("step"),
+                       self.read("sharpening/rate_largest")[:, 0])
+        for label, name in (("measured", "change_largest"), ("predicted", "predicted_change_largest")):
+            values = self.read(f"sharpening/{name}")[:, 0]
+            self.assertTrue(np.isnan(values[0]) and np.isfinite(values[1:]).all())
+            self.assert_at(circles(change.line(label)), change, self.read("step"), values)
 
     def test_several_results_are_laid_over_one_another(self):
         root, (panel,) = self.figure(self.path("sgdm"), self.path("adam"), "--figure", "condition", "--label",
@@ -308,7 +318,7 @@ class Plot(program.Case):
         self.assertEqual(done.returncode, DONE)
         figures = {f["name"]: f for f in json.loads(done.stdout)["figures"]}
         self.assertEqual(list(figures), ["eigenvalues", "condition", "spectrum", "histogram", "density", "smoothness", "stability",
-                                         "noise", "landscape", "blocks", "history"])
+                                         "sharpening", "noise", "landscape", "blocks", "history"])
         self.assertTrue(figures["landscape"]["has_data"])
         self.assertFalse(figures["density"]["has_data"])
         text = self.run_program("plot", self.path("plane"), "--list").stdout

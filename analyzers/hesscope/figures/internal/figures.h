@@ -30,6 +30,10 @@ FigureKind smoothness_figure();
 /// apart from those that the checkpoints hold, and the missing ones are counted.
 FigureKind stability_figure();
 
+/// The rate at which gradient flow changes the largest eigenvalue along training steps, and its change
+/// between checkpoints, measured and predicted.
+FigureKind sharpening_figure();
+
 /// Gradient noise at one checkpoint: histogram with a normal fit, and normal QQ plot.
 FigureKind noise_figure();
 
