@@ -73,6 +73,21 @@ TEST(SharpeningAnalyzer, OfAValleyThatNarrowsIsTheClosedForm) {
   EXPECT_EQ(analysis[0].status("sharpening", "change_largest"), Status::kNotComputed);
 }
 
+// A loss 2^-600 times as large has its balance at the same amplitude.
+TEST(SharpeningAnalyzer, TheDisplacementDoesNotPassThroughSquares) {
+  const auto displacement = [](double scale) {
+    const GraphObjective objective = objective_of(2, [&](const auto& entry) {
+      const Var x = entry(0);
+      const Var y = entry(1);
+      return scale * (0.5 * (square(x) + hadamard(square(x), y)) + 0.25 * square(y) + -2.0 * y);
+    });
+    return sharpening(objective, {{"here", Eigen::Vector2d(0, 1)}}, 1)[0].number("sharpening",
+                                                                                 "displacement");
+  };
+  EXPECT_NEAR(displacement(1), std::sqrt(3.0), 1e-14);
+  EXPECT_EQ(displacement(std::ldexp(1.0, -600)), displacement(1));
+}
+
 // Eigenvalues 1 + y + a z and 1 + y - a z cross at z = 0, where neither has a gradient; their mean
 // has, that of y.
 TEST(SharpeningAnalyzer, WhereEigenvaluesCrossTakesTheirMean) {

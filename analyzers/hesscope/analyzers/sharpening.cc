@@ -158,7 +158,7 @@ class SharpeningAnalyzer final : public Analyzer {
       if (!cluster.has_gradient()) continue;
       norm.set(cluster, cluster.gradient.stableNorm());
       rate.set(cluster, -cluster.gradient.dot(point.gradient()));
-      stabilization.set(cluster, end.self_stabilization(cluster));
+      stabilization.set(cluster, end.projected_gradient(cluster).squaredNorm());
       const Status status = cluster.gradient.allFinite() ? Status::kOk : Status::kNonFinite;
       for (Eigen::Index i = cluster.first; i < cluster.first + cluster.size; ++i) {
         std::copy_n(cluster.gradient.data(), n, gradients.data() + i * n);
@@ -226,13 +226,16 @@ class SharpeningAnalyzer final : public Analyzer {
         gaps.set(cluster, 2 / *rate.value - cluster.mean);
       }
       if (!cluster.has_gradient()) continue;
-      const double alpha = -cluster.gradient.dot(point.gradient());
-      const double beta = end.self_stabilization(cluster);
-      if (beta == 0) {
+      // By unit vectors, so that no square underflows.
+      const double norm = end.projected_gradient(cluster).stableNorm();
+      if (norm == 0) {
         displacements.set(cluster, kNaN, Status::kUndefinedZeroDenominator);
-      } else {
-        displacements.set(cluster, alpha > 0 ? std::sqrt(2 * alpha / beta) : 0 * alpha);
+        continue;
       }
+      const double rate_over_stabilization =
+          -(cluster.gradient / norm).dot(point.gradient() / norm);
+      displacements.set(cluster,
+                        rate_over_stabilization < 0 ? 0 : std::sqrt(2 * rate_over_stabilization));
     }
     gaps.store(gap);
     displacements.store(displacement);

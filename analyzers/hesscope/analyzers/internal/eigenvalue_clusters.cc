@@ -6,10 +6,10 @@
 
 namespace hesscope::detail {
 
-double ClusteredEnd::self_stabilization(const EigenvalueCluster& cluster) const {
+Eigen::VectorXd ClusteredEnd::projected_gradient(const EigenvalueCluster& cluster) const {
   const auto v = vectors.middleCols(cluster.first, cluster.size);
   const Eigen::VectorXd along = v.transpose() * cluster.gradient;
-  return (cluster.gradient - v * along).squaredNorm();
+  return cluster.gradient - v * along;
 }
 
 std::optional<Eigen::VectorXd> ClusteredEnd::gradient_of(Eigen::Index first,

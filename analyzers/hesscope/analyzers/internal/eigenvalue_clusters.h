@@ -40,8 +40,8 @@ struct ClusteredEnd {
   Eigen::MatrixXd vectors = {};
   std::vector<EigenvalueCluster> clusters = {};
 
-  /// |P grad|^2 of a cluster's gradient, P removing its eigenvectors.
-  double self_stabilization(const EigenvalueCluster& cluster) const;
+  /// P grad of a cluster's gradient, P removing its eigenvectors.
+  Eigen::VectorXd projected_gradient(const EigenvalueCluster& cluster) const;
 
   /// The gradient of the mean of the eigenvalues [first, first + size): none where a cluster holds
   /// some of them beside others, or has none.
