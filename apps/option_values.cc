@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "option_values.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <hesscope/core/suggest.h>
+
+namespace hesscope::cli {
+namespace {
+
+std::string trimmed(const std::string& text) {
+  const std::size_t first = text.find_first_not_of(" \t");
+  if (first == std::string::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
+std::string parse_real(const SettingKey& key, const std::string& given, double& number) {
+  if (!parse_number(given, number) || !std::isfinite(number)) {
+    return fmt::format("must be a number, got '{}'", given);
+  }
+  if (!key.range || key.range->contains(number)) return {};
+  return fmt::format("must be {}, got '{}'", key.range->to_string(), given);
+}
+
+std::string parse_list(const SettingKey& key, const std::string& given, SettingValue& value) {
+  const std::vector<std::string> texts = listed(given);
+  std::vector<double> numbers;
+  SettingTable table;
+  for (const std::string& text : texts) {
+    std::string problem;
+    if (key.type == SettingKey::Type::kReals) {
+      problem = parse_real(key, text, numbers.emplace_back());
+    } else if (key.type == SettingKey::Type::kTable) {
+      const std::size_t sign = text.find('=');
+      if (sign == std::string::npos) return fmt::format("must be NAME=TEXT,..., got '{}'", text);
+      table[trimmed(text.substr(0, sign))] = trimmed(text.substr(sign + 1));
+    } else if (!key.choices.empty()) {
+      problem = choice_problem(key.choices, text);
+    }
+    if (!problem.empty()) return problem;
+  }
+  if (key.type == SettingKey::Type::kReals) {
+    value = std::move(numbers);
+  } else if (key.type == SettingKey::Type::kTable) {
+    value = std::move(table);
+  } else {
+    value = texts;
+  }
+  return {};
+}
+
+}  // namespace
+
+double parse_length(const std::string& given) {
+  constexpr std::array<std::pair<std::string_view, double>, 4> kUnits = {
+      {{"pt", 1}, {"in", 72}, {"cm", 72 / 2.54}, {"mm", 72 / 25.4}}};
+  std::string number = given;
+  double points = 1;
+  for (const auto& [unit, size] : kUnits) {
+    if (!given.ends_with(unit)) continue;
+    number.resize(given.size() - unit.size());
+    points = size;
+  }
+  double count = 0;
+  return parse_number(number, count) ? count * points : std::nan("");
+}
+
+std::vector<std::string> listed(const std::string& given) {
+  std::vector<std::string> texts;
+  for (std::size_t first = 0; first <= given.size();) {
+    const std::size_t comma = std::min(given.find(',', first), given.size());
+    std::string text = trimmed(given.substr(first, comma - first));
+    if (!text.empty()) texts.push_back(std::move(text));
+    first = comma + 1;
+  }
+  return texts;
+}
+
+std::string choice_problem(const std::vector<std::string>& choices, const std::string& given) {
+  if (std::find(choices.begin(), choices.end(), given) != choices.end()) return {};
+  return fmt::format("must be one of {}, got '{}'{}",
+                     fmt::join(choices, ", "),
+                     given,
+                     did_you_mean(given, choices));
+}
+
+std::string parse_setting(const SettingKey& key, const std::string& given, SettingValue& value) {
+  switch (key.type) {
+    case SettingKey::Type::kBoolean:
+      value = true;
+      return {};
+    case SettingKey::Type::kInteger: {
+      std::int64_t number = 0;
+      if (!parse_number(given, number) || number < key.minimum || number > key.maximum) {
+        return key.maximum == INT64_MAX
+                   ? fmt::format("must be an integer from {} on, got '{}'", key.minimum, given)
+                   : fmt::format("must be an integer from {} to {}, got '{}'",
+                                 key.minimum,
+                                 key.maximum,
+                                 given);
+      }
+      value = number;
+      return {};
+    }
+    case SettingKey::Type::kReal: {
+      double number = 0;
+      std::string problem = parse_real(key, given, number);
+      if (problem.empty()) value = number;
+      return problem;
+    }
+    case SettingKey::Type::kTexts:
+    case SettingKey::Type::kReals:
+    case SettingKey::Type::kTable:
+      return parse_list(key, given, value);
+    case SettingKey::Type::kText:
+      break;
+  }
+  value = given;
+  return key.choices.empty() ? std::string() : choice_problem(key.choices, given);
+}
+
+}  // namespace hesscope::cli

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What is written on a command line, as values. Functions that return a text return what is wrong
+// with it, or nothing.
+#pragma once
+
+#include <charconv>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include <hesscope/core/settings.h>
+
+namespace hesscope::cli {
+
+/// A number in decimal, nothing before or behind it.
+template <typename T>
+bool parse_number(const std::string& given, T& number) {
+  const char* const end = given.data() + given.size();
+  const auto [stop, error] = std::from_chars(given.data(), end, number);
+  return error == std::errc() && stop == end;
+}
+
+/// In points, from 240, 85mm, 8.5cm, 3.4in or 240pt; NaN where it is no length.
+double parse_length(const std::string& given);
+
+/// The texts between commas, without blanks around them; empty ones are left out.
+std::vector<std::string> listed(const std::string& given);
+
+std::string choice_problem(const std::vector<std::string>& choices, const std::string& given);
+
+/// An argument in the key's type.
+std::string parse_setting(const SettingKey& key, const std::string& given, SettingValue& value);
+
+}  // namespace hesscope::cli
