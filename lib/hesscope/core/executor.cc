@@ -4,13 +4,13 @@
 #include <utility>
 #include <vector>
 
-#include <tbb/blocked_range.h>
 #include <tbb/global_control.h>
 #include <tbb/parallel_for.h>
 #include <tbb/parallel_reduce.h>
 #include <tbb/partitioner.h>
 #include <tbb/task_arena.h>
 
+#include <hesscope/core/block_tree.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/executor.h>
 
@@ -19,12 +19,28 @@ namespace {
 
 using BlockFunction = std::function<void(Eigen::Index, std::span<double>)>;
 
+void add(const std::vector<double>& numbers, std::vector<double>& sum) {
+  for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += numbers[i];
+}
+
 void go_on_or_throw(const StopRequest& stop) {
   if (stop && stop()) throw Interrupted();
 }
 
-// Body of tbb::parallel_deterministic_reduce with grain 1 and simple_partitioner: the splits, and
-// so the tree of joins, depend on the number of blocks alone.
+// As TBB splits it.
+class TreeRange : public BlockRange {
+ public:
+  explicit TreeRange(const BlockRange& range) : BlockRange(range) {}
+
+  TreeRange(TreeRange& whole, tbb::split) : BlockRange(whole.right()) { whole.end = begin; }
+
+  bool empty() const { return size() == 0; }
+
+  bool is_divisible() const { return !is_leaf(); }
+};
+
+// Body of tbb::parallel_deterministic_reduce with simple_partitioner, which splits what is divisible:
+// the tree of joins is that of the ranges.
 class TreeSum {
  public:
   TreeSum(std::size_t size, const BlockFunction& block, const StopRequest& stop)
@@ -33,24 +49,107 @@ class TreeSum {
   TreeSum(TreeSum& other, tbb::split)
       : TreeSum(other.partial_.size(), *other.block_, *other.stop_) {}
 
-  void operator()(const tbb::blocked_range<Eigen::Index>& range) {
-    for (Eigen::Index b = range.begin(); b != range.end(); ++b) {
+  void operator()(const TreeRange& leaf) {
+    for (Eigen::Index b = leaf.begin; b != leaf.end; ++b) {
       go_on_or_throw(*stop_);
       (*block_)(b, partial_);
     }
   }
 
-  void join(const TreeSum& right) {
-    for (std::size_t i = 0; i < partial_.size(); ++i) partial_[i] += right.partial_[i];
-  }
+  void join(const TreeSum& right) { add(right.partial_, partial_); }
 
-  const std::vector<double>& partial() const { return partial_; }
+  std::vector<double>& partial() { return partial_; }
 
  private:
   const BlockFunction* block_;
   const StopRequest* stop_;
   std::vector<double> partial_;
 };
+
+// The tree of a sum, walked by ranks of which each has some neighbouring blocks: a rank sums the
+// subtrees that are its own, and gives what a right half is to the one that has the left half. All
+// ranks meet the joins in the same order, so that none waits for one that waits for it.
+class RankSum {
+ public:
+  RankSum(Team& team, Eigen::Index num_blocks)
+      : team_(team), cuts_(equal_shares(num_blocks, team.size())) {
+    list_own({0, num_blocks});
+  }
+
+  /// Makes room for what join_all() needs.
+  void allocate(std::size_t size) {
+    partials_.resize(own_.size());
+    received_.resize(size);
+  }
+
+  /// The largest subtrees that are this rank's, from left to right.
+  const std::vector<BlockRange>& own() const { return own_; }
+
+  /// Of those, in their order.
+  std::vector<std::vector<double>>& partials() { return partials_; }
+
+  /// The whole on the first rank; of no use on the others.
+  std::vector<double> join_all() { return join({0, cuts_.back()}); }
+
+ private:
+  int owner_of(Eigen::Index block) const {
+    return static_cast<int>(std::upper_bound(cuts_.begin(), cuts_.end(), block) - cuts_.begin()) -
+           1;
+  }
+
+  bool is_of_one(const BlockRange& node) const {
+    return owner_of(node.begin) == owner_of(node.end - 1);
+  }
+
+  void list_own(const BlockRange& node) {
+    if (!is_of_one(node)) {
+      list_own(node.left());
+      list_own(node.right());
+    } else if (owner_of(node.begin) == team_.rank()) {
+      own_.push_back(node);
+    }
+  }
+
+  // What this rank has of a node's sum where it is the owner of its first block.
+  std::vector<double> join(const BlockRange& node) {
+    const int owner = owner_of(node.begin);
+    if (is_of_one(node)) {
+      return owner == team_.rank() ? std::move(partials_[num_taken_++]) : std::vector<double>();
+    }
+    std::vector<double> sum = join(node.left());
+    const std::vector<double> right = join(node.right());
+    const int giver = owner_of(node.middle());
+    if (team_.rank() == giver && giver != owner) team_.send(owner, right);
+    if (team_.rank() != owner) return {};
+    if (giver != owner) team_.receive(giver, received_);
+    add(giver == owner ? right : received_, sum);
+    return sum;
+  }
+
+  Team& team_;
+  std::vector<Eigen::Index> cuts_;
+  std::vector<BlockRange> own_;
+  std::vector<std::vector<double>> partials_;
+  std::vector<double> received_;
+  std::size_t num_taken_ = 0;
+};
+
+// The sum over a subtree, by threads.
+std::vector<double> sum_of(const BlockRange& node,
+                           std::size_t size,
+                           const BlockFunction& block,
+                           const StopRequest& stop,
+                           tbb::task_arena& arena) {
+  TreeSum total(size, block, stop);
+  // Isolation keeps a thread that waits for a join from starting an unrelated outer task, whose
+  // scratch would add to the memory bound.
+  arena.execute([&] {
+    tbb::this_task_arena::isolate([&] {
+      tbb::parallel_deterministic_reduce(TreeRange(node), total, tbb::simple_partitioner());
+    });
+  });
+  return std::move(total.partial());
+}
 
 constexpr int kMaxThreads = 256;
 
@@ -70,13 +169,13 @@ struct Executor::Impl {
     allow_more_threads_than_cores();
   }
 
-  tbb::task_arena arena;
+  mutable tbb::task_arena arena;
   StopRequest stop;
 };
 
 Executor::Executor(int num_threads, StopRequest stop) {
   if (num_threads < 0) throw PreconditionError("Executor: num_threads must not be negative");
-  impl_ = std::make_unique<Impl>(num_threads, std::move(stop));
+  impl_ = std::make_shared<const Impl>(num_threads, std::move(stop));
 }
 
 Executor::~Executor() = default;
@@ -100,19 +199,75 @@ void Executor::for_each(Eigen::Index count, const std::function<void(Eigen::Inde
   });
 }
 
+Executor::Executor(std::shared_ptr<const Impl> impl, Team* team)
+    : impl_(std::move(impl)), team_(team) {}
+
+Executor Executor::with(Team* team) const { return {impl_, team}; }
+
+Executor Executor::alone() const { return {impl_, nullptr}; }
+
+Team* Executor::team() const {
+  return team_ != nullptr && team_->is_at_work() && team_->size() > 1 ? team_ : nullptr;
+}
+
+void Executor::isolated(const std::function<void()>& body) const {
+  impl_->arena.execute([&] { tbb::this_task_arena::isolate(body); });
+}
+
+BlockRange Executor::own(Eigen::Index count,
+                         const std::function<double(Eigen::Index)>& work) const {
+  Team* const others = team();
+  if (others == nullptr) return {0, count};
+  const std::vector<Eigen::Index> cuts = equal_shares(count, others->size(), work);
+  const auto rank = static_cast<std::size_t>(others->rank());
+  return {cuts[rank], cuts[rank + 1]};
+}
+
+void Executor::together(const std::function<void()>& add,
+                        Eigen::Index count,
+                        const std::function<MatrixPart(Eigen::Index, Eigen::Index)>& part,
+                        const std::function<double(Eigen::Index)>& work) const {
+  Team* const others = team();
+  if (others == nullptr) return add();
+  others->together(add);
+  const std::vector<Eigen::Index> cuts = equal_shares(count, others->size(), work);
+  for (std::size_t r = 0; r + 1 < cuts.size(); ++r) {
+    if (cuts[r] == cuts[r + 1]) continue;
+    share_part(*others, static_cast<int>(r), part(cuts[r], cuts[r + 1]));
+  }
+}
+
+void Executor::share(Eigen::Index count,
+                     const std::function<void(Eigen::Index)>& body,
+                     const std::function<MatrixPart(Eigen::Index, Eigen::Index)>& part,
+                     const std::function<double(Eigen::Index)>& work) const {
+  const auto add = [&] {
+    const BlockRange mine = own(count, work);
+    for_each(mine.size(), [&](Eigen::Index i) { body(mine.begin + i); });
+  };
+  together(add, count, part, work);
+}
+
 void Executor::sum(Eigen::Index num_blocks,
                    std::span<double> result,
                    const BlockFunction& block) const {
-  TreeSum total(result.size(), block, impl_->stop);
-  // Isolation keeps a thread that waits for a join from starting an unrelated outer task, whose
-  // scratch would add to the memory bound.
-  impl_->arena.execute([&] {
-    tbb::this_task_arena::isolate([&] {
-      tbb::parallel_deterministic_reduce(
-          tbb::blocked_range<Eigen::Index>(0, num_blocks, 1), total, tbb::simple_partitioner());
+  Team* const others = num_blocks > 0 ? team() : nullptr;
+  if (others == nullptr) {
+    std::ranges::copy(sum_of({0, num_blocks}, result.size(), block, impl_->stop, impl_->arena),
+                      result.begin());
+    return;
+  }
+  RankSum sum(*others, num_blocks);
+  others->together([&] {
+    sum.allocate(result.size());
+    for_each(std::ssize(sum.own()), [&](Eigen::Index i) {
+      const auto k = static_cast<std::size_t>(i);
+      sum.partials()[k] = sum_of(sum.own()[k], result.size(), block, impl_->stop, impl_->arena);
     });
   });
-  std::copy(total.partial().begin(), total.partial().end(), result.begin());
+  const std::vector<double> total = sum.join_all();
+  if (others->rank() == 0) std::ranges::copy(total, result.begin());
+  others->broadcast(0, std::as_writable_bytes(result));
 }
 
 }  // namespace hesscope

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The library's only door to threads. Work is cut into blocks whose number and size depend on the
-// problem alone, and partial sums are joined in a fixed tree: results are bit-identical for any
-// number of threads.
+// The library's only door to threads, and to other processes. Work is cut into blocks whose number and
+// size depend on the problem alone, and partial sums are joined in a fixed tree (block_tree.h): results
+// are bit-identical for any number of threads and of ranks.
 #pragma once
 
 #include <functional>
@@ -11,10 +11,13 @@
 
 #include <Eigen/Core>
 
+#include <hesscope/core/block_tree.h>
 #include <hesscope/core/progress.h>
+#include <hesscope/core/team.h>
 
 namespace hesscope {
 
+/// A handle: copies made by with() and alone() use the same threads.
 class Executor {
  public:
   /// @param num_threads  threads to use; 0 = one per core this process may run on; at
@@ -32,12 +35,43 @@ class Executor {
   /// For others that work for the same caller.
   const StopRequest& stop() const;
 
+  /// These threads, and those of the other ranks: sum() and share() are then calls that all ranks
+  /// make, within Team::call(). `team` must outlive it.
+  Executor with(Team* team) const;
+
+  /// These threads alone.
+  Executor alone() const;
+
+  /// Null unless work is shared with others now.
+  Team* team() const;
+
+  /// Calls body() so that this thread, where it waits for others meanwhile, takes up no work that is
+  /// not body()'s.
+  void isolated(const std::function<void()>& body) const;
+
   /// Calls body(i) once for every i in [0, count), concurrently and in no particular order. An
   /// exception thrown by a body stops the rest and is rethrown here.
   void for_each(Eigen::Index count, const std::function<void(Eigen::Index)>& body) const;
 
+  /// Of [0, count) the neighbours that are this rank's share in share(): all without others.
+  /// @param work  of each, by which shares are made; empty = all the same.
+  BlockRange own(Eigen::Index count, const std::function<double(Eigen::Index)>& work = {}) const;
+
+  /// add() has each rank compute own(count, work), by calls of for_each(). part(begin, end) is what
+  /// comes of [begin, end); all ranks have all of it in the end.
+  void together(const std::function<void()>& add,
+                Eigen::Index count,
+                const std::function<MatrixPart(Eigen::Index begin, Eigen::Index end)>& part,
+                const std::function<double(Eigen::Index)>& work = {}) const;
+
+  /// The same of for_each().
+  void share(Eigen::Index count,
+             const std::function<void(Eigen::Index)>& body,
+             const std::function<MatrixPart(Eigen::Index begin, Eigen::Index end)>& part,
+             const std::function<double(Eigen::Index)>& work = {}) const;
+
   /// result = sum over b in [0, num_blocks) of what block(b, partial) adds to a partial that starts
-  /// as zeros. The additions form a fixed binary tree over the blocks.
+  /// as zeros. The additions form a fixed binary tree over the blocks, that of BlockRange.
   /// @cost at most (threads x log2(num_blocks)) partials of result.size() doubles.
   void sum(Eigen::Index num_blocks,
            std::span<double> result,
@@ -45,7 +79,10 @@ class Executor {
 
  private:
   struct Impl;
-  std::unique_ptr<Impl> impl_;
+  Executor(std::shared_ptr<const Impl> impl, Team* team);
+
+  std::shared_ptr<const Impl> impl_;
+  Team* team_ = nullptr;
 };
 
 }  // namespace hesscope
