@@ -16,6 +16,7 @@
 #include <hesscope/structured/graph_hessian.h>
 
 #include "support/loss_oracle.h"
+#include "support/thread_team.h"
 
 namespace hesscope {
 namespace {
@@ -58,14 +59,14 @@ MatrixXd by_structure(const std::shared_ptr<const Graph>& graph,
                       const std::vector<double>& samples,
                       Index count,
                       InstructionSet set,
-                      int num_threads) {
+                      const Executor& executor) {
   const auto hessian = graph_hessian(graph, set);
   EXPECT_NE(hessian, nullptr);
   const Index n = graph->num_parameters();
   MatrixXd h(n, n);
   hessian->sum({theta.data(), static_cast<std::size_t>(n)},
                {samples.data(), count, graph->record_size()},
-               Executor(num_threads),
+               executor,
                {},
                h);
   return h;
@@ -85,11 +86,24 @@ TEST_P(GraphHessianOf, EqualsThePlainTape) {
   ASSERT_TRUE(expected.norm() > 0);
   for (const InstructionSet set : supported_instruction_sets()) {
     SCOPED_TRACE(name_of(set));
-    const MatrixXd actual = by_structure(graph, theta, samples, count, set, 2);
+    const MatrixXd actual = by_structure(graph, theta, samples, count, set, Executor(2));
     EXPECT_EQ(actual, actual.transpose().eval());
     const double error = (actual - expected).norm();
     EXPECT_TRUE(error <= kSiteTolerance * expected.norm()) << error << " of " << expected.norm();
-    EXPECT_EQ(actual, by_structure(graph, theta, samples, count, set, 1));
+    EXPECT_EQ(actual, by_structure(graph, theta, samples, count, set, Executor(1)));
+  }
+  // By ranks, which have columns each.
+  const InstructionSet best = best_instruction_set();
+  const MatrixXd alone = by_structure(graph, theta, samples, count, best, Executor(1));
+  for (const int size : {2, 3, 5}) {
+    test::on_ranks(size, [&](const std::shared_ptr<Team>& team) {
+      team->call([] {},
+                 [&] {
+                   const Executor executor = Executor(1).with(team.get());
+                   EXPECT_EQ(by_structure(graph, theta, samples, count, best, executor), alone)
+                       << team->place() << " of " << size;
+                 });
+    });
   }
 }
 
@@ -259,7 +273,8 @@ TEST(GraphHessian, IsTheSumOverAnyNumberOfSamples) {
     const VectorXd numbers = test::Numbers(6).vector(count * graph->record_size());
     const std::vector<double> samples(numbers.begin(), numbers.end());
     const MatrixXd expected = by_tape(*graph, theta, samples, count);
-    const MatrixXd actual = by_structure(graph, theta, samples, count, best_instruction_set(), 2);
+    const MatrixXd actual =
+        by_structure(graph, theta, samples, count, best_instruction_set(), Executor(2));
     EXPECT_TRUE((actual - expected).norm() <= kSiteTolerance * expected.norm());
   }
 }
@@ -270,7 +285,8 @@ TEST(GraphHessian, HasNoNumberWhereALossHasNone) {
   std::vector<double> samples(40, 0.5);
   samples[17] = std::numeric_limits<double>::quiet_NaN();
   const VectorXd theta = test::Numbers(5).vector(n);
-  EXPECT_FALSE(by_structure(graph, theta, samples, 20, best_instruction_set(), 2).allFinite());
+  EXPECT_FALSE(
+      by_structure(graph, theta, samples, 20, best_instruction_set(), Executor(2)).allFinite());
 }
 
 TEST(GraphHessian, LeavesTablesMadeOfParametersToTheGenericEngine) {

@@ -16,6 +16,7 @@
 #include <hesscope/objective/internal/gauss_newton_sum.h>
 #include <hesscope/objective/internal/structured_sums.h>
 #include <hesscope/objective/internal/sweep_sums.h>
+#include <hesscope/objective/internal/team_calls.h>
 #include <hesscope/objective/invariance_search.h>
 
 namespace hesscope {
@@ -35,14 +36,40 @@ struct GraphObjective::Impl {
       : model(std::move(m)),
         samples(std::move(s)),
         executor(options.num_threads, options.stop),
+        team(options.team),
+        team_number(options.team_number),
+        ranks(executor.with(team.get())),
         by_factors(options.use_structure && detail::factors_pay(*model.graph)),
         answers(detail::answers_of(model)),
-        sums(*model.graph, *samples, executor, options.instruction_set),
+        sums(*model.graph, *samples, ranks, options.instruction_set),
         use_structure(options.use_structure),
         instruction_set(options.instruction_set) {
     if (model.structured_loss != nullptr) {
-      structured_sums.emplace(model.structured_loss, *samples, executor);
+      structured_sums.emplace(model.structured_loss, *samples, ranks);
     }
+  }
+
+  // What compute() returns, on the first rank of a team with the others' help. Of those each makes the
+  // same call.
+  template <typename F>
+  auto shared(detail::TeamCallKind kind,
+              const ConstVectorRef& theta,
+              SampleRange range,
+              const F& compute,
+              const ConstMatrixRef& directions = Matrix()) const {
+    Team* const others = ranks.team();
+    if (others == nullptr || others->rank() != 0) return compute();
+    const detail::TeamCall call{.kind = kind,
+                                .objective = team_number,
+                                .range = range,
+                                .num_parameters = theta.size(),
+                                .num_directions = directions.cols()};
+    std::optional<decltype(compute())> result;
+    executor.isolated([&] {
+      others->call([&] { detail::announce(*others, call, theta, directions); },
+                   [&] { result.emplace(compute()); });
+    });
+    return *std::move(result);
   }
 
   // Of the graph alone, as all that says mean.
@@ -65,7 +92,7 @@ struct GraphObjective::Impl {
     Matrix h(model.num_parameters(), model.num_parameters());
     structured->sum({point.data(), static_cast<std::size_t>(point.size())},
                     sums.records(range),
-                    executor,
+                    ranks,
                     progress,
                     h);
     h *= 1.0 / static_cast<double>(range.size());
@@ -111,6 +138,9 @@ struct GraphObjective::Impl {
   Model model;
   std::shared_ptr<const SampleTable> samples;
   Executor executor;
+  std::shared_ptr<Team> team;
+  std::int64_t team_number;
+  Executor ranks;            // the executor's threads, and what a team adds to them
   bool by_factors;           // the full Gauss-Newton matrix
   const DataArray* answers;  // of the model; null where it does not classify
   detail::SweepSums sums;
@@ -193,18 +223,23 @@ std::span<const ParameterBlock> GraphObjective::parameter_blocks() const {
 
 double GraphObjective::value(const ConstVectorRef& theta, SampleRange range) const {
   require_point(*this, "value", theta, range);
-  return impl_->mean_loss(theta, range) + impl_->decay(theta);
+  return impl_->shared(detail::TeamCallKind::kValue, theta, range, [&] {
+    return impl_->mean_loss(theta, range) + impl_->decay(theta);
+  });
 }
 
 Objective::ValueAndGradient GraphObjective::value_and_gradient(const ConstVectorRef& theta,
                                                                SampleRange range) const {
   require_point(*this, "value_and_gradient", theta, range);
-  return impl_->with_decay(theta, [&] {
+  const auto of_graph = [&] {
     if (impl_->structured_sums) {
       ValueAndGradient found = impl_->structured_sums->value_and_gradient(theta, range);
       if (is_finite(found) || !impl_->has_finite_inputs(theta, range)) return found;
     }
     return impl_->sums.value_and_gradient(theta, range);
+  };
+  return impl_->shared(detail::TeamCallKind::kValueAndGradient, theta, range, [&] {
+    return impl_->with_decay(theta, of_graph);
   });
 }
 
@@ -243,7 +278,10 @@ Objective::Matrix GraphObjective::third_derivative_times(const ConstVectorRef& t
                                                          SampleRange range) const {
   require_point(*this, "third_derivative_times", theta, range);
   require_pairs(*this, "third_derivative_times", u, v);
-  return impl_->sums.third_derivative_times(theta, u, v, range);
+  Matrix pairs(u.rows(), 2 * u.cols());
+  pairs << u, v;
+  const auto compute = [&] { return impl_->sums.third_derivative_times(theta, u, v, range); };
+  return impl_->shared(detail::TeamCallKind::kThirdDerivativeTimes, theta, range, compute, pairs);
 }
 
 bool GraphObjective::has_gauss_newton() const { return impl_->model.graph->prediction() >= 0; }
@@ -266,14 +304,21 @@ Objective::Matrix GraphObjective::products(const char* function,
     throw PreconditionError(
         fmt::format("{}: directions must have {} rows, got {}", function, n, directions.rows()));
   }
-  return impl_->sums.curvature_times(curvature, theta, directions, range);
+  const auto kind = curvature == Curvature::kHessian ? detail::TeamCallKind::kHessianTimes
+                                                     : detail::TeamCallKind::kGaussNewtonTimes;
+  const auto compute = [&] {
+    return impl_->sums.curvature_times(curvature, theta, directions, range);
+  };
+  return impl_->shared(kind, theta, range, compute, directions);
 }
 
 Objective::Matrix GraphObjective::hessian(const ConstVectorRef& theta,
                                           SampleRange range,
                                           const ProgressCallback& progress) const {
   require_point(*this, "hessian", theta, range);
-  Matrix h = impl_->mean_hessian(theta, range, progress);
+  Matrix h = impl_->shared(detail::TeamCallKind::kHessian, theta, range, [&] {
+    return impl_->mean_hessian(theta, range, progress);
+  });
   if (impl_->model.weight_decay != 0) h.diagonal().array() += impl_->model.weight_decay;
   return h;
 }
@@ -283,25 +328,31 @@ Objective::Matrix GraphObjective::gauss_newton(const ConstVectorRef& theta,
                                                const ProgressCallback& progress) const {
   require_gauss_newton(*this, "gauss_newton");
   require_point(*this, "gauss_newton", theta, range);
-  if (impl_->by_factors) {
-    Matrix g = impl_->sums.gauss_newton_by_factors(theta, range, progress);
-    if (g.allFinite() || !impl_->has_finite_inputs(theta, range)) return g;
-  }
-  return impl_->sums.curvature(Curvature::kGaussNewton, theta, range, progress);
+  return impl_->shared(detail::TeamCallKind::kGaussNewton, theta, range, [&] {
+    if (impl_->by_factors) {
+      Matrix g = impl_->sums.gauss_newton_by_factors(theta, range, progress);
+      if (g.allFinite() || !impl_->has_finite_inputs(theta, range)) return g;
+    }
+    return impl_->sums.curvature(Curvature::kGaussNewton, theta, range, progress);
+  });
 }
 
 Objective::Matrix GraphObjective::predictions(const ConstVectorRef& theta,
                                               SampleRange range) const {
   if (!has_gauss_newton()) return Objective::predictions(theta, range);  // refuses
   require_point(*this, "predictions", theta, range);
-  return impl_->sums.predictions(theta, range);
+  return impl_->shared(detail::TeamCallKind::kPredictions, theta, range, [&] {
+    return impl_->sums.predictions(theta, range);
+  });
 }
 
 Objective::Matrix GraphObjective::prediction_jacobian(const ConstVectorRef& theta,
                                                       SampleRange range) const {
   if (!has_gauss_newton()) return Objective::prediction_jacobian(theta, range);  // refuses
   require_point(*this, "prediction_jacobian", theta, range);
-  return impl_->sums.prediction_jacobian(theta, range);
+  return impl_->shared(detail::TeamCallKind::kPredictionJacobian, theta, range, [&] {
+    return impl_->sums.prediction_jacobian(theta, range);
+  });
 }
 
 bool GraphObjective::has_accuracy() const { return impl_->answers != nullptr; }
@@ -326,7 +377,9 @@ double GraphObjective::accuracy(const ConstVectorRef& theta, SampleRange range) 
 Objective::Matrix GraphObjective::per_sample_gradients(const ConstVectorRef& theta,
                                                        SampleRange range) const {
   require_point(*this, "per_sample_gradients", theta, range);
-  Matrix gradients = impl_->sums.per_sample_gradients(theta, range);
+  Matrix gradients = impl_->shared(detail::TeamCallKind::kPerSampleGradients, theta, range, [&] {
+    return impl_->sums.per_sample_gradients(theta, range);
+  });
   if (impl_->model.weight_decay != 0) {
     gradients.colwise() += impl_->model.weight_decay * Vector(theta);
   }

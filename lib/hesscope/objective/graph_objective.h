@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -15,6 +16,7 @@
 namespace hesscope {
 
 class Executor;
+class Team;
 
 /// Writes the records of the samples in a range one after the other: range.size() times the model's
 /// record_size() numbers. Called concurrently for ranges that do not overlap.
@@ -45,6 +47,10 @@ class GraphObjective final : public Objective {
     InstructionSet instruction_set = best_instruction_set();
     /// Asked often; once the answer is true, whatever is being computed ends soon, by Interrupted.
     StopRequest stop = {};
+    /// Other processes that share the work of Objective's members, each with an objective like this
+    /// one, called `team_number` (team_service.h); null = none. Never changes a result.
+    std::shared_ptr<Team> team = {};
+    std::int64_t team_number = 0;
   };
 
   /// @param samples  at least one row; columns = model.record_size().

@@ -238,7 +238,8 @@ std::string place_of_data(const ProblemFile& file) {
 Problem::Problem(ProblemFile file,
                  const io::TensorFile& wrapped,
                  int num_threads,
-                 const std::stop_token& stop)
+                 const std::stop_token& stop,
+                 std::shared_ptr<Team> team)
     : file_(std::move(file)), sized_by_(wrapped.where()) {
   const io::TensorFile checkpoint = io::unwrapped(wrapped);
   const ModelKind* kind = find_model_kind(file_.model_kind);
@@ -251,8 +252,9 @@ Problem::Problem(ProblemFile file,
   require_files(*kind, file_, model_);
   const TensorShapes data = data_;
   if (model_.buffers.empty()) data_ = {};
-  options_ = {.num_threads = num_threads, .stop = stop_requested_by(stop)};
-  at_first_ = objective_of(model_, std::make_shared<const SampleTable>(std::move(samples)));
+  options_ = {.num_threads = num_threads, .stop = stop_requested_by(stop), .team = std::move(team)};
+  at_first_ =
+      objective_of(model_, std::make_shared<const SampleTable>(std::move(samples)), kTeamNumber);
   if (kind->checks_predictions) {
     const std::string remark = detail::check_predictions(
         *at_first_.objective, parameters_of(model_, checkpoint), data, sized_by_, [this] {
@@ -263,10 +265,17 @@ Problem::Problem(ProblemFile file,
 }
 
 CheckpointObjective Problem::objective_of(Model model,
-                                          std::shared_ptr<const SampleTable> samples) const {
+                                          std::shared_ptr<const SampleTable> samples,
+                                          std::optional<std::int64_t> team_number) const {
+  GraphObjective::Options options = options_;
+  if (team_number) {
+    options.team_number = *team_number;
+  } else {
+    options.team = nullptr;
+  }
   CheckpointObjective found;
-  found.objective =
-      std::make_shared<const GraphObjective>(std::move(model), std::move(samples), options_);
+  found.objective = std::make_shared<const GraphObjective>(
+      std::move(model), std::move(samples), std::move(options));
   if (sampler_ != nullptr) {
     found.fresh_samples =
         hesscope::fresh_samples(*found.objective, *sampler_, place_of_data(file_));
@@ -279,7 +288,8 @@ CheckpointObjective Problem::objective_at(const io::TensorFile& checkpoint) cons
 }
 
 CheckpointObjective Problem::objective_at(const Eigen::VectorXd& theta,
-                                          const CheckpointBuffers* buffers) const {
+                                          const CheckpointBuffers* buffers,
+                                          std::optional<std::int64_t> team_number) const {
   if (buffers == nullptr) return at_first_;
   Model model = build_model(file_, data_, as_checkpoint(model_, theta, *buffers));
   if (model.files != model_.files) {
@@ -293,7 +303,7 @@ CheckpointObjective Problem::objective_at(const Eigen::VectorXd& theta,
         file_.model_kind));
   }
   if (have_equal_buffers(model, model_)) return at_first_;
-  return objective_of(std::move(model), at_first_.objective->shared_samples());
+  return objective_of(std::move(model), at_first_.objective->shared_samples(), team_number);
 }
 
 std::shared_ptr<const CheckpointBuffers> Problem::read_buffers(

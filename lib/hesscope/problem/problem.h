@@ -3,6 +3,7 @@
 // From files to an Objective: a problem file, its data, and the checkpoints that fit it.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -90,10 +91,16 @@ class Problem {
   /// @throws InputError naming file, tensor, expected and found shape where something does not fit,
   ///         and the keys (TensorFile::part) of parts of the checkpoint that do; ConfigError where
   ///         the settings of a sampler contradict each other.
+  /// @param team         of ranks that share what the objective computes, as number
+  ///                     kTeamNumber; null = none.
   Problem(ProblemFile file,
           const io::TensorFile& checkpoint,
           int num_threads = 0,
-          const std::stop_token& stop = {});
+          const std::stop_token& stop = {},
+          std::shared_ptr<Team> team = {});
+
+  /// What objective() is called in a team (GraphObjective::Options::team_number).
+  static constexpr std::int64_t kTeamNumber = -1;
 
   const ProblemFile& file() const { return file_; }
 
@@ -111,8 +118,10 @@ class Problem {
   CheckpointObjective objective_at(const io::TensorFile& checkpoint) const;
 
   /// The same of what was read of it by read_parameters() and read_buffers().
+  /// @param team_number  of an objective that is not objective(); without it no team shares its work.
   CheckpointObjective objective_at(const Eigen::VectorXd& theta,
-                                   const CheckpointBuffers* buffers) const;
+                                   const CheckpointBuffers* buffers,
+                                   std::optional<std::int64_t> team_number = {}) const;
 
   /// The checkpoint's buffers; nullptr where objective() is its objective.
   std::shared_ptr<const CheckpointBuffers> read_buffers(const io::TensorFile& checkpoint) const;
@@ -158,7 +167,9 @@ class Problem {
   SampleTable load_data(const ModelKind& kind,
                         const io::TensorFile& checkpoint,
                         const std::stop_token& stop);
-  CheckpointObjective objective_of(Model model, std::shared_ptr<const SampleTable> samples) const;
+  CheckpointObjective objective_of(Model model,
+                                   std::shared_ptr<const SampleTable> samples,
+                                   std::optional<std::int64_t> team_number) const;
   SampleTable draw_data(const io::TensorFile& checkpoint, const Executor& executor);
 
   ProblemFile file_;

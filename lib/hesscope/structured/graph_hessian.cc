@@ -7,6 +7,7 @@
 #include <hesscope/core/constants.h>
 #include <hesscope/core/huge_pages.h>
 #include <hesscope/structured/graph_hessian.h>
+#include <hesscope/structured/internal/graph/hessian_shares.h>
 #include <hesscope/structured/internal/graph/hessian_sum.h>
 #include <hesscope/structured/internal/graph/indexing.h>
 
@@ -98,7 +99,7 @@ class SiteHessian final : public GraphHessian {
     };
     for (int first = 0; first < num_blocks;) {
       const int group = blocks[at(first)].group;
-      Stage stage{first, first, !by_parameters(group), {}, 0, 0};
+      Stage stage{first, first, !by_parameters(group), {}, 0, 0, {}};
       const auto belongs = [&](int b) {
         const bool is_of_group = blocks[at(b)].group == group;
         return stage.is_kept ? b - first < step && !by_parameters(blocks[at(b)].group)
@@ -139,18 +140,26 @@ void SiteHessian::sum(std::span<const double> theta,
   const long chunk_packs = divide(num_packs, divide(num_packs, max_packs_));
   advise_huge_pages(h.data(), h.outerStride() * h.cols());
   executor.for_each(h.cols(), [&](Eigen::Index col) { h.col(col).setZero(); });
+  Team* const team = executor.team();
+  std::vector<int> owners;
+  std::vector<Stage> shared;
+  if (team != nullptr) {
+    owners = owners_of_columns(graph_, stages_, h.cols(), team->size());
+    shared = stages_of(graph_, stages_, owners, team->rank());
+  }
+  const std::vector<Stage>& stages = team == nullptr ? stages_ : shared;
   HessianSum sum(graph_, chunk_packs, stage_directions_, theta, executor);
   long work = 0;
-  for (const Stage& stage : stages_) work += stage.work;
+  for (const Stage& stage : stages) work += stage.work;
   ProgressCounter counter(progress, work * records.count);
   double loss = 0;
-  for (long first = 0; first < num_packs; first += chunk_packs) {
+  const auto add_chunk = [&](long first) {
     const long packs = std::min(chunk_packs, num_packs - first);
     const long begin = first * kPackSamples;
     const long count = std::min<long>(packs * kPackSamples, records.count - begin);
     const auto advance = [&](long done) { counter.advance(done * count); };
     loss += sum.set_records({records.data + begin * records.stride, count, records.stride});
-    for (const Stage& stage : stages_) {
+    for (const Stage& stage : stages) {
       if (!stage.is_kept) {
         sum.sweep_and_add(stage, {h.data(), h.outerStride()});
         advance(stage.work);
@@ -160,6 +169,15 @@ void SiteHessian::sum(std::span<const double> theta,
       advance(stage.sweep_work);
       sum.add_products(stage, {h.data(), h.outerStride()}, advance);
     }
+  };
+  const auto add_all = [&] {
+    for (long first = 0; first < num_packs; first += chunk_packs) add_chunk(first);
+  };
+  if (team == nullptr) {
+    add_all();
+  } else {
+    team->together(add_all);
+    share_columns(*team, owners, h, false);
   }
   if (!std::isfinite(loss)) h(0, 0) = kNaN;
   for (int u = 0; u < static_cast<int>(graph_.uses.uses.size()); ++u) {

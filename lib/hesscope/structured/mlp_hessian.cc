@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include <hesscope/core/huge_pages.h>
@@ -82,10 +83,34 @@ class MlpHessian final : public StructuredHessian {
     return (factors_.block_size() + factors_.num_rows()) * num_packs * kPackSamples;
   }
 
+  std::vector<int> owners_of_columns(const detail::MlpColumns& columns,
+                                     const std::vector<Eigen::Index>& cuts,
+                                     Eigen::Index num_parameters) const;
+
   const detail::PackKernels& kernels_;
   MlpFactors factors_;
   long max_packs_;
 };
+
+// Of H.
+std::vector<int> MlpHessian::owners_of_columns(const detail::MlpColumns& columns,
+                                               const std::vector<Eigen::Index>& cuts,
+                                               Eigen::Index num_parameters) const {
+  std::vector<int> owners(static_cast<std::size_t>(num_parameters));
+  const auto& layers = factors_.layers();
+  for (std::size_t l = 0; l < layers.size(); ++l) {
+    const detail::MlpLayer& layer = layers[l];
+    for (int b = 0; b <= layer.in; ++b) {
+      const auto end = std::upper_bound(cuts.begin(), cuts.end(), columns.first[l] + b);
+      const auto owner = static_cast<int>(end - cuts.begin()) - 1;
+      for (long a = 0; a < layer.out; ++a) {
+        const long column = b == layer.in ? layer.bias + a : layer.weight + a * layer.in + b;
+        owners[static_cast<std::size_t>(column)] = owner;
+      }
+    }
+  }
+  return owners;
+}
 
 void MlpHessian::sum(std::span<const double> theta,
                      Records records,
@@ -97,8 +122,13 @@ void MlpHessian::sum(std::span<const double> theta,
   const long chunk_packs = divide(num_packs, divide(num_packs, max_packs_));
   const auto curvatures = detail::mlp_curvature_products(factors_);
   const auto slopes = detail::mlp_slope_products(factors_);
-  const auto curvature_tiles = detail::mlp_tiles(factors_, curvatures);
-  const auto slope_tiles = detail::mlp_tiles(factors_, slopes);
+  const std::array lists = {&curvatures, &slopes};
+  const detail::MlpColumns columns = detail::mlp_columns(factors_, lists);
+  const auto num_columns = std::ssize(columns.work);
+  const auto work_of = [&](Eigen::Index c) { return columns.work[static_cast<std::size_t>(c)]; };
+  const BlockRange own = executor.own(num_columns, work_of);
+  const auto curvature_tiles = detail::mlp_tiles(factors_, curvatures, columns, own);
+  const auto slope_tiles = detail::mlp_tiles(factors_, slopes, columns, own);
   const detail::AlignedBuffer buffer(static_cast<std::size_t>(chunk_doubles(chunk_packs)));
   detail::BufferPool scratch(
       static_cast<std::size_t>(detail::mlp_tile_scratch(static_cast<int>(chunk_packs))));
@@ -111,7 +141,7 @@ void MlpHessian::sum(std::span<const double> theta,
   }
   detail::ProgressCounter counter(progress, work * records.count);
 
-  for (long first_pack = 0; first_pack < num_packs; first_pack += chunk_packs) {
+  const auto add_chunk = [&](long first_pack) {
     const long packs = std::min(chunk_packs, num_packs - first_pack);
     const MlpChunk chunk{buffer.data(),
                          buffer.data() + factors_.num_rows() * packs * kPackSamples,
@@ -135,6 +165,16 @@ void MlpHessian::sum(std::span<const double> theta,
     run(curvature_tiles);
     target.is_new = false;
     run(slope_tiles);
+  };
+  const auto add_all = [&] {
+    for (long first = 0; first < num_packs; first += chunk_packs) add_chunk(first);
+  };
+  if (executor.team() == nullptr) {
+    add_all();
+  } else {
+    executor.team()->together(add_all);
+    const auto cuts = equal_shares(num_columns, executor.team()->size(), work_of);
+    share_columns(*executor.team(), owners_of_columns(columns, cuts, h.cols()), h, true);
   }
 
   for (const detail::MlpLayer& layer : factors_.layers()) {

@@ -129,13 +129,19 @@ void gauss_newton_sum(const Graph& graph,
   const AlignedBuffer weighted(static_cast<std::size_t>(chunk_packs * pack_size));
   BufferPool scratch(static_cast<std::size_t>(
       (kTile + kPanelCols) * chunk_packs * m * kPackSamples + kTile * kPanelCols));
+  // Ranks have neighbouring columns of tiles.
+  const long num_tile_columns = divide(n, kTile);
+  const auto work_of_column = [&](Eigen::Index k) {
+    return static_cast<double>(num_tile_columns - k);
+  };
+  const BlockRange own = executor.own(num_tile_columns, work_of_column);
   std::vector<Tile> tiles;
-  for (long col = 0; col < n; col += kTile) {
+  for (long col = own.begin * kTile; col < std::min(own.end * kTile, n); col += kTile) {
     for (long row = col; row < n; row += kTile) tiles.push_back({row, col});
   }
   ProgressCounter counter(progress, std::ssize(tiles) * records.count);
   g.setZero();
-  for (long first_pack = 0; first_pack < num_packs; first_pack += chunk_packs) {
+  const auto add_chunk = [&](long first_pack) {
     const long packs = std::min(chunk_packs, num_packs - first_pack);
     const long first = first_pack * kPackSamples;
     const long count = std::min<long>(packs * kPackSamples, records.count - first);
@@ -154,7 +160,18 @@ void gauss_newton_sum(const Graph& graph,
       scratch.with_buffer([&](double* buffer) { add_tile(kernels, chunk, buffer, tile, g); });
       counter.advance(count);
     });
-  }
+  };
+  const auto add_all = [&] {
+    for (long first = 0; first < num_packs; first += chunk_packs) add_chunk(first);
+  };
+  executor.together(
+      add_all,
+      num_tile_columns,
+      [&](Eigen::Index begin, Eigen::Index end) {
+        const long col = begin * kTile;
+        return MatrixPart{&g(col, col), n - col, std::min(end * kTile, n) - col, g.outerStride()};
+      },
+      work_of_column);
   for (long col = 0; col < n; ++col) {
     for (long row = col + 1; row < n; ++row) g(col, row) = g(row, col);
   }

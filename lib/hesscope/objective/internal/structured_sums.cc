@@ -106,26 +106,29 @@ double StructuredSums::value(const Eigen::VectorXd& theta, SampleRange range) co
 
 Objective::ValueAndGradient StructuredSums::value_and_gradient(const Eigen::VectorXd& theta,
                                                                SampleRange range) const {
-  return mean_gradient(theta, range.size(), packs_in(range));
+  return mean_gradient(theta, range.size(), packs_in(range), *executor_);
 }
 
 Objective::ValueAndGradient StructuredSums::value_and_gradient_of(
     const Eigen::VectorXd& theta, Index num_samples, const RecordSource& source) const {
   const Index stride = samples_->cols();
-  return mean_gradient(theta, num_samples, [&](SampleRange block, const Workspace& workspace) {
+  const auto packs = [&](SampleRange block, const Workspace& workspace) {
     const auto size = static_cast<std::size_t>(block.size() * stride);
     source(block, {workspace.records, size});
     return condensed({workspace.records, block.size(), stride}, workspace);
-  });
+  };
+  // What makes the samples is known to this process alone.
+  return mean_gradient(theta, num_samples, packs, executor_->alone());
 }
 
 Objective::ValueAndGradient StructuredSums::mean_gradient(const Eigen::VectorXd& theta,
                                                           Index num_samples,
-                                                          const PackSource& packs) const {
+                                                          const PackSource& packs,
+                                                          const Executor& executor) const {
   const auto point = loss_->at(span_of(theta));
   const auto sums = static_cast<std::size_t>(loss_->num_sums());
   std::vector<double> total(sums + 1);  // then the value
-  executor_->sum(num_pack_blocks(num_samples), total, [&](Index b, std::span<double> partial) {
+  executor.sum(num_pack_blocks(num_samples), total, [&](Index b, std::span<double> partial) {
     with_workspace([&](const Workspace& workspace) {
       partial[sums] += point->value_and_gradient(
           packs(pack_block(num_samples, b), workspace), workspace.scratch, partial.first(sums));

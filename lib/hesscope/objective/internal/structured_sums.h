@@ -58,7 +58,8 @@ class StructuredSums {
   StructuredLoss::Packs condensed(Records records, const Workspace& workspace) const;
   Objective::ValueAndGradient mean_gradient(const Eigen::VectorXd& theta,
                                             Eigen::Index num_samples,
-                                            const PackSource& packs) const;
+                                            const PackSource& packs,
+                                            const Executor& executor) const;
   std::size_t workspace_size() const;
 
   template <typename F>

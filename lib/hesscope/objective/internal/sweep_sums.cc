@@ -24,6 +24,13 @@ SampleRange block_of(SampleRange range, Index b) {
   return {first, std::min(first + kSamplesPerBlock, range.end)};
 }
 
+// To the part above the diagonal.
+void mirror_lower(Eigen::MatrixXd& h) {
+  for (Index col = 0; col < h.cols(); ++col) {
+    for (Index row = col + 1; row < h.rows(); ++row) h(col, row) = h(row, col);
+  }
+}
+
 // Sums of gradient and value, in this order, and their means.
 class MeanGradient {
  public:
@@ -74,13 +81,30 @@ Index SweepSums::prediction_size() const {
 template <typename F>
 Objective::Matrix SweepSums::columns(Index num_rows, SampleRange range, F fill) const {
   Matrix all(num_rows, range.size());
-  executor_->for_each(num_blocks(range.size()), [&](Index b) {
-    const Records part = block(range, b);
-    const auto size = static_cast<std::size_t>(num_rows * part.count);
-    double* first = all.data() + b * kSamplesPerBlock * num_rows;
-    pool_.with_sweep([&](Sweep& sweep) { fill(sweep, part, std::span(first, size)); });
-  });
+  const auto first_of = [](Index b) { return b * kSamplesPerBlock; };
+  executor_->share(
+      num_blocks(range.size()),
+      [&](Index b) {
+        const Records part = block(range, b);
+        const auto size = static_cast<std::size_t>(num_rows * part.count);
+        double* first = all.data() + first_of(b) * num_rows;
+        pool_.with_sweep([&](Sweep& sweep) { fill(sweep, part, std::span(first, size)); });
+      },
+      [&](Index begin, Index end) {
+        const Index cols = std::min(first_of(end), range.size()) - first_of(begin);
+        return MatrixPart{all.data() + first_of(begin) * num_rows, num_rows, cols, num_rows};
+      });
   return all;
+}
+
+// Bodies that call sum() or executor_->sum(): those that ranks share follow each other.
+template <typename F>
+void SweepSums::for_each_sum(Index count, F body) const {
+  if (executor_->team() == nullptr) {
+    executor_->for_each(count, body);
+  } else {
+    for (Index i = 0; i < count; ++i) body(i);
+  }
 }
 
 template <typename F>
@@ -112,16 +136,18 @@ Objective::ValueAndGradient SweepSums::value_and_gradient_of(const Eigen::Vector
                                                              const RecordSource& source) const {
   const Index stride = samples_->cols();
   MeanGradient mean(theta);
-  executor_->sum(num_blocks(num_samples), mean.total(), [&](Index b, std::span<double> partial) {
-    pool_.with_workspace([&](Workspace& workspace) {
-      const SampleRange made = block_of({0, num_samples}, b);
-      workspace.records.resize(static_cast<std::size_t>(kSamplesPerBlock * stride));
-      const std::span<double> records =
-          std::span(workspace.records).first(static_cast<std::size_t>(made.size() * stride));
-      source(made, records);
-      mean.add(*workspace.sweep, {records.data(), made.size(), stride}, partial);
-    });
-  });
+  // What makes the samples is known to this process alone.
+  executor_->alone().sum(
+      num_blocks(num_samples), mean.total(), [&](Index b, std::span<double> partial) {
+        pool_.with_workspace([&](Workspace& workspace) {
+          const SampleRange made = block_of({0, num_samples}, b);
+          workspace.records.resize(static_cast<std::size_t>(kSamplesPerBlock * stride));
+          const std::span<double> records =
+              std::span(workspace.records).first(static_cast<std::size_t>(made.size() * stride));
+          source(made, records);
+          mean.add(*workspace.sweep, {records.data(), made.size(), stride}, partial);
+        });
+      });
   return mean.of(num_samples);
 }
 
@@ -134,7 +160,7 @@ Objective::Matrix SweepSums::curvature_times(Curvature curvature,
   const double scale = 1.0 / static_cast<double>(range.size());
   constexpr Index kWidth = Sweep::kMaxDirections;
   Matrix result(n, directions.cols());
-  executor_->for_each((directions.cols() + kWidth - 1) / kWidth, [&](Index group) {
+  for_each_sum((directions.cols() + kWidth - 1) / kWidth, [&](Index group) {
     const Index first = group * kWidth;
     const Index width = std::min(kWidth, directions.cols() - first);
     const RowMajor v = directions.middleCols(first, width);
@@ -163,7 +189,7 @@ Objective::Matrix SweepSums::third_derivative_times(const Eigen::VectorXd& theta
   const double scale = 1.0 / static_cast<double>(range.size());
   constexpr Index kWidth = ThirdOrderSweep::kMaxPairs;
   Matrix result(n, u.cols());
-  executor_->for_each((u.cols() + kWidth - 1) / kWidth, [&](Index group) {
+  for_each_sum((u.cols() + kWidth - 1) / kWidth, [&](Index group) {
     const Index first = group * kWidth;
     const Index width = std::min(kWidth, u.cols() - first);
     const RowMajor left = u.middleCols(first, width);
@@ -192,21 +218,28 @@ Objective::Matrix SweepSums::curvature(Curvature curvature,
   constexpr Index kWidth = Sweep::kMaxDirections;
   // Work is counted in entries times samples.
   const auto entries = [&](Index first) { return (n - first) * std::min(kWidth, n - first); };
+  const Index num_groups = (n + kWidth - 1) / kWidth;
+  const auto work = [&](Index group) { return static_cast<double>(entries(group * kWidth)); };
+  const BlockRange own = executor_->own(num_groups, work);
   Index total = 0;
-  for (Index first = 0; first < n; first += kWidth) total += entries(first);
+  for (Index group = own.begin; group < own.end; ++group) total += entries(group * kWidth);
   ProgressCounter counter(progress, total * range.size());
   Matrix h(n, n);
-  // One task per block of columns: it computes the rows from the diagonal block down and writes
-  // them and their mirror image; no two tasks write the same entry.
-  executor_->for_each((n + kWidth - 1) / kWidth, [&](Index group) {
+  // One task per block of columns: it computes the rows from the diagonal block down. No two tasks
+  // write the same entry, and ranks have neighbouring blocks.
+  const auto add_columns = [&](Index group) {
     const Index first = group * kWidth;
     const Index width = std::min(kWidth, n - first);
     std::vector<double> columns(static_cast<std::size_t>((n - first) * width));
-    sum(range, columns, [&](Sweep& sweep, Records records, std::span<double> partial) {
-      sweep.curvature_columns(
-          curvature, span_of(theta), records, first, static_cast<int>(width), partial);
+    const auto add_block = [&](Index b, std::span<double> partial) {
+      const Records records = block(range, b);
+      pool_.with_sweep([&](Sweep& sweep) {
+        sweep.curvature_columns(
+            curvature, span_of(theta), records, first, static_cast<int>(width), partial);
+      });
       counter.advance(entries(first) * records.count);
-    });
+    };
+    executor_->alone().sum(num_blocks(range.size()), columns, add_block);
     for (Index k = 0; k < width; ++k) {
       for (Index i = first + k; i < n; ++i) {
         const double entry = scale * columns[static_cast<std::size_t>((i - first) * width + k)];
@@ -214,7 +247,13 @@ Objective::Matrix SweepSums::curvature(Curvature curvature,
         h(first + k, i) = entry;
       }
     }
-  });
+  };
+  const auto part = [&](Index begin, Index end) {
+    const Index first = begin * kWidth;
+    return MatrixPart{&h(first, first), n - first, std::min(end * kWidth, n) - first, n};
+  };
+  executor_->share(num_groups, add_columns, part, work);
+  if (executor_->team() != nullptr) mirror_lower(h);
   return h;
 }
 
@@ -258,7 +297,7 @@ Objective::Matrix SweepSums::prediction_jacobian(const Eigen::VectorXd& theta,
   const Index m = prediction_size();
   constexpr Index kPack = Sweep::kPackSamples;
   Matrix all(m * range.size(), n);
-  executor_->for_each((range.size() + kPack - 1) / kPack, [&](Index pack) {
+  const auto fill_pack = [&](Index pack) {
     const Index first = range.begin + pack * kPack;
     const SampleRange part{first, std::min(first + kPack, range.end)};
     std::vector<double> jacobian(static_cast<std::size_t>(m * n * kPack));
@@ -272,7 +311,13 @@ Objective::Matrix SweepSums::prediction_jacobian(const Eigen::VectorXd& theta,
         for (Index i = 0; i < part.size(); ++i) all((pack * kPack + i) * m + k, j) = lanes[i];
       }
     }
-  });
+  };
+  const auto rows = [&](Index begin, Index end) {
+    const Index first = begin * kPack * m;
+    const Index last = std::min(end * kPack, range.size()) * m;
+    return MatrixPart{all.data() + first, last - first, n, all.rows()};
+  };
+  executor_->share((range.size() + kPack - 1) / kPack, fill_pack, rows);
   return all;
 }
 

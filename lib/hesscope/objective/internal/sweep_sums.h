@@ -76,6 +76,9 @@ class SweepSums {
   template <typename F>
   Matrix columns(Eigen::Index num_rows, SampleRange range, F fill) const;
 
+  template <typename F>
+  void for_each_sum(Eigen::Index count, F body) const;
+
   // In a fixed order, what `body` adds to a partial result for a block of samples.
   template <typename F>
   void sum(SampleRange range, std::span<double> result, F body) const;

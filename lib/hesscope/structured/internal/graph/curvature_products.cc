@@ -147,6 +147,33 @@ std::vector<ProductTask> CurvatureProducts::tasks(int first_block, int end_block
   return tasks;
 }
 
+std::vector<int> CurvatureProducts::columns_of(const ProductTask& task) const {
+  const ParameterUse& column = uses_.uses[at(task.column_use)];
+  const ParameterUse& row = uses_.uses[at(task.row_use)];
+  std::vector<int> columns;
+  for (int b = 0; b < column.inputs; ++b) {
+    const int theta = column.theta[at(task.unit * column.inputs + b)];
+    if (theta >= 0) columns.push_back(theta);
+  }
+  const int group = planner_.group_of(task.column_use);
+  const bool has_repeats =
+      group == planner_.group_of(task.row_use) && planner_.groups()[at(group)].has_repeats;
+  if (columns.empty() || task.part == ProductPart::kTangents || has_repeats) return columns;
+  // Where a row is left of a column, the entry is that of the pair the other way round.
+  const int last = *std::max_element(columns.begin(), columns.end());
+  const bool is_own = task.column_use == task.row_use;
+  for (int p = task.first_panel; p < task.end_panel; ++p) {
+    const RowPanel& panel = panels_[at(task.row_use)][at(p)];
+    for (int r = 0; r < panel.count; ++r) {
+      const int place = panel.first + r * panel.step;
+      if (is_own && place / row.inputs <= task.unit) continue;
+      const int theta = row.theta[at(place)];
+      if (theta >= 0 && theta < last) columns.push_back(theta);
+    }
+  }
+  return columns;
+}
+
 long CurvatureProducts::x_panels_size(int u, int num_packs) const {
   const ParameterUse& use = uses_.uses[at(u)];
   if (use.is_per_unit) return 0;

@@ -92,6 +92,19 @@ class CurvatureProducts {
   /// Tasks of blocks [first_block, end_block), whose directions are entries, by wave.
   std::vector<ProductTask> tasks(int first_block, int end_block) const;
 
+  /// Columns of the target that a task may write to, those of its own unit first.
+  std::vector<int> columns_of(const ProductTask& task) const;
+
+  /// The blocks whose tangents it reads: calls visit(block).
+  template <typename F>
+  void for_blocks_of(const ProductTask& task, F visit) const {
+    const ParameterUse& use = uses_.uses[static_cast<std::size_t>(task.column_use)];
+    for (int s = task.first; s < task.end; ++s) {
+      const int z = use.z[static_cast<std::size_t>(s * use.units + task.unit)];
+      visit(direction_of_entry_[static_cast<std::size_t>(z)] / kDirections);
+    }
+  }
+
   /// Doubles of one use's panels in a chunk.
   long x_panels_size(int use, int num_packs) const;
 

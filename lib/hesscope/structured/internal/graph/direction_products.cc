@@ -259,4 +259,19 @@ void DirectionProducts::write(const DirectionBlock& block,
   }
 }
 
+std::vector<int> DirectionProducts::columns_of(const DirectionBlock& block) const {
+  const auto first = planner_.groups()[at(block.group)].directions.begin() + block.first;
+  std::vector<int> columns(first, first + block.count);
+  const int last = *std::max_element(columns.begin(), columns.end());
+  for (const Target& target : targets_[at(block.group)]) {
+    if (target.part == ProductPart::kTangents || planner_.group_of(target.use) == block.group) {
+      continue;
+    }
+    for (const int theta : uses_.uses[at(target.use)].theta) {
+      if (theta >= 0 && theta < last) columns.push_back(theta);
+    }
+  }
+  return columns;
+}
+
 }  // namespace hesscope::detail

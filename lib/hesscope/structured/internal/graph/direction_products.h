@@ -34,6 +34,9 @@ class DirectionProducts {
   /// Adds the sums to H.
   void write(const DirectionBlock& block, const double* sums, HessianTarget h) const;
 
+  /// Columns of the target that write() may write to, those of its directions first.
+  std::vector<int> columns_of(const DirectionBlock& block) const;
+
  private:
   // Positions whose entries lie at fixed steps, in packs of a PackPoint and in entries of tangents.
   struct Run {

@@ -67,6 +67,7 @@ void HessianSum::sweep(const Stage& stage) {
   executor_.for_each(num_blocks * num_packs_, [&](Eigen::Index i) {
     const long b = i / num_packs_;
     const long p = i % num_packs_;
+    if (stage.leaves_out(b)) return;
     const DirectionBlock& block = plan_.planner.blocks()[at(stage.first_block + b)];
     sweeps_.with_buffer([&](double* buffer) {
       double* const adjoints = sweep_block(block, p, buffer);
@@ -98,6 +99,7 @@ void HessianSum::sweep(const Stage& stage) {
 
 void HessianSum::sweep_and_add(const Stage& stage, HessianTarget h) {
   executor_.for_each(stage.end_block - stage.first_block, [&](Eigen::Index i) {
+    if (stage.leaves_out(i)) return;
     const DirectionBlock& block = plan_.planner.blocks()[at(stage.first_block + i)];
     sweeps_.with_buffer([&](double* buffer) {
       sums_.with_buffer([&](double* sums) {

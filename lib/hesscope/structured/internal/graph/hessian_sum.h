@@ -20,9 +20,14 @@ struct Stage {
   int first_block;
   int end_block;
   bool is_kept;
-  std::vector<ProductTask> tasks;  // by wave
-  long sweep_work;                 // multiply-adds of one sample
-  long work;                       // the same with tasks
+  std::vector<ProductTask> tasks;      // by wave
+  long sweep_work;                     // multiply-adds of one sample
+  long work;                           // the same with tasks
+  std::vector<char> is_left_out = {};  // of each block, where other ranks see to some
+
+  bool leaves_out(long b) const {
+    return !is_left_out.empty() && is_left_out[static_cast<std::size_t>(b)] != 0;
+  }
 };
 
 /// Point sweeps at one theta, as many as are ever used at once.

@@ -305,12 +305,43 @@ std::vector<MlpProduct> mlp_slope_products(const MlpFactors& factors) {
   return products;
 }
 
-std::vector<MlpTile> mlp_tiles(const MlpFactors& factors, const std::vector<MlpProduct>& products) {
+MlpColumns mlp_columns(const MlpFactors& factors,
+                       std::span<const std::vector<MlpProduct>* const> products) {
+  MlpColumns columns;
+  int count = 0;
+  for (const MlpLayer& layer : factors.layers()) {
+    columns.first.push_back(count);
+    count += layer.in + 1;
+  }
+  columns.first.push_back(count);
+  columns.work.assign(static_cast<std::size_t>(count), 0.0);
+  for (const std::vector<MlpProduct>* list : products) {
+    for (const MlpProduct& product : *list) {
+      const auto l = static_cast<std::size_t>(product.l);
+      for (int b = 0; b <= factors.layers()[l].in; ++b) {
+        const int cols = product.num_x - (product.from_diagonal ? b : 0);
+        columns.work[static_cast<std::size_t>(columns.first[l] + b)] +=
+            static_cast<double>(std::ssize(product.rows) * cols);
+      }
+    }
+  }
+  return columns;
+}
+
+std::vector<MlpTile> mlp_tiles(const MlpFactors& factors,
+                               const std::vector<MlpProduct>& products,
+                               const MlpColumns& columns,
+                               const BlockRange& own) {
   std::vector<MlpTile> tiles;
   for (const MlpProduct& product : products) {
-    const int num_b = factors.layers()[static_cast<std::size_t>(product.l)].in + 1;
+    const auto l = static_cast<std::size_t>(product.l);
+    const auto within = [&](Eigen::Index column) {
+      return static_cast<int>(
+          std::clamp<Eigen::Index>(column - columns.first[l], 0, factors.layers()[l].in + 1));
+    };
+    const int num_b = within(own.end);
     const auto num_rows = static_cast<int>(product.rows.size());
-    for (int first_b = 0, end_b = 0; first_b < num_b; first_b = end_b) {
+    for (int first_b = within(own.begin), end_b = first_b; first_b < num_b; first_b = end_b) {
       long cols = 0;
       for (; end_b < num_b && cols < kTileCols; ++end_b) {
         cols += product.num_x - (product.from_diagonal ? end_b : 0);

@@ -8,9 +8,11 @@
 // of H.
 #pragma once
 
+#include <span>
 #include <utility>
 #include <vector>
 
+#include <hesscope/core/block_tree.h>
 #include <hesscope/simd/internal/pack_kernels.h>
 #include <hesscope/structured/internal/mlp/factors.h>
 
@@ -56,8 +58,21 @@ std::vector<MlpProduct> mlp_curvature_products(const MlpFactors& factors);
 /// With J.
 std::vector<MlpProduct> mlp_slope_products(const MlpFactors& factors);
 
-/// The tiles of all products, which must outlive them.
-std::vector<MlpTile> mlp_tiles(const MlpFactors& factors, const std::vector<MlpProduct>& products);
+/// Inputs b of layers l, biases included, counted over all layers: tiles of different ones write to
+/// different columns of H.
+struct MlpColumns {
+  std::vector<int> first = {};    ///< of each layer; then their number
+  std::vector<double> work = {};  ///< of each column
+};
+
+MlpColumns mlp_columns(const MlpFactors& factors,
+                       std::span<const std::vector<MlpProduct>* const> products);
+
+/// The tiles of all products, which must outlive them, in columns [own.begin, own.end).
+std::vector<MlpTile> mlp_tiles(const MlpFactors& factors,
+                               const std::vector<MlpProduct>& products,
+                               const MlpColumns& columns,
+                               const BlockRange& own);
 
 /// Doubles of scratch that run_mlp_tile() needs, aligned to 64 bytes.
 long mlp_tile_scratch(int num_packs);
