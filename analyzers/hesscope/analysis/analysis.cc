@@ -18,6 +18,7 @@
 #include <hesscope/analysis/internal/checkpoint_result.h>
 #include <hesscope/analysis/internal/loss_check.h>
 #include <hesscope/analysis/internal/point_sequence.h>
+#include <hesscope/analysis/internal/team_session.h>
 #include <hesscope/analysis/internal/unit_run.h>
 #include <hesscope/analyzers/analyzer_registry.h>
 #include <hesscope/core/error.h>
@@ -60,6 +61,7 @@ class Run {
     if (request_.share.merge_only) {
       require_all(run);
     } else {
+      const detail::TeamSession session(request_.team.get(), configuration);
       compute(run);
     }
     if (!request_.share.part) assemble(run, configuration);
@@ -274,6 +276,14 @@ AnalysisResult run_analysis(const AnalysisRequest& request, const AnalysisProgre
   AnalysisResult result = Run(request, progress).execute();
   result.timings.total_seconds = wall_seconds() - start;
   return result;
+}
+
+void serve_analysis(Team& team, const std::function<AnalysisRequest()>& request) {
+  detail::serve_inputs(team, [&] {
+    const AnalysisRequest asked = request();
+    const auto inputs = std::make_shared<const AnalysisInputs>(detail::open_inputs(asked));
+    return detail::ServedInputs{inputs, inputs->configuration(asked)};
+  });
 }
 
 std::vector<Group> analysis_quantities() {

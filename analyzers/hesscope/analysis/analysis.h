@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <stop_token>
@@ -16,6 +17,7 @@
 
 #include <hesscope/analysis/checkpoints.h>
 #include <hesscope/analyzers/analyzer.h>
+#include <hesscope/core/team.h>
 #include <hesscope/storage/overwrite.h>
 #include <hesscope/storage/part.h>
 
@@ -36,6 +38,8 @@ struct AnalysisRequest {
   io::Overwrite overwrite = io::Overwrite::kNothing;  ///< what may be replaced there
   io::Share share = {};                               ///< parts have neighbouring checkpoints
   int num_threads = 0;                                ///< 0 = one per core; never changes a result
+  /// Of which this process is the first rank; the others call serve_analysis() meanwhile. null = none.
+  std::shared_ptr<Team> team = {};
   /// Once it is requested, the run ends soon, wherever it is, by Interrupted.
   std::stop_token stop = {};
   /// If set, called with the checkpoints, of a part with its own, in the order in which they are
@@ -129,6 +133,11 @@ using AnalysisProgress = std::function<bool(std::size_t index, std::size_t count
 ///         OutputError, LockedError; MissingPartsError; Interrupted where progress returned false.
 ///         Then no output exists that was not there before.
 AnalysisResult run_analysis(const AnalysisRequest& request, const AnalysisProgress& progress = {});
+
+/// On the other ranks of request.team what run_analysis() is on the first: opens the same inputs and
+/// does this rank's share of the work until that ends, or at once where it has nothing to compute.
+/// Writes nothing. What goes wrong here is thrown there.
+void serve_analysis(Team& team, const std::function<AnalysisRequest()>& request);
 
 /// All groups that a result of run_analysis() can have, the root first, with all variables that they
 /// can have, as they lie in the file, without values: what they mean, for people and programs that

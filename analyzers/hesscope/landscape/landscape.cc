@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <hesscope/analysis/internal/team_session.h>
 #include <hesscope/analysis/internal/unit_run.h>
 #include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
@@ -66,12 +67,15 @@ class LandscapeRun {
       return result;
     }
     result_.warnings = inputs_->files().warnings;
+    std::optional<detail::TeamSession> session;
+    if (!request_.share.merge_only) session.emplace(request_.team.get(), configuration);
     const std::vector<Unit> all = units(kept_directions());
     if (request_.share.merge_only) {
       require_kept(all);
     } else {
       compute_missing(all);
     }
+    session.reset();
     if (!request_.share.part) assemble(configuration);
     const std::vector<std::string>& remarks = run_->folder().remarks();
     result_.warnings.insert(result_.warnings.end(), remarks.begin(), remarks.end());
@@ -368,6 +372,14 @@ LandscapeResult run_landscape(const LandscapeRequest& request, const ProgressCal
   LandscapeResult result = LandscapeRun(request, progress).execute();
   result.timings.total_seconds = wall_seconds() - start;
   return result;
+}
+
+void serve_landscape(Team& team, const std::function<LandscapeRequest()>& request) {
+  detail::serve_inputs(team, [&] {
+    const LandscapeRequest asked = request();
+    const auto inputs = std::make_shared<const LandscapeInputs>(asked, ProgressCallback());
+    return detail::ServedInputs{{inputs, &inputs->files()}, inputs->configuration(asked)};
+  });
 }
 
 }  // namespace hesscope

@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -14,6 +16,7 @@
 
 #include <hesscope/analysis/analysis.h>
 #include <hesscope/analysis/checkpoints.h>
+#include <hesscope/core/team.h>
 #include <hesscope/dataset/dataset.h>
 #include <hesscope/landscape/directions.h>
 #include <hesscope/landscape/grid.h>
@@ -43,6 +46,8 @@ struct LandscapeRequest {
   io::Overwrite overwrite = io::Overwrite::kNothing;  ///< what may be replaced there
   io::Share share = {};                               ///< parts are dealt tiles of the grid
   int num_threads = 0;                                ///< 0 = one per core; never changes a result
+  /// Of which this process is the first rank; the others call serve_landscape() meanwhile. null = none.
+  std::shared_ptr<Team> team = {};
   /// Once it is requested, the run ends soon, wherever it is, by Interrupted.
   std::stop_token stop = {};
   std::string command;  ///< as of AnalysisRequest
@@ -108,6 +113,9 @@ struct LandscapePlan {
 /// @cost   one value for each point; with curvature one Hessian and one full decomposition.
 LandscapeResult run_landscape(const LandscapeRequest& request,
                               const ProgressCallback& progress = {});
+
+/// As serve_analysis().
+void serve_landscape(Team& team, const std::function<LandscapeRequest()>& request);
 
 /// Checks the inputs as run_landscape() does and foresees its cost. Nothing is written.
 LandscapePlan plan_landscape(const LandscapeRequest& request);

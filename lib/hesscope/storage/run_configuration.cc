@@ -59,7 +59,10 @@ std::string text_of(const RunConfiguration& configuration) {
   return text;
 }
 
-std::string difference_from(const RunConfiguration& configuration, const std::string& theirs) {
+std::string difference_from(const RunConfiguration& configuration,
+                            const std::string& theirs,
+                            std::string_view here,
+                            std::string_view there) {
   const std::string ours = text_of(configuration);
   std::size_t line = 0;
   while (line < ours.size()) {
@@ -75,7 +78,7 @@ std::string difference_from(const RunConfiguration& configuration, const std::st
   if (their_key != key || !is_telling(value) || !is_telling(their_value)) {
     return fmt::format("'{}'", key);
   }
-  return fmt::format("'{}' ({} now, {} before)", key, value, their_value);
+  return fmt::format("'{}' ({} {}, {} {})", key, value, here, their_value, there);
 }
 
 std::string digest_of(const RunConfiguration& configuration) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -19,6 +20,10 @@ std::string text_of(const RunConfiguration& configuration);
 
 /// In what another configuration, given as its text, differs first: the key, and both values where
 /// each is a few words and no digest, as "'seed' (1 now, 0 before)"; empty if it does not differ.
-std::string difference_from(const RunConfiguration& ours, const std::string& theirs);
+/// @param here, there  what is said of ours and theirs: "now", "before".
+std::string difference_from(const RunConfiguration& ours,
+                            const std::string& theirs,
+                            std::string_view here = "now",
+                            std::string_view there = "before");
 
 }  // namespace hesscope::io

@@ -17,7 +17,8 @@ AnalysisInputs open_inputs(const AnalysisRequest& request) {
                                     request.reading,
                                     request.problem,
                                     request.num_threads,
-                                    request.stop),
+                                    request.stop,
+                                    request.team),
                         std::move(analyzers)};
   inputs.require_output_apart(request.output);
   const Problem& problem = inputs.problem;

@@ -233,7 +233,8 @@ CheckpointInputs open_inputs(const char* function,
                              const CheckpointReading& reading,
                              const std::filesystem::path& problem_file,
                              int num_threads,
-                             const std::stop_token& stop) {
+                             const std::stop_token& stop,
+                             const std::shared_ptr<Team>& team) {
   if (files.empty()) throw PreconditionError(fmt::format("{}: no checkpoints", function));
   require_utf8_name(problem_file);
   ProblemFile problem = read_problem_file(problem_file);
@@ -249,7 +250,7 @@ CheckpointInputs open_inputs(const char* function,
       .key = reading.key,
       .map_file = reading.map,
       .tensor_map = map,
-      .problem = Problem(std::move(problem), checkpoint.file, num_threads, stop),
+      .problem = Problem(std::move(problem), checkpoint.file, num_threads, stop, team),
       .warnings = reading.remarks};
   std::vector<CheckpointEvidence> evidence;
   std::vector<std::optional<double>> losses;

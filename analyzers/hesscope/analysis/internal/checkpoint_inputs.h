@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -57,7 +58,7 @@ struct CheckpointInputs {
 
   /// The loss at checkpoint number i. Made anew for buffers of its own: keep it no longer than needed.
   CheckpointObjective objective_at(std::size_t i) const {
-    return problem.objective_at(points[i], buffers[i].get());
+    return problem.objective_at(points[i], buffers[i].get(), static_cast<std::int64_t>(i));
   }
 
   /// What a result depends on as far as it is in these inputs and in this program.
@@ -74,6 +75,7 @@ struct CheckpointInputs {
 
 /// Opens everything, reads the points, checks them against each other and puts them in order.
 /// @param function  begins the message where there are no checkpoints.
+/// @param team      of ranks that share the work of the objectives; null = none.
 /// @throws ConfigError, InputError, PreconditionError; InputError also for a checkpoint whose digest
 ///         is not the expected one.
 CheckpointInputs open_inputs(const char* function,
@@ -81,6 +83,7 @@ CheckpointInputs open_inputs(const char* function,
                              const CheckpointReading& reading,
                              const std::filesystem::path& problem_file,
                              int num_threads,
-                             const std::stop_token& stop);
+                             const std::stop_token& stop,
+                             const std::shared_ptr<Team>& team = {});
 
 }  // namespace hesscope::detail
