@@ -97,6 +97,12 @@ class AnalyzeCommand final : public RunCommand {
     checkpoints_.declare_seed(options);
   }
 
+  bool shares_work() const override { return !dry_run_; }
+
+  void serve() override {
+    serve_analysis(*team(), [this] { return make_request(); });
+  }
+
  private:
   // Of each analyzer --NAME, unless it runs by default or has an option of this name, and its
   // options.

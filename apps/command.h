@@ -5,7 +5,10 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include <hesscope/core/team.h>
 
 #include "option_table.h"
 
@@ -43,6 +46,14 @@ class Command {
   virtual void declare(OptionTable& options) = 0;
   virtual ExitCode run() = 0;
 
+  /// From now on other processes do as this one does, the ranks of a team: what run() is on the first
+  /// one is serve() on the others. For a command that shares no work they need not do anything.
+  void join(std::shared_ptr<Team> team) { team_ = std::move(team); }
+
+  virtual bool shares_work() const { return false; }
+
+  virtual void serve() {}
+
   /// What to say when run() was interrupted.
   virtual std::string on_interrupt() const { return "interrupted; no output was written"; }
 
@@ -62,8 +73,13 @@ class Command {
   /// "hesscope NAME" with what was given and can change a result, quoted for a shell.
   std::string recorded() const { return "hesscope " + name() + options_.recorded(); }
 
+ protected:
+  /// Null for one process alone.
+  const std::shared_ptr<Team>& team() const { return team_; }
+
  private:
   OptionTable options_;
+  std::shared_ptr<Team> team_;
 };
 
 /// All subcommands, in the order of the help text.

@@ -111,6 +111,12 @@ class LandscapeCommand final : public RunCommand {
     checkpoints_.declare_seed(options);
   }
 
+  bool shares_work() const override { return !dry_run_; }
+
+  void serve() override {
+    serve_landscape(*team(), [this] { return make_request(); });
+  }
+
  private:
   // A line for each kind of directions.
   static std::string kinds_text() {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "part_option.h"
 
-#include <array>
 #include <charconv>
 #include <cstdlib>
+#include <filesystem>
 #include <optional>
 #include <string_view>
 #include <system_error>
@@ -13,6 +13,8 @@
 
 #include <hesscope/core/error.h>
 #include <hesscope/core/printable.h>
+
+#include "launcher.h"
 
 namespace hesscope::cli {
 namespace {
@@ -107,21 +109,13 @@ Parsed part_of_slurm() {
   return {.part = {.count = size, .index = offset / stride}};
 }
 
-// How a launcher says to a task how many there are, and which one it is.
-struct Launcher {
-  const char* name;
-  const char* size;
-  const char* rank;
-};
-
-// mpirun may use srun for its own helpers, whose number then stands in Slurm's variables: what is
-// nearer to the program comes first. SLURM_NTASKS is what a job has asked for, which says nothing of
-// this process; SLURM_STEP_NUM_TASKS is what srun has started.
-constexpr std::array kLaunchers = {
-    Launcher{"mpirun", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"},
-    Launcher{"mpiexec or srun", "PMI_SIZE", "PMI_RANK"},
-    Launcher{"srun", "SLURM_STEP_NUM_TASKS", "SLURM_PROCID"},
-};
+// Beside this program; empty where it was built without MPI.
+std::string path_of_mpi_program() {
+  std::error_code error;
+  const std::filesystem::path own = std::filesystem::read_symlink("/proc/self/exe", error);
+  const std::filesystem::path path = own.parent_path() / "hesscope-mpi";
+  return !error && std::filesystem::exists(path, error) ? path.string() : "";
+}
 
 }  // namespace
 
@@ -149,31 +143,32 @@ void PartOption::declare(OptionTable& options) {
       .unrecorded();
 }
 
-io::Share PartOption::share() const {
+io::Share PartOption::share(bool shares_tasks) const {
   if (share_.part && share_.merge_only) {
     throw ConfigError(
         "'--part' computes a part and '--merge-only' puts all of them together: give one of them");
   }
-  if (!share_.part || given_ == kSlurm) refuse_many_tasks();
+  if (!shares_tasks && (!share_.part || given_ == kSlurm)) refuse_many_tasks();
   return share_;
 }
 
 void PartOption::refuse_many_tasks() const {
-  for (const Launcher& launcher : kLaunchers) {
-    const char* const text = std::getenv(launcher.size);
-    const auto size = text == nullptr ? std::nullopt : whole_number(text);
-    if (!size) continue;
-    if (*size <= 1) return;
-    throw ConfigError(fmt::format(
-        "{} has started {} tasks ({}), each of which would do the same work; start one, "
-        "or give each its part, as in sh -c 'hesscope ... --part ${}/{}', and then put "
-        "the parts together by one without --part",
-        launcher.name,
-        *size,
-        launcher.size,
-        launcher.rank,
-        *size));
-  }
+  const std::optional<LaunchedTask> task = launched_task();
+  if (!task || task->size <= 1) return;
+  const std::string shared =
+      path_of_mpi_program().empty()
+          ? ""
+          : "by hesscope-mpi in the place of hesscope they share the work of each checkpoint; ";
+  throw ConfigError(fmt::format(
+      "{} has started {} tasks ({}), each of which would do the same work; {}start one, "
+      "or give each its part, as in sh -c 'hesscope ... --part ${}/{}', and then put "
+      "the parts together by one without --part",
+      task->launcher,
+      task->size,
+      task->size_variable,
+      shared,
+      task->rank_variable,
+      task->size));
 }
 
 std::string PartOption::place(const std::string& output) const {

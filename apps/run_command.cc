@@ -63,6 +63,15 @@ ExitCode RunCommand::run() {
   }
 }
 
+void RunCommand::refuse_team() const {
+  if (team() == nullptr) return;
+  throw ConfigError(fmt::format(
+      "hesscope-mpi: `{0}` shares no work among ranks, its steps being too short for that; divide "
+      "its runs by `hesscope {0} ... --part I/{1}`, and put them together by one without --part",
+      name(),
+      team()->size()));
+}
+
 ExitCode RunCommand::show(const Report& report) const {
   if (json_) {
     print_json(report.document);

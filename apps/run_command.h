@@ -55,9 +55,14 @@ class RunCommand : public Command {
   /// Sets the members that every request has.
   template <typename Request>
   void fill(Request& request) const {
+    if constexpr (takes_team<Request>()) {
+      request.team = team();
+    } else {
+      refuse_team();
+    }
     request.output = output_;
     request.overwrite = force_.overwrite();
-    request.share = part_.share();
+    request.share = part_.share(team() != nullptr);
     request.num_threads = threads_;
   }
 
@@ -84,15 +89,23 @@ class RunCommand : public Command {
   std::string output_;
   bool json_ = false;
   bool quiet_ = false;
+  bool dry_run_ = false;
 
  private:
+  template <typename Request>
+  static constexpr bool takes_team() {
+    return requires(Request & request) { request.team; };
+  }
+
+  /// @throws ConfigError where there is one.
+  void refuse_team() const;
+
   ExitCode show(const Report& report) const;
   std::string command_line(const std::string& part) const;
 
   PartOption part_;
   int threads_ = 0;
   ForceOption force_;
-  bool dry_run_ = false;
 };
 
 }  // namespace hesscope::cli

@@ -9,6 +9,13 @@
 #include <unistd.h>
 
 namespace hesscope::cli {
+namespace {
+
+bool is_silent = false;
+
+}  // namespace
+
+void silence() { is_silent = true; }
 
 void reserve_standard_streams() {
   for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
@@ -21,6 +28,7 @@ void reserve_standard_streams() {
 }
 
 void write_message(std::string_view text) noexcept {
+  if (is_silent) return;
   std::fwrite(text.data(), 1, text.size(), stderr);
   std::fflush(stderr);
 }
@@ -29,7 +37,9 @@ void clear_line() noexcept {
   if (::isatty(STDERR_FILENO) == 1) write_message("\r\033[K");
 }
 
-void write_text(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+void write_text(std::string_view text) {
+  if (!is_silent) std::fwrite(text.data(), 1, text.size(), stdout);
+}
 
 void print_usage_error(std::string_view command, std::string_view message) {
   const std::string name = fmt::format("hesscope{}{}", command.empty() ? "" : " ", command);

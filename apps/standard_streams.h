@@ -18,6 +18,9 @@ namespace hesscope::cli {
 /// opened.
 void reserve_standard_streams();
 
+/// From now on nothing is written: another process says the same.
+void silence();
+
 /// Writes to stderr, as it is. A message that cannot be delivered changes nothing: the exit code still says
 /// how it went.
 void write_message(std::string_view text) noexcept;

@@ -10,6 +10,15 @@ install(TARGETS hesscope hesscope_analyzers
   FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
 install(EXPORT hesscopeTargets NAMESPACE hesscope:: DESTINATION ${hesscope_cmake_dir} COMPONENT development)
 
+if(TARGET hesscope_mpi) # a component of its own: those who do not ask for it need no MPI
+  install(TARGETS hesscope_mpi
+    EXPORT hesscopeMpiTargets
+    ARCHIVE COMPONENT development
+    LIBRARY COMPONENT program NAMELINK_COMPONENT development
+    FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
+  install(EXPORT hesscopeMpiTargets NAMESPACE hesscope:: DESTINATION ${hesscope_cmake_dir} COMPONENT development)
+endif()
+
 configure_package_config_file(
   cmake/hesscopeConfig.cmake.in ${PROJECT_BINARY_DIR}/hesscopeConfig.cmake
   INSTALL_DESTINATION ${hesscope_cmake_dir})
@@ -27,6 +36,9 @@ include(HesscopePkgConfig)
 install(FILES share/hesscope/hesscope.py DESTINATION ${CMAKE_INSTALL_DATADIR}/hesscope)
 if(TARGET hesscope_cli)
   install(TARGETS hesscope_cli)
+  if(TARGET hesscope_mpi_cli)
+    install(TARGETS hesscope_mpi_cli)
+  endif()
   # What the README's commands are about, at the paths that they name.
   install(DIRECTORY data DESTINATION ${CMAKE_INSTALL_DATADIR}/hesscope)
 endif()

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What mpirun and srun say to the processes that they start.
+#pragma once
+
+#include <optional>
+#include <string>
+
+namespace hesscope::cli {
+
+/// A process as one of several that a launcher has started.
+struct LaunchedTask {
+  int size = 1;
+  int rank = 0;
+  std::string launcher = {};       ///< for people
+  std::string size_variable = {};  ///< of the environment
+  std::string rank_variable = {};
+};
+
+/// None where no launcher says a size and a rank.
+std::optional<LaunchedTask> launched_task();
+
+}  // namespace hesscope::cli

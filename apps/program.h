@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What main() does: parse, run one command, turn what was thrown into a message and an exit code.
+#pragma once
+
+#include <functional>
+
+#include "command.h"
+
+namespace hesscope::cli {
+
+/// Runs a command, and says what went wrong.
+ExitCode run_reporting(Command& command);
+
+/// @param execute  runs the command that the command line asks for, if there is one.
+/// @returns the program's exit code.
+int run_program(int argc, char** argv, const std::function<ExitCode(Command& command)>& execute);
+
+}  // namespace hesscope::cli

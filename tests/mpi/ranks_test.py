@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""hesscope-mpi: the bytes of one process on any number of ranks, what ranks refuse, and what survives their death."""
+import os
+import pathlib
+import random
+import signal
+import subprocess
+import time
+
+import program
+from program import BAD_INPUT, DATA, DONE, FIXTURES, PROBLEM, USAGE, checkpoint, num_units
+
+RANKED = os.environ["HESSCOPE_MPI_PROGRAM"]
+MPIEXEC = os.environ["HESSCOPE_MPIEXEC"]
+
+ADAM = [checkpoint(step) for step in program.STEPS[:3]]
+ANALYZE = ["analyze", *ADAM, "--problem", PROBLEM]
+# All that this model allows; two others are needed for the last two.
+EVERYTHING = ["--only", "hessian,spectrum,condition,structure,eigenpairs,blocks,ggn,stability,smoothness,density,"
+              "sampling,noise,tangent-kernel,sharpening", "--preconditioner", "adam", "--noise-draws", 50,
+              "--jackknife-blocks", 3]
+
+
+class Ranks(program.Case):
+    def environment(self, **changes):
+        # More ranks than cores, by any user.
+        return super().environment(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
+                                   OMPI_MCA_rmaps_base_oversubscribe="1", **changes)
+
+    def ranked(self, count, arguments, name=RANKED):
+        return ["-n", str(count), name, *map(str, arguments), "--threads", "1"]
+
+    def start(self, *groups):
+        """mpirun with groups of arguments, one behind the other."""
+        command = [MPIEXEC]
+        for k, group in enumerate(groups):
+            command += [":", *group] if k else group
+        return subprocess.Popen(command, cwd=self.folder, text=True, env=self.environment(), stdin=subprocess.DEVNULL,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def run_ranks(self, count, arguments, expect=DONE):
+        return self.finish(self.start(self.ranked(count, arguments)), expect)
+
+    def finish(self, process, expect):
+        out, err = process.communicate(timeout=300)
+        self.assertEqual(process.returncode, expect, err)
+        return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+
+    def plain(self, arguments):
+        """The bytes that hesscope itself makes."""
+        done = self.run_program(*arguments, "-o", "plain.h5", "--force")
+        self.assertEqual(done.returncode, DONE, done.stderr)
+        return (self.folder / "plain.h5").read_bytes()
+
+    def compare(self, arguments, counts):
+        expected = self.plain(arguments)
+        for count in counts:
+            with self.subTest(arguments=arguments[:1], count=count):
+                done = self.run_ranks(count, [*arguments, "-o", "out.h5"])
+                self.assertEqual(done.stdout.count("written to"), 1, done.stdout)
+                self.assertEqual((self.folder / "out.h5").read_bytes(), expected)
+                (self.folder / "out.h5").unlink()
+
+
+class SameBytes(Ranks):
+    def test_of_an_analysis_by_every_analyzer(self):
+        self.compare([*ANALYZE, *EVERYTHING], counts=(1, 2, 3, 5))
+
+    def test_of_other_models(self):
+        for model, analyzer in (("signal-noise", "alignment"), ("attention-softmax", "attention-terms")):
+            folder = FIXTURES / model
+            self.compare(["analyze", folder / "step-000000.npz", "--only", analyzer, "--problem",
+                          folder / "problem.toml"], counts=(3,))
+
+    def test_of_every_way_to_eigenvalues(self):
+        for method in ("dense", "iterative", "matrix-free"):
+            self.compare(["analyze", ADAM[1], "--problem", PROBLEM, "--only", "spectrum,condition", "--method",
+                          method], counts=(3,))
+
+    def test_of_landscapes(self):
+        common = ["landscape", *ADAM, "--problem", PROBLEM, "--grid", "5x4"]
+        self.compare([*common, "--directions", "pca", "--curvature"], counts=(2, 3))
+        self.compare([*common, "--directions", "eigen"], counts=(5,))
+
+    def test_of_a_part(self):
+        expected = self.plain(ANALYZE)
+        for part in ("0/2", "1/2"):
+            self.run_ranks(3, [*ANALYZE, "-o", "out.h5", "--part", part])
+        done = self.run_program(*ANALYZE, "-o", "out.h5", "--merge-only")
+        self.assertEqual(done.returncode, DONE, done.stderr)
+        self.assertEqual((self.folder / "out.h5").read_bytes(), expected)
+
+
+class Speaking(Ranks):
+    def test_the_first_rank_speaks_for_all(self):
+        self.run_ranks(3, [*ANALYZE, "-o", "out.h5"])
+        done = self.run_ranks(3, [*ANALYZE, "-o", "out.h5"])
+        self.assertEqual(done.stdout.count("done already"), 1, done.stdout)
+        done = self.run_ranks(2, [*ANALYZE, "-o", "new.h5", "--dry-run"])
+        self.assertEqual(done.stdout.count("not written: dry run"), 1, done.stdout)
+        done = self.finish(self.start(["-n", "2", RANKED, "inspect", "out.h5"]), DONE)
+        self.assertEqual(done.stdout.count("/spectrum"), subprocess.run(
+            [program.PROGRAM, "inspect", "out.h5"], cwd=self.folder, capture_output=True, text=True,
+            check=True).stdout.count("/spectrum"))
+        done = self.finish(self.start(["-n", "2", RANKED, "--help"]), DONE)
+        self.assertEqual(done.stdout.count("mpirun -n N hesscope-mpi COMMAND"), 1)
+
+    def test_mistakes_are_said_once(self):
+        wrong = ["analyze", self.folder / "none.npz", "--problem", PROBLEM, "-o", "out.h5"]
+        done = self.run_ranks(3, wrong, expect=BAD_INPUT)
+        self.assertEqual(done.stderr.count("none.npz"), 1, done.stderr)
+        done = self.run_ranks(3, [*ANALYZE, "-o", "out.h5", "--only", "nothing"], expect=USAGE)
+        self.assertEqual(done.stderr.count("nothing"), 1, done.stderr)
+        self.assertFalse((self.folder / "out.h5").exists())
+
+    def test_what_shares_nothing_is_refused(self):
+        experiment = DATA.parent / "experiments" / "la-depth.toml"
+        done = self.run_ranks(2, ["train", experiment, "-o", "runs"], expect=USAGE)
+        self.assertIn("--part I/2", done.stderr)
+        self.assertFalse((self.folder / "runs").exists())
+
+    def test_hesscope_itself_names_it(self):
+        done = self.finish(self.start(self.ranked(2, [*ANALYZE, "-o", "out.h5"], program.PROGRAM)), USAGE)
+        self.assertIn("hesscope-mpi", done.stderr)
+        self.assertIn("--part $OMPI_COMM_WORLD_RANK/2", done.stderr)
+
+
+class Meeting(Ranks):
+    """Ranks that have opened something else."""
+
+    def refuses(self, first, last, *mentions):
+        done = self.finish(self.start(self.ranked(2, [*first, "-o", "out.h5"]),
+                                      self.ranked(1, [*last, "-o", "out.h5"])), BAD_INPUT)
+        ours = [line for line in done.stderr.splitlines() if line.startswith("hesscope")]
+        self.assertEqual(len(ours), 1, done.stderr)
+        for text in ("rank 2 on " + os.uname().nodename, *mentions):
+            self.assertIn(text, ours[0])
+        self.assertEqual([name for name in self.files() if name.startswith("out.h5") and name.endswith(".h5")], [])
+
+    def test_other_options(self):
+        self.refuses(ANALYZE, [*ANALYZE, "--seed", 7], "'seed' (7 here, 0 there)")
+
+    def test_other_data(self):
+        problem = self.write_problem()
+        other = self.write_problem(("eval.npz", "other.npz"), name="other.toml")
+        data = dict(program.np.load(DATA / "eval.npz"))
+        name = sorted(data)[0]
+        data[name] = data[name] * 1.5
+        # The same name of the data in both: what they hold differs.
+        program.np.savez(self.folder / "other.npz", **data)
+        other.write_text(problem.read_text().replace(str(DATA / "eval.npz"), str(self.folder / "other.npz")))
+        self.refuses(["analyze", *ADAM, "--problem", problem], ["analyze", *ADAM, "--problem", other], "'data")
+
+    def test_other_checkpoints(self):
+        self.refuses(ANALYZE, ["analyze", *ADAM[:2], "--problem", PROBLEM], "'checkpoints'")
+
+    def test_a_checkpoint_that_one_rank_does_not_see(self):
+        self.refuses(ANALYZE, ["analyze", *ADAM[:2], self.folder / "none.npz", "--problem", PROBLEM], "none.npz")
+
+
+class Death(Ranks):
+    ARGUMENTS = ["analyze", *map(checkpoint, program.STEPS), "--problem", PROBLEM, *EVERYTHING]
+
+    def begin(self, count):
+        """Starts so many ranks; returns mpirun, and their numbers of processes."""
+        process = self.start(self.ranked(count, [*self.ARGUMENTS, "-o", "out.h5"]))
+        children = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children")
+        ranks = []
+        while len(ranks) < count and process.poll() is None:
+            time.sleep(0.01)
+            ranks = [int(pid) for pid in children.read_text().split()
+                     if os.path.realpath(f"/proc/{pid}/exe") == os.path.realpath(RANKED)]
+        return process, ranks
+
+    def units(self):
+        return num_units(self.folder / "out.h5.units")
+
+    def wait_for_a_unit(self, process):
+        until = time.monotonic() + 60
+        while self.units() == 0 and process.poll() is None and time.monotonic() < until:
+            time.sleep(0.005)
+
+    def continue_on(self, count, expected):
+        self.run_ranks(count, [*self.ARGUMENTS, "-o", "out.h5"])
+        self.assertEqual((self.folder / "out.h5").read_bytes(), expected)
+        (self.folder / "out.h5").unlink()
+
+    def test_of_any_rank_at_any_moment_is_survived(self):
+        expected = self.plain(self.ARGUMENTS)
+        begun = time.monotonic()
+        process, _ = self.begin(3)
+        before = time.monotonic() - begun
+        self.finish(process, DONE)
+        whole = time.monotonic() - begun - before
+        (self.folder / "out.h5").unlink()
+        chance = random.Random(20)
+        kept = []
+        while len(kept) < 10:
+            count = chance.choice((2, 3, 4))
+            process, ranks = self.begin(count)
+            time.sleep(chance.uniform(0, whole))
+            if process.poll() is None:
+                os.kill(ranks[chance.randrange(count)], signal.SIGKILL)
+            _, err = process.communicate(timeout=300)
+            if process.returncode != DONE:
+                self.assertEqual(process.returncode, 128 + signal.SIGKILL, err)
+            if not (self.folder / "out.h5").exists():
+                kept.append(self.units())
+                if chance.random() < 0.5:
+                    continue  # the same run is killed once more
+                self.continue_on(chance.choice((1, 3, 5)), expected)
+            else:
+                self.assertEqual((self.folder / "out.h5").read_bytes(), expected)
+                (self.folder / "out.h5").unlink()
+        self.assertTrue(any(kept), "no run had kept anything")
+
+    def test_an_interrupted_run_continues(self):
+        expected = self.plain(self.ARGUMENTS)
+        process, ranks = self.begin(3)
+        self.wait_for_a_unit(process)
+        for rank in reversed(ranks):  # those of the others leave it to the first
+            os.kill(rank, signal.SIGTERM)
+        _, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 128 + signal.SIGTERM, err)
+        self.assertIn("what is finished is kept", err)
+        self.assertGreater(self.units(), 0)
+        self.continue_on(2, expected)
+
+    def test_a_run_whose_mpirun_is_ended_continues(self):
+        expected = self.plain(self.ARGUMENTS)
+        process, _ = self.begin(2)
+        self.wait_for_a_unit(process)
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=60)
+        self.assertNotEqual(process.returncode, DONE)
+        self.assertGreater(self.units(), 0)
+        self.continue_on(3, expected)
+
+
+if __name__ == "__main__":
+    program.main()
