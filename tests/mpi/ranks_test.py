@@ -56,10 +56,10 @@ class Ranks(program.Case):
         expected = self.plain(arguments)
         for count in counts:
             with self.subTest(arguments=arguments[:1], count=count):
+                (self.folder / "out.h5").unlink(missing_ok=True)
                 done = self.run_ranks(count, [*arguments, "-o", "out.h5"])
                 self.assertEqual(done.stdout.count("written to"), 1, done.stdout)
                 self.assertEqual((self.folder / "out.h5").read_bytes(), expected)
-                (self.folder / "out.h5").unlink()
 
 
 class SameBytes(Ranks):
