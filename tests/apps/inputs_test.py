@@ -12,7 +12,7 @@ import numpy as np
 import program
 from program import BAD_INPUT, DONE, INCONCLUSIVE, SOURCE, USAGE
 
-TORCH = SOURCE / "tests" / "apps" / "torch"
+TORCH = SOURCE / "tests" / "apps" / "torch_runs"
 SHELL = ("0", "1", "10", "25", "5", "50")  # as ck/*.pt lists them
 EPOCHS = (0, 1, 5, 10, 25, 50)
 PROBLEM = """[model]

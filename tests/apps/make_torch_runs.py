@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes the PyTorch checkpoints that inputs_test.py reads, once: make_torch_runs.py tests/apps/torch
+"""Writes the PyTorch checkpoints that inputs_test.py reads, once: make_torch_runs.py tests/apps/torch_runs
 
 Made with PyTorch 1.13.1 and NumPy 1.24.2. A perceptron 2-4-2 with tanh, its parameters named as hesscope's mlp has
 them, is trained on 30 points by gradient descent with momentum. run/epoch_N.pt are as training programs write them;
