@@ -72,8 +72,14 @@ class BatchTape {
   /// Memory of one, at most.
   static double bytes(const Graph& graph) {
     double entries = 0;
-    for (const Node& n : graph.nodes()) entries += static_cast<double>(n.size());
-    return std::max(kBatchBytes, 3 * entries * sizeof(B)) +
+    double entries_of_packs = 0;
+    for (const Node& n : graph.nodes()) {
+      const auto size = static_cast<double>(n.size());
+      entries += size;
+      if (n.op != Op::kParameter && n.op != Op::kConstant) entries_of_packs += size;
+    }
+    const double of_one_pack = (3 * entries_of_packs + 1) * sizeof(B);
+    return std::max(of_one_pack, std::min(kBatchBytes, kMaxPacks * of_one_pack)) +
            2 * entries * (sizeof(B) + sizeof(double));
   }
 
