@@ -10,8 +10,8 @@
 
 namespace hesscope::detail {
 
-/// A tape for W samples at a time, J its Jet on their lanes. A run that is no multiple of W is padded with copies of its last
-/// sample, whose lanes are not read.
+/// A tape for W samples at a time, J its Jet on their lanes. A run that is no multiple of W is
+/// padded with copies of its last sample, whose lanes are not read.
 template <int W, InstructionSet kSet, typename J>
 class LaneTape : public Tape<Lanes<W, kSet>, J> {
  public:

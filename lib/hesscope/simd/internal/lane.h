@@ -42,8 +42,8 @@ inline double sum_of(Lane x) {
   return two[0] + two[1];
 }
 
-/// x in all lanes, kept in a register: left alone, GCC reads it from memory again for each product that it is in, and
-/// the ports that load are what then bounds a product of small matrices.
+/// x in all lanes, kept in a register: left alone, GCC reads it from memory again for each product
+/// that it is in, and the ports that load are what then bounds a product of small matrices.
 [[gnu::always_inline]] inline Lane held(Lane x) {
   asm("" : "+v"(x));
   return x;
