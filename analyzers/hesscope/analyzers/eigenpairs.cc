@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <algorithm>
-#include <iterator>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <hesscope/analyzers/eigenpairs.h>
-#include <hesscope/analyzers/internal/group_dimensions.h>
+#include <hesscope/analyzers/internal/outermost_pairs.h>
 #include <hesscope/analyzers/internal/papers.h>
 
 namespace hesscope {
@@ -27,20 +25,11 @@ class EigenpairsAnalyzer final : public Analyzer {
   explicit EigenpairsAnalyzer(Eigen::Index count) : count_(count) {}
 
   std::vector<Dimension> dimensions(const Objective& objective) const override {
-    return {detail::rank_dimension(
-        "pair", std::min(count_, objective.num_parameters()), "the outermost first")};
+    return {detail::pair_dimension(count_, objective)};
   }
 
   Cost cost(const Objective& objective) const override {
-    const auto n = static_cast<double>(objective.num_parameters());
-    // A search by products with the matrix, and two counts; without it, a search that finds more
-    // than one pair at each end.
-    const auto pairs = static_cast<double>(count_);
-    return {.asks_hessian = true,
-            .matrices = 1,
-            .numbers = 512 * n,
-            .searches = 1 + pairs / 4,
-            .matrix_operations = (1 + pairs / 4) * 200 * n * n + n * n * n / 15};
+    return detail::cost_of_pairs(count_, objective);
   }
 
   Group analyze(PointAnalysis& point) const override {
@@ -71,18 +60,11 @@ class EigenpairsAnalyzer final : public Analyzer {
                   const std::string& name,
                   const Headline& headline) {
     const auto add = [&](Variable variable) {
-      variable.name += "_" + name;
-      if (variable.type == VariableType::kDouble) {
-        variable.long_name += " (" + name + " eigenvalues)";
-      }
-      return declare(std::move(variable));
+      return declare(detail::of_end(std::move(variable), name));
     };
     return {
         .member = member,
-        .eigenvalues = add({.name = "eigenvalues",
-                            .dimensions = {"pair"},
-                            .long_name = "outermost eigenvalues",
-                            .definition = "the outermost first"}),
+        .eigenvalues = add(detail::outermost_eigenvalues()),
         .residuals =
             add({.name = "residuals",
                  .dimensions = {"pair"},
@@ -122,11 +104,7 @@ class EigenpairsAnalyzer final : public Analyzer {
                  .references = {papers::kGurAri},
                  .undefined = {Status::kUndefinedZeroDenominator},
                  .headline = headline.gradient_fraction}),
-        .proof = add({.name = "proof",
-                      .type = VariableType::kInt8,
-                      .long_name = "how the eigenvalues were established",
-                      .definition = "as /spectrum/proof",
-                      .flag_meanings = {std::begin(kProofMeanings), std::end(kProofMeanings)}}),
+        .proof = add(detail::proof_of_end()),
     };
   }
 

@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <iterator>
 #include <memory>
 #include <span>
 #include <string>
@@ -12,7 +11,7 @@
 #include <vector>
 
 #include <hesscope/analyzers/internal/eigenvalue_clusters.h>
-#include <hesscope/analyzers/internal/group_dimensions.h>
+#include <hesscope/analyzers/internal/outermost_pairs.h>
 #include <hesscope/analyzers/internal/papers.h>
 #include <hesscope/analyzers/internal/stability_settings.h>
 #include <hesscope/analyzers/sharpening.h>
@@ -59,21 +58,18 @@ class SharpeningAnalyzer final : public Analyzer {
           "analyzer 'sharpening' needs third derivatives of the loss, but this objective gives "
           "Hessians alone");
     }
-    return {detail::rank_dimension(
-        "pair", std::min(count_, objective.num_parameters()), "the outermost first")};
+    return {detail::pair_dimension(count_, objective)};
   }
 
   Cost cost(const Objective& objective) const override {
     const auto n = static_cast<double>(objective.num_parameters());
     const auto pairs = static_cast<double>(count_);
-    // The search is that of `eigenpairs`; a pair of directions costs about three columns of H V.
+    // A pair of directions costs about three columns of H V.
     constexpr double kGradientsOfAPair = 9;
-    return {.asks_hessian = true,
-            .matrices = 1,
-            .numbers = (512 + 12 * pairs) * n,
-            .searches = 1 + pairs / 4,
-            .gradients = 2 * pairs * kGradientsOfAPair,
-            .matrix_operations = (1 + pairs / 4) * 200 * n * n + n * n * n / 15};
+    Cost all = detail::cost_of_pairs(count_, objective);
+    all.numbers += 12 * pairs * n;
+    all.gradients = 2 * pairs * kGradientsOfAPair;
+    return all;
   }
 
   Group analyze(PointAnalysis& point) const override {
@@ -245,19 +241,13 @@ class SharpeningAnalyzer final : public Analyzer {
   // `name` ends the names and stands in their meanings.
   End declare_end(EndMember member, const std::string& name, bool is_headline) {
     const auto add = [&](Variable variable) {
-      variable.name += "_" + name;
-      if (variable.type != VariableType::kInt8) {
-        variable.long_name += " (" + name + " eigenvalues)";
-      }
-      return declare(std::move(variable));
+      return declare(detail::of_end(std::move(variable), name));
     };
+    Variable eigenvalues = detail::outermost_eigenvalues();
+    eigenvalues.headline = is_headline ? 1 : 0;
     return {
         .member = member,
-        .eigenvalues = add({.name = "eigenvalues",
-                            .dimensions = {"pair"},
-                            .long_name = "outermost eigenvalues",
-                            .definition = "the outermost first",
-                            .headline = is_headline ? 1 : 0}),
+        .eigenvalues = add(std::move(eigenvalues)),
         .cluster = add({.name = "cluster",
                         .type = VariableType::kInt64,
                         .dimensions = {"pair"},
@@ -310,11 +300,7 @@ class SharpeningAnalyzer final : public Analyzer {
                                "before) / 2 . (theta - theta at the checkpoint before): the "
                                "trapezoidal rule, whose error is of third order in the step",
                  .undefined = {Status::kUndefinedNoOrder}}),
-        .proof = add({.name = "proof",
-                      .type = VariableType::kInt8,
-                      .long_name = "how the eigenvalues were established",
-                      .definition = "as /spectrum/proof",
-                      .flag_meanings = {std::begin(kProofMeanings), std::end(kProofMeanings)}}),
+        .proof = add(detail::proof_of_end()),
     };
   }
 
