@@ -9,6 +9,8 @@
 namespace hesscope::detail {
 namespace {
 
+using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
 using Eigen::Index;
 
 // Samples per block of a sum. Part of the definition of the result's last bits: a function of
@@ -151,62 +153,57 @@ Objective::ValueAndGradient SweepSums::value_and_gradient_of(const Eigen::Vector
   return mean.of(num_samples);
 }
 
+template <typename F>
+Objective::Matrix SweepSums::columns_in_groups(Index num_columns,
+                                               Index width,
+                                               SampleRange range,
+                                               F add) const {
+  const double scale = 1.0 / static_cast<double>(range.size());
+  Matrix result(num_parameters(), num_columns);
+  for_each_sum((num_columns + width - 1) / width, [&](Index group) {
+    const Index first = group * width;
+    const Index count = std::min(width, num_columns - first);
+    RowMajor product(num_parameters(), count);
+    add(first, count, std::span(product.data(), static_cast<std::size_t>(product.size())));
+    result.middleCols(first, count) = scale * product;
+  });
+  return result;
+}
+
 Objective::Matrix SweepSums::curvature_times(Curvature curvature,
                                              const Eigen::VectorXd& theta,
                                              const Objective::ConstMatrixRef& directions,
                                              SampleRange range) const {
-  using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-  const Index n = num_parameters();
-  const double scale = 1.0 / static_cast<double>(range.size());
-  constexpr Index kWidth = Sweep::kMaxDirections;
-  Matrix result(n, directions.cols());
-  for_each_sum((directions.cols() + kWidth - 1) / kWidth, [&](Index group) {
-    const Index first = group * kWidth;
-    const Index width = std::min(kWidth, directions.cols() - first);
-    const RowMajor v = directions.middleCols(first, width);
-    RowMajor product(n, width);
-    sum(range,
-        {product.data(), static_cast<std::size_t>(product.size())},
-        [&](Sweep& sweep, Records records, std::span<double> partial) {
-          sweep.curvature_times(curvature,
-                                span_of(theta),
-                                records,
-                                {v.data(), static_cast<std::size_t>(v.size())},
-                                static_cast<int>(width),
-                                partial);
-        });
-    result.middleCols(first, width) = scale * product;
-  });
-  return result;
+  const auto add = [&](Index first, Index count, std::span<double> product) {
+    const RowMajor v = directions.middleCols(first, count);
+    sum(range, product, [&](Sweep& sweep, Records records, std::span<double> partial) {
+      sweep.curvature_times(curvature,
+                            span_of(theta),
+                            records,
+                            {v.data(), product.size()},
+                            static_cast<int>(count),
+                            partial);
+    });
+  };
+  return columns_in_groups(directions.cols(), Sweep::kMaxDirections, range, add);
 }
 
 Objective::Matrix SweepSums::third_derivative_times(const Eigen::VectorXd& theta,
                                                     const Objective::ConstMatrixRef& u,
                                                     const Objective::ConstMatrixRef& v,
                                                     SampleRange range) const {
-  using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-  const Index n = num_parameters();
-  const double scale = 1.0 / static_cast<double>(range.size());
-  constexpr Index kWidth = ThirdOrderSweep::kMaxPairs;
-  Matrix result(n, u.cols());
-  for_each_sum((u.cols() + kWidth - 1) / kWidth, [&](Index group) {
-    const Index first = group * kWidth;
-    const Index width = std::min(kWidth, u.cols() - first);
-    const RowMajor left = u.middleCols(first, width);
-    const RowMajor right = v.middleCols(first, width);
-    RowMajor product(n, width);
-    const auto size = static_cast<std::size_t>(product.size());
+  const auto add = [&](Index first, Index count, std::span<double> product) {
+    const RowMajor left = u.middleCols(first, count);
+    const RowMajor right = v.middleCols(first, count);
     const ThirdOrderSweep::Pairs pairs{
-        {left.data(), size}, {right.data(), size}, static_cast<int>(width)};
-    executor_->sum(
-        num_blocks(range.size()), {product.data(), size}, [&](Index b, std::span<double> partial) {
-          pool_.with_third_order_sweep([&](ThirdOrderSweep& sweep) {
-            sweep.third_derivative_times(span_of(theta), block(range, b), pairs, partial);
-          });
-        });
-    result.middleCols(first, width) = scale * product;
-  });
-  return result;
+        {left.data(), product.size()}, {right.data(), product.size()}, static_cast<int>(count)};
+    executor_->sum(num_blocks(range.size()), product, [&](Index b, std::span<double> partial) {
+      pool_.with_third_order_sweep([&](ThirdOrderSweep& sweep) {
+        sweep.third_derivative_times(span_of(theta), block(range, b), pairs, partial);
+      });
+    });
+  };
+  return columns_in_groups(u.cols(), ThirdOrderSweep::kMaxPairs, range, add);
 }
 
 Objective::Matrix SweepSums::curvature(Curvature curvature,

@@ -79,6 +79,14 @@ class SweepSums {
   template <typename F>
   void for_each_sum(Eigen::Index count, F body) const;
 
+  // A matrix of so many columns, computed `width` at a time: add(first, count, product) gets the sum
+  // over the samples of `range` for columns [first, first + count), row-major; the result is the mean.
+  template <typename F>
+  Matrix columns_in_groups(Eigen::Index num_columns,
+                           Eigen::Index width,
+                           SampleRange range,
+                           F add) const;
+
   // In a fixed order, what `body` adds to a partial result for a block of samples.
   template <typename F>
   void sum(SampleRange range, std::span<double> result, F body) const;
