@@ -40,24 +40,20 @@ struct BatchMatrix {
 template <Store kStore>
 void multiply(
     BatchMatrix out, BatchMatrix a, BatchMatrix b, int rows, int inner, int cols, int packs) {
+  const auto join = [&](int& extent, int BatchMatrix::*stride, BatchMatrix& x) {
+    if (extent == 1) {
+      out.*stride = out.pack_stride;
+      x.*stride = x.pack_stride;
+    }
+    if (out.pack_stride == extent * out.*stride && x.pack_stride == extent * x.*stride) {
+      extent *= packs;
+      packs = 1;
+    }
+  };
   if (b.is_shared) {
-    if (rows == 1) {
-      out.row_stride = out.pack_stride;
-      a.row_stride = a.pack_stride;
-    }
-    if (out.pack_stride == rows * out.row_stride && a.pack_stride == rows * a.row_stride) {
-      rows *= packs;
-      packs = 1;
-    }
+    join(rows, &BatchMatrix::row_stride, a);
   } else if (a.is_shared) {
-    if (cols == 1) {
-      out.col_stride = out.pack_stride;
-      b.col_stride = b.pack_stride;
-    }
-    if (out.pack_stride == cols * out.col_stride && b.pack_stride == cols * b.col_stride) {
-      cols *= packs;
-      packs = 1;
-    }
+    join(cols, &BatchMatrix::col_stride, b);
   }
   for (int pack = 0; pack < packs; ++pack) {
     a.with_entries(pack, [&](auto x) {
