@@ -39,6 +39,17 @@ TEST(Nearest, PrefersTheSmallerDistanceThenTheEarlierCandidate) {
   EXPECT_EQ(nearest("steps", std::vector<std::string>{"stop", "step"}), "step");
 }
 
+TEST(Nearest, FindsANameByOneOfItsParts) {
+  const std::vector<std::string> names = {"noise", "tangent-kernel", "model_state_dict.0"};
+  EXPECT_EQ(nearest("kernel", names), "tangent-kernel");
+  EXPECT_EQ(nearest("tangent", names), "tangent-kernel");
+  EXPECT_EQ(nearest("model", names), "model_state_dict.0");
+  EXPECT_EQ(nearest("state_dict", names), "model_state_dict.0");
+  EXPECT_EQ(nearest("kern", names), "");  // not a whole part
+  EXPECT_EQ(nearest("0", names), "");     // too little to go by
+  EXPECT_EQ(nearest("noisy", names), "noise");
+}
+
 TEST(Nearest, FindsNothingAmongNothing) {
   EXPECT_EQ(nearest("layers", {}), "");
   EXPECT_EQ(nearest("", kKnownKeys), "");

@@ -30,6 +30,21 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return previous[b.size()];
 }
 
+// Whether `word` is a part of the name, as "kernel" is of "tangent-kernel".
+bool is_part_of(std::string_view word, std::string_view name) {
+  constexpr std::size_t kLeastLetters = 3;
+  constexpr std::string_view kSeparators = "-_.";
+  if (word.size() < kLeastLetters) return false;
+  const auto ends_at = [&](std::size_t place) {
+    return place == name.size() || kSeparators.find(name[place]) != std::string_view::npos;
+  };
+  for (std::size_t at = name.find(word); at != std::string_view::npos;
+       at = name.find(word, at + 1)) {
+    if ((at == 0 || ends_at(at - 1)) && ends_at(at + word.size())) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::string nearest(std::string_view word, std::span<const std::string> candidates) {
@@ -42,7 +57,10 @@ std::string nearest(std::string_view word, std::span<const std::string> candidat
       best = candidate;
     }
   }
-  return best;
+  if (!best.empty()) return best;
+  const auto longer = std::ranges::find_if(
+      candidates, [&](const std::string& each) { return is_part_of(word, each); });
+  return longer == candidates.end() ? best : *longer;
 }
 
 std::string did_you_mean(std::string_view word, std::span<const std::string> candidates) {
