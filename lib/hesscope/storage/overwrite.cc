@@ -16,6 +16,10 @@ void require_replaceable(const std::filesystem::path& output,
                          const std::function<bool()>& is_of_kind) {
   namespace fs = std::filesystem;
   std::error_code error;
+  if (fs::is_directory(output, error)) {
+    throw OutputError(
+        fmt::format("{}: is a folder; name a file, in it or elsewhere", output.string()));
+  }
   if (overwrite == Overwrite::kAnything || !fs::exists(fs::symlink_status(output, error))) return;
   const bool is_empty = fs::is_regular_file(output, error) && fs::file_size(output, error) == 0;
   const bool is_fine = is_empty || is_of_kind();

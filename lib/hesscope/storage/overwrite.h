@@ -12,15 +12,15 @@ namespace hesscope::io {
 enum class Overwrite {
   kNothing,
   kOwnKind,   ///< a file of the kind that is written, or an empty one
-  kAnything,  ///< any regular file
+  kAnything,  ///< any file
 };
 
 /// To be called before the work, so that nobody loses a file that this program never made.
 /// @param kind        of what is written, as in "an SVG figure".
 /// @param is_of_kind  whether the file that is there is one; called where that matters.
-/// @throws OutputError where a file stands at `output` that may not be replaced, with what would
-///         allow it. A link counts as what it leads to, one that leads nowhere as a file of no
-///         kind.
+/// @throws OutputError where a folder stands at `output`, or a file that may not be replaced, with
+///         what would allow it. A link counts as what it leads to, one that leads nowhere as a
+///         file of no kind.
 void require_replaceable(const std::filesystem::path& output,
                          Overwrite overwrite,
                          const std::string& kind,
