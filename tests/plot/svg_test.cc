@@ -362,7 +362,8 @@ TEST(Svg, RefusesWhatDoesNotFit) {
   panel.y = {.lower = 3.0, .upper = 2.0};
   test::expect_refusal([&] { to_svg(figure_of(panel)); }, "from 3 to 2");
   panel.y = {.label = "y"};
-  test::expect_refusal([&] { to_svg({.panels = {panel}, .width = 40, .height = 30}); }, "too few");
+  test::expect_refusal<ConfigError>([&] { to_svg({.panels = {panel}, .width = 40, .height = 30}); },
+                                    "40 x 30 points (72 are an inch, 28 a centimetre) are too few");
   test::expect_refusal([&] { to_svg({.panels = {panel}, .width = kNaN, .height = 1e9}); },
                        "at most");
 }

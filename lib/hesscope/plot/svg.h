@@ -14,8 +14,8 @@ namespace hesscope::plot {
 /// rounded to 0.01, can be turned back into numbers. They are in points before the magnification.
 /// @throws PreconditionError naming panel and series if the parts of a series do not fit one
 ///         another (x and y of different lengths, a grid of the wrong size, ...), an axis has
-///         lower >= upper, the magnification is not a positive number, or the figure has no room
-///         for its panels.
+///         lower >= upper, or the magnification is not a positive number; ConfigError where the
+///         figure has no room for its panels.
 /// @cost   linear in the number of values.
 std::string to_svg(const Figure& figure);
 

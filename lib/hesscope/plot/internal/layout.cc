@@ -163,11 +163,12 @@ PanelPlan plan_panel(const Panel& panel, const Box& cell, bool with_note, const 
   if (plan.x_labels_upright) bottom -= widest(plan.x_ticks) - kTickSize;
   double height = bottom - top;
   if (!(width >= kSmallestPlot && height >= kSmallestPlot)) {
-    throw PreconditionError(
-        fmt::format("to_svg: {}: {:.0f} x {:.0f} points are too few for its labels and a plot",
-                    name,
-                    cell.width,
-                    cell.height));
+    throw ConfigError(fmt::format(
+        "{}: {:.0f} x {:.0f} points (72 are an inch, 28 a centimetre) are too few for its labels "
+        "and a plot; make the figure larger by `width` or `height`",
+        name,
+        cell.width,
+        cell.height));
   }
   if (panel.square) width = height = std::min(width, height);
   plan.axes.box = {left, top, width, height};
