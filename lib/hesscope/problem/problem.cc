@@ -153,6 +153,13 @@ std::vector<std::string> fitting_keys(const ProblemFile& problem,
   return keys;
 }
 
+bool is_data_file(const ProblemFile& problem, const io::TensorFile& checkpoint) {
+  return std::ranges::any_of(problem.data_files, [&](const std::filesystem::path& data) {
+    std::error_code none;  // what is not there is not the checkpoint
+    return std::filesystem::equivalent(data, checkpoint.path(), none);
+  });
+}
+
 // The model that fits the checkpoint. Where only a part of the checkpoint fits, the refusal names
 // its key: the part is not taken unasked, since averages, gradients and moments are named alike.
 // Where none does, it says which model was asked for and what tells more.
@@ -165,13 +172,24 @@ Model fitted_or_advised(const ProblemFile& problem,
     const std::vector<std::string> keys = fitting_keys(problem, data, checkpoint);
     const std::string message = error.what();
     if (keys.empty() && !message.starts_with(checkpoint.where() + ":")) throw;  // of the data
+    if (keys.empty() && is_data_file(problem, checkpoint)) {
+      throw InputError(fmt::format("{}: is the data file of {}, not a checkpoint",
+                                   checkpoint.where(),
+                                   problem.path.string()));
+    }
     if (keys.empty()) {
-      throw MisfitError(fmt::format("{}. {} asks for a model of kind '{}'",
-                                    message,
-                                    problem.path.string(),
-                                    problem.model_kind),
-                        checkpoint.path(),
-                        problem.path);
+      throw MisfitError(
+          fmt::format("{}. {} asks for a model of kind '{}'{}",
+                      message,
+                      problem.path.string(),
+                      problem.model_kind,
+                      checkpoint.key().empty()
+                          ? std::string()
+                          : fmt::format("; only what stands under '{}' was "
+                                        "looked at: leave `key` out to take the whole file",
+                                        checkpoint.key())),
+          checkpoint.path(),
+          problem.path);
     }
     throw InputError(fmt::format(
         "{}: does not fit {} as a whole; what stands under '{}' does: choose {}`key` {}",

@@ -220,11 +220,12 @@ TensorFile TensorFile::part(std::string_view key) const {
   }
   if (chosen->tensors.empty() && chosen->unreadable.empty()) {
     const std::vector<std::string> keys = keys_of(all);
-    throw InputError(fmt::format("{}: there is nothing under '{}'{}; there is something under {}",
-                                 where(),
-                                 key,
-                                 did_you_mean(key, keys),
-                                 listed(keys, "no key: its tensors have plain names")));
+    throw InputError(
+        fmt::format("{}: there is nothing under '{}'{}; there is something under {}",
+                    where(),
+                    key,
+                    did_you_mean(key, keys),
+                    listed(keys, "no key: its tensors have plain names, so leave `key` out")));
   }
   TensorFile result = *this;
   result.key_ = key_.empty() ? std::string(key) : fmt::format("{}.{}", key_, key);
