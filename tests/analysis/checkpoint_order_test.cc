@@ -66,6 +66,7 @@ TEST_F(CheckpointOrderTest, IsThatOfTheLastNumberInTheNamesNotOfTheShell) {
   EXPECT_TRUE(found.runs[0].is_ordered);
   EXPECT_THAT(found.warnings, IsEmpty());
   EXPECT_EQ(found.step_definition(), "number in the name of the file");
+  EXPECT_EQ(found.step_unit(), "epoch");
 }
 
 TEST_F(CheckpointOrderTest, TakesAnyPatternOfNames) {
@@ -149,6 +150,7 @@ TEST_F(CheckpointOrderTest, FilesTellBeforeNamesAndADifferenceIsSaid) {
   give("epoch_2.pt", {{"epoch", 4}});
   CheckpointSequence found = sequence();
   EXPECT_THAT(names(found), ElementsAre("epoch_2.pt", "epoch_1.pt"));
+  EXPECT_EQ(found.step_unit(), "epoch");
   EXPECT_THAT(steps_of(found), ElementsAre(4, 9));
   EXPECT_THAT(found.warnings, ElementsAre(HasSubstr("their names tell another order")));
   given_[0].counters["epoch"] = 0;
@@ -170,6 +172,7 @@ TEST_F(CheckpointOrderTest, TheConventionStepNIsFinerThanEpochs) {
   const CheckpointSequence found = sequence();
   EXPECT_THAT(steps_of(found), ElementsAre(5, 20));
   EXPECT_EQ(found.step_definition(), "N of a file named step-N.*");
+  EXPECT_EQ(found.step_unit(), "training step");
   EXPECT_THAT(found.warnings, IsEmpty());
 }
 

@@ -96,6 +96,10 @@ class Inputs(program.Case):
         with self.analyzed(*self.shell_order(), *self.PATH) as file:
             self.assert_path(file)
             self.assertIn("'epoch' in the checkpoint", program.text(file["step"].attrs["definition"]))
+            self.assertEqual(program.text(file["step"].attrs["long_name"]), "epoch of the checkpoint")
+        drawn = self.run_program("plot", "out.h5", "--figure", "history", "-o", "history.svg")
+        self.assertEqual(drawn.returncode, DONE, drawn.stderr)
+        self.assertIn(">epoch<", (self.folder / "history.svg").read_text())
         self.assertEqual(self.said.stderr, "")
         # Whatever they are called.
         names = {epoch: f"{letter}.pt" for epoch, letter in zip(EPOCHS, "fbdace")}

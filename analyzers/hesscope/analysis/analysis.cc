@@ -117,7 +117,7 @@ class Run {
          .num_checkpoints = inputs_.checkpoints.size(),
          .steps = detail::steps_of(inputs_.checkpoints),
          .tensor_map = inputs_.map_text(),
-         .definitions = {.step = inputs_.step_definition},
+         .definitions = {.step = inputs_.step_definition, .step_unit = inputs_.step_unit},
          .quantities = detail::loss_check_quantities(inputs_.expected_losses)},
         configuration);
     for (const ChosenAnalyzer& chosen : inputs_.analyzers) {

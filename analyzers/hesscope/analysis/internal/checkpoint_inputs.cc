@@ -177,6 +177,7 @@ void put_in_order(CheckpointSequence sequence,
   permute(sequence.order, inputs.buffers);
   permute(sequence.order, inputs.optimizers);
   inputs.step_definition = sequence.step_definition();
+  inputs.step_unit = sequence.step_unit();
   inputs.runs = std::move(sequence.runs);
   append(inputs.warnings, sequence.warnings);
 }

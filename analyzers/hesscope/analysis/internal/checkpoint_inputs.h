@@ -39,6 +39,7 @@ struct CheckpointInputs {
   std::vector<CheckpointFile> checkpoints = {};  ///< with their steps
   std::vector<CheckpointRun> runs = {};          ///< that they are of
   std::string step_definition = {};              ///< where the steps are from
+  std::string step_unit = {};                    ///< what they count
   CheckpointOrder order = CheckpointOrder::kByStep;
   std::string step_key = {};                     ///< as CheckpointReading has them
   std::string key = {};                          ///< part of the checkpoints that is taken

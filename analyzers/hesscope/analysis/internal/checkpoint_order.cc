@@ -314,6 +314,8 @@ class Sequencer {
       return;
     }
     made.step_source = chosen->source;
+    made.counts_epochs = chosen->source == words_of(kEpoch) ||
+                         (chosen->source == kNumberInName && run.names_epochs());
     std::vector<std::size_t> sequence(run.size());
     std::iota(sequence.begin(), sequence.end(), std::size_t{0});
     if (order_ == CheckpointOrder::kByStep) sequence = sorted_by(chosen->steps);
@@ -409,6 +411,10 @@ std::string CheckpointSequence::step_definition() const {
     if (std::ranges::find(sources, source) == sources.end()) sources.push_back(source);
   }
   return sources.empty() ? kStepOfConvention : fmt::format("{}", fmt::join(sources, "; or "));
+}
+
+std::string CheckpointSequence::step_unit() const {
+  return std::ranges::all_of(runs, &CheckpointRun::counts_epochs) ? "epoch" : "training step";
 }
 
 CheckpointSequence order_checkpoints(std::span<const CheckpointEvidence> given,

@@ -30,6 +30,7 @@ struct CheckpointRun {
   std::size_t size = 0;
   bool is_ordered = true;        ///< whether their order is known to be that of the training
   std::string step_source = {};  ///< where their steps are from; empty = they have none
+  bool counts_epochs = false;    ///< whether their steps are epochs
 };
 
 struct CheckpointSequence {
@@ -40,6 +41,9 @@ struct CheckpointSequence {
 
   /// Where the steps are from, for the definition of the variable.
   std::string step_definition() const;
+
+  /// What the steps count: "epoch" where those of all runs are epochs, else "training step".
+  std::string step_unit() const;
 };
 
 /// CheckpointRun::step_source of checkpoints so named.

@@ -46,7 +46,7 @@ std::string timestamp() {
 std::vector<Variable> checkpoint_quantities(const CheckpointDefinitions& definitions) {
   return {{.name = "step",
            .type = VariableType::kInt64,
-           .long_name = "training step of the checkpoint",
+           .long_name = definitions.step_unit + " of the checkpoint",
            .definition = definitions.step},
           {.name = "checkpoint_file",
            .type = VariableType::kText,
@@ -180,7 +180,7 @@ void CheckpointResult::add_group(const std::string& group,
                                {.name = "step",
                                 .type = VariableType::kInt64,
                                 .dimensions = {kCheckpoint},
-                                .long_name = "training step of the checkpoint",
+                                .long_name = "step of the checkpoint",
                                 .definition = "as /step",
                                 .values = steps_});
   }

@@ -35,6 +35,7 @@ ResultSubject subject_of(const Problem& problem);
 /// What the root says of a checkpoint, in words.
 struct CheckpointDefinitions {
   std::string step = "N of a file named step-N.*";
+  std::string step_unit = "training step";
   std::string file = "path as given to the program";
   std::string sha256 = "hexadecimal digest of the file's bytes";
 };

@@ -117,7 +117,7 @@ std::vector<bool> read_unproved(const io::ResultReader& result,
 }
 
 std::string Checkpoints::name_of(std::size_t i) const {
-  return fmt::format("{} {}", has_steps ? "step" : "checkpoint", steps[i]);
+  return fmt::format("{} {}", unit, steps[i]);
 }
 
 Checkpoints read_checkpoints(const Source& source) {
@@ -127,6 +127,7 @@ Checkpoints read_checkpoints(const Source& source) {
   const std::size_t count = found.size();
   found.has_steps = std::none_of(
       found.steps.begin(), found.steps.end(), [](double step) { return std::isnan(step); });
+  if (result.find("", "step")->long_name.starts_with("epoch")) found.unit = "epoch";
   const std::vector<std::string> folders = folders_of(result, count);
   for (std::size_t i = 0; i < count; ++i) {
     const bool follows = i > 0 && folders[i] == folders[i - 1] &&
@@ -141,6 +142,7 @@ Checkpoints read_checkpoints(const Source& source) {
     }
   }
   if (!found.has_steps) {
+    found.unit = "checkpoint";
     for (std::size_t i = 0; i < count; ++i) found.steps[i] = static_cast<double>(i);
   }
   return found;
@@ -157,13 +159,13 @@ std::size_t chosen_checkpoint(const Source& source,
   const auto wanted = static_cast<double>(*request.step);
   const auto found = std::find(checkpoints.steps.begin(), checkpoints.steps.end(), wanted);
   if (!checkpoints.has_steps || found == checkpoints.steps.end()) {
-    throw ConfigError(
-        fmt::format("{}: has no checkpoint of step {}{}",
-                    source.result->path().string(),
-                    *request.step,
-                    checkpoints.has_steps
-                        ? fmt::format("; its steps are {}", fmt::join(checkpoints.steps, ", "))
-                        : ": its checkpoints have no steps"));
+    throw ConfigError(fmt::format(
+        "{}: has no checkpoint of step {}{}",
+        source.result->path().string(),
+        *request.step,
+        checkpoints.has_steps
+            ? fmt::format("; its {}s are {}", checkpoints.unit, fmt::join(checkpoints.steps, ", "))
+            : ": its checkpoints have no steps"));
   }
   return static_cast<std::size_t>(found - checkpoints.steps.begin());
 }

@@ -60,13 +60,14 @@ struct Run {
 struct Checkpoints {
   std::vector<double> steps;  ///< places along the axis
   bool has_steps = true;      ///< else steps are positions in the file
+  std::string unit = "step";  ///< what the steps count: "step", "epoch" or "checkpoint"
   std::vector<Run> runs;
 
   std::size_t size() const { return steps.size(); }
 
-  std::string axis_label() const { return has_steps ? "training step" : "checkpoint"; }
+  std::string axis_label() const { return unit == "step" ? "training step" : unit; }
 
-  /// "step 500" or "checkpoint 2".
+  /// "step 500", "epoch 5" or "checkpoint 2".
   std::string name_of(std::size_t i) const;
 };
 

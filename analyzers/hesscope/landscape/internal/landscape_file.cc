@@ -60,7 +60,7 @@ Group trajectory_of(std::span<const CheckpointSummary> checkpoints,
   Group trajectory{.variables = {{.name = "trajectory_step",
                                   .type = VariableType::kInt64,
                                   .dimensions = {kStep},
-                                  .long_name = "training step of a checkpoint",
+                                  .long_name = "step of a checkpoint",
                                   .definition = "as /step"}}};
   std::vector<std::int64_t> steps;
   std::vector<Status> step_statuses;
@@ -131,7 +131,8 @@ LandscapeFile::LandscapeFile(const LandscapeRequest& request,
              .num_checkpoints = inputs.files().checkpoints.size(),
              .steps = steps_of(inputs.files().checkpoints),
              .tensor_map = inputs.files().map_text(),
-             .definitions = {.step = inputs.files().step_definition},
+             .definitions = {.step = inputs.files().step_definition,
+                             .step_unit = inputs.files().step_unit},
              .quantities = loss_check_quantities(inputs.files().expected_losses)},
             configuration),
       checkpoints_(inputs.files().checkpoints) {
@@ -196,7 +197,7 @@ void LandscapeFile::define_steps() {
                                     {.name = kStep,
                                      .type = VariableType::kInt64,
                                      .dimensions = {kStep},
-                                     .long_name = "training step of a checkpoint",
+                                     .long_name = "step of a checkpoint",
                                      .definition = "as /step",
                                      .values = steps});
 }
