@@ -33,15 +33,15 @@ class ExportCommand final : public Command {
 
   std::vector<std::string> examples() const override {
     return {
-        "hesscope export result.h5 --format csv -o result.csv",
-        "hesscope export landscape.h5 --format vtk -o surface.vtk",
+        "hesscope export result.h5 -o result.csv",
+        "hesscope export landscape.h5 -o surface.vtk",
         "hesscope export landscape.h5 --format losslandscape -o surface.h5",
     };
   }
 
   void declare(OptionTable& options) override {
     std::vector<std::string> names;
-    std::string help = "What to write (default: csv)";
+    std::string help = "What to write (default: what the ending of FILE says, or else csv)";
     for (const io::ExportKind& format : io::export_kinds()) {
       names.push_back(format.name);
       help += fmt::format("\n{}: {}", format.name, format.summary);
@@ -67,7 +67,7 @@ class ExportCommand final : public Command {
     if (std::filesystem::equivalent(result_, output_, none)) {
       throw ConfigError(fmt::format("{}: the output is the result itself; name another", output_));
     }
-    const io::ExportKind& format = io::find_export_kind(format_);
+    const io::ExportKind& format = chosen_format();
     const io::ResultReader result = open_result(result_);
     for (const std::filesystem::path& file : io::files_of_export(format, result, output_)) {
       io::require_replaceable(
@@ -96,8 +96,17 @@ class ExportCommand final : public Command {
   }
 
  private:
+  const io::ExportKind& chosen_format() const {
+    if (!format_.empty()) return io::find_export_kind(format_);
+    const std::string extension = std::filesystem::path(output_).extension().string();
+    for (const io::ExportKind& format : io::export_kinds()) {
+      if (format.extension == extension) return format;
+    }
+    return io::export_kinds().front();
+  }
+
   std::string result_;
-  std::string format_ = "csv";
+  std::string format_;
   std::string output_;
   ForceOption force_;
   bool json_ = false;

@@ -5,7 +5,6 @@
 #include <optional>
 #include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include <fmt/format.h>
@@ -25,6 +24,7 @@
 #include "onnx_report.h"
 #include "plugin_option.h"
 #include "quantities_report.h"
+#include "result_listing.h"
 #include "run_options.h"
 #include "standard_streams.h"
 #include "table.h"
@@ -55,22 +55,6 @@ struct ValueSummary {
   }
 };
 
-std::string value_text(const AttributeValue& value) {
-  return std::visit(
-      [](const auto& v) -> std::string {
-        using T = std::decay_t<decltype(v)>;
-        if constexpr (std::is_same_v<T, std::string>) {
-          return v;
-        } else if constexpr (std::is_same_v<T, std::vector<double>> ||
-                             std::is_same_v<T, std::vector<std::int8_t>>) {
-          return fmt::format("[{}]", fmt::join(v, ", "));
-        } else {
-          return fmt::format("{}", v);
-        }
-      },
-      value);
-}
-
 class InspectCommand final : public Command {
  public:
   std::string name() const override { return "inspect"; }
@@ -91,7 +75,7 @@ class InspectCommand final : public Command {
             "hesscope inspect model.safetensors --problem problem.toml",
             "hesscope inspect epoch_10.pt --problem problem.toml --write-map map.toml",
             "hesscope inspect model.onnx",
-            "hesscope inspect result.h5 --json",
+            "hesscope inspect result.h5 --group /spectrum",
             "hesscope inspect --quantities"};
   }
 
@@ -105,6 +89,11 @@ class InspectCommand final : public Command {
     plugins_.declare(options);
     options.text("--key", key_, "PREFIX", kKeyHelp);
     options.text("--map", map_, "FILE.toml", "Which tensor is which, as for hesscope analyze");
+    options.text("--group",
+                 group_,
+                 "NAME",
+                 "Of a result: list this group only, as in / or /spectrum, with the whole text of "
+                 "its attributes");
     options.flag("--operators", operators_, "List the ONNX operators that can be imported");
     options.flag("--quantities",
                  quantities_,
@@ -175,6 +164,9 @@ class InspectCommand final : public Command {
       const io::ResultReader result(path);
       if (!quiet_) inspect_result(path, result);
       return true;
+    }
+    if (!group_.empty()) {
+      throw InputError(fmt::format("{}: is not a hesscope result: '--group' is of results", path));
     }
     io::TensorFile file = io::open_tensor_file(path);
     const std::string sha256 = io::sha256_of(file);
@@ -285,47 +277,13 @@ class InspectCommand final : public Command {
   }
 
   void inspect_result(const std::string& path, const io::ResultReader& result) {
-    Json groups = Json::list();
-    if (!json_) print_text("{}: hesscope result\n", path);
-    for (const Group& group : result.groups()) {
-      Json attributes = Json::object();
-      std::vector<std::vector<std::string>> rows = {{"variable", "dimensions", "type", "meaning"}};
-      Json variables = Json::list();
-      std::string heading = fmt::format("\n/{}\n", group.name);
-      for (const Attribute& attribute : group.attributes) {
-        if (attribute.name.starts_with('_')) continue;  // of the netCDF library
-        std::string text = value_text(attribute.value);
-        attributes[attribute.name] =
-            std::visit([](const auto& v) { return Json(v); }, attribute.value);
-        std::replace(text.begin(), text.end(), '\n', ' ');
-        heading += fmt::format("  {}: {}\n", attribute.name, text);
-      }
-      for (const Variable& variable : group.variables) {
-        variables.push_back({{"name", variable.name},
-                             {"type", type_text(variable.type)},
-                             {"dimensions", variable.dimensions},
-                             {"shape", variable.shape},
-                             {"long_name", variable.long_name},
-                             {"units", variable.units},
-                             {"definition", variable.definition},
-                             {"references", variable.references}});
-        if (variable.name.ends_with("_status")) continue;
-        std::vector<std::string> extents;
-        for (std::size_t d = 0; d < variable.shape.size(); ++d) {
-          extents.push_back(fmt::format("{}={}", variable.dimensions[d], variable.shape[d]));
-        }
-        rows.push_back({variable.name,
-                        fmt::format("{}", fmt::join(extents, ", ")),
-                        type_text(variable.type),
-                        variable.long_name});
-      }
-      groups.push_back(
-          {{"name", group.name}, {"attributes", attributes}, {"variables", variables}});
-      if (!json_) print_text("{}{}", heading, table_text(rows, rows.front().size()));
-    }
     if (json_) {
-      documents_.push_back(
-          {{"command", "inspect"}, {"file", path}, {"kind", "result"}, {"groups", groups}});
+      documents_.push_back({{"command", "inspect"},
+                            {"file", path},
+                            {"kind", "result"},
+                            {"groups", listing_json(result, group_)}});
+    } else {
+      print_text("{}: hesscope result\n\n{}", path, listing_text(result, group_));
     }
   }
 
@@ -333,6 +291,7 @@ class InspectCommand final : public Command {
   std::string problem_;
   std::string key_;
   std::string map_;
+  std::string group_;
   std::string write_map_;
   PluginOption plugins_;
   std::optional<ProblemFile> model_;

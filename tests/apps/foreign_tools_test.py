@@ -157,6 +157,12 @@ class Trajectories(Case):
             np.testing.assert_array_equal(projection["explained_variance_ratio_"][:],
                                           [wanted["landscape/explained_1"], wanted["landscape/explained_2"]])
 
+    def test_the_ending_says_the_format(self):
+        self.trajectory()
+        for name, format_of in (("a.csv", "csv"), ("a.vtk", "vtk"), ("a.h5", "losslandscape"), ("a.txt", "csv")):
+            done = self.run_program("export", "out.h5", "-o", name, "--json")
+            self.assertEqual(json.loads(done.stdout)["format"], format_of)
+
     def test_a_second_file_in_the_way_stops_both(self):
         self.trajectory()
         for name, second in (("csv", "a-trajectory.x"), ("vtk", "a-trajectory.x"), ("losslandscape", "a_proj_lstsq.x")):

@@ -6,7 +6,7 @@ import json
 import numpy as np
 
 import program
-from program import BAD_INPUT, DATA, DONE, FIXTURES, checkpoint
+from program import BAD_INPUT, DATA, DONE, FIXTURES, USAGE, checkpoint
 
 
 class Inspect(program.Case):
@@ -77,6 +77,22 @@ class Inspect(program.Case):
             at = header.index(column)
             for row in rows:
                 self.assertTrue(row[at - 1] == " " and row[at] != " ", row)
+
+    def test_one_group_of_a_result_with_all_of_its_text(self):
+        self.analyze(checkpoint(500))
+        long = self.inspect("out.h5")
+        self.assertRegex(long, r"(?m)^  configuration: hesscope .* \.\.\.$")
+        self.assertIn("--group NAME shows one group", long)
+        root = self.inspect("out.h5", "--group", "/")
+        self.assertRegex(root, r"(?m)^    model\.kind: linear-attention$")
+        self.assertRegex(root, r"(?m)^    kind = 'linear-attention'$")
+        self.assertNotIn("/spectrum", root.replace("--only spectrum", ""))
+        self.assertEqual(self.inspect("out.h5", "--group", "spectrum"), self.inspect("out.h5", "--group", "/spectrum"))
+        self.assertIn(self.inspect("out.h5", "--group", "spectrum").split("\n\n")[1], long)
+        document = json.loads(self.inspect("out.h5", "--group", "/spectrum", "--json"))
+        self.assertEqual([g["name"] for g in document["groups"]], ["spectrum"])
+        self.refuses(USAGE, ["inspect", "out.h5", "--group", "spectra"], "did you mean '/spectrum'?")
+        self.refuses(BAD_INPUT, ["inspect", checkpoint(0), "--group", "/"], "not a hesscope result", "--group")
 
     def test_a_result_in_json(self):
         self.analyze(checkpoint(500))
