@@ -20,7 +20,13 @@ namespace {
 [[noreturn]] void refuse_no_result(const std::string& path) {
   const io::FormatKind* const format =
       io::recognised_format(io::InputFile(path, "a hesscope result"));
-  if (format == nullptr) throw InputError(fmt::format("{}: is not a hesscope result", path));
+  if (format == nullptr) {
+    const bool is_toml = std::filesystem::path(path).extension() == ".toml";
+    throw InputError(fmt::format(
+        "{}: is not a hesscope result{}",
+        path,
+        is_toml ? " but a TOML file, as problem files are; hesscope analyze makes results" : ""));
+  }
   if (format->name == "hdf5") io::open_tensor_file(path);  // says what is wrong with a damaged one
   throw InputError(
       fmt::format("{}: is not a hesscope result but of the format {} ({}); hesscope analyze makes "
@@ -40,6 +46,13 @@ io::ResultReader open_result(const std::string& path) {
 
 OpenResults open_results(const std::vector<std::string>& files, std::vector<std::string> labels) {
   if (labels.empty()) labels = short_names({files.begin(), files.end()}, false);
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    for (std::size_t k = 0; k < i; ++k) {
+      std::error_code none;  // what is not there is said when it is opened
+      if (!std::filesystem::equivalent(files[k], files[i], none)) continue;
+      throw ConfigError(fmt::format("{}: is given twice", files[i]));
+    }
+  }
   OpenResults results;
   results.readers.reserve(files.size());
   for (const std::string& file : files) results.readers.push_back(open_result(file));

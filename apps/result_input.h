@@ -19,7 +19,8 @@ struct OpenResults {
   std::vector<figures::Source> sources;  ///< of the readers
 };
 
-/// @param labels  one for each file; empty = short names of the files. @throws as open_result().
+/// @param labels  one for each file; empty = short names of the files. @throws as open_result();
+///                ConfigError for a file that is given twice.
 OpenResults open_results(const std::vector<std::string>& files, std::vector<std::string> labels);
 
 /// @throws ConfigError unless there is no '--label', or one for each result.

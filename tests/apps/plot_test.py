@@ -3,6 +3,7 @@
 import json
 import math
 import re
+import shutil
 import xml.etree.ElementTree as ElementTree
 
 import h5py
@@ -341,24 +342,29 @@ class Plot(program.Case):
 
     def test_refuses_what_cannot_be(self):
         adam, plane = self.path("adam"), self.path("plane")
+        other, other_plane = (shutil.copy(path, self.folder / f"other-{path.name}") for path in (adam, plane))
+        kept = self.files()
         self.refused(USAGE, adam, "--figure", "conditoin", words=["did you mean 'condition'"])
         self.refused(USAGE, adam, words=["'--figure' is missing"])
         self.refused(USAGE, adam, "--figure", "density", "--quantity", "decade", words=["did you mean 'decades'"])
         self.refused(USAGE, adam, "--figure", "spectrum", "--quantity", "x", words=["no quantities"])
         self.refused(USAGE, adam, "--figure", "spectrum", "--step", 7, words=["step 7", "0, 500, 1000"])
         self.refused(USAGE, adam, "--figure", "condition", "--step", 0, words=["takes no step"])
-        self.refused(USAGE, adam, adam, "--figure", "noise", words=["of one result, got 2"])
-        self.refused(USAGE, plane, plane, "--figure", "landscape", words=["not planes"])
+        self.refused(USAGE, adam, other, "--figure", "noise", words=["of one result, got 2"])
+        self.refused(USAGE, plane, other_plane, "--figure", "landscape", words=["not planes"])
+        self.refused(USAGE, adam, adam, "--figure", "condition", words=["adam.h5: is given twice"])
         self.refused(USAGE, adam, "--figure", "blocks", "--y-scale", "log", words=["fixed scales"])
         self.refused(USAGE, adam, "--figure", "condition", "--label", "a", "--label", "b", words=["1 results, got 2"])
         self.refused(USAGE, adam, "--figure", "condition", words=["must end in .svg, .pdf or .png"], output="out.gif")
         self.refused(USAGE, adam, "--figure", "condition", "--width", "3", words=["--width"])
+        self.refused(USAGE, adam, "--figure", "condition", "--width", "85", words=["too few", "--width or --height"])
         self.assertEqual(self.run_program("plot", adam, "--figure", "condition").returncode, USAGE)
-        self.assertEqual(self.files(), set())
+        self.assertEqual(self.files(), kept)
 
     def test_names_what_a_file_lacks_and_what_it_can_give(self):
         self.refused(BAD_INPUT, self.path("plane"), "--figure", "density",
                      words=["/density/eigenvalue", "`hesscope analyze --only density`", "landscape"])
+        self.refused(BAD_INPUT, PROBLEM, "--figure", "condition", words=["not a hesscope result but a TOML file"])
         self.refused(BAD_INPUT, DATA / "eval.npz", "--figure", "condition", words=["not a hesscope result but of the format npz"])
         # What is damaged is said as by inspect.
         cut = self.folder / "cut.h5"

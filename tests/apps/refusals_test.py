@@ -72,6 +72,14 @@ class BadCheckpoints(Refusals):
         self.analyze(checkpoint(0), output="result.h5")
         self.refuses_analysis(BAD_INPUT, ["result.h5"], "result.h5", "is a hesscope result")
 
+    def test_the_data_in_the_place_of_a_checkpoint(self):
+        self.refuses_analysis(BAD_INPUT, [DATA / "eval.npz"], "eval.npz: is the data file of", "not a checkpoint")
+
+    def test_a_key_that_leaves_the_weights_out(self):
+        self.refuses_analysis(BAD_INPUT, [checkpoint(0)], "under 'layers': no tensor 'layers.0.P'",
+                              "leave --key out to take the whole file",
+                              options=["--key", "layers"])
+
     def test_a_missing_tensor(self):
         arrays = weights()
         del arrays["layers.1.Q"]
@@ -209,6 +217,8 @@ class BadCommandLines(Refusals):
     def test_an_unknown_analyzer(self):
         self.refuses_analysis(USAGE, [checkpoint(0)], "'spectra'", "did you mean 'spectrum'",
                               options=["--only", "hessian,spectra"])
+        self.refuses_analysis(USAGE, [checkpoint(0)], "'kernel'", "did you mean 'tangent-kernel'",
+                              options=["--only", "kernel"])
 
     def test_a_problem_file_where_a_checkpoint_belongs(self):
         for arguments in (["inspect", PROBLEM], ["convert", PROBLEM, "out.npz"],
@@ -269,8 +279,9 @@ class BadOutputs(Refusals):
 
     def test_an_output_that_is_a_folder(self):
         (self.folder / "results").mkdir()
-        self.refuses_analysis(FAILED, [checkpoint(0)], "results", output="results")
-        self.refuses_analysis(FAILED, [checkpoint(0)], "results", output="results", options=["--force"])
+        for force in ([], ["--force"], ["--force", "--force"]):
+            self.refuses_analysis(FAILED, [checkpoint(0)], "results: is a folder; name a file", output="results",
+                                  options=force)
 
     def test_an_existing_output_stays_untouched(self):
         (self.folder / "out.h5").write_text("precious")
