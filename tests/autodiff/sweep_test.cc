@@ -93,6 +93,33 @@ TEST_P(SweepOf, EveryDerivativeIsThatOfFiftyDigits) {
   }
 }
 
+// Each sample alone, with a direction of its own: full packs, padded ones, and more than one.
+TEST_P(SweepOf, TheProductOfEverySampleIsThatOfFiftyDigits) {
+  for (const Model& model : models()) {
+    const std::unique_ptr<Sweep> sweep = Sweep::create(*model.graph, GetParam());
+    const Eigen::Index n = model.num_parameters();
+    const Eigen::VectorXd theta = test::Numbers(5).vector(n);
+    for (const Eigen::Index count : {1, 3, 8, 9}) {
+      SCOPED_TRACE(model.kind + ", samples: " + std::to_string(count));
+      const SampleTable samples = test::Numbers(6).table(count, model.record_size());
+      const Eigen::MatrixXd v = test::Numbers(17).table(n, count);
+      Eigen::MatrixXd products = Eigen::MatrixXd::Constant(n, count, kNaN);  // overwritten
+      const auto size = static_cast<std::size_t>(products.size());
+      sweep->per_sample_hessian_times(test::span_of(theta),
+                                      test::records_of(samples),
+                                      {v.data(), size},
+                                      {products.data(), size});
+      for (Eigen::Index i = 0; i < count; ++i) {
+        const SampleTable one = samples.row(i);
+        const auto exact =
+            multiprecision_derivatives(*model.graph, test::span_of(theta), test::records_of(one));
+        const double error = (products.col(i) - exact.hessian * v.col(i)).norm();
+        EXPECT_LE(error, kSweepTolerance * exact.hessian.norm() * v.col(i).norm()) << i;
+      }
+    }
+  }
+}
+
 TEST_P(SweepOf, EveryThirdDerivativeIsThatOfFiftyDigits) {
   constexpr Eigen::Index kPairs = ThirdOrderSweep::kMaxPairs;
   for (const Model& model : models()) {

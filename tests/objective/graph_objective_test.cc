@@ -75,6 +75,9 @@ TEST_F(GraphObjectiveTest, IsBitIdenticalForAnyNumberOfThreads) {
         EXPECT_EQ(many.hessian(theta, range, {}), H);
         EXPECT_EQ(many.hessian_times(theta, V, range), one.hessian_times(theta, V, range));
         EXPECT_EQ(many.per_sample_gradients(theta, range), one.per_sample_gradients(theta, range));
+        const Eigen::MatrixXd own = test::Numbers(8).table(n, range.size());
+        EXPECT_EQ(many.per_sample_hessian_times(theta, own, range),
+                  one.per_sample_hessian_times(theta, own, range));
         EXPECT_EQ(many.third_derivative_times(theta, U, V, range),
                   one.third_derivative_times(theta, U, V, range));
       }
@@ -106,6 +109,31 @@ TEST_F(GraphObjectiveTest, AgreesWithItself) {
     }
     EXPECT_EQ(objective.hessian_times(theta, V.leftCols(0), range).cols(), 0);
   }
+}
+
+// Beside what an objective does that knows no better, and H v for one v, which is their mean.
+TEST_F(GraphObjectiveTest, GivesTheProductOfEverySample) {
+  for (const SampleRange range : {SampleRange{0, kNumSamples}, {5, 76}, {199, 200}}) {
+    const Eigen::MatrixXd own = test::Numbers(8).table(n, range.size());
+    const Eigen::MatrixXd products = objective.per_sample_hessian_times(theta, own, range);
+    const Eigen::MatrixXd one_by_one =
+        objective.Objective::per_sample_hessian_times(theta, own, range);
+    for (Eigen::Index i = 0; i < range.size(); ++i) {
+      const double size = one_by_one.col(i).norm();
+      EXPECT_GT(size, 0.0);
+      EXPECT_LE((products.col(i) - one_by_one.col(i)).norm(), 256 * kEpsilon * size) << i;
+    }
+    const Eigen::MatrixXd same = V.col(0).replicate(1, range.size());
+    const Eigen::VectorXd mean =
+        objective.per_sample_hessian_times(theta, same, range).rowwise().mean();
+    const Eigen::VectorXd product = objective.hessian_times(theta, V.col(0), range);
+    EXPECT_LE((mean - product).norm(), 256 * kEpsilon * one_by_one.norm());
+  }
+  test::expect_refusal(
+      [&] {
+        objective.per_sample_hessian_times(theta, V, {0, 3});
+      },
+      "per_sample_hessian_times: directions must have ");
 }
 
 TEST_F(GraphObjectiveTest, GivesAProductThatDoesNotDependOnItsNeighbours) {

@@ -56,6 +56,8 @@ std::vector<double> answers_of(const Objective& objective, const Eigen::VectorXd
       add(objective.third_derivative_times(theta, v, v.rowwise().reverse(), range));
     }
     add(objective.per_sample_gradients(theta, range));
+    const Eigen::MatrixXd own = test::Numbers(10).table(theta.size(), range.size());
+    add(objective.per_sample_hessian_times(theta, own, range));
     if (!objective.has_gauss_newton()) continue;
     add(objective.gauss_newton_times(theta, v, range));
     add(objective.gauss_newton(theta, range, {}));

@@ -80,6 +80,13 @@ TEST_P(WeightDecay, IsInTheGradientOfEverySample) {
   EXPECT_LE((mean - gradient).norm(), 1e-14 * gradients.norm());
 }
 
+TEST_P(WeightDecay, IsInTheProductOfEverySample) {
+  const SampleRange range = kDecayRanges[1];
+  const MatrixXd v = test::Numbers(35).table(n, range.size());
+  EXPECT_EQ(objective.per_sample_hessian_times(theta, v, range),
+            plain.per_sample_hessian_times(theta, v, range) + kDecay * v);
+}
+
 TEST_P(WeightDecay, IsNoPartOfTheGaussNewtonMatrix) {
   const SampleRange range = kDecayRanges[0];
   EXPECT_EQ(objective.gauss_newton(theta, range, {}), plain.gauss_newton(theta, range, {}));

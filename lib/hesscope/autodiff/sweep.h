@@ -62,6 +62,13 @@ class Sweep {
                                     Records records,
                                     std::span<double> gradients) = 0;
 
+  /// Writes each sample's Hessian times a direction of its own: sample i's, in
+  /// directions[i * n, (i + 1) * n), into products[i * n, (i + 1) * n).
+  virtual void per_sample_hessian_times(std::span<const double> theta,
+                                        Records records,
+                                        std::span<const double> directions,
+                                        std::span<double> products) = 0;
+
   /// Writes each sample's prediction z of m entries: sample i's into predictions[i * m, (i + 1) *
   /// m), row by row. @throws PreconditionError if the graph has no prediction.
   virtual void predictions(std::span<const double> theta,

@@ -386,6 +386,21 @@ Objective::Matrix GraphObjective::per_sample_gradients(const ConstVectorRef& the
   return gradients;
 }
 
+Objective::Matrix GraphObjective::per_sample_hessian_times(const ConstVectorRef& theta,
+                                                           const ConstMatrixRef& directions,
+                                                           SampleRange range) const {
+  constexpr const char* kFunction = "per_sample_hessian_times";
+  require_point(*this, kFunction, theta, range);
+  require_sample_directions(*this, kFunction, directions, range);
+  const auto compute = [&] {
+    return impl_->sums.per_sample_hessian_times(theta, directions, range);
+  };
+  Matrix products = impl_->shared(
+      detail::TeamCallKind::kPerSampleHessianTimes, theta, range, compute, directions);
+  if (impl_->model.weight_decay != 0) products += impl_->model.weight_decay * directions;
+  return products;
+}
+
 std::vector<Invariance> GraphObjective::invariances() const {
   if (!impl_->model.searches_invariances) return impl_->model.invariances;
   std::call_once(impl_->is_searched, [&] { impl_->found_invariances = find_invariances(*this); });

@@ -130,6 +130,11 @@ class GraphObjective final : public Objective {
   double accuracy(const ConstVectorRef& theta, SampleRange range) const;
 
   Matrix per_sample_gradients(const ConstVectorRef& theta, SampleRange range) const override;
+
+  /// By the generic engine, the samples' directions side by side in vector registers.
+  Matrix per_sample_hessian_times(const ConstVectorRef& theta,
+                                  const ConstMatrixRef& directions,
+                                  SampleRange range) const override;
   double workspace_bytes() const override;
 
   /// What hessian() takes where it uses the structure found in the graph.

@@ -48,6 +48,34 @@ Objective::Matrix Objective::prediction_jacobian(const ConstVectorRef& /*theta*/
   refuse_without_prediction("prediction_jacobian", "predictions need");
 }
 
+Objective::Matrix Objective::per_sample_hessian_times(const ConstVectorRef& theta,
+                                                      const ConstMatrixRef& directions,
+                                                      SampleRange range) const {
+  require_point(*this, "per_sample_hessian_times", theta, range);
+  require_sample_directions(*this, "per_sample_hessian_times", directions, range);
+  Matrix products(directions.rows(), directions.cols());
+  for (Eigen::Index i = 0; i < range.size(); ++i) {
+    const Eigen::Index sample = range.begin + i;
+    products.col(i) = hessian_times(theta, directions.col(i), {sample, sample + 1});
+  }
+  return products;
+}
+
+void require_sample_directions(const Objective& objective,
+                               const char* function,
+                               const Objective::ConstMatrixRef& directions,
+                               SampleRange range) {
+  const Eigen::Index n = objective.num_parameters();
+  if (directions.rows() == n && directions.cols() == range.size()) return;
+  throw PreconditionError(fmt::format(
+      "{}: directions must have {} rows and a column for each of {} samples, got {} x {}",
+      function,
+      n,
+      range.size(),
+      directions.rows(),
+      directions.cols()));
+}
+
 void require_pairs(const Objective& objective,
                    const char* function,
                    const Objective::ConstMatrixRef& u,

@@ -117,6 +117,14 @@ class Objective {
   /// of an n x |range| matrix.
   virtual Matrix per_sample_gradients(const ConstVectorRef& theta, SampleRange range) const = 0;
 
+  /// H_i v_i: the Hessian of each sample's loss times a direction of its own, for the columns v_i of
+  /// V, n x |range|, as the columns of a matrix of that size.
+  /// @cost as hessian_times() with one direction; unless overridden, that for each sample by itself.
+  /// @throws PreconditionError also if V has another size.
+  virtual Matrix per_sample_hessian_times(const ConstVectorRef& theta,
+                                          const ConstMatrixRef& directions,
+                                          SampleRange range) const;
+
   /// Memory that a call of hessian() needs besides the matrix it returns: the data held and the
   /// scratch of its threads. An upper estimate.
   virtual double workspace_bytes() const = 0;
@@ -169,6 +177,13 @@ void require_pairs(const Objective& objective,
                    const char* function,
                    const Objective::ConstMatrixRef& u,
                    const Objective::ConstMatrixRef& v);
+
+/// Checks that `directions` has one column of n entries for each sample of the range; `function`
+/// begins the message. @throws PreconditionError.
+void require_sample_directions(const Objective& objective,
+                               const char* function,
+                               const Objective::ConstMatrixRef& directions,
+                               SampleRange range);
 
 /// Checks that an objective has a Gauss-Newton matrix; `function` begins the message.
 /// @throws PreconditionError.

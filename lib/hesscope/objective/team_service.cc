@@ -58,6 +58,9 @@ void make(const TeamCall& call,
     case TeamCallKind::kPerSampleGradients:
       objective.per_sample_gradients(theta, call.range);
       return;
+    case TeamCallKind::kPerSampleHessianTimes:
+      objective.per_sample_hessian_times(theta, directions, call.range);
+      return;
   }
 }
 

@@ -107,6 +107,32 @@ class LaneSweep final : public Sweep {
     });
   }
 
+  // Here the lanes of v[0] differ: each has the direction of its own sample.
+  void per_sample_hessian_times(std::span<const double> theta,
+                                Records records,
+                                std::span<const double> directions,
+                                std::span<double> products) override {
+    const Eigen::Index n = graph_->num_parameters();
+    const detail::SweepPlan plan = detail::plan_sweep(*graph_, 0, n, 0, Curvature::kHessian);
+    for (double& entry : products) entry = 0.0;
+    first_.set_theta(theta);
+    first_.for_each_pack(records, [&](Eigen::Index first, int count) {
+      const auto at = [&](int lane, Eigen::Index j) {
+        return static_cast<std::size_t>((first + lane) * n + j);
+      };
+      first_.seed(plan, [&](Eigen::Index j, const FirstBase& value) {
+        typename FirstOrder::Jet jet(value);
+        for (int lane = 0; lane < count; ++lane) jet.v[0].set(lane, directions[at(lane, j)]);
+        return jet;
+      });
+      first_.forward_jets(plan);
+      first_.reverse_jets(plan, FirstBase(1.0));
+      first_.visit_adjoint_jets(0, [&](Eigen::Index j, const typename FirstOrder::Jet& adjoint) {
+        for (int lane = 0; lane < count; ++lane) products[at(lane, j)] += adjoint.v[0][lane];
+      });
+    });
+  }
+
   void predictions(std::span<const double> theta,
                    Records records,
                    std::span<double> predictions) override {

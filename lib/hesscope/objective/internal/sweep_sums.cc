@@ -90,7 +90,8 @@ Objective::Matrix SweepSums::columns(Index num_rows, SampleRange range, F fill) 
         const Records part = block(range, b);
         const auto size = static_cast<std::size_t>(num_rows * part.count);
         double* first = all.data() + first_of(b) * num_rows;
-        pool_.with_sweep([&](Sweep& sweep) { fill(sweep, part, std::span(first, size)); });
+        pool_.with_sweep(
+            [&](Sweep& sweep) { fill(sweep, part, std::span(first, size), first_of(b)); });
       },
       [&](Index begin, Index end) {
         const Index cols = std::min(first_of(end), range.size()) - first_of(begin);
@@ -274,18 +275,31 @@ Objective::Matrix SweepSums::gauss_newton_by_factors(const Eigen::VectorXd& thet
 }
 
 Objective::Matrix SweepSums::predictions(const Eigen::VectorXd& theta, SampleRange range) const {
-  return columns(
-      prediction_size(), range, [&](Sweep& sweep, Records records, std::span<double> out) {
-        sweep.predictions(span_of(theta), records, out);
-      });
+  return columns(prediction_size(),
+                 range,
+                 [&](Sweep& sweep, Records records, std::span<double> out, Index /*first*/) {
+                   sweep.predictions(span_of(theta), records, out);
+                 });
 }
 
 Objective::Matrix SweepSums::per_sample_gradients(const Eigen::VectorXd& theta,
                                                   SampleRange range) const {
-  return columns(
-      num_parameters(), range, [&](Sweep& sweep, Records records, std::span<double> out) {
-        sweep.per_sample_gradients(span_of(theta), records, out);
-      });
+  return columns(num_parameters(),
+                 range,
+                 [&](Sweep& sweep, Records records, std::span<double> out, Index /*first*/) {
+                   sweep.per_sample_gradients(span_of(theta), records, out);
+                 });
+}
+
+Objective::Matrix SweepSums::per_sample_hessian_times(const Eigen::VectorXd& theta,
+                                                      const Matrix& directions,
+                                                      SampleRange range) const {
+  return columns(num_parameters(),
+                 range,
+                 [&](Sweep& sweep, Records records, std::span<double> out, Index first) {
+                   sweep.per_sample_hessian_times(
+                       span_of(theta), records, {directions.col(first).data(), out.size()}, out);
+                 });
 }
 
 Objective::Matrix SweepSums::prediction_jacobian(const Eigen::VectorXd& theta,

@@ -65,6 +65,9 @@ class SweepSums {
   Matrix predictions(const Eigen::VectorXd& theta, SampleRange range) const;
   Matrix prediction_jacobian(const Eigen::VectorXd& theta, SampleRange range) const;
   Matrix per_sample_gradients(const Eigen::VectorXd& theta, SampleRange range) const;
+  Matrix per_sample_hessian_times(const Eigen::VectorXd& theta,
+                                  const Matrix& directions,
+                                  SampleRange range) const;
 
   Records records(SampleRange range) const;
 
@@ -72,7 +75,8 @@ class SweepSums {
   double workspace_bytes() const;
 
  private:
-  // A column for each sample, which `fill` writes for a block of them.
+  // A column for each sample, which fill(sweep, records, out, first) writes for a block of them, of
+  // which `first` is the first column.
   template <typename F>
   Matrix columns(Eigen::Index num_rows, SampleRange range, F fill) const;
 

@@ -20,6 +20,7 @@ enum class TeamCallKind : std::int64_t {
   kPredictions,
   kPredictionJacobian,
   kPerSampleGradients,
+  kPerSampleHessianTimes,
   kThirdDerivativeTimes,  ///< directions: U, then V
 };
 
