@@ -193,7 +193,7 @@ std::vector<RangeCase> range_cases() {
                  {"directional_sharpness", "directional_sharpness_relative", "directional_slope"}});
   all.push_back(
       {"stability",
-       {{"learning-rate", 1e-3}},
+       {{"learning-rate", 1e-3}, {"batch-sharpness", std::string("1,8,48")}},
        ratios(
            {"gd_threshold", "momentum_threshold", "learning_rate", "momentum", "weight_decay"})});
   return all;

@@ -9,8 +9,12 @@
 
 #include <hesscope/analysis/analyze.h>
 #include <hesscope/core/constants.h>
+#include <hesscope/core/error.h>
+#include <hesscope/noise/batch_sharpness.h>
 
+#include "noise/naive.h"
 #include "support/closed_form_objectives.h"
+#include "support/refusal.h"
 
 namespace hesscope {
 namespace {
@@ -78,6 +82,58 @@ TEST_F(StabilityAnalyzerTest, WithoutSecondMomentsSaysThatNoneAreStored) {
   const Analysis analysis = stability({{"preconditioner", "adam"}});
   EXPECT_EQ(analysis[0].status("stability", "preconditioner"), Status::kNotStored);
   EXPECT_EQ(analysis[0].status("stability", "lambda_max_preconditioned"), Status::kNotStored);
+}
+
+class BatchSharpnessTest : public ::testing::Test {
+ protected:
+  Analysis stability(std::map<std::string, SettingValue> options,
+                     const Eigen::VectorXd& theta,
+                     SpectrumMethod method = SpectrumMethod::kDense) const {
+    options["batch-sharpness"] = std::string("1,3,5");
+    return analyze(
+        objective_, {{"here", theta}}, {"stability"}, {.options = options, .method = method});
+  }
+
+  const test::QuadraticObjective objective_ = test::random_quadratic(4, 5, 3);
+  const Eigen::VectorXd theta_ = Eigen::Vector4d(1, -2, 0.5, 3);
+};
+
+TEST_F(BatchSharpnessTest, IsStoredForEverySizeBesideItsRatioToTheThreshold) {
+  for (const SpectrumMethod method : {SpectrumMethod::kDense, SpectrumMethod::kMatrixFree}) {
+    const Analysis analysis = stability({{"learning-rate", 0.25}}, theta_, method);
+    const Eigen::VectorXd found = analysis[0].values("stability", "batch_sharpness");
+    const Eigen::VectorXd ratio = analysis[0].values("stability", "batch_sharpness_ratio");
+    const BatchMoments moments =
+        batch_moments(objective_, theta_, HessianOperator(objective_, theta_));
+    ASSERT_EQ(found.size(), 3);
+    ASSERT_EQ(ratio.size(), 3);
+    for (int k = 0; k < 3; ++k) {
+      const double wanted = batch_sharpness(moments, 2 * k + 1).value;
+      EXPECT_NEAR(found[k] / wanted, 1, 1e-13);
+      EXPECT_NEAR(ratio[k] / (wanted * 0.25 / 2), 1, 1e-13);
+    }
+  }
+}
+
+TEST_F(BatchSharpnessTest, NeedsALearningRateForTheRatioAlone) {
+  const Analysis analysis = stability({}, theta_);
+  EXPECT_EQ(analysis[0].status("stability", "batch_sharpness"), Status::kOk);
+  EXPECT_EQ(analysis[0].status("stability", "batch_sharpness_ratio"), Status::kNotComputed);
+  const Analysis broken = stability({{"learning-rate", 0.25}}, Eigen::Vector4d(1, kNaN, 0, 0));
+  for (const char* name : {"batch_sharpness", "batch_sharpness_ratio"}) {
+    EXPECT_EQ(broken[0].status("stability", name), Status::kNonFinite) << name;
+  }
+}
+
+TEST_F(BatchSharpnessTest, RefusesMoreSamplesThanThereAre) {
+  test::expect_refusal<ConfigError>(
+      [&] {
+        analyze(objective_,
+                {{"here", theta_}},
+                {"stability"},
+                {.options = {{"batch-sharpness", std::string("2,6")}}});
+      },
+      "minibatches of 6 samples cannot be had from 5 samples");
 }
 
 TEST_F(StabilityAnalyzerTest, OfWeightsThatAreNaNIsMissing) {

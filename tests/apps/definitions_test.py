@@ -12,7 +12,7 @@ from program import DATA, DONE, FIXTURES, INCONCLUSIVE, PROGRAM, SOURCE, checkpo
 
 # Of coordinates in groups of their own, which say "as /..." or number what lies along a dimension.
 COORDINATES = {"step", "block", "block_column", "rank", "pair", "parameter_column", "invariance", "rule", "probe",
-               "node", "point", "draw", "order", "edge", "bin", "ladder_batch_size", "neuron", "sample", "block_rank"}
+               "node", "point", "draw", "order", "edge", "bin", "ladder_batch_size", "batch_size", "neuron", "sample", "block_rank"}
 
 EXPERIMENT = """
 [model]
@@ -110,7 +110,7 @@ class Declared(program.Case):
         adam = tuple(checkpoint(step) for step in (0, 500, 1500))
         for options in (
                 (*adam, "--only", everything, "--preconditioner", "adam", "--second-moments", "recomputed",
-                 "--learning-rate", "1e-2", "--noise-ladder", "1,8", "--save-hessian"),
+                 "--learning-rate", "1e-2", "--noise-ladder", "1,8", "--batch-sharpness", "1,8", "--save-hessian"),
                 (checkpoint(500), zero, broken, "--only", everything, "--preconditioner", "stored",
                  "--expect-loss", "1", "--expect-loss", "2", "--expect-loss", "3"),
                 (*adam[:2], "--only", everything, "--method", "matrix-free", "--preconditioner", "adam"),

@@ -223,7 +223,8 @@ class Digits(program.Case):
     def test_every_analyzer_gives_finite_numbers(self):
         self.analyze("digits/runs/epoch-0.pt", "digits/runs/epoch-10.pt", *KEY, "--ggn", "--blocks", "--smoothness",
                      "--noise", "--eigenpairs", "3", "--stability",
-                     "--preconditioner", "adam", "--second-moments", "recomputed", problem=self.problem)
+                     "--preconditioner", "adam", "--second-moments", "recomputed", "--batch-sharpness", "1,16",
+                     "--learning-rate", 0.1, problem=self.problem)
         found, wrong = self.numbers("out.h5")
         # Blocks of fewer parameters have fewer eigenvalues.
         self.assertEqual(wrong, ["blocks/eigenvalues"])

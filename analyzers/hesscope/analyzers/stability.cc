@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include <hesscope/analyzers/internal/batch_sharpness_section.h>
+#include <hesscope/analyzers/internal/batch_sizes.h>
 #include <hesscope/analyzers/internal/group_dimensions.h>
 #include <hesscope/analyzers/internal/papers.h>
 #include <hesscope/analyzers/internal/stability_sections.h>
@@ -33,6 +35,7 @@ struct StabilityOptions {
   GivenSettings given;
   bool is_recomputed = false;  // second moments that are not stored
   Eigen::Index batch_size = 0;
+  std::vector<Eigen::Index> batch_sizes = {};  // of which the batch sharpness is asked
 };
 
 // Where second moments came from.
@@ -41,23 +44,25 @@ enum class Source : std::int8_t { kNone = 0, kCheckpoint = 1, kRecomputed = 2 };
 class StabilityAnalyzer final : public Analyzer {
  public:
   explicit StabilityAnalyzer(const StabilityOptions& options) : options_(options) {
+    if (!options.batch_sizes.empty()) batches_.emplace(declaring(), options.batch_sizes);
     if (options.preconditioner == PreconditionerChoice::kNone) return;
     preconditioned_.emplace(declaring(), options.preconditioner == PreconditionerChoice::kAdam);
   }
 
   std::vector<Dimension> dimensions(const Objective& objective) const override {
-    if (!preconditioned_) return {};
-    return {detail::rank_dimension("rank", objective.num_parameters())};
+    std::vector<Dimension> all;
+    if (preconditioned_) all.push_back(detail::rank_dimension("rank", objective.num_parameters()));
+    if (batches_) all.push_back(batches_->dimension(objective));
+    return all;
   }
 
-  Cost cost(const Objective& /*objective*/) const override {
-    if (!preconditioned_) return {.asks_hessian = true, .asks_spectrum = true};
-    return {.asks_hessian = true,
-            .asks_spectrum = true,
-            .matrices = 1,
-            .decompositions = 1,
-            .searches = 1,
-            .sample_gradients = 1};
+  Cost cost(const Objective& objective) const override {
+    Cost cost{.asks_hessian = true, .asks_spectrum = true};
+    if (preconditioned_) {
+      cost.matrices = cost.decompositions = cost.searches = cost.sample_gradients = 1;
+    }
+    if (batches_) batches_->add_cost(objective, cost);
+    return cost;
   }
 
   std::vector<std::string> remarks_on(std::span<const OptimizerState> optimizers,
@@ -85,6 +90,7 @@ class StabilityAnalyzer final : public Analyzer {
             rate.value,
             spectrum);
     with_momentum_.set(answer, ascends ? std::nullopt : momentum, rate.value, spectrum);
+    if (batches_) batches_->set(point, ascends ? std::nullopt : rate.value, answer);
     if (preconditioned_) precondition(point, *preconditioned_, answer);
     return answer;
   }
@@ -249,6 +255,7 @@ class StabilityAnalyzer final : public Analyzer {
                                "the optimiser's weight decay",
                                "not in the loss that is analyzed; as an L2 term it would add "
                                "itself to every eigenvalue of the Hessian"};
+  std::optional<detail::BatchSharpnessSection> batches_;
   std::optional<PreconditionedSection> preconditioned_;
 };
 
@@ -275,6 +282,7 @@ std::unique_ptr<Analyzer> create(const Settings& settings) {
   if (preconditioner == "stored") options.preconditioner = PreconditionerChoice::kStored;
   options.is_recomputed = settings.text("second-moments") == "recomputed";
   options.batch_size = settings.integer("batch-size");
+  options.batch_sizes = detail::batch_sizes_from(settings, "batch-sharpness");
   options.given = {.learning_rate = given(settings, "learning-rate", 0, 1e100),
                    .beta1 = given(settings, "beta1", 0, kBelowOne),
                    .beta2 = given(settings, "beta2", 0, kBelowOne),
@@ -318,8 +326,13 @@ AnalyzerKind stability_analyzer() {
                    .meaning =
                        "samples in a minibatch, where second moments are recomputed; 0 = all",
                    .minimum = 0,
-                   .maximum = 1'000'000'000,
-                   .fallback = SettingValue(std::int64_t{0})}},
+                   .maximum = detail::kMaxBatchSize,
+                   .fallback = SettingValue(std::int64_t{0})},
+                  {.name = "batch-sharpness",
+                   .meaning = "also compute the curvature that gradients of minibatches of these "
+                              "sizes see, as in 1,8,64",
+                   .fallback = SettingValue(std::string())}},
+      .declaring_all = {{"batch-sharpness", SettingValue(std::string("1"))}},
       .create = create,
   };
 }

@@ -13,6 +13,7 @@ namespace hesscope::figures {
 namespace {
 
 const std::string kStability = "stability";
+const std::string kBatchRatio = "batch_sharpness_ratio";
 constexpr double kNone = 0;  // of the flag `source`
 constexpr double kRecomputed = 2;
 
@@ -57,6 +58,7 @@ class Drawing {
       if (result_.find(kStability, kRatios[k].name) != nullptr)
         add(kRatios[k], plot::line_colour(k));
     }
+    if (result_.find(kStability, kBatchRatio) != nullptr) add_batches();
     return std::move(panel_);
   }
 
@@ -64,14 +66,15 @@ class Drawing {
   void add(const Ratio& ratio, const plot::Colour& colour) {
     const std::vector<double> values =
         read_column(result_, kStability, ratio.name, checkpoints_.size());
-    if (!ratio.is_preconditioned) return add_lines(values, ratio.label, colour, false);
+    if (!ratio.is_preconditioned) return add_lines(values, ratio.label, colour, false, unproved_);
     const std::vector<double> source =
         read_column(result_, kStability, "source", checkpoints_.size());
-    add_lines(chosen(values, source, false), ratio.label, colour, false);
+    add_lines(chosen(values, source, false), ratio.label, colour, false, unproved_);
     add_lines(chosen(values, source, true),
               fmt::format("{}, moments recomputed", ratio.label),
               colour,
-              true);
+              true,
+              unproved_);
     std::size_t num_missing = 0;
     for (std::size_t i = 0; i < values.size(); ++i) {
       if (source[i] == kNone && !std::isfinite(values[i])) ++num_missing;
@@ -82,12 +85,29 @@ class Drawing {
     }
   }
 
+  // A line for each size of minibatches.
+  void add_batches() {
+    const Variable ratios = read_numbers(result_, kStability, kBatchRatio, 2, checkpoints_.size());
+    const std::vector<double> sizes =
+        read_numbers(result_, kStability, ratios.dimensions.back(), 1).numbers();
+    for (std::size_t k = 0; k < sizes.size(); ++k) {
+      std::vector<double> values(checkpoints_.size());
+      for (std::size_t i = 0; i < values.size(); ++i) values[i] = ratios.row(i).at(k);
+      add_lines(values,
+                fmt::format("batches of {}", sizes[k]),
+                plot::line_colour(std::size(kRatios) + k),
+                false,
+                {});
+    }
+  }
+
   void add_lines(const std::vector<double>& values,
                  const std::string& label,
                  const plot::Colour& colour,
-                 bool is_recomputed) {
+                 bool is_recomputed,
+                 const std::vector<bool>& unproved) {
     if (!has_any(values)) return;
-    for (plot::Line& line : curves(checkpoints_, values, unproved_)) {
+    for (plot::Line& line : curves(checkpoints_, values, unproved)) {
       line.label = checkpoints_.runs.size() > 1 ? line.label + ": " + label : label;
       line.colour = colour;
       line.markers = true;
@@ -106,8 +126,9 @@ plot::Figure draw_stability(std::span<const Source> sources, const FigureRequest
   return {.title = {},
           .description =
               "Sharpness over the largest stable sharpness of gradient descent, with "
-              "momentum, and of the preconditioned optimiser, over training steps; above "
-              "1 they are unstable",
+              "momentum, and of the preconditioned optimiser, and the sharpness that "
+              "gradients of minibatches see over that of gradient descent, over training steps; "
+              "above 1 they are unstable",
           .panels = {Drawing(named(sources)[0]).panel()}};
 }
 

@@ -1,44 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <charconv>
 #include <string>
-#include <string_view>
-#include <system_error>
 
-#include <fmt/format.h>
-
+#include <hesscope/analyzers/internal/batch_sizes.h>
 #include <hesscope/analyzers/internal/noise_options.h>
-#include <hesscope/analyzers/option_error.h>
 
 namespace hesscope::detail {
 namespace {
-
-using Eigen::Index;
-
-constexpr Index kMaxBatchSize = 1'000'000'000;
-
-// "1,8,64"; nothing for an empty text.
-std::vector<Index> parse_ladder(std::string_view text) {
-  std::vector<Index> sizes;
-  std::string_view rest = text;
-  while (!rest.empty()) {
-    const std::size_t comma = rest.find(',');
-    const std::string_view item = rest.substr(0, comma);
-    Index size = 0;
-    const auto [end, error] = std::from_chars(item.data(), item.data() + item.size(), size);
-    const bool is_last = comma == std::string_view::npos;
-    if (error != std::errc() || end != item.data() + item.size() || size < 1 ||
-        size > kMaxBatchSize || (!is_last && comma + 1 == rest.size())) {
-      throw OptionError("noise-ladder",
-                        fmt::format("must be batch sizes from 1 to {} with commas between them, "
-                                    "as in 1,8,64; got '{}'",
-                                    kMaxBatchSize,
-                                    text));
-    }
-    sizes.push_back(size);
-    rest = is_last ? std::string_view() : rest.substr(comma + 1);
-  }
-  return sizes;
-}
 
 SettingKey count_key(const std::string& name,
                      std::int64_t minimum,
@@ -94,7 +61,7 @@ NoiseOptions noise_options_from(const Settings& settings) {
                                         : NoiseOptions::Draws::kResampled;
   options.reference_batches = settings.integer("noise-reference");
   options.num_bins = settings.integer("noise-bins");
-  options.ladder = parse_ladder(settings.text("noise-ladder"));
+  options.ladder = batch_sizes_from(settings, "noise-ladder");
   return options;
 }
 

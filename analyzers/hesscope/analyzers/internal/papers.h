@@ -11,6 +11,9 @@ inline constexpr char kAhn[] =
     "optimization), arXiv:2310.01082";
 inline constexpr char kAnderson[] =
     "E. Anderson et al. (1999), LAPACK Users' Guide, SIAM, section 4.7";
+inline constexpr char kAndreyev[] =
+    "A. Andreyev & P. Beneventano (2024), Edge of stochastic stability: revisiting the edge of "
+    "stability for SGD, arXiv:2412.20553";
 inline constexpr char kBell[] =
     "R. J. Bell & P. Dean (1970), Atomic vibrations in vitreous silica, Discussions of the Faraday "
     "Society 50, 55-61";

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <hesscope/analyzers/internal/batch_sharpness_section.h>
+#include <hesscope/analyzers/internal/papers.h>
+#include <hesscope/analyzers/linear_step.h>
+#include <hesscope/analyzers/option_error.h>
+#include <hesscope/core/internal/wide.h>
+#include <hesscope/noise/batch_sharpness.h>
+
+namespace hesscope::detail {
+
+using Eigen::Index;
+
+BatchSharpnessSection::BatchSharpnessSection(Group& declaring, std::vector<Index> batch_sizes)
+    : batch_sizes_(std::move(batch_sizes)),
+      sharpness_(declaring.add(
+          {.name = "batch_sharpness",
+           .dimensions = {"batch_size"},
+           .long_name = "batch sharpness",
+           .definition =
+               "E[g_B^T H_B g_B] / E|g_B|^2 with g_B and H_B the gradient and the Hessian "
+               "of a minibatch of so many of the samples, drawn without replacement; "
+               "exactly over all minibatches, by moments of the samples' gradients and "
+               "of their Hessians' products with them",
+           .references = {papers::kAndreyev},
+           .undefined = {Status::kUndefinedZeroDenominator}})),
+      ratio_(declaring.add(
+          {.name = "batch_sharpness_ratio",
+           .dimensions = {"batch_size"},
+           .long_name = "batch sharpness over gd_threshold",
+           .definition = "batch_sharpness / gd_threshold; stochastic gradient descent hovers at 1",
+           .references = {papers::kAndreyev},
+           .undefined = {Status::kUndefinedZeroDenominator}})) {}
+
+Dimension BatchSharpnessSection::dimension(const Objective& objective) const {
+  for (const Index size : batch_sizes_) {
+    if (size > objective.num_samples()) {
+      throw OptionError("batch-sharpness",
+                        fmt::format("minibatches of {} samples cannot be had from {} samples; "
+                                    "choose smaller ones",
+                                    size,
+                                    objective.num_samples()));
+    }
+  }
+  return {.name = "batch_size",
+          .size = static_cast<std::int64_t>(batch_sizes_.size()),
+          .numbers = {batch_sizes_.begin(), batch_sizes_.end()},
+          .definition = "samples of a minibatch, as asked for"};
+}
+
+void BatchSharpnessSection::add_cost(const Objective& objective, Analyzer::Cost& cost) const {
+  const auto n = static_cast<double>(objective.num_parameters());
+  const auto num_samples = static_cast<double>(objective.num_samples());
+  constexpr double kProductInGradients = 6;  // the samples' own Hessians times their gradients
+  cost.asks_hessian = true;
+  cost.sample_gradients += 2 + kProductInGradients;
+  cost.products += num_samples + 1;
+  cost.matrix_operations += num_samples * n * n;
+  cost.numbers += 3 * 4096.0 * n;
+}
+
+void BatchSharpnessSection::set(PointAnalysis& point,
+                                const std::optional<double>& learning_rate,
+                                Group& answer) const {
+  Status status = point.status();
+  if (status == Status::kOk && point.hessian_status() == Status::kNonFinite) {
+    status = Status::kNonFinite;
+  }
+  BatchMoments moments{.status = status, .num_samples = point.objective().num_samples()};
+  if (status == Status::kOk) {
+    moments =
+        batch_moments(point.objective(), point.theta(), point.hessian_operator(), point.progress());
+  }
+  std::vector<double> sharpness, ratio;
+  std::vector<Status> sharpness_status, ratio_status;
+  const double threshold = stable_limit(gradient_descent_step());
+  for (const Index size : batch_sizes_) {
+    const Statistic found = batch_sharpness(moments, size);
+    Statistic over_threshold = found;
+    if (!learning_rate) {
+      over_threshold = missing_statistic(Status::kNotComputed);
+    } else if (found.status == Status::kOk) {
+      over_threshold = finite_statistic((found.value * (Wide(*learning_rate) / threshold)).value());
+    }
+    sharpness.push_back(found.value);
+    sharpness_status.push_back(found.status);
+    ratio.push_back(over_threshold.value);
+    ratio_status.push_back(over_threshold.status);
+  }
+  answer[sharpness_].set_numbers(std::move(sharpness), std::move(sharpness_status));
+  answer[ratio_].set_numbers(std::move(ratio), std::move(ratio_status));
+}
+
+}  // namespace hesscope::detail

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <charconv>
+#include <string_view>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include <hesscope/analyzers/internal/batch_sizes.h>
+#include <hesscope/analyzers/option_error.h>
+
+namespace hesscope::detail {
+
+using Eigen::Index;
+
+std::vector<Index> batch_sizes_from(const Settings& settings, const std::string& option) {
+  const std::string& text = settings.text(option);
+  std::vector<Index> sizes;
+  std::string_view rest = text;
+  while (!rest.empty()) {
+    const std::size_t comma = rest.find(',');
+    const std::string_view item = rest.substr(0, comma);
+    Index size = 0;
+    const auto [end, error] = std::from_chars(item.data(), item.data() + item.size(), size);
+    const bool is_last = comma == std::string_view::npos;
+    if (error != std::errc() || end != item.data() + item.size() || size < 1 ||
+        size > kMaxBatchSize || (!is_last && comma + 1 == rest.size())) {
+      throw OptionError(option,
+                        fmt::format("must be batch sizes from 1 to {} with commas between them, "
+                                    "as in 1,8,64; got '{}'",
+                                    kMaxBatchSize,
+                                    text));
+    }
+    sizes.push_back(size);
+    rest = is_last ? std::string_view() : rest.substr(comma + 1);
+  }
+  return sizes;
+}
+
+}  // namespace hesscope::detail
