@@ -43,6 +43,7 @@ class TrainCommand final : public RunCommand {
     return {
         "hesscope train experiment.toml -o runs",
         "hesscope train experiment.toml -o adam --run adam --seed 0",
+        "hesscope train experiment.toml -o adam --run adam --seed 0 --monitor edge",
         "hesscope analyze adam --problem adam/problem.toml -o adam.h5",
     };
   }
@@ -57,6 +58,11 @@ class TrainCommand final : public RunCommand {
                      .meaning = "train from this seed alone, listed in the file or not",
                      .minimum = 0},
                     settings_);
+    options.list("--monitor",
+                 monitors_,
+                 "NAMES",
+                 "Analyzers that look at each row of the history, besides those of the file; edge: "
+                 "is it at its edge of stability?");
     declare_run(options,
                 "DIR",
                 "Folder to write to; each of several runs or seeds has its own, DIR/RUN/seed-K",
@@ -80,6 +86,7 @@ class TrainCommand final : public RunCommand {
     fill(request);
     request.experiment = experiment_;
     request.run = run_;
+    request.monitors = monitors_;
     if (settings_.contains("seed")) {
       request.seed = static_cast<std::uint64_t>(std::get<std::int64_t>(settings_.at("seed")));
     }
@@ -210,6 +217,7 @@ class TrainCommand final : public RunCommand {
 
   std::string experiment_;
   std::string run_;
+  std::vector<std::string> monitors_;
   PluginOption plugins_;
   std::map<std::string, SettingValue> settings_;
   bool resume_ = false;

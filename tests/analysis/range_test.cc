@@ -186,6 +186,7 @@ std::vector<RangeCase> range_cases() {
   append(noise.degrees,
          {{"histogram_density", -1}, {"covariance_trace", 2}, {"eigendirection_noise", 2}});
   all.push_back(noise);
+  all.push_back({"edge", {}, {}});
   all.push_back({"smoothness",
                  {},
                  ratios({"step_norm", "directional_sharpness_relative"}),

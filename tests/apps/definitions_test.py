@@ -101,7 +101,7 @@ class Declared(program.Case):
 
     def test_results_hold_what_is_declared(self):
         seen = set()
-        everything = "hessian,spectrum,condition,structure,eigenpairs,blocks,ggn,stability,sharpening,smoothness,density," \
+        everything = "hessian,spectrum,condition,structure,eigenpairs,blocks,ggn,stability,edge,sharpening,smoothness,density," \
                      "sampling,noise,tangent-kernel"
         zero = self.write_checkpoint("step-000600.npz", {name: 0 * value for name, value in weights().items()})
         broken = self.write_checkpoint("step-000700.npz", {name: np.nan * value for name, value in weights().items()})

@@ -15,6 +15,7 @@
 #include <hesscope/analyzers/blocks.h>
 #include <hesscope/analyzers/condition.h>
 #include <hesscope/analyzers/density.h>
+#include <hesscope/analyzers/edge.h>
 #include <hesscope/analyzers/eigenpairs.h>
 #include <hesscope/analyzers/ggn.h>
 #include <hesscope/analyzers/hessian.h>
@@ -45,6 +46,7 @@ GrowingList<AnalyzerKind>& registry() {
       blocks_analyzer(),
       ggn_analyzer(),
       stability_analyzer(),
+      edge_analyzer(),
       sharpening_analyzer(),
       smoothness_analyzer(),
       density_analyzer(),

@@ -68,6 +68,7 @@ std::span<const FigureKind> figure_kinds() {
       density_figure(),
       smoothness_figure(),
       stability_figure(),
+      edge_figure(),
       sharpening_figure(),
       noise_figure(),
       landscape_figure(),

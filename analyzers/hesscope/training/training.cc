@@ -9,6 +9,9 @@
 
 #include <fmt/format.h>
 
+#include <hesscope/analysis/internal/analysis_costs.h>
+#include <hesscope/analysis/internal/chosen_analyzers.h>
+#include <hesscope/analyzers/analyzer_registry.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/executor.h>
 #include <hesscope/core/stopwatch.h>
@@ -33,6 +36,11 @@ ExperimentFile experiment_of(const TrainingRequest& request) {
   ExperimentFile experiment =
       request.document ? *request.document : read_experiment_file(request.experiment);
   if (request.seed) experiment.seeds = {*request.seed};
+  for (const std::string& name : request.monitors) {
+    if (std::ranges::find(experiment.monitors, name) != experiment.monitors.end()) continue;
+    find_analyzer_kind(name);  // refuses one that is none
+    experiment.monitors.push_back(name);
+  }
   return experiment;
 }
 
@@ -194,6 +202,7 @@ TrainingPlan plan_training(const TrainingRequest& request) {
                                              : 1 + (plan.num_steps + every - 1) / every;
   plan.peak_memory_bytes = objective.workspace_bytes();
   double seconds = 0;
+  double row_seconds = 0;  // of what monitors do at a row of the history
   for (const Job& job : jobs_of(request, experiment)) {
     TrainingOutcome outcome;
     outcome.run = job.run->name;
@@ -217,9 +226,27 @@ TrainingPlan plan_training(const TrainingRequest& request) {
     constexpr int kSteps = 3;
     for (int k = 0; k < kSteps; ++k) run.step();
     plan.seconds = scale / kSteps;
+    if (setup.monitors().empty()) continue;
+    const std::unique_ptr<GraphObjective> monitored = setup.monitored(fixed);
+    const Eigen::VectorXd start = setup.start_of(job.seed);
+    const std::vector<detail::ChosenAnalyzer> chosen =
+        detail::choose_analyzers(experiment.monitors, {}, {});
+    row_seconds =
+        detail::measured_costs({.objective = monitored.get(), .theta = &start, .analyzers = chosen})
+            .seconds();
   }
   plan.seconds *=
       seconds * static_cast<double>(plan.num_steps) * static_cast<double>(plan.outcomes.size());
+  // Monitors have a thread each, and runs stand side by side.
+  const std::int64_t row_every = experiment.history_every > 0
+                                     ? experiment.history_every
+                                     : std::max<std::int64_t>(plan.num_steps, 1);
+  const std::int64_t num_rows =
+      1 + (plan.num_steps + row_every - 1) / row_every + std::ssize(experiment.history_steps);
+  const auto num_runs = static_cast<double>(plan.outcomes.size());
+  const double at_once =
+      std::min(num_runs, static_cast<double>(objective.executor().num_threads()));
+  plan.seconds += row_seconds * static_cast<double>(num_rows) * num_runs / at_once;
   return plan;
 }
 

@@ -26,6 +26,7 @@ struct TrainingRequest {
   std::filesystem::path output;            ///< a folder
   std::string run;                         ///< only this [[run]]; empty = all
   std::optional<std::uint64_t> seed;       ///< only this seed, also one that is not listed
+  std::vector<std::string> monitors = {};  ///< analyzers besides those of the file
   /// If set, only those for which it returns true; folders of others are left alone.
   std::function<bool(const std::string& run, std::uint64_t seed)> covers = {};
   io::Overwrite overwrite =

@@ -29,6 +29,7 @@ FigureKind smoothness_figure();
 /// and of the optimiser as preconditioned. Points whose second moments are recomputed are drawn
 /// apart from those that the checkpoints hold, and the missing ones are counted.
 FigureKind stability_figure();
+FigureKind edge_figure();
 
 /// The rate at which gradient flow changes the largest eigenvalue along training steps, and its change
 /// between checkpoints, measured and predicted.

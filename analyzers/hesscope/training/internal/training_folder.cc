@@ -18,6 +18,7 @@
 #include <hesscope/dataset/result_file.h>
 #include <hesscope/storage/atomic_file.h>
 #include <hesscope/storage/input_file.h>
+#include <hesscope/training/internal/run_optimizer.h>
 #include <hesscope/training/internal/training_folder.h>
 
 namespace hesscope::detail {
@@ -284,9 +285,25 @@ HistoryRow TrainingFolder::look(const TrainingRun& run, BatchLoss& losses, doubl
           .trained_gradient_norm = sqrt(squares).value()};
 }
 
-void TrainingFolder::monitor(const TrainingRun& run, const GraphObjective& objective) {
+// Where the run is and where its next update leads: made by another run like it, since this one has
+// not got there. Without the latter where that update diverges.
+std::vector<Eigen::VectorXd> TrainingFolder::path_from(const TrainingRun& run,
+                                                       BatchLoss& losses) const {
+  std::vector<Eigen::VectorXd> path = {run.parameters()};
+  TrainingRun ahead = setup_->make_run(*run_, run.parameters(), losses);
+  ahead.restore(run.state());
+  if (ahead.step() == Status::kOk) path.push_back(ahead.parameters());
+  return path;
+}
+
+void TrainingFolder::monitor(const TrainingRun& run,
+                             BatchLoss& losses,
+                             const GraphObjective& objective) {
+  const std::vector<Eigen::VectorXd> path = path_from(run, losses);
   PointAnalysis point(objective, run.parameters(), {.seed = outcome_.seed});
   point.set_model_samples({.model = &objective.model(), .samples = &objective.samples()});
+  point.set_optimizer(optimizer_of(*run_, run, objective.parameter_blocks(), setup_->trained()));
+  point.set_trajectory(std::make_shared<Trajectory>(path), 0);
   for (const Monitor& each : setup_->monitors()) {
     units_->keep(unit_name(each, run.num_steps()), each.analyzer->analyze(point));
   }
@@ -330,7 +347,7 @@ bool TrainingFolder::train(const std::function<bool(std::int64_t)>& tick) {
   };
   std::int64_t last_row = -1;
   const auto append_row = [&] {
-    if (monitored != nullptr) monitor(run, *monitored);
+    if (monitored != nullptr) monitor(run, *losses, *monitored);
     journal.append(look(run, *losses, seconds_so_far()));
     last_row = run.num_steps();
   };

@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include <Eigen/Core>
 
@@ -71,7 +72,8 @@ class TrainingFolder {
                               const TrainingSet& fixed,
                               const std::function<bool(std::int64_t)>& tick);
   HistoryRow look(const TrainingRun& run, BatchLoss& losses, double seconds) const;
-  void monitor(const TrainingRun& run, const GraphObjective& objective);
+  void monitor(const TrainingRun& run, BatchLoss& losses, const GraphObjective& objective);
+  std::vector<Eigen::VectorXd> path_from(const TrainingRun& run, BatchLoss& losses) const;
   bool is_due(std::int64_t step, std::int64_t every) const;
   bool is_row_due(std::int64_t step) const;
   std::size_t rows_before(std::int64_t step) const;

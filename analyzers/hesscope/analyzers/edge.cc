@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <hesscope/analyzers/edge.h>
+#include <hesscope/analyzers/internal/papers.h>
+#include <hesscope/analyzers/internal/stability_sections.h>
+#include <hesscope/analyzers/optimizer_preconditioner.h>
+#include <hesscope/core/internal/norms.h>
+#include <hesscope/spectra/extremes.h>
+
+namespace hesscope {
+namespace {
+
+using detail::ThresholdSection;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+constexpr double kBothSearches = 2;  // of H, and of P^-1/2 H P^-1/2
+
+class EdgeAnalyzer final : public Analyzer {
+ public:
+  Cost cost(const Objective& objective) const override {
+    const auto n = static_cast<double>(objective.num_parameters());
+    return {.asks_hessian = true,
+            .matrices = 2,
+            .searches = kBothSearches,
+            .products = 2,
+            .matrix_operations = kBothSearches * n * n * n / 3};
+  }
+
+  Group analyze(PointAnalysis& point) const override {
+    Group answer = declared();
+    const Status status = point.status() != Status::kOk                  ? point.status()
+                          : point.hessian_status() == Status::kNonFinite ? Status::kNonFinite
+                                                                         : Status::kOk;
+    if (status != Status::kOk) {
+      answer.set_rest_missing(status);
+      return answer;
+    }
+    const EndOfSpectrum end = largest_of(point, nullptr);
+    set_end(end, sharpness_, sharpness_error_, answer);
+    set_preconditioned(point, end, answer);
+    const VectorXd& gradient = point.gradient();
+    set_curvature(point, gradient, gradient_curvature_, answer);
+    if (const VectorXd* next = point.next_theta()) {
+      set_curvature(point, *next - point.theta(), update_curvature_, answer);
+    } else {
+      answer[update_curvature_].set_missing(point.no_neighbour_status());
+    }
+    return answer;
+  }
+
+ private:
+  // The largest eigenvalue of H or, with the diagonal of P, of P^-1/2 H P^-1/2.
+  static EndOfSpectrum largest_of(PointAnalysis& point, const VectorXd* p) {
+    const ExtremesOptions options = {.num_smallest = 0, .num_largest = 1, .seed = point.seed()};
+    if (const MatrixXd* h = point.hessian()) {
+      if (p == nullptr) return extreme_eigenpairs(*h, options, point.progress()).largest;
+      const VectorXd scale = p->array().rsqrt();
+      const MatrixXd scaled = scale.asDiagonal() * *h * scale.asDiagonal();
+      return extreme_eigenpairs(scaled, options, point.progress()).largest;
+    }
+    const SymmetricOperator& h = point.hessian_operator();
+    if (p == nullptr) return extreme_eigenpairs(h, options, point.progress()).largest;
+    return extreme_eigenpairs(PreconditionedOperator(h, *p), options, point.progress()).largest;
+  }
+
+  static void set_end(const EndOfSpectrum& end, VariableId value, VariableId error, Group& answer) {
+    const bool is_there = end.status == Status::kOk;
+    answer[value].set(is_there ? end.values[0] : kNaN, end.status);
+    answer[error].set(is_there ? end.error_bound : kNaN, end.status);
+    if (is_there && end.proof == Proof::kConverged) answer[value].is_proved = false;
+  }
+
+  void leave_out(Status status, Group& answer) const {
+    answer[preconditioned_].set_missing(status);
+    answer[preconditioned_error_].set_missing(status);
+    threshold_.set(answer, std::nullopt, std::nullopt, Spectrum());
+  }
+
+  void set_preconditioned(PointAnalysis& point, const EndOfSpectrum& plain, Group& answer) const {
+    const OptimizerState& state = point.optimizer();
+    const bool keeps_nothing = state.kind == OptimizerKind::kSgd;
+    const bool is_known = state.kind != OptimizerKind::kNone &&
+                          state.kind != OptimizerKind::kUnknown && !state.blocks.empty();
+    if (!is_known || (!keeps_nothing && !state.has_second_moments())) {
+      return leave_out(Status::kNotStored, answer);
+    }
+    const Preconditioner preconditioner =
+        optimizer_preconditioner(state, {}, point.objective().parameter_blocks());
+    const VectorXd& p = preconditioner.diagonal;
+    if (!(p.array() > 0).all()) return leave_out(Status::kNonFinite, answer);
+    // Products with parts of P infinite, of what is not trained, are those of a matrix alone.
+    if (!p.allFinite() && !point.is_assembled()) return leave_out(Status::kNotComputed, answer);
+    const EndOfSpectrum end = (p.array() == 1).all() ? plain : largest_of(point, &p);
+    set_end(end, preconditioned_, preconditioned_error_, answer);
+    Spectrum spectrum;
+    spectrum.status = end.status;
+    if (end.status == Status::kOk) spectrum.largest = {end.values[0], end.residuals[0]};
+    threshold_.set(answer, preconditioner.step, preconditioner.learning_rate, spectrum);
+  }
+
+  static void set_curvature(PointAnalysis& point,
+                            const VectorXd& direction,
+                            VariableId variable,
+                            Group& answer) {
+    const double norm = detail::norm(direction);
+    if (!std::isfinite(norm)) return answer[variable].set_missing(Status::kNonFinite);
+    if (norm == 0) return answer[variable].set_missing(Status::kUndefinedZeroDenominator);
+    const VectorXd unit = direction / norm;
+    answer[variable].set(unit.dot(point.hessian_operator().apply(unit).col(0)));
+  }
+
+  VariableId sharpness_ = declare({.name = "sharpness",
+                                   .long_name = "sharpness",
+                                   .definition = "largest eigenvalue of the Hessian",
+                                   .references = {papers::kCohen2021},
+                                   .headline = 1});
+  VariableId sharpness_error_ =
+      declare({.name = "sharpness_error",
+               .long_name = "bound of the error of sharpness",
+               .definition =
+                   "|sharpness - largest eigenvalue| is at most this; without a matrix unless the "
+                   "search missed one"});
+  VariableId preconditioned_ = declare(
+      {.name = "preconditioned_sharpness",
+       .long_name = "preconditioned sharpness",
+       .definition = "largest eigenvalue of P^-1/2 H P^-1/2 with P what the optimiser divides its "
+                     "update by: 1 for gradient descent, with momentum too; as "
+                     "stability/preconditioner for Adam; infinite for what is not trained",
+       .references = {papers::kCohen2022},
+       .undefined = {Status::kNotStored},
+       .headline = 2});
+  VariableId preconditioned_error_ =
+      declare({.name = "preconditioned_sharpness_error",
+               .long_name = "bound of the error of preconditioned_sharpness",
+               .definition = "as sharpness_error",
+               .undefined = {Status::kNotStored}});
+  ThresholdSection threshold_{
+      declaring(),
+      {.name = "threshold",
+       .long_name = "largest stable preconditioned sharpness",
+       .definition =
+           "of the optimiser on a quadratic: 2 / learning_rate for gradient descent, (2 + "
+           "2 m) / learning_rate for heavy ball with momentum m, (2 + 2 m) / (1 + 2 m) / "
+           "learning_rate for Nesterov's, (2 + 2 beta1) / ((1 - beta1) learning_rate) for "
+           "Adam",
+       .references = {papers::kCohen2021, papers::kCohen2022},
+       .undefined = {Status::kUndefinedZeroDenominator}},
+      {.name = "ratio",
+       .long_name = "preconditioned sharpness over its largest stable value",
+       .definition =
+           "preconditioned_sharpness / threshold; at the edge of stability it hovers at 1",
+       .references = {papers::kCohen2021, papers::kCohen2022},
+       .headline = 3}};
+  VariableId gradient_curvature_ = declare({.name = "gradient_curvature",
+                                            .long_name = "curvature along the gradient",
+                                            .definition = "g^T H g / |g|^2",
+                                            .undefined = {Status::kUndefinedZeroDenominator},
+                                            .headline = 4});
+  VariableId update_curvature_ =
+      declare({.name = "update_curvature",
+               .long_name = "curvature along the update",
+               .definition = "u^T H u / |u|^2 with u the update that follows; in an analysis of "
+                             "checkpoints, the step to the next one",
+               .undefined = {Status::kUndefinedZeroDenominator, Status::kUndefinedNoOrder},
+               .headline = 5});
+};
+
+}  // namespace
+
+AnalyzerKind edge_analyzer() {
+  return {.name = "edge",
+          .question =
+              "is training at its edge of stability? sharpness as the optimiser sees it, "
+              "curvature along gradient and update",
+          .by_default = false,
+          .on_missing =
+              "update_curvature takes a next checkpoint; threshold and ratio a learning "
+              "rate in the checkpoint",
+          .on_not_stored = "the optimiser's sharpness takes its state in the checkpoint",
+          .options = {},
+          .create = [](const Settings&) { return std::make_unique<EdgeAnalyzer>(); }};
+}
+
+}  // namespace hesscope

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <cmath>
+#include <memory>
+#include <vector>
+
+#include <Eigen/Core>
+#include <gtest/gtest.h>
+
+#include <hesscope/analyzers/edge.h>
+#include <hesscope/core/constants.h>
+
+#include "support/quadratic_objective.h"
+
+namespace hesscope {
+namespace {
+
+using Eigen::Vector2d;
+using Eigen::VectorXd;
+
+// H = diag(4, 1), and at (1, 4) the gradient is (4, 4).
+class EdgeAnalyzerTest : public ::testing::Test {
+ protected:
+  // At theta, from where the next update leads to `next`.
+  Group edge(const VectorXd& theta,
+             const OptimizerState& optimizer,
+             const VectorXd& next,
+             SpectrumMethod method = SpectrumMethod::kDense) const {
+    const std::vector<VectorXd> path = {theta, next};
+    PointAnalysis point(objective_, theta, {.method = method});
+    point.set_optimizer(optimizer);
+    point.set_trajectory(std::make_shared<Trajectory>(path), 0);
+    return edge_analyzer().create(Settings())->analyze(point);
+  }
+
+  const test::QuadraticObjective objective_{{Eigen::MatrixXd(Vector2d(4, 1).asDiagonal())}};
+  const VectorXd theta_ = Vector2d(1, 4);
+};
+
+OptimizerState sgd_state(double momentum) {
+  OptimizerState state{.kind = OptimizerKind::kSgd};
+  state.groups = {{.learning_rate = 0.25, .momentum = momentum}};
+  state.blocks = {{.group = 0}};
+  return state;
+}
+
+TEST_F(EdgeAnalyzerTest, OfGradientDescentIsTheSharpnessOverTwoByTheLearningRate) {
+  for (const SpectrumMethod method : {SpectrumMethod::kDense, SpectrumMethod::kMatrixFree}) {
+    const Group found = edge(theta_, sgd_state(0), theta_ + Vector2d(0, 0.5), method);
+    EXPECT_NEAR(found["sharpness"].number(), 4, 1e-14);
+    EXPECT_NEAR(found["preconditioned_sharpness"].number(), 4, 1e-14);
+    EXPECT_EQ(found["threshold"].number(), 8);
+    EXPECT_NEAR(found["ratio"].number(), 0.5, 1e-15);
+    EXPECT_NEAR(found["gradient_curvature"].number(), 2.5, 1e-14);  // (4 + 1) / 2
+    EXPECT_NEAR(found["update_curvature"].number(), 1, 1e-14);
+    EXPECT_LE(found["sharpness_error"].number(), 1e-13);
+  }
+}
+
+TEST_F(EdgeAnalyzerTest, OfHeavyBallAllowsMore) {
+  const Group found = edge(theta_, sgd_state(0.5), theta_ - Vector2d(1, 0));
+  EXPECT_EQ(found["threshold"].number(), 12);  // (2 + 2 / 2) / 0.25
+  EXPECT_NEAR(found["ratio"].number(), 4.0 / 12, 1e-15);
+  EXPECT_NEAR(found["update_curvature"].number(), 4, 1e-14);
+}
+
+// P = (1 - beta1^t) (sqrt(v / (1 - beta2^t)) + epsilon) = (1/2) ((1, 8) + 1) after one step with beta1
+// = 1/2, beta2 = 3/4 and v = (1, 64) / 4: H / P = diag(4, 2/9).
+TEST_F(EdgeAnalyzerTest, OfAdamIsThatOfThePreconditionedHessian) {
+  const OptimizerState adam = adam_state(
+      Vector2d(0.25, 16), 1, {.learning_rate = 0.25, .beta1 = 0.5, .beta2 = 0.75, .epsilon = 1});
+  for (const SpectrumMethod method : {SpectrumMethod::kDense, SpectrumMethod::kMatrixFree}) {
+    const Group found = edge(Vector2d(1, 4), adam, Vector2d(0, 0), method);
+    EXPECT_NEAR(found["preconditioned_sharpness"].number(), 4, 1e-13);
+    EXPECT_NEAR(found["threshold"].number(), 24, 1e-13);  // (2 + 1) / ((1 - 1/2) 0.25)
+    EXPECT_NEAR(found["ratio"].number(), 1.0 / 6, 1e-14);
+  }
+}
+
+TEST_F(EdgeAnalyzerTest, WithoutAnOptimiserHasNoThreshold) {
+  const Group found = edge(theta_, {}, theta_);
+  EXPECT_NEAR(found["sharpness"].number(), 4, 1e-14);
+  EXPECT_EQ(found["preconditioned_sharpness"].status(), Status::kNotStored);
+  EXPECT_EQ(found["threshold"].status(), Status::kNotComputed);
+  EXPECT_EQ(found["ratio"].status(), Status::kNotComputed);
+  EXPECT_EQ(found["update_curvature"].status(), Status::kUndefinedZeroDenominator);  // it stays
+}
+
+TEST_F(EdgeAnalyzerTest, OfAdamBeforeItsFirstStepIsNotStored) {
+  OptimizerState adam = adam_state(VectorXd(), std::nullopt, {.learning_rate = 0.25});
+  const Group found = edge(theta_, adam, theta_ + Vector2d(1, 1));
+  EXPECT_EQ(found["preconditioned_sharpness"].status(), Status::kNotStored);
+  EXPECT_NEAR(found["update_curvature"].number(), 2.5, 1e-14);
+}
+
+TEST_F(EdgeAnalyzerTest, AtAMinimumHasNoGradientToLookAlong) {
+  const Group found = edge(Vector2d(0, 0), sgd_state(0), Vector2d(0, 0));
+  EXPECT_EQ(found["gradient_curvature"].status(), Status::kUndefinedZeroDenominator);
+  EXPECT_NEAR(found["ratio"].number(), 0.5, 1e-15);
+}
+
+TEST_F(EdgeAnalyzerTest, OfWeightsThatAreNaNIsMissing) {
+  const Group found = edge(Vector2d(kNaN, 0), sgd_state(0), Vector2d(0, 0));
+  for (const Variable& variable : found.variables) {
+    EXPECT_EQ(variable.status(), Status::kNonFinite) << variable.name;
+    EXPECT_TRUE(std::isnan(variable.number())) << variable.name;
+  }
+}
+
+}  // namespace
+}  // namespace hesscope

@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The edge of stability as a training sees it: monitor `edge` against NumPy's own optimisers on a quadratic loss."""
+import signal
+import subprocess
+import time
+from xml.etree import ElementTree
+
+import h5py
+import numpy as np
+
+import program
+from program import DONE, INCONCLUSIVE, USAGE
+
+SAMPLES, INPUTS, OUTPUTS, STEPS = 12, 3, 2, 8
+NOT_COMPUTED, NOT_STORED = 1, 9
+# name -> rule and its keys, and the largest stable learning_rate * lambda_max(P^-1 H)
+RULES = {"gd": ('rule = "gd"', 2),
+         "heavy": ('rule = "sgd"\nmomentum = 0.8', 3.6),
+         "dampened": ('rule = "sgd"\nmomentum = 0.8\ndampening = 0.5', 7.2),
+         "nesterov": ('rule = "sgd"\nmomentum = 0.8\nnesterov = true', 3.6 / 2.6),
+         "adam": ('rule = "adam"\nbeta1 = 0.6\nbeta2 = 0.9\nepsilon = 1e-3', 3.2 / 0.4),
+         "sign": ('rule = "sign"', None)}
+
+
+def experiment(rules, rate=0.1, steps=STEPS, every=1, monitors='monitors = ["edge"]', more=""):
+    runs = "".join(f'[[run]]\nname = "{name}"\n{RULES[name][0]}\nlearning_rate = {rate}\n' for name in rules)
+    return f"""[model]
+kind = "mlp"
+activation = "identity"
+loss = "mse"
+hidden = ""
+[data]
+file = "data.npz"
+[evaluation]
+file = "data.npz"
+[initialization]
+distribution = "normal"
+std = 1
+[training]
+steps = {steps}
+batch = 0
+checkpoint_every = 1
+history_every = {every}
+{monitors}
+{more}
+{runs}"""
+
+
+class Quadratic:
+    """Linear regression: the loss as PyTorch's MSELoss has it, a mean over entries of the target."""
+
+    def __init__(self):
+        random = np.random.default_rng(2)
+        self.x = random.normal(size=(SAMPLES, INPUTS)) * [2.0, 1.0, 0.5]
+        self.y = random.normal(size=(SAMPLES, OUTPUTS))
+        inputs = np.hstack([self.x, np.ones((SAMPLES, 1))])
+        of_row = 2 * inputs.T @ inputs / SAMPLES / OUTPUTS
+        # By weight (row by row), then bias.
+        n = OUTPUTS * (INPUTS + 1)
+        self.hessian = np.zeros((n, n))
+        for k in range(OUTPUTS):
+            places = [*range(k * INPUTS, (k + 1) * INPUTS), OUTPUTS * INPUTS + k]
+            self.hessian[np.ix_(places, places)] = of_row
+
+    def gradient(self, theta):
+        weight, bias = theta[:OUTPUTS * INPUTS].reshape(OUTPUTS, INPUTS), theta[OUTPUTS * INPUTS:]
+        error = 2 * (self.x @ weight.T + bias - self.y) / SAMPLES / OUTPUTS
+        return np.concatenate([(error.T @ self.x).ravel(), error.sum(axis=0)])
+
+
+class Rule:
+    """An update rule of RULES, by its definition."""
+
+    def __init__(self, name, n):
+        self.name, self.m, self.v, self.t = name, np.zeros(n), np.zeros(n), 0
+
+    def update(self, g):
+        self.t += 1
+        if self.name == "gd":
+            return -g
+        if self.name == "adam":
+            self.m = 0.6 * self.m + 0.4 * g
+            self.v = 0.9 * self.v + 0.1 * g**2
+            return -self.m / (1 - 0.6**self.t) / (np.sqrt(self.v / (1 - 0.9**self.t)) + 1e-3)
+        self.m = g if self.t == 1 else 0.8 * self.m + (0.5 if self.name == "dampened" else 1) * g
+        return -(g + 0.8 * self.m) if self.name == "nesterov" else -self.m
+
+    def preconditioner(self):
+        if self.name != "adam":
+            return np.ones_like(self.m)
+        return (1 - 0.6**self.t) * (np.sqrt(self.v / (1 - 0.9**self.t)) + 1e-3)
+
+
+class Edge(program.Case):
+    def setUp(self):
+        super().setUp()
+        self.loss = Quadratic()
+        np.savez(self.folder / "data.npz", inputs=self.loss.x, target=self.loss.y)
+
+    def train(self, text, *options, output="out", expect=DONE):
+        (self.folder / "experiment.toml").write_text(text)
+        done = self.run_program("train", "experiment.toml", "-o", output, *options)
+        self.assertEqual(done.returncode, expect, done.stderr)
+        return done
+
+    def edge(self, folder):
+        with h5py.File(self.folder / folder / "history.h5") as file:
+            return {name: item[()] for name, item in file["edge"].items()}
+
+    def start(self, folder):
+        with h5py.File(self.folder / folder / "step-000000.h5") as file:
+            return np.concatenate([file["layers.0.weight"][()].ravel(), file["layers.0.bias"][()]])
+
+    def test_is_that_of_the_rule_at_every_row(self):
+        rules = [name for name in RULES if name != "sign"]
+        self.train(experiment(rules))
+        h = self.loss.hessian
+        for name in rules:
+            with self.subTest(rule=name):
+                found = self.edge(f"out/{name}/seed-0")
+                theta, rule = self.start(f"out/{name}/seed-0"), Rule(name, len(h))
+                np.testing.assert_allclose(found["sharpness"], np.linalg.eigvalsh(h)[-1], rtol=1e-12)
+                for row in range(STEPS + 1):
+                    g = self.loss.gradient(theta)
+                    self.assertAlmostEqual(found["gradient_curvature"][row], g @ h @ g / (g @ g), delta=1e-9)
+                    if name != "adam" or row > 0:
+                        p = rule.preconditioner()
+                        wanted = np.linalg.eigvalsh(h / np.sqrt(np.outer(p, p)))[-1]
+                        np.testing.assert_allclose(found["preconditioned_sharpness"][row], wanted, rtol=1e-9)
+                        np.testing.assert_allclose(found["threshold"][row], RULES[name][1] / 0.1, rtol=1e-13)
+                        np.testing.assert_allclose(found["ratio"][row], wanted * 0.1 / RULES[name][1], rtol=1e-9)
+                    u = rule.update(g)
+                    self.assertAlmostEqual(found["update_curvature"][row], u @ h @ u / (u @ u), delta=1e-9)
+                    theta = theta + 0.1 * u
+                self.assertTrue((found["sharpness_error"] <= 1e-10 * found["sharpness"]).all())
+        first = self.edge("out/adam/seed-0")  # before its first step Adam has no moments
+        self.assertEqual(first["preconditioned_sharpness_status"][0], NOT_STORED)
+        self.assertTrue(np.isnan(first["preconditioned_sharpness"][0]))
+
+    def test_of_a_rule_without_a_preconditioner_is_the_sharpness_alone(self):
+        self.train(experiment(["sign"]))
+        found = self.edge("out")
+        self.assertTrue((found["preconditioned_sharpness_status"] == NOT_STORED).all())
+        self.assertTrue((found["threshold_status"] == NOT_COMPUTED).all())
+        self.assertTrue(np.isfinite(found["sharpness"]).all() and np.isfinite(found["update_curvature"]).all())
+
+    def test_a_ratio_above_1_diverges_and_one_below_does_not(self):
+        top = np.linalg.eigvalsh(self.loss.hessian)[-1]
+        for name in ("gd", "heavy", "dampened", "nesterov"):
+            for ratio in (0.99, 1.01):
+                with self.subTest(rule=name, ratio=ratio):
+                    output = f"{name}-{ratio}"
+                    self.train(experiment([name], rate=repr(ratio * RULES[name][1] / top), steps=4000, every=4000)
+                               .replace("checkpoint_every = 1", "checkpoint_every = 0"), output=output,
+                               expect=DONE if ratio < 1 else INCONCLUSIVE)
+                    found = self.edge(output)
+                    np.testing.assert_allclose(found["ratio"], ratio, rtol=1e-9)
+                    with h5py.File(self.folder / output / "history.h5") as file:
+                        norm = file["gradient_norm"][()]
+                        self.assertEqual(file.attrs["has_diverged"], ratio > 1)
+                    self.assertEqual(norm[-1] > norm[0], ratio > 1)
+
+    def test_what_is_not_trained_is_not_seen(self):
+        self.train(experiment(["gd"], more='trained = ["*.bias"]'))
+        found = self.edge("out")
+        bias = self.loss.hessian[OUTPUTS * INPUTS:, OUTPUTS * INPUTS:]
+        np.testing.assert_allclose(found["preconditioned_sharpness"], np.linalg.eigvalsh(bias)[-1], rtol=1e-12)
+        self.assertTrue((found["sharpness"] > found["preconditioned_sharpness"]).all())
+
+    def test_may_be_asked_for_on_the_command_line(self):
+        self.train(experiment(["adam"]), output="file")
+        self.train(experiment(["adam"], monitors=""), "--monitor", "edge", output="option")
+        one, other = self.edge("file"), self.edge("option")
+        self.assertEqual(set(one), set(other))
+        for name in one:
+            np.testing.assert_array_equal(one[name], other[name], err_msg=name)
+        # Those of the file stay, and are looked at once.
+        self.train(experiment(["adam"]), "--monitor", "edge,condition", output="both")
+        with h5py.File(self.folder / "both/history.h5") as file:
+            self.assertLessEqual({"edge", "condition"}, set(file))
+        self.refuses(USAGE, ("train", "experiment.toml", "-o", "no", "--monitor", "egde"),
+                     "unknown analyzer 'egde'", "did you mean 'edge'?")
+
+    def test_survives_kills_and_does_not_depend_on_threads(self):
+        text = experiment(["adam"], steps=3000, every=20).replace("checkpoint_every = 1", "checkpoint_every = 0")
+        start = time.monotonic()
+        self.train(text, "--threads", 1, output="whole")
+        duration = time.monotonic() - start
+        self.train(text, "--threads", 2, output="two")
+        killed = 0
+        for part in (0.3, 0.5, 0.7):
+            process = subprocess.Popen(self.command("train", "experiment.toml", "-o", "killed"), cwd=self.folder,
+                                       env=self.environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            try:
+                process.communicate(timeout=part * duration)
+            except subprocess.TimeoutExpired:
+                process.send_signal(signal.SIGKILL)
+                process.communicate()
+                killed += 1
+        self.assertGreater(killed, 0)
+        self.train(text, output="killed")
+        whole = (self.folder / "whole/history.h5").read_bytes()
+        self.assertEqual((self.folder / "killed/history.h5").read_bytes(), whole)
+        self.assertEqual((self.folder / "two/history.h5").read_bytes(), whole)
+
+    def test_of_checkpoints_is_that_of_the_training(self):
+        self.train(experiment(["gd"]))
+        self.analyze("out", "--only", "edge", problem="out/problem.toml")
+        history = self.edge("out")
+        with h5py.File(self.folder / "out.h5") as file:
+            for name in ("sharpness", "gradient_curvature"):
+                np.testing.assert_allclose(file["edge"][name][()], history[name], rtol=1e-12, err_msg=name)
+            np.testing.assert_allclose(file["edge/update_curvature"][:-1], history["update_curvature"][:-1], rtol=1e-6)
+            self.assertTrue(np.isnan(file["edge/update_curvature"][-1]))
+
+    def test_is_drawn_with_its_threshold(self):
+        self.train(experiment(["adam"]))
+        done = self.run_program("plot", "out/history.h5", "--figure", "edge", "-o", "out.svg")
+        self.assertEqual(done.returncode, DONE, done.stderr)
+        root = ElementTree.parse(self.folder / "out.svg").getroot()
+        labels = {g.get("data-label") for g in root.iter("{http://www.w3.org/2000/svg}g") if g.get("class") == "line"}
+        self.assertEqual(labels, {"sharpness", "preconditioned sharpness", "along the gradient", "along the update",
+                                  "largest stable"})
+
+
+if __name__ == "__main__":
+    program.main()
