@@ -135,7 +135,7 @@ TEST(AnalysisProgressAtAPoint, IsInProportionToTheTime) {
 }
 
 TEST(AnalysisProgressAtAPoint, GoesOnWithoutAMatrix) {
-  const Work work({60, 2000}, {"spectrum", "density", "ggn"});
+  const Work work({40, 600}, {"spectrum", "density", "ggn"});
   const AnalysisCosts costs = work.measured(SpectrumMethod::kMatrixFree);
   EXPECT_EQ(costs.point.hessian, 0);
   const Progress progress = follow([&](const ProgressCallback& callback) {
