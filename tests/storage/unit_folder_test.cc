@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <csignal>
 #include <cstdint>
 #include <filesystem>
 #include <iterator>
 #include <string>
+#include <vector>
 
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <fmt/format.h>
@@ -149,6 +152,30 @@ TEST_F(UnitFolderTest, UnitsThatFollowOneAnotherShareAFile) {
   UnitFolder units(output_, configuration_, Others::kRefuse);
   EXPECT_EQ(units.size(), static_cast<std::size_t>(kCount));
   for (int i = 0; i < kCount; ++i) EXPECT_EQ(units.read(name(i)), name(2 * i));
+}
+
+TEST_F(UnitFolderTest, WhatFitsIsKeptWhereAllOfThemDoNot) {
+  constexpr rlim_t kLargestFile = 100'000;
+  const std::string bytes(kLargestFile * 2 / 5, 'x');
+  const std::vector<std::string> names = {"a", "b", "c", "d", "e", "f"};
+  void (*const before)(int) = std::signal(SIGXFSZ, SIG_IGN);
+  rlimit unlimited{};
+  ::getrlimit(RLIMIT_FSIZE, &unlimited);
+  const rlimit limited = {kLargestFile, unlimited.rlim_max};
+  ::setrlimit(RLIMIT_FSIZE, &limited);
+  {
+    UnitFolder units(output_, configuration_, Others::kRefuse);
+    try {
+      for (const std::string& name : names) units.write(name, bytes);
+      units.flush();
+    } catch (
+        const OutputError&) {  // two fit into a file, as many as the clock puts into one do not
+    }
+  }
+  ::setrlimit(RLIMIT_FSIZE, &unlimited);
+  std::signal(SIGXFSZ, before);
+  UnitFolder units(output_, configuration_, Others::kRefuse);
+  for (const std::string& name : names) EXPECT_EQ(units.read(name), bytes) << name;
 }
 
 TEST_F(UnitFolderTest, ADamagedUnitLeavesThoseInTheSameFile) {

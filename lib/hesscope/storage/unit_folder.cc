@@ -207,14 +207,29 @@ void UnitFolder::write(const std::string& name, std::string bytes) {
 void UnitFolder::flush() {
   if (pending_.empty()) return;
   const Clock::time_point begin = Clock::now();
-  const fs::path file = free_file(pending_.begin()->first);
-  for (const StoredUnit& unit : write_units(file, run_, pending_).units) {
-    places_.emplace(unit.name, Place{file, unit});
+  try {
+    keep(pending_);
+  } catch (const OutputError&) {
+    while (pending_.size() > 1) {  // one by one, as far as there is room
+      const auto first = pending_.begin();
+      keep({*first});
+      pending_bytes_ -= first->second.size();
+      pending_.erase(first);
+    }
+    throw;
   }
   pending_.clear();
   pending_bytes_ = 0;
   flushed_ = Clock::now();
   cost_ = *flushed_ - begin;
+}
+
+// In one file.
+void UnitFolder::keep(const std::map<std::string, std::string>& units) {
+  const fs::path file = free_file(units.begin()->first);
+  for (const StoredUnit& unit : write_units(file, run_, units).units) {
+    places_.emplace(unit.name, Place{file, unit});
+  }
 }
 
 // Not one that holds units still.

@@ -67,7 +67,8 @@ class UnitFolder {
   /// @throws OutputError naming the file.
   void write(const std::string& name, std::string bytes);
 
-  /// Keeps now what write() has taken. @throws OutputError naming the file.
+  /// Keeps now what write() has taken, where the disk is full as much of it as fits.
+  /// @throws OutputError naming the file.
   void flush();
 
   /// Number of units there, damaged and borrowed ones included.
@@ -98,6 +99,7 @@ class UnitFolder {
   void index(const std::filesystem::path& folder);
   void index_file(const std::filesystem::path& file);
   std::filesystem::path free_file(const std::string& name) const;
+  void keep(const std::map<std::string, std::string>& units);
 
   std::filesystem::path folder_;
   std::string run_;  // digest of the configuration
