@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
@@ -7,6 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/dataset/result_reader.h>
 #include <hesscope/landscape/landscape.h>
@@ -300,10 +302,16 @@ TEST_F(Landscape, APlanForeseesSizesAndWritesNothing) {
   EXPECT_EQ(plan.num_checkpoints, 5U);
   EXPECT_EQ(plan.centre.filename(), "step-001500.npz");
   EXPECT_THAT(plan.directions, ElementsAre(HasSubstr("first"), HasSubstr("second")));
-  const double seconds = plan.seconds;
-  EXPECT_TRUE(seconds > 0 && seconds < 600);
+  EXPECT_TRUE(plan.seconds > 0 && plan.seconds < 600);
+  // Both are measured, on a machine that may be doing other things: the least of several counts.
+  const auto least_seconds = [this] {
+    double least = kInfinity;
+    for (int k = 0; k < 5; ++k) least = std::min(least, plan_landscape(request_).seconds);
+    return least;
+  };
+  const double seconds = least_seconds();
   request_.curvature = true;
-  EXPECT_GT(plan_landscape(request_).seconds, seconds);
+  EXPECT_GT(least_seconds(), seconds);
   EXPECT_THAT(left_behind(), IsEmpty());
 }
 
