@@ -255,6 +255,36 @@ class Figures(Reproduced):
             np.testing.assert_allclose(end.standard_deviation[q, ..., 0], values.std(axis=2, ddof=1), rtol=1e-9)
         np.testing.assert_array_equal(end.at_step, [[20], [20]])
 
+    def test_of_a_measure_on_more_samples(self):
+        more = """
+[[measure]]
+name = "more"
+analyzers = ["condition"]
+samples = 300
+checkpoints = [20]
+[[figure]]
+name = "of-more"
+kind = "table"
+quantities = ["more/condition/robust_diagonal", "condition/robust_diagonal"]
+"""
+        self.reproduce(experiment=EXPERIMENT.replace("\n[scale.quick]", more + "\n[scale.quick]"))
+        expected = np.zeros((len(VARIANTS), len(RUNS), len(SEEDS)))
+        for v, variant in enumerate(VARIANTS):
+            for r, run in enumerate(RUNS):
+                for s, seed in enumerate(SEEDS):
+                    folder = self.folder / "out/tiny" / variant / run / f"seed-{seed}"
+                    text = (folder / "problem.toml").read_text()
+                    self.assertIn("samples = 30\n", text)
+                    (self.folder / "by-hand.toml").write_text(text.replace("samples = 30\n", "samples = 300\n"))
+                    self.analyze(folder / "step-000020.h5", "--only", "condition", "--force", problem="by-hand.toml")
+                    with h5py.File(self.folder / "out.h5") as file:
+                        self.assertEqual(file.attrs["num_samples"], 300)
+                        expected[v, r, s] = file["condition/robust_diagonal"][0]
+        few = self.cube("condition/robust_diagonal", (20,))[..., 0]
+        self.assertFalse((expected == few).any())
+        for mean, values in zip(self.figure("of-more")["mean"][..., 0], (expected, few)):
+            np.testing.assert_allclose(mean, values.mean(axis=2), rtol=1e-14)
+
     def test_of_learning_rates_name_the_best(self):
         rates = {"sgdm": (0.001, 0.02, 0.2), "adam": (0.01, 1e6)}
         head = EXPERIMENT.split("[[measure]]")[0].replace("history_every = 3", "history_every = 1")
@@ -745,6 +775,9 @@ class Refusals(Reproduced):
                 ("band = \"std/2\"", "bands = \"std/2\"", "bands", "did you mean 'band'?"),
                 ('runs = ["adam"]\n[[figure]]', 'runs = ["adan"]\n[[figure]]', "adan", "did you mean 'adam'?"),
                 ("run.adam.learning_rate", "run.adm.learning_rate", "run.adm", "did you mean 'adam'?"),
+                ("quantity = \"history/loss\"", "quantity = \"nose/noise/norm\"", None, "did you mean 'noise'?"),
+                ("quantity = \"history/loss\"", "quantity = \"noise/condition/classical\"", None, "there are noise"),
+                ("seed = 2", "samples = 0", "samples = 0", "samples"),
                 ("noise-draws", "noise-drawn", "noise-drawn", "did you mean 'noise-draws'?"),
                 ('analyzers = ["noise"]', 'analyzers = ["noses"]', '"noses"', "did you mean 'noise'?"),
                 ("seeds = [8]\nseed = 2", "seeds = [9]\nseed = 2", "seeds = [9]",

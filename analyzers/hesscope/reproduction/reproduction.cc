@@ -13,6 +13,7 @@
 #include <hesscope/analysis/internal/analysis_inputs.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/stopwatch.h>
+#include <hesscope/core/suggest.h>
 #include <hesscope/reproduction/built_in_experiments.h>
 #include <hesscope/reproduction/internal/experiment_catalog.h>
 #include <hesscope/reproduction/internal/experiment_results.h>
@@ -21,6 +22,7 @@
 #include <hesscope/reproduction/internal/reproduction_page.h>
 #include <hesscope/reproduction/internal/training_order.h>
 #include <hesscope/reproduction/reproduction.h>
+#include <hesscope/storage/atomic_file.h>
 #include <hesscope/training/training.h>
 
 namespace hesscope {
@@ -283,7 +285,7 @@ class Reproduction {
                        run.has_diverged ? ": the run diverged before" : ""));
       return;
     }
-    request.problem = run.folder / "problem.toml";
+    request.problem = problem_of(measure, run);
     request.output = run.folder / (measure.name + ".h5");
     request.only = measure.analyzers;
     request.options = measure.options;
@@ -302,6 +304,16 @@ class Reproduction {
         });
     if (!progress(1)) throw Interrupted();
     take(analysis);
+  }
+
+  // The training's own, or one on as many samples as the measure asks for.
+  fs::path problem_of(const ExperimentMeasure& measure, const TrainedRun& run) const {
+    if (!measure.samples) return run.folder / "problem.toml";
+    ExperimentFile experiment = find_or_null(document_.variants, run.variant)->experiment;
+    experiment.evaluation.samples = measure.samples;
+    const fs::path path = run.folder / fmt::format("problem-{}.toml", measure.name);
+    io::write_whole(path, experiment.problem_toml(run.folder), true);
+    return path;
   }
 
   // What is said of a piece of the work: by run_analysis() or a figure's kind.

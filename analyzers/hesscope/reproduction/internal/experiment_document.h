@@ -35,6 +35,7 @@ struct ExperimentMeasure {
   std::map<std::string, SettingValue> options;  ///< of the analyzers, those that are given
   SpectrumMethod method = SpectrumMethod::kAuto;
   std::uint64_t seed = 0;                 ///< of all random numbers
+  std::optional<std::int64_t> samples;    ///< that it is of; those of [evaluation] unless given
   std::vector<std::int64_t> checkpoints;  ///< steps; these and the next lists: empty = all
   std::vector<std::string> variants;
   std::vector<std::string> runs;

@@ -48,11 +48,14 @@ void require_quantity(const std::string& text,
   const QuantityName quantity = quantity_name(text);
   if (quantity.name.empty()) {
     refuse(place,
-           fmt::format("a quantity is GROUP/NAME, as in history/loss or condition/classical; got "
-                       "'{}'",
+           fmt::format("a quantity is GROUP/NAME, as in history/loss or condition/classical, or "
+                       "MEASURE/GROUP/NAME; got '{}'",
                        text));
   }
-  std::vector<std::string> groups = {"history"};
+  const bool is_of_any = quantity.measure.empty();
+  if (!is_of_any) require_known({quantity.measure}, names_of(document.measures), "measure", place);
+  std::vector<std::string> groups;
+  if (is_of_any) groups.emplace_back("history");
   std::vector<std::string> names = history_quantities();
   const auto add = [&](const std::string& analyzer,
                        const std::map<std::string, SettingValue>& options) {
@@ -62,9 +65,11 @@ void require_quantity(const std::string& text,
     }
   };
   for (const ExperimentMeasure& measure : document.measures) {
+    if (!is_of_any && measure.name != quantity.measure) continue;
     for (const std::string& analyzer : measure.analyzers) add(analyzer, measure.options);
   }
   for (const ExperimentVariant& variant : document.variants) {
+    if (!is_of_any) break;
     for (const std::string& analyzer : variant.experiment.monitors) add(analyzer, {});
   }
   require_known({quantity.group}, groups, "group of quantities that is measured", place);
@@ -169,9 +174,13 @@ void require_known(const std::vector<std::string>& names,
 }
 
 QuantityName quantity_name(const std::string& text) {
-  const std::size_t slash = text.find('/');
-  if (slash == std::string::npos) return {text, ""};
-  return {text.substr(0, slash), text.substr(slash + 1)};
+  const std::size_t last = text.rfind('/');
+  if (last == std::string::npos) return {"", text, ""};
+  const std::size_t first = text.find('/');
+  const std::size_t group = first == last ? 0 : first + 1;
+  return {group == 0 ? "" : text.substr(0, first),
+          text.substr(group, last - group),
+          text.substr(last + 1)};
 }
 
 std::vector<std::string> variant_names(const ExperimentDocument& document) {
@@ -204,7 +213,12 @@ ExperimentMeasure measure_from(const TomlTable& table, const ExperimentDocument&
                                    .type = Type::kInteger,
                                    .meaning = "seed of all random numbers",
                                    .minimum = 0,
-                                   .fallback = SettingValue(std::int64_t{0})}};
+                                   .fallback = SettingValue(std::int64_t{0})},
+                                  {.name = "samples",
+                                   .type = Type::kInteger,
+                                   .meaning = "drawn as those of [evaluation], so many",
+                                   .minimum = 1,
+                                   .is_optional = true}};
   std::vector<SettingKey> options;
   for (const std::string& name : measure.analyzers) {
     try {
@@ -226,6 +240,7 @@ ExperimentMeasure measure_from(const TomlTable& table, const ExperimentDocument&
   }
   measure.method = spectrum_method_of(settings.text("method"));
   measure.seed = static_cast<std::uint64_t>(settings.integer("seed"));
+  if (settings.has("samples")) measure.samples = settings.integer("samples");
   for (const SettingKey& key : options) {
     if (table.values.contains(key.name)) measure.options[key.name] = settings.values().at(key.name);
   }
@@ -237,6 +252,12 @@ ExperimentMeasure measure_from(const TomlTable& table, const ExperimentDocument&
   require_known(measure.runs, run_names(document), "run", table.place("runs"));
   require_trained(
       measure.seeds, measure.variants, document, "measure." + measure.name, table.place("seeds"));
+  for (const ExperimentVariant& variant : document.variants) {
+    if (!measure.samples || !variant.experiment.evaluation.sampler.empty()) continue;
+    refuse(table.place("samples"),
+           fmt::format("the samples of variant '{}' are those of a file: no others can be drawn",
+                       variant.name));
+  }
   return measure;
 }
 

@@ -28,9 +28,10 @@ ExperimentFigure figure_from(const TomlTable& table, const ExperimentDocument& d
 std::vector<std::string> variant_names(const ExperimentDocument& document);
 std::vector<std::string> run_names(const ExperimentDocument& document);
 
-/// "GROUP/NAME".
+/// "GROUP/NAME", or "MEASURE/GROUP/NAME" where several measures hold the group.
 struct QuantityName {
-  std::string group;  ///< "history", or an analyzer
+  std::string measure;  ///< empty = any
+  std::string group;    ///< "history", or an analyzer
   std::string name;
 };
 

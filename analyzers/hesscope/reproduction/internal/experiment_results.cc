@@ -51,8 +51,10 @@ std::vector<std::uint64_t> ExperimentResults::seeds(
 }
 
 std::optional<std::filesystem::path> ExperimentResults::measured(const TrainedRun& run,
-                                                                 const std::string& group) const {
+                                                                 const std::string& group,
+                                                                 const std::string& name) const {
   for (const ExperimentMeasure& measure : document_->measures) {
+    if (!name.empty() && measure.name != name) continue;
     const auto& analyzers = measure.analyzers;
     if (std::find(analyzers.begin(), analyzers.end(), group) == analyzers.end()) continue;
     if (!measure.covers(run.variant, run.run, run.seed)) continue;
@@ -64,20 +66,24 @@ std::optional<std::filesystem::path> ExperimentResults::measured(const TrainedRu
 
 // What monitors saw goes before what was measured afterwards.
 std::optional<ExperimentResults::Place> ExperimentResults::place_of(
-    const TrainedRun& run, const std::string& group) const {
+    const TrainedRun& run, const QuantityName& quantity) const {
+  const std::string& group = quantity.group;
   const std::vector<std::string>& monitors = variant(run.variant).experiment.monitors;
-  if (group == kHistory) return Place{run.folder / "history.h5", "", true};
-  if (std::find(monitors.begin(), monitors.end(), group) != monitors.end()) {
+  if (quantity.measure.empty() && group == kHistory) {
+    return Place{run.folder / "history.h5", "", true};
+  }
+  if (quantity.measure.empty() &&
+      std::find(monitors.begin(), monitors.end(), group) != monitors.end()) {
     return Place{run.folder / "history.h5", group, true};
   }
-  const std::optional<std::filesystem::path> path = measured(run, group);
+  const std::optional<std::filesystem::path> path = measured(run, group, quantity.measure);
   return path ? std::optional(Place{*path, group, false}) : std::nullopt;
 }
 
 ArraySeries ExperimentResults::array_series(const TrainedRun& run,
                                             const std::string& quantity) const {
   const QuantityName name = quantity_name(quantity);
-  const std::optional<Place> place = place_of(run, name.group);
+  const std::optional<Place> place = place_of(run, name);
   if (!place) return {};
   const io::ResultReader file(place->path);
   const std::vector<std::int64_t> steps = file.read_integers("", "step");
@@ -121,7 +127,7 @@ std::map<std::int64_t, double> ExperimentResults::series(const TrainedRun& run,
 std::string ExperimentResults::long_name(const std::string& quantity) const {
   const QuantityName name = quantity_name(quantity);
   for (const TrainedRun& run : runs_) {
-    const std::optional<Place> place = place_of(run, name.group);
+    const std::optional<Place> place = place_of(run, name);
     if (!place) continue;
     const io::ResultReader file(place->path);
     if (const auto* variable = file.find(place->group, name.name)) return variable->long_name;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <hesscope/reproduction/internal/experiment_document.h>
+#include <hesscope/reproduction/internal/experiment_parts.h>
 
 namespace hesscope::detail {
 
@@ -54,13 +55,14 @@ class ExperimentResults {
   /// Seeds of the named variants, ascending, each once.
   std::vector<std::uint64_t> seeds(const std::vector<std::string>& variants) const;
 
-  /// The result file of the measure that holds a group; nothing where none covers the run or it has
-  /// no checkpoints.
+  /// The result file of the first measure, or of that of a name, that holds a group; nothing where
+  /// none covers the run or it has no checkpoints.
   std::optional<std::filesystem::path> measured(const TrainedRun& run,
-                                                const std::string& group) const;
+                                                const std::string& group,
+                                                const std::string& measure = {}) const;
 
-  /// A quantity "GROUP/NAME" by steps: of the history, of a monitor or of a measure. Empty where it
-  /// was not measured; NaN where it is missing. @throws InputError.
+  /// A QuantityName by steps: of the history, of a monitor or of a measure. Empty where it was not
+  /// measured; NaN where it is missing. @throws InputError.
   std::map<std::int64_t, double> series(const TrainedRun& run, const std::string& quantity) const;
 
   /// The same of a quantity that may have dimensions.
@@ -78,7 +80,7 @@ class ExperimentResults {
     bool is_history = false;
   };
 
-  std::optional<Place> place_of(const TrainedRun& run, const std::string& group) const;
+  std::optional<Place> place_of(const TrainedRun& run, const QuantityName& quantity) const;
 
   const ExperimentDocument* document_;
   std::vector<TrainedRun> runs_;
