@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -11,11 +9,11 @@
 
 #include <fmt/format.h>
 
+#include <hesscope/core/shape.h>
 #include <hesscope/core/suggest.h>
 #include <hesscope/problem/internal/optimizer_kinds.h>
+#include <hesscope/problem/internal/optimizer_parameters.h>
 #include <hesscope/problem/internal/optimizer_reading.h>
-#include <hesscope/problem/internal/parameter_names.h>
-#include <hesscope/problem/internal/parameter_order.h>
 #include <hesscope/problem/stored_optimizer.h>
 
 namespace hesscope::detail {
@@ -44,26 +42,6 @@ const char* moments_field(OptimizerKind kind) {
   return "";
 }
 
-// A parameter as the model has it, and as the checkpoint does.
-struct Parameter {
-  const ParameterBlock* block;
-  const io::TensorInfo* tensor;
-
-  // Of what the optimiser keeps, whether or not the map transposes the parameter.
-  bool are_transposed(bool moments_are) const { return moments_are != tensor->is_transposed; }
-
-  std::vector<std::int64_t> shape_of_moments(bool moments_are) const {
-    std::vector<std::int64_t> shape = block->shape;
-    if (are_transposed(moments_are)) std::ranges::reverse(shape);
-    return shape;
-  }
-};
-
-// Why a state cannot be used; never leaves this file.
-struct Refusal {
-  std::string reason;
-};
-
 class Reading {
  public:
   Reading(const Model& model,
@@ -85,7 +63,7 @@ class Reading {
     warn_of_look_alikes();
     try {
       take_state();
-    } catch (const Refusal& refusal) {
+    } catch (const UnusableState& refusal) {
       state_.blocks.clear();
       state_.second_moments.resize(0);
       state_.first_moments.resize(0);
@@ -104,41 +82,19 @@ class Reading {
     return fmt::format("the state of {} under '{}'", name_of(stored_.kind), stored_.prefix);
   }
 
-  // @throws Refusal.
+  // @throws UnusableState.
   void take_state() {
-    if (!stored_.obstacle.empty()) throw Refusal{stored_.obstacle};
+    if (!stored_.obstacle.empty()) throw UnusableState{stored_.obstacle};
     const bool are_alike = std::ranges::all_of(
         state_.groups, [this](const auto& group) { return group == state_.groups.front(); });
     if (keeps_moments()) {
       assign();
       read_entries();
     } else if (are_alike && !stored_.is_by_name) {
-      require_as_many_parameters();
+      require_as_many_parameters(model_, file_, stored_);
       state_.blocks.assign(model_.parameters.size(), {.group = 0});
     } else {
       assign();
-    }
-  }
-
-  // All that can be compared where no order is needed: how many there are, and the sizes of what is
-  // kept for them.
-  void require_as_many_parameters() const {
-    const std::size_t num_parameters = stored_.groups.empty() ? 0 : stored_.num_parameters();
-    if (num_parameters > 0 && num_parameters != model_.parameters.size()) {
-      throw Refusal{text_of_other_number(num_parameters, model_.parameters.size())};
-    }
-    std::multiset<std::int64_t> sizes;
-    for (const ParameterBlock& block : model_.parameters) sizes.insert(block.size);
-    for (const auto& [parameter, entry] : stored_.entries) {
-      if (entry.tensors.empty()) continue;
-      const io::TensorInfo& kept = *file_.find(entry.tensors.begin()->second);
-      const auto found = sizes.find(kept.num_elements());
-      if (found == sizes.end()) {
-        throw Refusal{fmt::format("tensor '{}' has shape {}, which fits no parameter of the model",
-                                  kept.name,
-                                  shape_text(kept.shape))};
-      }
-      sizes.erase(found);
     }
   }
 
@@ -184,127 +140,15 @@ class Reading {
         stored_.entries, [&](const auto& entry) { return entry.second.tensors.contains(field); });
   }
 
-  // In the checkpoint's order.
-  std::vector<Parameter> parameters() const {
-    std::vector<Parameter> all;
-    for (const io::TensorInfo& tensor : checkpoint_.tensors()) {
-      const auto found = std::ranges::find(model_.parameters, tensor.name, &ParameterBlock::name);
-      if (found != model_.parameters.end()) all.push_back({&*found, &tensor});
-    }
-    return all;
-  }
-
-  std::size_t index_of(const ParameterBlock& block) const {
-    return static_cast<std::size_t>(&block - model_.parameters.data());
-  }
-
-  // What is stored, by the model's blocks: keys_ and state_.blocks.
   void assign() {
-    keys_.assign(model_.parameters.size(), nullptr);
-    state_.blocks.assign(model_.parameters.size(), {});
-    if (stored_.is_by_name) return assign_by_name(names_and_keys());
-    if (stored_.groups.empty()) throw Refusal{"nothing says which number is which parameter"};
-    std::vector<std::pair<std::string, Place>> named;
-    bool all_have_names = true;
-    for (std::size_t g = 0; g < stored_.groups.size(); ++g) {
-      const StoredOptimizer::Group& group = stored_.groups[g];
-      all_have_names = all_have_names && group.names.size() == group.parameters.size();
-      for (std::size_t k = 0; all_have_names && k < group.names.size(); ++k) {
-        named.emplace_back(group.names[k], Place{g, &group.parameters[k]});
-      }
+    AssignedParameters assigned = assign_parameters(model_, checkpoint_, file_, stored_);
+    if (!assigned.warning.empty()) warn(assigned.warning);
+    keys_.clear();
+    state_.blocks.clear();
+    for (const AssignedParameters::Block& block : assigned.blocks) {
+      keys_.push_back(block.key);
+      state_.blocks.push_back({.group = block.group});
     }
-    if (all_have_names) return assign_by_name(named);
-    assign_by_order();
-  }
-
-  // A parameter of the optimiser.
-  struct Place {
-    std::size_t group;
-    const std::string* key;  // of entries
-  };
-
-  std::vector<std::pair<std::string, Place>> names_and_keys() const {
-    std::vector<std::pair<std::string, Place>> named;
-    for (std::size_t g = 0; g < stored_.groups.size(); ++g) {
-      for (const std::string& name : stored_.groups[g].parameters)
-        named.emplace_back(name, Place{g, &name});
-    }
-    if (!stored_.groups.empty()) return named;
-    for (const auto& [name, entry] : stored_.entries) named.emplace_back(name, Place{0, &name});
-    return named;
-  }
-
-  void assign_by_name(const std::vector<std::pair<std::string, Place>>& named) {
-    std::vector<NamedParameter> ours;
-    for (const Parameter& each : parameters()) {
-      ours.push_back(
-          {each.block->name, checkpoint_.stored_name(each.tensor->name), index_of(*each.block)});
-    }
-    std::vector<std::string> theirs;
-    for (const auto& [name, place] : named) theirs.push_back(name);
-    const std::vector<std::optional<std::size_t>> blocks = blocks_by_name(theirs, ours);
-    std::size_t num_unknown = 0;
-    std::string unknown;
-    for (std::size_t k = 0; k < named.size(); ++k) {
-      if (!blocks[k]) {
-        if (num_unknown++ == 0) unknown = named[k].first;
-        continue;
-      }
-      const Place& place = named[k].second;
-      if (keys_[*blocks[k]] != nullptr) {
-        throw Refusal{fmt::format("'{}' and '{}' would both be '{}'",
-                                  *keys_[*blocks[k]],
-                                  *place.key,
-                                  model_.parameters[*blocks[k]].name)};
-      }
-      keys_[*blocks[k]] = place.key;
-      state_.blocks[*blocks[k]].group = place.group;
-    }
-    if (num_unknown == named.size()) {
-      throw Refusal{
-          fmt::format("its parameters are named otherwise than the model's, as '{}'", unknown)};
-    }
-    if (num_unknown > 0) {
-      const auto left_out = std::ranges::find(keys_, nullptr);
-      if (left_out != keys_.end()) {
-        throw Refusal{fmt::format(
-            "'{}' of it matches no parameter, and the model's '{}' matches none of it",
-            unknown,
-            model_.parameters[static_cast<std::size_t>(left_out - keys_.begin())].name)};
-      }
-      warn(fmt::format(
-          "'{}' and {} more of its parameters are none of the model's", unknown, num_unknown - 1));
-    }
-  }
-
-  void assign_by_order() {
-    std::vector<ListedParameter> listed;
-    for (const Parameter& each : parameters()) {
-      listed.push_back({checkpoint_.stored_name(each.tensor->name),
-                        index_of(*each.block),
-                        each.shape_of_moments(false)});
-    }
-    std::vector<NumberedParameter> numbered;
-    std::vector<Place> places;
-    for (std::size_t g = 0; g < stored_.groups.size(); ++g) {
-      for (const std::string& number : stored_.groups[g].parameters) {
-        numbered.push_back({g, shape_kept_for(number)});
-        places.push_back({g, &number});
-      }
-    }
-    ParameterOrder order = order_parameters(listed, numbered);
-    if (!order.obstacle.empty()) throw Refusal{order.obstacle};
-    if (!order.warning.empty()) warn(order.warning);
-    for (std::size_t k = 0; k < places.size(); ++k) {
-      keys_[order.blocks[k]] = places[k].key;
-      state_.blocks[order.blocks[k]].group = places[k].group;
-    }
-  }
-
-  std::optional<std::vector<std::int64_t>> shape_kept_for(const std::string& number) const {
-    const auto entry = stored_.entries.find(number);
-    if (entry == stored_.entries.end() || entry->second.tensors.empty()) return std::nullopt;
-    return file_.find(entry->second.tensors.begin()->second)->shape;
   }
 
   void read_entries() {
@@ -312,14 +156,14 @@ class Reading {
     state_.second_moments.setZero(model_.num_parameters());
     const bool is_centered = std::ranges::any_of(state_.groups, &OptimizerSettings::is_centered);
     if (is_centered) state_.first_moments.setZero(model_.num_parameters());
-    for (const Parameter& each : parameters()) {
-      const std::size_t b = index_of(*each.block);
-      OptimizerState::Block& block = state_.blocks[b];
-      if (keys_[b] == nullptr) {
+    for (const CheckpointParameter& each : checkpoint_parameters(model_, checkpoint_)) {
+      OptimizerState::Block& block = state_.blocks[each.index];
+      const std::string* const key = keys_[each.index];
+      if (key == nullptr) {
         if (stored_.groups.empty()) throw missing(each, field);
         continue;  // not given to the optimiser
       }
-      const auto entry = stored_.entries.find(*keys_[b]);
+      const auto entry = stored_.entries.find(*key);
       const auto segment = [&](Eigen::VectorXd& all) {
         return all.segment(each.block->offset, each.block->size);
       };
@@ -332,14 +176,14 @@ class Reading {
         if (mean == entry->second.tensors.end()) throw missing(each, "grad_avg");
         segment(state_.first_moments) = moments(each, mean->second, false);
       }
-      block.step = step_of(*keys_[b], entry->second);
+      block.step = step_of(*key, entry->second);
       const auto product = entry->second.numbers.find("mu_product");
       if (product != entry->second.numbers.end()) block.momentum_product = product->second;
     }
     forget_what_was_never_updated();
   }
 
-  static Refusal missing(const Parameter& of, const std::string& field) {
+  static UnusableState missing(const CheckpointParameter& of, const std::string& field) {
     return {fmt::format("'{}' of '{}' is missing", field, of.block->name)};
   }
 
@@ -348,7 +192,7 @@ class Reading {
     const auto is_unused = [](const auto& block) { return block.step == 0; };
     if (state_.blocks.empty() || !std::ranges::any_of(state_.blocks, is_unused)) return;
     if (!std::ranges::all_of(state_.blocks, is_unused)) {
-      throw Refusal{"some of its parameters have made no step"};
+      throw UnusableState{"some of its parameters have made no step"};
     }
     state_.second_moments.resize(0);
     state_.first_moments.resize(0);
@@ -362,30 +206,33 @@ class Reading {
     const double step = found->second;
     const double least = stored_.kind == OptimizerKind::kAdagrad ? 0 : 1;
     if (!(step >= least && step <= 1e15) || step != std::floor(step)) {
-      throw Refusal{
+      throw UnusableState{
           fmt::format("the 'step' of '{}' must be one whole number, at least {}", key, least)};
     }
     return static_cast<std::int64_t>(step);
   }
 
   // Row-major, as the model has the parameter.
-  Eigen::VectorXd moments(const Parameter& of, const std::string& name, bool are_squares) const {
+  Eigen::VectorXd moments(const CheckpointParameter& of,
+                          const std::string& name,
+                          bool are_squares) const {
     const io::TensorInfo& tensor = *file_.find(name);
     const std::vector<std::int64_t> expected = of.shape_of_moments(tensor.is_transposed);
     if (tensor.shape != expected) {
-      throw Refusal{fmt::format("tensor '{}': expected shape {}, found {}",
-                                name,
-                                shape_text(expected),
-                                shape_text(tensor.shape))};
+      throw UnusableState{fmt::format("tensor '{}': expected shape {}, found {}",
+                                      name,
+                                      shape_text(expected),
+                                      shape_text(tensor.shape))};
     }
     const std::vector<double> values = file_.read(name);
     Eigen::VectorXd found =
         Eigen::Map<const Eigen::VectorXd>(values.data(), static_cast<Eigen::Index>(values.size()));
     if (!found.allFinite() || (are_squares && found.size() > 0 && !(found.minCoeff() >= 0))) {
-      throw Refusal{fmt::format("tensor '{}' holds averages of {}, but a value is {}not finite",
-                                name,
-                                are_squares ? "squares" : "gradients",
-                                are_squares ? "negative or " : "")};
+      throw UnusableState{
+          fmt::format("tensor '{}' holds averages of {}, but a value is {}not finite",
+                      name,
+                      are_squares ? "squares" : "gradients",
+                      are_squares ? "negative or " : "")};
     }
     if (of.are_transposed(tensor.is_transposed)) {
       found = found.reshaped(of.block->shape[0], of.block->shape[1]).transpose().reshaped().eval();

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <hesscope/core/shape.h>
+#include <hesscope/problem/internal/optimizer_parameters.h>
+#include <hesscope/problem/internal/parameter_names.h>
+#include <hesscope/problem/internal/parameter_order.h>
+
+namespace hesscope::detail {
+namespace {
+
+// A parameter of the optimiser.
+struct Place {
+  std::size_t group;
+  const std::string* key;  // of entries
+};
+
+using NamedPlaces = std::vector<std::pair<std::string, Place>>;
+
+class ParameterAssignment {
+ public:
+  ParameterAssignment(const Model& model,
+                      const io::TensorFile& checkpoint,
+                      const io::TensorFile& file,
+                      const StoredOptimizer& stored)
+      : model_(model), checkpoint_(checkpoint), file_(file), stored_(stored) {
+    assigned_.blocks.resize(model_.parameters.size());
+  }
+
+  AssignedParameters assign() && {
+    if (stored_.is_by_name) {
+      assign_by_name(keys_as_names());
+    } else if (stored_.groups.empty()) {
+      throw UnusableState{"nothing says which number is which parameter"};
+    } else if (have_all_names()) {
+      assign_by_name(names_beside_keys());
+    } else {
+      assign_by_order();
+    }
+    return std::move(assigned_);
+  }
+
+ private:
+  bool have_all_names() const {
+    return std::ranges::all_of(stored_.groups, [](const StoredOptimizer::Group& group) {
+      return group.names.size() == group.parameters.size();
+    });
+  }
+
+  NamedPlaces names_beside_keys() const {
+    NamedPlaces named;
+    for (std::size_t g = 0; g < stored_.groups.size(); ++g) {
+      const StoredOptimizer::Group& group = stored_.groups[g];
+      for (std::size_t k = 0; k < group.names.size(); ++k) {
+        named.emplace_back(group.names[k], Place{g, &group.parameters[k]});
+      }
+    }
+    return named;
+  }
+
+  NamedPlaces keys_as_names() const {
+    NamedPlaces named;
+    for (std::size_t g = 0; g < stored_.groups.size(); ++g) {
+      for (const std::string& name : stored_.groups[g].parameters)
+        named.emplace_back(name, Place{g, &name});
+    }
+    if (!stored_.groups.empty()) return named;
+    for (const auto& [name, entry] : stored_.entries) named.emplace_back(name, Place{0, &name});
+    return named;
+  }
+
+  void assign_by_name(const NamedPlaces& named) {
+    std::vector<NamedParameter> ours;
+    for (const CheckpointParameter& each : checkpoint_parameters(model_, checkpoint_)) {
+      ours.push_back({each.block->name, checkpoint_.stored_name(each.tensor->name), each.index});
+    }
+    std::vector<std::string> theirs;
+    for (const auto& [name, place] : named) theirs.push_back(name);
+    const std::vector<std::optional<std::size_t>> blocks = blocks_by_name(theirs, ours);
+    std::size_t num_unknown = 0;
+    std::string unknown;
+    for (std::size_t k = 0; k < named.size(); ++k) {
+      if (!blocks[k]) {
+        if (num_unknown++ == 0) unknown = named[k].first;
+        continue;
+      }
+      const Place& place = named[k].second;
+      AssignedParameters::Block& block = assigned_.blocks[*blocks[k]];
+      if (block.key != nullptr) {
+        throw UnusableState{fmt::format("'{}' and '{}' would both be '{}'",
+                                        *block.key,
+                                        *place.key,
+                                        model_.parameters[*blocks[k]].name)};
+      }
+      block = {place.key, place.group};
+    }
+    if (num_unknown > 0) require_explained(unknown, num_unknown, num_unknown == named.size());
+  }
+
+  // Parameters that are none of the model's.
+  void require_explained(const std::string& first, std::size_t count, bool are_all) {
+    if (are_all) {
+      throw UnusableState{
+          fmt::format("its parameters are named otherwise than the model's, as '{}'", first)};
+    }
+    const auto left_out =
+        std::ranges::find(assigned_.blocks, nullptr, &AssignedParameters::Block::key);
+    if (left_out != assigned_.blocks.end()) {
+      const auto index = static_cast<std::size_t>(left_out - assigned_.blocks.begin());
+      throw UnusableState{
+          fmt::format("'{}' of it matches no parameter, and the model's '{}' matches none of it",
+                      first,
+                      model_.parameters[index].name)};
+    }
+    assigned_.warning =
+        fmt::format("'{}' and {} more of its parameters are none of the model's", first, count - 1);
+  }
+
+  void assign_by_order() {
+    std::vector<ListedParameter> listed;
+    for (const CheckpointParameter& each : checkpoint_parameters(model_, checkpoint_)) {
+      listed.push_back(
+          {checkpoint_.stored_name(each.tensor->name), each.index, each.shape_of_moments(false)});
+    }
+    std::vector<NumberedParameter> numbered;
+    std::vector<Place> places;
+    for (std::size_t g = 0; g < stored_.groups.size(); ++g) {
+      for (const std::string& number : stored_.groups[g].parameters) {
+        numbered.push_back({g, shape_kept_for(number)});
+        places.push_back({g, &number});
+      }
+    }
+    ParameterOrder order = order_parameters(listed, numbered);
+    if (!order.obstacle.empty()) throw UnusableState{order.obstacle};
+    assigned_.warning = std::move(order.warning);
+    for (std::size_t k = 0; k < places.size(); ++k) {
+      assigned_.blocks[order.blocks[k]] = {places[k].key, places[k].group};
+    }
+  }
+
+  std::optional<std::vector<std::int64_t>> shape_kept_for(const std::string& number) const {
+    const auto entry = stored_.entries.find(number);
+    if (entry == stored_.entries.end() || entry->second.tensors.empty()) return std::nullopt;
+    return file_.find(entry->second.tensors.begin()->second)->shape;
+  }
+
+  const Model& model_;
+  const io::TensorFile& checkpoint_;
+  const io::TensorFile& file_;
+  const StoredOptimizer& stored_;
+  AssignedParameters assigned_;
+};
+
+}  // namespace
+
+std::vector<std::int64_t> CheckpointParameter::shape_of_moments(bool moments_are) const {
+  std::vector<std::int64_t> shape = block->shape;
+  if (are_transposed(moments_are)) std::ranges::reverse(shape);
+  return shape;
+}
+
+std::vector<CheckpointParameter> checkpoint_parameters(const Model& model,
+                                                       const io::TensorFile& checkpoint) {
+  std::vector<CheckpointParameter> all;
+  for (const io::TensorInfo& tensor : checkpoint.tensors()) {
+    const auto found = std::ranges::find(model.parameters, tensor.name, &ParameterBlock::name);
+    if (found == model.parameters.end()) continue;
+    all.push_back({&*found, static_cast<std::size_t>(found - model.parameters.begin()), &tensor});
+  }
+  return all;
+}
+
+AssignedParameters assign_parameters(const Model& model,
+                                     const io::TensorFile& checkpoint,
+                                     const io::TensorFile& file,
+                                     const StoredOptimizer& stored) {
+  return ParameterAssignment(model, checkpoint, file, stored).assign();
+}
+
+void require_as_many_parameters(const Model& model,
+                                const io::TensorFile& file,
+                                const StoredOptimizer& stored) {
+  const std::size_t num_parameters = stored.groups.empty() ? 0 : stored.num_parameters();
+  if (num_parameters > 0 && num_parameters != model.parameters.size()) {
+    throw UnusableState{text_of_other_number(num_parameters, model.parameters.size())};
+  }
+  std::multiset<std::int64_t> sizes;
+  for (const ParameterBlock& block : model.parameters) sizes.insert(block.size);
+  for (const auto& [parameter, entry] : stored.entries) {
+    if (entry.tensors.empty()) continue;
+    const io::TensorInfo& kept = *file.find(entry.tensors.begin()->second);
+    const auto found = sizes.find(kept.num_elements());
+    if (found == sizes.end()) {
+      throw UnusableState{
+          fmt::format("tensor '{}' has shape {}, which fits no parameter of the model",
+                      kept.name,
+                      shape_text(kept.shape))};
+    }
+    sizes.erase(found);
+  }
+}
+
+}  // namespace hesscope::detail
