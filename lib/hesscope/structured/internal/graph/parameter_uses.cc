@@ -8,17 +8,11 @@
 
 #include <hesscope/structured/internal/graph/indexing.h>
 #include <hesscope/structured/internal/graph/parameter_uses.h>
+#include <hesscope/structured/internal/graph/parameter_views.h>
 #include <hesscope/structured/internal/graph/use_merging.h>
 
 namespace hesscope::detail {
 namespace {
-
-// A node whose entries are parameters, moved and scaled.
-struct ParameterView {
-  std::vector<int> theta;  // of each entry; -1 for a zero
-  double factor = 1;
-  std::vector<int> roots;  // the parameter nodes it is made of
-};
 
 // One operand of a product of matrices: entry (r, c) of op(operand) of product k.
 struct ProductOperand {
@@ -48,12 +42,12 @@ struct ProductOperand {
 class UseFinder {
  public:
   UseFinder(const Graph& graph, const EntryNumbers& entries)
-      : graph_(graph), nodes_(graph.nodes()), entries_(entries), views_(nodes_.size()) {}
+      : graph_(graph), nodes_(graph.nodes()), entries_(entries) {}
 
   ParameterUses find() {
     found_.num_entries = entries_.size();
     mark_needed();
-    find_views();
+    views_ = parameter_views(graph_, found_.is_needed);
     list_consumers();
     is_own_use_.assign(nodes_.size(), 0);
     while (!try_uses()) {
@@ -81,68 +75,6 @@ class UseFinder {
         if (operand >= 0) found_.is_needed[at(operand)] = 1;
       }
     }
-  }
-
-  void find_views() {
-    for (std::size_t i = 0; i < nodes_.size(); ++i) {
-      if (found_.is_needed[i]) views_[i] = view_of(static_cast<int>(i));
-    }
-  }
-
-  std::optional<ParameterView> view_of(int i) const {
-    const Graph::Node& n = node(i);
-    ParameterView view;
-    if (n.op == Graph::Op::kParameter) {
-      view.theta.resize(at(size_of(n)));
-      std::iota(view.theta.begin(), view.theta.end(), static_cast<int>(n.offset));
-      view.roots = {i};
-      return view;
-    }
-    const bool moves = n.op == Graph::Op::kReshape || n.op == Graph::Op::kSlice ||
-                       n.op == Graph::Op::kEmbed || n.op == Graph::Op::kScale ||
-                       n.op == Graph::Op::kGather;
-    if (!moves || !views_[at(n.a)] || (n.b >= 0 && !views_[at(n.b)])) return std::nullopt;
-    const ParameterView& a = *views_[at(n.a)];
-    view = {.theta = {}, .factor = a.factor, .roots = a.roots};
-    const auto cols = static_cast<int>(n.cols);
-    const auto a_cols = static_cast<int>(node(n.a).cols);
-    switch (n.op) {
-      case Graph::Op::kScale:
-        if (n.factor == 0) return std::nullopt;
-        view.factor *= n.factor;
-        [[fallthrough]];
-      case Graph::Op::kReshape:
-        view.theta = a.theta;
-        break;
-      case Graph::Op::kSlice:
-        for (int e = 0; e < size_of(n); ++e) {
-          view.theta.push_back(a.theta[at((static_cast<int>(n.row) + e / cols) * a_cols +
-                                          static_cast<int>(n.col) + e % cols)]);
-        }
-        break;
-      case Graph::Op::kEmbed:
-        view.theta.assign(at(size_of(n)), -1);
-        for (int e = 0; e < static_cast<int>(a.theta.size()); ++e) {
-          view.theta[at((static_cast<int>(n.row) + e / a_cols) * cols + static_cast<int>(n.col) +
-                        e % a_cols)] = a.theta[at(e)];
-        }
-        break;
-      default: {  // kGather
-        if (n.b >= 0) {
-          const ParameterView& b = *views_[at(n.b)];
-          if (b.factor != a.factor) return std::nullopt;
-          view.roots.insert(view.roots.end(), b.roots.begin(), b.roots.end());
-        }
-        for (int e = 0; e < size_of(n); ++e) {
-          const int from = graph_.indices()[at(static_cast<int>(n.offset) + e)];
-          const auto a_size = static_cast<int>(a.theta.size());
-          view.theta.push_back(from < 0        ? -1
-                               : from < a_size ? a.theta[at(from)]
-                                               : views_[at(n.b)]->theta[at(from - a_size)]);
-        }
-      }
-    }
-    return view;
   }
 
   // Of each root node, who takes it or a reshape of it.
