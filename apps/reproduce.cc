@@ -47,7 +47,8 @@ class ReproduceCommand final : public RunCommand {
   std::string description() const override {
     return "Trains the runs of experiments, measures what their figures need and draws them: for "
            "each figure a result file, an SVG file and a text that compares it with what was "
-           "published. Experiments of three papers are part of the program; an experiment file of "
+           "published. Experiments of several papers are part of the program; an experiment file "
+           "of "
            "one's own is taken alike.";
   }
 

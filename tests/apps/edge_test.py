@@ -222,6 +222,29 @@ class Edge(program.Case):
         self.assertEqual(labels, {"sharpness", "preconditioned sharpness", "along the gradient", "along the update",
                                   "largest stable"})
 
+    def test_is_a_figure_of_an_experiment_with_its_limit(self):
+        text = '[experiment]\nname = "tiny"\n' + experiment(["gd", "adam"]) + """
+[[figure]]
+name = "edge"
+kind = "curves"
+quantity = "edge/preconditioned_sharpness"
+limit = "edge/threshold"
+y_scale = "linear"
+"""
+        (self.folder / "tiny.toml").write_text(text)
+        done = self.run_program("reproduce", "tiny.toml", "-o", "out")
+        self.assertEqual(done.returncode, DONE, done.stderr)
+        with h5py.File(self.folder / "out/tiny/figures/edge.h5") as file:
+            limit, value = file["limit"][()], file["value"][()]
+        np.testing.assert_allclose(limit[0, 0], RULES["gd"][1] / 0.1, rtol=1e-13)
+        np.testing.assert_allclose(limit[0, 1, :, 1:], RULES["adam"][1] / 0.1, rtol=1e-13)
+        np.testing.assert_allclose(value[0, 0], np.linalg.eigvalsh(self.loss.hessian)[-1], rtol=1e-12)
+        root = ElementTree.parse(self.folder / "out/tiny/figures/edge.svg").getroot()
+        lines = [g for g in root.iter("{http://www.w3.org/2000/svg}g") if g.get("class") == "line"]
+        self.assertEqual(len(lines), 4)
+        (self.folder / "tiny.toml").write_text(text.replace("edge/threshold", "edge/treshold"))
+        self.refuses(USAGE, ("reproduce", "tiny.toml", "-o", "no"), "tiny.toml:", "did you mean 'threshold'?")
+
 
 if __name__ == "__main__":
     program.main()

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -92,11 +93,28 @@ void add_curve(const ExperimentFigure& figure,
   panel.series.emplace_back(std::move(line));
 }
 
+// What the quantity is compared with: a thin dashed line, the mean over seeds.
+void add_limit(const StepValues& limits,
+               std::size_t variant,
+               std::size_t run,
+               const plot::Line& of_run,
+               plot::Panel& panel) {
+  plot::Line line{.colour = of_run.colour, .width = 0.8, .dash = plot::Dash::kDashed};
+  for (std::size_t k = 0; k < limits.steps.size(); ++k) {
+    const SeedStatistics statistics = limits.statistics(variant, run, k);
+    if (statistics.count == 0) continue;
+    line.x.push_back(static_cast<double>(limits.steps[k]));
+    line.y.push_back(statistics.mean);
+  }
+  if (!line.x.empty()) panel.series.emplace_back(std::move(line));
+}
+
 // A panel for each variant, a colour for each run; or all in one, a colour for each variant and
 // runs told apart by dashes.
 std::vector<plot::Panel> panels_of(const ExperimentResults& results,
                                    const ExperimentFigure& figure,
                                    const StepValues& values,
+                                   const std::optional<StepValues>& limits,
                                    bool is_geometric) {
   constexpr plot::Dash kDashes[] = {plot::Dash::kSolid, plot::Dash::kDashed, plot::Dash::kDotted};
   const bool is_one = figure.settings.text("panels") == "one";
@@ -113,6 +131,7 @@ std::vector<plot::Panel> panels_of(const ExperimentResults& results,
         line.label = results.variant(figure.variants[v]).title + ", " + line.label;
         line.dash = kDashes[run % std::size(kDashes)];
       }
+      if (limits) add_limit(*limits, v, run, line, panel);
       add_curve(figure, values, is_geometric, v, run, std::move(line), panel);
     }
   }
@@ -122,6 +141,7 @@ std::vector<plot::Panel> panels_of(const ExperimentResults& results,
 void add_data(const ExperimentResults& results,
               const ExperimentFigure& figure,
               const StepValues& values,
+              const std::optional<StepValues>& limits,
               const std::vector<SeedStatistics>& by_step,
               bool is_geometric,
               Group& data) {
@@ -137,6 +157,14 @@ void add_data(const ExperimentResults& results,
             .long_name = results.long_name(quantity),
             .definition = quantity + " of one run from one seed",
             .values = values.values});
+  if (limits) {
+    const std::string& limit = figure.settings.text("limit");
+    data.add({.name = "limit",
+              .dimensions = {"variant", "run", "seed", "step"},
+              .long_name = results.long_name(limit),
+              .definition = limit + " of one run from one seed",
+              .values = limits->values});
+  }
   add_statistics(by_run, "values", by_step, data);
   std::vector<double> centre;
   std::vector<double> low;
@@ -168,6 +196,10 @@ FigureContent make_curves(const ExperimentResults& results, const ExperimentFigu
   const std::string& quantity = figure.settings.text("quantity");
   const std::string& band = figure.settings.text("band");
   const StepValues values = step_values(results, figure, quantity);
+  std::optional<StepValues> limits;
+  if (figure.settings.has("limit")) {
+    limits = step_values(results, figure, figure.settings.text("limit"));
+  }
   const bool geometric = is_geometric(figure, values);
   FigureContent content;
   std::vector<SeedStatistics> by_step;  // of all runs of all variants
@@ -190,8 +222,8 @@ FigureContent make_curves(const ExperimentResults& results, const ExperimentFigu
                       fmt::format("{}", last.count)});
     }
   }
-  content.figure.panels = panels_of(results, figure, values, geometric);
-  add_data(results, figure, values, by_step, geometric, content.data);
+  content.figure.panels = panels_of(results, figure, values, limits, geometric);
+  add_data(results, figure, values, limits, by_step, geometric, content.data);
   // Three in a row, but four without a hole.
   const auto num_panels = static_cast<int>(content.figure.panels.size());
   content.figure.columns = num_panels == 4 ? 2 : std::min(num_panels, 3);
@@ -200,6 +232,10 @@ FigureContent make_curves(const ExperimentResults& results, const ExperimentFigu
                                            results.long_name(quantity),
                                            words_for_centre(geometric),
                                            band);
+  if (limits) {
+    content.figure.description +=
+        fmt::format("; dashed: {}", results.long_name(figure.settings.text("limit")));
+  }
   const std::string around =
       geometric ? fmt::format(
                       "the geometric mean times and over exp({}), std that of the logarithms", band)
@@ -249,6 +285,10 @@ ExperimentFigureKind curves_kind() {
                     .meaning = "one for each of the variants, or one for all",
                     .choices = {"variants", "one"},
                     .fallback = SettingValue(std::string("variants"))},
+                   {.name = "limit",
+                    .meaning = "what the quantity is compared with, dashed: GROUP/NAME, as in "
+                               "edge/threshold",
+                    .is_optional = true},
                    scale_key("x_scale", "linear"),
                    scale_key("y_scale", "log"),
                    {.name = "label", .meaning = "of the vertical axis", .is_optional = true}},
