@@ -20,11 +20,11 @@
 
 #include "commands.h"
 #include "fit_report.h"
+#include "group_listing.h"
 #include "json_document.h"
 #include "onnx_report.h"
 #include "plugin_option.h"
 #include "quantities_report.h"
-#include "result_listing.h"
 #include "run_options.h"
 #include "standard_streams.h"
 #include "table.h"

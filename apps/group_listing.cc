@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "result_listing.h"
+#include "group_listing.h"
 
 #include <algorithm>
 #include <cstdint>
