@@ -2,9 +2,7 @@
 #include <algorithm>
 #include <functional>
 #include <optional>
-#include <set>
 #include <system_error>
-#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -13,16 +11,16 @@
 #include <hesscope/analysis/internal/analysis_inputs.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/stopwatch.h>
-#include <hesscope/core/suggest.h>
 #include <hesscope/reproduction/built_in_experiments.h>
 #include <hesscope/reproduction/internal/experiment_catalog.h>
 #include <hesscope/reproduction/internal/experiment_results.h>
 #include <hesscope/reproduction/internal/figure_support.h>
 #include <hesscope/reproduction/internal/finished_result.h>
+#include <hesscope/reproduction/internal/measure_request.h>
+#include <hesscope/reproduction/internal/own_trainings.h>
 #include <hesscope/reproduction/internal/reproduction_page.h>
 #include <hesscope/reproduction/internal/training_order.h>
 #include <hesscope/reproduction/reproduction.h>
-#include <hesscope/storage/atomic_file.h>
 #include <hesscope/training/training.h>
 
 namespace hesscope {
@@ -73,19 +71,6 @@ TrainingRequest training_of(const ReproductionRequest& request,
           .command = request.command(named.given)};
 }
 
-std::vector<CheckpointFile> checkpoints_of(const TrainedRun& run,
-                                           const ExperimentMeasure& measure) {
-  std::vector<CheckpointFile> found;
-  for (const CheckpointFile& file : expand_checkpoints({run.folder})) {
-    if (measure.checkpoints.empty() ||
-        std::find(measure.checkpoints.begin(), measure.checkpoints.end(), *file.step) !=
-            measure.checkpoints.end()) {
-      found.push_back(file);
-    }
-  }
-  return found;
-}
-
 // A variant whose cost can be foreseen before what it starts from is there.
 ExperimentVariant startable(ExperimentVariant variant) {
   if (!detail::starts_at_run(variant)) return variant;
@@ -110,53 +95,12 @@ void refuse_other_figures(const ReproductionRequest& request,
   }
 }
 
-// Which trainings are done here: all of them, or what a part is dealt. One that starts where another
-// ends is where that is.
-class OwnTrainings {
- public:
-  OwnTrainings(const std::vector<NamedExperiment>& all, const std::optional<io::Part>& part) {
-    std::size_t num_dealt = 0;
-    for (const NamedExperiment& named : all) {
-      const ExperimentDocument& document = named.document;
-      for (const std::size_t place : document.training_order) {
-        const ExperimentVariant& variant = document.variants[place];
-        std::optional<detail::StartRun> source;
-        if (detail::starts_at_run(variant)) source = detail::start_run(document, variant);
-        for (const ExperimentRun& run : variant.experiment.runs) {
-          for (const std::uint64_t seed : variant.experiment.seeds) {
-            ++num_all_;
-            const bool is_own =
-                source ? has(document, document.variants[source->variant].name, source->run, seed)
-                       : !part || part->is_dealt(num_dealt++);
-            if (is_own) own_.insert({document.name, variant.name, run.name, seed});
-          }
-        }
-      }
-    }
-  }
-
-  bool has(const ExperimentDocument& document,
-           const std::string& variant,
-           const std::string& run,
-           std::uint64_t seed) const {
-    return own_.contains({document.name, variant, run, seed});
-  }
-
-  std::size_t num_all() const { return num_all_; }
-
-  std::size_t num_own() const { return own_.size(); }
-
- private:
-  std::size_t num_all_ = 0;
-  std::set<std::tuple<std::string, std::string, std::string, std::uint64_t>> own_;
-};
-
 // One experiment, piece by piece.
 class Reproduction {
  public:
   Reproduction(const ReproductionRequest& request,
                const NamedExperiment& named,
-               const OwnTrainings& own)
+               const detail::OwnTrainings& own)
       : request_(request),
         named_(named),
         own_(own),
@@ -172,7 +116,7 @@ class Reproduction {
     const std::string what = fmt::format("{} {}", document_.name, variant.name);
     const double share = document_.measures.empty() ? 1 : 0.6;  // of training
     const ExperimentVariant ready = started(variant);
-    if (!has_own(ready)) return;
+    if (!own_.has_any_of(document_, ready)) return;
     TrainingRequest training = training_of(request_, named_, ready);
     training.covers = [&](const std::string& run, std::uint64_t seed) {
       return own_.has(document_, variant.name, run, seed);
@@ -276,8 +220,7 @@ class Reproduction {
              const TrainedRun& run,
              const std::function<bool(double)>& progress) {
     if (!measure.covers(run.variant, run.run, run.seed)) return;
-    AnalysisRequest request;
-    request.checkpoints = checkpoints_of(run, measure);
+    AnalysisRequest request = detail::measure_request(document_, measure, run);
     if (request.checkpoints.empty()) {
       warn(fmt::format("{}: none of the checkpoints of the measure '{}' is there{}",
                        run.folder.string(),
@@ -285,12 +228,6 @@ class Reproduction {
                        run.has_diverged ? ": the run diverged before" : ""));
       return;
     }
-    request.problem = problem_of(measure, run);
-    request.output = run.folder / (measure.name + ".h5");
-    request.only = measure.analyzers;
-    request.options = measure.options;
-    request.method = measure.method;
-    request.seed = measure.seed;
     request.share.merge_only = request_.share.merge_only;
     request.num_threads = request_.num_threads;
     request.stop = request_.stop;
@@ -306,16 +243,6 @@ class Reproduction {
     take(analysis);
   }
 
-  // The training's own, or one on as many samples as the measure asks for.
-  fs::path problem_of(const ExperimentMeasure& measure, const TrainedRun& run) const {
-    if (!measure.samples) return run.folder / "problem.toml";
-    ExperimentFile experiment = find_or_null(document_.variants, run.variant)->experiment;
-    experiment.evaluation.samples = measure.samples;
-    const fs::path path = run.folder / fmt::format("problem-{}.toml", measure.name);
-    io::write_whole(path, experiment.problem_toml(run.folder), true);
-    return path;
-  }
-
   // What is said of a piece of the work: by run_analysis() or a figure's kind.
   template <typename Piece>
   void take(const Piece& piece) {
@@ -328,15 +255,6 @@ class Reproduction {
   void warn(std::string warning) {
     result_.warnings.push_back(std::move(warning));
     result_.is_conclusive = false;
-  }
-
-  bool has_own(const ExperimentVariant& variant) const {
-    for (const ExperimentRun& run : variant.experiment.runs) {
-      for (const std::uint64_t seed : variant.experiment.seeds) {
-        if (own_.has(document_, variant.name, run.name, seed)) return true;
-      }
-    }
-    return false;
   }
 
   // The variant with the checkpoints it starts from, without the seeds of which there is none.
@@ -366,7 +284,7 @@ class Reproduction {
 
   const ReproductionRequest& request_;
   const NamedExperiment& named_;
-  const OwnTrainings& own_;
+  const detail::OwnTrainings& own_;
   const ExperimentDocument& document_;
   std::vector<TrainedRun> runs_;
   std::optional<detail::ExperimentResults> results_;
@@ -397,7 +315,7 @@ ReproductionResult run_reproduction(const ReproductionRequest& request,
     const Stopwatch watch(result.total_seconds);
     std::size_t index = 0;
     std::vector<report::Section> sections;
-    const OwnTrainings own(all, request.share.part);
+    const detail::OwnTrainings own(all, request.share.part);
     std::size_t num_found = 0;
     for (const NamedExperiment& named : all) {
       Reproduction reproduction(request, named, own);
