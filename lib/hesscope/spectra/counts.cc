@@ -10,12 +10,11 @@
 #include <hesscope/spectra/counts.h>
 #include <hesscope/spectra/internal/lapack.h>
 #include <hesscope/spectra/internal/scaled_matrix.h>
+#include <hesscope/spectra/internal/sturm_counts.h>
 #include <hesscope/spectra/internal/tridiagonal_form.h>
 
 namespace hesscope {
 namespace {
-
-constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 
 void count_sign(double value, std::int64_t count, Inertia& inertia) {
   if (value < 0.0) {
@@ -104,26 +103,8 @@ EigenvalueCounter::EigenvalueCounter(const Eigen::Ref<const Eigen::MatrixXd>& he
   exponent_ = found.exponent();
   form_ = std::make_unique<detail::TridiagonalForm>(
       detail::scaled_copy(hessian, exponent_), detail::TridiagonalForm::kTwoStages, progress);
-  const detail::Tridiagonal& t = form_->t();
-  squared_off_diagonal_ = t.off_diagonal.cwiseAbs2();
-  // A pivot this small is replaced: the next quotient must not overflow.
-  smallest_pivot_ = std::numeric_limits<double>::min() *
-                    std::max(1.0, n_ > 1 ? squared_off_diagonal_.maxCoeff() : 0.0);
+  sturm_ = std::make_unique<detail::SturmCounts>(form_->t());
   status_ = Status::kOk;
-
-  // Gershgorin's discs, a little wider for rounding.
-  Eigen::VectorXd radius = Eigen::VectorXd::Zero(n_);
-  radius.head(n_ - 1) += t.off_diagonal.cwiseAbs();
-  radius.tail(n_ - 1) += t.off_diagonal.cwiseAbs();
-  const double lower = (t.diagonal - radius).minCoeff();
-  const double upper = (t.diagonal + radius).maxCoeff();
-  const double margin =
-      4.0 * kEpsilon * std::max(std::abs(lower), std::abs(upper)) + 4.0 * smallest_pivot_;
-  range_ = {lower - margin, upper + margin};
-  const double width = kEpsilon * std::max(std::abs(range_.lower), std::abs(range_.upper));
-  range_.lower = enclose(0, range_, width).lower;
-  range_.upper = enclose(n_ - 1, range_, width).upper;
-  norm_ = std::max(std::abs(range_.lower), std::abs(range_.upper));
 }
 
 EigenvalueCounter::~EigenvalueCounter() = default;
@@ -131,41 +112,15 @@ EigenvalueCounter::EigenvalueCounter(EigenvalueCounter&&) noexcept = default;
 EigenvalueCounter& EigenvalueCounter::operator=(EigenvalueCounter&&) noexcept = default;
 
 double EigenvalueCounter::rounding_band() const {
-  return status_ == Status::kOk ? std::ldexp(detail::rounding_band(n_, norm_), exponent_) : kNaN;
-}
-
-// The number of negative pivots q_i = (t_ii - shift) - t_{i,i-1}^2 / q_{i-1} of T - shift I.
-std::int64_t EigenvalueCounter::scaled_num_below(double shift) const {
-  const Eigen::VectorXd& diagonal = form_->t().diagonal;
-  std::int64_t count = 0;
-  double pivot = 1.0;
-  double coupling = 0.0;
-  for (Eigen::Index i = 0; i < n_; ++i) {
-    pivot = (diagonal[i] - shift) - coupling / pivot;
-    if (std::abs(pivot) < smallest_pivot_) pivot = smallest_pivot_;
-    if (pivot < 0.0) ++count;
-    if (i + 1 < n_) coupling = squared_off_diagonal_[i];
-  }
-  return count;
+  return status_ == Status::kOk ? std::ldexp(detail::rounding_band(n_, sturm_->norm()), exponent_)
+                                : kNaN;
 }
 
 std::int64_t EigenvalueCounter::num_below(double shift) const {
   if (std::isnan(shift)) throw PreconditionError("EigenvalueCounter: the shift is a NaN");
   if (status_ != Status::kOk) return -1;
   if (std::isinf(shift)) return shift > 0.0 ? n_ : 0;
-  return scaled_num_below(std::ldexp(shift, -exponent_));
-}
-
-// count(lower) <= rank < count(upper) throughout.
-EigenvalueCounter::Interval EigenvalueCounter::enclose(Eigen::Index rank,
-                                                       Interval within,
-                                                       double width) const {
-  while (within.upper - within.lower > width) {
-    const double middle = within.lower + 0.5 * (within.upper - within.lower);
-    if (middle <= within.lower || middle >= within.upper) break;
-    (scaled_num_below(middle) > rank ? within.upper : within.lower) = middle;
-  }
-  return within;
+  return sturm_->num_below(std::ldexp(shift, -exponent_));
 }
 
 RankedEigenvalue EigenvalueCounter::eigenvalue(Eigen::Index rank) {
@@ -176,12 +131,9 @@ RankedEigenvalue EigenvalueCounter::eigenvalue(Eigen::Index rank) {
   RankedEigenvalue found;
   found.status = status_;
   if (status_ != Status::kOk) return found;
-  Interval interval = enclose(rank, range_, kEpsilon * norm_);
-  interval.lower -= smallest_pivot_;
-  interval.upper += smallest_pivot_;
-  const bool holds_zero = interval.lower <= 0.0 && interval.upper >= 0.0;
-  const double value = holds_zero ? 0.0 : 0.5 * (interval.lower + interval.upper);
-  const double band = detail::rounding_band(n_, norm_);
+  const detail::SturmCounts::Interval interval = sturm_->enclose(rank);
+  const double value = interval.value();
+  const double band = detail::rounding_band(n_, sturm_->norm());
   found.proof = Proof::kCounted;
   found.rank = rank;
   found.eigenvalue.value = std::ldexp(value, exponent_);
@@ -204,7 +156,7 @@ RankedEigenvalue EigenvalueCounter::eigenvalue(Eigen::Index rank) {
 bool EigenvalueCounter::is_confirmed(const RankedEigenvalue& found) const {
   if (status_ != Status::kOk || found.status != Status::kOk) return false;
   const Eigen::MatrixXd lower_triangle = form_->lower_triangle();
-  const double band = counting_band(n_, norm_);
+  const double band = counting_band(n_, sturm_->norm());
   const ShiftedFactorization below(lower_triangle, std::ldexp(found.lower, -exponent_) - band);
   const ShiftedFactorization above(lower_triangle, std::ldexp(found.upper, -exponent_) + band);
   return below.status() == Status::kOk && above.status() == Status::kOk &&

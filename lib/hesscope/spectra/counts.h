@@ -20,6 +20,7 @@ namespace hesscope {
 
 namespace detail {
 struct Ldlt;
+class SturmCounts;
 class TridiagonalForm;
 }  // namespace detail
 
@@ -123,22 +124,11 @@ class EigenvalueCounter {
   bool is_confirmed(const RankedEigenvalue& found) const;
 
  private:
-  struct Interval {
-    double lower;
-    double upper;
-  };
-
-  std::int64_t scaled_num_below(double shift) const;
-  Interval enclose(Eigen::Index rank, Interval within, double width) const;
-
   Status status_ = Status::kNotComputed;
   Eigen::Index n_ = 0;
   int exponent_ = 0;
   std::unique_ptr<detail::TridiagonalForm> form_;  // of 2^-exponent H
-  Eigen::VectorXd squared_off_diagonal_;           // n - 1, of T
-  double smallest_pivot_ = 0.0;
-  Interval range_ = {0.0, 0.0};  // holds all eigenvalues of T
-  double norm_ = 0.0;            // ||T||_2
+  std::unique_ptr<detail::SturmCounts> sturm_;     // of its T
 };
 
 }  // namespace hesscope
