@@ -323,6 +323,29 @@ Objective::Matrix GraphObjective::hessian(const ConstVectorRef& theta,
   return h;
 }
 
+Objective::Matrix GraphObjective::hessian_columns(const ConstVectorRef& theta,
+                                                  SampleRange range,
+                                                  Eigen::Index first,
+                                                  Eigen::Index width) const {
+  require_point(*this, "hessian_columns", theta, range);
+  require_columns(*this, "hessian_columns", first, width);
+  Matrix columns = impl_->sums.curvature_columns(Curvature::kHessian, theta, range, first, width);
+  if (impl_->model.weight_decay != 0) {
+    columns.diagonal().array() += impl_->model.weight_decay;
+  }
+  return columns;
+}
+
+void GraphObjective::with_ranks(const ConstVectorRef& theta,
+                                SampleRange range,
+                                const std::function<void()>& body) const {
+  require_point(*this, "with_ranks", theta, range);
+  impl_->shared(detail::TeamCallKind::kTask, theta, range, [&] {
+    body();
+    return true;
+  });
+}
+
 Objective::Matrix GraphObjective::gauss_newton(const ConstVectorRef& theta,
                                                SampleRange range,
                                                const ProgressCallback& progress) const {

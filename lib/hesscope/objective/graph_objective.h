@@ -129,6 +129,15 @@ class GraphObjective final : public Objective {
   /// @cost less than a value. @throws PreconditionError also without has_accuracy().
   double accuracy(const ConstVectorRef& theta, SampleRange range) const;
 
+  /// By the generic engine.
+  Matrix hessian_columns(const ConstVectorRef& theta,
+                         SampleRange range,
+                         Eigen::Index first,
+                         Eigen::Index width) const override;
+  void with_ranks(const ConstVectorRef& theta,
+                  SampleRange range,
+                  const std::function<void()>& body) const override;
+
   Matrix per_sample_gradients(const ConstVectorRef& theta, SampleRange range) const override;
 
   /// By the generic engine, the samples' directions side by side in vector registers.

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include <hesscope/core/error.h>
@@ -24,6 +26,29 @@ Objective::Matrix Objective::third_derivative_times(const ConstVectorRef& /*thet
   throw PreconditionError(
       "third_derivative_times: needs an objective that knows its third derivatives, got one that "
       "gives Hessians alone");
+}
+
+Objective::Matrix Objective::hessian_columns(const ConstVectorRef& theta,
+                                             SampleRange range,
+                                             Eigen::Index first,
+                                             Eigen::Index width) const {
+  require_columns(*this, "hessian_columns", first, width);
+  const Eigen::Index n = num_parameters();
+  Matrix columns(n - first, width);
+  for (Eigen::Index begin = 0; begin < width; begin += kColumnGroup) {
+    const Eigen::Index count = std::min(kColumnGroup, width - begin);
+    Matrix directions = Matrix::Zero(n, count);
+    directions.middleRows(first + begin, count).setIdentity();
+    columns.middleCols(begin, count) =
+        hessian_times(theta, directions, range).bottomRows(n - first);
+  }
+  return columns;
+}
+
+void Objective::with_ranks(const ConstVectorRef& /*theta*/,
+                           SampleRange /*range*/,
+                           const std::function<void()>& body) const {
+  body();
 }
 
 Objective::Matrix Objective::gauss_newton_times(const ConstVectorRef& /*theta*/,
@@ -92,6 +117,16 @@ void require_pairs(const Objective& objective,
                   u.cols(),
                   v.rows(),
                   v.cols()));
+}
+
+void require_columns(const Objective& objective,
+                     const char* function,
+                     Eigen::Index first,
+                     Eigen::Index width) {
+  const Eigen::Index n = objective.num_parameters();
+  if (first >= 0 && width >= 1 && first < n && width <= n - first) return;
+  throw PreconditionError(
+      fmt::format("{}: {} columns from {} on are not some of the {}", function, width, first, n));
 }
 
 void require_gauss_newton(const Objective& objective, const char* function) {

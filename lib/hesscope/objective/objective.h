@@ -4,6 +4,7 @@
 // Objective and no model and no template; everything below is generated from a forward pass.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -81,6 +82,27 @@ class Objective {
   virtual Matrix hessian(const ConstVectorRef& theta,
                          SampleRange range,
                          const ProgressCallback& progress) const = 0;
+
+  /// Columns [first, first + width) of the Hessian from row `first` on, (n - first) x width; what of
+  /// them is above the diagonal has no meaning. Computed by this process alone: ranks take different
+  /// columns (with_ranks). Whole groups of kColumnGroup columns, counted from the first of the n, are
+  /// the same to the last bit whatever others they are asked for with, and those of hessian() where no
+  /// structure is used.
+  /// @throws PreconditionError also unless the columns are among the n.
+  virtual Matrix hessian_columns(const ConstVectorRef& theta,
+                                 SampleRange range,
+                                 Eigen::Index first,
+                                 Eigen::Index width) const;
+
+  /// Columns that hessian_columns() computes together.
+  static constexpr Eigen::Index kColumnGroup = 8;
+
+  /// Calls body(); where ranks share the work of this objective, so do the others what they serve with
+  /// (team_service.h), at the same point and samples. There it may be called for columns and for what
+  /// it is made of, for nothing that ranks share.
+  virtual void with_ranks(const ConstVectorRef& theta,
+                          SampleRange range,
+                          const std::function<void()>& body) const;
 
   /// Whether the losses are known as functions l_i(z_i(theta)) of predictions z_i, and with them
   /// the Gauss-Newton matrix
@@ -184,6 +206,13 @@ void require_sample_directions(const Objective& objective,
                                const char* function,
                                const Objective::ConstMatrixRef& directions,
                                SampleRange range);
+
+/// Checks that columns [first, first + width) are some of n; `function` begins the message.
+/// @throws PreconditionError.
+void require_columns(const Objective& objective,
+                     const char* function,
+                     Eigen::Index first,
+                     Eigen::Index width);
 
 /// Checks that an objective has a Gauss-Newton matrix; `function` begins the message.
 /// @throws PreconditionError.

@@ -19,6 +19,7 @@ void exchange(Team& team, Dense& numbers) {
 }
 
 void make(const TeamCall& call,
+          const ServedTask& task,
           const Objective& objective,
           const Objective::Vector& theta,
           const Objective::Matrix& directions) {
@@ -61,6 +62,9 @@ void make(const TeamCall& call,
     case TeamCallKind::kPerSampleHessianTimes:
       objective.per_sample_hessian_times(theta, directions, call.range);
       return;
+    case TeamCallKind::kTask:
+      task(objective, theta, call.range);
+      return;
   }
 }
 
@@ -80,7 +84,7 @@ void announce(Team& team,
 
 }  // namespace detail
 
-void serve(Team& team, const ServedObjective& objective_of) {
+void serve(Team& team, const ServedObjective& objective_of, const ServedTask& task) {
   while (true) {
     detail::TeamCall call;
     team.await(std::as_writable_bytes(std::span(&call, 1)));
@@ -90,7 +94,8 @@ void serve(Team& team, const ServedObjective& objective_of) {
     detail::exchange(team, theta);
     detail::exchange(team, directions);
     try {
-      team.call({}, [&] { detail::make(call, *objective_of(call.objective), theta, directions); });
+      team.call(
+          {}, [&] { detail::make(call, task, *objective_of(call.objective), theta, directions); });
     } catch (const std::exception&) {
       // The first rank has heard of it.
     }

@@ -26,6 +26,8 @@ SampleRange block_of(SampleRange range, Index b) {
   return {first, std::min(first + kSamplesPerBlock, range.end)};
 }
 
+static_assert(Objective::kColumnGroup == Sweep::kMaxDirections);
+
 // To the part above the diagonal.
 void mirror_lower(Eigen::MatrixXd& h) {
   for (Index col = 0; col < h.cols(); ++col) {
@@ -207,6 +209,46 @@ Objective::Matrix SweepSums::third_derivative_times(const Eigen::VectorXd& theta
   return columns_in_groups(u.cols(), ThirdOrderSweep::kMaxPairs, range, add);
 }
 
+template <typename F>
+std::vector<double> SweepSums::column_group(Curvature curvature,
+                                            const Eigen::VectorXd& theta,
+                                            SampleRange range,
+                                            Index first,
+                                            Index width,
+                                            F on_block) const {
+  std::vector<double> columns(static_cast<std::size_t>((num_parameters() - first) * width));
+  executor_->alone().sum(
+      num_blocks(range.size()), columns, [&](Index b, std::span<double> partial) {
+        const Records records = block(range, b);
+        pool_.with_sweep([&](Sweep& sweep) {
+          sweep.curvature_columns(
+              curvature, span_of(theta), records, first, static_cast<int>(width), partial);
+        });
+        on_block(records.count);
+      });
+  return columns;
+}
+
+Objective::Matrix SweepSums::curvature_columns(Curvature curvature,
+                                               const Eigen::VectorXd& theta,
+                                               SampleRange range,
+                                               Index first,
+                                               Index width) const {
+  const Index n = num_parameters();
+  const double scale = 1.0 / static_cast<double>(range.size());
+  constexpr Index kWidth = Objective::kColumnGroup;
+  Matrix result = Matrix::Zero(n - first, width);
+  executor_->alone().for_each((width + kWidth - 1) / kWidth, [&](Index group) {
+    const Index begin = group * kWidth;
+    const Index count = std::min(kWidth, width - begin);
+    const std::vector<double> columns =
+        column_group(curvature, theta, range, first + begin, count, [](Index) {});
+    result.block(begin, begin, n - first - begin, count) =
+        scale * Eigen::Map<const RowMajor>(columns.data(), n - first - begin, count);
+  });
+  return result;
+}
+
 Objective::Matrix SweepSums::curvature(Curvature curvature,
                                        const Eigen::VectorXd& theta,
                                        SampleRange range,
@@ -228,16 +270,10 @@ Objective::Matrix SweepSums::curvature(Curvature curvature,
   const auto add_columns = [&](Index group) {
     const Index first = group * kWidth;
     const Index width = std::min(kWidth, n - first);
-    std::vector<double> columns(static_cast<std::size_t>((n - first) * width));
-    const auto add_block = [&](Index b, std::span<double> partial) {
-      const Records records = block(range, b);
-      pool_.with_sweep([&](Sweep& sweep) {
-        sweep.curvature_columns(
-            curvature, span_of(theta), records, first, static_cast<int>(width), partial);
-      });
-      counter.advance(entries(first) * records.count);
-    };
-    executor_->alone().sum(num_blocks(range.size()), columns, add_block);
+    const std::vector<double> columns =
+        column_group(curvature, theta, range, first, width, [&](Index num_samples) {
+          counter.advance(entries(first) * num_samples);
+        });
     for (Index k = 0; k < width; ++k) {
       for (Index i = first + k; i < n; ++i) {
         const double entry = scale * columns[static_cast<std::size_t>((i - first) * width + k)];

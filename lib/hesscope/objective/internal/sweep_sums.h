@@ -4,6 +4,7 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include <Eigen/Core>
 
@@ -56,6 +57,14 @@ class SweepSums {
                    SampleRange range,
                    const ProgressCallback& progress) const;
 
+  /// Of its columns [first, first + width) the rows from `first` on; above the diagonal zeros may
+  /// stand. By this process alone.
+  Matrix curvature_columns(Curvature curvature,
+                           const Eigen::VectorXd& theta,
+                           SampleRange range,
+                           Eigen::Index first,
+                           Eigen::Index width) const;
+
   /// The Gauss-Newton matrix from Jacobians: gauss_newton_sum().
   Matrix gauss_newton_by_factors(const Eigen::VectorXd& theta,
                                  SampleRange range,
@@ -90,6 +99,16 @@ class SweepSums {
                            Eigen::Index width,
                            SampleRange range,
                            F add) const;
+
+  // The sum over samples of a group of columns, rows from `first` on, row-major; on_block(count) is
+  // called after each block of samples. By this process alone.
+  template <typename F>
+  std::vector<double> column_group(Curvature curvature,
+                                   const Eigen::VectorXd& theta,
+                                   SampleRange range,
+                                   Eigen::Index first,
+                                   Eigen::Index width,
+                                   F on_block) const;
 
   // In a fixed order, what `body` adds to a partial result for a block of samples.
   template <typename F>

@@ -22,6 +22,7 @@ enum class TeamCallKind : std::int64_t {
   kPerSampleGradients,
   kPerSampleHessianTimes,
   kThirdDerivativeTimes,  ///< directions: U, then V
+  kTask,                  ///< with_ranks()
 };
 
 /// What of a call comes before its vectors.
