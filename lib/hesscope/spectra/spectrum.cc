@@ -9,6 +9,7 @@
 #include <hesscope/spectra/decomposition_cost.h>
 #include <hesscope/spectra/internal/lapack.h>
 #include <hesscope/spectra/internal/scaled_matrix.h>
+#include <hesscope/spectra/internal/spectrum_of_values.h>
 #include <hesscope/spectra/internal/tridiagonal_form.h>
 #include <hesscope/spectra/spectrum.h>
 
@@ -17,27 +18,45 @@ namespace {
 
 Eigen::Index lower_median_rank(Eigen::Index n) { return (n - 1) / 2; }
 
-void count_signs(Spectrum& spectrum) {
-  const auto& values = spectrum.eigenvalues;
-  const double band = spectrum.rounding_band;
-  spectrum.num_negative = (values.array() < -band).count();
-  spectrum.num_positive = (values.array() > band).count();
-  spectrum.num_zero = values.size() - spectrum.num_negative - spectrum.num_positive;
+Spectrum with_status(Status status) {
+  Spectrum spectrum;
+  spectrum.status = status;
+  return spectrum;
 }
 
 }  // namespace
+
+namespace detail {
+
+Spectrum spectrum_of_values(const Eigen::VectorXd& scaled, int exponent) {
+  Eigen::VectorXd values = scaled_back(scaled, exponent);
+  if (!values.allFinite()) return with_status(Status::kNonFinite);
+  Spectrum spectrum;
+  const Eigen::Index n = values.size();
+  spectrum.smallest.value = values[0];
+  spectrum.median.value = values[lower_median_rank(n)];
+  spectrum.largest.value = values[n - 1];
+  const double scaled_norm = std::max(std::abs(scaled[0]), std::abs(scaled[n - 1]));
+  const double band = std::ldexp(rounding_band(n, scaled_norm), exponent);
+  spectrum.rounding_band = band;
+  spectrum.median_magnitude = lower_median(values.cwiseAbs());
+  spectrum.num_negative = (values.array() < -band).count();
+  spectrum.num_positive = (values.array() > band).count();
+  spectrum.num_zero = n - spectrum.num_negative - spectrum.num_positive;
+  spectrum.eigenvalues = std::move(values);
+  spectrum.status = Status::kOk;
+  spectrum.proof = Proof::kDense;
+  return spectrum;
+}
+
+}  // namespace detail
 
 Spectrum dense_spectrum(const Eigen::Ref<const Eigen::MatrixXd>& hessian,
                         const ProgressCallback& progress) {
   detail::require_symmetric_shape("dense_spectrum", hessian);
   const Eigen::Index n = hessian.rows();
-  Spectrum spectrum;
   const detail::Survey found = detail::survey_symmetric("dense_spectrum", hessian);
-  if (!found.is_finite) {
-    spectrum.status = Status::kNonFinite;
-    return spectrum;
-  }
-  spectrum.num_dead = found.num_dead;
+  if (!found.is_finite) return with_status(Status::kNonFinite);
 
   const detail::SingleThreadedBlas one_thread;
   const int exponent = found.exponent();
@@ -46,37 +65,23 @@ Spectrum dense_spectrum(const Eigen::Ref<const Eigen::MatrixXd>& hessian,
                                detail::TridiagonalForm::kTwoStages,
                                detail::part_of(progress, 0.0, reduced));
   const std::optional<Eigen::VectorXd> values = detail::eigenvalues(form.t());
-  if (!values || !values->allFinite()) {
-    spectrum.status = Status::kFailed;
-    return spectrum;
-  }
-  Eigen::VectorXd eigenvalues = detail::scaled_back(*values, exponent);
-  if (!eigenvalues.allFinite()) {
-    spectrum.status = Status::kNonFinite;
-    return spectrum;
-  }
+  if (!values || !values->allFinite()) return with_status(Status::kFailed);
+  Spectrum spectrum = detail::spectrum_of_values(*values, exponent);
+  spectrum.num_dead = found.num_dead;
+  if (spectrum.status != Status::kOk) return spectrum;
 
-  const auto established = [&](Eigen::Index rank) {
+  const auto residual = [&](Eigen::Index rank) {
     const double value = (*values)[rank];
     const std::optional<Eigen::VectorXd> v = form.eigenvector(rank, value);
-    return Eigenvalue{eigenvalues[rank], v ? std::ldexp(form.residual(*v, value), exponent) : kNaN};
+    return v ? std::ldexp(form.residual(*v, value), exponent) : kNaN;
   };
   const ProgressCallback rest = detail::part_of(progress, reduced, 1.0);
   detail::report(rest, 0.5);
-  spectrum.smallest = established(0);
+  spectrum.smallest.residual = residual(0);
   detail::report(rest, 0.65);
-  spectrum.median = established(lower_median_rank(n));
+  spectrum.median.residual = residual(lower_median_rank(n));
   detail::report(rest, 0.8);
-  spectrum.largest = established(n - 1);
-
-  const double scaled_norm = std::max(std::abs((*values)[0]), std::abs((*values)[n - 1]));
-  const double scaled_band = detail::rounding_band(n, scaled_norm);
-  spectrum.rounding_band = std::ldexp(scaled_band, exponent);
-  spectrum.median_magnitude = lower_median(eigenvalues.cwiseAbs());
-  spectrum.eigenvalues = std::move(eigenvalues);
-  count_signs(spectrum);
-  spectrum.status = Status::kOk;
-  spectrum.proof = Proof::kDense;
+  spectrum.largest.residual = residual(n - 1);
   return spectrum;
 }
 

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <hesscope/core/internal/norms.h>
+#include <hesscope/spectra/counts.h>
+#include <hesscope/spectra/distributed_spectrum.h>
+#include <hesscope/spectra/internal/distributed_matrix.h>
+#include <hesscope/spectra/internal/scaled_matrix.h>
+#include <hesscope/spectra/internal/spectrum_of_values.h>
+#include <hesscope/spectra/internal/sturm_counts.h>
+
+namespace hesscope {
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+// The part of the first rank that the others get.
+void share_from_first(Team& team, MatrixXd& numbers) {
+  share_part(team, 0, {numbers.data(), numbers.rows(), numbers.cols(), numbers.rows()});
+}
+
+// All eigenvalues of T, by counts that ranks share.
+VectorXd eigenvalues_of(const detail::Tridiagonal& t, Team& team) {
+  const detail::SturmCounts counts(t);
+  const Index n = t.diagonal.size();
+  const std::vector<Index> cuts = equal_shares(n, team.size());
+  const auto rank = static_cast<std::size_t>(team.rank());
+  VectorXd values(n);
+  team.together([&] {
+    values.segment(cuts[rank], cuts[rank + 1] - cuts[rank]) =
+        counts.eigenvalues(cuts[rank], cuts[rank + 1]);
+  });
+  for (std::size_t r = 0; r + 1 < cuts.size(); ++r) {
+    share_part(team, static_cast<int>(r), {values.data() + cuts[r], cuts[r + 1] - cuts[r], 1, n});
+  }
+  return values;
+}
+
+// Unit eigenvectors of T as columns, NaN where inverse iteration failed: those of the first rank.
+MatrixXd eigenvectors_of(const detail::Tridiagonal& t, std::span<const Index> ranks, Team& team) {
+  MatrixXd vectors = MatrixXd::Constant(t.diagonal.size(), std::ssize(ranks), kNaN);
+  team.together([&] {
+    if (team.rank() != 0) return;
+    for (std::size_t k = 0; k < ranks.size(); ++k) {
+      const std::optional<VectorXd> found = detail::eigenvector(t, ranks[k]);
+      if (found) vectors.col(static_cast<Index>(k)) = *found;
+    }
+  });
+  share_from_first(team, vectors);
+  return vectors;
+}
+
+// ||H v - lambda v|| of the eigenvectors of some ranks, v = Q times that of T.
+VectorXd residuals_of(detail::DistributedMatrix& h,
+                      const detail::Tridiagonal& t,
+                      const VectorXd& values,
+                      std::span<const Index> ranks,
+                      Team& team) {
+  MatrixXd v = h.apply_q(eigenvectors_of(t, ranks, team));
+  v.colwise().normalize();
+  const MatrixXd hv = h.times(v);
+  VectorXd residuals(std::ssize(ranks));
+  for (std::size_t k = 0; k < ranks.size(); ++k) {
+    const auto col = static_cast<Index>(k);
+    residuals[col] = (hv.col(col) - values[ranks[k]] * v.col(col)).norm();
+  }
+  return residuals;
+}
+
+// The checks of all eigenvalues and of the ends, see distributed_spectrum().
+bool is_confirmed(detail::DistributedMatrix& h, const VectorXd& diagonal, const VectorXd& values) {
+  const Index n = values.size();
+  const double lowest = values[0];
+  const double highest = values[n - 1];
+  const double norm = std::max(std::abs(lowest), std::abs(highest));
+  const double band = detail::rounding_band(n, norm);
+  const double beyond = counting_band(n, norm);
+  const auto size = static_cast<double>(n);
+  return std::abs(detail::sum(values) - detail::sum(diagonal)) <= size * band &&
+         std::abs(values.norm() - h.frobenius_norm()) <= std::sqrt(size) * band &&
+         h.is_positive_definite(1.0, lowest - beyond) &&
+         !h.is_positive_definite(1.0, lowest + beyond) &&
+         h.is_positive_definite(-1.0, highest + beyond) &&
+         !h.is_positive_definite(-1.0, highest - beyond);
+}
+
+// What every rank does.
+DistributedSpectrum spectrum_on_rank(const DistributedSolver& solver,
+                                     const Objective& objective,
+                                     const VectorXd& theta,
+                                     const ProgressCallback& progress,
+                                     double fill_share) {
+  const Index n = theta.size();
+  Team& team = solver.team();
+  const auto tell = [&](double fraction) {
+    team.together([&] { detail::report(progress, fill_share + fraction * (1.0 - fill_share)); });
+  };
+  const detail::SingleThreadedBlas one_thread;
+  const auto h = solver.matrix(n);
+  h->fill(
+      [&](Index first, Index width) {
+        return objective.hessian_columns(theta, objective.all_samples(), first, width);
+      },
+      detail::part_of(progress, 0.0, fill_share));
+  detail::DistributedMatrix::Content content = h->content();
+  DistributedSpectrum found;
+  if (!content.is_finite) {
+    found.spectrum.status = Status::kNonFinite;
+    return found;
+  }
+  const int exponent = detail::Survey{.largest_magnitude = content.largest_magnitude}.exponent();
+  h->scale(exponent);
+  found.frobenius_norm = std::ldexp(h->frobenius_norm(), exponent);
+  found.diagonal = content.diagonal;
+  tell(0.0);
+  const detail::Tridiagonal t = h->tridiagonalize();
+  tell(0.5);
+  if (!t.diagonal.allFinite() || !t.off_diagonal.allFinite()) {
+    found.spectrum.status = Status::kFailed;
+    return found;
+  }
+  const VectorXd values = eigenvalues_of(t, team);
+  found.spectrum = detail::spectrum_of_values(values, exponent);
+  if (found.spectrum.status != Status::kOk) return found;
+  found.spectrum.num_dead = content.num_dead;
+  tell(0.6);
+  const std::array<Index, 3> ranks = {0, (n - 1) / 2, n - 1};
+  const VectorXd residuals = residuals_of(*h, t, values, ranks, team);
+  found.spectrum.smallest.residual = std::ldexp(residuals[0], exponent);
+  found.spectrum.median.residual = std::ldexp(residuals[1], exponent);
+  found.spectrum.largest.residual = std::ldexp(residuals[2], exponent);
+  tell(0.7);
+  // The zero matrix has nothing to be confirmed: its entries have been seen.
+  const bool is_zero = content.largest_magnitude == 0.0;
+  if (!is_zero && !is_confirmed(*h, detail::scaled_back(content.diagonal, -exponent), values)) {
+    found.spectrum = Spectrum();
+    found.spectrum.status = Status::kFailed;
+  }
+  tell(1.0);
+  return found;
+}
+
+}  // namespace
+
+DistributedSpectrum distributed_spectrum(const DistributedSolver& solver,
+                                         const Objective& objective,
+                                         const VectorXd& theta,
+                                         const ProgressCallback& progress,
+                                         double fill_share) {
+  DistributedSpectrum found;
+  objective.with_ranks(theta, objective.all_samples(), [&] {
+    found = spectrum_on_rank(solver, objective, theta, progress, fill_share);
+  });
+  return found;
+}
+
+void serve_distributed_spectrum(const DistributedSolver& solver,
+                                const Objective& objective,
+                                const VectorXd& theta) {
+  spectrum_on_rank(solver, objective, theta, {}, 0.0);
+}
+
+}  // namespace hesscope

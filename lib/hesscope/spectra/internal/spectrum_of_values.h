@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <Eigen/Core>
+
+#include <hesscope/spectra/spectrum.h>
+
+namespace hesscope::detail {
+
+/// What follows from all eigenvalues of 2^-exponent H, ascending, n >= 1: residuals and dead
+/// parameters are left out. Status kOk with proof kDense, or kNonFinite if an eigenvalue of H is
+/// beyond the range of double.
+Spectrum spectrum_of_values(const Eigen::VectorXd& scaled, int exponent);
+
+}  // namespace hesscope::detail

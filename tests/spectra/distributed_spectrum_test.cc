@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The algorithm around a library for matrices on several processes, by a matrix on one: its answers,
+// and that a library which errs is found out. ScaLAPACK itself: tests/mpi.
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include <Eigen/Core>
+#include <gtest/gtest.h>
+
+#include <hesscope/core/error.h>
+#include <hesscope/spectra/distributed_spectrum.h>
+
+#include "spectra/local_matrix.h"
+#include "spectra/matrices.h"
+#include "support/quadratic_objective.h"
+#include "support/thread_team.h"
+
+namespace hesscope {
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+using Spoil = std::function<void(detail::Tridiagonal&)>;
+
+// Of the first of so many ranks.
+DistributedSpectrum spectrum_of(const MatrixXd& h, int num_ranks = 1, const Spoil& spoil = {}) {
+  DistributedSpectrum found;
+  test::on_ranks(num_ranks, [&](const std::shared_ptr<Team>& team) {
+    const test::QuadraticObjective objective({h});
+    const test::LocalSolver solver(team, spoil);
+    const VectorXd theta = VectorXd::Zero(h.rows());
+    if (team->rank() == 0) {
+      found = distributed_spectrum(solver, objective, theta);
+    } else {
+      serve_distributed_spectrum(solver, objective, theta);
+    }
+  });
+  return found;
+}
+
+MatrixXd some_matrix() {
+  VectorXd values = VectorXd::LinSpaced(90, -1.5, 4.0);
+  values.segment(20, 12).setZero();
+  MatrixXd h = test::with_eigenvalues(values, 7);
+  h.row(33).setZero();  // dead
+  h.col(33).setZero();
+  return h;
+}
+
+TEST(DistributedSpectrum, IsTheDenseOne) {
+  for (const double factor : {1.0, 0x1p-900, 0x1p900}) {
+    const MatrixXd h = factor * some_matrix();
+    const Spectrum dense = dense_spectrum(h);
+    const DistributedSpectrum found = spectrum_of(h);
+    const Spectrum& spectrum = found.spectrum;
+    ASSERT_EQ(spectrum.status, Status::kOk);
+    EXPECT_EQ(spectrum.proof, Proof::kDense);
+    const double band = dense.rounding_band;
+    EXPECT_LE((spectrum.eigenvalues - dense.eigenvalues).cwiseAbs().maxCoeff(), band);
+    EXPECT_EQ(spectrum.smallest.value, spectrum.eigenvalues[0]);
+    EXPECT_EQ(spectrum.median.value, spectrum.eigenvalues[44]);
+    EXPECT_EQ(spectrum.largest.value, spectrum.eigenvalues[89]);
+    EXPECT_LE(std::abs(spectrum.median_magnitude - dense.median_magnitude), band);
+    for (const Eigenvalue& each : {spectrum.smallest, spectrum.median, spectrum.largest}) {
+      EXPECT_LE(each.residual, band);
+    }
+    EXPECT_EQ(spectrum.num_negative, dense.num_negative);
+    EXPECT_EQ(spectrum.num_zero, dense.num_zero);
+    EXPECT_EQ(spectrum.num_positive, dense.num_positive);
+    EXPECT_EQ(spectrum.num_dead, 1);
+    EXPECT_TRUE(found.diagonal == h.diagonal());
+    EXPECT_NEAR(found.frobenius_norm / factor, some_matrix().norm(), 1e-12);
+  }
+}
+
+TEST(DistributedSpectrum, IsTheSameForAnyNumberOfRanks) {
+  const MatrixXd h = some_matrix();
+  const DistributedSpectrum alone = spectrum_of(h);
+  ASSERT_EQ(alone.spectrum.status, Status::kOk);
+  for (const int num_ranks : {2, 3, 7}) {
+    const DistributedSpectrum found = spectrum_of(h, num_ranks);
+    EXPECT_TRUE(found.spectrum.eigenvalues == alone.spectrum.eigenvalues);
+    EXPECT_EQ(found.spectrum.median.residual, alone.spectrum.median.residual);
+  }
+}
+
+TEST(DistributedSpectrum, OfSmallAndOfPlainMatrices) {
+  EXPECT_EQ(spectrum_of(MatrixXd::Constant(1, 1, -3.0)).spectrum.smallest.value, -3.0);
+  for (const Index n : {1, 5}) {
+    const Spectrum zero = spectrum_of(MatrixXd::Zero(n, n)).spectrum;
+    ASSERT_EQ(zero.status, Status::kOk);
+    EXPECT_EQ(zero.num_zero, n);
+    EXPECT_EQ(zero.num_dead, n);
+    const Spectrum one = spectrum_of(MatrixXd::Identity(n, n), 2).spectrum;
+    ASSERT_EQ(one.status, Status::kOk);
+    EXPECT_EQ(one.num_positive, n);
+    EXPECT_NEAR(one.median.value, 1.0, one.rounding_band);
+  }
+}
+
+TEST(DistributedSpectrum, SaysThatAMatrixIsNotFinite) {
+  for (const double bad :
+       {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
+    MatrixXd h = some_matrix();
+    h(8, 3) = h(3, 8) = bad;
+    const DistributedSpectrum found = spectrum_of(h);
+    EXPECT_EQ(found.spectrum.status, Status::kNonFinite);
+    EXPECT_EQ(found.diagonal.size(), 0);
+  }
+}
+
+// Each breaks one of the checks alone, or nearly so.
+TEST(DistributedSpectrum, FailsWhereTheReductionIsWrong) {
+  const MatrixXd h = some_matrix();
+  const double band = spectrum_of(h).spectrum.rounding_band;
+  const std::vector<Spoil> wrong = {
+      [](detail::Tridiagonal& t) { t.diagonal[40] += 1e-6; },
+      [](detail::Tridiagonal& t) { t.diagonal *= 1.0 + 1e-9; },
+      // Of the same trace ...
+      [](detail::Tridiagonal& t) { t.off_diagonal[40] *= 1.1; },
+      // ... and of the same norm, too; the ends move.
+      [](detail::Tridiagonal& t) { std::swap(t.off_diagonal[0], t.off_diagonal[40]); },
+      [](detail::Tridiagonal& t) { t.diagonal[3] = kNaN; },
+      // All eigenvalues have changed their signs.
+      [](detail::Tridiagonal& t) { t.diagonal = -t.diagonal; },
+      [](detail::Tridiagonal& t) {
+        t.diagonal.setZero();
+        t.off_diagonal.setZero();
+      },
+  };
+  for (std::size_t k = 0; k < wrong.size(); ++k) {
+    SCOPED_TRACE(k);
+    const Spectrum found = spectrum_of(h, 1, wrong[k]).spectrum;
+    EXPECT_EQ(found.status, Status::kFailed);
+    EXPECT_EQ(found.proof, Proof::kNone);
+    EXPECT_EQ(found.eigenvalues.size(), 0);
+  }
+  // What rounding may do is none.
+  const Spoil harmless = [&](detail::Tridiagonal& t) { t.diagonal[40] += 0.01 * band; };
+  EXPECT_EQ(spectrum_of(h, 1, harmless).spectrum.status, Status::kOk);
+}
+
+TEST(DistributedSpectrum, EndsOnAllRanksWhereTheFirstIsInterrupted) {
+  for (const double last : {0.0, 0.3, 0.6, 0.9}) {
+    int num_interrupted = 0;
+    std::mutex mutex;
+    test::on_ranks(3, [&](const std::shared_ptr<Team>& team) {
+      const test::QuadraticObjective objective({some_matrix()});
+      const test::LocalSolver solver(team);
+      const VectorXd theta = VectorXd::Zero(90);
+      const auto on_rank = [&] {
+        if (team->rank() > 0) return serve_distributed_spectrum(solver, objective, theta);
+        // The fill of a LocalMatrix reports alone.
+        distributed_spectrum(solver, objective, theta, [&](double done) {
+          return done < 0.5 || done <= 0.5 + last / 2;
+        });
+      };
+      try {
+        on_rank();
+      } catch (const Interrupted&) {
+        const std::lock_guard lock(mutex);
+        ++num_interrupted;
+      }
+    });
+    EXPECT_EQ(num_interrupted, 3) << last;
+  }
+}
+
+}  // namespace
+}  // namespace hesscope
