@@ -122,6 +122,16 @@ double estimate_decomposition_seconds(Index n, SecondsClock clock) {
 
 namespace detail {
 
+double seconds_of_reduction_operation(SecondsClock clock) {
+  const SingleThreadedBlas one_thread;
+  const auto n = static_cast<double>(kLarge);
+  const double seconds = seconds_by_first_panels(
+      kLarge, clock, [](MatrixXd& matrix, const ProgressCallback& progress) {
+        tridiagonalize(matrix, progress);
+      });
+  return seconds / (4.0 / 3.0 * n * n * n);
+}
+
 double share_of_reduction(Index n) {
   const double reduction = nominal_reduction(static_cast<double>(n));
   return reduction / (reduction + nominal_rest(static_cast<double>(n)));

@@ -17,6 +17,10 @@ double estimate_decomposition_seconds(Eigen::Index n, SecondsClock clock = wall_
 
 namespace detail {
 
+/// Of one of the 4/3 n^3 operations of a reduction in one stage (dsytrd) of a matrix that no cache
+/// holds. @cost a tenth of a second and 75 MB.
+double seconds_of_reduction_operation(SecondsClock clock);
+
 /// Shares that progress is divided by, at the rates of a processor of 2024: of the time of
 /// dense_spectrum() that of the reduction to tridiagonal form, ...
 double share_of_reduction(Eigen::Index n);

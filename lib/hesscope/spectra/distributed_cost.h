@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What the spectrum of a Hessian on several ranks takes, beforehand, from what one rank does in a second
+// here. How ranks hinder each other has been measured on one machine only.
+#pragma once
+
+#include <Eigen/Core>
+
+#include <hesscope/core/stopwatch.h>
+#include <hesscope/objective/objective.h>
+
+namespace hesscope {
+
+/// Of the largest square grid of so many ranks.
+int largest_grid(int num_ranks);
+
+/// Memory that distributed_spectrum() takes on each rank of the grid: H and what is made of it, and the
+/// columns that ranks exchange at a time.
+double distributed_bytes(Eigen::Index n, int num_ranks);
+
+/// Seconds of distributed_spectrum().
+struct DistributedCost {
+  double fill_seconds = 0;      ///< H
+  double spectrum_seconds = 0;  ///< the reduction, the counts, the checks
+
+  double seconds() const { return fill_seconds + spectrum_seconds; }
+};
+
+/// What a rank needs for a part of the work, in seconds: measured (measure_rank_rates) or known.
+struct RankRates {
+  double column_entry = 0;  ///< an entry of a column of H, of all samples
+  double reduction = 0;     ///< an operation of the 4/3 n^3 of the reduction
+  double factor = 0;        ///< an operation of the n^3 / 3 of a Cholesky factorisation
+  double count = 0;         ///< a row and an eigenvalue of the n^2 of all
+};
+
+/// @cost a second or two.
+RankRates measure_rank_rates(const Objective& objective,
+                             const Eigen::VectorXd& theta,
+                             SecondsClock clock = wall_seconds);
+
+/// Each rank at these rates, and what it waits for messages of the reduction, at kLatencySeconds and
+/// kBytesPerSecond: n log2(num_ranks) times kMessages, and kWords n^2 / grid numbers, as were counted
+/// on 4 ranks.
+DistributedCost distributed_cost(Eigen::Index n, int num_ranks, const RankRates& rates);
+
+/// Of an interconnect, assumed.
+inline constexpr double kLatencySeconds = 2e-6;
+inline constexpr double kBytesPerSecond = 1e9;  // of one rank, while all others send
+
+/// distributed_cost() by measure_rank_rates().
+DistributedCost estimate_distributed_cost(const Objective& objective,
+                                          const Eigen::VectorXd& theta,
+                                          int num_ranks,
+                                          SecondsClock clock = wall_seconds);
+
+}  // namespace hesscope

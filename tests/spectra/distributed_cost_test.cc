@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <cmath>
+
+#include <Eigen/Core>
+#include <gtest/gtest.h>
+
+#include <hesscope/core/stopwatch.h>
+#include <hesscope/spectra/distributed_cost.h>
+
+#include "spectra/matrices.h"
+#include "support/quadratic_objective.h"
+
+namespace hesscope {
+namespace {
+
+TEST(DistributedCost, GridsAreTheLargestSquares) {
+  for (int num_ranks = 1; num_ranks < 5000; ++num_ranks) {
+    const int grid = largest_grid(num_ranks);
+    ASSERT_LE(grid * grid, num_ranks);
+    ASSERT_GT((grid + 1) * (grid + 1), num_ranks);
+  }
+}
+
+TEST(DistributedCost, IsMadeOfWhatOneRankDoes) {
+  // One at a time: n^2 / 2 entries, 4/3 n^3 and 4 n^3 / 3 operations, n^2 counts.
+  const double n = 6000;
+  const auto alone = [](const RankRates& rates) { return distributed_cost(6000, 1, rates); };
+  EXPECT_DOUBLE_EQ(alone({.column_entry = 1e-6}).fill_seconds, 0.5e-6 * n * n);
+  EXPECT_DOUBLE_EQ(alone({.reduction = 1e-10}).spectrum_seconds, 4.0 / 3.0 * 1e-10 * n * n * n);
+  EXPECT_DOUBLE_EQ(alone({.factor = 1e-10}).spectrum_seconds, 4.0 / 3.0 * 1e-10 * n * n * n);
+  EXPECT_DOUBLE_EQ(alone({.count = 1e-8}).seconds(), 1e-8 * n * n);
+
+  // Ranks beyond the grid fill and count; messages are waited for.
+  const RankRates rates = {1e-6, 1e-10, 5e-11, 1e-8};
+  const DistributedCost four = distributed_cost(6000, 4, rates);
+  const DistributedCost five = distributed_cost(6000, 5, rates);
+  EXPECT_DOUBLE_EQ(four.fill_seconds, alone(rates).fill_seconds / 4);
+  EXPECT_DOUBLE_EQ(five.fill_seconds, alone(rates).fill_seconds / 5);
+  EXPECT_GT(four.spectrum_seconds, alone(rates).spectrum_seconds / 4);
+  EXPECT_NEAR(five.spectrum_seconds, four.spectrum_seconds - 1e-8 * n * n * (0.25 - 0.2), 1e-9);
+}
+
+TEST(DistributedCost, MemoryIsThatOfTwoMatricesOverTheGrid) {
+  const double n = 20000;
+  EXPECT_DOUBLE_EQ(distributed_bytes(20000, 1), 16 * n * n + 8 * 192 * n);
+  EXPECT_DOUBLE_EQ(distributed_bytes(20000, 17), n * n + 8 * 192 * n);
+}
+
+TEST(DistributedCost, RatesAreMeasured) {
+  const test::QuadraticObjective objective({test::random_symmetric(300, 1)});
+  const RankRates rates =
+      measure_rank_rates(objective, Eigen::VectorXd::Zero(300), processor_seconds);
+  // From a machine far slower to one far faster than there are.
+  EXPECT_GT(rates.column_entry, 1e-11);
+  EXPECT_LT(rates.column_entry, 1e-3);
+  for (const double each : {rates.reduction, rates.factor}) {
+    EXPECT_GT(each, 1e-13);
+    EXPECT_LT(each, 1e-7);
+  }
+  EXPECT_GT(rates.count, 1e-9);
+  EXPECT_LT(rates.count, 1e-4);
+}
+
+}  // namespace
+}  // namespace hesscope
