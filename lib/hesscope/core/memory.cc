@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
+#include <string>
 
 #include <sys/resource.h>
 #include <sys/sysinfo.h>
@@ -36,6 +37,17 @@ double memory_limit_bytes() {
     if (std::ifstream(path) >> bytes && bytes > 0) limit = std::min(limit, bytes);
   }
   return limit;
+}
+
+double free_memory_bytes() {
+  constexpr double kUnit = 1024;
+  std::ifstream file("/proc/meminfo");
+  std::string name;
+  std::string rest;
+  for (double number = 0; file >> name >> number && std::getline(file, rest);) {
+    if (name == "MemAvailable:") return std::min(kUnit * number, memory_limit_bytes());
+  }
+  return memory_limit_bytes();
 }
 
 void require_memory(double bytes, const std::string& what) {

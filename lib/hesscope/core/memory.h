@@ -10,6 +10,10 @@ namespace hesscope {
 /// not deducted.
 double memory_limit_bytes();
 
+/// The memory that this process and others of the machine can take now without swapping (MemAvailable),
+/// at most memory_limit_bytes(). Bytes.
+double free_memory_bytes();
+
 /// To be called before memory is taken for a purpose whose size somebody asked for.
 /// @param what  what needs it, with the place that asked for it: the beginning of the message.
 /// @throws OutputError naming both sizes if `bytes` are more than memory_limit_bytes().

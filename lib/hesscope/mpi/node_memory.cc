@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+
+#include <mpi.h>
+
+#include <fmt/format.h>
+
+#include <hesscope/core/error.h>
+#include <hesscope/core/memory.h>
+#include <hesscope/mpi/internal/node_memory.h>
+
+namespace hesscope::detail {
+
+void require_node_memory(Team& team, double bytes) {
+  MPI_Comm node = MPI_COMM_NULL;
+  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+  int num_ranks = 0;
+  MPI_Comm_size(node, &num_ranks);
+  double needed = 0.0;
+  MPI_Allreduce(&bytes, &needed, 1, MPI_DOUBLE, MPI_SUM, node);
+  MPI_Comm_free(&node);
+  team.together([&] {
+    const double free = free_memory_bytes();
+    if (needed <= free) return;
+    throw OutputError(fmt::format(
+        "the {} ranks of this node need {:.3g} GB of memory for their part of the Hessian, and "
+        "{:.3g} GB are free; spread it over more nodes, or let fewer ranks share one",
+        num_ranks,
+        needed / 1e9,
+        free / 1e9));
+  });
+}
+
+}  // namespace hesscope::detail

@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <stdexcept>
+#include <string>
+
+#include <fmt/format.h>
+
+#include <hesscope/core/error.h>
+#include <hesscope/mpi/internal/node_memory.h>
+#include <hesscope/mpi/internal/scalapack.h>
+#include <hesscope/mpi/internal/scalapack_matrix.h>
+
+namespace hesscope::detail {
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+
+constexpr int kOne = 1;
+constexpr int kBlock = static_cast<int>(BlockCyclic::kBlock);
+
+// Cblacs_set: sums in an order that does not depend on which message comes first (blacs.h:
+// SGET_TOPSREPEAT).
+constexpr int kTopologiesRepeat = 15;
+
+int to_int(Index number) { return static_cast<int>(number); }
+
+std::size_t to_size(Index number) { return static_cast<std::size_t>(number); }
+
+void require_accepted(const char* routine, int info) {
+  if (info < 0) {
+    throw std::logic_error(fmt::format("ScaLAPACK {} refuses its argument {}", routine, -info));
+  }
+}
+
+// Runs a routine twice: asked for its workspace (lwork = -1), then with that.
+template <typename Routine>
+void run_with_workspace(const char* name, const Routine& routine) {
+  double size = 0.0;
+  require_accepted(name, routine(&size, -1));
+  std::vector<double> work(std::max<std::size_t>(1, static_cast<std::size_t>(size)));
+  require_accepted(name, routine(work.data(), to_int(std::ssize(work))));
+}
+
+// Vectors of which each entry is on one rank, and zero on the others: exact in any order.
+void gather(double* numbers, Index count) {
+  constexpr Index kMost = Index{1} << 27;
+  for (Index done = 0; done < count; done += kMost) {
+    MPI_Allreduce(MPI_IN_PLACE,
+                  numbers + done,
+                  to_int(std::min(kMost, count - done)),
+                  MPI_DOUBLE,
+                  MPI_SUM,
+                  MPI_COMM_WORLD);
+  }
+}
+
+// Columns of a rank's task: few enough that all ranks have several, a part of a block.
+Index width_of_task(Index n, int num_ranks) {
+  constexpr Index kLeast = 8;
+  const Index wanted = n / (4 * num_ranks);
+  const auto width = static_cast<std::size_t>(std::clamp<Index>(wanted, kLeast, kBlock));
+  return static_cast<Index>(std::bit_floor(width));
+}
+
+}  // namespace
+
+ScalapackMatrix::ScalapackMatrix(Team& team, int grid, Index n)
+    : team_(team), n_(n), grid_(grid), layout_(grid) {
+  const int rank = team.rank();
+  const bool is_in = rank < grid * grid;
+  if (is_in) {
+    row_ = rank / grid;
+    col_ = rank % grid;
+    local_rows_ = layout_.num_local(n, row_);
+    local_cols_ = layout_.num_local(n, col_);
+  }
+  const auto entries = static_cast<double>(local_rows_) * static_cast<double>(local_cols_);
+  team.together([&] {
+    if (n > std::numeric_limits<int>::max() || entries > std::numeric_limits<int>::max()) {
+      throw ConfigError(fmt::format(
+          "a Hessian of {} parameters on {} x {} ranks has {:.3g} entries on each, and ScaLAPACK "
+          "counts to {:.3g}; more ranks are needed",
+          n,
+          grid,
+          grid,
+          entries,
+          static_cast<double>(std::numeric_limits<int>::max())));
+    }
+  });
+  // H, what it is made, and the columns that are exchanged at a time, sent and received.
+  const double columns = 3.0 * static_cast<double>(n) * static_cast<double>(kBlock);
+  require_node_memory(team, (2.0 * entries + columns) * sizeof(double));
+  team.together([&] { h_.resize(std::max<std::size_t>(1, static_cast<std::size_t>(entries))); });
+  MPI_Comm_split(MPI_COMM_WORLD, is_in ? 0 : MPI_UNDEFINED, rank, &communicator_);
+  if (!is_in) return;
+  context_ = handle_ = Csys2blacs_handle(communicator_);
+  Cblacs_gridinit(&context_, "Row", grid, grid);
+  int yes = 1;
+  Cblacs_set(context_, kTopologiesRepeat, &yes);
+}
+
+ScalapackMatrix::~ScalapackMatrix() {
+  if (!is_in_grid()) return;
+  Cblacs_gridexit(context_);
+  Cfree_blacs_system_handle(handle_);
+  MPI_Comm_free(&communicator_);
+}
+
+ScalapackMatrix::Descriptor ScalapackMatrix::descriptor(Index cols) const {
+  Descriptor made = {};
+  const int zero = 0;
+  const int rows = to_int(n_);
+  const int num_cols = to_int(cols);
+  const int stride = std::max(1, to_int(local_rows_));
+  int info = 0;
+  descinit_(
+      made.data(), &rows, &num_cols, &kBlock, &kBlock, &zero, &zero, &context_, &stride, &info);
+  require_accepted("descinit", info);
+  return made;
+}
+
+template <typename Matrix, typename Use>
+void ScalapackMatrix::for_each_entry(Matrix& matrix, Use use) const {
+  for (Index c = 0; c < local_cols_; ++c) {
+    const Index j = layout_.global(c, col_);
+    auto* column = matrix.data() + c * local_rows_;
+    for (Index r = layout_.num_local(j, row_); r < local_rows_; ++r) {
+      use(layout_.global(r, row_), j, column[r]);
+    }
+  }
+}
+
+// In rounds of a task for each rank: all compute, then all exchange what they have.
+void ScalapackMatrix::fill(const Columns& columns, const ProgressCallback& progress) {
+  const Index width = width_of_task(n_, team_.size());
+  const Index num_tasks = (n_ + width - 1) / width;
+  for (Index task = 0; task < num_tasks; task += team_.size()) {
+    MatrixXd own;
+    team_.together([&] {
+      const double rest = 1.0 - static_cast<double>(task) / static_cast<double>(num_tasks);
+      if (team_.rank() == 0) report(progress, 1.0 - rest * rest);
+      const Index first = (task + team_.rank()) * width;
+      if (first < n_) own = columns(first, std::min(width, n_ - first));
+    });
+    exchange(task, width, own);
+  }
+}
+
+void ScalapackMatrix::exchange(Index first_task, Index width, const MatrixXd& own) {
+  const auto num_ranks = to_size(team_.size());
+  std::vector<int> sent(num_ranks, 0);
+  std::vector<int> sent_from(num_ranks, 0);
+  std::vector<int> received(num_ranks, 0);
+  std::vector<int> received_from(num_ranks, 0);
+  std::vector<double> outgoing;
+  if (own.size() > 0) {
+    const Index first = n_ - own.rows();
+    const int col = layout_.owner(first);
+    outgoing.reserve(to_size(own.size()));
+    for (int row = 0; row < grid_; ++row) {
+      const auto to = to_size(row * grid_ + col);
+      const Index begin = layout_.num_local(first, row);
+      const Index end = layout_.num_local(n_, row);
+      sent_from[to] = to_int(std::ssize(outgoing));
+      sent[to] = to_int((end - begin) * own.cols());
+      for (Index k = 0; k < own.cols(); ++k) {
+        for (Index r = begin; r < end; ++r) {
+          outgoing.push_back(own(layout_.global(r, row) - first, k));
+        }
+      }
+    }
+  }
+  // Where the columns of a rank's task stand among this process's rows.
+  const auto first_of = [&](std::size_t from) {
+    return (first_task + static_cast<Index>(from)) * width;
+  };
+  int num_received = 0;
+  for (std::size_t from = 0; from < num_ranks; ++from) {
+    const Index first = first_of(from);
+    received_from[from] = num_received;
+    if (!is_in_grid() || first >= n_ || layout_.owner(first) != col_) continue;
+    const Index rows = local_rows_ - layout_.num_local(first, row_);
+    received[from] = to_int(rows * std::min(width, n_ - first));
+    num_received += received[from];
+  }
+  std::vector<double> incoming(to_size(num_received));
+  MPI_Alltoallv(outgoing.data(),
+                sent.data(),
+                sent_from.data(),
+                MPI_DOUBLE,
+                incoming.data(),
+                received.data(),
+                received_from.data(),
+                MPI_DOUBLE,
+                MPI_COMM_WORLD);
+  for (std::size_t from = 0; from < num_ranks; ++from) {
+    if (received[from] == 0) continue;
+    const Index first = first_of(from);
+    const Index begin = layout_.num_local(first, row_);
+    const double* numbers = incoming.data() + received_from[from];
+    for (Index k = 0; k < std::min(width, n_ - first); ++k) {
+      double* column = h_.data() + layout_.local(first + k) * local_rows_;
+      std::copy_n(numbers, local_rows_ - begin, column + begin);
+      numbers += local_rows_ - begin;
+    }
+  }
+}
+
+ScalapackMatrix::Content ScalapackMatrix::content() const {
+  Content found;
+  found.diagonal = Eigen::VectorXd::Zero(n_);
+  std::vector<unsigned char> is_alive(to_size(n_), 0);
+  bool is_finite = true;
+  for_each_entry(h_, [&](Index i, Index j, double entry) {
+    is_finite = is_finite && std::isfinite(entry);
+    found.largest_magnitude = std::max(found.largest_magnitude, std::abs(entry));
+    if (entry != 0.0) is_alive[to_size(i)] = is_alive[to_size(j)] = 1;
+    if (i == j) found.diagonal[i] = entry;
+  });
+  found.is_finite = team_.smallest(is_finite ? 1 : 0) == 1;
+  MPI_Allreduce(MPI_IN_PLACE, &found.largest_magnitude, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  MPI_Allreduce(
+      MPI_IN_PLACE, is_alive.data(), to_int(n_), MPI_UNSIGNED_CHAR, MPI_MAX, MPI_COMM_WORLD);
+  gather(found.diagonal.data(), n_);
+  found.num_dead = std::ranges::count(is_alive, 0);
+  return found;
+}
+
+void ScalapackMatrix::scale(int exponent) {
+  for_each_entry(h_, [&](Index, Index, double& entry) { entry = std::ldexp(entry, -exponent); });
+}
+
+// Of the processes' sums in their order.
+double ScalapackMatrix::frobenius_norm() const {
+  double own = 0.0;
+  for_each_entry(
+      h_, [&](Index i, Index j, double entry) { own += (i == j ? 1.0 : 2.0) * entry * entry; });
+  std::vector<double> all(to_size(team_.size()), 0.0);
+  MPI_Allgather(&own, 1, MPI_DOUBLE, all.data(), 1, MPI_DOUBLE, MPI_COMM_WORLD);
+  double sum = 0.0;
+  for (const double each : all) sum += each;
+  return std::sqrt(sum);
+}
+
+Tridiagonal ScalapackMatrix::tridiagonalize() {
+  Tridiagonal t = {Eigen::VectorXd::Zero(n_), Eigen::VectorXd::Zero(n_ - 1)};
+  team_.together([&] {
+    work_ = h_;
+    if (!is_in_grid()) return;
+    const auto cols = std::max<std::size_t>(1, to_size(local_cols_));
+    std::vector<double> diagonal(cols);
+    std::vector<double> off_diagonal(cols);
+    tau_.resize(cols);
+    const int n = to_int(n_);
+    const Descriptor desc = descriptor(n_);
+    run_with_workspace("pdsytrd", [&](double* work, int size) {
+      int info = 0;
+      pdsytrd_("L",
+               &n,
+               work_.data(),
+               &kOne,
+               &kOne,
+               desc.data(),
+               diagonal.data(),
+               off_diagonal.data(),
+               tau_.data(),
+               work,
+               &size,
+               &info);
+      return info;
+    });
+    // The matrix has T in its place.
+    for_each_entry(work_, [&](Index i, Index j, double entry) {
+      if (i == j) t.diagonal[j] = entry;
+      if (i == j + 1) t.off_diagonal[j] = entry;
+    });
+  });
+  gather(t.diagonal.data(), n_);
+  gather(t.off_diagonal.data(), n_ - 1);
+  return t;
+}
+
+std::vector<double> ScalapackMatrix::local_part(const MatrixXd& whole) const {
+  std::vector<double> part(std::max<std::size_t>(1, to_size(local_rows_ * whole.cols())), 0.0);
+  if (col_ != 0) return part;
+  for (Index k = 0; k < whole.cols(); ++k) {
+    for (Index r = 0; r < local_rows_; ++r) {
+      part[to_size(k * local_rows_ + r)] = whole(layout_.global(r, row_), k);
+    }
+  }
+  return part;
+}
+
+MatrixXd ScalapackMatrix::whole_of(const std::vector<double>& part, Index cols) const {
+  MatrixXd whole = MatrixXd::Zero(n_, cols);
+  if (col_ == 0) {
+    for (Index k = 0; k < cols; ++k) {
+      for (Index r = 0; r < local_rows_; ++r) {
+        whole(layout_.global(r, row_), k) = part[to_size(k * local_rows_ + r)];
+      }
+    }
+  }
+  gather(whole.data(), whole.size());
+  return whole;
+}
+
+MatrixXd ScalapackMatrix::apply_q(const MatrixXd& v) {
+  std::vector<double> part;
+  team_.together([&] {
+    part = local_part(v);
+    if (!is_in_grid()) return;
+    const int n = to_int(n_);
+    const int k = to_int(v.cols());
+    const Descriptor of_h = descriptor(n_);
+    const Descriptor of_v = descriptor(v.cols());
+    run_with_workspace("pdormtr", [&](double* work, int size) {
+      int info = 0;
+      pdormtr_("L",
+               "L",
+               "N",
+               &n,
+               &k,
+               work_.data(),
+               &kOne,
+               &kOne,
+               of_h.data(),
+               tau_.data(),
+               part.data(),
+               &kOne,
+               &kOne,
+               of_v.data(),
+               work,
+               &size,
+               &info);
+      return info;
+    });
+  });
+  return whole_of(part, v.cols());
+}
+
+MatrixXd ScalapackMatrix::times(const MatrixXd& v) const {
+  std::vector<double> product;
+  team_.together([&] {
+    const std::vector<double> part = local_part(v);
+    product.resize(part.size());
+    if (!is_in_grid()) return;
+    const int n = to_int(n_);
+    const int k = to_int(v.cols());
+    const double one = 1.0;
+    const double zero = 0.0;
+    const Descriptor of_h = descriptor(n_);
+    const Descriptor of_v = descriptor(v.cols());
+    pdsymm_("L",
+            "L",
+            &n,
+            &k,
+            &one,
+            h_.data(),
+            &kOne,
+            &kOne,
+            of_h.data(),
+            part.data(),
+            &kOne,
+            &kOne,
+            of_v.data(),
+            &zero,
+            product.data(),
+            &kOne,
+            &kOne,
+            of_v.data());
+  });
+  return whole_of(product, v.cols());
+}
+
+bool ScalapackMatrix::is_positive_definite(double sign, double shift) {
+  int failed_at = 0;
+  team_.together([&] {
+    if (!is_in_grid()) return;
+    work_ = h_;
+    for_each_entry(work_, [&](Index i, Index j, double& entry) {
+      entry = sign * (i == j ? entry - shift : entry);
+    });
+    const int n = to_int(n_);
+    const Descriptor desc = descriptor(n_);
+    pdpotrf_("L", &n, work_.data(), &kOne, &kOne, desc.data(), &failed_at);
+    require_accepted("pdpotrf", failed_at);
+  });
+  team_.broadcast(0, std::as_writable_bytes(std::span(&failed_at, 1)));
+  return failed_at == 0;
+}
+
+}  // namespace hesscope::detail
