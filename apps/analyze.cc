@@ -12,6 +12,7 @@
 
 #include <hesscope/analysis/analysis.h>
 #include <hesscope/analyzers/analyzer_registry.h>
+#include <hesscope/core/error.h>
 #include <hesscope/core/suggest.h>
 
 #include "analysis_ending.h"
@@ -91,7 +92,24 @@ class AnalyzeCommand final : public RunCommand {
                    "iterative: the smallest, the median and the largest, proved by counts\n"
                    "matrix-free: the smallest and the largest, by Hessian-vector products; not "
                    "proved\n"
+                   "distributed: all of them, of a Hessian spread over the ranks of hesscope-mpi\n"
                    "auto: dense up to 20,000 parameters, then matrix-free");
+    options
+        .integer("--grid",
+                 grid_,
+                 0,
+                 4096,
+                 "Of --method distributed: spread the Hessian over so many rows and columns of "
+                 "ranks, which the last bits depend on; 0 = as many as there are ranks for")
+        .unrecorded();
+    options
+        .integer("--ranks",
+                 foreseen_ranks_,
+                 0,
+                 1 << 20,
+                 "With --dry-run and --method distributed: foresee memory and time of so many "
+                 "ranks, from what one does here")
+        .unrecorded();
     checkpoints_.declare_reading(options);
     declare_analyzers(options);
     checkpoints_.declare_seed(options);
@@ -99,11 +117,17 @@ class AnalyzeCommand final : public RunCommand {
 
   bool shares_work() const override { return !dry_run_; }
 
+  bool needs_team() const override { return is_distributed(); }
+
   void serve() override {
     serve_analysis(*team(), [this] { return make_request(); });
   }
 
  private:
+  bool is_distributed() const {
+    return spectrum_method_of(method_) == SpectrumMethod::kDistributed;
+  }
+
   // Of each analyzer --NAME, unless it runs by default or has an option of this name, and its
   // options.
   void declare_analyzers(OptionTable& options) {
@@ -134,6 +158,15 @@ class AnalyzeCommand final : public RunCommand {
     request.options = settings_;
     request.method = spectrum_method_of(method_);
     request.command = recorded();
+    if (foreseen_ranks_ > 0) {
+      if (!dry_run_ || !is_distributed()) {
+        throw ConfigError("--ranks goes with --dry-run and --method distributed alone");
+      }
+      request.foreseen_ranks = foreseen_ranks_;
+    } else if (is_distributed() && make_solver()) {
+      request.solver = make_solver()(grid_);
+      request.command += fmt::format(" --grid {}", request.solver->grid());
+    }
     return request;
   }
 
@@ -158,10 +191,23 @@ class AnalyzeCommand final : public RunCommand {
                     {"parameters", fmt::to_string(plan.num_parameters)},
                     {"samples", fmt::to_string(plan.num_samples)},
                     {"analyzers", fmt::format("{}", fmt::join(plan.analyzers, ", "))},
-                    {"memory", "about " + bytes_text(plan.peak_memory_bytes)},
+                    {"memory",
+                     fmt::format("about {}{}",
+                                 bytes_text(plan.peak_memory_bytes),
+                                 plan.num_ranks > 0 ? " a rank" : "")},
                     {"time", "about " + duration_text(plan.seconds)},
                     {"output", output_text(plan.is_done_already)}});
-    if (plan.hessian_directions > 0) {
+    if (plan.num_ranks > 0) {
+      document["ranks"] = plan.num_ranks;
+      document["grid"] = plan.grid;
+      text += facts_text({{"ranks",
+                           fmt::format("{}, the Hessian on {} x {} of them; extrapolated from what "
+                                       "one does here",
+                                       plan.num_ranks,
+                                       plan.grid,
+                                       plan.grid)}});
+    }
+    if (plan.hessian_directions > 0 && plan.num_ranks == 0) {
       text += facts_text({{"one Hessian",
                            fmt::format("{} directions, {:.3g} GFLOP",
                                        plan.hessian_directions,
@@ -266,6 +312,8 @@ class AnalyzeCommand final : public RunCommand {
   CheckpointOptions checkpoints_;
   std::vector<std::string> only_;
   std::string method_ = "auto";
+  int grid_ = 0;
+  int foreseen_ranks_ = 0;
   std::map<std::string, SettingValue>
       also_;  // by the names of analyzers that do not run by default
   std::map<std::string, SettingValue> settings_;

@@ -3,12 +3,14 @@
 // What a subcommand is: a declaration of its options and a function that runs it.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <hesscope/core/team.h>
+#include <hesscope/spectra/distributed_spectrum.h>
 
 #include "option_table.h"
 
@@ -26,6 +28,10 @@ enum class ExitCode : int {
   kInterrupted = 130,
   kTerminated = 143,
 };
+
+/// What ranks have matrices by that none of them holds: of a grid of so many rows and columns, 0 = as
+/// many as there are ranks for. @throws ConfigError.
+using SolverMaker = std::function<std::shared_ptr<const DistributedSolver>(int grid)>;
 
 /// One subcommand. Options live in the object; run() is called after they are set.
 class Command {
@@ -48,9 +54,15 @@ class Command {
 
   /// From now on other processes do as this one does, the ranks of a team: what run() is on the first
   /// one is serve() on the others. For a command that shares no work they need not do anything.
-  void join(std::shared_ptr<Team> team) { team_ = std::move(team); }
+  void join(std::shared_ptr<Team> team, SolverMaker make_solver) {
+    team_ = std::move(team);
+    make_solver_ = std::move(make_solver);
+  }
 
   virtual bool shares_work() const { return false; }
+
+  /// Whether a team is needed, though it may be one rank.
+  virtual bool needs_team() const { return false; }
 
   virtual void serve() {}
 
@@ -77,9 +89,13 @@ class Command {
   /// Null for one process alone.
   const std::shared_ptr<Team>& team() const { return team_; }
 
+  /// Empty without a team.
+  const SolverMaker& make_solver() const { return make_solver_; }
+
  private:
   OptionTable options_;
   std::shared_ptr<Team> team_;
+  SolverMaker make_solver_;
 };
 
 /// All subcommands, in the order of the help text.

@@ -10,6 +10,7 @@
 
 #include <hesscope/analysis/team_meeting.h>
 #include <hesscope/mpi/mpi_team.h>
+#include <hesscope/mpi/scalapack_solver.h>
 
 #include "../launcher.h"
 #include "../program.h"
@@ -31,6 +32,10 @@ constexpr const char* kHelp =
     "  analyze, landscape   losses, gradients, Hessians, products with them, gradients of "
     "samples,\n"
     "                       predictions: by all ranks; decompositions: by the first one\n"
+    "  analyze --method distributed\n"
+    "                       all eigenvalues of a Hessian that no rank holds: one rank a core; the "
+    "bytes\n"
+    "                       are those of any number of ranks with the same --grid\n"
     "  train, reproduce     refused for N > 1: runs are shared by --part I/N of hesscope\n"
     "  all others           by the first rank; the others do nothing\n"
     "\n"
@@ -52,8 +57,8 @@ void leave_signals_to_the_first() {
 
 ExitCode run_as(const std::shared_ptr<MpiTeam>& team, Command& command) {
   const bool is_first = team->rank() == 0;
-  if (team->size() == 1) return run_reporting(command);
-  command.join(team);
+  if (team->size() == 1 && !command.needs_team()) return run_reporting(command);
+  command.join(team, [team](int grid) { return scalapack_solver(team, grid); });
   if (!command.shares_work()) return is_first ? run_reporting(command) : ExitCode::kDone;
   if (!is_first) {
     leave_signals_to_the_first();

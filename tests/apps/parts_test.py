@@ -337,7 +337,7 @@ class Page(Parts):
         """What docs/clusters.md supposes, its script, and the program in the path."""
         super().setUp()
         scripts = re.findall(r"```sh\n(.*?)```", (SOURCE / "docs/clusters.md").read_text(), re.DOTALL)
-        script, self.submission, _ = scripts  # the last one is of hesscope-mpi
+        script, self.submission, *_ = scripts  # those of hesscope-mpi follow
         (self.folder / "analyze.sh").write_text(script)
         (self.folder / "checkpoints").symlink_to(DATA / "adam")
         self.write_problem()

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """hesscope-mpi: the bytes of one process on any number of ranks, what ranks refuse, and what survives their death."""
-import contextlib
 import os
-import pathlib
 import random
 import signal
 import subprocess
@@ -10,9 +8,7 @@ import time
 
 import program
 from program import BAD_INPUT, DATA, DONE, FIXTURES, PROBLEM, USAGE, checkpoint, num_units
-
-RANKED = os.environ["HESSCOPE_MPI_PROGRAM"]
-MPIEXEC = os.environ["HESSCOPE_MPIEXEC"]
+from ranks import RANKED, Ranks
 
 ADAM = [checkpoint(step) for step in program.STEPS[:3]]
 ANALYZE = ["analyze", *ADAM, "--problem", PROBLEM]
@@ -22,37 +18,7 @@ EVERYTHING = ["--only", "hessian,spectrum,condition,structure,eigenpairs,blocks,
               "--jackknife-blocks", 3]
 
 
-class Ranks(program.Case):
-    def environment(self, **changes):
-        # More ranks than cores, by any user.
-        return super().environment(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
-                                   OMPI_MCA_rmaps_base_oversubscribe="1", **changes)
-
-    def ranked(self, count, arguments, name=RANKED):
-        return ["-n", str(count), name, *map(str, arguments), "--threads", "1"]
-
-    def start(self, *groups):
-        """mpirun with groups of arguments, one behind the other."""
-        command = [MPIEXEC]
-        for k, group in enumerate(groups):
-            command += [":", *group] if k else group
-        return subprocess.Popen(command, cwd=self.folder, text=True, env=self.environment(), stdin=subprocess.DEVNULL,
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-
-    def run_ranks(self, count, arguments, expect=DONE):
-        return self.finish(self.start(self.ranked(count, arguments)), expect)
-
-    def finish(self, process, expect):
-        out, err = process.communicate(timeout=300)
-        self.assertEqual(process.returncode, expect, err)
-        return subprocess.CompletedProcess(process.args, process.returncode, out, err)
-
-    def plain(self, arguments):
-        """The bytes that hesscope itself makes."""
-        done = self.run_program(*arguments, "-o", "plain.h5", "--force")
-        self.assertEqual(done.returncode, DONE, done.stderr)
-        return (self.folder / "plain.h5").read_bytes()
-
+class SameBytes(Ranks):
     def compare(self, arguments, counts):
         expected = self.plain(arguments)
         for count in counts:
@@ -62,8 +28,6 @@ class Ranks(program.Case):
                 self.assertEqual(done.stdout.count("written to"), 1, done.stdout)
                 self.assertEqual((self.folder / "out.h5").read_bytes(), expected)
 
-
-class SameBytes(Ranks):
     def test_of_an_analysis_by_every_analyzer(self):
         self.compare([*ANALYZE, *EVERYTHING], counts=(1, 2, 3, 5))
 
@@ -165,18 +129,11 @@ class Death(Ranks):
     def begin(self, count):
         """Starts so many ranks; returns mpirun, and their numbers of processes."""
         process = self.start(self.ranked(count, [*self.ARGUMENTS, "-o", "out.h5"]))
-        children = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children")
         ranks = []
         while len(ranks) < count and process.poll() is None:
             time.sleep(0.01)
-            ranks = [int(pid) for pid in children.read_text().split()
-                     if os.path.realpath(f"/proc/{pid}/exe") == os.path.realpath(RANKED)]
+            ranks = self.processes(process)
         return process, ranks
-
-    def kill(self, rank, how):
-        """Sends a signal to a rank, which may have ended since it was looked for: mpirun ends after its ranks."""
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(rank, how)
 
     def units(self):
         return num_units(self.folder / "out.h5.units")

@@ -86,6 +86,7 @@ class Run {
                                                .theta = &detail::some_finite(inputs_.points),
                                                .fresh_samples = inputs_.problem.fresh_samples(),
                                                .method = request_.method,
+                                               .num_ranks = request_.num_ranks(),
                                                .analyzers = inputs_.analyzers};
     return progress_ ? costs_for_progress(analysis, inputs_.points.size())
                      : guessed_costs(analysis);
@@ -98,6 +99,7 @@ class Run {
     }
     return {{.objective_at = [this](std::size_t i) { return inputs_.objective_at(i); },
              .method = request_.method,
+             .solver = request_.solver.get(),
              .seed = request_.seed,
              .runs = inputs_.runs,
              .progress = [this](std::size_t i, double fraction) { return goes_on(i, fraction); }},
@@ -282,7 +284,7 @@ void serve_analysis(Team& team, const std::function<AnalysisRequest()>& request)
   detail::serve_inputs(team, [&] {
     const AnalysisRequest asked = request();
     const auto inputs = std::make_shared<const AnalysisInputs>(detail::open_inputs(asked));
-    return detail::ServedInputs{inputs, inputs->configuration(asked)};
+    return detail::ServedInputs{inputs, inputs->configuration(asked), asked.solver};
   });
 }
 

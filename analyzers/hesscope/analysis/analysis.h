@@ -40,6 +40,8 @@ struct AnalysisRequest {
   int num_threads = 0;                                ///< 0 = one per core; never changes a result
   /// Of which this process is the first rank; the others call serve_analysis() meanwhile. null = none.
   std::shared_ptr<Team> team = {};
+  /// Of that team, for the method kDistributed, and for no other.
+  std::shared_ptr<const DistributedSolver> solver = {};
   /// Once it is requested, the run ends soon, wherever it is, by Interrupted.
   std::stop_token stop = {};
   /// If set, called with the checkpoints, of a part with its own, in the order in which they are
@@ -48,6 +50,11 @@ struct AnalysisRequest {
   /// The command that asks for this result, for the provenance; options that cannot change a result
   /// (threads, the output's name) should be left out so that equal results are equal files.
   std::string command;
+  /// For plan_analysis(), by the method kDistributed: of how many ranks, which need not be there. 0 =
+  /// those of the team.
+  int foreseen_ranks = 0;
+
+  int num_ranks() const { return foreseen_ranks > 0 ? foreseen_ranks : team ? team->size() : 1; }
 };
 
 /// A number worth showing.
@@ -105,9 +112,11 @@ struct AnalysisPlan {
   /// multiplications with additions of all samples; 0 where another way is taken.
   Eigen::Index hessian_directions = 0;
   double hessian_multiply_adds = 0;
-  double peak_memory_bytes = 0;
+  double peak_memory_bytes = 0;  ///< of each rank, where there are several
   double seconds = 0;            ///< measured on a part of the work and extrapolated
   bool is_done_already = false;  ///< whether the output is there, complete and of this request
+  int num_ranks = 0;             ///< by the method kDistributed; 0 by others
+  int grid = 0;                  ///< of them, rows and columns
 };
 
 /// Told where a run, or a part of one, stands: checkpoint `index` of `count`, in the order taken, is done by `fraction`. Returning false

@@ -8,6 +8,7 @@
 #include <hesscope/analysis/internal/analysis_inputs.h>
 #include <hesscope/analysis/internal/result_reading.h>
 #include <hesscope/core/stopwatch.h>
+#include <hesscope/spectra/distributed_cost.h>
 
 namespace hesscope {
 namespace {
@@ -46,7 +47,12 @@ AnalysisPlan plan_analysis(const AnalysisRequest& request) {
                               .theta = &detail::some_finite(inputs.points),
                               .fresh_samples = inputs.problem.fresh_samples(),
                               .method = request.method,
+                              .num_ranks = request.num_ranks(),
                               .analyzers = inputs.analyzers});
+  if (request.method == SpectrumMethod::kDistributed) {
+    plan.num_ranks = request.num_ranks();
+    plan.grid = request.solver ? request.solver->grid() : largest_grid(plan.num_ranks);
+  }
   plan.peak_memory_bytes = costs.memory_bytes;
   plan.seconds = load_seconds + static_cast<double>(num_finite) * costs.seconds();
   return plan;

@@ -18,12 +18,12 @@ class ConditionAnalyzer final : public Analyzer {
 
   Group analyze(PointAnalysis& point) const override {
     Group answer = declared();
-    const Eigen::MatrixXd* h = point.hessian();
-    if (h == nullptr) {
-      answer.set_rest_missing(point.hessian_status());
+    const Eigen::VectorXd* diagonal = point.hessian_diagonal();
+    if (diagonal == nullptr) {
+      answer.set_rest_missing(point.diagonal_status());
       return answer;
     }
-    const ConditionNumbers numbers = condition_numbers(h->diagonal(), point.spectrum());
+    const ConditionNumbers numbers = condition_numbers(*diagonal, point.spectrum());
     answer[robust_diagonal_].set(numbers.robust_diagonal);
     answer[robust_eigenvalue_].set(numbers.robust_eigenvalue);
     answer[robust_absolute_].set(numbers.robust_absolute);

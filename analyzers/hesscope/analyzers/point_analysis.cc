@@ -13,7 +13,14 @@
 namespace hesscope {
 
 const std::vector<std::string>& spectrum_method_names() {
-  static const std::vector<std::string> names = {"auto", "dense", "iterative", "matrix-free"};
+  static const std::vector<std::string> names = {
+      "auto", "dense", "iterative", "matrix-free", "distributed"};
+  return names;
+}
+
+std::vector<std::string> names_of_methods_alone() {
+  std::vector<std::string> names = spectrum_method_names();
+  std::erase(names, name_of(SpectrumMethod::kDistributed));
   return names;
 }
 
@@ -83,6 +90,38 @@ Status PointAnalysis::hessian_status() {
   return *hessian_status_;
 }
 
+const Eigen::VectorXd* PointAnalysis::hessian_diagonal() {
+  if (method() == SpectrumMethod::kDistributed) {
+    return diagonal_status() == Status::kOk ? &distributed().diagonal : nullptr;
+  }
+  if (!diagonal_) {
+    if (const Eigen::MatrixXd* h = hessian()) diagonal_ = h->diagonal();
+  }
+  return diagonal_ ? &*diagonal_ : nullptr;
+}
+
+Status PointAnalysis::diagonal_status() {
+  if (method() != SpectrumMethod::kDistributed || status() != Status::kOk) return hessian_status();
+  return distributed().diagonal.size() > 0 ? Status::kOk : Status::kNonFinite;
+}
+
+const DistributedSpectrum& PointAnalysis::distributed() {
+  if (!distributed_) {
+    if (options_.solver == nullptr) {
+      throw PreconditionError("PointAnalysis: the method 'distributed' needs a solver");
+    }
+    const Stopwatch watch(seconds_.eigen);
+    const double cost = options_.costs.hessian + options_.costs.spectrum;
+    const ProgressMeter::Part part(meter_, cost);
+    distributed_ = distributed_spectrum(*options_.solver,
+                                        *objective_,
+                                        theta_,
+                                        part.progress(),
+                                        cost > 0 ? options_.costs.hessian / cost : 0.0);
+  }
+  return *distributed_;
+}
+
 const SymmetricOperator& PointAnalysis::hessian_operator() {
   if (!operator_) {
     if (const Eigen::MatrixXd* h = hessian()) {
@@ -98,7 +137,8 @@ const Extremes& PointAnalysis::extremes(Eigen::Index count) {
   count = std::min(count, objective_->num_parameters());
   if (!extremes_ || num_extremes_ < count) {
     const Eigen::MatrixXd* h = hessian();
-    const bool is_for_spectrum = !is_assembled() && !extremes_ && options_.costs.spectrum > 0;
+    const bool is_for_spectrum =
+        method() == SpectrumMethod::kMatrixFree && !extremes_ && options_.costs.spectrum > 0;
     const ProgressMeter::Part part(meter_, is_for_spectrum ? options_.costs.spectrum : 0.0);
     const ProgressCallback& follow = is_for_spectrum ? part.progress() : progress();
     extremes_ = Extremes();
@@ -153,6 +193,8 @@ const Spectrum& PointAnalysis::spectrum() {
     if (h != nullptr) {
       const ProgressMeter::Part part(meter_, options_.costs.spectrum);
       spectrum_ = spectrum_of(*h, part.progress());
+    } else if (method() == SpectrumMethod::kDistributed && status() == Status::kOk) {
+      spectrum_ = distributed().spectrum;
     } else if (hessian_status() == Status::kNotComputed) {
       spectrum_ = spectrum_of_ends(extremes(1), theta_.size());
     } else {
@@ -168,6 +210,7 @@ void PointAnalysis::release() {
   operator_.reset();
   hessian_.reset();
   hessian_status_.reset();
+  diagonal_.reset();
   previous_.reset();
 }
 

@@ -19,6 +19,7 @@
 #include <hesscope/objective/objective.h>
 #include <hesscope/objective/sample_table.h>
 #include <hesscope/problem/optimizer_state.h>
+#include <hesscope/spectra/distributed_spectrum.h>
 #include <hesscope/spectra/extremes.h>
 #include <hesscope/spectra/operators.h>
 #include <hesscope/spectra/spectrum.h>
@@ -31,11 +32,22 @@ enum class SpectrumMethod {
   kDense,       ///< the matrix is assembled; all its eigenvalues (dense_spectrum)
   kIterative,   ///< it is assembled; smallest, median and largest by counts (counted_spectrum)
   kMatrixFree,  ///< never assembled; smallest and largest by products (extreme_eigenpairs)
+  /// It lies on several processes; all its eigenvalues (distributed_spectrum). All else is as with
+  /// kMatrixFree.
+  kDistributed,
 };
 
-/// "auto", "dense", "iterative", "matrix-free", in the order of the methods.
+/// "auto", "dense", "iterative", "matrix-free", "distributed", in the order of the methods.
 const std::vector<std::string>& spectrum_method_names();
 const std::string& name_of(SpectrumMethod method);
+
+/// Whether one process has the whole matrix. kAuto must be resolved.
+inline bool is_assembled(SpectrumMethod method) {
+  return method == SpectrumMethod::kDense || method == SpectrumMethod::kIterative;
+}
+
+/// Those that need no other processes.
+std::vector<std::string> names_of_methods_alone();
 
 /// `name` is one of spectrum_method_names(). @throws PreconditionError.
 SpectrumMethod spectrum_method_of(std::string_view name);
@@ -75,6 +87,7 @@ class PointAnalysis {
     std::uint64_t seed = 0;          ///< of what is drawn
     ProgressCallback progress = {};  ///< of all work at the point
     PointCosts costs = {};
+    const DistributedSolver* solver = nullptr;  ///< of kDistributed; must outlive this
   };
 
   /// `objective` must outlive this.
@@ -99,7 +112,7 @@ class PointAnalysis {
   SpectrumMethod method() const;
 
   /// Whether hessian() may be a matrix.
-  bool is_assembled() const { return method() != SpectrumMethod::kMatrixFree; }
+  bool is_assembled() const { return hesscope::is_assembled(method()); }
 
   double loss();
   const Eigen::VectorXd& gradient();
@@ -113,6 +126,10 @@ class PointAnalysis {
   /// kOk; kNonFinite when the point or the Hessian contain NaN or infinity; kNotComputed without
   /// a matrix.
   Status hessian_status();
+
+  /// Its diagonal, also where it lies on several processes; else as hessian() and hessian_status().
+  const Eigen::VectorXd* hessian_diagonal();
+  Status diagonal_status();
 
   /// The Hessian as an operator, assembled or not. Only at a point whose status() is kOk, and where
   /// hessian_status() is not kNonFinite.
@@ -187,6 +204,9 @@ class PointAnalysis {
  private:
   const Objective::ValueAndGradient& value_and_gradient();
 
+  // Of kDistributed, at a point that is finite.
+  const DistributedSpectrum& distributed();
+
   std::shared_ptr<const void> owner_;
   const Objective* objective_;
   Eigen::VectorXd theta_;
@@ -200,6 +220,8 @@ class PointAnalysis {
   std::optional<Objective::ValueAndGradient> value_and_gradient_;
   std::optional<Eigen::MatrixXd> hessian_;
   std::optional<Status> hessian_status_;
+  std::optional<Eigen::VectorXd> diagonal_;
+  std::optional<DistributedSpectrum> distributed_;
   std::unique_ptr<SymmetricOperator> operator_;
   std::optional<Spectrum> spectrum_;
   std::optional<Extremes> extremes_;

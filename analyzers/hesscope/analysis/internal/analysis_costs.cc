@@ -4,6 +4,7 @@
 #include <hesscope/analysis/internal/analysis_costs.h>
 #include <hesscope/objective/hessian_cost.h>
 #include <hesscope/spectra/decomposition_cost.h>
+#include <hesscope/spectra/distributed_cost.h>
 
 namespace hesscope::detail {
 namespace {
@@ -36,6 +37,11 @@ bool is_assembled(const ForeseenAnalysis& analysis) {
       .is_assembled();
 }
 
+// Whether all eigenvalues are found, of a matrix on one process or on several.
+bool has_spectrum(const ForeseenAnalysis& analysis) {
+  return is_assembled(analysis) || analysis.method == SpectrumMethod::kDistributed;
+}
+
 // What follows each other adds up, what is held at once is the most that any needs.
 Analyzer::Cost joint_cost(const ForeseenAnalysis& analysis) {
   Analyzer::Cost joint;
@@ -65,12 +71,13 @@ double search_seconds(const ForeseenAnalysis& analysis, const Rates& rates) {
 
 AnalysisCosts costs_at(const ForeseenAnalysis& analysis, const Rates& rates) {
   const bool has_matrix = is_assembled(analysis);
+  const bool has_all = has_spectrum(analysis);
   const double search = search_seconds(analysis, rates);
   const Analyzer::Cost joint = joint_cost(analysis);
   AnalysisCosts costs;
   costs.gradient = rates.gradient;
-  costs.point.hessian = has_matrix && joint.asks_hessian ? rates.hessian : 0;
-  costs.point.spectrum = !joint.asks_spectrum ? 0 : has_matrix ? rates.decomposition : search;
+  costs.point.hessian = has_all && joint.asks_hessian ? rates.hessian : 0;
+  costs.point.spectrum = !joint.asks_spectrum ? 0 : has_all ? rates.decomposition : search;
   costs.point.own = 0;
   costs.point.gauss_newton = rates.gauss_newton;
   costs.point.decomposition = rates.decomposition;
@@ -127,7 +134,14 @@ Rates measured_rates(const ForeseenAnalysis& analysis, SecondsClock clock) {
     if (joint.asks_spectrum || joint.decompositions > 0) {
       rates.decomposition = estimate_decomposition_seconds(n, clock);
     }
-  } else if (joint.asks_spectrum || joint.searches > 0 || joint.products > 0) {
+  } else if (analysis.method == SpectrumMethod::kDistributed && joint.asks_hessian) {
+    const DistributedCost cost =
+        estimate_distributed_cost(objective, theta, analysis.num_ranks, clock);
+    rates.hessian = cost.fill_seconds;
+    rates.decomposition = cost.spectrum_seconds;
+  }
+  const bool searches = !has_spectrum(analysis) && joint.asks_spectrum;
+  if (!is_assembled(analysis) && (searches || joint.searches > 0 || joint.products > 0)) {
     constexpr Index kColumns = 4;
     const MatrixXd some_directions = MatrixXd::Ones(n, kColumns);
     rates.column = seconds_on_all(objective, clock, [&](SampleRange some) {
@@ -170,9 +184,13 @@ AnalysisCosts measured_costs(const ForeseenAnalysis& analysis, SecondsClock cloc
   const Analyzer::Cost joint = joint_cost(analysis);
   const auto n = static_cast<double>(analysis.objective->num_parameters());
   // With a matrix: it, one copy that is decomposed or stored, and what analyzers add.
-  const double numbers = is_assembled(analysis)
-                             ? (joint.asks_hessian ? 2 + joint.matrices : joint.matrices) * n * n
-                             : kVectorsOfSearch * n;
+  double numbers = is_assembled(analysis)
+                       ? (joint.asks_hessian ? 2 + joint.matrices : joint.matrices) * n * n
+                       : kVectorsOfSearch * n;
+  if (analysis.method == SpectrumMethod::kDistributed && joint.asks_hessian) {
+    numbers += distributed_bytes(analysis.objective->num_parameters(), analysis.num_ranks) /
+               sizeof(double);
+  }
   costs.memory_bytes =
       analysis.objective->workspace_bytes() + (numbers + joint.numbers) * sizeof(double);
   return costs;

@@ -32,6 +32,7 @@ struct ForeseenAnalysis {
   const Eigen::VectorXd* theta = nullptr;  ///< where it is measured
   const FreshSamples* fresh_samples = nullptr;
   SpectrumMethod method = SpectrumMethod::kAuto;
+  int num_ranks = 1;  ///< of kDistributed
   std::span<const ChosenAnalyzer> analyzers;
 };
 

@@ -10,6 +10,12 @@
 
 namespace hesscope::detail {
 AnalysisInputs open_inputs(const AnalysisRequest& request) {
+  if (request.method == SpectrumMethod::kDistributed && request.solver == nullptr &&
+      request.foreseen_ranks == 0) {
+    throw ConfigError(
+        "`method` distributed spreads the Hessian over the ranks of MPI, and this is one process; "
+        "use `mpirun -n N hesscope-mpi analyze ...` instead, and see docs/clusters.md");
+  }
   std::vector<ChosenAnalyzer> analyzers =
       choose_analyzers(request.only, request.also, request.options);
   AnalysisInputs inputs{open_inputs("run_analysis",
@@ -42,6 +48,10 @@ io::RunConfiguration AnalysisInputs::configuration(const AnalysisRequest& reques
   io::RunConfiguration all = CheckpointInputs::configuration();
   for (auto& entry : configuration_of(analyzers, request.method, request.seed)) {
     all.push_back(std::move(entry));
+  }
+  // The last bits depend on the grid of ranks, and not on how many there are.
+  if (request.solver != nullptr) {
+    all.emplace_back("grid", fmt::format("{}", request.solver->grid()));
   }
   return all;
 }

@@ -42,7 +42,7 @@ std::shared_ptr<PointAnalysis> PointSequence::visit(std::size_t i) {
 
 std::shared_ptr<PointAnalysis> PointSequence::make_point(std::size_t i) {
   PointAnalysis::Options options = {
-      .method = context_.method, .seed = context_.seed, .costs = costs_};
+      .method = context_.method, .seed = context_.seed, .costs = costs_, .solver = context_.solver};
   if (context_.progress) {
     options.progress = [this, i](double fraction) { return context_.progress(i, fraction); };
   }

@@ -35,6 +35,7 @@ struct SequenceContext {
   /// keeps as long as it is needed. Without it the three above are those of all.
   std::function<CheckpointObjective(std::size_t index)> objective_at = {};
   SpectrumMethod method = SpectrumMethod::kAuto;
+  const DistributedSolver* solver = nullptr;
   std::uint64_t seed = 0;
   /// The runs that the points are of; empty = a new one wherever the step does not go up.
   std::vector<CheckpointRun> runs = {};

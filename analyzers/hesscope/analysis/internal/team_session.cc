@@ -104,7 +104,12 @@ void serve_inputs(Team& team, const std::function<ServedInputs()>& open) {
             difference));
       });
       ServedObjectives objectives(*opened->inputs);
-      serve(team, [&](std::int64_t number) { return objectives.at(number); });
+      serve(
+          team,
+          [&](std::int64_t number) { return objectives.at(number); },
+          [&](const Objective& objective, const Eigen::VectorXd& theta, SampleRange) {
+            serve_distributed_spectrum(*opened->solver, objective, theta);
+          });
     } catch (const std::exception&) {
       // The first rank has heard of it.
     }

@@ -10,6 +10,7 @@
 
 #include <hesscope/analysis/internal/checkpoint_inputs.h>
 #include <hesscope/core/team.h>
+#include <hesscope/spectra/distributed_spectrum.h>
 #include <hesscope/storage/run_configuration.h>
 
 namespace hesscope::detail {
@@ -33,6 +34,7 @@ class TeamSession {
 struct ServedInputs {
   std::shared_ptr<const CheckpointInputs> inputs;
   io::RunConfiguration configuration;
+  std::shared_ptr<const DistributedSolver> solver = {};  ///< null = none
 };
 
 /// On the others, as long as the first one's TeamSession lives.

@@ -207,7 +207,7 @@ ExperimentMeasure measure_from(const TomlTable& table, const ExperimentDocument&
                                    .fallback = SettingValue(std::string("analysis"))},
                                   {.name = "method",
                                    .meaning = "how eigenvalues are found",
-                                   .choices = spectrum_method_names(),
+                                   .choices = names_of_methods_alone(),
                                    .fallback = SettingValue(std::string("auto"))},
                                   {.name = "seed",
                                    .type = Type::kInteger,

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Hessians spread over ranks: ScaLAPACK against LAPACK, the same bytes on one grid, and no rank that holds all."""
+import os
+import signal
+
+import h5py
+import numpy as np
+
+import program
+from program import DONE, FAILED, FIXTURES, PROBLEM, USAGE, checkpoint
+from ranks import RANKED, Ranks
+
+MATRICES = os.environ["HESSCOPE_SCALAPACK_RANKS"]
+# Of Open MPI's collectives: which algorithm they go by, and so who sends what to whom, and when.
+COLLECTIVES = ({}, {"OMPI_MCA_coll_tuned_use_dynamic_rules": "1", "OMPI_MCA_coll_tuned_allreduce_algorithm": "4",
+                    "OMPI_MCA_coll_tuned_bcast_algorithm": "3", "OMPI_MCA_coll_tuned_reduce_algorithm": "2"})
+ASKED = ["--only", "spectrum,condition"]
+
+
+class Matrices(Ranks):
+    """scalapack_ranks itself compares with LAPACK: golden Hessians and others."""
+
+    def digests(self, count, grid, mode, **environment):
+        return self.finish(self.start(["-n", str(count), MATRICES, str(grid), mode], **environment), DONE).stdout
+
+    def test_are_those_of_lapack(self):
+        for grid in (1, 2):
+            self.assertGreater(self.digests(grid**2, grid, "spectra").count("\n"), 30)
+
+    def test_are_the_same_in_every_run(self):
+        for grid, counts in ((1, (1, 2)), (2, (4, 5)), (3, (9, 10))):
+            found = {self.digests(count, grid, "bits", **collectives) for collectives in COLLECTIVES
+                     for count in counts}
+            self.assertEqual(len(found), 1, (grid, found))
+            self.assertEqual(found.pop().count("\n"), 2)
+
+    def test_are_on_no_rank_as_a_whole(self):
+        n, count, constant = 2000, 4, 6 << 20
+        done = self.finish(self.start(["-n", str(count), MATRICES, "2", "memory", str(n)]), DONE)
+        growth = [float(line) for line in done.stdout.split()]
+        self.assertEqual(len(growth), count)
+        whole = 8 * n * n
+        for each in growth:  # also while it is reduced, and while it is proved
+            self.assertGreater(each, whole / count)
+            self.assertLess(each, 2 * whole / count + constant, growth)
+
+
+class Program(Ranks):
+    def analyze(self, count, *arguments, output="out.h5", expect=DONE):
+        return self.run_ranks(count, ["analyze", *arguments, *ASKED, "--method", "distributed", "-o", output], expect)
+
+    def numbers(self, path, group):
+        with h5py.File(self.folder / path) as file:
+            return {name: np.array(file[group][name]) for name in file[group]}
+
+    def test_finds_what_one_process_finds(self):
+        for folder, step in (("mlp-spirals-tanh", 400), ("linear-attention-full-s3", 199), ("signal-noise", 0)):
+            inputs = [FIXTURES / folder / f"step-{step:06d}.npz", "--problem", FIXTURES / folder / "problem.toml"]
+            self.plain(["analyze", *inputs, *ASKED, "--method", "dense"])
+            self.analyze(4, *inputs, output=f"{folder}.h5")
+            dense, found = (self.numbers(path, "spectrum") for path in ("plain.h5", f"{folder}.h5"))
+            # The two Hessians come from different engines, with a rounding band of difference.
+            band = 2 * dense["rounding_band"]
+            self.assertLessEqual(np.abs(found["eigenvalues"] - dense["eigenvalues"]).max(), band)
+            for name in ("lambda_min", "lambda_median", "lambda_max"):
+                self.assertLessEqual(abs(found[name] - dense[name]), band, name)
+            for name in ("residual_min", "residual_median", "residual_max"):
+                self.assertLessEqual(found[name], band, name)
+            for name in ("num_negative", "num_zero", "num_positive", "num_dead", "proof"):
+                self.assertEqual(found[name], dense[name], name)
+            dense, found = (self.numbers(path, "condition") for path in ("plain.h5", f"{folder}.h5"))
+            np.testing.assert_allclose(found["robust_diagonal"], dense["robust_diagonal"], rtol=1e-9)
+
+    def test_makes_the_same_bytes_on_one_grid(self):
+        inputs = [checkpoint(500), checkpoint(1000), "--problem", PROBLEM]
+        for grid, counts in ((1, (1, 3)), (2, (4, 5))):
+            made = set()
+            for count in counts:
+                output = f"{grid}-{count}.h5"
+                done = self.analyze(count, *inputs, "--grid", grid, output=output)
+                self.assertIn("written to", done.stdout)
+                made.add((self.folder / output).read_bytes())
+            self.assertEqual(len(made), 1, grid)
+        # The largest grid is chosen, and the same command knows its own.
+        done = self.analyze(7, *inputs, output="2-4.h5")
+        self.assertIn("done already", done.stdout)
+        self.analyze(1, *inputs, output="2-4.h5", expect=FAILED)
+        with h5py.File(self.folder / "2-4.h5") as file:
+            self.assertIn("--method distributed --grid 2", program.text(file.attrs["history"]))
+
+    def test_goes_on_where_a_killed_run_was(self):
+        inputs = [*map(checkpoint, program.STEPS), "--problem", PROBLEM]
+        self.analyze(4, *inputs, output="whole.h5")
+        process = self.start(self.ranked(4, ["analyze", *inputs, *ASKED, "--method", "distributed", "-o", "out.h5"]))
+        folder = self.folder / "out.h5.units"
+        while process.poll() is None and program.num_units(folder) == 0:
+            pass
+        killed = self.processes(process)[-1:] if process.poll() is None else []
+        for rank in killed:
+            self.kill(rank, signal.SIGKILL)
+        process.communicate()
+        if not (self.folder / "out.h5").exists():
+            self.assertEqual(process.returncode, 128 + signal.SIGKILL)
+        self.analyze(5, *inputs)
+        self.assertEqual((self.folder / "out.h5").read_bytes(), (self.folder / "whole.h5").read_bytes())
+
+    def test_refuses_what_cannot_be(self):
+        done = self.analyze(3, checkpoint(500), "--problem", PROBLEM, "--grid", 2, expect=USAGE)
+        self.assertIn("--grid 2 has 2 x 2 = 4 ranks, and there are 3", done.stderr)
+        alone = self.run_program("analyze", checkpoint(500), "--problem", PROBLEM, "-o", "out.h5", "--method",
+                                 "distributed")
+        self.assertEqual(alone.returncode, USAGE)
+        self.assertIn("mpirun -n N hesscope-mpi analyze", alone.stderr)
+        self.assertEqual([name for name in self.files() if name.endswith(".h5")], [])
+
+
+if __name__ == "__main__":
+    program.main()
