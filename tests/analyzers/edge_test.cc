@@ -76,6 +76,24 @@ TEST_F(EdgeAnalyzerTest, OfAdamIsThatOfThePreconditionedHessian) {
   }
 }
 
+// Of two blocks the first is trained: P is infinite in the second.
+TEST_F(EdgeAnalyzerTest, OfSomeParametersIsThatOfTheirBlock) {
+  Eigen::Matrix2d h;
+  h << 1, 3, 3, 8;
+  const test::QuadraticObjective objective(
+      {h}, {}, 0, {{"trained", {1}, 0, 1}, {"frozen", {1}, 1, 1}});
+  OptimizerState sgd = sgd_state(0);
+  sgd.blocks = {{.group = 0}, {}};
+  for (const SpectrumMethod method : {SpectrumMethod::kDense, SpectrumMethod::kMatrixFree}) {
+    PointAnalysis point(objective, theta_, {.method = method});
+    point.set_optimizer(sgd);
+    const Group found = edge_analyzer().create(Settings())->analyze(point);
+    EXPECT_NEAR(found["preconditioned_sharpness"].number(), 1, 1e-14);
+    EXPECT_NEAR(found["ratio"].number(), 1.0 / 8, 1e-15);
+    EXPECT_GT(found["sharpness"].number(), 9);
+  }
+}
+
 TEST_F(EdgeAnalyzerTest, WithoutAnOptimiserHasNoThreshold) {
   const Group found = edge(theta_, {}, theta_);
   EXPECT_NEAR(found["sharpness"].number(), 4, 1e-14);

@@ -345,6 +345,30 @@ class Optimizer(program.Case):
         self.assertEqual(dots["stored"], {"gradient descent": 3, "with momentum": 3, "Adam": 2})
         self.assertEqual(dots["recomputed"], {**dots["stored"], "Adam, moments recomputed": 1})
 
+    def test_what_the_optimiser_was_not_given_is_left_out_with_and_without_a_matrix(self):
+        random, weight = np.random.default_rng(4), "layers.0.weight"
+        arrays = {n: random.normal(size=s) for n, s in zip(NAMES, ((3, 2), (3,), (2, 3), (2,)))}
+        moments = {f"optimizer.state.{weight}.{field}": random.uniform(0.5, 1, (3, 2))
+                   for field in ("exp_avg", "exp_avg_sq")}
+        settings = {"lr": 0.1, "betas.0": 0.9, "betas.1": 0.99, "eps": 1e-8, "weight_decay": 0.0, "amsgrad": 0.0}
+        self.write_checkpoint("step-5.npz", {
+            **arrays, **moments, f"optimizer.state.{weight}.step": np.array(5.0),
+            **{f"optimizer.param_groups.{weight}.{key}": np.array(value) for key, value in settings.items()}})
+        found = {}
+        for method in ("dense", "matrix-free"):
+            saved = ("--only", "hessian,stability", "--save-hessian") if method == "dense" else ("--only", "stability")
+            self.analyze("step-5.npz", *saved, "--preconditioner", "stored", "--method", method, "--force",
+                         problem="problem.toml")
+            with h5py.File(self.folder / "out.h5") as file:
+                found[method] = file["stability/lambda_max_preconditioned"][0]
+                if method == "dense":
+                    hessian = file["hessian/matrix"][0][:6, :6]
+        v = moments[f"optimizer.state.{weight}.exp_avg_sq"].ravel()
+        p = (1 - 0.9**5) * (np.sqrt(v / (1 - 0.99**5)) + 1e-8)
+        wanted = np.linalg.eigvalsh(hessian / np.sqrt(np.outer(p, p)))[-1]
+        self.assert_close(found["dense"], wanted, 1e-10)
+        self.assert_close(found["matrix-free"], wanted, 1e-10)
+
     def test_a_learning_rate_of_zero_moves_nothing(self):
         self.analyze(self.write_sgd("step-1.npz", lr=0.0), "--only", "stability", problem="problem.toml")
         with h5py.File(self.folder / "out.h5") as file:

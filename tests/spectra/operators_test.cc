@@ -96,6 +96,16 @@ TEST(PreconditionedOperator, ScalesBothSides) {
   expect_is(PreconditionedOperator(op, d), s.asDiagonal() * h * s.asDiagonal());
 }
 
+TEST(PreconditionedOperator, HasZerosWhereTheDiagonalIsInfinite) {
+  const MatrixXd h = test::random_symmetric(8, 6);
+  VectorXd d = VectorXd::LinSpaced(8, 0.25, 9.0);
+  d[0] = d[5] = kInfinity;
+  const VectorXd s = d.cwiseSqrt().cwiseInverse();
+  ASSERT_EQ(s[5], 0.0);
+  const MatrixOperator op(h);
+  expect_is(PreconditionedOperator(op, d), s.asDiagonal() * h * s.asDiagonal());
+}
+
 TEST(ShiftedOperator, ScalesAndShifts) {
   const MatrixXd h = test::random_symmetric(8, 7);
   const MatrixOperator op(h);
@@ -144,7 +154,7 @@ TEST(SymmetricOperator, RefusesWhatDoesNotFit) {
   EXPECT_THROW(BlockOperator(op, -1, 2), PreconditionError);
   EXPECT_THROW(BlockOperator(op, 0, 0), PreconditionError);
   EXPECT_THROW(PreconditionedOperator(op, VectorXd::Ones(4)), PreconditionError);
-  for (const double bad : {0.0, -1.0, kNaN, kInfinity}) {
+  for (const double bad : {0.0, -1.0, kNaN, -kInfinity}) {
     VectorXd diagonal = VectorXd::Ones(5);
     diagonal[2] = bad;
     EXPECT_THROW(PreconditionedOperator(op, diagonal), PreconditionError) << bad;

@@ -93,8 +93,6 @@ class EdgeAnalyzer final : public Analyzer {
         optimizer_preconditioner(state, {}, point.objective().parameter_blocks());
     const VectorXd& p = preconditioner.diagonal;
     if (!(p.array() > 0).all()) return leave_out(Status::kNonFinite, answer);
-    // Products with parts of P infinite, of what is not trained, are those of a matrix alone.
-    if (!p.allFinite() && !point.is_assembled()) return leave_out(Status::kNotComputed, answer);
     const EndOfSpectrum end = (p.array() == 1).all() ? plain : largest_of(point, &p);
     set_end(end, preconditioned_, preconditioned_error_, answer);
     Spectrum spectrum;

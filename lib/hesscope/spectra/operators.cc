@@ -106,8 +106,8 @@ PreconditionedOperator::PreconditionedOperator(const SymmetricOperator& h,
                     h.rows(),
                     diagonal.size()));
   }
-  if (!(diagonal.array() > 0.0).all() || !diagonal.allFinite()) {
-    throw PreconditionError("PreconditionedOperator: diagonal must be positive and finite");
+  if (!(diagonal.array() > 0.0).all()) {
+    throw PreconditionError("PreconditionedOperator: diagonal must be positive");
   }
 }
 

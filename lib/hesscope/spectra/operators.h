@@ -133,10 +133,11 @@ class BlockOperator final : public SymmetricOperator {
   Eigen::Index size_;
 };
 
-/// D^-1/2 H D^-1/2 for a diagonal D, such as Adam's preconditioner sqrt(v) + epsilon.
+/// D^-1/2 H D^-1/2 for a diagonal D, such as Adam's preconditioner sqrt(v) + epsilon. Where D is
+/// infinite, as of what is not trained, rows and columns are zero.
 class PreconditionedOperator final : public SymmetricOperator {
  public:
-  /// @param  diagonal  of D: n positive, finite numbers; otherwise PreconditionError.
+  /// @param  diagonal  of D: n positive numbers; otherwise PreconditionError.
   PreconditionedOperator(const SymmetricOperator& h, const Eigen::VectorXd& diagonal);
 
   Eigen::Index rows() const override { return h_->rows(); }
