@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Hessians spread over ranks: ScaLAPACK against LAPACK, the same bytes on one grid, and no rank that holds all."""
 import os
+import re
 import signal
 
 import h5py
@@ -43,6 +44,20 @@ class Matrices(Ranks):
         for each in growth:  # also while it is reduced, and while it is proved
             self.assertGreater(each, whole / count)
             self.assertLess(each, 2 * whole / count + constant, growth)
+
+    def test_are_refused_where_a_node_lacks_the_memory(self):
+        n, grid = 135000, 3  # nearly all that ScaLAPACK's integers count
+        needed = 2 * 8 * n**2 / 1e9
+        with open("/proc/meminfo", encoding="ascii") as file:
+            free = next(int(line.split()[1]) for line in file if line.startswith("MemAvailable:")) * 1024 / 1e9
+        if free > needed:
+            self.skipTest(f"this machine has {free:.0f} GB to spare")
+        done = self.finish(self.start(["-n", "9", MATRICES, str(grid), "memory", str(n)]), FAILED)
+        found = re.search(rf"the 9 ranks on {os.uname().nodename} need (\S+) GB of memory .*, and (\S+) GB are free "
+                          "there; spread it over more nodes", done.stdout)
+        self.assertTrue(found, done.stdout)
+        self.assertLess(abs(float(found[1]) / needed - 1), 0.02)
+        self.assertLess(abs(float(found[2]) / free - 1), 0.5)
 
 
 class Program(Ranks):

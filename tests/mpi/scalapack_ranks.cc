@@ -5,7 +5,7 @@
 //   scalapack_ranks GRID bits       a few of them; the first rank prints for each a digest of all that
 //                                   was found, to the last bit
 //   scalapack_ranks GRID memory N   what the peak of each rank's memory grew by, in bytes
-// Exit code 1 where something is wrong, with words.
+// Exit code 1 where something is wrong, with words, which are the first rank's where all refuse.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -20,6 +20,7 @@
 
 #include <Eigen/Core>
 
+#include <hesscope/core/error.h>
 #include <hesscope/core/internal/norms.h>
 #include <hesscope/mpi/mpi_team.h>
 #include <hesscope/mpi/scalapack_solver.h>
@@ -195,7 +196,7 @@ int run(int argc, char** argv) {
   const auto team = std::make_shared<MpiTeam>(std::max(1, number_in("OMPI_COMM_WORLD_SIZE")),
                                               number_in("OMPI_COMM_WORLD_RANK"));
   team->begin();
-  {
+  try {
     const auto solver = scalapack_solver(team, std::atoi(argv[1]));
     if (argv[2] == std::string("memory") && argc == 4) {
       measure(*solver, std::atoi(argv[3]));
@@ -204,6 +205,9 @@ int run(int argc, char** argv) {
     } else {
       compare_all(*solver);
     }
+  } catch (const OutputError& error) {
+    failed = true;
+    if (team->rank() == 0) std::printf("%s\n", error.what());
   }
   team->end();
   return failed ? 1 : 0;

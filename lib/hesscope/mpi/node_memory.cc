@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <algorithm>
+#include <array>
 
 #include <mpi.h>
 
@@ -19,13 +19,17 @@ void require_node_memory(Team& team, double bytes) {
   double needed = 0.0;
   MPI_Allreduce(&bytes, &needed, 1, MPI_DOUBLE, MPI_SUM, node);
   MPI_Comm_free(&node);
+  std::array<char, MPI_MAX_PROCESSOR_NAME> name = {};
+  int length = 0;
+  MPI_Get_processor_name(name.data(), &length);
   team.together([&] {
     const double free = free_memory_bytes();
     if (needed <= free) return;
     throw OutputError(fmt::format(
-        "the {} ranks of this node need {:.3g} GB of memory for their part of the Hessian, and "
-        "{:.3g} GB are free; spread it over more nodes, or let fewer ranks share one",
+        "the {} ranks on {} need {:.3g} GB of memory for their part of the Hessian, and {:.3g} GB "
+        "are free there; spread it over more nodes, or let fewer ranks share one",
         num_ranks,
+        name.data(),
         needed / 1e9,
         free / 1e9));
   });
