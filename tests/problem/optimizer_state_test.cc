@@ -207,6 +207,15 @@ TEST_F(OptimizerStateTest, SaysWhatItDoesNotUnderstand) {
               HasSubstr("'exp_avg_sq' of 'layers.0.weight' is missing"));
   EXPECT_THAT(obstacle("state.1.exp_avg_sq"),
               HasSubstr("nothing says which number is which parameter"));
+  for (const std::string parameter : {"layers.0.bias", "1"}) {
+    const OptimizerState state = read_with({{"optimizer.state." + parameter + ".exp_avg_sq", bias},
+                                            {"optimizer.param_groups.0.lr", {{}, {0.1}}},
+                                            {"optimizer.param_groups.0.betas.0", {{}, {0.9}}},
+                                            {"optimizer.param_groups.0.betas.1", {{}, {0.999}}},
+                                            {"optimizer.param_groups.0.eps", {{}, {1e-8}}}});
+    EXPECT_FALSE(state.obstacle.empty()) << parameter;
+    EXPECT_FALSE(state.has_second_moments()) << parameter;
+  }
   EXPECT_EQ(read_with({}).obstacle, "");
   EXPECT_EQ(read_with({}).kind, OptimizerKind::kNone);
 }

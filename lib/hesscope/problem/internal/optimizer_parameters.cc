@@ -74,6 +74,7 @@ class ParameterAssignment {
   }
 
   void assign_by_name(const NamedPlaces& named) {
+    if (named.empty()) throw UnusableState{"its groups list no parameters"};
     std::vector<NamedParameter> ours;
     for (const CheckpointParameter& each : checkpoint_parameters(model_, checkpoint_)) {
       ours.push_back({each.block->name, checkpoint_.stored_name(each.tensor->name), each.index});
