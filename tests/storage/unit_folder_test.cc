@@ -165,17 +165,19 @@ TEST_F(UnitFolderTest, WhatFitsIsKeptWhereAllOfThemDoNot) {
   ::setrlimit(RLIMIT_FSIZE, &limited);
   {
     UnitFolder units(output_, configuration_, Others::kRefuse);
-    try {
-      for (const std::string& name : names) units.write(name, bytes);
+    // Two fit into a file; as many as the clock puts into one do not, and are kept one by one.
+    for (const std::string& name : names) units.write(name, bytes);
+    const auto write_what_does_not_fit = [&] {
+      units.write("huge", std::string(2 * kLargestFile, 'x'));
       units.flush();
-    } catch (
-        const OutputError&) {  // two fit into a file, as many as the clock puts into one do not
-    }
+    };
+    EXPECT_THROW(write_what_does_not_fit(), OutputError);
   }
   ::setrlimit(RLIMIT_FSIZE, &unlimited);
   std::signal(SIGXFSZ, before);
   UnitFolder units(output_, configuration_, Others::kRefuse);
   for (const std::string& name : names) EXPECT_EQ(units.read(name), bytes) << name;
+  EXPECT_FALSE(units.read("huge").has_value());
 }
 
 TEST_F(UnitFolderTest, ADamagedUnitLeavesThoseInTheSameFile) {

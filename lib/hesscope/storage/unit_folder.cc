@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <charconv>
+#include <exception>
 #include <set>
 #include <string>
 #include <string_view>
@@ -209,19 +210,30 @@ void UnitFolder::flush() {
   const Clock::time_point begin = Clock::now();
   try {
     keep(pending_);
+    pending_.clear();
+    pending_bytes_ = 0;
   } catch (const OutputError&) {
-    while (pending_.size() > 1) {  // one by one, as far as there is room
-      const auto first = pending_.begin();
-      keep({*first});
-      pending_bytes_ -= first->second.size();
-      pending_.erase(first);
-    }
-    throw;
+    if (pending_.size() == 1) throw;
+    keep_each();
   }
-  pending_.clear();
-  pending_bytes_ = 0;
   flushed_ = Clock::now();
   cost_ = *flushed_ - begin;
+}
+
+// One by one, all for which there is room.
+void UnitFolder::keep_each() {
+  std::exception_ptr error;
+  for (auto unit = pending_.begin(); unit != pending_.end();) {
+    try {
+      keep({*unit});
+      pending_bytes_ -= unit->second.size();
+      unit = pending_.erase(unit);
+    } catch (const OutputError&) {
+      error = std::current_exception();
+      ++unit;
+    }
+  }
+  if (error) std::rethrow_exception(error);
 }
 
 // In one file.

@@ -100,6 +100,7 @@ class UnitFolder {
   void index_file(const std::filesystem::path& file);
   std::filesystem::path free_file(const std::string& name) const;
   void keep(const std::map<std::string, std::string>& units);
+  void keep_each();
 
   std::filesystem::path folder_;
   std::string run_;  // digest of the configuration
