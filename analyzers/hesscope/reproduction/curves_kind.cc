@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/reproduction/internal/experiment_figures.h>
 #include <hesscope/reproduction/internal/step_values.h>
 
@@ -159,11 +160,22 @@ void add_data(const ExperimentResults& results,
             .values = values.values});
   if (limits) {
     const std::string& limit = figure.settings.text("limit");
+    std::vector<double> at_steps;  // of the values
+    for (std::size_t v = 0; v < figure.variants.size(); ++v) {
+      for (std::size_t run = 0; run < figure.runs.size(); ++run) {
+        for (std::size_t seed = 0; seed < values.seeds.size(); ++seed) {
+          for (const std::int64_t step : values.steps) {
+            const std::size_t k = limits->find(step);
+            at_steps.push_back(k < limits->steps.size() ? limits->at(v, run, seed, k) : kNaN);
+          }
+        }
+      }
+    }
     data.add({.name = "limit",
               .dimensions = {"variant", "run", "seed", "step"},
               .long_name = results.long_name(limit),
               .definition = limit + " of one run from one seed",
-              .values = limits->values});
+              .values = std::move(at_steps)});
   }
   add_statistics(by_run, "values", by_step, data);
   std::vector<double> centre;

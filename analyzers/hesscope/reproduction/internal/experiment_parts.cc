@@ -253,7 +253,12 @@ ExperimentMeasure measure_from(const TomlTable& table, const ExperimentDocument&
   require_trained(
       measure.seeds, measure.variants, document, "measure." + measure.name, table.place("seeds"));
   for (const ExperimentVariant& variant : document.variants) {
-    if (!measure.samples || !variant.experiment.evaluation.sampler.empty()) continue;
+    const bool is_measured =
+        measure.variants.empty() ||
+        std::ranges::find(measure.variants, variant.name) != measure.variants.end();
+    if (!measure.samples || !is_measured || !variant.experiment.evaluation.sampler.empty()) {
+      continue;
+    }
     refuse(table.place("samples"),
            fmt::format("the samples of variant '{}' are those of a file: no others can be drawn",
                        variant.name));

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <filesystem>
+#include <string>
+#include <system_error>
 #include <vector>
 
 #include <fmt/format.h>
@@ -9,6 +11,7 @@
 #include <hesscope/core/suggest.h>
 #include <hesscope/reproduction/internal/measure_request.h>
 #include <hesscope/storage/atomic_file.h>
+#include <hesscope/storage/overwrite.h>
 
 namespace hesscope::detail {
 namespace {
@@ -34,7 +37,11 @@ std::filesystem::path problem_of(const ExperimentDocument& document,
   ExperimentFile experiment = find_or_null(document.variants, run.variant)->experiment;
   experiment.evaluation.samples = measure.samples;
   const std::filesystem::path path = run.folder / fmt::format("problem-{}.toml", measure.name);
-  io::write_whole(path, experiment.problem_toml(run.folder), true);
+  const std::string text = experiment.problem_toml(run.folder);
+  std::error_code none;  // what is not there is written
+  const bool is_there =
+      std::filesystem::file_size(path, none) == text.size() && io::begins_with(path, {text});
+  if (!is_there) io::write_whole(path, text, true);
   return path;
 }
 
