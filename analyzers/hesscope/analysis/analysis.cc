@@ -87,6 +87,7 @@ class Run {
                                                .fresh_samples = inputs_.problem.fresh_samples(),
                                                .method = request_.method,
                                                .num_ranks = request_.num_ranks(),
+                                               .grid = request_.grid(),
                                                .analyzers = inputs_.analyzers};
     return progress_ ? costs_for_progress(analysis, inputs_.points.size())
                      : guessed_costs(analysis);

@@ -55,6 +55,9 @@ struct AnalysisRequest {
   int foreseen_ranks = 0;
 
   int num_ranks() const { return foreseen_ranks > 0 ? foreseen_ranks : team ? team->size() : 1; }
+
+  /// The side of their grid; 0 = the largest that they make.
+  int grid() const { return foreseen_ranks == 0 && solver ? solver->grid() : 0; }
 };
 
 /// A number worth showing.

@@ -48,10 +48,11 @@ AnalysisPlan plan_analysis(const AnalysisRequest& request) {
                               .fresh_samples = inputs.problem.fresh_samples(),
                               .method = request.method,
                               .num_ranks = request.num_ranks(),
+                              .grid = request.grid(),
                               .analyzers = inputs.analyzers});
   if (request.method == SpectrumMethod::kDistributed) {
     plan.num_ranks = request.num_ranks();
-    plan.grid = request.solver ? request.solver->grid() : largest_grid(plan.num_ranks);
+    plan.grid = request.grid() > 0 ? request.grid() : largest_grid(plan.num_ranks);
   }
   plan.peak_memory_bytes = costs.memory_bytes;
   plan.seconds = load_seconds + static_cast<double>(num_finite) * costs.seconds();

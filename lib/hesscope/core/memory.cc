@@ -21,7 +21,10 @@ double address_space_limit_bytes() {
   return is_limited ? static_cast<double>(space.rlim_cur) : HUGE_VAL;
 }
 
-double memory_limit_bytes() {
+namespace {
+
+// Of all processes together.
+double machine_memory_bytes() {
   struct sysinfo machine {};
 
   double limit = HUGE_VAL;
@@ -29,7 +32,6 @@ double memory_limit_bytes() {
     limit = (static_cast<double>(machine.totalram) + static_cast<double>(machine.totalswap)) *
             static_cast<double>(machine.mem_unit);
   }
-  limit = std::min(limit, address_space_limit_bytes());
   // Version 2 and 1 of control groups, as a container sees its own; "max" is no number.
   for (const char* path :
        {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
@@ -39,15 +41,21 @@ double memory_limit_bytes() {
   return limit;
 }
 
+}  // namespace
+
+double memory_limit_bytes() {
+  return std::min(machine_memory_bytes(), address_space_limit_bytes());
+}
+
 double free_memory_bytes() {
   constexpr double kUnit = 1024;
   std::ifstream file("/proc/meminfo");
   std::string name;
   std::string rest;
   for (double number = 0; file >> name >> number && std::getline(file, rest);) {
-    if (name == "MemAvailable:") return std::min(kUnit * number, memory_limit_bytes());
+    if (name == "MemAvailable:") return std::min(kUnit * number, machine_memory_bytes());
   }
-  return memory_limit_bytes();
+  return machine_memory_bytes();
 }
 
 void require_memory(double bytes, const std::string& what) {

@@ -23,6 +23,7 @@ void require_node_memory(Team& team, double bytes) {
   int length = 0;
   MPI_Get_processor_name(name.data(), &length);
   team.together([&] {
+    require_memory(bytes, fmt::format("a rank's part of the Hessian, on {}", name.data()));
     const double free = free_memory_bytes();
     if (needed <= free) return;
     throw OutputError(fmt::format(

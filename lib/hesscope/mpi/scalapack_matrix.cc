@@ -6,6 +6,7 @@
 #include <limits>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -84,7 +85,7 @@ ScalapackMatrix::ScalapackMatrix(Team& team, int grid, Index n)
     if (n > std::numeric_limits<int>::max() || entries > std::numeric_limits<int>::max()) {
       throw ConfigError(fmt::format(
           "a Hessian of {} parameters on {} x {} ranks has {:.3g} entries on each, and ScaLAPACK "
-          "counts to {:.3g}; more ranks are needed",
+          "counts to {:.3g}; a larger grid is needed (`grid`), or more ranks",
           n,
           grid,
           grid,
@@ -235,11 +236,19 @@ void ScalapackMatrix::scale(int exponent) {
   for_each_entry(h_, [&](Index, Index, double& entry) { entry = std::ldexp(entry, -exponent); });
 }
 
-// Of the processes' sums in their order.
+// Of the processes' sums in their order, and those of their columns' sums.
 double ScalapackMatrix::frobenius_norm() const {
   double own = 0.0;
-  for_each_entry(
-      h_, [&](Index i, Index j, double entry) { own += (i == j ? 1.0 : 2.0) * entry * entry; });
+  double column = 0.0;
+  Index current = -1;
+  for_each_entry(h_, [&](Index i, Index j, double entry) {
+    if (j != current) {
+      own += std::exchange(column, 0.0);
+      current = j;
+    }
+    column += (i == j ? 1.0 : 2.0) * entry * entry;
+  });
+  own += column;
   std::vector<double> all(to_size(team_.size()), 0.0);
   MPI_Allgather(&own, 1, MPI_DOUBLE, all.data(), 1, MPI_DOUBLE, MPI_COMM_WORLD);
   double sum = 0.0;

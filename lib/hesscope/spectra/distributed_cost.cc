@@ -60,10 +60,10 @@ int largest_grid(int num_ranks) {
   return grid;
 }
 
-double distributed_bytes(Index n, int num_ranks) {
+double distributed_bytes(Index n, int num_ranks, int grid) {
   constexpr double kExchangedColumns = 3 * 64;
   const auto size = static_cast<double>(n);
-  const double side = size / largest_grid(num_ranks);
+  const double side = size / (grid > 0 ? grid : largest_grid(num_ranks));
   return (2 * side * side + kExchangedColumns * size) * sizeof(double);
 }
 
@@ -85,10 +85,10 @@ RankRates measure_rank_rates(const Objective& objective,
   return rates;
 }
 
-DistributedCost distributed_cost(Index n, int num_ranks, const RankRates& rates) {
+DistributedCost distributed_cost(Index n, int num_ranks, const RankRates& rates, int chosen_grid) {
   const auto size = static_cast<double>(n);
   const auto ranks = static_cast<double>(num_ranks);
-  const auto grid = static_cast<double>(largest_grid(num_ranks));
+  const auto grid = static_cast<double>(chosen_grid > 0 ? chosen_grid : largest_grid(num_ranks));
   const double cube = size * size * size / (grid * grid);  // on ranks of the grid
   const double messages = kMessages * size * std::log2(grid * grid);
   const double words = grid > 1 ? kWords * size * size / grid : 0.0;
@@ -104,8 +104,10 @@ DistributedCost distributed_cost(Index n, int num_ranks, const RankRates& rates)
 DistributedCost estimate_distributed_cost(const Objective& objective,
                                           const VectorXd& theta,
                                           int num_ranks,
+                                          int grid,
                                           SecondsClock clock) {
-  return distributed_cost(theta.size(), num_ranks, measure_rank_rates(objective, theta, clock));
+  return distributed_cost(
+      theta.size(), num_ranks, measure_rank_rates(objective, theta, clock), grid);
 }
 
 }  // namespace hesscope

@@ -16,7 +16,8 @@ int largest_grid(int num_ranks);
 
 /// Memory that distributed_spectrum() takes on each rank of the grid: H and what is made of it, and the
 /// columns that ranks exchange at a time.
-double distributed_bytes(Eigen::Index n, int num_ranks);
+/// @param grid  ranks along its side; 0 = largest_grid(num_ranks).
+double distributed_bytes(Eigen::Index n, int num_ranks, int grid = 0);
 
 /// Seconds of distributed_spectrum().
 struct DistributedCost {
@@ -40,9 +41,12 @@ RankRates measure_rank_rates(const Objective& objective,
                              SecondsClock clock = wall_seconds);
 
 /// Each rank at these rates, and what it waits for messages of the reduction, at kLatencySeconds and
-/// kBytesPerSecond: n log2(num_ranks) times kMessages, and kWords n^2 / grid numbers, as were counted
-/// on 4 ranks.
-DistributedCost distributed_cost(Eigen::Index n, int num_ranks, const RankRates& rates);
+/// kBytesPerSecond: n log2(grid^2) times kMessages, and kWords n^2 / grid numbers, as were counted on
+/// 4 ranks. @param grid  as of distributed_bytes().
+DistributedCost distributed_cost(Eigen::Index n,
+                                 int num_ranks,
+                                 const RankRates& rates,
+                                 int grid = 0);
 
 /// Of an interconnect, assumed.
 inline constexpr double kLatencySeconds = 2e-6;
@@ -52,6 +56,7 @@ inline constexpr double kBytesPerSecond = 1e9;  // of one rank, while all others
 DistributedCost estimate_distributed_cost(const Objective& objective,
                                           const Eigen::VectorXd& theta,
                                           int num_ranks,
+                                          int grid = 0,
                                           SecondsClock clock = wall_seconds);
 
 }  // namespace hesscope

@@ -134,9 +134,9 @@ Rates measured_rates(const ForeseenAnalysis& analysis, SecondsClock clock) {
     if (joint.asks_spectrum || joint.decompositions > 0) {
       rates.decomposition = estimate_decomposition_seconds(n, clock);
     }
-  } else if (analysis.method == SpectrumMethod::kDistributed && joint.asks_hessian) {
+  } else if (analysis.method == SpectrumMethod::kDistributed && joint.asks_spectrum) {
     const DistributedCost cost =
-        estimate_distributed_cost(objective, theta, analysis.num_ranks, clock);
+        estimate_distributed_cost(objective, theta, analysis.num_ranks, analysis.grid, clock);
     rates.hessian = cost.fill_seconds;
     rates.decomposition = cost.spectrum_seconds;
   }
@@ -187,9 +187,10 @@ AnalysisCosts measured_costs(const ForeseenAnalysis& analysis, SecondsClock cloc
   double numbers = is_assembled(analysis)
                        ? (joint.asks_hessian ? 2 + joint.matrices : joint.matrices) * n * n
                        : kVectorsOfSearch * n;
-  if (analysis.method == SpectrumMethod::kDistributed && joint.asks_hessian) {
-    numbers += distributed_bytes(analysis.objective->num_parameters(), analysis.num_ranks) /
-               sizeof(double);
+  if (analysis.method == SpectrumMethod::kDistributed && joint.asks_spectrum) {
+    numbers +=
+        distributed_bytes(analysis.objective->num_parameters(), analysis.num_ranks, analysis.grid) /
+        sizeof(double);
   }
   costs.memory_bytes =
       analysis.objective->workspace_bytes() + (numbers + joint.numbers) * sizeof(double);

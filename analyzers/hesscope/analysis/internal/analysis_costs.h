@@ -33,6 +33,7 @@ struct ForeseenAnalysis {
   const FreshSamples* fresh_samples = nullptr;
   SpectrumMethod method = SpectrumMethod::kAuto;
   int num_ranks = 1;  ///< of kDistributed
+  int grid = 0;       ///< the same: the side of their grid; 0 = the largest
   std::span<const ChosenAnalyzer> analyzers;
 };
 
