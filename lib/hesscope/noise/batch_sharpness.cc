@@ -21,13 +21,14 @@ using Eigen::VectorXd;
 double largest_entry(const Objective& objective,
                      const Eigen::Ref<const VectorXd>& theta,
                      const VectorXd& gradient) {
+  bool has_nan = gradient.hasNaN();
   double largest = gradient.lpNorm<Eigen::Infinity>();
   detail::for_gradient_blocks(
       objective, theta, objective.all_samples(), [&](MatrixXd& gradients, SampleRange /*samples*/) {
-        const double found = gradients.lpNorm<Eigen::Infinity>();
-        if (!(found <= largest)) largest = gradients.hasNaN() ? kNaN : found;
+        has_nan = has_nan || gradients.hasNaN();
+        largest = std::max(largest, gradients.lpNorm<Eigen::Infinity>());
       });
-  return gradient.hasNaN() ? kNaN : largest;
+  return has_nan ? kNaN : largest;
 }
 
 }  // namespace
