@@ -145,7 +145,7 @@ class EdgeAnalyzer final : public Analyzer {
            "of the optimiser on a quadratic: 2 / learning_rate for gradient descent, (2 + "
            "2 m) / learning_rate for heavy ball with momentum m, (2 + 2 m) / (1 + 2 m) / "
            "learning_rate for Nesterov's, (2 + 2 beta1) / ((1 - beta1) learning_rate) for "
-           "Adam",
+           "Adam; clipping of gradients, which shortens steps, is not in it",
        .references = {papers::kCohen2021, papers::kCohen2022},
        .undefined = {Status::kUndefinedZeroDenominator}},
       {.name = "ratio",
