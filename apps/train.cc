@@ -43,7 +43,7 @@ class TrainCommand final : public RunCommand {
     return {
         "hesscope train experiment.toml -o runs",
         "hesscope train experiment.toml -o adam --run adam --seed 0",
-        "hesscope train experiment.toml -o adam --run adam --seed 0 --monitor edge",
+        "hesscope train experiment.toml -o edge --run adam --seed 0 --monitor edge",
         "hesscope analyze adam --problem adam/problem.toml -o adam.h5",
     };
   }

@@ -184,9 +184,11 @@ class Edge(program.Case):
     def test_survives_kills_and_does_not_depend_on_threads(self):
         text = experiment(["adam"], steps=10000, every=50).replace("checkpoint_every = 1", "checkpoint_every = 0")
         self.train(text, "--threads", 1, output="whole")
+        begun = time.monotonic()
         self.train(text, "--threads", 2, output="two")
+        duration = time.monotonic() - begun
         killed = 0
-        for delay in (0.1, 0.15, 0.2):
+        for delay in (0.0, 0.1 * duration, 0.3 * duration):
             process = subprocess.Popen(self.command("train", "experiment.toml", "-o", "killed"), cwd=self.folder,
                                        env=self.environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             while process.poll() is None and not (self.folder / "killed/history.h5.units").exists():
