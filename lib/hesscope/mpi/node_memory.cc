@@ -23,7 +23,14 @@ void require_node_memory(Team& team, double bytes) {
   int length = 0;
   MPI_Get_processor_name(name.data(), &length);
   team.together([&] {
-    require_memory(bytes, fmt::format("a rank's part of the Hessian, on {}", name.data()));
+    if (const double limit = address_space_limit_bytes(); bytes > limit) {
+      throw OutputError(
+          fmt::format("a rank on {} needs {:.3g} GB of memory for its part of the Hessian, and may "
+                      "take {:.3g} GB (ulimit -v); spread it over more ranks",
+                      name.data(),
+                      bytes / 1e9,
+                      limit / 1e9));
+    }
     const double free = free_memory_bytes();
     if (needed <= free) return;
     throw OutputError(fmt::format(
