@@ -46,6 +46,11 @@ class Matrices(Ranks):
             self.assertGreater(each, whole / count)
             self.assertLess(each, 2 * whole / count + constant, growth)
 
+    def test_fail_on_all_ranks_where_one_lacks_memory(self):
+        for rank, least in ((3, 40), (4, 20)):  # in the grid, and beside it
+            done = self.finish(self.start(["-n", "5", MATRICES, "2", "lack", str(rank)]), DONE)
+            self.assertGreater(int(done.stdout), least)
+
     def test_are_refused_where_a_node_lacks_the_memory(self):
         n, grid = 135000, 3  # nearly all that ScaLAPACK's integers count
         needed = 2 * 8 * n**2 / 1e9

@@ -5,6 +5,7 @@
 //   scalapack_ranks GRID bits       a few of them; the first rank prints for each a digest of all that
 //                                   was found, to the last bit
 //   scalapack_ranks GRID memory N   what the peak of each rank's memory grew by, in bytes
+//   scalapack_ranks GRID lack RANK  that all ranks fail, and none waits, wherever one lacks memory
 // Exit code 1 where something is wrong, with words, which are the first rank's where all refuse.
 #include <algorithm>
 #include <bit>
@@ -12,11 +13,16 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <fstream>
 #include <memory>
+#include <new>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include <mpi.h>
+#include <unistd.h>
 
 #include <Eigen/Core>
 
@@ -25,6 +31,7 @@
 #include <hesscope/mpi/mpi_team.h>
 #include <hesscope/mpi/scalapack_solver.h>
 
+#include "mpi/scarce_memory.h"
 #include "spectra/golden_hessians.h"
 #include "spectra/matrices.h"
 #include "support/quadratic_objective.h"
@@ -186,6 +193,38 @@ void measure(const DistributedSolver& solver, Index n) {
   std::printf("%.0f\n", bytes_of("VmHWM:") - before);
 }
 
+// One allocation after the other fails on one rank, until all have been tried.
+void try_without_memory(const DistributedSolver& solver, int lacking_rank) {
+  constexpr Index kSize = 130;
+  constexpr unsigned kPatienceSeconds = 240;
+  ::alarm(kPatienceSeconds);  // ranks that wait for ever end by it
+  // Where ranks that are still at work wait for one that is not, and not for each other by chance.
+  MPI_Comm apart = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &apart);
+  Team& team = solver.team();
+  const test::QuadraticObjective objective({test::random_symmetric(kSize, 1)});
+  const VectorXd theta = VectorXd::Zero(kSize);
+  long num_failed = 0;
+  for (bool has_failed = true; has_failed; ++num_failed) {
+    test::allocation_that_fails = team.rank() == lacking_rank ? num_failed + 1 : 0;
+    has_failed = false;
+    try {
+      distributed_spectrum(solver, objective, theta);
+    } catch (const std::bad_alloc&) {
+      has_failed = team.rank() == lacking_rank;
+    } catch (const OutputError& error) {
+      has_failed = std::string(error.what()).ends_with("out of memory");
+    }
+    test::allocation_that_fails = 0;
+    MPI_Barrier(apart);
+    const bool all_have = team.smallest(has_failed ? 1 : 0) == 1;
+    const bool none_has = team.smallest(has_failed ? 0 : 1) == 1;
+    expect(all_have || none_has, "some ranks have failed, and others not");
+  }
+  MPI_Comm_free(&apart);
+  if (team.rank() == lacking_rank) std::printf("%ld\n", num_failed - 1);
+}
+
 int number_in(const char* name) {
   const char* const text = std::getenv(name);
   return text == nullptr ? 0 : std::atoi(text);
@@ -200,6 +239,8 @@ int run(int argc, char** argv) {
     const auto solver = scalapack_solver(team, std::atoi(argv[1]));
     if (argv[2] == std::string("memory") && argc == 4) {
       measure(*solver, std::atoi(argv[3]));
+    } else if (argv[2] == std::string("lack") && argc == 4) {
+      try_without_memory(*solver, std::atoi(argv[3]));
     } else if (argv[2] == std::string("bits")) {
       compare_some(*solver);
     } else {

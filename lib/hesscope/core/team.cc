@@ -69,12 +69,19 @@ Failure describe(const std::exception_ptr& error, const std::string& place, std:
   throw OutputError(words);
 }
 
-// Passes numbers on in pieces: those of `owner` are read, those of the others written.
+// Passes numbers on in pieces: those of `owner` are read, those of the others written. All memory is
+// taken at first, by all ranks or by none.
 class Exchange {
  public:
-  Exchange(Team& team, int owner) : team_(team), owner_(owner) {
-    numbers_.reserve(kExchangedNumbers);
+  /// @param num_pieces  for which add() is called between two flushes, at most.
+  Exchange(Team& team, std::size_t num_pieces) : team_(team) {
+    team.together([&] {
+      numbers_.reserve(kExchangedNumbers);
+      places_.reserve(num_pieces);
+    });
   }
+
+  void begin(int owner) { owner_ = owner; }
 
   void add(double* data, Index count) {
     for (Index done = 0; done < count;) {
@@ -103,7 +110,7 @@ class Exchange {
 
  private:
   Team& team_;
-  int owner_;
+  int owner_ = 0;
   std::vector<double> numbers_;
   std::vector<std::pair<double*, Index>> places_;
 };
@@ -178,7 +185,13 @@ std::vector<Index> equal_shares(Index count,
 }
 
 void share_part(Team& team, int owner, MatrixPart part) {
-  Exchange exchange(team, owner);
+  if (part.rows == part.stride || part.cols == 1) {  // lie side by side
+    const auto count = static_cast<std::size_t>(part.rows * part.cols);
+    if (count > 0) team.broadcast(owner, std::as_writable_bytes(std::span(part.data, count)));
+    return;
+  }
+  Exchange exchange(team, static_cast<std::size_t>(part.cols));
+  exchange.begin(owner);
   for (Index c = 0; c < part.cols; ++c) exchange.add(part.data + c * part.stride, part.rows);
   exchange.flush();
 }
@@ -187,8 +200,9 @@ void share_columns(Team& team,
                    std::span<const int> owners,
                    Eigen::Ref<Eigen::MatrixXd> matrix,
                    bool from_diagonal) {
+  Exchange exchange(team, static_cast<std::size_t>(matrix.cols()));
   for (int owner = 0; owner < team.size(); ++owner) {
-    Exchange exchange(team, owner);
+    exchange.begin(owner);
     for (Index c = 0; c < matrix.cols(); ++c) {
       if (owners[static_cast<std::size_t>(c)] != owner) continue;
       const Index first = from_diagonal ? c : 0;

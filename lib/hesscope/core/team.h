@@ -59,7 +59,9 @@ class Team {
   ///         place() of that: ConfigError, InputError, Interrupted, and OutputError for all else.
   void call(const std::function<void()>& announce, const std::function<void()>& body);
 
-  /// Within a call: this rank's share of something. Where any rank throws, all do.
+  /// Within a call: this rank's share of something. Where any rank throws, all do. What may fail on
+  /// one rank alone, such as taking memory, belongs in here, and exchanges do not: outside of it, and
+  /// beside an exchange that others have begun, nobody would hear of it.
   void together(const std::function<void()>& share);
 
  private:

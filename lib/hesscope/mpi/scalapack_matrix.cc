@@ -38,15 +38,6 @@ void require_accepted(const char* routine, int info) {
   }
 }
 
-// Runs a routine twice: asked for its workspace (lwork = -1), then with that.
-template <typename Routine>
-void run_with_workspace(const char* name, const Routine& routine) {
-  double size = 0.0;
-  require_accepted(name, routine(&size, -1));
-  std::vector<double> work(std::max<std::size_t>(1, static_cast<std::size_t>(size)));
-  require_accepted(name, routine(work.data(), to_int(std::ssize(work))));
-}
-
 // Vectors of which each entry is on one rank, and zero on the others: exact in any order.
 void gather(double* numbers, Index count) {
   constexpr Index kMost = Index{1} << 27;
@@ -136,29 +127,60 @@ void ScalapackMatrix::for_each_entry(Matrix& matrix, Use use) const {
   }
 }
 
+// Calls of ScaLAPACK are made by all processes of the grid or by none: what may fail on one of them
+// alone, above all for want of memory, is agreed upon in a step of its own before.
+template <typename Call>
+void ScalapackMatrix::on_grid(const Call& call) const {
+  team_.together([&] {
+    if (is_in_grid()) call();
+  });
+}
+
+// Runs a routine twice: asked for its workspace (lwork = -1), then with that.
+template <typename Routine>
+void ScalapackMatrix::run_with_workspace(const char* name, const Routine& routine) {
+  double size = 0.0;
+  on_grid([&] { require_accepted(name, routine(&size, -1)); });
+  std::vector<double> work;
+  on_grid([&] { work.resize(std::max<std::size_t>(1, static_cast<std::size_t>(size))); });
+  on_grid([&] { require_accepted(name, routine(work.data(), to_int(std::ssize(work)))); });
+}
+
+// What a process sends and receives of one round: numbers for each rank, and where they begin.
+struct ScalapackMatrix::Round {
+  std::vector<int> sent;
+  std::vector<int> sent_from;
+  std::vector<int> received;
+  std::vector<int> received_from;
+  std::vector<double> outgoing;
+  std::vector<double> incoming;
+};
+
 // In rounds of a task for each rank: all compute, then all exchange what they have.
 void ScalapackMatrix::fill(const Columns& columns, const ProgressCallback& progress) {
   const Index width = width_of_task(n_, team_.size());
   const Index num_tasks = (n_ + width - 1) / width;
   for (Index task = 0; task < num_tasks; task += team_.size()) {
-    MatrixXd own;
+    Round round;
     team_.together([&] {
       const double rest = 1.0 - static_cast<double>(task) / static_cast<double>(num_tasks);
       if (team_.rank() == 0) report(progress, 1.0 - rest * rest);
       const Index first = (task + team_.rank()) * width;
+      MatrixXd own;
       if (first < n_) own = columns(first, std::min(width, n_ - first));
+      round = prepared(task, width, own);
     });
-    exchange(task, width, own);
+    exchange(task, width, round);
   }
 }
 
-void ScalapackMatrix::exchange(Index first_task, Index width, const MatrixXd& own) {
+ScalapackMatrix::Round ScalapackMatrix::prepared(Index first_task,
+                                                 Index width,
+                                                 const MatrixXd& own) const {
   const auto num_ranks = to_size(team_.size());
-  std::vector<int> sent(num_ranks, 0);
-  std::vector<int> sent_from(num_ranks, 0);
-  std::vector<int> received(num_ranks, 0);
-  std::vector<int> received_from(num_ranks, 0);
-  std::vector<double> outgoing;
+  Round round;
+  auto& [sent, sent_from, received, received_from, outgoing, incoming] = round;
+  for (auto* each : {&sent, &sent_from, &received, &received_from}) each->assign(num_ranks, 0);
   if (own.size() > 0) {
     const Index first = n_ - own.rows();
     const int col = layout_.owner(first);
@@ -176,34 +198,34 @@ void ScalapackMatrix::exchange(Index first_task, Index width, const MatrixXd& ow
       }
     }
   }
-  // Where the columns of a rank's task stand among this process's rows.
-  const auto first_of = [&](std::size_t from) {
-    return (first_task + static_cast<Index>(from)) * width;
-  };
   int num_received = 0;
   for (std::size_t from = 0; from < num_ranks; ++from) {
-    const Index first = first_of(from);
+    const Index first = (first_task + static_cast<Index>(from)) * width;
     received_from[from] = num_received;
     if (!is_in_grid() || first >= n_ || layout_.owner(first) != col_) continue;
     const Index rows = local_rows_ - layout_.num_local(first, row_);
     received[from] = to_int(rows * std::min(width, n_ - first));
     num_received += received[from];
   }
-  std::vector<double> incoming(to_size(num_received));
-  MPI_Alltoallv(outgoing.data(),
-                sent.data(),
-                sent_from.data(),
+  incoming.resize(to_size(num_received));
+  return round;
+}
+
+void ScalapackMatrix::exchange(Index first_task, Index width, Round& round) {
+  MPI_Alltoallv(round.outgoing.data(),
+                round.sent.data(),
+                round.sent_from.data(),
                 MPI_DOUBLE,
-                incoming.data(),
-                received.data(),
-                received_from.data(),
+                round.incoming.data(),
+                round.received.data(),
+                round.received_from.data(),
                 MPI_DOUBLE,
                 MPI_COMM_WORLD);
-  for (std::size_t from = 0; from < num_ranks; ++from) {
-    if (received[from] == 0) continue;
-    const Index first = first_of(from);
+  for (std::size_t from = 0; from < round.received.size(); ++from) {
+    if (round.received[from] == 0) continue;
+    const Index first = (first_task + static_cast<Index>(from)) * width;
     const Index begin = layout_.num_local(first, row_);
-    const double* numbers = incoming.data() + received_from[from];
+    const double* numbers = round.incoming.data() + round.received_from[from];
     for (Index k = 0; k < std::min(width, n_ - first); ++k) {
       double* column = h_.data() + layout_.local(first + k) * local_rows_;
       std::copy_n(numbers, local_rows_ - begin, column + begin);
@@ -214,8 +236,11 @@ void ScalapackMatrix::exchange(Index first_task, Index width, const MatrixXd& ow
 
 ScalapackMatrix::Content ScalapackMatrix::content() const {
   Content found;
-  found.diagonal = Eigen::VectorXd::Zero(n_);
-  std::vector<unsigned char> is_alive(to_size(n_), 0);
+  std::vector<unsigned char> is_alive;
+  team_.together([&] {
+    found.diagonal = Eigen::VectorXd::Zero(n_);
+    is_alive.assign(to_size(n_), 0);
+  });
   bool is_finite = true;
   for_each_entry(h_, [&](Index i, Index j, double entry) {
     is_finite = is_finite && std::isfinite(entry);
@@ -249,7 +274,8 @@ double ScalapackMatrix::frobenius_norm() const {
     column += (i == j ? 1.0 : 2.0) * entry * entry;
   });
   own += column;
-  std::vector<double> all(to_size(team_.size()), 0.0);
+  std::vector<double> all;
+  team_.together([&] { all.assign(to_size(team_.size()), 0.0); });
   MPI_Allgather(&own, 1, MPI_DOUBLE, all.data(), 1, MPI_DOUBLE, MPI_COMM_WORLD);
   double sum = 0.0;
   for (const double each : all) sum += each;
@@ -257,37 +283,37 @@ double ScalapackMatrix::frobenius_norm() const {
 }
 
 Tridiagonal ScalapackMatrix::tridiagonalize() {
-  Tridiagonal t = {Eigen::VectorXd::Zero(n_), Eigen::VectorXd::Zero(n_ - 1)};
+  Tridiagonal t;
+  std::vector<double> diagonal;
+  std::vector<double> off_diagonal;
   team_.together([&] {
+    t = {Eigen::VectorXd::Zero(n_), Eigen::VectorXd::Zero(n_ - 1)};
     work_ = h_;
-    if (!is_in_grid()) return;
     const auto cols = std::max<std::size_t>(1, to_size(local_cols_));
-    std::vector<double> diagonal(cols);
-    std::vector<double> off_diagonal(cols);
-    tau_.resize(cols);
+    for (auto* each : {&diagonal, &off_diagonal, &tau_}) each->resize(cols);
+  });
+  run_with_workspace("pdsytrd", [&](double* work, int size) {
     const int n = to_int(n_);
     const Descriptor desc = descriptor(n_);
-    run_with_workspace("pdsytrd", [&](double* work, int size) {
-      int info = 0;
-      pdsytrd_("L",
-               &n,
-               work_.data(),
-               &kOne,
-               &kOne,
-               desc.data(),
-               diagonal.data(),
-               off_diagonal.data(),
-               tau_.data(),
-               work,
-               &size,
-               &info);
-      return info;
-    });
-    // The matrix has T in its place.
-    for_each_entry(work_, [&](Index i, Index j, double entry) {
-      if (i == j) t.diagonal[j] = entry;
-      if (i == j + 1) t.off_diagonal[j] = entry;
-    });
+    int info = 0;
+    pdsytrd_("L",
+             &n,
+             work_.data(),
+             &kOne,
+             &kOne,
+             desc.data(),
+             diagonal.data(),
+             off_diagonal.data(),
+             tau_.data(),
+             work,
+             &size,
+             &info);
+    return info;
+  });
+  // The matrix has T in its place.
+  for_each_entry(work_, [&](Index i, Index j, double entry) {
+    if (i == j) t.diagonal[j] = entry;
+    if (i == j + 1) t.off_diagonal[j] = entry;
   });
   gather(t.diagonal.data(), n_);
   gather(t.off_diagonal.data(), n_ - 1);
@@ -306,7 +332,8 @@ std::vector<double> ScalapackMatrix::local_part(const MatrixXd& whole) const {
 }
 
 MatrixXd ScalapackMatrix::whole_of(const std::vector<double>& part, Index cols) const {
-  MatrixXd whole = MatrixXd::Zero(n_, cols);
+  MatrixXd whole;
+  team_.together([&] { whole = MatrixXd::Zero(n_, cols); });
   if (col_ == 0) {
     for (Index k = 0; k < cols; ++k) {
       for (Index r = 0; r < local_rows_; ++r) {
@@ -320,44 +347,43 @@ MatrixXd ScalapackMatrix::whole_of(const std::vector<double>& part, Index cols) 
 
 MatrixXd ScalapackMatrix::apply_q(const MatrixXd& v) {
   std::vector<double> part;
-  team_.together([&] {
-    part = local_part(v);
-    if (!is_in_grid()) return;
+  team_.together([&] { part = local_part(v); });
+  run_with_workspace("pdormtr", [&](double* work, int size) {
     const int n = to_int(n_);
     const int k = to_int(v.cols());
     const Descriptor of_h = descriptor(n_);
     const Descriptor of_v = descriptor(v.cols());
-    run_with_workspace("pdormtr", [&](double* work, int size) {
-      int info = 0;
-      pdormtr_("L",
-               "L",
-               "N",
-               &n,
-               &k,
-               work_.data(),
-               &kOne,
-               &kOne,
-               of_h.data(),
-               tau_.data(),
-               part.data(),
-               &kOne,
-               &kOne,
-               of_v.data(),
-               work,
-               &size,
-               &info);
-      return info;
-    });
+    int info = 0;
+    pdormtr_("L",
+             "L",
+             "N",
+             &n,
+             &k,
+             work_.data(),
+             &kOne,
+             &kOne,
+             of_h.data(),
+             tau_.data(),
+             part.data(),
+             &kOne,
+             &kOne,
+             of_v.data(),
+             work,
+             &size,
+             &info);
+    return info;
   });
   return whole_of(part, v.cols());
 }
 
 MatrixXd ScalapackMatrix::times(const MatrixXd& v) const {
+  std::vector<double> part;
   std::vector<double> product;
   team_.together([&] {
-    const std::vector<double> part = local_part(v);
+    part = local_part(v);
     product.resize(part.size());
-    if (!is_in_grid()) return;
+  });
+  on_grid([&] {
     const int n = to_int(n_);
     const int k = to_int(v.cols());
     const double one = 1.0;
@@ -387,13 +413,14 @@ MatrixXd ScalapackMatrix::times(const MatrixXd& v) const {
 }
 
 bool ScalapackMatrix::is_positive_definite(double sign, double shift) {
-  int failed_at = 0;
   team_.together([&] {
-    if (!is_in_grid()) return;
     work_ = h_;
     for_each_entry(work_, [&](Index i, Index j, double& entry) {
       entry = sign * (i == j ? entry - shift : entry);
     });
+  });
+  int failed_at = 0;
+  on_grid([&] {
     const int n = to_int(n_);
     const Descriptor desc = descriptor(n_);
     pdpotrf_("L", &n, work_.data(), &kOne, &kOne, desc.data(), &failed_at);

@@ -75,9 +75,14 @@ void announce(Team& team,
               const Objective::ConstVectorRef& theta,
               const Objective::ConstMatrixRef& directions) {
   TeamCall said = call;
-  Objective::Vector point = theta;
-  Objective::Matrix columns = directions;
   team.await(std::as_writable_bytes(std::span(&said, 1)));
+  if (call.kind == TeamCallKind::kEnd) return;
+  Objective::Vector point;
+  Objective::Matrix columns;
+  team.together([&] {
+    point = theta;
+    columns = directions;
+  });
   exchange(team, point);
   exchange(team, columns);
 }
@@ -89,11 +94,15 @@ void serve(Team& team, const ServedObjective& objective_of, const ServedTask& ta
     detail::TeamCall call;
     team.await(std::as_writable_bytes(std::span(&call, 1)));
     if (call.kind == detail::TeamCallKind::kEnd) return;
-    Objective::Vector theta(call.num_parameters);
-    Objective::Matrix directions(call.num_parameters, call.num_directions);
-    detail::exchange(team, theta);
-    detail::exchange(team, directions);
     try {
+      Objective::Vector theta;
+      Objective::Matrix directions;
+      team.together([&] {
+        theta.resize(call.num_parameters);
+        directions.resize(call.num_parameters, call.num_directions);
+      });
+      detail::exchange(team, theta);
+      detail::exchange(team, directions);
       team.call(
           {}, [&] { detail::make(call, task, *objective_of(call.objective), theta, directions); });
     } catch (const std::exception&) {

@@ -30,14 +30,15 @@ void share_from_first(Team& team, MatrixXd& numbers) {
 
 // All eigenvalues of T, by counts that ranks share.
 VectorXd eigenvalues_of(const detail::Tridiagonal& t, Team& team) {
-  const detail::SturmCounts counts(t);
   const Index n = t.diagonal.size();
-  const std::vector<Index> cuts = equal_shares(n, team.size());
   const auto rank = static_cast<std::size_t>(team.rank());
-  VectorXd values(n);
+  std::vector<Index> cuts;
+  VectorXd values;
   team.together([&] {
+    cuts = equal_shares(n, team.size());
+    values.resize(n);
     values.segment(cuts[rank], cuts[rank + 1] - cuts[rank]) =
-        counts.eigenvalues(cuts[rank], cuts[rank + 1]);
+        detail::SturmCounts(t).eigenvalues(cuts[rank], cuts[rank + 1]);
   });
   for (std::size_t r = 0; r + 1 < cuts.size(); ++r) {
     share_part(team, static_cast<int>(r), {values.data() + cuts[r], cuts[r + 1] - cuts[r], 1, n});
@@ -47,8 +48,9 @@ VectorXd eigenvalues_of(const detail::Tridiagonal& t, Team& team) {
 
 // Unit eigenvectors of T as columns, NaN where inverse iteration failed: those of the first rank.
 MatrixXd eigenvectors_of(const detail::Tridiagonal& t, std::span<const Index> ranks, Team& team) {
-  MatrixXd vectors = MatrixXd::Constant(t.diagonal.size(), std::ssize(ranks), kNaN);
+  MatrixXd vectors;
   team.together([&] {
+    vectors = MatrixXd::Constant(t.diagonal.size(), std::ssize(ranks), kNaN);
     if (team.rank() != 0) return;
     for (std::size_t k = 0; k < ranks.size(); ++k) {
       const std::optional<VectorXd> found = detail::eigenvector(t, ranks[k]);
@@ -68,16 +70,19 @@ VectorXd residuals_of(detail::DistributedMatrix& h,
   MatrixXd v = h.apply_q(eigenvectors_of(t, ranks, team));
   v.colwise().normalize();
   const MatrixXd hv = h.times(v);
-  VectorXd residuals(std::ssize(ranks));
-  for (std::size_t k = 0; k < ranks.size(); ++k) {
-    const auto col = static_cast<Index>(k);
-    residuals[col] = (hv.col(col) - values[ranks[k]] * v.col(col)).norm();
-  }
+  VectorXd residuals;
+  team.together([&] {
+    residuals.resize(std::ssize(ranks));
+    for (std::size_t k = 0; k < ranks.size(); ++k) {
+      const auto col = static_cast<Index>(k);
+      residuals[col] = (hv.col(col) - values[ranks[k]] * v.col(col)).norm();
+    }
+  });
   return residuals;
 }
 
-// The checks of all eigenvalues and of the ends, see distributed_spectrum().
-bool is_confirmed(detail::DistributedMatrix& h, const VectorXd& diagonal, const VectorXd& values) {
+// The checks of all eigenvalues and of the ends, see distributed_spectrum(). @param trace  of H.
+bool is_confirmed(detail::DistributedMatrix& h, double trace, const VectorXd& values) {
   const Index n = values.size();
   const double lowest = values[0];
   const double highest = values[n - 1];
@@ -85,7 +90,7 @@ bool is_confirmed(detail::DistributedMatrix& h, const VectorXd& diagonal, const 
   const double band = detail::rounding_band(n, norm);
   const double beyond = counting_band(n, norm);
   const auto size = static_cast<double>(n);
-  return std::abs(detail::sum(values) - detail::sum(diagonal)) <= size * band &&
+  return std::abs(detail::sum(values) - trace) <= size * band &&
          std::abs(values.norm() - h.frobenius_norm()) <= std::sqrt(size) * band &&
          h.is_positive_definite(1.0, lowest - beyond) &&
          !h.is_positive_definite(1.0, lowest + beyond) &&
@@ -111,7 +116,7 @@ DistributedSpectrum spectrum_on_rank(const DistributedSolver& solver,
         return objective.hessian_columns(theta, objective.all_samples(), first, width);
       },
       detail::part_of(progress, 0.0, fill_share));
-  detail::DistributedMatrix::Content content = h->content();
+  const detail::DistributedMatrix::Content content = h->content();
   DistributedSpectrum found;
   if (!content.is_finite) {
     found.spectrum.status = Status::kNonFinite;
@@ -120,7 +125,11 @@ DistributedSpectrum spectrum_on_rank(const DistributedSolver& solver,
   const int exponent = detail::Survey{.largest_magnitude = content.largest_magnitude}.exponent();
   h->scale(exponent);
   found.frobenius_norm = std::ldexp(h->frobenius_norm(), exponent);
-  found.diagonal = content.diagonal;
+  double trace = 0.0;
+  team.together([&] {
+    found.diagonal = content.diagonal;
+    trace = detail::sum(detail::scaled_back(content.diagonal, -exponent));
+  });
   tell(0.0);
   const detail::Tridiagonal t = h->tridiagonalize();
   tell(0.5);
@@ -129,7 +138,7 @@ DistributedSpectrum spectrum_on_rank(const DistributedSolver& solver,
     return found;
   }
   const VectorXd values = eigenvalues_of(t, team);
-  found.spectrum = detail::spectrum_of_values(values, exponent);
+  team.together([&] { found.spectrum = detail::spectrum_of_values(values, exponent); });
   if (found.spectrum.status != Status::kOk) return found;
   found.spectrum.num_dead = content.num_dead;
   tell(0.6);
@@ -141,7 +150,7 @@ DistributedSpectrum spectrum_on_rank(const DistributedSolver& solver,
   tell(0.7);
   // The zero matrix has nothing to be confirmed: its entries have been seen.
   const bool is_zero = content.largest_magnitude == 0.0;
-  if (!is_zero && !is_confirmed(*h, detail::scaled_back(content.diagonal, -exponent), values)) {
+  if (!is_zero && !is_confirmed(*h, trace, values)) {
     found.spectrum = Spectrum();
     found.spectrum.status = Status::kFailed;
   }

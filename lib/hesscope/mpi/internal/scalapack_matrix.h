@@ -38,7 +38,16 @@ class ScalapackMatrix final : public DistributedMatrix {
   bool is_in_grid() const { return communicator_ != MPI_COMM_NULL; }
 
   Descriptor descriptor(Eigen::Index cols) const;
-  void exchange(Eigen::Index first_task, Eigen::Index width, const Eigen::MatrixXd& own);
+
+  struct Round;
+  // The columns that this process has computed as they are sent, and room for those it receives.
+  Round prepared(Eigen::Index first_task, Eigen::Index width, const Eigen::MatrixXd& own) const;
+  void exchange(Eigen::Index first_task, Eigen::Index width, Round& round);
+
+  template <typename Call>
+  void on_grid(const Call& call) const;
+  template <typename Routine>
+  void run_with_workspace(const char* name, const Routine& routine);
 
   // Calls use(i, j, entry) for this process's entries in the lower triangle, column by column.
   template <typename Matrix, typename Use>
