@@ -158,6 +158,9 @@ class AnalyzeCommand final : public RunCommand {
     request.options = settings_;
     request.method = spectrum_method_of(method_);
     request.command = recorded();
+    if (grid_ > 0 && !is_distributed()) {
+      throw ConfigError("--grid goes with --method distributed alone");
+    }
     if (foreseen_ranks_ > 0) {
       if (!dry_run_ || !is_distributed()) {
         throw ConfigError("--ranks goes with --dry-run and --method distributed alone");

@@ -136,6 +136,10 @@ class Program(Ranks):
                                  "distributed")
         self.assertEqual(alone.returncode, USAGE)
         self.assertIn("mpirun -n N hesscope-mpi analyze", alone.stderr)
+        for idle in ([], ["--method", "dense"]):
+            done = self.run_program("analyze", checkpoint(500), "--problem", PROBLEM, "-o", "out.h5", "--grid", "2", *idle)
+            self.assertEqual(done.returncode, USAGE)
+            self.assertIn("--grid goes with --method distributed alone", done.stderr)
         self.assertEqual([name for name in self.files() if name.endswith(".h5")], [])
 
 
