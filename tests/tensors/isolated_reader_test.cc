@@ -270,6 +270,28 @@ TEST_F(IsolatedReader, SaysThatNoProcessCanBeHad) {
   ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+TEST_F(IsolatedReader, MayBeStartedWhileOtherThreadsAllocate) {
+  std::atomic<bool> done = false;
+  const auto allocate = [&] {
+    std::vector<std::vector<char>> blocks(64);
+    for (std::size_t size = 16; !done; size = size % 20000 + 1000) {
+      for (auto& block : blocks) block = std::vector<char>(size);
+    }
+  };
+  std::vector<std::jthread> threads;
+  for (int thread = 0; thread < 3; ++thread) threads.emplace_back(allocate);
+  for (int round = 0; round < 10; ++round) {
+    const auto source = open([](BlockSink& sink) {
+      for (std::size_t size = 16; size < 20000; size += 1000) {
+        const std::vector<std::vector<char>> hoard(100, std::vector<char>(size));
+      }
+      deliver(sink, {3, 4});
+    });
+    EXPECT_THAT(source->read(1), ElementsAre(3, 4));
+  }
+  done = true;
+}
+
 TEST_F(IsolatedReader, MayBeStartedWhileOtherThreadsUseHdf5) {
   const std::vector<double> values = {1, 2, 3};
   const auto write = [&](int thread) {

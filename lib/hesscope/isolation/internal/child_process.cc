@@ -7,8 +7,10 @@
 #include <csignal>
 #include <cstdlib>
 #include <ctime>
+#include <memory>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include <fcntl.h>
 #include <poll.h>
@@ -110,6 +112,23 @@ void set_limit(int resource, rlim_t value) {
   ::setrlimit(static_cast<__rlimit_resource>(resource), &limit);
 }
 
+/// Returns only where no thread of the parent was within malloc at the fork. The C library's own is
+/// always in order in a child; a sanitizer's (gcc 12) keeps the locks of threads that are no more.
+void require_malloc_at_rest() {
+#ifdef HESSCOPE_ADDRESS_SANITIZER
+  constexpr std::size_t kLargest = std::size_t{1} << 20;     // mapped by itself
+  constexpr std::size_t kMostCached = std::size_t{1} << 17;  // bytes of a size that a thread keeps
+  constexpr std::size_t kMostKept = 300;
+  std::vector<std::unique_ptr<std::byte[]>> blocks;  // of each size more than a thread keeps
+  for (std::size_t size = 16; size <= kLargest; size += std::max<std::size_t>(16, size / 8)) {
+    const std::size_t count = std::min(kMostKept, kMostCached / size + 2);
+    for (std::size_t i = 0; i < count; ++i) {
+      blocks.push_back(std::make_unique_for_overwrite<std::byte[]>(size));
+    }
+  }
+#endif
+}
+
 [[noreturn]] void run_child(int socket,
                             int file,
                             const std::function<void(MessageSocket&)>& serve) {
@@ -121,6 +140,7 @@ void set_limit(int resource, rlim_t value) {
   set_limit(RLIMIT_FSIZE, 0);
   ::prctl(PR_SET_DUMPABLE, 0);  // no core dump to a program either
   try {
+    require_malloc_at_rest();
     MessageSocket end(own, MessageSocket::Patience::kEndless);
     serve(end);
   } catch (...) {

@@ -25,7 +25,8 @@ using Outcome = MessageSocket::Outcome;
 using Message = MessageSocket::Message;
 using namespace isolated;  // the protocol
 
-// One forked while a thread that is none of ours was within HDF5 never is ready: the next one is.
+// One forked while a thread that is none of ours was within HDF5 never is ready, nor is one forked
+// within a sanitizer's malloc: the next one is.
 constexpr std::array<double, 5> kReadySeconds = {1, 2, 5, 10, 10};
 constexpr std::size_t kMaxIdleReaders = 8;
 
