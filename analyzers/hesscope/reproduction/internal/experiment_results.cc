@@ -69,12 +69,11 @@ std::optional<ExperimentResults::Place> ExperimentResults::place_of(
     const TrainedRun& run, const QuantityName& quantity) const {
   const std::string& group = quantity.group;
   const std::vector<std::string>& monitors = variant(run.variant).experiment.monitors;
-  if (quantity.measure.empty() && group == kHistory) {
-    return Place{run.folder / "history.h5", "", true};
-  }
-  if (quantity.measure.empty() &&
-      std::find(monitors.begin(), monitors.end(), group) != monitors.end()) {
-    return Place{run.folder / "history.h5", group, true};
+  if (quantity.measure.empty()) {
+    if (group == kHistory) return Place{run.folder / "history.h5", "", true};
+    if (std::find(monitors.begin(), monitors.end(), group) != monitors.end()) {
+      return Place{run.folder / "history.h5", group, true};
+    }
   }
   const std::optional<std::filesystem::path> path = measured(run, group, quantity.measure);
   return path ? std::optional(Place{*path, group, false}) : std::nullopt;
