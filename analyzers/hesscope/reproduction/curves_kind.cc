@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include <hesscope/core/constants.h>
 #include <hesscope/reproduction/internal/experiment_figures.h>
 #include <hesscope/reproduction/internal/step_values.h>
 
@@ -165,8 +164,7 @@ void add_data(const ExperimentResults& results,
       for (std::size_t run = 0; run < figure.runs.size(); ++run) {
         for (std::size_t seed = 0; seed < values.seeds.size(); ++seed) {
           for (const std::int64_t step : values.steps) {
-            const std::size_t k = limits->find(step);
-            at_steps.push_back(k < limits->steps.size() ? limits->at(v, run, seed, k) : kNaN);
+            at_steps.push_back(limits->at_step(v, run, seed, step));
           }
         }
       }

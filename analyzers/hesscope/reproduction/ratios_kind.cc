@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <hesscope/core/constants.h>
 #include <hesscope/reproduction/internal/experiment_figures.h>
 #include <hesscope/reproduction/internal/step_values.h>
 
@@ -33,10 +32,8 @@ Ratios ratios_of(const ExperimentResults& results, const ExperimentFigure& figur
   for (std::size_t v = 0; v < figure.variants.size(); ++v) {
     for (std::size_t seed = 0; seed < all.seeds.size(); ++seed) {
       for (const std::int64_t step : ratios.steps) {
-        const std::size_t k = all.find(step);
-        const bool is_there = k < all.steps.size();
-        ratios.values.push_back(
-            is_there ? all.at(v, numerator, seed, k) / all.at(v, denominator, seed, k) : kNaN);
+        ratios.values.push_back(all.at_step(v, numerator, seed, step) /
+                                all.at_step(v, denominator, seed, step));
       }
     }
   }

@@ -24,6 +24,14 @@ std::size_t StepValues::find(std::int64_t step) const {
                                                 : steps.size();
 }
 
+double StepValues::at_step(std::size_t variant,
+                           std::size_t run,
+                           std::size_t seed,
+                           std::int64_t step) const {
+  const std::size_t k = find(step);
+  return k < steps.size() ? at(variant, run, seed, k) : kNaN;
+}
+
 StepValues step_values(const ExperimentResults& results,
                        const ExperimentFigure& figure,
                        const std::string& quantity) {

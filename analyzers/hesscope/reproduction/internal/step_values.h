@@ -23,6 +23,9 @@ struct StepValues {
     return values[((variant * num_runs + run) * seeds.size() + seed) * steps.size() + step];
   }
 
+  /// That of a step by its number; NaN where there is none.
+  double at_step(std::size_t variant, std::size_t run, std::size_t seed, std::int64_t step) const;
+
   /// Over seeds.
   SeedStatistics statistics(std::size_t variant, std::size_t run, std::size_t step) const;
 
