@@ -5,6 +5,7 @@
 #include <hesscope/core/progress.h>
 #include <hesscope/spectra/decomposition_cost.h>
 #include <hesscope/spectra/internal/band_reduction.h>
+#include <hesscope/spectra/internal/cost_probes.h>
 #include <hesscope/spectra/internal/lapack.h>
 #include <hesscope/spectra/internal/tridiagonal_form.h>
 #include <hesscope/spectra/spectrum.h>
@@ -21,33 +22,12 @@ constexpr Index kSmall = 1024;
 // Rows of a matrix whose first panels tell how fast large ones are reduced.
 constexpr Index kLarge = 3072;
 
-// Without structure, but for its diagonal: no eigenvalue is alone with its rounding.
-MatrixXd some_matrix(Index n) {
-  MatrixXd a(n, n);
-  for (Index j = 0; j < n; ++j) {
-    double x = 0.5 + 1e-3 * static_cast<double>(j);
-    for (Index i = j; i < n; ++i) {
-      x = 3.9 * x * (1.0 - x);  // chaotic in (0, 1) ...
-      if (!(x > 0.0 && x < 1.0)) x = 0.3;
-      a(i, j) = a(j, i) = x - 0.5;
-    }
-  }
-  return a;
-}
-
-template <typename F>
-double seconds_of(SecondsClock clock, F work) {
-  const double start = clock();
-  work();
-  return clock() - start;
-}
-
 // Of all of a reduction, which grows as n^3, from its first panels.
 template <typename Reduce>
 double seconds_by_first_panels(Index n, SecondsClock clock, Reduce reduce) {
-  MatrixXd a = some_matrix(n);
+  MatrixXd a = detail::some_matrix(n);
   double fraction = 0.0;
-  const double seconds = seconds_of(clock, [&] {
+  const double seconds = detail::seconds_of(clock, [&] {
     try {
       reduce(a, [&](double done) {
         fraction = done;
@@ -78,12 +58,12 @@ double seconds_from_stages(Index n, SecondsClock clock) {
   const double growth = std::pow(static_cast<double>(n) / static_cast<double>(kSmall), 2);
   detail::Tridiagonal t;
   double seconds = 0.0;
-  MatrixXd a = some_matrix(kSmall);
+  MatrixXd a = detail::some_matrix(kSmall);
   if (n < detail::TridiagonalForm::kTwoStages) {
     const auto reduce = [&](MatrixXd& matrix, const ProgressCallback& progress) {
       t = detail::tridiagonalize(matrix, progress).t;
     };
-    const double small = seconds_of(clock, [&] { reduce(a, {}); });
+    const double small = detail::seconds_of(clock, [&] { reduce(a, {}); });
     const detail::Tridiagonal of_small = t;
     seconds += seconds_of_reduction(n, kSmall, small, clock, reduce);
     t = of_small;
@@ -92,11 +72,11 @@ double seconds_from_stages(Index n, SecondsClock clock) {
     const auto reduce = [&](MatrixXd& matrix, const ProgressCallback& progress) {
       band = detail::reduce_to_band(matrix, progress);
     };
-    const double small = seconds_of(clock, [&] { reduce(a, {}); });
-    seconds += growth * seconds_of(clock, [&] { t = detail::tridiagonalize(band); });
+    const double small = detail::seconds_of(clock, [&] { reduce(a, {}); });
+    seconds += growth * detail::seconds_of(clock, [&] { t = detail::tridiagonalize(band); });
     seconds += seconds_of_reduction(n, kSmall, small, clock, reduce);
   }
-  return seconds + growth * seconds_of(clock, [&] { detail::eigenvalues(t); });
+  return seconds + growth * detail::seconds_of(clock, [&] { detail::eigenvalues(t); });
 }
 
 // Seconds of the stages at the rates of one core of an AMD EPYC (Zen 5) with OpenBLAS.
@@ -116,8 +96,8 @@ double nominal_rest(double n) { return 2.4e-8 * n * n; }
 
 double estimate_decomposition_seconds(Index n, SecondsClock clock) {
   if (n > kSmall) return seconds_from_stages(n, clock);
-  const MatrixXd a = some_matrix(n);
-  return seconds_of(clock, [&] { dense_spectrum(a); });
+  const MatrixXd a = detail::some_matrix(n);
+  return detail::seconds_of(clock, [&] { dense_spectrum(a); });
 }
 
 namespace detail {

@@ -4,6 +4,7 @@
 
 #include <hesscope/spectra/decomposition_cost.h>
 #include <hesscope/spectra/distributed_cost.h>
+#include <hesscope/spectra/internal/cost_probes.h>
 #include <hesscope/spectra/internal/lapack.h>
 #include <hesscope/spectra/internal/sturm_counts.h>
 
@@ -22,13 +23,6 @@ constexpr double kWords = 2.25;
 // Cholesky factorisations of the proof.
 constexpr double kFactorisations = 4;
 
-template <typename F>
-double seconds_for(SecondsClock clock, F work) {
-  const double start = clock();
-  work();
-  return clock() - start;
-}
-
 // Of the first columns, on ever more samples until the clock can tell.
 double measure_column_entry(const Objective& objective, const VectorXd& theta, SecondsClock clock) {
   constexpr Index kFew = 512;
@@ -38,18 +32,11 @@ double measure_column_entry(const Objective& objective, const VectorXd& theta, S
   for (Index count = kFew;; count *= 4) {
     const SampleRange some = {0, std::min(objective.num_samples(), count)};
     const double seconds =
-        seconds_for(clock, [&] { objective.hessian_columns(theta, some, 0, width); });
+        detail::seconds_of(clock, [&] { objective.hessian_columns(theta, some, 0, width); });
     if (!(seconds >= kEnoughSeconds) && some.size() < objective.num_samples()) continue;
     return seconds * static_cast<double>(objective.num_samples()) /
            (static_cast<double>(some.size()) * static_cast<double>(n * width));
   }
-}
-
-MatrixXd some_symmetric(Index n) {
-  const MatrixXd a = MatrixXd::NullaryExpr(n, n, [](Index i, Index j) {
-    return std::cos(static_cast<double>(i * j) + static_cast<double>(i + j));
-  });
-  return a.selfadjointView<Eigen::Lower>();
 }
 
 }  // namespace
@@ -76,12 +63,12 @@ RankRates measure_rank_rates(const Objective& objective,
   rates.column_entry = measure_column_entry(objective, theta, clock);
   rates.reduction = detail::seconds_of_reduction_operation(clock);
   const detail::SingleThreadedBlas one_thread;
-  MatrixXd a = some_symmetric(kSize);
+  MatrixXd a = detail::some_matrix(kSize);
   rates.factor =
-      seconds_for(clock, [&] { detail::factor_ldlt(a); }) / (kRows * kRows * kRows / 3.0);
+      detail::seconds_of(clock, [&] { detail::factor_ldlt(a); }) / (kRows * kRows * kRows / 3.0);
   const detail::Tridiagonal t = detail::tridiagonalize(a).t;
   const detail::SturmCounts counts(t);
-  rates.count = seconds_for(clock, [&] { counts.eigenvalues(0, kSize); }) / (kRows * kRows);
+  rates.count = detail::seconds_of(clock, [&] { counts.eigenvalues(0, kSize); }) / (kRows * kRows);
   return rates;
 }
 
