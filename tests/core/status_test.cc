@@ -24,6 +24,8 @@ TEST(Status, EveryEnumeratorHasItsMeaning) {
   EXPECT_EQ(to_string(Status::kUndefinedNoOrder), "undefined_no_order");
   EXPECT_EQ(to_string(Status::kNotStored), "not_stored");
   EXPECT_EQ(to_string(Status::kDiffersFromExpected), "differs_from_expected");
+  EXPECT_EQ(to_string(Status::kUndefinedNotStationary), "undefined_not_stationary");
+  EXPECT_EQ(to_string(Status::kUndefinedSingular), "undefined_singular");
 }
 
 // CF flag_meanings is one string of blank-separated words, in step with flag_values.
@@ -51,6 +53,8 @@ TEST(Status, NumbersAreThoseOfStoredFiles) {
   EXPECT_EQ(static_cast<std::int8_t>(Status::kUndefinedNoOrder), 8);
   EXPECT_EQ(static_cast<std::int8_t>(Status::kNotStored), 9);
   EXPECT_EQ(static_cast<std::int8_t>(Status::kDiffersFromExpected), 10);
+  EXPECT_EQ(static_cast<std::int8_t>(Status::kUndefinedNotStationary), 11);
+  EXPECT_EQ(static_cast<std::int8_t>(Status::kUndefinedSingular), 12);
 }
 
 TEST(Status, AWellDefinedUndefinedIsConclusiveAndAFailureIsNot) {
@@ -61,6 +65,8 @@ TEST(Status, AWellDefinedUndefinedIsConclusiveAndAFailureIsNot) {
   EXPECT_TRUE(is_conclusive(Status::kUndefinedTooFewPoints));
   EXPECT_TRUE(is_conclusive(Status::kUndefinedNoOrder));
   EXPECT_TRUE(is_conclusive(Status::kNotStored));
+  EXPECT_TRUE(is_conclusive(Status::kUndefinedNotStationary));
+  EXPECT_TRUE(is_conclusive(Status::kUndefinedSingular));
   EXPECT_FALSE(is_conclusive(Status::kNotComputed));
   EXPECT_FALSE(is_conclusive(Status::kNonFinite));
   EXPECT_FALSE(is_conclusive(Status::kFailed));

@@ -22,10 +22,12 @@ enum class Status : std::int8_t {
   kUndefinedNoOrder = 8,              ///< of a path, but nothing tells the order of its points
   kNotStored = 9,                     ///< the checkpoint does not hold what it is made from
   kDiffersFromExpected = 10,          ///< there, but not what the user said it should be
+  kUndefinedNotStationary = 11,       ///< holds where the gradient is zero, and it is not
+  kUndefinedSingular = 12,            ///< needs an inverse that does not exist
 };
 
 /// Meanings in the order of the enumerator values, spelled as in CF flag_meanings.
-inline constexpr std::array<std::string_view, 11> kStatusMeanings = {
+inline constexpr std::array<std::string_view, 13> kStatusMeanings = {
     "ok",
     "not_computed",
     "non_finite",
@@ -37,6 +39,8 @@ inline constexpr std::array<std::string_view, 11> kStatusMeanings = {
     "undefined_no_order",
     "not_stored",
     "differs_from_expected",
+    "undefined_not_stationary",
+    "undefined_singular",
 };
 
 constexpr std::string_view to_string(Status status) {
@@ -54,6 +58,8 @@ constexpr bool is_conclusive(Status status) {
     case Status::kUndefinedTooFewPoints:
     case Status::kUndefinedNoOrder:
     case Status::kNotStored:
+    case Status::kUndefinedNotStationary:
+    case Status::kUndefinedSingular:
       return true;
     case Status::kNotComputed:
     case Status::kNonFinite:
