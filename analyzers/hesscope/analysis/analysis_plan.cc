@@ -13,7 +13,7 @@
 namespace hesscope {
 namespace {
 
-bool is_finite(const Eigen::VectorXd& point) { return point.allFinite(); }
+bool is_finite_point(const Eigen::VectorXd& point) { return point.allFinite(); }
 
 }  // namespace
 
@@ -39,7 +39,8 @@ AnalysisPlan plan_analysis(const AnalysisRequest& request) {
     chosen.analyzer->dimensions(objective);  // refuses what a run would
     plan.analyzers.push_back(chosen.name);
   }
-  const auto num_finite = std::count_if(inputs.points.begin(), inputs.points.end(), is_finite);
+  const auto num_finite =
+      std::count_if(inputs.points.begin(), inputs.points.end(), is_finite_point);
   plan.num_non_finite = plan.num_checkpoints - static_cast<std::size_t>(num_finite);
 
   const detail::AnalysisCosts costs =

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
+#include <hesscope/analyzers/internal/explained_zeros.h>
 #include <hesscope/analyzers/structure.h>
-#include <hesscope/core/internal/norms.h>
 #include <hesscope/objective/flat_directions.h>
 #include <hesscope/spectra/condition_numbers.h>
 #include <hesscope/spectra/zero_modes.h>
@@ -16,31 +14,12 @@
 namespace hesscope {
 namespace {
 
-// eps times the mean norm of the samples' gradients: the error of a mean in which they cancel.
-double gradient_error(const Objective& objective, const Eigen::VectorXd& theta) {
-  constexpr Eigen::Index kSamples = 256;
-  double sum = 0;
-  for (Eigen::Index first = 0; first < objective.num_samples(); first += kSamples) {
-    const SampleRange range = {first, std::min(first + kSamples, objective.num_samples())};
-    const Eigen::MatrixXd gradients = objective.per_sample_gradients(theta, range);
-    for (const auto gradient : gradients.colwise()) sum += detail::norm(gradient);
-  }
-  return std::numeric_limits<double>::epsilon() * sum /
-         static_cast<double>(objective.num_samples());
-}
-
-// The objective whose model nobody has told invariances of, if it is one.
-const GraphObjective* searched(const Objective& objective) {
-  const auto* graph = dynamic_cast<const GraphObjective*>(&objective);
-  return graph != nullptr && graph->model().searches_invariances ? graph : nullptr;
-}
-
 class StructureAnalyzer final : public Analyzer {
  public:
   std::vector<Dimension> dimensions(const Objective& objective) const override {
     std::vector<std::string> names;
     for (const Invariance& invariance : objective.invariances()) names.push_back(invariance.name);
-    if (searched(objective) != nullptr) names.emplace_back(kFlatDirectionsName);
+    if (detail::searches_flat_directions(objective)) names.emplace_back(kFlatDirectionsName);
     if (names.empty()) names.emplace_back("none");  // netCDF knows no dimension of size 0
     const auto size = static_cast<std::int64_t>(names.size());
     return {{.name = "invariance",
@@ -70,26 +49,12 @@ class StructureAnalyzer final : public Analyzer {
                 const Eigen::MatrixXd& h,
                 const Spectrum& spectrum,
                 Group& answer) const {
-    const Objective& objective = point.objective();
-    ZeroModesOptions options{.gradient_error = gradient_error(objective, point.theta())};
-    const auto explain = [&] {
-      return explain_zero_modes(
-          point.theta(), point.gradient(), objective.invariances(), h, spectrum, options);
-    };
-    ZeroModes modes = explain();
-    const GraphObjective* const graph = searched(objective);
-    std::optional<Eigen::MatrixXd> flat;
-    if (graph != nullptr && modes.num_unexplained > 0) {
-      flat = flat_directions(*graph, point.theta());
-      if (flat) options.flat_directions = &*flat;
-      if (flat) modes = explain();
-    }
-    if (graph != nullptr) {
-      modes.families.push_back({.name = kFlatDirectionsName,
-                                .num_generators = flat ? flat->cols() : 0,
-                                .num_explained = modes.num_flat,
-                                .flatness_bound = modes.flat_residual});
-    }
+    const ZeroModes modes =
+        detail::explained_zeros(point,
+                                h,
+                                spectrum,
+                                detail::mean_sample_gradient(point.objective(), point.theta()),
+                                /*want_basis=*/false);
     if (modes.num_dead >= 0) answer[num_dead_].set_count(modes.num_dead);
     answer[dead_].set(
         (h.cwiseAbs().colwise().maxCoeff().array() == 0).cast<double>().transpose().matrix());

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include <hesscope/analyzers/internal/explained_zeros.h>
+#include <hesscope/core/internal/norms.h>
+#include <hesscope/objective/flat_directions.h>
+
+namespace hesscope::detail {
+namespace {
+
+const GraphObjective* searched(const Objective& objective) {
+  const auto* graph = dynamic_cast<const GraphObjective*>(&objective);
+  return graph != nullptr && graph->model().searches_invariances ? graph : nullptr;
+}
+
+}  // namespace
+
+double mean_sample_gradient(const Objective& objective, const Eigen::VectorXd& theta) {
+  constexpr Eigen::Index kSamples = 256;
+  double sum = 0;
+  for (Eigen::Index first = 0; first < objective.num_samples(); first += kSamples) {
+    const SampleRange range = {first, std::min(first + kSamples, objective.num_samples())};
+    const Eigen::MatrixXd gradients = objective.per_sample_gradients(theta, range);
+    for (const auto gradient : gradients.colwise()) sum += norm(gradient);
+  }
+  return sum / static_cast<double>(objective.num_samples());
+}
+
+bool searches_flat_directions(const Objective& objective) { return searched(objective) != nullptr; }
+
+ZeroModes explained_zeros(PointAnalysis& point,
+                          const Eigen::MatrixXd& hessian,
+                          const Spectrum& spectrum,
+                          double sample_gradient,
+                          bool want_basis) {
+  const Objective& objective = point.objective();
+  // The error of a mean in which the samples' gradients cancel.
+  ZeroModesOptions options{
+      .gradient_error = std::numeric_limits<double>::epsilon() * sample_gradient,
+      .want_basis = want_basis};
+  const auto explain = [&] {
+    return explain_zero_modes(
+        point.theta(), point.gradient(), objective.invariances(), hessian, spectrum, options);
+  };
+  ZeroModes modes = explain();
+  const GraphObjective* const graph = searched(objective);
+  if (graph == nullptr) return modes;
+  std::optional<Eigen::MatrixXd> flat;
+  if (modes.num_unexplained > 0) {
+    flat = flat_directions(*graph, point.theta());
+    if (flat) options.flat_directions = &*flat;
+    if (flat) modes = explain();
+  }
+  modes.families.push_back({.name = kFlatDirectionsName,
+                            .num_generators = flat ? flat->cols() : 0,
+                            .num_explained = modes.num_flat,
+                            .flatness_bound = modes.flat_residual});
+  return modes;
+}
+
+Eigen::MatrixXd UnexplainedHessian::project(const Eigen::Ref<const Eigen::MatrixXd>& b) const {
+  const Eigen::MatrixXd along = basis.transpose() * b;
+  return b - basis * along;
+}
+
+Eigen::MatrixXd UnexplainedHessian::project_both(const Eigen::Ref<const Eigen::MatrixXd>& s) const {
+  const Eigen::MatrixXd of_basis = s * basis;
+  const Eigen::MatrixXd half = 0.5 * (basis.transpose() * of_basis);
+  // P S P = S - Q W^T - W Q^T with W = S Q - Q (Q^T S Q) / 2.
+  const Eigen::MatrixXd w = of_basis - basis * half;
+  Eigen::MatrixXd projected = s;
+  projected.noalias() -= basis * w.transpose();
+  projected.noalias() -= w * basis.transpose();
+  return projected;
+}
+
+UnexplainedHessian unexplained_hessian(PointAnalysis& point, double sample_gradient) {
+  UnexplainedHessian found;
+  const Eigen::MatrixXd* h = point.hessian();
+  found.status = point.hessian_status();
+  if (h == nullptr) return found;
+  const Spectrum& spectrum = point.spectrum();
+  found.status = spectrum.status;
+  if (found.status != Status::kOk) return found;
+  ZeroModes modes = explained_zeros(point, *h, spectrum, sample_gradient, true);
+  found.status = modes.status;
+  if (found.status != Status::kOk) return found;
+  found.basis = std::move(modes.basis);
+  found.basis.conservativeResize(h->rows(), modes.num_explained);
+  found.norm = std::max(std::abs(spectrum.smallest.value), std::abs(spectrum.largest.value));
+  if (found.norm == 0) found.norm = 1;
+  found.matrix = found.project_both(*h);
+  found.matrix.noalias() += found.norm * (found.basis * found.basis.transpose());
+  found.matrix = (0.5 * (found.matrix + found.matrix.transpose())).eval();
+  return found;
+}
+
+}  // namespace hesscope::detail

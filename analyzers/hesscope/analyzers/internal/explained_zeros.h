@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What explains the zero eigenvalues of the Hessian at a point, and the Hessian on what that leaves.
+#pragma once
+
+#include <Eigen/Core>
+
+#include <hesscope/analyzers/point_analysis.h>
+#include <hesscope/core/constants.h>
+#include <hesscope/core/status.h>
+#include <hesscope/spectra/zero_modes.h>
+
+namespace hesscope::detail {
+
+/// The mean Euclidean norm of the samples' gradients: the unit that a gradient in which they cancel
+/// is small or large in. @cost one pass of per-sample gradients.
+double mean_sample_gradient(const Objective& objective, const Eigen::VectorXd& theta);
+
+/// Whether flat directions are looked for, the objective being a model's that nobody has told
+/// invariances of.
+bool searches_flat_directions(const Objective& objective);
+
+/// Dead parameters and the objective's invariances explain zero eigenvalues, and where flat
+/// directions are looked for, so do they: then they are the last family, kFlatDirectionsName.
+/// @param spectrum         of the matrix `hessian` at the point.
+/// @param sample_gradient  mean_sample_gradient() there.
+ZeroModes explained_zeros(PointAnalysis& point,
+                          const Eigen::MatrixXd& hessian,
+                          const Spectrum& spectrum,
+                          double sample_gradient,
+                          bool want_basis);
+
+/// The Hessian H without its explained null space. With an orthonormal basis Q of that space and the
+/// projection P = I - Q Q^T,
+///   A = P H P + c Q Q^T,   c = largest |lambda| of H, 1 if that is 0,
+/// has the eigenvalues of H on the range of P, and c as often as there are explained zeros: negative
+/// and zero eigenvalues of A are those of H that nothing explains.
+struct UnexplainedHessian {
+  Status status = Status::kNotComputed;  ///< without kOk there is nothing below
+  Eigen::MatrixXd matrix = {};           ///< A, n x n
+  Eigen::MatrixXd basis = {};            ///< Q, n x num_explained
+  double norm = kNaN;                    ///< c
+
+  Eigen::Index num_explained() const { return basis.cols(); }
+
+  /// P B.
+  Eigen::MatrixXd project(const Eigen::Ref<const Eigen::MatrixXd>& b) const;
+
+  /// P S P of a symmetric S, n x n.
+  Eigen::MatrixXd project_both(const Eigen::Ref<const Eigen::MatrixXd>& s) const;
+};
+
+/// Status as of the Hessian, the spectrum or ZeroModes where one of these is not kOk.
+UnexplainedHessian unexplained_hessian(PointAnalysis& point, double sample_gradient);
+
+}  // namespace hesscope::detail
