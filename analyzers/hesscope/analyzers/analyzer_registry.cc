@@ -19,6 +19,7 @@
 #include <hesscope/analyzers/eigenpairs.h>
 #include <hesscope/analyzers/ggn.h>
 #include <hesscope/analyzers/hessian.h>
+#include <hesscope/analyzers/influence.h>
 #include <hesscope/analyzers/noise.h>
 #include <hesscope/analyzers/sampling.h>
 #include <hesscope/analyzers/sharpening.h>
@@ -48,6 +49,7 @@ GrowingList<AnalyzerKind>& registry() {
       stability_analyzer(),
       edge_analyzer(),
       sharpening_analyzer(),
+      influence_analyzer(),
       smoothness_analyzer(),
       density_analyzer(),
       sampling_analyzer(),

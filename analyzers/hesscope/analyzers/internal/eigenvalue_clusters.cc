@@ -51,10 +51,12 @@ ClusteredEnd clustered_end(PointAnalysis& point,
     first = i + 1;
   }
   const Eigen::Index whole = goes_on(count - 1) ? end.clusters.back().first : count;
+  for (EigenvalueCluster& cluster : end.clusters) cluster.is_whole = cluster.first < whole;
+  if (!point.objective().has_third_derivatives()) return end;
   const Eigen::MatrixXd v = end.vectors.leftCols(whole);
   const Eigen::MatrixXd T = point.objective().third_derivative_times(point.theta(), v, v);
   for (EigenvalueCluster& cluster : end.clusters) {
-    if (cluster.first >= whole) continue;
+    if (!cluster.is_whole) continue;
     cluster.gradient = T.middleCols(cluster.first, cluster.size).rowwise().mean();
   }
   return end;

@@ -26,7 +26,8 @@ struct EigenvalueCluster {
   Eigen::Index first = 0;  ///< the outermost of them
   Eigen::Index size = 0;
   double mean = 0;
-  /// Of the mean; empty where the cluster goes on beyond what was asked for.
+  bool is_whole = false;  ///< whether it ends within what was asked for
+  /// Of the mean; empty unless it is whole and the objective has third derivatives.
   Eigen::VectorXd gradient = {};
 
   bool has_gradient() const { return gradient.size() > 0; }
@@ -49,7 +50,7 @@ struct ClusteredEnd {
 };
 
 /// The `count` outermost eigenvalues at one end, clusters being closer than `gap` times the largest
-/// magnitude of an eigenvalue. The objective has third derivatives.
+/// magnitude of an eigenvalue.
 /// @cost count pairs of third derivatives besides the eigenpairs.
 ClusteredEnd clustered_end(PointAnalysis& point,
                            EndOfSpectrum Extremes::*member,

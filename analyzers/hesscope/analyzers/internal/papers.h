@@ -80,6 +80,9 @@ inline constexpr char kKato[] =
     "T. Kato (1995), Perturbation theory for linear operators, Springer, chapter II";
 inline constexpr char kKingma[] =
     "D. P. Kingma & J. Ba (2015), Adam: a method for stochastic optimization, arXiv:1412.6980";
+inline constexpr char kKoh[] =
+    "P. W. Koh & P. Liang (2017), Understanding black-box predictions via influence functions, "
+    "arXiv:1703.04730";
 inline constexpr char kKunstner[] =
     "F. Kunstner et al. (2023), Noise is not the main factor behind the gap between SGD and Adam "
     "on "
@@ -106,12 +109,17 @@ inline constexpr char kPan[] =
     "transformers, arXiv:2306.00204";
 inline constexpr char kParlett[] =
     "B. N. Parlett (1998), The symmetric eigenvalue problem, SIAM, chapter 3";
+inline constexpr char kPregibon[] =
+    "D. Pregibon (1981), Logistic regression diagnostics, Annals of Statistics 9, 705-724";
 inline constexpr char kSchraudolph[] =
     "N. N. Schraudolph (2002), Fast curvature matrix-vector products for second-order gradient "
     "descent, Neural Computation 14, 1723-1738";
 inline constexpr char kSong[] =
     "B. Song et al. (2024), Unraveling the gradient descent dynamics of transformers, "
     "arXiv:2411.07538";
+inline constexpr char kTakeuchi[] =
+    "K. Takeuchi (1976), Distribution of informational statistics and a criterion of model "
+    "fitting, Suri-Kagaku 153, 12-18";
 inline constexpr char kUbaru[] =
     "S. Ubaru et al. (2017), Fast estimation of tr(f(A)) via stochastic Lanczos quadrature, SIAM "
     "Journal on Matrix Analysis and Applications 38, 1075-1099";

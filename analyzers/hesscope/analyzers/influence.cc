@@ -1,0 +1,440 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// With weights w_i of the samples, f_w = sum_i w_i loss_i has critical points theta(w). At w_i = 1/N,
+//   d theta / d w_i = -H^+ g_i,
+// and leaving sample i out, w_i = 0, gives the mean over the others up to a factor: to first order
+//   delta theta = H^+ g_i / N.
+// H^+ is the inverse on what is left of the explained null space: of the critical points that an
+// invariance makes of one, the nearest.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <hesscope/analyzers/influence.h>
+#include <hesscope/analyzers/internal/eigenvalue_clusters.h>
+#include <hesscope/analyzers/internal/explained_zeros.h>
+#include <hesscope/analyzers/internal/group_dimensions.h>
+#include <hesscope/analyzers/internal/outermost_pairs.h>
+#include <hesscope/analyzers/internal/papers.h>
+#include <hesscope/core/constants.h>
+#include <hesscope/core/error.h>
+#include <hesscope/spectra/counts.h>
+#include <hesscope/spectra/eigensystem.h>
+
+namespace hesscope {
+namespace {
+
+using detail::UnexplainedHessian;
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+constexpr Index kSamplesAtOnce = 256;
+
+// Eigenvalues at the upper end that are asked for: a cluster of more has no slopes.
+constexpr Index kPairs = 3;
+constexpr double kClusterGap = 1e-6;
+
+// Calls use(range, gradients) for all samples, some at a time.
+template <typename Use>
+void for_each_gradient(PointAnalysis& point, double begin, double end, const Use& use) {
+  const Objective& objective = point.objective();
+  const ProgressCallback progress = detail::part_of(point.progress(), begin, end);
+  const Index count = objective.num_samples();
+  for (Index first = 0; first < count; first += kSamplesAtOnce) {
+    const SampleRange range = {first, std::min(first + kSamplesAtOnce, count)};
+    use(range, objective.per_sample_gradients(point.theta(), range));
+    detail::report(progress, static_cast<double>(range.end) / static_cast<double>(count));
+  }
+}
+
+// H^+ by the eigensystem of the Hessian without its explained null space.
+class Inverse {
+ public:
+  Inverse(const UnexplainedHessian& hessian, const ProgressCallback& progress)
+      : hessian_(&hessian), system_(dense_eigensystem(hessian.matrix, {}, progress)) {
+    if (system_.status != Status::kOk) return;
+    const auto within = system_.eigenvalues.array().abs() <= system_.rounding_band;
+    num_zero_ = within.count();
+    num_negative_ = (system_.eigenvalues.array() < -system_.rounding_band).count();
+  }
+
+  Status status() const { return system_.status; }
+
+  Index num_zero() const { return num_zero_; }
+
+  Index num_negative() const { return num_negative_; }
+
+  MatrixXd times(const Eigen::Ref<const MatrixXd>& b) const {
+    MatrixXd along = system_.eigenvectors.transpose() * hessian_->project(b);
+    along.array().colwise() /= system_.eigenvalues.array();
+    return hessian_->project(system_.eigenvectors * along);
+  }
+
+ private:
+  const UnexplainedHessian* hessian_;
+  Eigensystem system_;
+  Index num_zero_ = -1;
+  Index num_negative_ = -1;
+};
+
+class InfluenceAnalyzer final : public Analyzer {
+ public:
+  InfluenceAnalyzer(Index count, double limit) : count_(count), limit_(limit) {}
+
+  std::vector<Dimension> dimensions(const Objective& objective) const override {
+    if (objective.num_samples() < 2) {
+      throw ConfigError("analyzer 'influence' leaves samples out, and there is only one");
+    }
+    return {{.name = "sample", .size = objective.num_samples()},
+            detail::rank_dimension("influential",
+                                   std::min<std::int64_t>(count_, objective.num_samples()),
+                                   "the most influential first")};
+  }
+
+  Cost cost(const Objective& objective) const override {
+    const auto n = static_cast<double>(objective.num_parameters());
+    const auto samples = static_cast<double>(objective.num_samples());
+    const double described = std::min(static_cast<double>(count_), samples);
+    constexpr double kProductInGradients = 6;  // the samples' own Hessians times a direction
+    constexpr double kGradientsOfAPair = 9;
+    Cost all = detail::cost_of_pairs(kPairs, objective);
+    all.asks_spectrum = true;
+    all.matrices = 6;
+    all.numbers +=
+        4 * static_cast<double>(kSamplesAtOnce) * n + 6 * samples + described * (2 * n + samples);
+    all.hessians += described / samples;
+    all.decompositions += 1;
+    all.sample_gradients += 3 + kProductInGradients;
+    all.gradients += kPairs * kGradientsOfAPair;
+    all.matrix_operations += 4 * samples * n * n + described * (n * n * n / 3 + 8 * n * n);
+    return all;
+  }
+
+  Group analyze(PointAnalysis& point) const override {
+    Group answer = declared();
+    if (point.hessian() == nullptr) {
+      answer.set_rest_missing(point.hessian_status());
+      return answer;
+    }
+    const double unit = detail::mean_sample_gradient(point.objective(), point.theta());
+    const double share = unit / static_cast<double>(point.objective().num_samples());
+    const double size = share > 0 ? point.gradient().stableNorm() / share : 0;
+    answer[gradient_in_samples_].set(size);
+    const detail::ClusteredEnd top = detail::clustered_end(
+        point, &Extremes::largest, std::min(kPairs, point.theta().size()), kClusterGap);
+    set_explicit_slopes(point, top, answer);
+    if (!(size <= limit_)) {
+      answer.set_rest_missing(Status::kUndefinedNotStationary);
+      return answer;
+    }
+    const UnexplainedHessian hessian = detail::unexplained_hessian(point, unit);
+    if (hessian.status == Status::kOk) describe(point, hessian, top, answer);
+    answer.set_rest_missing(hessian.status);
+    return answer;
+  }
+
+ private:
+  // u_j' h_i u_j, the mean over the cluster of the largest eigenvalue.
+  void set_explicit_slopes(PointAnalysis& point,
+                           const detail::ClusteredEnd& top,
+                           Group& answer) const {
+    if (top.status != Status::kOk || !top.clusters.front().is_whole) {
+      answer[explicit_slope_].set_missing(top.status == Status::kOk ? Status::kNotComputed
+                                                                    : top.status);
+      return;
+    }
+    const Objective& objective = point.objective();
+    const Index count = objective.num_samples();
+    VectorXd slopes = VectorXd::Zero(count);
+    for (Index j = 0; j < top.clusters.front().size; ++j) {
+      for (Index first = 0; first < count; first += kSamplesAtOnce) {
+        const SampleRange range = {first, std::min(first + kSamplesAtOnce, count)};
+        const MatrixXd u = top.vectors.col(j).replicate(1, range.size());
+        slopes.segment(first, range.size()) +=
+            (top.vectors.col(j).transpose() *
+             objective.per_sample_hessian_times(point.theta(), u, range))
+                .transpose();
+      }
+    }
+    answer[explicit_slope_].set(slopes / static_cast<double>(top.clusters.front().size));
+  }
+
+  void describe(PointAnalysis& point,
+                const UnexplainedHessian& hessian,
+                const detail::ClusteredEnd& top,
+                Group& answer) const {
+    const Inverse inverse(hessian, detail::part_of(point.progress(), 0, 0.3));
+    if (inverse.status() != Status::kOk) {
+      answer.set_rest_missing(inverse.status());
+      return;
+    }
+    answer[num_explained_].set_count(hessian.num_explained());
+    answer[num_negative_].set_count(inverse.num_negative());
+    answer[num_zero_].set_count(inverse.num_zero());
+    if (inverse.num_zero() > 0) {
+      answer.set_rest_missing(Status::kUndefinedSingular);
+      return;
+    }
+    const VectorXd self = set_of_all(point, inverse, top, answer);
+    set_of_influential(point, hessian, inverse, self, answer);
+  }
+
+  // Returns self_influence.
+  VectorXd set_of_all(PointAnalysis& point,
+                      const Inverse& inverse,
+                      const detail::ClusteredEnd& top,
+                      Group& answer) const {
+    const Index count = point.objective().num_samples();
+    const bool has_slope = top.status == Status::kOk && top.clusters.front().has_gradient();
+    VectorXd self(count);
+    VectorXd change(count);
+    VectorXd slope = VectorXd::Zero(count);
+    for_each_gradient(point, 0.3, 0.6, [&](SampleRange range, const MatrixXd& gradients) {
+      const MatrixXd moved = inverse.times(gradients) / static_cast<double>(count);
+      for (Index k = 0; k < range.size(); ++k) {
+        self[range.begin + k] = gradients.col(k).dot(moved.col(k));
+        change[range.begin + k] = moved.col(k).stableNorm();
+        if (has_slope) {
+          slope[range.begin + k] =
+              -static_cast<double>(count) * top.clusters.front().gradient.dot(moved.col(k));
+        }
+      }
+    });
+    answer[self_influence_].set(self);
+    answer[mean_self_influence_].set(self.mean());
+    answer[change_norm_].set(change);
+    if (has_slope) {
+      answer[implicit_slope_].set(slope);
+      const VectorXd explicit_slope =
+          Eigen::Map<const VectorXd>(answer[explicit_slope_].reals().data(), count);
+      answer[slope_].set(explicit_slope + slope);
+    } else {
+      const Status why = top.status == Status::kOk ? Status::kNotComputed : top.status;
+      answer[implicit_slope_].set_missing(why);
+      answer[slope_].set_missing(why);
+    }
+    return self;
+  }
+
+  void set_of_influential(PointAnalysis& point,
+                          const UnexplainedHessian& hessian,
+                          const Inverse& inverse,
+                          const VectorXd& self,
+                          Group& answer) const {
+    const Objective& objective = point.objective();
+    const Index count = objective.num_samples();
+    const Index described = std::min(count_, count);
+    const double weight = 1 / static_cast<double>(count);
+    std::vector<Index> order(static_cast<std::size_t>(count));
+    std::iota(order.begin(), order.end(), Index{0});
+    std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) {
+      return std::abs(self[a]) > std::abs(self[b]);
+    });
+    order.resize(static_cast<std::size_t>(described));
+    MatrixXd gradients(point.theta().size(), described);
+    VectorXd samples(described);
+    for (Index k = 0; k < described; ++k) {
+      const Index i = order[static_cast<std::size_t>(k)];
+      samples[k] = static_cast<double>(i);
+      gradients.col(k) = objective.per_sample_gradients(point.theta(), {i, i + 1});
+    }
+    answer[influential_sample_].set_numbers({samples.data(), samples.data() + described},
+                                            {Status::kOk});
+    const MatrixXd change = weight * inverse.times(gradients);
+    answer[parameter_change_].set_rows(change.transpose());
+    MatrixXd losses(described, count);
+    for_each_gradient(point, 0.6, 0.7, [&](SampleRange range, const MatrixXd& of_samples) {
+      losses.middleCols(range.begin, range.size()) = change.transpose() * of_samples;
+    });
+    answer[loss_change_].set_rows(losses);
+
+    const ProgressCallback progress = detail::part_of(point.progress(), 0.7, 1);
+    const auto n = static_cast<std::size_t>(point.theta().size());
+    std::vector<double> steps;
+    std::vector<Status> step_statuses;
+    std::vector<double> own;
+    std::vector<Status> own_statuses;
+    for (Index k = 0; k < described; ++k) {
+      const Index i = order[static_cast<std::size_t>(k)];
+      const SampleRange range = {i, i + 1};
+      const ShiftedFactorization others(
+          hessian.matrix -
+              weight * hessian.project_both(objective.hessian(point.theta(), range, {})),
+          0.0);
+      std::optional<VectorXd> step;
+      if (others.status() == Status::kOk && others.inertia().num_at == 0 &&
+          others.inertia().num_below == inverse.num_negative()) {
+        step = others.solve(hessian.project(weight * gradients.col(k)).col(0));
+      }
+      if (step) {
+        *step = hessian.project(*step).col(0);
+        steps.insert(steps.end(), step->data(), step->data() + n);
+        own.push_back(objective.value(point.theta() + *step, range) -
+                      objective.value(point.theta(), range));
+      } else {
+        steps.insert(steps.end(), n, kNaN);
+        own.push_back(kNaN);
+      }
+      const auto status_of = [&](double number) {
+        if (!step) return Status::kUndefinedSingular;
+        return std::isfinite(number) ? Status::kOk : Status::kNonFinite;
+      };
+      own_statuses.push_back(status_of(own.back()));
+      for (std::size_t j = steps.size() - n; j < steps.size(); ++j) {
+        step_statuses.push_back(status_of(steps[j]));
+      }
+      detail::report(progress, static_cast<double>(k + 1) / static_cast<double>(described));
+    }
+    answer[newton_change_].set_numbers(std::move(steps), std::move(step_statuses));
+    answer[newton_self_influence_].set_numbers(std::move(own), std::move(own_statuses));
+  }
+
+  Variable of_critical_point(Variable variable) const {
+    variable.undefined = {Status::kUndefinedNotStationary, Status::kUndefinedSingular};
+    return variable;
+  }
+
+  Index count_;
+  double limit_;
+  VariableId mean_self_influence_ = declare(of_critical_point(
+      {.name = "mean_self_influence",
+       .long_name = "mean self-influence",
+       .definition = "mean of self_influence, tr(H^+ C) / N with C the mean of g_i g_i^T: how much "
+                     "higher the loss of a sample is that was left out, an estimate of the gap "
+                     "between unseen samples and these",
+       .references = {papers::kTakeuchi, papers::kKoh},
+       .headline = 1}));
+  VariableId gradient_in_samples_ =
+      declare({.name = "gradient_in_samples",
+               .long_name = "gradient in units of what one sample adds to it",
+               .definition =
+                   "|g| / (mean |g_i| / N), g_i the gradient of sample i of N, 0 if all are zero: "
+                   "beyond influence-gradient the point counts as not stationary",
+               .headline = 2});
+  VariableId num_explained_ = declare(of_critical_point(
+      {.name = "num_explained",
+       .type = VariableType::kInt64,
+       .long_name = "number of explained zero eigenvalues",
+       .definition = "as /structure/num_explained: H^+ is the inverse of H on what is orthogonal "
+                     "to their eigenvectors"}));
+  VariableId num_negative_ = declare(of_critical_point(
+      {.name = "num_negative",
+       .type = VariableType::kInt64,
+       .long_name = "number of negative eigenvalues",
+       .definition =
+           "eigenvalues of H below -rounding_band without the explained ones: where there "
+           "are any, influences are of a saddle, not of a minimum",
+       .headline = 3}));
+  VariableId num_zero_ = declare(of_critical_point(
+      {.name = "num_zero",
+       .type = VariableType::kInt64,
+       .long_name = "number of zero eigenvalues that nothing explains",
+       .definition = "eigenvalues of H within rounding_band of zero without the explained ones: "
+                     "where there are any, there is no H^+"}));
+  VariableId self_influence_ = declare(of_critical_point(
+      {.name = "self_influence",
+       .dimensions = {"sample"},
+       .long_name = "self-influence",
+       .definition = "g_i^T H^+ g_i / N: how much the loss of a sample grows to first order if it "
+                     "is left out",
+       .references = {papers::kKoh}}));
+  VariableId change_norm_ =
+      declare(of_critical_point({.name = "parameter_change_norm",
+                                 .dimensions = {"sample"},
+                                 .long_name = "how far the parameters move without a sample",
+                                 .definition = "|H^+ g_i| / N",
+                                 .references = {papers::kKoh}}));
+  VariableId explicit_slope_ =
+      declare({.name = "lambda_max_slope_fixed",
+               .dimensions = {"sample"},
+               .long_name = "slope of lambda_max over the weight of a sample at fixed parameters",
+               .definition = "u^T h_i u, h_i the Hessian of sample i's loss and u the unit "
+                             "eigenvector of lambda_max, of a cluster the mean over its "
+                             "eigenvectors; the mean over the samples is lambda_max",
+               .references = {papers::kMagnus}});
+  VariableId implicit_slope_ = declare(of_critical_point(
+      {.name = "lambda_max_slope_moved",
+       .dimensions = {"sample"},
+       .long_name = "slope of lambda_max over the weight of a sample through the parameters",
+       .definition = "-T[u, u] . H^+ g_i with T[u, u] = d lambda_max / d theta, as "
+                     "/sharpening/gradients_largest: the critical point moves by d theta / d w_i = "
+                     "-H^+ g_i; the sum over the samples is 0",
+       .references = {papers::kMagnus, papers::kKoh}}));
+  VariableId slope_ = declare(of_critical_point(
+      {.name = "lambda_max_slope",
+       .dimensions = {"sample"},
+       .long_name = "slope of lambda_max over the weight of a sample",
+       .definition = "lambda_max_slope_fixed + lambda_max_slope_moved: d lambda_max / d w_i at the "
+                     "critical point of sum_i w_i loss_i, all w_i = 1/N",
+       .references = {papers::kMagnus, papers::kKoh}}));
+  VariableId influential_sample_ = declare(of_critical_point(
+      {.name = "influential_sample",
+       .type = VariableType::kInt64,
+       .dimensions = {"influential"},
+       .long_name = "most influential samples",
+       .definition = "positions from 0 on in the data of the samples with the largest "
+                     "|self_influence|"}));
+  VariableId parameter_change_ = declare(of_critical_point(
+      {.name = "parameter_change",
+       .dimensions = {"influential", "parameter"},
+       .long_name = "how the parameters move without a sample",
+       .definition = "H^+ g_i / N: to first order, the critical point without the sample less that "
+                     "with it",
+       .references = {papers::kKoh}}));
+  VariableId loss_change_ = declare(of_critical_point(
+      {.name = "loss_change",
+       .dimensions = {"influential", "sample"},
+       .long_name = "change of each sample's loss if an influential one is left out",
+       .definition = "g_j^T H^+ g_i / N of sample j if i is left out",
+       .references = {papers::kKoh}}));
+  VariableId newton_change_ = declare(of_critical_point(
+      {.name = "newton_parameter_change",
+       .dimensions = {"influential", "parameter"},
+       .long_name = "how the parameters move without a sample, by a Newton step",
+       .definition = "(H - h_i / N)^+ g_i / N: a Newton step on the loss of the other samples, on "
+                     "the same space as H^+; undefined where that has another number of negative "
+                     "eigenvalues than H",
+       .references = {papers::kPregibon}}));
+  VariableId newton_self_influence_ = declare(of_critical_point(
+      {.name = "newton_self_influence",
+       .dimensions = {"influential"},
+       .long_name = "self-influence by a Newton step",
+       .definition = "loss of the sample at theta + newton_parameter_change less that at theta",
+       .references = {papers::kPregibon}}));
+};
+
+}  // namespace
+
+AnalyzerKind influence_analyzer() {
+  return {
+      .name = "influence",
+      .question =
+          "what leaving out each sample changes: parameters, losses, the largest eigenvalue",
+      .by_default = false,
+      .on_missing = kTakesMatrix,
+      .options = {{.name = "influence",
+                   .type = SettingKey::Type::kInteger,
+                   .meaning = "of how many of the most influential samples to store all changes",
+                   .minimum = 1,
+                   .maximum = 1'000'000,
+                   .fallback = SettingValue(std::int64_t{10})},
+                  {.name = "influence-gradient",
+                   .type = SettingKey::Type::kReal,
+                   .meaning = "up to which gradient, in units of what one sample adds to it, a "
+                              "point counts as stationary",
+                   .range = RealRange{},
+                   .fallback = SettingValue(1e-3)}},
+      .create = [](const Settings& settings) {
+        return std::make_unique<InfluenceAnalyzer>(settings.integer("influence"),
+                                                   settings.real("influence-gradient"));
+      }};
+}
+
+}  // namespace hesscope

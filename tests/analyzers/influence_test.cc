@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+
+#include <Eigen/Core>
+#include <Eigen/Dense>
+#include <gtest/gtest.h>
+
+#include <hesscope/analysis/analyze.h>
+#include <hesscope/core/error.h>
+#include <hesscope/models/mlp.h>
+
+#include "support/closed_form_objectives.h"
+#include "support/loss_oracle.h"
+#include "support/refusal.h"
+
+namespace hesscope {
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+Analysis influence(const Objective& objective,
+                   const VectorXd& theta,
+                   std::int64_t count = 1000,
+                   double gradient = 1e-3) {
+  return analyze(objective,
+                 {{"here", theta}},
+                 {"influence"},
+                 {.options = {{"influence", count}, {"influence-gradient", gradient}}});
+}
+
+// The values of a quantity of two dimensions as rows.
+MatrixXd rows(const Analysis& analysis, const char* name, Index count) {
+  const VectorXd values = analysis[0].values("influence", name);
+  return values.reshaped(values.size() / count, count).transpose();
+}
+
+// Newton's method, with a damping that ends.
+VectorXd minimum(const Objective& objective, VectorXd theta) {
+  for (int i = 0; i < 200; ++i) {
+    const VectorXd gradient = objective.gradient(theta);
+    if (gradient.norm() < 1e-13) break;
+    MatrixXd h = objective.hessian(theta);
+    double damping = 0;
+    if (gradient.norm() > 1e-4) {
+      const double lowest = Eigen::SelfAdjointEigenSolver<MatrixXd>(h).eigenvalues()[0];
+      damping = std::max(0.0, 1e-3 - lowest) + gradient.norm();
+    }
+    h.diagonal().array() += damping;
+    theta -= h.ldlt().solve(gradient);
+  }
+  EXPECT_TRUE(objective.gradient(theta).norm() < 1e-12);
+  return theta;
+}
+
+SampleTable without(const SampleTable& table, Index row) {
+  SampleTable rest(table.rows() - 1, table.cols());
+  rest << table.topRows(row), table.bottomRows(table.rows() - 1 - row);
+  return rest;
+}
+
+// Of losses |x - y_i|^2 / 2 the minimum is the mean: without y_i it moves by (mean - y_i) / (N - 1),
+// to first order in 1/N by (mean - y_i) / N, and a Newton step has all of it.
+TEST(InfluenceAnalyzer, OfAMeanIsTheClosedForm) {
+  ModelBuilder builder("mean");
+  const Var x = builder.parameter("x", {2});
+  const Var y = builder.array("target", {2});
+  const Model model = builder.finish(0.5 * sum(square(x - y)));
+  SampleTable samples(4, 2);
+  samples << 0, 0, 4, 0, 0, 8, 4, 0;
+  const GraphObjective objective(model, samples);
+  const Eigen::Vector2d mean(2, 2);
+  const Analysis analysis = influence(objective, mean, 4);
+  const VectorXd self = analysis[0].values("influence", "self_influence");
+  ASSERT_EQ(self.size(), 4);
+  const VectorXd order = analysis[0].values("influence", "influential_sample");
+  EXPECT_EQ(order, Eigen::Vector4d(2, 0, 1, 3));
+  const MatrixXd change = rows(analysis, "parameter_change", 4);
+  const MatrixXd newton = rows(analysis, "newton_parameter_change", 4);
+  const MatrixXd losses = rows(analysis, "loss_change", 4);
+  const VectorXd own = analysis[0].values("influence", "newton_self_influence");
+  for (Index k = 0; k < 4; ++k) {
+    const auto i = static_cast<Index>(order[k]);
+    const Eigen::Vector2d from = mean - samples.row(i).transpose();
+    EXPECT_NEAR(self[i], from.squaredNorm() / 4, 1e-14);
+    EXPECT_TRUE((change.row(k).transpose() - from / 4).norm() <= 1e-14);
+    EXPECT_TRUE((newton.row(k).transpose() - from / 3).norm() <= 1e-14);
+    EXPECT_NEAR(own[k], 0.5 * from.squaredNorm() * (16.0 / 9 - 1), 1e-13);
+    for (Index j = 0; j < 4; ++j) {
+      EXPECT_NEAR(losses(k, j), from.dot(mean - samples.row(j).transpose()) / 4, 1e-14);
+    }
+  }
+  EXPECT_NEAR(analysis[0].number("influence", "mean_self_influence"), self.mean(), 1e-14);
+  EXPECT_EQ(analysis[0].number("influence", "gradient_in_samples"), 0);
+  EXPECT_EQ(analysis[0].number("influence", "num_negative"), 0);
+  // Both eigenvalues are 1 for any weights, but for their sum.
+  EXPECT_TRUE((analysis[0].values("influence", "lambda_max_slope") - VectorXd::Ones(4)).norm() <=
+              1e-14);
+}
+
+class Trained : public testing::Test {
+ protected:
+  Trained() {
+    model_ = mlp(
+        {.widths = {2, 3, 1}, .activation = Activation::kTanh, .loss = MlpLoss::kMeanSquaredError});
+    model_.weight_decay = 0.05;
+    samples_ = test::Numbers(3).table(kSamples, model_.record_size());
+    theta_ =
+        minimum(GraphObjective(model_, samples_), test::Numbers(4).vector(model_.num_parameters()));
+  }
+
+  static constexpr Index kSamples = 40;
+  Model model_;
+  SampleTable samples_;
+  VectorXd theta_;
+};
+
+// Against the minimum of f - loss_i / N, and with M copies of the data against that of f - loss_i / (M N):
+// the change falls as 1 / M, and what both the first order and the Newton step leave of it as 1 / M^2.
+TEST_F(Trained, ItIsWhatRetrainingWithoutASampleGives) {
+  const auto changes = [&](Index copies) {
+    SampleTable table = samples_.replicate(copies, 1);
+    const GraphObjective objective(model_, table);
+    const Analysis analysis = influence(objective, theta_);
+    EXPECT_EQ(analysis[0].status("influence", "newton_parameter_change"), Status::kOk);
+    const auto count = static_cast<double>(table.rows());
+    const VectorXd order = analysis[0].values("influence", "influential_sample");
+    const MatrixXd change = rows(analysis, "parameter_change", table.rows());
+    const MatrixXd newton = rows(analysis, "newton_parameter_change", table.rows());
+    const VectorXd norms = analysis[0].values("influence", "parameter_change_norm");
+    const VectorXd self = analysis[0].values("influence", "self_influence");
+    const MatrixXd h = objective.hessian(theta_);
+    std::array<double, 4> found{};  // the change, and the errors of it and of self_influence
+    for (Index k = 0; k < 3; ++k) {
+      const auto i = static_cast<Index>(order[k]);
+      const SampleRange range = {i, i + 1};
+      EXPECT_NEAR(norms[i], change.row(k).norm(), 1e-12 * norms.maxCoeff());
+      const VectorXd step = (h - objective.hessian(theta_, range, {}) / count)
+                                .ldlt()
+                                .solve(objective.gradient(theta_, range)) /
+                            count;
+      EXPECT_TRUE((newton.row(k).transpose() - step).norm() <= 1e-11 * step.norm());
+      const VectorXd exact = minimum(GraphObjective(model_, without(table, i)), theta_) - theta_;
+      const double own = objective.value(theta_ + exact, range) - objective.value(theta_, range);
+      found[0] += exact.norm();
+      found[1] += (change.row(k).transpose() - exact).norm();
+      found[2] += (newton.row(k).transpose() - exact).norm();
+      found[3] += std::abs(self[i] - own);
+    }
+    return found;
+  };
+  const auto some = changes(8);
+  const auto twice = changes(16);
+  EXPECT_TRUE(some[1] < 0.1 * some[0]) << some[1] << " of " << some[0];
+  EXPECT_NEAR(some[0] / twice[0], 2, 0.1);
+  for (std::size_t e = 1; e < 4; ++e) EXPECT_NEAR(some[e] / twice[e], 4, 0.3) << e;
+}
+
+// d lambda_max / d w_i by central differences over the weight, with Newton's method at each.
+TEST_F(Trained, SlopesAreThoseOfRetrainingWithOtherWeights) {
+  const GraphObjective objective(model_, samples_);
+  const Analysis analysis = influence(objective, theta_);
+  const VectorXd slope = analysis[0].values("influence", "lambda_max_slope");
+  const VectorXd fixed = analysis[0].values("influence", "lambda_max_slope_fixed");
+  const VectorXd moved = analysis[0].values("influence", "lambda_max_slope_moved");
+  const MatrixXd h = objective.hessian(theta_);
+  const Eigen::SelfAdjointEigenSolver<MatrixXd> system(h);
+  const VectorXd u = system.eigenvectors().rightCols(1);
+  const double lambda_max = system.eigenvalues().maxCoeff();
+  EXPECT_NEAR(fixed.mean(), lambda_max, 1e-13 * lambda_max);
+  EXPECT_TRUE(std::abs(moved.sum()) <= 1e-9 * moved.cwiseAbs().sum()) << moved.sum();
+  EXPECT_TRUE(moved.cwiseAbs().maxCoeff() > 1e-3 * fixed.cwiseAbs().maxCoeff());
+  EXPECT_TRUE((slope - fixed - moved).norm() <= 1e-15 * slope.norm());
+  const auto weighted = [&](Index i, double step) {
+    // Minimum and lambda_max of f + step * loss_i.
+    VectorXd theta = theta_;
+    MatrixXd hessian;
+    for (int k = 0; k < 30; ++k) {
+      hessian = objective.hessian(theta) + step * objective.hessian(theta, {i, i + 1}, {});
+      const VectorXd gradient =
+          objective.gradient(theta) + step * objective.gradient(theta, {i, i + 1});
+      if (gradient.norm() < 1e-15) break;
+      theta -= hessian.ldlt().solve(gradient);
+    }
+    return Eigen::SelfAdjointEigenSolver<MatrixXd>(hessian).eigenvalues().maxCoeff();
+  };
+  for (const Index i : {0, 7, 23}) {
+    EXPECT_NEAR(fixed[i], u.dot(objective.hessian(theta_, {i, i + 1}, {}) * u), 1e-13 * lambda_max);
+    constexpr double kStep = 1e-4;
+    const auto difference = [&](double step) {
+      return (weighted(i, step) - weighted(i, -step)) / (2 * step);
+    };
+    const double expected = (4 * difference(kStep / 2) - difference(kStep)) / 3;
+    EXPECT_NEAR(slope[i], expected, 1e-8 * slope.cwiseAbs().maxCoeff()) << i;
+  }
+}
+
+// (a b - y_i)^2 / 2 has its minimum on a hyperbola; along it nothing is determined, across it a b moves
+// as a mean does.
+TEST(InfluenceAnalyzer, OnAnOrbitOfMinimaGoesAcrossIt) {
+  const GraphObjective objective = test::product_of_two({1, 2, 3});
+  const Analysis analysis = influence(objective, Eigen::Vector2d(2, 1), 3);
+  EXPECT_EQ(analysis[0].number("influence", "num_explained"), 1);
+  EXPECT_EQ(analysis[0].number("influence", "num_zero"), 0);
+  const VectorXd order = analysis[0].values("influence", "influential_sample");
+  const MatrixXd change = rows(analysis, "parameter_change", 3);
+  for (Index k = 0; k < 3; ++k) {
+    // d(a b) = b da + a db = (mean - y_i) / N, along (b, a) / (a^2 + b^2).
+    const double moved = (1 - order[k]) / 3;
+    EXPECT_TRUE((change.row(k) - moved * Eigen::RowVector2d(1, 2) / 5).norm() <= 1e-14);
+  }
+  EXPECT_TRUE(
+      (analysis[0].values("influence", "self_influence") - Eigen::Vector3d(1, 0, 1) / 3).norm() <=
+      1e-14);
+}
+
+TEST(InfluenceAnalyzer, WhatIsNotStationaryOrSingularIsSaid) {
+  const GraphObjective objective = test::product_of_two({1, 2, 3});
+  const Analysis away = influence(objective, Eigen::Vector2d(2, 1.5), 2);
+  EXPECT_EQ(away[0].status("influence", "self_influence"), Status::kUndefinedNotStationary);
+  EXPECT_EQ(away[0].status("influence", "newton_parameter_change"),
+            Status::kUndefinedNotStationary);
+  EXPECT_TRUE(std::isnan(away[0].number("influence", "self_influence")));
+  // |r| over the mean of |a b - y_i| / 3, a b = 3.
+  EXPECT_NEAR(away[0].number("influence", "gradient_in_samples"), 3, 1e-13);
+  // The slope at fixed parameters needs no critical point.
+  EXPECT_EQ(away[0].status("influence", "lambda_max_slope_fixed"), Status::kOk);
+
+  Eigen::Matrix2d h;
+  h << 1, -1, -1, 1;
+  const test::QuadraticObjective flat({h, h});
+  const Analysis singular = influence(flat, Eigen::Vector2d::Zero(), 2);
+  EXPECT_EQ(singular[0].number("influence", "num_zero"), 1);
+  EXPECT_EQ(singular[0].status("influence", "self_influence"), Status::kUndefinedSingular);
+}
+
+// Without its only convex sample a saddle has another index, and no Newton step leads to one like it.
+TEST(InfluenceAnalyzer, AStepToAPointOfAnotherIndexIsNone) {
+  const auto diagonal = [](double a, double b) {
+    return MatrixXd(Eigen::Vector2d(a, b).asDiagonal());
+  };
+  const test::QuadraticObjective objective({diagonal(5, -1), diagonal(-1, -1), diagonal(-1, -1)});
+  const Analysis analysis = influence(objective, Eigen::Vector2d::Zero(), 3);
+  EXPECT_EQ(analysis[0].number("influence", "num_negative"), 1);
+  const VectorXd order = analysis[0].values("influence", "influential_sample");
+  const Variable& newton = analysis[0].group("influence")["newton_self_influence"];
+  for (std::size_t k = 0; k < 3; ++k) {
+    EXPECT_EQ(newton.statuses[k],
+              order[static_cast<Index>(k)] == 0 ? Status::kUndefinedSingular : Status::kOk);
+  }
+}
+
+TEST(InfluenceAnalyzer, OfOneSampleIsRefused) {
+  const GraphObjective objective = test::product_of_two({1});
+  test::expect_refusal<ConfigError>([&] { influence(objective, Eigen::Vector2d(1, 1)); },
+                                    "there is only one");
+}
+
+}  // namespace
+}  // namespace hesscope
