@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <hesscope/core/error.h>
+#include <hesscope/spectra/critical_point.h>
+#include <hesscope/spectra/eigensystem.h>
+
+namespace hesscope {
+namespace {
+
+using Eigen::VectorXd;
+
+// Damping is relative to the square of the largest |lambda|.
+constexpr double kFirstDamping = 1e-6;
+constexpr double kLeastDamping = 1e-20;  // that is raised
+constexpr double kLargestDamping = 1e12;
+constexpr double kLeastGain = 1e-4;  // of the predicted decrease, for a step to be taken
+constexpr double kPoorGain = 0.25;
+constexpr double kGoodGain = 0.75;
+// Less predicted decrease of |g|^2 than this part of it is none.
+constexpr double kLeastDecrease = 1e-12;
+
+// The gradient by the eigenvectors of H, and steps made of it.
+class DampedStep {
+ public:
+  DampedStep(const Eigensystem& system, const VectorXd& gradient)
+      : system_(&system), along_(system.eigenvectors.transpose() * gradient) {
+    scale_ = system.eigenvalues.cwiseAbs().maxCoeff();
+    if (scale_ == 0) scale_ = 1;
+    relative_ = system.eigenvalues / scale_;
+    // Of all zeros the band is zero, too.
+    relative_ =
+        (system.eigenvalues.array().abs() <= system.rounding_band).select(0.0, relative_.array());
+    norm_ = along_.stableNorm();
+  }
+
+  VectorXd step(double damping) const {
+    return system_->eigenvectors *
+           relative_
+               .binaryExpr(along_,
+                           [&](double s, double g) {
+                             return s == 0 ? 0.0 : -s / (s * s + damping) * (g / scale_);
+                           })
+               .eval();
+  }
+
+  // (|g|^2 - |g + H p|^2) / |g|^2 of that step p.
+  double decrease(double damping) const {
+    return (relative_.array() == 0)
+        .select(0.0,
+                (along_.array() / norm_).square() *
+                    (1 - (damping / (relative_.array().square() + damping)).square()))
+        .sum();
+  }
+
+ private:
+  const Eigensystem* system_;
+  VectorXd along_;
+  VectorXd relative_;
+  double scale_ = 1;
+  double norm_ = 0;
+};
+
+struct Place {
+  VectorXd theta = {};
+  double loss = kNaN;
+  VectorXd gradient = {};
+  double norm = kNaN;
+
+  bool is_finite() const { return std::isfinite(loss) && std::isfinite(norm); }
+};
+
+Place place_at(const Objective& objective, VectorXd theta) {
+  Place place{.theta = std::move(theta)};
+  const auto found = objective.value_and_gradient(place.theta, objective.all_samples());
+  place.loss = found.value;
+  place.gradient = found.gradient;
+  place.norm = place.gradient.stableNorm();
+  return place;
+}
+
+}  // namespace
+
+CriticalPoint find_critical_point(const Objective& objective,
+                                  const Eigen::Ref<const VectorXd>& theta,
+                                  const CriticalPointOptions& options,
+                                  const ProgressCallback& progress) {
+  require_point(objective, "find_critical_point", theta, objective.all_samples());
+  if (!(options.gradient_tolerance > 0) || options.max_iterations < 0) {
+    throw PreconditionError(
+        fmt::format("find_critical_point: gradient_tolerance must be above 0 and max_iterations at "
+                    "least 0, got {} and {}",
+                    options.gradient_tolerance,
+                    options.max_iterations));
+  }
+  Place here = place_at(objective, theta);
+  CriticalPoint found;
+  const auto end = [&](CriticalPointOutcome outcome) {
+    found.outcome = outcome;
+    found.theta = here.theta;
+    found.loss = here.loss;
+    found.gradient_norm = here.norm;
+    return found;
+  };
+  const auto is_done = [&] { return here.norm <= options.gradient_tolerance; };
+  if (!theta.allFinite() || !here.is_finite()) return end(CriticalPointOutcome::kNonFinite);
+  double damping = kFirstDamping;
+  for (; found.num_iterations < options.max_iterations && here.norm > 0; ++found.num_iterations) {
+    detail::report(progress, static_cast<double>(found.num_iterations) / options.max_iterations);
+    const Eigensystem system =
+        dense_eigensystem(objective.hessian(here.theta), {.num_threads = options.num_threads});
+    if (system.status != Status::kOk) {
+      if (is_done()) break;
+      return end(system.status == Status::kNonFinite ? CriticalPointOutcome::kNonFinite
+                                                     : CriticalPointOutcome::kFailed);
+    }
+    const DampedStep of(system, here.gradient);
+    if (is_done()) {
+      Place there = place_at(objective, here.theta + of.step(0));
+      if (!(there.is_finite() && there.norm <= here.norm / 2)) break;
+      here = std::move(there);
+      continue;
+    }
+    while (true) {
+      const double predicted = of.decrease(damping);
+      if (!(predicted > kLeastDecrease) || damping > kLargestDamping) {
+        return end(CriticalPointOutcome::kStalled);
+      }
+      Place there = place_at(objective, here.theta + of.step(damping));
+      const double ratio = there.norm / here.norm;
+      const double gain = (1 - ratio * ratio) / predicted;
+      const bool is_taken = there.is_finite() && gain > kLeastGain;
+      if (!is_taken) {
+        damping = std::max(4 * damping, kLeastDamping);
+        continue;
+      }
+      if (gain > kGoodGain) damping *= std::min(0.1, ratio);
+      if (gain < kPoorGain) damping = std::max(4 * damping, kLeastDamping);
+      here = std::move(there);
+      break;
+    }
+  }
+  return end(is_done() ? CriticalPointOutcome::kConverged : CriticalPointOutcome::kOutOfIterations);
+}
+
+}  // namespace hesscope

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <Eigen/Core>
+
+#include <hesscope/core/constants.h>
+#include <hesscope/core/progress.h>
+#include <hesscope/objective/objective.h>
+
+namespace hesscope {
+
+struct CriticalPointOptions {
+  /// The gradient's Euclidean norm at which the search is done; above zero.
+  double gradient_tolerance = 1e-12;
+  int max_iterations = 100;  ///< at least 0
+  int num_threads = 0;       ///< of dense_eigensystem(). No result depends on it.
+};
+
+/// How a search for a critical point ended.
+enum class CriticalPointOutcome {
+  kConverged,
+  kStalled,          ///< |g|^2 has a minimum there or nearby that is not zero
+  kOutOfIterations,  ///< of max_iterations
+  kNonFinite,        ///< the start, or a Hessian, contains NaN or infinity
+  kFailed,           ///< a decomposition did not converge
+};
+
+/// "converged", "stalled", "out_of_iterations", "non_finite", "failed", in their order.
+inline constexpr const char* kCriticalPointOutcomes[] = {
+    "converged", "stalled", "out_of_iterations", "non_finite", "failed"};
+
+struct CriticalPoint {
+  CriticalPointOutcome outcome = CriticalPointOutcome::kNonFinite;
+  Eigen::VectorXd theta;        ///< where it ended, whatever the outcome
+  double loss = kNaN;           ///< there
+  double gradient_norm = kNaN;  ///< there
+  int num_iterations = 0;       ///< steps, each with a Hessian and its eigensystem
+};
+
+/// The critical point of the mean loss over all samples, a minimum, a maximum or a saddle, that Newton's
+/// method with Levenberg's and Marquardt's damping of |g|^2 leads to:
+///   theta <- theta - (H^2 + mu I)^-1 H g,
+/// by the eigensystem of H, without eigenvalues within its rounding band. mu is chosen by how much of the
+/// predicted decrease of |g|^2 a step brings, and goes to zero near a critical point: then the step is
+/// Newton's, with the pseudo-inverse where the critical points are a manifold, as those of a model with
+/// invariances are. The convergence is quadratic wherever H has full rank across them. Once the
+/// tolerance is met, steps go on while each at least halves |g|.
+///
+/// It descends |g|, not the loss, so that saddles attract it like minima; a saddle it leads to is one
+/// nearby, but nothing makes sure that it is the nearest.
+/// @param  theta  n >= 1 entries.
+/// @throws PreconditionError for a theta of another size, options out of their ranges.
+/// @cost   an iteration: a Hessian, its eigensystem, one gradient or some; four n x n matrices.
+/// @source D. W. Marquardt (1963), J. SIAM 11, 431-441; N. Yamashita & M. Fukushima (2001), Computing
+///         Suppl. 15, 239-249, for its convergence to points that are not isolated.
+CriticalPoint find_critical_point(const Objective& objective,
+                                  const Eigen::Ref<const Eigen::VectorXd>& theta,
+                                  const CriticalPointOptions& options = {},
+                                  const ProgressCallback& progress = {});
+
+}  // namespace hesscope

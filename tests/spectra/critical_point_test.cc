@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <cmath>
+#include <string>
+
+#include <Eigen/Core>
+#include <gtest/gtest.h>
+
+#include <hesscope/core/error.h>
+#include <hesscope/models/linear_attention.h>
+#include <hesscope/models/mlp.h>
+#include <hesscope/spectra/critical_point.h>
+
+#include "support/closed_form_objectives.h"
+#include "support/loss_oracle.h"
+#include "support/refusal.h"
+
+namespace hesscope {
+namespace {
+
+using Eigen::Vector2d;
+using Eigen::VectorXd;
+using Outcome = CriticalPointOutcome;
+
+// (x^2 - 1)^2 / 4 + y^2 / 2: minima at x = 1 and -1, a saddle at 0.
+struct DoubleWell {
+  template <typename T>
+  T operator()(const Eigen::Matrix<T, Eigen::Dynamic, 1>& x, Eigen::Index /*sample*/) const {
+    const T depth = x(0) * x(0) - 1.0;
+    return 0.25 * depth * depth + 0.5 * x(1) * x(1);
+  }
+};
+
+TEST(FindCriticalPoint, OfADoubleWellIsTheOneNearby) {
+  const auto objective = make_objective(DoubleWell(), 2, 1);
+  const auto leads_to = [&](const Vector2d& start, double x) {
+    const CriticalPoint found = find_critical_point(objective, start);
+    EXPECT_EQ(found.outcome, Outcome::kConverged);
+    EXPECT_TRUE((found.theta - Vector2d(x, 0)).norm() <= 1e-12) << found.theta;
+    EXPECT_TRUE(found.gradient_norm <= 1e-12);
+    EXPECT_NEAR(found.loss, x == 0 ? 0.25 : 0, 1e-15);
+    EXPECT_LE(found.num_iterations, 20);
+  };
+  leads_to({0.2, 0.3}, 0);
+  leads_to({-0.3, -2}, 0);
+  leads_to({0.9, 0.1}, 1);
+  leads_to({-1.3, 5}, -1);
+}
+
+// (a b - 2)^2 / 2: the minima are a hyperbola, reached quadratically though H is singular there.
+TEST(FindCriticalPoint, OnAManifoldConvergesQuadratically) {
+  const GraphObjective objective = test::product_of_two({2});
+  const CriticalPoint minimum = find_critical_point(objective, Vector2d(2.1, 1));
+  EXPECT_EQ(minimum.outcome, Outcome::kConverged);
+  EXPECT_NEAR(minimum.theta[0] * minimum.theta[1], 2, 1e-14);
+  EXPECT_TRUE((minimum.theta - Vector2d(2.1, 1)).norm() < 0.1);
+  EXPECT_LE(minimum.num_iterations, 8);
+  const CriticalPoint saddle = find_critical_point(objective, Vector2d(0.1, 0.3));
+  EXPECT_EQ(saddle.outcome, Outcome::kConverged);
+  EXPECT_TRUE(saddle.theta.norm() <= 1e-12);
+  EXPECT_NEAR(saddle.loss, 2, 1e-15);
+}
+
+// A critical point leads to itself.
+TEST(FindCriticalPoint, IsFoundAgainFromItself) {
+  const Model model = mlp(
+      {.widths = {2, 3, 1}, .activation = Activation::kTanh, .loss = MlpLoss::kMeanSquaredError});
+  const GraphObjective objective(model, test::Numbers(1).table(20, model.record_size()));
+  int num_converged = 0;
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    const VectorXd start = 0.5 * test::Numbers(seed).vector(model.num_parameters());
+    const CriticalPoint found = find_critical_point(objective, start, {.max_iterations = 200});
+    EXPECT_NEAR(found.gradient_norm, objective.gradient(found.theta).norm(), 1e-15);
+    EXPECT_NEAR(found.loss, objective.value(found.theta), 1e-15);
+    EXPECT_EQ(found.outcome == Outcome::kConverged, found.gradient_norm <= 1e-12);
+    if (found.outcome != Outcome::kConverged) continue;
+    ++num_converged;
+    const CriticalPoint again = find_critical_point(objective, found.theta);
+    EXPECT_EQ(again.outcome, Outcome::kConverged);
+    EXPECT_TRUE((again.theta - found.theta).norm() <= 1e-9 * found.theta.norm());
+  }
+  EXPECT_GE(num_converged, 3);
+}
+
+// x^3 / 3 + x has the gradient x^2 + 1, whose square is least at 0, where it is 1.
+TEST(FindCriticalPoint, WhereThereIsNoneSaysSo) {
+  const auto slope = make_objective(
+      [](const auto& x, Eigen::Index /*sample*/) {
+        using T = std::decay_t<decltype(x(0))>;
+        return T(x(0) * x(0) * x(0) / 3.0 + x(0));
+      },
+      1,
+      1);
+  const CriticalPoint found = find_critical_point(slope, VectorXd::Ones(1));
+  EXPECT_EQ(found.outcome, Outcome::kStalled);
+  EXPECT_NEAR(found.theta[0], 0, 1e-3);
+  EXPECT_NEAR(found.gradient_norm, 1, 1e-6);
+
+  const auto well = make_objective(DoubleWell(), 2, 1);
+  EXPECT_EQ(find_critical_point(well, Vector2d(5, 5), {.max_iterations = 1}).outcome,
+            Outcome::kOutOfIterations);
+  EXPECT_EQ(find_critical_point(well, Vector2d(kNaN, 0)).outcome, Outcome::kNonFinite);
+  // What is one already takes no step.
+  const CriticalPoint there = find_critical_point(well, Vector2d(0, 0), {.max_iterations = 0});
+  EXPECT_EQ(there.outcome, Outcome::kConverged);
+  EXPECT_EQ(there.num_iterations, 0);
+}
+
+TEST(FindCriticalPoint, RefusesWhatDoesNotFit) {
+  const auto well = make_objective(DoubleWell(), 2, 1);
+  test::expect_refusal([&] { find_critical_point(well, VectorXd::Zero(3)); },
+                       "find_critical_point");
+  test::expect_refusal(
+      [&] { find_critical_point(well, Vector2d(1, 1), {.gradient_tolerance = 0}); },
+      "gradient_tolerance");
+}
+
+}  // namespace
+}  // namespace hesscope
