@@ -102,7 +102,7 @@ class Declared(program.Case):
 
     def test_results_hold_what_is_declared(self):
         seen = set()
-        everything = "hessian,spectrum,condition,structure,eigenpairs,blocks,ggn,stability,edge,sharpening,influence," \
+        everything = "hessian,spectrum,condition,structure,eigenpairs,blocks,ggn,stability,edge,sharpening,influence,critical," \
                      "smoothness,density,sampling,noise,tangent-kernel"
         zero = self.write_checkpoint("step-000600.npz", {name: 0 * value for name, value in weights().items()})
         broken = self.write_checkpoint("step-000700.npz", {name: np.nan * value for name, value in weights().items()})

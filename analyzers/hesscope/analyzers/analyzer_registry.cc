@@ -14,6 +14,7 @@
 #include <hesscope/analyzers/attention_terms.h>
 #include <hesscope/analyzers/blocks.h>
 #include <hesscope/analyzers/condition.h>
+#include <hesscope/analyzers/critical.h>
 #include <hesscope/analyzers/density.h>
 #include <hesscope/analyzers/edge.h>
 #include <hesscope/analyzers/eigenpairs.h>
@@ -39,23 +40,12 @@ namespace {
 
 GrowingList<AnalyzerKind>& registry() {
   static GrowingList<AnalyzerKind> entries({
-      hessian_analyzer(),
-      spectrum_analyzer(),
-      condition_analyzer(),
-      structure_analyzer(),
-      eigenpairs_analyzer(),
-      blocks_analyzer(),
-      ggn_analyzer(),
-      stability_analyzer(),
-      edge_analyzer(),
-      sharpening_analyzer(),
-      influence_analyzer(),
-      smoothness_analyzer(),
-      density_analyzer(),
-      sampling_analyzer(),
-      noise_analyzer(),
-      tangent_kernel_analyzer(),
-      attention_terms_analyzer(),
+      hessian_analyzer(),    spectrum_analyzer(),       condition_analyzer(),
+      structure_analyzer(),  eigenpairs_analyzer(),     blocks_analyzer(),
+      ggn_analyzer(),        stability_analyzer(),      edge_analyzer(),
+      sharpening_analyzer(), influence_analyzer(),      critical_analyzer(),
+      smoothness_analyzer(), density_analyzer(),        sampling_analyzer(),
+      noise_analyzer(),      tangent_kernel_analyzer(), attention_terms_analyzer(),
       alignment_analyzer(),
   });
   return entries;

@@ -134,7 +134,9 @@ class InfluenceAnalyzer final : public Analyzer {
       answer.set_rest_missing(Status::kUndefinedNotStationary);
       return answer;
     }
-    const UnexplainedHessian hessian = detail::unexplained_hessian(point, unit);
+    // The point stands for the critical point, at which g is zero.
+    const UnexplainedHessian hessian = detail::unexplained_hessian(
+        point, detail::gradient_error(unit) + point.gradient().stableNorm());
     if (hessian.status == Status::kOk) describe(point, hessian, top, answer);
     answer.set_rest_missing(hessian.status);
     return answer;

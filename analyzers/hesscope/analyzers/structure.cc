@@ -49,12 +49,12 @@ class StructureAnalyzer final : public Analyzer {
                 const Eigen::MatrixXd& h,
                 const Spectrum& spectrum,
                 Group& answer) const {
-    const ZeroModes modes =
-        detail::explained_zeros(point,
-                                h,
-                                spectrum,
-                                detail::mean_sample_gradient(point.objective(), point.theta()),
-                                /*want_basis=*/false);
+    const ZeroModes modes = detail::explained_zeros(
+        point,
+        h,
+        spectrum,
+        detail::gradient_error(detail::mean_sample_gradient(point.objective(), point.theta())),
+        /*want_basis=*/false);
     if (modes.num_dead >= 0) answer[num_dead_].set_count(modes.num_dead);
     answer[dead_].set(
         (h.cwiseAbs().colwise().maxCoeff().array() == 0).cast<double>().transpose().matrix());

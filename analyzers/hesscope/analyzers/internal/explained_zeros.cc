@@ -30,18 +30,19 @@ double mean_sample_gradient(const Objective& objective, const Eigen::VectorXd& t
   return sum / static_cast<double>(objective.num_samples());
 }
 
+double gradient_error(double sample_gradient) {
+  return std::numeric_limits<double>::epsilon() * sample_gradient;
+}
+
 bool searches_flat_directions(const Objective& objective) { return searched(objective) != nullptr; }
 
 ZeroModes explained_zeros(PointAnalysis& point,
                           const Eigen::MatrixXd& hessian,
                           const Spectrum& spectrum,
-                          double sample_gradient,
+                          double gradient_error,
                           bool want_basis) {
   const Objective& objective = point.objective();
-  // The error of a mean in which the samples' gradients cancel.
-  ZeroModesOptions options{
-      .gradient_error = std::numeric_limits<double>::epsilon() * sample_gradient,
-      .want_basis = want_basis};
+  ZeroModesOptions options{.gradient_error = gradient_error, .want_basis = want_basis};
   const auto explain = [&] {
     return explain_zero_modes(
         point.theta(), point.gradient(), objective.invariances(), hessian, spectrum, options);
@@ -78,7 +79,7 @@ Eigen::MatrixXd UnexplainedHessian::project_both(const Eigen::Ref<const Eigen::M
   return projected;
 }
 
-UnexplainedHessian unexplained_hessian(PointAnalysis& point, double sample_gradient) {
+UnexplainedHessian unexplained_hessian(PointAnalysis& point, double gradient_error) {
   UnexplainedHessian found;
   const Eigen::MatrixXd* h = point.hessian();
   found.status = point.hessian_status();
@@ -86,7 +87,7 @@ UnexplainedHessian unexplained_hessian(PointAnalysis& point, double sample_gradi
   const Spectrum& spectrum = point.spectrum();
   found.status = spectrum.status;
   if (found.status != Status::kOk) return found;
-  ZeroModes modes = explained_zeros(point, *h, spectrum, sample_gradient, true);
+  ZeroModes modes = explained_zeros(point, *h, spectrum, gradient_error, true);
   found.status = modes.status;
   if (found.status != Status::kOk) return found;
   found.basis = std::move(modes.basis);

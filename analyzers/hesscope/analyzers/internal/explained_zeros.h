@@ -16,18 +16,22 @@ namespace hesscope::detail {
 /// is small or large in. @cost one pass of per-sample gradients.
 double mean_sample_gradient(const Objective& objective, const Eigen::VectorXd& theta);
 
+/// What rounding leaves of a gradient in which samples' gradients of this mean norm cancel.
+double gradient_error(double sample_gradient);
+
 /// Whether flat directions are looked for, the objective being a model's that nobody has told
 /// invariances of.
 bool searches_flat_directions(const Objective& objective);
 
 /// Dead parameters and the objective's invariances explain zero eigenvalues, and where flat
 /// directions are looked for, so do they: then they are the last family, kFlatDirectionsName.
-/// @param spectrum         of the matrix `hessian` at the point.
-/// @param sample_gradient  mean_sample_gradient() there.
+/// @param spectrum  of the matrix `hessian` at the point.
+/// @param gradient_error  how far the gradient may be from that of the point that is meant: at least
+/// gradient_error(); its own norm, too, for a point that stands for a critical point nearby.
 ZeroModes explained_zeros(PointAnalysis& point,
                           const Eigen::MatrixXd& hessian,
                           const Spectrum& spectrum,
-                          double sample_gradient,
+                          double gradient_error,
                           bool want_basis);
 
 /// The Hessian H without its explained null space. With an orthonormal basis Q of that space and the
@@ -51,6 +55,6 @@ struct UnexplainedHessian {
 };
 
 /// Status as of the Hessian, the spectrum or ZeroModes where one of these is not kOk.
-UnexplainedHessian unexplained_hessian(PointAnalysis& point, double sample_gradient);
+UnexplainedHessian unexplained_hessian(PointAnalysis& point, double gradient_error);
 
 }  // namespace hesscope::detail

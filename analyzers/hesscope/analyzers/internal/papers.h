@@ -39,6 +39,9 @@ inline constexpr char kDamian[] =
     "A. Damian et al. (2023), Self-stabilization: the implicit bias of gradient descent at the "
     "edge "
     "of stability, arXiv:2209.15594";
+inline constexpr char kDauphin[] =
+    "Y. Dauphin et al. (2014), Identifying and attacking the saddle point problem in "
+    "high-dimensional non-convex optimization, arXiv:1406.2572";
 inline constexpr char kEfron[] =
     "B. Efron & R. Tibshirani (1993), An introduction to the bootstrap, Chapman & Hall, section "
     "13.3";
@@ -99,6 +102,9 @@ inline constexpr char kLin[] =
 inline constexpr char kMagnus[] =
     "J. R. Magnus (1985), On differentiating eigenvalues and eigenvectors, Econometric Theory 1, "
     "179-191";
+inline constexpr char kMarquardt[] =
+    "D. W. Marquardt (1963), An algorithm for least-squares estimation of nonlinear parameters, "
+    "Journal of the Society for Industrial and Applied Mathematics 11, 431-441";
 inline constexpr char kMcCandlish[] =
     "S. McCandlish et al. (2018), An empirical model of large-batch training, arXiv:1812.06162";
 inline constexpr char kOrmaniec[] =

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <iterator>
+#include <limits>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <hesscope/analyzers/critical.h>
+#include <hesscope/analyzers/internal/explained_zeros.h>
+#include <hesscope/analyzers/internal/papers.h>
+#include <hesscope/core/internal/norms.h>
+#include <hesscope/spectra/counts.h>
+#include <hesscope/spectra/critical_point.h>
+
+namespace hesscope {
+namespace {
+
+using detail::UnexplainedHessian;
+
+// Negative and zero eigenvalues, and the smallest, of a Hessian without its explained null space.
+struct CountedIndex {
+  Status status = Status::kNotComputed;
+  std::int64_t num_negative = -1;
+  std::int64_t num_zero = -1;
+  double lambda_min = kNaN;
+};
+
+// By two factorisations and by Sturm sequences, which must agree.
+CountedIndex counted_index(const UnexplainedHessian& hessian, const ProgressCallback& progress) {
+  const double band = counting_band(hessian.matrix.rows(), hessian.norm);
+  const ShiftedFactorization below(hessian.matrix, -band, detail::part_of(progress, 0, 0.2));
+  const ShiftedFactorization above(hessian.matrix, band, detail::part_of(progress, 0.2, 0.4));
+  EigenvalueCounter counter(hessian.matrix, detail::part_of(progress, 0.4, 1));
+  for (const Status status : {below.status(), above.status(), counter.status()}) {
+    if (status != Status::kOk) return {.status = status};
+  }
+  CountedIndex found{.status = Status::kOk,
+                     .num_negative = below.inertia().num_below,
+                     .num_zero = above.inertia().num_below - below.inertia().num_below};
+  const bool is_agreed = counter.num_below(-band) == found.num_negative &&
+                         counter.num_below(band) == found.num_negative + found.num_zero;
+  if (!is_agreed) return {.status = Status::kFailed};
+  if (hessian.num_explained() == hessian.matrix.rows()) return found;  // a plane
+  const RankedEigenvalue smallest = counter.eigenvalue(0);
+  if (smallest.status != Status::kOk) return {.status = smallest.status};
+  found.lambda_min = smallest.eigenvalue.value;
+  return found;
+}
+
+class CriticalAnalyzer final : public Analyzer {
+ public:
+  CriticalAnalyzer(int max_iterations, double tolerance)
+      : max_iterations_(max_iterations), tolerance_(tolerance) {}
+
+  Cost cost(const Objective& /*objective*/) const override {
+    const double most = max_iterations_ + 1;
+    // Each iteration has some gradients; a Hessian, spectrum and counts more at the end.
+    return {.asks_hessian = true,
+            .matrices = 6,
+            .hessians = most,
+            .decompositions = most + 2,
+            .gradients = 3 * most,
+            .sample_gradients = 2};
+  }
+
+  Group analyze(PointAnalysis& point) const override {
+    Group answer = declared();
+    const Eigen::MatrixXd* h = point.hessian();
+    if (h == nullptr) {
+      answer.set_rest_missing(point.hessian_status());
+      return answer;
+    }
+    // The second is what rounding the parameters makes of it, over eps: samples that are fitted
+    // have no gradients to compare with.
+    const double unit = std::max(detail::mean_sample_gradient(point.objective(), point.theta()),
+                                 detail::norm(*h) * point.theta().stableNorm());
+    const CriticalPoint found = find_critical_point(
+        point.objective(),
+        point.theta(),
+        {.gradient_tolerance = std::max(tolerance_ * unit, std::numeric_limits<double>::min()),
+         .max_iterations = max_iterations_},
+        detail::part_of(point.progress(), 0, 0.95));
+    answer[outcome_].set_flag(static_cast<std::int8_t>(found.outcome));
+    answer[num_iterations_].set_count(found.num_iterations);
+    answer[relative_gradient_].set(unit > 0 ? found.gradient_norm / unit : 0.0);
+    if (found.outcome == CriticalPointOutcome::kConverged) {
+      describe(point, found, unit, answer);
+    } else {
+      answer.set_rest_missing(found.outcome == CriticalPointOutcome::kNonFinite ? Status::kNonFinite
+                                                                                : Status::kFailed);
+    }
+    return answer;
+  }
+
+ private:
+  void describe(PointAnalysis& point,
+                const CriticalPoint& found,
+                double unit,
+                Group& answer) const {
+    answer[loss_].set(found.loss);
+    answer[loss_difference_].set(point.loss() - found.loss);
+    answer[distance_].set((found.theta - point.theta()).stableNorm());
+    answer[parameters_].set(found.theta);
+    PointAnalysis refined(point.objective(), found.theta, {.method = SpectrumMethod::kDense});
+    const UnexplainedHessian hessian =
+        detail::unexplained_hessian(refined, detail::gradient_error(unit) + found.gradient_norm);
+    if (hessian.status != Status::kOk) {
+      answer.set_rest_missing(hessian.status);
+      return;
+    }
+    answer[num_explained_].set_count(hessian.num_explained());
+    const CountedIndex index = counted_index(hessian, detail::part_of(point.progress(), 0.95, 1));
+    if (index.status == Status::kOk) {
+      answer[index_].set_count(index.num_negative);
+      answer[num_zero_].set_count(index.num_zero);
+      answer[lambda_min_].set(index.lambda_min,
+                              std::isnan(index.lambda_min) ? Status::kNotComputed : Status::kOk);
+      answer[escape_rate_].set(index.num_negative > 0 ? -index.lambda_min : 0.0);
+    }
+    answer.set_rest_missing(index.status);
+  }
+
+  int max_iterations_;
+  double tolerance_;
+  VariableId index_ = declare(
+      {.name = "index",
+       .type = VariableType::kInt64,
+       .long_name = "index of the critical point",
+       .definition = "number of negative eigenvalues of its Hessian, without the explained null "
+                     "space, by LDL^T and by Sturm counts, which agree; 0 at a minimum",
+       .headline = 1});
+  VariableId loss_ = declare({.name = "loss",
+                              .long_name = "loss at the critical point",
+                              .definition = "mean loss over the data at `parameters`",
+                              .headline = 2});
+  VariableId escape_rate_ = declare(
+      {.name = "escape_rate",
+       .long_name = "rate at which gradient flow leaves the critical point",
+       .definition = "-lambda_min where the index is above 0, else 0: d theta / dt = -g takes a "
+                     "displacement along its eigenvector from x to x exp(escape_rate t)",
+       .references = {papers::kDauphin},
+       .headline = 3});
+  VariableId distance_ = declare({.name = "distance",
+                                  .long_name = "distance of the checkpoint from the critical point",
+                                  .definition = "|theta - parameters|",
+                                  .headline = 4});
+  VariableId loss_difference_ =
+      declare({.name = "loss_difference",
+               .long_name = "loss at the checkpoint above that at the critical point",
+               .definition = "loss at the checkpoint - loss"});
+  VariableId lambda_min_ =
+      declare({.name = "lambda_min",
+               .long_name = "smallest eigenvalue at the critical point",
+               .definition = "of its Hessian without the explained null space, by counts",
+               .references = {papers::kParlett}});
+  VariableId num_zero_ = declare(
+      {.name = "num_zero",
+       .type = VariableType::kInt64,
+       .long_name = "number of zero eigenvalues that nothing explains",
+       .definition = "eigenvalues within ten rounding bands of zero, without the explained ones: "
+                     "where there are any, the critical point is degenerate and its index counts "
+                     "the others"});
+  VariableId num_explained_ =
+      declare({.name = "num_explained",
+               .type = VariableType::kInt64,
+               .long_name = "number of explained zero eigenvalues at the critical point",
+               .definition = "as /structure/num_explained, at `parameters`"});
+  VariableId outcome_ = declare(
+      {.name = "outcome",
+       .type = VariableType::kInt8,
+       .long_name = "how the search ended",
+       .definition = "stalled: where |g|^2 has a minimum that is not zero; of all but converged "
+                     "nothing else is said",
+       .flag_meanings = {std::begin(kCriticalPointOutcomes), std::end(kCriticalPointOutcomes)}});
+  VariableId num_iterations_ = declare({.name = "num_iterations",
+                                        .type = VariableType::kInt64,
+                                        .long_name = "number of steps of the search",
+                                        .definition = "each with a Hessian and its eigensystem"});
+  VariableId relative_gradient_ = declare(
+      {.name = "relative_gradient",
+       .long_name = "gradient where the search ended",
+       .definition = "|g| there / max(mean |g_i|, ||H||_F |theta|) at the checkpoint, g_i the "
+                     "gradient of sample i, 0 if that is zero; converged where it is at most "
+                     "critical-gradient",
+       .references = {papers::kMarquardt}});
+  VariableId parameters_ = declare(
+      {.name = "parameters",
+       .dimensions = {"parameter"},
+       .long_name = "parameters of the critical point",
+       .definition = "where theta <- theta - (H^2 + mu I)^-1 H g ended, mu going to zero: Newton's "
+                     "method with the damping of Levenberg and Marquardt for |g|^2",
+       .references = {papers::kMarquardt}});
+};
+
+}  // namespace
+
+AnalyzerKind critical_analyzer() {
+  return {.name = "critical",
+          .question =
+              "which critical point of the loss is near, a minimum or a saddle: its loss, "
+              "index and escape rate",
+          .by_default = false,
+          .on_missing = kTakesMatrix,
+          .options = {{.name = "critical",
+                       .type = SettingKey::Type::kInteger,
+                       .meaning = "at most how many Newton steps to take to a critical point",
+                       .minimum = 1,
+                       .maximum = 100'000,
+                       .fallback = SettingValue(std::int64_t{100})},
+                      {.name = "critical-gradient",
+                       .type = SettingKey::Type::kReal,
+                       .meaning = "the largest gradient there, relative to the samples' at the "
+                                  "checkpoint: see relative_gradient",
+                       .range = RealRange{},
+                       .fallback = SettingValue(1e-12)}},
+          .create = [](const Settings& settings) {
+            return std::make_unique<CriticalAnalyzer>(
+                static_cast<int>(settings.integer("critical")), settings.real("critical-gradient"));
+          }};
+}
+
+}  // namespace hesscope

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <cmath>
+
+#include <Eigen/Core>
+#include <Eigen/Eigenvalues>
+#include <gtest/gtest.h>
+
+#include <hesscope/analysis/analyze.h>
+#include <hesscope/models/linear_attention.h>
+#include <hesscope/models/mlp.h>
+
+#include "support/closed_form_objectives.h"
+#include "support/loss_oracle.h"
+
+namespace hesscope {
+namespace {
+
+using Eigen::MatrixXd;
+using Eigen::Vector2d;
+using Eigen::VectorXd;
+
+double number(const Analysis& analysis, const char* name) {
+  return analysis[0].number("critical", name);
+}
+
+// (a b - 2)^2 / 2: at the origin H = [0, -2; -2, 0], on the hyperbola one zero, of the rescaling.
+TEST(CriticalAnalyzer, OfAProductHasASaddleAndAnOrbitOfMinima) {
+  const GraphObjective objective = test::product_of_two({2});
+  const Analysis saddle = analyze(objective, {{"here", Vector2d(0.1, 0.3)}}, {"critical"});
+  EXPECT_EQ(number(saddle, "index"), 1);
+  EXPECT_EQ(number(saddle, "num_zero"), 0);
+  EXPECT_EQ(number(saddle, "num_explained"), 0);
+  EXPECT_NEAR(number(saddle, "loss"), 2, 1e-15);
+  EXPECT_NEAR(number(saddle, "escape_rate"), 2, 1e-14);
+  EXPECT_NEAR(number(saddle, "lambda_min"), -2, 1e-14);
+  EXPECT_NEAR(number(saddle, "distance"), std::sqrt(0.1), 1e-12);
+  EXPECT_TRUE(number(saddle, "relative_gradient") <= 1e-12);
+  EXPECT_NEAR(number(saddle, "loss_difference"), 0.5 * 1.97 * 1.97 - 2, 1e-14);
+
+  const Analysis minimum = analyze(objective, {{"here", Vector2d(2.1, 1)}}, {"critical"});
+  EXPECT_EQ(number(minimum, "index"), 0);
+  EXPECT_EQ(number(minimum, "num_zero"), 0);
+  EXPECT_EQ(number(minimum, "num_explained"), 1);
+  EXPECT_EQ(number(minimum, "escape_rate"), 0);
+  const VectorXd there = minimum[0].values("critical", "parameters");
+  EXPECT_NEAR(number(minimum, "lambda_min"), there.squaredNorm(), 1e-13);
+}
+
+// The index, the zeros and lambda_min are those of Eigen's decomposition of the Hessian there.
+TEST(CriticalAnalyzer, CountsWhatADecompositionThereHas) {
+  int num_saddles = 0;
+  for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+    SCOPED_TRACE(seed);
+    const Model model = mlp({.widths = {3, 2, 3},
+                             .activation = Activation::kIdentity,
+                             .loss = MlpLoss::kMeanSquaredError});
+    const GraphObjective objective(model, test::Numbers(1).table(40, model.record_size()));
+    const VectorXd start = 0.4 * test::Numbers(seed).vector(model.num_parameters());
+    const Analysis analysis = analyze(objective, {{"here", start}}, {"critical"});
+    if (analysis[0].status("critical", "loss") != Status::kOk) {
+      EXPECT_NE(analysis[0].status("critical", "index"), Status::kOk);
+      continue;
+    }
+    const VectorXd theta = analysis[0].values("critical", "parameters");
+    EXPECT_TRUE(objective.gradient(theta).norm() <= 1e-11);
+    const VectorXd lambda =
+        Eigen::SelfAdjointEigenSolver<MatrixXd>(objective.hessian(theta)).eigenvalues();
+    constexpr double kZero = 1e-11;
+    EXPECT_EQ(number(analysis, "index"), (lambda.array() < -kZero).count());
+    EXPECT_EQ(number(analysis, "num_zero") + number(analysis, "num_explained"),
+              (lambda.array().abs() <= kZero).count());
+    EXPECT_TRUE(number(analysis, "num_explained") > 0);
+    if (number(analysis, "index") == 0) continue;
+    ++num_saddles;
+    EXPECT_NEAR(number(analysis, "lambda_min"), lambda[0], 1e-12);
+    EXPECT_EQ(number(analysis, "escape_rate"), -number(analysis, "lambda_min"));
+    // Gradient flow leaves along the eigenvector at that rate.
+  }
+  EXPECT_GE(num_saddles, 2);
+}
+
+TEST(CriticalAnalyzer, WhatDoesNotConvergeHasNoNumbers) {
+  const GraphObjective objective = test::product_of_two({2});
+  const Analysis analysis = analyze(objective,
+                                    {{"here", Vector2d(30, 40)}},
+                                    {"critical"},
+                                    {.options = {{"critical", std::int64_t{1}}}});
+  EXPECT_EQ(number(analysis, "outcome"), 2);
+  EXPECT_EQ(number(analysis, "num_iterations"), 1);
+  EXPECT_TRUE(number(analysis, "relative_gradient") > 1e-12);
+  for (const char* name : {"loss", "index", "escape_rate", "distance", "parameters", "num_zero"}) {
+    EXPECT_EQ(analysis[0].status("critical", name), Status::kFailed) << name;
+  }
+}
+
+TEST(CriticalAnalyzer, WithoutAMatrixOrANumberThereIsNone) {
+  const GraphObjective objective = test::product_of_two({2});
+  EXPECT_EQ(analyze(objective,
+                    {{"here", Vector2d(1, 1)}},
+                    {"critical"},
+                    {.method = SpectrumMethod::kMatrixFree})[0]
+                .status("critical", "index"),
+            Status::kNotComputed);
+  EXPECT_EQ(analyze(objective, {{"here", Vector2d(std::nan(""), 1)}}, {"critical"})[0].status(
+                "critical", "index"),
+            Status::kNonFinite);
+}
+
+}  // namespace
+}  // namespace hesscope
