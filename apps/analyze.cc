@@ -14,6 +14,7 @@
 #include <hesscope/analyzers/analyzer_registry.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/suggest.h>
+#include <hesscope/spectra/distributed_cost.h>
 
 #include "analysis_ending.h"
 #include "checkpoint_options.h"
@@ -92,7 +93,8 @@ class AnalyzeCommand final : public RunCommand {
                    "iterative: the smallest, the median and the largest, proved by counts\n"
                    "matrix-free: the smallest and the largest, by Hessian-vector products; not "
                    "proved\n"
-                   "distributed: all of them, of a Hessian spread over the ranks of hesscope-mpi\n"
+                   "distributed: all of them, of a Hessian spread over the ranks of hesscope-mpi, "
+                   "each with one thread\n"
                    "auto: dense up to 20,000 parameters, then matrix-free");
     options
         .integer("--grid",
@@ -166,6 +168,7 @@ class AnalyzeCommand final : public RunCommand {
         throw ConfigError("--ranks goes with --dry-run and --method distributed alone");
       }
       request.foreseen_ranks = foreseen_ranks_;
+      request.foreseen_grid = grid_of(foreseen_ranks_, grid_);
     } else if (is_distributed() && make_solver()) {
       request.solver = make_solver()(grid_);
       request.command += fmt::format(" --grid {}", request.solver->grid());
@@ -203,12 +206,22 @@ class AnalyzeCommand final : public RunCommand {
     if (plan.num_ranks > 0) {
       document["ranks"] = plan.num_ranks;
       document["grid"] = plan.grid;
+      document["threads"] = plan.threads;
+      document["ranks_here"] = plan.ranks_here;
+      document["least_ranks"] = plan.least_ranks;
       text += facts_text({{"ranks",
                            fmt::format("{}, the Hessian on {} x {} of them; extrapolated from what "
                                        "one does here",
                                        plan.num_ranks,
                                        plan.grid,
                                        plan.grid)}});
+      if (plan.ranks_here > 0 && plan.ranks_here < plan.num_ranks) {
+        text += facts_text({{"machines",
+                             fmt::format("{} or more like this one, which has memory for {} of the "
+                                         "ranks",
+                                         (plan.num_ranks + plan.ranks_here - 1) / plan.ranks_here,
+                                         plan.ranks_here)}});
+      }
     }
     if (plan.hessian_directions > 0 && plan.num_ranks == 0) {
       text += facts_text({{"one Hessian",

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Hessians spread over ranks: ScaLAPACK against LAPACK, the same bytes on one grid, and no rank that holds all."""
+import json
 import os
 import pathlib
 import re
+import resource
 import signal
 
 import h5py
@@ -136,11 +138,44 @@ class Program(Ranks):
                                  "distributed")
         self.assertEqual(alone.returncode, USAGE)
         self.assertIn("mpirun -n N hesscope-mpi analyze", alone.stderr)
+        done = self.run_program("analyze", checkpoint(500), "--problem", PROBLEM, "-o", "out.h5", "--dry-run", "--method",
+                                "distributed", "--ranks", "8", "--grid", "3")
+        self.assertEqual(done.returncode, USAGE)
+        self.assertIn("--grid 3 has 3 x 3 = 9 ranks, and there are 8", done.stderr)
         for idle in ([], ["--method", "dense"]):
             done = self.run_program("analyze", checkpoint(500), "--problem", PROBLEM, "-o", "out.h5", "--grid", "2", *idle)
             self.assertEqual(done.returncode, USAGE)
             self.assertIn("--grid goes with --method distributed alone", done.stderr)
         self.assertEqual([name for name in self.files() if name.endswith(".h5")], [])
+
+    def test_foresees_how_many_ranks_are_needed(self):
+        width, samples = 12000 // 7, 4
+        layers = {"layers.0.weight": (width, 5), "layers.0.bias": (width,), "layers.1.weight": (1, width),
+                  "layers.1.bias": (1,)}
+        n = sum(int(np.prod(shape)) for shape in layers.values())
+        np.savez(self.folder / "step-0.npz", **{name: np.ones(shape) for name, shape in layers.items()})
+        np.savez(self.folder / "data.npz", inputs=np.ones((samples, 5)), target=np.ones((samples, 1)))
+        (self.folder / "problem.toml").write_text(
+            '[model]\nkind = "mlp"\nactivation = "tanh"\nloss = "mse"\n[data]\nfile = "data.npz"\n')
+        limit = 1 << 30
+
+        def plan(*more):
+            done = self.run_program("analyze", "step-0.npz", "--problem", "problem.toml", "-o", "out.h5", "--dry-run",
+                                    "--json", *ASKED, "--method", "distributed", *more,
+                                    preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
+            self.assertEqual(done.returncode, DONE, done.stderr)
+            return json.loads(done.stdout)
+
+        few, many = plan("--ranks", "1"), plan("--ranks", "9")
+        self.assertEqual((few["parameters"], few["grid"], many["grid"]), (n, 1, 3))
+        self.assertEqual((few["threads"], plan("--ranks", "9", "--threads", "2")["threads"]), (1, 2))
+        # Two matrices of 1.15 GB on one rank, a quarter of that on each of four.
+        self.assertGreater(few["peak_memory_bytes"], 16 * n**2)
+        self.assertEqual((few["ranks_here"], few["least_ranks"], many["least_ranks"]), (0, 4, 4))
+        self.assertIn("4 ranks are the fewest that would do", " ".join(few["warnings"]))
+        self.assertEqual(many["warnings"], [])
+        self.assertEqual(many["ranks_here"], int(limit // many["peak_memory_bytes"]))
+        self.assertEqual(plan("--ranks", "9", "--grid", "1")["ranks_here"], 0)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@
 #include <Eigen/Core>
 #include <gtest/gtest.h>
 
+#include <hesscope/core/error.h>
 #include <hesscope/core/stopwatch.h>
 #include <hesscope/spectra/distributed_cost.h>
 
@@ -43,7 +44,45 @@ TEST(DistributedCost, IsMadeOfWhatOneRankDoes) {
 TEST(DistributedCost, MemoryIsThatOfTwoMatricesOverTheGrid) {
   const double n = 20000;
   EXPECT_DOUBLE_EQ(distributed_bytes(20000, 1), 16 * n * n + 8 * 192 * n);
-  EXPECT_DOUBLE_EQ(distributed_bytes(20000, 17), n * n + 8 * 192 * n);
+  // In blocks of 64: of 312 and a half, the first of 4 processes on a side has 78 and the half.
+  const double side = 78 * 64 + 32;
+  const double columns =
+      2 * 64 * n + 5 * 64 * side;  // 17 tasks of a block, 5 for the first process
+  EXPECT_DOUBLE_EQ(distributed_bytes(20000, 17), 8 * (2 * side * side + columns));
+}
+
+TEST(DistributedCost, MemoryIsThatOfColumnsOfRanksBesideTheGrid) {
+  // All ranks compute a block of columns, and one of them receives all.
+  const double n = 20000;
+  EXPECT_DOUBLE_EQ(distributed_bytes(20000, 3), 8 * (2 * n * n + 2 * 64 * n + 3 * 64 * n));
+  EXPECT_DOUBLE_EQ(distributed_bytes(20000, 30, 1), 8 * (2 * n * n + 2 * 64 * n + 30 * 64 * n));
+  // Not more than there are.
+  EXPECT_DOUBLE_EQ(distributed_bytes(20000, 5000, 1), 8 * (2 * n * n + 2 * 8 * n + n * n));
+}
+
+TEST(DistributedCost, SaysHowManyRanksAreNeeded) {
+  for (const double bytes : {20e6, 300e6, 7e9}) {
+    const int least = least_ranks(20000, bytes);
+    const int grid = largest_grid(least);
+    ASSERT_EQ(grid * grid, least);
+    EXPECT_TRUE(ranks_suffice(20000, least, 0, bytes));
+    EXPECT_LE(distributed_bytes(20000, least), bytes);
+    for (int fewer = 1; fewer < least; ++fewer) {
+      ASSERT_FALSE(ranks_suffice(20000, fewer, 0, bytes)) << bytes << " " << fewer;
+    }
+  }
+  EXPECT_EQ(least_ranks(20000, 7e9), 1);
+  // ScaLAPACK's integers, whatever memory there is: 200,000^2 / 4^2 entries.
+  EXPECT_FALSE(ranks_suffice(200000, 16, 0, 1e15));
+  EXPECT_EQ(least_ranks(200000, 1e15), 25);
+  // Columns of all rows are on every rank.
+  EXPECT_EQ(least_ranks(20000, 1e6), 0);
+}
+
+TEST(DistributedCost, RefusesGridsOfMoreRanksThanThereAre) {
+  EXPECT_EQ(grid_of(17, 0), 4);
+  EXPECT_EQ(grid_of(17, 3), 3);
+  EXPECT_THROW(grid_of(17, 5), ConfigError);
 }
 
 TEST(DistributedCost, RatesAreMeasured) {

@@ -37,7 +37,8 @@ struct AnalysisRequest {
   std::uint64_t seed = 0;                             ///< of all random numbers
   io::Overwrite overwrite = io::Overwrite::kNothing;  ///< what may be replaced there
   io::Share share = {};                               ///< parts have neighbouring checkpoints
-  int num_threads = 0;                                ///< 0 = one per core; never changes a result
+  /// 0 = one per core, of a rank by the method kDistributed one; never changes a result.
+  int num_threads = 0;
   /// Of which this process is the first rank; the others call serve_analysis() meanwhile. null = none.
   std::shared_ptr<Team> team = {};
   /// Of that team, for the method kDistributed, and for no other.
@@ -53,11 +54,17 @@ struct AnalysisRequest {
   /// For plan_analysis(), by the method kDistributed: of how many ranks, which need not be there. 0 =
   /// those of the team.
   int foreseen_ranks = 0;
+  int foreseen_grid = 0;  ///< the side of their grid; 0 = the largest that they make
 
   int num_ranks() const { return foreseen_ranks > 0 ? foreseen_ranks : team ? team->size() : 1; }
 
   /// The side of their grid; 0 = the largest that they make.
-  int grid() const { return foreseen_ranks == 0 && solver ? solver->grid() : 0; }
+  int grid() const { return foreseen_ranks > 0 ? foreseen_grid : solver ? solver->grid() : 0; }
+
+  /// Of this process, as of Executor: with one rank a core, more would be in each other's way.
+  int threads() const {
+    return num_threads == 0 && method == SpectrumMethod::kDistributed ? 1 : num_threads;
+  }
 };
 
 /// A number worth showing.
@@ -120,6 +127,9 @@ struct AnalysisPlan {
   bool is_done_already = false;  ///< whether the output is there, complete and of this request
   int num_ranks = 0;             ///< by the method kDistributed; 0 by others
   int grid = 0;                  ///< of them, rows and columns
+  int threads = 0;               ///< of each
+  int ranks_here = 0;            ///< how many of them this machine has the memory for
+  int least_ranks = 0;           ///< that would do, one to a machine like this; 0 = none would
 };
 
 /// Told where a run, or a part of one, stands: checkpoint `index` of `count`, in the order taken, is done by `fraction`. Returning false

@@ -2,11 +2,16 @@
 //
 // What a run will need.
 #include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
 
 #include <hesscope/analysis/analysis.h>
 #include <hesscope/analysis/internal/analysis_costs.h>
 #include <hesscope/analysis/internal/analysis_inputs.h>
 #include <hesscope/analysis/internal/result_reading.h>
+#include <hesscope/core/memory.h>
 #include <hesscope/core/stopwatch.h>
 #include <hesscope/spectra/distributed_cost.h>
 
@@ -14,6 +19,37 @@ namespace hesscope {
 namespace {
 
 bool is_finite_point(const Eigen::VectorXd& point) { return point.allFinite(); }
+
+// What a plan says of ranks.
+void foresee_ranks(AnalysisPlan& plan, const AnalysisRequest& request, int threads) {
+  const Eigen::Index n = plan.num_parameters;
+  plan.num_ranks = request.num_ranks();
+  plan.grid = grid_of(plan.num_ranks, request.grid());
+  plan.threads = threads;
+  const double here = memory_limit_bytes();
+  plan.ranks_here =
+      static_cast<int>(std::min<double>(plan.num_ranks, here / plan.peak_memory_bytes));
+  // Of a machine, beside what the matrix takes.
+  const double rest =
+      here - (plan.peak_memory_bytes - distributed_bytes(n, plan.num_ranks, plan.grid));
+  plan.least_ranks = least_ranks(n, rest);
+  if (ranks_suffice(n, plan.num_ranks, plan.grid, rest)) return;
+  plan.warnings.push_back(fmt::format(
+      "a Hessian of {} parameters is too large for {} x {} ranks: each would take {:.3g} GB of "
+      "memory "
+      "and hold {:.3g} of its entries, a machine like this has {:.3g} GB, and ScaLAPACK counts to "
+      "{:.3g}; {}",
+      n,
+      plan.grid,
+      plan.grid,
+      plan.peak_memory_bytes / 1e9,
+      std::pow(static_cast<double>(n) / plan.grid, 2),
+      here / 1e9,
+      static_cast<double>(std::numeric_limits<int>::max()),
+      plan.least_ranks > 0
+          ? fmt::format("{} ranks are the fewest that would do, one to a machine", plan.least_ranks)
+          : "on machines like this no number of ranks would do"));
+}
 
 }  // namespace
 
@@ -51,11 +87,9 @@ AnalysisPlan plan_analysis(const AnalysisRequest& request) {
                               .num_ranks = request.num_ranks(),
                               .grid = request.grid(),
                               .analyzers = inputs.analyzers});
-  if (request.method == SpectrumMethod::kDistributed) {
-    plan.num_ranks = request.num_ranks();
-    plan.grid = request.grid() > 0 ? request.grid() : largest_grid(plan.num_ranks);
-  }
   plan.peak_memory_bytes = costs.memory_bytes;
+  if (request.method == SpectrumMethod::kDistributed)
+    foresee_ranks(plan, request, objective.executor().num_threads());
   plan.seconds = load_seconds + static_cast<double>(num_finite) * costs.seconds();
   return plan;
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <limits>
@@ -51,14 +50,6 @@ void gather(double* numbers, Index count) {
   }
 }
 
-// Columns of a rank's task: few enough that all ranks have several, a part of a block.
-Index width_of_task(Index n, int num_ranks) {
-  constexpr Index kLeast = 8;
-  const Index wanted = n / (4 * num_ranks);
-  const auto width = static_cast<std::size_t>(std::clamp<Index>(wanted, kLeast, kBlock));
-  return static_cast<Index>(std::bit_floor(width));
-}
-
 }  // namespace
 
 ScalapackMatrix::ScalapackMatrix(Team& team, int grid, Index n)
@@ -85,7 +76,7 @@ ScalapackMatrix::ScalapackMatrix(Team& team, int grid, Index n)
     }
   });
   // H, what it is made, and the columns that are exchanged at a time, sent and received.
-  const double columns = 3.0 * static_cast<double>(n) * static_cast<double>(kBlock);
+  const double columns = exchanged_numbers(n, team.size(), grid, is_in);
   require_node_memory(team, (2.0 * entries + columns) * sizeof(double));
   team.together([&] { h_.resize(std::max<std::size_t>(1, static_cast<std::size_t>(entries))); });
   MPI_Comm_split(MPI_COMM_WORLD, is_in ? 0 : MPI_UNDEFINED, rank, &communicator_);
@@ -158,7 +149,7 @@ struct ScalapackMatrix::Round {
 
 // In rounds of a task for each rank: all compute, then all exchange what they have.
 void ScalapackMatrix::fill(const Columns& columns, const ProgressCallback& progress) {
-  const Index width = width_of_task(n_, team_.size());
+  const Index width = width_of_column_task(n_, team_.size());
   const Index num_tasks = (n_ + width - 1) / width;
   for (Index task = 0; task < num_tasks; task += team_.size()) {
     Round round;

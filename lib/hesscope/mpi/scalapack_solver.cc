@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <utility>
 
-#include <fmt/format.h>
-
-#include <hesscope/core/error.h>
 #include <hesscope/mpi/internal/scalapack_matrix.h>
 #include <hesscope/mpi/scalapack_solver.h>
 #include <hesscope/spectra/distributed_cost.h>
@@ -31,15 +28,8 @@ class ScalapackSolver final : public DistributedSolver {
 }  // namespace
 
 std::unique_ptr<const DistributedSolver> scalapack_solver(std::shared_ptr<MpiTeam> team, int grid) {
-  const int num_ranks = team->size();
-  if (grid == 0) grid = largest_grid(num_ranks);
-  if (grid < 1 || grid > num_ranks / grid) {
-    throw ConfigError(fmt::format("`grid` {0} has {0} x {0} = {1} ranks, and there are {2}",
-                                  grid,
-                                  static_cast<long>(grid) * grid,
-                                  num_ranks));
-  }
-  return std::make_unique<ScalapackSolver>(std::move(team), grid);
+  const int side = grid_of(team->size(), grid);
+  return std::make_unique<ScalapackSolver>(std::move(team), side);
 }
 
 }  // namespace hesscope

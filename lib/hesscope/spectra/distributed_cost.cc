@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
+#include <fmt/format.h>
+
+#include <hesscope/core/error.h>
 #include <hesscope/spectra/decomposition_cost.h>
 #include <hesscope/spectra/distributed_cost.h>
 #include <hesscope/spectra/internal/cost_probes.h>
+#include <hesscope/spectra/internal/distributed_layout.h>
 #include <hesscope/spectra/internal/lapack.h>
 #include <hesscope/spectra/internal/sturm_counts.h>
 
@@ -19,6 +24,9 @@ using Eigen::VectorXd;
 // n^2 / grid. Counted for n = 1,003 on 2 x 2 ranks, where it sent 19,700 messages of 36 MB in all.
 constexpr double kMessages = 2.5;
 constexpr double kWords = 2.25;
+
+// Ranks along its side, of any cluster there is.
+constexpr int kLargestGrid = 4096;
 
 // Cholesky factorisations of the proof.
 constexpr double kFactorisations = 4;
@@ -47,11 +55,37 @@ int largest_grid(int num_ranks) {
   return grid;
 }
 
+int grid_of(int num_ranks, int wanted) {
+  if (wanted == 0) return largest_grid(num_ranks);
+  if (wanted < 0 || wanted > num_ranks / wanted) {
+    throw ConfigError(fmt::format("`grid` {0} has {0} x {0} = {1} ranks, and there are {2}",
+                                  wanted,
+                                  static_cast<long>(wanted) * wanted,
+                                  num_ranks));
+  }
+  return wanted;
+}
+
 double distributed_bytes(Index n, int num_ranks, int grid) {
-  constexpr double kExchangedColumns = 3 * 64;
-  const auto size = static_cast<double>(n);
-  const double side = size / (grid > 0 ? grid : largest_grid(num_ranks));
-  return (2 * side * side + kExchangedColumns * size) * sizeof(double);
+  const int used = grid > 0 ? grid : largest_grid(num_ranks);
+  const auto side = static_cast<double>(detail::most_local_rows(n, used));
+  return (2 * side * side + detail::exchanged_numbers(n, num_ranks, used, true)) * sizeof(double);
+}
+
+bool ranks_suffice(Index n, int num_ranks, int grid, double bytes) {
+  const int used = grid > 0 ? grid : largest_grid(num_ranks);
+  const auto side = static_cast<double>(detail::most_local_rows(n, used));
+  return side * side <= std::numeric_limits<int>::max() &&
+         distributed_bytes(n, num_ranks, used) <= bytes;
+}
+
+int least_ranks(Index n, double bytes) {
+  for (int grid = 1; grid <= kLargestGrid; ++grid) {
+    if (ranks_suffice(n, grid * grid, grid, bytes)) return grid * grid;
+    if (grid * detail::kDistributedBlock >= n)
+      break;  // a block on each: there is no more to divide
+  }
+  return 0;
 }
 
 RankRates measure_rank_rates(const Objective& objective,

@@ -14,10 +14,22 @@ namespace hesscope {
 /// Of the largest square grid of so many ranks.
 int largest_grid(int num_ranks);
 
+/// The grid that is used: the one wanted, or, for 0, the largest.
+/// @throws ConfigError naming `grid` where the ranks are too few for it.
+int grid_of(int num_ranks, int wanted);
+
 /// Memory that distributed_spectrum() takes on each rank of the grid: H and what is made of it, and the
-/// columns that ranks exchange at a time.
+/// columns that ranks exchange at a time, which are the more the more ranks there are beside the grid.
 /// @param grid  ranks along its side; 0 = largest_grid(num_ranks).
 double distributed_bytes(Eigen::Index n, int num_ranks, int grid = 0);
+
+/// Whether `bytes` on each rank are enough, and the entries on each are not more than ScaLAPACK's
+/// integers of 32 bits count.
+bool ranks_suffice(Eigen::Index n, int num_ranks, int grid, double bytes);
+
+/// The fewest ranks that suffice, a square number: as many as its grid has. 0 where the columns alone
+/// need more.
+int least_ranks(Eigen::Index n, double bytes);
 
 /// Seconds of distributed_spectrum().
 struct DistributedCost {

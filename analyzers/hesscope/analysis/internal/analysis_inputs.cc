@@ -22,7 +22,7 @@ AnalysisInputs open_inputs(const AnalysisRequest& request) {
                                     request.checkpoints,
                                     request.reading,
                                     request.problem,
-                                    request.num_threads,
+                                    request.threads(),
                                     request.stop,
                                     request.team),
                         std::move(analyzers)};

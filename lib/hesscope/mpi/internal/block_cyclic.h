@@ -8,11 +8,13 @@
 
 #include <Eigen/Core>
 
+#include <hesscope/spectra/internal/distributed_layout.h>
+
 namespace hesscope::detail {
 
 class BlockCyclic {
  public:
-  static constexpr Eigen::Index kBlock = 64;
+  static constexpr Eigen::Index kBlock = kDistributedBlock;
 
   explicit BlockCyclic(int num_processes) : num_processes_(num_processes) {}
 
