@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <hesscope/core/error.h>
+#include <hesscope/objective/internal/sample_probe.h>
 #include <hesscope/spectra/decomposition_cost.h>
 #include <hesscope/spectra/distributed_cost.h>
 #include <hesscope/spectra/internal/cost_probes.h>
@@ -31,20 +32,16 @@ constexpr int kLargestGrid = 4096;
 // Cholesky factorisations of the proof.
 constexpr double kFactorisations = 4;
 
-// Of the first columns, on ever more samples until the clock can tell.
+// Of the first columns.
 double measure_column_entry(const Objective& objective, const VectorXd& theta, SecondsClock clock) {
-  constexpr Index kFew = 512;
   constexpr double kEnoughSeconds = 0.05;
   const Index n = theta.size();
   const Index width = std::min(n, Objective::kColumnGroup);
-  for (Index count = kFew;; count *= 4) {
-    const SampleRange some = {0, std::min(objective.num_samples(), count)};
-    const double seconds =
-        detail::seconds_of(clock, [&] { objective.hessian_columns(theta, some, 0, width); });
-    if (!(seconds >= kEnoughSeconds) && some.size() < objective.num_samples()) continue;
-    return seconds * static_cast<double>(objective.num_samples()) /
-           (static_cast<double>(some.size()) * static_cast<double>(n * width));
-  }
+  const double seconds =
+      detail::seconds_on_all(objective, clock, kEnoughSeconds, [&](SampleRange some) {
+        objective.hessian_columns(theta, some, 0, width);
+      });
+  return seconds / static_cast<double>(n * width);
 }
 
 }  // namespace

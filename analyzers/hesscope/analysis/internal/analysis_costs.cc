@@ -3,6 +3,7 @@
 
 #include <hesscope/analysis/internal/analysis_costs.h>
 #include <hesscope/objective/hessian_cost.h>
+#include <hesscope/objective/internal/sample_probe.h>
 #include <hesscope/spectra/decomposition_cost.h>
 #include <hesscope/spectra/distributed_cost.h>
 
@@ -99,21 +100,11 @@ AnalysisCosts costs_at(const ForeseenAnalysis& analysis, const Rates& rates) {
   return costs;
 }
 
-// Of `work` on all samples, from what it takes on ever more of them until the clock can tell.
-template <typename F>
-double seconds_on_all(const Objective& objective, SecondsClock clock, F work) {
-  constexpr Index kFew = 512;
+// Of `work` on all samples.
+template <typename Work>
+double seconds_of(const Objective& objective, SecondsClock clock, Work work) {
   constexpr double kEnoughSeconds = 0.02;
-  for (Index count = kFew;; count *= 4) {
-    const SampleRange some = {0, std::min(objective.num_samples(), count)};
-    const double start = clock();
-    work(some);
-    const double seconds = clock() - start;
-    if (seconds >= kEnoughSeconds || some.size() == objective.num_samples()) {
-      return seconds * static_cast<double>(objective.num_samples()) /
-             static_cast<double>(some.size());
-    }
-  }
+  return seconds_on_all(objective, clock, kEnoughSeconds, work);
 }
 
 Rates measured_rates(const ForeseenAnalysis& analysis, SecondsClock clock) {
@@ -122,7 +113,7 @@ Rates measured_rates(const ForeseenAnalysis& analysis, SecondsClock clock) {
   const Analyzer::Cost joint = joint_cost(analysis);
   const Index n = theta.size();
   Rates rates;
-  rates.gradient = seconds_on_all(
+  rates.gradient = seconds_of(
       objective, clock, [&](SampleRange some) { objective.value_and_gradient(theta, some); });
   if (is_assembled(analysis)) {
     if (joint.asks_hessian || joint.hessians > 0) {
@@ -144,18 +135,18 @@ Rates measured_rates(const ForeseenAnalysis& analysis, SecondsClock clock) {
   if (!is_assembled(analysis) && (searches || joint.searches > 0 || joint.products > 0)) {
     constexpr Index kColumns = 4;
     const MatrixXd some_directions = MatrixXd::Ones(n, kColumns);
-    rates.column = seconds_on_all(objective, clock, [&](SampleRange some) {
+    rates.column = seconds_of(objective, clock, [&](SampleRange some) {
       objective.hessian_times(theta, some_directions.leftCols(1), some);
     });
-    rates.block_column = seconds_on_all(objective,
-                                        clock,
-                                        [&](SampleRange some) {
-                                          objective.hessian_times(theta, some_directions, some);
-                                        }) /
+    rates.block_column = seconds_of(objective,
+                                    clock,
+                                    [&](SampleRange some) {
+                                      objective.hessian_times(theta, some_directions, some);
+                                    }) /
                          static_cast<double>(kColumns);
   }
   if (joint.sample_gradients > 0) {
-    rates.sample_gradients = seconds_on_all(objective, clock, [&](SampleRange some) {
+    rates.sample_gradients = seconds_of(objective, clock, [&](SampleRange some) {
       constexpr Index kAtOnce = 256;  // so that few are held
       for (Index first = 0; first < some.size(); first += kAtOnce) {
         objective.per_sample_gradients(theta, {first, std::min(first + kAtOnce, some.size())});
