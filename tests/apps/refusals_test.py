@@ -77,8 +77,15 @@ class BadCheckpoints(Refusals):
 
     def test_a_key_that_leaves_the_weights_out(self):
         self.refuses_analysis(BAD_INPUT, [checkpoint(0)], "under 'layers': no tensor 'layers.0.P'",
-                              "leave --key out to take the whole file",
+                              "only what stands under 'layers' was looked at, and the whole file fits: leave --key out",
                               options=["--key", "layers"])
+        averages = {f"model.{name}": value for name, value in weights().items()}
+        self.write_checkpoint("two.npz", {**averages, "ema.layers.0.P": np.zeros((5, 5))})
+        self.refuses_analysis(BAD_INPUT, ["two.npz"], "what stands under 'model' fits: choose --key model",
+                              options=["--key", "ema"])
+        self.write_checkpoint("one.npz", {"model.layers.0.P": np.zeros((5, 5)), "ema.layers.0.P": np.zeros((5, 5))})
+        self.refuses_analysis(BAD_INPUT, ["one.npz"], "but nothing else in the file fits either",
+                              options=["--key", "ema"])
 
     def test_a_missing_tensor(self):
         arrays = weights()

@@ -128,6 +128,15 @@ Model fitted(const ProblemFile& problem,
   return model;
 }
 
+bool fits(const ProblemFile& problem, const TensorShapes& data, const io::TensorFile& checkpoint) {
+  try {
+    fitted(problem, data, io::unwrapped(checkpoint));
+    return true;
+  } catch (const InputError&) {
+    return false;
+  }
+}
+
 // "state" for "state.module".
 std::string without_wrappers(std::string key) {
   for (const std::string wrapper : {".module", "._orig_mod", ".module"}) {
@@ -142,13 +151,9 @@ std::vector<std::string> fitting_keys(const ProblemFile& problem,
                                       const io::TensorFile& checkpoint) {
   std::vector<std::string> keys;
   for (const std::string& key : detail::keys_in(checkpoint)) {
-    try {
-      if (std::ranges::find(keys, without_wrappers(key)) != keys.end()) continue;
-      const io::TensorFile part = checkpoint.part(key);
-      fitted(problem, data, io::unwrapped(part));
-      keys.push_back(part.key());
-    } catch (const InputError&) {  // does not fit
-    }
+    if (std::ranges::find(keys, without_wrappers(key)) != keys.end()) continue;
+    const io::TensorFile part = checkpoint.part(key);
+    if (fits(problem, data, part)) keys.push_back(part.key());
   }
   return keys;
 }
@@ -158,6 +163,23 @@ bool is_data_file(const ProblemFile& problem, const io::TensorFile& checkpoint) 
     std::error_code none;  // what is not there is not the checkpoint
     return std::filesystem::equivalent(data, checkpoint.path(), none);
   });
+}
+
+// What to do where only a part of the file was looked at, by its key.
+std::string advice_on_key(const ProblemFile& problem,
+                          const TensorShapes& data,
+                          const io::TensorFile& checkpoint) {
+  if (checkpoint.key().empty()) return "";
+  const io::TensorFile whole = checkpoint.whole();
+  const std::string looked_at =
+      fmt::format("; only what stands under '{}' was looked at", checkpoint.key());
+  if (fits(problem, data, whole)) return looked_at + ", and the whole file fits: leave `key` out";
+  const std::vector<std::string> keys = fitting_keys(problem, data, whole);
+  if (keys.empty()) return looked_at + ", but nothing else in the file fits either";
+  return fmt::format("{}; what stands under '{}' fits: choose `key` {}",
+                     looked_at,
+                     fmt::join(keys, "', '"),
+                     keys.front());
 }
 
 // The model that fits the checkpoint. Where only a part of the checkpoint fits, the refusal names
@@ -178,18 +200,13 @@ Model fitted_or_advised(const ProblemFile& problem,
                                    problem.path.string()));
     }
     if (keys.empty()) {
-      throw MisfitError(
-          fmt::format("{}. {} asks for a model of kind '{}'{}",
-                      message,
-                      problem.path.string(),
-                      problem.model_kind,
-                      checkpoint.key().empty()
-                          ? std::string()
-                          : fmt::format("; only what stands under '{}' was "
-                                        "looked at: leave `key` out to take the whole file",
-                                        checkpoint.key())),
-          checkpoint.path(),
-          problem.path);
+      throw MisfitError(fmt::format("{}. {} asks for a model of kind '{}'{}",
+                                    message,
+                                    problem.path.string(),
+                                    problem.model_kind,
+                                    advice_on_key(problem, data, checkpoint)),
+                        checkpoint.path(),
+                        problem.path);
     }
     throw InputError(fmt::format(
         "{}: does not fit {} as a whole; what stands under '{}' does: choose {}`key` {}",
