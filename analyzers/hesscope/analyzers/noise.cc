@@ -14,6 +14,7 @@
 #include <hesscope/core/error.h>
 #include <hesscope/noise/fresh_minibatch_noise.h>
 #include <hesscope/noise/minibatch_noise.h>
+#include <hesscope/objective/gradient_blocks.h>
 #include <hesscope/statistics/normal_qq.h>
 #include <hesscope/statistics/summary.h>
 #include <hesscope/statistics/tail_index.h>
@@ -85,12 +86,13 @@ class NoiseAnalyzer final : public Analyzer {
   Cost cost(const Objective& objective) const override {
     const auto n = static_cast<double>(objective.num_parameters());
     const auto num_samples = static_cast<double>(objective.num_samples());
-    Cost cost{.asks_hessian = true,
-              .matrices = 4,
-              .numbers = n * (4096.0 + static_cast<double>(options_.num_draws)),
-              .decompositions = 3,
-              .sample_gradients = 2,
-              .matrix_operations = 0.5 * num_samples * n * n};
+    Cost cost{
+        .asks_hessian = true,
+        .matrices = 4,
+        .numbers = n * static_cast<double>(gradient_block_size(objective) + options_.num_draws),
+        .decompositions = 3,
+        .sample_gradients = 2,
+        .matrix_operations = 0.5 * num_samples * n * n};
     if (options_.draws != Draws::kFresh) cost.sample_gradients += 1;
     const auto add_draws = [&](Index batch_size) {
       const double drawn = static_cast<double>(batch_size);

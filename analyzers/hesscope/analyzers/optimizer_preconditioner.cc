@@ -4,6 +4,7 @@
 
 #include <hesscope/analyzers/optimizer_preconditioner.h>
 #include <hesscope/core/constants.h>
+#include <hesscope/objective/gradient_blocks.h>
 
 namespace hesscope {
 namespace {
@@ -188,14 +189,13 @@ Eigen::VectorXd stationary_second_moments(const Objective& objective,
   Eigen::VectorXd moments = gradient.array().square();
   const Eigen::Index num_samples = objective.num_samples();
   if (batch_size == 0 || num_samples < 2) return moments;
-  // Fixed blocks, so that no bit depends on anything but the data.
-  constexpr Eigen::Index kSamples = 256;
   Eigen::VectorXd sum = Eigen::VectorXd::Zero(theta.size());
-  for (Eigen::Index first = 0; first < num_samples; first += kSamples) {
-    const SampleRange range = {first, std::min(first + kSamples, num_samples)};
-    const Eigen::MatrixXd gradients = objective.per_sample_gradients(theta, range);
-    sum += (gradients.colwise() - gradient).rowwise().squaredNorm();
-  }
+  for_gradient_blocks(objective,
+                      theta,
+                      objective.all_samples(),
+                      [&](const Eigen::MatrixXd& gradients, SampleRange /*samples*/) {
+                        sum += (gradients.colwise() - gradient).rowwise().squaredNorm();
+                      });
   moments += sum / (static_cast<double>(num_samples - 1) * static_cast<double>(batch_size));
   return moments;
 }

@@ -18,6 +18,7 @@
 #include <hesscope/analyzers/optimizer_preconditioner.h>
 #include <hesscope/analyzers/option_error.h>
 #include <hesscope/analyzers/stability.h>
+#include <hesscope/objective/gradient_blocks.h>
 #include <hesscope/spectra/condition_numbers.h>
 
 namespace hesscope {
@@ -60,6 +61,8 @@ class StabilityAnalyzer final : public Analyzer {
     Cost cost{.asks_hessian = true, .asks_spectrum = true};
     if (preconditioned_) {
       cost.matrices = cost.decompositions = cost.searches = cost.sample_gradients = 1;
+      cost.numbers =
+          static_cast<double>(gradient_block_size(objective) * objective.num_parameters());
     }
     if (batches_) batches_->add_cost(objective, cost);
     return cost;

@@ -8,6 +8,7 @@
 #include <hesscope/analyzers/internal/explained_zeros.h>
 #include <hesscope/analyzers/structure.h>
 #include <hesscope/objective/flat_directions.h>
+#include <hesscope/objective/gradient_blocks.h>
 #include <hesscope/spectra/condition_numbers.h>
 #include <hesscope/spectra/zero_modes.h>
 
@@ -28,8 +29,12 @@ class StructureAnalyzer final : public Analyzer {
              .definition = "families of the model's invariances"}};
   }
 
-  Cost cost(const Objective& /*objective*/) const override {
-    return {.asks_hessian = true, .asks_spectrum = true, .sample_gradients = 1};
+  Cost cost(const Objective& objective) const override {
+    return {
+        .asks_hessian = true,
+        .asks_spectrum = true,
+        .numbers = static_cast<double>(gradient_block_size(objective) * objective.num_parameters()),
+        .sample_gradients = 1};
   }
 
   Group analyze(PointAnalysis& point) const override {

@@ -8,7 +8,7 @@
 #include <hesscope/core/error.h>
 #include <hesscope/core/internal/norms.h>
 #include <hesscope/noise/batch_sharpness.h>
-#include <hesscope/noise/internal/gradient_blocks.h>
+#include <hesscope/objective/gradient_blocks.h>
 
 namespace hesscope {
 namespace {
@@ -23,7 +23,7 @@ double largest_entry(const Objective& objective,
                      const VectorXd& gradient) {
   bool has_nan = gradient.hasNaN();
   double largest = gradient.lpNorm<Eigen::Infinity>();
-  detail::for_gradient_blocks(
+  for_gradient_blocks(
       objective, theta, objective.all_samples(), [&](MatrixXd& gradients, SampleRange /*samples*/) {
         has_nan = has_nan || gradients.hasNaN();
         largest = std::max(largest, gradients.lpNorm<Eigen::Infinity>());
@@ -55,7 +55,7 @@ BatchMoments batch_moments(const Objective& objective,
   double noise_curvature = 0.0;
   double cross_curvature = 0.0;
   double own_curvature = 0.0;
-  detail::for_gradient_blocks(
+  for_gradient_blocks(
       objective, theta, objective.all_samples(), [&](MatrixXd& gradients, SampleRange samples) {
         gradients *= factor;
         gradients.colwise() -= gradient;

@@ -6,7 +6,6 @@
 #include <hesscope/core/error.h>
 #include <hesscope/core/executor.h>
 #include <hesscope/noise/fresh_minibatch_noise.h>
-#include <hesscope/noise/internal/gradient_blocks.h>
 
 namespace hesscope {
 namespace {

@@ -6,7 +6,8 @@
 #include <hesscope/core/executor.h>
 #include <hesscope/core/internal/norms.h>
 #include <hesscope/noise/gradient_covariance.h>
-#include <hesscope/noise/internal/gradient_blocks.h>
+#include <hesscope/noise/internal/outer_products.h>
+#include <hesscope/objective/gradient_blocks.h>
 
 namespace hesscope {
 
@@ -34,7 +35,7 @@ GradientCovariance gradient_covariance(const Objective& objective,
     trace = 0.0;
     if (options.with_matrix) sum = MatrixXd::Zero(theta.size(), theta.size());
     const double factor = std::ldexp(1.0, -result.exponent);
-    detail::for_gradient_blocks(
+    for_gradient_blocks(
         objective, theta, objective.all_samples(), [&](MatrixXd& gradients, SampleRange samples) {
           gradients.colwise() -= result.mean;
           if (result.exponent != 0) gradients *= factor;

@@ -7,8 +7,8 @@
 
 #include <hesscope/core/error.h>
 #include <hesscope/core/executor.h>
-#include <hesscope/noise/internal/gradient_blocks.h>
 #include <hesscope/noise/minibatch_noise.h>
+#include <hesscope/objective/gradient_blocks.h>
 
 namespace hesscope {
 namespace {
@@ -91,7 +91,7 @@ std::vector<MinibatchNoise> resampled_noise(const Objective& objective,
   }
   const auto num_samples = static_cast<double>(objective.num_samples());
   VectorXd gradient = VectorXd::Zero(theta.size());
-  detail::for_gradient_blocks(
+  for_gradient_blocks(
       objective, theta, objective.all_samples(), [&](MatrixXd& gradients, SampleRange block) {
         gradient += gradients.rowwise().sum();
         for (ResampledSums& sum : sums) sum.add(gradients, block, executor);

@@ -9,8 +9,9 @@
 #include <hesscope/core/error.h>
 #include <hesscope/core/executor.h>
 #include <hesscope/core/internal/norms.h>
-#include <hesscope/noise/internal/gradient_blocks.h>
+#include <hesscope/noise/internal/outer_products.h>
 #include <hesscope/noise/noise_scale.h>
+#include <hesscope/objective/gradient_blocks.h>
 #include <hesscope/spectra/internal/jackknife.h>
 #include <hesscope/spectra/internal/scaled_matrix.h>
 
@@ -114,14 +115,13 @@ BlockSums block_sums(const Objective& objective,
   const double factor = std::ldexp(1.0, -covariance.exponent);
   BlockSums sums{VectorXd::Zero(n), 0.0, MatrixXd()};
   if (with_scatter) sums.scatter = MatrixXd::Zero(n, n);
-  detail::for_gradient_blocks(
-      objective, theta, block, [&](MatrixXd& gradients, SampleRange /*samples*/) {
-        gradients.colwise() -= covariance.mean;
-        if (factor != 1.0) gradients *= factor;
-        sums.deviation += gradients.rowwise().sum();
-        sums.squares += gradients.squaredNorm();
-        if (with_scatter) detail::add_outer_products(gradients, sums.scatter, executor);
-      });
+  for_gradient_blocks(objective, theta, block, [&](MatrixXd& gradients, SampleRange /*samples*/) {
+    gradients.colwise() -= covariance.mean;
+    if (factor != 1.0) gradients *= factor;
+    sums.deviation += gradients.rowwise().sum();
+    sums.squares += gradients.squaredNorm();
+    if (with_scatter) detail::add_outer_products(gradients, sums.scatter, executor);
+  });
   return sums;
 }
 

@@ -9,6 +9,7 @@
 #include <hesscope/analyzers/option_error.h>
 #include <hesscope/core/internal/wide.h>
 #include <hesscope/noise/batch_sharpness.h>
+#include <hesscope/objective/gradient_blocks.h>
 
 namespace hesscope::detail {
 
@@ -59,7 +60,7 @@ void BatchSharpnessSection::add_cost(const Objective& objective, Analyzer::Cost&
   cost.sample_gradients += 2 + kProductInGradients;
   cost.products += num_samples + 1;
   cost.matrix_operations += num_samples * n * n;
-  cost.numbers += 3 * 4096.0 * n;
+  cost.numbers += 3 * static_cast<double>(gradient_block_size(objective)) * n;
 }
 
 void BatchSharpnessSection::set(PointAnalysis& point,

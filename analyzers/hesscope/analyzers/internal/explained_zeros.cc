@@ -8,6 +8,7 @@
 #include <hesscope/analyzers/internal/explained_zeros.h>
 #include <hesscope/core/internal/norms.h>
 #include <hesscope/objective/flat_directions.h>
+#include <hesscope/objective/gradient_blocks.h>
 
 namespace hesscope::detail {
 namespace {
@@ -20,13 +21,13 @@ const GraphObjective* searched(const Objective& objective) {
 }  // namespace
 
 double mean_sample_gradient(const Objective& objective, const Eigen::VectorXd& theta) {
-  constexpr Eigen::Index kSamples = 256;
   double sum = 0;
-  for (Eigen::Index first = 0; first < objective.num_samples(); first += kSamples) {
-    const SampleRange range = {first, std::min(first + kSamples, objective.num_samples())};
-    const Eigen::MatrixXd gradients = objective.per_sample_gradients(theta, range);
-    for (const auto gradient : gradients.colwise()) sum += norm(gradient);
-  }
+  for_gradient_blocks(objective,
+                      theta,
+                      objective.all_samples(),
+                      [&](const Eigen::MatrixXd& gradients, SampleRange /*samples*/) {
+                        for (const auto gradient : gradients.colwise()) sum += norm(gradient);
+                      });
   return sum / static_cast<double>(objective.num_samples());
 }
 

@@ -1,29 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 
-#include <hesscope/noise/internal/gradient_blocks.h>
+#include <hesscope/noise/internal/outer_products.h>
 
 namespace hesscope::detail {
 
 using Eigen::Index;
 using Eigen::MatrixXd;
-
-Index gradient_block_size(Index num_parameters) {
-  constexpr Index kNumbers = Index{1} << 22;
-  return std::clamp<Index>(kNumbers / num_parameters, 64, 4096);
-}
-
-void for_gradient_blocks(const Objective& objective,
-                         const Objective::ConstVectorRef& theta,
-                         SampleRange range,
-                         const std::function<void(MatrixXd&, SampleRange)>& body) {
-  const Index size = gradient_block_size(objective.num_parameters());
-  for (Index first = range.begin; first < range.end; first += size) {
-    const SampleRange samples = {first, std::min(first + size, range.end)};
-    MatrixXd gradients = objective.per_sample_gradients(theta, samples);
-    body(gradients, samples);
-  }
-}
 
 // One task per block of columns: it computes the rows from the diagonal block down and writes them
 // and their mirror image; no two tasks write the same entry.
