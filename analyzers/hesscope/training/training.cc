@@ -202,7 +202,7 @@ TrainingPlan plan_training(const TrainingRequest& request) {
                                              : 1 + (plan.num_steps + every - 1) / every;
   plan.peak_memory_bytes = objective.workspace_bytes();
   double seconds = 0;
-  double row_seconds = 0;  // of what monitors do at a row of the history
+  detail::AnalysisCosts row;  // of the history, as monitors see it
   for (const Job& job : jobs_of(request, experiment)) {
     TrainingOutcome outcome;
     outcome.run = job.run->name;
@@ -231,9 +231,8 @@ TrainingPlan plan_training(const TrainingRequest& request) {
     const Eigen::VectorXd start = setup.start_of(job.seed);
     const std::vector<detail::ChosenAnalyzer> chosen =
         detail::choose_analyzers(experiment.monitors, {}, {});
-    row_seconds =
-        detail::measured_costs({.objective = monitored.get(), .theta = &start, .analyzers = chosen})
-            .seconds();
+    row = detail::measured_costs(
+        {.objective = monitored.get(), .theta = &start, .analyzers = chosen});
   }
   plan.seconds *=
       seconds * static_cast<double>(plan.num_steps) * static_cast<double>(plan.outcomes.size());
@@ -246,7 +245,8 @@ TrainingPlan plan_training(const TrainingRequest& request) {
   const auto num_runs = static_cast<double>(plan.outcomes.size());
   const double at_once =
       std::min(num_runs, static_cast<double>(objective.executor().num_threads()));
-  plan.seconds += row_seconds * static_cast<double>(num_rows) * num_runs / at_once;
+  plan.seconds += row.seconds() * static_cast<double>(num_rows) * num_runs / at_once;
+  plan.peak_memory_bytes += row.memory_bytes * at_once;
   return plan;
 }
 
