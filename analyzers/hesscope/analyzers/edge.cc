@@ -97,6 +97,7 @@ class EdgeAnalyzer final : public Analyzer {
     set_end(end, preconditioned_, preconditioned_error_, answer);
     Spectrum spectrum;
     spectrum.status = end.status;
+    spectrum.proof = end.proof;
     if (end.status == Status::kOk) spectrum.largest = {end.values[0], end.residuals[0]};
     threshold_.set(answer, preconditioner.step, preconditioner.learning_rate, spectrum);
   }

@@ -24,6 +24,12 @@ constexpr Quantity kQuantities[] = {
     {"update_curvature", "along the update", plot::Dash::kSolid},
     {"threshold", "largest stable", plot::Dash::kDashed}};
 
+// Where both are missing as well.
+bool are_same(std::span<const double> one, std::span<const double> other) {
+  return std::ranges::equal(
+      one, other, [](double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); });
+}
+
 plot::Figure draw_edge(std::span<const Source> sources, const FigureRequest& /*request*/) {
   const Source source = named(sources)[0];
   const Checkpoints checkpoints = read_checkpoints(source);
@@ -34,7 +40,7 @@ plot::Figure draw_edge(std::span<const Source> sources, const FigureRequest& /*r
   for (std::size_t k = 0; k < std::size(kQuantities); ++k) {
     const auto& [name, label, dash] = kQuantities[k];
     std::vector<double> values = read_column(*source.result, kEdge, name, checkpoints.size());
-    const bool is_same = values == before;  // gradient descent's P is 1
+    const bool is_same = are_same(values, before);  // gradient descent's P is 1
     before = values;
     const bool is_there =
         std::ranges::any_of(values, [](double value) { return std::isfinite(value); });

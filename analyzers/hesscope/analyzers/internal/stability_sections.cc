@@ -99,6 +99,7 @@ void ThresholdSection::set(Group& answer,
   }
   answer[ratio_].set((spectrum.largest.value * (Wide(*learning_rate) / limit)).value(),
                      spectrum.status);
+  if (spectrum.proof == Proof::kConverged) answer[ratio_].is_proved = false;
 }
 
 PreconditionedSection::PreconditionedSection(Group& declaring, bool is_adam)
