@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The edge of stability as a training sees it: monitor `edge` against NumPy's own optimisers on a quadratic loss."""
+import json
 import signal
 import subprocess
 import time
@@ -166,6 +167,36 @@ class Edge(program.Case):
         bias = self.loss.hessian[OUTPUTS * INPUTS:, OUTPUTS * INPUTS:]
         np.testing.assert_allclose(found["preconditioned_sharpness"], np.linalg.eigvalsh(bias)[-1], rtol=1e-12)
         self.assertTrue((found["sharpness"] > found["preconditioned_sharpness"]).all())
+
+    def test_a_checkpoint_tells_what_was_trained(self):
+        text = experiment(["adam"], more='trained = ["*.bias"]')
+        self.train(text)
+        path = self.folder / f"out/step-{STEPS:06d}.h5"
+        with h5py.File(path) as file:
+            self.assertNotIn("optimizer.exp_avg_sq.layers.0.weight", file)
+        written = path.read_bytes()
+        path.unlink()  # to be made again from the one before
+        self.train(text)
+        self.assertEqual(path.read_bytes(), written)
+        done = self.run_program("analyze", path, "--problem", "out/problem.toml", "--only", "stability",
+                                "--preconditioner", "stored", "--beta1", "0.6", "--beta2", "0.9", "--epsilon", "1e-3",
+                                "-o", "analysis.h5")
+        self.assertEqual(done.returncode, DONE, done.stderr)
+        with h5py.File(self.folder / "analysis.h5") as file:
+            p = file["stability/preconditioner"][0]
+            sharpness = file["stability/lambda_max_preconditioned"][0]
+        self.assertTrue(np.isinf(p[:OUTPUTS * INPUTS]).all() and np.isfinite(p[OUTPUTS * INPUTS:]).all())
+        np.testing.assert_allclose(sharpness, self.edge("out")["preconditioned_sharpness"][-1], rtol=1e-12)
+
+    def test_memory_of_monitors_is_foreseen(self):
+        def foreseen(*options):
+            self.train(experiment(["gd"], monitors="").replace('hidden = ""', 'hidden = "200"'), "--dry-run")
+            done = self.run_program("train", "experiment.toml", "-o", "out", "--dry-run", "--json", *options)
+            self.assertEqual(done.returncode, DONE, done.stderr)
+            return json.loads(done.stdout)["peak_memory_bytes"]
+
+        n = 200 * (INPUTS + 1) + OUTPUTS * 201
+        self.assertGreaterEqual(foreseen("--monitor", "edge") - foreseen(), 3 * 8 * n**2)
 
     def test_may_be_asked_for_on_the_command_line(self):
         self.train(experiment(["adam"]), output="file")

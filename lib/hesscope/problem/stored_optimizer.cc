@@ -241,6 +241,7 @@ class Finder {
     }
     optimizer.entries = std::move(draft.entries);
     if (draft.common_step) {
+      optimizer.has_entries_of_all = true;
       for (auto& [name, entry] : optimizer.entries) entry.numbers["step"] = *draft.common_step;
     }
     const auto is_number = [](const std::string& key) { return index_of(key).has_value(); };

@@ -32,6 +32,9 @@ struct StoredOptimizer {
   std::string prefix;  ///< what the names of its tensors begin with: "optimizer_state_dict."
   OptimizerKind kind = OptimizerKind::kUnknown;
   bool is_by_name = false;  ///< parameters go by names, not by numbers
+  /// Whether a parameter without an entry is one that it was not given. Groups, where there are
+  /// any, list what it was given.
+  bool has_entries_of_all = false;
   std::vector<Group> groups = {};
   std::map<std::string, Entry> entries = {};  ///< by the parameter's number or name
   /// Why second moments cannot be had of it: "its kind is not known: ...". Empty otherwise.
@@ -45,7 +48,7 @@ struct StoredOptimizer {
 ///   PREFIX.state.N.FIELD and PREFIX.param_groups.G.KEY, as a state_dict() of torch.optim;
 ///   PREFIX.state.NAME.FIELD with the same groups, or PREFIX.param_groups.NAME.KEY, as PyTorch's
 ///   sharded and distributed checkpoints;
-///   optimizer.FIELD.NAME and optimizer.step, as `hesscope train`.
+///   optimizer.FIELD.NAME and optimizer.step, as `hesscope train`: of what is trained.
 /// The kind follows from the names of settings and fields, since no file says it.
 /// @throws InputError for numbers that cannot be read.
 std::vector<StoredOptimizer> find_stored_optimizers(const io::TensorFile& file);

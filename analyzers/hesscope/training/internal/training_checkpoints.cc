@@ -72,8 +72,20 @@ std::vector<fs::path> checkpoints_in(const fs::path& folder) {
   return found;
 }
 
-TrainingCheckpoints::TrainingCheckpoints(fs::path folder, const Model& model)
-    : folder_(std::move(folder)), model_(&model) {}
+TrainingCheckpoints::TrainingCheckpoints(fs::path folder,
+                                         const Model& model,
+                                         std::vector<bool> trained)
+    : folder_(std::move(folder)), model_(&model), trained_(std::move(trained)) {}
+
+// As "exp_avg.NAME" unless NAME is not trained.
+bool TrainingCheckpoints::is_kept(const StateTensor& tensor) const {
+  const std::size_t point = tensor.name.find('.');
+  if (point == std::string::npos) return true;
+  const auto block = std::ranges::find(
+      model_->parameters, std::string_view(tensor.name).substr(point + 1), &ParameterBlock::name);
+  return block == model_->parameters.end() ||
+         trained_[static_cast<std::size_t>(block - model_->parameters.begin())];
+}
 
 fs::path TrainingCheckpoints::path_of(std::int64_t step) const {
   return folder_ / fmt::format("step-{:06d}.h5", step);
@@ -95,6 +107,7 @@ void TrainingCheckpoints::write(const TrainingRun& run) {
   const std::vector<StateTensor> memory =
       run.num_steps() > 0 ? run.rule_state() : std::vector<StateTensor>();
   for (const StateTensor& tensor : memory) {
+    if (!is_kept(tensor)) continue;
     tensors.push_back({kOptimizer + tensor.name, tensor.shape, tensor.values});
   }
   const fs::path path = path_of(run.num_steps());
@@ -128,7 +141,9 @@ TrainingRun TrainingCheckpoints::run_before(
   TrainingRun run = start(&theta);
   if (before > 0) {
     std::vector<StateTensor> memory = run.rule_state();
-    for (StateTensor& tensor : memory) tensor.values = file.read(kOptimizer + tensor.name);
+    for (StateTensor& tensor : memory) {
+      if (is_kept(tensor)) tensor.values = file.read(kOptimizer + tensor.name);
+    }
     run.resume(before, std::move(theta), memory);
   }
   return run;

@@ -25,9 +25,10 @@ std::vector<std::filesystem::path> checkpoints_in(const std::filesystem::path& f
 
 class TrainingCheckpoints {
  public:
-  /// @param model  must outlive this. Its buffers are written, too, where they are others than
-  ///               those of a checkpoint without them.
-  TrainingCheckpoints(std::filesystem::path folder, const Model& model);
+  /// @param model    must outlive this. Its buffers are written, too, where they are others than
+  ///                 those of a checkpoint without them.
+  /// @param trained  for every parameter of the model: of the others nothing is remembered.
+  TrainingCheckpoints(std::filesystem::path folder, const Model& model, std::vector<bool> trained);
 
   std::filesystem::path path_of(std::int64_t step) const;
 
@@ -63,8 +64,11 @@ class TrainingCheckpoints {
       std::span<const std::int64_t> damaged,
       const std::function<TrainingRun(const Eigen::VectorXd* parameters)>& start) const;
 
+  bool is_kept(const StateTensor& tensor) const;
+
   std::filesystem::path folder_;
   const Model* model_;
+  std::vector<bool> trained_;
   std::map<std::int64_t, std::string> digests_;
 };
 

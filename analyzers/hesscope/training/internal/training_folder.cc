@@ -82,7 +82,7 @@ TrainingFolder::TrainingFolder(const TrainingSetup& setup,
       run_(&run),
       command_(command),
       may_overwrite_(overwrite != io::Overwrite::kNothing),
-      checkpoints_(folder, setup.objective().model()) {
+      checkpoints_(folder, setup.objective().model(), setup.trained()) {
   outcome_.run = run.name;
   outcome_.seed = seed;
   outcome_.folder = made_folder(folder);
@@ -147,7 +147,7 @@ bool is_complete(const TrainingSetup& setup,
   refuse_other_training(folder, configuration, io::Overwrite::kNothing);
   const fs::path history = folder / "history.h5";
   if (!is_result_of(history, configuration)) return false;
-  TrainingCheckpoints checkpoints(folder, setup.objective().model());
+  TrainingCheckpoints checkpoints(folder, setup.objective().model(), setup.trained());
   for (const auto& [step, digest] : read_history(history).checkpoints) {
     checkpoints.expect(step, digest);
   }

@@ -160,8 +160,9 @@ class Reading {
       OptimizerState::Block& block = state_.blocks[each.index];
       const std::string* const key = keys_[each.index];
       if (key == nullptr) {
-        if (stored_.groups.empty()) throw missing(each, field);
-        continue;  // not given to the optimiser
+        const bool is_not_given = stored_.has_entries_of_all || !stored_.groups.empty();
+        if (!is_not_given) throw missing(each, field);
+        continue;
       }
       const auto entry = stored_.entries.find(*key);
       const auto segment = [&](Eigen::VectorXd& all) {
