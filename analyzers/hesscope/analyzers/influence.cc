@@ -24,6 +24,7 @@
 #include <hesscope/analyzers/internal/papers.h>
 #include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
+#include <hesscope/objective/gradient_blocks.h>
 #include <hesscope/spectra/counts.h>
 #include <hesscope/spectra/eigensystem.h>
 
@@ -35,8 +36,6 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-constexpr Index kSamplesAtOnce = 256;
-
 // Eigenvalues at the upper end that are asked for: a cluster of more has no slopes.
 constexpr Index kPairs = 3;
 constexpr double kClusterGap = 1e-6;
@@ -46,12 +45,14 @@ template <typename Use>
 void for_each_gradient(PointAnalysis& point, double begin, double end, const Use& use) {
   const Objective& objective = point.objective();
   const ProgressCallback progress = detail::part_of(point.progress(), begin, end);
-  const Index count = objective.num_samples();
-  for (Index first = 0; first < count; first += kSamplesAtOnce) {
-    const SampleRange range = {first, std::min(first + kSamplesAtOnce, count)};
-    use(range, objective.per_sample_gradients(point.theta(), range));
-    detail::report(progress, static_cast<double>(range.end) / static_cast<double>(count));
-  }
+  const auto count = static_cast<double>(objective.num_samples());
+  for_gradient_blocks(objective,
+                      point.theta(),
+                      objective.all_samples(),
+                      [&](const MatrixXd& gradients, SampleRange range) {
+                        use(range, gradients);
+                        detail::report(progress, static_cast<double>(range.end) / count);
+                      });
 }
 
 // H^+ by the eigensystem of the Hessian without its explained null space.
@@ -107,8 +108,8 @@ class InfluenceAnalyzer final : public Analyzer {
     Cost all = detail::cost_of_pairs(kPairs, objective);
     all.asks_spectrum = true;
     all.matrices = 6;
-    all.numbers +=
-        4 * static_cast<double>(kSamplesAtOnce) * n + 6 * samples + described * (2 * n + samples);
+    all.numbers += 4 * static_cast<double>(gradient_block_size(objective)) * n + 6 * samples +
+                   described * (2 * n + samples);
     all.hessians += described / samples;
     all.decompositions += 1;
     all.sample_gradients += 3 + kProductInGradients;
@@ -154,10 +155,11 @@ class InfluenceAnalyzer final : public Analyzer {
     }
     const Objective& objective = point.objective();
     const Index count = objective.num_samples();
+    const Index at_once = gradient_block_size(objective);
     VectorXd slopes = VectorXd::Zero(count);
     for (Index j = 0; j < top.clusters.front().size; ++j) {
-      for (Index first = 0; first < count; first += kSamplesAtOnce) {
-        const SampleRange range = {first, std::min(first + kSamplesAtOnce, count)};
+      for (Index first = 0; first < count; first += at_once) {
+        const SampleRange range = {first, std::min(first + at_once, count)};
         const MatrixXd u = top.vectors.col(j).replicate(1, range.size());
         slopes.segment(first, range.size()) +=
             (top.vectors.col(j).transpose() *
