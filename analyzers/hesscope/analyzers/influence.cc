@@ -258,7 +258,39 @@ class InfluenceAnalyzer final : public Analyzer {
       losses.middleCols(range.begin, range.size()) = change.transpose() * of_samples;
     });
     answer[loss_change_].set_rows(losses);
+    set_newton_steps(point, hessian, inverse.num_negative(), order, gradients, answer);
+  }
 
+  // (H - h_i / N)^+ g_i / N; none where that has another inertia than H. @param gradient  g_i.
+  static std::optional<VectorXd> newton_step(PointAnalysis& point,
+                                             const UnexplainedHessian& hessian,
+                                             Index num_negative,
+                                             Index i,
+                                             const Eigen::Ref<const VectorXd>& gradient) {
+    const Objective& objective = point.objective();
+    const double weight = 1 / static_cast<double>(objective.num_samples());
+    const ShiftedFactorization others(
+        hessian.matrix -
+            weight * hessian.project_both(objective.hessian(point.theta(), {i, i + 1}, {})),
+        0.0);
+    const bool is_alike = others.status() == Status::kOk && others.inertia().num_at == 0 &&
+                          others.inertia().num_below == num_negative;
+    if (!is_alike) return std::nullopt;
+    const std::optional<VectorXd> step = others.solve(hessian.project(weight * gradient).col(0));
+    if (!step) return std::nullopt;
+    return VectorXd(hessian.project(*step));
+  }
+
+  // @param order      the samples left out, one after the other.
+  // @param gradients  theirs, n x order.size().
+  void set_newton_steps(PointAnalysis& point,
+                        const UnexplainedHessian& hessian,
+                        Index num_negative,
+                        const std::vector<Index>& order,
+                        const MatrixXd& gradients,
+                        Group& answer) const {
+    const Objective& objective = point.objective();
+    const Index described = gradients.cols();
     const ProgressCallback progress = detail::part_of(point.progress(), 0.7, 1);
     const auto n = static_cast<std::size_t>(point.theta().size());
     std::vector<double> steps;
@@ -268,17 +300,9 @@ class InfluenceAnalyzer final : public Analyzer {
     for (Index k = 0; k < described; ++k) {
       const Index i = order[static_cast<std::size_t>(k)];
       const SampleRange range = {i, i + 1};
-      const ShiftedFactorization others(
-          hessian.matrix -
-              weight * hessian.project_both(objective.hessian(point.theta(), range, {})),
-          0.0);
-      std::optional<VectorXd> step;
-      if (others.status() == Status::kOk && others.inertia().num_at == 0 &&
-          others.inertia().num_below == inverse.num_negative()) {
-        step = others.solve(hessian.project(weight * gradients.col(k)).col(0));
-      }
+      const std::optional<VectorXd> step =
+          newton_step(point, hessian, num_negative, i, gradients.col(k));
       if (step) {
-        *step = hessian.project(*step).col(0);
         steps.insert(steps.end(), step->data(), step->data() + n);
         own.push_back(objective.value(point.theta() + *step, range) -
                       objective.value(point.theta(), range));
