@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
 
-#include <Eigen/QR>
-#include <Eigen/SVD>
 #include <fmt/format.h>
 
 #include <hesscope/core/error.h>
 #include <hesscope/spectra/internal/generator_sets.h>
 #include <hesscope/spectra/internal/null_space.h>
 #include <hesscope/spectra/internal/scaled_matrix.h>
+#include <hesscope/spectra/singular_values.h>
 #include <hesscope/spectra/zero_modes.h>
 
 namespace hesscope {
@@ -184,39 +184,39 @@ class Explanation {
   std::vector<Piece> pieces_;
 };
 
-// Orthonormal columns that span what `flat` holds besides the span of `known`, both orthonormal.
-MatrixXd without(const MatrixXd& flat, const MatrixXd& known) {
-  constexpr double kIndependent = 1e-6;
+// Orthonormal columns that span what `flat` holds besides the span of `known`, both orthonormal, or
+// nothing if the decomposition failed.
+std::optional<MatrixXd> without(const MatrixXd& flat, const MatrixXd& known) {
+  constexpr double kIndependent = 1e-6;  // the sine of an angle
+  if (flat.cols() == 0) return flat;
   MatrixXd rest = flat;
   for (int pass = 0; pass < 2; ++pass) rest -= known * (known.transpose() * rest);
-  Eigen::ColPivHouseholderQR<MatrixXd> qr;
-  qr.setThreshold(kIndependent);
-  qr.compute(rest);
-  // All columns may be known: a threshold is relative to the largest of them.
-  if (rest.cols() == 0 || !(qr.maxPivot() > kIndependent)) return MatrixXd(rest.rows(), 0);
-  return qr.householderQ() * MatrixXd::Identity(rest.rows(), qr.rank());
+  const SingularValues svd = thin_svd(rest);
+  if (svd.status != Status::kOk) return std::nullopt;
+  return svd.left.leftCols((svd.values.array() > kIndependent).count());
 }
 
 // The zero modes of H in the span of `flat` beyond those that are explained: at most as many as there
-// are unexplained zeros.
-MatrixXd flat_modes(const Eigen::Ref<const MatrixXd>& hessian,
-                    int exponent,
-                    const MatrixXd& flat,
-                    const MatrixXd& explained,
-                    std::int64_t num_unexplained) {
+// are unexplained zeros. Nothing if a decomposition failed.
+std::optional<MatrixXd> flat_modes(const Eigen::Ref<const MatrixXd>& hessian,
+                                   int exponent,
+                                   const MatrixXd& flat,
+                                   const MatrixXd& explained,
+                                   std::int64_t num_unexplained) {
   constexpr double kZero = 1e-9;  // of H; directions are known to a few digits less than numbers
-  const MatrixXd columns = without(flat, explained);
-  if (columns.cols() == 0) return columns;
+  const std::optional<MatrixXd> columns = without(flat, explained);
+  if (!columns || columns->cols() == 0) return columns;
   const MatrixXd image = std::ldexp(1.0, -exponent) * hessian;
   const double size = image.norm();
-  const Eigen::BDCSVD<MatrixXd> svd(image * columns, Eigen::ComputeThinV);
-  const Index total = svd.singularValues().size();
+  const SingularValues svd = thin_svd(image * *columns);
+  if (svd.status != Status::kOk) return std::nullopt;
+  const Index total = svd.values.size();
   Index count = 0;
   while (count < total && count < num_unexplained &&
-         svd.singularValues()(total - 1 - count) <= kZero * size) {
+         svd.values[total - 1 - count] <= kZero * size) {
     ++count;
   }
-  return columns * svd.matrixV().rightCols(count);
+  return *columns * svd.right.rightCols(count);
 }
 
 // From the scale of ScaledPoint to that of H. The pivots are relative.
@@ -287,16 +287,20 @@ ZeroModes explain_zero_modes(const Eigen::Ref<const VectorXd>& theta,
   scale_back(modes, exponent);
   MatrixXd basis = options.want_basis || is_flat_asked ? explanation.basis() : MatrixXd(n, 0);
   if (is_flat_asked && spectrum.num_zero > modes.num_explained) {
-    const MatrixXd more = flat_modes(hessian,
-                                     exponent,
-                                     *options.flat_directions,
-                                     basis,
-                                     spectrum.num_zero - modes.num_explained);
-    modes.num_flat = more.cols();
-    if (more.cols() > 0) modes.flat_residual = (hessian * more).colwise().norm().maxCoeff();
+    const std::optional<MatrixXd> more = flat_modes(hessian,
+                                                    exponent,
+                                                    *options.flat_directions,
+                                                    basis,
+                                                    spectrum.num_zero - modes.num_explained);
+    if (!more) {
+      unknown.status = Status::kFailed;
+      return unknown;
+    }
+    modes.num_flat = more->cols();
+    if (more->cols() > 0) modes.flat_residual = (hessian * *more).colwise().norm().maxCoeff();
     modes.num_explained += modes.num_flat;
-    basis.conservativeResize(Eigen::NoChange, basis.cols() + more.cols());
-    basis.rightCols(more.cols()) = more;
+    basis.conservativeResize(Eigen::NoChange, basis.cols() + more->cols());
+    basis.rightCols(more->cols()) = *more;
   }
   if (spectrum.num_zero >= 0) {
     modes.num_unexplained = std::max<std::int64_t>(0, spectrum.num_zero - modes.num_explained);
