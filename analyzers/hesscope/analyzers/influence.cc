@@ -22,16 +22,16 @@
 #include <hesscope/analyzers/internal/group_dimensions.h>
 #include <hesscope/analyzers/internal/outermost_pairs.h>
 #include <hesscope/analyzers/internal/papers.h>
+#include <hesscope/analyzers/internal/unexplained_inverse.h>
 #include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/objective/gradient_blocks.h>
-#include <hesscope/spectra/counts.h>
-#include <hesscope/spectra/eigensystem.h>
 
 namespace hesscope {
 namespace {
 
 using detail::UnexplainedHessian;
+using detail::UnexplainedInverse;
 using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
@@ -54,36 +54,6 @@ void for_each_gradient(PointAnalysis& point, double begin, double end, const Use
                         detail::report(progress, static_cast<double>(range.end) / count);
                       });
 }
-
-// H^+ by the eigensystem of the Hessian without its explained null space.
-class Inverse {
- public:
-  Inverse(const UnexplainedHessian& hessian, const ProgressCallback& progress)
-      : hessian_(&hessian), system_(dense_eigensystem(hessian.matrix, {}, progress)) {
-    if (system_.status != Status::kOk) return;
-    const auto within = system_.eigenvalues.array().abs() <= system_.rounding_band;
-    num_zero_ = within.count();
-    num_negative_ = (system_.eigenvalues.array() < -system_.rounding_band).count();
-  }
-
-  Status status() const { return system_.status; }
-
-  Index num_zero() const { return num_zero_; }
-
-  Index num_negative() const { return num_negative_; }
-
-  MatrixXd times(const Eigen::Ref<const MatrixXd>& b) const {
-    MatrixXd along = system_.eigenvectors.transpose() * hessian_->project(b);
-    along.array().colwise() /= system_.eigenvalues.array();
-    return hessian_->project(system_.eigenvectors * along);
-  }
-
- private:
-  const UnexplainedHessian* hessian_;
-  Eigensystem system_;
-  Index num_zero_ = -1;
-  Index num_negative_ = -1;
-};
 
 class InfluenceAnalyzer final : public Analyzer {
  public:
@@ -174,7 +144,7 @@ class InfluenceAnalyzer final : public Analyzer {
                 const UnexplainedHessian& hessian,
                 const detail::ClusteredEnd& top,
                 Group& answer) const {
-    const Inverse inverse(hessian, detail::part_of(point.progress(), 0, 0.3));
+    const UnexplainedInverse inverse(hessian, detail::part_of(point.progress(), 0, 0.3));
     if (inverse.status() != Status::kOk) {
       answer.set_rest_missing(inverse.status());
       return;
@@ -192,7 +162,7 @@ class InfluenceAnalyzer final : public Analyzer {
 
   // Returns self_influence.
   VectorXd set_of_all(PointAnalysis& point,
-                      const Inverse& inverse,
+                      const UnexplainedInverse& inverse,
                       const detail::ClusteredEnd& top,
                       Group& answer) const {
     const Index count = point.objective().num_samples();
@@ -229,7 +199,7 @@ class InfluenceAnalyzer final : public Analyzer {
 
   void set_of_influential(PointAnalysis& point,
                           const UnexplainedHessian& hessian,
-                          const Inverse& inverse,
+                          const UnexplainedInverse& inverse,
                           const VectorXd& self,
                           Group& answer) const {
     const Objective& objective = point.objective();
@@ -261,26 +231,6 @@ class InfluenceAnalyzer final : public Analyzer {
     set_newton_steps(point, hessian, inverse.num_negative(), order, gradients, answer);
   }
 
-  // (H - h_i / N)^+ g_i / N; none where that has another inertia than H. @param gradient  g_i.
-  static std::optional<VectorXd> newton_step(PointAnalysis& point,
-                                             const UnexplainedHessian& hessian,
-                                             Index num_negative,
-                                             Index i,
-                                             const Eigen::Ref<const VectorXd>& gradient) {
-    const Objective& objective = point.objective();
-    const double weight = 1 / static_cast<double>(objective.num_samples());
-    const ShiftedFactorization others(
-        hessian.matrix -
-            weight * hessian.project_both(objective.hessian(point.theta(), {i, i + 1}, {})),
-        0.0);
-    const bool is_alike = others.status() == Status::kOk && others.inertia().num_at == 0 &&
-                          others.inertia().num_below == num_negative;
-    if (!is_alike) return std::nullopt;
-    const std::optional<VectorXd> step = others.solve(hessian.project(weight * gradient).col(0));
-    if (!step) return std::nullopt;
-    return VectorXd(hessian.project(*step));
-  }
-
   // @param order      the samples left out, one after the other.
   // @param gradients  theirs, n x order.size().
   void set_newton_steps(PointAnalysis& point,
@@ -300,8 +250,8 @@ class InfluenceAnalyzer final : public Analyzer {
     for (Index k = 0; k < described; ++k) {
       const Index i = order[static_cast<std::size_t>(k)];
       const SampleRange range = {i, i + 1};
-      const std::optional<VectorXd> step =
-          newton_step(point, hessian, num_negative, i, gradients.col(k));
+      const std::optional<VectorXd> step = detail::newton_step_without_sample(
+          objective, point.theta(), hessian, num_negative, i, gradients.col(k));
       if (step) {
         steps.insert(steps.end(), step->data(), step->data() + n);
         own.push_back(objective.value(point.theta() + *step, range) -
