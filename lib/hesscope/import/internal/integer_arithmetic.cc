@@ -30,6 +30,9 @@ std::int64_t quotient(const OperatorCall& call, std::int64_t a, std::int64_t b) 
   return b == -1 ? checked_product(call, a, -1) : a / b;
 }
 
+// Whether a is a multiple of b, which is not 0; INT64_MIN % -1 is beyond 64 bits.
+bool is_multiple(std::int64_t a, std::int64_t b) { return b == -1 || a % b == 0; }
+
 std::int64_t raised(const OperatorCall& call, std::int64_t a, std::int64_t exponent) {
   if (exponent < 0) call.refuse("raises an integer to a negative power");
   std::int64_t result = 1;
@@ -44,11 +47,11 @@ Entry divided(const OperatorCall& call, const Entry& a, const Entry& b) {
   if (a.slope == 0 && b.slope == 0) return {quotient(call, a.base, b.base), 0};
   if (b.slope == 0) {
     if (b.base == 0) call.refuse("divides an integer by 0");
-    if (a.base % b.base != 0 || a.slope % b.base != 0) refuse_batch(call);
+    if (!is_multiple(a.base, b.base) || !is_multiple(a.slope, b.base)) refuse_batch(call);
     return {quotient(call, a.base, b.base), quotient(call, a.slope, b.base)};
   }
   // N cancels where both are multiples of it.
-  if (a.base == 0 && b.base == 0 && a.slope % b.slope == 0) {
+  if (a.base == 0 && b.base == 0 && is_multiple(a.slope, b.slope)) {
     return {quotient(call, a.slope, b.slope), 0};
   }
   refuse_batch(call);
@@ -67,7 +70,9 @@ bool is_positive(const OperatorCall& call, const Entry& x) {
 // makes it so.
 bool is_zero(const OperatorCall& call, const Entry& x) {
   if (x.slope == 0) return x.base == 0;
-  const bool has_root = x.base % x.slope == 0 && -(x.base / x.slope) >= 1;
+  // N = -base / slope; signs differ where it is positive.
+  const bool has_root =
+      is_multiple(x.base, x.slope) && x.base != 0 && (x.base < 0) != (x.slope < 0);
   if (has_root) refuse_batch(call);
   return false;
 }
@@ -171,6 +176,9 @@ Value of_integers(const OperatorCall& call,
                   const Value& a,
                   const Value& b,
                   IntegerFunction function) {
+  if (!a.is_known() || !b.is_known()) {
+    call.refuse("computes with integers of shapes or indices and real numbers at once");
+  }
   Axes axes = broadcast_axes(call, a.axes, b.axes);
   const Value x = expanded(call, a, axes);
   const Value y = expanded(call, b, axes);

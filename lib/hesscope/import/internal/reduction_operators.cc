@@ -146,13 +146,11 @@ Var log_softmax_rows(Var a) { return a - log_sum_exp_rows(a); }
 // 1 at the (first) largest of each row, 0 elsewhere.
 Var hardmax_rows(Var a) {
   const Var is_largest = equal(a, max_rows(a));
-  // Of equal ones the first: those with as many before them as none.
+  // Of equal ones the first: places count down along a row.
   const Eigen::Index n = a.cols();
-  const Eigen::MatrixXd before = Eigen::MatrixXd::NullaryExpr(
-      n, n, [](Eigen::Index i, Eigen::Index j) { return i < j ? 1.0 : 0.0; });
-  const Var earlier = matmul(is_largest, a.graph().constant(before));
-  const double zero = 0;
-  return hadamard(is_largest, equal(earlier, a.graph().constant(std::span(&zero, 1), 1, 1)));
+  const Eigen::RowVectorXd places = Eigen::RowVectorXd::LinSpaced(n, static_cast<double>(n), 1.0);
+  const Var left = hadamard(is_largest, a.graph().constant(places));
+  return hadamard(is_largest, equal(left, max_rows(left)));
 }
 
 // Along one axis; before opset 13 along all axes from the one named on, as of a matrix.

@@ -264,8 +264,10 @@ Values lower_split(const OperatorCall& call) {
     for (std::int64_t done = 0; done < size; done += each)
       sizes.push_back(std::min(each, size - done));
   }
-  if (std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0}) != size ||
-      std::ranges::any_of(sizes, [](std::int64_t part) { return part < 1; })) {
+  // Taken away one by one: a sum of what the file says might be beyond 64 bits.
+  std::int64_t left = size;
+  for (const std::int64_t part : sizes) left = part >= 1 && part <= left ? left - part : -1;
+  if (left != 0) {
     call.refuse("parts of {} entries do not make up axis {} of {}",
                 fmt::join(sizes, ", "),
                 axis,

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Integers known before there are data, at the ends of 64 bits and with real numbers; tensors taken
+// apart.
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "support/operator_fixture.h"
+
+namespace hesscope {
+namespace {
+
+using onnx::text;
+using test::expect_computes;
+using test::expect_refused;
+using test::OperatorFixture;
+
+using WholeNumbers = std::vector<std::int64_t>;
+
+constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
+constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+
+// Its magnitude is beyond 64 bits: the processor traps where it is divided by -1.
+TEST(KnownIntegers, DivideTheLeast) {
+  OperatorFixture by_one("Div");
+  by_one.integers({2}, {kLeast, kLeast + 1}).integers({2}, {1, -1});
+  EXPECT_EQ(by_one.result().integers->base, (WholeNumbers{kLeast, kMost}));
+  OperatorFixture quotient("Div");
+  quotient.integers({}, {kLeast}).integers({}, {-1});
+  expect_refused(quotient, "beyond 64 bits");
+  OperatorFixture of_samples("Div");
+  of_samples.integers({}, {0}, {kLeast}).integers({}, {-1});
+  expect_refused(of_samples, "beyond 64 bits");
+  OperatorFixture cancelled("Div");
+  cancelled.integers({}, {0}, {kLeast}).integers({}, {0}, {-1});
+  expect_refused(cancelled, "beyond 64 bits");
+  OperatorFixture remainder("Mod");
+  remainder.integers({}, {kLeast}).integers({}, {-1});
+  EXPECT_EQ(remainder.result().integers->base, (WholeNumbers{0}));
+}
+
+// kLeast - N and kLeast + N have no root N >= 1 of 64 bits; N - 3 has one, and N + 3 none.
+TEST(KnownIntegers, CompareWithTheNumberOfSamples) {
+  const auto compared = [](std::int64_t base, std::int64_t slope) {
+    OperatorFixture op("Equal");
+    op.integers({}, {base}, {slope}).integers({}, {0});
+    return op.result().integers->base;
+  };
+  EXPECT_EQ(compared(kLeast, -1), (WholeNumbers{0}));
+  EXPECT_EQ(compared(3, 1), (WholeNumbers{0}));
+  EXPECT_EQ(compared(3, -2), (WholeNumbers{0}));
+  EXPECT_EQ(compared(0, 1), (WholeNumbers{0}));
+  OperatorFixture chance("Equal");
+  chance.integers({}, {-3}, {1}).integers({}, {0});
+  expect_refused(chance, "number of samples");
+}
+
+TEST(KnownIntegers, AreNotMixedWithRealNumbers) {
+  OperatorFixture op("Clip");
+  op.integers({2}, {1, 2}).parameter({});
+  expect_refused(op, "integers of shapes or indices and real numbers at once");
+}
+
+TEST(Split, RefusesPartsWhoseSumOverflows) {
+  OperatorFixture op("Split");
+  op.outputs({"a", "b", "c", "d"}).parameter({4});
+  op.integers({4}, {kMost, kMost, 3, 3});  // 4, were it to wrap around
+  expect_refused(op, "do not make up axis 0 of (4,)");
+  OperatorFixture negative("Split");
+  negative.outputs({"a", "b"}).parameter({4}).integers({2}, {5, -1});
+  expect_refused(negative, "do not make up axis 0 of (4,)");
+  OperatorFixture fewer("Split");
+  fewer.outputs({"a", "b"}).parameter({4}).integers({2}, {2, 1});
+  expect_refused(fewer, "do not make up axis 0 of (4,)");
+}
+
+TEST(Hardmax, PicksTheFirstOfTheLargest) {
+  OperatorFixture op("Hardmax");
+  op.data({4});
+  const onnx::Value y = op.result();
+  EXPECT_EQ(text(y.axes), "(N, 4)");
+  expect_computes(op, y, [](const auto& x, const double* record) {
+    using T = typename std::decay_t<decltype(x)>::Scalar;
+    std::vector<T> entries(4, T(0));
+    entries[static_cast<std::size_t>(std::max_element(record, record + 4) - record)] = T(1);
+    return entries;
+  });
+  OperatorFixture ties("Hardmax");
+  ties.numbers({2, 3}, {1, 2, 2, -5, -5, -5});
+  const onnx::Value of_ties = ties.result();
+  expect_computes(ties, of_ties, [](const auto& x, const double*) {
+    using T = typename std::decay_t<decltype(x)>::Scalar;
+    return std::vector<T>{T(0), T(1), T(0), T(1), T(0), T(0)};
+  });
+}
+
+// Its graph is as large as the row, not as its square: 8 n^2 bytes would be 20 GB.
+TEST(Hardmax, TakesLongRows) {
+  OperatorFixture op("Hardmax");
+  op.parameter({1, 50000});
+  EXPECT_EQ(text(op.result().axes), "(1, 50000)");
+}
+
+}  // namespace
+}  // namespace hesscope
