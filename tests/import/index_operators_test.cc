@@ -344,7 +344,10 @@ TEST(TopK, OrdersKnownNumbers) {
   EXPECT_EQ(least.results()[1].integers->base, (WholeNumbers{1, 2, 3}));
   OperatorFixture varying("TopK");
   varying.parameter({3}).integers({1}, {1});
-  expect_refused(varying, "only constants and shapes are taken");
+  expect_refused(varying, "largest, which no derivative sees; only constants and shapes are taken");
+  OperatorFixture least_varying("TopK");
+  least_varying.with("largest", 0).parameter({3}).integers({1}, {1});
+  expect_refused(least_varying, "its result depends on which entries of input 1 are smallest");
 }
 
 TEST(ArgMax, TakesTheFirstOrTheLastOfSeveral) {
@@ -361,6 +364,10 @@ TEST(ArgMax, TakesTheFirstOrTheLastOfSeveral) {
   OperatorFixture samples("ArgMax");
   samples.with("axis", 1).data({3});
   expect_refused(samples, "its result depends on which entries of input 1 are largest");
+  OperatorFixture varying("ArgMin");
+  varying.parameter({3});
+  expect_refused(varying, "smallest, which no derivative sees");
+  expect_refused(varying, "export the model without this node");
 }
 
 TEST(NonZero, ListsPositions) {
@@ -369,6 +376,9 @@ TEST(NonZero, ListsPositions) {
   const onnx::Value y = op.result();
   EXPECT_EQ(text(y.axes), "(2, 3)");
   EXPECT_EQ(y.integers->base, (WholeNumbers{0, 1, 1, 0, 0, 1}));
+  OperatorFixture varying("NonZero");
+  varying.parameter({3});
+  expect_refused(varying, "its result depends on which entries of input 1 are not zero");
 }
 
 }  // namespace

@@ -33,7 +33,8 @@ const std::map<std::string, std::string> kRefused = {
     {"training_dropout_default", "drops out at random"},
     {"training_dropout_default_mask", "drops out at random"},
     // The largest entries' places.
-    {"maxpool_with_argmax_2d_precomputed_pads", "its output 2 is not supported"},
+    {"maxpool_with_argmax_2d_precomputed_pads",
+     "its output 2 is not supported, and the model's output needs it as 'z'"},
     // Tensors without entries.
     {"slice_start_out_of_bounds", "leaves nothing of axis 1"},
     {"split_zero_size_splits", "do not make up axis 0"},

@@ -219,7 +219,13 @@ Value import_output(const OnnxFile& file,
     const Values results = is_given ? Values() : operator_of(node)->lower(call);
     for (std::size_t k = 0; k < node.outputs.size(); ++k) {
       if (!needs.values.contains(node.outputs[k]) || given.contains(node.outputs[k])) continue;
-      if (k >= results.size()) call.refuse("its output {} is not supported", k + 1);
+      if (k >= results.size()) {
+        call.refuse(
+            "its output {} is not supported, and the model's output needs it as '{}': export the "
+            "model without what uses it",
+            k + 1,
+            printable(node.outputs[k]));
+      }
       values.insert_or_assign(node.outputs[k], results[k]);
     }
     for (; counted < graph.nodes().size(); ++counted) entries += graph.nodes()[counted].size();

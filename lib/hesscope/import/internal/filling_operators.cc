@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <numeric>
+#include <string_view>
 
 #include <hesscope/import/internal/indices.h>
 #include <hesscope/import/internal/movement.h>
@@ -13,16 +14,19 @@
 namespace hesscope::onnx {
 namespace {
 
-// Input i as numbers that are known while importing. Refuses others: what they choose has jumps.
-std::vector<double> numbers_to_compare(const OperatorCall& call, std::size_t i) {
-  const Value& value = call.input(i);
+// The first input as numbers that are known while importing. Refuses others: what they choose has
+// jumps.
+// @param chosen  what the result depends on the entries being.
+std::vector<double> numbers_to_compare(const OperatorCall& call, std::string_view chosen) {
+  const Value& value = call.input(0);
   if (!value.is_known() && call.graph().constant_value(*value.var).empty()) {
     call.refuse(
-        "its result depends on which entries of input {} are largest, which no derivative "
-        "sees; only constants and shapes are taken",
-        i + 1);
+        "its result depends on which entries of input 1 are {}, which no derivative sees; only "
+        "constants and shapes are taken: export the model without this node, up to what it "
+        "chooses from if it comes last",
+        chosen);
   }
-  return call.known_reals(i);
+  return call.known_reals(0);
 }
 
 Value known_column(const OperatorCall& call, std::vector<std::int64_t> entries, Axes axes) {
@@ -146,7 +150,9 @@ std::vector<std::vector<std::int64_t>> ordered_places(const Axes& axes,
 }
 
 Values lower_top_k(const OperatorCall& call) {
-  const std::vector<double> numbers = numbers_to_compare(call, 0);
+  const bool takes_largest = call.integer("largest", 1) != 0;
+  const std::vector<double> numbers =
+      numbers_to_compare(call, takes_largest ? "largest" : "smallest");
   const Value& data = call.input(0);
   const int axis = call.axis(call.integer("axis", -1), data.rank());
   const auto along = static_cast<std::size_t>(axis);
@@ -156,7 +162,6 @@ Values lower_top_k(const OperatorCall& call) {
   if (wanted.size() != 1 || wanted.front() < 0 || wanted.front() > size) {
     call.refuse("k must be one number of at most {}, the length of axis {}", size, axis);
   }
-  const bool takes_largest = call.integer("largest", 1) != 0;
   const auto lines =
       ordered_places(data.axes, axis, wanted.front(), [&](std::size_t a, std::size_t b) {
         return takes_largest ? numbers[a] > numbers[b] : numbers[a] < numbers[b];
@@ -181,7 +186,7 @@ Values lower_top_k(const OperatorCall& call) {
 
 template <bool kIsLargest>
 Values lower_arg_extreme(const OperatorCall& call) {
-  const std::vector<double> numbers = numbers_to_compare(call, 0);
+  const std::vector<double> numbers = numbers_to_compare(call, kIsLargest ? "largest" : "smallest");
   const Value& data = call.input(0);
   const int axis = call.axis(call.integer("axis", 0), data.rank());
   const auto along = static_cast<std::size_t>(axis);
@@ -201,7 +206,7 @@ Values lower_arg_extreme(const OperatorCall& call) {
 
 // Positions of entries that are not 0, a column each.
 Values lower_non_zero(const OperatorCall& call) {
-  const std::vector<double> numbers = numbers_to_compare(call, 0);
+  const std::vector<double> numbers = numbers_to_compare(call, "not zero");
   const Value& data = call.input(0);
   std::vector<std::vector<std::int64_t>> positions(data.axes.size());
   std::int64_t count = 0;
