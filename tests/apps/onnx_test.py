@@ -546,7 +546,10 @@ class Settings(program.Case):
             self.rejects(f"problem.toml:5: [model] of kind 'onnx': 'Q*' in '{key}' is no tensor of", "model.onnx",
                          code=USAGE)
         self.say("class_weights = [1, 2, 3]")  # known to be too many once the graph is
-        self.rejects("problem.toml:1: 'class_weights' has 3 numbers", code=USAGE)
+        self.rejects("problem.toml:5: 'class_weights' has 3 numbers", code=USAGE)
+        self.save("data.npz", target=np.zeros((10, 2)))
+        self.say('frozen = ["A"]', "pos_weight = [1, 2, 3]", loss="bce-with-logits")
+        self.rejects("problem.toml:6: 'pos_weight' has 3 numbers", code=USAGE)
 
     def test_what_is_frozen_may_be_missing(self):
         # The graph's own where a checkpoint has none: whichever comes first.

@@ -145,7 +145,8 @@ std::vector<double> class_weights(const LossOptions& options, Eigen::Index num_c
     return std::vector<double>(static_cast<std::size_t>(num_classes), 1.0);
   }
   if (static_cast<Eigen::Index>(options.class_weights.size()) != num_classes) {
-    throw ConfigError(
+    options.source.refuse(
+        "class_weights",
         fmt::format("'class_weights' has {} numbers, but the model tells {} classes apart",
                     options.class_weights.size(),
                     num_classes));
@@ -283,7 +284,8 @@ Var binary_cross_entropy(ModelBuilder& builder, const LossOptions& options, Var 
     const auto count = static_cast<Eigen::Index>(weight.size());
     const Eigen::Index size = z.rows() * z.cols();
     if (size % count != 0) {
-      throw ConfigError(
+      options.source.refuse(
+          "pos_weight",
           fmt::format("'pos_weight' has {} numbers, but a sample has {} outputs", count, size));
     }
     const Eigen::MatrixXd row = Eigen::Map<const Eigen::RowVectorXd>(weight.data(), count);
@@ -328,7 +330,7 @@ bool is_plain(const LossOptions& options, const std::string& target, const Tenso
 }
 
 LossOptions loss_options(const Settings& settings, std::optional<LossKind> only) {
-  LossOptions options;
+  LossOptions options{.source = settings};
   const std::string name(only ? to_string(*only) : settings.text("loss"));
   options.kind = std::ranges::find(kLosses, name, &NamedLoss::name)->kind;
   for (const LossKey& entry : keys_of_losses()) {

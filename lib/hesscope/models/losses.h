@@ -32,6 +32,7 @@ struct LossOptions {
   std::vector<double> pos_weight = {};            ///< one, or one for each output, or none
   std::optional<std::int64_t> ignore_index = {};  ///< targets of this class do not count
   double delta = 1;                               ///< of kHuber
+  Settings source = {};                           ///< what they are from: knows each key's place
 };
 
 /// "cross-entropy".
@@ -56,6 +57,8 @@ bool is_plain(const LossOptions& options, const std::string& target, const Tenso
 ///                last axis, or without its first as PyTorch has it), or an entry for each output.
 /// @throws InputError naming the data file, the array and both shapes where they do not fit; classes
 ///         that are weighted or ignored but cannot be counted; no target that counts.
+/// @throws ConfigError naming the place of `class_weights` or `pos_weight` where their number does
+///         not fit the output.
 Var record_loss(ModelBuilder& builder,
                 const LossOptions& options,
                 Var output,
