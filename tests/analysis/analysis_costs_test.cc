@@ -20,6 +20,7 @@
 
 #include "support/cost_ratio.h"
 #include "support/loss_oracle.h"
+#include "support/progress_shares.h"
 
 namespace hesscope {
 namespace {
@@ -93,57 +94,34 @@ INSTANTIATE_TEST_SUITE_P(Sizes,
                          AnalysisCostsOf,
                          ::testing::Values(Size{22, 12000}, Size{38, 3000}, Size{50, 1000}));
 
-// The largest difference between a fraction of progress and the share of the time, and the largest
-// share without a word.
-struct Progress {
-  double largest_error = 0;
-  double longest_silence = 0;
-  double last = 0;
-};
-
-template <typename Run>
-Progress follow(Run run) {
-  std::vector<std::pair<double, double>> reports;  // seconds, fraction
-  const double start = processor_seconds();
-  run([&](double fraction) {
-    reports.emplace_back(processor_seconds() - start, fraction);
-    return true;
-  });
-  const double total = processor_seconds() - start;
-  Progress progress;
-  double last_seconds = 0;
-  for (const auto& [seconds, fraction] : reports) {
-    EXPECT_GE(fraction, progress.last) << "goes back";
-    EXPECT_LE(fraction, 1.0);
-    progress.last = fraction;
-    progress.largest_error = std::max(progress.largest_error, std::abs(fraction - seconds / total));
-    progress.longest_silence = std::max(progress.longest_silence, (seconds - last_seconds) / total);
-    last_seconds = seconds;
-  }
-  progress.longest_silence = std::max(progress.longest_silence, 1 - last_seconds / total);
-  return progress;
-}
-
 TEST(AnalysisProgressAtAPoint, IsInProportionToTheTime) {
   const Work work({38, 3000});
-  const AnalysisCosts costs = work.measured();
-  const Progress progress = follow(
-      [&](const ProgressCallback& callback) { work.run(costs, SpectrumMethod::kDense, callback); });
-  EXPECT_LT(progress.largest_error, 0.25);
-  EXPECT_LT(progress.longest_silence, 0.2);
-  EXPECT_GT(progress.last, 0.8);
+  constexpr double kMostDeviation = 0.25;
+  constexpr double kMostSilence = 0.2;
+  const test::ProgressShares shares = test::progress_shares_of(kMostDeviation, kMostSilence, [&] {
+    return [&, costs = work.measured()](const ProgressCallback& callback) {
+      work.run(costs, SpectrumMethod::kDense, callback);
+    };
+  });
+  EXPECT_LT(shares.deviation, kMostDeviation);
+  EXPECT_LT(shares.silence, kMostSilence);
+  EXPECT_GT(shares.last, 0.8);
 }
 
 TEST(AnalysisProgressAtAPoint, GoesOnWithoutAMatrix) {
   const Work work({40, 600}, {"spectrum", "density", "ggn"});
-  const AnalysisCosts costs = work.measured(SpectrumMethod::kMatrixFree);
-  EXPECT_EQ(costs.point.hessian, 0);
-  const Progress progress = follow([&](const ProgressCallback& callback) {
-    work.run(costs, SpectrumMethod::kMatrixFree, callback);
+  constexpr double kMostDeviation = 0.35;  // nobody knows how many products a search takes
+  constexpr double kMostSilence = 0.1;
+  const test::ProgressShares shares = test::progress_shares_of(kMostDeviation, kMostSilence, [&] {
+    const AnalysisCosts costs = work.measured(SpectrumMethod::kMatrixFree);
+    EXPECT_EQ(costs.point.hessian, 0);
+    return [&, costs](const ProgressCallback& callback) {
+      work.run(costs, SpectrumMethod::kMatrixFree, callback);
+    };
   });
-  EXPECT_LT(progress.largest_error, 0.35);  // nobody knows how many products a search takes
-  EXPECT_LT(progress.longest_silence, 0.1);
-  EXPECT_GT(progress.last, 0.7);
+  EXPECT_LT(shares.deviation, kMostDeviation);
+  EXPECT_LT(shares.silence, kMostSilence);
+  EXPECT_GT(shares.last, 0.7);
 }
 
 TEST(AnalysisCostsOf, AreOfWhatIsAskedFor) {

@@ -13,6 +13,7 @@
 
 #include "spectra/matrices.h"
 #include "support/cost_ratio.h"
+#include "support/progress_shares.h"
 
 namespace hesscope {
 namespace {
@@ -45,34 +46,16 @@ TEST_P(DecompositionProgress, IsInProportionToTheTime) {
   const Eigen::VectorXd expected = dense_spectrum(h).eigenvalues;
   constexpr double kMostDeviation = 0.2;
   constexpr double kMostSilence = 0.15;  // of the whole time
-  double deviation = kInfinity;
-  double silence = kInfinity;
-  for (int attempt = 0; attempt < test::kCostAttempts; ++attempt) {
-    std::vector<std::pair<double, double>> reports;  // seconds, fraction
-    const double start = processor_seconds();
-    const Spectrum spectrum = dense_spectrum(h, [&](double fraction) {
-      reports.emplace_back(processor_seconds() - start, fraction);
-      return true;
-    });
-    const double total = processor_seconds() - start;
-    ASSERT_EQ(spectrum.status, Status::kOk);
-    EXPECT_EQ(spectrum.eigenvalues, expected);
-    EXPECT_GT(reports.size(), 20U);
-    deviation = silence = 0;
-    double last_seconds = 0;
-    double last_fraction = 0;
-    for (const auto& [seconds, fraction] : reports) {
-      EXPECT_GE(fraction, last_fraction);
-      EXPECT_LE(fraction, 1.0);
-      deviation = std::max(deviation, std::abs(fraction - seconds / total));
-      silence = std::max(silence, (seconds - last_seconds) / total);
-      last_seconds = seconds;
-      last_fraction = fraction;
-    }
-    if (deviation < kMostDeviation && silence < kMostSilence) break;
-  }
-  EXPECT_LT(deviation, kMostDeviation);
-  EXPECT_LT(silence, kMostSilence);
+  const test::ProgressShares shares = test::progress_shares_of(kMostDeviation, kMostSilence, [&] {
+    return [&](const ProgressCallback& callback) {
+      const Spectrum spectrum = dense_spectrum(h, callback);
+      EXPECT_EQ(spectrum.status, Status::kOk);
+      EXPECT_EQ(spectrum.eigenvalues, expected);
+    };
+  });
+  EXPECT_GT(shares.num_reports, 20U);
+  EXPECT_LT(shares.deviation, kMostDeviation);
+  EXPECT_LT(shares.silence, kMostSilence);
 }
 
 INSTANTIATE_TEST_SUITE_P(Sizes, DecompositionProgress, ::testing::Values(1600, 2600));
