@@ -19,7 +19,7 @@
 #include <hesscope/objective/graph_objective.h>
 
 #include "support/cost_ratio.h"
-#include "support/loss_oracle.h"
+#include "support/numbers.h"
 #include "support/progress_shares.h"
 
 namespace hesscope {

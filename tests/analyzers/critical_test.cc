@@ -10,7 +10,7 @@
 #include <hesscope/models/mlp.h>
 
 #include "support/closed_form_objectives.h"
-#include "support/loss_oracle.h"
+#include "support/numbers.h"
 
 namespace hesscope {
 namespace {

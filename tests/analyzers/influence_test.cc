@@ -14,7 +14,7 @@
 #include <hesscope/models/mlp.h>
 
 #include "support/closed_form_objectives.h"
-#include "support/loss_oracle.h"
+#include "support/numbers.h"
 #include "support/refusal.h"
 
 namespace hesscope {

@@ -17,7 +17,7 @@
 #include <hesscope/objective/graph_objective.h>
 #include <hesscope/spectra/spectrum.h>
 
-#include "support/loss_oracle.h"
+#include "support/numbers.h"
 #include "support/quadratic_objective.h"
 #include "support/refusal.h"
 

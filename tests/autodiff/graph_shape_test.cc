@@ -14,8 +14,9 @@
 #include <hesscope/core/error.h>
 
 #include "support/graph_oracle.h"
-#include "support/loss_oracle.h"
+#include "support/numbers.h"
 #include "support/refusal.h"
+#include "support/sweep_derivatives.h"
 
 namespace hesscope {
 namespace {

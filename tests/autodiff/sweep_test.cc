@@ -16,7 +16,8 @@
 #include <hesscope/models/signal_noise.h>
 
 #include "support/graph_oracle.h"
-#include "support/loss_oracle.h"
+#include "support/numbers.h"
+#include "support/sweep_derivatives.h"
 
 namespace hesscope {
 namespace {

@@ -19,7 +19,7 @@
 #include <hesscope/models/model.h>
 #include <hesscope/models/signal_noise.h>
 
-#include "support/loss_oracle.h"
+#include "support/numbers.h"
 
 namespace hesscope::test {
 

@@ -13,7 +13,7 @@
 #include <hesscope/models/losses.h>
 #include <hesscope/objective/graph_objective.h>
 
-#include "support/loss_oracle.h"
+#include "support/numbers.h"
 
 namespace hesscope {
 namespace {

@@ -7,7 +7,7 @@
 
 #include <hesscope/models/linear_attention.h>
 
-#include "support/loss_oracle.h"
+#include "support/numbers.h"
 
 namespace hesscope::test {
 

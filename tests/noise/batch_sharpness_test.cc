@@ -14,7 +14,7 @@
 #include <hesscope/objective/graph_objective.h>
 
 #include "noise/naive.h"
-#include "support/loss_oracle.h"
+#include "support/numbers.h"
 #include "support/refusal.h"
 
 namespace hesscope {

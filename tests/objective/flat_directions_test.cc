@@ -12,7 +12,7 @@
 #include <hesscope/spectra/spectrum.h>
 #include <hesscope/spectra/zero_modes.h>
 
-#include "support/loss_oracle.h"
+#include "support/numbers.h"
 
 namespace hesscope {
 namespace {

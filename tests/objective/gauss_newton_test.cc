@@ -15,7 +15,7 @@
 #include <hesscope/objective/graph_objective.h>
 #include <hesscope/objective/internal/gauss_newton_sum.h>
 
-#include "support/loss_oracle.h"
+#include "support/numbers.h"
 #include "support/refusal.h"
 
 namespace hesscope {

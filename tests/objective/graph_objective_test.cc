@@ -21,8 +21,9 @@
 #include <hesscope/models/mlp.h>
 #include <hesscope/objective/graph_objective.h>
 
-#include "support/loss_oracle.h"
+#include "support/numbers.h"
 #include "support/refusal.h"
+#include "support/sweep_derivatives.h"
 
 namespace hesscope {
 namespace {

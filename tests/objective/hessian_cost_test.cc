@@ -12,7 +12,7 @@
 #include <hesscope/objective/hessian_cost.h>
 
 #include "support/cost_ratio.h"
-#include "support/loss_oracle.h"
+#include "support/numbers.h"
 
 namespace hesscope {
 namespace {

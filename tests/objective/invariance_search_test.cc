@@ -15,7 +15,7 @@
 #include <hesscope/objective/graph_objective.h>
 #include <hesscope/objective/invariance_search.h>
 
-#include "support/loss_oracle.h"
+#include "support/numbers.h"
 
 namespace hesscope {
 namespace {

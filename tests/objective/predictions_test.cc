@@ -14,7 +14,7 @@
 #include <hesscope/models/signal_noise.h>
 #include <hesscope/objective/graph_objective.h>
 
-#include "support/loss_oracle.h"
+#include "support/numbers.h"
 #include "support/quadratic_objective.h"
 #include "support/refusal.h"
 

@@ -20,7 +20,7 @@
 #include <hesscope/objective/graph_objective.h>
 #include <hesscope/objective/team_service.h>
 
-#include "support/loss_oracle.h"
+#include "support/numbers.h"
 #include "support/thread_team.h"
 
 namespace hesscope {

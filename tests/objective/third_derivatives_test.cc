@@ -18,9 +18,10 @@
 #include <hesscope/objective/graph_objective.h>
 
 #include "support/cost_ratio.h"
-#include "support/loss_oracle.h"
+#include "support/numbers.h"
 #include "support/quadratic_objective.h"
 #include "support/refusal.h"
+#include "support/sweep_derivatives.h"
 
 namespace hesscope {
 namespace {

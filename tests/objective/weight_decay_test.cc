@@ -13,7 +13,7 @@
 #include <hesscope/models/mlp.h>
 #include <hesscope/objective/graph_objective.h>
 
-#include "support/loss_oracle.h"
+#include "support/numbers.h"
 #include "support/refusal.h"
 
 namespace hesscope {

@@ -14,7 +14,8 @@
 
 #include "support/files.h"
 #include "support/graph_oracle.h"
-#include "support/loss_oracle.h"
+#include "support/numbers.h"
+#include "support/sweep_derivatives.h"
 
 namespace hesscope {
 namespace {

@@ -10,7 +10,7 @@
 #include <hesscope/simd/internal/aligned_buffer.h>
 #include <hesscope/simd/internal/pack_kernels.h>
 
-#include "support/loss_oracle.h"
+#include "support/numbers.h"
 
 namespace hesscope::detail {
 namespace {

@@ -11,7 +11,7 @@
 #include <hesscope/spectra/critical_point.h>
 
 #include "support/closed_form_objectives.h"
-#include "support/loss_oracle.h"
+#include "support/numbers.h"
 #include "support/refusal.h"
 
 namespace hesscope {

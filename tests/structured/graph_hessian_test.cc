@@ -15,7 +15,7 @@
 #include <hesscope/core/executor.h>
 #include <hesscope/structured/graph_hessian.h>
 
-#include "support/loss_oracle.h"
+#include "support/numbers.h"
 #include "support/thread_team.h"
 
 namespace hesscope {

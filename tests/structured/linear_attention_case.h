@@ -11,7 +11,7 @@
 #include <hesscope/objective/graph_objective.h>
 #include <hesscope/structured/linear_attention_structure.h>
 
-#include "support/loss_oracle.h"
+#include "support/numbers.h"
 
 namespace hesscope::test {
 

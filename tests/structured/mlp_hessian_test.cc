@@ -18,7 +18,8 @@
 #include <hesscope/objective/graph_objective.h>
 
 #include "support/graph_oracle.h"
-#include "support/loss_oracle.h"
+#include "support/numbers.h"
+#include "support/sweep_derivatives.h"
 
 namespace hesscope {
 namespace {

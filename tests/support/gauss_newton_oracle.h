@@ -5,10 +5,9 @@
 // by one method or another, and the product by matrices.
 #pragma once
 
-#include <string>
+#include <functional>
 
 #include <Eigen/Core>
-#include <gtest/gtest.h>
 
 #include "support/loss_oracle.h"
 
@@ -23,11 +22,14 @@ struct Linearisation {
 /// By Jet<Jet<double, N>, N>, for at most N parameters and M outputs.
 template <int N, int M = N>
 struct ByNestedCeres {
-  template <typename F>
-  Linearisation linearise(const F& prediction, const Eigen::VectorXd& theta) const {
-    Column<NestedCeres<N>> at(theta.size());
-    for (int i = 0; i < theta.size(); ++i) at(i) = NestedCeres<N>::variable(theta(i), i);
-    const Column<NestedCeres<N>> z = prediction(at);
+  using Scalar = NestedCeres<N>;
+  using OutputScalar = NestedCeres<M>;
+
+  Linearisation linearise(const std::function<Column<Scalar>(const Column<Scalar>&)>& prediction,
+                          const Eigen::VectorXd& theta) const {
+    Column<Scalar> at(theta.size());
+    for (int i = 0; i < theta.size(); ++i) at(i) = Scalar::variable(theta(i), i);
+    const Column<Scalar> z = prediction(at);
     Linearisation result{Eigen::VectorXd(z.size()), Eigen::MatrixXd(z.size(), theta.size())};
     for (Eigen::Index k = 0; k < z.size(); ++k) {
       result.z(k) = z(k).jet.a.a;
@@ -36,36 +38,17 @@ struct ByNestedCeres {
     return result;
   }
 
-  template <typename F>
-  Eigen::MatrixXd hessian(const F& loss, const Eigen::VectorXd& z) const {
+  Eigen::MatrixXd hessian(const FunctionOn<OutputScalar>& loss, const Eigen::VectorXd& z) const {
     return by_nested_ceres<M>(loss, z).hessian;
   }
 };
 
 /// By central differences of 50-digit numbers: no rule of differentiation, but smooth points only.
 struct ByFiftyDigits {
-  template <typename F>
-  Linearisation linearise(const F& prediction, const Eigen::VectorXd& theta) const {
-    const Real50 h("1e-12");
-    Column<Real50> at = theta.cast<Real50>();
-    const Column<Real50> z = prediction(at);
-    Linearisation result{z.cast<double>(), Eigen::MatrixXd(z.size(), theta.size())};
-    for (Eigen::Index j = 0; j < theta.size(); ++j) {
-      const Real50 keep = at(j);
-      at(j) = keep + h;
-      const Column<Real50> above = prediction(at);
-      at(j) = keep - h;
-      const Column<Real50> below = prediction(at);
-      at(j) = keep;
-      for (Eigen::Index k = 0; k < z.size(); ++k) {
-        result.J(k, j) = static_cast<double>(Real50((above(k) - below(k)) / (2 * h)));
-      }
-    }
-    return result;
-  }
+  Linearisation linearise(const std::function<Column<Real50>(const Column<Real50>&)>& prediction,
+                          const Eigen::VectorXd& theta) const;
 
-  template <typename F>
-  Eigen::MatrixXd hessian(const F& loss, const Eigen::VectorXd& z) const {
+  Eigen::MatrixXd hessian(const FunctionOn<Real50>& loss, const Eigen::VectorXd& z) const {
     return by_fifty_digits(loss, z).hessian;
   }
 };
@@ -85,19 +68,6 @@ Eigen::MatrixXd gauss_newton(const Parts& parts,
     G += J.transpose() * L * J / static_cast<double>(samples.rows());
   }
   return G;
-}
-
-/// Within `tolerance` of the expected norm; the floor as in loss_oracle.h.
-inline void expect_near(const Eigen::MatrixXd& actual,
-                        const Eigen::MatrixXd& expected,
-                        double tolerance,
-                        const std::string& oracle) {
-  constexpr double kFloor = 1e-20;
-  ASSERT_EQ(actual.rows(), expected.rows());
-  ASSERT_EQ(actual.cols(), expected.cols());
-  const double error = (actual - expected).norm();
-  EXPECT_TRUE(error <= tolerance * expected.norm() + kFloor)
-      << "matrix against " << oracle << ": error " << error << ", norm " << expected.norm();
 }
 
 }  // namespace hesscope::test
