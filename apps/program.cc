@@ -16,8 +16,8 @@
 #include <hesscope/core/error.h>
 #include <hesscope/core/progress.h>
 #include <hesscope/core/shell.h>
+#include <hesscope/linalg/blas.h>
 #include <hesscope/problem/problem.h>
-#include <hesscope/spectra/blas.h>
 
 #include "command_line.h"
 #include "interrupt.h"

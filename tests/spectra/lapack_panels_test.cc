@@ -8,9 +8,9 @@
 #include <gtest/gtest.h>
 
 #include <hesscope/core/progress.h>
+#include <hesscope/linalg/internal/lapack.h>
+#include <hesscope/linalg/internal/lapack_call.h>
 #include <hesscope/spectra/internal/band_reduction.h>
-#include <hesscope/spectra/internal/lapack.h>
-#include <hesscope/spectra/internal/lapack_call.h>
 
 #include "spectra/matrices.h"
 

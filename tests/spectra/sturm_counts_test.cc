@@ -6,7 +6,7 @@
 #include <Eigen/Core>
 #include <gtest/gtest.h>
 
-#include <hesscope/spectra/internal/lapack.h>
+#include <hesscope/linalg/internal/lapack.h>
 #include <hesscope/spectra/internal/sturm_counts.h>
 
 #include "spectra/matrices.h"

@@ -10,7 +10,7 @@
 #include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/internal/norms.h>
-#include <hesscope/spectra/singular_values.h>
+#include <hesscope/linalg/singular_values.h>
 
 namespace hesscope {
 namespace {

@@ -8,7 +8,7 @@
 #include <hesscope/core/internal/norms.h>
 #include <hesscope/landscape/internal/direction_kinds.h>
 #include <hesscope/landscape/internal/direction_tools.h>
-#include <hesscope/spectra/singular_values.h>
+#include <hesscope/linalg/singular_values.h>
 
 namespace hesscope {
 namespace {

@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 
 #include <hesscope/core/error.h>
+#include <hesscope/linalg/internal/lapack.h>
 #include <hesscope/noise/noise_alignment.h>
-#include <hesscope/spectra/internal/lapack.h>
 #include <hesscope/spectra/internal/scaled_matrix.h>
 
 namespace hesscope {

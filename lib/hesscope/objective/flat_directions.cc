@@ -4,8 +4,7 @@
 #include <random>
 #include <utility>
 
-#include <Eigen/QR>
-
+#include <hesscope/linalg/internal/lapack.h>
 #include <hesscope/objective/flat_directions.h>
 
 namespace hesscope {
@@ -87,18 +86,28 @@ std::optional<MatrixXd> null_space(const MatrixXd& rows) {
   constexpr double kSmallest = 1e-9;  // of those that are not 0
   const Index n = rows.cols();
   if (rows.rows() < n + kSpareSamples / 2) return std::nullopt;
-  const Eigen::ColPivHouseholderQR<MatrixXd> qr(rows);
-  const VectorXd pivots = qr.matrixQR().diagonal().cwiseAbs();
+  const detail::SingleThreadedBlas one_thread;
+  const detail::PivotedQr qr = detail::pivoted_qr(rows);
+  const VectorXd pivots = qr.factors.diagonal().cwiseAbs();
   Index rank = 0;
   while (rank < n && pivots(rank) > kZero * pivots(0)) ++rank;
   if (rank == 0 || !(pivots(rank - 1) > kSmallest * pivots(0))) return std::nullopt;
   if (rank == n) return MatrixXd(n, 0);
-  const auto upper = qr.matrixQR().topLeftCorner(rank, rank).triangularView<Eigen::Upper>();
-  MatrixXd vectors(n, n - rank);
-  vectors.topRows(rank) = -upper.solve(qr.matrixQR().topRightCorner(rank, n - rank));
-  vectors.bottomRows(n - rank).setIdentity();
-  vectors = qr.colsPermutation() * vectors;
-  return Eigen::HouseholderQR<MatrixXd>(vectors).householderQ() * MatrixXd::Identity(n, n - rank);
+  const Index nullity = n - rank;
+  // R_1 x + R_2 y = 0 for x = -R_1^-1 R_2 y, in the order of the pivots.
+  const MatrixXd solved = detail::solve_upper(qr.factors.topLeftCorner(rank, rank),
+                                              qr.factors.block(0, rank, rank, nullity));
+  MatrixXd vectors = MatrixXd::Zero(n, nullity);
+  for (Index k = 0; k < n; ++k) {
+    const Index parameter = qr.order[static_cast<std::size_t>(k)];
+    if (k < rank) {
+      vectors.row(parameter) = -solved.row(k);
+    } else {
+      vectors(parameter, k - rank) = 1;
+    }
+  }
+  detail::PivotedQr basis = detail::pivoted_qr(std::move(vectors));
+  return detail::apply_q(basis, nullity, MatrixXd::Identity(n, nullity));
 }
 
 // A point nearby without what may be special about theta: each parameter off by about a tenth, of its

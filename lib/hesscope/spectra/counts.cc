@@ -7,8 +7,8 @@
 
 #include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
+#include <hesscope/linalg/internal/lapack.h>
 #include <hesscope/spectra/counts.h>
-#include <hesscope/spectra/internal/lapack.h>
 #include <hesscope/spectra/internal/scaled_matrix.h>
 #include <hesscope/spectra/internal/sturm_counts.h>
 #include <hesscope/spectra/internal/tridiagonal_form.h>

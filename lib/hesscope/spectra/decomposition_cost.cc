@@ -3,10 +3,10 @@
 #include <cmath>
 
 #include <hesscope/core/progress.h>
+#include <hesscope/linalg/internal/lapack.h>
 #include <hesscope/spectra/decomposition_cost.h>
 #include <hesscope/spectra/internal/band_reduction.h>
 #include <hesscope/spectra/internal/cost_probes.h>
-#include <hesscope/spectra/internal/lapack.h>
 #include <hesscope/spectra/internal/tridiagonal_form.h>
 #include <hesscope/spectra/spectrum.h>
 

@@ -6,12 +6,12 @@
 #include <fmt/format.h>
 
 #include <hesscope/core/error.h>
+#include <hesscope/linalg/internal/lapack.h>
 #include <hesscope/objective/internal/sample_probe.h>
 #include <hesscope/spectra/decomposition_cost.h>
 #include <hesscope/spectra/distributed_cost.h>
 #include <hesscope/spectra/internal/cost_probes.h>
 #include <hesscope/spectra/internal/distributed_layout.h>
-#include <hesscope/spectra/internal/lapack.h>
 #include <hesscope/spectra/internal/sturm_counts.h>
 
 namespace hesscope {

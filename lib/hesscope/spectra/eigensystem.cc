@@ -7,9 +7,9 @@
 
 #include <hesscope/core/error.h>
 #include <hesscope/core/executor.h>
+#include <hesscope/linalg/internal/lapack.h>
 #include <hesscope/spectra/eigensystem.h>
 #include <hesscope/spectra/internal/back_transformation.h>
-#include <hesscope/spectra/internal/lapack.h>
 #include <hesscope/spectra/internal/scaled_matrix.h>
 
 namespace hesscope {

@@ -10,12 +10,12 @@
 #include <fmt/format.h>
 
 #include <hesscope/core/error.h>
+#include <hesscope/linalg/internal/lapack.h>
 #include <hesscope/spectra/counts.h>
 #include <hesscope/spectra/extremes.h>
 #include <hesscope/spectra/internal/counted_bound.h>
 #include <hesscope/spectra/internal/gaussian.h>
 #include <hesscope/spectra/internal/lanczos.h>
-#include <hesscope/spectra/internal/lapack.h>
 #include <hesscope/spectra/internal/scaled_matrix.h>
 
 namespace hesscope {

@@ -12,8 +12,8 @@
 #include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/executor.h>
+#include <hesscope/linalg/internal/lapack.h>
 #include <hesscope/spectra/internal/gaussian.h>
-#include <hesscope/spectra/internal/lapack.h>
 #include <hesscope/spectra/internal/quadrature_calibration.h>
 #include <hesscope/spectra/internal/scaled_matrix.h>
 #include <hesscope/spectra/lanczos_quadrature.h>

@@ -9,10 +9,10 @@
 
 #include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
+#include <hesscope/linalg/internal/lapack.h>
 #include <hesscope/spectra/counts.h>
 #include <hesscope/spectra/internal/first_order_figures.h>
 #include <hesscope/spectra/internal/jackknife.h>
-#include <hesscope/spectra/internal/lapack.h>
 #include <hesscope/spectra/internal/scaled_matrix.h>
 #include <hesscope/spectra/sampling_error.h>
 #include <hesscope/spectra/spectrum.h>

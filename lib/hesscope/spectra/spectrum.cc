@@ -6,8 +6,8 @@
 #include <vector>
 
 #include <hesscope/core/constants.h>
+#include <hesscope/linalg/internal/lapack.h>
 #include <hesscope/spectra/decomposition_cost.h>
-#include <hesscope/spectra/internal/lapack.h>
 #include <hesscope/spectra/internal/scaled_matrix.h>
 #include <hesscope/spectra/internal/spectrum_of_values.h>
 #include <hesscope/spectra/internal/tridiagonal_form.h>

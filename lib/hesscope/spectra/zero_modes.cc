@@ -7,10 +7,10 @@
 #include <fmt/format.h>
 
 #include <hesscope/core/error.h>
+#include <hesscope/linalg/singular_values.h>
 #include <hesscope/spectra/internal/generator_sets.h>
 #include <hesscope/spectra/internal/null_space.h>
 #include <hesscope/spectra/internal/scaled_matrix.h>
-#include <hesscope/spectra/singular_values.h>
 #include <hesscope/spectra/zero_modes.h>
 
 namespace hesscope {

@@ -6,8 +6,8 @@
 
 #include <hesscope/core/constants.h>
 #include <hesscope/core/internal/norms.h>
+#include <hesscope/linalg/singular_values.h>
 #include <hesscope/reproduction/internal/grid_shape.h>
-#include <hesscope/spectra/singular_values.h>
 
 namespace hesscope::detail {
 namespace {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
-#include <Eigen/SVD>
+#include <Eigen/Core>
 
+#include <hesscope/linalg/singular_values.h>
 #include <hesscope/objective/internal/vanishing_sums.h>
 
 namespace hesscope::detail {
@@ -26,20 +28,22 @@ std::vector<VectorXd> null_sums(const Eigen::Ref<const MatrixXd>& values,
   const auto count = static_cast<Index>(live.size());
   if (count == 0) return {};
   // Columns of length one, so that no unit of a tensor counts.
-  MatrixXd scaled(values.rows(), count);
+  // Rows of zeros complete V where there are fewer sums than terms.
+  MatrixXd scaled = MatrixXd::Zero(std::max(values.rows(), count), count);
   for (Index c = 0; c < count; ++c) {
     const Index t = live[static_cast<std::size_t>(c)];
-    scaled.col(c) = values.col(t) / magnitudes(t);
+    scaled.col(c).head(values.rows()) = values.col(t) / magnitudes(t);
   }
   // Not by the normal equations: sums that nearly vanish must not be taken for those that do.
-  const Eigen::JacobiSVD<MatrixXd> svd(scaled, Eigen::ComputeFullV);
+  const SingularValues svd = thin_svd(scaled);
+  if (svd.status != Status::kOk) return {};
   constexpr double kRounding = 1e-12;
   std::vector<VectorXd> rows;
   for (Index c = count; c-- > 0;) {
-    if (c < svd.singularValues().size() && !(svd.singularValues()(c) < kRounding)) break;
+    if (!(svd.values(c) < kRounding)) break;
     VectorXd row(count);
     for (Index k = 0; k < count; ++k) {
-      row(k) = svd.matrixV()(k, c) / magnitudes(live[static_cast<std::size_t>(k)]);
+      row(k) = svd.right(k, c) / magnitudes(live[static_cast<std::size_t>(k)]);
     }
     rows.push_back(row / row.cwiseAbs().maxCoeff());
   }

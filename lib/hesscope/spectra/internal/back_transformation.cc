@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <vector>
 
+#include <hesscope/linalg/internal/lapack_call.h>
 #include <hesscope/spectra/internal/back_transformation.h>
-#include <hesscope/spectra/internal/lapack_call.h>
 
 namespace hesscope::detail {
 namespace {

@@ -5,8 +5,8 @@
 #include <limits>
 #include <vector>
 
+#include <hesscope/linalg/internal/blas_call.h>
 #include <hesscope/spectra/internal/band_reduction.h>
-#include <hesscope/spectra/internal/blas_call.h>
 
 // Left out by LAPACKE. It hands its character on, so the length of that must be passed.
 // NOLINTBEGIN(readability-identifier-naming): names of Fortran

@@ -10,7 +10,7 @@
 #include <Eigen/Core>
 
 #include <hesscope/core/progress.h>
-#include <hesscope/spectra/internal/lapack.h>
+#include <hesscope/linalg/internal/lapack.h>
 
 namespace hesscope::detail {
 

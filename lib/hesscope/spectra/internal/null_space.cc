@@ -4,10 +4,10 @@
 #include <utility>
 
 #include <hesscope/core/internal/norms.h>
-#include <hesscope/spectra/internal/lapack.h>
+#include <hesscope/linalg/internal/lapack.h>
+#include <hesscope/linalg/singular_values.h>
 #include <hesscope/spectra/internal/null_space.h>
 #include <hesscope/spectra/internal/scaled_matrix.h>
-#include <hesscope/spectra/singular_values.h>
 
 namespace hesscope::detail {
 namespace {

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include <hesscope/core/error.h>
-#include <hesscope/spectra/internal/lapack.h>
+#include <hesscope/linalg/internal/lapack.h>
 #include <hesscope/spectra/internal/scaled_matrix.h>
 
 namespace hesscope::detail {

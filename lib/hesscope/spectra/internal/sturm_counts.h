@@ -8,7 +8,7 @@
 
 #include <Eigen/Core>
 
-#include <hesscope/spectra/internal/lapack.h>
+#include <hesscope/linalg/internal/lapack.h>
 
 namespace hesscope::detail {
 

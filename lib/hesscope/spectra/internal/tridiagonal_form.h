@@ -11,8 +11,8 @@
 
 #include <Eigen/Core>
 
+#include <hesscope/linalg/internal/lapack.h>
 #include <hesscope/spectra/internal/band_reduction.h>
-#include <hesscope/spectra/internal/lapack.h>
 
 namespace hesscope::detail {
 

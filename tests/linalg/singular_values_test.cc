@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <hesscope/core/error.h>
-#include <hesscope/spectra/singular_values.h>
+#include <hesscope/linalg/singular_values.h>
 #include <hesscope/spectra/spectrum.h>
 
 #include "spectra/matrices.h"

@@ -6,8 +6,8 @@
 #include <cstddef>
 #include <vector>
 
-#include <hesscope/spectra/internal/blas_call.h>
-#include <hesscope/spectra/internal/lapack.h>
+#include <hesscope/linalg/internal/blas_call.h>
+#include <hesscope/linalg/internal/lapack.h>
 
 // Left out by LAPACKE. They hand their characters on, so the lengths of these must be passed.
 // NOLINTBEGIN(readability-identifier-naming): names of Fortran

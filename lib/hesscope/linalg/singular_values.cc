@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include <hesscope/core/error.h>
-#include <hesscope/spectra/internal/lapack.h>
-#include <hesscope/spectra/singular_values.h>
+#include <hesscope/linalg/internal/lapack.h>
+#include <hesscope/linalg/singular_values.h>
 
 namespace hesscope {
 

@@ -14,9 +14,9 @@
 
 #include <hesscope/core/error.h>
 #include <hesscope/core/memory.h>
-#include <hesscope/spectra/blas.h>
-#include <hesscope/spectra/internal/blas_call.h>
-#include <hesscope/spectra/internal/lapack.h>
+#include <hesscope/linalg/blas.h>
+#include <hesscope/linalg/internal/blas_call.h>
+#include <hesscope/linalg/internal/lapack.h>
 
 #ifdef HESSCOPE_BLAS_IS_OPENBLAS
 // Declared here because the cblas.h on the include path may be another BLAS's.

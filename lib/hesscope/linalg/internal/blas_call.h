@@ -4,7 +4,7 @@
 // another BLAS's. Private, and for the sources that call them only, as lapack_call.h.
 #pragma once
 
-#include <hesscope/spectra/internal/lapack_call.h>
+#include <hesscope/linalg/internal/lapack_call.h>
 
 // NOLINTBEGIN(readability-identifier-naming): names of Fortran
 extern "C" {
