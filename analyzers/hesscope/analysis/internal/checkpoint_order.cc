@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <cmath>
+#include <filesystem>
+#include <map>
 #include <numeric>
 #include <string_view>
 #include <utility>
@@ -16,44 +17,11 @@
 namespace hesscope::detail {
 namespace {
 
-using Steps = std::vector<std::int64_t>;  // one for each checkpoint of a run
-
 const std::string kEpoch = "epoch";
-
-std::optional<std::int64_t> as_step(double number) {
-  const bool is_step = number == std::floor(number) &&
-                       std::abs(number) <= static_cast<double>(kLargestStep);  // NaN is none
-  return is_step ? std::optional(static_cast<std::int64_t>(number)) : std::nullopt;
-}
 
 bool are_distinct(Steps steps) {
   std::sort(steps.begin(), steps.end());
   return std::adjacent_find(steps.begin(), steps.end()) == steps.end();
-}
-
-// The indices 0, 1, ... by their steps; equal ones as they are.
-std::vector<std::size_t> sorted_by(const Steps& steps) {
-  std::vector<std::size_t> order(steps.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return steps[i]; });
-  return order;
-}
-
-// Whether `fine` does not go up everywhere where `coarse` does: it starts again.
-bool goes_back(const Steps& coarse, const Steps& fine) {
-  const std::vector<std::size_t> order = sorted_by(coarse);
-  std::optional<std::int64_t> before;  // the largest where `coarse` is smaller than here
-  for (std::size_t first = 0, end = 0; first < order.size(); first = end) {
-    std::int64_t smallest = fine[order[first]];
-    std::int64_t largest = smallest;
-    for (; end < order.size() && coarse[order[end]] == coarse[order[first]]; ++end) {
-      smallest = std::min(smallest, fine[order[end]]);
-      largest = std::max(largest, fine[order[end]]);
-    }
-    if (before && smallest <= *before) return true;
-    before = before ? std::max(*before, largest) : largest;
-  }
-  return false;
 }
 
 // A counter that all checkpoints of a run have.
@@ -69,142 +37,10 @@ std::string words_of(const std::string& counter) {
   return fmt::format("the number '{}' in the checkpoint", counter);
 }
 
-// The checkpoints of one run, and what they tell.
-class Run {
- public:
-  Run(std::span<const CheckpointEvidence> given, std::vector<std::size_t> members)
-      : given_(given), members_(std::move(members)) {}
-
-  const std::vector<std::size_t>& members() const { return members_; }
-
-  std::size_t size() const { return members_.size(); }
-
-  const CheckpointEvidence& at(std::size_t i) const { return given_[members_[i]]; }
-
-  std::string name(std::size_t i) const { return at(i).file.path.string(); }
-
-  // A counter in the files, where all have it.
-  std::optional<Steps> counter(const std::string& key) const {
-    return collect([&](std::size_t i) { return counter_of(i, key); });
-  }
-
-  // The one asked for. @throws InputError where a checkpoint has none.
-  Steps counter_asked_for(const std::string& key) const {
-    Steps steps;
-    for (std::size_t i = 0; i < size(); ++i) {
-      const auto step = counter_of(i, key);
-      if (!step) {
-        const auto& counters = at(i).counters;
-        const auto found = counters.find(key);
-        throw InputError(fmt::format(
-            "{}: `step_key` asks for the number '{}', {}",
-            name(i),
-            key,
-            found == counters.end()
-                ? std::string("which is not in the checkpoint")
-                : fmt::format("which is {}; steps are whole numbers up to 2^53", found->second)));
-      }
-      steps.push_back(*step);
-    }
-    return steps;
-  }
-
-  // Keys that some of the checkpoints have, but not all.
-  std::vector<std::string> partial_counters() const {
-    std::vector<std::string> keys;
-    for (const std::string_view each : counter_names()) {
-      const std::string key(each);
-      std::size_t count = 0;
-      for (std::size_t i = 0; i < size(); ++i) count += at(i).counters.contains(key) ? 1 : 0;
-      if (count > 0 && !counter(key)) keys.push_back(key);
-    }
-    return keys;
-  }
-
-  // N of step-N.
-  std::optional<Steps> steps_of_convention() const {
-    return collect([&](std::size_t i) {
-      const auto step = step_of_convention(at(i).file.path);
-      return step == at(i).file.step ? step : std::nullopt;
-    });
-  }
-
-  bool names_steps() const { return all_names(counts_steps); }
-
-  bool names_epochs() const { return all_names(counts_epochs); }
-
-  // The numbers in the names: where names are alike, the last that is not the same in all. None
-  // where an earlier number increases while that one goes back.
-  std::optional<Steps> steps_in_names() const {
-    std::vector<NumberedName> names;
-    for (std::size_t i = 0; i < size(); ++i) names.push_back(numbered_name(at(i).file.path));
-    const bool are_alike =
-        !names.front().numbers.empty() && std::ranges::all_of(names, [&](const NumberedName& each) {
-          return each.pattern == names.front().pattern;
-        });
-    const auto is_said_by_name = [&](std::size_t i) {
-      return std::ranges::find(names[i].numbers, at(i).file.step) != names[i].numbers.end();
-    };
-    std::vector<std::size_t> all(size());
-    std::iota(all.begin(), all.end(), std::size_t{0});
-    if (!are_alike && !are_comparable(names)) return std::nullopt;
-    if (!are_alike || !std::ranges::all_of(all, is_said_by_name)) {
-      return collect([&](std::size_t i) { return at(i).file.step; });
-    }
-    const auto numbers_at = [&](std::size_t position) {
-      return collect([&](std::size_t i) { return names[i].numbers[position]; });
-    };
-    const std::size_t position = step_position(names);
-    const std::optional<Steps> steps = numbers_at(position);
-    for (std::size_t earlier = 0; steps && earlier < position; ++earlier) {
-      const bool is_other =
-          is_of_step(names.front(), position) && !is_of_step(names.front(), earlier);
-      if (is_other) continue;  // a score, a seed
-      const std::optional<Steps> coarse = numbers_at(earlier);
-      if (coarse && goes_back(*coarse, *steps)) return std::nullopt;
-    }
-    return steps;
-  }
-
-  // Whether a name has a number beyond what steps can be.
-  bool has_too_large_numbers() const {
-    return std::ranges::any_of(members_, [&](std::size_t member) {
-      const NumberedName name = numbered_name(given_[member].file.path);
-      return std::ranges::any_of(name.numbers, [](const auto& number) { return !number; });
-    });
-  }
-
- private:
-  bool all_names(bool (*says)(const NumberedName&)) const {
-    return std::ranges::all_of(members_, [&](std::size_t member) {
-      return says(numbered_name(given_[member].file.path));
-    });
-  }
-
-  std::optional<std::int64_t> counter_of(std::size_t i, const std::string& key) const {
-    const auto found = at(i).counters.find(key);
-    return found == at(i).counters.end() ? std::nullopt : as_step(found->second);
-  }
-
-  template <typename StepOf>
-  std::optional<Steps> collect(StepOf step_of) const {
-    Steps steps;
-    for (std::size_t i = 0; i < size(); ++i) {
-      const std::optional<std::int64_t> step = step_of(i);
-      if (!step) return std::nullopt;
-      steps.push_back(*step);
-    }
-    return steps;
-  }
-
-  std::span<const CheckpointEvidence> given_;
-  std::vector<std::size_t> members_;
-};
-
 // What tells the steps of a run, the best first, and what is to be said about it.
 class Candidates {
  public:
-  Candidates(const Run& run, const std::string& step_key) : run_(run) {
+  Candidates(const RunEvidence& run, const std::string& step_key) : run_(run) {
     if (!step_key.empty()) {
       all_.push_back({words_of(step_key), run.counter_asked_for(step_key), true});
       return;
@@ -262,14 +98,14 @@ class Candidates {
         candidate.source));
   }
 
-  const Run& run_;
+  const RunEvidence& run_;
   std::vector<Candidate> all_;
   std::vector<std::string> set_aside_;
 };
 
 // Where the names of files tell another order than what they hold, or other numbers of the same
 // kind.
-std::optional<std::string> disagreement(const Run& run, const Candidate& chosen) {
+std::optional<std::string> disagreement(const RunEvidence& run, const Candidate& chosen) {
   if (!chosen.is_in_file) return std::nullopt;
   const std::optional<Steps> named = run.steps_in_names();
   if (!named) return std::nullopt;
@@ -300,7 +136,7 @@ class Sequencer {
   Sequencer(CheckpointOrder order, const std::string& step_key)
       : order_(order), step_key_(step_key) {}
 
-  void add(const Run& run) {
+  void add(const RunEvidence& run) {
     const Candidates candidates(run, step_key_);
     const Candidate* const chosen =
         order_ == CheckpointOrder::kGiven ? candidates.first() : candidates.distinct();
@@ -326,12 +162,12 @@ class Sequencer {
   CheckpointSequence result() && { return std::move(result_); }
 
  private:
-  void append(const Run& run, std::size_t i, std::optional<std::int64_t> step) {
+  void append(const RunEvidence& run, std::size_t i, std::optional<std::int64_t> step) {
     result_.order.push_back(run.members()[i]);
     result_.steps.push_back(step);
   }
 
-  void warn_of_no_order(const Run& run) {
+  void warn_of_no_order(const RunEvidence& run) {
     result_.warnings.push_back(fmt::format(
         "{} to {}: neither the checkpoints nor their names tell the order they were written in, so "
         "they stay as given, and what follows a path is left out (undefined_no_order){}; `order` "
@@ -342,7 +178,9 @@ class Sequencer {
         run.has_too_large_numbers() ? ". Numbers beyond 2^53 are no steps" : ""));
   }
 
-  void warn_of_choice(const Run& run, const Candidates& candidates, const Candidate& chosen) {
+  void warn_of_choice(const RunEvidence& run,
+                      const Candidates& candidates,
+                      const Candidate& chosen) {
     if (auto text = disagreement(run, chosen)) result_.warnings.push_back(*std::move(text));
     if (!step_key_.empty()) return;
     for (const std::string& source : candidates.set_aside()) {
@@ -424,7 +262,7 @@ CheckpointSequence order_checkpoints(std::span<const CheckpointEvidence> given,
   const bool is_given = order == CheckpointOrder::kGiven;
   for (std::vector<std::size_t>& members :
        is_given ? runs_as_given(given) : runs_by_folder(given)) {
-    sequencer.add(Run(given, std::move(members)));
+    sequencer.add(RunEvidence(given, std::move(members)));
   }
   return std::move(sequencer).result();
 }

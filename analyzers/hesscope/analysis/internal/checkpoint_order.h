@@ -5,24 +5,18 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include <hesscope/analysis/checkpoints.h>
+#include <hesscope/analysis/internal/run_evidence.h>
 
 namespace hesscope::detail {
 
-/// The counter of updates in an optimiser\'s state.
+/// The counter of updates in an optimiser's state.
 inline constexpr const char* kOptimizerStep = "optimizer.step";
-
-/// A checkpoint as given, and what stands in it.
-struct CheckpointEvidence {
-  CheckpointFile file;
-  std::map<std::string, double> counters = {};  ///< training_counters(), and optimizer.step
-};
 
 /// Neighbouring checkpoints of one training run.
 struct CheckpointRun {
@@ -56,9 +50,9 @@ inline constexpr const char* kStepOfConvention = "N of a file named step-N.*";
 /// same: a counter of steps in the file (counter_names()), N where all are named step-N, the epoch
 /// in the file, a number in the name behind a word for steps; without any counter in the files, a
 /// number in the name (step_position(); of names that are not alike, if are_comparable()), and then
-/// `optimizer.step`. Something finer
-/// than epochs that goes down where the epoch in the file goes up starts again in each epoch, and
-/// does not count. Without any of them a run of several has no order and stays as given.
+/// `optimizer.step`. Something finer than epochs that goes down where the epoch in the file goes up
+/// starts again in each epoch, and does not count. Without any of them a run of several has no order
+/// and stays as given.
 /// @param order     kGiven takes them as they are, as one run up to where the folder changes and the
 ///                  step in the name does not go up.
 /// @param step_key  if not empty, the one counter that counts.
