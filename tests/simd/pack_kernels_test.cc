@@ -73,53 +73,93 @@ TEST_P(PackKernelsTest, MultipliesEverySampleByTheMatrix) {
   }
 }
 
+// Entry (sample, column) of a panel of columns.
+double column_entry(const AlignedBuffer& panel, long sample, int column) {
+  return panel.data()[sample * kPanelCols + column];
+}
+
+TEST_P(PackKernelsTest, FillsColumnsOfPanels) {
+  for (const int num_packs : {1, 2, 5}) {
+    for (const long stride : {1, 3}) {
+      SCOPED_TRACE(testing::Message() << num_packs << " packs, every " << stride);
+      const long row = num_packs * stride * kPackSamples;
+      const AlignedBuffer x = random_packs(kPanelCols * num_packs * stride);
+      const AlignedBuffer y = random_packs(kPanelCols * num_packs * stride);
+      std::array<const double*, kPanelCols> x_rows{};
+      std::array<const double*, kPanelCols> y_rows{};
+      for (int c = 0; c < kPanelCols; ++c) {
+        x_rows[static_cast<std::size_t>(c)] = x.data() + c * row;
+        y_rows[static_cast<std::size_t>(c)] = y.data() + (kPanelCols - 1 - c) * row;
+      }
+      for (int num_cols = 1; num_cols <= kPanelCols; ++num_cols) {
+        AlignedBuffer copies = random_packs(kPanelCols * num_packs);
+        AlignedBuffer products = random_packs(kPanelCols * num_packs);
+        kernels.fill_columns(
+            copies.data(), x_rows.data(), nullptr, stride * kPackSamples, num_cols, num_packs);
+        kernels.fill_columns(products.data(),
+                             x_rows.data(),
+                             y_rows.data(),
+                             stride * kPackSamples,
+                             num_cols,
+                             num_packs);
+        for (int c = 0; c < num_cols; ++c) {
+          for (long s = 0; s < num_packs * kPackSamples; ++s) {
+            const long from = s / kPackSamples * stride * kPackSamples + s % kPackSamples;
+            const double of_x = x_rows[static_cast<std::size_t>(c)][from];
+            ASSERT_EQ(column_entry(copies, s, c), of_x) << s << ", " << c << " of " << num_cols;
+            ASSERT_EQ(column_entry(products, s, c),
+                      of_x * y_rows[static_cast<std::size_t>(c)][from]);
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST_P(PackKernelsTest, SumsProductsOfRowsOverSamples) {
-  for (const int num_packs : {1, 2, 3, 63, 64}) {
-    for (const int num_panels : {1, 2, 5}) {
+  ASSERT_EQ(kPanelCols % kernels.tile_cols, 0);
+  ASSERT_EQ(kernels.tile_cols % kernels.lanes, 0);
+  for (const int num_packs : {1, 2, 3, 16, 17, 64}) {
+    for (const int num_panels : {1, 2, 3, 5, 9}) {
       SCOPED_TRACE(testing::Message() << num_packs << " packs, " << num_panels << " panels");
       const int num_rows = num_panels * kPanelRows;
       const long samples = long{num_packs} * kPackSamples;
       const AlignedBuffer a = random_packs(num_rows * num_packs);
-      const AlignedBuffer x = random_packs(kPanelCols * num_packs);
-      const AlignedBuffer y = random_packs(kPanelCols * num_packs);
-      AlignedBuffer b = random_packs(kPanelCols * num_packs);
-      std::array<const double*, kPanelCols> x_rows{};
-      std::array<const double*, kPanelCols> y_rows{};
-      for (int c = 0; c < kPanelCols; ++c) {
-        x_rows[static_cast<std::size_t>(c)] = x.data() + c * samples;
-        y_rows[static_cast<std::size_t>(c)] = y.data() + (kPanelCols - 1 - c) * samples;
-      }
-      kernels.fill_columns(b.data(), x_rows.data(), y_rows.data(), num_packs);
-
-      MatrixXd expected(num_rows, kPanelCols);
+      const AlignedBuffer b = random_packs(kPanelCols * num_packs);
+      MatrixXd expected = MatrixXd::Zero(num_rows, kPanelCols);
       for (int r = 0; r < num_rows; ++r) {
         for (int c = 0; c < kPanelCols; ++c) {
-          double total = 0;
           for (long s = 0; s < samples; ++s) {
-            const long pack = s / kPackSamples;
-            const long lane = s % kPackSamples;
-            const long panel = r / kPanelRows * num_packs;
-            total +=
-                a.data()[((panel + pack) * kPanelRows + r % kPanelRows) * kPackSamples + lane] *
-                x_rows[static_cast<std::size_t>(c)][s] * y_rows[static_cast<std::size_t>(c)][s];
+            const long pack = r / kPanelRows * num_packs + s / kPackSamples;
+            expected(r, c) +=
+                a.data()[(pack * kPanelRows + r % kPanelRows) * kPackSamples + s % kPackSamples] *
+                column_entry(b, s, c);
           }
-          expected(r, c) = total;
         }
       }
       MatrixXd by_cols = MatrixXd::Constant(num_rows, kPanelCols, -1);
       RowMajor by_rows = by_cols;
+      MatrixXd apart = MatrixXd::Constant(2 * num_rows, kPanelCols, -1);
       kernels.inner_products(
           by_cols.data(), 1, num_rows, a.data(), num_panels, b.data(), kPanelCols, num_packs);
       kernels.inner_products(
           by_rows.data(), kPanelCols, 1, a.data(), num_panels, b.data(), kPanelCols, num_packs);
+      kernels.inner_products(
+          apart.data(), 2, 2 * num_rows, a.data(), num_panels, b.data(), kPanelCols, num_packs);
       const auto terms = static_cast<int>(samples);
       EXPECT_TRUE((by_cols - expected).cwiseAbs().maxCoeff() <= tolerance(terms) * terms);
       EXPECT_EQ(by_cols, MatrixXd(by_rows));
-      for (int num_cols = 1; num_cols < kPanelCols; ++num_cols) {
-        MatrixXd few = MatrixXd::Constant(num_rows, kPanelCols, -1);
-        kernels.inner_products(
-            few.data(), 1, num_rows, a.data(), num_panels, b.data(), num_cols, num_packs);
-        EXPECT_EQ(few.leftCols(num_cols), by_cols.leftCols(num_cols));
+      for (int r = 0; r < num_rows; ++r) {
+        EXPECT_EQ(apart.row(2 * r), by_cols.row(r));
+        EXPECT_EQ(apart.row(2 * r + 1), Eigen::RowVectorXd::Constant(kPanelCols, -1));
+      }
+      for (int first = 0; first < kPanelCols; first += kernels.tile_cols) {
+        for (int num_cols = 1; num_cols <= kPanelCols - first; ++num_cols) {
+          MatrixXd few = MatrixXd::Constant(num_rows, kPanelCols, -1);
+          kernels.inner_products(
+              few.data(), 1, num_rows, a.data(), num_panels, b.data() + first, num_cols, num_packs);
+          EXPECT_EQ(few.leftCols(num_cols), by_cols.middleCols(first, num_cols));
+        }
       }
     }
   }

@@ -17,7 +17,7 @@ using detail::MlpChunk;
 using detail::MlpFactors;
 using detail::MlpTarget;
 
-// A chunk holds at most so many packs: the panels at work then stay in a 48 KiB cache ...
+// A chunk holds at most so many packs: an inner index of that length is enough for the products ...
 constexpr long kMaxPacks = 64;
 // ... and so many doubles (128 MiB), if one pack has fewer.
 constexpr long kMaxChunkDoubles = 1L << 24;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <vector>
 
@@ -17,7 +18,7 @@ constexpr long kTile = 48;
 static_assert(kTile % kPanelRows == 0 && kTile % kPanelCols == 0);
 
 // Packs times entries of the prediction in a chunk, at most, if one pack has fewer: the panels of a
-// tile then take 432 KiB.
+// tile then take 576 KiB.
 constexpr long kMaxInner = 128;
 
 long divide(long a, long b) { return (a + b - 1) / b; }  // rounding up
@@ -26,10 +27,10 @@ const Graph::Node& prediction_of(const Graph& graph) {
   return graph.nodes()[static_cast<std::size_t>(graph.prediction())];
 }
 
-// Rows [row, row + num_rows) of a factor as one panel; rows from n on are zero.
-void pack_panel(double* to, const double* factor, long n, long row, int num_rows, long inner) {
-  const auto present = static_cast<std::size_t>(std::clamp(n - row, 0L, long{num_rows}));
-  const auto size = static_cast<std::size_t>(num_rows);
+// Rows [row, row + kPanelRows) of a factor as one panel; rows from n on are zero.
+void pack_rows(double* to, const double* factor, long n, long row, long inner) {
+  const auto present = static_cast<std::size_t>(std::clamp(n - row, 0L, long{kPanelRows}));
+  constexpr std::size_t size = kPanelRows;
   for (long q = 0; q < inner; ++q) {
     double* end = to + present * kPackSamples;
     std::memcpy(to, factor + (q * n + row) * kPackSamples, present * kPackSamples * sizeof(double));
@@ -62,23 +63,33 @@ void add_tile(const PackKernels& kernels,
   const long num_panels = divide(num_rows, kPanelRows);
   double* const column_panel = scratch + kTile * chunk.inner * kPackSamples;
   double* const products = column_panel + kPanelCols * chunk.inner * kPackSamples;
+  std::array<const double*, kPanelCols> columns;
   for (long p = 0; p < num_panels; ++p) {
-    pack_panel(scratch + p * kPanelRows * chunk.inner * kPackSamples,
-               chunk.jacobian,
-               n,
-               tile.row + p * kPanelRows,
-               kPanelRows,
-               chunk.inner);
+    pack_rows(scratch + p * kPanelRows * chunk.inner * kPackSamples,
+              chunk.jacobian,
+              n,
+              tile.row + p * kPanelRows,
+              chunk.inner);
   }
   for (long c = 0; c < num_cols; c += kPanelCols) {
-    pack_panel(column_panel, chunk.weighted, n, tile.col + c, kPanelCols, chunk.inner);
+    const long wanted = std::min<long>(kPanelCols, num_cols - c);
+    for (long k = 0; k < kPanelCols; ++k) {
+      columns[static_cast<std::size_t>(k)] =
+          chunk.weighted + (tile.col + c + std::min(k, wanted - 1)) * kPackSamples;
+    }
+    kernels.fill_columns(column_panel,
+                         columns.data(),
+                         nullptr,
+                         n * kPackSamples,
+                         static_cast<int>(wanted),
+                         static_cast<int>(chunk.inner));
     kernels.inner_products(products,
                            1,
                            kTile,
                            scratch,
                            static_cast<int>(num_panels),
                            column_panel,
-                           kPanelCols,
+                           static_cast<int>(wanted),
                            static_cast<int>(chunk.inner));
     for (long j = c; j < std::min(c + kPanelCols, num_cols); ++j) {
       for (long i = std::max(0L, tile.col + j - tile.row); i < num_rows; ++i) {

@@ -3,6 +3,7 @@
 // A kernel source: compiled once for each instruction set (cmake/HesscopeKernels.cmake).
 #include <hesscope/simd/internal/lane.h>
 #include <hesscope/simd/internal/pack_kernels.h>
+#include <hesscope/simd/internal/transpose.h>
 
 namespace hesscope::HESSCOPE_ISA {
 
@@ -16,69 +17,126 @@ using detail::kPanelRows;
 
 constexpr int kParts = kPackSamples / kLanes;  // registers of a pack
 
-// Columns of a register tile. Of 32 registers it takes 24 accumulators and 7 operands, of 16 with
-// fused multiply-add 12 and 4, of 16 without 8, 3 and a product.
-#if HESSCOPE_LANES == 8
-constexpr int kTile = 6;
-#elif HESSCOPE_LANES == 4
-constexpr int kTile = 3;
-#else
-constexpr int kTile = 2;
-#endif
+// Registers of columns in a tile of kPanelRows rows. Of 16 registers that takes 12 accumulators and 4
+// operands; without fused multiply-add 8, 3 and a product.
+constexpr int kTileVectors = kLanes >= 4 ? 3 : 2;
+constexpr int kTileCols = kTileVectors * kLanes;
+static_assert(kPanelCols % kTileCols == 0);
 
-// The sums of adjacent lanes of x, then those of y.
-Lane adjacent_sums(Lane x, Lane y) {
-#if HESSCOPE_LANES == 8
-  return __builtin_shufflevector(x, y, 0, 2, 4, 6, 8, 10, 12, 14) +
-         __builtin_shufflevector(x, y, 1, 3, 5, 7, 9, 11, 13, 15);
-#elif HESSCOPE_LANES == 4
-  return __builtin_shufflevector(x, y, 0, 2, 4, 6) + __builtin_shufflevector(x, y, 1, 3, 5, 7);
-#else
-  return __builtin_shufflevector(x, y, 0, 2) + __builtin_shufflevector(x, y, 1, 3);
-#endif
-}
+// Packs between two visits to the results: the columns of a tile then stay in the first cache.
+constexpr int kBlockPacks = 16;
 
-// The register whose lane i is the sum of the lanes of x[i], for N = kLanes registers.
-template <int N>
-[[gnu::always_inline]] inline Lane sums_of(const Lane* x) {
-  if constexpr (N == 1) {
-    return x[0];
-  } else {
-    Lane half[N / 2];
-    for (int i = 0; i < N / 2; ++i) half[i] = adjacent_sums(x[2 * i], x[2 * i + 1]);
-    return sums_of<N / 2>(half);
+using LooseLane [[gnu::vector_size(8 * HESSCOPE_LANES), gnu::aligned(8)]] = double;
+
+// Row panels of a tile of so many registers of columns: enough sums for two units of latency 4.
+template <int C>
+constexpr int kMostPanels = kLanes == 8 ? (C == 1 ? 4 : 2) : (C == 1 ? 2 : 1);
+
+template <int R, int C>
+[[gnu::always_inline]] inline void write(
+    double* out, long row_stride, long col_stride, Lane (&sum)[R][C], bool is_first) {
+  const auto put = [&](double* to, Lane x) __attribute__((always_inline)) {
+    LooseLane& there = *reinterpret_cast<LooseLane*>(to);
+    there = is_first ? x : there + x;
+  };
+  if (row_stride == 1 && R % kLanes == 0) {
+    for (int c = 0; c < C; ++c) {
+      for (int r = 0; r + kLanes <= R; r += kLanes) {
+        Lane x[kLanes];
+        for (int i = 0; i < kLanes; ++i) x[i] = sum[r + i][c];
+        transpose(x);
+        for (int i = 0; i < kLanes; ++i) put(out + (c * kLanes + i) * col_stride + r, x[i]);
+      }
+    }
+    return;
+  }
+  for (int r = 0; r < R; ++r) {
+    for (int c = 0; c < C; ++c) {
+      if (col_stride == 1) {
+        put(out + r * row_stride + c * kLanes, sum[r][c]);
+        continue;
+      }
+      for (int i = 0; i < kLanes; ++i) {
+        double& to = out[r * row_stride + (c * kLanes + i) * col_stride];
+        to = is_first ? sum[r][c][i] : to + sum[r][c][i];
+      }
+    }
   }
 }
 
-// kPanelRows x kTile inner products of the rows of panel a with rows of panel b from `b` on.
+// Inner products of the rows of P panels, panel_size apart, with C registers of columns.
+template <int P, int C>
 [[gnu::always_inline]] inline void tile(double* out,
                                         long row_stride,
                                         long col_stride,
                                         const double* a,
+                                        long panel_size,
                                         const double* b,
-                                        int num_packs) {
-  constexpr int kEntries = kPanelRows * kTile;
-  static_assert(kEntries % kLanes == 0 && kPanelCols % kTile == 0);
-  Lane sum[kEntries] = {};
-  for (int k = 0; k < num_packs; ++k) {
-    for (int part = 0; part < kParts; ++part) {
-      Lane y[kTile];
-      for (int c = 0; c < kTile; ++c) y[c] = lanes(b)[c * kParts + part];
-      for (int r = 0; r < kPanelRows; ++r) {
-        const Lane x = lanes(a)[r * kParts + part];
-        for (int c = 0; c < kTile; ++c) sum[r * kTile + c] += x * y[c];
-      }
-    }
-    a += kPanelRows * kPackSamples;
-    b += kPanelCols * kPackSamples;
+                                        int num_packs,
+                                        bool is_first) {
+  constexpr int kRows = P * kPanelRows;
+  Lane sum[kRows][C];  // an initialiser = {} would be written to memory first
+  for (int r = 0; r < kRows; ++r) {
+    for (int c = 0; c < C; ++c) sum[r][c] = Lane{};
   }
-  Lane total[kEntries / kLanes];
-  for (int i = 0; i < kEntries / kLanes; ++i) total[i] = sums_of<kLanes>(sum + i * kLanes);
-  for (int r = 0; r < kPanelRows; ++r) {
-    for (int c = 0; c < kTile; ++c) {
-      const int entry = r * kTile + c;
-      out[r * row_stride + c * col_stride] = total[entry / kLanes][entry % kLanes];
+  for (int k = 0; k < num_packs; ++k) {
+    const double* rows[P];
+    for (int p = 0; p < P; ++p) {
+      rows[p] = a + p * panel_size;
+      asm("" : "+r"(rows[p]));  // else GCC keeps an address of each row, in memory
     }
+    const auto add_sample = [&](int sample) __attribute__((always_inline)) {
+      Lane y[C];
+      for (int c = 0; c < C; ++c) y[c] = held(lanes(b + sample * kPanelCols)[c]);
+      for (int r = 0; r < kRows; ++r) {
+        const Lane x = held(rows[r / kPanelRows][r % kPanelRows * kPackSamples + sample]);
+        for (int c = 0; c < C; ++c) sum[r][c] += x * y[c];
+      }
+    };
+    static_assert(kPackSamples == 8);
+    add_sample(0);
+    add_sample(1);
+    add_sample(2);
+    add_sample(3);
+    add_sample(4);
+    add_sample(5);
+    add_sample(6);
+    add_sample(7);
+    a += kPanelRows * kPackSamples;
+    b += kPackSamples * kPanelCols;
+  }
+  write(out, row_stride, col_stride, sum, is_first);
+}
+
+struct Panels {
+  const double* data;
+  long size;
+  int count;
+  int num_packs;
+};
+
+// Of all rows with C registers of columns.
+template <int C>
+[[gnu::noinline]] void tile_columns(
+    double* out, long row_stride, long col_stride, Panels a, const double* b) {
+  for (int first = 0; first < a.num_packs; first += kBlockPacks) {
+    const int packs = first + kBlockPacks < a.num_packs ? kBlockPacks : a.num_packs - first;
+    int panel = 0;
+    const auto run = [&]<int P>() __attribute__((always_inline)) {
+      for (; panel + P <= a.count; panel += P) {
+        tile<P, C>(out + panel * kPanelRows * row_stride,
+                   row_stride,
+                   col_stride,
+                   a.data + panel * a.size + long{first} * kPanelRows * kPackSamples,
+                   a.size,
+                   b + long{first} * kPackSamples * kPanelCols,
+                   packs,
+                   first == 0);
+      }
+    };
+    run.template operator()<kMostPanels<C>>();
+    if constexpr (kMostPanels < C >> 2) run.template operator()<2>();
+    if constexpr (kMostPanels < C >> 1) run.template operator()<1>();
   }
 }
 
@@ -90,28 +148,39 @@ void inner_products(double* out,
                     const double* b,
                     int num_cols,
                     int num_packs) {
-  const long panel_size = static_cast<long>(num_packs) * kPanelRows * kPackSamples;
-  for (int panel = 0; panel < num_row_panels; ++panel) {
-    for (int c = 0; c < num_cols; c += kTile) {
-      tile(out + panel * kPanelRows * row_stride + c * col_stride,
-           row_stride,
-           col_stride,
-           a + panel * panel_size,
-           b + c * kPackSamples,
-           num_packs);
+  const Panels panels{
+      a, static_cast<long>(num_packs) * kPanelRows * kPackSamples, num_row_panels, num_packs};
+  for (int c = 0; c < num_cols; c += kTileCols) {
+    double* const to = out + c * col_stride;
+    const int left = num_cols - c;
+    if (left <= kLanes) {
+      tile_columns<1>(to, row_stride, col_stride, panels, b + c);
+    } else if (kTileVectors == 2 || left <= 2 * kLanes) {
+      tile_columns<2>(to, row_stride, col_stride, panels, b + c);
+    } else {
+      tile_columns<kTileVectors>(to, row_stride, col_stride, panels, b + c);
     }
   }
 }
 
-void fill_columns(double* panel, const double* const* x, const double* const* y, int num_packs) {
-  constexpr int kStride = kPanelCols * kParts;
-  for (int c = 0; c < kPanelCols; ++c) {
-    Lane* out = lanes(panel) + c * kParts;
-    const Lane* xc = lanes(x[c]);
-    const Lane* yc = lanes(y[c]);
+void fill_columns(double* panel,
+                  const double* const* x,
+                  const double* const* y,
+                  long pack_stride,
+                  int num_cols,
+                  int num_packs) {
+  for (int c = 0; c < num_cols; c += kLanes) {
     for (int k = 0; k < num_packs; ++k) {
       for (int part = 0; part < kParts; ++part) {
-        out[k * kStride + part] = xc[k * kParts + part] * yc[k * kParts + part];
+        const long from = k * pack_stride + part * kLanes;
+        Lane column[kLanes];
+        for (int i = 0; i < kLanes; ++i) {
+          column[i] = *lanes(x[c + i] + from);
+          if (y != nullptr) column[i] *= *lanes(y[c + i] + from);
+        }
+        transpose(column);
+        double* const to = panel + (long{k} * kPackSamples + part * kLanes) * kPanelCols + c;
+        for (int i = 0; i < kLanes; ++i) *lanes(to + i * kPanelCols) = column[i];
       }
     }
   }
@@ -147,7 +216,7 @@ void multiply_transposed(
 }
 
 constexpr detail::PackKernels kKernels = {
-    multiply, multiply_transposed, fill_columns, inner_products};
+    kLanes, kTileCols, multiply, multiply_transposed, fill_columns, inner_products};
 
 }  // namespace
 

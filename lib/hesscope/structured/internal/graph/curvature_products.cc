@@ -187,14 +187,17 @@ void CurvatureProducts::fill_panels(int u, const ChunkRows& rows, double* x_pane
   const RowBlock& block = layout_.rows(u).x;
   const long row = long{rows.num_packs} * kPackSamples;
   std::array<const double*, kPanelCols> x;
-  std::array<const double*, kPanelCols> ones;
-  ones.fill(rows.ones);
   for (int c = 0; c < use.inputs; c += kPanelCols) {
     for (int t = 0; t < use.positions; ++t) {
       for (int k = 0; k < kPanelCols; ++k) {
         x[at(k)] = c + k < use.inputs ? rows.values + block.row(t, c + k) * row : rows.zeros;
       }
-      packs_.fill_columns(x_panels, x.data(), ones.data(), rows.num_packs);
+      packs_.fill_columns(x_panels,
+                          x.data(),
+                          nullptr,
+                          kPackSamples,
+                          std::min(kPanelCols, use.inputs - c),
+                          rows.num_packs);
       x_panels += kPanelCols * row;
     }
   }

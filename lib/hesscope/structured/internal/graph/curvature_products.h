@@ -34,7 +34,6 @@ struct ChunkRows {
   int num_packs;
   const double* values;    ///< GraphLayout::value_rows()
   const double* adjoints;  ///< GraphLayout::z_rows()
-  const double* ones;      ///< one row
   const double* zeros;     ///< one row
   /// Of x[t,j] of each use, panels of kPanelCols columns whose inner index is (position, pack).
   std::span<double* const> x_panels;

@@ -157,7 +157,7 @@ PackPoint HessianSum::point(long p) {
 }
 
 ChunkRows HessianSum::rows() const {
-  return {num_packs_, values_.data(), adjoints_.data(), ones_.data(), zeros_.data(), x_panels_};
+  return {num_packs_, values_.data(), adjoints_.data(), zeros_.data(), x_panels_};
 }
 
 void HessianSum::copy_point(long p) {

@@ -125,31 +125,46 @@ class ProductRunner {
     if (panels_.empty()) return;
     const double scale = use_.factor * column.factor;
     const auto num_panels = static_cast<int>(panels_.size());
-    for (int b = 0; b < column.inputs; b += kPanelCols) {
-      int skipped = 0;
-      while (is_free && skipped < num_panels && panels_[at(skipped)]->last_input < b) ++skipped;
+    for (int b = 0; b < column.inputs; b += all_.packs_.tile_cols) {
+      const int num_cols = std::min(all_.packs_.tile_cols, column.inputs - b);
+      // Panels that registers of columns from b on, and those after them, do without.
+      const auto skipped_before = [&](int col, int from) {
+        while (is_free && from < num_panels && panels_[at(from)]->last_input < col) ++from;
+        return from;
+      };
+      const int skipped = skipped_before(b, 0);
       if (skipped == num_panels) return;
-      prefetch(column, b, skipped);
+      prefetch(column, b, num_cols, skipped);
       const double* columns = column_panel_;
       if (column.is_per_unit) {
         fill_gain(column_rows, first, end);
       } else {
+        const long panel = b / kPanelCols * kPanelCols;
         columns = rows_.x_panels[at(task_.column_use)] +
-                  (long{b} * column.positions + long{first} * kPanelCols) * row_size_;
+                  (panel * column.positions + long{first} * kPanelCols) * row_size_ +
+                  b % kPanelCols;
       }
-      all_.packs_.inner_products(results_,
-                                 1,
-                                 kTaskRows,
-                                 row_panels_ + skipped * panel_size,
-                                 num_panels - skipped,
-                                 columns,
-                                 std::min(kPanelCols, column.inputs - b),
-                                 inner);
-      for (int k = 0; k < std::min(kPanelCols, column.inputs - b); ++k) {
+      const int lanes = all_.packs_.lanes;
+      for (int k = lanes, from = skipped; from < num_panels; k += lanes) {
+        const int until = k < num_cols ? skipped_before(b + k, from) : num_panels;
+        if (until > from) {
+          all_.packs_.inner_products(results_ + long{from - skipped} * kPanelRows,
+                                     1,
+                                     kTaskRows,
+                                     row_panels_ + from * panel_size,
+                                     until - from,
+                                     columns,
+                                     std::min(k, num_cols),
+                                     inner);
+        }
+        from = until;
+      }
+      for (int k = 0, from = skipped; k < num_cols; ++k) {
+        if (k % lanes == 0) from = skipped_before(b + k, from);
         const int theta = column.theta[at(task_.unit * column.inputs + b + k)];
         if (theta < 0) continue;
-        const double* result = results_ + long{k} * kTaskRows;
-        for (int p = skipped; p < num_panels; ++p, result += kPanelRows) {
+        const double* result = results_ + long{k} * kTaskRows + long{from - skipped} * kPanelRows;
+        for (int p = from; p < num_panels; ++p, result += kPanelRows) {
           if (is_tangents()) {
             write_tangents(*panels_[at(p)], theta, result, scale);
           } else if (is_own || has_repeats) {
@@ -163,8 +178,8 @@ class ProductRunner {
   }
 
   // H is far larger than any cache.
-  void prefetch(const ParameterUse& column, int b, int skipped) const {
-    for (int k = b; k < std::min(b + kPanelCols, column.inputs); ++k) {
+  void prefetch(const ParameterUse& column, int b, int num_cols, int skipped) const {
+    for (int k = b; k < b + num_cols; ++k) {
       const int col = column.theta[at(task_.unit * column.inputs + k)];
       if (col < 0) continue;
       const double* const to = h_.data + col * h_.stride;
@@ -181,14 +196,14 @@ class ProductRunner {
   // One column, x[s,a] for the unit at hand, and zeros.
   void fill_gain(const UseRows& column_rows, int first, int end) {
     std::array<const double*, kPanelCols> x;
-    std::array<const double*, kPanelCols> ones;
     x.fill(rows_.zeros);
-    ones.fill(rows_.ones);
     for (int s = first; s < end; ++s) {
       x[0] = rows_.values + column_rows.x.row(s, task_.unit) * row_size_;
       all_.packs_.fill_columns(column_panel_ + long{s - first} * kPanelCols * row_size_,
                                x.data(),
-                               ones.data(),
+                               nullptr,
+                               kPackSamples,
+                               1,
                                rows_.num_packs);
     }
   }

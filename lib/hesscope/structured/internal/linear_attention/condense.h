@@ -3,6 +3,7 @@
 // Kernel code (simd/lane.h). Prompts condensed to S_0, q_0 and target.
 #pragma once
 
+#include <hesscope/simd/internal/transpose.h>
 #include <hesscope/structured/internal/linear_attention/weights_layout.h>
 
 namespace hesscope::HESSCOPE_ISA {
@@ -41,29 +42,6 @@ template <typename A>
           e - half);
   for (int i = 0; i < e; ++i) {
     for (int j = 0; j < i; ++j) out(i, j) = out(j, i);
-  }
-}
-
-// The registers whose lanes are the columns of x: log2(kLanes) perfect shuffles.
-inline void transpose(Lane* x) {
-  constexpr int kHalf = kLanes / 2;
-  for (int stage = 1; stage < kLanes; stage *= 2) {
-    Lane y[kLanes];
-    for (int i = 0; i < kHalf; ++i) {
-      const Lane a = x[i];
-      const Lane b = x[i + kHalf];
-#if HESSCOPE_LANES == 8
-      y[2 * i] = __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11);
-      y[2 * i + 1] = __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15);
-#elif HESSCOPE_LANES == 4
-      y[2 * i] = __builtin_shufflevector(a, b, 0, 4, 1, 5);
-      y[2 * i + 1] = __builtin_shufflevector(a, b, 2, 6, 3, 7);
-#else
-      y[2 * i] = __builtin_shufflevector(a, b, 0, 2);
-      y[2 * i + 1] = __builtin_shufflevector(a, b, 1, 3);
-#endif
-    }
-    for (int i = 0; i < kLanes; ++i) x[i] = y[i];
   }
 }
 

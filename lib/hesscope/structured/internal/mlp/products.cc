@@ -178,14 +178,16 @@ class TileRunner {
     const long row_stride = is_curvature() ? kBlockCols : 1;
     const long col_stride = is_curvature() ? 1 : kTileRows;
     for (int c = 0; c < padded_cols; c += kPanelCols) {
-      kernels_.fill_columns(column_panel_, x_.data() + c, y_.data() + c, chunk_.num_packs);
+      const int wanted = std::min(kPanelCols, num_cols_ - c);
+      kernels_.fill_columns(
+          column_panel_, x_.data() + c, y_.data() + c, kPackSamples, wanted, chunk_.num_packs);
       kernels_.inner_products(results_ + c * col_stride,
                               row_stride,
                               col_stride,
                               row_panels_,
                               num_panels,
                               column_panel_,
-                              kPanelCols,
+                              wanted,
                               chunk_.num_packs);
     }
   }
