@@ -1,0 +1,435 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <random>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <hesscope/core/error.h>
+#include <hesscope/objective/internal/gradient_points.h>
+#include <hesscope/objective/internal/unit_views.h>
+#include <hesscope/objective/unit_search.h>
+
+namespace hesscope {
+namespace {
+
+using detail::UnitView;
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+// What H d_b has to be, relative to the largest of all, to say that two axes go together: far above
+// rounding, far below what random parameters make of it.
+constexpr double kCoupled = 1e-10;
+// Up to so many axes all subsets of them are tried for signs.
+constexpr std::size_t kMaxSignedAxes = 6;
+
+std::size_t at(Index i) { return static_cast<std::size_t>(i); }
+
+// Where the swap of the first two units takes each parameter of the view's tensor, counted within it.
+std::vector<Index> swap_of(const UnitView& view) {
+  std::vector<Index> to(at(view.block->size));
+  std::iota(to.begin(), to.end(), Index{0});
+  for (Index f = 0; f < view.front; ++f) {
+    for (Index b = 0; b < view.back; ++b) {
+      const Index first = view.entry(f, 0, b) - view.block->offset;
+      const Index second = view.entry(f, 1, b) - view.block->offset;
+      std::swap(to[at(first)], to[at(second)]);
+    }
+  }
+  return to;
+}
+
+// A way to see units on a tensor, and what a swap of two of them does.
+struct Candidate {
+  UnitView view;
+  std::vector<Index> swap;
+
+  VectorXd swapped(const VectorXd& theta) const {
+    VectorXd result = theta;
+    const Index offset = view.block->offset;
+    for (Index i = 0; i < view.block->size; ++i) {
+      result[offset + i] = theta[offset + swap[at(i)]];
+    }
+    return result;
+  }
+};
+
+// Whether a direction can change its sign under one swap and keep it under the other: the swaps
+// commute, and undo each other nowhere.
+bool are_independent(const Candidate& a, const Candidate& b) {
+  for (Index i = 0; i < a.view.block->size; ++i) {
+    const Index by_a = a.swap[at(i)];
+    const Index by_b = b.swap[at(i)];
+    if (by_a == i || by_b == i) {
+      if (a.swap[at(by_b)] != b.swap[at(by_a)]) return false;
+      continue;
+    }
+    if (a.swap[at(by_b)] != b.swap[at(by_a)] || a.swap[at(by_b)] == i) return false;
+  }
+  return true;
+}
+
+// Candidates of all tensors, independent of each other.
+using Reading = std::vector<Candidate>;
+
+// The readings of one tensor: each candidate is in one at least, with all that are independent of it
+// and of those taken before.
+std::vector<Reading> readings_of(const std::vector<Candidate>& candidates) {
+  std::vector<Reading> readings;
+  std::vector<bool> is_taken(candidates.size(), false);
+  for (std::size_t first = 0; first < candidates.size(); ++first) {
+    if (is_taken[first]) continue;
+    Reading reading = {candidates[first]};
+    is_taken[first] = true;
+    for (std::size_t k = 0; k < candidates.size(); ++k) {
+      const bool fits = k != first && std::ranges::all_of(reading, [&](const Candidate& other) {
+                          return are_independent(candidates[k], other);
+                        });
+      if (!fits) continue;
+      reading.push_back(candidates[k]);
+      is_taken[k] = true;
+    }
+    readings.push_back(std::move(reading));
+  }
+  return readings;
+}
+
+// All tensors in their first reading, all in their second, and so on; the first where there are no more.
+std::vector<Reading> readings_of(std::span<const ParameterBlock> blocks, Index units) {
+  std::vector<std::vector<Reading>> of_blocks;
+  std::size_t count = 0;
+  const std::vector<UnitView> views = detail::unit_views(blocks, units);
+  for (const ParameterBlock& block : blocks) {
+    std::vector<Candidate> candidates;
+    for (const UnitView& view : views) {
+      if (view.block == &block) candidates.push_back({view, swap_of(view)});
+    }
+    if (candidates.empty()) continue;
+    of_blocks.push_back(readings_of(candidates));
+    count = std::max(count, of_blocks.back().size());
+  }
+  std::vector<Reading> readings(count);
+  for (std::size_t r = 0; r < count; ++r) {
+    for (const std::vector<Reading>& of_block : of_blocks) {
+      const Reading& chosen = of_block[r < of_block.size() ? r : 0];
+      readings[r].insert(readings[r].end(), chosen.begin(), chosen.end());
+    }
+  }
+  return readings;
+}
+
+// The connected parts of the graph that `is_joined` is the matrix of.
+std::vector<std::vector<std::size_t>> connected_parts(
+    const std::vector<std::vector<bool>>& is_joined) {
+  std::vector<std::vector<std::size_t>> parts;
+  std::vector<bool> is_seen(is_joined.size(), false);
+  for (std::size_t first = 0; first < is_joined.size(); ++first) {
+    if (is_seen[first]) continue;
+    std::vector<std::size_t> part = {first};
+    is_seen[first] = true;
+    for (std::size_t done = 0; done < part.size(); ++done) {
+      for (std::size_t k = 0; k < is_joined.size(); ++k) {
+        if (is_seen[k] || !(is_joined[part[done]][k] || is_joined[k][part[done]])) continue;
+        is_seen[k] = true;
+        part.push_back(k);
+      }
+    }
+    std::ranges::sort(part);
+    parts.push_back(std::move(part));
+  }
+  return parts;
+}
+
+class UnitSearch {
+ public:
+  UnitSearch(const Objective& objective, const UnitSearchOptions& options)
+      : objective_(objective),
+        options_(options),
+        blocks_(objective.parameter_blocks()),
+        engine_(options.seed) {
+    const Index count = std::min(options.max_samples, objective.num_samples());
+    for (Index s = 0; s < count; ++s) samples_.push_back(s * (objective.num_samples() / count));
+    for (std::size_t attempt = 0; attempt < 4 * kVerifying && points_.size() < kVerifying;
+         ++attempt) {
+      const VectorXd theta = detail::random_parameters(blocks_, engine_);
+      VectorXd losses = losses_at(theta);
+      if (losses.allFinite()) points_.push_back({theta, std::move(losses)});
+    }
+  }
+
+  std::vector<InterchangeableUnits> execute() {
+    if (points_.size() < kVerifying) return {};
+    const std::set<Index> counts = detail::unit_counts(blocks_);
+    for (auto units = counts.rbegin(); units != counts.rend() && *units > 1; ++units) {
+      for (const Reading& reading : readings_of(blocks_, *units)) search(reading);
+    }
+    leave_out_compositions();
+    std::ranges::stable_sort(
+        found_, {}, [](const InterchangeableUnits& each) { return each.axes.front().minCoeff(); });
+    return std::move(found_);
+  }
+
+ private:
+  static constexpr std::size_t kVerifying = 2;
+  static constexpr int kPoints = 4;
+
+  struct Point {
+    VectorXd theta;
+    VectorXd losses;
+  };
+
+  VectorXd losses_at(const VectorXd& theta) const {
+    VectorXd losses(std::ssize(samples_));
+    for (std::size_t s = 0; s < samples_.size(); ++s) {
+      losses[static_cast<Index>(s)] =
+          objective_.value(theta, SampleRange{samples_[s], samples_[s] + 1});
+    }
+    return losses;
+  }
+
+  // A random point that no swap changes.
+  VectorXd symmetric_point(const Reading& reading) {
+    VectorXd theta = detail::random_parameters(blocks_, engine_);
+    for (const Candidate& candidate : reading) {
+      theta = (theta + candidate.swapped(theta)) / 2;
+    }
+    return theta;
+  }
+
+  // What of a direction changes its sign under swap `a`, and under no other swap of that tensor.
+  static VectorXd part_of(const Reading& reading, std::size_t a, VectorXd direction) {
+    const ParameterBlock* const block = reading[a].view.block;
+    for (std::size_t k = 0; k < reading.size(); ++k) {
+      if (k == a || reading[k].view.block != block) continue;
+      direction = (direction + reading[k].swapped(direction)) / 2;
+    }
+    return (direction - reading[a].swapped(direction)) / 2;
+  }
+
+  // A random one; zero if there is none.
+  VectorXd direction_of(const Reading& reading, std::size_t a) {
+    const ParameterBlock& block = *reading[a].view.block;
+    std::normal_distribution<double> normal;
+    VectorXd direction = VectorXd::Zero(objective_.num_parameters());
+    for (Index i = 0; i < block.size; ++i) direction[block.offset + i] = normal(engine_);
+    return part_of(reading, a, std::move(direction));
+  }
+
+  // Adds which axes go together at a point; where units happen to be dead there, none do.
+  void join(const Reading& reading, std::vector<std::vector<bool>>& is_joined) {
+    const auto count = static_cast<Index>(reading.size());
+    MatrixXd directions(objective_.num_parameters(), count);
+    for (Index b = 0; b < count; ++b) directions.col(b) = direction_of(reading, at(b));
+    const VectorXd theta = symmetric_point(reading);
+    const SampleRange range{0, static_cast<Index>(samples_.size())};
+    const MatrixXd products = objective_.hessian_times(theta, directions, range);
+    if (!products.allFinite()) return;
+    const double scale = products.colwise().norm().maxCoeff();
+    for (std::size_t b = 0; b < reading.size(); ++b) {
+      const VectorXd product = products.col(static_cast<Index>(b));
+      for (std::size_t a = 0; a < reading.size(); ++a) {
+        if (part_of(reading, a, product).norm() > kCoupled * scale) is_joined[a][b] = true;
+      }
+    }
+  }
+
+  void search(const Reading& reading) {
+    std::vector<std::vector<bool>> is_joined(reading.size(), std::vector<bool>(reading.size()));
+    for (int point = 0; point < kPoints; ++point) join(reading, is_joined);
+    for (const std::vector<std::size_t>& part : connected_parts(is_joined)) {
+      std::vector<const UnitView*> views;
+      for (const std::size_t k : part) {
+        // A direction without any effect, and hence without a part in anything.
+        if (is_joined[k][k] || part.size() > 1) views.push_back(&reading[k].view);
+      }
+      if (!views.empty()) consider(views);
+    }
+  }
+
+  void consider(const std::vector<const UnitView*>& views) {
+    InterchangeableUnits units = units_of(views);
+    const bool is_known = std::ranges::any_of(
+        found_, [&](const InterchangeableUnits& other) { return is_within(units, other); });
+    if (is_known) return;
+    // A transposition and a cycle generate all permutations.
+    std::vector<Index> sources = in_order(units);
+    std::swap(sources[0], sources[1]);
+    if (!is_unnoticed(units, sources, plain(units))) return;
+    sources = in_order(units);
+    std::ranges::rotate(sources, sources.begin() + 1);
+    if (!is_unnoticed(units, sources, plain(units))) return;
+    find_flips(units);
+    found_.push_back(std::move(units));
+  }
+
+  static InterchangeableUnits units_of(const std::vector<const UnitView*>& views) {
+    InterchangeableUnits units;
+    std::vector<std::string> names;
+    for (const UnitView* view : views) {
+      if (names.empty() || names.back() != view->block->name) names.push_back(view->block->name);
+      InterchangeableUnits::Axis axis(view->units, view->front * view->back);
+      for (Index u = 0; u < view->units; ++u) {
+        for (Index f = 0; f < view->front; ++f) {
+          for (Index b = 0; b < view->back; ++b) axis(u, f * view->back + b) = view->entry(f, u, b);
+        }
+      }
+      units.axes.push_back(std::move(axis));
+    }
+    units.name = fmt::format("{}", fmt::join(names, ", "));
+    return units;
+  }
+
+  // Whether the swap of the first two of `units` is a permutation of whole units of the other family.
+  bool is_within(const InterchangeableUnits& units, const InterchangeableUnits& other) const {
+    const Index n = objective_.num_parameters();
+    const VectorXd places = VectorXd::LinSpaced(n, 0, static_cast<double>(n - 1)).array().round();
+    const VectorXd moved = swapped_places(units, places);
+    return std::ranges::any_of(other.axes, [&](const InterchangeableUnits::Axis& axis) {
+      std::vector<Index> unit_at(at(n), -1);  // whose first parameter is there
+      for (Index u = 0; u < axis.rows(); ++u) unit_at[at(axis(u, 0))] = u;
+      std::vector<Index> from;
+      for (Index u = 0; u < axis.rows(); ++u) {
+        from.push_back(unit_at[at(std::lrint(moved[axis(u, 0)]))]);
+      }
+      if (std::ranges::find(from, -1) != from.end()) return false;
+      return other.rearranged(places, from, plain(other)) == moved;
+    });
+  }
+
+  // Where the first two units of a family have come to, of all places in theta.
+  VectorXd swapped_places(const InterchangeableUnits& units, const VectorXd& places) const {
+    std::vector<Index> sources = in_order(units);
+    std::swap(sources[0], sources[1]);
+    return units.rearranged(places, sources, plain(units));
+  }
+
+  std::vector<bool> places_of(const InterchangeableUnits& units) const {
+    std::vector<bool> is_there(at(objective_.num_parameters()), false);
+    for (const InterchangeableUnits::Axis& axis : units.axes) {
+      for (const Index place : axis.reshaped()) is_there[at(place)] = true;
+    }
+    return is_there;
+  }
+
+  // Whether those of a family are all among those of another, which has more.
+  static bool is_part(const std::vector<bool>& of, const std::vector<bool>& all) {
+    bool is_smaller = false;
+    for (std::size_t i = 0; i < of.size(); ++i) {
+      if (of[i] && !all[i]) return false;
+      is_smaller = is_smaller || of[i] != all[i];
+    }
+    return is_smaller;
+  }
+
+  // Families whose exchange is that of several smaller ones at once: of a coordinate in all heads.
+  void leave_out_compositions() {
+    const Index n = objective_.num_parameters();
+    const VectorXd places = VectorXd::LinSpaced(n, 0, static_cast<double>(n - 1)).array().round();
+    std::vector<InterchangeableUnits> kept;
+    for (const InterchangeableUnits& family : found_) {
+      const std::vector<bool> all = places_of(family);
+      VectorXd composed = places;
+      for (const InterchangeableUnits& other : found_) {
+        if (other.num_units() == family.num_units() && is_part(places_of(other), all)) {
+          composed = swapped_places(other, composed);
+        }
+      }
+      if (composed != swapped_places(family, places)) kept.push_back(family);
+    }
+    found_ = std::move(kept);
+  }
+
+  static std::vector<Index> in_order(const InterchangeableUnits& units) {
+    std::vector<Index> sources(at(units.num_units()));
+    std::iota(sources.begin(), sources.end(), Index{0});
+    return sources;
+  }
+
+  static std::vector<int> plain(const InterchangeableUnits& units) {
+    return std::vector<int>(at(units.num_units()), 1);
+  }
+
+  bool is_unnoticed(const InterchangeableUnits& units,
+                    const std::vector<Index>& sources,
+                    const std::vector<int>& signs) const {
+    return std::ranges::all_of(points_, [&](const Point& point) {
+      const VectorXd losses = losses_at(units.rearranged(point.theta, sources, signs));
+      const double scale = point.losses.cwiseAbs().maxCoeff();
+      return (losses - point.losses).cwiseAbs().maxCoeff() <= options_.tolerance * scale;
+    });
+  }
+
+  // The largest set of axes on which a unit may change its sign.
+  void find_flips(InterchangeableUnits& units) const {
+    const std::vector<Index> sources = in_order(units);
+    std::vector<int> signs = plain(units);
+    signs[0] = -1;
+    const std::size_t count = units.axes.size();
+    const std::uint64_t all = (std::uint64_t{1} << std::min(count, kMaxSignedAxes)) - 1;
+    std::vector<std::uint64_t> subsets(count > kMaxSignedAxes ? 1 : all);
+    std::iota(subsets.begin(), subsets.end(), all + 1 - subsets.size());
+    std::ranges::stable_sort(subsets, std::ranges::greater{}, [](std::uint64_t subset) {
+      return std::popcount(subset);
+    });
+    for (const std::uint64_t subset : subsets) {
+      units.flips.clear();
+      for (std::size_t k = 0; k < count; ++k) {
+        units.flips.push_back(count > kMaxSignedAxes || (subset >> k & 1) != 0);
+      }
+      if (is_unnoticed(units, sources, signs)) return;
+    }
+    units.flips.clear();
+  }
+
+  const Objective& objective_;
+  UnitSearchOptions options_;
+  std::span<const ParameterBlock> blocks_;
+  std::mt19937_64 engine_;
+  std::vector<Index> samples_;
+  std::vector<Point> points_;
+  std::vector<InterchangeableUnits> found_;
+};
+
+}  // namespace
+
+VectorXd InterchangeableUnits::rearranged(const Eigen::Ref<const VectorXd>& theta,
+                                          std::span<const Index> sources,
+                                          std::span<const int> signs) const {
+  const auto count = static_cast<std::size_t>(num_units());
+  if (sources.size() != count || signs.size() != count) {
+    throw PreconditionError(fmt::format(
+        "InterchangeableUnits::rearranged: expected {} sources and signs, got {} and {}",
+        count,
+        sources.size(),
+        signs.size()));
+  }
+  VectorXd result = theta;
+  // One axis after the other: of a tensor with two, the second moves what the first has moved.
+  for (std::size_t a = 0; a < axes.size(); ++a) {
+    const VectorXd before = result;
+    for (Index u = 0; u < num_units(); ++u) {
+      const bool is_reversed = signs[at(u)] < 0 && !flips.empty() && flips[a];
+      for (Index k = 0; k < axes[a].cols(); ++k) {
+        const double value = before[axes[a](sources[at(u)], k)];
+        result[axes[a](u, k)] = is_reversed ? -value : value;
+      }
+    }
+  }
+  return result;
+}
+
+std::vector<InterchangeableUnits> find_interchangeable_units(const Objective& objective,
+                                                             const UnitSearchOptions& options) {
+  if (objective.num_parameters() == 0) return {};
+  return UnitSearch(objective, options).execute();
+}
+
+}  // namespace hesscope

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The units that the search finds are those of the model, all of them and no others, and to exchange them
+// changes no sample's loss at points that it has not seen.
+#include <cstddef>
+#include <numeric>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <hesscope/core/error.h>
+#include <hesscope/models/attention.h>
+#include <hesscope/models/linear_attention.h>
+#include <hesscope/models/mlp.h>
+#include <hesscope/objective/functor_objective.h>
+#include <hesscope/objective/graph_objective.h>
+#include <hesscope/objective/unit_search.h>
+
+#include "support/loss_oracle.h"
+#include "support/quadratic_objective.h"
+
+namespace hesscope {
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+GraphObjective random_objective(Model model, Index num_samples = 40) {
+  test::Numbers numbers(11);
+  SampleTable samples = numbers.table(num_samples, model.record_size());
+  for (const DataArray& array : model.arrays) {
+    if (array.content != DataArray::Content::kClass) continue;
+    for (Index i = 0; i < num_samples; ++i) {
+      samples.row(i).segment(array.offset, array.width).setZero();
+      samples(i, array.offset + i % array.width) = 1;
+    }
+  }
+  return {std::move(model), std::move(samples)};
+}
+
+std::vector<std::string> names_of(const std::vector<InterchangeableUnits>& families) {
+  std::vector<std::string> names;
+  for (const InterchangeableUnits& family : families) names.push_back(family.name);
+  return names;
+}
+
+// Backwards, with signs in turn where there are any.
+VectorXd exchanged(const InterchangeableUnits& units, const VectorXd& theta) {
+  std::vector<Index> sources(static_cast<std::size_t>(units.num_units()));
+  std::iota(sources.rbegin(), sources.rend(), Index{0});
+  std::vector<int> signs(sources.size(), 1);
+  for (std::size_t u = 0; u < signs.size() && !units.flips.empty(); u += 2) signs[u] = -1;
+  return units.rearranged(theta, sources, signs);
+}
+
+// At a point that the search has not seen.
+void expect_unnoticed(const Objective& objective,
+                      const std::vector<InterchangeableUnits>& families) {
+  test::Numbers numbers(29);
+  const VectorXd theta = numbers.vector(objective.num_parameters());
+  for (const InterchangeableUnits& family : families) {
+    SCOPED_TRACE(family.name);
+    const VectorXd other = exchanged(family, theta);
+    EXPECT_GT((other - theta).norm(), 0.1);
+    for (Index s = 0; s < objective.num_samples(); ++s) {
+      const double loss = objective.value(theta, {s, s + 1});
+      EXPECT_NEAR(objective.value(other, {s, s + 1}), loss, 1e-12 * (1 + std::abs(loss)));
+    }
+  }
+}
+
+// Two hidden layers of one width, which is also that of the input and of the output: only what is hidden
+// may change places, and the layers apart from each other.
+TEST(UnitSearch, FindsTheHiddenUnitsOfAPerceptron) {
+  const GraphObjective objective = random_objective(mlp({.widths = {4, 4, 4, 4}}));
+  const std::vector<InterchangeableUnits> found = find_interchangeable_units(objective);
+  EXPECT_THAT(names_of(found),
+              ElementsAre("layers.0.weight, layers.0.bias, layers.1.weight",
+                          "layers.1.weight, layers.1.bias, layers.2.weight"));
+  for (const InterchangeableUnits& family : found) {
+    EXPECT_EQ(family.num_units(), 4);
+    EXPECT_THAT(family.flips, ElementsAre(true, true, true));  // tanh is odd
+  }
+  expect_unnoticed(objective, found);
+}
+
+TEST(UnitSearch, FindsNoSignsAroundWhatIsNotOdd) {
+  for (const Activation activation :
+       {Activation::kGelu, Activation::kRelu, Activation::kSoftplus}) {
+    const GraphObjective objective =
+        random_objective(mlp({.widths = {3, 5, 6, 2}, .activation = activation}));
+    const std::vector<InterchangeableUnits> found = find_interchangeable_units(objective);
+    ASSERT_EQ(found.size(), 2U);
+    EXPECT_EQ(found[0].num_units(), 5);
+    EXPECT_EQ(found[1].num_units(), 6);
+    EXPECT_THAT(found[0].flips, IsEmpty());
+    EXPECT_THAT(found[1].flips, IsEmpty());
+    expect_unnoticed(objective, found);
+  }
+}
+
+// Permutations of 3 of 6 units, or of 2 groups of 3, are among those of all 6.
+TEST(UnitSearch, LeavesOutWhatIsPartOfAnother) {
+  const GraphObjective objective =
+      random_objective(mlp({.widths = {2, 6, 2}, .activation = Activation::kGelu}));
+  EXPECT_EQ(find_interchangeable_units(objective).size(), 1U);
+}
+
+TEST(UnitSearch, FindsHeadsAndWhatIsWithinThem) {
+  const GraphObjective objective =
+      random_objective(attention({.heads = 3, .embedding = 5, .head_dimension = 2, .sequence = 3}));
+  const std::vector<InterchangeableUnits> found = find_interchangeable_units(objective);
+  std::size_t num_heads = 0;
+  for (const InterchangeableUnits& family : found) {
+    if (family.num_units() != 3) continue;
+    ++num_heads;
+    EXPECT_EQ(family.name, "WQ, WK, WV, WO");
+    EXPECT_EQ(family.axes.size(), 4U);
+  }
+  EXPECT_EQ(num_heads, 1U);
+  EXPECT_GT(found.size(), num_heads);  // coordinates of queries and keys, of each head
+  expect_unnoticed(objective, found);
+}
+
+// s_t = tanh(A s_t-1 + u x_t), y = v . s_T: the units of A are its rows and its columns.
+struct Recurrent {
+  static constexpr Index kUnits = 3;
+  MatrixXd inputs;  // samples x steps
+
+  template <typename T>
+  T operator()(const Eigen::Matrix<T, Eigen::Dynamic, 1>& theta, Index sample) const {
+    using std::tanh;
+    Eigen::Matrix<T, Eigen::Dynamic, 1> state(kUnits);
+    for (Index i = 0; i < kUnits; ++i) state(i) = T(0.0);
+    for (Index t = 0; t < inputs.cols(); ++t) {
+      Eigen::Matrix<T, Eigen::Dynamic, 1> next(kUnits);
+      for (Index i = 0; i < kUnits; ++i) {
+        T sum = theta(kUnits * kUnits + i) * inputs(sample, t);
+        for (Index j = 0; j < kUnits; ++j) sum = sum + theta(i * kUnits + j) * state(j);
+        next(i) = tanh(sum);
+      }
+      state = next;
+    }
+    T output = T(0.0);
+    for (Index i = 0; i < kUnits; ++i) {
+      output = output + theta(kUnits * kUnits + kUnits + i) * state(i);
+    }
+    return (output - 0.5) * (output - 0.5);
+  }
+};
+
+TEST(UnitSearch, FindsUnitsOnBothAxesOfARecurrentTensor) {
+  test::Numbers numbers(3);
+  const auto objective = make_objective(
+      Recurrent{numbers.table(12, 4)},
+      15,
+      12,
+      {.parameter_blocks = {{"A", {3, 3}, 0, 9}, {"u", {3}, 9, 3}, {"v", {3}, 12, 3}}});
+  const std::vector<InterchangeableUnits> found = find_interchangeable_units(objective);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].name, "A, u, v");
+  EXPECT_EQ(found[0].axes.size(), 4U);
+  EXPECT_THAT(found[0].flips, Each(true));
+  expect_unnoticed(objective, found);
+}
+
+// f_c = relu-like of channel c at two positions, which lie behind the channel in the weights of the next
+// layer, as those of a flattened image: channels are blocks of two entries.
+struct Flattened {
+  static constexpr Index kChannels = 3;
+  static constexpr Index kPositions = 2;
+  MatrixXd inputs;  // samples x positions
+
+  template <typename T>
+  T operator()(const Eigen::Matrix<T, Eigen::Dynamic, 1>& theta, Index sample) const {
+    using std::exp, std::log;
+    T output = T(0.0);
+    for (Index c = 0; c < kChannels; ++c) {
+      for (Index p = 0; p < kPositions; ++p) {
+        const T value = log(1.0 + exp(theta(c) * inputs(sample, p) + theta(kChannels + c)));
+        output = output + theta(2 * kChannels + c * kPositions + p) * value;
+      }
+    }
+    return (output - 0.3) * (output - 0.3);
+  }
+};
+
+TEST(UnitSearch, FindsTheChannelsOfAFlattenedImage) {
+  test::Numbers numbers(8);
+  const auto objective = make_objective(
+      Flattened{numbers.table(12, 2)},
+      12,
+      12,
+      {.parameter_blocks = {{"filter", {3}, 0, 3}, {"bias", {3}, 3, 3}, {"next", {1, 6}, 6, 6}}});
+  const std::vector<InterchangeableUnits> found = find_interchangeable_units(objective);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].name, "filter, bias, next");
+  EXPECT_THAT(found[0].flips, IsEmpty());
+  expect_unnoticed(objective, found);
+}
+
+TEST(UnitSearch, FindsNothingWhereThereIsNothing) {
+  MatrixXd h(4, 4);
+  h << 2, 1, 0, 0, 1, 3, 0, 1, 0, 0, 5, 0, 0, 1, 0, 7;
+  EXPECT_THAT(find_interchangeable_units(test::QuadraticObjective({h})), IsEmpty());
+}
+
+TEST(UnitSearch, RearrangesAsItSays) {
+  InterchangeableUnits units{
+      .name = "w", .axes = {InterchangeableUnits::Axis(2, 2)}, .flips = {true}};
+  units.axes[0] << 0, 1, 2, 3;
+  VectorXd theta(5);
+  theta << 1, 2, 3, 4, 5;
+  const std::vector<Index> sources = {1, 0};
+  VectorXd wanted(5);
+  wanted << -3, -4, 1, 2, 5;
+  EXPECT_EQ(units.rearranged(theta, sources, std::vector<int>{-1, 1}), wanted);
+  EXPECT_THROW(units.rearranged(theta, sources, std::vector<int>{1}), PreconditionError);
+}
+
+}  // namespace
+}  // namespace hesscope
