@@ -10,46 +10,17 @@
 #include <vector>
 
 #include <hesscope/analyzers/critical.h>
+#include <hesscope/analyzers/internal/counted_index.h>
 #include <hesscope/analyzers/internal/explained_zeros.h>
 #include <hesscope/analyzers/internal/papers.h>
 #include <hesscope/core/internal/norms.h>
-#include <hesscope/spectra/counts.h>
 #include <hesscope/spectra/critical_point.h>
 
 namespace hesscope {
 namespace {
 
+using detail::CountedIndex;
 using detail::UnexplainedHessian;
-
-// Negative and zero eigenvalues, and the smallest, of a Hessian without its explained null space.
-struct CountedIndex {
-  Status status = Status::kNotComputed;
-  std::int64_t num_negative = -1;
-  std::int64_t num_zero = -1;
-  double lambda_min = kNaN;
-};
-
-// By two factorisations and by Sturm sequences, which must agree.
-CountedIndex counted_index(const UnexplainedHessian& hessian, const ProgressCallback& progress) {
-  const double band = counting_band(hessian.matrix.rows(), hessian.norm);
-  const ShiftedFactorization below(hessian.matrix, -band, detail::part_of(progress, 0, 0.2));
-  const ShiftedFactorization above(hessian.matrix, band, detail::part_of(progress, 0.2, 0.4));
-  EigenvalueCounter counter(hessian.matrix, detail::part_of(progress, 0.4, 1));
-  for (const Status status : {below.status(), above.status(), counter.status()}) {
-    if (status != Status::kOk) return {.status = status};
-  }
-  CountedIndex found{.status = Status::kOk,
-                     .num_negative = below.inertia().num_below,
-                     .num_zero = above.inertia().num_below - below.inertia().num_below};
-  const bool is_agreed = counter.num_below(-band) == found.num_negative &&
-                         counter.num_below(band) == found.num_negative + found.num_zero;
-  if (!is_agreed) return {.status = Status::kFailed};
-  if (hessian.num_explained() == hessian.matrix.rows()) return found;  // a plane
-  const RankedEigenvalue smallest = counter.eigenvalue(0);
-  if (smallest.status != Status::kOk) return {.status = smallest.status};
-  found.lambda_min = smallest.eigenvalue.value;
-  return found;
-}
 
 class CriticalAnalyzer final : public Analyzer {
  public:
@@ -113,7 +84,8 @@ class CriticalAnalyzer final : public Analyzer {
       return;
     }
     answer[num_explained_].set_count(hessian.num_explained());
-    const CountedIndex index = counted_index(hessian, detail::part_of(point.progress(), 0.95, 1));
+    const CountedIndex index =
+        detail::counted_index(hessian, detail::part_of(point.progress(), 0.95, 1));
     if (index.status == Status::kOk) {
       answer[index_].set_count(index.num_negative);
       answer[num_zero_].set_count(index.num_zero);
