@@ -10,6 +10,7 @@ std::vector<std::unique_ptr<Command>> all_commands() {
   std::vector<std::unique_ptr<Command>> commands;
   commands.push_back(make_analyze_command());
   commands.push_back(make_landscape_command());
+  commands.push_back(make_path_command());
   commands.push_back(make_train_command());
   commands.push_back(make_reproduce_command());
   commands.push_back(make_inspect_command());

@@ -15,6 +15,9 @@ std::unique_ptr<Command> make_analyze_command();
 /// hesscope landscape CHECKPOINT... --problem FILE.toml -o OUT.h5 --directions KIND --grid NxM
 std::unique_ptr<Command> make_landscape_command();
 
+/// hesscope path FIRST SECOND --problem FILE.toml -o OUT.h5
+std::unique_ptr<Command> make_path_command();
+
 /// hesscope train EXPERIMENT.toml -o DIR
 std::unique_ptr<Command> make_train_command();
 

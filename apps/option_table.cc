@@ -97,9 +97,10 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kOtherNam
 }};
 
 // Functions of the library that are commands of the program.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kCommands = {{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kCommands = {{
     {"run_landscape()", "hesscope landscape"},
     {"run_landscape() curvature", "hesscope landscape --curvature"},
+    {"run_path()", "hesscope path"},
     {"run_training()", "hesscope train"},
 }};
 

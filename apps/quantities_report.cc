@@ -11,6 +11,7 @@
 #include <hesscope/analyzers/analyzer_registry.h>
 #include <hesscope/core/status.h>
 #include <hesscope/landscape/landscape.h>
+#include <hesscope/paths/path.h>
 #include <hesscope/training/training.h>
 
 #include "help_text.h"
@@ -28,6 +29,7 @@ std::vector<Declared> all_declared() {
   std::vector<Declared> all;
   all.push_back({"analyze", analysis_quantities()});
   all.push_back({"landscape", {landscape_quantities()}});
+  all.push_back({"path", {path_quantities()}});
   all.push_back({"train", {training_quantities()}});
   return all;
 }

@@ -31,8 +31,9 @@ what else its status can be. [What they mean](results.md#missing-numbers).
 """
 
 COMMANDS = {
-    ("analyze", ""): "The root of every result, of analyses and landscapes.",
+    ("analyze", ""): "The root of every result, of analyses, landscapes and paths.",
     ("landscape", "landscape"): "What `hesscope landscape` measures on a line or a plane; the root is as above.",
+    ("path", "path"): "What `hesscope path` finds between two checkpoints; the root is as above.",
     ("train", ""): "The root of the `history.h5` that `hesscope train` leaves in the folder of each run. "
                    "An experiment can ask for groups of analyzers, too: as above, along `step`.",
 }

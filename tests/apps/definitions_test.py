@@ -128,6 +128,8 @@ class Declared(program.Case):
             self.run_all("landscape", *points, "--problem", problem, "-o", "plane.h5", "--directions", directions,
                          "--grid", "3x1" if directions == "between" else "3x3", "--curvature")
             seen |= self.check(self.folder / "plane.h5")
+        self.run_all("path", *adam[1:], "--problem", problem, "-o", "path.h5", "--images", "3", "--max-steps", "10")
+        seen |= self.check(self.folder / "path.h5")
         (self.folder / "experiment.toml").write_text(EXPERIMENT)
         self.run_all("train", "experiment.toml", "-o", "trained")
         for history in (self.folder / "trained").rglob("history.h5"):

@@ -133,6 +133,9 @@ class Examples(program.Case):
     def test_of_landscape(self):
         self.run_examples("landscape")
 
+    def test_of_path(self):
+        self.run_examples("path")
+
     def test_of_train(self):
         self.run_examples("train")
 
@@ -154,7 +157,7 @@ class Examples(program.Case):
             self.run_examples(command)
 
     def test_are_of_every_command(self):
-        tested = {"analyze", "landscape", "train", "reproduce", "inspect", "convert", "plot", "report", "export"}
+        tested = {"analyze", "landscape", "path", "train", "reproduce", "inspect", "convert", "plot", "report", "export"}
         said = self.run_program("--help").stdout.split("\nCommands:\n")[1].split("\n\n")[0]
         self.assertEqual(set(re.findall(r"(?m)^  ([a-z]+) ", said)) - {"help"}, tested)
 

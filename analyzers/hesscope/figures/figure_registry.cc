@@ -72,6 +72,7 @@ std::span<const FigureKind> figure_kinds() {
       sharpening_figure(),
       noise_figure(),
       landscape_figure(),
+      path_figure(),
       blocks_figure(),
       history_figure(),
   };

@@ -11,6 +11,9 @@ inline constexpr char kAhn[] =
     "optimization), arXiv:2310.01082";
 inline constexpr char kAnderson[] =
     "E. Anderson et al. (1999), LAPACK Users' Guide, SIAM, section 4.7";
+inline constexpr char kAinsworth[] =
+    "S. Ainsworth et al. (2022), Git re-basin: merging models modulo permutation symmetries, "
+    "arXiv:2209.04836";
 inline constexpr char kAndreyev[] =
     "A. Andreyev & P. Beneventano (2024), Edge of stochastic stability: revisiting the edge of "
     "stability for SGD, arXiv:2412.20553";
@@ -42,18 +45,27 @@ inline constexpr char kDamian[] =
 inline constexpr char kDauphin[] =
     "Y. Dauphin et al. (2014), Identifying and attacking the saddle point problem in "
     "high-dimensional non-convex optimization, arXiv:1406.2572";
+inline constexpr char kDraxler[] =
+    "F. Draxler et al. (2018), Essentially no barriers in neural network energy landscape, "
+    "arXiv:1803.00885";
 inline constexpr char kEfron[] =
     "B. Efron & R. Tibshirani (1993), An introduction to the bootstrap, Chapman & Hall, section "
     "13.3";
 inline constexpr char kEndres[] =
     "D. M. Endres & J. E. Schindelin (2003), A new metric for probability distributions, IEEE "
     "Transactions on Information Theory 49, 1858-1860";
+inline constexpr char kEntezari[] =
+    "R. Entezari et al. (2021), The role of permutation invariance in linear mode connectivity of "
+    "neural networks, arXiv:2110.06296";
 inline constexpr char kFilliben[] =
     "J. J. Filliben (1975), The probability plot correlation coefficient test for normality, "
     "Technometrics 17, 111-117";
 inline constexpr char kFrankle[] =
     "J. Frankle et al. (2020), Linear mode connectivity and the lottery ticket hypothesis, "
     "arXiv:1912.05671";
+inline constexpr char kGaripov[] =
+    "T. Garipov et al. (2018), Loss surfaces, mode connectivity, and fast ensembling of DNNs, "
+    "arXiv:1802.10026";
 inline constexpr char kGhorbani[] =
     "B. Ghorbani et al. (2019), An investigation into neural net optimization via Hessian "
     "eigenvalue "
@@ -63,6 +75,9 @@ inline constexpr char kGolub[] =
     "Longman, 105-156";
 inline constexpr char kGurAri[] =
     "G. Gur-Ari et al. (2018), Gradient descent happens in a tiny subspace, arXiv:1812.04754";
+inline constexpr char kHenkelman[] =
+    "G. Henkelman et al. (2000), A climbing image nudged elastic band method for finding saddle "
+    "points and minimum energy paths, Journal of Chemical Physics 113, 9901-9904";
 inline constexpr char kHesterberg[] =
     "T. Hesterberg (2015), What teachers should know about the bootstrap, The American "
     "Statistician "
@@ -79,6 +94,9 @@ inline constexpr char kJiang[] =
 inline constexpr char kJoanes[] =
     "D. N. Joanes & C. A. Gill (1998), Comparing measures of sample skewness and kurtosis, The "
     "Statistician 47, 183-189";
+inline constexpr char kJonsson[] =
+    "H. Jonsson et al. (1998), Nudged elastic band method for finding minimum energy paths of "
+    "transitions, World Scientific, 385-404";
 inline constexpr char kKato[] =
     "T. Kato (1995), Perturbation theory for linear operators, Springer, chapter II";
 inline constexpr char kKingma[] =

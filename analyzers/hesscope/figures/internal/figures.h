@@ -41,6 +41,10 @@ FigureKind noise_figure();
 /// A quantity on the plane as filled contours with the trajectory, or on a line as a curve.
 FigureKind landscape_figure();
 
+/// The loss on the straight and on the minimum-energy path between two checkpoints, with the pass, and
+/// the outermost eigenvalues along the latter.
+FigureKind path_figure();
+
 /// Norms of the Hessian's blocks, or distances between their spectra, at one checkpoint.
 FigureKind blocks_figure();
 

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+
+#include <Eigen/Cholesky>
+
+#include <hesscope/core/constants.h>
+#include <hesscope/paths/internal/orbit.h>
+
+namespace hesscope::detail {
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+// Of a map of norm 1 at most, 22 terms of the series leave 1 / 23! = 4e-23.
+constexpr int kTerms = 22;
+// A step along a map of a larger norm is no step.
+constexpr double kLargestNorm = 64;
+constexpr int kMaxFlowSteps = 500;
+constexpr double kFirstDamping = 1e-6;  // relative to the largest square of a generator
+constexpr double kLeastDamping = 1e-12;
+constexpr double kLargestDamping = 1e12;
+// Slopes that are smaller, relative to generators and residual, are rounding.
+constexpr double kLeastSlope = 1e-14;
+
+// sum_k t_k (B_k, b_k).
+struct Combined {
+  std::vector<AffineGenerator::Linear> linear;
+  VectorXd constant;
+  double norm = 0;  // largest sum of |entries| of a row
+
+  VectorXd times(const VectorXd& x) const {
+    VectorXd result = VectorXd::Zero(x.size());
+    for (const auto& [row, col, value] : linear) result[row] += value * x[col];
+    return result;
+  }
+};
+
+Combined combined(std::span<const AffineGenerator> generators,
+                  const Eigen::Ref<const VectorXd>& times,
+                  Index size) {
+  Combined all{.linear = {}, .constant = VectorXd::Zero(size)};
+  VectorXd rows = VectorXd::Zero(size);
+  for (std::size_t k = 0; k < generators.size(); ++k) {
+    const double t = times[static_cast<Index>(k)];
+    if (t == 0) continue;
+    for (const auto& [row, col, value] : generators[k].linear) {
+      all.linear.push_back({row, col, t * value});
+      rows[row] += std::abs(t * value);
+    }
+    for (const auto& [row, value] : generators[k].constant) all.constant[row] += t * value;
+  }
+  all.norm = size > 0 ? rows.maxCoeff() : 0;
+  return all;
+}
+
+}  // namespace
+
+VectorXd flowed(std::span<const AffineGenerator> generators,
+                const Eigen::Ref<const VectorXd>& times,
+                VectorXd theta) {
+  const Combined map = combined(generators, times, theta.size());
+  if (!(map.norm <= kLargestNorm)) return VectorXd::Constant(theta.size(), kNaN);
+  const int parts = std::max(1, static_cast<int>(std::ceil(map.norm)));
+  const double h = 1.0 / parts;
+  for (int part = 0; part < parts; ++part) {
+    // theta + h u + h^2/2 B u + ..., u = B theta + b.
+    VectorXd term = h * (map.times(theta) + map.constant);
+    for (int j = 1; j <= kTerms; ++j) {
+      theta += term;
+      term = h / (j + 1) * map.times(term);
+    }
+  }
+  return theta;
+}
+
+VectorXd nearest_on_orbit(std::span<const AffineGenerator> generators,
+                          const Eigen::Ref<const VectorXd>& reference,
+                          VectorXd theta,
+                          const ProgressCallback& progress) {
+  if (generators.empty()) return theta;
+  const auto count = static_cast<Index>(generators.size());
+  double distance = (reference - theta).stableNorm();
+  double damping = kFirstDamping;
+  MatrixXd directions(theta.size(), count);
+  MatrixXd pulled(theta.size(), count);
+  MatrixXd curvature(count, count);
+  VectorXd slopes(count);
+  double scale = 0;
+  bool is_new = true;
+  for (int step = 0; step < kMaxFlowSteps && distance > 0; ++step) {
+    report(progress, static_cast<double>(step) / kMaxFlowSteps);
+    if (is_new) {
+      const VectorXd residual = reference - theta;
+      for (Index k = 0; k < count; ++k) {
+        const AffineGenerator& generator = generators[static_cast<std::size_t>(k)];
+        directions.col(k) = generator.at(theta);
+        pulled.col(k) = generator.transpose_times(residual);
+      }
+      curvature = directions.transpose() * directions;
+      scale = std::max(curvature.diagonal().maxCoeff(), std::numeric_limits<double>::min());
+      const MatrixXd bent = pulled.transpose() * directions;
+      curvature -= (bent + bent.transpose()) / 2;
+      slopes = directions.transpose() * residual;
+      if (slopes.cwiseAbs().maxCoeff() <= kLeastSlope * std::sqrt(scale) * distance) break;
+    }
+    // Dependent generators have many solutions; damping all alike takes the shortest.
+    MatrixXd damped = curvature;
+    damped.diagonal().array() += damping * scale;
+    const Eigen::LLT<MatrixXd> factor(damped);
+    VectorXd trial = VectorXd::Constant(theta.size(), kNaN);
+    if (factor.info() == Eigen::Success) {
+      trial = flowed(generators, factor.solve(slopes), theta);
+    }
+    const double after = (reference - trial).stableNorm();
+    is_new = after < distance;
+    if (is_new) {
+      theta = trial;
+      distance = after;
+      damping = std::max(damping / 8, kLeastDamping);
+    } else {
+      damping *= 8;
+      if (damping > kLargestDamping) break;
+    }
+  }
+  return theta;
+}
+
+}  // namespace hesscope::detail

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <span>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <hesscope/analyzers/internal/group_dimensions.h>
+#include <hesscope/analyzers/point_analysis.h>
+#include <hesscope/paths/internal/path_file.h>
+#include <hesscope/paths/internal/path_quantities.h>
+
+namespace hesscope::detail {
+namespace {
+
+// Whether a status belongs to each entry along the first dimension.
+std::size_t num_status_dimensions(const Variable& variable) {
+  const bool has_own = !variable.dimensions.empty() && variable.dimensions.front() != "parameter";
+  return has_own ? 1 : 0;
+}
+
+}  // namespace
+
+PathFile::PathFile(const PathRequest& request,
+                   const PathInputs& inputs,
+                   const io::RunConfiguration& configuration)
+    : root_(request.output,
+            request.overwrite != io::Overwrite::kNothing,
+            subject_of(inputs.files().problem),
+            {.subject = "path",
+             .command = request.command,
+             .seed = request.seed,
+             .num_checkpoints = inputs.files().checkpoints.size(),
+             .steps = steps_of(inputs.files().checkpoints),
+             .tensor_map = inputs.files().map_text(),
+             .definitions = {.step = inputs.files().step_definition,
+                             .step_unit = inputs.files().step_unit},
+             .quantities = loss_check_quantities(inputs.files().expected_losses)},
+            configuration) {
+  QuantityFile& file = root_.quantities();
+  const Eigen::Index n = inputs.objective().num_parameters();
+  const bool is_assembled = n <= kLargestAssembled;
+  file.file().define_dimension(kPathGroup, kImage, static_cast<std::uint64_t>(request.num_images));
+  const auto places = Eigen::VectorXd::LinSpaced(num_places(request), 0, 1).eval();
+  file.file().define_dimension(kPathGroup, kPlace, static_cast<std::uint64_t>(places.size()));
+  file.file().define_variable(kPathGroup, place_quantity());
+  file.file().write(
+      kPathGroup,
+      kPlace,
+      std::span<const double>(places.data(), static_cast<std::size_t>(places.size())));
+  if (request.has_spectrum && is_assembled) {
+    file.define_dimensions(kPathGroup, {rank_dimension(kRank, n)});
+  }
+  const auto define = [&](const std::vector<Variable>& quantities) {
+    for (const Variable& quantity : quantities) {
+      file.define(kPathGroup, quantity, quantity.dimensions, num_status_dimensions(quantity));
+    }
+  };
+  define(image_quantities(request.has_spectrum, is_assembled));
+  define(straight_quantities());
+  define(saddle_quantities());
+  define(alignment_quantities());
+  define(band_quantities());
+  for (std::size_t i = 0; i < inputs.files().checkpoints.size(); ++i) {
+    root_.name_checkpoint(i, inputs.files().checkpoints[i], inputs.files().digests[i]);
+  }
+}
+
+void PathFile::write_root(std::size_t checkpoint, const Group& root) {
+  root_.write(checkpoint, "", root);
+}
+
+void PathFile::write_image(std::size_t image, const Group& record) {
+  root_.quantities().write(kPathGroup, record, image);
+}
+
+void PathFile::write(const Group& record) {
+  for (const Variable& variable : record.variables) {
+    if (variable.is_said()) root_.quantities().write(kPathGroup, variable);
+  }
+}
+
+void PathFile::name_maps(const std::vector<std::string>& families) {
+  root_.file().set_attribute(kPathGroup,
+                             {"aligned_by", fmt::format("{}", fmt::join(families, "; "))});
+}
+
+void PathFile::commit(bool is_conclusive, const std::vector<std::string>& warnings) {
+  root_.commit(is_conclusive, warnings);
+}
+
+}  // namespace hesscope::detail

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The layout of a path's result file.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include <hesscope/analysis/internal/checkpoint_result.h>
+#include <hesscope/dataset/dataset.h>
+#include <hesscope/paths/internal/path_inputs.h>
+#include <hesscope/paths/path.h>
+#include <hesscope/storage/run_configuration.h>
+
+namespace hesscope::detail {
+
+/// Places on the straight paths: four for each piece of the band.
+inline Eigen::Index num_places(const PathRequest& request) {
+  return 4 * (request.num_images - 1) + 1;
+}
+
+class PathFile {
+ public:
+  /// Declares everything, names the checkpoints. @throws OutputError.
+  PathFile(const PathRequest& request,
+           const PathInputs& inputs,
+           const io::RunConfiguration& configuration);
+
+  void write_root(std::size_t checkpoint, const Group& root);
+
+  /// At one image.
+  void write_image(std::size_t image, const Group& record);
+
+  /// What is said of variables of the group, those of single images apart.
+  void write(const Group& record);
+
+  /// The names of the maps that there are for an alignment.
+  void name_maps(const std::vector<std::string>& families);
+
+  void commit(bool is_conclusive, const std::vector<std::string>& warnings);
+
+ private:
+  CheckpointResult root_;
+};
+
+}  // namespace hesscope::detail

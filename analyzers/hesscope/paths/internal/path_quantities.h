@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What is measured of a path.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <Eigen/Core>
+
+#include <hesscope/dataset/dataset.h>
+
+namespace hesscope::detail {
+
+/// The group of results.
+inline constexpr const char* kPathGroup = "path";
+
+// Its dimensions, beside the root's.
+inline constexpr const char* kImage = "image";
+inline constexpr const char* kPlace = "place";
+inline constexpr const char* kRank = "rank";
+
+/// The coordinate along `place`.
+Variable place_quantity();
+
+/// The second checkpoint aligned with the first.
+std::vector<Variable> alignment_quantities();
+
+/// The loss on the straight paths: along `place`, and of the whole.
+std::vector<Variable> straight_quantities();
+
+/// The band as a whole, once it is at rest.
+std::vector<Variable> band_quantities();
+
+/// Each image of the band; with its spectrum and, where the Hessian is assembled, all eigenvalues.
+std::vector<Variable> image_quantities(bool has_spectrum, bool is_assembled);
+
+/// The pass: the critical point that Newton's method leads to from the highest image.
+std::vector<Variable> saddle_quantities();
+
+/// Of the flag saddle_outcome: those of CriticalPointOutcome, and after them these two.
+inline constexpr std::int8_t kNoPass = 5;
+inline constexpr std::int8_t kNotSearched = 6;
+
+/// The numbers of the whole path, in the order in which they are shown.
+std::vector<Variable> scalar_quantities();
+
+}  // namespace hesscope::detail

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What is computed of a path, piece by piece, as records that a run keeps.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <Eigen/Core>
+
+#include <hesscope/core/progress.h>
+#include <hesscope/dataset/dataset.h>
+#include <hesscope/objective/objective.h>
+#include <hesscope/paths/elastic_band.h>
+
+namespace hesscope::detail {
+
+/// alignment_quantities() of the second point, and in the variable kFamilies the names of the maps there
+/// are; unaligned where `aligns` is false.
+Group alignment_record(const Objective& objective,
+                       const Eigen::VectorXd& first,
+                       const Eigen::VectorXd& second,
+                       bool aligns,
+                       const ProgressCallback& progress);
+
+inline constexpr const char* kFamilies = "families";  ///< text: maps that were used
+inline constexpr const char* kLeftOut = "left_out";   ///< text: families too large to be used
+
+/// A vector in a record.
+Eigen::Map<const Eigen::VectorXd> vector_in(const Group& record, const std::string& name);
+
+/// straight_quantities(): of the aligned point and, where it is another, of the second as it is.
+Group straight_record(const Objective& objective,
+                      const Eigen::VectorXd& first,
+                      const Eigen::VectorXd& aligned,
+                      const Eigen::VectorXd* unaligned,
+                      Eigen::Index num_places);
+
+/// All of a band's state, and back.
+Group band_record(const BandState& state);
+BandState band_in(const Group& record);
+
+/// band_quantities().
+Group band_summary(const BandState& state);
+
+/// image_quantities() at one image: a number each, or a row.
+Group image_record(const Objective& objective,
+                   const BandState& state,
+                   Eigen::Index image,
+                   bool has_spectrum,
+                   const ProgressCallback& progress);
+
+/// saddle_quantities().
+Group saddle_record(const Objective& objective,
+                    const BandState& state,
+                    const ProgressCallback& progress);
+
+}  // namespace hesscope::detail

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <hesscope/analysis/internal/analysis_summary.h>
+#include <hesscope/analysis/internal/checkpoint_result.h>
+#include <hesscope/analysis/internal/result_reading.h>
+#include <hesscope/dataset/result_reader.h>
+#include <hesscope/paths/elastic_band.h>
+#include <hesscope/paths/internal/path_quantities.h>
+#include <hesscope/paths/internal/path_summary.h>
+
+namespace hesscope::detail {
+namespace {
+
+void warn(const std::string& message, PathResult& result) {
+  result.warnings.push_back(message);
+  result.is_conclusive = false;
+}
+
+std::vector<std::string> split(const std::string& text) {
+  constexpr std::string_view kBetween = "; ";
+  std::vector<std::string> parts;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find(kBetween, begin), text.size());
+    parts.push_back(text.substr(begin, end - begin));
+    begin = end + kBetween.size();
+  }
+  return parts;
+}
+
+}  // namespace
+
+void summarize_checkpoints(const PathInputs& inputs,
+                           const std::vector<Group>& roots,
+                           PathResult& result) {
+  for (std::size_t i = 0; i < roots.size(); ++i) {
+    result.checkpoints.push_back({.checkpoint = inputs.files().checkpoints[i],
+                                  .sha256 = inputs.files().digests[i],
+                                  .loss = roots[i]["loss"].number(),
+                                  .gradient_norm = roots[i]["gradient_norm"].number(),
+                                  .status = root_status(roots[i]),
+                                  .numbers = {}});
+  }
+}
+
+Group joined_scalars(const std::vector<const Group*>& records) {
+  Group scalars{.variables = scalar_quantities()};
+  for (Variable& scalar : scalars.variables) {
+    for (const Group* record : records) {
+      const Variable* const found = record->find(scalar.name);
+      if (found != nullptr && found->is_said()) scalar = *found;
+    }
+  }
+  return scalars;
+}
+
+void summarize_scalars(const Group& scalars, PathResult& result) {
+  std::vector<const Variable*> shown;
+  for (const Variable& scalar : scalars.variables) shown.push_back(&scalar);
+  // Those of a summary first, in its order.
+  std::ranges::stable_sort(shown, {}, [](const Variable* scalar) {
+    return scalar->headline > 0 ? scalar->headline : 1000;
+  });
+  for (const Variable* scalar : shown) {
+    result.numbers.push_back(headline_number(kPathGroup, *scalar));
+  }
+}
+
+void judge(const Group& scalars, const std::vector<Group>& images, PathResult& result) {
+  for (const CheckpointSummary& summary : result.checkpoints) {
+    if (summary.status == Status::kOk) continue;
+    warn(fmt::format("{}: {}", summary.checkpoint.path.string(), to_string(summary.status)),
+         result);
+  }
+  const auto outcome = static_cast<BandOutcome>(static_cast<int>(scalars["band_outcome"].number()));
+  if (outcome == BandOutcome::kMoving) {
+    warn(fmt::format("the band has not come to rest in {} steps: its force across is {:.3g} of the "
+                     "first; more are `max_steps`, and a larger `tolerance` is content with it",
+                     scalars["band_steps"].number(),
+                     scalars["band_force"].number()),
+         result);
+  } else if (outcome == BandOutcome::kNonFinite) {
+    warn("the loss or its gradient is not finite on the band", result);
+  }
+  if (scalars["alignment_error"].status() == Status::kFailed) {
+    warn(
+        "the alignment changed the loss, and was left out: the second checkpoint is taken as it is",
+        result);
+  }
+  const Variable& index = scalars["saddle_index"];
+  if (index.status() == Status::kOk && index.number() != 1) {
+    result.warnings.push_back(
+        fmt::format("the critical point next to the highest image has index {}, not 1: the pass is "
+                    "elsewhere, and the barrier is that of this point",
+                    index.number()));
+  }
+  const Variable& search = scalars["saddle_outcome"];
+  const bool has_failed = search.number() > 0 && search.number() < kNoPass;
+  if (has_failed) {
+    warn(fmt::format("the search for the pass, from the highest image, ended as {}; a smaller "
+                     "`tolerance` lets it begin nearer",
+                     search.flag_meanings.at(static_cast<std::size_t>(search.number()))),
+         result);
+  }
+  std::set<std::string> said;
+  const auto judge_one = [&](const Variable& variable) {
+    const Status status = variable.status();
+    const bool is_of_pass = variable.name == "barrier" ||
+                            variable.name.starts_with("barrier_from") ||
+                            variable.name.starts_with("saddle_");
+    if (has_failed && is_of_pass) return;
+    const bool is_flawed = variable.is_said() && !is_conclusive(status) &&
+                           status != Status::kNotComputed && variable.name != "alignment_error";
+    if (is_flawed && said.insert(variable.name).second) {
+      warn(fmt::format("{}/{}: {}", kPathGroup, variable.name, to_string(status)), result);
+    }
+    if (!variable.is_proved && said.insert(variable.name).second) {
+      warn(fmt::format(
+               "{}/{}: converged without a count, so another eigenvalue may have been missed",
+               kPathGroup,
+               variable.name),
+           result);
+    }
+  };
+  std::ranges::for_each(scalars.variables, judge_one);
+  for (const Group& image : images) std::ranges::for_each(image.variables, judge_one);
+}
+
+PathResult read_path(const PathRequest& request, const PathInputs& inputs) {
+  const io::ResultReader file(request.output);
+  PathResult result;
+  summarize_checkpoints(
+      inputs,
+      read_records(
+          file, "", real_numbers({"loss", "gradient_norm"}), inputs.files().checkpoints.size()),
+      result);
+  summarize_scalars(read_record(file, kPathGroup, scalar_quantities()), result);
+  const AttributeValue* const families = file.find_attribute(kPathGroup, "aligned_by");
+  if (families != nullptr && std::holds_alternative<std::string>(*families)) {
+    result.aligned_by = split(std::get<std::string>(*families));
+  }
+  result.warnings = warnings_of_result(file);
+  result.is_conclusive = is_conclusive_result(file);
+  result.is_done_already = true;
+  return result;
+}
+
+}  // namespace hesscope::detail

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <hesscope/analysis/internal/team_session.h>
+#include <hesscope/analysis/internal/unit_run.h>
+#include <hesscope/core/error.h>
+#include <hesscope/core/stop_request.h>
+#include <hesscope/core/stopwatch.h>
+#include <hesscope/paths/elastic_band.h>
+#include <hesscope/paths/internal/path_file.h>
+#include <hesscope/paths/internal/path_inputs.h>
+#include <hesscope/paths/internal/path_quantities.h>
+#include <hesscope/paths/internal/path_records.h>
+#include <hesscope/paths/internal/path_summary.h>
+#include <hesscope/paths/path.h>
+
+namespace hesscope {
+namespace {
+
+using detail::PathFile;
+using detail::PathInputs;
+using Eigen::Index;
+using Eigen::VectorXd;
+
+// Steps of the band between two units.
+constexpr std::int64_t kStepsPerUnit = 100;
+
+// Shares of the progress.
+constexpr double kAlignmentDone = 0.05;
+constexpr double kBandDone = 0.6;
+
+const char* const kAlignment = "alignment";
+
+// One run: what is finished is kept unit by unit, then put together.
+class PathRun {
+ public:
+  PathRun(const PathRequest& request, const ProgressCallback& progress)
+      : request_(request), progress_(progress) {
+    const Stopwatch watch(result_.timings.load_seconds);
+    inputs_.emplace(request);
+  }
+
+  PathResult execute() {
+    const io::RunConfiguration configuration = inputs_->configuration(request_);
+    run_.emplace(request_.output, "path", request_.overwrite, request_.share, configuration, [&] {
+      PathFile(request_, *inputs_, configuration);
+    });
+    if (run_->is_done()) {
+      PathResult result = detail::read_path(request_, *inputs_);
+      result.timings = result_.timings;
+      return result;
+    }
+    result_.warnings = inputs_->files().warnings;
+    std::optional<detail::TeamSession> session;
+    if (!request_.share.merge_only) session.emplace(request_.team.get(), configuration);
+    const Group alignment = kept_alignment();
+    state_ = kept_band(VectorXd(detail::vector_in(alignment, "aligned_parameters")));
+    const std::vector<Unit> all = units(alignment);
+    if (request_.share.merge_only) {
+      require_kept(all);
+    } else {
+      compute_missing(all);
+    }
+    session.reset();
+    if (!request_.share.part) assemble(configuration, alignment);
+    const std::vector<std::string>& remarks = run_->folder().remarks();
+    result_.warnings.insert(result_.warnings.end(), remarks.begin(), remarks.end());
+    if (!request_.share.part) run_->finish();
+    return std::move(result_);
+  }
+
+ private:
+  // What parts are dealt.
+  struct Unit {
+    std::string name;
+    std::string what;  // for people
+    std::function<Group(const ProgressCallback& progress)> make;
+  };
+
+  const Objective& objective() const { return inputs_->objective(); }
+
+  std::vector<Unit> units(const Group& alignment) {
+    std::vector<Unit> all;
+    for (std::size_t i = 0; i < inputs_->files().checkpoints.size(); ++i) {
+      all.push_back({root_name(i),
+                     inputs_->files().checkpoints[i].path.string(),
+                     [this, i](const auto&) { return root(i); }});
+    }
+    all.push_back({"straight", "the straight path", [this, &alignment](const auto&) {
+                     return detail::straight_record(
+                         objective(),
+                         inputs_->first(),
+                         detail::vector_in(alignment, "aligned_parameters"),
+                         request_.aligns ? &inputs_->second() : nullptr,
+                         detail::num_places(request_));
+                   }});
+    all.push_back({"saddle", "the pass", [this](const ProgressCallback& progress) {
+                     return detail::saddle_record(objective(), state_, progress);
+                   }});
+    for (Index i = 0; i < request_.num_images; ++i) {
+      all.push_back({image_name(i),
+                     fmt::format("image {} of {}", i + 1, request_.num_images),
+                     [this, i](const ProgressCallback& progress) {
+                       return detail::image_record(
+                           objective(), state_, i, request_.has_spectrum, progress);
+                     }});
+    }
+    return all;
+  }
+
+  static std::string root_name(std::size_t checkpoint) {
+    return fmt::format("{:06}-root", checkpoint);
+  }
+
+  static std::string band_name(std::int64_t unit) { return fmt::format("band-{:06}", unit); }
+
+  static std::string image_name(Index image) { return fmt::format("image-{:06}", image); }
+
+  Group root(std::size_t i) const {
+    const CheckpointObjective own = inputs_->files().objective_at(i);
+    PointAnalysis point(*own.objective, inputs_->files().points[i]);
+    return detail::root_record(point);
+  }
+
+  [[noreturn]] void refuse_merge(const std::string& what) {
+    run_->refuse_merge({what}, [](const io::Part&) { return true; });
+    throw PreconditionError("run_path: a merge that was to be refused");
+  }
+
+  Group kept_alignment() {
+    const Stopwatch watch(result_.timings.alignment_seconds);
+    if (std::optional<Group> record = run_->find(kAlignment)) return *std::move(record);
+    if (request_.share.merge_only) refuse_merge("the alignment");
+    detail::report(progress_, 0);
+    Group record = detail::alignment_record(objective(),
+                                            inputs_->first(),
+                                            inputs_->second(),
+                                            request_.aligns,
+                                            detail::part_of(progress_, 0, kAlignmentDone));
+    run_->keep(kAlignment, record);
+    return record;
+  }
+
+  // The band at rest, or out of steps, from the last unit of it that is there.
+  BandState kept_band(const VectorXd& aligned) {
+    const Stopwatch watch(result_.timings.band_seconds);
+    const ElasticBand band(objective(),
+                           {.num_images = request_.num_images,
+                            .tolerance = request_.tolerance,
+                            .num_threads = request_.team ? 1 : request_.num_threads,
+                            .stop = stop_requested_by(request_.stop)});
+    const std::int64_t num_units = (request_.max_steps + kStepsPerUnit - 1) / kStepsPerUnit;
+    std::int64_t unit = 0;
+    std::optional<Group> record = run_->find(band_name(0));
+    while (record && unit < num_units) {
+      std::optional<Group> next = run_->find(band_name(unit + 1));
+      if (!next) break;
+      record = std::move(next);
+      ++unit;
+    }
+    BandState state;
+    if (record) {
+      state = detail::band_in(*record);
+    } else {
+      if (request_.share.merge_only) refuse_merge("the band");
+      state = band.straight(inputs_->first(), aligned);
+      run_->keep(band_name(0), detail::band_record(state));
+    }
+    while (unit < num_units && !state.is_done()) {
+      if (request_.share.merge_only) refuse_merge("the band");
+      const auto share = [&](std::int64_t units) {
+        const double done = static_cast<double>(units) / static_cast<double>(num_units);
+        return kAlignmentDone + (kBandDone - kAlignmentDone) * done;
+      };
+      const std::int64_t steps = std::min(kStepsPerUnit, request_.max_steps - state.num_steps);
+      band.advance(state, steps, detail::part_of(progress_, share(unit), share(unit + 1)));
+      run_->keep(band_name(++unit), detail::band_record(state));
+    }
+    return state;
+  }
+
+  // Refuses a merge that something is missing for.
+  void require_kept(const std::vector<Unit>& all) {
+    std::vector<std::size_t> missing;
+    std::vector<std::string> names;
+    for (std::size_t k = 0; k < all.size(); ++k) {
+      if (run_->find(all[k].name)) continue;
+      missing.push_back(k);
+      names.push_back(all[k].what);
+    }
+    if (missing.empty()) return;
+    run_->refuse_merge(names, [&](const io::Part& part) {
+      return std::ranges::any_of(missing, [&](std::size_t k) { return part.is_dealt(k); });
+    });
+  }
+
+  // Computes the units, of a part its own, that are not there yet.
+  void compute_missing(const std::vector<Unit>& all) {
+    const Stopwatch watch(result_.timings.curvature_seconds);
+    std::vector<const Unit*> own;
+    for (std::size_t k = 0; k < all.size(); ++k) {
+      if (!request_.share.part || request_.share.part->is_dealt(k)) own.push_back(&all[k]);
+    }
+    std::size_t num_found = 0;
+    for (std::size_t k = 0; k < own.size(); ++k) {
+      const auto share = [&](std::size_t units) {
+        const double done = static_cast<double>(units) / static_cast<double>(own.size());
+        return kBandDone + (1 - kBandDone) * done;
+      };
+      detail::report(progress_, share(k));
+      if (run_->find(own[k]->name)) {
+        ++num_found;
+      } else {
+        run_->keep(own[k]->name, own[k]->make(detail::part_of(progress_, share(k), share(k + 1))));
+      }
+    }
+    detail::report(progress_, 1);
+    if (!request_.share.part) return;
+    run_->flush();
+    result_.part = {.part = *request_.share.part,
+                    .num_units = all.size(),
+                    .num_own = own.size(),
+                    .num_found = num_found};
+  }
+
+  // Puts the units together, in the file and in the summary.
+  void assemble(const io::RunConfiguration& configuration, Group alignment) {
+    const Stopwatch watch(result_.timings.write_seconds);
+    PathFile file(request_, *inputs_, configuration);
+    const detail::CheckpointInputs& files = inputs_->files();
+    std::vector<Group> roots;
+    for (std::size_t i = 0; i < files.checkpoints.size(); ++i) {
+      roots.push_back(run_->read(root_name(i)));
+    }
+    const detail::LossCheck check =
+        detail::check_losses(files.expected_losses, files.checkpoints, roots);
+    for (std::size_t i = 0; i < roots.size(); ++i) {
+      file.write_root(i, roots[i]);
+      file.write_root(i, check.records[i]);
+    }
+    result_.warnings.insert(result_.warnings.end(), check.warnings.begin(), check.warnings.end());
+    result_.is_conclusive = check.is_as_said;
+    detail::summarize_checkpoints(*inputs_, roots, result_);
+    result_.aligned_by = take_text(alignment, detail::kFamilies);
+    for (const std::string& family : take_text(alignment, detail::kLeftOut)) {
+      result_.warnings.push_back(fmt::format(
+          "the alignment leaves out the invariance '{}', which has too many generators", family));
+    }
+    std::vector<Group> images;
+    for (Index i = 0; i < request_.num_images; ++i) {
+      images.push_back(run_->read(image_name(i)));
+      file.write_image(static_cast<std::size_t>(i), images.back());
+    }
+    const Group straight = run_->read("straight");
+    const Group saddle = run_->read("saddle");
+    const Group band = detail::band_summary(state_);
+    for (const Group* record : {&straight, &saddle, &std::as_const(alignment), &band}) {
+      file.write(*record);
+    }
+    file.name_maps(result_.aligned_by);
+    const Group scalars = detail::joined_scalars({&straight, &saddle, &alignment, &band});
+    detail::summarize_scalars(scalars, result_);
+    detail::judge(scalars, images, result_);
+    file.commit(result_.is_conclusive, result_.warnings);
+  }
+
+  // Words that a record holds, and no result does.
+  static std::vector<std::string> take_text(Group& record, const char* name) {
+    const auto found = std::ranges::find(record.variables, name, &Variable::name);
+    std::vector<std::string> words = std::get<std::vector<std::string>>(std::move(found->values));
+    record.variables.erase(found);
+    return words;
+  }
+
+  const PathRequest& request_;
+  const ProgressCallback& progress_;
+  PathResult result_;
+  std::optional<PathInputs> inputs_;
+  std::optional<detail::UnitRun> run_;
+  BandState state_;
+};
+
+}  // namespace
+
+PathResult run_path(const PathRequest& request, const ProgressCallback& progress) {
+  const double start = wall_seconds();
+  PathResult result = PathRun(request, progress).execute();
+  result.timings.total_seconds = wall_seconds() - start;
+  return result;
+}
+
+void serve_path(Team& team, const std::function<PathRequest()>& request) {
+  detail::serve_inputs(team, [&] {
+    const PathRequest asked = request();
+    const auto inputs = std::make_shared<const PathInputs>(asked);
+    return detail::ServedInputs{{inputs, &inputs->files()}, inputs->configuration(asked)};
+  });
+}
+
+}  // namespace hesscope

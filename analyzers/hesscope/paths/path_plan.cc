@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <hesscope/analysis/internal/result_reading.h>
+#include <hesscope/analyzers/point_analysis.h>
+#include <hesscope/core/stopwatch.h>
+#include <hesscope/objective/hessian_cost.h>
+#include <hesscope/paths/internal/path_inputs.h>
+#include <hesscope/paths/path.h>
+#include <hesscope/spectra/decomposition_cost.h>
+
+namespace hesscope {
+
+PathPlan plan_path(const PathRequest& request) {
+  const detail::PathInputs inputs(request);
+  const Objective& objective = inputs.objective();
+  PathPlan plan;
+  plan.model_kind = inputs.files().problem.model().kind;
+  plan.num_parameters = objective.num_parameters();
+  plan.num_samples = objective.num_samples();
+  plan.num_images = request.num_images;
+  plan.warnings = inputs.files().warnings;
+  plan.is_done_already = request.overwrite == io::Overwrite::kNothing &&
+                         detail::is_result_of(request.output, inputs.configuration(request));
+  constexpr double kEnough = 0.02;  // seconds
+  double seconds = 0;
+  double count = 0;
+  for (; seconds < kEnough; ++count) {
+    const Stopwatch watch(seconds);
+    objective.gradient(inputs.first());
+  }
+  const auto images = static_cast<double>(request.num_images);
+  const auto n = static_cast<double>(plan.num_parameters);
+  plan.seconds = static_cast<double>(request.max_steps) * images * seconds / count;
+  plan.peak_memory_bytes = objective.workspace_bytes() + 8 * images * n * sizeof(double);
+  if (plan.num_parameters <= kLargestAssembled) {
+    // The pass, by some ten steps, and the images.
+    constexpr double kSteps = 10;
+    const HessianCost cost = estimate_hessian_cost(objective, inputs.first());
+    const double decomposition = estimate_decomposition_seconds(plan.num_parameters);
+    plan.seconds += ((request.has_spectrum ? images : 0) + kSteps) * (cost.seconds + decomposition);
+    plan.peak_memory_bytes += cost.memory_bytes + 5 * n * n * sizeof(double);
+  }
+  return plan;
+}
+
+}  // namespace hesscope

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Bands come to rest on minimum-energy paths that are known on paper or published.
+#include <cmath>
+#include <numbers>
+#include <optional>
+
+#include <gtest/gtest.h>
+
+#include <hesscope/core/error.h>
+#include <hesscope/paths/elastic_band.h>
+#include <hesscope/spectra/critical_point.h>
+
+#include "paths/passes.h"
+#include "support/closed_form_objectives.h"
+#include "support/refusal.h"
+
+namespace hesscope {
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::Vector2d;
+using Eigen::VectorXd;
+
+BandState at_rest(const ElasticBand& band, const VectorXd& first, const VectorXd& second) {
+  BandState state = band.straight(first, second);
+  while (!state.is_done() && state.num_steps < 20000) band.advance(state, 500);
+  return state;
+}
+
+TEST(ElasticBand, ComesToRestOnTheArcBetweenTwoWells) {
+  const auto objective = test::three_wells();
+  const ElasticBand band(objective, {.num_images = 41, .tolerance = 1e-8, .num_threads = 1});
+  const BandState state = at_rest(band, test::well(0), test::well(1));
+  ASSERT_EQ(state.outcome, BandOutcome::kConverged);
+  // Tangents point to the higher neighbour, half a piece away: the loss's slope along the arc, at most 3 h,
+  // pulls by the angle between them against 2 k (r - 1). So images are off by the first order of pieces,
+  // but for the pass.
+  const double piece = 2 * std::numbers::pi / 3 / 40;
+  const double off =
+      1.1 * 3 * test::ThreeWells::kHeight / (2 * test::ThreeWells::kStiffness) * piece / 2;
+  const VectorXd arc = state.arc_lengths();
+  EXPECT_NEAR(arc[40], 2 * std::numbers::pi / 3, 2 * std::numbers::pi / 3 * off);
+  for (Index i = 0; i <= 40; ++i) {
+    EXPECT_NEAR(state.images.col(i).norm(), 1, off) << i;
+    const double angle = std::atan2(state.images(1, i), state.images(0, i));
+    EXPECT_NEAR(state.losses[i],
+                -test::ThreeWells::kHeight * std::cos(3 * angle),
+                test::ThreeWells::kStiffness * off * off)
+        << i;
+  }
+  const ElasticBand finer(objective, {.num_images = 81, .tolerance = 1e-8, .num_threads = 1});
+  const double length = at_rest(finer, test::well(0), test::well(1)).arc_lengths()[80];
+  const double exact = 2 * std::numbers::pi / 3;
+  EXPECT_NEAR((exact - length) / (exact - arc[40]), 0.5, 0.05);
+  // Images at even distances, apart from the climbing one, whose neighbours hang on to it.
+  const std::optional<Index> top = state.highest();
+  ASSERT_EQ(top, 20);
+  for (Index i = 1; i < 40; ++i) {
+    if (i == *top) continue;
+    EXPECT_NEAR(arc[i + 1] - arc[i], arc[i] - arc[i - 1], 1e-3 * piece) << i;
+  }
+  // It has climbed to the saddle, as far as its force says, and Newton's method goes the rest of the way.
+  const Vector2d saddle(0.5, std::sqrt(3) / 2);
+  EXPECT_NEAR((state.images.col(*top) - saddle).norm(), 0, 1e-7);
+  const CriticalPoint pass = find_critical_point(objective, state.images.col(*top));
+  EXPECT_EQ(pass.outcome, CriticalPointOutcome::kConverged);
+  EXPECT_NEAR((pass.theta - saddle).norm(), 0, 1e-14);
+  EXPECT_NEAR(pass.loss, test::ThreeWells::kHeight, 1e-15);
+}
+
+TEST(ElasticBand, FindsTheHigherOfTwoPassesOfMuellerAndBrown) {
+  const auto objective = test::mueller_brown();
+  const VectorXd first = find_critical_point(objective, Vector2d(-0.558, 1.442)).theta;
+  const VectorXd second = find_critical_point(objective, Vector2d(0.623, 0.028)).theta;
+  EXPECT_NEAR(objective.value(first), -146.700, 5e-4);
+  EXPECT_NEAR(objective.value(second), -108.167, 5e-4);
+  const ElasticBand band(objective, {.num_images = 31, .tolerance = 1e-6, .num_threads = 1});
+  const BandState state = at_rest(band, first, second);
+  ASSERT_EQ(state.outcome, BandOutcome::kConverged);
+  ASSERT_TRUE(state.highest().has_value());
+  const VectorXd top = state.images.col(*state.highest());
+  EXPECT_NEAR(objective.gradient(top).norm(), 0, 2e-3);
+  const CriticalPoint pass = find_critical_point(objective, top);
+  EXPECT_NEAR(pass.loss, -40.665, 5e-4);
+  EXPECT_NEAR(pass.theta[0], -0.822, 5e-4);
+  EXPECT_NEAR(pass.theta[1], 0.624, 5e-4);
+  EXPECT_NEAR((pass.theta - top).norm(), 0, 1e-5);
+  // The path goes on through the middle minimum's basin and over the second, lower pass.
+  int num_tops = 0;
+  for (Index i = 1; i < 30; ++i) {
+    if (state.losses[i] > state.losses[i - 1] && state.losses[i] > state.losses[i + 1]) ++num_tops;
+  }
+  EXPECT_EQ(num_tops, 2);
+}
+
+// A valley between two points of a convex function: the band has no highest point, and none climbs.
+TEST(ElasticBand, HasNoPassWhereTheLossIsConvex) {
+  MatrixXd h = MatrixXd::Zero(2, 2);
+  h.diagonal() << 1, 50;
+  const test::QuadraticObjective objective({h});
+  const ElasticBand band(objective, {.num_images = 11, .num_threads = 1});
+  const BandState state = at_rest(band, Vector2d(-1, 0.2), Vector2d(2, -0.1));
+  EXPECT_EQ(state.outcome, BandOutcome::kConverged);
+  EXPECT_FALSE(state.highest().has_value());
+  EXPECT_FALSE(state.is_climbing);
+  EXPECT_NEAR(state.curvature, 50, 1e-6);
+}
+
+TEST(ElasticBand, IsAtRestWhereTheStraightPathIsAlready) {
+  MatrixXd h = MatrixXd::Zero(2, 2);
+  h.diagonal() << -1, 3;  // a ridge along the first axis, straight over the origin
+  const test::QuadraticObjective objective({h});
+  const ElasticBand band(objective, {.num_images = 5, .num_threads = 1});
+  BandState state = band.straight(Vector2d(-1, 0), Vector2d(1, 0));
+  if (!state.is_done()) band.advance(state, 10);
+  EXPECT_EQ(state.outcome, BandOutcome::kConverged);
+  EXPECT_EQ(state.highest(), 2);
+  EXPECT_EQ(state.images(1, 2), 0);
+}
+
+TEST(ElasticBand, TakesTwentyStepsAsTenAndTen) {
+  const auto objective = test::three_wells();
+  const ElasticBand band(objective, {.num_images = 9, .num_threads = 1});
+  BandState once = band.straight(test::well(0), test::well(1));
+  BandState twice = once;
+  band.advance(once, 20);
+  band.advance(twice, 10);
+  band.advance(twice, 10);
+  EXPECT_EQ(once.images, twice.images);
+  EXPECT_EQ(once.velocities, twice.velocities);
+  EXPECT_EQ(once.force, twice.force);
+  EXPECT_EQ(once.num_steps, 20);
+  const ElasticBand threads(objective, {.num_images = 9, .num_threads = 3});
+  BandState other = threads.straight(test::well(0), test::well(1));
+  threads.advance(other, 20);
+  EXPECT_EQ(once.images, other.images);
+}
+
+TEST(ElasticBand, OfOnePointIsAtRestThere) {
+  const auto objective = test::three_wells();
+  const Vector2d far(0.4, 0.3);  // where the loss is steep
+  const ElasticBand band(objective, {.num_images = 5, .num_threads = 1});
+  for (const Vector2d& end : {far, Vector2d(far * (1 + 1e-12))}) {
+    const BandState state = band.straight(far, end);
+    EXPECT_EQ(state.outcome, BandOutcome::kConverged);
+    EXPECT_EQ(state.num_steps, 0);
+    EXPECT_EQ(state.force, 0);
+    EXPECT_FALSE(state.highest().has_value());
+  }
+}
+
+TEST(ElasticBand, SaysWhereTheLossIsNotFinite) {
+  const auto objective = test::three_wells();
+  const ElasticBand band(objective, {.num_images = 5, .num_threads = 1});
+  // The middle image is at the origin, where the angle is undefined.
+  const BandState state = band.straight(Vector2d(-1, 0), Vector2d(1, 0));
+  EXPECT_EQ(state.outcome, BandOutcome::kNonFinite);
+  EXPECT_TRUE(std::isnan(state.force));
+}
+
+TEST(ElasticBand, RefusesWhatIsNoBand) {
+  const auto objective = test::three_wells();
+  EXPECT_THROW(ElasticBand(objective, {.num_images = 2}), PreconditionError);
+  EXPECT_THROW(ElasticBand(objective, {.tolerance = 0}), PreconditionError);
+  EXPECT_THROW(ElasticBand(objective, {.tolerance = kNaN}), PreconditionError);
+  const ElasticBand band(objective, {.num_images = 5});
+  test::expect_refusal([&] { band.straight(VectorXd::Zero(3), Vector2d(1, 0)); }, "2 numbers");
+}
+
+}  // namespace
+}  // namespace hesscope
