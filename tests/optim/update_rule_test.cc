@@ -42,6 +42,7 @@ std::vector<Configured> configurations() {
   all.push_back({"sign", {{"momentum", 0.9}, {"magnitude", std::string("l1")}}});
   all.push_back({"normalized", {{"momentum", 0.9}, {"norm-of", std::string("block-rms")}}});
   all.push_back({"lion", {{"weight-decay", 0.1}}});
+  all.push_back({"muon", {{"weight-decay", 0.1}, {"adam-blocks", std::vector<std::string>{"W"}}}});
   return all;
 }
 
@@ -164,6 +165,14 @@ TEST(UpdateRule, NamesItsStateAsPyTorchDoes) {
                           "exp_avg_sq.W 3 2",
                           "exp_avg_sq.b 4",
                           "exp_avg_sq.H 2 2 3",
+                          "exp_avg_sq.s"));
+  EXPECT_THAT(state_names("muon"),
+              ElementsAre("step",
+                          "momentum_buffer.W 3 2",
+                          "momentum_buffer.H 2 2 3",
+                          "exp_avg.b 4",
+                          "exp_avg.s",
+                          "exp_avg_sq.b 4",
                           "exp_avg_sq.s"));
   EXPECT_THAT(state_names("adafactor"),
               ElementsAre("step",

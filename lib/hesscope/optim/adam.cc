@@ -1,22 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <cmath>
-
 #include <hesscope/optim/adam.h>
+#include <hesscope/optim/internal/adam_direction.h>
 #include <hesscope/optim/internal/rule_settings.h>
 
 namespace hesscope {
 namespace {
 
 struct AdamOptions {
-  double beta1;
-  double beta2;
-  double epsilon;
+  detail::AdamDecays decays;
   double weight_decay;
   bool is_decoupled;
 };
-
-// 1 - beta^t without cancellation for beta near 1.
-double correction(double beta, double t) { return -std::expm1(t * std::log(beta)); }
 
 class Adam final : public UpdateRule {
  public:
@@ -28,15 +22,11 @@ class Adam final : public UpdateRule {
 
  private:
   Eigen::VectorXd update(const ConstVectorRef& theta, const ConstVectorRef& gradient) override {
-    const auto& [beta1, beta2, epsilon, weight_decay, is_decoupled] = options_;
+    const auto& [decays, weight_decay, is_decoupled] = options_;
     const auto t = static_cast<double>(num_steps() + 1);
     Eigen::VectorXd d = gradient;
     if (!is_decoupled && weight_decay != 0) d += weight_decay * theta;
-    exp_avg_ = beta1 * exp_avg_ + (1 - beta1) * d;
-    exp_avg_sq_ = beta2 * exp_avg_sq_ + (1 - beta2) * d.cwiseAbs2();
-    const Eigen::ArrayXd m = exp_avg_.array() / correction(beta1, t);
-    const Eigen::ArrayXd root = (exp_avg_sq_.array() / correction(beta2, t)).sqrt() + epsilon;
-    Eigen::VectorXd u = (m == 0 && root == 0).select(0.0, -m / root);
+    Eigen::VectorXd u = detail::adam_direction(decays, t, d, exp_avg_, exp_avg_sq_);
     if (is_decoupled && weight_decay != 0) u -= weight_decay * theta;
     return u;
   }
@@ -58,11 +48,12 @@ UpdateRuleKind kind(const std::string& name,
                detail::real_key("epsilon", 1e-8, "added to the root of the latter"),
                weight_decay},
       .create = [is_decoupled](const Settings& settings, std::span<const ParameterBlock> blocks) {
-        const AdamOptions options = {.beta1 = detail::decay_from(settings, "beta1"),
-                                     .beta2 = detail::decay_from(settings, "beta2"),
-                                     .epsilon = detail::weight_from(settings, "epsilon"),
-                                     .weight_decay = detail::weight_from(settings, "weight-decay"),
-                                     .is_decoupled = is_decoupled};
+        const AdamOptions options = {
+            .decays = {.beta1 = detail::decay_from(settings, "beta1"),
+                       .beta2 = detail::decay_from(settings, "beta2"),
+                       .epsilon = detail::weight_from(settings, "epsilon")},
+            .weight_decay = detail::weight_from(settings, "weight-decay"),
+            .is_decoupled = is_decoupled};
         return std::make_unique<Adam>(options, blocks);
       }};
 }

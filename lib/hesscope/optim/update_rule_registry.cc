@@ -7,6 +7,7 @@
 #include <hesscope/optim/adam.h>
 #include <hesscope/optim/gradient_descent.h>
 #include <hesscope/optim/lion.h>
+#include <hesscope/optim/muon.h>
 #include <hesscope/optim/normalized_descent.h>
 #include <hesscope/optim/update_rule_registry.h>
 
@@ -22,6 +23,7 @@ std::span<const UpdateRuleKind> update_rule_kinds() {
       lion_kind(),
       normalized_kind(),
       adafactor_kind(),
+      muon_kind(),
   };
   return kinds;
 }
