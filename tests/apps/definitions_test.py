@@ -102,12 +102,13 @@ class Declared(program.Case):
 
     def test_results_hold_what_is_declared(self):
         seen = set()
-        everything = "hessian,spectrum,condition,structure,eigenpairs,blocks,ggn,stability,edge,sharpening,influence,critical," \
-                     "smoothness,density,sampling,noise,tangent-kernel"
+        everything = "hessian,spectrum,condition,structure,eigenpairs,blocks,ggn,stability,edge,norm-sharpness,sharpening," \
+                     "influence,critical,smoothness,density,sampling,noise,tangent-kernel"
         zero = self.write_checkpoint("step-000600.npz", {name: 0 * value for name, value in weights().items()})
         broken = self.write_checkpoint("step-000700.npz", {name: np.nan * value for name, value in weights().items()})
         problem = self.write_problem()
-        common = ("--problem", problem, "-o", "out.h5", "--noise-draws", "50", "--jackknife-blocks", "3")
+        common = ("--problem", problem, "-o", "out.h5", "--noise-draws", "50", "--jackknife-blocks", "3",
+                  "--norm-subproblems", "20")
         adam = tuple(checkpoint(step) for step in (0, 500, 1500))
         for options in (
                 (*adam, "--only", everything, "--preconditioner", "adam", "--second-moments", "recomputed",

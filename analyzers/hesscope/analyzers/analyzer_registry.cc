@@ -22,6 +22,7 @@
 #include <hesscope/analyzers/hessian.h>
 #include <hesscope/analyzers/influence.h>
 #include <hesscope/analyzers/noise.h>
+#include <hesscope/analyzers/norm_sharpness.h>
 #include <hesscope/analyzers/sampling.h>
 #include <hesscope/analyzers/sharpening.h>
 #include <hesscope/analyzers/smoothness.h>
@@ -40,12 +41,25 @@ namespace {
 
 GrowingList<AnalyzerKind>& registry() {
   static GrowingList<AnalyzerKind> entries({
-      hessian_analyzer(),    spectrum_analyzer(),       condition_analyzer(),
-      structure_analyzer(),  eigenpairs_analyzer(),     blocks_analyzer(),
-      ggn_analyzer(),        stability_analyzer(),      edge_analyzer(),
-      sharpening_analyzer(), influence_analyzer(),      critical_analyzer(),
-      smoothness_analyzer(), density_analyzer(),        sampling_analyzer(),
-      noise_analyzer(),      tangent_kernel_analyzer(), attention_terms_analyzer(),
+      hessian_analyzer(),
+      spectrum_analyzer(),
+      condition_analyzer(),
+      structure_analyzer(),
+      eigenpairs_analyzer(),
+      blocks_analyzer(),
+      ggn_analyzer(),
+      stability_analyzer(),
+      edge_analyzer(),
+      norm_sharpness_analyzer(),
+      sharpening_analyzer(),
+      influence_analyzer(),
+      critical_analyzer(),
+      smoothness_analyzer(),
+      density_analyzer(),
+      sampling_analyzer(),
+      noise_analyzer(),
+      tangent_kernel_analyzer(),
+      attention_terms_analyzer(),
       alignment_analyzer(),
   });
   return entries;

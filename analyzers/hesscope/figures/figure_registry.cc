@@ -70,6 +70,7 @@ std::span<const FigureKind> figure_kinds() {
       stability_figure(),
       edge_figure(),
       sharpening_figure(),
+      norm_sharpness_figure(),
       noise_figure(),
       landscape_figure(),
       path_figure(),

@@ -17,9 +17,13 @@ inline constexpr char kAinsworth[] =
 inline constexpr char kAndreyev[] =
     "A. Andreyev & P. Beneventano (2024), Edge of stochastic stability: revisiting the edge of "
     "stability for SGD, arXiv:2412.20553";
+inline constexpr char kBalles[] =
+    "L. Balles et al. (2020), The geometry of sign gradient descent, arXiv:2002.08056";
 inline constexpr char kBell[] =
     "R. J. Bell & P. Dean (1970), Atomic vibrations in vitreous silica, Discussions of the Faraday "
     "Society 50, 55-61";
+inline constexpr char kBernstein[] =
+    "J. Bernstein & L. Newhouse (2024), Old optimizer, new norm: an anthology, arXiv:2409.20325";
 inline constexpr char kBhattacharjee[] =
     "R. Bhattacharjee et al. (2025), Improved spectral density estimation via explicit and "
     "implicit "
@@ -125,6 +129,9 @@ inline constexpr char kMarquardt[] =
     "Journal of the Society for Industrial and Applied Mathematics 11, 431-441";
 inline constexpr char kMcCandlish[] =
     "S. McCandlish et al. (2018), An empirical model of large-batch training, arXiv:1812.06162";
+inline constexpr char kNesterov[] =
+    "Y. Nesterov (1998), Semidefinite relaxation and nonconvex quadratic optimization, "
+    "Optimization Methods and Software 9, 141-160";
 inline constexpr char kOrmaniec[] =
     "W. Ormaniec et al. (2025), What does it mean to be a transformer? Insights from a theoretical "
     "Hessian analysis, arXiv:2410.10986";
@@ -150,6 +157,9 @@ inline constexpr char kUbaru[] =
 inline constexpr char kVallender[] =
     "S. S. Vallender (1974), Calculation of the Wasserstein distance between probability "
     "distributions on the line, Theory of Probability and its Applications 18, 784-786";
+inline constexpr char kXie[] =
+    "S. Xie & Z. Li (2024), Implicit bias of AdamW: l_inf norm constrained optimization, "
+    "arXiv:2404.04454";
 inline constexpr char kZhangJ[] =
     "J. Zhang et al. (2020), Why gradient clipping accelerates training: a theoretical "
     "justification "

@@ -35,6 +35,9 @@ FigureKind edge_figure();
 /// between checkpoints, measured and predicted.
 FigureKind sharpening_figure();
 
+/// Sharpness in the norms of three optimisers along training steps, with the proved bounds.
+FigureKind norm_sharpness_figure();
+
 /// Gradient noise at one checkpoint: histogram with a normal fit, and normal QQ plot.
 FigureKind noise_figure();
 

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <random>
+#include <utility>
+#include <vector>
+
+#include <Eigen/Eigenvalues>
+#include <Eigen/SVD>
+#include <fmt/format.h>
+
+#include <hesscope/core/error.h>
+#include <hesscope/core/internal/norms.h>
+#include <hesscope/spectra/ball_maximum.h>
+#include <hesscope/spectra/internal/ball_relaxation.h>
+#include <hesscope/spectra/internal/cube_search.h>
+#include <hesscope/spectra/internal/gaussian.h>
+#include <hesscope/spectra/internal/scaled_matrix.h>
+
+namespace hesscope {
+namespace {
+
+using detail::Ball;
+using detail::BallRelaxation;
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+constexpr double kBallEpsilon = std::numeric_limits<double>::epsilon();
+
+// Balls, and where their entries are among the parameters: entry i of the balls is order[i] there.
+struct Layout {
+  std::vector<Ball> balls;
+  std::vector<Index> order;
+};
+
+// @throws PreconditionError.
+void require_tiling(const char* function, std::span<const ParameterBlock> blocks, Index n) {
+  Index offset = 0;
+  for (const ParameterBlock& block : blocks) {
+    if (block.offset != offset || block.size < 0) {
+      throw PreconditionError(fmt::format(
+          "{}: block '{}' must begin at {}, got {}", function, block.name, offset, block.offset));
+    }
+    offset += block.size;
+  }
+  if (offset != n) {
+    throw PreconditionError(
+        fmt::format("{}: blocks must have {} entries, got {}", function, n, offset));
+  }
+}
+
+Layout euclidean_layout(std::span<const ParameterBlock> blocks) {
+  Layout layout;
+  for (const ParameterBlock& block : blocks) {
+    if (block.size > 0) layout.balls.push_back({block.offset, 1, block.size});
+    for (Index i = 0; i < block.size; ++i) layout.order.push_back(block.offset + i);
+  }
+  return layout;
+}
+
+// Matrices lie row by row in a block: one with more rows than columns is the transpose of a matrix
+// that lies column by column, the others are put so.
+Layout spectral_layout(std::span<const ParameterBlock> blocks) {
+  Layout layout;
+  for (const ParameterBlock& block : blocks) {
+    if (block.size == 0) continue;
+    const Index rows = block.shape.size() < 2 ? block.size : block.shape.front();
+    const Index cols = block.size / rows;
+    layout.balls.push_back({block.offset, std::min(rows, cols), std::max(rows, cols)});
+    for (Index k = 0; k < block.size; ++k) {
+      const Index inside = rows >= cols ? k : (k % rows) * cols + k / rows;
+      layout.order.push_back(block.offset + inside);
+    }
+  }
+  return layout;
+}
+
+VectorXd steepest(const Eigen::Ref<const VectorXd>& g, const Layout& layout) {
+  VectorXd direction = VectorXd::Zero(g.size());
+  for (const Ball& ball : layout.balls) {
+    MatrixXd matrix(ball.rows, ball.cols);
+    for (Index k = 0; k < ball.size(); ++k) {
+      matrix(k % ball.rows, k / ball.rows) = g[layout.order[std::size_t(ball.offset + k)]];
+    }
+    if (matrix.allFinite()) {
+      const double scale = matrix.cwiseAbs().maxCoeff();
+      if (!(scale > 0)) continue;
+      matrix /= scale;
+      if (ball.rows == 1) {
+        matrix /= matrix.norm();
+      } else {
+        const Eigen::BDCSVD<MatrixXd> svd(matrix, Eigen::ComputeThinU | Eigen::ComputeThinV);
+        const Index rank = svd.rank();  // what is zero has no direction
+        matrix = svd.matrixU().leftCols(rank) * svd.matrixV().leftCols(rank).transpose();
+      }
+    } else {
+      matrix.setConstant(kNaN);
+    }
+    for (Index k = 0; k < ball.size(); ++k) {
+      direction[layout.order[std::size_t(ball.offset + k)]] = matrix(k % ball.rows, k / ball.rows);
+    }
+  }
+  return direction;
+}
+
+// The direction that V, 1 x n, is, made to lie in the balls to the last bit that matters.
+VectorXd inside(const MatrixXd& v, const std::vector<Ball>& balls) {
+  VectorXd d = v.row(0).transpose();
+  for (const Ball& ball : balls) {
+    const Eigen::Map<const MatrixXd> matrix(d.data() + ball.offset, ball.rows, ball.cols);
+    const double norm =
+        ball.rows == 1 ? matrix.norm() : Eigen::BDCSVD<MatrixXd>(matrix).singularValues()[0];
+    if (norm > 1) d.segment(ball.offset, ball.size()) /= norm;
+  }
+  return d;
+}
+
+constexpr int kAscentSweeps = 2000;
+constexpr double kAscentTolerance = 1e-14;
+
+// The best of many ascents from what the relaxation says, in directions of its rows' space.
+MatrixXd best_direction(const BallRelaxation& relaxation,
+                        const MatrixXd& relaxed,
+                        const BallMaximumOptions& options,
+                        const ProgressCallback& progress) {
+  std::mt19937_64 engine(options.seed);
+  const Eigen::SelfAdjointEigenSolver<MatrixXd> principal(relaxed * relaxed.transpose());
+  const Index rank = relaxed.rows();
+  constexpr Index kPrincipal = 4;
+  const Index num_principal = std::min(rank, kPrincipal);
+  const Index count = num_principal + static_cast<Index>(options.num_starts);
+  MatrixXd best;
+  double largest = -kInfinity;
+  for (Index start = 0; start < count; ++start) {
+    MatrixXd v =
+        start < num_principal
+            ? MatrixXd(principal.eigenvectors().col(rank - 1 - start).transpose() * relaxed)
+            : MatrixXd(detail::gaussian(1, rank, engine) * relaxed);
+    relaxation.normalize(v);
+    const double value = relaxation.ascend(
+        v,
+        kAscentSweeps,
+        kAscentTolerance,
+        detail::part_of(progress,
+                        static_cast<double>(start) / static_cast<double>(count),
+                        static_cast<double>(start + 1) / static_cast<double>(count)));
+    if (!(value > largest)) continue;
+    largest = value;
+    best = std::move(v);
+  }
+  return best;
+}
+
+void require_options(const char* function, const BallMaximumOptions& options) {
+  if (options.num_starts >= 1 && options.max_subproblems >= 0) return;
+  throw PreconditionError(
+      fmt::format("{}: num_starts must be at least 1 and max_subproblems at least 0, got {} and {}",
+                  function,
+                  options.num_starts,
+                  options.max_subproblems));
+}
+
+// d^T H d and, of its rounding, a bound.
+struct Value {
+  double value = 0;
+  double rounding = 0;
+};
+
+Value value_of(const MatrixXd& h, const VectorXd& d) {
+  const VectorXd sizes = d.cwiseAbs();
+  return {.value = d.dot(h * d),
+          .rounding =
+              static_cast<double>(h.rows() + 10) * kBallEpsilon * sizes.dot(h.cwiseAbs() * sizes)};
+}
+
+BallMaximum failure(Status status) {
+  BallMaximum answer;
+  answer.status = status;
+  return answer;
+}
+
+BallMaximum maximum_on(const char* function,
+                       const Eigen::Ref<const MatrixXd>& hessian,
+                       const Layout& layout,
+                       bool is_cube,
+                       const BallMaximumOptions& options,
+                       const ProgressCallback& progress) {
+  require_options(function, options);
+  const detail::Survey survey = detail::survey_symmetric(function, hessian);
+  if (!survey.is_finite) return failure(Status::kNonFinite);
+  const Index n = hessian.rows();
+  MatrixXd h = detail::scaled_copy(hessian, survey.exponent());
+  if (!std::is_sorted(layout.order.begin(), layout.order.end())) {
+    h = MatrixXd(h(layout.order, layout.order));
+  }
+  const BallRelaxation relaxation(h, layout.balls);
+  std::mt19937_64 engine(options.seed);
+  MatrixXd relaxed = detail::gaussian(relaxation.rank(), n, engine);
+  relaxation.normalize(relaxed);
+  relaxation.ascend(relaxed, kAscentSweeps, kAscentTolerance, detail::part_of(progress, 0, 0.3));
+  const MatrixXd best =
+      best_direction(relaxation, relaxed, options, detail::part_of(progress, 0.3, 0.5));
+  detail::CubeSearch found;
+  found.direction = inside(best, layout.balls);
+  Value attained = value_of(h, found.direction);
+  if (!(attained.value > 0)) {  // as 0 itself is in the ball
+    found.direction.setZero();
+    attained = {};
+  }
+  found.lower = attained.value;
+  const BallRelaxation::Bound tight = relaxation.upper_bound(found.direction.transpose());
+  const BallRelaxation::Bound loose = relaxation.upper_bound(relaxed);
+  if (std::isnan(tight.upper) || std::isnan(loose.upper)) return failure(Status::kFailed);
+  found.upper = std::min(tight.upper, loose.upper);
+  found.rounding = attained.rounding + std::max(tight.rounding, loose.rounding);
+  const auto is_closed = [&] { return found.upper <= found.lower + found.rounding; };
+  if (is_cube && !is_closed() && n <= kLargestBranched && options.max_subproblems > 0) {
+    found = detail::search_cube(
+        h, relaxed, found, options.max_subproblems, detail::part_of(progress, 0.5, 1));
+    if (std::isnan(found.upper)) return failure(Status::kFailed);
+    found.lower = value_of(h, found.direction).value;
+  }
+  BallMaximum answer{.status = Status::kOk,
+                     .lower = std::ldexp(found.lower, survey.exponent()),
+                     .upper = std::ldexp(std::max(found.lower, found.upper), survey.exponent()),
+                     .direction = VectorXd(n),
+                     .rounding = std::ldexp(found.rounding, survey.exponent()),
+                     .is_closed = is_closed(),
+                     .num_subproblems = found.num_subproblems};
+  if (!std::isfinite(answer.upper)) return failure(Status::kNonFinite);
+  answer.direction(layout.order) = found.direction;
+  return answer;
+}
+
+std::vector<ParameterBlock> single_entries(Index n) {
+  std::vector<ParameterBlock> blocks(static_cast<std::size_t>(n));
+  for (Index i = 0; i < n; ++i) {
+    blocks[static_cast<std::size_t>(i)] = {.name = {}, .shape = {}, .offset = i, .size = 1};
+  }
+  return blocks;
+}
+
+}  // namespace
+
+BallMaximum maximum_on_cube(const Eigen::Ref<const MatrixXd>& hessian,
+                            const BallMaximumOptions& options,
+                            const ProgressCallback& progress) {
+  constexpr char kName[] = "maximum_on_cube";
+  detail::require_symmetric_shape(kName, hessian);
+  const Layout layout = euclidean_layout(single_entries(hessian.rows()));
+  return maximum_on(kName, hessian, layout, true, options, progress);
+}
+
+BallMaximum maximum_on_block_balls(const Eigen::Ref<const MatrixXd>& hessian,
+                                   std::span<const ParameterBlock> blocks,
+                                   const BallMaximumOptions& options,
+                                   const ProgressCallback& progress) {
+  constexpr char kName[] = "maximum_on_block_balls";
+  detail::require_symmetric_shape(kName, hessian);
+  require_tiling(kName, blocks, hessian.rows());
+  return maximum_on(kName, hessian, euclidean_layout(blocks), false, options, progress);
+}
+
+BallMaximum maximum_on_spectral_balls(const Eigen::Ref<const MatrixXd>& hessian,
+                                      std::span<const ParameterBlock> blocks,
+                                      const BallMaximumOptions& options,
+                                      const ProgressCallback& progress) {
+  constexpr char kName[] = "maximum_on_spectral_balls";
+  detail::require_symmetric_shape(kName, hessian);
+  require_tiling(kName, blocks, hessian.rows());
+  return maximum_on(kName, hessian, spectral_layout(blocks), false, options, progress);
+}
+
+VectorXd steepest_on_cube(const Eigen::Ref<const VectorXd>& g) {
+  return steepest(g, euclidean_layout(single_entries(g.size())));
+}
+
+VectorXd steepest_on_block_balls(const Eigen::Ref<const VectorXd>& g,
+                                 std::span<const ParameterBlock> blocks) {
+  require_tiling("steepest_on_block_balls", blocks, g.size());
+  return steepest(g, euclidean_layout(blocks));
+}
+
+VectorXd steepest_on_spectral_balls(const Eigen::Ref<const VectorXd>& g,
+                                    std::span<const ParameterBlock> blocks) {
+  require_tiling("steepest_on_spectral_balls", blocks, g.size());
+  return steepest(g, spectral_layout(blocks));
+}
+
+}  // namespace hesscope

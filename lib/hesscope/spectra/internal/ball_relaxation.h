@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// max tr(V H V^T) over V with k rows, the semidefinite relaxation of max d^T H d on a product of
+// balls in the form of Burer and Monteiro: k = 1 is the problem itself, k about the root of twice the
+// number of constraints the whole relaxation.
+#pragma once
+
+#include <vector>
+
+#include <Eigen/Core>
+
+#include <hesscope/core/progress.h>
+
+namespace hesscope::detail {
+
+/// Entries offset + i + rows j of a vector as a rows x cols matrix, whose singular values are to be
+/// at most 1. rows <= cols; 1 x 1 is an interval, 1 x c a Euclidean ball.
+struct Ball {
+  Eigen::Index offset = 0;
+  Eigen::Index rows = 1;
+  Eigen::Index cols = 1;
+
+  Eigen::Index size() const { return rows * cols; }
+};
+
+/// n intervals.
+std::vector<Ball> unit_intervals(Eigen::Index n);
+
+class BallRelaxation {
+ public:
+  /// @param h      n x n, symmetric; must outlive this.
+  /// @param balls  tile the n entries.
+  BallRelaxation(const Eigen::MatrixXd& h, std::vector<Ball> balls);
+
+  /// Rows that V needs so that the relaxation has no local maxima but global ones, but at most 24.
+  Eigen::Index rank() const;
+
+  /// Sum of the balls' rows: tr Y over balls grows by so much for each unit that Y does.
+  double num_rows() const { return num_rows_; }
+
+  /// V / ||V_b||_2 ball by ball; what is zero stays it.
+  void normalize(Eigen::MatrixXd& v) const;
+
+  /// Raises tr(V H V^T) ball by ball, never lowers it: each ball's part becomes the best beside the
+  /// others (intervals, Euclidean balls) or the best for a lower bound that touches (matrices). Ends
+  /// after max_sweeps, or where a sweep gains less than tolerance times the value.
+  /// @param v  k x n, in the balls: columns (j, i) of a ball, and all rows, are rows of its matrix.
+  /// @return the value.
+  double ascend(Eigen::MatrixXd& v,
+                int max_sweeps,
+                double tolerance,
+                const ProgressCallback& progress = {}) const;
+
+  double value(const Eigen::MatrixXd& v) const;
+
+  struct Bound {
+    double upper = 0;  ///< NaN if an eigenvalue was not found
+    double rounding = 0;
+    Eigen::VectorXd traces;  ///< of Y_b, a number for each ball
+  };
+
+  /// From any V: Y_b = ((V H)_b V_b^T)_sym, without its negative eigenvalues, and then as much more
+  /// of the identity as makes Y - H semidefinite. Tight where V is the maximum.
+  Bound upper_bound(const Eigen::MatrixXd& v) const;
+
+ private:
+  // Eigenvalues of a diagonal block and, of a Euclidean ball, its eigenvectors.
+  struct Own {
+    double smallest = 0;
+    Eigen::VectorXd values;
+    Eigen::MatrixXd vectors;
+  };
+
+  double ascend_interval(Eigen::Index j, Eigen::MatrixXd& v) const;
+  void ascend_euclidean(const Ball& ball, const Own& own, Eigen::MatrixXd& v) const;
+  void ascend_matrix(const Ball& ball, const Own& own, Eigen::MatrixXd& v) const;
+
+  const Eigen::MatrixXd* h_;
+  std::vector<Ball> balls_;
+  std::vector<Own> own_;  // of balls that are no intervals
+  double num_rows_ = 0;
+};
+
+}  // namespace hesscope::detail

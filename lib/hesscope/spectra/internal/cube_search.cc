@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cmath>
+#include <queue>
+#include <utility>
+#include <vector>
+
+#include <Eigen/Cholesky>
+
+#include <hesscope/core/constants.h>
+#include <hesscope/spectra/internal/ball_relaxation.h>
+#include <hesscope/spectra/internal/cube_search.h>
+
+namespace hesscope::detail {
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+enum class Place : std::int8_t { kFree, kLow, kHigh, kBetween };
+
+struct Subproblem {
+  std::vector<Place> places;  // of all entries
+  double bound = 0;
+  std::int64_t order = 0;  // in which they were made
+  Index branching = -1;    // the free entry to fix next; -1 at a leaf
+  MatrixXd relaxed;        // k x (1 + free): of the fixed signs, and of the free entries in order
+};
+
+struct IsLess {
+  bool operator()(const Subproblem& a, const Subproblem& b) const {
+    return a.bound != b.bound ? a.bound < b.bound : a.order > b.order;
+  }
+};
+
+// The entries of a subproblem by what is known of them, and the fixed ones' signs.
+struct Parts {
+  explicit Parts(const std::vector<Place>& places) {
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      const auto index = static_cast<Index>(i);
+      if (places[i] == Place::kFree) {
+        free.push_back(index);
+      } else if (places[i] == Place::kBetween) {
+        between.push_back(index);
+      } else {
+        fixed.push_back(index);
+      }
+    }
+    signs.resize(static_cast<Index>(fixed.size()));
+    for (std::size_t k = 0; k < fixed.size(); ++k) {
+      const bool is_low = places[static_cast<std::size_t>(fixed[k])] == Place::kLow;
+      signs[static_cast<Index>(k)] = is_low ? -1 : 1;
+    }
+  }
+
+  std::vector<Index> free;
+  std::vector<Index> fixed;
+  std::vector<Index> between;
+  VectorXd signs;
+};
+
+class Search {
+ public:
+  Search(const MatrixXd& h, CubeSearch known, std::int64_t max_subproblems)
+      : h_(h),
+        whole_(h, unit_intervals(h.rows())),
+        known_(std::move(known)),
+        max_subproblems_(max_subproblems) {}
+
+  CubeSearch run(const MatrixXd& relaxed, const ProgressCallback& progress) {
+    open_.push(root_of(relaxed));
+    while (!open_.empty() && !is_done(open_.top().bound)) {
+      if (known_.num_subproblems >= max_subproblems_) break;
+      report(progress,
+             static_cast<double>(known_.num_subproblems) / static_cast<double>(max_subproblems_));
+      const Subproblem parent = open_.top();
+      open_.pop();
+      branch(parent);
+    }
+    double upper = std::max(known_.lower, finished_);
+    if (!open_.empty()) upper = std::max(upper, open_.top().bound);
+    known_.upper = is_failed_ ? kNaN : std::min(known_.upper, upper);
+    return known_;
+  }
+
+ private:
+  bool is_done(double bound) const { return bound <= known_.lower + known_.rounding; }
+
+  // d and -d are alike: one entry that is at an end is at the upper one.
+  Subproblem root_of(const MatrixXd& relaxed) const {
+    const Index n = h_.rows();
+    Subproblem root;
+    root.places.assign(static_cast<std::size_t>(n), Place::kFree);
+    root.bound = known_.upper;
+    VectorXd sums = h_.cwiseAbs().rowwise().sum();
+    sums = (h_.diagonal().array() >= 0).select(sums, -1.0);
+    Index largest = 0;
+    if (sums.maxCoeff(&largest) >= 0) root.places[static_cast<std::size_t>(largest)] = Place::kHigh;
+    const Parts parts(root.places);
+    root.relaxed.resize(relaxed.rows(), 1 + static_cast<Index>(parts.free.size()));
+    root.relaxed.col(0) = relaxed.col(largest);
+    for (std::size_t k = 0; k < parts.free.size(); ++k) {
+      root.relaxed.col(static_cast<Index>(k) + 1) = relaxed.col(parts.free[k]);
+    }
+    if (!parts.free.empty()) root.branching = parts.free.front();
+    return root;
+  }
+
+  void branch(const Subproblem& parent) {
+    if (parent.branching < 0) return;
+    const Index i = parent.branching;
+    add_child(parent, i, Place::kHigh);
+    add_child(parent, i, Place::kLow);
+    if (h_(i, i) < 0) add_child(parent, i, Place::kBetween);
+  }
+
+  void add_child(const Subproblem& parent, Index i, Place place) {
+    Subproblem child;
+    child.places = parent.places;
+    child.bound = parent.bound;
+    child.order = ++known_.num_subproblems;
+    child.places[static_cast<std::size_t>(i)] = place;
+    const Parts parts(child.places);
+    if (parts.free.empty()) return finish_leaf(parts);
+    child.relaxed.resize(parent.relaxed.rows(), parent.relaxed.cols() - 1);
+    const Parts before(parent.places);
+    child.relaxed.col(0) = parent.relaxed.col(0);
+    Index column = 0;
+    for (std::size_t k = 0; k < before.free.size(); ++k) {
+      if (before.free[k] != i) {
+        child.relaxed.col(++column) = parent.relaxed.col(static_cast<Index>(k) + 1);
+      }
+    }
+    lower_bound_of(child, parts);
+    if (is_done(child.bound)) {
+      finished_ = std::max(finished_, child.bound);
+    } else {
+      open_.push(std::move(child));
+    }
+  }
+
+  void finish_leaf(const Parts& parts) {
+    VectorXd d = VectorXd::Zero(h_.rows());
+    d(parts.fixed) = parts.signs;
+    if (!parts.between.empty()) {
+      const Eigen::LLT<MatrixXd> factors(-h_(parts.between, parts.between));
+      if (factors.info() != Eigen::Success) return;  // no maximum has them between
+      const VectorXd inner = factors.solve(h_(parts.between, parts.fixed) * parts.signs);
+      constexpr double kOutside = 1e-9;
+      if (!(inner.cwiseAbs().maxCoeff() <= 1 + kOutside)) return;  // nor has any these
+      d(parts.between) = inner;
+    }
+    // The solution may be outside by rounding: it bounds, and what ascends from it is inside.
+    finished_ = std::max(finished_, d.dot(h_ * d));
+    consider(d);
+  }
+
+  void consider(const VectorXd& d) {
+    MatrixXd v = d.cwiseMax(-1.0).cwiseMin(1.0).transpose();
+    constexpr int kSweeps = 100;
+    const double value = whole_.ascend(v, kSweeps, 0);
+    if (!(value > known_.lower)) return;
+    known_.lower = value;
+    known_.direction = v.transpose();
+  }
+
+  // Lowers its bound until the subproblem is done with, or cannot be.
+  void lower_bound_of(Subproblem& child, const Parts& parts) {
+    const auto size = static_cast<Index>(parts.free.size());
+    MatrixXd m(size + 1, size + 1);
+    m(0, 0) = 0;
+    m.bottomRightCorner(size, size) = h_(parts.free, parts.free);
+    m.col(0).tail(size) = h_(parts.free, parts.fixed) * parts.signs;
+    m.row(0).tail(size) = m.col(0).tail(size).transpose();
+    const double constant = parts.signs.dot(h_(parts.fixed, parts.fixed) * parts.signs) +
+                            h_(parts.between, parts.between).cwiseAbs().sum();
+    const BallRelaxation relaxation(m, unit_intervals(size + 1));
+    constexpr int kRounds = 8;
+    constexpr int kSweeps = 16;
+    constexpr double kGain = 1e-12;
+    VectorXd traces;
+    for (int round = 0; round < kRounds && !is_done(child.bound); ++round) {
+      const double value = relaxation.ascend(child.relaxed, kSweeps, kGain) + constant;
+      const BallRelaxation::Bound found = relaxation.upper_bound(child.relaxed);
+      is_failed_ = is_failed_ || std::isnan(found.upper);
+      traces = found.traces;
+      child.bound = std::min(child.bound, found.upper + constant);
+      // No bound is below the relaxation's value.
+      if (!(value <= known_.lower)) break;
+    }
+    if (is_done(child.bound) || traces.size() == 0) return;
+    round_to_candidate(child, parts);
+    // The entry that adds most to the difference between the relaxation and signs.
+    double most = -1;
+    for (Index k = 0; k < size; ++k) {
+      const double cosine = child.relaxed.col(0).dot(child.relaxed.col(k + 1));
+      const double share = std::max(traces[k + 1], 0.0) * (1 - cosine * cosine);
+      if (!(share > most)) continue;
+      most = share;
+      child.branching = parts.free[static_cast<std::size_t>(k)];
+    }
+  }
+
+  void round_to_candidate(const Subproblem& child, const Parts& parts) {
+    VectorXd d = VectorXd::Zero(h_.rows());
+    d(parts.fixed) = parts.signs;
+    const VectorXd cosines =
+        child.relaxed.rightCols(child.relaxed.cols() - 1).transpose() * child.relaxed.col(0);
+    d(parts.free) = cosines.unaryExpr([](double x) { return x < 0 ? -1.0 : 1.0; });
+    consider(d);
+  }
+
+  const MatrixXd& h_;
+  BallRelaxation whole_;
+  CubeSearch known_;
+  std::int64_t max_subproblems_;
+  std::priority_queue<Subproblem, std::vector<Subproblem>, IsLess> open_;
+  double finished_ = 0;  // no subproblem that is done with has more
+  bool is_failed_ = false;
+};
+
+}  // namespace
+
+CubeSearch search_cube(const MatrixXd& h,
+                       const MatrixXd& relaxed,
+                       CubeSearch search,
+                       std::int64_t max_subproblems,
+                       const ProgressCallback& progress) {
+  return Search(h, std::move(search), max_subproblems).run(relaxed, progress);
+}
+
+}  // namespace hesscope::detail
