@@ -206,6 +206,16 @@ TEST(MaximumOnBlockBalls, OfTwoBlocksIsTheBestOfWeightedEigenvalues) {
   }
 }
 
+// The gradient beside the only block is rounding, and must not be taken for a direction.
+TEST(MaximumOnBlockBalls, OfOneBlockIsTheLargestEigenvalue) {
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    const auto n = static_cast<Index>(2 + seed % 17);
+    const MatrixXd h = random_symmetric(n, seed);
+    const BallMaximum found = maximum_on_block_balls(h, blocks_of({{n}}));
+    expect_closed(found, h, std::max(0.0, dense_spectrum(h).largest.value));
+  }
+}
+
 TEST(MaximumOnBlockBalls, HasTheClosedFormsOfSpecialMatrices) {
   const auto blocks = blocks_of({{2, 3}, {}, {4}});
   const MatrixXd h = random_symmetric(11, 4);

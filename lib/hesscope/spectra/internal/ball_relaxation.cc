@@ -7,6 +7,7 @@
 #include <Eigen/Eigenvalues>
 
 #include <hesscope/core/constants.h>
+#include <hesscope/spectra/eigensystem.h>
 #include <hesscope/spectra/internal/ball_relaxation.h>
 #include <hesscope/spectra/internal/scaled_matrix.h>
 #include <hesscope/spectra/spectrum.h>
@@ -125,12 +126,18 @@ BallRelaxation::BallRelaxation(const MatrixXd& h, std::vector<Ball> balls)
     const Ball& ball = balls_[b];
     num_rows_ += static_cast<double>(ball.rows);
     if (is_interval(ball)) continue;
-    const SelfAdjointEigenSolver<MatrixXd> solver(
-        h.block(ball.offset, ball.offset, ball.size(), ball.size()));
-    own_[b].smallest = solver.eigenvalues()[0];
-    if (ball.rows > 1) continue;
-    own_[b].values = solver.eigenvalues();
-    own_[b].vectors = solver.eigenvectors();
+    const auto diagonal_block = h.block(ball.offset, ball.offset, ball.size(), ball.size());
+    if (ball.rows > 1) {
+      own_[b].smallest = dense_spectrum(diagonal_block).smallest.value;
+      continue;
+    }
+    hesscope::Eigensystem system = dense_eigensystem(diagonal_block);
+    if (system.status != Status::kOk) {
+      system.eigenvalues.setConstant(ball.size(), kNaN);
+      system.eigenvectors.setConstant(ball.size(), ball.size(), kNaN);
+    }
+    own_[b].values = std::move(system.eigenvalues);
+    own_[b].vectors = std::move(system.eigenvectors);
   }
 }
 
@@ -176,7 +183,8 @@ void BallRelaxation::ascend_euclidean(const Ball& ball, const Own& own, MatrixXd
                along_before * own.values.asDiagonal();
   VectorXd gamma = x.colwise().norm().transpose();
   const double scale = std::max(own.values.cwiseAbs().maxCoeff(), gamma.maxCoeff());
-  gamma = (gamma.array() > kUnitRoundoff * scale * 1e-3).select(gamma, 0.0);
+  // What is rounding has no direction: of a ball by itself all of it is.
+  gamma = (gamma.array() > rounding_band(h_->rows(), scale)).select(gamma, 0.0);
   const double mu = multiplier(own.values, gamma);
   double squares = 0;
   for (Index i = 0; i < x.cols(); ++i) {

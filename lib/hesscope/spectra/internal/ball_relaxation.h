@@ -64,10 +64,10 @@ class BallRelaxation {
   Bound upper_bound(const Eigen::MatrixXd& v) const;
 
  private:
-  // Eigenvalues of a diagonal block and, of a Euclidean ball, its eigenvectors.
+  // Of the diagonal block of a ball that is no interval; NaN where they were not found.
   struct Own {
-    double smallest = 0;
-    Eigen::VectorXd values;
+    double smallest = 0;     // eigenvalue, of a ball of matrices
+    Eigen::VectorXd values;  // all of them, of a Euclidean ball
     Eigen::MatrixXd vectors;
   };
 
