@@ -104,6 +104,12 @@ class AnalyzeCommand final : public RunCommand {
                  "Of --method distributed: spread the Hessian over so many rows and columns of "
                  "ranks, which the last bits depend on; 0 = as many as there are ranks for")
         .unrecorded();
+    options.choice("--engine",
+                   engine_,
+                   distributed_engine_names(),
+                   "Of --method distributed: the library that reduces the Hessian\n"
+                   "scalapack: the same bytes in every run on one grid\n"
+                   "elpa: with --prove full alone, and last bits that depend on MPI, too");
     options
         .integer("--ranks",
                  foreseen_ranks_,
@@ -163,14 +169,19 @@ class AnalyzeCommand final : public RunCommand {
     if (grid_ > 0 && !is_distributed()) {
       throw ConfigError("--grid goes with --method distributed alone");
     }
+    const DistributedEngine engine = distributed_engine_of(engine_);
+    if (engine != DistributedEngine::kScalapack && !is_distributed()) {
+      throw ConfigError("--engine goes with --method distributed alone");
+    }
     if (foreseen_ranks_ > 0) {
       if (!dry_run_ || !is_distributed()) {
         throw ConfigError("--ranks goes with --dry-run and --method distributed alone");
       }
       request.foreseen_ranks = foreseen_ranks_;
       request.foreseen_grid = grid_of(foreseen_ranks_, grid_);
+      request.foreseen_engine = engine;
     } else if (is_distributed() && make_solver()) {
-      request.solver = make_solver()(grid_);
+      request.solver = make_solver()(engine, grid_);
       request.command += fmt::format(" --grid {}", request.solver->grid());
     }
     return request;
@@ -328,6 +339,7 @@ class AnalyzeCommand final : public RunCommand {
   CheckpointOptions checkpoints_;
   std::vector<std::string> only_;
   std::string method_ = "auto";
+  std::string engine_ = name_of(DistributedEngine::kScalapack);
   int grid_ = 0;
   int foreseen_ranks_ = 0;
   std::map<std::string, SettingValue>

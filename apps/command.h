@@ -3,6 +3,7 @@
 // What a subcommand is: a declaration of its options and a function that runs it.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
@@ -26,12 +27,14 @@ enum class ExitCode : int {
   kInconclusive = 5,  ///< finished, but a number failed, is non-finite or unproved
   kHungUp = 129,
   kInterrupted = 130,
+  kKilled = 137,  ///< a rank was, and the others have ended with it
   kTerminated = 143,
 };
 
 /// What ranks have matrices by that none of them holds: of a grid of so many rows and columns, 0 = as
 /// many as there are ranks for. @throws ConfigError.
-using SolverMaker = std::function<std::shared_ptr<const DistributedSolver>(int grid)>;
+using SolverMaker =
+    std::function<std::shared_ptr<const DistributedSolver>(DistributedEngine engine, int grid)>;
 
 /// One subcommand. Options live in the object; run() is called after they are set.
 class Command {
@@ -67,7 +70,15 @@ class Command {
   virtual void serve() {}
 
   /// What to say when run() was interrupted.
-  virtual std::string on_interrupt() const { return "interrupted; no output was written"; }
+  virtual std::string on_interrupt() const { return cause_of_end() + "; no output was written"; }
+
+  /// Whether that was because ranks have died; of those that can be seen from here.
+  bool has_lost_ranks() const { return team_ != nullptr && !team_->lost().empty(); }
+
+  /// How long run() may take to end once it was asked to: launchers give ranks a second.
+  std::chrono::milliseconds patience() const {
+    return std::chrono::milliseconds(team_ != nullptr ? 500 : 1500);
+  }
 
   /// The declared options.
   OptionTable& options() { return options_; }
@@ -86,6 +97,9 @@ class Command {
   std::string recorded() const { return "hesscope " + name() + options_.recorded(); }
 
  protected:
+  /// "interrupted", or which ranks have died.
+  std::string cause_of_end() const;
+
   /// Null for one process alone.
   const std::shared_ptr<Team>& team() const { return team_; }
 

@@ -130,9 +130,12 @@ Invocation usage_error(const std::string& command, const std::string& message) {
 }
 
 Invocation print_manual(const std::string& folder,
-                        const std::vector<std::unique_ptr<Command>>& commands) {
+                        const std::vector<std::unique_ptr<Command>>& commands,
+                        bool is_of_ranks) {
   try {
-    for (const auto& file : write_manual(folder, commands)) print_text("{}\n", file.string());
+    for (const auto& file : write_manual(folder, commands, is_of_ranks)) {
+      print_text("{}\n", file.string());
+    }
     return {};
   } catch (const OutputError& error) {
     print_message("hesscope: {}\n", error.what());
@@ -152,7 +155,8 @@ std::string message_of(const CLI::ParseError& error) {
 
 Invocation parse_command_line(int argc,
                               const char* const* argv,
-                              const std::vector<std::unique_ptr<Command>>& commands) {
+                              const std::vector<std::unique_ptr<Command>>& commands,
+                              bool is_of_ranks) {
   CLI::App app(kPurpose, "hesscope");
   app.set_version_flag("--version", fmt::format("hesscope {}", kVersion));
   std::string manual_folder;
@@ -204,7 +208,9 @@ Invocation parse_command_line(int argc,
     const std::string message = unknown_option(chosen.empty() ? app : *subcommands[chosen].first);
     return usage_error(chosen, message.empty() ? message_of(error) : message);
   }
-  if (chosen.empty() && !manual_folder.empty()) return print_manual(manual_folder, commands);
+  if (chosen.empty() && !manual_folder.empty()) {
+    return print_manual(manual_folder, commands, is_of_ranks);
+  }
   if (chosen.empty()) {
     std::fputs(help.c_str(), stdout);  // main() sees to a full disk
     return {nullptr, argc > 1 ? ExitCode::kUsage : ExitCode::kDone};

@@ -17,8 +17,10 @@ struct Invocation {
 /// Parses the command line into one of the commands. Prints help and version to stdout; usage
 /// errors, with the nearest option's or command's name, to stderr. The only code that knows the
 /// parser.
+/// @param is_of_ranks  whether this is hesscope-mpi, which has a manual page, too.
 Invocation parse_command_line(int argc,
                               const char* const* argv,
-                              const std::vector<std::unique_ptr<Command>>& commands);
+                              const std::vector<std::unique_ptr<Command>>& commands,
+                              bool is_of_ranks);
 
 }  // namespace hesscope::cli

@@ -11,12 +11,11 @@
 
 #include <semaphore.h>
 
+#include "last_words.h"
 #include "standard_streams.h"
 
 namespace hesscope::cli {
 namespace {
-
-constexpr std::chrono::milliseconds kPatience(1500);
 
 // What comes sooner is the same request: `timeout` signals a process and then its group.
 constexpr double kEchoSeconds = 0.3;
@@ -60,7 +59,7 @@ int caught_signal() { return noted; }
 
 ExitCode report_interrupt(const Command& command) {
   print_message("hesscope {}: {}\n", command.name(), command.on_interrupt());
-  return exit_code_of(noted);
+  return command.has_lost_ranks() ? ExitCode::kKilled : exit_code_of(noted);
 }
 
 InterruptibleRun::InterruptibleRun(const Command& command) : command_(&command) {
@@ -93,7 +92,7 @@ void InterruptibleRun::wait_for_signal() {
   std::unique_lock lock(mutex_);
   if (noted == 0) return;
   stop_.request_stop();
-  if (over_.wait_for(lock, kPatience, [this] { return is_over_; })) return;
+  if (over_.wait_for(lock, command_->patience(), [this] { return is_over_; })) return;
   // Under the lock, so that the run cannot end meanwhile with its own words.
   ExitCode code = ExitCode::kFailed;
   try {
@@ -102,6 +101,7 @@ void InterruptibleRun::wait_for_signal() {
   } catch (const std::exception&) {
     code = exit_code_of(noted);  // its words are lost
   }
+  take_back_last_words();
   std::_Exit(static_cast<int>(code));
 }
 

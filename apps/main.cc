@@ -2,5 +2,5 @@
 #include "program.h"
 
 int main(int argc, char** argv) {
-  return hesscope::cli::run_program(argc, argv, hesscope::cli::run_reporting);
+  return hesscope::cli::run_program(argc, argv, hesscope::cli::run_reporting, false);
 }

@@ -237,4 +237,26 @@ std::string man_page(const Command& command,
   return text + see_also(commands, &command, bold("hesscope") + "(1)");
 }
 
+std::string man_page_of_ranks() {
+  std::string text = header("hesscope-mpi");
+  text += fmt::format(".SH NAME\nhesscope\\-mpi \\- {}\n", roff(kRanksPurpose));
+  text += ".SH SYNOPSIS\n";
+  for (const char* launcher : {"mpirun -n", "srun -n"}) {
+    text += fmt::format("{} {} {} {} [{}]\n.br\n",
+                        bold(launcher),
+                        italic("N"),
+                        bold("hesscope-mpi"),
+                        italic("COMMAND"),
+                        italic("OPTIONS"));
+  }
+  text += ".SH DESCRIPTION\n";
+  for (const std::string& paragraph : ranks_description()) text += ".PP\n" + roff(paragraph) + "\n";
+  text += ".SH COMMANDS\n";
+  for (const auto& [command, shared] : ranks_commands()) text += item(bold(command), roff(shared));
+  text += examples_of({ranks_examples().begin(), ranks_examples().end()});
+  text += ".SH EXIT STATUS\nAs of " + bold("hesscope") + "(1).\n";
+  return text + ".SH SEE ALSO\n" + bold("hesscope") + "(1),\n" + bold("hesscope-analyze") +
+         "(1),\n" + bold("hesscope-landscape") + "(1)\n";
+}
+
 }  // namespace hesscope::cli

@@ -19,4 +19,7 @@ std::string man_page(const std::vector<std::unique_ptr<Command>>& commands);
 /// @param command  with its options declared.
 std::string man_page(const Command& command, const std::vector<std::unique_ptr<Command>>& commands);
 
+/// hesscope-mpi(1).
+std::string man_page_of_ranks();
+
 }  // namespace hesscope::cli

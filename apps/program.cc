@@ -75,14 +75,17 @@ ExitCode run_reporting(Command& command) {
   }
 }
 
-int run_program(int argc, char** argv, const std::function<ExitCode(Command& command)>& execute) {
+int run_program(int argc,
+                char** argv,
+                const std::function<ExitCode(Command& command)>& execute,
+                bool is_of_ranks) {
   reserve_standard_streams();
   if (!widen_stack()) return static_cast<int>(ExitCode::kFailed);
   report_missing_instructions();
   ignore_size_limit_signal();
   check_address_space();
   const auto commands = all_commands();
-  const Invocation invocation = parse_command_line(argc, argv, commands);
+  const Invocation invocation = parse_command_line(argc, argv, commands, is_of_ranks);
   ExitCode code = invocation.exit_code;
   if (invocation.command != nullptr) code = execute(*invocation.command);
   // What was printed may still be on its way; a full disk shows only here.

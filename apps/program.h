@@ -12,8 +12,12 @@ namespace hesscope::cli {
 /// Runs a command, and says what went wrong.
 ExitCode run_reporting(Command& command);
 
-/// @param execute  runs the command that the command line asks for, if there is one.
+/// @param execute      runs the command that the command line asks for, if there is one.
+/// @param is_of_ranks  whether this is hesscope-mpi.
 /// @returns the program's exit code.
-int run_program(int argc, char** argv, const std::function<ExitCode(Command& command)>& execute);
+int run_program(int argc,
+                char** argv,
+                const std::function<ExitCode(Command& command)>& execute,
+                bool is_of_ranks);
 
 }  // namespace hesscope::cli

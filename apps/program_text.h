@@ -22,4 +22,15 @@ std::span<const Meaning> program_options();
 /// The exit codes, see ExitCode; those that mean the same together.
 std::span<const Meaning> exit_codes();
 
+/// What hesscope-mpi is, in a line, and in paragraphs.
+inline constexpr char kRanksPurpose[] =
+    "hesscope whose work on a checkpoint is shared by processes";
+std::span<const std::string> ranks_description();
+
+/// Its commands, and what ranks share of each.
+std::span<const Meaning> ranks_commands();
+
+/// Complete command lines.
+std::span<const std::string> ranks_examples();
+
 }  // namespace hesscope::cli

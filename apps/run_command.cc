@@ -97,9 +97,10 @@ std::string RunCommand::on_interrupt() const {
   const std::string kept = kept_in();
   if (kept.empty()) return Command::on_interrupt();
   return fmt::format(
-      "interrupted; what is finished is kept in '{}', and the same command continues from "
-      "there:\n  {}",
+      "{}; what is finished is kept in '{}', and the same command continues from there{}:\n  {}",
+      cause_of_end(),
       kept,
+      team() != nullptr ? ", on any number of ranks" : "",
       command_line(part_.arguments()));
 }
 

@@ -15,10 +15,14 @@ endif()
 
 set(manual_folder ${PROJECT_BINARY_DIR}/manual)
 set(manual_stamp ${PROJECT_BINARY_DIR}/manual.stamp)
+set(manual_writer hesscope_cli)
+if(TARGET hesscope_mpi_cli)
+  set(manual_writer hesscope_mpi_cli) # has a page of its own
+endif()
 add_custom_command(OUTPUT ${manual_stamp}
   COMMAND ${CMAKE_COMMAND} -E rm -rf ${manual_folder}
-  COMMAND hesscope_cli --write-manual ${manual_folder} > ${manual_stamp}
-  DEPENDS hesscope_cli
+  COMMAND ${manual_writer} --write-manual ${manual_folder} > ${manual_stamp}
+  DEPENDS ${manual_writer}
   COMMENT "Writing manual pages and completions"
   VERBATIM)
 add_custom_target(hesscope_manual ALL DEPENDS ${manual_stamp})

@@ -46,7 +46,7 @@ def escaped(text):
 def key_of(reference):
     """A reader's name for a paper: "Cohen et al. (2021)"."""
     authors, year = re.match(r"(.*?) \((\d{4})\),", reference).groups()
-    surnames = re.sub(r"\b(?:[A-Z]\. ?)+", "", authors)
+    surnames = re.sub(r"\b(?:-?[A-Z]\. ?)+", "", authors)
     return f"{surnames} ({year})"
 
 

@@ -11,7 +11,7 @@ build="$root/build/test"
 
 mpi="${HESSCOPE_MPI:-OFF}"
 sections=(build test)
-[[ $mpi == OFF ]] || sections+=(mpi)
+[[ $mpi == OFF ]] || sections+=(mpi elpa)
 
 step "installing packages" "$root/cmake/install-packages.sh" "${sections[@]}"
 step "configuring" cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release \

@@ -6,45 +6,39 @@
 #include <cstdio>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 
-#include <hesscope/analysis/team_meeting.h>
-#include <hesscope/mpi/mpi_team.h>
-#include <hesscope/mpi/scalapack_solver.h>
+#include <fmt/format.h>
 
+#include <hesscope/analysis/team_meeting.h>
+#include <hesscope/mpi/distributed_solver.h>
+#include <hesscope/mpi/mpi_team.h>
+
+#include "../help_text.h"
+#include "../last_words.h"
 #include "../launcher.h"
 #include "../program.h"
+#include "../program_text.h"
 #include "../standard_streams.h"
 
 namespace hesscope::cli {
 namespace {
 
-constexpr const char* kHelp =
-    "hesscope-mpi: hesscope whose work on one checkpoint or grid point is shared by processes\n"
-    "\n"
-    "Usage: mpirun -n N hesscope-mpi COMMAND ...\n"
-    "       srun hesscope-mpi COMMAND ...\n"
-    "\n"
-    "Commands, options, results and exit codes are those of hesscope (hesscope --help). The "
-    "result\n"
-    "is the same to the last byte for any N, and that of hesscope without MPI.\n"
-    "\n"
-    "  analyze, landscape, path\n"
-    "                       losses, gradients, Hessians, products with them, gradients of "
-    "samples,\n"
-    "                       predictions: by all ranks; decompositions: by the first one\n"
-    "  analyze --method distributed\n"
-    "                       all eigenvalues of a Hessian that no rank holds: one rank a core; the "
-    "bytes\n"
-    "                       are those of any number of ranks with the same --grid\n"
-    "  train, reproduce     refused for N > 1: runs are shared by --part I/N of hesscope\n"
-    "  all others           by the first rank; the others do nothing\n"
-    "\n"
-    "Every rank reads the inputs, which must be the same, by a program that is the same, on\n"
-    "processors with the same vector instructions; else the run is refused. One rank a node, with\n"
-    "as many threads as the node has cores (--threads), takes the least memory: each rank holds "
-    "the\n"
-    "samples and, while one is computed, a Hessian.\n";
+std::string help_text() {
+  HelpText commands;
+  commands.begin_group("Commands");
+  for (const auto& [command, shared] : ranks_commands()) commands.add(command, shared);
+  std::string text = fmt::format(
+      "hesscope-mpi: {}\n\nUsage:\n  mpirun -n N hesscope-mpi COMMAND ...\n  srun hesscope-mpi "
+      "COMMAND "
+      "...\n{}\nExamples:\n",
+      kRanksPurpose,
+      commands.text());
+  for (const std::string& example : ranks_examples()) text += wrapped_command(example);
+  for (const std::string& paragraph : ranks_description()) text += "\n" + wrapped(paragraph, 0);
+  return text;
+}
 
 bool asks_for_help(int argc, char** argv) {
   const std::string_view first = argc > 1 ? argv[1] : "--help";
@@ -59,15 +53,23 @@ void leave_signals_to_the_first() {
 ExitCode run_as(const std::shared_ptr<MpiTeam>& team, Command& command) {
   const bool is_first = team->rank() == 0;
   if (team->size() == 1 && !command.needs_team()) return run_reporting(command);
-  command.join(team, [team](int grid) { return scalapack_solver(team, grid); });
+  command.join(team, [team](DistributedEngine engine, int grid) {
+    return distributed_solver(team, engine, grid);
+  });
   if (!command.shares_work()) return is_first ? run_reporting(command) : ExitCode::kDone;
   if (!is_first) {
     leave_signals_to_the_first();
     command.serve();
     return ExitCode::kDone;
   }
+  leave_last_words(fmt::format(
+      "hesscope {}: {} has died; what is finished is kept, and the same command continues "
+      "from there, on any number of ranks\n",
+      command.name(),
+      team->place()));
   const ExitCode code = run_reporting(command);
   if (!team->has_begun()) decline(*team);
+  take_back_last_words();
   return code;
 }
 
@@ -80,9 +82,10 @@ int main(int argc, char** argv) {
   // The first rank speaks for all.
   if (task.rank > 0) silence();
   if (asks_for_help(argc, argv)) {
-    write_text(kHelp);
+    write_text(help_text());
     return 0;
   }
   const auto team = std::make_shared<hesscope::MpiTeam>(task.size, task.rank);
-  return run_program(argc, argv, [&](Command& command) { return run_as(team, command); });
+  return run_program(
+      argc, argv, [&](Command& command) { return run_as(team, command); }, true);
 }

@@ -11,10 +11,12 @@ import h5py
 import numpy as np
 
 import program
-from program import DONE, FAILED, FIXTURES, PROBLEM, USAGE, checkpoint
+from program import DONE, FAILED, FIXTURES, INCONCLUSIVE, PROBLEM, USAGE, checkpoint
 from ranks import RANKED, Ranks
 
-MATRICES = os.environ["HESSCOPE_SCALAPACK_RANKS"]
+MATRICES = os.environ["HESSCOPE_MATRIX_RANKS"]
+MUTANTS = os.environ["HESSCOPE_MUTANTS"]
+ENGINES = ("scalapack", "elpa") if os.environ["HESSCOPE_HAS_ELPA"] == "1" else ("scalapack",)
 # Of Open MPI's collectives: which algorithm they go by, and so who sends what to whom, and when.
 COLLECTIVES = ({}, {"OMPI_MCA_coll_tuned_use_dynamic_rules": "1", "OMPI_MCA_coll_tuned_allreduce_algorithm": "4",
                     "OMPI_MCA_coll_tuned_bcast_algorithm": "3", "OMPI_MCA_coll_tuned_reduce_algorithm": "2"})
@@ -22,36 +24,41 @@ ASKED = ["--only", "spectrum,condition"]
 
 
 class Matrices(Ranks):
-    """scalapack_ranks itself compares with LAPACK: golden Hessians and others."""
+    """matrix_ranks itself compares with LAPACK: golden Hessians and others."""
 
-    def digests(self, count, grid, mode, **environment):
-        return self.finish(self.start(["-n", str(count), MATRICES, str(grid), mode], **environment), DONE).stdout
+    def found(self, count, engine, grid, *mode, **environment):
+        return self.finish(self.start(["-n", str(count), MATRICES, engine, str(grid), *map(str, mode)], **environment),
+                           DONE).stdout
 
     def test_are_those_of_lapack(self):
-        for grid in (1, 2):
-            self.assertGreater(self.digests(grid**2, grid, "spectra").count("\n"), 30)
+        # On one rank without a full proof, too; by ELPA those with rows on every rank.
+        compared = {("scalapack", 1): 70, ("scalapack", 2): 35, ("scalapack", 3): 21,
+                    ("elpa", 1): 35, ("elpa", 2): 28, ("elpa", 3): 7}
+        for engine in ENGINES:
+            for grid in (1, 2, 3):
+                found = self.found(grid**2, engine, grid, "spectra")
+                self.assertEqual(found.count("\n"), compared[engine, grid], found)
 
     def test_are_the_same_in_every_run(self):
         for grid, counts in ((1, (1, 2)), (2, (4, 5)), (3, (9, 10))):
-            found = {self.digests(count, grid, "bits", **collectives) for collectives in COLLECTIVES
+            found = {self.found(count, "scalapack", grid, "bits", **collectives) for collectives in COLLECTIVES
                      for count in counts}
             self.assertEqual(len(found), 1, (grid, found))
-            self.assertEqual(found.pop().count("\n"), 2)
+            self.assertEqual(found.pop().count("\n"), 4)
 
     def test_are_on_no_rank_as_a_whole(self):
-        n, count, constant = 2000, 4, 6 << 20
-        done = self.finish(self.start(["-n", str(count), MATRICES, "2", "memory", str(n)]), DONE)
-        growth = [float(line) for line in done.stdout.split()]
-        self.assertEqual(len(growth), count)
-        whole = 8 * n * n
-        for each in growth:  # also while it is reduced, and while it is proved
-            self.assertGreater(each, whole / count)
-            self.assertLess(each, 2 * whole / count + constant, growth)
+        n, count, constant = 2000, 4, 8 << 20
+        part = 8 * n * n / count
+        for engine, mode, matrices in (("scalapack", "memory", 2), *((engine, "proved", 5) for engine in ENGINES)):
+            growth = [float(line) for line in self.found(count, engine, 2, mode, n).split()]
+            self.assertEqual(len(growth), count)
+            for each in growth:  # also while it is reduced, and while it is proved
+                self.assertGreater(each, part)
+                self.assertLess(each, matrices * part + constant, (engine, mode, growth))
 
     def test_fail_on_all_ranks_where_one_lacks_memory(self):
         for rank, least in ((3, 40), (4, 20)):  # in the grid, and beside it
-            done = self.finish(self.start(["-n", "5", MATRICES, "2", "lack", str(rank)]), DONE)
-            self.assertGreater(int(done.stdout), least)
+            self.assertGreater(int(self.found(5, "scalapack", 2, "lack", rank)), least)
 
     def test_are_refused_where_a_node_lacks_the_memory(self):
         n, grid = 135000, 3  # nearly all that ScaLAPACK's integers count
@@ -64,7 +71,7 @@ class Matrices(Ranks):
                 free = min(free, int(path.read_text()) / 1e9)
         if free > needed:
             self.skipTest(f"this machine has {free:.0f} GB to spare")
-        done = self.finish(self.start(["-n", "9", MATRICES, str(grid), "memory", str(n)]), FAILED)
+        done = self.finish(self.start(["-n", "9", MATRICES, "scalapack", str(grid), "memory", str(n)]), FAILED)
         found = re.search(rf"the 9 ranks on {os.uname().nodename.split('.')[0]}\S* need (\S+) GB of memory .*, and (\S+) GB are free "
                           "there; spread it over more nodes", done.stdout)
         self.assertTrue(found, done.stdout)
@@ -97,6 +104,52 @@ class Program(Ranks):
                 self.assertEqual(found[name], dense[name], name)
             dense, found = (self.numbers(path, "condition") for path in ("plain.h5", f"{folder}.h5"))
             np.testing.assert_allclose(found["robust_diagonal"], dense["robust_diagonal"], rtol=1e-9)
+
+    def test_proves_in_full(self):
+        folder = FIXTURES / "mlp-spirals-tanh"
+        inputs = [folder / "step-000400.npz", "--problem", folder / "problem.toml"]
+        self.analyze(4, *inputs, output="ends.h5")
+        self.assertNotIn("error_bound", self.numbers("ends.h5", "spectrum"))
+        for engine in ENGINES:
+            with self.subTest(engine):
+                options = ["--prove", "full", "--engine", engine]
+                self.analyze(4, *inputs, *options, output=f"{engine}.h5")
+                found, ends = (self.numbers(path, "spectrum") for path in (f"{engine}.h5", "ends.h5"))
+                self.assertGreater(found["error_bound"][0], 0)
+                self.assertLess(found["error_bound"][0], found["rounding_band"][0])
+                # Each of the two is right to its bound, and the reference to its band.
+                apart = np.abs(found["eigenvalues"] - ends["eigenvalues"]).max()
+                self.assertLessEqual(apart, found["error_bound"][0] + ends["rounding_band"][0])
+                if engine == "scalapack":
+                    self.assertEqual(apart, 0)
+                self.assertIn("done already", self.analyze(5, *inputs, *options, output=f"{engine}.h5").stdout)
+                with h5py.File(self.folder / f"{engine}.h5") as file:
+                    history = program.text(file.attrs["history"])
+                self.assertIn("--prove full", history)
+                self.assertEqual("--engine elpa" in history, engine == "elpa")
+        # How it was found and proved is a part of what was asked.
+        done = self.analyze(4, *inputs, output="scalapack.h5", expect=FAILED)
+        self.assertIn("--force", done.stderr)
+
+    def test_fails_by_a_library_that_errs(self):
+        folder = FIXTURES / "linear-attention-full-s3"
+        inputs = [folder / "step-000199.npz", "--problem", folder / "problem.toml"]
+        wrong = [("reduction", [], INCONCLUSIVE), ("reduction", ["--prove", "full"], INCONCLUSIVE),
+                 ("vectors", [], DONE), ("vectors", ["--prove", "full"], INCONCLUSIVE),
+                 ("none", ["--prove", "full"], DONE)]
+        if "elpa" in ENGINES:
+            elpa = ["--prove", "full", "--engine", "elpa"]
+            wrong += [("triangle", elpa, INCONCLUSIVE), ("none", elpa, DONE)]
+        for mutant, options, code in wrong:
+            with self.subTest(mutant=mutant, options=options):
+                arguments = ["analyze", *inputs, *ASKED, "--method", "distributed", *options, "-o", "out.h5", "--force"]
+                group = ["-x", f"LD_PRELOAD={MUTANTS}", "-x", f"HESSCOPE_MUTANT={mutant}", *self.ranked(4, arguments)]
+                self.finish(self.start(group), code)
+                numbers = self.numbers("out.h5", "spectrum")
+                self.assertEqual(bool(np.isnan(numbers["eigenvalues"]).all()), code != DONE)
+                if code != DONE:
+                    for name in ("eigenvalues", "lambda_max", *(["error_bound"] if options else [])):
+                        self.assertEqual(set(np.ravel(numbers[f"{name}_status"])), {3}, name)  # failed
 
     def test_makes_the_same_bytes_on_one_grid(self):
         inputs = [checkpoint(500), checkpoint(1000), "--problem", PROBLEM]
@@ -146,6 +199,23 @@ class Program(Ranks):
             done = self.run_program("analyze", checkpoint(500), "--problem", PROBLEM, "-o", "out.h5", "--grid", "2", *idle)
             self.assertEqual(done.returncode, USAGE)
             self.assertIn("--grid goes with --method distributed alone", done.stderr)
+        done = self.run_program("analyze", checkpoint(500), "--problem", PROBLEM, "-o", "out.h5", "--prove", "full")
+        self.assertEqual(done.returncode, USAGE)
+        self.assertIn("--prove full goes with --method distributed alone", done.stderr)
+        done = self.run_program("analyze", checkpoint(500), "--problem", PROBLEM, "-o", "out.h5", "--engine", "elpa")
+        self.assertEqual(done.returncode, USAGE)
+        self.assertIn("--engine goes with --method distributed alone", done.stderr)
+        if "elpa" in ENGINES:
+            done = self.analyze(4, checkpoint(500), "--problem", PROBLEM, "--engine", "elpa", expect=USAGE)
+            self.assertIn("--engine elpa goes with --prove full", done.stderr)
+            folder = FIXTURES / "mlp-spirals-gelu"  # of 63 parameters, fewer than a block
+            done = self.analyze(4, folder / "step-000000.npz", "--problem", folder / "problem.toml", "--engine", "elpa",
+                                "--prove", "full", expect=USAGE)
+            self.assertIn("give a --grid of at most 1", done.stderr)
+        else:
+            done = self.analyze(4, checkpoint(500), "--problem", PROBLEM, "--engine", "elpa", "--prove", "full",
+                                expect=USAGE)
+            self.assertIn("libelpa-dev", done.stderr)
         self.assertEqual([name for name in self.files() if name.endswith(".h5")], [])
 
     def test_foresees_how_many_ranks_are_needed(self):
@@ -176,6 +246,10 @@ class Program(Ranks):
         self.assertEqual(many["warnings"], [])
         self.assertEqual(many["ranks_here"], int(limit // many["peak_memory_bytes"]))
         self.assertEqual(plan("--ranks", "9", "--grid", "1")["ranks_here"], 0)
+        # With eigenvectors five matrices, and their time.
+        proved = plan("--ranks", "9", "--prove", "full")
+        self.assertGreater(proved["peak_memory_bytes"] - many["peak_memory_bytes"], 3 * 8 * n**2 / 9)
+        self.assertGreater(proved["least_ranks"], many["least_ranks"])
 
 
 if __name__ == "__main__":

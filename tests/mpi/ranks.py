@@ -35,6 +35,11 @@ class Ranks(program.Case):
         return [int(pid) for pid in children.read_text().split()
                 if os.path.realpath(f"/proc/{pid}/exe") == os.path.realpath(RANKED)]
 
+    def number_of(self, process):
+        """Of a rank that runs: 0 for the first."""
+        environment = pathlib.Path(f"/proc/{process}/environ").read_bytes().split(b"\0")
+        return next(int(each.split(b"=")[1]) for each in environment if each.startswith(b"OMPI_COMM_WORLD_RANK="))
+
     def kill(self, rank, how):
         """Sends a signal to a rank, which may have ended since it was looked for: mpirun ends after its ranks."""
         with contextlib.suppress(ProcessLookupError):

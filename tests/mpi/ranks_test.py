@@ -2,6 +2,7 @@
 """hesscope-mpi: the bytes of one process on any number of ranks, what ranks refuse, and what survives their death."""
 import os
 import random
+import shutil
 import signal
 import subprocess
 import time
@@ -70,6 +71,24 @@ class Speaking(Ranks):
         done = self.finish(self.start(["-n", "2", RANKED, "--help"]), DONE)
         self.assertEqual(done.stdout.count("mpirun -n N hesscope-mpi COMMAND"), 1)
 
+    def test_its_manual_page_says_what_its_help_says(self):
+        done = subprocess.run([RANKED, "--write-manual", "share"], cwd=self.folder, capture_output=True, text=True, check=True)
+        self.assertEqual(done.stdout.count("man1/hesscope-mpi.1"), 1)
+        page = self.folder / "share" / "man" / "man1" / "hesscope-mpi.1"
+        self.assertTrue((page.parent / "hesscope-analyze.1").exists())
+        spoken = subprocess.run([RANKED, "--help"], capture_output=True, text=True, check=True).stdout
+        self.assertLessEqual(max(map(len, spoken.splitlines())), 80)
+        if shutil.which("groff") is None:
+            self.skipTest("no groff")
+        shown = subprocess.run(["groff", "-man", "-Tascii", "-ww", "-rLL=100n", "-P-c", "-P-b", "-P-o", "-P-u", page],
+                               capture_output=True, text=True, check=True)
+        self.assertEqual(shown.stderr, "")
+        for heading in ("NAME", "SYNOPSIS", "DESCRIPTION", "COMMANDS", "EXAMPLES", "EXIT STATUS", "SEE ALSO"):
+            self.assertRegex(shown.stdout, rf"(?m)^{heading}$")
+        words = " ".join(shown.stdout.split())
+        for word in set(spoken.split("Commands:")[1].replace("Examples:", "").split()) - {"\\"}:
+            self.assertIn(word, words)
+
     def test_mistakes_are_said_once(self):
         wrong = ["analyze", self.folder / "none.npz", "--problem", PROBLEM, "-o", "out.h5"]
         done = self.run_ranks(3, wrong, expect=BAD_INPUT)
@@ -126,9 +145,9 @@ class Meeting(Ranks):
 class Death(Ranks):
     ARGUMENTS = ["analyze", *map(checkpoint, program.STEPS), "--problem", PROBLEM, *EVERYTHING]
 
-    def begin(self, count):
+    def begin(self, count, *options):
         """Starts so many ranks; returns mpirun, and their numbers of processes."""
-        process = self.start(self.ranked(count, [*self.ARGUMENTS, "-o", "out.h5"]))
+        process = self.start([*options, *self.ranked(count, [*self.ARGUMENTS, "-o", "out.h5"])])
         ranks = []
         while len(ranks) < count and process.poll() is None:
             time.sleep(0.01)
@@ -158,7 +177,7 @@ class Death(Ranks):
         (self.folder / "out.h5").unlink()
         chance = random.Random(20)
         kept = []
-        while len(kept) < 10:
+        while len(kept) < 20:
             count = chance.choice((2, 3, 4))
             process, ranks = self.begin(count)
             time.sleep(chance.uniform(0, whole))
@@ -177,6 +196,24 @@ class Death(Ranks):
                 (self.folder / "out.h5").unlink()
         self.assertTrue(any(kept), "no run had kept anything")
 
+    def test_is_what_the_last_line_says(self):
+        for options in (["--quiet"], []):  # mpirun speaks after its ranks, or not at all
+            for lost in (0, 1, 2):
+                with self.subTest(options=options, lost=lost):
+                    shutil.rmtree(self.folder / "out.h5.units", ignore_errors=True)
+                    process, ranks = self.begin(3, *options)
+                    self.wait_for_a_unit(process)
+                    by_number = {self.number_of(rank): rank for rank in ranks}
+                    self.kill(by_number[lost], signal.SIGKILL)
+                    _, err = process.communicate(timeout=60)
+                    self.assertEqual(process.returncode, 128 + signal.SIGKILL, err)
+                    words = f"hesscope analyze: rank {lost} on {os.uname().nodename} has died; what is finished is kept"
+                    self.assertEqual(err.count("hesscope analyze: "), 1, err)
+                    self.assertIn(words, err)
+                    self.assertIn("on any number of ranks", err)
+                    if options:
+                        self.assertTrue(err.startswith(words), err)
+                    self.assertGreater(self.units(), 0)
     def test_an_interrupted_run_continues(self):
         expected = self.plain(self.ARGUMENTS)
         process, ranks = self.begin(3)

@@ -60,6 +60,28 @@ TEST(DistributedCost, MemoryIsThatOfColumnsOfRanksBesideTheGrid) {
   EXPECT_DOUBLE_EQ(distributed_bytes(20000, 5000, 1), 8 * (2 * n * n + 2 * 8 * n + n * n));
 }
 
+TEST(DistributedCost, OfAFullProofIsThatOfVectors) {
+  const double n = 20000;
+  EXPECT_DOUBLE_EQ(distributed_bytes(20000, 1, 0, true), 40 * n * n + 8 * 192 * n);
+  EXPECT_GT(least_ranks(20000, 2e9, true), least_ranks(20000, 2e9));
+  // pdstedc's workspace is of twice the entries: 100,000^2 / 3^2 of them are counted once.
+  EXPECT_TRUE(ranks_suffice(100000, 9, 0, 1e15));
+  EXPECT_FALSE(ranks_suffice(100000, 9, 0, 1e15, true));
+  EXPECT_TRUE(ranks_suffice(100000, 16, 0, 1e15, true));
+  const RankRates rates = {.factor = 1e-9};
+  EXPECT_DOUBLE_EQ(distributed_cost(3000, 4, rates, 0, true).spectrum_seconds -
+                       distributed_cost(3000, 4, rates).spectrum_seconds,
+                   19.0 / 3.0 * 2.7e10 * 1e-9 / 4);
+}
+
+TEST(DistributedCost, WantsRowsOnEveryRankForElpa) {
+  EXPECT_NO_THROW(require_grid_for_elpa(1, 1));
+  EXPECT_NO_THROW(require_grid_for_elpa(64, 1));
+  EXPECT_NO_THROW(require_grid_for_elpa(65, 2));
+  EXPECT_THROW(require_grid_for_elpa(64, 2), ConfigError);
+  EXPECT_THROW(require_grid_for_elpa(128, 3), ConfigError);
+}
+
 TEST(DistributedCost, SaysHowManyRanksAreNeeded) {
   for (const double bytes : {20e6, 300e6, 7e9}) {
     const int least = least_ranks(20000, bytes);

@@ -29,20 +29,32 @@ using Eigen::VectorXd;
 
 using Spoil = std::function<void(detail::Tridiagonal&)>;
 
+using SpoilVectors = std::function<void(MatrixXd&)>;
+
 // Of the first of so many ranks.
-DistributedSpectrum spectrum_of(const MatrixXd& h, int num_ranks = 1, const Spoil& spoil = {}) {
+DistributedSpectrum spectrum_of(const MatrixXd& h,
+                                int num_ranks = 1,
+                                const Spoil& spoil = {},
+                                bool proves_fully = false,
+                                const SpoilVectors& spoil_vectors = {}) {
   DistributedSpectrum found;
   test::on_ranks(num_ranks, [&](const std::shared_ptr<Team>& team) {
     const test::QuadraticObjective objective({h});
-    const test::LocalSolver solver(team, spoil);
+    const test::LocalSolver solver(team, spoil, spoil_vectors);
     const VectorXd theta = VectorXd::Zero(h.rows());
     if (team->rank() == 0) {
-      found = distributed_spectrum(solver, objective, theta);
+      found = distributed_spectrum(solver, objective, theta, {.proves_fully = proves_fully});
     } else {
-      serve_distributed_spectrum(solver, objective, theta);
+      serve_distributed_spectrum(solver, objective, theta, proves_fully);
     }
   });
   return found;
+}
+
+DistributedSpectrum proved_spectrum_of(const MatrixXd& h,
+                                       const Spoil& spoil = {},
+                                       const SpoilVectors& spoil_vectors = {}) {
+  return spectrum_of(h, 1, spoil, true, spoil_vectors);
 }
 
 MatrixXd some_matrix() {
@@ -147,6 +159,76 @@ TEST(DistributedSpectrum, FailsWhereTheReductionIsWrong) {
   EXPECT_EQ(spectrum_of(h, 1, harmless).spectrum.status, Status::kOk);
 }
 
+TEST(DistributedSpectrum, BoundsTheErrorOfEveryEigenvalue) {
+  EXPECT_TRUE(std::isnan(spectrum_of(some_matrix()).spectrum.error_bound));
+  for (const double factor : {1.0, 0x1p-900, 0x1p900}) {
+    const MatrixXd h = factor * some_matrix();
+    const Spectrum plain = spectrum_of(h).spectrum;
+    const Spectrum found = proved_spectrum_of(h).spectrum;
+    ASSERT_EQ(found.status, Status::kOk);
+    EXPECT_TRUE(found.eigenvalues == plain.eigenvalues);
+    EXPECT_GT(found.error_bound, 0.0);
+    EXPECT_LE(found.error_bound, found.rounding_band);
+  }
+  // By the eigenvalues that a matrix was made with.
+  const VectorXd values = VectorXd::LinSpaced(60, -1.0, 2.0);
+  const MatrixXd h = test::with_eigenvalues(values, 11);
+  const Spectrum found = proved_spectrum_of(h).spectrum;
+  ASSERT_EQ(found.status, Status::kOk);
+  // What `h` itself was rounded by comes on top.
+  EXPECT_LE((found.eigenvalues - values).cwiseAbs().maxCoeff(), 2.0 * found.rounding_band);
+  for (const Index n : {1, 5}) {
+    EXPECT_EQ(proved_spectrum_of(MatrixXd::Zero(n, n)).spectrum.error_bound, 0.0);
+    EXPECT_EQ(proved_spectrum_of(MatrixXd::Identity(n, n)).spectrum.status, Status::kOk);
+  }
+}
+
+// What trace, norm and ends leave open: eigenvalues between the ends with the same sums and the same
+// squares.
+TEST(DistributedSpectrum, OfWrongEigenvaluesBetweenTheEndsIsFoundOutInFull) {
+  VectorXd values = VectorXd::LinSpaced(40, -1.0, 1.0);
+  values.segment(10, 3) << 0.0, 0.25, 0.5;
+  const MatrixXd h = values.asDiagonal();
+  // (1, -1, 0) turned about (1, 1, 1): as much to the sum and to the squares.
+  const Spoil wrong = [](detail::Tridiagonal& t) {
+    const Eigen::Vector3d at = t.diagonal.segment(10, 3);
+    const double mean = at.mean();
+    const Eigen::Vector3d apart = at.array() - mean;
+    const Eigen::Vector3d axis = Eigen::Vector3d::Constant(1.0 / std::sqrt(3.0));
+    constexpr double kAngle = 0.3;
+    t.diagonal.segment(10, 3) =
+        (apart * std::cos(kAngle) + axis.cross(apart) * std::sin(kAngle)).array() + mean;
+  };
+  ASSERT_EQ(spectrum_of(h, 1, wrong).spectrum.status, Status::kOk);
+  const Spectrum found = proved_spectrum_of(h, wrong).spectrum;
+  EXPECT_EQ(found.status, Status::kFailed);
+  EXPECT_EQ(found.proof, Proof::kNone);
+  EXPECT_EQ(found.eigenvalues.size(), 0);
+  EXPECT_TRUE(std::isnan(found.error_bound));
+}
+
+TEST(DistributedSpectrum, IsNotProvedByWrongVectors) {
+  const MatrixXd h = some_matrix();
+  const std::vector<SpoilVectors> wrong = {
+      // Eigenvectors, but one of them twice ...
+      [](MatrixXd& q) { q.col(1) = q.col(0); },
+      // ... or of those of zero, where the residual sees nothing.
+      [](MatrixXd& q) { q.col(26) = q.col(25); },
+      [](MatrixXd& q) { q.col(7).setZero(); },
+      [](MatrixXd& q) { q.col(60).swap(q.col(80)); },
+      [](MatrixXd& q) { q.setZero(); },
+      [](MatrixXd& q) { q(3, 4) = kNaN; },
+  };
+  for (std::size_t k = 0; k < wrong.size(); ++k) {
+    EXPECT_EQ(proved_spectrum_of(h, {}, wrong[k]).spectrum.status, Status::kFailed) << k;
+  }
+  // The theorem asks for no unit vectors, and the bound has its price.
+  const SpoilVectors longer = [](MatrixXd& q) { q *= 1.0005; };
+  const Spectrum found = proved_spectrum_of(h, {}, longer).spectrum;
+  EXPECT_EQ(found.status, Status::kOk);
+  EXPECT_GT(found.error_bound, proved_spectrum_of(h).spectrum.error_bound);
+}
+
 TEST(DistributedSpectrum, EndsOnAllRanksWhereTheFirstIsInterrupted) {
   for (const double last : {0.0, 0.3, 0.6, 0.9}) {
     int num_interrupted = 0;
@@ -156,9 +238,9 @@ TEST(DistributedSpectrum, EndsOnAllRanksWhereTheFirstIsInterrupted) {
       const test::LocalSolver solver(team);
       const VectorXd theta = VectorXd::Zero(90);
       const auto on_rank = [&] {
-        if (team->rank() > 0) return serve_distributed_spectrum(solver, objective, theta);
+        if (team->rank() > 0) return serve_distributed_spectrum(solver, objective, theta, true);
         // The fill of a LocalMatrix reports alone.
-        distributed_spectrum(solver, objective, theta, [&](double done) {
+        distributed_spectrum(solver, objective, theta, {.proves_fully = true}, [&](double done) {
           return done < 0.5 || done <= 0.5 + last / 2;
         });
       };

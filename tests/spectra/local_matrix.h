@@ -19,9 +19,13 @@ namespace hesscope::test {
 
 class LocalMatrix : public detail::DistributedMatrix {
  public:
-  /// @param spoil  what a solver that errs makes of T.
-  LocalMatrix(Eigen::Index n, std::function<void(detail::Tridiagonal&)> spoil)
-      : h_(Eigen::MatrixXd::Zero(n, n)), spoil_(std::move(spoil)) {}
+  /// @param spoil, spoil_vectors  what a solver that errs makes of T, and of its vectors.
+  LocalMatrix(Eigen::Index n,
+              std::function<void(detail::Tridiagonal&)> spoil,
+              std::function<void(Eigen::MatrixXd&)> spoil_vectors)
+      : h_(Eigen::MatrixXd::Zero(n, n)),
+        spoil_(std::move(spoil)),
+        spoil_vectors_(std::move(spoil_vectors)) {}
 
   void fill(const Columns& columns, const ProgressCallback& progress) override {
     constexpr Eigen::Index kWidth = 16;
@@ -57,6 +61,14 @@ class LocalMatrix : public detail::DistributedMatrix {
     return product;
   }
 
+  VectorErrors vector_errors(const Eigen::VectorXd& values) override {
+    Eigen::MatrixXd q = apply_q(detail::eigensystem(reduction_.t).value().vectors);
+    if (spoil_vectors_) spoil_vectors_(q);
+    const Eigen::MatrixXd residual = h_ * q - q * values.asDiagonal();
+    const Eigen::Index n = q.cols();
+    return {residual.norm(), (q.transpose() * q - Eigen::MatrixXd::Identity(n, n)).norm()};
+  }
+
   Eigen::MatrixXd times(const Eigen::MatrixXd& v) const override { return h_ * v; }
 
   bool is_positive_definite(double sign, double shift) override {
@@ -70,25 +82,33 @@ class LocalMatrix : public detail::DistributedMatrix {
   Eigen::MatrixXd reduced_;
   detail::Reduction reduction_;
   std::function<void(detail::Tridiagonal&)> spoil_;
+  std::function<void(Eigen::MatrixXd&)> spoil_vectors_;
 };
 
 class LocalSolver : public DistributedSolver {
  public:
   explicit LocalSolver(std::shared_ptr<Team> team,
-                       std::function<void(detail::Tridiagonal&)> spoil = {})
-      : team_(std::move(team)), spoil_(std::move(spoil)) {}
+                       std::function<void(detail::Tridiagonal&)> spoil = {},
+                       std::function<void(Eigen::MatrixXd&)> spoil_vectors = {})
+      : team_(std::move(team)),
+        spoil_(std::move(spoil)),
+        spoil_vectors_(std::move(spoil_vectors)) {}
 
   Team& team() const override { return *team_; }
 
   int grid() const override { return 1; }
 
-  std::unique_ptr<detail::DistributedMatrix> matrix(Eigen::Index n) const override {
-    return std::make_unique<LocalMatrix>(n, spoil_);
+  DistributedEngine engine() const override { return DistributedEngine::kScalapack; }
+
+  std::unique_ptr<detail::DistributedMatrix> matrix(Eigen::Index n,
+                                                    bool /*with_vectors*/) const override {
+    return std::make_unique<LocalMatrix>(n, spoil_, spoil_vectors_);
   }
 
  private:
   std::shared_ptr<Team> team_;
   std::function<void(detail::Tridiagonal&)> spoil_;
+  std::function<void(Eigen::MatrixXd&)> spoil_vectors_;
 };
 
 }  // namespace hesscope::test

@@ -101,6 +101,7 @@ class Run {
     return {{.objective_at = [this](std::size_t i) { return inputs_.objective_at(i); },
              .method = request_.method,
              .solver = request_.solver.get(),
+             .proves_fully = inputs_.proves_fully,
              .seed = request_.seed,
              .runs = inputs_.runs,
              .progress = [this](std::size_t i, double fraction) { return goes_on(i, fraction); }},
@@ -285,7 +286,8 @@ void serve_analysis(Team& team, const std::function<AnalysisRequest()>& request)
   detail::serve_inputs(team, [&] {
     const AnalysisRequest asked = request();
     const auto inputs = std::make_shared<const AnalysisInputs>(detail::open_inputs(asked));
-    return detail::ServedInputs{inputs, inputs->configuration(asked), asked.solver};
+    return detail::ServedInputs{
+        inputs, inputs->configuration(asked), asked.solver, inputs->proves_fully};
   });
 }
 

@@ -55,11 +55,15 @@ struct AnalysisRequest {
   /// those of the team.
   int foreseen_ranks = 0;
   int foreseen_grid = 0;  ///< the side of their grid; 0 = the largest that they make
+  DistributedEngine foreseen_engine = DistributedEngine::kScalapack;
 
   int num_ranks() const { return foreseen_ranks > 0 ? foreseen_ranks : team ? team->size() : 1; }
 
   /// The side of their grid; 0 = the largest that they make.
   int grid() const { return foreseen_ranks > 0 ? foreseen_grid : solver ? solver->grid() : 0; }
+
+  /// By the method kDistributed.
+  DistributedEngine engine() const { return solver ? solver->engine() : foreseen_engine; }
 
   /// Of this process, as of Executor: with one rank a core, more would be in each other's way.
   int threads() const {

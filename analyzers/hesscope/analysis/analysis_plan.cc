@@ -3,7 +3,6 @@
 // What a run will need.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include <fmt/format.h>
 
@@ -14,6 +13,7 @@
 #include <hesscope/core/memory.h>
 #include <hesscope/core/stopwatch.h>
 #include <hesscope/spectra/distributed_cost.h>
+#include <hesscope/spectra/internal/distributed_layout.h>
 
 namespace hesscope {
 namespace {
@@ -21,7 +21,10 @@ namespace {
 bool is_finite_point(const Eigen::VectorXd& point) { return point.allFinite(); }
 
 // What a plan says of ranks.
-void foresee_ranks(AnalysisPlan& plan, const AnalysisRequest& request, int threads) {
+void foresee_ranks(AnalysisPlan& plan,
+                   const AnalysisRequest& request,
+                   bool proves_fully,
+                   int threads) {
   const Eigen::Index n = plan.num_parameters;
   plan.num_ranks = request.num_ranks();
   plan.grid = grid_of(plan.num_ranks, request.grid());
@@ -30,10 +33,10 @@ void foresee_ranks(AnalysisPlan& plan, const AnalysisRequest& request, int threa
   plan.ranks_here =
       static_cast<int>(std::min<double>(plan.num_ranks, here / plan.peak_memory_bytes));
   // Of a machine, beside what the matrix takes.
-  const double rest =
-      here - (plan.peak_memory_bytes - distributed_bytes(n, plan.num_ranks, plan.grid));
-  plan.least_ranks = least_ranks(n, rest);
-  if (ranks_suffice(n, plan.num_ranks, plan.grid, rest)) return;
+  const double rest = here - (plan.peak_memory_bytes -
+                              distributed_bytes(n, plan.num_ranks, plan.grid, proves_fully));
+  plan.least_ranks = least_ranks(n, rest, proves_fully);
+  if (ranks_suffice(n, plan.num_ranks, plan.grid, rest, proves_fully)) return;
   plan.warnings.push_back(fmt::format(
       "a Hessian of {} parameters is too large for {} x {} ranks: each would take {:.3g} GB of "
       "memory "
@@ -45,7 +48,7 @@ void foresee_ranks(AnalysisPlan& plan, const AnalysisRequest& request, int threa
       plan.peak_memory_bytes / 1e9,
       std::pow(static_cast<double>(n) / plan.grid, 2),
       here / 1e9,
-      static_cast<double>(std::numeric_limits<int>::max()),
+      detail::most_entries(n, proves_fully),
       plan.least_ranks > 0
           ? fmt::format("{} ranks are the fewest that would do, one to a machine", plan.least_ranks)
           : "on machines like this no number of ranks would do"));
@@ -89,7 +92,7 @@ AnalysisPlan plan_analysis(const AnalysisRequest& request) {
                               .analyzers = inputs.analyzers});
   plan.peak_memory_bytes = costs.memory_bytes;
   if (request.method == SpectrumMethod::kDistributed)
-    foresee_ranks(plan, request, objective.executor().num_threads());
+    foresee_ranks(plan, request, inputs.proves_fully, objective.executor().num_threads());
   plan.seconds = load_seconds + static_cast<double>(num_finite) * costs.seconds();
   return plan;
 }

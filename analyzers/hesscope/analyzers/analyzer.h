@@ -57,6 +57,10 @@ class Analyzer {
   /// "noise-sampling fresh": with it the data must be drawn, not a file.
   virtual std::string needs_fresh_samples() const { return {}; }
 
+  /// Whether it wants a bound on the error of every eigenvalue (Spectrum::error_bound), for which the
+  /// method kDistributed alone has a proof.
+  virtual bool needs_full_proof() const { return false; }
+
   /// What the user should know of how it takes what checkpoints hold of their optimisers: one
   /// sentence each, naming the file. @throws InputError if it cannot take something.
   virtual std::vector<std::string> remarks_on(std::span<const OptimizerState> /*optimizers*/,

@@ -113,11 +113,13 @@ const DistributedSpectrum& PointAnalysis::distributed() {
     const Stopwatch watch(seconds_.eigen);
     const double cost = options_.costs.hessian + options_.costs.spectrum;
     const ProgressMeter::Part part(meter_, cost);
-    distributed_ = distributed_spectrum(*options_.solver,
-                                        *objective_,
-                                        theta_,
-                                        part.progress(),
-                                        cost > 0 ? options_.costs.hessian / cost : 0.0);
+    distributed_ =
+        distributed_spectrum(*options_.solver,
+                             *objective_,
+                             theta_,
+                             {.proves_fully = options_.proves_fully,
+                              .fill_share = cost > 0 ? options_.costs.hessian / cost : 0.0},
+                             part.progress());
   }
   return *distributed_;
 }

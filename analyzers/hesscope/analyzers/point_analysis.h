@@ -88,6 +88,7 @@ class PointAnalysis {
     ProgressCallback progress = {};  ///< of all work at the point
     PointCosts costs = {};
     const DistributedSolver* solver = nullptr;  ///< of kDistributed; must outlive this
+    bool proves_fully = false;                  ///< of kDistributed: Spectrum::error_bound
   };
 
   /// `objective` must outlive this.

@@ -1,16 +1,35 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include <hesscope/analyzers/internal/group_dimensions.h>
+#include <hesscope/analyzers/internal/papers.h>
 #include <hesscope/analyzers/spectrum.h>
 #include <hesscope/analyzers/spectrum_section.h>
 
 namespace hesscope {
 namespace {
 
+// Values of the option `prove`.
+constexpr const char* kProvedAtEnds = "ends";
+constexpr const char* kProvedInFull = "full";
+
 class SpectrumAnalyzer final : public Analyzer {
  public:
+  explicit SpectrumAnalyzer(bool proves_fully) {
+    if (!proves_fully) return;
+    error_bound_ = declare(
+        {.name = "error_bound",
+         .long_name = "bound on the error of every eigenvalue of the Hessian, by all eigenvectors",
+         .definition =
+             "||H Q - Q Lambda||_F / sqrt(1 - ||Q^T Q - I||_F) of the eigenvalues Lambda and all "
+             "computed eigenvectors Q: no eigenvalue is further from that of its rank, up to the "
+             "rounding of H Q",
+         .references = {papers::kCao, papers::kParlett}});
+  }
+
   std::vector<Dimension> dimensions(const Objective& objective) const override {
     return {detail::rank_dimension("rank", objective.num_parameters())};
   }
@@ -19,9 +38,13 @@ class SpectrumAnalyzer final : public Analyzer {
     return {.asks_hessian = true, .asks_spectrum = true};
   }
 
+  bool needs_full_proof() const override { return error_bound_.has_value(); }
+
   Group analyze(PointAnalysis& point) const override {
     Group answer = declared();
-    spectrum_.set(answer, point.spectrum());
+    const Spectrum& spectrum = point.spectrum();
+    spectrum_.set(answer, spectrum);
+    if (error_bound_) answer[*error_bound_].set(spectrum.error_bound, spectrum.status);
     return answer;
   }
 
@@ -35,17 +58,26 @@ class SpectrumAnalyzer final : public Analyzer {
                              .num_negative = 4,
                              .num_zero = 5,
                              .num_dead = 6}};
+  std::optional<VariableId> error_bound_;  // where it is asked for
 };
 
 }  // namespace
 
 AnalyzerKind spectrum_analyzer() {
-  return {.name = "spectrum",
-          .question = "eigenvalues of the Hessian, each with a proof of its rank",
-          .by_default = true,
-          .on_missing = "all but the ends takes `method` dense or iterative",
-          .options = {},
-          .create = [](const Settings&) { return std::make_unique<SpectrumAnalyzer>(); }};
+  return {
+      .name = "spectrum",
+      .question = "eigenvalues of the Hessian, each with a proof of its rank",
+      .by_default = true,
+      .on_missing = "all but the ends takes `method` dense or iterative",
+      .options = {{.name = "prove",
+                   .meaning = "how the eigenvalues of `method` distributed are proved: the ends by "
+                              "Cholesky factors and the others by trace and norm, or all of them "
+                              "by their eigenvectors",
+                   .choices = {kProvedAtEnds, kProvedInFull},
+                   .fallback = SettingValue(std::string(kProvedAtEnds))}},
+      .create = [](const Settings& settings) {
+        return std::make_unique<SpectrumAnalyzer>(settings.text("prove") == kProvedInFull);
+      }};
 }
 
 }  // namespace hesscope

@@ -41,6 +41,10 @@ class Team {
   /// Whether begin() has been called, and end() has not: else every rank computes alone.
   virtual bool is_at_work() const = 0;
 
+  /// The ranks that have died while they were at work, as place() names them: those that this one can
+  /// see, on its machine. From any thread.
+  virtual std::vector<std::string> lost() const { return {}; }
+
   // Exchanges, within a call, in the same order on all ranks.
 
   virtual void send(int to, std::span<const double> numbers) = 0;

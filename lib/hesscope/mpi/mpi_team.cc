@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <thread>
 
 #include <mpi.h>
@@ -30,6 +32,16 @@ void in_parts(std::span<T> all, std::size_t most, Pass pass) {
     all = all.subspan(part.size());
   }
 }
+
+// On this machine.
+std::string place_of(int rank) {
+  std::array<char, 256> name = {};
+  ::gethostname(name.data(), name.size() - 1);
+  return fmt::format("rank {} on {}", rank, name.data());
+}
+
+// Launchers see at once to those that have ended, so that nothing is left of them.
+bool is_there(pid_t process) { return ::kill(process, 0) == 0 || errno != ESRCH; }
 
 // Looks often at first, then less often: a call that follows at once should not wait, and a
 // decomposition on the first rank takes long.
@@ -74,7 +86,35 @@ void MpiTeam::begin() {
   if (provided < MPI_THREAD_SERIALIZED) {
     throw OutputError("MPI: this library does not let threads call it one after the other");
   }
+  find_neighbours();
   is_at_work_ = true;
+}
+
+void MpiTeam::find_neighbours() {
+  struct Process {
+    std::array<char, 256> machine;
+    pid_t number;
+  };
+
+  Process own = {};
+  ::gethostname(own.machine.data(), own.machine.size() - 1);
+  own.number = ::getpid();
+  std::vector<Process> all(rank_ == 0 ? static_cast<std::size_t>(size_) : 0);
+  MPI_Gather(&own, sizeof(own), MPI_BYTE, all.data(), sizeof(own), MPI_BYTE, 0, MPI_COMM_WORLD);
+  for (std::size_t r = 1; r < all.size(); ++r) {
+    // In a container of its own a process may have a number that means nothing here.
+    if (all[r].machine != own.machine || !is_there(all[r].number)) continue;
+    neighbours_.push_back({static_cast<int>(r), all[r].number});
+  }
+}
+
+std::vector<std::string> MpiTeam::lost() const {
+  std::vector<std::string> places;
+  if (!is_at_work_) return places;
+  for (const Neighbour& each : neighbours_) {
+    if (!is_there(each.process)) places.push_back(place_of(each.rank));
+  }
+  return places;
 }
 
 void MpiTeam::end() {
@@ -82,11 +122,7 @@ void MpiTeam::end() {
   MPI_Finalize();
 }
 
-std::string MpiTeam::place() const {
-  std::array<char, 256> name = {};
-  ::gethostname(name.data(), name.size() - 1);
-  return fmt::format("rank {} on {}", rank_, name.data());
-}
+std::string MpiTeam::place() const { return place_of(rank_); }
 
 void MpiTeam::send(int to, std::span<const double> numbers) {
   in_parts(numbers, kMostNumbers, [&](const double* data, int count) {

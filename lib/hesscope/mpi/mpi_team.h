@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Ranks that mpirun or srun have started as a team (core/team.h). Nothing of a result depends on MPI:
-// it passes on numbers, and adds up none.
+// Ranks that mpirun or srun have started as a team (core/team.h). Nothing of a result depends on
+// MPI: it passes on numbers, and adds up none.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <span>
 #include <string>
+#include <vector>
+
+#include <sys/types.h>
 
 #include <hesscope/core/team.h>
 
@@ -37,6 +41,9 @@ class MpiTeam final : public Team {
 
   bool is_at_work() const override { return is_at_work_; }
 
+  /// Of the first rank; the others see none.
+  std::vector<std::string> lost() const override;
+
   void send(int to, std::span<const double> numbers) override;
   void receive(int from, std::span<double> numbers) override;
   void broadcast(int from, std::span<std::byte> bytes) override;
@@ -46,10 +53,19 @@ class MpiTeam final : public Team {
   void await(std::span<std::byte> bytes) override;
 
  private:
+  // A rank beside the first one, on its machine.
+  struct Neighbour {
+    int rank;
+    pid_t process;
+  };
+
+  void find_neighbours();
+
   int size_;
   int rank_;
   bool has_begun_ = false;
-  bool is_at_work_ = false;
+  std::atomic<bool> is_at_work_ = false;
+  std::vector<Neighbour> neighbours_;  // as is_at_work_ became true
 };
 
 }  // namespace hesscope

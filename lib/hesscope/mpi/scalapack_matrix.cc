@@ -1,16 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
-#include <limits>
-#include <stdexcept>
-#include <string>
-#include <utility>
+#include <span>
+#include <vector>
 
-#include <fmt/format.h>
-
-#include <hesscope/core/error.h>
-#include <hesscope/mpi/internal/node_memory.h>
 #include <hesscope/mpi/internal/scalapack.h>
 #include <hesscope/mpi/internal/scalapack_matrix.h>
 
@@ -19,273 +12,22 @@ namespace {
 
 using Eigen::Index;
 using Eigen::MatrixXd;
-
-constexpr int kOne = 1;
-constexpr int kBlock = static_cast<int>(BlockCyclic::kBlock);
-
-// Cblacs_set: sums in an order that does not depend on which message comes first (blacs.h:
-// SGET_TOPSREPEAT).
-constexpr int kTopologiesRepeat = 15;
-
-int to_int(Index number) { return static_cast<int>(number); }
-
-std::size_t to_size(Index number) { return static_cast<std::size_t>(number); }
-
-void require_accepted(const char* routine, int info) {
-  if (info < 0) {
-    throw std::logic_error(fmt::format("ScaLAPACK {} refuses its argument {}", routine, -info));
-  }
-}
-
-// Vectors of which each entry is on one rank, and zero on the others: exact in any order.
-void gather(double* numbers, Index count) {
-  constexpr Index kMost = Index{1} << 27;
-  for (Index done = 0; done < count; done += kMost) {
-    MPI_Allreduce(MPI_IN_PLACE,
-                  numbers + done,
-                  to_int(std::min(kMost, count - done)),
-                  MPI_DOUBLE,
-                  MPI_SUM,
-                  MPI_COMM_WORLD);
-  }
-}
+using Eigen::VectorXd;
 
 }  // namespace
 
-ScalapackMatrix::ScalapackMatrix(Team& team, int grid, Index n)
-    : team_(team), n_(n), grid_(grid), layout_(grid) {
-  const int rank = team.rank();
-  const bool is_in = rank < grid * grid;
-  if (is_in) {
-    row_ = rank / grid;
-    col_ = rank % grid;
-    local_rows_ = layout_.num_local(n, row_);
-    local_cols_ = layout_.num_local(n, col_);
-  }
-  const auto entries = static_cast<double>(local_rows_) * static_cast<double>(local_cols_);
-  team.together([&] {
-    if (n > std::numeric_limits<int>::max() || entries > std::numeric_limits<int>::max()) {
-      throw ConfigError(fmt::format(
-          "a Hessian of {} parameters on {} x {} ranks has {:.3g} entries on each, and ScaLAPACK "
-          "counts to {:.3g}; a larger grid is needed (`grid`), or more ranks",
-          n,
-          grid,
-          grid,
-          entries,
-          static_cast<double>(std::numeric_limits<int>::max())));
-    }
-  });
-  // H, what it is made, and the columns that are exchanged at a time, sent and received.
-  const double columns = exchanged_numbers(n, team.size(), grid, is_in);
-  require_node_memory(team, (2.0 * entries + columns) * sizeof(double));
-  team.together([&] { h_.resize(std::max<std::size_t>(1, static_cast<std::size_t>(entries))); });
-  MPI_Comm_split(MPI_COMM_WORLD, is_in ? 0 : MPI_UNDEFINED, rank, &communicator_);
-  if (!is_in) return;
-  context_ = handle_ = Csys2blacs_handle(communicator_);
-  Cblacs_gridinit(&context_, "Row", grid, grid);
-  int yes = 1;
-  Cblacs_set(context_, kTopologiesRepeat, &yes);
-}
-
-ScalapackMatrix::~ScalapackMatrix() {
-  if (!is_in_grid()) return;
-  Cblacs_gridexit(context_);
-  Cfree_blacs_system_handle(handle_);
-  MPI_Comm_free(&communicator_);
-}
-
-ScalapackMatrix::Descriptor ScalapackMatrix::descriptor(Index cols) const {
-  Descriptor made = {};
-  const int zero = 0;
-  const int rows = to_int(n_);
-  const int num_cols = to_int(cols);
-  const int stride = std::max(1, to_int(local_rows_));
-  int info = 0;
-  descinit_(
-      made.data(), &rows, &num_cols, &kBlock, &kBlock, &zero, &zero, &context_, &stride, &info);
-  require_accepted("descinit", info);
-  return made;
-}
-
-template <typename Matrix, typename Use>
-void ScalapackMatrix::for_each_entry(Matrix& matrix, Use use) const {
-  for (Index c = 0; c < local_cols_; ++c) {
-    const Index j = layout_.global(c, col_);
-    auto* column = matrix.data() + c * local_rows_;
-    for (Index r = layout_.num_local(j, row_); r < local_rows_; ++r) {
-      use(layout_.global(r, row_), j, column[r]);
-    }
-  }
-}
-
-// Calls of ScaLAPACK are made by all processes of the grid or by none: what may fail on one of them
-// alone, above all for want of memory, is agreed upon in a step of its own before.
-template <typename Call>
-void ScalapackMatrix::on_grid(const Call& call) const {
-  team_.together([&] {
-    if (is_in_grid()) call();
-  });
-}
-
-// Runs a routine twice: asked for its workspace (lwork = -1), then with that.
-template <typename Routine>
-void ScalapackMatrix::run_with_workspace(const char* name, const Routine& routine) {
-  double size = 0.0;
-  on_grid([&] { require_accepted(name, routine(&size, -1)); });
-  std::vector<double> work;
-  on_grid([&] { work.resize(std::max<std::size_t>(1, static_cast<std::size_t>(size))); });
-  on_grid([&] { require_accepted(name, routine(work.data(), to_int(std::ssize(work)))); });
-}
-
-// What a process sends and receives of one round: numbers for each rank, and where they begin.
-struct ScalapackMatrix::Round {
-  std::vector<int> sent;
-  std::vector<int> sent_from;
-  std::vector<int> received;
-  std::vector<int> received_from;
-  std::vector<double> outgoing;
-  std::vector<double> incoming;
-};
-
-// In rounds of a task for each rank: all compute, then all exchange what they have.
-void ScalapackMatrix::fill(const Columns& columns, const ProgressCallback& progress) {
-  const Index width = width_of_column_task(n_, team_.size());
-  const Index num_tasks = (n_ + width - 1) / width;
-  for (Index task = 0; task < num_tasks; task += team_.size()) {
-    Round round;
-    team_.together([&] {
-      const double rest = 1.0 - static_cast<double>(task) / static_cast<double>(num_tasks);
-      if (team_.rank() == 0) report(progress, 1.0 - rest * rest);
-      const Index first = (task + team_.rank()) * width;
-      MatrixXd own;
-      if (first < n_) own = columns(first, std::min(width, n_ - first));
-      round = prepared(task, width, own);
-    });
-    exchange(task, width, round);
-  }
-}
-
-ScalapackMatrix::Round ScalapackMatrix::prepared(Index first_task,
-                                                 Index width,
-                                                 const MatrixXd& own) const {
-  const auto num_ranks = to_size(team_.size());
-  Round round;
-  auto& [sent, sent_from, received, received_from, outgoing, incoming] = round;
-  for (auto* each : {&sent, &sent_from, &received, &received_from}) each->assign(num_ranks, 0);
-  if (own.size() > 0) {
-    const Index first = n_ - own.rows();
-    const int col = layout_.owner(first);
-    outgoing.reserve(to_size(own.size()));
-    for (int row = 0; row < grid_; ++row) {
-      const auto to = to_size(row * grid_ + col);
-      const Index begin = layout_.num_local(first, row);
-      const Index end = layout_.num_local(n_, row);
-      sent_from[to] = to_int(std::ssize(outgoing));
-      sent[to] = to_int((end - begin) * own.cols());
-      for (Index k = 0; k < own.cols(); ++k) {
-        for (Index r = begin; r < end; ++r) {
-          outgoing.push_back(own(layout_.global(r, row) - first, k));
-        }
-      }
-    }
-  }
-  int num_received = 0;
-  for (std::size_t from = 0; from < num_ranks; ++from) {
-    const Index first = (first_task + static_cast<Index>(from)) * width;
-    received_from[from] = num_received;
-    if (!is_in_grid() || first >= n_ || layout_.owner(first) != col_) continue;
-    const Index rows = local_rows_ - layout_.num_local(first, row_);
-    received[from] = to_int(rows * std::min(width, n_ - first));
-    num_received += received[from];
-  }
-  incoming.resize(to_size(num_received));
-  return round;
-}
-
-void ScalapackMatrix::exchange(Index first_task, Index width, Round& round) {
-  MPI_Alltoallv(round.outgoing.data(),
-                round.sent.data(),
-                round.sent_from.data(),
-                MPI_DOUBLE,
-                round.incoming.data(),
-                round.received.data(),
-                round.received_from.data(),
-                MPI_DOUBLE,
-                MPI_COMM_WORLD);
-  for (std::size_t from = 0; from < round.received.size(); ++from) {
-    if (round.received[from] == 0) continue;
-    const Index first = (first_task + static_cast<Index>(from)) * width;
-    const Index begin = layout_.num_local(first, row_);
-    const double* numbers = round.incoming.data() + round.received_from[from];
-    for (Index k = 0; k < std::min(width, n_ - first); ++k) {
-      double* column = h_.data() + layout_.local(first + k) * local_rows_;
-      std::copy_n(numbers, local_rows_ - begin, column + begin);
-      numbers += local_rows_ - begin;
-    }
-  }
-}
-
-ScalapackMatrix::Content ScalapackMatrix::content() const {
-  Content found;
-  std::vector<unsigned char> is_alive;
-  team_.together([&] {
-    found.diagonal = Eigen::VectorXd::Zero(n_);
-    is_alive.assign(to_size(n_), 0);
-  });
-  bool is_finite = true;
-  for_each_entry(h_, [&](Index i, Index j, double entry) {
-    is_finite = is_finite && std::isfinite(entry);
-    found.largest_magnitude = std::max(found.largest_magnitude, std::abs(entry));
-    if (entry != 0.0) is_alive[to_size(i)] = is_alive[to_size(j)] = 1;
-    if (i == j) found.diagonal[i] = entry;
-  });
-  found.is_finite = team_.smallest(is_finite ? 1 : 0) == 1;
-  MPI_Allreduce(MPI_IN_PLACE, &found.largest_magnitude, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-  MPI_Allreduce(
-      MPI_IN_PLACE, is_alive.data(), to_int(n_), MPI_UNSIGNED_CHAR, MPI_MAX, MPI_COMM_WORLD);
-  gather(found.diagonal.data(), n_);
-  found.num_dead = std::ranges::count(is_alive, 0);
-  return found;
-}
-
-void ScalapackMatrix::scale(int exponent) {
-  for_each_entry(h_, [&](Index, Index, double& entry) { entry = std::ldexp(entry, -exponent); });
-}
-
-// Of the processes' sums in their order, and those of their columns' sums.
-double ScalapackMatrix::frobenius_norm() const {
-  double own = 0.0;
-  double column = 0.0;
-  Index current = -1;
-  for_each_entry(h_, [&](Index i, Index j, double entry) {
-    if (j != current) {
-      own += std::exchange(column, 0.0);
-      current = j;
-    }
-    column += (i == j ? 1.0 : 2.0) * entry * entry;
-  });
-  own += column;
-  std::vector<double> all;
-  team_.together([&] { all.assign(to_size(team_.size()), 0.0); });
-  MPI_Allgather(&own, 1, MPI_DOUBLE, all.data(), 1, MPI_DOUBLE, MPI_COMM_WORLD);
-  double sum = 0.0;
-  for (const double each : all) sum += each;
-  return std::sqrt(sum);
-}
-
 Tridiagonal ScalapackMatrix::tridiagonalize() {
-  Tridiagonal t;
   std::vector<double> diagonal;
   std::vector<double> off_diagonal;
-  team_.together([&] {
-    t = {Eigen::VectorXd::Zero(n_), Eigen::VectorXd::Zero(n_ - 1)};
-    work_ = h_;
-    const auto cols = std::max<std::size_t>(1, to_size(local_cols_));
+  team().together([&] {
+    t_ = {VectorXd::Zero(num_rows()), VectorXd::Zero(num_rows() - 1)};
+    work_ = entries();
+    const auto cols = std::max<std::size_t>(1, to_size(local_cols()));
     for (auto* each : {&diagonal, &off_diagonal, &tau_}) each->resize(cols);
   });
   run_with_workspace("pdsytrd", [&](double* work, int size) {
-    const int n = to_int(n_);
-    const Descriptor desc = descriptor(n_);
+    const int n = to_int(num_rows());
+    const Descriptor desc = descriptor(num_rows());
     int info = 0;
     pdsytrd_("L",
              &n,
@@ -303,47 +45,22 @@ Tridiagonal ScalapackMatrix::tridiagonalize() {
   });
   // The matrix has T in its place.
   for_each_entry(work_, [&](Index i, Index j, double entry) {
-    if (i == j) t.diagonal[j] = entry;
-    if (i == j + 1) t.off_diagonal[j] = entry;
+    if (i == j) t_.diagonal[j] = entry;
+    if (i == j + 1) t_.off_diagonal[j] = entry;
   });
-  gather(t.diagonal.data(), n_);
-  gather(t.off_diagonal.data(), n_ - 1);
+  gather(t_.diagonal.data(), num_rows());
+  gather(t_.off_diagonal.data(), num_rows() - 1);
+  Tridiagonal t;
+  team().together([&] { t = t_; });
   return t;
 }
 
-std::vector<double> ScalapackMatrix::local_part(const MatrixXd& whole) const {
-  std::vector<double> part(std::max<std::size_t>(1, to_size(local_rows_ * whole.cols())), 0.0);
-  if (col_ != 0) return part;
-  for (Index k = 0; k < whole.cols(); ++k) {
-    for (Index r = 0; r < local_rows_; ++r) {
-      part[to_size(k * local_rows_ + r)] = whole(layout_.global(r, row_), k);
-    }
-  }
-  return part;
-}
-
-MatrixXd ScalapackMatrix::whole_of(const std::vector<double>& part, Index cols) const {
-  MatrixXd whole;
-  team_.together([&] { whole = MatrixXd::Zero(n_, cols); });
-  if (col_ == 0) {
-    for (Index k = 0; k < cols; ++k) {
-      for (Index r = 0; r < local_rows_; ++r) {
-        whole(layout_.global(r, row_), k) = part[to_size(k * local_rows_ + r)];
-      }
-    }
-  }
-  gather(whole.data(), whole.size());
-  return whole;
-}
-
-MatrixXd ScalapackMatrix::apply_q(const MatrixXd& v) {
-  std::vector<double> part;
-  team_.together([&] { part = local_part(v); });
+void ScalapackMatrix::multiply_by_q(std::vector<double>& part, Index cols) {
   run_with_workspace("pdormtr", [&](double* work, int size) {
-    const int n = to_int(n_);
-    const int k = to_int(v.cols());
-    const Descriptor of_h = descriptor(n_);
-    const Descriptor of_v = descriptor(v.cols());
+    const int n = to_int(num_rows());
+    const int k = to_int(cols);
+    const Descriptor of_h = descriptor(num_rows());
+    const Descriptor of_v = descriptor(cols);
     int info = 0;
     pdormtr_("L",
              "L",
@@ -364,29 +81,31 @@ MatrixXd ScalapackMatrix::apply_q(const MatrixXd& v) {
              &info);
     return info;
   });
+}
+
+MatrixXd ScalapackMatrix::apply_q(const MatrixXd& v) {
+  std::vector<double> part;
+  team().together([&] { part = local_part(v); });
+  multiply_by_q(part, v.cols());
   return whole_of(part, v.cols());
 }
 
-MatrixXd ScalapackMatrix::times(const MatrixXd& v) const {
-  std::vector<double> part;
-  std::vector<double> product;
-  team_.together([&] {
-    part = local_part(v);
-    product.resize(part.size());
-  });
+void ScalapackMatrix::multiply_by_h(const std::vector<double>& part,
+                                    Index cols,
+                                    std::vector<double>& product) const {
   on_grid([&] {
-    const int n = to_int(n_);
-    const int k = to_int(v.cols());
+    const int n = to_int(num_rows());
+    const int k = to_int(cols);
     const double one = 1.0;
     const double zero = 0.0;
-    const Descriptor of_h = descriptor(n_);
-    const Descriptor of_v = descriptor(v.cols());
+    const Descriptor of_h = descriptor(num_rows());
+    const Descriptor of_v = descriptor(cols);
     pdsymm_("L",
             "L",
             &n,
             &k,
             &one,
-            h_.data(),
+            entries().data(),
             &kOne,
             &kOne,
             of_h.data(),
@@ -400,24 +119,137 @@ MatrixXd ScalapackMatrix::times(const MatrixXd& v) const {
             &kOne,
             of_v.data());
   });
+}
+
+MatrixXd ScalapackMatrix::times(const MatrixXd& v) const {
+  std::vector<double> part;
+  std::vector<double> product;
+  team().together([&] {
+    part = local_part(v);
+    product.resize(part.size());
+  });
+  multiply_by_h(part, v.cols(), product);
   return whole_of(product, v.cols());
 }
 
+bool ScalapackMatrix::find_vectors() {
+  std::vector<double> diagonal;
+  std::vector<double> off_diagonal;
+  team().together([&] {
+    vectors_.resize(entries().size());
+    diagonal.assign(t_.diagonal.begin(), t_.diagonal.end());
+    off_diagonal.assign(t_.off_diagonal.begin(), t_.off_diagonal.end());
+    off_diagonal.resize(to_size(num_rows()));
+  });
+  int failed_at = 0;
+  const auto find = [&](double* work, int size, int* integers, int num_integers) {
+    const int n = to_int(num_rows());
+    const Descriptor desc = descriptor(num_rows());
+    pdstedc_("I",
+             &n,
+             diagonal.data(),
+             off_diagonal.data(),
+             vectors_.data(),
+             &kOne,
+             &kOne,
+             desc.data(),
+             work,
+             &size,
+             integers,
+             &num_integers,
+             &failed_at);
+    require_accepted("pdstedc", failed_at);
+  };
+  double size = 0.0;
+  int num_integers = 0;
+  on_grid([&] { find(&size, -1, &num_integers, -1); });
+  {
+    std::vector<double> work;
+    std::vector<int> integers;
+    // pdstedc says too little where a process has few columns, for what pdlasrt wants in the end,
+    // or no rows: pdlaed1 lays out its arrays as if it had one.
+    const Index merged = 6 * num_rows() + 2 * std::max<Index>(1, local_rows()) * local_cols();
+    const Index sorted = local_rows() * (BlockCyclic::kBlock + local_cols());
+    const Index least = std::max(merged, sorted);
+    on_grid([&] {
+      work.resize(std::max(to_size(least), static_cast<std::size_t>(size)));
+      integers.resize(std::max<std::size_t>(1, to_size(num_integers)));
+    });
+    on_grid([&] {
+      find(work.data(), to_int(std::ssize(work)), integers.data(), to_int(std::ssize(integers)));
+    });
+  }
+  if (team().smallest(failed_at == 0 ? 1 : 0) == 0) return false;
+  multiply_by_q(vectors_, num_rows());
+  return true;
+}
+
+DistributedMatrix::VectorErrors ScalapackMatrix::vector_errors(const VectorXd& values) {
+  if (!find_vectors()) return {};
+  VectorErrors errors;
+  errors.residual = residual_of_vectors(values);
+  errors.orthogonality = orthogonality_of_vectors();
+  return errors;
+}
+
+double ScalapackMatrix::residual_of_vectors(const VectorXd& values) {
+  multiply_by_h(vectors_, num_rows(), work_);
+  double squares = 0.0;
+  for (Index c = 0; c < local_cols(); ++c) {
+    const auto begin = to_size(c * local_rows());
+    const double value = values[layout().global(c, col())];
+    double column = 0.0;
+    for (std::size_t k = begin; k < begin + to_size(local_rows()); ++k) {
+      const double difference = work_[k] - value * vectors_[k];
+      column += difference * difference;
+    }
+    squares += column;
+  }
+  return norm_on_ranks(squares);
+}
+
+double ScalapackMatrix::orthogonality_of_vectors() {
+  on_grid([&] {
+    const int n = to_int(num_rows());
+    const double one = 1.0;
+    const double zero = 0.0;
+    const Descriptor desc = descriptor(num_rows());
+    pdsyrk_("L",
+            "T",
+            &n,
+            &n,
+            &one,
+            vectors_.data(),
+            &kOne,
+            &kOne,
+            desc.data(),
+            &zero,
+            work_.data(),
+            &kOne,
+            &kOne,
+            desc.data());
+  });
+  for_each_entry(work_, [](Index i, Index j, double& entry) {
+    if (i == j) entry -= 1.0;
+  });
+  return norm_of_lower(work_);
+}
+
 bool ScalapackMatrix::is_positive_definite(double sign, double shift) {
-  team_.together([&] {
-    work_ = h_;
+  team().together([&] {
+    work_ = entries();
     for_each_entry(work_, [&](Index i, Index j, double& entry) {
       entry = sign * (i == j ? entry - shift : entry);
     });
   });
   int failed_at = 0;
   on_grid([&] {
-    const int n = to_int(n_);
-    const Descriptor desc = descriptor(n_);
+    const int n = to_int(num_rows());
+    const Descriptor desc = descriptor(num_rows());
     pdpotrf_("L", &n, work_.data(), &kOne, &kOne, desc.data(), &failed_at);
     require_accepted("pdpotrf", failed_at);
   });
-  team_.broadcast(0, std::as_writable_bytes(std::span(&failed_at, 1)));
+  team().broadcast(0, std::as_writable_bytes(std::span(&failed_at, 1)));
   return failed_at == 0;
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include <fmt/format.h>
 
@@ -31,6 +30,10 @@ constexpr int kLargestGrid = 4096;
 
 // Cholesky factorisations of the proof.
 constexpr double kFactorisations = 4;
+
+// n^3 of a full proof: eigenvectors of T by divide and conquer, at most 4/3, their way back by Q, 2, H
+// times them, 2, and their products with each other, 1.
+constexpr double kVectorOperations = 19.0 / 3.0;
 
 // Of the first columns.
 double measure_column_entry(const Objective& objective, const VectorXd& theta, SecondsClock clock) {
@@ -63,22 +66,38 @@ int grid_of(int num_ranks, int wanted) {
   return wanted;
 }
 
-double distributed_bytes(Index n, int num_ranks, int grid) {
-  const int used = grid > 0 ? grid : largest_grid(num_ranks);
-  const auto side = static_cast<double>(detail::most_local_rows(n, used));
-  return (2 * side * side + detail::exchanged_numbers(n, num_ranks, used, true)) * sizeof(double);
+void require_grid_for_elpa(Index n, int grid) {
+  const Index largest = (n + detail::kDistributedBlock - 1) / detail::kDistributedBlock;
+  if (grid <= largest) return;
+  throw ConfigError(fmt::format(
+      "`engine` elpa wants rows on every rank of its grid, and a Hessian of {} "
+      "parameters has {} blocks of {} of them, for {} x {} ranks; give a `grid` of at most {}",
+      n,
+      largest,
+      detail::kDistributedBlock,
+      grid,
+      grid,
+      largest));
 }
 
-bool ranks_suffice(Index n, int num_ranks, int grid, double bytes) {
+double distributed_bytes(Index n, int num_ranks, int grid, bool proves_fully) {
   const int used = grid > 0 ? grid : largest_grid(num_ranks);
   const auto side = static_cast<double>(detail::most_local_rows(n, used));
-  return side * side <= std::numeric_limits<int>::max() &&
-         distributed_bytes(n, num_ranks, used) <= bytes;
+  return (detail::num_distributed_matrices(proves_fully) * side * side +
+          detail::exchanged_numbers(n, num_ranks, used, true)) *
+         sizeof(double);
 }
 
-int least_ranks(Index n, double bytes) {
+bool ranks_suffice(Index n, int num_ranks, int grid, double bytes, bool proves_fully) {
+  const int used = grid > 0 ? grid : largest_grid(num_ranks);
+  const auto side = static_cast<double>(detail::most_local_rows(n, used));
+  return side * side <= detail::most_entries(n, proves_fully) &&
+         distributed_bytes(n, num_ranks, used, proves_fully) <= bytes;
+}
+
+int least_ranks(Index n, double bytes, bool proves_fully) {
   for (int grid = 1; grid <= kLargestGrid; ++grid) {
-    if (ranks_suffice(n, grid * grid, grid, bytes)) return grid * grid;
+    if (ranks_suffice(n, grid * grid, grid, bytes, proves_fully)) return grid * grid;
     if (grid * detail::kDistributedBlock >= n)
       break;  // a block on each: there is no more to divide
   }
@@ -103,7 +122,8 @@ RankRates measure_rank_rates(const Objective& objective,
   return rates;
 }
 
-DistributedCost distributed_cost(Index n, int num_ranks, const RankRates& rates, int chosen_grid) {
+DistributedCost distributed_cost(
+    Index n, int num_ranks, const RankRates& rates, int chosen_grid, bool proves_fully) {
   const auto size = static_cast<double>(n);
   const auto ranks = static_cast<double>(num_ranks);
   const auto grid = static_cast<double>(chosen_grid > 0 ? chosen_grid : largest_grid(num_ranks));
@@ -116,6 +136,7 @@ DistributedCost distributed_cost(Index n, int num_ranks, const RankRates& rates,
                           kFactorisations / 3.0 * cube * rates.factor +
                           size * size * rates.count / ranks + messages * kLatencySeconds +
                           words * sizeof(double) / kBytesPerSecond;
+  if (proves_fully) cost.spectrum_seconds += kVectorOperations * cube * rates.factor;
   return cost;
 }
 
@@ -123,9 +144,10 @@ DistributedCost estimate_distributed_cost(const Objective& objective,
                                           const VectorXd& theta,
                                           int num_ranks,
                                           int grid,
+                                          bool proves_fully,
                                           SecondsClock clock) {
   return distributed_cost(
-      theta.size(), num_ranks, measure_rank_rates(objective, theta, clock), grid);
+      theta.size(), num_ranks, measure_rank_rates(objective, theta, clock), grid, proves_fully);
 }
 
 }  // namespace hesscope

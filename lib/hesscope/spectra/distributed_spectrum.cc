@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include <hesscope/core/error.h>
 #include <hesscope/core/internal/norms.h>
 #include <hesscope/spectra/counts.h>
 #include <hesscope/spectra/distributed_spectrum.h>
@@ -81,12 +82,22 @@ VectorXd residuals_of(detail::DistributedMatrix& h,
   return residuals;
 }
 
+// ||H||_2 by its eigenvalues, ascending.
+double norm_of(const VectorXd& values) {
+  return std::max(std::abs(values[0]), std::abs(values[values.size() - 1]));
+}
+
+// A bound on the distance of every eigenvalue from that of H of its rank; NaN where there is none.
+double error_bound_of(const detail::DistributedMatrix::VectorErrors& errors) {
+  return errors.residual / std::sqrt(1.0 - errors.orthogonality);  // NaN from 1 on
+}
+
 // The checks of all eigenvalues and of the ends, see distributed_spectrum(). @param trace  of H.
 bool is_confirmed(detail::DistributedMatrix& h, double trace, const VectorXd& values) {
   const Index n = values.size();
   const double lowest = values[0];
   const double highest = values[n - 1];
-  const double norm = std::max(std::abs(lowest), std::abs(highest));
+  const double norm = norm_of(values);
   const double band = detail::rounding_band(n, norm);
   const double beyond = counting_band(n, norm);
   const auto size = static_cast<double>(n);
@@ -102,15 +113,16 @@ bool is_confirmed(detail::DistributedMatrix& h, double trace, const VectorXd& va
 DistributedSpectrum spectrum_on_rank(const DistributedSolver& solver,
                                      const Objective& objective,
                                      const VectorXd& theta,
-                                     const ProgressCallback& progress,
-                                     double fill_share) {
+                                     const DistributedSpectrumOptions& options,
+                                     const ProgressCallback& progress) {
   const Index n = theta.size();
+  const double fill_share = options.fill_share;
   Team& team = solver.team();
   const auto tell = [&](double fraction) {
     team.together([&] { detail::report(progress, fill_share + fraction * (1.0 - fill_share)); });
   };
   const detail::SingleThreadedBlas one_thread;
-  const auto h = solver.matrix(n);
+  const auto h = solver.matrix(n, options.proves_fully);
   h->fill(
       [&](Index first, Index width) {
         return objective.hessian_columns(theta, objective.all_samples(), first, width);
@@ -147,10 +159,17 @@ DistributedSpectrum spectrum_on_rank(const DistributedSolver& solver,
   found.spectrum.smallest.residual = std::ldexp(residuals[0], exponent);
   found.spectrum.median.residual = std::ldexp(residuals[1], exponent);
   found.spectrum.largest.residual = std::ldexp(residuals[2], exponent);
-  tell(0.7);
+  tell(options.proves_fully ? 0.6 : 0.7);
   // The zero matrix has nothing to be confirmed: its entries have been seen.
   const bool is_zero = content.largest_magnitude == 0.0;
-  if (!is_zero && !is_confirmed(*h, trace, values)) {
+  bool is_proved = true;
+  if (options.proves_fully) {
+    const double bound = is_zero ? 0.0 : error_bound_of(h->vector_errors(values));
+    is_proved = bound <= detail::rounding_band(n, norm_of(values));
+    found.spectrum.error_bound = std::ldexp(bound, exponent);
+    tell(0.9);
+  }
+  if (!is_proved || (!is_zero && !is_confirmed(*h, trace, values))) {
     found.spectrum = Spectrum();
     found.spectrum.status = Status::kFailed;
   }
@@ -160,22 +179,39 @@ DistributedSpectrum spectrum_on_rank(const DistributedSolver& solver,
 
 }  // namespace
 
+const std::vector<std::string>& distributed_engine_names() {
+  static const std::vector<std::string> names = {"scalapack", "elpa"};
+  return names;
+}
+
+const std::string& name_of(DistributedEngine engine) {
+  return distributed_engine_names()[static_cast<std::size_t>(engine)];
+}
+
+DistributedEngine distributed_engine_of(std::string_view name) {
+  const std::vector<std::string>& names = distributed_engine_names();
+  const auto found = std::ranges::find(names, name);
+  if (found == names.end()) throw PreconditionError("distributed_engine_of: no such engine");
+  return static_cast<DistributedEngine>(found - names.begin());
+}
+
 DistributedSpectrum distributed_spectrum(const DistributedSolver& solver,
                                          const Objective& objective,
                                          const VectorXd& theta,
-                                         const ProgressCallback& progress,
-                                         double fill_share) {
+                                         const DistributedSpectrumOptions& options,
+                                         const ProgressCallback& progress) {
   DistributedSpectrum found;
   objective.with_ranks(theta, objective.all_samples(), [&] {
-    found = spectrum_on_rank(solver, objective, theta, progress, fill_share);
+    found = spectrum_on_rank(solver, objective, theta, options, progress);
   });
   return found;
 }
 
 void serve_distributed_spectrum(const DistributedSolver& solver,
                                 const Objective& objective,
-                                const VectorXd& theta) {
-  spectrum_on_rank(solver, objective, theta, {}, 0.0);
+                                const VectorXd& theta,
+                                bool proves_fully) {
+  spectrum_on_rank(solver, objective, theta, {.proves_fully = proves_fully}, {});
 }
 
 }  // namespace hesscope

@@ -5,6 +5,9 @@
 #pragma once
 
 #include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include <Eigen/Core>
 
@@ -19,6 +22,19 @@ namespace detail {
 class DistributedMatrix;
 }  // namespace detail
 
+/// Libraries that reduce such matrices.
+enum class DistributedEngine {
+  kScalapack,
+  kElpa,  ///< where it was built in; its answers are taken with a full proof alone
+};
+
+/// "scalapack", "elpa", in the order of the engines.
+const std::vector<std::string>& distributed_engine_names();
+const std::string& name_of(DistributedEngine engine);
+
+/// `name` is one of distributed_engine_names(). @throws PreconditionError.
+DistributedEngine distributed_engine_of(std::string_view name);
+
 /// A library for matrices that lie on several processes, and the ranks that have one.
 class DistributedSolver {
  public:
@@ -30,9 +46,19 @@ class DistributedSolver {
   /// bits of their decompositions depend on.
   virtual int grid() const = 0;
 
+  /// Which library it is; the last bits depend on it, too.
+  virtual DistributedEngine engine() const = 0;
+
   /// n x n, of zeros; a call of all ranks. @throws OutputError where a node lacks the memory,
-  /// ConfigError where the ranks are too few for the library's integers.
-  virtual std::unique_ptr<detail::DistributedMatrix> matrix(Eigen::Index n) const = 0;
+  /// ConfigError where the ranks are too few for the library's integers, or too many for the library.
+  /// @param with_vectors  whether it will be asked for vector_errors(), which takes memory.
+  virtual std::unique_ptr<detail::DistributedMatrix> matrix(Eigen::Index n,
+                                                            bool with_vectors) const = 0;
+};
+
+struct DistributedSpectrumOptions {
+  bool proves_fully = false;  ///< by all eigenvectors
+  double fill_share = 0.5;    ///< of the progress, for H; the rest is one step
 };
 
 /// What is known of a Hessian that lay on several processes.
@@ -52,22 +78,37 @@ struct DistributedSpectrum {
 ///   |sum lambda_i - tr H| <= n band and | ||lambda||_2 - ||H||_F | <= sqrt(n) band: all of them,
 /// as for any eigenvalues of H + E, ||E||_2 <= band / 2, each computed to band / 2.
 /// Residuals of the three ranks are those of eigenvectors of T, taken back by Q.
+///
+/// The full proof asks each eigenvalue. Q has all eigenvectors of T, taken back, Lambda the eigenvalues
+/// that were found, R = H Q - Q Lambda and d = ||Q^T Q - I||_F < 1. By Q = U S V^T (singular values
+/// S >= sqrt(1 - d)), A = U^T H U, B = V^T Lambda V, and C = U^T R V = A S - S B:
+///   C_ij + C_ji = (A - B)_ij (S_i + S_j),
+/// and dividing by S_i + S_j entry by entry, a positive semidefinite matrix with 1 / (2 S_i) on its
+/// diagonal, multiplies no spectral norm by more than 1 / (2 min S). So ||A - B||_2 <= ||R||_2 / min S,
+/// and by Weyl's inequality every eigenvalue of H is within
+///   error_bound = ||R||_F / sqrt(1 - d)
+/// of that of its rank in Lambda. It must be at most the band. R is computed to some eps ||H||_F, which
+/// is not in it.
 /// @return status kOk with proof kDense; kNonFinite as dense_spectrum(); kFailed if a check fails.
-///         The same to the last bit for any number of ranks with one grid.
-/// @param fill_share  of the progress, for H; the rest is one step.
+///         The same to the last bit for any number of ranks with one grid, by ScaLAPACK.
 /// @throws what the solver's matrix() throws; Interrupted.
 /// @cost 2 n^2 / grid^2 numbers on each rank of the grid, n / 2 gradients-with-tangents (generic
-///       engine), 8/3 n^3 operations, and 60 n^2 divisions, all divided among the ranks. OpenBLAS is
-///       held at one thread.
+///       engine), 8/3 n^3 operations, and 60 n^2 divisions, all divided among the ranks; with the full
+///       proof 5 n^2 / grid^2 numbers, and up to 19/3 n^3 operations more. OpenBLAS is held at one
+///       thread.
+/// @source Z.-H. Cao, J.-J. Xie & R.-C. Li (1996), Linear Algebra Appl. 245, 147-155, whose theorem is
+///         that of the full proof for any number of vectors.
 DistributedSpectrum distributed_spectrum(const DistributedSolver& solver,
                                          const Objective& objective,
                                          const Eigen::VectorXd& theta,
-                                         const ProgressCallback& progress = {},
-                                         double fill_share = 0.5);
+                                         const DistributedSpectrumOptions& options = {},
+                                         const ProgressCallback& progress = {});
 
 /// What the other ranks do where the first one calls it, as ServedTask of serve().
+/// @param proves_fully  as there.
 void serve_distributed_spectrum(const DistributedSolver& solver,
                                 const Objective& objective,
-                                const Eigen::VectorXd& theta);
+                                const Eigen::VectorXd& theta,
+                                bool proves_fully);
 
 }  // namespace hesscope

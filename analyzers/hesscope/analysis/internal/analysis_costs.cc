@@ -127,7 +127,12 @@ Rates measured_rates(const ForeseenAnalysis& analysis, SecondsClock clock) {
     }
   } else if (analysis.method == SpectrumMethod::kDistributed && joint.asks_spectrum) {
     const DistributedCost cost =
-        estimate_distributed_cost(objective, theta, analysis.num_ranks, analysis.grid, clock);
+        estimate_distributed_cost(objective,
+                                  theta,
+                                  analysis.num_ranks,
+                                  analysis.grid,
+                                  need_full_proof(analysis.analyzers, analysis.method),
+                                  clock);
     rates.hessian = cost.fill_seconds;
     rates.decomposition = cost.spectrum_seconds;
   }
@@ -179,9 +184,11 @@ AnalysisCosts measured_costs(const ForeseenAnalysis& analysis, SecondsClock cloc
                        ? (joint.asks_hessian ? 2 + joint.matrices : joint.matrices) * n * n
                        : kVectorsOfSearch * n;
   if (analysis.method == SpectrumMethod::kDistributed && joint.asks_spectrum) {
-    numbers +=
-        distributed_bytes(analysis.objective->num_parameters(), analysis.num_ranks, analysis.grid) /
-        sizeof(double);
+    numbers += distributed_bytes(analysis.objective->num_parameters(),
+                                 analysis.num_ranks,
+                                 analysis.grid,
+                                 need_full_proof(analysis.analyzers, analysis.method)) /
+               sizeof(double);
   }
   costs.memory_bytes =
       analysis.objective->workspace_bytes() + (numbers + joint.numbers) * sizeof(double);

@@ -7,6 +7,7 @@
 
 #include <hesscope/analysis/internal/analysis_inputs.h>
 #include <hesscope/core/error.h>
+#include <hesscope/spectra/distributed_cost.h>
 
 namespace hesscope::detail {
 AnalysisInputs open_inputs(const AnalysisRequest& request) {
@@ -18,6 +19,13 @@ AnalysisInputs open_inputs(const AnalysisRequest& request) {
   }
   std::vector<ChosenAnalyzer> analyzers =
       choose_analyzers(request.only, request.also, request.options);
+  const bool proves_fully = need_full_proof(analyzers, request.method);
+  if (request.engine() == DistributedEngine::kElpa && !proves_fully) {
+    throw ConfigError(
+        "`engine` elpa goes with `prove` full: what ELPA finds is taken only with eigenvectors "
+        "that "
+        "bear it out");
+  }
   AnalysisInputs inputs{open_inputs("run_analysis",
                                     request.checkpoints,
                                     request.reading,
@@ -25,8 +33,12 @@ AnalysisInputs open_inputs(const AnalysisRequest& request) {
                                     request.threads(),
                                     request.stop,
                                     request.team),
-                        std::move(analyzers)};
+                        std::move(analyzers),
+                        proves_fully};
   inputs.require_output_apart(request.output);
+  if (request.engine() == DistributedEngine::kElpa) {
+    require_grid_for_elpa(inputs.problem.objective().num_parameters(), request.grid());
+  }
   const Problem& problem = inputs.problem;
   for (const ChosenAnalyzer& each : inputs.analyzers) {
     const std::vector<std::string> remarks =
@@ -49,8 +61,9 @@ io::RunConfiguration AnalysisInputs::configuration(const AnalysisRequest& reques
   for (auto& entry : configuration_of(analyzers, request.method, request.seed)) {
     all.push_back(std::move(entry));
   }
-  // The last bits depend on the grid of ranks, and not on how many there are.
+  // The last bits depend on the library and on the grid of ranks, and not on how many there are.
   if (request.solver != nullptr) {
+    all.emplace_back("engine", name_of(request.solver->engine()));
     all.emplace_back("grid", fmt::format("{}", request.solver->grid()));
   }
   return all;

@@ -14,6 +14,7 @@ namespace hesscope::detail {
 
 struct AnalysisInputs : CheckpointInputs {
   std::vector<ChosenAnalyzer> analyzers;  ///< in the registry's order
+  bool proves_fully = false;              ///< all eigenvalues, as one of the analyzers wants
 
   /// All that a result depends on.
   io::RunConfiguration configuration(const AnalysisRequest& request) const;

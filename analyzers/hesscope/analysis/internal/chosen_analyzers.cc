@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -42,6 +43,15 @@ std::vector<ChosenAnalyzer> choose_analyzers(const std::vector<std::string>& onl
         fmt::format("no analyzer has an option '{}'{}", name, did_you_mean(name, option_names)));
   }
   return chosen;
+}
+
+bool need_full_proof(std::span<const ChosenAnalyzer> analyzers, SpectrumMethod method) {
+  const bool is_needed = std::ranges::any_of(
+      analyzers, [](const ChosenAnalyzer& chosen) { return chosen.analyzer->needs_full_proof(); });
+  if (is_needed && method != SpectrumMethod::kDistributed) {
+    throw ConfigError("`prove` full goes with `method` distributed alone");
+  }
+  return is_needed;
 }
 
 io::RunConfiguration configuration_of(const std::vector<ChosenAnalyzer>& analyzers,

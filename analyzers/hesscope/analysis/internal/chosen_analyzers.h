@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,9 @@ struct ChosenAnalyzer {
 std::vector<ChosenAnalyzer> choose_analyzers(const std::vector<std::string>& only,
                                              const std::vector<std::string>& also,
                                              const std::map<std::string, SettingValue>& options);
+
+/// Whether any of them wants the full proof. @throws ConfigError where the method has none.
+bool need_full_proof(std::span<const ChosenAnalyzer> analyzers, SpectrumMethod method);
 
 /// What a result depends on as far as it is in these arguments.
 io::RunConfiguration configuration_of(const std::vector<ChosenAnalyzer>& analyzers,

@@ -41,8 +41,11 @@ std::shared_ptr<PointAnalysis> PointSequence::visit(std::size_t i) {
 }
 
 std::shared_ptr<PointAnalysis> PointSequence::make_point(std::size_t i) {
-  PointAnalysis::Options options = {
-      .method = context_.method, .seed = context_.seed, .costs = costs_, .solver = context_.solver};
+  PointAnalysis::Options options = {.method = context_.method,
+                                    .seed = context_.seed,
+                                    .costs = costs_,
+                                    .solver = context_.solver,
+                                    .proves_fully = context_.proves_fully};
   if (context_.progress) {
     options.progress = [this, i](double fraction) { return context_.progress(i, fraction); };
   }

@@ -36,6 +36,7 @@ struct SequenceContext {
   std::function<CheckpointObjective(std::size_t index)> objective_at = {};
   SpectrumMethod method = SpectrumMethod::kAuto;
   const DistributedSolver* solver = nullptr;
+  bool proves_fully = false;  ///< by that
   std::uint64_t seed = 0;
   /// The runs that the points are of; empty = a new one wherever the step does not go up.
   std::vector<CheckpointRun> runs = {};

@@ -108,7 +108,7 @@ void serve_inputs(Team& team, const std::function<ServedInputs()>& open) {
           team,
           [&](std::int64_t number) { return objectives.at(number); },
           [&](const Objective& objective, const Eigen::VectorXd& theta, SampleRange) {
-            serve_distributed_spectrum(*opened->solver, objective, theta);
+            serve_distributed_spectrum(*opened->solver, objective, theta, opened->proves_fully);
           });
     } catch (const std::exception&) {
       // The first rank has heard of it.

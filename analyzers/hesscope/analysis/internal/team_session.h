@@ -35,6 +35,7 @@ struct ServedInputs {
   std::shared_ptr<const CheckpointInputs> inputs;
   io::RunConfiguration configuration;
   std::shared_ptr<const DistributedSolver> solver = {};  ///< null = none
+  bool proves_fully = false;                             ///< of its spectra
 };
 
 /// On the others, as long as the first one's TeamSession lives.

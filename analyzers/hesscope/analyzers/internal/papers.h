@@ -34,6 +34,9 @@ inline constexpr char kBoettcher[] =
     "Applications 429, 1864-1885";
 inline constexpr char kBusing[] =
     "F. Busing et al. (1999), Delete-m jackknife for unequal m, Statistics and Computing 9, 3-8";
+inline constexpr char kCao[] =
+    "Z.-H. Cao, J.-J. Xie & R.-C. Li (1996), A sharp version of Kahan's theorem on clustered "
+    "eigenvalues, Linear Algebra and its Applications 245, 147-155";
 inline constexpr char kCohen2021[] =
     "J. Cohen et al. (2021), Gradient descent on neural networks typically occurs at the edge of "
     "stability, arXiv:2103.00065";

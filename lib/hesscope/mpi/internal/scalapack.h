@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The routines of ScaLAPACK and BLACS that are called here; they come without a header. Integers are of
-// 32 bits, indices count from 1, characters are passed without their lengths.
+// The routines of ScaLAPACK and BLACS that are called here; they come without a header. Integers
+// are of 32 bits, indices count from 1, characters are passed without their lengths.
 #pragma once
 
 #include <mpi.h>
@@ -71,6 +71,64 @@ void pdsymm_(const char* side,
              const int* ic,
              const int* jc,
              const int* desc_c);
+void pdgemm_(const char* trans_a,
+             const char* trans_b,
+             const int* m,
+             const int* n,
+             const int* k,
+             const double* alpha,
+             const double* a,
+             const int* ia,
+             const int* ja,
+             const int* desc_a,
+             const double* b,
+             const int* ib,
+             const int* jb,
+             const int* desc_b,
+             const double* beta,
+             double* c,
+             const int* ic,
+             const int* jc,
+             const int* desc_c);
+void pdsyrk_(const char* uplo,
+             const char* trans,
+             const int* n,
+             const int* k,
+             const double* alpha,
+             const double* a,
+             const int* ia,
+             const int* ja,
+             const int* desc_a,
+             const double* beta,
+             double* c,
+             const int* ic,
+             const int* jc,
+             const int* desc_c);
+void pdtran_(const int* m,
+             const int* n,
+             const double* alpha,
+             const double* a,
+             const int* ia,
+             const int* ja,
+             const int* desc_a,
+             const double* beta,
+             double* c,
+             const int* ic,
+             const int* jc,
+             const int* desc_c);
+void pdstedc_(const char* compz,
+              const int* n,
+              double* d,
+              double* e,
+              double* q,
+              const int* iq,
+              const int* jq,
+              const int* desc_q,
+              double* work,
+              const int* lwork,
+              int* iwork,
+              const int* liwork,
+              int* info);
 void pdpotrf_(const char* uplo,
               const int* n,
               double* a,
@@ -79,3 +137,10 @@ void pdpotrf_(const char* uplo,
               const int* desc_a,
               int* info);
 }
+
+namespace hesscope::detail {
+
+/// An index, from 1 on: that of the first row or column.
+inline constexpr int kOne = 1;
+
+}  // namespace hesscope::detail

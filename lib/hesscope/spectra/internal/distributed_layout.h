@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstddef>
+#include <limits>
 
 #include <Eigen/Core>
 
@@ -19,6 +20,17 @@ inline constexpr Eigen::Index kDistributedBlock = 64;
 inline Eigen::Index most_local_rows(Eigen::Index n, int grid) {
   const Eigen::Index whole_round = kDistributedBlock * grid;
   return n / whole_round * kDistributedBlock + std::min(n % whole_round, kDistributedBlock);
+}
+
+/// Matrices of n x n numbers that the grid holds: H, and what it is made; with eigenvectors these, too,
+/// and twice as many while they are found.
+inline double num_distributed_matrices(bool with_vectors) { return with_vectors ? 5.0 : 2.0; }
+
+/// Entries of each matrix that a rank may have at most, of so many rows: integers of 32 bits count them,
+/// and the workspace for vectors, which is of twice as many and some vectors.
+inline double most_entries(Eigen::Index n, bool with_vectors) {
+  constexpr double kMost = std::numeric_limits<int>::max();
+  return with_vectors ? (kMost - 6.0 * static_cast<double>(n)) / 2.0 : kMost;
 }
 
 /// Columns of a rank's task: few enough that all ranks have several, a part of a block.

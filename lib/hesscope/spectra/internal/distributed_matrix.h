@@ -9,6 +9,7 @@
 
 #include <Eigen/Core>
 
+#include <hesscope/core/constants.h>
 #include <hesscope/core/progress.h>
 #include <hesscope/linalg/internal/lapack.h>
 
@@ -29,6 +30,12 @@ class DistributedMatrix {
     Eigen::VectorXd diagonal;
   };
 
+  /// How far the columns of Q are from being eigenvectors of all eigenvalues Lambda.
+  struct VectorErrors {
+    double residual = kNaN;       ///< ||H Q - Q Lambda||_F
+    double orthogonality = kNaN;  ///< ||Q^T Q - I||_F
+  };
+
   virtual ~DistributedMatrix() = default;
 
   /// Fills H, each rank by columns of its own, `first` a multiple of the group of
@@ -47,6 +54,11 @@ class DistributedMatrix {
 
   /// Q V for n x k, until the next is_positive_definite().
   virtual Eigen::MatrixXd apply_q(const Eigen::MatrixXd& v) = 0;
+
+  /// Of all eigenvectors of T, taken back by Q, and the eigenvalues given, ascending; NaN where no
+  /// vectors were found. The last that is asked of T: apply_q() has no meaning after it. Only where
+  /// matrix() has been asked for vectors.
+  virtual VectorErrors vector_errors(const Eigen::VectorXd& values) = 0;
 
   /// H V for n x k.
   virtual Eigen::MatrixXd times(const Eigen::MatrixXd& v) const = 0;

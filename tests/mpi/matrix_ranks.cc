@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// ScaLAPACK's matrices on the ranks that mpirun has started; distributed_test.py starts it.
-//   scalapack_ranks GRID spectra    golden and other matrices against dense_spectrum()
-//   scalapack_ranks GRID bits       a few of them; the first rank prints for each a digest of all that
-//                                   was found, to the last bit
-//   scalapack_ranks GRID memory N   what the peak of each rank's memory grew by, in bytes
-//   scalapack_ranks GRID lack RANK  that all ranks fail, and none waits, wherever one lacks memory
+// Matrices on the ranks that mpirun has started, of a grid and by ENGINE, scalapack or elpa;
+// distributed_test.py starts it.
+//   matrix_ranks ENGINE GRID spectra    golden and other matrices against dense_spectrum()
+//   matrix_ranks ENGINE GRID bits       a few of them; the first rank prints for each a digest of
+//                                       all that was found, to the last bit
+//   matrix_ranks ENGINE GRID memory N   what the peak of each rank's memory grew by, in bytes
+//   matrix_ranks ENGINE GRID proved N   the same with a full proof
+//   matrix_ranks ENGINE GRID lack RANK  that all ranks fail, and none waits, where one lacks memory
 // Exit code 1 where something is wrong, with words, which are the first rank's where all refuse.
 #include <algorithm>
 #include <bit>
@@ -28,8 +30,12 @@
 
 #include <hesscope/core/error.h>
 #include <hesscope/core/internal/norms.h>
+#include <hesscope/mpi/distributed_solver.h>
+#include <hesscope/mpi/internal/grid_solver.h>
+#include <hesscope/mpi/internal/scalapack.h>
+#include <hesscope/mpi/internal/scalapack_matrix.h>
 #include <hesscope/mpi/mpi_team.h>
-#include <hesscope/mpi/scalapack_solver.h>
+#include <hesscope/spectra/distributed_cost.h>
 
 #include "mpi/scarce_memory.h"
 #include "spectra/golden_hessians.h"
@@ -69,10 +75,46 @@ class Digest {
   std::uint64_t hash_ = 0xcbf29ce484222325;
 };
 
-void compare(const DistributedSolver& solver, const std::string& name, const MatrixXd& h) {
+DistributedSpectrum spectrum_of(const DistributedSolver& solver,
+                                const MatrixXd& h,
+                                bool proves_fully) {
   const test::QuadraticObjective objective({h});
-  const DistributedSpectrum found =
-      distributed_spectrum(solver, objective, VectorXd::Zero(h.rows()));
+  const VectorXd theta = VectorXd::Zero(h.rows());
+  return distributed_spectrum(solver, objective, theta, {.proves_fully = proves_fully});
+}
+
+// Of all that was found, to the last bit.
+std::uint64_t digest_of(const DistributedSpectrum& found) {
+  const Spectrum& spectrum = found.spectrum;
+  Digest digest;
+  digest.add(spectrum.eigenvalues);
+  digest.add(found.frobenius_norm);
+  for (const Eigenvalue& each : {spectrum.smallest, spectrum.median, spectrum.largest}) {
+    digest.add(each.value);
+    digest.add(each.residual);
+  }
+  if (spectrum.error_bound >= 0.0) digest.add(spectrum.error_bound);
+  return digest.hash();
+}
+
+void print_digest(const DistributedSolver& solver,
+                  const std::string& name,
+                  const DistributedSpectrum& found) {
+  if (solver.team().rank() != 0) return;
+  const auto hash = static_cast<unsigned long long>(digest_of(found));
+  const Spectrum& spectrum = found.spectrum;
+  std::printf("%s %016llx", name.c_str(), hash);
+  if (spectrum.rounding_band > 0.0) {
+    std::printf(" bound / band = %.2g", spectrum.error_bound / spectrum.rounding_band);
+  }
+  std::printf("\n");
+}
+
+void compare(const DistributedSolver& solver,
+             const std::string& name,
+             const MatrixXd& h,
+             bool proves_fully) {
+  const DistributedSpectrum found = spectrum_of(solver, h, proves_fully);
   const Spectrum& spectrum = found.spectrum;
   const Spectrum dense = dense_spectrum(h);
   const double band = dense.rounding_band;
@@ -88,43 +130,74 @@ void compare(const DistributedSolver& solver, const std::string& name, const Mat
   expect(found.diagonal == h.diagonal(), name + ": diagonal");
   const double norm = detail::norm(h);
   expect(std::abs(found.frobenius_norm - norm) <= 1e-13 * norm, name + ": norm");
-  Digest digest;
-  digest.add(spectrum.eigenvalues);
-  digest.add(found.frobenius_norm);
   for (const Eigenvalue& each : {spectrum.smallest, spectrum.median, spectrum.largest}) {
     expect(each.residual <= band, name + ": residual");
-    digest.add(each.value);
-    digest.add(each.residual);
   }
-  if (solver.team().rank() != 0) return;
-  std::printf("%s %016llx\n", name.c_str(), static_cast<unsigned long long>(digest.hash()));
+  expect(proves_fully == (spectrum.error_bound <= spectrum.rounding_band), name + ": bound");
+  print_digest(solver, name, found);
+}
+
+// Without a full proof, on one rank, and with one; not by ELPA where a rank would have no rows.
+void compare_proofs(const DistributedSolver& solver, const std::string& name, const MatrixXd& h) {
+  if (solver.engine() == DistributedEngine::kScalapack) {
+    if (solver.grid() == 1) compare(solver, name, h, false);
+    return compare(solver, name + " in full", h, true);
+  }
+  try {
+    require_grid_for_elpa(h.rows(), solver.grid());
+  } catch (const ConfigError&) {
+    bool is_refused = false;
+    try {
+      solver.matrix(h.rows(), true);
+    } catch (const ConfigError&) {
+      is_refused = true;
+    }
+    return expect(is_refused, name + ": too few rows for all ranks");
+  }
+  compare(solver, name + " in full", h, true);
 }
 
 void compare_random(const DistributedSolver& solver, Index n) {
-  compare(solver,
-          "random-" + std::to_string(n),
-          test::random_symmetric(n, static_cast<std::uint64_t>(n)));
+  compare_proofs(solver,
+                 "random-" + std::to_string(n),
+                 test::random_symmetric(n, static_cast<std::uint64_t>(n)));
+}
+
+test::GoldenHessian trained_mlp() {
+  for (test::GoldenHessian& golden : test::golden_hessians()) {
+    if (golden.name.ends_with("tanh/golden-000400.npz")) return std::move(golden);
+  }
+  throw OutputError("no golden Hessian of a trained mlp");
 }
 
 // The larger, the more sums of ranks there are whose order may be another one.
-void compare_some(const DistributedSolver& solver) {
-  compare_random(solver, 150);
-  for (const test::GoldenHessian& golden : test::golden_hessians()) {
-    if (golden.name.ends_with("tanh/golden-000400.npz")) {
-      compare(solver, golden.name, golden.hessian);
-    }
+void print_digests(const DistributedSolver& solver) {
+  const test::GoldenHessian golden = trained_mlp();
+  for (const bool proves_fully : {false, true}) {
+    if (!proves_fully && solver.engine() == DistributedEngine::kElpa) continue;
+    const std::string suffix = proves_fully ? " in full" : "";
+    print_digest(solver,
+                 "random-150" + suffix,
+                 spectrum_of(solver, test::random_symmetric(150, 150), proves_fully));
+    print_digest(solver, golden.name + suffix, spectrum_of(solver, golden.hessian, proves_fully));
   }
 }
 
+// On many ranks, which take long where they share few cores, the last of each model.
 void compare_all(const DistributedSolver& solver) {
-  for (const test::GoldenHessian& golden : test::golden_hessians()) {
-    compare(solver, golden.name, golden.hessian);
+  const auto folder = [](const test::GoldenHessian& golden) {
+    return golden.name.substr(0, golden.name.rfind('/'));
+  };
+  const std::vector<test::GoldenHessian> all = test::golden_hessians();
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    const bool is_last = k + 1 == all.size() || folder(all[k]) != folder(all[k + 1]);
+    if (is_last || solver.grid() < 3) compare_proofs(solver, all[k].name, all[k].hessian);
   }
   // About blocks of 64.
   for (const Index n : {1, 2, 63, 64, 65, 129}) compare_random(solver, n);
-  compare(solver, "zero", MatrixXd::Zero(70, 70));
-  compare(solver, "identity", MatrixXd::Identity(200, 200));
-  compare(solver, "tiny", 0x1p-1000 * test::laplacian(100));
+  compare_proofs(solver, "zero", MatrixXd::Zero(70, 70));
+  compare_proofs(solver, "identity", MatrixXd::Identity(200, 200));
+  compare_proofs(solver, "tiny", 0x1p-1000 * test::laplacian(100));
 }
 
 // Of n parameters, with a Hessian that is nowhere held: H_ij = cos(i j), i != j, and H_ii = i.
@@ -180,10 +253,11 @@ double bytes_of(const std::string& what) {
   return std::nan("");
 }
 
-void measure(const DistributedSolver& solver, Index n) {
+void measure(const DistributedSolver& solver, Index n, bool proves_fully) {
   const auto run = [&](Index size) {
     const FormulaObjective objective(size);
-    const DistributedSpectrum found = distributed_spectrum(solver, objective, VectorXd::Zero(size));
+    const DistributedSpectrum found = distributed_spectrum(
+        solver, objective, VectorXd::Zero(size), {.proves_fully = proves_fully});
     expect(found.spectrum.status == Status::kOk, "status");
   };
   run(300);                                       // buffers of MPI and BLAS
@@ -209,7 +283,7 @@ void try_without_memory(const DistributedSolver& solver, int lacking_rank) {
     test::allocation_that_fails = team.rank() == lacking_rank ? num_failed + 1 : 0;
     has_failed = false;
     try {
-      distributed_spectrum(solver, objective, theta);
+      distributed_spectrum(solver, objective, theta, {.proves_fully = true});
     } catch (const std::bad_alloc&) {
       has_failed = team.rank() == lacking_rank;
     } catch (const OutputError& error) {
@@ -231,18 +305,21 @@ int number_in(const char* name) {
 }
 
 int run(int argc, char** argv) {
-  if (argc < 3) return 2;
+  if (argc < 4) return 2;
+  const std::string mode = argv[3];
+  const int number = argc > 4 ? std::atoi(argv[4]) : 0;
   const auto team = std::make_shared<MpiTeam>(std::max(1, number_in("OMPI_COMM_WORLD_SIZE")),
                                               number_in("OMPI_COMM_WORLD_RANK"));
   team->begin();
   try {
-    const auto solver = scalapack_solver(team, std::atoi(argv[1]));
-    if (argv[2] == std::string("memory") && argc == 4) {
-      measure(*solver, std::atoi(argv[3]));
-    } else if (argv[2] == std::string("lack") && argc == 4) {
-      try_without_memory(*solver, std::atoi(argv[3]));
-    } else if (argv[2] == std::string("bits")) {
-      compare_some(*solver);
+    const auto solver =
+        distributed_solver(team, distributed_engine_of(argv[1]), std::atoi(argv[2]));
+    if (mode == "memory" || mode == "proved") {
+      measure(*solver, number, mode == "proved");
+    } else if (mode == "lack") {
+      try_without_memory(*solver, number);
+    } else if (mode == "bits") {
+      print_digests(*solver);
     } else {
       compare_all(*solver);
     }

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "last_words.h"
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace hesscope::cli {
+namespace {
+
+// The end of a pipe whose other end the child reads; -1 = there is none.
+std::atomic<int> to_child = -1;
+
+// Whether the process at the other end has taken its words back, and not just ended.
+bool are_taken_back(int from_parent) {
+  char said = 0;
+  ssize_t count = 0;
+  do {
+    count = ::read(from_parent, &said, 1);
+  } while (count < 0 && errno == EINTR);
+  return count > 0;
+}
+
+// In the child, a copy of a process with threads: calls alone that are safe in handlers of signals.
+[[noreturn]] void wait_and_speak(int from_parent, const std::string& text) {
+  if (!are_taken_back(from_parent)) {
+    std::size_t written = 0;
+    while (written < text.size()) {
+      const ssize_t count = ::write(STDERR_FILENO, text.data() + written, text.size() - written);
+      if (count <= 0) break;
+      written += static_cast<std::size_t>(count);
+    }
+  }
+  ::_exit(0);
+}
+
+}  // namespace
+
+void leave_last_words(const std::string& text) {
+  std::array<int, 2> ends = {};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return;
+  // Launchers signal all that they have started: from the first moment on, the child hears none.
+  sigset_t all;
+  sigset_t before;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_BLOCK, &all, &before);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    // Who waits for the end of what this process prints does not wait for the child.
+    ::close(STDIN_FILENO);
+    ::close(STDOUT_FILENO);
+    ::close(ends[1]);
+    wait_and_speak(ends[0], text);
+  }
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  ::close(ends[0]);
+  if (child < 0) {
+    ::close(ends[1]);
+  } else {
+    to_child = ends[1];
+  }
+}
+
+void take_back_last_words() noexcept {
+  const int end = to_child.exchange(-1);
+  if (end < 0) return;
+  const char word = 0;
+  while (::write(end, &word, 1) < 0 && errno == EINTR) {
+  }
+  ::close(end);
+}
+
+}  // namespace hesscope::cli
