@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # slurm_node.sh COMMAND...: runs a command, as root, where this machine is a cluster of one node.
-# Needs Debian's packages slurmctld, slurmd, slurm-client and munge, none of whose services must run;
-# starts their daemons on a folder of its own and ends them. To try docs/clusters.md in Slurm itself:
+# Needs what `cmake/install-packages.sh slurm` installs, none of whose services must run; starts their
+# daemons on a folder of its own and ends them. To try docs/clusters.md in Slurm itself:
 #
 #   tests/apps/slurm_node.sh python3 -B tests/apps/parts_test.py PROGRAM . Page
+#   tests/apps/slurm_node.sh ctest --test-dir build/test -R 'mpi.slurm'    # the scripts of hesscope-mpi
 set -euo pipefail
 
 folder=$(mktemp -d /tmp/hesscope-slurm-XXXXXX)
@@ -26,6 +27,8 @@ munged --foreground --force --key-file "$folder/key" --socket "$folder/socket" \
 daemons+=($!)
 
 node=$(hostname -s)
+cpus=$(nproc)
+(( cpus >= 4 )) || cpus=4 # what a job of four tasks asks for, on whatever machine
 cat > "$folder/slurm.conf" << END
 ClusterName=one
 SlurmctldHost=$node(127.0.0.1)
@@ -41,8 +44,9 @@ ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
 SelectType=select/cons_tres
 SelectTypeParameters=CR_Core
+SlurmdParameters=config_overrides
 MinJobAge=300
-NodeName=$node NodeAddr=127.0.0.1 CPUs=$(nproc) State=UNKNOWN
+NodeName=$node NodeAddr=127.0.0.1 CPUs=$cpus State=UNKNOWN
 PartitionName=all Nodes=$node Default=YES State=UP
 END
 mkdir "$folder/state" "$folder/spool"
