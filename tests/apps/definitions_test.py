@@ -13,7 +13,7 @@ from program import DATA, DONE, FIXTURES, INCONCLUSIVE, PROGRAM, SOURCE, checkpo
 # Of coordinates in groups of their own, which say "as /..." or number what lies along a dimension.
 COORDINATES = {"step", "block", "block_column", "rank", "pair", "parameter_column", "invariance", "rule", "probe",
                "node", "point", "draw", "order", "edge", "bin", "ladder_batch_size", "batch_size", "neuron", "sample",
-               "influential", "block_rank"}
+               "influential", "block_rank", "population_samples"}
 
 EXPERIMENT = """
 [model]
@@ -124,6 +124,11 @@ class Declared(program.Case):
             self.run_all("analyze", FIXTURES / model / "step-000000.npz", "--only", analyzer, "--problem",
                          FIXTURES / model / "problem.toml", "-o", "out.h5")
             seen |= self.check(self.folder / "out.h5")
+        sampled = self.write_problem(('file = "' + str(DATA / "eval.npz") + '"',
+                                      'kind = "linear-regression"\ndimension = 5\ncontext = 20\nsamples = 64'),
+                                     name="sampled.toml")
+        self.run_all("analyze", adam[1], "--problem", sampled, "--population", "2000", "-o", "out.h5")
+        seen |= self.check(self.folder / "out.h5")
         for directions in ("random", "eigen:0,-1", "pca", "between"):
             points = adam[:2] if directions == "between" else adam
             self.run_all("landscape", *points, "--problem", problem, "-o", "plane.h5", "--directions", directions,

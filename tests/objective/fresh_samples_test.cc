@@ -88,6 +88,50 @@ TEST(FreshSamples, HaveTheLossOfTheSameSamplesHeld) {
   }
 }
 
+// Of more samples than are drawn at once, beginning in the middle of the stream.
+TEST(FreshSamples, HaveTheHessianOfTheSameSamplesHeld) {
+  const Arrays sampler;
+  const VectorXd theta = VectorXd::LinSpaced(5, -1, 2);
+  const FreshSamples::Range range = {
+      .seed = 3, .stream = Stream::kPopulation, .first = 5, .count = 20'000};
+  const GraphObjective held(model(), by_hand(range), {.num_threads = 2});
+  const Eigen::MatrixXd expected = held.hessian(theta);
+  Eigen::MatrixXd before;
+  for (const int threads : {1, 3}) {
+    const GraphObjective objective(model(), SampleTable::Ones(1, 6), {.num_threads = threads});
+    const auto fresh = fresh_samples(objective, sampler, "sampler");
+    const Eigen::MatrixXd found = fresh->hessian(theta, range, {});
+    EXPECT_LE((found - expected).norm(), 1e-13 * expected.norm());
+    EXPECT_EQ(found, found.transpose());
+    if (before.size() > 0) {
+      EXPECT_EQ(found, before);
+    }
+    before = found;
+    for (const Eigen::Index i : {0, 4}) {
+      const VectorXd entries = fresh->hessian_entries(theta, range, i);
+      ASSERT_EQ(entries.size(), range.count);
+      EXPECT_NEAR(entries.mean(), expected(i, i), 1e-12 * expected.norm());
+      for (const Eigen::Index sample : {0, 2047, 2048, 19'999}) {
+        EXPECT_NEAR(entries[sample],
+                    held.hessian(theta, {sample, sample + 1}, {})(i, i),
+                    1e-13 * expected.norm());
+      }
+    }
+  }
+}
+
+TEST(FreshSamples, RefuseHessiansOfNothing) {
+  const GraphObjective objective(model(), SampleTable::Ones(1, 6), {.num_threads = 1});
+  const Arrays sampler;
+  const auto fresh = fresh_samples(objective, sampler, "sampler");
+  test::expect_refusal([&] { fresh->hessian(VectorXd::Zero(4), {.count = 1}, {}); },
+                       "theta must have 5 entries");
+  test::expect_refusal([&] { fresh->hessian(VectorXd::Zero(5), {.count = 0}, {}); },
+                       "must have samples, got 0");
+  test::expect_refusal([&] { fresh->hessian_entries(VectorXd::Zero(5), {.count = 1}, 5); },
+                       "i must be in [0, 5), got 5");
+}
+
 TEST(FreshSamples, RefuseWhatDoesNotFit) {
   const GraphObjective objective(model(), SampleTable::Ones(1, 6), {.num_threads = 1});
   const Arrays sampler;

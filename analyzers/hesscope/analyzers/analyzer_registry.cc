@@ -23,6 +23,7 @@
 #include <hesscope/analyzers/influence.h>
 #include <hesscope/analyzers/noise.h>
 #include <hesscope/analyzers/norm_sharpness.h>
+#include <hesscope/analyzers/population.h>
 #include <hesscope/analyzers/sampling.h>
 #include <hesscope/analyzers/sharpening.h>
 #include <hesscope/analyzers/smoothness.h>
@@ -57,6 +58,7 @@ GrowingList<AnalyzerKind>& registry() {
       smoothness_analyzer(),
       density_analyzer(),
       sampling_analyzer(),
+      population_analyzer(),
       noise_analyzer(),
       tangent_kernel_analyzer(),
       attention_terms_analyzer(),

@@ -66,6 +66,7 @@ std::span<const FigureKind> figure_kinds() {
       spectrum_figure(),
       histogram_figure(),
       density_figure(),
+      population_figure(),
       smoothness_figure(),
       stability_figure(),
       edge_figure(),

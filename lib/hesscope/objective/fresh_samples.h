@@ -35,6 +35,18 @@ class FreshSamples {
   /// these samples. @throws PreconditionError if theta does not fit or the range is empty.
   virtual Objective::ValueAndGradient value_and_gradient(const Objective::ConstVectorRef& theta,
                                                          const Range& range) const = 0;
+
+  /// Mean Hessian over the range, n x n, symmetric to the last bit. Samples are drawn 16,384 at a
+  /// time, and summed in that order. @throws PreconditionError as value_and_gradient().
+  virtual Eigen::MatrixXd hessian(const Objective::ConstVectorRef& theta,
+                                  const Range& range,
+                                  const ProgressCallback& progress) const = 0;
+
+  /// H_ii of the loss of each sample of the range, i a parameter.
+  /// @throws PreconditionError also unless i is one.
+  virtual Eigen::VectorXd hessian_entries(const Objective::ConstVectorRef& theta,
+                                          const Range& range,
+                                          Eigen::Index i) const = 0;
 };
 
 /// Of the objective's model, on its threads. Both arguments must outlive the result.

@@ -20,6 +20,7 @@ enum class Stream : std::uint64_t {
   kTask = 3,            ///< what a task fixes once: a teacher, prototypes of classes
   kOrder = 4,           ///< the order in which fixed samples are visited
   kNoise = 5,           ///< batches of a study of gradient noise
+  kPopulation = 6,      ///< samples of a study of how figures depend on their number
 };
 
 /// The random numbers of one item (one sample, one parameter block): a UniformRandomBitGenerator

@@ -250,6 +250,46 @@ SamplingErrorEstimates sampling_errors(const Objective& objective,
           first_order(figures, forms, blocks, options.level)};
 }
 
+SamplingErrors sampling_errors_of_blocks(std::span<const MatrixXd> blocks,
+                                         double level,
+                                         const ProgressCallback& progress) {
+  constexpr const char* kFunction = "sampling_errors_of_blocks";
+  const auto count = std::ssize(blocks);
+  if (count < 2 || !(level > 0.0 && level < 1.0)) {
+    throw PreconditionError(
+        fmt::format("{}: there must be two blocks and a level in (0, 1), got {} and {}",
+                    kFunction,
+                    count,
+                    level));
+  }
+  for (const MatrixXd& block : blocks) {
+    detail::require_symmetric_shape(kFunction, block);
+    if (block.rows() == blocks.front().rows()) continue;
+    throw PreconditionError(fmt::format("{}: blocks must be of one size, got {} and {} rows",
+                                        kFunction,
+                                        blocks.front().rows(),
+                                        block.rows()));
+  }
+  const Blocks units = detail::sample_blocks(count, count);
+  const auto num_parts = static_cast<double>(count + 1);
+  MatrixXd mean = blocks.front();
+  for (const MatrixXd& block : blocks.subspan(1)) mean += block;
+  mean /= static_cast<double>(count);
+  const Spectrum spectrum = dense_spectrum(mean, detail::part_of(progress, 0.0, 1.0 / num_parts));
+  if (spectrum.status != Status::kOk) return nothing(spectrum.status, units, level);
+  const FigureRow value = detail::spectral_figures(mean.diagonal(), spectrum);
+  std::vector<FigureRow> rows;
+  for (std::size_t b = 0; b < blocks.size(); ++b) {
+    const auto part = static_cast<double>(b + 1);
+    const MatrixXd h = mean + weight_left_out(units, b) * (mean - blocks[b]);
+    rows.push_back(detail::spectral_figures(
+        h.diagonal(),
+        dense_spectrum(h, detail::part_of(progress, part / num_parts, (part + 1.0) / num_parts))));
+    require_sign_of_median(value, rows.back());
+  }
+  return summarize(value, rows, units, level, Order::kFull);
+}
+
 SamplingErrorEstimates sampling_errors(const Objective& objective,
                                        const Eigen::Ref<const VectorXd>& theta,
                                        const SamplingErrorOptions& options,

@@ -20,6 +20,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 #include <Eigen/Core>
@@ -149,6 +150,15 @@ SamplingErrorEstimates sampling_errors(const Objective& objective,
                                        const Eigen::Ref<const Eigen::MatrixXd>& hessian,
                                        const SamplingErrorOptions& options = {},
                                        const ProgressCallback& progress = {});
+
+/// The full estimate alone, from the Hessians over blocks of equally many samples.
+/// @param  blocks  at least two, n x n, symmetric.
+/// @param  level   as of SamplingErrorOptions.
+/// @throws PreconditionError if there are fewer, their sizes differ, or the level is out of its range.
+/// @cost   B + 1 decompositions; two n x n matrices.
+SamplingErrors sampling_errors_of_blocks(std::span<const Eigen::MatrixXd> blocks,
+                                         double level,
+                                         const ProgressCallback& progress = {});
 
 /// The same, computing the Hessian over all samples first.
 SamplingErrorEstimates sampling_errors(const Objective& objective,

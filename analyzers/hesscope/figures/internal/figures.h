@@ -16,6 +16,9 @@ FigureKind histogram_figure();
 /// The spectrum of one checkpoint as a density, from all eigenvalues and by quadrature.
 FigureKind density_figure();
 
+/// The largest eigenvalue and the robust condition number of one checkpoint over more and more samples.
+FigureKind population_figure();
+
 /// Condition numbers over training steps.
 FigureKind condition_figure();
 

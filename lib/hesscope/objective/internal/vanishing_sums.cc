@@ -35,7 +35,7 @@ std::vector<VectorXd> null_sums(const Eigen::Ref<const MatrixXd>& values,
     scaled.col(c).head(values.rows()) = values.col(t) / magnitudes(t);
   }
   // Not by the normal equations: sums that nearly vanish must not be taken for those that do.
-  const SingularValues svd = thin_svd(scaled);
+  const SingularValues svd = hesscope::thin_svd(scaled);
   if (svd.status != Status::kOk) return {};
   constexpr double kRounding = 1e-12;
   std::vector<VectorXd> rows;

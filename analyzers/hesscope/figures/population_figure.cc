@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <hesscope/figures/internal/figure_data.h>
+#include <hesscope/figures/internal/figures.h>
+
+namespace hesscope::figures {
+namespace {
+
+const std::string kPopulation = "population";
+const std::string kSamples = "population_samples";
+
+struct PopulationCurve {
+  const char* name;
+  const char* label;
+};
+
+constexpr PopulationCurve kPopulationCurves[] = {{"lambda_max", "largest eigenvalue"},
+                                                 {"robust_diagonal", "robust condition number"}};
+
+plot::Figure draw_population(std::span<const Source> sources, const FigureRequest& request) {
+  const Source source = named(sources)[0];
+  const Checkpoints checkpoints = read_checkpoints(source);
+  const std::size_t checkpoint = chosen_checkpoint(source, checkpoints, request);
+  const std::vector<double> sizes = read_numbers(*source.result, kPopulation, kSamples, 1).reals();
+  plot::Figure figure{.title = {},
+                      .description =
+                          "Largest eigenvalue and condition number over more and more "
+                          "samples drawn anew, with 95 % intervals"};
+  for (const auto& [name, label] : kPopulationCurves) {
+    const auto row = [&](const std::string& part) {
+      return read_row(*source.result, kPopulation, name + part, 2, checkpoint);
+    };
+    plot::Panel panel;
+    panel.title = checkpoints.name_of(checkpoint);
+    panel.x = {.label = "samples", .scale = plot::ScaleKind::kLog};
+    panel.y = {.label = label};
+    const std::vector<double> values = row("");
+    if (std::ranges::none_of(values, [](double value) { return std::isfinite(value); })) continue;
+    panel.series.push_back(plot::Band{.x = sizes, .low = row("_lower"), .high = row("_upper")});
+    panel.series.push_back(plot::Line{.x = sizes, .y = values, .label = {}, .markers = true});
+    figure.panels.push_back(std::move(panel));
+  }
+  return figure;
+}
+
+}  // namespace
+
+FigureKind population_figure() {
+  FigureKind kind{.name = kPopulation,
+                  .topic = Topic::kSpectrum,
+                  .summary =
+                      "sharpness and condition number over more and more samples, with "
+                      "intervals",
+                  .needs = {{"", "step"}, {kPopulation, kSamples}},
+                  .made_by = "analyzer population",
+                  .has_step = true,
+                  .draw = draw_population};
+  for (const PopulationCurve& curve : kPopulationCurves) {
+    for (const char* part : {"", "_lower", "_upper"}) {
+      kind.needs.push_back({kPopulation, std::string(curve.name) + part});
+    }
+  }
+  return kind;
+}
+
+}  // namespace hesscope::figures
