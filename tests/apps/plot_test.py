@@ -319,7 +319,7 @@ class Plot(program.Case):
         self.assertEqual(done.returncode, DONE)
         figures = {f["name"]: f for f in json.loads(done.stdout)["figures"]}
         self.assertEqual(list(figures), ["eigenvalues", "condition", "spectrum", "histogram", "density", "population", "smoothness", "stability",
-                                         "edge", "sharpening", "norm-sharpness", "noise", "landscape", "blocks", "history"])
+                                         "edge", "sharpening", "norm-sharpness", "noise", "landscape", "path", "blocks", "history"])
         self.assertTrue(figures["landscape"]["has_data"])
         self.assertFalse(figures["density"]["has_data"])
         text = self.run_program("plot", self.path("plane"), "--list").stdout

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include <mpi.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 #include <fmt/format.h>

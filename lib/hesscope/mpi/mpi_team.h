@@ -10,8 +10,6 @@
 #include <string>
 #include <vector>
 
-#include <sys/types.h>
-
 #include <hesscope/core/team.h>
 
 namespace hesscope {
@@ -56,7 +54,7 @@ class MpiTeam final : public Team {
   // A rank beside the first one, on its machine.
   struct Neighbour {
     int rank;
-    pid_t process;
+    int process;  // its number: a pid_t
   };
 
   void find_neighbours();
