@@ -97,10 +97,13 @@ BallMaximum maximum_on_spectral_balls(const Eigen::Ref<const Eigen::MatrixXd>& h
 
 /// The direction in the ball with the largest product with g: signs, each block over its norm, the
 /// orthogonal factor U V^T of each matrix U S V^T. Where g is zero, so is it.
-/// @param  blocks  of g.size() entries. @throws PreconditionError if they do not tile them.
 Eigen::VectorXd steepest_on_cube(const Eigen::Ref<const Eigen::VectorXd>& g);
+
+/// The same. @param blocks  of g.size() entries. @throws PreconditionError if they do not tile them.
 Eigen::VectorXd steepest_on_block_balls(const Eigen::Ref<const Eigen::VectorXd>& g,
                                         std::span<const ParameterBlock> blocks);
+
+/// The same.
 Eigen::VectorXd steepest_on_spectral_balls(const Eigen::Ref<const Eigen::VectorXd>& g,
                                            std::span<const ParameterBlock> blocks);
 
