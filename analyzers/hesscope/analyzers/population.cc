@@ -84,7 +84,7 @@ class PopulationAnalyzer final : public Analyzer {
         static_cast<double>(sizes_.back()) / static_cast<double>(objective.num_samples());
     return {.matrices = static_cast<double>(kLadderBlocks) + 4,
             .hessians = times,
-            .decompositions = static_cast<double>(sizes_.size()) * (kLadderBlocks + 2)};
+            .decompositions = static_cast<double>(sizes_.size()) * (kLadderBlocks + 1)};
   }
 
   std::string needs_fresh_samples() const override { return "population"; }

@@ -5,7 +5,6 @@
 
 #include <hesscope/core/error.h>
 #include <hesscope/spectra/sample_ladder.h>
-#include <hesscope/spectra/spectrum.h>
 
 namespace hesscope {
 namespace {
@@ -69,15 +68,14 @@ std::vector<LadderRung> climb_sample_ladder(const std::vector<std::int64_t>& siz
                                                static_cast<double>(first) / total,
                                                static_cast<double>(first + block_size) / total)));
     }
-    LadderRung rung{.num_samples = size, .errors = sampling_errors_of_blocks(blocks, level)};
-    MatrixXd mean = blocks.front();
-    for (std::size_t b = 1; b < blocks.size(); ++b) mean += blocks[b];
-    mean /= static_cast<double>(kLadderBlocks);
-    const Spectrum spectrum = dense_spectrum(mean);
-    rung.status = spectrum.status;
-    rung.num_negative = spectrum.num_negative;
-    rung.num_zero = spectrum.num_zero;
-    rungs.push_back(std::move(rung));
+    const double done = static_cast<double>(size) / total;  // decompositions stop, but do not count
+    const auto [errors, spectrum] =
+        sampling_errors_of_blocks(blocks, level, detail::part_of(progress, done, done));
+    rungs.push_back({.num_samples = size,
+                     .errors = errors,
+                     .status = spectrum.status,
+                     .num_negative = spectrum.num_negative,
+                     .num_zero = spectrum.num_zero});
   }
   return rungs;
 }

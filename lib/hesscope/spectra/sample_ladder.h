@@ -42,7 +42,7 @@ std::vector<std::int64_t> sample_ladder(std::int64_t num_samples);
 /// @return a rung for each size.
 /// @throws PreconditionError for a level out of its range, or sizes that do not double or are no
 ///         multiples of kLadderBlocks. What `hessian` throws passes through.
-/// @cost   one Hessian over sizes.back() samples in all; kLadderBlocks + 2 decompositions a rung;
+/// @cost   one Hessian over sizes.back() samples in all; kLadderBlocks + 1 decompositions a rung;
 ///         kLadderBlocks + 3 n x n matrices.
 std::vector<LadderRung> climb_sample_ladder(const std::vector<std::int64_t>& sizes,
                                             const RangeHessian& hessian,

@@ -250,9 +250,9 @@ SamplingErrorEstimates sampling_errors(const Objective& objective,
           first_order(figures, forms, blocks, options.level)};
 }
 
-SamplingErrors sampling_errors_of_blocks(std::span<const MatrixXd> blocks,
-                                         double level,
-                                         const ProgressCallback& progress) {
+BlockSamplingErrors sampling_errors_of_blocks(std::span<const MatrixXd> blocks,
+                                              double level,
+                                              const ProgressCallback& progress) {
   constexpr const char* kFunction = "sampling_errors_of_blocks";
   const auto count = std::ssize(blocks);
   if (count < 2 || !(level > 0.0 && level < 1.0)) {
@@ -275,8 +275,10 @@ SamplingErrors sampling_errors_of_blocks(std::span<const MatrixXd> blocks,
   MatrixXd mean = blocks.front();
   for (const MatrixXd& block : blocks.subspan(1)) mean += block;
   mean /= static_cast<double>(count);
-  const Spectrum spectrum = dense_spectrum(mean, detail::part_of(progress, 0.0, 1.0 / num_parts));
-  if (spectrum.status != Status::kOk) return nothing(spectrum.status, units, level);
+  Spectrum spectrum = dense_spectrum(mean, detail::part_of(progress, 0.0, 1.0 / num_parts));
+  if (spectrum.status != Status::kOk) {
+    return {nothing(spectrum.status, units, level), std::move(spectrum)};
+  }
   const FigureRow value = detail::spectral_figures(mean.diagonal(), spectrum);
   std::vector<FigureRow> rows;
   for (std::size_t b = 0; b < blocks.size(); ++b) {
@@ -287,7 +289,7 @@ SamplingErrors sampling_errors_of_blocks(std::span<const MatrixXd> blocks,
         dense_spectrum(h, detail::part_of(progress, part / num_parts, (part + 1.0) / num_parts))));
     require_sign_of_median(value, rows.back());
   }
-  return summarize(value, rows, units, level, Order::kFull);
+  return {summarize(value, rows, units, level, Order::kFull), std::move(spectrum)};
 }
 
 SamplingErrorEstimates sampling_errors(const Objective& objective,

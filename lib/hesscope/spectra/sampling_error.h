@@ -28,6 +28,7 @@
 #include <hesscope/core/constants.h>
 #include <hesscope/core/status.h>
 #include <hesscope/objective/objective.h>
+#include <hesscope/spectra/spectrum.h>
 
 namespace hesscope {
 
@@ -151,14 +152,19 @@ SamplingErrorEstimates sampling_errors(const Objective& objective,
                                        const SamplingErrorOptions& options = {},
                                        const ProgressCallback& progress = {});
 
+struct BlockSamplingErrors {
+  SamplingErrors errors;
+  Spectrum spectrum;  ///< of the mean over all blocks
+};
+
 /// The full estimate alone, from the Hessians over blocks of equally many samples.
 /// @param  blocks  at least two, n x n, symmetric.
 /// @param  level   as of SamplingErrorOptions.
 /// @throws PreconditionError if there are fewer, their sizes differ, or the level is out of its range.
 /// @cost   B + 1 decompositions; two n x n matrices.
-SamplingErrors sampling_errors_of_blocks(std::span<const Eigen::MatrixXd> blocks,
-                                         double level,
-                                         const ProgressCallback& progress = {});
+BlockSamplingErrors sampling_errors_of_blocks(std::span<const Eigen::MatrixXd> blocks,
+                                              double level,
+                                              const ProgressCallback& progress = {});
 
 /// The same, computing the Hessian over all samples first.
 SamplingErrorEstimates sampling_errors(const Objective& objective,
