@@ -135,40 +135,35 @@ Tridiagonal ElpaMatrix::tridiagonalize() {
 }
 
 MatrixXd ElpaMatrix::apply_q(const MatrixXd& v) {
-  std::vector<double> part;
-  std::vector<double> product;
-  team().together([&] {
-    part = local_part(v);
-    product.resize(part.size());
+  return product_of(v, [&](const std::vector<double>& part, std::vector<double>& product) {
+    on_grid([&] {
+      const int n = to_int(num_rows());
+      const int k = to_int(v.cols());
+      const double one = 1.0;
+      const double zero = 0.0;
+      const Descriptor of_h = descriptor(num_rows());
+      const Descriptor of_v = descriptor(v.cols());
+      pdgemm_("N",
+              "N",
+              &n,
+              &k,
+              &n,
+              &one,
+              vectors().data(),
+              &kOne,
+              &kOne,
+              of_h.data(),
+              part.data(),
+              &kOne,
+              &kOne,
+              of_v.data(),
+              &zero,
+              product.data(),
+              &kOne,
+              &kOne,
+              of_v.data());
+    });
   });
-  on_grid([&] {
-    const int n = to_int(num_rows());
-    const int k = to_int(v.cols());
-    const double one = 1.0;
-    const double zero = 0.0;
-    const Descriptor of_h = descriptor(num_rows());
-    const Descriptor of_v = descriptor(v.cols());
-    pdgemm_("N",
-            "N",
-            &n,
-            &k,
-            &n,
-            &one,
-            vectors().data(),
-            &kOne,
-            &kOne,
-            of_h.data(),
-            part.data(),
-            &kOne,
-            &kOne,
-            of_v.data(),
-            &zero,
-            product.data(),
-            &kOne,
-            &kOne,
-            of_v.data());
-  });
-  return whole_of(product, v.cols());
 }
 
 std::unique_ptr<const DistributedSolver> elpa_solver(std::shared_ptr<MpiTeam> team, int grid) {

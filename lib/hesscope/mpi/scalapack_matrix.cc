@@ -122,14 +122,9 @@ void ScalapackMatrix::multiply_by_h(const std::vector<double>& part,
 }
 
 MatrixXd ScalapackMatrix::times(const MatrixXd& v) const {
-  std::vector<double> part;
-  std::vector<double> product;
-  team().together([&] {
-    part = local_part(v);
-    product.resize(part.size());
+  return product_of(v, [&](const std::vector<double>& part, std::vector<double>& product) {
+    multiply_by_h(part, v.cols(), product);
   });
-  multiply_by_h(part, v.cols(), product);
-  return whole_of(product, v.cols());
 }
 
 bool ScalapackMatrix::find_vectors() {

@@ -113,6 +113,20 @@ class GridMatrix : public DistributedMatrix {
   std::vector<double> local_part(const Eigen::MatrixXd& whole) const;
   Eigen::MatrixXd whole_of(const std::vector<double>& part, Eigen::Index cols) const;
 
+  /// A product with such a matrix, on all ranks. @param multiply  called with the processes' parts of
+  /// the matrix and of the product, which is zero.
+  template <typename Multiply>
+  Eigen::MatrixXd product_of(const Eigen::MatrixXd& v, const Multiply& multiply) const {
+    std::vector<double> part;
+    std::vector<double> product;
+    team_.together([&] {
+      part = local_part(v);
+      product.resize(part.size());
+    });
+    multiply(part, product);
+    return whole_of(product, v.cols());
+  }
+
  private:
   struct Round;
   // The columns that this process has computed as they are sent, and room for those it receives.
