@@ -21,6 +21,7 @@
 
 #include "support/loss_oracle.h"
 #include "support/quadratic_objective.h"
+#include "support/random_objective.h"
 
 namespace hesscope {
 namespace {
@@ -28,22 +29,10 @@ namespace {
 using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
+using test::random_objective;
 using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-
-GraphObjective random_objective(Model model, Index num_samples = 40) {
-  test::Numbers numbers(11);
-  SampleTable samples = numbers.table(num_samples, model.record_size());
-  for (const DataArray& array : model.arrays) {
-    if (array.content != DataArray::Content::kClass) continue;
-    for (Index i = 0; i < num_samples; ++i) {
-      samples.row(i).segment(array.offset, array.width).setZero();
-      samples(i, array.offset + i % array.width) = 1;
-    }
-  }
-  return {std::move(model), std::move(samples)};
-}
 
 std::vector<std::string> names_of(const std::vector<InterchangeableUnits>& families) {
   std::vector<std::string> names;

@@ -22,6 +22,7 @@
 
 #include "support/loss_oracle.h"
 #include "support/quadratic_objective.h"
+#include "support/random_objective.h"
 
 namespace hesscope {
 namespace {
@@ -29,19 +30,7 @@ namespace {
 using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
-
-GraphObjective objective_of(Model model, Index num_samples = 40) {
-  test::Numbers numbers(11);
-  SampleTable samples = numbers.table(num_samples, model.record_size());
-  for (const DataArray& array : model.arrays) {
-    if (array.content != DataArray::Content::kClass) continue;
-    for (Index i = 0; i < num_samples; ++i) {
-      samples.row(i).segment(array.offset, array.width).setZero();
-      samples(i, array.offset + i % array.width) = 1;
-    }
-  }
-  return {std::move(model), std::move(samples)};
-}
+using test::random_objective;
 
 // All units in another order, with signs by chance where there are any.
 VectorXd shuffled(const std::vector<InterchangeableUnits>& families,
@@ -88,7 +77,7 @@ TEST(Alignment, BringsShuffledPerceptronsBack) {
   for (const Activation activation :
        {Activation::kTanh, Activation::kGelu, Activation::kSoftplus}) {
     const GraphObjective objective =
-        objective_of(mlp({.widths = {5, 12, 12, 12, 4}, .activation = activation}));
+        random_objective(mlp({.widths = {5, 12, 12, 12, 4}, .activation = activation}));
     std::mt19937_64 engine(5);
     test::Numbers numbers(2);
     const VectorXd reference = numbers.vector(objective.num_parameters());
@@ -105,7 +94,7 @@ TEST(Alignment, BringsShuffledPerceptronsBack) {
 
 TEST(Alignment, BringsARescaledAndShuffledPerceptronBack) {
   const GraphObjective objective =
-      objective_of(mlp({.widths = {4, 9, 8, 3}, .activation = Activation::kRelu}));
+      random_objective(mlp({.widths = {4, 9, 8, 3}, .activation = Activation::kRelu}));
   std::mt19937_64 engine(6);
   test::Numbers numbers(3);
   const VectorXd reference = numbers.vector(objective.num_parameters());
@@ -117,11 +106,11 @@ TEST(Alignment, BringsARescaledAndShuffledPerceptronBack) {
 }
 
 TEST(Alignment, BringsAnotherBasisOfQueriesAndKeysBack) {
-  const GraphObjective objective =
-      objective_of(linear_attention({.layers = 2,
-                                     .dimension = 2,
-                                     .context = 4,
-                                     .parametrization = LinearAttentionParametrization::kSplitQk}));
+  const GraphObjective objective = random_objective(
+      linear_attention({.layers = 2,
+                        .dimension = 2,
+                        .context = 4,
+                        .parametrization = LinearAttentionParametrization::kSplitQk}));
   test::Numbers numbers(7);
   const VectorXd reference = numbers.vector(objective.num_parameters());
   expect_aligned(
@@ -130,7 +119,7 @@ TEST(Alignment, BringsAnotherBasisOfQueriesAndKeysBack) {
 
 TEST(Alignment, BringsShuffledHeadsBack) {
   const GraphObjective objective =
-      objective_of(attention({.heads = 4, .embedding = 5, .head_dimension = 2, .sequence = 3}));
+      random_objective(attention({.heads = 4, .embedding = 5, .head_dimension = 2, .sequence = 3}));
   std::mt19937_64 engine(9);
   test::Numbers numbers(8);
   const VectorXd reference = numbers.vector(objective.num_parameters());
@@ -140,7 +129,7 @@ TEST(Alignment, BringsShuffledHeadsBack) {
 
 // Two networks that have nothing in common keep their losses, and are no further apart than before.
 TEST(Alignment, KeepsTheLossOfAnotherNetwork) {
-  const GraphObjective objective = objective_of(mlp({.widths = {4, 10, 10, 3}}));
+  const GraphObjective objective = random_objective(mlp({.widths = {4, 10, 10, 3}}));
   test::Numbers numbers(12);
   const VectorXd first = numbers.vector(objective.num_parameters());
   const VectorXd second = numbers.vector(objective.num_parameters());
