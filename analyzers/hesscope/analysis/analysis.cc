@@ -15,6 +15,7 @@
 #include <hesscope/analysis/internal/analysis_inputs.h>
 #include <hesscope/analysis/internal/analysis_reading.h>
 #include <hesscope/analysis/internal/analysis_summary.h>
+#include <hesscope/analysis/internal/checkpoint_records.h>
 #include <hesscope/analysis/internal/checkpoint_result.h>
 #include <hesscope/analysis/internal/loss_check.h>
 #include <hesscope/analysis/internal/point_sequence.h>
@@ -115,14 +116,7 @@ class Run {
         request_.output,
         request_.overwrite != io::Overwrite::kNothing,
         detail::subject_of(inputs_.problem),
-        {.subject = "analysis",
-         .command = request_.command,
-         .seed = request_.seed,
-         .num_checkpoints = inputs_.checkpoints.size(),
-         .steps = detail::steps_of(inputs_.checkpoints),
-         .tensor_map = inputs_.map_text(),
-         .definitions = {.step = inputs_.step_definition, .step_unit = inputs_.step_unit},
-         .quantities = detail::loss_check_quantities(inputs_.expected_losses)},
+        detail::provenance_of(inputs_, "analysis", request_.command, request_.seed),
         configuration);
     for (const ChosenAnalyzer& chosen : inputs_.analyzers) {
       const Objective& objective = inputs_.problem.objective();
@@ -131,9 +125,7 @@ class Run {
                      chosen.analyzer->declared_of_run(),
                      chosen.analyzer->dimensions(objective));
     }
-    for (std::size_t i = 0; i < inputs_.checkpoints.size(); ++i) {
-      file.name_checkpoint(i, inputs_.checkpoints[i], inputs_.digests[i]);
-    }
+    detail::name_checkpoints(inputs_, file);
     return file;
   }
 

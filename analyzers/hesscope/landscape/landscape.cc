@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <hesscope/analysis/internal/checkpoint_records.h>
 #include <hesscope/analysis/internal/team_session.h>
 #include <hesscope/analysis/internal/unit_run.h>
 #include <hesscope/core/constants.h>
@@ -36,14 +37,7 @@ constexpr Eigen::Index kSmallSpectrum = 2000;
 const char* const kDirections = "directions";
 const char* const kCentre = "centre";
 
-std::string root_name(std::size_t checkpoint) { return fmt::format("{:06}-root", checkpoint); }
-
 std::string tile_name(Eigen::Index tile) { return fmt::format("tile-{:06}", tile); }
-
-Eigen::Map<const Eigen::VectorXd> vector_in(const Group& record, const std::string& name) {
-  const std::vector<double>& values = record[name].reals();
-  return {values.data(), static_cast<Eigen::Index>(values.size())};
-}
 
 // One run: what is finished is kept unit by unit, then put together.
 class LandscapeRun {
@@ -71,7 +65,7 @@ class LandscapeRun {
     if (!request_.share.merge_only) session.emplace(request_.team.get(), configuration);
     const std::vector<Unit> all = units(kept_directions());
     if (request_.share.merge_only) {
-      require_kept(all);
+      run_->require_dealt(all);
     } else {
       compute_missing(all);
     }
@@ -116,9 +110,10 @@ class LandscapeRun {
   std::vector<Unit> units(const Group& directions) {
     std::vector<Unit> all;
     for (std::size_t i = 0; i < inputs_->files().checkpoints.size(); ++i) {
-      all.push_back({.name = root_name(i),
-                     .what = inputs_->files().checkpoints[i].path.string(),
-                     .make = [this, i](const auto&) { return root(i); }});
+      all.push_back(
+          {.name = detail::root_unit_name(i),
+           .what = inputs_->files().checkpoints[i].path.string(),
+           .make = [this, i](const auto&) { return detail::root_record(inputs_->files(), i); }});
     }
     if (directions["direction_1"].status() != Status::kOk) return all;
     find_plane(directions);
@@ -144,28 +139,11 @@ class LandscapeRun {
   Group kept_directions() {
     const Stopwatch watch(result_.timings.directions_seconds);
     if (std::optional<Group> record = run_->find(kDirections)) return *std::move(record);
-    if (request_.share.merge_only) {
-      run_->refuse_merge({"the directions"}, [](const io::Part&) { return true; });
-    }
+    if (request_.share.merge_only) run_->refuse_merge_without("the directions");
     if (progress_ && !progress_(0)) throw Interrupted();
     Group record = make_directions();
     run_->keep(kDirections, record);
     return record;
-  }
-
-  // Refuses a merge that something is missing for.
-  void require_kept(const std::vector<Unit>& all) {
-    std::vector<std::size_t> missing;
-    std::vector<std::string> names;
-    for (std::size_t k = 0; k < all.size(); ++k) {
-      if (run_->find(all[k].name)) continue;
-      missing.push_back(k);
-      names.push_back(all[k].what);
-    }
-    if (missing.empty()) return;
-    run_->refuse_merge(names, [&](const io::Part& part) {
-      return std::ranges::any_of(missing, [&](std::size_t k) { return part.is_dealt(k); });
-    });
   }
 
   // Computes the units, of a part its own, that are not there yet.
@@ -202,12 +180,6 @@ class LandscapeRun {
                     .num_units = all.size(),
                     .num_own = own.size(),
                     .num_found = num_found};
-  }
-
-  Group root(std::size_t i) const {
-    const CheckpointObjective own = inputs_->files().objective_at(i);
-    PointAnalysis point(*own.objective, inputs_->files().points[i]);
-    return detail::root_record(point);
   }
 
   Group make_directions() const {
@@ -255,12 +227,12 @@ class LandscapeRun {
 
   // The plane, the checkpoints' places on it, and the grid.
   void find_plane(const Group& directions) {
-    const Eigen::VectorXd first = vector_in(directions, "direction_1");
+    const Eigen::VectorXd first = detail::vector_in(directions, "direction_1");
     const bool has_second = directions["direction_2"].status() == Status::kOk;
     const std::vector<Eigen::VectorXd>& points = inputs_->files().points;
     plane_ = {points[inputs_->centre_index()], Eigen::MatrixXd(first.size(), has_second ? 2 : 1)};
     plane_->directions.col(0) = first;
-    if (has_second) plane_->directions.col(1) = vector_in(directions, "direction_2");
+    if (has_second) plane_->directions.col(1) = detail::vector_in(directions, "direction_2");
     places_ = detail::places_on(*plane_, points);
     if (inputs_->is_framed(request_)) grid_ = detail::framed(grid_, places_);
     // Of other kinds, the plane is one of its centre; where the checkpoints are is said separately.
@@ -285,7 +257,7 @@ class LandscapeRun {
     const detail::CheckpointInputs& files = inputs_->files();
     std::vector<Group> roots;
     for (std::size_t i = 0; i < files.checkpoints.size(); ++i) {
-      roots.push_back(run_->read(root_name(i)));
+      roots.push_back(run_->read(detail::root_unit_name(i)));
     }
     const detail::LossCheck check =
         detail::check_losses(files.expected_losses, files.checkpoints, roots);

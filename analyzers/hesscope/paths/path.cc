@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <hesscope/analysis/internal/checkpoint_records.h>
 #include <hesscope/analysis/internal/team_session.h>
 #include <hesscope/analysis/internal/unit_run.h>
 #include <hesscope/core/error.h>
@@ -62,7 +63,7 @@ class PathRun {
     state_ = kept_band(VectorXd(detail::vector_in(alignment, "aligned_parameters")));
     const std::vector<Unit> all = units(alignment);
     if (request_.share.merge_only) {
-      require_kept(all);
+      run_->require_dealt(all);
     } else {
       compute_missing(all);
     }
@@ -87,9 +88,9 @@ class PathRun {
   std::vector<Unit> units(const Group& alignment) {
     std::vector<Unit> all;
     for (std::size_t i = 0; i < inputs_->files().checkpoints.size(); ++i) {
-      all.push_back({root_name(i),
+      all.push_back({detail::root_unit_name(i),
                      inputs_->files().checkpoints[i].path.string(),
-                     [this, i](const auto&) { return root(i); }});
+                     [this, i](const auto&) { return detail::root_record(inputs_->files(), i); }});
     }
     all.push_back({"straight", "the straight path", [this, &alignment](const auto&) {
                      return detail::straight_record(
@@ -113,29 +114,14 @@ class PathRun {
     return all;
   }
 
-  static std::string root_name(std::size_t checkpoint) {
-    return fmt::format("{:06}-root", checkpoint);
-  }
-
   static std::string band_name(std::int64_t unit) { return fmt::format("band-{:06}", unit); }
 
   static std::string image_name(Index image) { return fmt::format("image-{:06}", image); }
 
-  Group root(std::size_t i) const {
-    const CheckpointObjective own = inputs_->files().objective_at(i);
-    PointAnalysis point(*own.objective, inputs_->files().points[i]);
-    return detail::root_record(point);
-  }
-
-  [[noreturn]] void refuse_merge(const std::string& what) {
-    run_->refuse_merge({what}, [](const io::Part&) { return true; });
-    throw PreconditionError("run_path: a merge that was to be refused");
-  }
-
   Group kept_alignment() {
     const Stopwatch watch(result_.timings.alignment_seconds);
     if (std::optional<Group> record = run_->find(kAlignment)) return *std::move(record);
-    if (request_.share.merge_only) refuse_merge("the alignment");
+    if (request_.share.merge_only) run_->refuse_merge_without("the alignment");
     detail::report(progress_, 0);
     Group record = detail::alignment_record(objective(),
                                             inputs_->first(),
@@ -167,12 +153,12 @@ class PathRun {
     if (record) {
       state = detail::band_in(*record);
     } else {
-      if (request_.share.merge_only) refuse_merge("the band");
+      if (request_.share.merge_only) run_->refuse_merge_without("the band");
       state = band.straight(inputs_->first(), aligned);
       run_->keep(band_name(0), detail::band_record(state));
     }
     while (unit < num_units && !state.is_done()) {
-      if (request_.share.merge_only) refuse_merge("the band");
+      if (request_.share.merge_only) run_->refuse_merge_without("the band");
       const auto share = [&](std::int64_t units) {
         const double done = static_cast<double>(units) / static_cast<double>(num_units);
         return kAlignmentDone + (kBandDone - kAlignmentDone) * done;
@@ -182,21 +168,6 @@ class PathRun {
       run_->keep(band_name(++unit), detail::band_record(state));
     }
     return state;
-  }
-
-  // Refuses a merge that something is missing for.
-  void require_kept(const std::vector<Unit>& all) {
-    std::vector<std::size_t> missing;
-    std::vector<std::string> names;
-    for (std::size_t k = 0; k < all.size(); ++k) {
-      if (run_->find(all[k].name)) continue;
-      missing.push_back(k);
-      names.push_back(all[k].what);
-    }
-    if (missing.empty()) return;
-    run_->refuse_merge(names, [&](const io::Part& part) {
-      return std::ranges::any_of(missing, [&](std::size_t k) { return part.is_dealt(k); });
-    });
   }
 
   // Computes the units, of a part its own, that are not there yet.
@@ -235,7 +206,7 @@ class PathRun {
     const detail::CheckpointInputs& files = inputs_->files();
     std::vector<Group> roots;
     for (std::size_t i = 0; i < files.checkpoints.size(); ++i) {
-      roots.push_back(run_->read(root_name(i)));
+      roots.push_back(run_->read(detail::root_unit_name(i)));
     }
     const detail::LossCheck check =
         detail::check_losses(files.expected_losses, files.checkpoints, roots);
@@ -245,7 +216,7 @@ class PathRun {
     }
     result_.warnings.insert(result_.warnings.end(), check.warnings.begin(), check.warnings.end());
     result_.is_conclusive = check.is_as_said;
-    detail::summarize_checkpoints(*inputs_, roots, result_);
+    result_.checkpoints = detail::summaries_of(files, roots);
     result_.aligned_by = take_text(alignment, detail::kFamilies);
     for (const std::string& family : take_text(alignment, detail::kLeftOut)) {
       result_.warnings.push_back(fmt::format(

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <hesscope/analysis/internal/analysis_summary.h>
+#include <hesscope/analysis/internal/checkpoint_records.h>
 #include <hesscope/analysis/internal/checkpoint_result.h>
 #include <hesscope/core/constants.h>
 
@@ -37,12 +38,7 @@ void add_checkpoint(AnalysisResult& result,
                     const std::string& sha256,
                     bool are_weights_finite,
                     const Group& root) {
-  CheckpointSummary summary{.checkpoint = checkpoint,
-                            .sha256 = sha256,
-                            .loss = root["loss"].number(),
-                            .gradient_norm = root["gradient_norm"].number(),
-                            .status = root_status(root),
-                            .numbers = {}};
+  CheckpointSummary summary = summary_of(checkpoint, sha256, root);
   if (summary.status != Status::kOk) {
     result.is_conclusive = false;
     result.warnings.push_back(

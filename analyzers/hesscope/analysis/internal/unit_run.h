@@ -3,6 +3,7 @@
 // What all resumable runs do with their output.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <deque>
 #include <filesystem>
@@ -69,6 +70,29 @@ class UnitRun {
   /// @throws MissingPartsError.
   [[noreturn]] void refuse_merge(const std::vector<std::string>& missing,
                                  const std::function<bool(const io::Part&)>& is_in) const;
+
+  /// Of the whole run: refuse_merge() where one of these units, which parts are dealt in this order,
+  /// is not there.
+  /// @param units  have a `name`, and say in `what`, for people, what they are of.
+  template <typename Unit>
+  void require_dealt(const std::vector<Unit>& units) {
+    std::vector<std::size_t> missing;
+    std::vector<std::string> names;
+    for (std::size_t k = 0; k < units.size(); ++k) {
+      if (find(units[k].name)) continue;
+      missing.push_back(k);
+      names.push_back(units[k].what);
+    }
+    if (missing.empty()) return;
+    refuse_merge(names, [&](const io::Part& part) {
+      return std::ranges::any_of(missing, [&](std::size_t k) { return part.is_dealt(k); });
+    });
+  }
+
+  /// The same where a unit is not there that every part makes for itself.
+  [[noreturn]] void refuse_merge_without(const std::string& what) const {
+    refuse_merge({what}, [](const io::Part&) { return true; });
+  }
 
  private:
   void take_parts();

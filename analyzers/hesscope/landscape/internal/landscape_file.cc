@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <hesscope/analysis/internal/checkpoint_records.h>
 #include <hesscope/analyzers/internal/papers.h>
 #include <hesscope/dataset/result_reader.h>
 #include <hesscope/landscape/directions.h>
@@ -125,15 +126,7 @@ LandscapeFile::LandscapeFile(const LandscapeRequest& request,
     : root_(request.output,
             request.overwrite != io::Overwrite::kNothing,
             subject_of(inputs.files().problem),
-            {.subject = "landscape",
-             .command = request.command,
-             .seed = request.seed,
-             .num_checkpoints = inputs.files().checkpoints.size(),
-             .steps = steps_of(inputs.files().checkpoints),
-             .tensor_map = inputs.files().map_text(),
-             .definitions = {.step = inputs.files().step_definition,
-                             .step_unit = inputs.files().step_unit},
-             .quantities = loss_check_quantities(inputs.files().expected_losses)},
+            provenance_of(inputs.files(), "landscape", request.command, request.seed),
             configuration),
       checkpoints_(inputs.files().checkpoints) {
   define_axes(grid);
@@ -150,9 +143,7 @@ LandscapeFile::LandscapeFile(const LandscapeRequest& request,
   for (const Variable& quantity : trajectory_of({}, {}, Status::kNotComputed).variables) {
     file.define(io::kLandscapeGroup, quantity, quantity.dimensions, 1);
   }
-  for (std::size_t i = 0; i < checkpoints_.size(); ++i) {
-    root_.name_checkpoint(i, checkpoints_[i], inputs.files().digests[i]);
-  }
+  name_checkpoints(inputs.files(), root_);
 }
 
 void LandscapeFile::describe(const LandscapeRequest& request, const LandscapeInputs& inputs) {

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <hesscope/analysis/internal/checkpoint_records.h>
 #include <hesscope/core/constants.h>
 #include <hesscope/dataset/result_reader.h>
 #include <hesscope/landscape/internal/landscape_summary.h>
@@ -101,14 +102,7 @@ void summarize_roots(const LandscapeInputs& inputs,
                      const std::vector<Group>& roots,
                      const Grid& grid,
                      LandscapeResult& result) {
-  for (std::size_t i = 0; i < roots.size(); ++i) {
-    result.checkpoints.push_back({.checkpoint = inputs.files().checkpoints[i],
-                                  .sha256 = inputs.files().digests[i],
-                                  .loss = roots[i]["loss"].number(),
-                                  .gradient_norm = roots[i]["gradient_norm"].number(),
-                                  .status = root_status(roots[i]),
-                                  .numbers = {}});
-  }
+  result.checkpoints = summaries_of(inputs.files(), roots);
   result.centre = inputs.centre_index();
   result.num_points = grid.num_points();
   result.grid = grid;

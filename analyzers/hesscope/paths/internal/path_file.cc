@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <hesscope/analysis/internal/checkpoint_records.h>
 #include <hesscope/analyzers/internal/group_dimensions.h>
 #include <hesscope/analyzers/point_analysis.h>
 #include <hesscope/paths/internal/path_file.h>
@@ -27,15 +28,7 @@ PathFile::PathFile(const PathRequest& request,
     : root_(request.output,
             request.overwrite != io::Overwrite::kNothing,
             subject_of(inputs.files().problem),
-            {.subject = "path",
-             .command = request.command,
-             .seed = request.seed,
-             .num_checkpoints = inputs.files().checkpoints.size(),
-             .steps = steps_of(inputs.files().checkpoints),
-             .tensor_map = inputs.files().map_text(),
-             .definitions = {.step = inputs.files().step_definition,
-                             .step_unit = inputs.files().step_unit},
-             .quantities = loss_check_quantities(inputs.files().expected_losses)},
+            provenance_of(inputs.files(), "path", request.command, request.seed),
             configuration) {
   QuantityFile& file = root_.quantities();
   const Eigen::Index n = inputs.objective().num_parameters();
@@ -61,9 +54,7 @@ PathFile::PathFile(const PathRequest& request,
   define(saddle_quantities());
   define(alignment_quantities());
   define(band_quantities());
-  for (std::size_t i = 0; i < inputs.files().checkpoints.size(); ++i) {
-    root_.name_checkpoint(i, inputs.files().checkpoints[i], inputs.files().digests[i]);
-  }
+  name_checkpoints(inputs.files(), root_);
 }
 
 void PathFile::write_root(std::size_t checkpoint, const Group& root) {

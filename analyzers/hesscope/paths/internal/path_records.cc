@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include <hesscope/analysis/internal/checkpoint_records.h>
 #include <hesscope/analyzers/internal/counted_index.h>
 #include <hesscope/analyzers/internal/explained_zeros.h>
 #include <hesscope/analyzers/point_analysis.h>
@@ -89,11 +90,6 @@ void describe_pass(const Objective& objective,
 }
 
 }  // namespace
-
-Eigen::Map<const VectorXd> vector_in(const Group& record, const std::string& name) {
-  const std::vector<double>& values = record[name].reals();
-  return {values.data(), std::ssize(values)};
-}
 
 Group alignment_record(const Objective& objective,
                        const VectorXd& first,

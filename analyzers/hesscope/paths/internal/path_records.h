@@ -27,9 +27,6 @@ Group alignment_record(const Objective& objective,
 inline constexpr const char* kFamilies = "families";  ///< text: maps that were used
 inline constexpr const char* kLeftOut = "left_out";   ///< text: families too large to be used
 
-/// A vector in a record.
-Eigen::Map<const Eigen::VectorXd> vector_in(const Group& record, const std::string& name);
-
 /// straight_quantities(): of the aligned point and, where it is another, of the second as it is.
 Group straight_record(const Objective& objective,
                       const Eigen::VectorXd& first,

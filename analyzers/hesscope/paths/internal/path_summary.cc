@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <hesscope/analysis/internal/analysis_summary.h>
+#include <hesscope/analysis/internal/checkpoint_records.h>
 #include <hesscope/analysis/internal/checkpoint_result.h>
 #include <hesscope/analysis/internal/result_reading.h>
 #include <hesscope/dataset/result_reader.h>
@@ -34,19 +35,6 @@ std::vector<std::string> split(const std::string& text) {
 }
 
 }  // namespace
-
-void summarize_checkpoints(const PathInputs& inputs,
-                           const std::vector<Group>& roots,
-                           PathResult& result) {
-  for (std::size_t i = 0; i < roots.size(); ++i) {
-    result.checkpoints.push_back({.checkpoint = inputs.files().checkpoints[i],
-                                  .sha256 = inputs.files().digests[i],
-                                  .loss = roots[i]["loss"].number(),
-                                  .gradient_norm = roots[i]["gradient_norm"].number(),
-                                  .status = root_status(roots[i]),
-                                  .numbers = {}});
-  }
-}
 
 Group joined_scalars(const std::vector<const Group*>& records) {
   Group scalars{.variables = scalar_quantities()};
@@ -134,11 +122,10 @@ void judge(const Group& scalars, const std::vector<Group>& images, PathResult& r
 PathResult read_path(const PathRequest& request, const PathInputs& inputs) {
   const io::ResultReader file(request.output);
   PathResult result;
-  summarize_checkpoints(
-      inputs,
+  result.checkpoints = summaries_of(
+      inputs.files(),
       read_records(
-          file, "", real_numbers({"loss", "gradient_norm"}), inputs.files().checkpoints.size()),
-      result);
+          file, "", real_numbers({"loss", "gradient_norm"}), inputs.files().checkpoints.size()));
   summarize_scalars(read_record(file, kPathGroup, scalar_quantities()), result);
   const AttributeValue* const families = file.find_attribute(kPathGroup, "aligned_by");
   if (families != nullptr && std::holds_alternative<std::string>(*families)) {

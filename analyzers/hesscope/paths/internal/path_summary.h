@@ -11,11 +11,6 @@
 
 namespace hesscope::detail {
 
-/// The two checkpoints. @param roots  what root_record() says of each.
-void summarize_checkpoints(const PathInputs& inputs,
-                           const std::vector<Group>& roots,
-                           PathResult& result);
-
 /// scalar_quantities() with what the records say of them.
 Group joined_scalars(const std::vector<const Group*>& records);
 

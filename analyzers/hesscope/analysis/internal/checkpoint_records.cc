@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <fmt/format.h>
+
+#include <hesscope/analysis/internal/checkpoint_records.h>
+#include <hesscope/analysis/internal/loss_check.h>
+#include <hesscope/analyzers/point_analysis.h>
+
+namespace hesscope::detail {
+
+Provenance provenance_of(const CheckpointInputs& inputs,
+                         const std::string& subject,
+                         const std::string& command,
+                         std::uint64_t seed) {
+  return {.subject = subject,
+          .command = command,
+          .seed = seed,
+          .num_checkpoints = inputs.checkpoints.size(),
+          .steps = steps_of(inputs.checkpoints),
+          .tensor_map = inputs.map_text(),
+          .definitions = {.step = inputs.step_definition, .step_unit = inputs.step_unit},
+          .quantities = loss_check_quantities(inputs.expected_losses)};
+}
+
+void name_checkpoints(const CheckpointInputs& inputs, CheckpointResult& result) {
+  for (std::size_t i = 0; i < inputs.checkpoints.size(); ++i) {
+    result.name_checkpoint(i, inputs.checkpoints[i], inputs.digests[i]);
+  }
+}
+
+std::string root_unit_name(std::size_t checkpoint) { return fmt::format("{:06}-root", checkpoint); }
+
+Group root_record(const CheckpointInputs& inputs, std::size_t checkpoint) {
+  const CheckpointObjective own = inputs.objective_at(checkpoint);
+  PointAnalysis point(*own.objective, inputs.points[checkpoint]);
+  return root_record(point);
+}
+
+CheckpointSummary summary_of(const CheckpointFile& checkpoint,
+                             const std::string& sha256,
+                             const Group& root) {
+  return {.checkpoint = checkpoint,
+          .sha256 = sha256,
+          .loss = root["loss"].number(),
+          .gradient_norm = root["gradient_norm"].number(),
+          .status = root_status(root),
+          .numbers = {}};
+}
+
+std::vector<CheckpointSummary> summaries_of(const CheckpointInputs& inputs,
+                                            const std::vector<Group>& roots) {
+  std::vector<CheckpointSummary> summaries;
+  for (std::size_t i = 0; i < roots.size(); ++i) {
+    summaries.push_back(summary_of(inputs.checkpoints[i], inputs.digests[i], roots[i]));
+  }
+  return summaries;
+}
+
+Eigen::Map<const Eigen::VectorXd> vector_in(const Group& record, const std::string& name) {
+  const std::vector<double>& values = record[name].reals();
+  return {values.data(), static_cast<Eigen::Index>(values.size())};
+}
+
+}  // namespace hesscope::detail

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What all runs on checkpoints keep, write and say of them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <Eigen/Core>
+
+#include <hesscope/analysis/analysis.h>
+#include <hesscope/analysis/internal/checkpoint_inputs.h>
+#include <hesscope/analysis/internal/checkpoint_result.h>
+#include <hesscope/dataset/dataset.h>
+
+namespace hesscope::detail {
+
+/// Where the result of a run on these inputs comes from. @param subject  as Provenance has it.
+Provenance provenance_of(const CheckpointInputs& inputs,
+                         const std::string& subject,
+                         const std::string& command,
+                         std::uint64_t seed);
+
+/// Names all of the inputs' checkpoints in their result.
+void name_checkpoints(const CheckpointInputs& inputs, CheckpointResult& result);
+
+/// The name of the unit that holds a checkpoint's root_record().
+std::string root_unit_name(std::size_t checkpoint);
+
+/// root_record() of one of the inputs' checkpoints. @cost a gradient.
+Group root_record(const CheckpointInputs& inputs, std::size_t checkpoint);
+
+/// What a root_record() says, without further numbers.
+CheckpointSummary summary_of(const CheckpointFile& checkpoint,
+                             const std::string& sha256,
+                             const Group& root);
+
+/// The same of all of the inputs' checkpoints, a record each.
+std::vector<CheckpointSummary> summaries_of(const CheckpointInputs& inputs,
+                                            const std::vector<Group>& roots);
+
+/// A record's variable of real numbers, as long as the record lives.
+Eigen::Map<const Eigen::VectorXd> vector_in(const Group& record, const std::string& name);
+
+}  // namespace hesscope::detail
