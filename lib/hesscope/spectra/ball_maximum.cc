@@ -6,13 +6,14 @@
 #include <utility>
 #include <vector>
 
-#include <Eigen/Eigenvalues>
-#include <Eigen/SVD>
 #include <fmt/format.h>
 
 #include <hesscope/core/error.h>
 #include <hesscope/core/internal/norms.h>
+#include <hesscope/linalg/internal/lapack.h>
+#include <hesscope/linalg/singular_values.h>
 #include <hesscope/spectra/ball_maximum.h>
+#include <hesscope/spectra/eigensystem.h>
 #include <hesscope/spectra/internal/ball_relaxation.h>
 #include <hesscope/spectra/internal/cube_search.h>
 #include <hesscope/spectra/internal/gaussian.h>
@@ -77,6 +78,15 @@ Layout spectral_layout(std::span<const ParameterBlock> blocks) {
   return layout;
 }
 
+// U V^T of A = U diag(s) V^T; what of s is zero beyond rounding has no direction.
+MatrixXd polar_factor(const MatrixXd& a) {
+  const SingularValues svd = thin_svd(a);
+  if (svd.status != Status::kOk) return MatrixXd::Constant(a.rows(), a.cols(), kNaN);
+  const double least = static_cast<double>(svd.values.size()) * kBallEpsilon * svd.values[0];
+  const Index rank = (svd.values.array() > least).count();
+  return svd.left.leftCols(rank) * svd.right.leftCols(rank).transpose();
+}
+
 VectorXd steepest(const Eigen::Ref<const VectorXd>& g, const Layout& layout) {
   VectorXd direction = VectorXd::Zero(g.size());
   for (const Ball& ball : layout.balls) {
@@ -91,9 +101,7 @@ VectorXd steepest(const Eigen::Ref<const VectorXd>& g, const Layout& layout) {
       if (ball.rows == 1) {
         matrix /= matrix.norm();
       } else {
-        const Eigen::BDCSVD<MatrixXd> svd(matrix, Eigen::ComputeThinU | Eigen::ComputeThinV);
-        const Index rank = svd.rank();  // what is zero has no direction
-        matrix = svd.matrixU().leftCols(rank) * svd.matrixV().leftCols(rank).transpose();
+        matrix = polar_factor(matrix);
       }
     } else {
       matrix.setConstant(kNaN);
@@ -110,8 +118,7 @@ VectorXd inside(const MatrixXd& v, const std::vector<Ball>& balls) {
   VectorXd d = v.row(0).transpose();
   for (const Ball& ball : balls) {
     const Eigen::Map<const MatrixXd> matrix(d.data() + ball.offset, ball.rows, ball.cols);
-    const double norm =
-        ball.rows == 1 ? matrix.norm() : Eigen::BDCSVD<MatrixXd>(matrix).singularValues()[0];
+    const double norm = ball.rows == 1 ? matrix.norm() : singular_ends(matrix).largest;
     if (norm > 1) d.segment(ball.offset, ball.size()) /= norm;
   }
   return d;
@@ -126,18 +133,17 @@ MatrixXd best_direction(const BallRelaxation& relaxation,
                         const BallMaximumOptions& options,
                         const ProgressCallback& progress) {
   std::mt19937_64 engine(options.seed);
-  const Eigen::SelfAdjointEigenSolver<MatrixXd> principal(relaxed * relaxed.transpose());
+  const Eigensystem principal = dense_eigensystem(relaxed * relaxed.transpose());
   const Index rank = relaxed.rows();
   constexpr Index kPrincipal = 4;
-  const Index num_principal = std::min(rank, kPrincipal);
+  const Index num_principal = principal.status == Status::kOk ? std::min(rank, kPrincipal) : 0;
   const Index count = num_principal + static_cast<Index>(options.num_starts);
   MatrixXd best;
   double largest = -kInfinity;
   for (Index start = 0; start < count; ++start) {
-    MatrixXd v =
-        start < num_principal
-            ? MatrixXd(principal.eigenvectors().col(rank - 1 - start).transpose() * relaxed)
-            : MatrixXd(detail::gaussian(1, rank, engine) * relaxed);
+    MatrixXd v = start < num_principal
+                     ? MatrixXd(principal.eigenvectors.col(rank - 1 - start).transpose() * relaxed)
+                     : MatrixXd(detail::gaussian(1, rank, engine) * relaxed);
     relaxation.normalize(v);
     const double value = relaxation.ascend(
         v,
@@ -195,6 +201,7 @@ BallMaximum maximum_on(const char* function,
   if (!std::is_sorted(layout.order.begin(), layout.order.end())) {
     h = MatrixXd(h(layout.order, layout.order));
   }
+  const detail::SingleThreadedBlas one_thread;  // for all the small matrices of the balls
   const BallRelaxation relaxation(h, layout.balls);
   std::mt19937_64 engine(options.seed);
   MatrixXd relaxed = detail::gaussian(relaxation.rank(), n, engine);

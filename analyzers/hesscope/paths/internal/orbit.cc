@@ -3,10 +3,10 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
-
-#include <Eigen/Cholesky>
+#include <optional>
 
 #include <hesscope/core/constants.h>
+#include <hesscope/linalg/positive_definite.h>
 #include <hesscope/paths/internal/orbit.h>
 
 namespace hesscope::detail {
@@ -111,11 +111,9 @@ VectorXd nearest_on_orbit(std::span<const AffineGenerator> generators,
     // Dependent generators have many solutions; damping all alike takes the shortest.
     MatrixXd damped = curvature;
     damped.diagonal().array() += damping * scale;
-    const Eigen::LLT<MatrixXd> factor(damped);
-    VectorXd trial = VectorXd::Constant(theta.size(), kNaN);
-    if (factor.info() == Eigen::Success) {
-      trial = flowed(generators, factor.solve(slopes), theta);
-    }
+    const std::optional<VectorXd> step_taken = solve_positive_definite(damped, slopes);
+    const VectorXd trial = step_taken ? flowed(generators, *step_taken, theta)
+                                      : VectorXd::Constant(theta.size(), kNaN).eval();
     const double after = (reference - trial).stableNorm();
     is_new = after < distance;
     if (is_new) {

@@ -256,6 +256,14 @@ Eigen::Index max_eigensystem_dimension() {
          2;
 }
 
+std::optional<Eigen::VectorXd> solve_positive_definite(Eigen::MatrixXd a, Eigen::VectorXd b) {
+  const lapack_int n = to_lapack(a.rows());
+  const lapack_int ld = std::max(n, lapack_int{1});
+  const lapack_int info = LAPACKE_dposv(LAPACK_COL_MAJOR, 'L', n, 1, a.data(), ld, b.data(), ld);
+  if (!succeeded("dposv", info)) return std::nullopt;
+  return b;
+}
+
 std::optional<ThinSvd> thin_svd(Eigen::MatrixXd a) {
   const lapack_int m = to_lapack(a.rows());
   const lapack_int n = to_lapack(a.cols());

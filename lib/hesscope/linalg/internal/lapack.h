@@ -75,6 +75,10 @@ std::optional<Eigensystem> eigensystem(Tridiagonal t);
 /// The largest n that dstedc's workspace of n^2 + 4 n + 1 numbers allows.
 Eigen::Index max_eigensystem_dimension();
 
+/// A^-1 b of the matrix whose lower triangle is that of `a` (dposv), or nothing if it is not
+/// positive definite.
+std::optional<Eigen::VectorXd> solve_positive_definite(Eigen::MatrixXd a, Eigen::VectorXd b);
+
 struct ThinSvd {
   Eigen::VectorXd values;            // descending, min(m, n)
   Eigen::MatrixXd left;              // m x min(m, n)

@@ -2,11 +2,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <utility>
 
-#include <Eigen/Eigenvalues>
-
 #include <hesscope/core/constants.h>
+#include <hesscope/linalg/internal/lapack.h>
 #include <hesscope/spectra/eigensystem.h>
 #include <hesscope/spectra/internal/ball_relaxation.h>
 #include <hesscope/spectra/internal/scaled_matrix.h>
@@ -17,7 +17,6 @@ namespace {
 
 using Eigen::Index;
 using Eigen::MatrixXd;
-using Eigen::SelfAdjointEigenSolver;
 using Eigen::VectorXd;
 
 constexpr double kUnitRoundoff = std::numeric_limits<double>::epsilon();
@@ -41,6 +40,16 @@ void transform(const Ball& ball, const MatrixXd& a, MatrixXd& part) {
   }
 }
 
+// V diag(f(lambda)) V^T of A = V diag(lambda) V^T, symmetric; NaN where A cannot be decomposed.
+template <typename Function>
+MatrixXd of_eigenvalues(const MatrixXd& a, const Function& f) {
+  const std::optional<Eigensystem> found = a.allFinite() ? eigensystem(a) : std::nullopt;
+  if (!found) return MatrixXd::Constant(a.rows(), a.cols(), kNaN);
+  MatrixXd scaled = found->vectors;
+  for (Index j = 0; j < scaled.cols(); ++j) scaled.col(j) *= f(found->values[j]);
+  return scaled * found->vectors.transpose();
+}
+
 // Singular values s of X become min(1, s / shift), or 1 without a shift above 0; zero stays zero.
 void clip(const Ball& ball, double shift, MatrixXd& part) {
   if (ball.rows == 1) {
@@ -51,13 +60,11 @@ void clip(const Ball& ball, double shift, MatrixXd& part) {
   const double scale = part.cwiseAbs().maxCoeff();  // squares neither over- nor underflow
   if (!(scale > 0)) return;
   part /= scale;
-  const SelfAdjointEigenSolver<MatrixXd> solver(gram(ball, part, part));
-  const VectorXd factors = solver.eigenvalues().unaryExpr([&](double square) {
+  const auto factor = [&](double square) {
     const double s = std::sqrt(std::max(square, 0.0));
     return s > 0 ? 1 / std::max(s, shift / scale) : 0.0;
-  });
-  transform(
-      ball, solver.eigenvectors() * factors.asDiagonal() * solver.eigenvectors().transpose(), part);
+  };
+  transform(ball, of_eigenvalues(gram(ball, part, part), factor), part);
 }
 
 // The multiplier mu >= max(0, largest) of max sum_i lambda_i x_i^2 + 2 gamma_i x_i on |x| <= 1, with
@@ -98,18 +105,12 @@ struct LargestEigenvalue {
 };
 
 LargestEigenvalue largest_eigenvalue(const MatrixXd& a) {
-  // LAPACK's is faster from some hundreds of rows on; both are backward stable.
-  constexpr Index kSmall = 256;
   if (!a.allFinite()) return {};
-  if (a.rows() > kSmall) {
-    const Spectrum spectrum = dense_spectrum(a);
-    if (spectrum.status != Status::kOk) return {};
-    return {spectrum.largest.value, spectrum.rounding_band};
-  }
-  const SelfAdjointEigenSolver<MatrixXd> solver(a, Eigen::EigenvaluesOnly);
-  if (solver.info() != Eigen::Success) return {};
-  const VectorXd& values = solver.eigenvalues();
-  return {values[values.size() - 1], rounding_band(a.rows(), values.cwiseAbs().maxCoeff())};
+  MatrixXd reduced = a;
+  const std::optional<VectorXd> values = eigenvalues(tridiagonalize(reduced).t);
+  if (!values) return {};
+  const Index last = values->size() - 1;
+  return {(*values)[last], rounding_band(a.rows(), values->cwiseAbs().maxCoeff())};
 }
 
 }  // namespace
@@ -264,9 +265,8 @@ BallRelaxation::Bound BallRelaxation::upper_bound(const MatrixXd& v) const {
       y(0, 0) = std::max(0.0, g.cwiseProduct(x).sum());
     } else {
       const MatrixXd product = gram(ball, g, x);
-      const SelfAdjointEigenSolver<MatrixXd> solver((product + product.transpose()) / 2);
-      y = solver.eigenvectors() * solver.eigenvalues().cwiseMax(0.0).asDiagonal() *
-          solver.eigenvectors().transpose();
+      y = of_eigenvalues((product + product.transpose()) / 2,
+                         [](double value) { return std::max(value, 0.0); });
       y = ((y + y.transpose()) / 2).eval();
     }
     bound.traces[static_cast<Index>(b)] = y.trace();

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <queue>
 #include <utility>
 #include <vector>
 
-#include <Eigen/Cholesky>
-
 #include <hesscope/core/constants.h>
+#include <hesscope/linalg/positive_definite.h>
 #include <hesscope/spectra/internal/ball_relaxation.h>
 #include <hesscope/spectra/internal/cube_search.h>
 
@@ -144,12 +144,13 @@ class Search {
     VectorXd d = VectorXd::Zero(h_.rows());
     d(parts.fixed) = parts.signs;
     if (!parts.between.empty()) {
-      const Eigen::LLT<MatrixXd> factors(-h_(parts.between, parts.between));
-      if (factors.info() != Eigen::Success) return;  // no maximum has them between
-      const VectorXd inner = factors.solve(h_(parts.between, parts.fixed) * parts.signs);
+      const std::optional<VectorXd> inner =
+          solve_positive_definite(MatrixXd(-h_(parts.between, parts.between)),
+                                  h_(parts.between, parts.fixed) * parts.signs);
+      if (!inner) return;  // no maximum has them between
       constexpr double kOutside = 1e-9;
-      if (!(inner.cwiseAbs().maxCoeff() <= 1 + kOutside)) return;  // nor has any these
-      d(parts.between) = inner;
+      if (!(inner->cwiseAbs().maxCoeff() <= 1 + kOutside)) return;  // nor has any these
+      d(parts.between) = *inner;
     }
     // The solution may be outside by rounding: it bounds, and what ascends from it is inside.
     finished_ = std::max(finished_, d.dot(h_ * d));
