@@ -147,11 +147,12 @@ TEST_P(TeamObjectiveTest, IsAsGoodAsBeforeAfterAnInterruption) {
 
 Model small_mlp() { return mlp({.widths = {3, 9, 7, 2}, .loss = MlpLoss::kMeanSquaredError}); }
 
-Model linear_attention_of(std::int64_t layers, std::int64_t dimension) {
-  return linear_attention({.layers = layers,
-                           .dimension = dimension,
-                           .context = 6,
-                           .parametrization = LinearAttentionParametrization::kFull});
+Model linear_attention_of(
+    std::int64_t layers,
+    std::int64_t dimension,
+    LinearAttentionParametrization parametrization = LinearAttentionParametrization::kFull) {
+  return linear_attention(
+      {.layers = layers, .dimension = dimension, .context = 6, .parametrization = parametrization});
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -182,7 +183,15 @@ INSTANTIATE_TEST_SUITE_P(
                  200},
         TeamCase{"LinearAttention", [] { return linear_attention_of(3, 2); }, 400},
         // Whose H is too large to be summed in several pieces.
-        TeamCase{"LargeLinearAttention", [] { return linear_attention_of(2, 13); }, 20}),
+        TeamCase{"LargeLinearAttention", [] { return linear_attention_of(2, 13); }, 20},
+        TeamCase{"LargeSparseLinearAttention",
+                 [] { return linear_attention_of(3, 12, LinearAttentionParametrization::kSparse); },
+                 10},
+        TeamCase{"LargeLinearAttentionOfOneLayer", [] { return linear_attention_of(1, 19); }, 10},
+        TeamCase{
+            "LargeSplitLinearAttention",
+            [] { return linear_attention_of(2, 13, LinearAttentionParametrization::kSplitQk); },
+            10}),
     [](const auto& instance) { return instance.param.name; });
 
 }  // namespace

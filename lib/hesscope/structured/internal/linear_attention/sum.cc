@@ -106,7 +106,17 @@ void LinearAttentionSum::compute(const LinearAttentionWeights& weights,
   const LinearAttentionGroup full = group_of(sizes_.network(weights), packs_at_once);
   BufferPool memory(static_cast<std::size_t>(packs_at_once) * pack_sizes(full).total());
   BufferPool scratch(scratch_size(full));
-  ProgressCounter counter(progress, row_work() * records.count);
+  const bool shares_groups = groups_are_tasks();
+  const std::vector<RowUnit> units = row_units();
+  const auto num_units = std::ssize(units);
+  const auto row_of = [&](Index unit) {
+    return unit == num_units ? n : units[static_cast<std::size_t>(unit)].first;
+  };
+  const auto work_of = [&](Index unit) { return units[static_cast<std::size_t>(unit)].work; };
+  const BlockRange own =
+      shares_groups ? BlockRange{0, num_units} : executor.own(num_units, work_of);
+  const RowPlan plan = plan_rows({row_of(own.begin), row_of(own.end)});
+  ProgressCounter counter(progress, plan.work * records.count);
 
   const auto add =
       [&](Index i, double* h_data, Index ldh, double* gradient_data, const ForEach& for_each) {
@@ -119,6 +129,7 @@ void LinearAttentionSum::compute(const LinearAttentionWeights& weights,
         memory.with_buffer([&](double* buffer) {
           place(group, buffer);
           add_group(group,
+                    plan,
                     {records.data + first * records.stride, count, records.stride},
                     for_each,
                     scratch,
@@ -127,7 +138,7 @@ void LinearAttentionSum::compute(const LinearAttentionWeights& weights,
         });
       };
 
-  if (groups_are_tasks()) {
+  if (shares_groups) {
     const ForEach on_this_thread = [](Index count, const std::function<void(Index)>& body) {
       for (Index i = 0; i < count; ++i) body(i);
     };
@@ -152,32 +163,103 @@ void LinearAttentionSum::compute(const LinearAttentionWeights& weights,
   h.setZero();
   if (gradient != nullptr) gradient->setZero(n);
   double* gradient_data = gradient != nullptr ? gradient->data() : nullptr;
-  for (Index i = 0; i < num_groups; ++i) {
-    add(i, h.data(), h.outerStride(), gradient_data, on_all_threads);
-  }
+  const auto add_all = [&] {
+    for (Index i = 0; i < num_groups; ++i) {
+      add(i, h.data(), h.outerStride(), gradient_data, on_all_threads);
+    }
+  };
+  // A row as the kernels have it, up to the diagonal, is a column here.
+  const auto columns = [&](Index begin, Index end) {
+    const Index first = row_of(begin);
+    return MatrixPart{
+        h.data() + first * h.outerStride(), row_of(end), row_of(end) - first, h.outerStride()};
+  };
+  executor.together(add_all, num_units, columns, work_of);
 }
 
-void LinearAttentionSum::add_blocks(LinearAttentionRows::Kind kind,
-                                    Index fixed,
-                                    std::vector<LinearAttentionRows>& tasks) const {
-  const int m = static_cast<int>(sizes_.trained);
-  for (int first = 0; first < m; first += kernels_->max_rows) {
-    tasks.push_back(
-        {kind, static_cast<int>(fixed), first, std::min(kernels_->max_rows, m - first)});
-  }
+Index LinearAttentionSum::first_p(Index layer) const {
+  return layer * 2 * static_cast<Index>(sizes_.trained) * static_cast<Index>(sizes_.trained);
 }
 
-Index LinearAttentionSum::row_work() const {
+Index LinearAttentionSum::first_q(Index layer) const {
+  return first_p(layer) + static_cast<Index>(sizes_.trained) * static_cast<Index>(sizes_.trained);
+}
+
+std::vector<LinearAttentionSum::RowUnit> LinearAttentionSum::row_units() const {
   const auto m = static_cast<Index>(sizes_.trained);
   const auto last = static_cast<Index>(sizes_.layers) - 1;
   const Index num_blocks = (m + kernels_->max_rows - 1) / kernels_->max_rows;
-  const Index num_last_p = sizes_.trained == sizes_.extent ? num_blocks : 0;
-  const Index num_last = m + (last > 0 ? m + num_last_p : 0);
-  const Index num_inner = 2 * m * num_blocks;  // for each layer before
-  return (last + 1) * num_last + last * (last + 1) / 2 * num_inner;
+  std::vector<RowUnit> units;
+  for (Index layer = 0; layer <= last; ++layer) {
+    const auto layers_passed = static_cast<double>(layer + 1);
+    const bool is_last = layer == last;
+    for (Index a = 0; a < m; ++a) {  // rows P_ab
+      units.push_back(
+          {first_p(layer) + a * m, is_last ? 1 : layers_passed * static_cast<double>(num_blocks)});
+    }
+    const Index rows_at_once = is_last ? 1 : kernels_->max_rows;
+    for (Index a = 0; a < m; a += rows_at_once) {  // rows Q_ab
+      units.push_back({first_q(layer) + a * m,
+                       is_last ? layers_passed : layers_passed * static_cast<double>(m)});
+    }
+  }
+  return units;
+}
+
+LinearAttentionSum::RowPlan LinearAttentionSum::plan_rows(const BlockRange& rows) const {
+  const int m = static_cast<int>(sizes_.trained);
+  const int last = static_cast<int>(sizes_.layers) - 1;
+  RowPlan plan;
+  plan.rows = rows;
+  const auto is_own = [&](Index row) { return rows.begin <= row && row < rows.end; };
+  const auto add =
+      [&](std::vector<LinearAttentionRows>& tasks, int layer, LinearAttentionRows task) {
+        tasks.push_back(task);
+        plan.work += layer + 1;
+      };
+  // body(first, count) for the values of an index that tasks take together.
+  const auto for_blocks = [&](auto body) {
+    for (int first = 0; first < m; first += kernels_->max_rows) {
+      body(first, std::min(kernels_->max_rows, m - first));
+    }
+  };
+
+  for (int a = 0; a < m; ++a) {
+    if (!is_own(first_q(last) + a * m)) continue;
+    add(plan.first_terms, last, {LinearAttentionRows::kLastQ, a, 0, 1});
+  }
+  if (last == 0) return plan;
+  if (!plan.first_terms.empty()) {
+    for (int b = 0; b < m; ++b) {
+      add(plan.others_of_last, last, {LinearAttentionRows::kLastQState, b, 0, 1});
+    }
+  }
+  if (sizes_.trained == sizes_.extent && is_own(first_p(last) + (m - 1) * m)) {
+    for_blocks([&](int first, int count) {
+      add(plan.others_of_last, last, {LinearAttentionRows::kLastP, 0, first, count});
+    });
+  }
+  plan.inner.resize(static_cast<std::size_t>(last));
+  for (int layer = 0; layer < last; ++layer) {
+    std::vector<LinearAttentionRows>& tasks = plan.inner[static_cast<std::size_t>(layer)];
+    for (int b = 0; b < m; ++b) {
+      for_blocks([&](int first, int count) {
+        if (!is_own(first_q(layer) + first * m)) return;
+        add(tasks, layer, {LinearAttentionRows::kQ, b, first, count});
+      });
+    }
+    for (int a = 0; a < m; ++a) {
+      if (!is_own(first_p(layer) + a * m)) continue;
+      for_blocks([&](int first, int count) {
+        add(tasks, layer, {LinearAttentionRows::kP, a, first, count});
+      });
+    }
+  }
+  return plan;
 }
 
 void LinearAttentionSum::add_group(const LinearAttentionGroup& group,
+                                   const RowPlan& plan,
                                    Records records,
                                    const ForEach& for_each,
                                    BufferPool& scratch,
@@ -189,7 +271,7 @@ void LinearAttentionSum::add_group(const LinearAttentionGroup& group,
     });
   };
   const auto for_rows = [&](int layer, const std::vector<LinearAttentionRows>& tasks) {
-    for_each(static_cast<Index>(tasks.size()), [&](Index i) {
+    for_each(std::ssize(tasks), [&](Index i) {
       scratch.with_buffer([&](double* buffer) {
         kernels_->rows(group, layer, tasks[static_cast<std::size_t>(i)], buffer);
       });
@@ -202,30 +284,20 @@ void LinearAttentionSum::add_group(const LinearAttentionGroup& group,
     kernels_->last_layer(group, pack);
   });
   const Index rows_at_once = kernels_->max_rows;
-  const Index n = sizes_.num_parameters();
-  for_each((n + rows_at_once - 1) / rows_at_once, [&](Index block) {
+  const Index num_blocks = (plan.rows.size() + rows_at_once - 1) / rows_at_once;
+  for_each(num_blocks, [&](Index i) {
     // The longest rows first.
-    const Index row = ((n - 1) / rows_at_once - block) * rows_at_once;
-    kernels_->outer_products(
-        group, static_cast<int>(row), static_cast<int>(std::min(rows_at_once, n - row)));
+    const Index row = plan.rows.begin + (num_blocks - 1 - i) * rows_at_once;
+    kernels_->outer_products(group,
+                             static_cast<int>(row),
+                             static_cast<int>(std::min(rows_at_once, plan.rows.end - row)));
   });
 
-  std::vector<LinearAttentionRows> tasks;
-  for (Index a = 0; a < sizes_.trained; ++a) {
-    tasks.push_back({LinearAttentionRows::kLastQ, static_cast<int>(a), 0, 1});
-  }
-  for_rows(last, tasks);
-  for (auto& task : tasks) task.kind = LinearAttentionRows::kLastQState;
-  if (sizes_.trained == sizes_.extent) add_blocks(LinearAttentionRows::kLastP, 0, tasks);
-  if (last > 0) for_rows(last, tasks);
-
-  std::vector<LinearAttentionRows> inner;
-  for (const auto kind : {LinearAttentionRows::kQ, LinearAttentionRows::kP}) {
-    for (Index fixed = 0; fixed < sizes_.trained; ++fixed) add_blocks(kind, fixed, inner);
-  }
+  for_rows(last, plan.first_terms);
+  for_rows(last, plan.others_of_last);
   for (int layer = last - 1; layer >= 0; --layer) {
     for_each_pack([&](int pack, double* buffer) { kernels_->layer(group, pack, layer, buffer); });
-    for_rows(layer, inner);
+    for_rows(layer, plan.inner[static_cast<std::size_t>(layer)]);
   }
 }
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Sums over prompts, in the parameters (P, Q) of every layer: cut
-// into groups of packs, and groups into tasks.
+// Sums over prompts, in the parameters (P, Q) of every layer: cut into groups of packs, and groups into
+// tasks. Ranks of a team share the groups of a small H, and the rows of a large one.
 #pragma once
 
 #include <vector>
 
 #include <Eigen/Core>
 
+#include <hesscope/core/block_tree.h>
 #include <hesscope/simd/internal/aligned_buffer.h>
 #include <hesscope/structured/internal/linear_attention/kernels.h>
 #include <hesscope/structured/internal/linear_attention/weights.h>
@@ -54,12 +55,29 @@ class LinearAttentionSum {
   Eigen::Index packs_in_group(Eigen::Index num_packs) const;
   bool groups_are_tasks() const;
 
-  /// Of the tasks of a group that compute rows of H, for each prompt; one of them is as much as the
-  /// layers that its rows pass. They take most of the time.
-  Eigen::Index row_work() const;
+  /// Neighbours among the rows that tasks compute together: none adds to rows of two units, but for
+  /// the second terms of the last layer's Q.
+  struct RowUnit {
+    Eigen::Index first;  ///< row of H
+    double work;
+  };
 
-  /// @param counter  informed of that work.
+  /// The tasks that compute some of the rows, and what else they add to is not whole. One task is as
+  /// much work as the layers that its rows pass; they take most of the time.
+  struct RowPlan {
+    BlockRange rows;
+    std::vector<LinearAttentionRows> first_terms;         ///< of the last layer
+    std::vector<LinearAttentionRows> others_of_last;      ///< after those
+    std::vector<std::vector<LinearAttentionRows>> inner;  ///< of each layer before
+    Eigen::Index work = 0;                                ///< for each prompt
+  };
+
+  std::vector<RowUnit> row_units() const;
+  RowPlan plan_rows(const BlockRange& rows) const;
+
+  /// @param counter  informed of the plan's work.
   void add_group(const LinearAttentionGroup& group,
+                 const RowPlan& plan,
                  Records records,
                  const ForEach& for_each,
                  BufferPool& scratch,
@@ -68,9 +86,8 @@ class LinearAttentionSum {
                        int pack,
                        Records records,
                        double* scratch) const;
-  void add_blocks(LinearAttentionRows::Kind kind,
-                  Eigen::Index fixed,
-                  std::vector<LinearAttentionRows>& tasks) const;
+  Eigen::Index first_p(Eigen::Index layer) const;
+  Eigen::Index first_q(Eigen::Index layer) const;
 
   LinearAttentionSizes sizes_;
   const LinearAttentionKernels* kernels_;
