@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// How far apart spectra are in the magnitudes of their eigenvalues.
+#pragma once
+
+#include <span>
+
+#include <Eigen/Core>
+
+namespace hesscope {
+
+/// Eigenvalues, and below which magnitude they are zero within rounding.
+struct BandedEigenvalues {
+  Eigen::VectorXd eigenvalues;  ///< n >= 1, finite, in any order
+  double zero_band = 0;         ///< at least 0, in their unit
+};
+
+/// Jensen-Shannon distances of m spectra counted by sign and decade.
+///
+/// With M the largest magnitude of an eigenvalue of any of them, each spectrum is shared out among
+/// the classes
+///
+///     zero            |lambda| <= its zero_band,
+///     (sign, k)       10^-(k+1) M < |lambda| <= 10^-k M,   k = 0, 1, ...,
+///
+/// and the distance of two is that of their shares: sqrt(JS) in [0, sqrt(log 2)], as in
+/// jensen_shannon_distance(). It is 0 exactly for spectra with the same share in every class, and
+/// sqrt(log 2) for those with no class in common.
+///
+/// Kernels of one width on a linear axis see the few large eigenvalues apart and all others as one
+/// peak at zero; by decades every eigenvalue counts alike, and there is no width to choose. As all
+/// share one partition, the distances are a metric (triangle inequality included). They do not
+/// change where all spectra are multiplied by one number of either sign, or an eigenvalue is
+/// repeated together with all others of its spectrum.
+/// @return m x m, symmetric, 0 on the diagonal.
+/// @throws PreconditionError for a spectrum without eigenvalues, one that is not finite, or a band
+///         that is negative or NaN.
+/// @cost   n log n for each spectrum, and m^2 times the number of decades.
+/// @source D. M. Endres & J. E. Schindelin (2003), IEEE Trans. Inf. Theory 49, 1858-1860, for the
+///         metric. The question is that of Y. Zhang et al. (2024), arXiv:2402.16788.
+Eigen::MatrixXd decade_distances(std::span<const BandedEigenvalues> spectra);
+
+}  // namespace hesscope
