@@ -11,7 +11,7 @@
 #include <hesscope/analysis/internal/analysis_inputs.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/stopwatch.h>
-#include <hesscope/reproduction/built_in_experiments.h>
+#include <hesscope/reproduction/internal/carried_files.h>
 #include <hesscope/reproduction/internal/experiment_catalog.h>
 #include <hesscope/reproduction/internal/experiment_results.h>
 #include <hesscope/reproduction/internal/figure_support.h>
@@ -305,11 +305,12 @@ std::vector<ExperimentSummary> list_experiments() {
 
 ReproductionResult run_reproduction(const ReproductionRequest& request,
                                     const ReproductionProgress& progress) {
-  const std::vector<NamedExperiment> all =
-      detail::find_experiments(request.experiments, request.scale, request.overrides);
+  const std::vector<NamedExperiment> all = detail::find_experiments(
+      request.experiments, request.scale, request.overrides, request.output);
   std::size_t count = 0;
   for (const NamedExperiment& named : all) count += named.document.variants.size();
   refuse_other_figures(request, all);
+  detail::write_inputs(request.output, all);
   ReproductionResult result;
   {
     const Stopwatch watch(result.total_seconds);
@@ -350,9 +351,11 @@ ReproductionResult run_reproduction(const ReproductionRequest& request,
 
 std::vector<PlannedExperiment> plan_reproduction(const ReproductionRequest& request) {
   std::vector<PlannedExperiment> plans;
-  const std::vector<NamedExperiment> all =
-      detail::find_experiments(request.experiments, request.scale, request.overrides);
+  const detail::TemporaryFolder inputs;
+  const std::vector<NamedExperiment> all = detail::find_experiments(
+      request.experiments, request.scale, request.overrides, inputs.path());
   refuse_other_figures(request, all);
+  detail::write_inputs(inputs.path(), all);
   for (const NamedExperiment& named : all) {
     PlannedExperiment plan;
     plan.about = summary_of(named.document);

@@ -98,6 +98,7 @@ using ReproductionProgress = std::function<bool(
     const std::string& what, std::size_t index, std::size_t count, double fraction)>;
 
 /// Trains, measures and draws. OUTPUT/EXPERIMENT holds
+///   inputs/               the graphs and data that an experiment which is carried brings along
 ///   VARIANT/RUN/seed-K/   what run_training() leaves, and MEASURE.h5, what run_analysis() does
 ///   figures/FIGURE.h5     the numbers of a figure, a result file
 ///   figures/FIGURE.svg    its drawing
@@ -117,7 +118,7 @@ ReproductionResult run_reproduction(const ReproductionRequest& request,
                                     const ReproductionProgress& progress = {});
 
 /// Checks the experiments, and what is in the output, and foresees the cost of training. Nothing is
-/// written.
+/// written but, for as long as the call takes, what experiments bring along to a temporary folder.
 std::vector<PlannedExperiment> plan_reproduction(const ReproductionRequest& request);
 
 }  // namespace hesscope

@@ -6,6 +6,7 @@
 
 #include <hesscope/core/error.h>
 #include <hesscope/core/suggest.h>
+#include <hesscope/reproduction/internal/carried_files.h>
 #include <hesscope/reproduction/internal/document_merge.h>
 #include <hesscope/reproduction/internal/document_overrides.h>
 #include <hesscope/reproduction/internal/experiment_document.h>
@@ -102,8 +103,9 @@ ExperimentVariant variant_from(const TomlTable& root,
   ExperimentVariant variant;
   variant.name = own.text("name");
   require_file_name(variant.name, "a variant", table.place("name"));
-  if (variant.name == "figures") {
-    refuse(table.place("name"), "a variant cannot be named 'figures', which is another folder");
+  if (variant.name == "figures" || variant.name == kInputsFolder) {
+    refuse(table.place("name"),
+           fmt::format("a variant cannot be named '{}', which is another folder", variant.name));
   }
   variant.title = own.has("title") ? own.text("title") : variant.name;
   TomlTable overrides = table;

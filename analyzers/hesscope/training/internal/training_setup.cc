@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -12,6 +13,7 @@
 #include <hesscope/core/error.h>
 #include <hesscope/core/executor.h>
 #include <hesscope/core/stop_request.h>
+#include <hesscope/core/suggest.h>
 #include <hesscope/core/version.h>
 #include <hesscope/models/model_registry.h>
 #include <hesscope/objective/sampled_records.h>
@@ -84,15 +86,23 @@ struct SampleSource {
   std::unique_ptr<Sampler> sampler;
 };
 
-void append(io::RunConfiguration& all, const std::string& prefix, const Settings& settings) {
+// Of files the digests count, which stand beside this, and not where they lie.
+void append(io::RunConfiguration& all,
+            const std::string& prefix,
+            const Settings& settings,
+            std::span<const SettingKey> keys) {
   for (const auto& [name, value] : settings.values()) {
+    const SettingKey* const key = find_or_null(keys, name);
+    if (key != nullptr && key->is_path) continue;
     all.emplace_back(prefix + name, text_of(value));
   }
 }
 
 void append(io::RunConfiguration& all, const std::string& prefix, const DataSettings& data) {
   all.emplace_back(prefix + "kind", data.sampler.empty() ? "file" : data.sampler);
-  append(all, prefix, data.settings);
+  if (!data.sampler.empty()) {
+    append(all, prefix, data.settings, find_sampler_kind(data.sampler)->keys);
+  }
   if (data.samples) all.emplace_back(prefix + "samples", fmt::format("{}", *data.samples));
   if (data.seed) all.emplace_back(prefix + "seed", fmt::format("{}", *data.seed));
 }
@@ -258,7 +268,7 @@ io::RunConfiguration TrainingSetup::configuration(const ExperimentRun& run,
       {"hesscope", fmt::format("{} (revision {})", kVersion, HESSCOPE_REVISION)},
       {"instruction set", std::string(name_of(best_instruction_set()))},
       {"model.kind", experiment.model_kind}};
-  append(all, "model.", experiment.model);
+  append(all, "model.", experiment.model, find_model_kind(experiment.model_kind)->keys);
   const std::string model_sha256 = sha256_of(objective_->model().files);
   if (!model_sha256.empty()) all.emplace_back("model_sha256", model_sha256);
   append(all, "data.", experiment.data);
@@ -288,7 +298,7 @@ io::RunConfiguration TrainingSetup::configuration(const ExperimentRun& run,
   all.emplace_back("training.trained", fmt::format("{}", fmt::join(experiment.trained, ", ")));
   all.emplace_back("run.name", run.name);
   all.emplace_back("run.rule", run.rule);
-  append(all, "run.", run.settings);
+  append(all, "run.", run.settings, {});
   all.emplace_back("run.learning_rate", fmt::format("{}", run.learning_rate));
   all.emplace_back("seed", fmt::format("{}", seed));
   return all;
