@@ -65,6 +65,23 @@ TEST_F(BlocksAnalyzerTest, DistanceOfSpectraThatDoNotOverlapIsTheLargest) {
   EXPECT_NEAR(analysis[0].number("blocks", "mean_js_distance"), largest, 1e-12);
 }
 
+// The classes of the first are (+, 0) and (+, 1), 10 being the largest; of the second (+, 0) alone.
+TEST(BlocksAnalyzer, ByDecadesIsTheClosedForm) {
+  const test::QuadraticObjective objective({Eigen::Vector3d(8, 0.5, 10).asDiagonal()},
+                                           Eigen::Vector3d::Zero(),
+                                           0,
+                                           {{"p", {2}, 0, 2}, {"q", {1}, 2, 1}});
+  const Analysis analysis = analyze(objective, {{"here", Eigen::Vector3d::Zero()}}, {"blocks"});
+  const double expected = std::sqrt(0.75 * std::log(4.0 / 3));
+  const Eigen::VectorXd distances = analysis[0].values("blocks", "js_distance_decades");
+  ASSERT_EQ(distances.size(), 4);
+  EXPECT_EQ(distances[0], 0);
+  EXPECT_NEAR(distances[1], expected, 1e-14);
+  EXPECT_EQ(distances[2], distances[1]);
+  EXPECT_EQ(distances[3], 0);
+  EXPECT_NEAR(analysis[0].number("blocks", "mean_js_distance_decades"), expected, 1e-14);
+}
+
 // Kernels that are much wider than the spectra see one spectrum.
 TEST_F(BlocksAnalyzerTest, WideKernelsBlurTheDistance) {
   const Analysis analysis = blocks({.options = {{"js-sigma", 1e4}}});
@@ -85,12 +102,18 @@ TEST(BlocksAnalyzer, OfOneTensorHasNoDistance) {
   const Analysis analysis = analyze(objective, {{"here", Eigen::Vector2d::Zero()}}, {"blocks"});
   EXPECT_EQ(analysis[0].status("blocks", "mean_js_distance"), Status::kUndefinedZeroDenominator);
   EXPECT_TRUE(std::isnan(analysis[0].number("blocks", "mean_js_distance")));
+  EXPECT_EQ(analysis[0].status("blocks", "mean_js_distance_decades"),
+            Status::kUndefinedZeroDenominator);
 }
 
 TEST(BlocksAnalyzer, OfWeightsThatAreNaNIsMissing) {
   const Analysis analysis =
       analyze(test::rosenbrock(), {{"here", Eigen::Vector2d(kNaN, 0)}}, {"blocks"});
-  for (const char* name : {"eigenvalues", "frobenius_norm", "gradient_norm", "mean_js_distance"}) {
+  for (const char* name : {"eigenvalues",
+                           "frobenius_norm",
+                           "gradient_norm",
+                           "mean_js_distance",
+                           "mean_js_distance_decades"}) {
     EXPECT_EQ(analysis[0].status("blocks", name), Status::kNonFinite) << name;
   }
 }

@@ -2,6 +2,7 @@
 """hesscope reproduce: figures against NumPy, bytes against threads and kills, the experiments there are."""
 import json
 import random
+import shutil
 import signal
 import subprocess
 import time
@@ -13,7 +14,7 @@ import numpy as np
 import xarray
 
 import program
-from program import DONE, INCONCLUSIVE, SOURCE, USAGE
+from program import BAD_INPUT, DONE, INCONCLUSIVE, SOURCE, USAGE
 
 VARIANTS, RUNS, SEEDS = ("few", "many"), ("sgdm", "adam"), (3, 8)
 CHECKPOINTS = (0, 5, 10, 15, 20)
@@ -439,7 +440,8 @@ class Keys(program.Case):
                 tables = experiment[name] if isinstance(experiment[name], list) else [experiment[name]]
                 for table in tables:
                     brackets = f"[[{name}]] " if name == "run" else f"[{name}] "
-                    keys = known[brackets + heading.format(**table)]
+                    is_file = name == "data" and "kind" not in table
+                    keys = known[brackets + ("without a kind" if is_file else heading.format(**table))]
                     self.assertLessEqual(set(table) - {"kind", "rule", "distribution", "blocks"}, keys, path.name)
                     count += 1
             self.assertLessEqual(set(experiment["training"]), known["[training]"], path.name)
@@ -710,6 +712,77 @@ class Stages(program.Case):
         self.assertIn("variant 'second' is not trained from seed 1: first/gd, where it starts, diverged", done.stderr)
         self.assertFalse((self.folder / "out/stages/second").exists())
         self.assertTrue(np.isnan(self.figure("rates")["last"]).all())
+
+
+class CarriedFiles(program.Case):
+    """wt-blocks brings graphs and data along."""
+    BRIEF = ("--scale", "quick", "--set", "training.steps=2", "--set", "training.checkpoint_every=2",
+             "--set", "figure.heterogeneity.steps=[0, 2]", "--set", "training.seeds=[0, 1]",
+             "--set", "run.sgd.learning_rates=[0.03]", "--set", "run.adam.learning_rates=[0.003]",
+             "--set", "figure.rates.last=1")
+
+    def reproduce(self, *arguments):
+        done = self.run_program("reproduce", "wt-blocks", *self.BRIEF, *arguments)
+        self.assertEqual(done.returncode, DONE, done.stderr)
+        return done
+
+    def test_are_beside_the_results_and_maps_are_means_over_seeds(self):
+        self.reproduce("-o", "out", "--json")
+        carried = SOURCE / "data/experiments/wt-blocks"
+        inputs = self.folder / "out/wt-blocks/inputs"
+        self.assertEqual({p.name for p in inputs.iterdir()}, {p.name for p in carried.iterdir()} - {"make.py"})
+        for path in inputs.iterdir():
+            self.assertEqual(path.read_bytes(), (carried / path.name).read_bytes())
+
+        for figure, quantity, step in (("initial", "js_distance", 0), ("trained-decades", "js_distance_decades", 2)):
+            with h5py.File(self.folder / f"out/wt-blocks/figures/{figure}.h5") as file:
+                text = (self.folder / f"out/wt-blocks/figures/{figure}.md").read_text()
+                for variant, count in (("cnn", 5), ("gpt", 15)):
+                    seeds = []
+                    for seed in (0, 1):
+                        with h5py.File(self.folder / f"out/wt-blocks/{variant}/adam-0.003/seed-{seed}/blocks.h5") as one:
+                            seeds.append(one["blocks"][quantity][one["step"][()].tolist().index(step)])
+                            names = one["parameter_name"][()]
+                    seeds = np.array(seeds)
+                    self.assertEqual(seeds.shape, (2, count, count))
+                    self.assertTrue(np.ptp(seeds, axis=0).max() > 0)
+                    np.testing.assert_allclose(file[f"{quantity}_{variant}_adam-0.003"][()], seeds.mean(axis=0), rtol=1e-14)
+                    np.testing.assert_array_equal(file[f"block_{variant}"][()], names)
+                    pairs = seeds[:, ~np.eye(count, dtype=bool)]
+                    mean = pairs.mean(axis=1)
+                    self.assertIn(f"| {count} | {mean.mean():.3g} ({mean.std(ddof=1):.3g}) | "
+                                  f"{pairs.mean(axis=0).min():.3g} | {pairs.mean(axis=0).max():.3g} |", text)
+
+        # Again nothing is to be done; and wherever the folder is taken, its runs can be analysed.
+        self.assertTrue(json.loads(self.reproduce("-o", "out", "--json").stdout)["done_already"])
+        (self.folder / "out").rename(self.folder / "moved")
+        run = self.folder / "moved/wt-blocks/gpt/adam-0.003/seed-0"
+        self.analyze(run, "--only", "hessian", problem=run / "problem.toml")
+
+    def test_give_way_to_the_users_own(self):
+        shutil.copy(SOURCE / "data/experiments/wt-blocks/digits.npz", self.folder / "mine.npz")
+        with np.load(self.folder / "mine.npz") as data:
+            np.savez(self.folder / "mine.npz", input=data["input"][:40], target=data["target"][:40])
+        plan = self.run_program("reproduce", "wt-blocks", *self.BRIEF, "--set", "data.file=mine.npz", "--dry-run", "-o",
+                                "out")  # the digits are no letters, which the GPT says
+        self.assertNotEqual(plan.returncode, DONE)
+        self.assertIn("mine.npz", plan.stderr)
+        plan = self.run_program("reproduce", "wt-blocks", *self.BRIEF, "--set", "data.file=none.npz", "--dry-run", "-o",
+                                "out")
+        self.assertEqual(plan.returncode, BAD_INPUT, plan.stderr)
+        self.assertIn("none.npz", plan.stderr)
+        self.assertFalse((self.folder / "out").exists())
+
+    def test_are_of_maps_that_are_measured(self):
+        text = (SOURCE / "data/experiments/wt-blocks.toml").read_text().replace('"wt-blocks/', f'"{SOURCE}/data/experiments/wt-blocks/')
+        for change, words in (
+                (('quantity = "blocks/js_distance"', 'quantity = "blocks/trace"'), ["blocks/trace", "blocks/js_distance_decades"]),
+                (('name = "cnn"', 'name = "inputs"'), ["'inputs'", "another folder"])):
+            (self.folder / "changed.toml").write_text(text.replace(*change, 1))
+            done = self.run_program("reproduce", "./changed.toml", "--dry-run", "-o", "out")
+            self.assertEqual(done.returncode, USAGE, done.stderr)
+            for word in words:
+                self.assertIn(word, done.stderr)
 
 
 class Experiments(program.Case):

@@ -150,6 +150,23 @@ class AllGroups(program.Case):
             self.assert_close(group["mean_js_distance"][i], distances.sum() / 30, 1e-12)
 
     def test_gauss_newton_and_the_rest_are_the_hessian(self):
+            # By decades: histograms of signed magnitudes, none of which lies at an edge.
+            largest = max(np.abs(values).max() for values in spectra)
+            edges = largest * 10.0 ** -np.arange(25)[::-1]
+            edges[-1] *= 1 + 1e-12
+            shares = []
+            for values in spectra:
+                band = (len(values) + 10) * np.finfo(float).eps * np.abs(values).max()
+                signed = [np.histogram(sign * values[np.abs(values) > band], edges)[0] for sign in (1, -1)]
+                shares.append(np.concatenate([*signed, [(np.abs(values) <= band).sum()]]) / len(values))
+            decades = group["js_distance_decades"][i]
+            for a in range(6):
+                for b in range(6):
+                    p, q = shares[a], shares[b]
+                    with np.errstate(divide="ignore", invalid="ignore"):
+                        terms = [np.where(x > 0, x * np.log(2 * x / (p + q)), 0).sum() / 2 for x in (p, q)]
+                    self.assert_close(decades[a, b], np.sqrt(max(sum(terms), 0)), 1e-7, 1)
+            self.assert_close(group["mean_js_distance_decades"][i], decades.sum() / 30, 1e-12)
         group, norm_of = self.file["ggn"], np.linalg.norm
         for i, g in enumerate(self.goldens):
             norm = np.abs(g["eigenvalues"]).max()

@@ -14,6 +14,7 @@
 #include <hesscope/analyzers/option_error.h>
 #include <hesscope/core/constants.h>
 #include <hesscope/core/internal/norms.h>
+#include <hesscope/spectra/decade_distance.h>
 #include <hesscope/spectra/distribution_distance.h>
 #include <hesscope/spectra/spectral_measure.h>
 
@@ -103,6 +104,7 @@ class BlocksAnalyzer final : public Analyzer {
     Eigen::MatrixXd eigenvalues = Eigen::MatrixXd::Constant(count, largest_block(blocks), kNaN);
     Eigen::MatrixXd ends(count, 3);  // smallest, lower median, largest
     Eigen::VectorXd traces(count);
+    std::vector<BandedEigenvalues> spectra;
     Status status = Status::kOk;
     for (Eigen::Index b = 0; b < count; ++b) {
       const ParameterBlock& rows = blocks[static_cast<std::size_t>(b)];
@@ -116,6 +118,7 @@ class BlocksAnalyzer final : public Analyzer {
       eigenvalues.row(b).head(rows.size) = spectrum.eigenvalues.transpose();
       ends.row(b) << spectrum.smallest.value, spectrum.median.value, spectrum.largest.value;
       traces[b] = detail::sum(h.diagonal().segment(rows.offset, rows.size));
+      spectra.push_back({spectrum.eigenvalues, spectrum.rounding_band});
     }
     answer[frobenius_norm_].set_symmetric(block_norms(h, blocks));
     if (status != Status::kOk) {
@@ -127,37 +130,40 @@ class BlocksAnalyzer final : public Analyzer {
     answer[lambda_median_].set(ends.col(1));
     answer[lambda_max_].set(ends.col(2));
     answer[trace_].set(traces);
-    set_distances(blocks, eigenvalues, answer);
+    store(smoothed_distances(spectra), js_distance_, mean_js_distance_, answer);
+    store(decade_distances(spectra), js_distance_decades_, mean_js_distance_decades_, answer);
   }
 
-  void set_distances(std::span<const ParameterBlock> blocks,
-                     const Eigen::MatrixXd& eigenvalues,
-                     Group& answer) const {
-    const auto count = static_cast<Eigen::Index>(blocks.size());
+  Eigen::MatrixXd smoothed_distances(std::span<const BandedEigenvalues> spectra) const {
+    const auto count = static_cast<Eigen::Index>(spectra.size());
     std::vector<SpectralMeasure> measures;
-    for (Eigen::Index b = 0; b < count; ++b) {
-      const Eigen::Index size = blocks[static_cast<std::size_t>(b)].size;
-      measures.push_back(exact_measure(eigenvalues.row(b).head(size).transpose()));
+    for (const BandedEigenvalues& spectrum : spectra) {
+      measures.push_back(exact_measure(spectrum.eigenvalues));
     }
     Eigen::MatrixXd distances = Eigen::MatrixXd::Zero(count, count);
-    double sum = 0;
     for (Eigen::Index b = 0; b < count; ++b) {
       for (Eigen::Index c = 0; c < b; ++c) {
-        const double distance = block_distance(
+        distances(b, c) = distances(c, b) = block_distance(
             measures[static_cast<std::size_t>(b)], measures[static_cast<std::size_t>(c)], sigma_);
-        distances(b, c) = distances(c, b) = distance;
-        sum += distance;
       }
     }
+    return distances;
+  }
+
+  // Distances, and their mean over all pairs.
+  static void store(const Eigen::MatrixXd& distances,
+                    VariableId all,
+                    VariableId mean,
+                    Group& answer) {
     if (!distances.allFinite()) {
-      answer[js_distance_].set_missing(Status::kFailed);
-      answer[mean_js_distance_].set_missing(Status::kFailed);
+      answer[all].set_missing(Status::kFailed);
+      answer[mean].set_missing(Status::kFailed);
       return;
     }
-    answer[js_distance_].set_rows(distances);
-    const double pairs = static_cast<double>(count * (count - 1)) / 2;
-    answer[mean_js_distance_].set(sum / pairs,
-                                  pairs > 0 ? Status::kOk : Status::kUndefinedZeroDenominator);
+    answer[all].set_symmetric(distances);
+    const Eigen::Index ordered_pairs = distances.rows() * (distances.rows() - 1);
+    answer[mean].set(distances.sum() / static_cast<double>(ordered_pairs),
+                     ordered_pairs > 0 ? Status::kOk : Status::kUndefinedZeroDenominator);
   }
 
   // Without a matrix: the ends of each block's spectrum.
@@ -237,6 +243,23 @@ class BlocksAnalyzer final : public Analyzer {
                .references = {papers::kZhangY},
                .undefined = {Status::kUndefinedZeroDenominator},
                .headline = 1});
+  VariableId js_distance_decades_ = declare(
+      {.name = "js_distance_decades",
+       .dimensions = {"block", "block_column"},
+       .long_name = "Jensen-Shannon distance of the spectra of two diagonal blocks by decades",
+       .definition = "square root of the Jensen-Shannon divergence (natural logarithm) of the "
+                     "shares of their eigenvalues in the classes: zero within the rounding band "
+                     "of the block; of either sign, 10^-(k+1) M < |lambda| <= 10^-k M, k = 0, 1, "
+                     "..., M being the largest magnitude of an eigenvalue of any block. 0 for "
+                     "equal shares, sqrt(log 2) where no class is common",
+       .references = {papers::kEndres, papers::kZhangY}});
+  VariableId mean_js_distance_decades_ =
+      declare({.name = "mean_js_distance_decades",
+               .long_name = "heterogeneity of the blocks by decades",
+               .definition = "mean of js_distance_decades over all pairs of different blocks",
+               .references = {papers::kZhangY},
+               .undefined = {Status::kUndefinedZeroDenominator},
+               .headline = 2});
 };
 
 }  // namespace

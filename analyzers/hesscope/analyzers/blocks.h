@@ -6,7 +6,8 @@
 namespace hesscope {
 
 /// Group /blocks: the Hessian by parameter tensors: spectra of the diagonal blocks and how they
-/// differ (Jensen-Shannon distances), norms of all blocks, and of the gradient's parts.
+/// differ (Jensen-Shannon distances, smoothed and by decades), norms of all blocks, and of the
+/// gradient's parts.
 /// @source Y. Zhang et al. (2024), Why Transformers need Adam: a Hessian perspective, arXiv
 ///         2402.16788.
 AnalyzerKind blocks_analyzer();

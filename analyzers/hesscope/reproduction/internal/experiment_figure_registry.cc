@@ -19,6 +19,7 @@ std::span<const ExperimentFigureKind> experiment_figure_kinds() {
       traces_kind(),
       events_kind(),
       contingency_kind(),
+      blocks_kind(),
   };
   return kinds;
 }

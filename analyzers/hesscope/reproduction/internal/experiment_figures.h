@@ -30,4 +30,6 @@ ExperimentFigureKind events_kind();
 
 ExperimentFigureKind contingency_kind();
 
+ExperimentFigureKind blocks_kind();
+
 }  // namespace hesscope::detail
