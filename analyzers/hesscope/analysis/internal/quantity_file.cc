@@ -4,7 +4,10 @@
 #include <numeric>
 #include <variant>
 
+#include <fmt/format.h>
+
 #include <hesscope/analysis/internal/quantity_file.h>
+#include <hesscope/core/error.h>
 
 namespace hesscope::detail {
 
@@ -69,8 +72,15 @@ void QuantityFile::set_statuses(const Place& place,
     codes.at(*index) = code_of(statuses.front());
   } else if (statuses.size() == 1) {
     std::fill(codes.begin(), codes.end(), code_of(statuses.front()));
-  } else {
+  } else if (statuses.size() == codes.size()) {
     std::ranges::transform(statuses, codes.begin(), code_of);
+  } else {
+    throw PreconditionError(fmt::format("{}{}{} has {} statuses, and the file one for each of {}",
+                                        place.first,
+                                        place.first.empty() ? "" : "/",
+                                        place.second,
+                                        statuses.size(),
+                                        codes.size()));
   }
 }
 

@@ -135,7 +135,7 @@ std::vector<Group> read_records(const io::ResultReader& result,
       require(reals.size(), true);
     } else {
       counts = result.read_integers(group, quantity.name);
-      require(counts.size(), false);
+      require(counts.size(), quantity.type == VariableType::kInt64);
     }
     for (std::size_t i = 0; i < count; ++i) {
       Variable& variable = records[i][quantity.name];
@@ -143,7 +143,7 @@ std::vector<Group> read_records(const io::ResultReader& result,
         const bool is_said = counts[i] >= 0 && counts[i] < std::ssize(quantity.flag_meanings);
         if (is_said) variable.set_flag(static_cast<std::int8_t>(counts[i]));
       } else if (!counts.empty() && statuses[i] == Status::kOk) {
-        variable.set_count(counts[i]);
+        variable.set_count(counts[i * (counts.size() / count)]);
       } else if (!reals.empty()) {
         variable.set_numbers({reals[i * (reals.size() / count)]}, {statuses[i]});
       } else {

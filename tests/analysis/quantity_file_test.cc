@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <filesystem>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <hesscope/analysis/internal/quantity_file.h>
+#include <hesscope/analysis/internal/result_reading.h>
+#include <hesscope/core/error.h>
+#include <hesscope/dataset/result_reader.h>
+
+#include "support/files.h"
+#include "support/refusal.h"
+
+namespace hesscope::detail {
+namespace {
+
+const Variable kNumbers{.name = "x",
+                        .dimensions = {"row", "column"},
+                        .long_name = "numbers",
+                        .definition = "as they are"};
+
+class QuantityFileTest : public ::testing::Test {
+ protected:
+  QuantityFileTest() {
+    file_.define_dimensions("", {{.name = "row", .size = 2}, {.name = "column", .size = 3}});
+  }
+
+  Variable numbers(std::vector<Status> statuses) const {
+    Variable variable = kNumbers;
+    variable.set_numbers({1, 2, 3, 4, 5, 6}, std::move(statuses));
+    return variable;
+  }
+
+  test::ScratchFolder folder_;
+  QuantityFile file_{folder_.path() / "a.h5", false};
+};
+
+TEST_F(QuantityFileTest, RefusesStatusesThatAreNotOneForEach) {
+  file_.define("", kNumbers, kNumbers.dimensions, 1);  // of each row
+  test::expect_refusal([&] { file_.write("", numbers(std::vector<Status>(6, Status::kOk))); },
+                       "x has 6 statuses, and the file one for each of 2");
+  EXPECT_NO_THROW(file_.write("", numbers({Status::kOk, Status::kFailed})));
+  file_.commit();
+  const io::ResultReader result(folder_.path() / "a.h5");
+  EXPECT_EQ(read_statuses(result, "", "x", 2), std::vector({Status::kOk, Status::kFailed}));
+}
+
+TEST(ReadRecords, TakesTheFirstOfEachRow) {
+  const test::ScratchFolder folder;
+  const std::filesystem::path path = folder.path() / "a.h5";
+  Variable counts = kNumbers;
+  counts.type = VariableType::kInt64;
+  counts.set_numbers({1, 2, 3, 4, 5, 6}, {Status::kOk, Status::kFailed});
+  {
+    QuantityFile file(path, false);
+    file.define_dimensions("", {{.name = "row", .size = 2}, {.name = "column", .size = 3}});
+    file.define("", counts, counts.dimensions, 1);
+    file.write("", counts);
+    file.commit();
+  }
+  const io::ResultReader result(path);
+  Variable declared = kNumbers;
+  declared.type = VariableType::kInt64;
+  const std::vector<Group> rows = read_records(result, "", {declared}, 2);
+  EXPECT_EQ(rows[0]["x"].number(), 1);
+  EXPECT_EQ(rows[0]["x"].status(), Status::kOk);
+  EXPECT_EQ(rows[1]["x"].status(), Status::kFailed);
+  EXPECT_THROW(read_records(result, "", {declared}, 4), InputError);
+}
+
+}  // namespace
+}  // namespace hesscope::detail
