@@ -137,25 +137,23 @@ const SymmetricOperator& PointAnalysis::hessian_operator() {
 
 const Extremes& PointAnalysis::extremes(Eigen::Index count) {
   count = std::min(count, objective_->num_parameters());
-  if (!extremes_ || num_extremes_ < count) {
-    const Eigen::MatrixXd* h = hessian();
-    const bool is_for_spectrum =
-        method() == SpectrumMethod::kMatrixFree && !extremes_ && options_.costs.spectrum > 0;
-    const ProgressMeter::Part part(meter_, is_for_spectrum ? options_.costs.spectrum : 0.0);
-    const ProgressCallback& follow = is_for_spectrum ? part.progress() : progress();
-    extremes_ = Extremes();
-    num_extremes_ = count;
-    if (hessian_status() == Status::kNonFinite) {
-      extremes_->smallest.status = extremes_->largest.status = Status::kNonFinite;
-    } else {
-      const Stopwatch watch(seconds_.eigen);
-      const ExtremesOptions options = {
-          .num_smallest = count, .num_largest = count, .seed = options_.seed};
-      extremes_ = h != nullptr ? extreme_eigenpairs(*h, options, follow)
-                               : extreme_eigenpairs(hessian_operator(), options, follow);
-    }
+  if (const auto known = extremes_.find(count); known != extremes_.end()) return known->second;
+  const Eigen::MatrixXd* h = hessian();
+  const bool is_for_spectrum =
+      method() == SpectrumMethod::kMatrixFree && extremes_.empty() && options_.costs.spectrum > 0;
+  const ProgressMeter::Part part(meter_, is_for_spectrum ? options_.costs.spectrum : 0.0);
+  const ProgressCallback& follow = is_for_spectrum ? part.progress() : progress();
+  Extremes found;
+  if (hessian_status() == Status::kNonFinite) {
+    found.smallest.status = found.largest.status = Status::kNonFinite;
+  } else {
+    const Stopwatch watch(seconds_.eigen);
+    const ExtremesOptions options = {
+        .num_smallest = count, .num_largest = count, .seed = options_.seed};
+    found = h != nullptr ? extreme_eigenpairs(*h, options, follow)
+                         : extreme_eigenpairs(hessian_operator(), options, follow);
   }
-  return *extremes_;
+  return extremes_.emplace(count, std::move(found)).first->second;
 }
 
 namespace {

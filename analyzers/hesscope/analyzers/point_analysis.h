@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -144,7 +145,9 @@ class PointAnalysis {
   Spectrum spectrum_of(const Eigen::MatrixXd& matrix, const ProgressCallback& progress);
   Spectrum ends_of(const SymmetricOperator& matrix, const ProgressCallback& progress);
 
-  /// min(count, n) eigenpairs at each end, with proof; statuses as of spectrum().
+  /// min(count, n) eigenpairs at each end, with proof; statuses as of spectrum(). Their last bits
+  /// depend on `count`, and so each count has its own: what one analyzer asks changes no other's
+  /// answer, whichever run, and whether a run was interrupted between them.
   const Extremes& extremes(Eigen::Index count);
 
   /// The checkpoint before this one on the trajectory, or nullptr.
@@ -225,8 +228,7 @@ class PointAnalysis {
   std::optional<DistributedSpectrum> distributed_;
   std::unique_ptr<SymmetricOperator> operator_;
   std::optional<Spectrum> spectrum_;
-  std::optional<Extremes> extremes_;
-  Eigen::Index num_extremes_ = 0;
+  std::map<Eigen::Index, Extremes> extremes_;  // by their number
   WorkSeconds seconds_;
   ProgressMeter meter_;
   std::optional<ProgressMeter::Part> own_;
