@@ -17,7 +17,7 @@ from program import BAD_INPUT, DATA, DONE, FAILED, INCONCLUSIVE, PROBLEM, checkp
 ANALYZE = ["analyze", DATA / "adam", "--problem", PROBLEM]
 LANDSCAPE = ["landscape", DATA / "adam", "--problem", PROBLEM, "--directions", "pca", "--grid", "7x5"]
 # Every analyzer that these data allow, most with numbers that are missing somewhere.
-ALL = ["--eigenpairs", 3, "--blocks", "--ggn", "--stability", "--sharpening", 2, "--density", "--sampling", "--noise", "--smoothness"]
+ALL = ["--eigenpairs", 3, "--tracking", 3, "--blocks", "--ggn", "--stability", "--sharpening", 2, "--density", "--sampling", "--noise", "--smoothness"]
 FULL = "/dev/full"
 
 

@@ -13,7 +13,7 @@ from program import DATA, DONE, FIXTURES, INCONCLUSIVE, PROGRAM, SOURCE, checkpo
 # Of coordinates in groups of their own, which say "as /..." or number what lies along a dimension.
 COORDINATES = {"step", "block", "block_column", "rank", "pair", "parameter_column", "invariance", "rule", "probe",
                "node", "point", "draw", "order", "edge", "bin", "ladder_batch_size", "batch_size", "neuron", "sample",
-               "influential", "block_rank", "population_samples"}
+               "influential", "block_rank", "population_samples", "pair_before"}
 
 EXPERIMENT = """
 [model]
@@ -102,7 +102,7 @@ class Declared(program.Case):
 
     def test_results_hold_what_is_declared(self):
         seen = set()
-        everything = "hessian,spectrum,condition,structure,eigenpairs,blocks,ggn,stability,edge,norm-sharpness,sharpening," \
+        everything = "hessian,spectrum,condition,structure,eigenpairs,tracking,blocks,ggn,stability,edge,norm-sharpness,sharpening," \
                      "influence,critical,smoothness,density,sampling,noise,tangent-kernel"
         zero = self.write_checkpoint("step-000600.npz", {name: 0 * value for name, value in weights().items()})
         broken = self.write_checkpoint("step-000700.npz", {name: np.nan * value for name, value in weights().items()})

@@ -18,7 +18,7 @@ ADAM = [checkpoint(step) for step in program.STEPS]
 ANALYZE = ["analyze", *ADAM, "--problem", PROBLEM]
 LANDSCAPE = ["landscape", *ADAM, "--problem", PROBLEM, "--directions", "pca", "--grid", "9x7", "--curvature"]
 # All that any parameters of some model allow; more than one model is needed for the last two.
-EVERYTHING = ["--only", "hessian,spectrum,condition,structure,eigenpairs,blocks,ggn,stability,sharpening,influence,"
+EVERYTHING = ["--only", "hessian,spectrum,condition,structure,eigenpairs,tracking,blocks,ggn,stability,sharpening,influence,"
               "smoothness,density,sampling,noise,tangent-kernel", "--preconditioner", "adam", "--noise-draws", 50, "--jackknife-blocks", 3]
 
 EXPERIMENT = """

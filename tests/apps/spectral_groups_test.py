@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The groups beyond eigenvalues and condition numbers, against NumPy on PyTorch's Hessians."""
+import itertools
+
 import h5py
 import netCDF4
 import numpy as np
@@ -148,8 +150,6 @@ class AllGroups(program.Case):
                 grid = np.linspace(both.min() - 8 * sigma, both.max() + 8 * sigma, 2000)
                 self.assert_close(distances[a, b], js_distance(spectra[a], spectra[b], sigma, grid), 1e-6, 1)
             self.assert_close(group["mean_js_distance"][i], distances.sum() / 30, 1e-12)
-
-    def test_gauss_newton_and_the_rest_are_the_hessian(self):
             # By decades: histograms of signed magnitudes, none of which lies at an edge.
             largest = max(np.abs(values).max() for values in spectra)
             edges = largest * 10.0 ** -np.arange(25)[::-1]
@@ -167,6 +167,8 @@ class AllGroups(program.Case):
                         terms = [np.where(x > 0, x * np.log(2 * x / (p + q)), 0).sum() / 2 for x in (p, q)]
                     self.assert_close(decades[a, b], np.sqrt(max(sum(terms), 0)), 1e-7, 1)
             self.assert_close(group["mean_js_distance_decades"][i], decades.sum() / 30, 1e-12)
+
+    def test_gauss_newton_and_the_rest_are_the_hessian(self):
         group, norm_of = self.file["ggn"], np.linalg.norm
         for i, g in enumerate(self.goldens):
             norm = np.abs(g["eigenvalues"]).max()
@@ -296,6 +298,55 @@ class Sharpening(program.Case):
                 found.append([file["sharpening"][name][0, 0] for name in
                               ("rate_largest", "self_stabilization_largest", "gradient_norm_smallest")])
         np.testing.assert_allclose(found[1:], [found[0]] * 2, rtol=1e-6)
+
+
+class Tracking(program.Case):
+    PAIRS = 6
+
+    def test_pairs_continue_those_of_the_best_assignment(self):
+        self.analyze(DATA / "adam", "--tracking", self.PAIRS, "--only", "tracking")
+        spectra = [np.linalg.eigh(golden(step)["hessian"]) for step in STEPS]
+        with h5py.File(self.folder / "out.h5") as file:
+            group = {name: file["tracking"][name][()] for name in file["tracking"]}
+        for end, order in (("largest", slice(-1, -1 - self.PAIRS, -1)), ("smallest", slice(0, self.PAIRS))):
+            self.assertEqual(group["eigenvalues_" + end].shape, (len(STEPS), self.PAIRS))
+            next_track, before = 0, None
+            for t, (values, vectors) in enumerate(spectra):
+                np.testing.assert_allclose(group["eigenvalues_" + end][t], values[order], rtol=0,
+                                           atol=1e-9 * np.abs(values).max())
+                u, own = vectors[:, order], group["cluster_" + end][t]
+                np.testing.assert_array_equal(own, np.arange(self.PAIRS))  # all are simple here
+                tracks = [None] * self.PAIRS
+                if t > 0:
+                    overlaps = np.abs(u.T @ before)
+                    np.testing.assert_allclose(group["overlaps_" + end][t], overlaps, rtol=0, atol=1e-7)
+                    best = max(itertools.permutations(range(self.PAIRS)),
+                               key=lambda order: sum(overlaps[i, j]**2 for i, j in enumerate(order)))
+                    np.testing.assert_array_equal(group["continued_" + end][t], best)
+                    for i, j in enumerate(best):
+                        self.assertAlmostEqual(group["overlap_" + end][t, i], overlaps[i, j], delta=1e-7)
+                        if overlaps[i, j] > np.sqrt(0.5):
+                            tracks[i] = group["track_" + end][t - 1, j]
+                for i in range(self.PAIRS):
+                    if tracks[i] is None:
+                        tracks[i], next_track = next_track, next_track + 1
+                np.testing.assert_array_equal(group["track_" + end][t], tracks)
+                before = u
+            self.assertTrue((group["overlaps_" + end + "_status"][0] == NOT_COMPUTED).all())
+        # One step apart the sharpest direction is itself; from the start to step 500 nothing is left of it.
+        self.assertEqual(group["track_largest"][STEPS.index(1499), 0], group["track_largest"][STEPS.index(1500), 0])
+        self.assertTrue((group["overlap_largest"][STEPS.index(500)] < 0.1).all())
+        self.assertEqual(list(group["track_largest"][STEPS.index(500)]), list(range(self.PAIRS, 2 * self.PAIRS)))
+
+    def test_without_the_matrix_they_are_the_same(self):
+        found = []
+        for method in ("dense", "iterative", "matrix-free"):
+            self.analyze(checkpoint(1499), checkpoint(1500), "--tracking", 2, "--only", "tracking", "--method", method,
+                         output=method + ".h5")
+            with h5py.File(self.folder / (method + ".h5")) as file:
+                found.append(np.concatenate([file["tracking"][f"{name}_{end}"][1].ravel() for end in
+                                             ("largest", "smallest") for name in ("overlaps", "continued", "track")]))
+        np.testing.assert_allclose(found[1:], [found[0]] * 2, atol=1e-5)
 
 
 class TwoRuns(program.Case):

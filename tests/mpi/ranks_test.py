@@ -14,7 +14,7 @@ from ranks import RANKED, Ranks
 ADAM = [checkpoint(step) for step in program.STEPS[:3]]
 ANALYZE = ["analyze", *ADAM, "--problem", PROBLEM]
 # All that this model allows; two others are needed for the last two.
-EVERYTHING = ["--only", "hessian,spectrum,condition,structure,eigenpairs,blocks,ggn,stability,smoothness,density,"
+EVERYTHING = ["--only", "hessian,spectrum,condition,structure,eigenpairs,tracking,blocks,ggn,stability,smoothness,density,"
               "sampling,noise,tangent-kernel,sharpening", "--preconditioner", "adam", "--noise-draws", 50,
               "--jackknife-blocks", 3]
 

@@ -31,6 +31,7 @@
 #include <hesscope/analyzers/stability.h>
 #include <hesscope/analyzers/structure.h>
 #include <hesscope/analyzers/tangent_kernel.h>
+#include <hesscope/analyzers/tracking.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/internal/growing_list.h>
 #include <hesscope/core/printable.h>
@@ -42,27 +43,17 @@ namespace {
 
 GrowingList<AnalyzerKind>& registry() {
   static GrowingList<AnalyzerKind> entries({
-      hessian_analyzer(),
-      spectrum_analyzer(),
-      condition_analyzer(),
-      structure_analyzer(),
-      eigenpairs_analyzer(),
-      blocks_analyzer(),
-      ggn_analyzer(),
-      stability_analyzer(),
-      edge_analyzer(),
-      norm_sharpness_analyzer(),
-      sharpening_analyzer(),
-      influence_analyzer(),
-      critical_analyzer(),
-      smoothness_analyzer(),
-      density_analyzer(),
-      sampling_analyzer(),
-      population_analyzer(),
-      noise_analyzer(),
-      tangent_kernel_analyzer(),
-      attention_terms_analyzer(),
-      alignment_analyzer(),
+      hessian_analyzer(),         spectrum_analyzer(),
+      condition_analyzer(),       structure_analyzer(),
+      eigenpairs_analyzer(),      tracking_analyzer(),
+      blocks_analyzer(),          ggn_analyzer(),
+      stability_analyzer(),       edge_analyzer(),
+      norm_sharpness_analyzer(),  sharpening_analyzer(),
+      influence_analyzer(),       critical_analyzer(),
+      smoothness_analyzer(),      density_analyzer(),
+      sampling_analyzer(),        population_analyzer(),
+      noise_analyzer(),           tangent_kernel_analyzer(),
+      attention_terms_analyzer(), alignment_analyzer(),
   });
   return entries;
 }

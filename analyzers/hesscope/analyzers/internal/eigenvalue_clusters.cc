@@ -26,10 +26,10 @@ std::optional<Eigen::VectorXd> ClusteredEnd::gradient_of(Eigen::Index first,
   return total / static_cast<double>(size);
 }
 
-ClusteredEnd clustered_end(PointAnalysis& point,
-                           EndOfSpectrum Extremes::*member,
-                           Eigen::Index count,
-                           double gap) {
+ClusteredEnd clustered_values(PointAnalysis& point,
+                              EndOfSpectrum Extremes::*member,
+                              Eigen::Index count,
+                              double gap) {
   const Extremes& extremes = point.extremes(count + 1);  // one more: whether the last cluster ends
   const EndOfSpectrum& found = extremes.*member;
   ClusteredEnd end{.status = found.status, .proof = found.proof};
@@ -52,7 +52,18 @@ ClusteredEnd clustered_end(PointAnalysis& point,
   }
   const Eigen::Index whole = goes_on(count - 1) ? end.clusters.back().first : count;
   for (EigenvalueCluster& cluster : end.clusters) cluster.is_whole = cluster.first < whole;
-  if (!point.objective().has_third_derivatives()) return end;
+  return end;
+}
+
+ClusteredEnd clustered_end(PointAnalysis& point,
+                           EndOfSpectrum Extremes::*member,
+                           Eigen::Index count,
+                           double gap) {
+  ClusteredEnd end = clustered_values(point, member, count, gap);
+  if (end.status != Status::kOk || !point.objective().has_third_derivatives()) return end;
+  Eigen::Index whole = 0;
+  for (const EigenvalueCluster& cluster : end.clusters)
+    whole += cluster.is_whole ? cluster.size : 0;
   const Eigen::MatrixXd v = end.vectors.leftCols(whole);
   const Eigen::MatrixXd T = point.objective().third_derivative_times(point.theta(), v, v);
   for (EigenvalueCluster& cluster : end.clusters) {

@@ -50,7 +50,13 @@ struct ClusteredEnd {
 };
 
 /// The `count` outermost eigenvalues at one end, clusters being closer than `gap` times the largest
-/// magnitude of an eigenvalue.
+/// magnitude of an eigenvalue. No cluster has a gradient.
+ClusteredEnd clustered_values(PointAnalysis& point,
+                              EndOfSpectrum Extremes::*member,
+                              Eigen::Index count,
+                              double gap);
+
+/// The same with gradients.
 /// @cost count pairs of third derivatives besides the eigenpairs.
 ClusteredEnd clustered_end(PointAnalysis& point,
                            EndOfSpectrum Extremes::*member,

@@ -28,6 +28,9 @@ inline constexpr char kBhattacharjee[] =
     "R. Bhattacharjee et al. (2025), Improved spectral density estimation via explicit and "
     "implicit "
     "deflation, SODA";
+inline constexpr char kBjorck[] =
+    "A. Bjorck & G. H. Golub (1973), Numerical methods for computing angles between linear "
+    "subspaces, Mathematics of Computation 27, 579-594";
 inline constexpr char kBoettcher[] =
     "A. Boettcher & D. Wenzel (2008), The Frobenius norm and the commutator, Linear Algebra and "
     "its "
@@ -111,6 +114,9 @@ inline constexpr char kKingma[] =
 inline constexpr char kKoh[] =
     "P. W. Koh & P. Liang (2017), Understanding black-box predictions via influence functions, "
     "arXiv:1703.04730";
+inline constexpr char kKuhn[] =
+    "H. W. Kuhn (1955), The Hungarian method for the assignment problem, Naval Research Logistics "
+    "Quarterly 2, 83-97";
 inline constexpr char kKunstner[] =
     "F. Kunstner et al. (2023), Noise is not the main factor behind the gap between SGD and Adam "
     "on "
