@@ -3,11 +3,13 @@
 import re
 import subprocess
 import sys
+from xml.etree import ElementTree
 
 import h5py
 import numpy as np
 
 import program
+from plot_test import SVG, Panel, circles, texts
 from program import INCONCLUSIVE, SOURCE, USAGE, checkpoint, statuses, text
 
 OK, NOT_COMPUTED, FAILED = 0, 1, 3
@@ -67,6 +69,17 @@ class DeepLinear(program.Case):
         np.testing.assert_allclose(group["loss"], losses, rtol=0, atol=1e-13)
         self.assertTrue((group["distance"] < 0.1).all())
 
+        # Drawn: each at its loss and index, none left out.
+        done = self.run_program("plot", "out.h5", "--figure", "critical", "-o", "out.svg")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        root = ElementTree.parse(self.folder / "out.svg").getroot()
+        [panel] = [Panel(g) for g in root.iter(SVG + "g") if g.get("class") == "panel"]
+        found = circles(panel.series("scatter")[0])
+        np.testing.assert_allclose(found, np.column_stack([panel.place("x", group["loss"]),
+                                                           panel.place("y", group["index"])]), atol=0.0051)
+        degenerate = (group["num_zero"] > 0).sum()
+        self.assertEqual(any(t == f"{degenerate} degenerate" for t in texts(root)), degenerate > 0)
+
         # As checkpoints again: the first by the script that docs/results.md has for it.
         again = []
         for i, flat in enumerate(group["parameters"]):
@@ -112,6 +125,9 @@ class LinearAttention(program.Case):
             self.assertEqual(group["num_iterations"][0], 1)
             for name in ("loss", "index", "escape_rate", "distance"):
                 self.assertEqual(statuses(group, name)[0], FAILED, name)
+        done = self.run_program("plot", "out.h5", "--figure", "critical", "-o", "out.svg")
+        self.assertEqual(done.returncode, INCONCLUSIVE, done.stderr)
+        self.assertIn("1 not found", texts(ElementTree.parse(self.folder / "out.svg").getroot()))
 
     def test_it_takes_the_matrix_and_is_foreseen(self):
         self.analyze(checkpoint(500), "--only", "critical", "--method", "matrix-free")

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Influence of samples on a logistic regression with weight decay, against NumPy: by the formulas, and by training
 again without each sample."""
+from xml.etree import ElementTree
+
 import h5py
 import numpy as np
 
 import program
+from plot_test import SVG, Panel, circles, points, texts
 from program import DATA, DONE, USAGE, checkpoint
 
 SAMPLES, INPUTS, CLASSES, DECAY = 60, 3, 3, 0.1
@@ -116,6 +119,9 @@ class Influence(program.Case):
         close("lambda_max_slope_moved", through)
         close("lambda_max_slope", fixed + through)
 
+        self.assert_drawn("self_influence", found)
+        self.assert_drawn("lambda_max_slope", found)
+
         # Without a sample: the Newton step is its formula, and nearer to what training gives than first order.
         exact = np.empty_like(moved)
         for k, i in enumerate(order):
@@ -141,6 +147,32 @@ class Influence(program.Case):
         for i in (0, 11):
             slope = (lam(i, 1e-4) - lam(i, -1e-4)) / 2e-4
             self.assertTrue(abs(found["lambda_max_slope"][i] / slope - 1) < 1e-6)
+
+    def assert_drawn(self, quantity, found):
+        """The figure of a result: 20 samples in the order of their magnitudes, and all of them in order."""
+        done = self.run_program("plot", "out.h5", "--figure", "influence", "--quantity", quantity, "-o", "out.svg",
+                                "--force")
+        self.assertEqual(done.returncode, DONE, done.stderr)
+        root = ElementTree.parse(self.folder / "out.svg").getroot()
+        bars, everything = [Panel(g) for g in root.iter(SVG + "g") if g.get("class") == "panel"]
+        values = found[quantity]
+        order = np.argsort(-np.abs(values), kind="stable")[:20]
+        # Corners from left to right: two at each height, the first and the last on the axis.
+        expected = {sign: np.where(sign * values[order] > 0, values[order], 0) for sign in (1, -1)}
+        drawn = [heights for heights in expected.values() if heights.any()]
+        self.assertEqual(len(bars.series("bars")), len(drawn))
+        for group, heights in zip(bars.series("bars"), drawn, strict=True):
+            corners = points(group)[1:1 + 2 * len(order)]
+            np.testing.assert_allclose(corners[:, 1], bars.place("y", np.repeat(heights, 2)), atol=0.0051)
+            np.testing.assert_allclose(corners[::2, 0], bars.place("x", np.arange(20) - 0.5), atol=0.0051)
+        labels = [t for t in texts(bars.group) if t.isdigit()]
+        self.assertEqual(labels[:20], [str(i) for i in order])
+        np.testing.assert_allclose(points(everything.line("")), np.column_stack(
+            [everything.place("x", np.arange(1, SAMPLES + 1)), everything.place("y", np.sort(values)[::-1])]), atol=0.0051)
+        if quantity == "self_influence":
+            steps = dict(zip(found["influential_sample"], found["newton_self_influence"]))
+            np.testing.assert_allclose(circles(bars.series("scatter")[0])[:20], np.column_stack(
+                [bars.place("x", np.arange(20)), bars.place("y", [steps[i] for i in order])]), atol=0.0051)
 
     def test_a_point_that_is_not_stationary_has_none_unless_asked(self):
         theta = self.model.minimum(np.ones(SAMPLES) / SAMPLES)

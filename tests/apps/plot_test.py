@@ -15,7 +15,7 @@ from program import BAD_INPUT, DATA, DONE, FAILED, INCONCLUSIVE, PROBLEM, USAGE
 SVG = "{http://www.w3.org/2000/svg}"
 ROUNDING = 0.0051  # coordinates have two decimals
 KINDS = ["spectrum", "density", "condition", "eigenvalues", "smoothness", "noise", "blocks", "history", "landscape",
-         "sharpening"]
+         "sharpening", "tracking"]
 
 
 class Panel:
@@ -68,7 +68,7 @@ class Plot(program.Case):
     def setUpClass(cls):
         maker = cls.make_results()
         for name in ("adam", "sgdm"):
-            maker.analyze(DATA / name, "--only", "spectrum,density,condition,smoothness,noise,blocks,sharpening",
+            maker.analyze(DATA / name, "--only", "spectrum,density,condition,smoothness,noise,blocks,sharpening,tracking",
                           "--noise-draws", "200", output=f"{name}.h5")
         for name, grid in (("plane", "9x7"), ("line", "11x1")):
             done = maker.run_program("landscape", DATA / "adam", "--problem", PROBLEM, "-o", f"{name}.h5",
@@ -262,7 +262,34 @@ class Plot(program.Case):
         expected = [float(f"{v:.3g}") for v in norms.ravel() if v == 0 or 1e-4 <= v < 1000]
         self.assertEqual(cells, expected)
         self.assertIn("step 1000", texts(root))
-        self.figure(self.path("adam"), "--figure", "blocks", "--quantity", "js_distance")
+        for quantity in ("js_distance", "js_distance_decades"):
+            root, (panel,) = self.figure(self.path("adam"), "--figure", "blocks", "--quantity", quantity, "--step", 500)
+            cells = [float(t) for t in texts(panel.series("heat-map")[0])]
+            self.assertEqual(cells, [float(f"{v:.3g}") for v in self.read("blocks/" + quantity)[1].ravel()])
+            [bar] = [g for g in root.iter(SVG + "g") if g.get("class") == "colour-bar"]
+            self.assertEqual([float(bar.get("data-" + end)) for end in ("lower", "upper")],
+                             [0, math.sqrt(math.log(2))])
+
+    def test_tracks_are_lines_of_one_colour(self):
+        _, panels = self.figure(self.path("adam"), "--figure", "tracking")
+        for end, panel in zip(("largest", "smallest"), panels, strict=True):
+            eigenvalues, tracks, continued = (self.read(f"tracking/{name}_{end}")
+                                              for name in ("eigenvalues", "track", "continued"))
+            steps = np.broadcast_to(self.read("step")[:, None], eigenvalues.shape)
+            solid = [g for g in panel.series("line") if circles(g).size]
+            self.assertEqual(len(solid), len(set(tracks.ravel())))
+            for line, track in zip(solid, sorted(set(tracks.ravel())), strict=True):
+                self.assert_at(circles(line), panel, steps[tracks == track], eigenvalues[tracks == track])
+            # And those that are not clear, from where they may have come.
+            dotted = [points(g) for g in panel.series("line") if not circles(g).size]
+            unclear = [(t, k) for t in range(1, len(tracks)) for k in range(tracks.shape[1])
+                       if tracks[t, k] != tracks[t - 1, continued[t, k]]]
+            self.assertEqual(len(dotted), len(unclear))
+            for line, (t, k) in zip(dotted, unclear, strict=True):
+                self.assert_at(line, panel, [steps[t - 1, 0], steps[t, 0]],
+                               [eigenvalues[t - 1, continued[t, k]], eigenvalues[t, k]])
+            if unclear:
+                self.assertTrue(any(t.startswith(f"{len(unclear)} link") for t in texts(panel.group)))
 
     def write_history(self, name, **columns):
         with h5py.File(self.folder / name, "w") as file:
@@ -318,8 +345,9 @@ class Plot(program.Case):
         done = self.run_program("plot", self.path("plane"), "--list", "--json")
         self.assertEqual(done.returncode, DONE)
         figures = {f["name"]: f for f in json.loads(done.stdout)["figures"]}
-        self.assertEqual(list(figures), ["eigenvalues", "condition", "spectrum", "histogram", "density", "population", "smoothness", "stability",
-                                         "edge", "sharpening", "norm-sharpness", "noise", "landscape", "path", "blocks", "history"])
+        self.assertEqual(list(figures), ["eigenvalues", "condition", "spectrum", "tracking", "histogram", "density", "population", "smoothness", "stability",
+                                         "edge", "sharpening", "norm-sharpness", "noise", "influence", "landscape", "path", "critical",
+                                         "blocks", "history"])
         self.assertTrue(figures["landscape"]["has_data"])
         self.assertFalse(figures["density"]["has_data"])
         text = self.run_program("plot", self.path("plane"), "--list").stdout

@@ -49,6 +49,7 @@ enum class Topic : std::uint8_t {
   kStability,
   kBlocks,
   kNoise,
+  kInfluence,
   kLandscape,
 };
 

@@ -60,10 +60,13 @@ bool have_seeds(std::span<const Source> sources) {
 }  // namespace
 
 std::span<const FigureKind> figure_kinds() {
+  // In the order of lists and reports, one a line.
+  // clang-format off
   static const std::vector<FigureKind> kinds = {
       eigenvalues_figure(),
       condition_figure(),
       spectrum_figure(),
+      tracking_figure(),
       histogram_figure(),
       density_figure(),
       population_figure(),
@@ -73,11 +76,14 @@ std::span<const FigureKind> figure_kinds() {
       sharpening_figure(),
       norm_sharpness_figure(),
       noise_figure(),
+      influence_figure(),
       landscape_figure(),
       path_figure(),
+      critical_figure(),
       blocks_figure(),
       history_figure(),
   };
+  // clang-format on
   return kinds;
 }
 

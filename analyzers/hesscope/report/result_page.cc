@@ -38,6 +38,11 @@ constexpr TopicSection kTopics[] = {
      "2/lr for gradient descent: above 1 it is unstable."},
     {Topic::kBlocks, "blocks", "Parameter blocks", ""},
     {Topic::kNoise, "noise", "Gradient noise", ""},
+    {Topic::kInfluence,
+     "influence",
+     "Influence of samples",
+     "What leaving out a sample changes, to first order, at a checkpoint that is a critical point "
+     "of the loss."},
     {Topic::kLandscape, "landscape", "Landscape", ""},
 };
 

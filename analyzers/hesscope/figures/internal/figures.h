@@ -38,6 +38,10 @@ FigureKind edge_figure();
 /// between checkpoints, measured and predicted.
 FigureKind sharpening_figure();
 
+/// The outermost eigenvalues along training steps, coloured by the track that their eigenvectors are
+/// on.
+FigureKind tracking_figure();
+
 /// Sharpness in the norms of three optimisers along training steps, with the proved bounds.
 FigureKind norm_sharpness_figure();
 
@@ -50,6 +54,12 @@ FigureKind landscape_figure();
 /// The loss on the straight and on the minimum-energy path between two checkpoints, with the pass, and
 /// the outermost eigenvalues along the latter.
 FigureKind path_figure();
+
+/// The index of the critical points near checkpoints against their losses.
+FigureKind critical_figure();
+
+/// The most influential samples at one checkpoint, and the influences of all.
+FigureKind influence_figure();
 
 /// Norms of the Hessian's blocks, or distances between their spectra, at one checkpoint.
 FigureKind blocks_figure();
