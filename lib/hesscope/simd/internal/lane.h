@@ -71,8 +71,8 @@ Strided<T> row_major(T* data, int cols) {
 
 enum class Store { kAssign, kAdd };
 
-// Registers a tile of accumulators takes: 18 of 32, or 8 of 16.
-constexpr int kTileRows = HESSCOPE_LANES == 8 ? 6 : 4;
+// Registers a tile of accumulators takes: 18 of 32, or 12 of 16.
+constexpr int kTileRows = 6;
 constexpr int kTileCols = HESSCOPE_LANES == 8 ? 3 : 2;
 
 template <int R, int C, Store kStore, typename A, typename B>
@@ -117,17 +117,39 @@ template <int R, Store kStore, typename A, typename B>
 template <Store kStore, typename A, typename B>
 [[gnu::always_inline]] inline void product_of_extents(
     Strided<Lane> out, Strided<A> a, Strided<B> b, int rows, int inner, int cols) {
-  int i = 0;
-  for (; i + kTileRows <= rows; i += kTileRows) {
-    product_rows<kTileRows, kStore>(out, a, b, i, inner, cols);
+  // As few bands of rows as there can be, of nearly equal heights: a low one has too few sums under
+  // way for the latency of an addition.
+  const int bands = (rows + kTileRows - 1) / kTileRows;
+  const int least = bands > 0 ? rows / bands : 0;
+  const int num_higher = rows - bands * least;
+  for (int band = 0, i = 0; band < bands; ++band) {
+    const int height = band < num_higher ? least + 1 : least;
+    const auto run = [&]<int R>() __attribute__((always_inline)) {
+      product_rows<R, kStore>(out, a, b, i, inner, cols);
+    };
+    static_assert(kTileRows == 6);
+    switch (height) {
+      case 1:
+        run.template operator()<1>();
+        break;
+      case 2:
+        run.template operator()<2>();
+        break;
+      case 3:
+        run.template operator()<3>();
+        break;
+      case 4:
+        run.template operator()<4>();
+        break;
+      case 5:
+        run.template operator()<5>();
+        break;
+      default:
+        run.template operator()<6>();
+        break;
+    }
+    i += height;
   }
-  if constexpr (kTileRows > 4) {
-    if (i + 5 == rows) return product_rows<5, kStore>(out, a, b, i, inner, cols);
-    if (i + 4 == rows) return product_rows<4, kStore>(out, a, b, i, inner, cols);
-  }
-  if (i + 3 == rows) return product_rows<3, kStore>(out, a, b, i, inner, cols);
-  if (i + 2 == rows) return product_rows<2, kStore>(out, a, b, i, inner, cols);
-  if (i + 1 == rows) return product_rows<1, kStore>(out, a, b, i, inner, cols);
 }
 
 template <Store kStore, typename A, typename B>
