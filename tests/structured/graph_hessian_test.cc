@@ -147,6 +147,19 @@ INSTANTIATE_TEST_SUITE_P(
                     const Var z = perceptron(g, g.input(0, 2, 1), {2, 9, 13, 3}, offset);
                     g.set_output(log_sum_exp(z) - slice(z, 1, 0, 1, 1));
                   }},
+        GraphCase{"TakenMoreThanOnce",  // each adds to the same adjoint, in part or as a whole
+                  [](Graph& g) {
+                    const Var x = g.input(0, 5, 2);
+                    const Var z = matmul(x, g.parameter(0, 2, 3));
+                    const Var y = tanh(z);
+                    const Var gram = matmul_nt(y, y);                      // 5 x 5
+                    const Var small = matmul_tn(y, slice(z, 0, 0, 5, 2));  // 3 x 2
+                    const Var flat = reshape(y, 3, 5);
+                    g.set_output(squared_norm(softmax_rows(gram)) + squared_norm(small) +
+                                 sum(hadamard(flat, reshape(z, 3, 5))) +
+                                 squared_norm(matmul(flat, gram)) +
+                                 squared_norm(slice(y, 1, 0, 2, 3) + slice(z, 0, 0, 2, 3)));
+                  }},
         GraphCase{"TokensInRows",
                   [](Graph& g) {
                     const Var x = g.input(0, 5, 4);

@@ -48,11 +48,10 @@ class SiteHessian final : public GraphHessian {
            Eigen::Ref<Eigen::MatrixXd> h) const override;
 
   double workspace_bytes(int num_threads) const override {
-    const long tangents = long{stage_directions_} * num_rows() * max_packs_ * kPackSamples;
-    const long thread = 2L * graph_.layout.num_tangents() * kDirections * kPackSamples +
-                        CurvatureProducts::scratch_size(static_cast<int>(max_packs_)) +
-                        graph_.direction_products.sums_size() +
-                        4L * graph_.entries.size() * kPackSamples;
+    const long tangents = num_rows() * tangent_row_step(max_packs_, stage_directions_);
+    const long thread =
+        graph_.sweep_size() + CurvatureProducts::scratch_size(static_cast<int>(max_packs_)) +
+        graph_.direction_products.sums_size() + 4L * graph_.entries.size() * kPackSamples;
     return static_cast<double>(chunk_size(max_packs_) + tangents + num_threads * thread) *
            sizeof(double);
   }
@@ -77,19 +76,18 @@ class SiteHessian final : public GraphHessian {
 
   // Doubles of points, rows and panels of so many packs.
   long chunk_size(long num_packs) const {
-    long size =
-        num_packs * (graph_.point_size() + row_size(1) * (std::ssize(graph_.layout.value_rows()) +
-                                                          1 + std::ssize(graph_.layout.z_rows())));
+    long size = num_packs * graph_.point_size() +
+                row_step(num_packs) * (std::ssize(graph_.layout.value_rows()) + 1 +
+                                       std::ssize(graph_.layout.z_rows()));
     for (int u = 0; u < static_cast<int>(graph_.uses.uses.size()); ++u) {
-      size += graph_.products.x_panels_size(u, static_cast<int>(num_packs));
+      size += graph_.products.x_panels_size(u, static_cast<int>(num_packs)) +
+              graph_.direction_products.z_panels_size(u, static_cast<int>(num_packs));
     }
     return size;
   }
 
-  static long row_size(long num_packs) { return num_packs * kPackSamples; }
-
   void list_stages() {
-    const long per_direction = std::max(1L, num_rows()) * row_size(max_packs_);
+    const long per_direction = std::max(1L, num_rows()) * row_step(max_packs_);
     const auto num_blocks = static_cast<int>(graph_.planner.blocks().size());
     const auto step = static_cast<int>(std::clamp(
         kStageDoubles / (per_direction * kDirections), 1L, std::max(1L, long{num_blocks})));

@@ -18,6 +18,34 @@ constexpr int kJoinedUnits = kTaskPanels * kPanelRows / kJoinedInputs;
 
 }  // namespace
 
+long panels_size(const RowBlock& block, int num_packs) {
+  return divide(block.width, kPanelCols) * kPanelCols * block.positions * num_packs * kPackSamples;
+}
+
+void fill_panels(const PackKernels& packs,
+                 const RowBlock& block,
+                 const double* data,
+                 const ChunkRows& rows,
+                 double* panels) {
+  const long row = long{rows.num_packs} * kPackSamples;
+  const long step = row_step(rows.num_packs);
+  std::array<const double*, kPanelCols> columns;
+  for (int c = 0; c < block.width; c += kPanelCols) {
+    for (int t = 0; t < block.positions; ++t) {
+      for (int k = 0; k < kPanelCols; ++k) {
+        columns[at(k)] = c + k < block.width ? data + block.row(t, c + k) * step : rows.zeros;
+      }
+      packs.fill_columns(panels,
+                         columns.data(),
+                         nullptr,
+                         kPackSamples,
+                         std::min(kPanelCols, block.width - c),
+                         rows.num_packs);
+      panels += kPanelCols * row;
+    }
+  }
+}
+
 CurvatureProducts::CurvatureProducts(const ParameterUses& uses,
                                      const GraphLayout& layout,
                                      const DirectionPlanner& planner,
@@ -175,32 +203,12 @@ std::vector<int> CurvatureProducts::columns_of(const ProductTask& task) const {
 }
 
 long CurvatureProducts::x_panels_size(int u, int num_packs) const {
-  const ParameterUse& use = uses_.uses[at(u)];
-  if (use.is_per_unit) return 0;
-  return long{divide(use.inputs, kPanelCols)} * kPanelCols * use.positions * num_packs *
-         kPackSamples;
+  return uses_.uses[at(u)].is_per_unit ? 0 : panels_size(layout_.rows(u).x, num_packs);
 }
 
 void CurvatureProducts::fill_panels(int u, const ChunkRows& rows, double* x_panels) const {
-  const ParameterUse& use = uses_.uses[at(u)];
-  if (use.is_per_unit) return;
-  const RowBlock& block = layout_.rows(u).x;
-  const long row = long{rows.num_packs} * kPackSamples;
-  std::array<const double*, kPanelCols> x;
-  for (int c = 0; c < use.inputs; c += kPanelCols) {
-    for (int t = 0; t < use.positions; ++t) {
-      for (int k = 0; k < kPanelCols; ++k) {
-        x[at(k)] = c + k < use.inputs ? rows.values + block.row(t, c + k) * row : rows.zeros;
-      }
-      packs_.fill_columns(x_panels,
-                          x.data(),
-                          nullptr,
-                          kPackSamples,
-                          std::min(kPanelCols, use.inputs - c),
-                          rows.num_packs);
-      x_panels += kPanelCols * row;
-    }
-  }
+  if (uses_.uses[at(u)].is_per_unit) return;
+  detail::fill_panels(packs_, layout_.rows(u).x, rows.values, rows, x_panels);
 }
 
 // Edge of the squares in which a matrix is transposed.

@@ -29,7 +29,16 @@
 
 namespace hesscope::detail {
 
-/// Rows of a chunk of num_packs packs: row r begins at double r * num_packs * kPackSamples.
+/// Doubles from one row of so many packs to the next: an odd number of cache lines, since rows that are
+/// powers of two apart lie in the same few lines of a cache.
+inline long row_step(long num_packs) { return (num_packs | 1) * kPackSamples; }
+
+/// The same of rows of so many directions, each of which is a row.
+inline long tangent_row_step(long num_packs, long num_directions) {
+  return (num_directions * (num_packs | 1) | 1) * kPackSamples;
+}
+
+/// Rows of a chunk of num_packs packs: row r begins at double r * row_step(num_packs).
 struct ChunkRows {
   int num_packs;
   const double* values;    ///< GraphLayout::value_rows()
@@ -37,15 +46,26 @@ struct ChunkRows {
   const double* zeros;     ///< one row
   /// Of x[t,j] of each use, panels of kPanelCols columns whose inner index is (position, pack).
   std::span<double* const> x_panels;
+  std::span<double* const> z_panels = {};  ///< the same of delta[t,i], for direction_products.h
 };
 
+/// Doubles of the panels of a block's rows, whose columns are its width.
+long panels_size(const RowBlock& block, int num_packs);
+
+/// @param data  ChunkRows::values or adjoints
+void fill_panels(const PackKernels& packs,
+                 const RowBlock& block,
+                 const double* data,
+                 const ChunkRows& rows,
+                 double* panels);
+
 /// Blocks [first_block, first_block + num_blocks) and their tangents: row r in direction d, of the first
-/// block first, begins at double (r * num_directions + d) * num_packs * kPackSamples. Only rows of the
-/// positions that are live in a block are there.
+/// block first, begins at double r * row_step + d * hesscope::detail::row_step(num_packs). Only rows of
+/// the positions that are live in a block are there.
 struct TangentRows {
   int first_block;
   int num_blocks;
-  int num_directions;
+  long row_step;
   const double* adjoints;        ///< E: z_rows()
   const double* tangents;        ///< J: tangent_rows()
   const Interval* adjoint_live;  ///< positions, of use u and block b at u * num_blocks + b

@@ -1,17 +1,26 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Columns of H whose directions are parameters, while their tangents are at hand: nothing of them is
-// kept. For each pack of samples
-//   (dg[i,j])_d += sum_t (E[t,i])_d x[t,j] + delta[t,i] (J[t,j])_d
-// lane by lane; lanes are added up where a chunk of samples ends.
+// kept. For each part of a pack of samples
+//   (dg[i,j])_d += sum_t (E[t,i])_d x[t,j] + delta[t,i] (J[t,j])_d,
+// two products of matrices whose inner index is (position, sample): of E[t,i] by a panel of x, and of
+// J[t,j] by a panel of delta.
 #pragma once
 
-#include <array>
 #include <vector>
 
 #include <hesscope/structured/internal/graph/curvature_products.h>
 
 namespace hesscope::detail {
+
+/// What has been swept of a part of a pack.
+struct PackSweep {
+  PackPoint point;
+  long pack;  ///< of the chunk
+  int part;
+  const double* tangents;
+  const double* adjoint_tangents;
+};
 
 class DirectionProducts {
  public:
@@ -24,11 +33,16 @@ class DirectionProducts {
   /// Doubles of sums for a block, aligned to 64 bytes.
   long sums_size() const { return sums_size_; }
 
-  /// Adds those of a pack whose tangents have been swept.
-  void add_pack(const DirectionBlock& block,
-                PackPoint point,
-                const double* tangents,
-                const double* adjoint_tangents,
+  /// Doubles of a use's panels of delta in a chunk.
+  long z_panels_size(int use, int num_packs) const;
+
+  /// What add_part() reads of them.
+  void fill_panels(int use, const ChunkRows& rows, double* z_panels) const;
+
+  /// Adds those of a part of pack p, whose tangents have been swept.
+  void add_part(const DirectionBlock& block,
+                const ChunkRows& rows,
+                const PackSweep& sweep,
                 double* sums) const;
 
   /// Adds the sums to H.
@@ -38,62 +52,45 @@ class DirectionProducts {
   std::vector<int> columns_of(const DirectionBlock& block) const;
 
  private:
-  // Positions whose entries lie at fixed steps, in packs of a PackPoint and in entries of tangents.
+  // Positions at which a unit's z, or an input's x, lies at fixed steps.
   struct Run {
-    int positions = 1;
-    int first_unit = 0;
-    int num_units = 1;
-    int z_node = 0;
-    int z_adjoint = 0;
-    int z_tangent = 0;
-    int z_unit_step = 0;
-    int z_step = 0;
-    int first_input = 0;
-    int num_inputs = 1;
-    int x_node = -1;
-    int x_value = -1;    // -1 for ones
-    int x_tangent = -1;  // -1 for what does not vary
-    int x_input_step = 0;
-    int x_unit_step = 0;  // of gains
-    int x_step = 0;
-
-    bool operator==(const Run&) const = default;
+    int first;  // position
+    int positions;
+    int node;
+    int tangent;  // entry of the tangents
+    int step;
+    int other;  // of a gain: pack of the values, or of the adjoints, that it is multiplied by
+    int other_step;
   };
 
-  struct Product;
+  using RunsOfLines = std::vector<std::vector<Run>>;
 
   struct Target {
     int use;
     ProductPart part;
-    long first;  // of its sums, in packs: (i, d, j) at (i * kDirections + d) * inputs + j
+    long of_adjoints;  // first of its sums: (i, d, j) at (i * kDirections + d) * x_width + j
+    long of_tangents;  // the same, (j, d, i); of a gain both are (i, d)
   };
 
-  void find_runs(const EntryNumbers& entries);
-  Run run_at(const ParameterUse& use,
-             const EntryNumbers& entries,
-             int t,
-             int first_unit,
-             int first_input) const;
-  static void append(const Run& run, std::vector<Run>& runs);
-  void add(const Product& product) const;
-  void add_adjoints(const ParameterUse& use,
-                    const Run& run,
-                    PackPoint point,
-                    const double* tangents,
-                    double* sums) const;
-  void add_tangents(const ParameterUse& use,
-                    const Run& run,
-                    PackPoint point,
-                    const double* tangents,
-                    double* sums) const;
+  static void append(const Run& next, std::vector<Run>& runs);
+  void list_runs(int use, const EntryNumbers& entries);
+  bool takes_z_panels(int use) const;
+  void add_run(const Run& run,
+               const double* tangents,
+               const double* panels,
+               int positions,
+               int width,
+               long row,
+               double* out) const;
 
   const ParameterUses& uses_;
   const GraphLayout& layout_;
   const DirectionPlanner& planner_;
   const TangentKernels& kernels_;
-  std::vector<std::vector<Run>> runs_;        // of each use
+  const PackKernels& packs_;
+  std::vector<RunsOfLines> z_runs_;           // of each use: of units
+  std::vector<RunsOfLines> x_runs_;           // of inputs, or of a gain's units
   std::vector<std::vector<Target>> targets_;  // of each group
-  alignas(64) std::array<double, kPackSamples> ones_;
   long sums_size_ = 0;
 };
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -7,10 +8,32 @@
 
 namespace hesscope::detail {
 
+namespace {
+
+// Whether the tangent of an operand is, of a node whose other operand varies or does not.
+bool is_read_on_way_back(Graph::Op op, bool other_varies) {
+  switch (op) {
+    case Graph::Op::kElementary:
+    case Graph::Op::kLogSumExpRows:
+    case Graph::Op::kCrossEntropyRows:
+    case Graph::Op::kSquaredDistances:
+    case Graph::Op::kDivide:
+      return true;
+    case Graph::Op::kHadamard:
+    case Graph::Op::kMatmul:
+      return other_varies;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
 GraphLayout::GraphLayout(const Graph& graph,
                          const EntryNumbers& entries,
                          const ParameterUses& uses) {
   place_nodes(graph, entries, uses);
+  place_tangents(entries, uses);
   place_rows(entries, uses);
 }
 
@@ -45,8 +68,8 @@ void GraphLayout::place_nodes(const Graph& graph,
   }
   const auto take = [](int& count, int size) { return std::exchange(count, count + size); };
   for (std::size_t i = 0; i < nodes.size(); ++i) {
-    SweepNode kept{.node = &nodes[i]};
     const int root = entries.root(static_cast<int>(i));
+    SweepNode kept{.node = &nodes[i], .root = root};
     const int size = size_of(nodes[i]);
     kept.is_common = is_common[i] != 0;
     common_first_.push_back(-1);
@@ -54,14 +77,12 @@ void GraphLayout::place_nodes(const Graph& graph,
       const SweepNode& of_root = nodes_[at(root)];
       kept.value = of_root.value;
       kept.adjoint = of_root.adjoint;
-      kept.tangent = of_root.tangent;
       common_first_.back() = common_first_[at(root)];
     } else {
       if (is_read[i]) kept.value = take(num_values_, size);
       if (is_read_common[i]) common_first_.back() = take(common_size_, size);
       if (uses.varies[i]) {
         kept.adjoint = take(num_adjoints_, size);
-        kept.tangent = take(num_tangents_, size);
         const int coefficients = detail::num_coefficients(nodes[i], nodes);
         if (coefficients > 0) kept.coefficient = take(num_coefficients_, coefficients);
       }
@@ -72,6 +93,70 @@ void GraphLayout::place_nodes(const Graph& graph,
     const int size = rows.positions * rows.table_rows;
     one_hots_.push_back({rows.rows_node, rows.positions, rows.table_rows, take(num_values_, size)});
     for (int e = 0; e < size; ++e) one_hot_values_.push_back(one_hots_.back().value + e);
+  }
+}
+
+// A tangent is needed from its node to the last that takes it, or to the end if the way back does or a
+// use has it as x. That of an adjoint is, on the way back, from the last node that adds to it to its own,
+// or to the end if it is of a use's z.
+void GraphLayout::place_tangents(const EntryNumbers& entries, const ParameterUses& uses) {
+  const auto num_nodes = static_cast<int>(nodes_.size());
+  const auto varies = [&](int i) { return i >= 0 && uses.varies[at(i)]; };
+  std::vector<int> last_taker(nodes_.size(), -1);  // of each root
+  std::vector<char> is_kept(nodes_.size(), 0);
+  std::vector<char> is_bar_kept(nodes_.size(), 0);
+  for (int i = 0; i < num_nodes; ++i) {
+    const Graph::Node& n = *nodes_[at(i)].node;
+    if (!varies(i) || n.op == Graph::Op::kReshape) continue;
+    last_taker[at(i)] = std::max(last_taker[at(i)], i);
+    for (const int operand : {n.a, n.b}) {
+      if (!varies(operand)) continue;
+      const int root = entries.root(operand);
+      last_taker[at(root)] = i;
+      const int other = operand == n.a ? n.b : n.a;
+      if (is_read_on_way_back(n.op, varies(other))) is_kept[at(root)] = 1;
+    }
+    if (n.op == Graph::Op::kSoftmaxRows) is_kept[at(i)] = 1;
+  }
+  for (const ParameterUse& use : uses.uses) {
+    for (const int z : use.z) is_bar_kept[at(entries.node_of(z))] = 1;
+    for (const int x : use.x) {
+      const int node = x == kOne ? -1 : entries.node_of(x);
+      if (node >= 0) is_kept[at(node)] = 1;
+    }
+  }
+  const auto for_roots = [&](const Graph::Node& n, auto visit) {
+    const int a = varies(n.a) ? entries.root(n.a) : -1;
+    const int b = varies(n.b) ? entries.root(n.b) : -1;
+    if (a >= 0) visit(a);
+    if (b >= 0 && b != a) visit(b);
+  };
+  for (int i = 0; i < num_nodes; ++i) {
+    const Graph::Node& n = *nodes_[at(i)].node;
+    if (!varies(i) || n.op == Graph::Op::kReshape) continue;
+    nodes_[at(i)].tangent = tangents_.take(size_of(n));
+    const auto end = [&](int root) {
+      if (last_taker[at(root)] != i || is_kept[at(root)]) return;
+      tangents_.give_back(nodes_[at(root)].tangent, size_of(*nodes_[at(root)].node));
+    };
+    for_roots(n, end);
+    end(i);
+  }
+  for (int i = num_nodes; i-- > 0;) {
+    const Graph::Node& n = *nodes_[at(i)].node;
+    if (!varies(i) || n.op == Graph::Op::kReshape) continue;
+    const auto begin = [&](int root) {
+      int& bar = nodes_[at(root)].tangent_bar;
+      if (bar < 0) bar = tangent_bars_.take(size_of(*nodes_[at(root)].node));
+    };
+    begin(i);
+    for_roots(n, begin);
+    if (!is_bar_kept[at(i)]) tangent_bars_.give_back(nodes_[at(i)].tangent_bar, size_of(n));
+  }
+  for (int i = 0; i < num_nodes; ++i) {
+    const SweepNode& root = nodes_[at(entries.root(i))];
+    nodes_[at(i)].tangent = root.tangent;
+    nodes_[at(i)].tangent_bar = root.tangent_bar;
   }
 }
 
@@ -90,7 +175,7 @@ void GraphLayout::place_rows(const EntryNumbers& entries, const ParameterUses& u
     for (const int z : use.z) {
       const int node = entries.node_of(z);
       const int e = z - entries.first(node);
-      z_rows_.push_back({z, nodes_[at(node)].adjoint + e, nodes_[at(node)].tangent + e});
+      z_rows_.push_back({z, nodes_[at(node)].adjoint + e, nodes_[at(node)].tangent_bar + e});
     }
     const auto [place, is_new] = known.try_emplace({use.x, use.positions});
     UseRows& shared = place->second;

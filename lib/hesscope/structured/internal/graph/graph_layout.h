@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include <hesscope/structured/internal/graph/entry_slots.h>
 #include <hesscope/structured/internal/graph/parameter_uses.h>
 #include <hesscope/structured/internal/graph/tangent_sweep.h>
 
@@ -54,18 +55,22 @@ class GraphLayout {
 
   int common_size() const { return common_size_; }
 
-  // Packs of a PackPoint, and of tangents in each direction.
+  // Packs of a PackPoint.
   int num_values() const { return num_values_; }
 
   int num_adjoints() const { return num_adjoints_; }
 
   int num_coefficients() const { return num_coefficients_; }
 
-  int num_tangents() const { return num_tangents_; }
+  /// Entries of the tangents, and of those of adjoints.
+  int num_tangents() const { return tangents_.size(); }
+
+  int num_tangent_bars() const { return tangent_bars_.size(); }
 
   const UseRows& rows(int use) const { return rows_[static_cast<std::size_t>(use)]; }
 
-  /// Of a row: entry of the graph, its pack in a PackPoint, its tangent's; -1 where there is none.
+  /// Of a row: entry of the graph, its pack in a PackPoint, its entry of the tangents, or of those of
+  /// adjoints; -1 where there is none.
   struct Source {
     int entry;
     int point;
@@ -85,6 +90,7 @@ class GraphLayout {
 
  private:
   void place_nodes(const Graph& graph, const EntryNumbers& entries, const ParameterUses& uses);
+  void place_tangents(const EntryNumbers& entries, const ParameterUses& uses);
   void place_rows(const EntryNumbers& entries, const ParameterUses& uses);
 
   std::vector<SweepNode> nodes_;
@@ -100,7 +106,8 @@ class GraphLayout {
   int num_values_ = 0;
   int num_adjoints_ = 0;
   int num_coefficients_ = 0;
-  int num_tangents_ = 0;
+  EntrySlots tangents_;
+  EntrySlots tangent_bars_;
 };
 
 }  // namespace hesscope::detail

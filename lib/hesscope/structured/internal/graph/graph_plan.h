@@ -36,6 +36,12 @@ struct GraphPlan {
            kPackSamples;
   }
 
+  /// Doubles of a sweep: tangents, those of adjoints, and a byte for each node.
+  long sweep_size() const {
+    return kernels.entries_size(layout.num_tangents() + layout.num_tangent_bars()) +
+           (std::ssize(layout.nodes()) + sizeof(double) - 1) / sizeof(double);
+  }
+
   std::shared_ptr<const Graph> graph;
   EntryNumbers entries;
   ParameterUses uses;

@@ -7,6 +7,23 @@
 #include <hesscope/structured/internal/graph/indexing.h>
 
 namespace hesscope::detail {
+namespace {
+
+// A copy of known size, where that is a register's.
+void copy_lanes(double* to, const double* from, int lanes) {
+  switch (lanes) {
+    case 8:
+      std::memcpy(to, from, 8 * sizeof(double));
+      break;
+    case 4:
+      std::memcpy(to, from, 4 * sizeof(double));
+      break;
+    default:
+      std::copy_n(from, lanes, to);
+  }
+}
+
+}  // namespace
 
 HessianSum::HessianSum(const GraphPlan& plan,
                        long num_packs,
@@ -20,22 +37,27 @@ HessianSum::HessianSum(const GraphPlan& plan,
       nodes_(plan.layout.with_common(common_)),
       points_(*plan.graph, plan.kernels, {nodes_, plan.layout.one_hots(), plan.uses.varies}, theta),
       point_(at(num_packs * plan.point_size())),
-      values_(at(std::ssize(plan.layout.value_rows()) * num_packs * kPackSamples)),
-      adjoints_(at(std::ssize(plan.layout.z_rows()) * num_packs * kPackSamples)),
+      values_(at(std::ssize(plan.layout.value_rows()) * row_step(num_packs))),
+      adjoints_(at(std::ssize(plan.layout.z_rows()) * row_step(num_packs))),
       ones_(at(num_packs * kPackSamples)),
       zeros_(at(num_packs * kPackSamples)),
       adjoint_tangents_(
-          at(std::ssize(plan.layout.z_rows()) * stage_directions * num_packs * kPackSamples)),
-      value_tangents_(
-          at(std::ssize(plan.layout.tangent_rows()) * stage_directions * num_packs * kPackSamples)),
-      sweeps_(at(2L * plan.layout.num_tangents() * kDirections * kPackSamples)),
+          at(std::ssize(plan.layout.z_rows()) * tangent_row_step(num_packs, stage_directions))),
+      value_tangents_(at(std::ssize(plan.layout.tangent_rows()) *
+                         tangent_row_step(num_packs, stage_directions))),
+      sweeps_(at(plan.sweep_size())),
       sums_(at(plan.direction_products.sums_size())),
       scratch_(at(CurvatureProducts::scratch_size(static_cast<int>(num_packs)))) {
   std::fill_n(ones_.data(), num_packs * kPackSamples, 1.0);
   std::fill_n(zeros_.data(), num_packs * kPackSamples, 0.0);
   for (int u = 0; u < plan_.num_uses(); ++u) {
-    x_buffers_.emplace_back(at(plan.products.x_panels_size(u, static_cast<int>(num_packs))));
-    x_panels_.push_back(x_buffers_.back().data());
+    const auto take = [&](long size) {
+      panel_buffers_.emplace_back(at(size));
+      return panel_buffers_.back().data();
+    };
+    x_panels_.push_back(take(plan.products.x_panels_size(u, static_cast<int>(num_packs))));
+    z_panels_.push_back(
+        take(plan.direction_products.z_panels_size(u, static_cast<int>(num_packs))));
   }
 }
 
@@ -57,6 +79,7 @@ double HessianSum::set_records(Records records) {
   has_common_ = true;
   executor_.for_each(plan_.num_uses(), [&](Eigen::Index u) {
     plan_.products.fill_panels(static_cast<int>(u), rows(), x_panels_[at(u)]);
+    plan_.direction_products.fill_panels(static_cast<int>(u), rows(), z_panels_[at(u)]);
   });
   return std::accumulate(losses.begin(), losses.end(), 0.0);
 }
@@ -70,28 +93,32 @@ void HessianSum::sweep(const Stage& stage) {
     if (stage.leaves_out(b)) return;
     const DirectionBlock& block = plan_.planner.blocks()[at(stage.first_block + b)];
     sweeps_.with_buffer([&](double* buffer) {
-      double* const adjoints = sweep_block(block, p, buffer);
-      for (int u = 0; u < plan_.num_uses(); ++u) {
-        copy_tangents(layout_.rows(u).z,
-                      adjoint_live_[at(u * num_blocks + b)],
-                      layout_.z_rows(),
-                      has_adjoint_,
-                      adjoints,
-                      adjoint_tangents_.data(),
-                      block.count,
-                      b,
-                      p);
-      }
-      for (std::size_t k = 0; k < layout_.tangent_blocks().size(); ++k) {
-        copy_tangents(layout_.tangent_blocks()[k],
-                      tangent_live_[k * at(num_blocks) + at(b)],
-                      layout_.tangent_rows(),
-                      has_tangent_,
-                      buffer,
-                      value_tangents_.data(),
-                      block.count,
-                      b,
-                      p);
+      for (int part = 0; part < num_parts(); ++part) {
+        double* const adjoints = sweep_block(block, p, part, buffer);
+        for (int u = 0; u < plan_.num_uses(); ++u) {
+          copy_tangents(layout_.rows(u).z,
+                        adjoint_live_[at(u * num_blocks + b)],
+                        layout_.z_rows(),
+                        has_adjoint_,
+                        adjoints,
+                        adjoint_tangents_.data(),
+                        block.count,
+                        b,
+                        p,
+                        part);
+        }
+        for (std::size_t k = 0; k < layout_.tangent_blocks().size(); ++k) {
+          copy_tangents(layout_.tangent_blocks()[k],
+                        tangent_live_[k * at(num_blocks) + at(b)],
+                        layout_.tangent_rows(),
+                        has_tangent_,
+                        buffer,
+                        value_tangents_.data(),
+                        block.count,
+                        b,
+                        p,
+                        part);
+        }
       }
     });
   });
@@ -104,9 +131,13 @@ void HessianSum::sweep_and_add(const Stage& stage, HessianTarget h) {
     sweeps_.with_buffer([&](double* buffer) {
       sums_.with_buffer([&](double* sums) {
         std::fill_n(sums, plan_.direction_products.sums_size(), 0.0);
+        const ChunkRows chunk = rows();
         for (long p = 0; p < num_packs_; ++p) {
-          const double* const adjoints = sweep_block(block, p, buffer);
-          plan_.direction_products.add_pack(block, point(p), buffer, adjoints, sums);
+          for (int part = 0; part < num_parts(); ++part) {
+            const double* const adjoints = sweep_block(block, p, part, buffer);
+            plan_.direction_products.add_part(
+                block, chunk, {point(p), p, part, buffer, adjoints}, sums);
+          }
         }
         plan_.direction_products.write(block, sums, h);
       });
@@ -120,7 +151,7 @@ void HessianSum::add_products(const Stage& stage,
   const ChunkRows chunk = rows();
   const TangentRows tangents{.first_block = stage.first_block,
                              .num_blocks = stage.end_block - stage.first_block,
-                             .num_directions = num_directions_,
+                             .row_step = tangent_row_step(num_packs_, num_directions_),
                              .adjoints = adjoint_tangents_.data(),
                              .tangents = value_tangents_.data(),
                              .adjoint_live = adjoint_live_.data(),
@@ -138,15 +169,18 @@ void HessianSum::add_products(const Stage& stage,
   }
 }
 
-double* HessianSum::sweep_block(const DirectionBlock& block, long p, double* buffer) {
-  double* const adjoints = buffer + long{layout_.num_tangents()} * kDirections * kPackSamples;
+double* HessianSum::sweep_block(const DirectionBlock& block, long p, int part, double* buffer) {
+  double* const adjoints = buffer + plan_.kernels.entries_size(layout_.num_tangents());
   plan_.kernels.sweep({.nodes = nodes_,
                        .indices = plan_.graph->indices(),
                        .plan = block.plan,
                        .seeds = block.seeds,
                        .point = point(p),
+                       .part = part,
                        .tangents = buffer,
-                       .adjoints = adjoints});
+                       .adjoints = adjoints,
+                       .is_begun = reinterpret_cast<char*>(
+                           adjoints + plan_.kernels.entries_size(layout_.num_tangent_bars()))});
   return adjoints;
 }
 
@@ -157,7 +191,7 @@ PackPoint HessianSum::point(long p) {
 }
 
 ChunkRows HessianSum::rows() const {
-  return {num_packs_, values_.data(), adjoints_.data(), zeros_.data(), x_panels_};
+  return {num_packs_, values_.data(), adjoints_.data(), zeros_.data(), x_panels_, z_panels_};
 }
 
 void HessianSum::copy_point(long p) {
@@ -168,12 +202,12 @@ void HessianSum::copy_point(long p) {
   double* row = values_.data();
   for (const GraphLayout::Source& source : layout_.value_rows()) {
     copy(row, source.point < 0 ? ones_.data() : from.values + long{source.point} * kPackSamples);
-    row += row_size();
+    row += row_step(num_packs_);
   }
   row = adjoints_.data();
   for (const GraphLayout::Source& source : layout_.z_rows()) {
     copy(row, from.adjoints + long{source.point} * kPackSamples);
-    row += row_size();
+    row += row_step(num_packs_);
   }
 }
 
@@ -225,18 +259,20 @@ void HessianSum::copy_tangents(const RowBlock& block,
                                double* to,
                                int count,
                                long b,
-                               long p) const {
+                               long p,
+                               int part) const {
+  const int lanes = plan_.kernels.lanes;
   for (int r = block.row(live.begin, 0); r < block.row(live.end, 0); ++r) {
     const GraphLayout::Source& source = sources[at(r)];
-    double* row =
-        to + (long{r} * num_directions_ + b * kDirections) * row_size() + p * kPackSamples;
-    const double* packs = from + long{source.tangent} * kDirections * kPackSamples;
+    double* row = to + r * tangent_row_step(num_packs_, num_directions_) +
+                  b * kDirections * row_step(num_packs_) + p * kPackSamples + long{part} * lanes;
+    const double* tangents = from + plan_.kernels.entries_size(source.tangent);
     const bool is_copied = is_there[at(b) * sources.size() + at(r)] != 0;
-    for (int d = 0; d < count; ++d, row += row_size(), packs += kPackSamples) {
+    for (int d = 0; d < count; ++d, row += row_step(num_packs_), tangents += lanes) {
       if (is_copied) {
-        std::memcpy(row, packs, kPackSamples * sizeof(double));
+        copy_lanes(row, tangents, lanes);
       } else {
-        std::fill_n(row, kPackSamples, 0.0);
+        std::fill_n(row, lanes, 0.0);
       }
     }
   }

@@ -94,11 +94,11 @@ class HessianSum {
 
  private:
   // Tangents to the buffer; returns those of adjoints, behind them.
-  double* sweep_block(const DirectionBlock& block, long p, double* buffer);
+  double* sweep_block(const DirectionBlock& block, long p, int part, double* buffer);
+
+  int num_parts() const { return kPackSamples / plan_.kernels.lanes; }
 
   PackPoint point(long p);
-
-  long row_size() const { return long{num_packs_} * kPackSamples; }
 
   ChunkRows rows() const;
 
@@ -116,7 +116,8 @@ class HessianSum {
                      double* to,
                      int count,
                      long b,
-                     long p) const;
+                     long p,
+                     int part) const;
 
   const GraphPlan& plan_;
   const GraphLayout& layout_;
@@ -134,8 +135,9 @@ class HessianSum {
   AlignedBuffer zeros_;
   AlignedBuffer adjoint_tangents_;
   AlignedBuffer value_tangents_;
-  std::vector<AlignedBuffer> x_buffers_;
+  std::vector<AlignedBuffer> panel_buffers_;
   std::vector<double*> x_panels_;
+  std::vector<double*> z_panels_;
   std::vector<char> has_adjoint_;  // of each block and row
   std::vector<char> has_tangent_;
   std::vector<Interval> adjoint_live_;  // positions, of each use and block

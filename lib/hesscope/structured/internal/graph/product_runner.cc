@@ -42,6 +42,7 @@ class ProductRunner {
         use_(products.uses_.uses[at(task.row_use)]),
         own_(products.layout_.rows(task.row_use)),
         row_size_(long{rows.num_packs} * kPackSamples),
+        row_step_(row_step(rows.num_packs)),
         row_panels_(scratch),
         column_panel_(row_panels_ + kTaskRows * most_inner_packs(rows.num_packs) * kPackSamples),
         results_(column_panel_ + kPanelCols * most_inner_packs(rows.num_packs) * kPackSamples) {}
@@ -61,11 +62,11 @@ class ProductRunner {
   };
 
   const double* value_row(int t, int k) const {
-    return rows_.values + own_.x.row(t, k) * row_size_;
+    return rows_.values + own_.x.row(t, k) * row_step_;
   }
 
   const double* delta_row(int t, int i) const {
-    return rows_.adjoints + own_.z.row(t, i) * row_size_;
+    return rows_.adjoints + own_.z.row(t, i) * row_step_;
   }
 
   // Positions that are live in a direction, of E and of J.
@@ -83,14 +84,12 @@ class ProductRunner {
 
   // E[t,i] and J[t,j], which must be live.
   const double* adjoint_tangent(int t, int i, int direction) const {
-    return tangents_.adjoints +
-           (long{own_.z.row(t, i)} * tangents_.num_directions + direction) * row_size_;
+    return tangents_.adjoints + own_.z.row(t, i) * tangents_.row_step + direction * row_step_;
   }
 
   const double* value_tangent(int t, int j, int direction) const {
     const RowBlock& block = all_.layout_.tangent_blocks()[at(own_.tangents)];
-    return tangents_.tangents +
-           (long{block.row(t, j)} * tangents_.num_directions + direction) * row_size_;
+    return tangents_.tangents + block.row(t, j) * tangents_.row_step + direction * row_step_;
   }
 
   void run_positions(int first, int end) {
@@ -198,7 +197,7 @@ class ProductRunner {
     std::array<const double*, kPanelCols> x;
     x.fill(rows_.zeros);
     for (int s = first; s < end; ++s) {
-      x[0] = rows_.values + column_rows.x.row(s, task_.unit) * row_size_;
+      x[0] = rows_.values + column_rows.x.row(s, task_.unit) * row_step_;
       all_.packs_.fill_columns(column_panel_ + long{s - first} * kPanelCols * row_size_,
                                x.data(),
                                nullptr,
@@ -237,9 +236,7 @@ class ProductRunner {
       return;
     }
     if (use_.is_per_unit) return set_gains(panel, adjoints, tangents, direction, to);
-    const long z_step = row_size_ * use_.units;
-    const long x_step = row_size_ * use_.inputs;
-    const long width = tangents_.num_directions;
+    const long width = tangents_.row_step;
     const bool is_row = is_of_one_unit(panel);
     RowProduct product{.out = to,
                        .out_first_stride = is_row ? panel_size : kPackSamples,
@@ -252,14 +249,14 @@ class ProductRunner {
                        .num_packs = rows_.num_packs};
     if (!adjoints.is_empty()) {
       product.terms[product.num_terms++] = {
-          {adjoint_tangent(adjoints.begin, unit, direction), width * row_size_, width * z_step},
-          {value_row(adjoints.begin, input), x_step, row_size_},
+          {adjoint_tangent(adjoints.begin, unit, direction), width, width * use_.units},
+          {value_row(adjoints.begin, input), row_step_ * use_.inputs, row_step_},
           adjoints.end - adjoints.begin};
     }
     if (!tangents.is_empty()) {
       product.terms[product.num_terms++] = {
-          {delta_row(tangents.begin, unit), row_size_, z_step},
-          {value_tangent(tangents.begin, input, direction), width * x_step, width * row_size_},
+          {delta_row(tangents.begin, unit), row_step_, row_step_ * use_.units},
+          {value_tangent(tangents.begin, input, direction), width * use_.inputs, width},
           tangents.end - tangents.begin};
     }
     all_.kernels_.multiply(product);
@@ -280,7 +277,6 @@ class ProductRunner {
                  Interval tangents,
                  int direction,
                  double* to) const {
-    const long width = tangents_.num_directions;
     for (int r = 0; r < panel.count; ++r) {
       const int i = panel.first + r;
       RowProduct product{.out = to + r * kPackSamples,
@@ -292,17 +288,18 @@ class ProductRunner {
                          .rows = 1,
                          .cols = 1,
                          .num_packs = rows_.num_packs};
-      const long step = row_size_ * use_.units;
+      const long step = row_step_ * use_.units;
+      const long tangent_step = tangents_.row_step * use_.units;
       if (!adjoints.is_empty()) {
         product.terms[product.num_terms++] = {
-            {adjoint_tangent(adjoints.begin, i, direction), 0, width * step},
+            {adjoint_tangent(adjoints.begin, i, direction), 0, tangent_step},
             {value_row(adjoints.begin, i), step, 0},
             adjoints.end - adjoints.begin};
       }
       if (!tangents.is_empty()) {
         product.terms[product.num_terms++] = {
             {delta_row(tangents.begin, i), 0, step},
-            {value_tangent(tangents.begin, i, direction), width * step, 0},
+            {value_tangent(tangents.begin, i, direction), tangent_step, 0},
             tangents.end - tangents.begin};
       }
       all_.kernels_.multiply(product);
@@ -362,6 +359,7 @@ class ProductRunner {
   const ParameterUse& use_;
   const UseRows& own_;
   long row_size_;
+  long row_step_;
   double* row_panels_;
   double* column_panel_;
   double* results_;

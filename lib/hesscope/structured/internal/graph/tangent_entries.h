@@ -19,63 +19,53 @@ using Node = Graph::Node;
 using Op = Graph::Op;
 
 constexpr int kParts = kPackSamples / kLanes;  // registers of a pack
-constexpr int kEntry = kDirections * kParts;   // registers of an entry's tangents
+constexpr int kEntry = detail::kEntryStride;   // registers from one entry's tangents to the next's
 
 using Mask [[gnu::vector_size(8 * HESSCOPE_LANES)]] = long long;
 
-// One entry: y += c x over directions, c a pack, a number or absent.
+// One entry: of y and x over directions, c a register, a number or absent.
 
-[[gnu::always_inline]] inline void add_scaled(Lane* y, const Lane* x, const Lane* c) {
-  for (int part = 0; part < kParts; ++part) {
-    const Lane factor = c[part];
-    for (int d = part; d < kEntry; d += kParts) y[d] += factor * x[d];
-  }
+[[gnu::always_inline]] inline void assign(Lane* y, const Lane* x) {
+  for (int d = 0; d < kDirections; ++d) y[d] = x[d];
 }
 
-[[gnu::always_inline]] inline void assign_scaled(Lane* y, const Lane* x, const Lane* c) {
-  for (int part = 0; part < kParts; ++part) {
-    const Lane factor = c[part];
-    for (int d = part; d < kEntry; d += kParts) y[d] = factor * x[d];
-  }
-}
-
-[[gnu::always_inline]] inline void subtract_scaled(Lane* y, const Lane* x, const Lane* c) {
-  for (int part = 0; part < kParts; ++part) {
-    const Lane factor = c[part];
-    for (int d = part; d < kEntry; d += kParts) y[d] -= factor * x[d];
-  }
+[[gnu::always_inline]] inline void assign_scaled(Lane* y, const Lane* x, Lane c) {
+  for (int d = 0; d < kDirections; ++d) y[d] = c * x[d];
 }
 
 [[gnu::always_inline]] inline void add(Lane* y, const Lane* x) {
-  for (int d = 0; d < kEntry; ++d) y[d] += x[d];
+  for (int d = 0; d < kDirections; ++d) y[d] += x[d];
 }
 
-[[gnu::always_inline]] inline void add_times(Lane* y, const Lane* x, double factor) {
-  for (int d = 0; d < kEntry; ++d) y[d] += factor * x[d];
+[[gnu::always_inline]] inline void add_scaled(Lane* y, const Lane* x, Lane c) {
+  for (int d = 0; d < kDirections; ++d) y[d] += c * x[d];
 }
 
-// y += x where the mask is not 0.
-[[gnu::always_inline]] inline void add_where(Lane* y,
-                                             const Lane* x,
-                                             const Lane* mask,
-                                             bool is_wanted) {
+[[gnu::always_inline]] inline void subtract_scaled(Lane* y, const Lane* x, Lane c) {
+  for (int d = 0; d < kDirections; ++d) y[d] -= c * x[d];
+}
+
+// y += x where the mask is not 0, or where it is.
+[[gnu::always_inline]] inline void add_chosen(Lane* y, const Lane* x, Lane mask, bool is_wanted) {
   const Lane zero = {};
-  for (int part = 0; part < kParts; ++part) {
-    const Mask wanted = is_wanted ? mask[part] != zero : mask[part] == zero;
-    for (int d = part; d < kEntry; d += kParts) y[d] += wanted ? x[d] : zero;
-  }
+  const Mask wanted = is_wanted ? mask != zero : mask == zero;
+  for (int d = 0; d < kDirections; ++d) y[d] += wanted ? x[d] : zero;
 }
 
-void clear(Lane* y, int num_entries) {
-  for (int d = 0; d < num_entries * kEntry; ++d) y[d] = Lane{};
+[[gnu::always_inline]] inline void clear_entry(Lane* y) {
+  for (int d = 0; d < kDirections; ++d) y[d] = Lane{};
 }
 
-// out[p, q] += sum_r plain[p, r] tangent[r, q], entries of which have all directions. Strides count
-// entries.
+inline void clear(Lane* y, int num_entries) {
+  for (int e = 0; e < num_entries; ++e) clear_entry(y + e * kEntry);
+}
+
+// out[p, q] = sum_r plain[p, r] tangent[r, q], or += it, entries of which have all directions. Strides
+// count entries.
 
 template <typename T>
 struct Plain {
-  const T* data;  // doubles, or packs
+  const T* data;  // doubles, or the part's registers of packs
   int p_stride;
   int r_stride;
 };
@@ -86,27 +76,19 @@ struct Entries {
   int second_stride;
 };
 
-template <typename T>
-void add_product(Entries out, Plain<T> plain, Entries tangent, int p_size, int r_size, int q_size) {
+template <Store kStore, typename T>
+void multiply_entries(
+    Entries out, Plain<T> plain, Entries tangent, int p_size, int r_size, int q_size) {
   constexpr int kPlain = sizeof(T) == sizeof(double) ? 1 : kParts;
-  const bool is_run = out.second_stride == 1 && tangent.second_stride == 1;
-  const int num_runs = is_run ? 1 : q_size;
-  const int run = is_run ? q_size * kDirections : kDirections;
-  for (int q = 0; q < num_runs; ++q) {
-    for (int part = 0; part < kParts; ++part) {
-      product<Store::kAdd>(
-          Strided<Lane>{
-              out.data + q * out.second_stride * kEntry + part, out.first_stride * kEntry, kParts},
-          Strided<const T>{plain.data + (kPlain == 1 ? 0 : part),
-                           plain.p_stride * kPlain,
-                           plain.r_stride * kPlain},
-          Strided<const Lane>{tangent.data + q * tangent.second_stride * kEntry + part,
-                              tangent.first_stride * kEntry,
-                              kParts},
-          p_size,
-          r_size,
-          run);
-    }
+  for (int q = 0; q < q_size; ++q) {
+    product_of_any_extents<kStore>(
+        Strided<Lane>{out.data + q * out.second_stride * kEntry, out.first_stride * kEntry, 1},
+        Strided<const T>{plain.data, plain.p_stride * kPlain, plain.r_stride * kPlain},
+        Strided<const Lane>{
+            tangent.data + q * tangent.second_stride * kEntry, tangent.first_stride * kEntry, 1},
+        p_size,
+        r_size,
+        kDirections);
   }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // A kernel source: compiled once for each instruction set (cmake/HesscopeKernels.cmake).
+#include <hesscope/structured/internal/graph/direction_sums.h>
 #include <hesscope/structured/internal/graph/point_sweep.h>
 #include <hesscope/structured/internal/graph/row_products.h>
 #include <hesscope/structured/internal/graph/tangent_rows.h>
@@ -24,128 +25,145 @@ class Sweeper : RowSweep {
         if (!out.is_empty()) set(s_.seeds[seed]);
       }
     }
-    for (int i = 0; i < num_nodes_; ++i) {
-      const Interval bar = plan(i).adjoint;
-      if (!bar.is_empty() && node(i).op != Op::kReshape) {
-        clear(adjoint(i) + bar.begin * kEntry, bar.end - bar.begin);
-      }
-    }
+    for (int i = 0; i < num_nodes_; ++i) s_.is_begun[i] = 0;
     for (int i = num_nodes_; i-- > 0;) {
-      if (node(i).a >= 0 && node(i).op != Op::kReshape) reverse(i);
+      if (node(i).op == Op::kReshape) continue;
+      if (has_adjoint(i)) prepare_to_add(i);  // of which nothing has come
+      if (node(i).a >= 0) reverse(i);
     }
   }
 
  private:
   void set(const detail::Seed& seed) {
-    Lane* y = tangent(seed.node) + seed.tangent * kEntry + seed.direction * kParts;
-    for (int part = 0; part < kParts; ++part) {
-      const Lane x =
-          seed.x < 0 ? Lane{} + 1.0 : lanes(s_.point.values)[long{seed.x} * kParts + part];
-      y[part] += seed.factor * x;
-    }
+    const Lane x = seed.x < 0 ? Lane{} + 1.0 : *packs(s_.point.values, seed.x);
+    tangent(seed.node)[seed.tangent * kEntry + seed.direction] += seed.factor * x;
   }
 
   void forward(int i, Interval out) {
     const Node& n = node(i);
     Lane* const y = tangent(i);
-    if (n.op == Op::kMatmul) return forward_product(i);
-    clear(y + out.begin * kEntry, out.end - out.begin);
-    const auto operand = [&](int o, auto visit) {
-      if (!has_tangent(o)) return;
-      Lane* const x = tangent(o);
-      for_spread(i, o, out, plan(o).tangent, [&](int e, int from) {
-        visit(y + e * kEntry, x + from * kEntry, e);
-      });
+    // What follows begins with the first operand that has a tangent, or with zeros.
+    bool is_begun = false;
+    const auto clear_out = [&] {
+      if (!is_begun) clear(y + out.begin * kEntry, out.end - out.begin);
+      is_begun = true;
     };
+    // dy += factor(e) dx
+    const auto add_operand = [&](int o, auto factor) {
+      if (!has_tangent(o)) return;
+      const Lane* const x = tangent(o);
+      const Interval live = plan(o).tangent;
+      const Interval both = common_part(out, live);
+      if (is_begun || !is_same_shape(i, o) || both.is_empty()) {
+        clear_out();
+        for_spread(i, o, out, live, [&](int e, int from) {
+          add_scaled(y + e * kEntry, x + from * kEntry, factor(e));
+        });
+        return;
+      }
+      is_begun = true;
+      clear(y + out.begin * kEntry, both.begin - out.begin);
+      for (int e = both.begin; e < both.end; ++e) {
+        assign_scaled(y + e * kEntry, x + e * kEntry, factor(e));
+      }
+      clear(y + both.end * kEntry, out.end - both.end);
+    };
+    const auto number = [](double factor) { return [=](int) { return Lane{} + factor; }; };
     const auto size = static_cast<int>(n.size());
     const Interval a = n.a >= 0 ? plan(n.a).tangent : Interval{};
     switch (n.op) {
-      case Op::kAdd:
-        operand(n.a, [](Lane* to, const Lane* x, int) { add(to, x); });
-        operand(n.b, [](Lane* to, const Lane* x, int) { add(to, x); });
-        return;
-      case Op::kSubtract:
-        operand(n.a, [](Lane* to, const Lane* x, int) { add(to, x); });
-        operand(n.b, [](Lane* to, const Lane* x, int) { add_times(to, x, -1); });
-        return;
-      case Op::kScale:
-        return operand(n.a, [&](Lane* to, const Lane* x, int) { add_times(to, x, n.factor); });
-      case Op::kElementary: {
-        const Lane* c = coefficient(i);
-        return operand(
-            n.a, [&](Lane* to, const Lane* x, int e) { assign_scaled(to, x, c + e * kParts); });
-      }
-      case Op::kHadamard:
-        operand(n.a, [&](Lane* to, const Lane* x, int e) {
-          add_scaled(to, x, value(n.b) + spread(i, n.b, e) * kParts);
-        });
-        operand(n.b, [&](Lane* to, const Lane* x, int e) {
-          add_scaled(to, x, value(n.a) + spread(i, n.a, e) * kParts);
-        });
-        return;
-      case Op::kDivide: {
-        const Lane* c = coefficient(i);
-        operand(n.a, [&](Lane* to, const Lane* x, int e) { add_scaled(to, x, c + e * kParts); });
-        operand(n.b, [&](Lane* to, const Lane* x, int e) {
-          add_scaled(to, x, c + (size + e) * kParts);
-        });
-        return;
-      }
+      case Op::kMatmul:
+        return forward_product(i);
       case Op::kSoftmaxRows:
         return forward_softmax(i, rows_of(out, static_cast<int>(n.cols)));
+      case Op::kSquaredDistances:
+        return forward_distances(i, out);
+      case Op::kAdd:
+        add_operand(n.a, number(1));
+        add_operand(n.b, number(1));
+        break;
+      case Op::kSubtract:
+        add_operand(n.a, number(1));
+        add_operand(n.b, number(-1));
+        break;
+      case Op::kScale:
+        add_operand(n.a, number(n.factor));
+        break;
+      case Op::kElementary:
+        add_operand(n.a, [c = coefficient(i)](int e) { return c[e * kParts]; });
+        break;
+      case Op::kHadamard: {
+        const auto times = [&](int other) {
+          return [this, i, other](int e) { return value(other)[spread(i, other, e) * kParts]; };
+        };
+        add_operand(n.a, times(n.b));
+        add_operand(n.b, times(n.a));
+        break;
+      }
+      case Op::kDivide: {
+        const Lane* c = coefficient(i);
+        add_operand(n.a, [=](int e) { return c[e * kParts]; });
+        add_operand(n.b, [=](int e) { return c[(size + e) * kParts]; });
+        break;
+      }
       case Op::kLogSumExpRows:
       case Op::kCrossEntropyRows: {
+        clear_out();
         const auto cols = static_cast<int>(node(n.a).cols);
         const auto all = static_cast<int>(node(n.a).size());
         const Lane* c = coefficient(i);  // p, variance, scale, slope
         if (n.op == Op::kCrossEntropyRows) c += (2 * all + static_cast<int>(n.rows)) * kParts;
         for (int e = a.begin; e < a.end; ++e) {
-          add_scaled(y + e / cols * kEntry, tangent(n.a) + e * kEntry, c + e * kParts);
+          add_scaled(y + e / cols * kEntry, tangent(n.a) + e * kEntry, c[e * kParts]);
         }
-        return;
+        break;
       }
-      case Op::kSquaredDistances:
-        return forward_distances(i, out);
       case Op::kSum:
+        clear_out();
         for (int e = a.begin; e < a.end; ++e) add(y, tangent(n.a) + e * kEntry);
-        return;
+        break;
       case Op::kSumRows:
       case Op::kMaxRows: {
+        clear_out();
         const auto cols = static_cast<int>(node(n.a).cols);
         for (int e = a.begin; e < a.end; ++e) {
           if (n.op == Op::kSumRows) {
             add(y + e / cols * kEntry, tangent(n.a) + e * kEntry);
           } else {
-            add_where(y + e / cols * kEntry,
-                      tangent(n.a) + e * kEntry,
-                      coefficient(i) + e * kParts,
-                      true);
+            add_chosen(
+                y + e / cols * kEntry, tangent(n.a) + e * kEntry, coefficient(i)[e * kParts], true);
           }
         }
-        return;
+        break;
       }
       case Op::kSlice:
       case Op::kEmbed:
       case Op::kGather:
+        is_begun = true;
         for (int e = out.begin; e < out.end; ++e) {
           const auto [from, entry] = source(i, e);
-          if (from >= 0 && has_tangent(from) && entry >= plan(from).tangent.begin &&
-              entry < plan(from).tangent.end) {
-            add(y + e * kEntry, tangent(from) + entry * kEntry);
+          if (from >= 0 && has_tangent(from) && is_in(plan(from).tangent, entry)) {
+            assign(y + e * kEntry, tangent(from) + entry * kEntry);
+          } else {
+            clear_entry(y + e * kEntry);
           }
         }
-        return;
+        break;
       case Op::kSelect: {
+        clear_out();
         const Lane* c = coefficient(i);
-        operand(n.a,
-                [&](Lane* to, const Lane* x, int e) { add_where(to, x, c + e * kParts, true); });
-        operand(n.b,
-                [&](Lane* to, const Lane* x, int e) { add_where(to, x, c + e * kParts, false); });
-        return;
+        for (const int o : {n.a, n.b}) {
+          if (!has_tangent(o)) continue;
+          for_spread(i, o, out, plan(o).tangent, [&](int e, int from) {
+            add_chosen(y + e * kEntry, tangent(o) + from * kEntry, c[e * kParts], o == n.a);
+          });
+        }
+        break;
       }
       default:
-        return;
+        break;
     }
+    clear_out();
   }
 
   struct Source {
@@ -177,55 +195,64 @@ class Sweeper : RowSweep {
 
   void reverse(int i) {
     const Node& n = node(i);
-    if (n.op == Op::kMatmul) return reverse_product(i);
     const Interval bars = plan(i).adjoint;
     const Interval whole{0, static_cast<int>(n.size())};
-    // Calls visit(adjoint of the operand's entry, tangent of this node's, entry) for entries of `live`.
-    const auto linear = [&](int o, auto visit) {
-      if (bars.is_empty() || !has_adjoint(o)) return;
-      const Lane* const y = adjoint(i);
-      Lane* const x = adjoint(o);
-      for_spread(i, o, bars, {0, static_cast<int>(node(o).size())}, [&](int e, int to) {
-        visit(x + to * kEntry, y + e * kEntry, e);
-      });
+    // dxbar += factor(e) dy for an entry of y, or of another tangent of this shape, in `live`.
+    const auto add_entries = [&](int o, const Lane* from, Interval live, auto factor) {
+      Lane* const to = adjoint(o);
+      if (!is_same_shape(i, o)) {
+        prepare_to_add(o);
+        for (int e = live.begin; e < live.end; ++e) {
+          add_scaled(to + spread(i, o, e) * kEntry, from + e * kEntry, factor(e));
+        }
+      } else if (is_to_assign(o, live)) {
+        for (int e = live.begin; e < live.end; ++e) {
+          assign_scaled(to + e * kEntry, from + e * kEntry, factor(e));
+        }
+      } else {
+        for (int e = live.begin; e < live.end; ++e) {
+          add_scaled(to + e * kEntry, from + e * kEntry, factor(e));
+        }
+      }
     };
-    // visit(adjoint of o's entry, tangent of other's, entry).
-    const auto bent = [&](int o, int other, auto visit) {
+    const auto linear = [&](int o, auto factor) {
+      if (!bars.is_empty() && has_adjoint(o)) add_entries(o, adjoint(i), bars, factor);
+    };
+    // dxbar += factor(e) do for the tangent of another operand.
+    const auto bent = [&](int o, int other, auto factor) {
       if (!has_adjoint(o) || !has_tangent(other)) return;
-      Lane* const x = adjoint(o);
-      const Lane* const t = tangent(other);
+      if (is_same_shape(i, other)) {
+        return add_entries(o, tangent(other), plan(other).tangent, factor);
+      }
+      prepare_to_add(o);
       for_spread(i, other, whole, plan(other).tangent, [&](int e, int from) {
-        visit(x + spread(i, o, e) * kEntry, t + from * kEntry, e);
+        add_scaled(
+            adjoint(o) + spread(i, o, e) * kEntry, tangent(other) + from * kEntry, factor(e));
       });
     };
+    const auto number = [](double factor) { return [=](int) { return Lane{} + factor; }; };
     const auto size = static_cast<int>(n.size());
     switch (n.op) {
+      case Op::kMatmul:
+        return reverse_product(i);
       case Op::kAdd:
-        linear(n.a, [](Lane* to, const Lane* y, int) { add(to, y); });
-        linear(n.b, [](Lane* to, const Lane* y, int) { add(to, y); });
-        return;
+        linear(n.a, number(1));
+        return linear(n.b, number(1));
       case Op::kSubtract:
-        linear(n.a, [](Lane* to, const Lane* y, int) { add(to, y); });
-        linear(n.b, [](Lane* to, const Lane* y, int) { add_times(to, y, -1); });
-        return;
+        linear(n.a, number(1));
+        return linear(n.b, number(-1));
       case Op::kScale:
-        return linear(n.a, [&](Lane* to, const Lane* y, int) { add_times(to, y, n.factor); });
+        return linear(n.a, number(n.factor));
       case Op::kElementary: {
         const Lane* c = coefficient(i);
-        linear(n.a, [&](Lane* to, const Lane* y, int e) { add_scaled(to, y, c + e * kParts); });
-        return bent(n.a, n.a, [&](Lane* to, const Lane* x, int e) {
-          add_scaled(to, x, c + (size + e) * kParts);
-        });
+        linear(n.a, [=](int e) { return c[e * kParts]; });
+        return bent(n.a, n.a, [=](int e) { return c[(size + e) * kParts]; });
       }
       case Op::kHadamard: {
         const auto times = [&](int other) {
-          return [this, i, other](Lane* to, const Lane* y, int e) {
-            add_scaled(to, y, value(other) + spread(i, other, e) * kParts);
-          };
+          return [this, i, other](int e) { return value(other)[spread(i, other, e) * kParts]; };
         };
-        const auto times_bar = [&](Lane* to, const Lane* x, int e) {
-          add_scaled(to, x, bar(i) + e * kParts);
-        };
+        const auto times_bar = [c = bar(i)](int e) { return c[e * kParts]; };
         linear(n.a, times(n.b));
         linear(n.b, times(n.a));
         bent(n.a, n.b, times_bar);
@@ -233,9 +260,8 @@ class Sweeper : RowSweep {
       }
       case Op::kDivide: {
         const auto by = [&](int which) {
-          return [this, i, which, size](Lane* to, const Lane* x, int e) {
-            add_scaled(to, x, coefficient(i) + (which * size + e) * kParts);
-          };
+          return
+              [c = coefficient(i), which, size](int e) { return c[(which * size + e) * kParts]; };
         };
         linear(n.a, by(0));
         linear(n.b, by(1));
@@ -251,23 +277,31 @@ class Sweeper : RowSweep {
       case Op::kSquaredDistances:
         return reverse_distances(i);
       case Op::kSum:
+      case Op::kSumRows: {
         if (bars.is_empty() || !has_adjoint(n.a)) return;
-        for (int e = 0; e < static_cast<int>(node(n.a).size()); ++e) {
-          add(adjoint(n.a) + e * kEntry, adjoint(i));
+        const auto cols = static_cast<int>(node(n.a).size() / n.size());
+        const Interval to{bars.begin * cols, bars.end * cols};
+        const bool assigns = is_to_assign(n.a, to);
+        for (int e = to.begin; e < to.end; ++e) {
+          Lane* const x = adjoint(n.a) + e * kEntry;
+          const Lane* const y = adjoint(i) + e / cols * kEntry;
+          if (assigns) {
+            assign(x, y);
+          } else {
+            add(x, y);
+          }
         }
         return;
-      case Op::kSumRows:
+      }
       case Op::kMaxRows: {
-        if (!has_adjoint(n.a)) return;
+        if (bars.is_empty() || !has_adjoint(n.a)) return;
+        prepare_to_add(n.a);
         const auto cols = static_cast<int>(node(n.a).cols);
         for (int e = bars.begin * cols; e < bars.end * cols; ++e) {
-          Lane* const to = adjoint(n.a) + e * kEntry;
-          const Lane* const y = adjoint(i) + e / cols * kEntry;
-          if (n.op == Op::kSumRows) {
-            add(to, y);
-          } else {
-            add_where(to, y, coefficient(i) + e * kParts, true);
-          }
+          add_chosen(adjoint(n.a) + e * kEntry,
+                     adjoint(i) + e / cols * kEntry,
+                     coefficient(i)[e * kParts],
+                     true);
         }
         return;
       }
@@ -276,16 +310,24 @@ class Sweeper : RowSweep {
       case Op::kGather:
         for (int e = bars.begin; e < bars.end; ++e) {
           const auto [to, entry] = source(i, e);
-          if (to >= 0 && has_adjoint(to))
-            add(adjoint(to) + entry * kEntry, adjoint(i) + e * kEntry);
+          if (to < 0 || !has_adjoint(to)) continue;
+          prepare_to_add(to);
+          add(adjoint(to) + entry * kEntry, adjoint(i) + e * kEntry);
         }
         return;
       case Op::kSelect: {
         const Lane* c = coefficient(i);
-        linear(n.a,
-               [&](Lane* to, const Lane* y, int e) { add_where(to, y, c + e * kParts, true); });
-        return linear(
-            n.b, [&](Lane* to, const Lane* y, int e) { add_where(to, y, c + e * kParts, false); });
+        for (const int o : {n.a, n.b}) {
+          if (bars.is_empty() || !has_adjoint(o)) continue;
+          prepare_to_add(o);
+          for (int e = bars.begin; e < bars.end; ++e) {
+            add_chosen(adjoint(o) + spread(i, o, e) * kEntry,
+                       adjoint(i) + e * kEntry,
+                       c[e * kParts],
+                       o == n.a);
+          }
+        }
+        return;
       }
       default:
         return;
@@ -299,10 +341,12 @@ std::unique_ptr<detail::PointSweep> point_sweep(const Graph& graph,
 }
 
 constexpr detail::TangentKernels kKernels = {
+    .lanes = kLanes,
     .point_sweep = point_sweep,
     .sweep = [](const TangentSweep& sweep) { Sweeper(sweep).run(); },
     .multiply = multiply,
-    .add = [](const detail::RowProduct& m) { multiply_rows<Store::kAdd>(m, m.terms[0]); },
+    .add_sums = add_sums,
+    .add_dots = add_dots,
 };
 
 }  // namespace

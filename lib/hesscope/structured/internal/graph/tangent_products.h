@@ -65,24 +65,37 @@ class ProductSweep : protected SweepView {
 
   static int size(Interval range) { return range.end - range.begin; }
 
-  // out += M tangent for rows p and columns r of M, the plain matrix of an operand, or its transpose.
-  void add_plain_product(Entries out,
-                         int operand,
-                         const Matrix& m,
-                         bool is_transposed,
-                         Interval p,
-                         Interval r,
-                         Entries tangent,
-                         int q_size) const {
+  // out = M tangent, or out += it, for rows p and columns r of M, the plain matrix of an operand, or its
+  // transpose.
+  void multiply_plain(bool is_to_assign,
+                      Entries out,
+                      int operand,
+                      const Matrix& m,
+                      bool is_transposed,
+                      Interval p,
+                      Interval r,
+                      Entries tangent,
+                      int q_size) const {
     const int p_stride = is_transposed ? m.col_stride : m.row_stride;
     const int r_stride = is_transposed ? m.row_stride : m.col_stride;
     const int first = m.first + p.begin * p_stride + r.begin * r_stride;
+    const auto multiply = [&](auto plain) {
+      if (is_to_assign) {
+        multiply_entries<Store::kAssign>(out, plain, tangent, size(p), size(r), q_size);
+      } else {
+        multiply_entries<Store::kAdd>(out, plain, tangent, size(p), size(r), q_size);
+      }
+    };
     if (kept(operand).is_common) {
-      const Plain<double> plain{kept(operand).common + first, p_stride, r_stride};
-      add_product(out, plain, tangent, size(p), size(r), q_size);
+      multiply(Plain<double>{kept(operand).common + first, p_stride, r_stride});
     } else {
-      const Plain<Lane> plain{value(operand) + first * kParts, p_stride, r_stride};
-      add_product(out, plain, tangent, size(p), size(r), q_size);
+      multiply(Plain<Lane>{value(operand) + first * kParts, p_stride, r_stride});
+    }
+  }
+
+  void clear_rows(int i, const Matrix& c, Interval rows) const {
+    if (!rows.is_empty()) {
+      clear(tangent(i) + (c.first + rows.begin * c.cols) * kEntry, size(rows) * c.cols);
     }
   }
 
@@ -90,41 +103,74 @@ class ProductSweep : protected SweepView {
   void forward_product(int i) {
     const Node& n = node(i);
     const Interval out = plan(i).tangent;
-    clear(tangent(i) + out.begin * kEntry, size(out));
     for (int k = 0; k < static_cast<int>(n.stack); ++k) {
       const Matrix c = result(i, k, out);
-      if (has_tangent(n.b)) {
-        const Matrix db = right_tangent(i, k);
-        if (!db.is_zero()) {
-          add_plain_product(entries(tangent(i), c, 0, db.live_cols.begin),
-                            n.a,
-                            left(i, k),
-                            false,
-                            {0, c.rows},
-                            db.live_rows,
-                            entries(tangent(n.b), db, db.live_rows.begin, db.live_cols.begin),
-                            size(db.live_cols));
-        }
+      const Matrix db = right_tangent(i, k);
+      const bool has_b = has_tangent(n.b) && !db.is_zero();
+      if (has_b) {
+        const bool is_whole = size(db.live_cols) == c.cols;
+        if (!is_whole) clear_rows(i, c, c.live_rows);
+        multiply_plain(is_whole,
+                       entries(tangent(i), c, 0, db.live_cols.begin),
+                       n.a,
+                       left(i, k),
+                       false,
+                       {0, c.rows},
+                       db.live_rows,
+                       entries(tangent(n.b), db, db.live_rows.begin, db.live_cols.begin),
+                       size(db.live_cols));
       }
-      if (!has_tangent(n.a)) continue;
       const Matrix da = left_tangent(i, k);
-      if (da.is_zero()) continue;
+      const bool has_a = has_tangent(n.a) && !da.is_zero();
+      if (!has_b && !has_a) clear_rows(i, c, c.live_rows);
+      if (!has_a) continue;
+      if (!has_b) {
+        clear_rows(i, c, {c.live_rows.begin, da.live_rows.begin});
+        clear_rows(i, c, {da.live_rows.end, c.live_rows.end});
+      }
       for (int row = da.live_rows.begin; row < da.live_rows.end; ++row) {  // each as B^T dA^T
-        add_plain_product(transposed(entries(tangent(i), c, row, 0)),
-                          n.b,
-                          right(i, k),
-                          true,
-                          {0, c.cols},
-                          da.live_cols,
-                          transposed(entries(tangent(n.a), da, row, da.live_cols.begin)),
-                          1);
+        multiply_plain(!has_b,
+                       transposed(entries(tangent(i), c, row, 0)),
+                       n.b,
+                       right(i, k),
+                       true,
+                       {0, c.cols},
+                       da.live_cols,
+                       transposed(entries(tangent(n.a), da, row, da.live_cols.begin)),
+                       1);
       }
     }
+  }
+
+  // Entries of an operand's adjoint that dCbar B^T, or A^T dCbar, writes.
+  Interval written_by_bars(int i, bool is_left) const {
+    const Node& n = node(i);
+    const bool is_shared = is_left ? n.is_shared_a : n.is_shared_b;
+    if ((is_shared && n.stack > 1) || kept(n.a).root == kept(n.b).root) return {};
+    const auto stack = static_cast<int>(n.stack);
+    const int rows_of_one = static_cast<int>(n.rows) / stack;
+    const Interval rows = rows_of(plan(i).adjoint, static_cast<int>(n.cols));
+    const auto size_of_one = static_cast<int>(node(is_left ? n.a : n.b).size()) / stack;
+    if (is_left && !n.transpose_a) {
+      const int cols = static_cast<int>(node(n.a).cols);
+      return {rows.begin * cols, rows.end * cols};
+    }
+    // Of A^T, each row of a product writes a column.
+    if (is_left && (rows.begin % rows_of_one != 0 || rows.end % rows_of_one != 0)) return {};
+    const Interval products = rows_of(rows, rows_of_one);
+    return {products.begin * size_of_one, products.end * size_of_one};
   }
 
   // dAbar += dCbar B^T + Cbar dB^T, dBbar += A^T dCbar + dA^T Cbar
   void reverse_product(int i) {
     const Node& n = node(i);
+    const bool has_bars = !plan(i).adjoint.is_empty();
+    const auto assigns = [&](int operand, int other, bool is_left) {
+      if (!has_adjoint(operand) || !(has_bars || has_tangent(other))) return false;
+      return is_to_assign(operand, has_bars ? written_by_bars(i, is_left) : Interval{});
+    };
+    const bool assigns_left = assigns(n.a, n.b, true);
+    const bool assigns_right = assigns(n.b, n.a, false);
     for (int k = 0; k < static_cast<int>(n.stack); ++k) {
       const Matrix dc = result(i, k, plan(i).adjoint);
       const Matrix c = result(i, k, all_of(i));
@@ -133,22 +179,22 @@ class ProductSweep : protected SweepView {
       const Matrix b = right(i, k);
       if (has_adjoint(n.a)) {
         for (int row = dc.live_rows.begin; row < dc.live_rows.end; ++row) {  // each as B dCbar^T
-          add_plain_product(transposed(entries(adjoint(n.a), a, row, 0)),
-                            n.b,
-                            b,
-                            false,
-                            {0, b.rows},
-                            {0, b.cols},
-                            transposed(entries(adjoint(i), dc, row, 0)),
-                            1);
+          multiply_plain(assigns_left,
+                         transposed(entries(adjoint(n.a), a, row, 0)),
+                         n.b,
+                         b,
+                         false,
+                         {0, b.rows},
+                         {0, b.cols},
+                         transposed(entries(adjoint(i), dc, row, 0)),
+                         1);
         }
         if (has_tangent(n.b)) {
           const Matrix db = right_tangent(i, k);
           if (!db.is_zero()) {
-            const Plain<Lane> plain{c_bar + db.live_cols.begin * kParts, c.cols, 1};
-            add_product(
+            multiply_entries<Store::kAdd>(
                 entries(adjoint(n.a), a, 0, db.live_rows.begin),
-                plain,
+                Plain<Lane>{c_bar + db.live_cols.begin * kParts, c.cols, 1},
                 transposed(entries(tangent(n.b), db, db.live_rows.begin, db.live_cols.begin)),
                 c.rows,
                 size(db.live_cols),
@@ -158,24 +204,26 @@ class ProductSweep : protected SweepView {
       }
       if (!has_adjoint(n.b)) continue;
       if (!dc.is_zero()) {
-        add_plain_product(entries(adjoint(n.b), b, 0, 0),
-                          n.a,
-                          a,
-                          true,
-                          {0, a.cols},
-                          dc.live_rows,
-                          entries(adjoint(i), dc, dc.live_rows.begin, 0),
-                          c.cols);
+        multiply_plain(assigns_right,
+                       entries(adjoint(n.b), b, 0, 0),
+                       n.a,
+                       a,
+                       true,
+                       {0, a.cols},
+                       dc.live_rows,
+                       entries(adjoint(i), dc, dc.live_rows.begin, 0),
+                       c.cols);
       }
       if (!has_tangent(n.a)) continue;
       const Matrix da = left_tangent(i, k);
       if (da.is_zero()) continue;  // the product as that of Cbar^T and dA
-      add_product(transposed(entries(adjoint(n.b), b, da.live_cols.begin, 0)),
-                  Plain<Lane>{c_bar + da.live_rows.begin * c.cols * kParts, 1, c.cols},
-                  entries(tangent(n.a), da, da.live_rows.begin, da.live_cols.begin),
-                  c.cols,
-                  size(da.live_rows),
-                  size(da.live_cols));
+      multiply_entries<Store::kAdd>(
+          transposed(entries(adjoint(n.b), b, da.live_cols.begin, 0)),
+          Plain<Lane>{c_bar + da.live_rows.begin * c.cols * kParts, 1, c.cols},
+          entries(tangent(n.a), da, da.live_rows.begin, da.live_cols.begin),
+          c.cols,
+          size(da.live_rows),
+          size(da.live_cols));
     }
   }
 };

@@ -17,17 +17,19 @@ class RowSweep : protected ProductSweep {
     const auto cols = static_cast<int>(node(i).cols);
     const Interval live = plan(node(i).a).tangent;
     for (int r = rows.begin; r < rows.end; ++r) {
-      Lane inner[kEntry] = {};
+      Lane inner[kDirections] = {};
       const Interval own = common_part(live, {r * cols, (r + 1) * cols});
       for (int e = own.begin; e < own.end; ++e) {
-        add_scaled(inner, tangent(node(i).a) + e * kEntry, value(i) + e * kParts);
+        add_scaled(inner, tangent(node(i).a) + e * kEntry, value(i)[e * kParts]);
       }
       for (int e = r * cols; e < (r + 1) * cols; ++e) {
-        Lane difference[kEntry];
-        const bool is_live = e >= live.begin && e < live.end;
+        Lane difference[kDirections];
+        const bool is_live = is_in(live, e);
         const Lane* x = tangent(node(i).a) + e * kEntry;
-        for (int d = 0; d < kEntry; ++d) difference[d] = is_live ? x[d] - inner[d] : -inner[d];
-        assign_scaled(tangent(i) + e * kEntry, difference, value(i) + e * kParts);
+        for (int d = 0; d < kDirections; ++d) {
+          difference[d] = is_live ? x[d] - inner[d] : -inner[d];
+        }
+        assign_scaled(tangent(i) + e * kEntry, difference, value(i)[e * kParts]);
       }
     }
   }
@@ -35,29 +37,37 @@ class RowSweep : protected ProductSweep {
   // dxbar_j += dp_j (ybar_j - sum_k p_k ybar_k) + p_j (dybar_j - sum_k (dp_k ybar_k + p_k dybar_k))
   void reverse_softmax(int i) {
     const int a = node(i).a;
-    if (!has_adjoint(a)) return;
-    const auto cols = static_cast<int>(node(i).cols);
     const Interval bars = plan(i).adjoint;
     const Interval live = plan(i).tangent;
+    const auto cols = static_cast<int>(node(i).cols);
+    const Interval rows = rows_of(hull(bars, live), cols);
+    if (!has_adjoint(a) || rows.is_empty()) return;
+    const bool assigns = is_to_assign(a, {rows.begin * cols, rows.end * cols});
     const Lane* const p = value(i);
-    for (int r = 0; r < static_cast<int>(node(i).rows); ++r) {
+    for (int r = rows.begin; r < rows.end; ++r) {
       const Interval row{r * cols, (r + 1) * cols};
       const Interval of_bar = common_part(bars, row);
       const Interval of_tangent = common_part(live, row);
-      if (of_bar.is_empty() && of_tangent.is_empty()) continue;
-      Lane inner[kEntry] = {};
+      Lane inner[kDirections] = {};
       for (int e = of_bar.begin; e < of_bar.end; ++e) {
-        add_scaled(inner, adjoint(i) + e * kEntry, p + e * kParts);
+        add_scaled(inner, adjoint(i) + e * kEntry, p[e * kParts]);
       }
       for (int e = of_tangent.begin; e < of_tangent.end; ++e) {
-        add_scaled(inner, tangent(i) + e * kEntry, bar(i) + e * kParts);
-        add_scaled(adjoint(a) + e * kEntry, tangent(i) + e * kEntry, coefficient(i) + e * kParts);
-      }
-      for (int e = of_bar.begin; e < of_bar.end; ++e) {
-        add_scaled(adjoint(a) + e * kEntry, adjoint(i) + e * kEntry, p + e * kParts);
+        add_scaled(inner, tangent(i) + e * kEntry, bar(i)[e * kParts]);
       }
       for (int e = row.begin; e < row.end; ++e) {
-        subtract_scaled(adjoint(a) + e * kEntry, inner, p + e * kParts);
+        Lane change[kDirections] = {};
+        if (is_in(of_bar, e)) add(change, adjoint(i) + e * kEntry);
+        for (int d = 0; d < kDirections; ++d) change[d] = p[e * kParts] * (change[d] - inner[d]);
+        if (is_in(of_tangent, e)) {
+          add_scaled(change, tangent(i) + e * kEntry, coefficient(i)[e * kParts]);
+        }
+        Lane* const to = adjoint(a) + e * kEntry;
+        if (assigns) {
+          assign(to, change);
+        } else {
+          add(to, change);
+        }
       }
     }
   }
@@ -75,25 +85,26 @@ class RowSweep : protected ProductSweep {
     const Lane* const slope =
         n.op == Op::kCrossEntropyRows ? scale + static_cast<int>(n.rows) * kParts : p;
     const Interval bars = plan(i).adjoint;
+    prepare_to_add(n.a);
     for (int e = bars.begin * cols; e < bars.end * cols; ++e) {
-      add_scaled(adjoint(n.a) + e * kEntry, adjoint(i) + e / cols * kEntry, slope + e * kParts);
+      add_scaled(adjoint(n.a) + e * kEntry, adjoint(i) + e / cols * kEntry, slope[e * kParts]);
     }
     const Interval live = plan(n.a).tangent;
     if (live.is_empty()) return;
     const Interval rows = rows_of(live, cols);
     for (int r = rows.begin; r < rows.end; ++r) {
       const Interval own = common_part(live, {r * cols, (r + 1) * cols});
-      Lane before[kEntry] = {};
-      Lane after[kEntry] = {};
+      Lane before[kDirections] = {};
+      Lane after[kDirections] = {};
       const auto step = [&](int e, Lane* others, bool is_first) {
-        Lane change[kEntry] = {};
-        subtract_scaled(change, others, p + e * kParts);
-        if (e >= own.begin && e < own.end) {
+        Lane change[kDirections] = {};
+        subtract_scaled(change, others, p[e * kParts]);
+        if (is_in(own, e)) {
           const Lane* const x = tangent(n.a) + e * kEntry;
-          if (is_first) add_scaled(change, x, variance + e * kParts);
-          add_scaled(others, x, p + e * kParts);
+          if (is_first) add_scaled(change, x, variance[e * kParts]);
+          add_scaled(others, x, p[e * kParts]);
         }
-        add_scaled(adjoint(n.a) + e * kEntry, change, scale + r * kParts);
+        add_scaled(adjoint(n.a) + e * kEntry, change, scale[r * kParts]);
       };
       for (int e = r * cols; e < (r + 1) * cols; ++e) step(e, before, true);
       for (int e = (r + 1) * cols; e-- > r * cols;) step(e, after, false);
@@ -114,28 +125,25 @@ class RowSweep : protected ProductSweep {
   // da_ic - db_jc, where they are.
   void tangent_difference(int i, int x, int y, Lane* difference) const {
     const Node& n = node(i);
-    const auto is_in = [](Interval live, int e) { return e >= live.begin && e < live.end; };
     const bool has_x = is_in(plan(n.a).tangent, x);
     const bool has_y = is_in(plan(n.b).tangent, y);
-    for (int d = 0; d < kEntry; ++d) difference[d] = has_x ? tangent(n.a)[x * kEntry + d] : Lane{};
+    for (int d = 0; d < kDirections; ++d) {
+      difference[d] = has_x ? tangent(n.a)[x * kEntry + d] : Lane{};
+    }
     if (!has_y) return;
-    for (int d = 0; d < kEntry; ++d) difference[d] -= tangent(n.b)[y * kEntry + d];
+    for (int d = 0; d < kDirections; ++d) difference[d] -= tangent(n.b)[y * kEntry + d];
   }
 
-  void value_difference(int i, int x, int y, Lane* twice) const {
-    for (int part = 0; part < kParts; ++part) {
-      twice[part] =
-          2.0 * (value(node(i).a)[x * kParts + part] - value(node(i).b)[y * kParts + part]);
-    }
+  Lane twice_value_difference(int i, int x, int y) const {
+    return 2.0 * (value(node(i).a)[x * kParts] - value(node(i).b)[y * kParts]);
   }
 
   void forward_distances(int i, Interval out) {
+    clear(tangent(i) + out.begin * kEntry, out.end - out.begin);
     for_differences(i, out, [&](int e, int x, int y) {
-      Lane twice[kParts];
-      Lane difference[kEntry];
-      value_difference(i, x, y, twice);
+      Lane difference[kDirections];
       tangent_difference(i, x, y, difference);
-      add_scaled(tangent(i) + e * kEntry, difference, twice);
+      add_scaled(tangent(i) + e * kEntry, difference, twice_value_difference(i, x, y));
     });
   }
 
@@ -144,23 +152,23 @@ class RowSweep : protected ProductSweep {
     const Node& n = node(i);
     const Interval bars = plan(i).adjoint;
     const bool has_tangents = has_tangent(n.a) || has_tangent(n.b);
+    for (const int operand : {n.a, n.b}) {
+      if (has_adjoint(operand)) prepare_to_add(operand);
+    }
     for_differences(i, {0, static_cast<int>(n.size())}, [&](int e, int x, int y) {
-      const bool has_bar = e >= bars.begin && e < bars.end;
+      const bool has_bar = is_in(bars, e);
       if (!has_bar && !has_tangents) return;
-      Lane change[kEntry] = {};
+      Lane change[kDirections] = {};
       if (has_bar) {
-        Lane twice[kParts];
-        value_difference(i, x, y, twice);
-        add_scaled(change, adjoint(i) + e * kEntry, twice);
+        add_scaled(change, adjoint(i) + e * kEntry, twice_value_difference(i, x, y));
       }
       if (has_tangents) {
-        Lane difference[kEntry];
+        Lane difference[kDirections];
         tangent_difference(i, x, y, difference);
-        for (int d = 0; d < kEntry; ++d) difference[d] *= 2.0;
-        add_scaled(change, difference, bar(i) + e * kParts);
+        add_scaled(change, difference, 2.0 * bar(i)[e * kParts]);
       }
       if (has_adjoint(n.a)) add(adjoint(n.a) + x * kEntry, change);
-      if (has_adjoint(n.b)) add_times(adjoint(n.b) + y * kEntry, change, -1);
+      if (has_adjoint(n.b)) subtract_scaled(adjoint(n.b) + y * kEntry, change, Lane{} + 1.0);
     });
   }
 };

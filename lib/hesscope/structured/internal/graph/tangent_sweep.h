@@ -7,8 +7,11 @@
 // computed once for a pack. Sweeps are linear: forwards a tangent dy of each node, backwards the
 // tangent of its adjoint, which starts from second derivatives alone,
 //   dxbar += (dy/dx)^T dybar + d((dy/dx)^T)[dx] ybar.
-// Tangents are seeded in entries of the graph, not in parameters (parameter_uses.h). In memory entry e
-// and direction d of a pack begin at double (e * kDirections + d) * kPackSamples.
+// Tangents are seeded in entries of the graph, not in parameters (parameter_uses.h). A sweep takes so
+// many samples of a pack as a register holds, a part of it: half as much to keep in a cache where two
+// make a pack. In memory direction d of entry e begins at register e * kEntryStride + d. An entry has a
+// register more than directions, or rows of eight and sixteen entries would lie powers of two apart, in
+// the same few lines of a cache.
 #pragma once
 
 #include <cstdint>
@@ -23,6 +26,7 @@
 namespace hesscope::detail {
 
 inline constexpr int kDirections = 8;
+inline constexpr int kEntryStride = kDirections + 1;
 
 /// Entries of a node, row by row, outside of which something is zero.
 struct Interval {
@@ -32,14 +36,17 @@ struct Interval {
   bool is_empty() const { return begin >= end; }
 };
 
-/// Where a node's numbers lie, in packs; -1 if they are not kept.
+/// Where a node's numbers lie, in packs; -1 if they are not kept. Nodes whose tangents are not needed at
+/// the same time may share a place.
 struct SweepNode {
   const Graph::Node* node = nullptr;
+  int root = -1;  ///< EntryNumbers::root()
   int value = -1;
   int adjoint = -1;
-  int tangent = -1;        ///< of the tangents and of their adjoints; -1 for what does not vary
-  int coefficient = -1;    ///< first of those that the node needs
-  bool is_common = false;  ///< the same for all samples
+  int tangent = -1;                ///< in entries of the tangents; -1 for what does not vary
+  int tangent_bar = -1;            ///< the same of the tangents of adjoints
+  int coefficient = -1;            ///< first of those that the node needs
+  bool is_common = false;          ///< the same for all samples
   const double* common = nullptr;  ///< its entries, where it is and a product takes it
 };
 
@@ -74,8 +81,10 @@ struct TangentSweep {
   std::span<const NodeSweep> plan;        ///< of each node
   std::span<const Seed> seeds;            ///< by node
   PackPoint point;
+  int part;  ///< of the pack
   double* tangents;
   double* adjoints;  ///< tangents of adjoints
+  char* is_begun;    ///< scratch, of each node
 };
 
 /// Where PointSweep::run() writes the 1 that stands for a lookup.
@@ -133,13 +142,41 @@ struct RowProduct {
   int num_packs;
 };
 
+/// out(d, c) += sum over positions t and samples of a part of tangents(t, d) panel(t, c), for all
+/// directions; out(d, c) at out[d * out_stride + c], where columns up to the next multiple of
+/// kPackSamples may be overwritten.
+struct DirectionSum {
+  double* out;
+  long out_stride;
+  const double* tangents;  ///< an entry's
+  long entry_step;         ///< entries from one position to the next
+  const double* panel;  ///< of kPanelCols columns (pack_kernels.h), from the part's first sample on
+  long panel_step;      ///< doubles
+  int positions;
+  int num_cols;
+};
+
+/// out[d] += sum over positions t and samples of a part of tangents(t, d) x(t).
+struct DirectionDots {
+  double* out;
+  const double* tangents;
+  long entry_step;
+  const double* x;  ///< of the part
+  long x_step;      ///< packs
+  int positions;
+};
+
 struct TangentKernels {
+  int lanes;  ///< samples of a part
   std::unique_ptr<PointSweep> (*point_sweep)(const Graph& graph, const PointLayout& layout);
   void (*sweep)(const TangentSweep& sweep);
   /// out(i, j) = sum_t a(i, t) b(t, j), summed over terms, where entries are rows of num_packs packs.
   void (*multiply)(const RowProduct& product);
-  /// out += the same, of one term.
-  void (*add)(const RowProduct& product);
+  void (*add_sums)(const DirectionSum& sum);
+  void (*add_dots)(const DirectionDots& dots);
+
+  /// Doubles of the tangents of so many entries.
+  long entries_size(long count) const { return count * kEntryStride * lanes; }
 };
 
 const TangentKernels& tangent_kernels(InstructionSet set);

@@ -33,14 +33,17 @@ class SweepView {
 
   Lane* tangent(int i) const { return lanes(s_.tangents) + long{kept(i).tangent} * kEntry; }
 
-  Lane* adjoint(int i) const { return lanes(s_.adjoints) + long{kept(i).tangent} * kEntry; }
+  Lane* adjoint(int i) const { return lanes(s_.adjoints) + long{kept(i).tangent_bar} * kEntry; }
 
-  const Lane* value(int i) const { return lanes(s_.point.values) + long{kept(i).value} * kParts; }
+  // Of the part at hand: entry e at [e * kParts].
+  const Lane* value(int i) const { return packs(s_.point.values, kept(i).value); }
 
-  const Lane* bar(int i) const { return lanes(s_.point.adjoints) + long{kept(i).adjoint} * kParts; }
+  const Lane* bar(int i) const { return packs(s_.point.adjoints, kept(i).adjoint); }
 
-  const Lane* coefficient(int i) const {
-    return lanes(s_.point.coefficients) + long{kept(i).coefficient} * kParts;
+  const Lane* coefficient(int i) const { return packs(s_.point.coefficients, kept(i).coefficient); }
+
+  const Lane* packs(const double* data, int first) const {
+    return lanes(data) + long{first} * kParts + s_.part;
   }
 
   bool has_tangent(int i) const { return i >= 0 && !plan(i).tangent.is_empty(); }
@@ -50,6 +53,35 @@ class SweepView {
   static Interval common_part(Interval a, Interval b) {
     return {a.begin > b.begin ? a.begin : b.begin, a.end < b.end ? a.end : b.end};
   }
+
+  static bool contains(Interval a, Interval b) { return a.begin <= b.begin && a.end >= b.end; }
+
+  static bool is_in(Interval a, int e) { return e >= a.begin && e < a.end; }
+
+  static Interval hull(Interval a, Interval b) {
+    if (a.is_empty()) return b;
+    if (b.is_empty()) return a;
+    return {a.begin < b.begin ? a.begin : b.begin, a.end > b.end ? a.end : b.end};
+  }
+
+  bool is_same_shape(int i, int j) const {
+    return node(i).rows == node(j).rows && node(i).cols == node(j).cols;
+  }
+
+  // To be called before something is added to the adjoint of node o, which is to write all entries of
+  // `written`: true if it is the first and writes all that there are, so that it has to assign.
+  bool is_to_assign(int o, Interval written) const {
+    char& is_begun = s_.is_begun[kept(o).root];
+    if (is_begun != 0) return false;
+    is_begun = 1;
+    const Interval own = plan(o).adjoint;
+    if (contains(written, own)) return true;
+    clear(adjoint(o) + own.begin * kEntry, own.end - own.begin);
+    return false;
+  }
+
+  // The same for what writes some entries only.
+  void prepare_to_add(int o) const { is_to_assign(o, {}); }
 
   static Interval rows_of(Interval entries, int cols) {
     return {entries.begin / cols, (entries.end + cols - 1) / cols};
@@ -61,7 +93,7 @@ class SweepView {
   void for_spread(int i, int operand, Interval out, Interval live, F visit) const {
     const Node& n = node(i);
     const Node& o = node(operand);
-    if (o.rows == n.rows && o.cols == n.cols) {
+    if (is_same_shape(i, operand)) {
       const Interval both = common_part(out, live);
       for (int e = both.begin; e < both.end; ++e) visit(e, e);
       return;

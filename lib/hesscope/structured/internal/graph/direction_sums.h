@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// For kernel sources only: sums over positions and samples of tangents times numbers of a use.
+#pragma once
+
+#include <hesscope/structured/internal/graph/tangent_entries.h>
+
+namespace hesscope::HESSCOPE_ISA {
+namespace {
+
+// As inner_products() of pack_kernels.h does: a number of a tangent in all lanes, times registers of
+// columns.
+
+// Directions and registers of columns of a tile: 12 of 16 registers for sums, or 24 of 32.
+constexpr int kSumRows = kLanes == 8 ? 8 : 4;
+constexpr int kSumVectors = 3;
+
+template <int C>
+[[gnu::always_inline]] inline void sum_tile(const detail::DirectionSum& s, int first, int col) {
+  using LooseLane [[gnu::vector_size(8 * HESSCOPE_LANES), gnu::aligned(8)]] = double;
+  Lane sum[kSumRows][C];
+  for (int d = 0; d < kSumRows; ++d) {
+    for (int c = 0; c < C; ++c) sum[d][c] = Lane{};
+  }
+  const double* tangents = s.tangents + long{first} * kLanes;
+  const double* panel = s.panel + col;
+  for (int t = 0; t < s.positions; ++t) {
+    for (int sample = 0; sample < kLanes; ++sample) {
+      Lane y[C];
+      for (int c = 0; c < C; ++c) y[c] = held(lanes(panel + sample * detail::kPanelCols)[c]);
+      for (int d = 0; d < kSumRows; ++d) {
+        const Lane x = held(tangents[d * kLanes + sample]);
+        for (int c = 0; c < C; ++c) sum[d][c] += x * y[c];
+      }
+    }
+    tangents += s.entry_step * kEntry * kLanes;
+    panel += s.panel_step;
+  }
+  for (int d = 0; d < kSumRows; ++d) {
+    for (int c = 0; c < C; ++c) {
+      *reinterpret_cast<LooseLane*>(s.out + (first + d) * s.out_stride + col + c * kLanes) +=
+          sum[d][c];
+    }
+  }
+}
+
+template <int C>
+[[gnu::noinline]] void sum_columns(const detail::DirectionSum& s, int col) {
+  for (int d = 0; d < kDirections; d += kSumRows) sum_tile<C>(s, d, col);
+}
+
+void add_sums(const detail::DirectionSum& s) {
+  for (int col = 0; col < s.num_cols; col += kSumVectors * kLanes) {
+    const int left = s.num_cols - col;
+    if (left <= kLanes) {
+      sum_columns<1>(s, col);
+    } else if (left <= 2 * kLanes) {
+      sum_columns<2>(s, col);
+    } else {
+      sum_columns<kSumVectors>(s, col);
+    }
+  }
+}
+
+void add_dots(const detail::DirectionDots& s) {
+  Lane sum[kDirections] = {};
+  const Lane* tangents = lanes(s.tangents);
+  const Lane* x = lanes(s.x);
+  for (int t = 0; t < s.positions; ++t) {
+    add_scaled(sum, tangents, *x);
+    tangents += s.entry_step * kEntry;
+    x += s.x_step * kParts;
+  }
+  for (int d = 0; d < kDirections; ++d) s.out[d] += sum_of(sum[d]);
+}
+
+}  // namespace
+}  // namespace hesscope::HESSCOPE_ISA
