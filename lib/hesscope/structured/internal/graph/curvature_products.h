@@ -59,17 +59,23 @@ void fill_panels(const PackKernels& packs,
                  const ChunkRows& rows,
                  double* panels);
 
+/// Of a block of rows, those that may differ from zero in a block of directions and are there.
+struct LiveRows {
+  Interval positions;
+  Interval cols;  ///< at each of them, in multiples of kPanelRows or to the last
+};
+
 /// Blocks [first_block, first_block + num_blocks) and their tangents: row r in direction d, of the first
-/// block first, begins at double r * row_step + d * hesscope::detail::row_step(num_packs). Only rows of
-/// the positions that are live in a block are there.
+/// block first, begins at double r * row_step + d * hesscope::detail::row_step(num_packs). Only rows that
+/// are live in a block are there.
 struct TangentRows {
   int first_block;
   int num_blocks;
   long row_step;
   const double* adjoints;        ///< E: z_rows()
   const double* tangents;        ///< J: tangent_rows()
-  const Interval* adjoint_live;  ///< positions, of use u and block b at u * num_blocks + b
-  const Interval* tangent_live;  ///< the same of tangent_blocks()
+  const LiveRows* adjoint_live;  ///< of use u and block b at u * num_blocks + b
+  const LiveRows* tangent_live;  ///< the same of tangent_blocks()
 };
 
 /// Column-major; what H is the sum of this and of its transpose, but for the diagonal.

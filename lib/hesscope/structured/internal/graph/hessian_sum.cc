@@ -226,33 +226,41 @@ void HessianSum::mark_live(const Stage& stage) {
       }
     }
   };
-  // Positions with a row that is there.
-  const auto mark =
-      [&](const RowBlock& block, std::span<const char> is_there, std::vector<Interval>& live) {
-        const std::size_t num_sources = is_there.size() / at(num_blocks);
-        for (long b = 0; b < num_blocks; ++b) {
-          const auto rows = is_there.subspan(at(b) * num_sources, num_sources)
-                                .subspan(at(block.first), at(block.positions * block.width));
-          const auto first = std::find(rows.begin(), rows.end(), 1);
-          const auto last = std::find(rows.rbegin(), rows.rend(), 1).base();
-          if (first == rows.end()) {
-            live.push_back({});
-          } else {
-            live.push_back({static_cast<int>((first - rows.begin()) / block.width),
-                            static_cast<int>(divide(last - rows.begin(), block.width))});
-          }
-        }
-      };
+  // Positions, and columns, with a row that is there.
+  const auto mark = [&](const RowBlock& rows, std::span<const char> is_there, long b) -> LiveRows {
+    const std::size_t num_sources = is_there.size() / at(num_blocks);
+    const auto own =
+        is_there.subspan(at(b) * num_sources + at(rows.first), at(rows.positions * rows.width));
+    LiveRows live{{rows.positions, 0}, {rows.width, 0}};
+    for (int t = 0; t < rows.positions; ++t) {
+      for (int k = 0; k < rows.width; ++k) {
+        if (!own[at(t * rows.width + k)]) continue;
+        live.positions = {std::min(live.positions.begin, t), t + 1};
+        live.cols = {std::min(live.cols.begin, k), std::max(live.cols.end, k + 1)};
+      }
+    }
+    live.cols.begin = live.cols.begin / kPanelRows * kPanelRows;
+    const auto end = static_cast<int>(divide(live.cols.end, kPanelRows)) * kPanelRows;
+    live.cols.end = std::min(end, rows.width);
+    return live;
+  };
   mark_rows(layout_.z_rows(), true, has_adjoint_);
   mark_rows(layout_.tangent_rows(), false, has_tangent_);
   adjoint_live_.clear();
-  for (int u = 0; u < plan_.num_uses(); ++u) mark(layout_.rows(u).z, has_adjoint_, adjoint_live_);
+  for (int u = 0; u < plan_.num_uses(); ++u) {
+    const RowBlock& z = layout_.rows(u).z;
+    for (long b = 0; b < num_blocks; ++b) {
+      adjoint_live_.push_back({mark(z, has_adjoint_, b).positions, {0, z.width}});
+    }
+  }
   tangent_live_.clear();
-  for (const RowBlock& block : layout_.tangent_blocks()) mark(block, has_tangent_, tangent_live_);
+  for (const RowBlock& x : layout_.tangent_blocks()) {
+    for (long b = 0; b < num_blocks; ++b) tangent_live_.push_back(mark(x, has_tangent_, b));
+  }
 }
 
 void HessianSum::copy_tangents(const RowBlock& block,
-                               Interval live,
+                               const LiveRows& live,
                                std::span<const GraphLayout::Source> sources,
                                const std::vector<char>& is_there,
                                const double* from,
@@ -262,7 +270,7 @@ void HessianSum::copy_tangents(const RowBlock& block,
                                long p,
                                int part) const {
   const int lanes = plan_.kernels.lanes;
-  for (int r = block.row(live.begin, 0); r < block.row(live.end, 0); ++r) {
+  const auto copy_row = [&](int r) {
     const GraphLayout::Source& source = sources[at(r)];
     double* row = to + r * tangent_row_step(num_packs_, num_directions_) +
                   b * kDirections * row_step(num_packs_) + p * kPackSamples + long{part} * lanes;
@@ -275,6 +283,9 @@ void HessianSum::copy_tangents(const RowBlock& block,
         std::fill_n(row, lanes, 0.0);
       }
     }
+  };
+  for (int t = live.positions.begin; t < live.positions.end; ++t) {
+    for (int k = live.cols.begin; k < live.cols.end; ++k) copy_row(block.row(t, k));
   }
 }
 

@@ -107,9 +107,9 @@ class HessianSum {
 
   void mark_live(const Stage& stage);
 
-  // Of the live positions of a block of rows: what is not in its node's interval is 0.
+  // Of the live rows: what is not in its node's interval is 0.
   void copy_tangents(const RowBlock& block,
-                     Interval live,
+                     const LiveRows& live,
                      std::span<const GraphLayout::Source> sources,
                      const std::vector<char>& is_there,
                      const double* from,
@@ -140,8 +140,8 @@ class HessianSum {
   std::vector<double*> z_panels_;
   std::vector<char> has_adjoint_;  // of each block and row
   std::vector<char> has_tangent_;
-  std::vector<Interval> adjoint_live_;  // positions, of each use and block
-  std::vector<Interval> tangent_live_;  // of each tangent block and block
+  std::vector<LiveRows> adjoint_live_;  // of each use and block
+  std::vector<LiveRows> tangent_live_;  // of each tangent block and block
   BufferPool sweeps_;
   BufferPool sums_;
   BufferPool scratch_;

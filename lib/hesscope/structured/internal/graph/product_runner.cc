@@ -69,17 +69,21 @@ class ProductRunner {
     return rows_.adjoints + own_.z.row(t, i) * row_step_;
   }
 
-  // Positions that are live in a direction, of E and of J.
+  // Positions that are live in a direction, of E and of J; of J for some of the columns only.
   Interval adjoint_live(int direction) const {
     if (is_tangents()) return {};
     return tangents_
-        .adjoint_live[long{task_.row_use} * tangents_.num_blocks + direction / kDirections];
+        .adjoint_live[long{task_.row_use} * tangents_.num_blocks + direction / kDirections]
+        .positions;
   }
 
-  Interval tangent_live(int direction) const {
+  Interval tangent_live(int direction, int first_col, int num_cols) const {
     if (own_.tangents < 0 || task_.part == ProductPart::kAdjoints) return {};
-    return tangents_
-        .tangent_live[long{own_.tangents} * tangents_.num_blocks + direction / kDirections];
+    const LiveRows& live =
+        tangents_
+            .tangent_live[long{own_.tangents} * tangents_.num_blocks + direction / kDirections];
+    const bool is_live = first_col < live.cols.end && first_col + num_cols > live.cols.begin;
+    return is_live ? live.positions : Interval{};
   }
 
   // E[t,i] and J[t,j], which must be live.
@@ -228,16 +232,16 @@ class ProductRunner {
     const int unit = panel.first / use_.inputs;
     const int input = panel.first % use_.inputs;
     const Interval adjoints = adjoint_live(direction);
-    const Interval tangents = tangent_live(direction);
+    if (use_.is_per_unit) return set_gains(panel, adjoints, direction, to);
+    const bool is_row = is_of_one_unit(panel);
+    const Interval tangents = tangent_live(direction, input, is_row ? kPanelRows : 1);
     if (adjoints.is_empty() && tangents.is_empty()) {
       for (int k = 0; k < count; ++k) {
         std::fill_n(to + k * panel_size, kPanelRows * row_size_, 0.0);
       }
       return;
     }
-    if (use_.is_per_unit) return set_gains(panel, adjoints, tangents, direction, to);
     const long width = tangents_.row_step;
-    const bool is_row = is_of_one_unit(panel);
     RowProduct product{.out = to,
                        .out_first_stride = is_row ? panel_size : kPackSamples,
                        .out_second_stride = kPackSamples,
@@ -272,13 +276,12 @@ class ProductRunner {
   }
 
   // Of gains, sum_t E[t,i] x[t,i] + delta[t,i] J[t,i].
-  void set_gains(const RowPanel& panel,
-                 Interval adjoints,
-                 Interval tangents,
-                 int direction,
-                 double* to) const {
+  void set_gains(const RowPanel& panel, Interval adjoints, int direction, double* to) const {
+    std::fill_n(to, kPanelRows * row_size_, 0.0);
     for (int r = 0; r < panel.count; ++r) {
       const int i = panel.first + r;
+      const Interval tangents = tangent_live(direction, i, 1);
+      if (adjoints.is_empty() && tangents.is_empty()) continue;
       RowProduct product{.out = to + r * kPackSamples,
                          .out_first_stride = 0,
                          .out_second_stride = 0,
@@ -304,7 +307,6 @@ class ProductRunner {
       }
       all_.kernels_.multiply(product);
     }
-    set_last_rows(panel, to);
   }
 
   int theta(const RowPanel& panel, int r) const {
