@@ -16,8 +16,10 @@ namespace {
 
 using namespace detail;  // all that is here is made of them
 
-// A chunk holds at most so many packs: an inner index of that length is enough for the products ...
+// A chunk holds at most so many packs: an inner index of that length is enough for the products, and for
+// those at one position beside others at many a quarter of it ...
 constexpr long kChunkPacks = 64;
+constexpr long kInnerPacks = 4 * kChunkPacks;
 // ... and each of its parts so many doubles (64 MiB), if one pack has fewer: points and panels, and
 // the tangents of some directions.
 constexpr long kMaxDoubles = 1L << 23;
@@ -62,7 +64,7 @@ class SiteHessian final : public GraphHessian {
     return std::ssize(graph_.layout.z_rows()) + std::ssize(graph_.layout.tangent_rows());
   }
 
-  // Enough for an inner index of kChunkPacks, positions of columns included.
+  // Enough for the longest inner index of kInnerPacks, positions of columns included.
   long wanted_packs() const {
     int positions = 1;
     for (const UseGroup& group : graph_.planner.groups()) {
@@ -71,7 +73,7 @@ class SiteHessian final : public GraphHessian {
         positions = std::max(positions, graph_.uses.uses[at(u)].positions);
       }
     }
-    return std::max(1L, kChunkPacks / positions);
+    return std::clamp(kInnerPacks / positions, 1L, kChunkPacks);
   }
 
   // Doubles of points, rows and panels of so many packs.
