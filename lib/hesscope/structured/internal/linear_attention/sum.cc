@@ -164,6 +164,7 @@ void LinearAttentionSum::compute(const LinearAttentionWeights& weights,
   if (gradient != nullptr) gradient->setZero(n);
   double* gradient_data = gradient != nullptr ? gradient->data() : nullptr;
   const auto add_all = [&] {
+    report(progress, 0);  // of many ranks some may have no task to tell of
     for (Index i = 0; i < num_groups; ++i) {
       add(i, h.data(), h.outerStride(), gradient_data, on_all_threads);
     }
@@ -189,13 +190,15 @@ std::vector<LinearAttentionSum::RowUnit> LinearAttentionSum::row_units() const {
   const auto m = static_cast<Index>(sizes_.trained);
   const auto last = static_cast<Index>(sizes_.layers) - 1;
   const Index num_blocks = (m + kernels_->max_rows - 1) / kernels_->max_rows;
+  const bool has_last_p = last > 0 && sizes_.trained == sizes_.extent;
   std::vector<RowUnit> units;
   for (Index layer = 0; layer <= last; ++layer) {
     const auto layers_passed = static_cast<double>(layer + 1);
     const bool is_last = layer == last;
-    for (Index a = 0; a < m; ++a) {  // rows P_ab
-      units.push_back(
-          {first_p(layer) + a * m, is_last ? 1 : layers_passed * static_cast<double>(num_blocks)});
+    for (Index a = 0; a < m; ++a) {  // rows P_ab; of the last layer, no task has any but the last a
+      const bool has_tasks = !is_last || (has_last_p && a == m - 1);
+      units.push_back({first_p(layer) + a * m,
+                       has_tasks ? layers_passed * static_cast<double>(num_blocks) : 0});
     }
     const Index rows_at_once = is_last ? 1 : kernels_->max_rows;
     for (Index a = 0; a < m; a += rows_at_once) {  // rows Q_ab
