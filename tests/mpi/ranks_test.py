@@ -214,6 +214,7 @@ class Death(Ranks):
                     if options:
                         self.assertTrue(err.startswith(words), err)
                     self.assertGreater(self.units(), 0)
+
     def test_an_interrupted_run_continues(self):
         expected = self.plain(self.ARGUMENTS)
         process, ranks = self.begin(3)
