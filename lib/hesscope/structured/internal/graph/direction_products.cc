@@ -73,7 +73,6 @@ void DirectionProducts::append(const Run& next, std::vector<Run>& runs) {
 
 void DirectionProducts::list_runs(int u, const EntryNumbers& entries) {
   const ParameterUse& use = uses_.uses[at(u)];
-  const auto nodes = layout_.nodes();
   const UseRows& rows = layout_.rows(u);
   const auto z_row = [&](int t, int i) { return layout_.z_rows()[at(rows.z.row(t, i))]; };
   const auto x_row = [&](int t, int k) { return layout_.value_rows()[at(rows.x.row(t, k))]; };
