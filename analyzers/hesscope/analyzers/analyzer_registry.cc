@@ -42,19 +42,33 @@ namespace hesscope {
 namespace {
 
 GrowingList<AnalyzerKind>& registry() {
+  // In the order of lists, one a line.
+  // clang-format off
   static GrowingList<AnalyzerKind> entries({
-      hessian_analyzer(),         spectrum_analyzer(),
-      condition_analyzer(),       structure_analyzer(),
-      eigenpairs_analyzer(),      tracking_analyzer(),
-      blocks_analyzer(),          ggn_analyzer(),
-      stability_analyzer(),       edge_analyzer(),
-      norm_sharpness_analyzer(),  sharpening_analyzer(),
-      influence_analyzer(),       critical_analyzer(),
-      smoothness_analyzer(),      density_analyzer(),
-      sampling_analyzer(),        population_analyzer(),
-      noise_analyzer(),           tangent_kernel_analyzer(),
-      attention_terms_analyzer(), alignment_analyzer(),
+      hessian_analyzer(),
+      spectrum_analyzer(),
+      condition_analyzer(),
+      structure_analyzer(),
+      eigenpairs_analyzer(),
+      tracking_analyzer(),
+      blocks_analyzer(),
+      ggn_analyzer(),
+      stability_analyzer(),
+      edge_analyzer(),
+      norm_sharpness_analyzer(),
+      sharpening_analyzer(),
+      influence_analyzer(),
+      critical_analyzer(),
+      smoothness_analyzer(),
+      density_analyzer(),
+      sampling_analyzer(),
+      population_analyzer(),
+      noise_analyzer(),
+      tangent_kernel_analyzer(),
+      attention_terms_analyzer(),
+      alignment_analyzer(),
   });
+  // clang-format on
   return entries;
 }
 

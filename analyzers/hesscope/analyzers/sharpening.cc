@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <any>
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -23,7 +22,6 @@ namespace {
 
 using detail::ClusteredEnd;
 using detail::EigenvalueCluster;
-using EndMember = EndOfSpectrum Extremes::*;
 
 // One position of a pair dimension for each eigenvalue that was asked for.
 class PairNumbers {
@@ -74,16 +72,15 @@ class SharpeningAnalyzer final : public Analyzer {
 
   Group analyze(PointAnalysis& point) const override {
     Group answer = declared();
-    const auto here = std::make_shared<Kept>(Kept{point.index(), ends_of(point)});
-    std::shared_ptr<const Kept> before;
-    if (point.previous() != nullptr) before = kept_before(point);
+    const detail::NeighbouringEnds ends = detail::neighbouring_ends(
+        point, kName, [this](PointAnalysis& at, EndOfSpectrum Extremes::*member) {
+          return detail::clustered_end(at, member, count_, gap_);
+        });
     for (std::size_t e = 0; e < ends_.size(); ++e) {
-      describe(point, ends_[e], here->ends[e], before ? &before->ends[e] : nullptr, answer);
+      const ClusteredEnd* before = ends.before ? &ends.before->ends[e] : nullptr;
+      describe(point, ends_[e], ends.here->ends[e], before, answer);
     }
-    set_edge(point, here->ends[0], answer);
-    if (point.trajectory() != nullptr) {
-      point.trajectory()->notes(kName) = std::shared_ptr<const Kept>(here);
-    }
+    set_edge(point, ends.here->ends[0], answer);
     return answer;
   }
 
@@ -92,7 +89,6 @@ class SharpeningAnalyzer final : public Analyzer {
  private:
   // What is stored of one end.
   struct End {
-    EndMember member;
     VariableId eigenvalues, cluster, gradients, gradient_norm, rate, self_stabilization;
     VariableId change, predicted_change, proof;
 
@@ -108,26 +104,6 @@ class SharpeningAnalyzer final : public Analyzer {
               predicted_change};
     }
   };
-
-  // Of a checkpoint, for the one after it.
-  struct Kept {
-    std::size_t index;
-    std::array<ClusteredEnd, 2> ends;  // largest, smallest
-  };
-
-  std::array<ClusteredEnd, 2> ends_of(PointAnalysis& point) const {
-    return {detail::clustered_end(point, &Extremes::largest, count_, gap_),
-            detail::clustered_end(point, &Extremes::smallest, count_, gap_)};
-  }
-
-  std::shared_ptr<const Kept> kept_before(PointAnalysis& point) const {
-    if (point.trajectory() != nullptr) {
-      const auto* kept =
-          std::any_cast<std::shared_ptr<const Kept>>(&point.trajectory()->notes(kName));
-      if (kept != nullptr && (*kept)->index + 1 == point.index()) return *kept;
-    }
-    return std::make_shared<Kept>(Kept{point.previous()->index(), ends_of(*point.previous())});
-  }
 
   void describe(PointAnalysis& point,
                 const End& variables,
@@ -239,14 +215,13 @@ class SharpeningAnalyzer final : public Analyzer {
   }
 
   // `name` ends the names and stands in their meanings.
-  End declare_end(EndMember member, const std::string& name, bool is_headline) {
+  End declare_end(const std::string& name, bool is_headline) {
     const auto add = [&](Variable variable) {
       return declare(detail::of_end(std::move(variable), name));
     };
     Variable eigenvalues = detail::outermost_eigenvalues();
     eigenvalues.headline = is_headline ? 1 : 0;
     return {
-        .member = member,
         .eigenvalues = add(std::move(eigenvalues)),
         .cluster = add({.name = "cluster",
                         .type = VariableType::kInt64,
@@ -306,8 +281,7 @@ class SharpeningAnalyzer final : public Analyzer {
 
   Eigen::Index count_;
   double gap_;
-  std::array<End, 2> ends_ = {declare_end(&Extremes::largest, "largest", true),
-                              declare_end(&Extremes::smallest, "smallest", false)};
+  std::array<End, 2> ends_ = {declare_end("largest", true), declare_end("smallest", false)};
   VariableId gap_to_edge_ = declare(
       {.name = "gap_to_edge",
        .dimensions = {"pair"},

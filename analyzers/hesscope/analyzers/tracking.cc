@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <any>
 #include <array>
 #include <cmath>
 #include <cstddef>
@@ -27,7 +26,6 @@ using detail::EigenpairMatching;
 using detail::EigenvalueCluster;
 using detail::TrackedPairs;
 using Eigen::Index;
-using EndMember = EndOfSpectrum Extremes::*;
 
 class TrackingAnalyzer final : public Analyzer {
  public:
@@ -51,14 +49,13 @@ class TrackingAnalyzer final : public Analyzer {
 
   Group analyze(PointAnalysis& point) const override {
     Group answer = declared();
-    const auto here = std::make_shared<Kept>(Kept{point.index(), ends_of(point)});
-    std::shared_ptr<const Kept> before;
-    if (point.previous() != nullptr) before = kept_before(point);
+    const detail::NeighbouringEnds ends = detail::neighbouring_ends(
+        point, kName, [this](PointAnalysis& at, EndOfSpectrum Extremes::*member) {
+          return detail::clustered_values(at, member, count_, gap_);
+        });
     for (std::size_t e = 0; e < ends_.size(); ++e) {
-      describe(point, ends_[e], here->ends[e], before ? &before->ends[e] : nullptr, answer);
-    }
-    if (point.trajectory() != nullptr) {
-      point.trajectory()->notes(kName) = std::shared_ptr<const Kept>(here);
+      const ClusteredEnd* before = ends.before ? &ends.before->ends[e] : nullptr;
+      describe(point, ends_[e], ends.here->ends[e], before, answer);
     }
     return answer;
   }
@@ -98,30 +95,9 @@ class TrackingAnalyzer final : public Analyzer {
  private:
   // What is stored of one end.
   struct End {
-    EndMember member;
     VariableId eigenvalues, cluster, overlaps, continued, overlap, proof;
     VariableId track;  // of the run
   };
-
-  // Of a checkpoint, for the one after it.
-  struct Kept {
-    std::size_t index;
-    std::array<ClusteredEnd, 2> ends;  // largest, smallest
-  };
-
-  std::array<ClusteredEnd, 2> ends_of(PointAnalysis& point) const {
-    return {detail::clustered_values(point, &Extremes::largest, count_, gap_),
-            detail::clustered_values(point, &Extremes::smallest, count_, gap_)};
-  }
-
-  std::shared_ptr<const Kept> kept_before(PointAnalysis& point) const {
-    if (point.trajectory() != nullptr) {
-      const auto* kept =
-          std::any_cast<std::shared_ptr<const Kept>>(&point.trajectory()->notes(kName));
-      if (kept != nullptr && (*kept)->index + 1 == point.index()) return *kept;
-    }
-    return std::make_shared<Kept>(Kept{point.previous()->index(), ends_of(*point.previous())});
-  }
 
   void describe(PointAnalysis& point,
                 const End& variables,
@@ -199,14 +175,13 @@ class TrackingAnalyzer final : public Analyzer {
   }
 
   // `name` ends the names and stands in their meanings.
-  End declare_end(EndMember member, const std::string& name, bool is_headline) {
+  End declare_end(const std::string& name, bool is_headline) {
     const auto add = [&](Variable variable) {
       return declare(detail::of_end(std::move(variable), name));
     };
     Variable eigenvalues = detail::outermost_eigenvalues();
     eigenvalues.headline = is_headline ? 1 : 0;
     return {
-        .member = member,
         .eigenvalues = add(std::move(eigenvalues)),
         .cluster =
             add({.name = "cluster",
@@ -267,8 +242,7 @@ class TrackingAnalyzer final : public Analyzer {
 
   Index count_;
   double gap_;
-  std::array<End, 2> ends_ = {declare_end(&Extremes::largest, "largest", true),
-                              declare_end(&Extremes::smallest, "smallest", false)};
+  std::array<End, 2> ends_ = {declare_end("largest", true), declare_end("smallest", false)};
 };
 
 }  // namespace

@@ -30,6 +30,7 @@ plot::Figure draw_critical(std::span<const Source> sources, const FigureRequest&
     const std::vector<double> losses = read("loss");
     const std::vector<double> indices = read("index");
     const std::vector<double> zeros = read("num_zero");
+    const bool has_steps = is_one && checkpoints.runs.size() == 1;  // as colours
     for (const Run& run : checkpoints.runs) {
       plot::Scatter points{.label = run.label, .radius = 3};
       for (std::size_t i = run.begin; i < run.end; ++i) {
@@ -40,11 +41,11 @@ plot::Figure draw_critical(std::span<const Source> sources, const FigureRequest&
         if (zeros[i] > 0) ++num_degenerate;
         points.x.push_back(losses[i]);
         points.y.push_back(indices[i]);
-        if (is_one && checkpoints.runs.size() == 1) points.values.push_back(checkpoints.steps[i]);
+        if (has_steps) points.values.push_back(checkpoints.steps[i]);
       }
       panel.series.push_back(std::move(points));
     }
-    if (is_one && checkpoints.runs.size() == 1) {
+    if (has_steps) {
       panel.colour_bar = plot::ColourBar{.label = checkpoints.axis_label(), .whole_numbers = true};
     }
   }

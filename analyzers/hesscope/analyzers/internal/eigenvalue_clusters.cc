@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <any>
 #include <cmath>
 
 #include <hesscope/analyzers/internal/eigenvalue_clusters.h>
@@ -62,8 +63,9 @@ ClusteredEnd clustered_end(PointAnalysis& point,
   ClusteredEnd end = clustered_values(point, member, count, gap);
   if (end.status != Status::kOk || !point.objective().has_third_derivatives()) return end;
   Eigen::Index whole = 0;
-  for (const EigenvalueCluster& cluster : end.clusters)
-    whole += cluster.is_whole ? cluster.size : 0;
+  for (const EigenvalueCluster& cluster : end.clusters) {
+    if (cluster.is_whole) whole += cluster.size;
+  }
   const Eigen::MatrixXd v = end.vectors.leftCols(whole);
   const Eigen::MatrixXd T = point.objective().third_derivative_times(point.theta(), v, v);
   for (EigenvalueCluster& cluster : end.clusters) {
@@ -71,6 +73,27 @@ ClusteredEnd clustered_end(PointAnalysis& point,
     cluster.gradient = T.middleCols(cluster.first, cluster.size).rowwise().mean();
   }
   return end;
+}
+
+NeighbouringEnds neighbouring_ends(
+    PointAnalysis& point,
+    const std::string& analyzer,
+    const std::function<ClusteredEnd(PointAnalysis&, EndOfSpectrum Extremes::*)>& find) {
+  using Kept = std::shared_ptr<const ClusteredEnds>;
+  const auto ends_of = [&](PointAnalysis& at) {
+    return std::make_shared<const ClusteredEnds>(
+        ClusteredEnds{at.index(), {find(at, &Extremes::largest), find(at, &Extremes::smallest)}});
+  };
+  NeighbouringEnds ends{.here = ends_of(point), .before = nullptr};
+  std::any* const notes =
+      point.trajectory() != nullptr ? &point.trajectory()->notes(analyzer) : nullptr;
+  if (point.previous() != nullptr) {
+    const Kept* const kept = std::any_cast<Kept>(notes);
+    const bool is_kept = kept != nullptr && (*kept)->index + 1 == point.index();
+    ends.before = is_kept ? *kept : ends_of(*point.previous());
+  }
+  if (notes != nullptr) *notes = ends.here;
+  return ends;
 }
 
 }  // namespace hesscope::detail

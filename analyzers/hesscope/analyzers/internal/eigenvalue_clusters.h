@@ -10,7 +10,12 @@
 // to the residual over the gap, and no better.
 #pragma once
 
+#include <array>
+#include <cstddef>
+#include <functional>
+#include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include <Eigen/Core>
@@ -62,5 +67,24 @@ ClusteredEnd clustered_end(PointAnalysis& point,
                            EndOfSpectrum Extremes::*member,
                            Eigen::Index count,
                            double gap);
+
+/// The largest and the smallest eigenvalues of a checkpoint.
+struct ClusteredEnds {
+  std::size_t index = 0;  ///< of the checkpoint
+  std::array<ClusteredEnd, 2> ends;
+};
+
+/// Those of a checkpoint and of the one before it.
+struct NeighbouringEnds {
+  std::shared_ptr<const ClusteredEnds> here;
+  std::shared_ptr<const ClusteredEnds> before;  ///< null for a checkpoint that has none before it
+};
+
+/// By `find`, of the checkpoint before only where the analyzer of this name has not kept them from
+/// there; keeps those of this one.
+NeighbouringEnds neighbouring_ends(
+    PointAnalysis& point,
+    const std::string& analyzer,
+    const std::function<ClusteredEnd(PointAnalysis&, EndOfSpectrum Extremes::*)>& find);
 
 }  // namespace hesscope::detail
