@@ -4,6 +4,7 @@ import contextlib
 import os
 import pathlib
 import subprocess
+import time
 
 import program
 from program import DONE
@@ -52,6 +53,38 @@ class Ranks(program.Case):
         out, err = process.communicate(timeout=300)
         self.assertEqual(process.returncode, expect, err)
         return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+
+    def end_of_killed(self, process):
+        """(exit code, stderr) of an mpirun of which a rank was killed. Where that was at the rank's start, mpirun of Open
+        MPI 4.1 and PMIx 4.2 may end its ranks and then wait for a lock of its own forever (openpmix issue 1233 is its
+        like): the code is None then, which says that no rank is left."""
+        until = time.monotonic() + 300
+        ended_since = None
+        while time.monotonic() < until:
+            try:
+                _, err = process.communicate(timeout=0.5)
+                return process.returncode, err
+            except subprocess.TimeoutExpired:
+                pass
+            if any(True for _ in self.living_children(process)):
+                ended_since = None
+            elif ended_since is None:
+                ended_since = time.monotonic()
+            elif time.monotonic() - ended_since > 15:
+                process.kill()
+                return None, process.communicate()[1]
+        left = list(self.living_children(process))
+        process.kill()
+        return self.fail(f"of ranks that were to end {left} run, and mpirun: {process.communicate()[1]}")
+
+    @staticmethod
+    def living_children(process):
+        """Of mpirun, the numbers of those that have not ended."""
+        children = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children")
+        for child in children.read_text().split():
+            with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+                if pathlib.Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX":
+                    yield int(child)
 
     def plain(self, arguments):
         """The bytes that hesscope itself makes."""
