@@ -183,15 +183,9 @@ void print_digests(const DistributedSolver& solver) {
   }
 }
 
-// On many ranks, which take long where they share few cores, the last of each model.
 void compare_all(const DistributedSolver& solver) {
-  const auto folder = [](const test::GoldenHessian& golden) {
-    return golden.name.substr(0, golden.name.rfind('/'));
-  };
-  const std::vector<test::GoldenHessian> all = test::golden_hessians();
-  for (std::size_t k = 0; k < all.size(); ++k) {
-    const bool is_last = k + 1 == all.size() || folder(all[k]) != folder(all[k + 1]);
-    if (is_last || solver.grid() < 3) compare_proofs(solver, all[k].name, all[k].hessian);
+  for (const test::GoldenHessian& golden : test::golden_hessians()) {
+    compare_proofs(solver, golden.name, golden.hessian);
   }
   // About blocks of 64.
   for (const Index n : {1, 2, 63, 64, 65, 129}) compare_random(solver, n);
