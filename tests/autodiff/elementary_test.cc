@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// f, f', f'' and f''' of every elementary function: in the middle, in the tails, at kinks and at NaN.
+// f to f'''' of every elementary function: in the middle, in the tails, at kinks and at NaN.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -16,6 +16,7 @@
 #include <hesscope/core/constants.h>
 
 #include "support/graph_oracle.h"
+#include "support/line_differences.h"
 #include "support/loss_oracle.h"
 
 namespace hesscope {
@@ -29,6 +30,7 @@ struct Point {
   double df;
   double ddf;
   double dddf;
+  double ddddf;
 };
 
 Graph graph_of(Elementary function, double alpha = 1, double beta = 0) {
@@ -44,7 +46,8 @@ Point evaluate(Elementary function, double x, double alpha = 1, double beta = 0)
   const test::Derivatives d = test::from_sweep(graph, at, sample);
   const Eigen::MatrixXd one = Eigen::MatrixXd::Ones(1, 1);
   const Eigen::MatrixXd third = test::third_derivatives_from_sweep(graph, at, sample, one, one);
-  return {d.value, d.gradient(0), d.hessian(0, 0), third(0, 0)};
+  const Eigen::MatrixXd lines = test::line_derivatives_from_sweep(graph, at, sample, one);
+  return {d.value, d.gradient(0), d.hessian(0, 0), third(0, 0), lines(4, 0)};
 }
 
 struct Case {
@@ -239,6 +242,35 @@ TEST_P(ElementaryFunction, MatchesDifferencesOfItsDefinition) {
     // Third differences leave 1e-50 / step^3.
     const double bound = (16 * (1 + x * x) * std::abs(third) + 4 * c.absolute) * kEpsilon + 1e-16;
     EXPECT_TRUE(std::abs(actual.dddf - third) <= bound) << actual.dddf << " for " << third;
+
+    // Where a kink is near, f is as small as the distance, and so is its rounding.
+    const Real50 width = Real50(abs(middle) < 1e-6 ? "1e-10" : "1e-8") * std::max(1.0, std::abs(x));
+    const auto fourth = static_cast<double>(test::differences_along_a_line(
+        [&](const Real50& by) { return c.definition(at + by); }, width)[4]);
+    EXPECT_TRUE(std::abs(actual.ddddf - fourth) <=
+                (32 * (1 + x * x) * std::abs(fourth) + 16 * c.absolute) * kEpsilon + 1e-16)
+        << actual.ddddf << " for " << fourth;
+  }
+}
+
+TEST_P(ElementaryFunction, IsTheSameAlongALine) {
+  const Case& c = GetParam();
+  const Graph graph = graph_of(c.function, c.alpha, c.beta);
+  const Eigen::MatrixXd one = Eigen::MatrixXd::Ones(1, 1);
+  for (const double x : c.smooth_points) {
+    SCOPED_TRACE(x);
+    const Eigen::VectorXd line = test::line_derivatives_from_sweep(
+        graph, Eigen::VectorXd::Constant(1, x), SampleTable::Zero(1, 1), one);
+    const Point at = evaluate(c, x);
+    // Compilers fuse other products with sums here.
+    const auto close = [&](double value, double expected) {
+      return std::abs(value - expected) <=
+             (8 * (1 + x * x) * std::abs(expected) + c.absolute) * kEpsilon;
+    };
+    EXPECT_TRUE(close(line(0), at.f)) << line(0);
+    EXPECT_TRUE(close(line(1), at.df)) << line(1);
+    EXPECT_TRUE(close(line(2), at.ddf)) << line(2);
+    EXPECT_TRUE(close(line(3), at.dddf)) << line(3);
   }
 }
 
@@ -315,6 +347,7 @@ TEST_P(ElementaryFunction, GivesNaNForNaN) {
   EXPECT_TRUE(std::isnan(actual.df));
   EXPECT_TRUE(std::isnan(actual.ddf));
   EXPECT_TRUE(std::isnan(actual.dddf));
+  EXPECT_TRUE(std::isnan(actual.ddddf));
 }
 
 TEST_P(ElementaryFunction, KeepsANaNInItsLane) {
@@ -354,11 +387,13 @@ INSTANTIATE_TEST_SUITE_P(Elementary,
                          testing::ValuesIn(cases()),
                          [](const auto& instance) { return std::string(instance.param.name); });
 
-void expect_point(const Point& actual, double f, double df, double ddf, double dddf = 0) {
+void expect_point(
+    const Point& actual, double f, double df, double ddf, double dddf = 0, double ddddf = 0) {
   EXPECT_EQ(actual.f, f);
   EXPECT_EQ(actual.df, df);
   EXPECT_EQ(actual.ddf, ddf);
   EXPECT_EQ(actual.dddf, dddf);
+  EXPECT_EQ(actual.ddddf, ddddf);
 }
 
 TEST(Elementary, HasSlopeZeroAtTheKinksOfReluAndAbs) {
@@ -376,11 +411,11 @@ TEST(Elementary, HasSlopeZeroAtTheKinksOfReluAndAbs) {
 
 TEST(Elementary, HasPyTorchsSlopesAtOtherKinks) {
   expect_point(evaluate(Elementary::kLeakyRelu, 0, 0.25), 0, 0.25, 0);
-  expect_point(evaluate(Elementary::kElu, 0, 1.5, 2), 0, 0.75, 0.375, 0.1875);
+  expect_point(evaluate(Elementary::kElu, 0, 1.5, 2), 0, 0.75, 0.375, 0.1875, 0.09375);
   expect_point(evaluate(Elementary::kClip, -2, -2, 5), -2, 1, 0);
   expect_point(evaluate(Elementary::kClip, 5, -2, 5), 5, 1, 0);
   expect_point(evaluate(Elementary::kSoftsign, 0), 0, 1, 0, 6);
-  expect_point(evaluate(Elementary::kPower, 0, 4), 0, 0, 0);
+  expect_point(evaluate(Elementary::kPower, 0, 4), 0, 0, 0, 0, 24);
   expect_point(evaluate(Elementary::kPower, 0, 3), 0, 0, 0, 6);
   expect_point(evaluate(Elementary::kPower, 0, 2), 0, 0, 2);
   expect_point(evaluate(Elementary::kPower, 0, 1), 0, 1, 0);
@@ -451,6 +486,8 @@ TEST(Elementary, SaturatesWithoutOverflow) {
     EXPECT_NEAR(left.ddf, 0, 1e-300);
     EXPECT_NEAR(right.dddf, 0, 1e-300);
     EXPECT_NEAR(left.dddf, 0, 1e-300);
+    EXPECT_NEAR(right.ddddf, 0, 1e-300);
+    EXPECT_NEAR(left.ddddf, 0, 1e-300);
   }
   const double deep = evaluate(Elementary::kSoftplus, -700).df;
   EXPECT_NEAR(deep / std::exp(-700), 1, 4 * kEpsilon);

@@ -31,7 +31,7 @@ constexpr Eigen::Index kSamples = 11;
 // A hundred operations, each with a rounding of eps / 2, and some cancellation.
 constexpr double kTolerance = 1e-14;
 
-// One derivative more multiplies and cancels once more.
+// Further derivatives multiply and cancel more.
 constexpr double kThirdTolerance = 1e-13;
 
 double weight(Eigen::Index i, Eigen::Index j) {
@@ -159,6 +159,18 @@ void expect_derivatives(RecordOutput record_output, Output output) {
       T,
       kThirdTolerance,
       "width 4");
+
+  // The same directions as lines.
+  const Eigen::MatrixXd lines = test::line_derivatives_from_sweep(graph, theta, samples, left);
+  test::expect_near_rows(lines.leftCols(2),
+                         test::line_derivatives_by_fifty_digits(mean, theta, left.leftCols(2)),
+                         kThirdTolerance,
+                         "50-digit differences of the loss");
+  test::expect_near_rows(
+      lines,
+      multiprecision_line_derivatives(graph, test::span_of(theta), test::records_of(samples), left),
+      kThirdTolerance,
+      "differences of the 50-digit tape");
 
   // The operation as the prediction: its first derivatives enter and its second must not.
   const Readout<Output> parts{output, z.rows(), z.cols()};

@@ -10,11 +10,8 @@
 #include <gtest/gtest.h>
 
 #include <hesscope/autodiff/sweep.h>
-#include <hesscope/models/attention.h>
-#include <hesscope/models/linear_attention.h>
-#include <hesscope/models/mlp.h>
-#include <hesscope/models/signal_noise.h>
 
+#include "autodiff/sweep_models.h"
 #include "support/graph_oracle.h"
 #include "support/numbers.h"
 #include "support/sweep_derivatives.h"
@@ -23,20 +20,6 @@ namespace hesscope {
 namespace {
 
 constexpr double kSweepTolerance = 1e-13;
-
-std::vector<Model> models() {
-  return {linear_attention({.layers = 2, .dimension = 2, .context = 3}),
-          attention({.heads = 2, .embedding = 3, .head_dimension = 2, .sequence = 3}),
-          attention({.heads = 1,
-                     .embedding = 2,
-                     .head_dimension = 2,
-                     .sequence = 3,
-                     .kernel = AttentionKernel::kGaussian}),
-          mlp({.widths = {3, 4, 2},
-               .activation = Activation::kGelu,
-               .loss = MlpLoss::kMeanSquaredError}),
-          signal_noise({.dimension = 3, .key_neurons = 2, .value_neurons = 2})};
-}
 
 using SweepOf = testing::TestWithParam<InstructionSet>;
 
@@ -52,7 +35,7 @@ INSTANTIATE_TEST_SUITE_P(InstructionSets,
 
 // One sample, one less and one more than fill the lanes, and several packs.
 TEST_P(SweepOf, EveryDerivativeIsThatOfFiftyDigits) {
-  for (const Model& model : models()) {
+  for (const Model& model : test::sweep_models()) {
     const std::unique_ptr<Sweep> sweep = Sweep::create(*model.graph, GetParam());
     const Eigen::Index n = model.num_parameters();
     const Eigen::VectorXd theta = test::Numbers(5).vector(n);
@@ -96,7 +79,7 @@ TEST_P(SweepOf, EveryDerivativeIsThatOfFiftyDigits) {
 
 // Each sample alone, with a direction of its own: full packs, padded ones, and more than one.
 TEST_P(SweepOf, TheProductOfEverySampleIsThatOfFiftyDigits) {
-  for (const Model& model : models()) {
+  for (const Model& model : test::sweep_models()) {
     const std::unique_ptr<Sweep> sweep = Sweep::create(*model.graph, GetParam());
     const Eigen::Index n = model.num_parameters();
     const Eigen::VectorXd theta = test::Numbers(5).vector(n);
@@ -123,7 +106,7 @@ TEST_P(SweepOf, TheProductOfEverySampleIsThatOfFiftyDigits) {
 
 TEST_P(SweepOf, EveryThirdDerivativeIsThatOfFiftyDigits) {
   constexpr Eigen::Index kPairs = ThirdOrderSweep::kMaxPairs;
-  for (const Model& model : models()) {
+  for (const Model& model : test::sweep_models()) {
     const Eigen::Index n = model.num_parameters();
     const Eigen::VectorXd theta = test::Numbers(5).vector(n);
     const Eigen::MatrixXd u = test::Numbers(14).table(n, kPairs);
@@ -161,7 +144,7 @@ TEST_P(SweepOf, EveryThirdDerivativeIsThatOfFiftyDigits) {
 // Several batches, the last of them not full, beside the sweeps that take a sample by itself.
 TEST_P(SweepOf, TheGradientOfManySamplesIsTheSumOfTheirs) {
   constexpr Eigen::Index kCount = 150;
-  for (const Model& model : models()) {
+  for (const Model& model : test::sweep_models()) {
     SCOPED_TRACE(model.kind);
     const std::unique_ptr<Sweep> sweep = Sweep::create(*model.graph, GetParam());
     const Eigen::Index n = model.num_parameters();
@@ -203,7 +186,7 @@ TEST_P(SweepOf, ALossWithoutSamplesCountsOnceForEach) {
 
 TEST_P(SweepOf, EveryGaussNewtonMatrixIsThatOfFiftyDigits) {
   using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-  for (const Model& model : models()) {
+  for (const Model& model : test::sweep_models()) {
     const std::unique_ptr<Sweep> sweep = Sweep::create(*model.graph, GetParam());
     const Eigen::Index n = model.num_parameters();
     const Eigen::VectorXd theta = test::Numbers(8).vector(n);
@@ -250,7 +233,7 @@ TEST_P(SweepOf, EveryGaussNewtonMatrixIsThatOfFiftyDigits) {
 
 TEST_P(SweepOf, TheFactorsOfTheGaussNewtonMatrixMultiplyToIt) {
   constexpr Eigen::Index kPack = Sweep::kPackSamples;
-  for (const Model& model : models()) {
+  for (const Model& model : test::sweep_models()) {
     const std::unique_ptr<Sweep> sweep = Sweep::create(*model.graph, GetParam());
     const Eigen::Index n = model.num_parameters();
     const Eigen::Index m =
@@ -292,7 +275,7 @@ TEST_P(SweepOf, TheFactorsOfTheGaussNewtonMatrixMultiplyToIt) {
 }
 
 TEST_P(SweepOf, WorkspaceIsCountedForItsLanes) {
-  const Model model = models().front();
+  const Model model = test::sweep_models().front();
   EXPECT_GT(Sweep::workspace_bytes(*model.graph, GetParam()), 0.0);
   EXPECT_LE(Sweep::workspace_bytes(*model.graph, InstructionSet::kBaseline),
             Sweep::workspace_bytes(*model.graph, GetParam()));

@@ -75,6 +75,28 @@ Eigen::MatrixXd third_derivatives_from_sweep(const Graph& graph,
   return result;
 }
 
+Eigen::MatrixXd line_derivatives_from_sweep(const Graph& graph,
+                                            const Eigen::VectorXd& theta,
+                                            const SampleTable& samples,
+                                            const Eigen::MatrixXd& v,
+                                            int width,
+                                            InstructionSet set) {
+  const auto sweep = LineSweep::create(graph, set);
+  Eigen::MatrixXd result(LineSweep::kOrder + 1, v.cols());
+  for (Eigen::Index first = 0; first < v.cols(); first += width) {
+    const Eigen::Index lines = std::min<Eigen::Index>(width, v.cols() - first);
+    const SampleTable directions = v.middleCols(first, lines);
+    SampleTable block = SampleTable::Zero(result.rows(), lines);
+    sweep->line_derivatives(span_of(theta),
+                            records_of(samples),
+                            {directions.data(), static_cast<std::size_t>(directions.size())},
+                            static_cast<int>(lines),
+                            {block.data(), static_cast<std::size_t>(block.size())});
+    result.middleCols(first, lines) = block / static_cast<double>(samples.rows());
+  }
+  return result;
+}
+
 void expect_near_columns(const Eigen::MatrixXd& actual,
                          const Eigen::MatrixXd& expected,
                          double tolerance,
@@ -88,6 +110,14 @@ void expect_near_columns(const Eigen::MatrixXd& actual,
         << "column " << k << " against " << oracle << ": error " << error << ", norm "
         << expected.col(k).norm();
   }
+}
+
+void expect_near_rows(const Eigen::MatrixXd& actual,
+                      const Eigen::MatrixXd& expected,
+                      double tolerance,
+                      const std::string& oracle,
+                      double floor) {
+  expect_near_columns(actual.transpose(), expected.transpose(), tolerance, oracle, floor);
 }
 
 void expect_near(const Derivatives& actual,

@@ -8,6 +8,7 @@
 #include <Eigen/Core>
 
 #include <hesscope/autodiff/graph.h>
+#include <hesscope/autodiff/line_sweep.h>
 #include <hesscope/autodiff/sweep.h>
 #include <hesscope/autodiff/third_order_sweep.h>
 #include <hesscope/objective/objective.h>
@@ -41,12 +42,28 @@ Eigen::MatrixXd third_derivatives_from_sweep(const Graph& graph,
                                              int width = ThirdOrderSweep::kMaxPairs,
                                              InstructionSet set = best_instruction_set());
 
+/// Derivatives along the lines theta + t v_k of the mean over the samples by the graph engine, `width`
+/// lines at a time: entry (p, k) is of order p.
+Eigen::MatrixXd line_derivatives_from_sweep(const Graph& graph,
+                                            const Eigen::VectorXd& theta,
+                                            const SampleTable& samples,
+                                            const Eigen::MatrixXd& v,
+                                            int width = LineSweep::kMaxLines,
+                                            InstructionSet set = best_instruction_set());
+
 /// Columns of T[u_k, v_k], each within `tolerance` of its expected norm; the floor as below.
 void expect_near_columns(const Eigen::MatrixXd& actual,
                          const Eigen::MatrixXd& expected,
                          double tolerance,
                          const std::string& oracle,
                          double floor = 1e-17);
+
+/// The same of rows. The floor is what fourth differences of 50-digit numbers leave.
+void expect_near_rows(const Eigen::MatrixXd& actual,
+                      const Eigen::MatrixXd& expected,
+                      double tolerance,
+                      const std::string& oracle,
+                      double floor = 1e-15);
 
 /// Each within `tolerance` of its expected norm. The floor lets an oracle's rounding of an exact
 /// zero pass.

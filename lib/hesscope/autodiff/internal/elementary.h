@@ -6,6 +6,7 @@
 
 #include <hesscope/autodiff/graph.h>
 #include <hesscope/autodiff/internal/kinked_functions.h>
+#include <hesscope/autodiff/internal/power_functions.h>
 #include <hesscope/autodiff/internal/smooth_functions.h>
 #include <hesscope/autodiff/internal/trigonometric_functions.h>
 

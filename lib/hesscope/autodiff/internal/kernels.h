@@ -3,8 +3,8 @@
 // What one node does to its operands: forward (value) and backward (adjoint), on strided views.
 //
 // The scalars: B is the base scalar (lanes or 50 digits) of nodes that do not depend on the seeded
-// parameters; J of those that do, ceres::Jet<B, N> in a second-order sweep and PairJet<B, N>
-// (pair_jet.h) in a third-order one. Kernels are templates over the views they are
+// parameters; J of those that do, ceres::Jet<B, N> in a second-order sweep, PairJet<B, N>
+// (pair_jet.h) in a third-order one, LineJet<B, N> (line_jet.h) along lines. Kernels are templates over the views they are
 // given, so a product of a constant with a Jet costs N + 1 multiplications and of two Jets 2 N + 1.
 // `Bar` is the scalar of adjoints: B in a gradient sweep, J in a second-order sweep.
 #pragma once

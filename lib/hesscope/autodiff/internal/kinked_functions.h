@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Elementwise functions with a kink or a jump. What happens there is decided here and nowhere else:
-// Jets never see a function, only the numbers f(x), f'(x), f''(x), f'''(x). Comparisons are arranged so
+// Jets never see a function, only the numbers f(x) to f''''(x). Comparisons are arranged so
 // that NaN in gives NaN out, values and derivatives alike.
 #pragma once
 
@@ -33,6 +33,11 @@ struct AbsFunction {
   static B dddf(const B& x) {
     return B(0) * x;
   }
+
+  template <typename B>
+  static B ddddf(const B& x) {
+    return B(0) * x;
+  }
 };
 
 struct ReluFunction {
@@ -54,6 +59,11 @@ struct ReluFunction {
 
   template <typename B>
   static B dddf(const B& x) {
+    return B(0) * x;
+  }
+
+  template <typename B>
+  static B ddddf(const B& x) {
     return B(0) * x;
   }
 };
@@ -81,6 +91,11 @@ struct ClipFunction {
 
   template <typename B>
   B dddf(const B& x) const {
+    return ddf(x);
+  }
+
+  template <typename B>
+  B ddddf(const B& x) const {
     return ddf(x);
   }
 };
@@ -116,6 +131,13 @@ struct EluFunction {
     using std::exp;
     return select(x > B(0), B(0), B(alpha / (beta * beta * beta)) * exp(x / B(beta)));
   }
+
+  // 0, or alpha / beta^4 exp(x / beta)
+  template <typename B>
+  B ddddf(const B& x) const {
+    using std::exp;
+    return select(x > B(0), B(0), B(alpha / (beta * beta * beta * beta)) * exp(x / B(beta)));
+  }
 };
 
 struct LeakyReluFunction {
@@ -139,6 +161,11 @@ struct LeakyReluFunction {
 
   template <typename B>
   B dddf(const B& x) const {
+    return ddf(x);
+  }
+
+  template <typename B>
+  B ddddf(const B& x) const {
     return ddf(x);
   }
 };
@@ -174,6 +201,15 @@ struct SoftsignFunction {
     const B squared = one_plus * one_plus;
     return B(6) / (squared * squared);
   }
+
+  // -24 sign(x) / (1 + |x|)^5, 0 at 0
+  template <typename B>
+  static B ddddf(const B& x) {
+    using std::abs;
+    const B one_plus = B(1) + abs(x);
+    const B squared = one_plus * one_plus;
+    return B(-24) * AbsFunction::df(x) / (squared * squared * one_plus);
+  }
 };
 
 // Steps: their slopes are never asked for.
@@ -190,6 +226,11 @@ struct Step {
 
   template <typename B>
   static B dddf(const B& x) {
+    return B(0) * x;
+  }
+
+  template <typename B>
+  static B ddddf(const B& x) {
     return B(0) * x;
   }
 };

@@ -20,12 +20,13 @@
 // calculations, AIAA 2011-886, section III.
 #pragma once
 
+#include <hesscope/autodiff/internal/jet_operators.h>
 #include <hesscope/autodiff/internal/movement_kernels.h>
 
 namespace hesscope::detail {
 
 template <typename B, int N>
-struct PairJet {
+struct PairJet : JetOperators<PairJet<B, N>, B> {
   B a{};     // value
   B u[N]{};  // derivatives along the first directions
   B v[N]{};  // along the second
@@ -60,36 +61,6 @@ struct PairJet {
     return *this;
   }
 
-  friend PairJet operator-(const PairJet& x) { return PairJet() - x; }
-
-  friend PairJet operator+(PairJet x, const PairJet& y) { return x += y; }
-
-  friend PairJet operator+(PairJet x, const B& y) {
-    x.a += y;
-    return x;
-  }
-
-  friend PairJet operator+(const B& x, PairJet y) { return y + x; }
-
-  friend PairJet operator-(PairJet x, const PairJet& y) { return x -= y; }
-
-  friend PairJet operator-(PairJet x, const B& y) {
-    x.a -= y;
-    return x;
-  }
-
-  friend PairJet operator-(const B& x, const PairJet& y) { return PairJet(x) - y; }
-
-  friend PairJet operator*(const PairJet& x, const PairJet& y) {
-    PairJet product;
-    multiply_add(product, x, y);
-    return product;
-  }
-
-  friend PairJet operator*(PairJet x, const B& y) { return x *= y; }
-
-  friend PairJet operator*(const B& x, PairJet y) { return y *= x; }
-
   // q y = x, differentiated: q' = (x' - q y') / y.
   friend PairJet operator/(const PairJet& x, const PairJet& y) {
     const B inverse = B(1) / y.a;
@@ -101,15 +72,6 @@ struct PairJet {
     }
     return q;
   }
-
-  friend PairJet operator/(PairJet x, const B& y) {
-    const B value = x.a / y;
-    x *= B(1) / y;
-    x.a = value;
-    return x;
-  }
-
-  friend PairJet operator/(const B& x, const PairJet& y) { return PairJet(x) / y; }
 };
 
 template <typename B, int N>

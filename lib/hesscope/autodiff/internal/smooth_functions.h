@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Smooth elementwise functions. For all of these headers: each function object gives f, f', f'' and
-// f''' at a base scalar x, doubles and lanes and 50 digits alike.
+// Smooth elementwise functions. For all of these headers: each function object gives f, f', f'',
+// f''' and f'''' at a base scalar x, doubles and lanes and 50 digits alike.
 #pragma once
 
 #include <cmath>
@@ -46,6 +46,11 @@ struct ExpFunction {
   static B dddf(const B& x) {
     return f(x);
   }
+
+  template <typename B>
+  static B ddddf(const B& x) {
+    return f(x);
+  }
 };
 
 struct GeluFunction {
@@ -87,50 +92,13 @@ struct GeluFunction {
     const B x_phi = x * density(x);
     return x * (x * x_phi) - B(4) * x_phi;
   }
-};
 
-struct SqrtFunction {
+  // (7 x^2 - x^4 - 4) phi(x), multiplied out likewise
   template <typename B>
-  static B f(const B& x) {
-    using std::sqrt;
-    return sqrt(x);
-  }
-
-  template <typename B>
-  static B df(const B& x) {
-    return B(1) / (B(2) * f(x));
-  }
-
-  template <typename B>
-  static B ddf(const B& x) {
-    return B(-1) / (B(4) * x * f(x));
-  }
-
-  template <typename B>
-  static B dddf(const B& x) {
-    return B(3) / (B(8) * x * x * f(x));
-  }
-};
-
-struct SquareFunction {
-  template <typename B>
-  static B f(const B& x) {
-    return x * x;
-  }
-
-  template <typename B>
-  static B df(const B& x) {
-    return x + x;
-  }
-
-  template <typename B>
-  static B ddf(const B& x) {
-    return B(2) + B(0) * x;  // 2, and NaN for NaN
-  }
-
-  template <typename B>
-  static B dddf(const B& x) {
-    return B(0) * x;
+  static B ddddf(const B& x) {
+    const B phi = density(x);
+    const B square_phi = x * (x * phi);
+    return B(7) * square_phi - x * (x * square_phi) - B(4) * phi;
   }
 };
 
@@ -163,6 +131,14 @@ struct TanhFunction {
     const B value = f(x);
     const B slope = df(x);
     return slope * (B(4) * value * value - B(2) * slope);
+  }
+
+  // 8 tanh / cosh^2 (2 / cosh^2 - tanh^2)
+  template <typename B>
+  static B ddddf(const B& x) {
+    const B value = f(x);
+    const B slope = df(x);
+    return B(8) * value * slope * (B(2) * slope - value * value);
   }
 };
 
@@ -201,6 +177,15 @@ struct SoftplusFunction {
     using std::tanh;
     return -(ddf(x) * tanh(x / B(2)));
   }
+
+  // s'(x) (t^2 - 2 s'(x)), t = tanh(x / 2)
+  template <typename B>
+  static B ddddf(const B& x) {
+    using std::tanh;
+    const B t = tanh(x / B(2));
+    const B slope = ddf(x);
+    return slope * (t * t - B(2) * slope);
+  }
 };
 
 struct ErfFunction {
@@ -229,74 +214,12 @@ struct ErfFunction {
     const B slope = df(x);
     return B(4) * (x * (x * slope)) - B(2) * slope;
   }
-};
 
-struct LogFunction {
+  // (12 x - 8 x^3) f'(x), multiplied out likewise
   template <typename B>
-  static B f(const B& x) {
-    using std::log;
-    return log(x);
-  }
-
-  template <typename B>
-  static B df(const B& x) {
-    return B(1) / x;
-  }
-
-  template <typename B>
-  static B ddf(const B& x) {
-    return B(-1) / (x * x);
-  }
-
-  template <typename B>
-  static B dddf(const B& x) {
-    return B(2) / (x * x * x);
-  }
-};
-
-// log(1 + x); of a loss, never of an elementary node: its third derivative is not asked for.
-struct Log1pFunction {
-  template <typename B>
-  static B f(const B& x) {
-    using std::log1p;
-    return log1p(x);
-  }
-
-  template <typename B>
-  static B df(const B& x) {
-    return B(1) / (B(1) + x);
-  }
-
-  // -1 / (1 + x)^2
-  template <typename B>
-  static B ddf(const B& x) {
-    const B slope = df(x);
-    return -(slope * slope);
-  }
-};
-
-struct ReciprocalFunction {
-  template <typename B>
-  static B f(const B& x) {
-    return B(1) / x;
-  }
-
-  // -1 / x^2
-  template <typename B>
-  static B df(const B& x) {
-    return B(-1) / (x * x);
-  }
-
-  // 2 / x^3
-  template <typename B>
-  static B ddf(const B& x) {
-    return B(2) / (x * x * x);
-  }
-
-  // -6 / x^4
-  template <typename B>
-  static B dddf(const B& x) {
-    return B(-6) / (x * x * x * x);
+  static B ddddf(const B& x) {
+    const B x_slope = x * df(x);
+    return B(12) * x_slope - B(8) * (x * (x * x_slope));
   }
 };
 
@@ -319,56 +242,18 @@ struct SigmoidFunction {
     return SoftplusFunction::dddf(x);
   }
 
-  // s'(x) (t^2 - 2 s'(x)), t = tanh(x / 2)
   template <typename B>
   static B dddf(const B& x) {
+    return SoftplusFunction::ddddf(x);
+  }
+
+  // s'(x) t (8 s'(x) - t^2), t = tanh(x / 2)
+  template <typename B>
+  static B ddddf(const B& x) {
     using std::tanh;
     const B t = tanh(x / B(2));
     const B slope = df(x);
-    return slope * (t * t - B(2) * slope);
-  }
-};
-
-// x^c for a constant c; of whole numbers c without their logarithm, so that x may be negative.
-struct PowerFunction {
-  double exponent;
-
-  template <typename B>
-  B f(const B& x) const {
-    return raised(x, exponent);
-  }
-
-  // c x^(c-1)
-  template <typename B>
-  B df(const B& x) const {
-    return exponent == 0 ? B(0) * x : B(exponent) * raised(x, exponent - 1);
-  }
-
-  // c (c-1) x^(c-2)
-  template <typename B>
-  B ddf(const B& x) const {
-    const double factor = exponent * (exponent - 1);
-    return factor == 0 ? B(0) * x : B(factor) * raised(x, exponent - 2);
-  }
-
-  // c (c-1) (c-2) x^(c-3)
-  template <typename B>
-  B dddf(const B& x) const {
-    const double factor = exponent * (exponent - 1) * (exponent - 2);
-    return factor == 0 ? B(0) * x : B(factor) * raised(x, exponent - 3);
-  }
-
- private:
-  // Small whole powers are products: exact where the products are, and without a call.
-  template <typename B>
-  static B raised(const B& x, double c) {
-    using std::pow;
-    if (c == 0) return B(1) + B(0) * x;
-    if (c == 1) return x;
-    if (c == 2) return x * x;
-    if (c == 3) return x * x * x;
-    if (c == -1) return B(1) / x;
-    return pow(x, B(c));
+    return slope * t * (B(8) * slope - t * t);
   }
 };
 

@@ -21,6 +21,7 @@
 // sum_k (G d_k) eps_k.
 //
 // A third-order sweep is the same on PairJet<B, N>: of f along N pairs of directions, T[u_k, v_k].
+// Derivatives along lines need no way back: on LineJet<B, N> the output has them.
 //
 // Sizes are fixed by the graph, so a tape allocates once and can be run for any number of samples.
 #pragma once
@@ -34,7 +35,8 @@
 
 namespace hesscope::detail {
 
-/// @tparam J  the Jet of second- and higher-order sweeps: ceres::Jet<B, N> or PairJet<B, N>.
+/// @tparam J  the Jet of second- and higher-order sweeps: ceres::Jet<B, N>, PairJet<B, N> or
+///            LineJet<B, N>.
 template <typename B, typename J>
 class Tape {
  public:
@@ -42,9 +44,11 @@ class Tape {
   using Op = Graph::Op;
   using Node = Graph::Node;
 
-  /// Memory per matrix entry of the graph: value and adjoint, plain and, once seeded, as Jets.
+  /// Memory per matrix entry of the graph: value and adjoint, plain; with Jets once seeded; and with
+  /// their adjoints once these were asked for.
   static constexpr double kPlainBytesPerEntry = 2 * sizeof(B);
-  static constexpr double kBytesPerEntry = kPlainBytesPerEntry + 2 * sizeof(Jet);
+  static constexpr double kForwardBytesPerEntry = kPlainBytesPerEntry + sizeof(Jet);
+  static constexpr double kBytesPerEntry = kForwardBytesPerEntry + sizeof(Jet);
 
   /// `graph` must outlive the tape and have an output.
   explicit Tape(const Graph& graph) : graph_(&graph), nodes_(graph.nodes()) {
@@ -144,7 +148,6 @@ class Tape {
   template <typename F>
   void seed(const SweepPlan& plan, F jet) {
     jets_.resize(values_.size());
-    jet_adjoints_.resize(values_.size());
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       if (nodes_[i].op != Op::kParameter || !plan[i].active) continue;
       for (Eigen::Index e = 0; e < nodes_[i].size(); ++e) {
@@ -170,8 +173,15 @@ class Tape {
     has_common_jets_ = true;
   }
 
+  /// The output, after forward_jets().
+  Jet output_jet(const SweepPlan& plan) const {
+    const std::size_t i = index(output_node(), 0);
+    return plan[output_node()].active ? jets_[i] : Jet(values_[i]);
+  }
+
   /// Adjoint Jets of the needed nodes.
   void reverse_jets(const SweepPlan& plan, const B& output_adjoint) {
+    jet_adjoints_.resize(values_.size());
     run_reverse<Jet>(plan, jet_adjoints_, Jet(output_adjoint));
   }
 

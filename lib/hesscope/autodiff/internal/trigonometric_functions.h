@@ -35,6 +35,15 @@ struct AsinFunction {
     const B x_slope = x * slope;
     return slope * slope * slope * (B(1) + B(3) * x_slope * x_slope);
   }
+
+  // x f'^5 (9 + 15 x^2 f'^2)
+  template <typename B>
+  static B ddddf(const B& x) {
+    const B slope = df(x);
+    const B x_slope = x * slope;
+    const B squared = slope * slope;
+    return x_slope * squared * squared * (B(9) + B(15) * x_slope * x_slope);
+  }
 };
 
 struct AcosFunction {
@@ -59,6 +68,11 @@ struct AcosFunction {
   template <typename B>
   static B dddf(const B& x) {
     return -AsinFunction::dddf(x);
+  }
+
+  template <typename B>
+  static B ddddf(const B& x) {
+    return -AsinFunction::ddddf(x);
   }
 };
 
@@ -90,6 +104,15 @@ struct AcoshFunction {
     const B x_slope = x * slope;
     return slope * slope * slope * (B(3) * x_slope * x_slope - B(1));
   }
+
+  // x f'^5 (9 - 15 x^2 f'^2)
+  template <typename B>
+  static B ddddf(const B& x) {
+    const B slope = df(x);
+    const B x_slope = x * slope;
+    const B squared = slope * slope;
+    return x_slope * squared * squared * (B(9) - B(15) * x_slope * x_slope);
+  }
 };
 
 struct AsinhFunction {
@@ -120,6 +143,15 @@ struct AsinhFunction {
     const B x_slope = x * slope;
     return slope * slope * slope * (B(3) * x_slope * x_slope - B(1));
   }
+
+  // x f'^5 (9 - 15 x^2 f'^2)
+  template <typename B>
+  static B ddddf(const B& x) {
+    const B slope = df(x);
+    const B x_slope = x * slope;
+    const B squared = slope * slope;
+    return x_slope * squared * squared * (B(9) - B(15) * x_slope * x_slope);
+  }
 };
 
 struct AtanFunction {
@@ -147,6 +179,13 @@ struct AtanFunction {
   static B dddf(const B& x) {
     const B slope = df(x);
     return slope * slope * (B(8) * x * (x * slope) - B(2));
+  }
+
+  // 24 x f'^3 (1 - 2 x^2 f')
+  template <typename B>
+  static B ddddf(const B& x) {
+    const B slope = df(x);
+    return B(24) * x * slope * slope * slope * (B(1) - B(2) * x * (x * slope));
   }
 };
 
@@ -176,6 +215,13 @@ struct AtanhFunction {
     const B slope = df(x);
     return slope * slope * (B(8) * x * (x * slope) + B(2));
   }
+
+  // 24 x f'^3 (1 + 2 x^2 f')
+  template <typename B>
+  static B ddddf(const B& x) {
+    const B slope = df(x);
+    return B(24) * x * slope * slope * slope * (B(1) + B(2) * x * (x * slope));
+  }
 };
 
 struct CosFunction {
@@ -201,6 +247,12 @@ struct CosFunction {
   static B dddf(const B& x) {
     using std::sin;
     return sin(x);
+  }
+
+  template <typename B>
+  static B ddddf(const B& x) {
+    using std::cos;
+    return cos(x);
   }
 };
 
@@ -228,6 +280,12 @@ struct CoshFunction {
     using std::sinh;
     return sinh(x);
   }
+
+  template <typename B>
+  static B ddddf(const B& x) {
+    using std::cosh;
+    return cosh(x);
+  }
 };
 
 struct SinFunction {
@@ -254,6 +312,12 @@ struct SinFunction {
     using std::cos;
     return -cos(x);
   }
+
+  template <typename B>
+  static B ddddf(const B& x) {
+    using std::sin;
+    return sin(x);
+  }
 };
 
 struct SinhFunction {
@@ -279,6 +343,12 @@ struct SinhFunction {
   static B dddf(const B& x) {
     using std::cosh;
     return cosh(x);
+  }
+
+  template <typename B>
+  static B ddddf(const B& x) {
+    using std::sinh;
+    return sinh(x);
   }
 };
 
@@ -308,6 +378,14 @@ struct TanFunction {
     const B value = f(x);
     const B slope = df(x);
     return B(2) * slope * (slope + B(2) * value * value);
+  }
+
+  // 8 tan f' (2 f' + tan^2)
+  template <typename B>
+  static B ddddf(const B& x) {
+    const B value = f(x);
+    const B slope = df(x);
+    return B(8) * value * slope * (B(2) * slope + value * value);
   }
 };
 
