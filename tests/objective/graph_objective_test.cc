@@ -81,6 +81,7 @@ TEST_F(GraphObjectiveTest, IsBitIdenticalForAnyNumberOfThreads) {
                   one.per_sample_hessian_times(theta, own, range));
         EXPECT_EQ(many.third_derivative_times(theta, U, V, range),
                   one.third_derivative_times(theta, U, V, range));
+        EXPECT_EQ(many.line_derivatives(theta, V, range), one.line_derivatives(theta, V, range));
       }
     }
   }

@@ -54,6 +54,7 @@ std::vector<double> answers_of(const Objective& objective, const Eigen::VectorXd
     add(objective.hessian(theta, range, {}));
     if (objective.has_third_derivatives()) {
       add(objective.third_derivative_times(theta, v, v.rowwise().reverse(), range));
+      add(objective.line_derivatives(theta, v, range));
     }
     add(objective.per_sample_gradients(theta, range));
     const Eigen::MatrixXd own = test::Numbers(10).table(theta.size(), range.size());

@@ -67,6 +67,14 @@ TEST_P(WeightDecay, AddsItsValueAndDerivativesOnce) {
     EXPECT_EQ(objective.hessian(theta, range, {}), h);
     EXPECT_EQ(objective.hessian_times(theta, v, range),
               plain.hessian_times(theta, v, range) + kDecay * v);
+    MatrixXd lines = plain.line_derivatives(theta, v, range);
+    for (Index k = 0; k < v.cols(); ++k) {
+      const VectorXd direction = v.col(k);
+      lines(0, k) += value;
+      lines(1, k) += kDecay * theta.dot(direction);
+      lines(2, k) += kDecay * direction.squaredNorm();
+    }
+    EXPECT_EQ(objective.line_derivatives(theta, v, range), lines);
   }
 }
 

@@ -284,6 +284,27 @@ Objective::Matrix GraphObjective::third_derivative_times(const ConstVectorRef& t
   return impl_->shared(detail::TeamCallKind::kThirdDerivativeTimes, theta, range, compute, pairs);
 }
 
+Objective::Matrix GraphObjective::line_derivatives(const ConstVectorRef& theta,
+                                                   const ConstMatrixRef& directions,
+                                                   SampleRange range) const {
+  require_point(*this, "line_derivatives", theta, range);
+  require_directions(*this, "line_derivatives", directions);
+  const auto compute = [&] { return impl_->sums.line_derivatives(theta, directions, range); };
+  Matrix result =
+      impl_->shared(detail::TeamCallKind::kLineDerivatives, theta, range, compute, directions);
+  const double w = impl_->model.weight_decay;
+  if (w == 0) return result;
+  // w/2 |theta + t v|^2; of copies, as in decay().
+  const Vector point = theta;
+  for (Eigen::Index k = 0; k < directions.cols(); ++k) {
+    const Vector v = directions.col(k);
+    result(0, k) += impl_->decay(theta);
+    result(1, k) += w * point.dot(v);
+    result(2, k) += w * v.squaredNorm();
+  }
+  return result;
+}
+
 bool GraphObjective::has_gauss_newton() const { return impl_->model.graph->prediction() >= 0; }
 
 Objective::Matrix GraphObjective::gauss_newton_times(const ConstVectorRef& theta,
@@ -299,11 +320,7 @@ Objective::Matrix GraphObjective::products(const char* function,
                                            const ConstVectorRef& theta,
                                            const ConstMatrixRef& directions,
                                            SampleRange range) const {
-  const Eigen::Index n = num_parameters();
-  if (directions.rows() != n) {
-    throw PreconditionError(
-        fmt::format("{}: directions must have {} rows, got {}", function, n, directions.rows()));
-  }
+  require_directions(*this, function, directions);
   const auto kind = curvature == Curvature::kHessian ? detail::TeamCallKind::kHessianTimes
                                                      : detail::TeamCallKind::kGaussNewtonTimes;
   const auto compute = [&] {

@@ -66,6 +66,7 @@ class GraphObjective final : public Objective {
   using Objective::gauss_newton_times;
   using Objective::hessian;
   using Objective::hessian_times;
+  using Objective::line_derivatives;
   using Objective::third_derivative_times;
   using Objective::value;
 
@@ -110,6 +111,11 @@ class GraphObjective final : public Objective {
                                 const ConstMatrixRef& u,
                                 const ConstMatrixRef& v,
                                 SampleRange range) const override;
+
+  /// By the generic engine.
+  Matrix line_derivatives(const ConstVectorRef& theta,
+                          const ConstMatrixRef& directions,
+                          SampleRange range) const override;
   bool has_gauss_newton() const override;  ///< Whether the model declares its prediction.
   Matrix gauss_newton_times(const ConstVectorRef& theta,
                             const ConstMatrixRef& directions,

@@ -17,15 +17,26 @@ namespace {
       what));
 }
 
+[[noreturn]] void refuse_without_third_derivatives(const char* function) {
+  throw PreconditionError(
+      fmt::format("{}: needs an objective that knows its third derivatives, got one that gives "
+                  "Hessians alone",
+                  function));
+}
+
 }  // namespace
 
 Objective::Matrix Objective::third_derivative_times(const ConstVectorRef& /*theta*/,
                                                     const ConstMatrixRef& /*u*/,
                                                     const ConstMatrixRef& /*v*/,
                                                     SampleRange /*range*/) const {
-  throw PreconditionError(
-      "third_derivative_times: needs an objective that knows its third derivatives, got one that "
-      "gives Hessians alone");
+  refuse_without_third_derivatives("third_derivative_times");
+}
+
+Objective::Matrix Objective::line_derivatives(const ConstVectorRef& /*theta*/,
+                                              const ConstMatrixRef& /*directions*/,
+                                              SampleRange /*range*/) const {
+  refuse_without_third_derivatives("line_derivatives");
 }
 
 Objective::Matrix Objective::hessian_columns(const ConstVectorRef& theta,
@@ -99,6 +110,15 @@ void require_sample_directions(const Objective& objective,
       range.size(),
       directions.rows(),
       directions.cols()));
+}
+
+void require_directions(const Objective& objective,
+                        const char* function,
+                        const Objective::ConstMatrixRef& directions) {
+  const Eigen::Index n = objective.num_parameters();
+  if (directions.rows() == n) return;
+  throw PreconditionError(
+      fmt::format("{}: directions must have {} rows, got {}", function, n, directions.rows()));
 }
 
 void require_pairs(const Objective& objective,

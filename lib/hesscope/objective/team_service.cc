@@ -56,6 +56,9 @@ void make(const TeamCall& call,
                                        directions.rightCols(directions.cols() / 2),
                                        call.range);
       return;
+    case TeamCallKind::kLineDerivatives:
+      objective.line_derivatives(theta, directions, call.range);
+      return;
     case TeamCallKind::kPerSampleGradients:
       objective.per_sample_gradients(theta, call.range);
       return;

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include <hesscope/autodiff/line_sweep.h>
 #include <hesscope/autodiff/sweep.h>
 #include <hesscope/autodiff/third_order_sweep.h>
 
@@ -17,6 +18,7 @@ struct Workspace {
   std::unique_ptr<Sweep> sweep;
   std::vector<double> records;                   ///< of a block of samples, once any were made
   std::unique_ptr<ThirdOrderSweep> third_order;  ///< once third derivatives were asked for
+  std::unique_ptr<LineSweep> lines;              ///< once those along lines were
 };
 
 /// Workspaces, as many as are ever used at once.
@@ -53,6 +55,14 @@ class SweepPool {
     });
   }
 
+  template <typename F>
+  auto with_line_sweep(F use) {
+    return with_workspace([&](Workspace& workspace) {
+      if (workspace.lines == nullptr) workspace.lines = LineSweep::create(*graph_, set_);
+      return use(*workspace.lines);
+    });
+  }
+
  private:
   Workspace take() {
     {
@@ -63,7 +73,10 @@ class SweepPool {
         return workspace;
       }
     }
-    return {.sweep = Sweep::create(*graph_, set_), .records = {}, .third_order = nullptr};
+    return {.sweep = Sweep::create(*graph_, set_),
+            .records = {},
+            .third_order = nullptr,
+            .lines = nullptr};
   }
 
   void put(Workspace workspace) {

@@ -27,6 +27,7 @@ SampleRange block_of(SampleRange range, Index b) {
 }
 
 static_assert(Objective::kColumnGroup == Sweep::kMaxDirections);
+static_assert(Objective::kLineOrder == LineSweep::kOrder);
 
 // To the part above the diagonal.
 void mirror_lower(Eigen::MatrixXd& h) {
@@ -157,16 +158,14 @@ Objective::ValueAndGradient SweepSums::value_and_gradient_of(const Eigen::Vector
 }
 
 template <typename F>
-Objective::Matrix SweepSums::columns_in_groups(Index num_columns,
-                                               Index width,
-                                               SampleRange range,
-                                               F add) const {
+Objective::Matrix SweepSums::columns_in_groups(
+    Index num_rows, Index num_columns, Index width, SampleRange range, F add) const {
   const double scale = 1.0 / static_cast<double>(range.size());
-  Matrix result(num_parameters(), num_columns);
+  Matrix result(num_rows, num_columns);
   for_each_sum((num_columns + width - 1) / width, [&](Index group) {
     const Index first = group * width;
     const Index count = std::min(width, num_columns - first);
-    RowMajor product(num_parameters(), count);
+    RowMajor product(num_rows, count);
     add(first, count, std::span(product.data(), static_cast<std::size_t>(product.size())));
     result.middleCols(first, count) = scale * product;
   });
@@ -188,7 +187,7 @@ Objective::Matrix SweepSums::curvature_times(Curvature curvature,
                             partial);
     });
   };
-  return columns_in_groups(directions.cols(), Sweep::kMaxDirections, range, add);
+  return columns_in_groups(num_parameters(), directions.cols(), Sweep::kMaxDirections, range, add);
 }
 
 Objective::Matrix SweepSums::third_derivative_times(const Eigen::VectorXd& theta,
@@ -206,7 +205,24 @@ Objective::Matrix SweepSums::third_derivative_times(const Eigen::VectorXd& theta
       });
     });
   };
-  return columns_in_groups(u.cols(), ThirdOrderSweep::kMaxPairs, range, add);
+  return columns_in_groups(num_parameters(), u.cols(), ThirdOrderSweep::kMaxPairs, range, add);
+}
+
+Objective::Matrix SweepSums::line_derivatives(const Eigen::VectorXd& theta,
+                                              const Objective::ConstMatrixRef& directions,
+                                              SampleRange range) const {
+  const auto add = [&](Index first, Index count, std::span<double> product) {
+    const RowMajor v = directions.middleCols(first, count);
+    const auto size = static_cast<std::size_t>(v.size());
+    executor_->sum(num_blocks(range.size()), product, [&](Index b, std::span<double> partial) {
+      pool_.with_line_sweep([&](LineSweep& sweep) {
+        sweep.line_derivatives(
+            span_of(theta), block(range, b), {v.data(), size}, static_cast<int>(count), partial);
+      });
+    });
+  };
+  return columns_in_groups(
+      LineSweep::kOrder + 1, directions.cols(), LineSweep::kMaxLines, range, add);
 }
 
 template <typename F>

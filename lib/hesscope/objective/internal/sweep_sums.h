@@ -51,6 +51,11 @@ class SweepSums {
                                 const Objective::ConstMatrixRef& v,
                                 SampleRange range) const;
 
+  /// Objective::line_derivatives() along n x k directions.
+  Matrix line_derivatives(const Eigen::VectorXd& theta,
+                          const Objective::ConstMatrixRef& directions,
+                          SampleRange range) const;
+
   /// The curvature matrix, column by column.
   Matrix curvature(Curvature curvature,
                    const Eigen::VectorXd& theta,
@@ -92,10 +97,11 @@ class SweepSums {
   template <typename F>
   void for_each_sum(Eigen::Index count, F body) const;
 
-  // A matrix of so many columns, computed `width` at a time: add(first, count, product) gets the sum
+  // A matrix of this size, computed `width` columns at a time: add(first, count, product) gets the sum
   // over the samples of `range` for columns [first, first + count), row-major; the result is the mean.
   template <typename F>
-  Matrix columns_in_groups(Eigen::Index num_columns,
+  Matrix columns_in_groups(Eigen::Index num_rows,
+                           Eigen::Index num_columns,
                            Eigen::Index width,
                            SampleRange range,
                            F add) const;

@@ -22,7 +22,8 @@ enum class TeamCallKind : std::int64_t {
   kPerSampleGradients,
   kPerSampleHessianTimes,
   kThirdDerivativeTimes,  ///< directions: U, then V
-  kTask,                  ///< with_ranks()
+  kLineDerivatives,
+  kTask,  ///< with_ranks()
 };
 
 /// What of a call comes before its vectors.

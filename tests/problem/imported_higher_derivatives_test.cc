@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// T[u, v] of imported models, against 50 digits.
+// T[u, v] of imported models, and their derivatives along lines, against 50 digits.
 #include <filesystem>
 #include <string>
 
@@ -20,10 +20,10 @@
 namespace hesscope {
 namespace {
 
-class ImportedThirdDerivatives : public testing::TestWithParam<const char*> {};
+class ImportedHigherDerivatives : public testing::TestWithParam<const char*> {};
 
 INSTANTIATE_TEST_SUITE_P(Models,
-                         ImportedThirdDerivatives,
+                         ImportedHigherDerivatives,
                          testing::Values("cnn/step-000120.npz",
                                          "lstm/step-000120.npz",
                                          "gpt/step-000060.npz"),
@@ -32,7 +32,7 @@ INSTANTIATE_TEST_SUITE_P(Models,
                            return path.substr(0, path.find('/'));
                          });
 
-TEST_P(ImportedThirdDerivatives, AreThoseOfFiftyDigits) {
+TEST_P(ImportedHigherDerivatives, AreThoseOfFiftyDigits) {
   const std::filesystem::path path = test::fixtures() / "onnx-models" / GetParam();
   const io::TensorFile checkpoint = io::open_tensor_file(path);
   const Problem problem(
@@ -42,6 +42,16 @@ TEST_P(ImportedThirdDerivatives, AreThoseOfFiftyDigits) {
   const Eigen::MatrixXd u = test::Numbers(1).table(theta.size(), 1);
   const Eigen::MatrixXd v = test::Numbers(2).table(theta.size(), 1);
   const SampleTable samples = objective.samples().topRows(2);
+
+  // Of unit length, as the differences take fixed steps along it.
+  const Eigen::MatrixXd direction = v / v.norm();
+  test::expect_near_rows(
+      objective.line_derivatives(theta, direction, {0, 2}),
+      multiprecision_line_derivatives(
+          *problem.model().graph, test::span_of(theta), test::records_of(samples), direction),
+      1e-12,
+      "50 digits");
+
   const Eigen::MatrixXd T = objective.third_derivative_times(theta, u, v, {0, 2});
   EXPECT_GT(T.norm(), 0);
   test::expect_near_columns(
