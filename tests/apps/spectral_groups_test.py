@@ -289,6 +289,42 @@ class Sharpening(program.Case):
             self.assertAlmostEqual(group["self_stabilization_largest"][1, 0] / (projected @ projected), 1, delta=1e-6)
             self.assertEqual(set(statuses(group, "gap_to_edge").ravel()), {NOT_STORED})
 
+    def test_higher_derivatives_are_those_of_the_hessian_along_eigenvectors(self):
+        step = 1e-3
+        point = weights(500)
+        _, vectors = np.linalg.eigh(golden(500)["hessian"])
+        self.analyze(checkpoint(500), "--sharpening", PAIRS, "--only", "sharpening", output="point.h5")
+        with h5py.File(self.folder / "point.h5") as file:
+            names = [text(name) for name in file["parameter_name"]]
+            found = {name: file["sharpening"][name][0] for name in
+                     ("eigenvalues_largest", "first_derivative", "third_derivative", "fourth_derivative",
+                      "flip_coefficient")}
+            self.assertEqual(set(statuses(file["sharpening"], "period_two_half_width").ravel()), {NOT_STORED})
+        for pair in range(PAIRS):
+            u = vectors[:, -1 - pair]
+            paths = []
+            for i in range(-2, 3):
+                moved, begin = {}, 0
+                for name in names:
+                    end = begin + point[name].size
+                    moved[name] = point[name] + i * step * u[begin:end].reshape(point[name].shape)
+                    begin = end
+                paths.append(self.write_checkpoint(f"step-{i + 2:06d}.npz", moved))
+            self.analyze(*paths, "--save-hessian", "--only", "hessian", output=f"line-{pair}.h5")
+            with h5py.File(self.folder / f"line-{pair}.h5") as file:
+                curvature = np.einsum("i,cij,j->c", u, file["hessian/matrix"][()], u)
+            # By five points, whose errors are of fourth order in the step.
+            third = (curvature[0] - 8 * curvature[1] + 8 * curvature[3] - curvature[4]) / (12 * step)
+            fourth = (-curvature[0] + 16 * curvature[1] - 30 * curvature[2] + 16 * curvature[3]
+                      - curvature[4]) / (12 * step ** 2)
+            lambda_ = found["eigenvalues_largest"][pair]
+            self.assertAlmostEqual(found["third_derivative"][pair] / abs(third), 1, delta=1e-7)
+            self.assertAlmostEqual(found["fourth_derivative"][pair] / fourth, 1, delta=1e-5)
+            self.assertAlmostEqual(found["first_derivative"][pair] / (np.sign(third) * u @ golden(500)["gradient"]), 1,
+                                   delta=1e-6)
+            flip = (3 * third ** 2 - lambda_ * fourth) / (3 * lambda_ ** 2)
+            self.assertAlmostEqual(found["flip_coefficient"][pair] / flip, 1, delta=1e-5)
+
     def test_without_the_matrix_they_are_the_same(self):
         found = []
         for method in ("dense", "iterative", "matrix-free"):

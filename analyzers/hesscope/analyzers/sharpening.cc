@@ -4,13 +4,16 @@
 #include <cmath>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <hesscope/analyzers/internal/eigenvalue_clusters.h>
+#include <hesscope/analyzers/internal/flip_section.h>
 #include <hesscope/analyzers/internal/outermost_pairs.h>
+#include <hesscope/analyzers/internal/pair_numbers.h>
 #include <hesscope/analyzers/internal/papers.h>
 #include <hesscope/analyzers/internal/stability_settings.h>
 #include <hesscope/analyzers/sharpening.h>
@@ -22,29 +25,8 @@ namespace {
 
 using detail::ClusteredEnd;
 using detail::EigenvalueCluster;
-
-// One position of a pair dimension for each eigenvalue that was asked for.
-class PairNumbers {
- public:
-  explicit PairNumbers(Eigen::Index count)
-      : numbers_(static_cast<std::size_t>(count), kNaN),
-        statuses_(static_cast<std::size_t>(count), Status::kNotComputed) {}
-
-  // For all of a cluster.
-  void set(const EigenvalueCluster& cluster, double number, Status status = Status::kOk) {
-    if (status == Status::kOk && !std::isfinite(number)) status = Status::kNonFinite;
-    for (Eigen::Index i = cluster.first; i < cluster.first + cluster.size; ++i) {
-      numbers_[static_cast<std::size_t>(i)] = status == Status::kOk ? number : kNaN;
-      statuses_[static_cast<std::size_t>(i)] = status;
-    }
-  }
-
-  void store(Variable& variable) const { variable.set_numbers(numbers_, statuses_); }
-
- private:
-  std::vector<double> numbers_;
-  std::vector<Status> statuses_;
-};
+using detail::PairNumbers;
+using detail::StoredRate;
 
 class SharpeningAnalyzer final : public Analyzer {
  public:
@@ -67,6 +49,7 @@ class SharpeningAnalyzer final : public Analyzer {
     Cost all = detail::cost_of_pairs(count_, objective);
     all.numbers += 12 * pairs * n;
     all.gradients = 2 * pairs * kGradientsOfAPair;
+    flip_.add_cost(objective, pairs, all);
     return all;
   }
 
@@ -80,7 +63,9 @@ class SharpeningAnalyzer final : public Analyzer {
       const ClusteredEnd* before = ends.before ? &ends.before->ends[e] : nullptr;
       describe(point, ends_[e], ends.here->ends[e], before, answer);
     }
-    set_edge(point, ends.here->ends[0], answer);
+    const StoredRate rate = stored_rate(point);
+    set_edge(point, ends.here->ends[0], rate, answer);
+    flip_.set(point, ends.here->ends[0], rate, answer);
     return answer;
   }
 
@@ -172,8 +157,22 @@ class SharpeningAnalyzer final : public Analyzer {
     predicted.store(answer[variables.predicted_change]);
   }
 
+  static StoredRate stored_rate(PointAnalysis& point) {
+    const std::span<const OptimizerSettings> groups = point.optimizer().groups;
+    if (std::ranges::any_of(groups, &OptimizerSettings::is_maximizing)) {
+      return {.status = Status::kNotComputed};
+    }
+    const std::optional<double> rate =
+        detail::effective(groups, &OptimizerSettings::learning_rate, {}).value;
+    if (!rate) return {.status = Status::kNotStored};
+    return {.status = Status::kOk, .value = *rate};
+  }
+
   // Of the largest eigenvalues, beside 2 / learning rate.
-  void set_edge(PointAnalysis& point, const ClusteredEnd& end, Group& answer) const {
+  void set_edge(PointAnalysis& point,
+                const ClusteredEnd& end,
+                const StoredRate& rate,
+                Group& answer) const {
     Variable& gap = answer[gap_to_edge_];
     Variable& displacement = answer[displacement_];
     if (end.status != Status::kOk) {
@@ -181,21 +180,15 @@ class SharpeningAnalyzer final : public Analyzer {
       displacement.set_missing(end.status);
       return;
     }
-    const std::span<const OptimizerSettings> groups = point.optimizer().groups;
-    const detail::EffectiveSetting rate =
-        detail::effective(groups, &OptimizerSettings::learning_rate, {});
-    const bool ascends = std::ranges::any_of(groups, &OptimizerSettings::is_maximizing);
     PairNumbers gaps(end.values.size());
     PairNumbers displacements(end.values.size());
     for (const EigenvalueCluster& cluster : end.clusters) {
-      if (ascends) {
-        gaps.set(cluster, kNaN, Status::kNotComputed);
-      } else if (!rate.value) {
-        gaps.set(cluster, kNaN, Status::kNotStored);
-      } else if (*rate.value == 0) {
+      if (rate.status != Status::kOk) {
+        gaps.set(cluster, kNaN, rate.status);
+      } else if (rate.value == 0) {
         gaps.set(cluster, kNaN, Status::kUndefinedZeroDenominator);
       } else {
-        gaps.set(cluster, 2 / *rate.value - cluster.mean);
+        gaps.set(cluster, 2 / rate.value - cluster.mean);
       }
       if (!cluster.has_gradient()) continue;
       // By unit vectors, so that no square underflows.
@@ -298,6 +291,7 @@ class SharpeningAnalyzer final : public Analyzer {
                      "not positive: how far gradient descent at the edge of stability oscillates",
        .references = {papers::kDamian},
        .undefined = {Status::kUndefinedZeroDenominator}});
+  detail::FlipSection flip_{declaring()};
 };
 
 }  // namespace
@@ -306,12 +300,16 @@ AnalyzerKind sharpening_analyzer() {
   return {.name = SharpeningAnalyzer::kName,
           .question =
               "how the outermost eigenvalues change: their gradients, progressive sharpening, "
-              "self-stabilisation, the change between checkpoints beside the predicted",
+              "self-stabilisation, the change between checkpoints beside the predicted, orbits of "
+              "period two beyond the edge of stability",
           .by_default = false,
           .on_missing =
               "a cluster that goes on beyond the last of `sharpening` takes more of them; a "
-              "change is since the checkpoint before",
-          .on_not_stored = "`gap_to_edge` takes the learning rate that a checkpoint holds",
+              "change is since the checkpoint before; derivatives along an eigenvector are of an "
+              "eigenvalue that is alone in its cluster",
+          .on_not_stored =
+              "`gap_to_edge` and `period_two_half_width` take the learning rate that a checkpoint "
+              "holds",
           .options = {{.name = "sharpening",
                        .type = SettingKey::Type::kInteger,
                        .meaning = "of how many eigenvalues at each end to find the gradients",

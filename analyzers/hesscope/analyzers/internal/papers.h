@@ -40,6 +40,9 @@ inline constexpr char kBusing[] =
 inline constexpr char kCao[] =
     "Z.-H. Cao, J.-J. Xie & R.-C. Li (1996), A sharp version of Kahan's theorem on clustered "
     "eigenvalues, Linear Algebra and its Applications 245, 147-155";
+inline constexpr char kChenBruna[] =
+    "L. Chen & J. Bruna (2023), Beyond the edge of stability via two-step gradient updates, "
+    "arXiv:2206.04172";
 inline constexpr char kCohen2021[] =
     "J. Cohen et al. (2021), Gradient descent on neural networks typically occurs at the edge of "
     "stability, arXiv:2103.00065";
@@ -117,6 +120,9 @@ inline constexpr char kKoh[] =
 inline constexpr char kKuhn[] =
     "H. W. Kuhn (1955), The Hungarian method for the assignment problem, Naval Research Logistics "
     "Quarterly 2, 83-97";
+inline constexpr char kKuznetsov[] =
+    "Y. A. Kuznetsov (2004), Elements of applied bifurcation theory, 3rd ed., Springer, section "
+    "4.5";
 inline constexpr char kKunstner[] =
     "F. Kunstner et al. (2023), Noise is not the main factor behind the gap between SGD and Adam "
     "on "

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <cmath>
+#include <vector>
+
+#include <hesscope/analyzers/internal/flip_bifurcation.h>
+#include <hesscope/analyzers/internal/flip_section.h>
+#include <hesscope/analyzers/internal/pair_numbers.h>
+#include <hesscope/analyzers/internal/papers.h>
+
+namespace hesscope::detail {
+namespace {
+
+using Eigen::Index;
+
+// Its eigenvector, and so the line, is unique.
+bool is_alone(const EigenvalueCluster& cluster) { return cluster.is_whole && cluster.size == 1; }
+
+}  // namespace
+
+FlipSection::FlipSection(Group& declaring)
+    : first_(declaring.add(
+          {.name = "first_derivative",
+           .dimensions = {"pair"},
+           .long_name = "slope of the loss along the eigenvector of a largest eigenvalue",
+           .definition = "f' at t = 0 of f(t) = L(theta + t u), u the unit eigenvector of an "
+                         "eigenvalue that is alone in its cluster, with the sign for which "
+                         "third_derivative is not negative; f'' is the eigenvalue"})),
+      third_(declaring.add({.name = "third_derivative",
+                            .dimensions = {"pair"},
+                            .long_name = "third derivative of the loss along that eigenvector",
+                            .definition = "f''' at t = 0, which is |u . d lambda / d theta|"})),
+      fourth_(declaring.add({.name = "fourth_derivative",
+                             .dimensions = {"pair"},
+                             .long_name = "fourth derivative of the loss along that eigenvector",
+                             .definition = "f'''' at t = 0, by Taylor series"})),
+      coefficient_(declaring.add(
+          {.name = "flip_coefficient",
+           .dimensions = {"pair"},
+           .long_name =
+               "whether gradient descent beyond 2 / lambda has a stable orbit of period two",
+           .definition =
+               "(3 f'''^2 - f'' f'''') / (3 f''^2): positive where t -> t - learning_rate f'(t) "
+               "goes "
+               "over to a stable orbit of period two as the learning rate passes 2 / f'', negative "
+               "where it leaves; -1/6 of the step's Schwarzian derivative there. It holds for the "
+               "loss on this line alone, near a critical point of it (first_derivative = 0)",
+           .references = {papers::kChenBruna, papers::kKuznetsov},
+           .undefined = {Status::kUndefinedNotPositiveDefinite}})),
+      half_width_(declaring.add(
+          {.name = "period_two_half_width",
+           .dimensions = {"pair"},
+           .long_name = "half the distance between the two points of that orbit",
+           .definition =
+               "sqrt(2 (1 - 2 / (learning_rate f'')) / flip_coefficient), to leading order in "
+               "learning_rate - 2 / f'', with the checkpoint's learning rate where it is one for "
+               "all parameters; 0 where learning_rate f'' <= 2, undefined beyond that where "
+               "flip_coefficient is not positive",
+           .references = {papers::kChenBruna, papers::kKuznetsov},
+           .undefined = {Status::kUndefinedNotPositiveDefinite, Status::kNotStored}})) {}
+
+void FlipSection::add_cost(const Objective& objective,
+                           double num_pairs,
+                           Analyzer::Cost& cost) const {
+  constexpr double kGradientsOfALine = 6;  // at most two columns of H V
+  cost.gradients += num_pairs * kGradientsOfALine;
+  cost.numbers += num_pairs * static_cast<double>(objective.num_parameters());
+}
+
+void FlipSection::set(PointAnalysis& point,
+                      const ClusteredEnd& end,
+                      const StoredRate& rate,
+                      Group& answer) const {
+  if (end.status != Status::kOk) {
+    for (const VariableId id : all()) answer[id].set_missing(end.status);
+    return;
+  }
+  std::vector<const EigenvalueCluster*> alone;
+  for (const EigenvalueCluster& cluster : end.clusters) {
+    if (is_alone(cluster)) alone.push_back(&cluster);
+  }
+  Eigen::MatrixXd directions(end.vectors.rows(), static_cast<Index>(alone.size()));
+  for (std::size_t k = 0; k < alone.size(); ++k) {
+    directions.col(static_cast<Index>(k)) = end.vectors.col(alone[k]->first);
+  }
+  const Eigen::MatrixXd lines = point.objective().line_derivatives(point.theta(), directions);
+  const Index count = end.values.size();
+  PairNumbers first(count), third(count), fourth(count), coefficient(count), half_width(count);
+  for (std::size_t k = 0; k < alone.size(); ++k) {
+    const EigenvalueCluster& cluster = *alone[k];
+    const Eigen::VectorXd line = lines.col(static_cast<Index>(k));
+    first.set(cluster, std::copysign(1.0, line(3)) * line(1));
+    third.set(cluster, std::abs(line(3)));
+    fourth.set(cluster, line(4));
+    const CriticalLine f{.second = line(2), .third = line(3), .fourth = line(4)};
+    if (f.second <= 0) {
+      coefficient.set(cluster, kNaN, Status::kUndefinedNotPositiveDefinite);
+      half_width.set(cluster, kNaN, Status::kUndefinedNotPositiveDefinite);
+      continue;
+    }
+    const double c = flip_coefficient(f);
+    coefficient.set(cluster, c);
+    if (rate.status != Status::kOk) {
+      half_width.set(cluster, kNaN, rate.status);
+    } else if (rate.value * f.second <= 2) {
+      half_width.set(cluster, 0);
+    } else if (c <= 0) {
+      half_width.set(cluster, kNaN, Status::kUndefinedNotPositiveDefinite);
+    } else {
+      half_width.set(cluster, period_two_half_width(f, rate.value));
+    }
+  }
+  first.store(answer[first_]);
+  third.store(answer[third_]);
+  fourth.store(answer[fourth_]);
+  coefficient.store(answer[coefficient_]);
+  half_width.store(answer[half_width_]);
+  if (end.proof != Proof::kConverged) return;
+  for (const VariableId id : all()) answer[id].is_proved = false;
+}
+
+}  // namespace hesscope::detail
