@@ -6,16 +6,18 @@
 # could be the copy that the linker keeps for the whole program.
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$" AND CMAKE_CXX_COMPILER_ID MATCHES "GNU|Clang")
   set(HESSCOPE_X86_KERNELS TRUE)
+  set(HESSCOPE_KERNEL_SETS baseline avx2)
+  if(HESSCOPE_AVX512)
+    list(APPEND HESSCOPE_KERNEL_SETS avx512)
+  endif()
+else()
+  set(HESSCOPE_KERNEL_SETS baseline)
 endif()
 
 # hesscope_kernels(NAME SOURCES... [LIBRARIES ...]): adds the sources to hesscope, one object library for
 # each set.
 function(hesscope_kernels name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LIBRARIES")
-  set(sets baseline)
-  if(HESSCOPE_X86_KERNELS)
-    list(APPEND sets avx2 avx512)
-  endif()
   set(lanes_baseline 2)
   set(lanes_avx2 4)
   set(lanes_avx512 8)
@@ -27,7 +29,7 @@ function(hesscope_kernels name)
   set(flags_avx512 $<$<CONFIG:Release>:-O3> -mavx512f -mavx512dq -mavx512vl -mavx512bw -mavx2 -mfma -mprefer-vector-width=512)
   # Of hesscope itself, whose folders have them, they are no sources (HesscopeFolders.cmake).
   set_source_files_properties(${arg_UNPARSED_ARGUMENTS} TARGET_DIRECTORY hesscope PROPERTIES HEADER_FILE_ONLY ON)
-  foreach(set IN LISTS sets)
+  foreach(set IN LISTS HESSCOPE_KERNEL_SETS)
     set(target hesscope_${name}_${set})
     add_library(${target} OBJECT ${arg_UNPARSED_ARGUMENTS})
     target_compile_features(${target} PRIVATE cxx_std_20)

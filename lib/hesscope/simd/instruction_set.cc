@@ -11,13 +11,15 @@ namespace {
 
 std::vector<InstructionSet> detect() {
   std::vector<InstructionSet> sets = {InstructionSet::kBaseline};
-#ifdef HESSCOPE_X86_KERNELS
+#ifdef HESSCOPE_AVX2_KERNELS
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
     sets.push_back(InstructionSet::kAvx2);
+#ifdef HESSCOPE_AVX512_KERNELS
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
         __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw")) {
       sets.push_back(InstructionSet::kAvx512);
     }
+#endif
   }
 #endif
   return sets;

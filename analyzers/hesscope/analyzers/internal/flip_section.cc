@@ -40,10 +40,9 @@ FlipSection::FlipSection(Group& declaring)
                "whether gradient descent beyond 2 / lambda has a stable orbit of period two",
            .definition =
                "(3 f'''^2 - f'' f'''') / (3 f''^2): positive where t -> t - learning_rate f'(t) "
-               "goes "
-               "over to a stable orbit of period two as the learning rate passes 2 / f'', negative "
-               "where it leaves; -1/6 of the step's Schwarzian derivative there. It holds for the "
-               "loss on this line alone, near a critical point of it (first_derivative = 0)",
+               "goes over to a stable orbit of period two as the learning rate passes 2 / f'', "
+               "negative where it leaves; -1/6 of the step's Schwarzian derivative there. It holds "
+               "for the loss on this line alone, near a critical point (first_derivative = 0)",
            .references = {papers::kChenBruna, papers::kKuznetsov},
            .undefined = {Status::kUndefinedNotPositiveDefinite}})),
       half_width_(declaring.add(

@@ -22,20 +22,24 @@
   const Table& function();                        \
   }
 
-// Throws PreconditionError unless the set is supported.
-#ifdef HESSCOPE_X86_KERNELS
-#define HESSCOPE_KERNELS(function, set)                      \
-  ::hesscope::detail::choose(set,                            \
-                             ::hesscope::baseline::function, \
-                             ::hesscope::avx2::function,     \
-                             ::hesscope::avx512::function)
+// A set that was not compiled has the kernels of one that was; no processor then supports it.
+#ifdef HESSCOPE_AVX2_KERNELS
+#define HESSCOPE_AVX2_NAMESPACE avx2
 #else
-#define HESSCOPE_KERNELS(function, set)                      \
-  ::hesscope::detail::choose(set,                            \
-                             ::hesscope::baseline::function, \
-                             ::hesscope::baseline::function, \
-                             ::hesscope::baseline::function)
+#define HESSCOPE_AVX2_NAMESPACE baseline
 #endif
+#ifdef HESSCOPE_AVX512_KERNELS
+#define HESSCOPE_AVX512_NAMESPACE avx512
+#else
+#define HESSCOPE_AVX512_NAMESPACE baseline
+#endif
+
+// Throws PreconditionError unless the set is supported.
+#define HESSCOPE_KERNELS(function, set)                                     \
+  ::hesscope::detail::choose(set,                                           \
+                             ::hesscope::baseline::function,                \
+                             ::hesscope::HESSCOPE_AVX2_NAMESPACE::function, \
+                             ::hesscope::HESSCOPE_AVX512_NAMESPACE::function)
 
 // NOLINTEND(cppcoreguidelines-macro-usage)
 
