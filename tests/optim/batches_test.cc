@@ -219,6 +219,23 @@ TEST(InitialParameters, OfABiasHaveTheFanInOfItsWeight) {
   EXPECT_NEAR(theta.tail(200).squaredNorm() / 200, 0.25 * 0.25 / 3, 0.004);
 }
 
+// Kernels of a convolution with 3 channels, 2 x 4 each; what is a stack of matrices has their columns.
+TEST(InitialParameters, OfAKernelHaveAllInputsOfAnOutput) {
+  const std::vector<ParameterBlock> blocks = {{"c.weight", {20, 3, 2, 4}, 0, 480},
+                                              {"c.bias", {200}, 480, 200},
+                                              {"WQ", {5, 8, 16}, 680, 640}};
+  const VectorXd theta = initial_parameters(blocks, {distribution("fan-in-uniform"), {}}, 1);
+  const auto expect_bound = [&](int b, double bound) {
+    const ParameterBlock& block = blocks[static_cast<std::size_t>(b)];
+    const VectorXd drawn = theta.segment(block.offset, block.size);
+    EXPECT_LE(drawn.cwiseAbs().maxCoeff(), bound) << block.name;
+    EXPECT_GT(drawn.cwiseAbs().maxCoeff(), 0.97 * bound) << block.name;
+  };
+  expect_bound(0, 1 / std::sqrt(24.0));
+  expect_bound(1, 1 / std::sqrt(24.0));
+  expect_bound(2, 0.25);
+}
+
 TEST(InitialParameters, RefuseWhatCannotBe) {
   const std::vector<ParameterBlock> blocks = test::mixed_blocks();
   const auto draw = [&](const InitialDistribution& otherwise, const std::string& pattern = "W") {

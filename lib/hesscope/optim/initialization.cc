@@ -3,6 +3,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -22,18 +23,27 @@ SettingKey required_real(const std::string& name, const std::string& meaning) {
   return {.name = name, .type = SettingKey::Type::kReal, .meaning = meaning};
 }
 
-// Columns of a matrix or a stack of them; of NAME.weight for NAME.bias.
+constexpr const char* kWeight = ".weight";
+
+// Of a tensor with two dimensions or more.
+std::int64_t inputs_of_an_output(const ParameterBlock& block) {
+  const std::vector<std::int64_t>& shape = block.shape;
+  const bool is_kernel = shape.size() > 2 && block.name.ends_with(kWeight);
+  if (!is_kernel) return shape.back();
+  return std::accumulate(shape.begin() + 1, shape.end(), std::int64_t{1}, std::multiplies<>());
+}
+
 std::int64_t fan_in(std::span<const ParameterBlock> blocks, const ParameterBlock& block) {
-  if (block.shape.size() >= 2) return block.shape.back();
+  if (block.shape.size() >= 2) return inputs_of_an_output(block);
   const std::string kBias = ".bias";
   if (block.name.ends_with(kBias)) {
-    const std::string weight = block.name.substr(0, block.name.size() - kBias.size()) + ".weight";
+    const std::string weight = block.name.substr(0, block.name.size() - kBias.size()) + kWeight;
     for (const ParameterBlock& other : blocks) {
-      if (other.name == weight && other.shape.size() >= 2) return other.shape.back();
+      if (other.name == weight && other.shape.size() >= 2) return inputs_of_an_output(other);
     }
   }
   throw ConfigError(fmt::format(
-      "parameter '{}' has no columns: 'fan-in-uniform' is for matrices and their biases",
+      "parameter '{}' has no columns: 'fan-in-uniform' is for matrices, kernels and their biases",
       block.name));
 }
 
@@ -66,8 +76,8 @@ InitialDistributionKind uniform_kind() {
 InitialDistributionKind fan_in_uniform_kind() {
   return {.name = "fan-in-uniform",
           .keys = {},
-          .draw = [](const Settings&, const FanIn& columns, RandomStream& stream, auto out) {
-            const double bound = 1 / std::sqrt(static_cast<double>(columns()));
+          .draw = [](const Settings&, const FanIn& fan_in, RandomStream& stream, auto out) {
+            const double bound = 1 / std::sqrt(static_cast<double>(fan_in()));
             fill_uniform(-bound, bound, stream, out);
           }};
 }

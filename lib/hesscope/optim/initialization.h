@@ -26,13 +26,15 @@ struct InitialDistribution {
 /// What a distribution takes:
 ///   normal          N(0, std^2): std
 ///   uniform         U[low, high): low, high
-///   fan-in-uniform  U[-b, b) with b = 1 / sqrt(columns), as PyTorch's Linear has it; a vector
-///                   NAME.bias takes the columns of NAME.weight
+///   fan-in-uniform  U[-b, b) with b = 1 / sqrt(fan-in), as PyTorch's layers have it. The fan-in of
+///                   a tensor of three dimensions or more called NAME.weight, a kernel, is the
+///                   product of all but the first, of other matrices and stacks of them the number
+///                   of columns; a vector NAME.bias takes that of NAME.weight
 ///   constant        value
 struct InitialDistributionKind {
   std::string name;
   std::vector<SettingKey> keys;
-  /// Fills a block; the second argument gives its number of columns.
+  /// Fills a block; the second argument gives its fan-in.
   std::function<void(
       const Settings&, const std::function<std::int64_t()>&, RandomStream&, std::span<double>)>
       draw;
@@ -51,8 +53,8 @@ struct Initialization {
 /// The initial parameters of a seed: block b is drawn from (seed, Stream::kInitialization, b),
 /// entry after entry, whatever the others are.
 /// @param own  Model::own_parameters, for blocks without a distribution.
-/// @throws ConfigError naming a pattern that matches no block, the block of a fan-in without
-///         columns, or the setting that is out of range.
+/// @throws ConfigError naming a pattern that matches no block, the block that has no
+///         fan-in, or the setting that is out of range.
 Eigen::VectorXd initial_parameters(std::span<const ParameterBlock> blocks,
                                    const Initialization& initialization,
                                    std::uint64_t seed,
