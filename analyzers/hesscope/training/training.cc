@@ -150,6 +150,41 @@ void train_all(std::deque<TrainingFolder>& folders, const Executor& executor, Ti
   if (!ticker.goes_on()) throw Interrupted();
 }
 
+// Of a step of each of so many runs side by side, as train_all() has them. Where it is short, the
+// median of some: the first allocates, and the machine may have other things to do.
+double seconds_of_steps(const TrainingSetup& setup,
+                        const Job& job,
+                        const detail::TrainingSet& fixed,
+                        std::int64_t batch,
+                        Eigen::Index at_once) {
+  std::vector<std::unique_ptr<BatchLoss>> losses;
+  std::deque<TrainingRun> runs;
+  for (Eigen::Index k = 0; k < at_once; ++k) {
+    losses.push_back(setup.losses(job.seed, fixed, batch));
+    runs.push_back(setup.make_run(*job.run, setup.start_of(job.seed), *losses.back()));
+  }
+  const auto seconds_of = [&](int num_steps) {
+    const double begin = wall_seconds();
+    setup.objective().executor().for_each(at_once, [&](Eigen::Index i) {
+      for (int k = 0; k < num_steps; ++k) runs[static_cast<std::size_t>(i)].step();
+    });
+    return (wall_seconds() - begin) / num_steps;
+  };
+  constexpr double kPatience = 0.5;
+  const double first = seconds_of(1);
+  if (first > kPatience) return first;
+  constexpr int kSteps = 3;
+  constexpr std::size_t kMostRounds = 9;
+  std::vector<double> rounds;
+  for (double spent = 0; rounds.size() < kMostRounds && spent < kPatience;) {
+    rounds.push_back(seconds_of(kSteps));
+    spent += kSteps * rounds.back();
+  }
+  const auto middle = rounds.begin() + std::ssize(rounds) / 2;
+  std::ranges::nth_element(rounds, middle);
+  return *middle;
+}
+
 }  // namespace
 
 TrainingResult run_training(const TrainingRequest& request, const TrainingProgress& progress) {
@@ -201,9 +236,12 @@ TrainingPlan plan_training(const TrainingRequest& request) {
                          : every == 0        ? 2
                                              : 1 + (plan.num_steps + every - 1) / every;
   plan.peak_memory_bytes = objective.workspace_bytes();
-  double seconds = 0;
+  const std::vector<Job> jobs = jobs_of(request, experiment);
+  const auto num_runs = static_cast<double>(jobs.size());
+  const auto at_once = std::min<Eigen::Index>(std::ssize(jobs), objective.executor().num_threads());
+  const double rounds = num_runs / static_cast<double>(at_once);
   detail::AnalysisCosts row;  // of the history, as monitors see it
-  for (const Job& job : jobs_of(request, experiment)) {
+  for (const Job& job : jobs) {
     TrainingOutcome outcome;
     outcome.run = job.run->name;
     outcome.seed = job.seed;
@@ -219,13 +257,8 @@ TrainingPlan plan_training(const TrainingRequest& request) {
     const std::int64_t timed = std::min(experiment.batch, kTimed);
     const double scale =
         experiment.batch > kTimed ? samples_of(experiment.batch) / samples_of(kTimed) : 1;
-    const std::unique_ptr<BatchLoss> losses = setup.losses(job.seed, fixed, timed);
-    TrainingRun run = setup.make_run(*job.run, setup.start_of(job.seed), *losses);
-    run.step();  // the first one allocates
-    const Stopwatch stopwatch(seconds);
-    constexpr int kSteps = 3;
-    for (int k = 0; k < kSteps; ++k) run.step();
-    plan.seconds = scale / kSteps;
+    plan.seconds = scale * seconds_of_steps(setup, job, fixed, timed, at_once) *
+                   static_cast<double>(plan.num_steps) * rounds;
     if (setup.monitors().empty()) continue;
     const std::unique_ptr<GraphObjective> monitored = setup.monitored(fixed);
     const Eigen::VectorXd start = setup.start_of(job.seed);
@@ -234,19 +267,14 @@ TrainingPlan plan_training(const TrainingRequest& request) {
     row = detail::measured_costs(
         {.objective = monitored.get(), .theta = &start, .analyzers = chosen});
   }
-  plan.seconds *=
-      seconds * static_cast<double>(plan.num_steps) * static_cast<double>(plan.outcomes.size());
-  // Monitors have a thread each, and runs stand side by side.
+  // Monitors have a thread each.
   const std::int64_t row_every = experiment.history_every > 0
                                      ? experiment.history_every
                                      : std::max<std::int64_t>(plan.num_steps, 1);
   const std::int64_t num_rows =
       1 + (plan.num_steps + row_every - 1) / row_every + std::ssize(experiment.history_steps);
-  const auto num_runs = static_cast<double>(plan.outcomes.size());
-  const double at_once =
-      std::min(num_runs, static_cast<double>(objective.executor().num_threads()));
-  plan.seconds += row.seconds() * static_cast<double>(num_rows) * num_runs / at_once;
-  plan.peak_memory_bytes += row.memory_bytes * at_once;
+  plan.seconds += row.seconds() * static_cast<double>(num_rows) * rounds;
+  plan.peak_memory_bytes += row.memory_bytes * static_cast<double>(at_once);
   return plan;
 }
 

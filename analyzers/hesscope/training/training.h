@@ -75,7 +75,7 @@ struct TrainingPlan {
   std::int64_t num_steps = 0;             ///< of each
   std::int64_t num_checkpoints = 0;       ///< of each
   double peak_memory_bytes = 0;
-  double seconds = 0;  ///< estimated from one step
+  double seconds = 0;  ///< estimated from some steps of the first run
 };
 
 /// Told which share of all steps is done, from one thread at a time. Returning false asks for the
