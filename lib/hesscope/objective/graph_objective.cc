@@ -10,13 +10,9 @@
 #include <hesscope/core/article.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/executor.h>
-#include <hesscope/core/memory.h>
 #include <hesscope/objective/graph_objective.h>
 #include <hesscope/objective/internal/classification.h>
-#include <hesscope/objective/internal/gauss_newton_sum.h>
-#include <hesscope/objective/internal/structured_sums.h>
-#include <hesscope/objective/internal/sweep_sums.h>
-#include <hesscope/objective/internal/team_calls.h>
+#include <hesscope/objective/internal/graph_objective_impl.h>
 #include <hesscope/objective/invariance_search.h>
 
 namespace hesscope {
@@ -30,128 +26,6 @@ bool is_finite(const Objective::ValueAndGradient& found) {
 }
 
 }  // namespace
-
-struct GraphObjective::Impl {
-  Impl(Model m, std::shared_ptr<const SampleTable> s, const Options& options)
-      : model(std::move(m)),
-        samples(std::move(s)),
-        executor(options.num_threads, options.stop),
-        team(options.team),
-        team_number(options.team_number),
-        ranks(executor.with(team.get())),
-        by_factors(options.use_structure && detail::factors_pay(*model.graph)),
-        answers(detail::answers_of(model)),
-        sums(*model.graph, *samples, ranks, options.instruction_set),
-        use_structure(options.use_structure),
-        instruction_set(options.instruction_set) {
-    if (model.structured_loss != nullptr) {
-      structured_sums.emplace(model.structured_loss, *samples, ranks);
-    }
-  }
-
-  // What compute() returns, on the first rank of a team with the others' help. Of those each makes the
-  // same call.
-  template <typename F>
-  auto shared(detail::TeamCallKind kind,
-              const ConstVectorRef& theta,
-              SampleRange range,
-              const F& compute,
-              const ConstMatrixRef& directions = Matrix()) const {
-    Team* const others = ranks.team();
-    if (others == nullptr || others->rank() != 0) return compute();
-    const detail::TeamCall call{.kind = kind,
-                                .objective = team_number,
-                                .range = range,
-                                .num_parameters = theta.size(),
-                                .num_directions = directions.cols()};
-    std::optional<decltype(compute())> result;
-    executor.isolated([&] {
-      others->call([&] { detail::announce(*others, call, theta, directions); },
-                   [&] { result.emplace(compute()); });
-    });
-    return *std::move(result);
-  }
-
-  // Of the graph alone, as all that says mean.
-  double mean_loss(const ConstVectorRef& theta, SampleRange range) const {
-    if (structured_sums) {
-      const double found = structured_sums->value(theta, range);
-      if (std::isfinite(found) || !has_finite_inputs(theta, range)) return found;
-    }
-    return sums.value(theta, range);
-  }
-
-  Matrix mean_hessian(const ConstVectorRef& theta,
-                      SampleRange range,
-                      const ProgressCallback& progress) const {
-    const StructuredHessian* const structured = structured_hessian();
-    if (structured == nullptr) {
-      return sums.curvature(Curvature::kHessian, theta, range, progress);
-    }
-    const Vector point = theta;
-    Matrix h(model.num_parameters(), model.num_parameters());
-    structured->sum({point.data(), static_cast<std::size_t>(point.size())},
-                    sums.records(range),
-                    ranks,
-                    progress,
-                    h);
-    h *= 1.0 / static_cast<double>(range.size());
-    if (h.allFinite() || !has_finite_inputs(theta, range)) return h;
-    h.resize(0, 0);
-    return sums.curvature(Curvature::kHessian, theta, range, progress);
-  }
-
-  // What has no room needs no plan, which grows with the number of parameters, too.
-  bool has_room_for_hessian() const {
-    const auto n = static_cast<double>(model.num_parameters());
-    return n * n * sizeof(double) <= memory_limit_bytes();
-  }
-
-  // The model's own, or that found in its graph; null for the generic engine.
-  const StructuredHessian* structured_hessian() const {
-    if (model.structured_hessian != nullptr) return model.structured_hessian.get();
-    if (!use_structure || !has_room_for_hessian()) return nullptr;
-    std::call_once(is_planned,
-                   [&] { found_hessian = graph_hessian(model.graph, instruction_set); });
-    return found_hessian.get();
-  }
-
-  // w/2 |theta|^2; of a copy, as Eigen adds up in an order that depends on where a vector begins.
-  double decay(const ConstVectorRef& theta) const {
-    return model.weight_decay == 0 ? 0 : model.weight_decay / 2 * Vector(theta).squaredNorm();
-  }
-
-  // With the term's value and gradient added to those of the graph.
-  template <typename F>
-  ValueAndGradient with_decay(const ConstVectorRef& theta, const F& of_graph) const {
-    ValueAndGradient found = of_graph();
-    if (model.weight_decay == 0) return found;
-    found.value += decay(theta);
-    found.gradient += model.weight_decay * theta;
-    return found;
-  }
-
-  bool has_finite_inputs(const ConstVectorRef& theta, SampleRange range) const {
-    return theta.allFinite() && samples->middleRows(range.begin, range.size()).allFinite();
-  }
-
-  Model model;
-  std::shared_ptr<const SampleTable> samples;
-  Executor executor;
-  std::shared_ptr<Team> team;
-  std::int64_t team_number;
-  Executor ranks;            // the executor's threads, and what a team adds to them
-  bool by_factors;           // the full Gauss-Newton matrix
-  const DataArray* answers;  // of the model; null where it does not classify
-  detail::SweepSums sums;
-  std::optional<detail::StructuredSums> structured_sums;  // values and gradients, where there are
-  bool use_structure;
-  InstructionSet instruction_set;
-  mutable std::once_flag is_planned;
-  mutable std::shared_ptr<const GraphHessian> found_hessian;
-  std::once_flag is_searched;
-  std::vector<Invariance> found_invariances;  // where the model's kind knows none
-};
 
 GraphObjective::GraphObjective(Model model, SampleTable samples, Options options)
     : GraphObjective(
