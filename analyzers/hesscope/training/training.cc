@@ -150,8 +150,9 @@ void train_all(std::deque<TrainingFolder>& folders, const Executor& executor, Ti
   if (!ticker.goes_on()) throw Interrupted();
 }
 
-// Of a step of each of so many runs side by side, as train_all() has them. Where it is short, the
-// median of some: the first allocates, and the machine may have other things to do.
+// Of a step of each of so many runs side by side, as train_all() has them. Not of
+// the first, which finds out how to compute it; where it is short, the median of some, since the
+// machine may have other things to do.
 double seconds_of_steps(const TrainingSetup& setup,
                         const Job& job,
                         const detail::TrainingSet& fixed,
@@ -171,8 +172,9 @@ double seconds_of_steps(const TrainingSetup& setup,
     return (wall_seconds() - begin) / num_steps;
   };
   constexpr double kPatience = 0.5;
-  const double first = seconds_of(1);
-  if (first > kPatience) return first;
+  seconds_of(1);
+  const double second = seconds_of(1);
+  if (second > kPatience) return second;
   constexpr int kSteps = 3;
   constexpr std::size_t kMostRounds = 9;
   std::vector<double> rounds;
