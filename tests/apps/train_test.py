@@ -754,6 +754,7 @@ class Refusals(Trained):
         plan = json.loads(done.stdout)
         self.assertEqual((plan["parameters"], plan["steps"], plan["checkpoints"], len(plan["runs"])), (36, 60, 4, 4))
         self.assertIn("checkpoints  4 of each", self.train("out", "--dry-run").stdout)
+        self.assertLess(plan["seconds"], 2)  # 60 steps of 36 parameters, without monitors
         self.assertEqual(self.files(), {"experiment.toml"})
 
 

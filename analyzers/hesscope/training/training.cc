@@ -5,6 +5,7 @@
 #include <deque>
 #include <exception>
 #include <mutex>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -150,9 +151,8 @@ void train_all(std::deque<TrainingFolder>& folders, const Executor& executor, Ti
   if (!ticker.goes_on()) throw Interrupted();
 }
 
-// Of a step of each of so many runs side by side, as train_all() has them. Not of
-// the first, which finds out how to compute it; where it is short, the median of some, since the
-// machine may have other things to do.
+// Of a step of each of so many runs side by side, as train_all() has them. Not of the first, which
+// allocates; where it is short, the median of some, since the machine may have other things to do.
 double seconds_of_steps(const TrainingSetup& setup,
                         const Job& job,
                         const detail::TrainingSet& fixed,
@@ -242,7 +242,7 @@ TrainingPlan plan_training(const TrainingRequest& request) {
   const auto num_runs = static_cast<double>(jobs.size());
   const auto at_once = std::min<Eigen::Index>(std::ssize(jobs), objective.executor().num_threads());
   const double rounds = num_runs / static_cast<double>(at_once);
-  detail::AnalysisCosts row;  // of the history, as monitors see it
+  std::optional<detail::AnalysisCosts> row;  // of the history, as monitors see it
   for (const Job& job : jobs) {
     TrainingOutcome outcome;
     outcome.run = job.run->name;
@@ -269,14 +269,15 @@ TrainingPlan plan_training(const TrainingRequest& request) {
     row = detail::measured_costs(
         {.objective = monitored.get(), .theta = &start, .analyzers = chosen});
   }
+  if (!row) return plan;
   // Monitors have a thread each.
   const std::int64_t row_every = experiment.history_every > 0
                                      ? experiment.history_every
                                      : std::max<std::int64_t>(plan.num_steps, 1);
   const std::int64_t num_rows =
       1 + (plan.num_steps + row_every - 1) / row_every + std::ssize(experiment.history_steps);
-  plan.seconds += row.seconds() * static_cast<double>(num_rows) * rounds;
-  plan.peak_memory_bytes += row.memory_bytes * static_cast<double>(at_once);
+  plan.seconds += row->seconds() * static_cast<double>(num_rows) * rounds;
+  plan.peak_memory_bytes += row->memory_bytes * static_cast<double>(at_once);
   return plan;
 }
 
