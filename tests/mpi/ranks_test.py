@@ -8,35 +8,48 @@ import subprocess
 import time
 
 import program
-from program import BAD_INPUT, DATA, DONE, FIXTURES, PROBLEM, USAGE, checkpoint, num_units
+from program import BAD_INPUT, DATA, DONE, FIXTURES, INCONCLUSIVE, PROBLEM, USAGE, checkpoint, num_units
 from ranks import RANKED, Ranks
 
 ADAM = [checkpoint(step) for step in program.STEPS[:3]]
 ANALYZE = ["analyze", *ADAM, "--problem", PROBLEM]
-# All that this model allows; two others are needed for the last two.
+# Two others need another model, and some have a test of their own.
 EVERYTHING = ["--only", "hessian,spectrum,condition,structure,eigenpairs,tracking,blocks,ggn,stability,smoothness,density,"
               "sampling,noise,tangent-kernel,sharpening", "--preconditioner", "adam", "--noise-draws", 50,
               "--jackknife-blocks", 3]
 
 
 class SameBytes(Ranks):
-    def compare(self, arguments, counts):
-        expected = self.plain(arguments)
+    def compare(self, arguments, counts, expect=DONE):
+        expected = self.plain(arguments, expect)
         for count in counts:
             with self.subTest(arguments=arguments[:1], count=count):
                 (self.folder / "out.h5").unlink(missing_ok=True)
-                done = self.run_ranks(count, [*arguments, "-o", "out.h5"])
+                done = self.run_ranks(count, [*arguments, "-o", "out.h5"], expect)
                 self.assertEqual(done.stdout.count("written to"), 1, done.stdout)
                 self.assertEqual((self.folder / "out.h5").read_bytes(), expected)
 
     def test_of_an_analysis_by_every_analyzer(self):
         self.compare([*ANALYZE, *EVERYTHING], counts=(1, 2, 3, 5))
 
+    def test_of_analyzers_with_needs_of_their_own(self):
+        counts = (1, 2, 3, 5)
+        self.compare([*ANALYZE, "--only", "edge,norm-sharpness,influence", "--norm-subproblems", 20,
+                      "--influence-gradient", 100], counts)
+        # A search that has not converged is the same, too.
+        self.compare(["analyze", ADAM[1], "--problem", PROBLEM, "--only", "critical", "--critical", 20], counts,
+                     INCONCLUSIVE)
+        (self.folder / "drawn.toml").write_text("""
+            model = { kind = "linear-attention", layers = 3, parametrization = "sparse" }
+            data = { kind = "linear-regression", dimension = 5, context = 20, samples = 200, seed = 4 }
+            """)
+        self.compare(["analyze", ADAM[1], "--problem", "drawn.toml", "--only", "population", "--population", 2000], counts)
+
     def test_of_other_models(self):
         for model, analyzer in (("signal-noise", "alignment"), ("attention-softmax", "attention-terms")):
             folder = FIXTURES / model
             self.compare(["analyze", folder / "step-000000.npz", "--only", analyzer, "--problem",
-                          folder / "problem.toml"], counts=(3,))
+                          folder / "problem.toml"], counts=(1, 2, 3, 5))
 
     def test_of_every_way_to_eigenvalues(self):
         for method in ("dense", "iterative", "matrix-free"):
