@@ -4,8 +4,9 @@
 //
 // The scalars: B is the base scalar (lanes or 50 digits) of nodes that do not depend on the seeded
 // parameters; J of those that do, ceres::Jet<B, N> in a second-order sweep, PairJet<B, N>
-// (pair_jet.h) in a third-order one, LineJet<B, N> (line_jet.h) along lines. Kernels are templates over the views they are
-// given, so a product of a constant with a Jet costs N + 1 multiplications and of two Jets 2 N + 1.
+// (pair_jet.h) in a third-order one, LineJet<B, N> (line_jet.h) along lines. Kernels are templates
+// over the views they are given, so a product of a constant with a ceres::Jet costs N + 1
+// multiplications and of two of them 2 N + 1.
 // `Bar` is the scalar of adjoints: B in a gradient sweep, J in a second-order sweep.
 #pragma once
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Elementwise functions with a kink or a jump. What happens there is decided here and nowhere else:
-// Jets never see a function, only the numbers f(x) to f''''(x). Comparisons are arranged so
-// that NaN in gives NaN out, values and derivatives alike.
+// Jets never see a function, only the numbers f(x) to f''''(x). Comparisons are arranged so that NaN in
+// gives NaN out, values and derivatives alike.
 #pragma once
 
 #include <cmath>
@@ -11,22 +11,11 @@
 
 namespace hesscope::detail {
 
-struct AbsFunction {
-  template <typename B>
-  static B f(const B& x) {
-    using std::abs;
-    return abs(x);
-  }
-
-  // sign(x), 0 at 0
-  template <typename B>
-  static B df(const B& x) {
-    return select(x > B(0), B(1), select(x < B(0), B(-1), x));
-  }
-
+// Of what is linear on both sides of a kink: 0, and NaN for NaN or infinity.
+struct PiecewiseLinear {
   template <typename B>
   static B ddf(const B& x) {
-    return B(0) * x;  // 0, and NaN for NaN or infinity
+    return B(0) * x;
   }
 
   template <typename B>
@@ -40,7 +29,21 @@ struct AbsFunction {
   }
 };
 
-struct ReluFunction {
+struct AbsFunction : PiecewiseLinear {
+  template <typename B>
+  static B f(const B& x) {
+    using std::abs;
+    return abs(x);
+  }
+
+  // sign(x), 0 at 0
+  template <typename B>
+  static B df(const B& x) {
+    return select(x > B(0), B(1), select(x < B(0), B(-1), x));
+  }
+};
+
+struct ReluFunction : PiecewiseLinear {
   template <typename B>
   static B f(const B& x) {
     return select(x < B(0), B(0), x);
@@ -50,21 +53,6 @@ struct ReluFunction {
   template <typename B>
   static B df(const B& x) {
     return select(x > B(0), B(1), select(x < B(0), B(0), x));
-  }
-
-  template <typename B>
-  static B ddf(const B& x) {
-    return B(0) * x;
-  }
-
-  template <typename B>
-  static B dddf(const B& x) {
-    return B(0) * x;
-  }
-
-  template <typename B>
-  static B ddddf(const B& x) {
-    return B(0) * x;
   }
 };
 
@@ -213,24 +201,9 @@ struct SoftsignFunction {
 };
 
 // Steps: their slopes are never asked for.
-struct Step {
+struct Step : PiecewiseLinear {
   template <typename B>
   static B df(const B& x) {
-    return B(0) * x;
-  }
-
-  template <typename B>
-  static B ddf(const B& x) {
-    return B(0) * x;
-  }
-
-  template <typename B>
-  static B dddf(const B& x) {
-    return B(0) * x;
-  }
-
-  template <typename B>
-  static B ddddf(const B& x) {
     return B(0) * x;
   }
 };

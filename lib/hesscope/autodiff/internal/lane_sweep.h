@@ -52,10 +52,8 @@ class LaneSweep final : public Sweep {
 
   /// Memory of one.
   static double bytes(const Graph& graph) {
-    double entries = 0;
-    for (const Graph::Node& node : graph.nodes()) entries += static_cast<double>(node.size());
     return BatchTape::bytes(graph) +
-           entries * (FirstOrder::kBytesPerEntry + SecondOrder::kBytesPerEntry);
+           detail::num_entries(graph) * (FirstOrder::kBytesPerEntry + SecondOrder::kBytesPerEntry);
   }
 
   explicit LaneSweep(const Graph& graph)

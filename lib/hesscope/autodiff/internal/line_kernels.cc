@@ -17,9 +17,7 @@ class LaneLineSweep final : public LineSweep {
 
   /// Memory of one.
   static double bytes(const Graph& graph) {
-    double entries = 0;
-    for (const Graph::Node& node : graph.nodes()) entries += static_cast<double>(node.size());
-    return entries * Tape::kForwardBytesPerEntry;
+    return detail::num_entries(graph) * Tape::kForwardBytesPerEntry;
   }
 
   explicit LaneLineSweep(const Graph& graph)

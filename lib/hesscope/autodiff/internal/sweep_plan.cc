@@ -4,6 +4,12 @@
 
 namespace hesscope::detail {
 
+double num_entries(const Graph& graph) {
+  double entries = 0;
+  for (const Graph::Node& node : graph.nodes()) entries += static_cast<double>(node.size());
+  return entries;
+}
+
 SweepPlan plan_sweep(const Graph& graph,
                      Eigen::Index first_seeded,
                      Eigen::Index end_seeded,

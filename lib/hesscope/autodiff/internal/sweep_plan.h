@@ -21,6 +21,9 @@ struct NodePlan {
 /// Of each node of a graph. One vector, whose destructor is inlined: kernels share no function.
 using SweepPlan = std::vector<NodePlan>;
 
+/// Entries of all nodes' matrices together.
+double num_entries(const Graph& graph);
+
 /// The plan for directions in the span of e_j, first_seeded <= j < end_seeded, and rows i >=
 /// first_needed. Requires first_needed <= first_seeded.
 /// @throws PreconditionError for the Gauss-Newton matrix of a graph without a prediction.

@@ -17,9 +17,7 @@ class LaneThirdOrderSweep final : public ThirdOrderSweep {
 
   /// Memory of one.
   static double bytes(const Graph& graph) {
-    double entries = 0;
-    for (const Graph::Node& node : graph.nodes()) entries += static_cast<double>(node.size());
-    return entries * Tape::kBytesPerEntry;
+    return detail::num_entries(graph) * Tape::kBytesPerEntry;
   }
 
   explicit LaneThirdOrderSweep(const Graph& graph)

@@ -76,7 +76,35 @@ struct AcosFunction {
   }
 };
 
-struct AcoshFunction {
+// Derivatives of a function whose slope is 1 / sqrt(x^2 + c), from that slope.
+template <typename Function>
+struct InverseHyperbolic {
+  // -x f'^3
+  template <typename B>
+  static B ddf(const B& x) {
+    const B slope = Function::df(x);
+    return -(x * slope * slope * slope);
+  }
+
+  // f'^3 (3 x^2 f'^2 - 1)
+  template <typename B>
+  static B dddf(const B& x) {
+    const B slope = Function::df(x);
+    const B x_slope = x * slope;
+    return slope * slope * slope * (B(3) * x_slope * x_slope - B(1));
+  }
+
+  // x f'^5 (9 - 15 x^2 f'^2)
+  template <typename B>
+  static B ddddf(const B& x) {
+    const B slope = Function::df(x);
+    const B x_slope = x * slope;
+    const B squared = slope * slope;
+    return x_slope * squared * squared * (B(9) - B(15) * x_slope * x_slope);
+  }
+};
+
+struct AcoshFunction : InverseHyperbolic<AcoshFunction> {
   template <typename B>
   static B f(const B& x) {
     using std::acosh;
@@ -89,33 +117,9 @@ struct AcoshFunction {
     using std::sqrt;
     return B(1) / sqrt((x - B(1)) * (x + B(1)));
   }
-
-  // -x / sqrt(x^2 - 1)^3
-  template <typename B>
-  static B ddf(const B& x) {
-    const B slope = df(x);
-    return -(x * slope * slope * slope);
-  }
-
-  // f'^3 (3 x^2 f'^2 - 1)
-  template <typename B>
-  static B dddf(const B& x) {
-    const B slope = df(x);
-    const B x_slope = x * slope;
-    return slope * slope * slope * (B(3) * x_slope * x_slope - B(1));
-  }
-
-  // x f'^5 (9 - 15 x^2 f'^2)
-  template <typename B>
-  static B ddddf(const B& x) {
-    const B slope = df(x);
-    const B x_slope = x * slope;
-    const B squared = slope * slope;
-    return x_slope * squared * squared * (B(9) - B(15) * x_slope * x_slope);
-  }
 };
 
-struct AsinhFunction {
+struct AsinhFunction : InverseHyperbolic<AsinhFunction> {
   template <typename B>
   static B f(const B& x) {
     using std::asinh;
@@ -127,30 +131,6 @@ struct AsinhFunction {
   static B df(const B& x) {
     using std::sqrt;
     return B(1) / sqrt(B(1) + x * x);
-  }
-
-  // -x / sqrt(1 + x^2)^3
-  template <typename B>
-  static B ddf(const B& x) {
-    const B slope = df(x);
-    return -(x * slope * slope * slope);
-  }
-
-  // f'^3 (3 x^2 f'^2 - 1)
-  template <typename B>
-  static B dddf(const B& x) {
-    const B slope = df(x);
-    const B x_slope = x * slope;
-    return slope * slope * slope * (B(3) * x_slope * x_slope - B(1));
-  }
-
-  // x f'^5 (9 - 15 x^2 f'^2)
-  template <typename B>
-  static B ddddf(const B& x) {
-    const B slope = df(x);
-    const B x_slope = x * slope;
-    const B squared = slope * slope;
-    return x_slope * squared * squared * (B(9) - B(15) * x_slope * x_slope);
   }
 };
 
