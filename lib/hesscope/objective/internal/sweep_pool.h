@@ -47,23 +47,25 @@ class SweepPool {
 
   template <typename F>
   auto with_third_order_sweep(F use) {
-    return with_workspace([&](Workspace& workspace) {
-      if (workspace.third_order == nullptr) {
-        workspace.third_order = ThirdOrderSweep::create(*graph_, set_);
-      }
-      return use(*workspace.third_order);
-    });
+    return with_made(&Workspace::third_order, use);
   }
 
   template <typename F>
   auto with_line_sweep(F use) {
-    return with_workspace([&](Workspace& workspace) {
-      if (workspace.lines == nullptr) workspace.lines = LineSweep::create(*graph_, set_);
-      return use(*workspace.lines);
-    });
+    return with_made(&Workspace::lines, use);
   }
 
  private:
+  // With a workspace's sweep that is made when first asked for.
+  template <typename S, typename F>
+  auto with_made(std::unique_ptr<S> Workspace::*member, F use) {
+    return with_workspace([&](Workspace& workspace) {
+      std::unique_ptr<S>& sweep = workspace.*member;
+      if (sweep == nullptr) sweep = S::create(*graph_, set_);
+      return use(*sweep);
+    });
+  }
+
   Workspace take() {
     {
       const std::lock_guard lock(mutex_);
