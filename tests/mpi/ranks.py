@@ -32,8 +32,7 @@ class Ranks(program.Case):
 
     def processes(self, started):
         """The ranks of hesscope-mpi that mpirun has started so far."""
-        children = pathlib.Path(f"/proc/{started.pid}/task/{started.pid}/children")
-        return [int(pid) for pid in children.read_text().split()
+        return [pid for pid in self.children(started)
                 if os.path.realpath(f"/proc/{pid}/exe") == os.path.realpath(RANKED)]
 
     def number_of(self, process):
@@ -66,7 +65,7 @@ class Ranks(program.Case):
                 return process.returncode, err
             except subprocess.TimeoutExpired:
                 pass
-            if any(True for _ in self.living_children(process)):
+            if any(self.living_children(process)):
                 ended_since = None
             elif ended_since is None:
                 ended_since = time.monotonic()
@@ -78,13 +77,16 @@ class Ranks(program.Case):
         return self.fail(f"of ranks that were to end {left} run, and mpirun: {process.communicate()[1]}")
 
     @staticmethod
-    def living_children(process):
+    def children(process):
+        listed = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children")
+        return [int(pid) for pid in listed.read_text().split()]
+
+    def living_children(self, process):
         """Of mpirun, the numbers of those that have not ended."""
-        children = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children")
-        for child in children.read_text().split():
+        for child in self.children(process):
             with contextlib.suppress(FileNotFoundError, ProcessLookupError):
                 if pathlib.Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX":
-                    yield int(child)
+                    yield child
 
     def plain(self, arguments, expect=DONE):
         """The bytes that hesscope itself makes."""

@@ -163,27 +163,18 @@ Eigen::MatrixXd multiprecision_line_derivatives(const Graph& graph,
   using detail::Real50;
   require_input("multiprecision_line_derivatives", graph, theta, records);
   detail::Tape<Real50, ceres::Jet<Real50, 1>> tape(graph);
-  Eigen::MatrixXd result(5, v.cols());
-  for (Eigen::Index k = 0; k < v.cols(); ++k) {
-    const auto mean_loss = [&](const Real50& t) {
-      tape.set_parameters([&](Eigen::Index j) {
-        return Real50(theta[static_cast<std::size_t>(j)]) + t * Real50(v(j, k));
-      });
-      Real50 total = 0;
-      for (Eigen::Index i = 0; i < records.count; ++i) {
-        tape.set_inputs(
-            [&](Eigen::Index e) { return Real50(records.data[i * records.stride + e]); });
-        tape.forward();
-        total += tape.output();
-      }
-      return Real50(total / Real50(records.count));
-    };
-    const auto derivatives = test::differences_along_a_line(mean_loss, Real50("1e-8"));
-    for (std::size_t p = 0; p < derivatives.size(); ++p) {
-      result(static_cast<Eigen::Index>(p), k) = static_cast<double>(derivatives[p]);
+  return test::differences_along_lines(v.cols(), [&](Eigen::Index k, const Real50& t) {
+    tape.set_parameters([&](Eigen::Index j) {
+      return Real50(theta[static_cast<std::size_t>(j)]) + t * Real50(v(j, k));
+    });
+    Real50 total = 0;
+    for (Eigen::Index i = 0; i < records.count; ++i) {
+      tape.set_inputs([&](Eigen::Index e) { return Real50(records.data[i * records.stride + e]); });
+      tape.forward();
+      total += tape.output();
     }
-  }
-  return result;
+    return Real50(total / Real50(records.count));
+  });
 }
 
 }  // namespace hesscope

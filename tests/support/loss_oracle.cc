@@ -41,20 +41,11 @@ Eigen::MatrixXd third_derivatives_by_fifty_digits(const FunctionOn<Real50>& f,
 Eigen::MatrixXd line_derivatives_by_fifty_digits(const FunctionOn<Real50>& f,
                                                  const Eigen::VectorXd& x,
                                                  const Eigen::MatrixXd& v) {
-  Eigen::MatrixXd result(5, v.cols());
-  for (Eigen::Index k = 0; k < v.cols(); ++k) {
-    const Column<Real50> along = v.col(k).cast<Real50>();
-    const auto on_line = [&](const Real50& t) {
-      Column<Real50> at = x.cast<Real50>();
-      for (Eigen::Index j = 0; j < at.size(); ++j) at(j) += t * along(j);
-      return f(at);
-    };
-    const auto derivatives = differences_along_a_line(on_line, Real50("1e-8"));
-    for (std::size_t p = 0; p < derivatives.size(); ++p) {
-      result(static_cast<Eigen::Index>(p), k) = static_cast<double>(derivatives[p]);
-    }
-  }
-  return result;
+  return differences_along_lines(v.cols(), [&](Eigen::Index k, const Real50& t) {
+    Column<Real50> at = x.cast<Real50>();
+    for (Eigen::Index j = 0; j < at.size(); ++j) at(j) += t * Real50(v(j, k));
+    return f(at);
+  });
 }
 
 }  // namespace hesscope::test
