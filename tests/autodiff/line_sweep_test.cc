@@ -11,6 +11,7 @@
 
 #include "autodiff/sweep_models.h"
 #include "support/graph_oracle.h"
+#include "support/instruction_sets.h"
 #include "support/numbers.h"
 #include "support/refusal.h"
 #include "support/sweep_derivatives.h"
@@ -22,13 +23,8 @@ using LineSweepOf = testing::TestWithParam<InstructionSet>;
 
 INSTANTIATE_TEST_SUITE_P(InstructionSets,
                          LineSweepOf,
-                         testing::ValuesIn(supported_instruction_sets().begin(),
-                                           supported_instruction_sets().end()),
-                         [](const auto& test) {
-                           std::string name(name_of(test.param));
-                           std::erase(name, '-');
-                           return name;
-                         });
+                         test::instruction_sets(),
+                         test::instruction_set_name);
 
 TEST_P(LineSweepOf, EveryDerivativeIsThatOfFiftyDigits) {
   constexpr Eigen::Index kLines = LineSweep::kMaxLines + 1;  // one sweep, and a line beside it

@@ -13,6 +13,7 @@
 
 #include "autodiff/sweep_models.h"
 #include "support/graph_oracle.h"
+#include "support/instruction_sets.h"
 #include "support/numbers.h"
 #include "support/sweep_derivatives.h"
 
@@ -25,13 +26,8 @@ using SweepOf = testing::TestWithParam<InstructionSet>;
 
 INSTANTIATE_TEST_SUITE_P(InstructionSets,
                          SweepOf,
-                         testing::ValuesIn(supported_instruction_sets().begin(),
-                                           supported_instruction_sets().end()),
-                         [](const auto& test) {
-                           std::string name(name_of(test.param));
-                           std::erase(name, '-');
-                           return name;
-                         });
+                         test::instruction_sets(),
+                         test::instruction_set_name);
 
 // One sample, one less and one more than fill the lanes, and several packs.
 TEST_P(SweepOf, EveryDerivativeIsThatOfFiftyDigits) {

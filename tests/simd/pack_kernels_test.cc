@@ -10,6 +10,7 @@
 #include <hesscope/simd/internal/aligned_buffer.h>
 #include <hesscope/simd/internal/pack_kernels.h>
 
+#include "support/instruction_sets.h"
 #include "support/numbers.h"
 
 namespace hesscope::detail {
@@ -167,13 +168,8 @@ TEST_P(PackKernelsTest, SumsProductsOfRowsOverSamples) {
 
 INSTANTIATE_TEST_SUITE_P(InstructionSets,
                          PackKernelsTest,
-                         testing::ValuesIn(supported_instruction_sets().begin(),
-                                           supported_instruction_sets().end()),
-                         [](const auto& instance) {
-                           std::string name(name_of(instance.param));
-                           std::erase(name, '-');
-                           return name;
-                         });
+                         test::instruction_sets(),
+                         test::instruction_set_name);
 
 TEST(PackKernels, RefuseAnUnknownInstructionSet) {
   EXPECT_THROW(pack_kernels(static_cast<InstructionSet>(99)), PreconditionError);
