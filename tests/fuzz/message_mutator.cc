@@ -120,7 +120,7 @@ std::string replaced(std::string_view bytes,
   return std::string(bytes.substr(0, begin)) + with + std::string(bytes.substr(end));
 }
 
-std::string mutated(std::string bytes, std::size_t max_size) {
+std::string mutated_message(std::string bytes, std::size_t max_size) {
   const std::size_t size = bytes.size();
   bytes.resize(std::max(size, max_size));
   if (bytes.empty()) return bytes;
@@ -155,7 +155,7 @@ std::string another_content(const Field& field,
                             std::size_t max_growth,
                             std::minstd_rand& random) {
   if (field.type() == WireType::kVarint) return another_varint(content, random);
-  std::string changed = mutated(
+  std::string changed = mutated_message(
       std::string(content), content.size() + (field.type() == WireType::kBytes ? max_growth : 0));
   if (field.type() != WireType::kBytes) changed.resize(content.size());
   return changed;

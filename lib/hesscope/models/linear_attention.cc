@@ -15,16 +15,14 @@
 namespace hesscope {
 namespace {
 
-using Parametrization = LinearAttentionParametrization;
-
-bool is_sparse(Parametrization parametrization) {
-  return parametrization == Parametrization::kSparse ||
-         parametrization == Parametrization::kSparseSplitQk;
+bool is_sparse(LinearAttentionParametrization parametrization) {
+  return parametrization == LinearAttentionParametrization::kSparse ||
+         parametrization == LinearAttentionParametrization::kSparseSplitQk;
 }
 
-bool is_split(Parametrization parametrization) {
-  return parametrization == Parametrization::kSplitQk ||
-         parametrization == Parametrization::kSparseSplitQk;
+bool is_split(LinearAttentionParametrization parametrization) {
+  return parametrization == LinearAttentionParametrization::kSplitQk ||
+         parametrization == LinearAttentionParametrization::kSparseSplitQk;
 }
 
 struct Layer {
@@ -118,16 +116,16 @@ std::vector<Invariance> invariances_of(const Model& model, const LinearAttention
 
 // Of the forms with a Hessian and loss of their own; nothing for the others.
 std::optional<LinearAttentionStructure::Parametrization> structure_of(
-    Parametrization parametrization) {
+    LinearAttentionParametrization parametrization) {
   using Structure = LinearAttentionStructure::Parametrization;
   switch (parametrization) {
-    case Parametrization::kSparse:
+    case LinearAttentionParametrization::kSparse:
       return Structure::kSparse;
-    case Parametrization::kFull:
+    case LinearAttentionParametrization::kFull:
       return Structure::kFull;
-    case Parametrization::kSplitQk:
+    case LinearAttentionParametrization::kSplitQk:
       return Structure::kSplitQk;
-    case Parametrization::kSparseSplitQk:
+    case LinearAttentionParametrization::kSparseSplitQk:
       return std::nullopt;
   }
   throw PreconditionError("linear_attention: unknown parametrization");
@@ -185,11 +183,11 @@ Var query_by_tokens(ModelBuilder& b, const LinearAttentionOptions& options, Var 
   return z;
 }
 
-Parametrization parametrization_named(const std::string& name) {
-  if (name == "full") return Parametrization::kFull;
-  if (name == "split-qk") return Parametrization::kSplitQk;
-  if (name == "sparse-split-qk") return Parametrization::kSparseSplitQk;
-  return Parametrization::kSparse;
+LinearAttentionParametrization parametrization_named(const std::string& name) {
+  if (name == "full") return LinearAttentionParametrization::kFull;
+  if (name == "split-qk") return LinearAttentionParametrization::kSplitQk;
+  if (name == "sparse-split-qk") return LinearAttentionParametrization::kSparseSplitQk;
+  return LinearAttentionParametrization::kSparse;
 }
 
 Model sized(const Settings& settings, std::int64_t mlp_hidden, const TensorShapes& data) {
