@@ -73,7 +73,7 @@ enum class Store { kAssign, kAdd };
 
 // Registers a tile of accumulators takes: 18 of 32, or 12 of 16.
 constexpr int kTileRows = 6;
-constexpr int kTileCols = HESSCOPE_LANES == 8 ? 3 : 2;
+constexpr int kTileCols = HESSCOPE_LANES == 8 ? 4 : 2;
 
 template <int R, int C, Store kStore, typename A, typename B>
 [[gnu::always_inline]] inline void product_tile(

@@ -93,9 +93,7 @@ class Sweeper : RowSweep {
         add_operand(n.a, [c = coefficient(i)](int e) { return c[e * kParts]; });
         break;
       case Op::kHadamard: {
-        const auto times = [&](int other) {
-          return [this, i, other](int e) { return value(other)[spread(i, other, e) * kParts]; };
-        };
+        const auto times = [&](int other) { return spread_value(i, other); };
         add_operand(n.a, times(n.b));
         add_operand(n.b, times(n.a));
         break;
@@ -249,9 +247,7 @@ class Sweeper : RowSweep {
         return bent(n.a, n.a, [=](int e) { return c[(size + e) * kParts]; });
       }
       case Op::kHadamard: {
-        const auto times = [&](int other) {
-          return [this, i, other](int e) { return value(other)[spread(i, other, e) * kParts]; };
-        };
+        const auto times = [&](int other) { return spread_value(i, other); };
         const auto times_bar = [c = bar(i)](int e) { return c[e * kParts]; };
         linear(n.a, times(n.b));
         linear(n.b, times(n.a));

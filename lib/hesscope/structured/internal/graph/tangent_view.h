@@ -115,6 +115,13 @@ class SweepView {
     return (o.rows == 1 ? 0 : e / cols * static_cast<int>(o.cols)) + (o.cols == 1 ? 0 : e % cols);
   }
 
+  // The value of an operand that entry e of node i takes.
+  auto spread_value(int i, int operand) const {
+    return [this, i, operand, values = value(operand), is_same = is_same_shape(i, operand)](int e) {
+      return values[(is_same ? e : spread(i, operand, e)) * kParts];
+    };
+  }
+
   const TangentSweep& s_;
   int num_nodes_;
 };
