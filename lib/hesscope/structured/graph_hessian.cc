@@ -94,16 +94,13 @@ class SiteHessian final : public GraphHessian {
     const auto step = static_cast<int>(std::clamp(
         kStageDoubles / (per_direction * kDirections), 1L, std::max(1L, long{num_blocks})));
     const auto& blocks = graph_.planner.blocks();
-    const auto by_parameters = [&](int group) {
-      return graph_.planner.groups()[at(group)].is_by_parameters;
+    const auto by_parameters = [&](const DirectionBlock& block) {
+      return graph_.planner.groups()[at(block.group)].is_by_parameters;
     };
     for (int first = 0; first < num_blocks;) {
-      const int group = blocks[at(first)].group;
-      Stage stage{first, first, !by_parameters(group), {}, 0, 0, {}};
+      Stage stage{first, first, !by_parameters(blocks[at(first)]), {}, 0, 0, {}};
       const auto belongs = [&](int b) {
-        const bool is_of_group = blocks[at(b)].group == group;
-        return stage.is_kept ? b - first < step && !by_parameters(blocks[at(b)].group)
-                             : is_of_group;
+        return by_parameters(blocks[at(b)]) ? !stage.is_kept : stage.is_kept && b - first < step;
       };
       while (stage.end_block < num_blocks && belongs(stage.end_block)) {
         stage.sweep_work += static_cast<long>(blocks[at(stage.end_block)].multiply_adds);

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <vector>
 
 #include <hesscope/structured/internal/graph/graph_layout.h>
@@ -47,6 +48,11 @@ class DirectionPlanner {
   const std::vector<UseGroup>& groups() const { return groups_; }
 
   const std::vector<DirectionBlock>& blocks() const { return blocks_; }
+
+  std::span<const int> directions(const DirectionBlock& block) const {
+    return std::span(groups_[static_cast<std::size_t>(block.group)].directions)
+        .subspan(static_cast<std::size_t>(block.first), static_cast<std::size_t>(block.count));
+  }
 
   /// Multiply-adds of all, for one sample: of sweeps and of products.
   double sweep_work() const { return sweep_work_; }

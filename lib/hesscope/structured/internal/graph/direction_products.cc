@@ -207,27 +207,12 @@ void DirectionProducts::write(const DirectionBlock& block,
           if (target.part == ProductPart::kTangents) {
             h.add_tangent(row, col, value);
           } else if (!is_own_group || row >= col) {  // within a group each pair comes twice
-            h.of_pair(row, col) += value;
+            h.data[row + col * h.stride] += value;
           }
         }
       }
     }
   }
-}
-
-std::vector<int> DirectionProducts::columns_of(const DirectionBlock& block) const {
-  const auto first = planner_.groups()[at(block.group)].directions.begin() + block.first;
-  std::vector<int> columns(first, first + block.count);
-  const int last = *std::max_element(columns.begin(), columns.end());
-  for (const Target& target : targets_[at(block.group)]) {
-    if (target.part == ProductPart::kTangents || planner_.group_of(target.use) == block.group) {
-      continue;
-    }
-    for (const int theta : uses_.uses[at(target.use)].theta) {
-      if (theta >= 0 && theta < last) columns.push_back(theta);
-    }
-  }
-  return columns;
 }
 
 }  // namespace hesscope::detail

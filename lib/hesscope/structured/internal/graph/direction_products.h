@@ -45,11 +45,9 @@ class DirectionProducts {
                 const PackSweep& sweep,
                 double* sums) const;
 
-  /// Adds the sums to H.
+  /// Adds the sums to H: to the columns of the block's directions and to no others, in either triangle,
+  /// so that blocks can be written at once.
   void write(const DirectionBlock& block, const double* sums, HessianTarget h) const;
-
-  /// Columns of the target that write() may write to, those of its directions first.
-  std::vector<int> columns_of(const DirectionBlock& block) const;
 
  private:
   // Positions at which a unit's z, or an input's x, lies at fixed steps.

@@ -68,8 +68,7 @@ std::vector<int> owners_of_columns(const GraphPlan& plan,
     } else {
       for (int b = 0; b < stage.end_block - stage.first_block; ++b) {
         const DirectionBlock& block = block_of(plan, stage, b);
-        const std::vector<int> columns = plan.direction_products.columns_of(block);
-        bundles.add(std::span(columns).first(at(block.count)), block.multiply_adds);
+        bundles.add(plan.planner.directions(block), block.multiply_adds);
       }
     }
   }
@@ -102,7 +101,7 @@ std::vector<Stage> stages_of(const GraphPlan& plan,
     }
     for (int b = 0; b < num_blocks; ++b) {
       const DirectionBlock& block = block_of(plan, stage, b);
-      if (!stage.is_kept && is_own(plan.direction_products.columns_of(block))) {
+      if (!stage.is_kept && is_own(plan.planner.directions(block))) {
         mine.is_left_out[at(b)] = 0;
       }
       if (!mine.leaves_out(b)) mine.sweep_work += static_cast<long>(block.multiply_adds);

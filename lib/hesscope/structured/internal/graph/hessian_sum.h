@@ -15,7 +15,7 @@
 
 namespace hesscope::detail {
 
-/// A part of the blocks: those whose tangents are kept at once, or those of a group of which none are.
+/// A part of the blocks: those whose tangents are kept at once, or those of groups of which none are.
 struct Stage {
   int first_block;
   int end_block;
@@ -87,7 +87,7 @@ class HessianSum {
   /// Tangents of a stage's directions, at the records that are set.
   void sweep(const Stage& stage);
 
-  /// Tangents of a group's directions and at once their products.
+  /// Tangents of a stage's directions, of which none are kept, and at once their products.
   void sweep_and_add(const Stage& stage, HessianTarget h);
 
   void add_products(const Stage& stage, HessianTarget h, const std::function<void(long)>& done);
