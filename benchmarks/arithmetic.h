@@ -17,9 +17,4 @@ std::optional<double> arithmetic_gflop(const Problem& problem,
                                        Quantity quantity,
                                        InstructionSet set);
 
-/// Multiply-adds of the loss of one sample and its gradient. A product of matrices counts once
-/// forward and once for each factor that depends on parameters, other nodes an operation for each
-/// entry, once forward and once back.
-double gradient_multiply_adds(const Graph& graph);
-
 }  // namespace hesscope::bench

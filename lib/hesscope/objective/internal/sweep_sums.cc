@@ -3,6 +3,7 @@
 #include <cmath>
 #include <vector>
 
+#include <hesscope/autodiff/graph_work.h>
 #include <hesscope/objective/internal/gauss_newton_sum.h>
 #include <hesscope/objective/internal/sweep_sums.h>
 
@@ -13,17 +14,17 @@ using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::Ro
 
 using Eigen::Index;
 
-// Samples per block of a sum. Part of the definition of the result's last bits: a function of
-// nothing.
-constexpr Index kSamplesPerBlock = 64;
-
-Index num_blocks(Index num_samples) {
-  return (num_samples + kSamplesPerBlock - 1) / kSamplesPerBlock;
-}
-
-SampleRange block_of(SampleRange range, Index b) {
-  const Index first = range.begin + b * kSamplesPerBlock;
-  return {first, std::min(first + kSamplesPerBlock, range.end)};
+// Samples per block of a sum: a function of the graph, since the result's last bits depend on it. A block
+// has work enough for products of several packs to gain what they can, and for its sums, as many as there
+// are parameters, to cost little beside it. Where one sample is much work a block is one pack: then few
+// samples serve many threads.
+Index samples_per_block(const Graph& graph) {
+  constexpr double kWork = 1 << 22;    // multiply-adds of a block
+  constexpr double kWorkOfSums = 256;  // for each of its sums
+  constexpr double kMost = 64;
+  const double work = std::max(kWork, kWorkOfSums * static_cast<double>(graph.num_parameters()));
+  const double packs = std::min(work / gradient_multiply_adds(graph), kMost) / Sweep::kPackSamples;
+  return Sweep::kPackSamples * std::max(Index{1}, static_cast<Index>(std::ceil(packs)));
 }
 
 static_assert(Objective::kColumnGroup == Sweep::kMaxDirections);
@@ -70,11 +71,21 @@ SweepSums::SweepSums(const Graph& graph,
       samples_(&samples),
       executor_(&executor),
       instruction_set_(instruction_set),
+      samples_per_block_(samples_per_block(graph)),
       pool_(graph, instruction_set) {}
 
 Records SweepSums::records(SampleRange range) const {
   const Index stride = samples_->cols();
   return {samples_->data() + range.begin * stride, range.size(), stride};
+}
+
+Index SweepSums::num_blocks(Index num_samples) const {
+  return (num_samples + samples_per_block_ - 1) / samples_per_block_;
+}
+
+SampleRange SweepSums::block_of(SampleRange range, Index b) const {
+  const Index first = range.begin + b * samples_per_block_;
+  return {first, std::min(first + samples_per_block_, range.end)};
 }
 
 Records SweepSums::block(SampleRange range, Index b) const { return records(block_of(range, b)); }
@@ -86,7 +97,7 @@ Index SweepSums::prediction_size() const {
 template <typename F>
 Objective::Matrix SweepSums::columns(Index num_rows, SampleRange range, F fill) const {
   Matrix all(num_rows, range.size());
-  const auto first_of = [](Index b) { return b * kSamplesPerBlock; };
+  const auto first_of = [&](Index b) { return b * samples_per_block_; };
   executor_->share(
       num_blocks(range.size()),
       [&](Index b) {
@@ -147,7 +158,7 @@ Objective::ValueAndGradient SweepSums::value_and_gradient_of(const Eigen::Vector
       num_blocks(num_samples), mean.total(), [&](Index b, std::span<double> partial) {
         pool_.with_workspace([&](Workspace& workspace) {
           const SampleRange made = block_of({0, num_samples}, b);
-          workspace.records.resize(static_cast<std::size_t>(kSamplesPerBlock * stride));
+          workspace.records.resize(static_cast<std::size_t>(samples_per_block_ * stride));
           const std::span<double> records =
               std::span(workspace.records).first(static_cast<std::size_t>(made.size() * stride));
           source(made, records);

@@ -17,7 +17,7 @@
 
 namespace hesscope::detail {
 
-/// Means over samples, in blocks of a fixed size and a fixed order of sums; and what each sample
+/// Means over samples, in blocks whose size follows from the graph, and a fixed order of sums; and what each sample
 /// gives by itself. Ranges and points are checked before.
 class SweepSums {
  public:
@@ -120,6 +120,9 @@ class SweepSums {
   template <typename F>
   void sum(SampleRange range, std::span<double> result, F body) const;
 
+  // Of a sum, or of samples that each give a column.
+  Eigen::Index num_blocks(Eigen::Index num_samples) const;
+  SampleRange block_of(SampleRange range, Eigen::Index b) const;
   Records block(SampleRange range, Eigen::Index b) const;
 
   Eigen::Index num_parameters() const { return graph_->num_parameters(); }
@@ -130,6 +133,7 @@ class SweepSums {
   const SampleTable* samples_;
   const Executor* executor_;
   InstructionSet instruction_set_;
+  Eigen::Index samples_per_block_;
   mutable SweepPool pool_;
 };
 
