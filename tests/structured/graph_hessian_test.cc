@@ -214,6 +214,28 @@ INSTANTIATE_TEST_SUITE_P(
                     const Var y = tanh(matmul_nt(gather(h, second, 7, 12), g.parameter(21, 5, 12)));
                     g.set_output(log_sum_exp(matmul(g.parameter(81, 3, 35), reshape(y, 35, 1))));
                   }},
+        // Weights at many positions, so that directions are parameters, those of later layers first.
+        GraphCase{"LastParametersFirst",
+                  [](Graph& g) {
+                    const auto layer = [&](Var h, Index length, Index offset) {
+                      const Var w = g.parameter(offset, 3, 9);
+                      return tanh(matmul_nt(gather(h, patches(length, 3, 3), length - 2, 9), w));
+                    };
+                    const Var h = layer(layer(layer(g.input(0, 24, 3), 24, 54), 22, 27), 20, 0);
+                    g.set_output(sum(log_sum_exp_rows(h)) + squared_norm(h));
+                  }},
+        // Of two such weights each feeds the other.
+        GraphCase{"TakingTurns",
+                  [](Graph& g) {
+                    const Var u = g.parameter(4, 2, 2);
+                    const Var w = g.parameter(0, 2, 2);
+                    Var h = g.input(0, 16, 2);
+                    for (Index turn = 0; turn < 3; ++turn) {
+                      h = tanh(matmul(h, u));
+                      h = tanh(matmul(h, w));
+                    }
+                    g.set_output(squared_norm(h));
+                  }},
         GraphCase{"NormalisedLayer",
                   [](Graph& g) {
                     const Var x = g.input(0, 4, 6);
@@ -290,6 +312,22 @@ TEST(GraphHessian, IsTheSumOverAnyNumberOfSamples) {
         by_structure(graph, theta, samples, count, best_instruction_set(), Executor(2));
     EXPECT_TRUE((actual - expected).norm() <= kSiteTolerance * expected.norm());
   }
+}
+
+TEST(GraphHessian, IsTheSumOverPointsThatACacheDoesNotHold) {
+  auto graph = std::make_shared<Graph>();  // 20,000 entries, 40 packs: 50 MB
+  const Index length = 5'000;
+  const Var x = graph->input(0, length, 1);
+  const Var h = tanh(matmul(x, graph->parameter(1, 1, 1)));
+  graph->set_output(squared_norm(tanh(matmul(h, graph->parameter(0, 1, 1)))));
+  const Index count = 320;
+  const VectorXd theta = test::Numbers(5).vector(2);
+  const VectorXd numbers = test::Numbers(6).vector(count * length);
+  const std::vector<double> samples(numbers.begin(), numbers.end());
+  const MatrixXd expected = by_tape(*graph, theta, samples, count);
+  const MatrixXd actual =
+      by_structure(graph, theta, samples, count, best_instruction_set(), Executor(2));
+  EXPECT_TRUE((actual - expected).norm() <= kSiteTolerance * expected.norm());
 }
 
 TEST(GraphHessian, HasNoNumberWhereALossHasNone) {
