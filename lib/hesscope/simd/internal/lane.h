@@ -71,7 +71,7 @@ Strided<T> row_major(T* data, int cols) {
 
 enum class Store { kAssign, kAdd };
 
-// Registers a tile of accumulators takes: 18 of 32, or 12 of 16.
+// Registers a tile of accumulators takes: 24 of 32, or 12 of 16.
 constexpr int kTileRows = 6;
 constexpr int kTileCols = HESSCOPE_LANES == 8 ? 4 : 2;
 

@@ -131,27 +131,30 @@ void HessianSum::sweep(const Stage& stage) {
 void HessianSum::sweep_and_add(const Stage& stage, HessianTarget h) {
   const long point_bytes = plan_.point_size() * static_cast<long>(sizeof(double));
   const long step = std::max(1L, kCachedPoints / point_bytes);
-  const ChunkRows chunk = rows();
   for (long first = 0; first < num_packs_; first += step) {
     const long end = std::min<long>(first + step, num_packs_);
     executor_.for_each(stage.end_block - stage.first_block, [&](Eigen::Index i) {
       if (stage.leaves_out(i)) return;
-      const DirectionBlock& block = plan_.planner.blocks()[at(stage.first_block + i)];
-      sweeps_.with_buffer([&](double* buffer) {
-        sums_.with_buffer([&](double* sums) {
-          std::fill_n(sums, plan_.direction_products.sums_size(), 0.0);
-          for (long p = first; p < end; ++p) {
-            for (int part = 0; part < num_parts(); ++part) {
-              const double* const adjoints = sweep_block(block, p, part, buffer);
-              plan_.direction_products.add_part(
-                  block, chunk, {point(p), p, part, buffer, adjoints}, sums);
-            }
-          }
-          plan_.direction_products.write(block, sums, h);
-        });
-      });
+      sweep_and_add(plan_.planner.blocks()[at(stage.first_block + i)], first, end, h);
     });
   }
+}
+
+void HessianSum::sweep_and_add(const DirectionBlock& block, long first, long end, HessianTarget h) {
+  sweeps_.with_buffer([&](double* buffer) {
+    sums_.with_buffer([&](double* sums) {
+      std::fill_n(sums, plan_.direction_products.sums_size(), 0.0);
+      const ChunkRows chunk = rows();
+      for (long p = first; p < end; ++p) {
+        for (int part = 0; part < num_parts(); ++part) {
+          const double* const adjoints = sweep_block(block, p, part, buffer);
+          plan_.direction_products.add_part(
+              block, chunk, {point(p), p, part, buffer, adjoints}, sums);
+        }
+      }
+      plan_.direction_products.write(block, sums, h);
+    });
+  });
 }
 
 void HessianSum::add_products(const Stage& stage,

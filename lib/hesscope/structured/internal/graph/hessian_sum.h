@@ -93,6 +93,9 @@ class HessianSum {
   void add_products(const Stage& stage, HessianTarget h, const std::function<void(long)>& done);
 
  private:
+  // Of one block, at packs [first, end).
+  void sweep_and_add(const DirectionBlock& block, long first, long end, HessianTarget h);
+
   // Tangents to the buffer; returns those of adjoints, behind them.
   double* sweep_block(const DirectionBlock& block, long p, int part, double* buffer);
 

@@ -92,12 +92,10 @@ class Sweeper : RowSweep {
       case Op::kElementary:
         add_operand(n.a, [c = coefficient(i)](int e) { return c[e * kParts]; });
         break;
-      case Op::kHadamard: {
-        const auto times = [&](int other) { return spread_value(i, other); };
-        add_operand(n.a, times(n.b));
-        add_operand(n.b, times(n.a));
+      case Op::kHadamard:
+        add_operand(n.a, spread_value(i, n.b));
+        add_operand(n.b, spread_value(i, n.a));
         break;
-      }
       case Op::kDivide: {
         const Lane* c = coefficient(i);
         add_operand(n.a, [=](int e) { return c[e * kParts]; });
@@ -247,10 +245,9 @@ class Sweeper : RowSweep {
         return bent(n.a, n.a, [=](int e) { return c[(size + e) * kParts]; });
       }
       case Op::kHadamard: {
-        const auto times = [&](int other) { return spread_value(i, other); };
         const auto times_bar = [c = bar(i)](int e) { return c[e * kParts]; };
-        linear(n.a, times(n.b));
-        linear(n.b, times(n.a));
+        linear(n.a, spread_value(i, n.b));
+        linear(n.b, spread_value(i, n.a));
         bent(n.a, n.b, times_bar);
         return bent(n.b, n.a, times_bar);
       }
