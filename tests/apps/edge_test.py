@@ -168,6 +168,59 @@ class Edge(program.Case):
         np.testing.assert_allclose(found["preconditioned_sharpness"], np.linalg.eigvalsh(bias)[-1], rtol=1e-12)
         self.assertTrue((found["sharpness"] > found["preconditioned_sharpness"]).all())
 
+    def analyzed(self, *options, expect=DONE):
+        """The groups of an analysis of checkpoints, and what it warns of."""
+        done = self.run_program("analyze", *options, "-o", "analysis.h5", "--force")
+        self.assertEqual(done.returncode, expect, done.stderr)
+        with h5py.File(self.folder / "analysis.h5") as file:
+            return {name: {key: item[()] for key, item in file[name].items()}
+                    for name in ("stability", "edge", "sharpening") if name in file}, done.stderr
+
+    def test_checkpoints_tell_what_the_run_knew(self):
+        for trained in ("", 'trained = ["*.bias"]'):
+            self.train(experiment(RULES, more=trained), "--force")
+            for name in RULES:
+                with self.subTest(rule=name, trained=trained):
+                    folder = f"out/{name}/seed-0"
+                    found, said = self.analyzed(folder, "--problem", f"{folder}/problem.toml", "--preconditioner",
+                                                "stored", "--only", "edge,sharpening")
+                    self.assertNotIn("assumed", said)
+                    known = self.edge(folder)
+                    # NaN where it is NaN: before Adam's first step, and of a rule that has no threshold.
+                    for key in ("sharpness", "preconditioned_sharpness", "threshold", "ratio", "gradient_curvature"):
+                        np.testing.assert_allclose(found["edge"][key], known[key], rtol=1e-12, err_msg=key)
+                    np.testing.assert_allclose(found["stability"]["lambda_max_preconditioned"],
+                                               known["preconditioned_sharpness"], rtol=1e-12)
+                    np.testing.assert_allclose(found["stability"]["learning_rate"], 0.1)
+                    np.testing.assert_allclose(found["sharpening"]["gap_to_edge"][:, 0], 20 - known["sharpness"],
+                                               rtol=1e-9)
+
+    def test_what_is_given_counts_for_every_analyzer(self):
+        self.train(experiment(["adam"]))
+        known = self.edge("out")
+        found, _ = self.analyzed("out", "--problem", "out/problem.toml", "--only", "edge,sharpening",
+                                 "--preconditioner", "stored", "--learning-rate", "0.05", "--beta1", "0.2")
+        scale = 0.8 / (1 - 0.2**np.arange(1, STEPS + 1)) * (1 - 0.6**np.arange(1, STEPS + 1)) / 0.8
+        for name, key in (("edge", "preconditioned_sharpness"), ("stability", "lambda_max_preconditioned")):
+            np.testing.assert_allclose(found[name][key][1:], known["preconditioned_sharpness"][1:] * scale, rtol=1e-10)
+        np.testing.assert_allclose(found["edge"]["threshold"][1:], 2.4 / 0.8 / 0.05, rtol=1e-13)
+        np.testing.assert_allclose(found["sharpening"]["gap_to_edge"][:, 0], 40 - known["sharpness"], rtol=1e-9)
+
+    def test_decays_that_nobody_says_are_assumed_aloud(self):
+        self.train(experiment(["adam"]))
+        with h5py.File(self.folder / f"out/step-{STEPS:06d}.h5") as file:
+            arrays = {key: item[()] for key, item in file.items() if "param_groups" not in key}
+        np.savez(self.folder / "bare.npz", **arrays)
+        bare = ("bare.npz", "--problem", "out/problem.toml", "--only", "edge")
+        found, said = self.analyzed(*bare)
+        self.assertIn("bare.npz: beta1 0.9 and beta2 0.999 are assumed", said)
+        found, said = self.analyzed(*bare, "--beta2", "0.9")
+        self.assertIn("bare.npz: beta1 0.9 is assumed", said)
+        found, said = self.analyzed(*bare, "--beta2", "0.9", "--beta1", "0.6", "--epsilon", "1e-3")
+        self.assertNotIn("assumed", said)
+        np.testing.assert_allclose(found["edge"]["preconditioned_sharpness"],
+                                   self.edge("out")["preconditioned_sharpness"][-1], rtol=1e-12)
+
     def test_a_checkpoint_tells_what_was_trained(self):
         text = experiment(["adam"], more='trained = ["*.bias"]')
         self.train(text)
@@ -179,8 +232,7 @@ class Edge(program.Case):
         self.train(text)
         self.assertEqual(path.read_bytes(), written)
         done = self.run_program("analyze", path, "--problem", "out/problem.toml", "--only", "stability",
-                                "--preconditioner", "stored", "--beta1", "0.6", "--beta2", "0.9", "--epsilon", "1e-3",
-                                "-o", "analysis.h5")
+                                "--preconditioner", "stored", "-o", "analysis.h5")
         self.assertEqual(done.returncode, DONE, done.stderr)
         with h5py.File(self.folder / "analysis.h5") as file:
             p = file["stability/preconditioner"][0]

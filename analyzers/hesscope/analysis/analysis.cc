@@ -104,6 +104,7 @@ class Run {
              .solver = request_.solver.get(),
              .proves_fully = inputs_.proves_fully,
              .seed = request_.seed,
+             .given_settings = detail::given_settings(inputs_.analyzers),
              .runs = inputs_.runs,
              .progress = [this](std::size_t i, double fraction) { return goes_on(i, fraction); }},
             inputs_.points,

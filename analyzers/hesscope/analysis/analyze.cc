@@ -210,6 +210,7 @@ class AnalysisRun {
          .model_samples = subject_.model_samples,
          .method = options_.method,
          .seed = options_.seed,
+         .given_settings = detail::given_settings(impl_->analyzers),
          .progress = [this](std::size_t i, double done) { return goes_on(i, done); }},
         thetas,
         std::move(given));
@@ -241,11 +242,9 @@ class AnalysisRun {
       states.push_back(point.optimizer);
       if (states.back().file.empty()) states.back().file = point.name;
     }
-    for (const ChosenAnalyzer& chosen : impl_->analyzers) {
-      const auto remarks =
-          chosen.analyzer->remarks_on(states, subject_.objective.parameter_blocks());
-      impl_->remarks.insert(impl_->remarks.end(), remarks.begin(), remarks.end());
-    }
+    const auto remarks = detail::remarks_on_optimizers(
+        impl_->analyzers, states, subject_.objective.parameter_blocks());
+    impl_->remarks.insert(impl_->remarks.end(), remarks.begin(), remarks.end());
     impl_->summary.warnings = impl_->remarks;
   }
 

@@ -62,11 +62,18 @@ class Analyzer {
   virtual bool needs_full_proof() const { return false; }
 
   /// What the user should know of how it takes what checkpoints hold of their optimisers: one
-  /// sentence each, naming the file. @throws InputError if it cannot take something.
+  /// sentence each, naming the file.
+  /// @param given  given_settings() of the run.
+  /// @throws InputError if it cannot take something.
   virtual std::vector<std::string> remarks_on(std::span<const OptimizerState> /*optimizers*/,
-                                              std::span<const ParameterBlock> /*blocks*/) const {
+                                              std::span<const ParameterBlock> /*blocks*/,
+                                              const GivenSettings& /*given*/) const {
     return {};
   }
+
+  /// What it is told of the optimiser, which then counts for every analyzer of the run
+  /// (PointAnalysis::given_settings()).
+  virtual GivenSettings given_settings() const { return {}; }
 
   /// The answer at one point: declared() with values. Numerical failure is in its statuses, not
   /// thrown.

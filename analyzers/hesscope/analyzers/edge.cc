@@ -2,11 +2,14 @@
 #include <cmath>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 #include <hesscope/analyzers/edge.h>
 #include <hesscope/analyzers/internal/papers.h>
 #include <hesscope/analyzers/internal/stability_sections.h>
+#include <hesscope/analyzers/internal/stability_settings.h>
 #include <hesscope/analyzers/optimizer_preconditioner.h>
 #include <hesscope/core/internal/norms.h>
 #include <hesscope/spectra/extremes.h>
@@ -29,6 +32,12 @@ class EdgeAnalyzer final : public Analyzer {
             .searches = kBothSearches,
             .products = 2,
             .matrix_operations = kBothSearches * n * n * n / 3};
+  }
+
+  std::vector<std::string> remarks_on(std::span<const OptimizerState> optimizers,
+                                      std::span<const ParameterBlock> /*blocks*/,
+                                      const GivenSettings& given) const override {
+    return detail::remarks_on_assumed_averages(optimizers, given);
   }
 
   Group analyze(PointAnalysis& point) const override {
@@ -89,8 +98,8 @@ class EdgeAnalyzer final : public Analyzer {
     if (!is_known || (!keeps_nothing && !state.has_second_moments())) {
       return leave_out(Status::kNotStored, answer);
     }
-    const Preconditioner preconditioner =
-        optimizer_preconditioner(state, {}, point.objective().parameter_blocks());
+    const Preconditioner preconditioner = optimizer_preconditioner(
+        state, point.given_settings(), point.objective().parameter_blocks());
     const VectorXd& p = preconditioner.diagonal;
     if (!(p.array() > 0).all()) return leave_out(Status::kNonFinite, answer);
     const EndOfSpectrum end = (p.array() == 1).all() ? plain : largest_of(point, &p);
@@ -179,7 +188,7 @@ AnalyzerKind edge_analyzer() {
           .by_default = false,
           .on_missing =
               "update_curvature takes a next checkpoint; threshold and ratio a learning "
-              "rate in the checkpoint",
+              "rate in the checkpoint, or `learning-rate`",
           .on_not_stored = "the optimiser's sharpness takes its state in the checkpoint",
           .options = {},
           .create = [](const Settings&) { return std::make_unique<EdgeAnalyzer>(); }};

@@ -16,14 +16,6 @@
 
 namespace hesscope {
 
-/// Settings that win over a checkpoint's.
-struct GivenSettings {
-  std::optional<double> learning_rate = {};
-  std::optional<double> beta1 = {};  ///< or momentum
-  std::optional<double> beta2 = {};
-  std::optional<double> epsilon = {};
-};
-
 /// Those that PyTorch takes where nothing is said.
 inline constexpr double kDefaultBeta1 = 0.9;
 inline constexpr double kDefaultBeta2 = 0.999;

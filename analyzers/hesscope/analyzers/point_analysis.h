@@ -185,6 +185,11 @@ class PointAnalysis {
 
   void set_optimizer(OptimizerState state) { optimizer_ = std::move(state); }
 
+  /// What the user says of the optimiser, which wins over what the checkpoint holds.
+  const GivenSettings& given_settings() const { return given_settings_; }
+
+  void set_given_settings(const GivenSettings& given) { given_settings_ = given; }
+
   /// More samples of the distribution that the objective's were drawn from, or nullptr.
   const FreshSamples* fresh_samples() const { return fresh_samples_; }
 
@@ -219,6 +224,7 @@ class PointAnalysis {
   std::shared_ptr<Trajectory> trajectory_;
   std::size_t index_ = 0;
   OptimizerState optimizer_;
+  GivenSettings given_settings_;
   const FreshSamples* fresh_samples_ = nullptr;
   std::optional<ModelSamples> model_samples_;
   std::optional<Objective::ValueAndGradient> value_and_gradient_;

@@ -26,7 +26,7 @@ namespace {
 using detail::ClusteredEnd;
 using detail::EigenvalueCluster;
 using detail::PairNumbers;
-using detail::StoredRate;
+using detail::KnownRate;
 
 class SharpeningAnalyzer final : public Analyzer {
  public:
@@ -63,7 +63,7 @@ class SharpeningAnalyzer final : public Analyzer {
       const ClusteredEnd* before = ends.before ? &ends.before->ends[e] : nullptr;
       describe(point, ends_[e], ends.here->ends[e], before, answer);
     }
-    const StoredRate rate = stored_rate(point);
+    const KnownRate rate = known_rate(point);
     set_edge(point, ends.here->ends[0], rate, answer);
     flip_.set(point, ends.here->ends[0], rate, answer);
     return answer;
@@ -157,13 +157,15 @@ class SharpeningAnalyzer final : public Analyzer {
     predicted.store(answer[variables.predicted_change]);
   }
 
-  static StoredRate stored_rate(PointAnalysis& point) {
+  static KnownRate known_rate(PointAnalysis& point) {
     const std::span<const OptimizerSettings> groups = point.optimizer().groups;
     if (std::ranges::any_of(groups, &OptimizerSettings::is_maximizing)) {
       return {.status = Status::kNotComputed};
     }
     const std::optional<double> rate =
-        detail::effective(groups, &OptimizerSettings::learning_rate, {}).value;
+        detail::effective(
+            groups, &OptimizerSettings::learning_rate, point.given_settings().learning_rate)
+            .value;
     if (!rate) return {.status = Status::kNotStored};
     return {.status = Status::kOk, .value = *rate};
   }
@@ -171,7 +173,7 @@ class SharpeningAnalyzer final : public Analyzer {
   // Of the largest eigenvalues, beside 2 / learning rate.
   void set_edge(PointAnalysis& point,
                 const ClusteredEnd& end,
-                const StoredRate& rate,
+                const KnownRate& rate,
                 Group& answer) const {
     Variable& gap = answer[gap_to_edge_];
     Variable& displacement = answer[displacement_];
@@ -279,8 +281,8 @@ class SharpeningAnalyzer final : public Analyzer {
       {.name = "gap_to_edge",
        .dimensions = {"pair"},
        .long_name = "distance of the largest eigenvalues from the edge of stability",
-       .definition = "2 / learning_rate - lambda, the checkpoint's learning rate where it is "
-                     "one for all parameters; negative where gradient descent is unstable",
+       .definition = "2 / learning_rate - lambda, the learning rate as it is given or the "
+                     "checkpoint's where it is one for all parameters; negative where gradient descent is unstable",
        .references = {papers::kCohen2021},
        .undefined = {Status::kUndefinedZeroDenominator, Status::kNotStored}});
   VariableId displacement_ = declare(
@@ -309,7 +311,7 @@ AnalyzerKind sharpening_analyzer() {
               "eigenvalue that is alone in its cluster",
           .on_not_stored =
               "`gap_to_edge` and `period_two_half_width` take the learning rate that a checkpoint "
-              "holds",
+              "holds, or `learning-rate`",
           .options = {{.name = "sharpening",
                        .type = SettingKey::Type::kInteger,
                        .meaning = "of how many eigenvalues at each end to find the gradients",

@@ -69,10 +69,13 @@ class StabilityAnalyzer final : public Analyzer {
   }
 
   std::vector<std::string> remarks_on(std::span<const OptimizerState> optimizers,
-                                      std::span<const ParameterBlock> blocks) const override {
+                                      std::span<const ParameterBlock> blocks,
+                                      const GivenSettings& given) const override {
     return detail::remarks_on_optimizers(
-        optimizers, blocks, options_.given, options_.preconditioner, options_.is_recomputed);
+        optimizers, blocks, given, options_.preconditioner, options_.is_recomputed);
   }
+
+  GivenSettings given_settings() const override { return options_.given; }
 
   Group analyze(PointAnalysis& point) const override {
     Group answer = declared();

@@ -80,7 +80,12 @@ class Adafactor final : public UpdateRule {
         layout_(layout_of(parameter_blocks())),
         row_sums_(add_state("exp_avg_sq_row", layout_.rows)),
         col_sums_(add_state("exp_avg_sq_col", layout_.cols)),
-        squares_(add_state("exp_avg_sq", layout_.vectors)) {}
+        squares_(add_state("exp_avg_sq", layout_.vectors)) {
+    add_setting("beta2_decay", -options.decay_exponent);
+    add_setting("eps.0", options.epsilon1);
+    add_setting("eps.1", options.epsilon2);
+    add_setting("d", options.clip_threshold);
+  }
 
  private:
   Eigen::VectorXd update(const ConstVectorRef& theta, const ConstVectorRef& gradient) override {

@@ -18,7 +18,14 @@ class Adam final : public UpdateRule {
       : UpdateRule(blocks),
         options_(options),
         exp_avg_(add_state("exp_avg")),
-        exp_avg_sq_(add_state("exp_avg_sq")) {}
+        exp_avg_sq_(add_state("exp_avg_sq")) {
+    add_setting("betas.0", options.decays.beta1);
+    add_setting("betas.1", options.decays.beta2);
+    add_setting("eps", options.decays.epsilon);
+    add_setting("weight_decay", options.weight_decay);
+    add_setting("amsgrad", 0);
+    add_setting("decoupled_weight_decay", options.is_decoupled ? 1 : 0);
+  }
 
  private:
   Eigen::VectorXd update(const ConstVectorRef& theta, const ConstVectorRef& gradient) override {

@@ -8,7 +8,11 @@ namespace {
 
 class GradientDescent final : public UpdateRule {
  public:
-  explicit GradientDescent(std::span<const ParameterBlock> blocks) : UpdateRule(blocks) {}
+  explicit GradientDescent(std::span<const ParameterBlock> blocks) : UpdateRule(blocks) {
+    for (const char* name : {"momentum", "dampening", "weight_decay", "nesterov"}) {
+      add_setting(name, 0);
+    }
+  }
 
  private:
   Eigen::VectorXd update(const ConstVectorRef& /*theta*/, const ConstVectorRef& gradient) override {
@@ -26,7 +30,12 @@ struct SgdOptions {
 class Sgd final : public UpdateRule {
  public:
   Sgd(const SgdOptions& options, std::span<const ParameterBlock> blocks)
-      : UpdateRule(blocks), options_(options), buffer_(add_state("momentum_buffer")) {}
+      : UpdateRule(blocks), options_(options), buffer_(add_state("momentum_buffer")) {
+    add_setting("momentum", options.momentum);
+    add_setting("dampening", options.dampening);
+    add_setting("weight_decay", options.weight_decay);
+    add_setting("nesterov", options.is_nesterov ? 1 : 0);
+  }
 
  private:
   Eigen::VectorXd update(const ConstVectorRef& theta, const ConstVectorRef& gradient) override {

@@ -15,7 +15,11 @@ struct LionOptions {
 class Lion final : public UpdateRule {
  public:
   Lion(const LionOptions& options, std::span<const ParameterBlock> blocks)
-      : UpdateRule(blocks), options_(options), exp_avg_(add_state("exp_avg")) {}
+      : UpdateRule(blocks), options_(options), exp_avg_(add_state("exp_avg")) {
+    add_setting("betas.0", options.beta1);
+    add_setting("betas.1", options.beta2);
+    add_setting("weight_decay", options.weight_decay);
+  }
 
  private:
   Eigen::VectorXd update(const ConstVectorRef& theta, const ConstVectorRef& gradient) override {

@@ -105,7 +105,12 @@ class Muon final : public UpdateRule {
         layout_(muon_layout(parameter_blocks(), options_)),
         buffer_(add_state("momentum_buffer", layout_.matrices)),
         exp_avg_(add_state("exp_avg", layout_.others)),
-        exp_avg_sq_(add_state("exp_avg_sq", layout_.others)) {}
+        exp_avg_sq_(add_state("exp_avg_sq", layout_.others)) {
+    add_setting("momentum", options_.momentum);
+    add_setting("nesterov", options_.is_nesterov ? 1 : 0);
+    add_setting("ns_steps", static_cast<double>(options_.num_iterations));
+    add_setting("weight_decay", options_.weight_decay);
+  }
 
  private:
   VectorXd update(const ConstVectorRef& theta, const ConstVectorRef& gradient) override {

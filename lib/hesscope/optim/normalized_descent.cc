@@ -21,7 +21,9 @@ class NormalizedDescent final : public UpdateRule {
         normalize_(std::move(normalize)),
         momentum_(detail::decay_from(settings, "momentum")),
         has_momentum_of_gradient_(settings.text("momentum-of") == "gradient"),
-        buffer_(add_state("momentum_buffer")) {}
+        buffer_(add_state("momentum_buffer")) {
+    add_setting("momentum", momentum_);
+  }
 
  private:
   Eigen::VectorXd update(const ConstVectorRef& /*theta*/, const ConstVectorRef& gradient) override {

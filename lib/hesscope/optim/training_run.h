@@ -62,6 +62,10 @@ class TrainingRun {
   /// first.
   double batch_loss() const { return batch_loss_; }
 
+  double learning_rate() const { return options_.learning_rate; }
+
+  std::span<const RuleSetting> rule_settings() const { return rule_->settings(); }
+
   /// What the rule remembers, as a checkpoint stores it.
   std::vector<StateTensor> rule_state() const { return rule_->state(); }
 

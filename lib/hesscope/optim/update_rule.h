@@ -23,6 +23,13 @@ struct StateTensor {
   std::vector<double> values;       ///< row-major
 };
 
+/// A number that a rule was made with, as a checkpoint stores it: named as in the param_groups of
+/// PyTorch's optimisers, which share most of them.
+struct RuleSetting {
+  std::string name;
+  double value = 0;
+};
+
 /// Turns gradients into updates,
 ///   theta <- theta + learning_rate * step(theta, gradient).
 /// The learning rate stays outside because every rule here is linear in it, decoupled weight decay
@@ -41,6 +48,9 @@ class UpdateRule {
   Eigen::Index num_parameters() const { return num_parameters_; }
 
   std::span<const ParameterBlock> parameter_blocks() const { return blocks_; }
+
+  /// Those that say what its updates are, the learning rate apart.
+  std::span<const RuleSetting> settings() const { return settings_; }
 
   /// Calls of step() so far, those before a restored state included.
   std::int64_t num_steps() const { return num_steps_; }
@@ -65,6 +75,9 @@ class UpdateRule {
   /// @throws PreconditionError unless the blocks tile [0, n), their sizes those of their shapes.
   explicit UpdateRule(std::span<const ParameterBlock> blocks);
 
+  /// Declares a setting, a flag as 0 or 1.
+  void add_setting(const std::string& name, double value) { settings_.push_back({name, value}); }
+
   /// Declares an array that is remembered, n zeros at first, a tensor NAME.BLOCK for each block.
   /// The reference lives as long as the rule.
   Eigen::VectorXd& add_state(const std::string& name);
@@ -85,6 +98,7 @@ class UpdateRule {
   std::vector<ParameterBlock> blocks_;
   Eigen::Index num_parameters_ = 0;
   std::int64_t num_steps_ = 0;
+  std::vector<RuleSetting> settings_;
   std::deque<Array> arrays_;  // whose elements never move
 };
 

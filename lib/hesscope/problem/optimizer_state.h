@@ -57,6 +57,16 @@ struct OptimizerSettings {
   bool operator==(const OptimizerSettings&) const = default;
 };
 
+/// Settings that win over a checkpoint's.
+struct GivenSettings {
+  std::optional<double> learning_rate = {};
+  std::optional<double> beta1 = {};  ///< or momentum
+  std::optional<double> beta2 = {};
+  std::optional<double> epsilon = {};
+
+  bool operator==(const GivenSettings&) const = default;
+};
+
 /// What a checkpoint holds of its optimiser, assigned to the model's parameters.
 struct OptimizerState {
   /// What is kept for one parameter block.

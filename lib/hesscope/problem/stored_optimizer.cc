@@ -240,6 +240,12 @@ class Finder {
       optimizer.groups.push_back(finished(std::move(group)));
     }
     optimizer.entries = std::move(draft.entries);
+    // The only group is of all that is kept, where it does not list its own.
+    if (optimizer.groups.size() == 1 && optimizer.groups.front().parameters.empty()) {
+      for (const auto& [name, entry] : optimizer.entries) {
+        if (!index_of(name)) optimizer.groups.front().parameters.push_back(name);
+      }
+    }
     if (draft.common_step) {
       optimizer.has_entries_of_all = true;
       for (auto& [name, entry] : optimizer.entries) entry.numbers["step"] = *draft.common_step;

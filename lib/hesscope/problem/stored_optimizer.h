@@ -48,7 +48,9 @@ struct StoredOptimizer {
 ///   PREFIX.state.N.FIELD and PREFIX.param_groups.G.KEY, as a state_dict() of torch.optim;
 ///   PREFIX.state.NAME.FIELD with the same groups, or PREFIX.param_groups.NAME.KEY, as PyTorch's
 ///   sharded and distributed checkpoints;
-///   optimizer.FIELD.NAME and optimizer.step, as `hesscope train`: of what is trained.
+///   optimizer.FIELD.NAME and optimizer.step with either of these groups, as `hesscope train`: of
+///   what is trained.
+/// A group that lists no parameters, the only one, is of all that there are.
 /// The kind follows from the names of settings and fields, since no file says it.
 /// @throws InputError for numbers that cannot be read.
 std::vector<StoredOptimizer> find_stored_optimizers(const io::TensorFile& file);

@@ -40,10 +40,10 @@ AnalysisInputs open_inputs(const AnalysisRequest& request) {
     require_grid_for_elpa(inputs.problem.objective().num_parameters(), request.grid());
   }
   const Problem& problem = inputs.problem;
+  const std::vector<std::string> remarks =
+      remarks_on_optimizers(inputs.analyzers, inputs.optimizers, problem.model().parameters);
+  inputs.warnings.insert(inputs.warnings.end(), remarks.begin(), remarks.end());
   for (const ChosenAnalyzer& each : inputs.analyzers) {
-    const std::vector<std::string> remarks =
-        each.analyzer->remarks_on(inputs.optimizers, problem.model().parameters);
-    inputs.warnings.insert(inputs.warnings.end(), remarks.begin(), remarks.end());
     const std::string option = each.analyzer->needs_fresh_samples();
     if (option.empty() || problem.fresh_samples() != nullptr) continue;
     throw ConfigError(fmt::format(

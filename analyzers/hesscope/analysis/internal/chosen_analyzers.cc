@@ -54,6 +54,27 @@ bool need_full_proof(std::span<const ChosenAnalyzer> analyzers, SpectrumMethod m
   return is_needed;
 }
 
+GivenSettings given_settings(std::span<const ChosenAnalyzer> analyzers) {
+  for (const ChosenAnalyzer& chosen : analyzers) {
+    const GivenSettings given = chosen.analyzer->given_settings();
+    if (given != GivenSettings()) return given;
+  }
+  return {};
+}
+
+std::vector<std::string> remarks_on_optimizers(std::span<const ChosenAnalyzer> analyzers,
+                                               std::span<const OptimizerState> optimizers,
+                                               std::span<const ParameterBlock> blocks) {
+  const GivenSettings given = given_settings(analyzers);
+  std::vector<std::string> all;
+  for (const ChosenAnalyzer& chosen : analyzers) {
+    for (std::string& remark : chosen.analyzer->remarks_on(optimizers, blocks, given)) {
+      if (std::ranges::find(all, remark) == all.end()) all.push_back(std::move(remark));
+    }
+  }
+  return all;
+}
+
 io::RunConfiguration configuration_of(const std::vector<ChosenAnalyzer>& analyzers,
                                       SpectrumMethod method,
                                       std::uint64_t seed) {

@@ -35,6 +35,14 @@ std::vector<ChosenAnalyzer> choose_analyzers(const std::vector<std::string>& onl
 /// Whether any of them wants the full proof. @throws ConfigError where the method has none.
 bool need_full_proof(std::span<const ChosenAnalyzer> analyzers, SpectrumMethod method);
 
+/// What one of them is told of the optimiser.
+GivenSettings given_settings(std::span<const ChosenAnalyzer> analyzers);
+
+/// Analyzer::remarks_on() of all, each once.
+std::vector<std::string> remarks_on_optimizers(std::span<const ChosenAnalyzer> analyzers,
+                                               std::span<const OptimizerState> optimizers,
+                                               std::span<const ParameterBlock> blocks);
+
 /// What a result depends on as far as it is in these arguments.
 io::RunConfiguration configuration_of(const std::vector<ChosenAnalyzer>& analyzers,
                                       SpectrumMethod method,

@@ -65,6 +65,7 @@ std::shared_ptr<PointAnalysis> PointSequence::make_point(std::size_t i) {
     if (context_.model_samples) point->set_model_samples(*context_.model_samples);
   }
   point->set_optimizer(points_[i].optimizer);
+  point->set_given_settings(context_.given_settings);
   find_trajectory(i);
   point->set_trajectory(trajectory_, i - first_of_trajectory_);
   return point;

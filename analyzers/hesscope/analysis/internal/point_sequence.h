@@ -38,6 +38,7 @@ struct SequenceContext {
   const DistributedSolver* solver = nullptr;
   bool proves_fully = false;  ///< by that
   std::uint64_t seed = 0;
+  GivenSettings given_settings = {};
   /// The runs that the points are of; empty = a new one wherever the step does not go up.
   std::vector<CheckpointRun> runs = {};
   /// Of the work at point number `index`; returning false asks for it to stop.

@@ -67,7 +67,7 @@ void FlipSection::add_cost(const Objective& objective,
 
 void FlipSection::set(PointAnalysis& point,
                       const ClusteredEnd& end,
-                      const StoredRate& rate,
+                      const KnownRate& rate,
                       Group& answer) const {
   if (end.status != Status::kOk) {
     for (const VariableId id : all()) answer[id].set_missing(end.status);

@@ -11,8 +11,8 @@
 
 namespace hesscope::detail {
 
-/// A checkpoint's learning rate, where it has one for all parameters and descends.
-struct StoredRate {
+/// A checkpoint's learning rate, or the given one, where it has one for all parameters and descends.
+struct KnownRate {
   Status status = Status::kNotStored;
   double value = 0;  ///< with kOk alone
 };
@@ -27,7 +27,7 @@ class FlipSection {
   /// Of the largest eigenvalues.
   void set(PointAnalysis& point,
            const ClusteredEnd& end,
-           const StoredRate& rate,
+           const KnownRate& rate,
            Group& answer) const;
 
  private:

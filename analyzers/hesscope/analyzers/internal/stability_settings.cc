@@ -82,6 +82,29 @@ void compare(const OptimizerState& state,
   }
 }
 
+void remark_on_averages(const OptimizerState& state, const GivenSettings& given, Remarks& remarks) {
+  const bool has_steps = std::ranges::any_of(
+      state.blocks, [](const auto& block) { return block.step.has_value(); });
+  if (!state.has_second_moments() || !has_steps || !is_of_adams_family(state.kind)) return;
+  const auto is_unknown = [&](const std::optional<double>& value, Field field) {
+    return !value && std::ranges::any_of(
+                         state.groups, [&](const auto& group) { return !(group.*field); });
+  };
+  const bool lacks_first = is_unknown(given.beta1, &OptimizerSettings::beta1);
+  const bool lacks_second = is_unknown(given.beta2, &OptimizerSettings::beta2);
+  if (!lacks_first && !lacks_second) return;
+  const std::string assumed =
+      lacks_first && lacks_second
+          ? fmt::format("beta1 {} and beta2 {} are assumed", kDefaultBeta1, kDefaultBeta2)
+      : lacks_first ? fmt::format("beta1 {} is assumed", kDefaultBeta1)
+                    : fmt::format("beta2 {} is assumed", kDefaultBeta2);
+  remarks.add(state.file,
+              fmt::format("{}, since nothing under '{}' says otherwise: early in training the "
+                          "optimiser's sharpness hangs on them; give them by `beta1` and `beta2`",
+                          assumed,
+                          state.prefix));
+}
+
 void remark_on_settings(const OptimizerState& state, const GivenSettings& given, Remarks& remarks) {
   using S = OptimizerSettings;
   compare(state, &S::learning_rate, given.learning_rate, "learning-rate", remarks);
@@ -135,6 +158,13 @@ bool is_of_adams_family(OptimizerKind kind) {
          kind == OptimizerKind::kAdamax;
 }
 
+std::vector<std::string> remarks_on_assumed_averages(std::span<const OptimizerState> optimizers,
+                                                     const GivenSettings& given) {
+  Remarks remarks;
+  for (const OptimizerState& state : optimizers) remark_on_averages(state, given, remarks);
+  return remarks.sentences();
+}
+
 std::vector<std::string> remarks_on_optimizers(std::span<const OptimizerState> optimizers,
                                                std::span<const ParameterBlock> blocks,
                                                const GivenSettings& given,
@@ -156,6 +186,7 @@ std::vector<std::string> remarks_on_optimizers(std::span<const OptimizerState> o
     }
     for (const std::string& warning : state.warnings) remarks.add(state.file, warning);
     remark_on_settings(state, given, remarks);
+    if (choice != PreconditionerChoice::kNone) remark_on_averages(state, given, remarks);
     if (choice == PreconditionerChoice::kNone || state.blocks.empty() ||
         !(state.has_second_moments() || state.kind == OptimizerKind::kSgd)) {
       continue;

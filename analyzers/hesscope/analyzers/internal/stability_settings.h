@@ -44,6 +44,11 @@ bool is_of_adams_family(OptimizerKind kind);
 
 enum class PreconditionerChoice { kNone, kAdam, kStored };
 
+/// That decays of averages of gradients are assumed where a checkpoint has second moments and the
+/// step they are corrected for, but neither it nor the user says them: what P is hangs on them.
+std::vector<std::string> remarks_on_assumed_averages(std::span<const OptimizerState> optimizers,
+                                                     const GivenSettings& given);
+
 /// What the user should know of how the settings and second moments of checkpoints are taken: what
 /// is assumed, what the given settings contradict, why a threshold is not known. One sentence each,
 /// by the first checkpoint that it is true of.

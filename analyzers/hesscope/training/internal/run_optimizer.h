@@ -8,7 +8,6 @@
 
 #include <hesscope/core/parameter_block.h>
 #include <hesscope/optim/training_run.h>
-#include <hesscope/problem/experiment_file.h>
 #include <hesscope/problem/optimizer_state.h>
 
 namespace hesscope::detail {
@@ -16,8 +15,7 @@ namespace hesscope::detail {
 /// @param trained  of each block, whether it is.
 /// @return of kind kUnknown for a rule whose update is no step by P^-1 of gradients and their
 ///         averages; without second moments before the first step.
-OptimizerState optimizer_of(const ExperimentRun& run,
-                            const TrainingRun& training,
+OptimizerState optimizer_of(const TrainingRun& training,
                             std::span<const ParameterBlock> blocks,
                             const std::vector<bool>& trained);
 

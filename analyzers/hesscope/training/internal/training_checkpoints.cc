@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <string_view>
 #include <system_error>
@@ -87,6 +88,26 @@ bool TrainingCheckpoints::is_kept(const StateTensor& tensor) const {
          trained_[static_cast<std::size_t>(block - model_->parameters.begin())];
 }
 
+// As PyTorch's param_groups: one group of all, or one for each block that is trained.
+std::vector<RuleSetting> TrainingCheckpoints::stored_settings(const TrainingRun& run) const {
+  std::vector<RuleSetting> stored;
+  const auto add_group = [&](const std::string& name) {
+    const std::string prefix = "param_groups." + name + ".";
+    stored.push_back({prefix + "lr", run.learning_rate()});
+    for (const RuleSetting& setting : run.rule_settings()) {
+      stored.push_back({prefix + setting.name, setting.value});
+    }
+  };
+  if (std::ranges::all_of(trained_, std::identity())) {
+    add_group("0");
+    return stored;
+  }
+  for (std::size_t b = 0; b < trained_.size(); ++b) {
+    if (trained_[b]) add_group(model_->parameters[b].name);
+  }
+  return stored;
+}
+
 fs::path TrainingCheckpoints::path_of(std::int64_t step) const {
   return folder_ / fmt::format("step-{:06d}.h5", step);
 }
@@ -102,6 +123,10 @@ void TrainingCheckpoints::write(const TrainingRun& run) {
   for (const ModelBuffer& buffer : model_->buffers) {
     if (buffer.values == buffer.values_if_absent) continue;
     tensors.push_back({buffer.name, buffer.shape, buffer.values});
+  }
+  const std::vector<RuleSetting> settings = stored_settings(run);
+  for (const RuleSetting& setting : settings) {
+    tensors.push_back({kOptimizer + setting.name, {}, {&setting.value, 1}});
   }
   // Before the first step nothing is remembered.
   const std::vector<StateTensor> memory =

@@ -66,6 +66,8 @@ class TrainingCheckpoints {
 
   bool is_kept(const StateTensor& tensor) const;
 
+  std::vector<RuleSetting> stored_settings(const TrainingRun& run) const;
+
   std::filesystem::path folder_;
   const Model* model_;
   std::vector<bool> trained_;

@@ -302,7 +302,7 @@ void TrainingFolder::monitor(const TrainingRun& run,
   const std::vector<Eigen::VectorXd> path = path_from(run, losses);
   PointAnalysis point(objective, run.parameters(), {.seed = outcome_.seed});
   point.set_model_samples({.model = &objective.model(), .samples = &objective.samples()});
-  point.set_optimizer(optimizer_of(*run_, run, objective.parameter_blocks(), setup_->trained()));
+  point.set_optimizer(optimizer_of(run, objective.parameter_blocks(), setup_->trained()));
   point.set_trajectory(std::make_shared<Trajectory>(path), 0);
   for (const Monitor& each : setup_->monitors()) {
     units_->keep(unit_name(each, run.num_steps()), each.analyzer->analyze(point));

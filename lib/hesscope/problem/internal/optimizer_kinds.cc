@@ -127,7 +127,7 @@ OptimizerSettings settings_of(const std::map<std::string, double>& numbers) {
   return settings;
 }
 
-// Without any settings, as `hesscope train` leaves them out: what is kept says it.
+// Without any settings: what is kept says it.
 void recognise_by_fields(StoredOptimizer& optimizer, const Names& fields) {
   const auto are_in = [&](const Names& known) { return includes(known, fields); };
   if (fields.empty()) {
@@ -167,7 +167,7 @@ void recognise_kind(StoredOptimizer& optimizer) {
   }
   const Rule* const rule = rule_of(keys, fields);
   if (rule == nullptr) {
-    if (!fields.empty()) {
+    if (!includes({"exp_avg", "momentum_buffer"}, fields)) {  // of squares there is nothing
       optimizer.obstacle = fmt::format(
           "which optimiser it is cannot be inferred from its settings ({}) and what it "
           "keeps ({})",
