@@ -242,7 +242,8 @@ class ReproduceCommand final : public RunCommand {
                                          {"drawing", path + ".svg"},
                                          {"text", path + ".md"},
                                          {"compared", figure.num_compared},
-                                         {"disagreements", figure.disagreements}});
+                                         {"disagreements", figure.disagreements},
+                                         {"undecided", figure.undecided}});
       }
       entry["diverged"] = Json::list();
       for (const DivergedRun& run : experiment.diverged) {
@@ -259,18 +260,24 @@ class ReproduceCommand final : public RunCommand {
     return document;
   }
 
+  // "1 of 4", "1 of 4, 2 open": published values that disagree, and those that the spreads leave open.
+  static std::string disagreement_text(const ReproducedFigure& figure) {
+    if (figure.num_compared == 0) return "-";
+    const std::string text =
+        fmt::format("{} of {}", figure.disagreements.size(), figure.num_compared);
+    return figure.undecided.empty() ? text
+                                    : fmt::format("{}, {} open", text, figure.undecided.size());
+  }
+
   std::string summary_of(const ReproductionResult& result) const {
     std::vector<std::vector<std::string>> rows = {
         {"experiment", "published", "files (.svg, .h5, .md)", "disagree"}};
     for (const ReproducedExperiment& experiment : result.experiments) {
       for (const ReproducedFigure& figure : experiment.figures) {
-        rows.push_back(
-            {experiment.about.name,
-             figure.published.empty() ? "-" : figure.published,
-             figure.path.string(),
-             figure.num_compared == 0
-                 ? "-"
-                 : fmt::format("{} of {}", figure.disagreements.size(), figure.num_compared)});
+        rows.push_back({experiment.about.name,
+                        figure.published.empty() ? "-" : figure.published,
+                        figure.path.string(),
+                        disagreement_text(figure)});
       }
       if (experiment.figures.empty()) {
         rows.push_back({experiment.about.name, "-", "no figures", "-"});

@@ -152,7 +152,7 @@ class Reproduced(program.Case):
     def series(self, variant, run, seed, quantity):
         """The quantity by step, from the files of the run."""
         group, name = quantity.split("/")
-        file = "history.h5" if group == "history" else "analysis.h5"
+        file = {"history": "history.h5", "sampling": "spread.h5"}.get(group, "analysis.h5")
         with h5py.File(self.folder / "out/tiny" / variant / run / f"seed-{seed}" / file) as opened:
             values = opened[name] if group == "history" else opened[group][name]
             return dict(zip(opened["step"][()].tolist(), values[()]))
@@ -214,12 +214,16 @@ class Figures(Reproduced):
         self.assertIn("Table 1 of Nobody 2000", text)
         self.assertIn("All of it is ours.", text)
 
-        # What disagrees is named, there and in the summary; what agrees is not.
+        # What disagrees is named, there and in the summary, and what spreads of a million leave open.
         disagreements = text.split("## What disagrees")[1].split("##")[0]
         self.assertIn("many, step 10", disagreements)
-        self.assertNotIn("few, step 10", disagreements)
-        self.assertEqual("few, step 20" in disagreements, quotient[0, :, 1].mean() > 1)
+        self.assertNotIn("few", disagreements)
+        undecided = text.split("## What the spreads leave open")[1].split("##")[0]
+        self.assertIn("few, step 10", undecided)
+        self.assertIn("few, step 20", undecided)
+        self.assertNotIn("many", undecided)
         self.assertIn("tiny/ratios disagrees: many, step 10: 1e+06 (0.5) (nobody)", done.stdout)
+        self.assertIn("1 of 3, 2 open", done.stdout)
         self.assertRegex(done.stdout, r"Table 1 +out/tiny/figures/ratios")
 
     def test_of_noise_points_and_last_values(self):
@@ -285,6 +289,28 @@ quantities = ["more/condition/robust_diagonal", "condition/robust_diagonal"]
         self.assertFalse((expected == few).any())
         for mean, values in zip(self.figure("of-more")["mean"][..., 0], (expected, few)):
             np.testing.assert_allclose(mean, values.mean(axis=2), rtol=1e-14)
+
+    def test_of_ratios_say_what_the_choice_of_samples_leaves_open(self):
+        spread = """[[measure]]
+name = "spread"
+analyzers = ["sampling"]
+checkpoints = [10, 20]
+"""
+        error = "sampling/robust_diagonal_standard_error"
+        self.reproduce(experiment=EXPERIMENT.replace("[[figure]]", spread + "[[figure]]", 1).replace(
+            'denominator = "adam"', f'denominator = "adam"\nstandard_error = "{error}"', 1))
+        values = self.cube("condition/robust_diagonal", (10, 20))
+        errors = self.cube("sampling/robust_diagonal_standard_error", (10, 20))
+        np.testing.assert_allclose(self.cube("sampling/robust_diagonal", (10, 20)), values, rtol=1e-12)
+        quotient = values[:, 0] / values[:, 1]
+        expected = quotient * np.hypot(errors[:, 0] / values[:, 0], errors[:, 1] / values[:, 1])
+        self.assertTrue((expected > 0).all())
+        np.testing.assert_allclose(self.figure("ratios").sampling_error, expected, rtol=1e-13)
+        text = self.text("ratios")
+        for v, title in enumerate(("few", "Many tokens")):
+            cells = [f"{quotient[v, :, t].mean():.3g} ({quotient[v, :, t].std(ddof=1):.3g}; "
+                     f"{expected[v, :, t].mean():.3g})" for t in range(2)]
+            self.assertIn(" | ".join([title] + cells), text)
 
     def test_of_learning_rates_name_the_best(self):
         rates = {"sgdm": (0.001, 0.02, 0.2), "adam": (0.01, 1e6)}

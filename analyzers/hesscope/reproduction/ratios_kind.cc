@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <cmath>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -13,13 +15,25 @@ struct Ratios {
   std::vector<std::uint64_t> seeds;
   std::vector<std::int64_t> steps;
   std::vector<double> values;
+  std::vector<double> errors = {};  // that the choice of samples leaves; empty where not asked for
 
   SeedStatistics statistics(std::size_t variant, std::size_t step) const {
-    std::vector<double> column;
-    for (std::size_t seed = 0; seed < seeds.size(); ++seed) {
-      column.push_back(values[(variant * seeds.size() + seed) * steps.size() + step]);
+    SeedStatistics all = seed_statistics(column(values, variant, step));
+    if (!errors.empty()) {
+      all.sampling_error = seed_statistics(column(errors, variant, step)).mean;
     }
-    return seed_statistics(column);
+    return all;
+  }
+
+  // Of all seeds.
+  std::vector<double> column(const std::vector<double>& of,
+                             std::size_t variant,
+                             std::size_t step) const {
+    std::vector<double> found;
+    for (std::size_t seed = 0; seed < seeds.size(); ++seed) {
+      found.push_back(of[(variant * seeds.size() + seed) * steps.size() + step]);
+    }
+    return found;
   }
 };
 
@@ -29,11 +43,21 @@ Ratios ratios_of(const ExperimentResults& results, const ExperimentFigure& figur
   const std::size_t denominator = place_of(figure.runs, figure.settings.text("denominator"));
   Ratios ratios{.seeds = all.seeds, .steps = figure.steps, .values = {}};
   if (ratios.steps.empty()) ratios.steps = all.steps;
+  std::optional<StepValues> errors;
+  if (figure.settings.has("standard_error")) {
+    errors = step_values(results, figure, figure.settings.text("standard_error"));
+  }
   for (std::size_t v = 0; v < figure.variants.size(); ++v) {
     for (std::size_t seed = 0; seed < all.seeds.size(); ++seed) {
       for (const std::int64_t step : ratios.steps) {
-        ratios.values.push_back(all.at_step(v, numerator, seed, step) /
-                                all.at_step(v, denominator, seed, step));
+        const double above = all.at_step(v, numerator, seed, step);
+        const double below = all.at_step(v, denominator, seed, step);
+        ratios.values.push_back(above / below);
+        if (!errors) continue;
+        // |a / b| sqrt((da / a)^2 + (db / b)^2), as if errors of the two were independent.
+        ratios.errors.push_back(std::abs(above / below) *
+                                std::hypot(errors->at_step(v, numerator, seed, step) / above,
+                                           errors->at_step(v, denominator, seed, step) / below));
       }
     }
   }
@@ -65,6 +89,15 @@ FigureContent make_ratios(const ExperimentResults& results, const ExperimentFigu
             .long_name = "ratio of " + results.long_name(quantity),
             .definition = fmt::format("{} of {} from the same seed", quantity, of),
             .values = ratios.values});
+  if (!ratios.errors.empty()) {
+    data.add({.name = "sampling_error",
+              .dimensions = {"variant", "seed", "step"},
+              .long_name = "standard error of the ratio over the choice of samples",
+              .definition = "|a / b| sqrt((da / a)^2 + (db / b)^2) of the ratio a / b, da and db "
+                            "being " +
+                            figure.settings.text("standard_error"),
+              .values = ratios.errors});
+  }
   add_statistics({"variant", "step"}, "ratios", all, data);
   data["mean"].long_name = "mean ratio over seeds";
   data["standard_deviation"].long_name = "standard deviation of the ratio over seeds";
@@ -72,11 +105,14 @@ FigureContent make_ratios(const ExperimentResults& results, const ExperimentFigu
   content.figure.description = fmt::format("Ratios of {}, {}", results.long_name(quantity), of);
   content.text = fmt::format(
                      "Ratio of the {} (`{}`), {} from the same seed: mean over {} seeds (sample "
-                     "standard deviation).\n\n",
+                     "standard deviation{}).\n\n",
                      results.long_name(quantity),
                      quantity,
                      of,
-                     ratios.seeds.size()) +
+                     ratios.seeds.size(),
+                     ratios.errors.empty()
+                         ? ""
+                         : "; standard error that the choice of samples leaves, mean over seeds") +
                  markdown_table(rows);
   compare_with_published(
       results,
@@ -99,6 +135,9 @@ ExperimentFigureKind ratios_kind() {
   return {.name = "ratios",
           .summary = "one run's quantity over another's, seed by seed, at given steps",
           .keys = {quantity_key("quantity"),
+                   {.name = "standard_error",
+                    .meaning = "GROUP/NAME of its standard error over the choice of samples",
+                    .is_optional = true},
                    {.name = "numerator", .meaning = "a run"},
                    {.name = "denominator", .meaning = "a run"}},
           .takes_steps = true,

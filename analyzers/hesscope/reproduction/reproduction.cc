@@ -202,7 +202,8 @@ class Reproduction {
                                  .published = figure.published,
                                  .path = folder / figure.name,
                                  .num_compared = content.num_compared,
-                                 .disagreements = content.disagreements});
+                                 .disagreements = content.disagreements,
+                                 .undecided = content.undecided});
     }
     for (const std::string& warning : result_.warnings) section_.warnings.push_back(warning);
   }

@@ -53,6 +53,7 @@ struct ReproducedFigure {
   std::filesystem::path path;    ///< without .h5, .svg, .md
   std::size_t num_compared = 0;  ///< published values that ours are compared with
   std::vector<std::string> disagreements;
+  std::vector<std::string> undecided;  ///< where the spreads leave it open
 };
 
 struct DivergedRun {

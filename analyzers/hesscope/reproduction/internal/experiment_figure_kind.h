@@ -24,13 +24,15 @@ struct ExperimentFigureKind;
 
 /// A number that a paper, or somebody else, has where we have one.
 struct PublishedValue {
-  std::string variant;
-  std::string run;                   ///< "" where the figure has none
-  std::string quantity;              ///< the same
-  std::optional<std::int64_t> step;  ///< the same
+  std::string variant = {};
+  std::string run = {};                   ///< "" where the figure has none
+  std::string quantity = {};              ///< the same
+  std::optional<std::int64_t> step = {};  ///< the same
   double mean = 0;
-  std::optional<double> deviation;  ///< standard deviation over seeds
-  std::string source;
+  std::optional<double> deviation = {};  ///< standard deviation over seeds
+  std::optional<double> least = {};      ///< of a claimed range instead of a number
+  std::optional<double> most = {};
+  std::string source = {};
 };
 
 /// One [[figure.event]]: the first step at which a quantity is at or beyond a level.
@@ -64,6 +66,7 @@ struct FigureContent {
   std::string text;              ///< Markdown, below the title
   std::size_t num_compared = 0;  ///< published values that ours are compared with
   std::vector<std::string> disagreements = {};
+  std::vector<std::string> undecided = {};  ///< where the spreads leave it open
   std::vector<std::vector<std::string>> comparison =
       {};  ///< with them, as rows; the first is a heading
 };

@@ -114,7 +114,12 @@ PublishedValue published_from(const TomlTable& table,
       optional_text("run"),
       optional_text("quantity"),
       {.name = "step", .type = Type::kInteger, .meaning = "of training", .is_optional = true},
-      {.name = "mean", .type = Type::kReal, .meaning = "the number"},
+      {.name = "mean", .type = Type::kReal, .meaning = "the number", .is_optional = true},
+      {.name = "least",
+       .type = Type::kReal,
+       .meaning = "of a claimed range, instead of the number",
+       .is_optional = true},
+      {.name = "most", .type = Type::kReal, .meaning = "the same", .is_optional = true},
       {.name = "std", .type = Type::kReal, .meaning = "over seeds", .is_optional = true},
       {.name = "source", .meaning = "who says so"}};
   const Settings settings = checked(table, keys, "[[figure.published_values]]");
@@ -123,9 +128,23 @@ PublishedValue published_from(const TomlTable& table,
                        .run = text("run"),
                        .quantity = text("quantity"),
                        .step = {},
-                       .mean = settings.real("mean"),
-                       .deviation = {},
                        .source = settings.text("source")};
+  const auto real = [&](const char* key) {
+    return settings.has(key) ? std::optional(settings.real(key)) : std::nullopt;
+  };
+  value.deviation = real("std");
+  value.least = real("least");
+  value.most = real("most");
+  const bool is_range = value.least || value.most;
+  if (settings.has("mean") == is_range || (is_range && value.deviation)) {
+    refuse(table.place(),
+           "[[figure.published_values]] needs a 'mean', with or without 'std', or else 'least', "
+           "'most' or both");
+  }
+  if (value.least && value.most && !(*value.least <= *value.most)) {
+    refuse(table.place("least"), "'least' must not be above 'most'");
+  }
+  value.mean = real("mean").value_or(kNaN);
   require_known({value.variant}, figure.variants, "variant of the figure", table.place("variant"));
   if (!value.run.empty()) {
     require_known({value.run},
@@ -134,7 +153,6 @@ PublishedValue published_from(const TomlTable& table,
                   table.place("run"));
   }
   if (settings.has("step")) value.step = settings.integer("step");
-  if (settings.has("std")) value.deviation = settings.real("std");
   return value;
 }
 
@@ -301,7 +319,7 @@ ExperimentFigure figure_from(const TomlTable& table, const ExperimentDocument& d
   require_trained(
       figure.seeds, figure.variants, document, "figure." + figure.name, table.place("seeds"));
   figure.quantities = text_list(table, "quantities");
-  for (const char* key : {"quantity", "limit", "x", "y", "bound"}) {
+  for (const char* key : {"quantity", "standard_error", "limit", "x", "y", "bound"}) {
     if (figure.settings.has(key)) {
       require_quantity(text(key), table.place(key), document, figure.kind->takes_arrays);
     }

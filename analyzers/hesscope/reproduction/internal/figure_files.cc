@@ -84,6 +84,10 @@ std::string text_of_figure(const ExperimentResults& results,
     text += "\n## What disagrees\n\n";
     for (const std::string& line : content.disagreements) text += fmt::format("- {}\n", line);
   }
+  if (!content.undecided.empty()) {
+    text += "\n## What the spreads leave open\n\n";
+    for (const std::string& line : content.undecided) text += fmt::format("- {}\n", line);
+  }
   std::string diverged;
   for (const TrainedRun& run : results.runs()) {
     if (!run.has_diverged) continue;

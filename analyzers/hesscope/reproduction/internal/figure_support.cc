@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 #include <optional>
 #include <utility>
@@ -9,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include <hesscope/reproduction/internal/figure_support.h>
+#include <hesscope/reproduction/internal/verdict.h>
 
 namespace hesscope::detail {
 namespace {
@@ -23,21 +23,11 @@ std::string place_text(const PublishedValue& value) {
   return text;
 }
 
-// "agrees", the ratio where a spread is missing, or why not.
-std::string verdict(const PublishedValue& published,
-                    const SeedStatistics& own,
-                    std::optional<double> divide) {
-  if (own.count == 0) return "we have none";
-  if (divide && (own.mean - *divide) * (published.mean - *divide) < 0) {
-    return fmt::format("disagrees: other side of {}", *divide);
-  }
-  if (published.deviation && !std::isnan(own.deviation)) {
-    const double distance = std::abs(own.mean - published.mean);
-    return distance <= own.deviation + *published.deviation ? "agrees" : "disagrees";
-  }
-  const double ratio = own.mean / published.mean;
-  const std::string text = fmt::format("ratio {}", digits_text(ratio));
-  return ratio >= 0.5 && ratio <= 2 ? text : "disagrees: " + text;
+std::string published_text(const PublishedValue& value) {
+  if (value.least && value.most) return fmt::format("{} to {}", *value.least, *value.most);
+  if (value.least) return fmt::format("at least {}", *value.least);
+  if (value.most) return fmt::format("at most {}", *value.most);
+  return mean_text({.count = 1, .mean = value.mean, .deviation = value.deviation.value_or(kNaN)});
 }
 
 }  // namespace
@@ -175,32 +165,28 @@ void compare_with_published(const ExperimentResults& results,
   std::vector<std::vector<std::string>> rows = {{"where", "theirs", "ours", "seeds", "", "source"}};
   for (const PublishedValue& value : figure.published_values) {
     const SeedStatistics ours = own(value);
-    SeedStatistics theirs{.count = 1, .mean = value.mean};
-    if (value.deviation) theirs.deviation = *value.deviation;
-    const std::string says = is_comparable ? verdict(value, ours, divide) : "-";
+    const Verdict says = is_comparable ? verdict(value, ours, divide) : Verdict{.text = "-"};
     if (is_comparable && ours.count > 0) ++content.num_compared;
+    const std::string number = published_text(value);
     rows.push_back({place_text(value),
-                    mean_text(theirs),
+                    number,
                     mean_text(ours),
                     fmt::format("{}", ours.count),
-                    says,
+                    says.text,
                     value.source});
-    if (!says.starts_with("disagrees")) continue;
-    content.disagreements.push_back(fmt::format("{}: {} ({}), ours {}",
-                                                place_text(value),
-                                                mean_text(theirs),
-                                                value.source,
-                                                mean_text(ours)));
+    const std::string line = fmt::format(
+        "{}: {} ({}), ours {}", place_text(value), number, value.source, mean_text(ours));
+    if (says.agreement == Agreement::kDisagrees) content.disagreements.push_back(line);
+    if (says.agreement == Agreement::kUndecided) content.undecided.push_back(line);
   }
   content.text += "\n## Numbers of others beside ours\n\n" + markdown_table(rows);
   content.comparison = std::move(rows);
   content.comparison.front()[4] = "verdict";
   content.text += is_comparable
-                      ? "\nMean (standard deviation over seeds). Two means with spreads agree here "
-                        "where they are "
-                        "no further apart than the sum of the spreads; where one has none, only a "
-                        "ratio outside "
-                        "of 1/2 to 2 disagrees.\n"
+                      ? fmt::format(
+                            "\nMean (standard deviation over seeds; standard error that the "
+                            "choice of samples leaves, where it was asked for). {}\n",
+                            kVerdictRule)
                       : not_comparable_text(document);
 }
 

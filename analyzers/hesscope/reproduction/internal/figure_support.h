@@ -61,10 +61,9 @@ bool is_as_published(const ExperimentDocument& document);
 /// A line that says why they are not.
 std::string not_comparable_text(const ExperimentDocument& document);
 
-/// Puts a figure's published values next to ours, in its text and its disagreements. Two means with
-/// spreads agree where they are no further apart than the sum of the spreads; where one has none,
-/// only a ratio outside of 1/2 to 2 disagrees.
-/// @param divide  a number on whose other side ours disagrees in any case.
+/// Puts a figure's published values next to ours, in its text, its disagreements and what is
+/// undecided (verdict.h).
+/// @param divide  a number on whose other side ours would say the contrary.
 void compare_with_published(const ExperimentResults& results,
                             const ExperimentFigure& figure,
                             const OwnValue& own,

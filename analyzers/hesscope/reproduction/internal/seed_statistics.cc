@@ -64,8 +64,14 @@ std::string digits_text(double value) {
 }
 
 std::string mean_text(const SeedStatistics& statistics) {
-  if (std::isnan(statistics.deviation)) return digits_text(statistics.mean);
-  return fmt::format("{} ({})", digits_text(statistics.mean), digits_text(statistics.deviation));
+  const bool has_deviation = !std::isnan(statistics.deviation);
+  const bool has_sampling_error = !std::isnan(statistics.sampling_error);
+  if (!has_deviation && !has_sampling_error) return digits_text(statistics.mean);
+  return fmt::format(
+      "{} ({}{})",
+      digits_text(statistics.mean),
+      digits_text(statistics.deviation),
+      has_sampling_error ? "; " + digits_text(statistics.sampling_error) : std::string());
 }
 
 }  // namespace hesscope::detail

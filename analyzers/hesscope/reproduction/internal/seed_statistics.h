@@ -20,6 +20,8 @@ struct SeedStatistics {
   double minimum = kNaN;
   double maximum = kNaN;
   double median = kNaN;  ///< of an even count the mean of the middle two
+  /// Mean over seeds of the standard error that the choice of samples leaves, where it is known.
+  double sampling_error = kNaN;
   /// Mean and deviation of the natural logarithms; NaN where a number is not above zero.
   double log_mean = kNaN;
   double log_deviation = kNaN;
@@ -27,7 +29,7 @@ struct SeedStatistics {
 
 SeedStatistics seed_statistics(std::span<const double> values);
 
-/// "1.58 (0.41)", "1.58" of one seed, "-" of none.
+/// "1.58 (0.41)", "1.58" of one seed, "-" of none; "1.58 (0.41; 0.2)" with a sampling error.
 std::string mean_text(const SeedStatistics& statistics);
 
 /// Three significant digits; "-" for NaN.
