@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The edge of stability as a training sees it: monitor `edge` against NumPy's own optimisers on a quadratic loss."""
+import csv
 import json
 import signal
 import subprocess
@@ -160,6 +161,18 @@ class Edge(program.Case):
                         norm = file["gradient_norm"][()]
                         self.assertEqual(file.attrs["has_diverged"], ratio > 1)
                     self.assertEqual(norm[-1] > norm[0], ratio > 1)
+
+    def test_a_history_is_a_table(self):
+        self.train(experiment(["gd"]))
+        done = self.run_program("export", "out/history.h5", "-o", "history.csv")
+        self.assertEqual(done.returncode, DONE, done.stderr)
+        with (self.folder / "history.csv").open(newline="") as file:
+            rows = list(csv.DictReader(file))
+        self.assertEqual([int(row["step"]) for row in rows], list(range(STEPS + 1)))
+        self.assertFalse([name for name in rows[0] if "sha256" in name])
+        with h5py.File(self.folder / "out/history.h5") as file:
+            for name in ("loss", "gradient_norm", "edge/sharpness", "edge/ratio", "edge/update_curvature"):
+                np.testing.assert_array_equal([float(row[name]) for row in rows], file[name][()], err_msg=name)
 
     def test_what_is_not_trained_is_not_seen(self):
         self.train(experiment(["gd"], more='trained = ["*.bias"]'))

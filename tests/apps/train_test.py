@@ -294,7 +294,7 @@ class Starts(Trained):
                 with h5py.File(self.folder / f"first/adam/seed-{seed}/step-000060.h5") as file:
                     end = {name: file[name][()] for name in file if "optimizer" not in name}
                 with h5py.File(self.folder / f"out/{run}/seed-{seed}/step-000000.h5") as file:
-                    start = {name: file[name][()] for name in file}
+                    start = {name: file[name][()] for name in file if "param_groups" not in name}
                 self.assertEqual(set(start), set(end))  # nothing of what the optimiser remembered
                 for name in end:
                     np.testing.assert_array_equal(start[name], end[name])
@@ -347,8 +347,11 @@ class Files(Trained):
             self.assertEqual(history.attrs["seed"], 8)
             loss = history.loss.values
         # Both runs of a seed start from the same parameters, and the problem is the history's.
-        self.assertEqual((self.folder / "out/adam/seed-8/step-000000.h5").read_bytes(),
-                         (self.folder / "out/sgdm/seed-8/step-000000.h5").read_bytes())
+        starts = []
+        for run in ("adam", "sgdm"):
+            with h5py.File(self.folder / f"out/{run}/seed-8/step-000000.h5") as file:
+                starts.append({name: file[name][()].tolist() for name in file if "optimizer" not in name})
+        self.assertEqual(starts[0], starts[1])
         self.assertNotEqual(loss[0], loss[-1])
 
     def test_are_what_an_analysis_takes(self):
@@ -629,9 +632,10 @@ class Checkpoints(Trained):
 
     def test_are_under_checksums(self):
         """A turned bit of a number is an error for every reader, in small tensors and in large ones."""
-        text = EXPERIMENT.replace("dimension = 3", "dimension = 25").replace("steps = 60", "steps = 1")
+        text = EXPERIMENT.replace("dimension = 3", "dimension = 25").replace("steps = 60", "steps = 3")
         self.train("out", *self.ADAM, experiment=text)
-        for path, name, size in (("out/step-000001.h5", "layers.0.P", 5000), ("out/step-000001.h5", "optimizer.step", 8)):
+        path = "out/step-000003.h5"
+        for name, size in (("layers.0.P", 5000), ("optimizer.step", 8)):
             with h5py.File(self.folder / path) as file:
                 self.assertEqual(file[name].nbytes, size)
                 self.assertEqual(file[name].fletcher32, size > 4096)

@@ -247,6 +247,50 @@ TEST_F(OptimizerStateTest, AsksWhichOfTwoIsMeant) {
               HasSubstr("states of optimisers under 'a.optimizer.' and 'b.optimizer.'"));
 }
 
+// As `hesscope train` writes them: one group that lists nothing is of all that is kept.
+TEST_F(OptimizerStateTest, TakesAGroupWithoutAListForAll) {
+  const auto with_settings = [](std::map<std::string, test::Tensor> tensors) {
+    for (const auto& [key, value] : std::map<std::string, double>{{"lr", 0.5},
+                                                                  {"betas.0", 0.25},
+                                                                  {"betas.1", 0.75},
+                                                                  {"eps", 1e-3},
+                                                                  {"amsgrad", 0},
+                                                                  {"weight_decay", 0}}) {
+      tensors["optimizer.param_groups.0." + key] = {{}, {value}};
+    }
+    return tensors;
+  };
+  std::map<std::string, test::Tensor> tensors;
+  const io::TensorFile adam = file("adam").part("model");
+  for (const io::TensorInfo& tensor : adam.tensors()) {
+    tensors["optimizer.exp_avg_sq." + tensor.name] = {
+        tensor.shape, std::vector<double>(static_cast<std::size_t>(tensor.num_elements()), 0.25)};
+  }
+  tensors["optimizer.step"] = {{}, {7}};
+  const OptimizerState state = read_with(with_settings(tensors));
+  EXPECT_EQ(state.obstacle, "");
+  EXPECT_EQ(state.kind, OptimizerKind::kAdam);
+  ASSERT_EQ(state.groups.size(), 1U);
+  EXPECT_EQ(state.groups[0].learning_rate, 0.5);
+  EXPECT_EQ(state.groups[0].beta2, 0.75);
+  EXPECT_TRUE(state.has_second_moments());
+  for (const OptimizerState::Block& block : state.blocks) {
+    EXPECT_EQ(block.group, 0U);
+    EXPECT_EQ(block.step, 7);
+  }
+  // A parameter of which nothing is kept was not given to it.
+  tensors.erase("optimizer.exp_avg_sq.layers.0.bias");
+  const OptimizerState part = read_with(with_settings(tensors));
+  EXPECT_EQ(part.obstacle, "");
+  EXPECT_EQ(std::ranges::count_if(part.blocks, [](const auto& block) { return !block.group; }), 1);
+  // Before the first step nothing is.
+  const OptimizerState start = read_with(with_settings({}));
+  EXPECT_EQ(start.obstacle, "");
+  EXPECT_EQ(start.kind, OptimizerKind::kAdam);
+  EXPECT_FALSE(start.has_second_moments());
+  for (const OptimizerState::Block& block : start.blocks) EXPECT_EQ(block.group, 0U);
+}
+
 // Adam over a part of the model, and over another one, are refused; so is what keeps no squares.
 TEST_F(OptimizerStateTest, IsOfThisModel) {
   const test::Tensor rate = {{}, {0.5}};

@@ -29,29 +29,38 @@ TEST(Verdict, IsOfWhatIsThere) {
   EXPECT_EQ(agreement(theirs(1), SeedStatistics()), Agreement::kNone);
 }
 
-TEST(Verdict, ComparesBySpreads) {
-  EXPECT_EQ(agreement(theirs(10, 1), ours(12, 1)), Agreement::kAgrees);
-  EXPECT_EQ(agreement(theirs(10, 1), ours(12.1, 1)), Agreement::kDisagrees);
-  EXPECT_EQ(agreement(theirs(10, 1), ours(7.9, 1)), Agreement::kDisagrees);
-  // The choice of samples is a spread, too.
-  EXPECT_EQ(agreement(theirs(10, 1), ours(12.1, 1, 0.2)), Agreement::kAgrees);
+// Six seeds each, of which 2 sqrt(1 / 6 + 1 / 6) = 1.1547.
+TEST(Verdict, ComparesByStandardErrors) {
+  EXPECT_EQ(agreement(theirs(10, 1), ours(11.15, 1)), Agreement::kAgrees);
+  EXPECT_EQ(agreement(theirs(10, 1), ours(11.16, 1)), Agreement::kDisagrees);
+  EXPECT_EQ(agreement(theirs(10, 1), ours(8.84, 1)), Agreement::kDisagrees);
+  // The choice of samples is one of them: 2 sqrt(1 / 3 + 1 / 25) = 1.2220.
+  EXPECT_EQ(agreement(theirs(10, 1), ours(11.22, 1, 0.2)), Agreement::kAgrees);
+  EXPECT_EQ(agreement(theirs(10, 1), ours(11.23, 1, 0.2)), Agreement::kDisagrees);
+  // Theirs of one seed: 2 sqrt(1 / 6 + 1) = 2.1602.
+  PublishedValue of_one = theirs(10, 1);
+  of_one.num_seeds = 1;
+  EXPECT_EQ(agreement(of_one, ours(12.16, 1)), Agreement::kAgrees);
+  EXPECT_EQ(agreement(of_one, ours(12.17, 1)), Agreement::kDisagrees);
 }
 
 TEST(Verdict, IsOpenWhereTheContraryWouldAgree) {
   EXPECT_EQ(agreement(theirs(9.57, 13.3), ours(14.9, 26.3)), Agreement::kUndecided);
-  EXPECT_EQ(agreement(theirs(10, 2), ours(11, 3)), Agreement::kUndecided);
-  EXPECT_EQ(agreement(theirs(10, 2), ours(11, 2.9)), Agreement::kAgrees);
-  const Verdict said = verdict(theirs(1.58, 0.41), ours(1.08, 0.23), 1);
+  // 2 sqrt((16 + d^2) / 6) passes 5 at d = 4.64.
+  EXPECT_EQ(agreement(theirs(10, 4), ours(11, 4.7)), Agreement::kUndecided);
+  EXPECT_EQ(agreement(theirs(10, 4), ours(11, 4.6)), Agreement::kAgrees);
+  const Verdict said = verdict(theirs(1.76, 0.40), ours(2.61, 1.37), 1);
   EXPECT_EQ(said.agreement, Agreement::kUndecided);
-  EXPECT_THAT(said.text, HasSubstr("to the other side of 1"));
+  EXPECT_THAT(said.text, HasSubstr("undecided: 1 is no further off"));
   EXPECT_EQ(agreement(theirs(1.58, 0.2), ours(1.38, 0.2), 1), Agreement::kAgrees);
+  EXPECT_EQ(agreement(theirs(1.58, 0.41), ours(1.08, 0.23), 1), Agreement::kDisagrees);
 }
 
 TEST(Verdict, KnowsTwoSides) {
   EXPECT_EQ(agreement(theirs(1.2), ours(0.9)), Agreement::kAgrees);
   EXPECT_EQ(agreement(theirs(1.2), ours(0.9), 1), Agreement::kDisagrees);
-  EXPECT_EQ(agreement(theirs(1.58, 0.41), ours(0.81, 0.1), 1), Agreement::kDisagrees);
-  EXPECT_EQ(agreement(theirs(1.58, 0.41), ours(0.81, 0.43), 1), Agreement::kUndecided);
+  EXPECT_EQ(agreement(theirs(1.58, 0.41), ours(0.81, 0.43), 1), Agreement::kDisagrees);
+  EXPECT_EQ(agreement(theirs(1.58, 0.41), ours(0.81, 0.43, 0.35), 1), Agreement::kUndecided);
 }
 
 TEST(Verdict, OfANumberWithoutSpreadIsByItsRatio) {
@@ -68,8 +77,9 @@ TEST(Verdict, OfARangeIsWhereTheMeanLies) {
   EXPECT_EQ(agreement(range, ours(1.25, 3)), Agreement::kAgrees);
   EXPECT_EQ(agreement(range, ours(0.539)), Agreement::kDisagrees);
   EXPECT_THAT(verdict(range, ours(0.539), {}).text, HasSubstr("0.95 to 1.25"));
-  EXPECT_EQ(agreement(range, ours(1.3, 0.1)), Agreement::kUndecided);
-  EXPECT_EQ(agreement(range, ours(1.4, 0.1)), Agreement::kDisagrees);
+  EXPECT_EQ(agreement(range, ours(1.33, 0.1)),
+            Agreement::kUndecided);  // 2 * 0.1 / sqrt(6) = 0.0816
+  EXPECT_EQ(agreement(range, ours(1.34, 0.1)), Agreement::kDisagrees);
   EXPECT_EQ(agreement(range, ours(kNaN)), Agreement::kDisagrees);
   const PublishedValue least{.mean = kNaN, .least = 2};
   EXPECT_EQ(agreement(least, ours(1e9)), Agreement::kAgrees);

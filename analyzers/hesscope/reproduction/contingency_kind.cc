@@ -212,6 +212,7 @@ FigureContent make_contingency(const ExperimentResults& results, const Experimen
   for (PublishedValue& value : with_spreads.published_values) {
     if (value.deviation || value.quantity == "aligned") continue;
     value.deviation = std::sqrt(std::max(value.mean, 1.0));
+    value.num_seeds = 1;
   }
   compare_with_published(
       results,

@@ -88,10 +88,21 @@ bool is_repeated(const Group& group, const Variable& variable) {
          std::any_of(group.variables.begin(), group.variables.end(), refers_to_it);
 }
 
-// One value for each checkpoint; a status only beside what it is the status of.
-bool is_number_of_checkpoint(const Group& group, const Variable& variable) {
-  const auto has_shape = [](const Variable& v) {
-    return v.type != VariableType::kOther && v.dimensions == std::vector<std::string>{"checkpoint"};
+// What lines are of: the steps of a history, otherwise checkpoints.
+std::string dimension_of_lines(const ResultReader& result) {
+  const auto is_step = [](const Variable& v) {
+    return v.name == "step" && v.dimensions == std::vector<std::string>{"step"};
+  };
+  const auto has_steps = [&](const Group& group) {
+    return group.name.empty() && std::ranges::any_of(group.variables, is_step);
+  };
+  return std::ranges::any_of(result.groups(), has_steps) ? "step" : "checkpoint";
+}
+
+// One value for each line; a status only beside what it is the status of.
+bool is_number_of_line(const Group& group, const Variable& variable, const std::string& dimension) {
+  const auto has_shape = [&](const Variable& v) {
+    return v.type != VariableType::kOther && v.dimensions == std::vector<std::string>{dimension};
   };
   const auto is_of_another_shape = [&](const Variable& v) {
     return v.ancillary_variables == variable.name && !has_shape(v);
@@ -100,11 +111,12 @@ bool is_number_of_checkpoint(const Group& group, const Variable& variable) {
          std::none_of(group.variables.begin(), group.variables.end(), is_of_another_shape);
 }
 
-Table table_of_checkpoints(const ResultReader& result) {
+Table table_of_lines(const ResultReader& result) {
   Table table;
+  const std::string dimension = dimension_of_lines(result);
   for (const Group& group : result.groups()) {
     for (const Variable& variable : group.variables) {
-      if (!is_number_of_checkpoint(group, variable)) continue;
+      if (!is_number_of_line(group, variable, dimension)) continue;
       const std::string name =
           group.name.empty() ? variable.name : fmt::format("{}/{}", group.name, variable.name);
       std::visit([&](const auto& values) { table.add(name, values); },
@@ -112,8 +124,9 @@ Table table_of_checkpoints(const ResultReader& result) {
     }
   }
   if (table.columns.empty()) {
-    throw InputError(fmt::format("{}: holds neither a landscape nor numbers of checkpoints",
-                                 result.path().string()));
+    throw InputError(
+        fmt::format("{}: holds neither a landscape nor numbers of checkpoints or steps",
+                    result.path().string()));
   }
   return table;
 }
@@ -132,7 +145,7 @@ std::vector<std::filesystem::path> write_csv(const ResultReader& result,
                                              const std::filesystem::path& output,
                                              bool overwrite) {
   if (!has_landscape(result)) {
-    write_whole(output, table_of_checkpoints(result).text(), overwrite);
+    write_whole(output, table_of_lines(result).text(), overwrite);
     return {output};
   }
   const LandscapeTrajectory trajectory = read_trajectory(result);
@@ -146,13 +159,14 @@ std::vector<std::filesystem::path> write_csv(const ResultReader& result,
 }  // namespace
 
 ExportKind csv_export_kind() {
-  return {"csv",
-          ".csv",
-          "comma-separated values: a line for each grid point, or for each checkpoint without its "
-          "arrays; flags are their codes",
-          write_csv,
-          {"alpha,beta,", "step,"},
-          kTrajectorySuffix};
+  return {
+      "csv",
+      ".csv",
+      "comma-separated values: a line for each grid point, for each checkpoint or for each step "
+      "of a history, without arrays; flags are their codes",
+      write_csv,
+      {"alpha,beta,", "step,"},
+      kTrajectorySuffix};
 }
 
 }  // namespace hesscope::io

@@ -29,8 +29,9 @@ struct PublishedValue {
   std::string quantity = {};              ///< the same
   std::optional<std::int64_t> step = {};  ///< the same
   double mean = 0;
-  std::optional<double> deviation = {};  ///< standard deviation over seeds
-  std::optional<double> least = {};      ///< of a claimed range instead of a number
+  std::optional<double> deviation = {};        ///< standard deviation over seeds
+  std::optional<std::int64_t> num_seeds = {};  ///< of them; as many as ours if not said
+  std::optional<double> least = {};            ///< of a claimed range instead of a number
   std::optional<double> most = {};
   std::string source = {};
 };

@@ -115,6 +115,11 @@ PublishedValue published_from(const TomlTable& table,
       optional_text("quantity"),
       {.name = "step", .type = Type::kInteger, .meaning = "of training", .is_optional = true},
       {.name = "mean", .type = Type::kReal, .meaning = "the number", .is_optional = true},
+      {.name = "seeds",
+       .type = Type::kInteger,
+       .meaning = "that mean and std are of; as many as ours if absent",
+       .minimum = 1,
+       .is_optional = true},
       {.name = "least",
        .type = Type::kReal,
        .meaning = "of a claimed range, instead of the number",
@@ -133,6 +138,7 @@ PublishedValue published_from(const TomlTable& table,
     return settings.has(key) ? std::optional(settings.real(key)) : std::nullopt;
   };
   value.deviation = real("std");
+  if (settings.has("seeds")) value.num_seeds = settings.integer("seeds");
   value.least = real("least");
   value.most = real("most");
   const bool is_range = value.least || value.most;

@@ -23,13 +23,6 @@ std::string place_text(const PublishedValue& value) {
   return text;
 }
 
-std::string published_text(const PublishedValue& value) {
-  if (value.least && value.most) return fmt::format("{} to {}", *value.least, *value.most);
-  if (value.least) return fmt::format("at least {}", *value.least);
-  if (value.most) return fmt::format("at most {}", *value.most);
-  return mean_text({.count = 1, .mean = value.mean, .deviation = value.deviation.value_or(kNaN)});
-}
-
 }  // namespace
 
 SettingKey quantity_key(const std::string& name) {

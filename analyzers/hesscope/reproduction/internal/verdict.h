@@ -15,7 +15,7 @@ namespace hesscope::detail {
 enum class Agreement : std::int8_t {
   kNone,  ///< there is nothing to compare
   kAgrees,
-  kUndecided,  ///< no further apart than the spreads, but much else would not be, either
+  kUndecided,  ///< no further apart than chance allows, but much else would not be, either
   kDisagrees,
 };
 
@@ -24,17 +24,22 @@ struct Verdict {
   std::string text;
 };
 
-/// Of two means with spreads over seeds: they agree where they are no further apart than the sum s of
-/// both spreads and of our sampling error, and disagree where they are. But where a number half or
-/// twice the published one, or one on the other side of `divide`, is within s of it, too, agreement
-/// says nothing: it is undecided. A number without a spread disagrees where ours is less than half
-/// of it or more than twice, or on the other side of `divide`. A claimed range (PublishedValue::least
-/// to most) agrees with a mean in it, disagrees with one further off than our own spread.
+/// Of two means with standard deviations d over n seeds each, and our sampling error e:
+///   s = 2 sqrt(d1^2 / n1 + d2^2 / n2 + e^2),
+/// twice the standard error of their difference (B. L. Welch, 1938). They agree where they are no
+/// further apart than s, and disagree where they are. But where a number half the published one, or
+/// one on the other side of `divide`, is within s of it, too, agreement says nothing: it is
+/// undecided. A number without a deviation disagrees where ours is less than half of it or more than
+/// twice, or on the other side of `divide`. A claimed range (PublishedValue::least to most) agrees
+/// with a mean in it, and disagrees with one that is further off than s.
 Verdict verdict(const PublishedValue& published,
                 const SeedStatistics& own,
                 std::optional<double> divide);
 
 /// The same in a sentence, for the reader of a table.
 extern const char* const kVerdictRule;
+
+/// "1.58 (0.41)", "0.9 to 1.2", "at least 2".
+std::string published_text(const PublishedValue& value);
 
 }  // namespace hesscope::detail
