@@ -84,6 +84,27 @@ TEST(FigureJson, ContourLevelsAreEquallySpacedOnTheScale) {
   EXPECT_TRUE(contains(json, R"("colours":["#440154")")) << json;
 }
 
+TEST(FigureJson, HasMarksAndWhatShinesThrough) {
+  Figure figure = one_line({3, 2, 1});
+  figure.panels[0].series.push_back(Marks{.x = {7}, .label = "failed"});
+  figure.panels[0].series.push_back(Scatter{.x = {1}, .y = {2}, .opacity = 0.5});
+  const std::string json = text_of(figure);
+  EXPECT_TRUE(contains(json, R"("kind":"marks","label":"failed")")) << json;
+  EXPECT_TRUE(contains(json, R"("opacity":0.5)")) << json;
+}
+
+TEST(SharedAxes, HoldThePanelsOfOneFigure) {
+  Figure figure = one_line({1.0, 10.0});
+  figure.panels.push_back(one_line({1e-3, 1.0, 5.0}).panels[0]);
+  figure.panels.push_back(one_line({kNaN}).panels[0]);  // has no range of its own
+  share_axes(figure);
+  for (const Panel& panel : figure.panels) {
+    EXPECT_LE(*panel.y.lower, 1e-3);
+    EXPECT_EQ(panel.y.lower, figure.panels[0].y.lower);
+    EXPECT_EQ(panel.x.upper, figure.panels[0].x.upper);
+  }
+}
+
 TEST(SharedAxes, HoldAllNumbers) {
   std::vector<Figure> figures = {one_line({1.0, 10.0}), one_line({1e-3, 1.0, 5.0})};
   share_axes(figures);

@@ -12,6 +12,7 @@
 #include <hesscope/core/constants.h>
 #include <hesscope/plot/svg.h>
 
+#include "plot/svg_places.h"
 #include "support/refusal.h"
 
 namespace hesscope::plot {
@@ -22,59 +23,6 @@ using testing::Not;
 
 const double kNaN = std::nan("");
 const double kInf = kInfinity;
-
-// All x and y of the elements of a document: of shapes, texts and the points of paths.
-struct Places {
-  std::vector<double> x;
-  std::vector<double> y;
-};
-
-// The attribute of an element; NaN if it has none of this name.
-double number_of(const std::string& element, const std::string& name) {
-  const std::size_t at = element.find(" " + name + "=\"");
-  return at == std::string::npos ? kNaN : std::strtod(&element[at + name.size() + 3], nullptr);
-}
-
-Places places_in(const std::string& svg) {
-  Places found;
-  const auto add = [](std::vector<double>& places, double place) {
-    if (!std::isnan(place)) places.push_back(place);
-  };
-  for (std::size_t start = svg.find('<'); start != std::string::npos;
-       start = svg.find('<', start)) {
-    const std::size_t end = svg.find('>', start);
-    const std::string element = svg.substr(start, end - start);
-    start = end;
-    for (const char* name : {"x", "cx"}) add(found.x, number_of(element, name));
-    for (const char* name : {"y", "cy"}) add(found.y, number_of(element, name));
-    if (element.starts_with("<rect")) {
-      add(found.x, number_of(element, "x") + number_of(element, "width"));
-      add(found.y, number_of(element, "y") + number_of(element, "height"));
-    }
-    const std::size_t data = element.find(" d=\"");
-    if (data == std::string::npos) continue;
-    const char* at = &element[data + 4];
-    while (*at == 'M' || *at == 'L' || *at == 'Z') {
-      if (*at++ == 'Z') continue;
-      char* after = nullptr;
-      found.x.push_back(std::strtod(at, &after));
-      found.y.push_back(std::strtod(after + 1, &after));
-      at = after;
-    }
-    EXPECT_EQ(*at, '"') << element;  // nothing else in a path
-  }
-  return found;
-}
-
-// No NaN, nothing infinite, nothing outside of the canvas.
-void expect_within(const std::string& svg, double width, double height) {
-  EXPECT_THAT(svg, Not(HasSubstr("nan")));
-  EXPECT_THAT(svg, Not(HasSubstr("inf")));
-  const Places places = places_in(svg);
-  EXPECT_GT(places.x.size(), 4U);
-  for (const double x : places.x) ASSERT_TRUE(x >= 0 && x <= width + 0.01) << x;
-  for (const double y : places.y) ASSERT_TRUE(y >= 0 && y <= height + 0.01) << y;
-}
 
 Figure figure_of(Panel panel) {
   return {.panels = {std::move(panel)}, .width = 300, .height = 200};
@@ -341,6 +289,13 @@ TEST(Svg, ListsSeriesBesideThePlotInTheirOrder) {
     EXPECT_GT(number_of(element, "y"), above + 7) << label;
     above = number_of(element, "y");
   }
+}
+
+TEST(Svg, KeepsTheSpaceAfterAScript) {
+  Panel panel;
+  panel.title = "10^{2} m";
+  panel.series.push_back(Line{.x = {1, 2}, .y = {1, 2}});
+  EXPECT_THAT(to_svg(figure_of(panel)), HasSubstr(R"(dx="2.5">m</tspan>)"));
 }
 
 TEST(Svg, RefusesWhatDoesNotFit) {

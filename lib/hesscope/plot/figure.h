@@ -74,6 +74,15 @@ struct Scatter {
   std::string label{};
   std::optional<Colour> colour{};  ///< of points without values
   double radius = 2.0;             ///< in points
+  double opacity = 1;              ///< 0 .. 1: below 1, points that lie over each other are darker
+};
+
+/// Crosses above the frame, where no value of y can be read off: what happened at x and has no y. Each
+/// series of them has a row of its own.
+struct Marks {
+  std::vector<double> x{};
+  std::string label{};
+  std::optional<Colour> colour{};
 };
 
 /// Rectangles from the axis (from its lower end on a logarithmic one) to heights.
@@ -128,8 +137,8 @@ struct Reference {
   Dash dash = Dash::kDashed;
 };
 
-using Series =
-    std::variant<Line, Band, Scatter, Bars, HeatMap, FilledContours, ContourLines, Reference>;
+using Series = std::
+    variant<Line, Band, Scatter, Bars, HeatMap, FilledContours, ContourLines, Reference, Marks>;
 
 /// What the colours of a panel mean.
 struct ColourBar {
@@ -150,7 +159,8 @@ enum class Legend : std::uint8_t {
   kNone,
 };
 
-/// Rows of text in place of a plot: the first is the heading, the first column left-aligned.
+/// Rows of text in place of a plot: the first is the heading, broken at its spaces to be about as wide
+/// as what stands below it, the first column left-aligned.
 struct Table {
   std::vector<std::vector<std::string>> rows{};
 };
@@ -172,8 +182,8 @@ struct Figure {
   std::string description{};  ///< for readers who do not see it
   std::vector<Panel> panels = {};
   int columns = 0;           ///< of panels; 0 = all in one row
-  double width = 0;          ///< in points; 0 = by the number of panels
-  double height = 0;         ///< in points; 0 = by the number of panels
+  double width = 0;          ///< in points; 0 = by the number of panels, or what a table needs
+  double height = 0;         ///< in points; 0 = the same
   double magnification = 1;  ///< > 0, of letters, lines and gaps, and of a size that is not given
   bool notes = true;         ///< remarks above the plots: the panels' own, and what is missing
 };

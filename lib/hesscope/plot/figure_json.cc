@@ -177,6 +177,7 @@ class Describer {
     json["y"] = pool_.add(scatter.y);
     if (!scatter.values.empty()) json["values"] = pool_.add(scatter.values);
     json["radius"] = scatter.radius;
+    if (scatter.opacity < 1) json["opacity"] = scatter.opacity;
   }
 
   void add(Json& json, const Bars& bars) {
@@ -205,6 +206,8 @@ class Describer {
     if (reference.kind == Reference::Kind::kSloped) json["slope"] = reference.slope;
     json["dash"] = dash_name(reference.dash);
   }
+
+  void add(Json& json, const Marks& marks) { json["x"] = pool_.add(marks.x); }
 
   NumberPool& pool_;
 };

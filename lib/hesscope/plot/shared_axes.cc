@@ -49,34 +49,47 @@ class Union {
   double shortest_ = 0;  // of the ranges
 };
 
+// Panels that are to have the same ranges.
+void share(const std::vector<Panel*>& panels) {
+  Union x;
+  Union y;
+  Union colour;
+  for (std::size_t p = 0; p < panels.size(); ++p) {
+    if (panels[p]->table) continue;
+    const PanelScales scales = panel_scales(*panels[p], fmt::format("panel {}", p));
+    if (!scales.has_values) continue;
+    x.add(scales.x);
+    y.add(scales.y);
+    if (scales.colour) colour.add(*scales.colour);
+  }
+  for (Panel* panel : panels) {
+    if (x.is_shared()) x.give(panel->x);
+    if (y.is_shared()) y.give(panel->y);
+    if (colour.is_shared() && panel->colour_bar) colour.give(*panel->colour_bar);
+  }
+}
+
 }  // namespace
 
 void share_axes(std::vector<Figure>& figures) {
   if (figures.size() < 2) return;
   const std::size_t num_panels = figures.front().panels.size();
-  for (std::size_t p = 0; p < num_panels; ++p) {
-    Union x;
-    Union y;
-    Union colour;
-    for (const Figure& figure : figures) {
-      if (figure.panels.size() != num_panels) {
-        throw PreconditionError(fmt::format(
-            "share_axes: a figure has {} panels, another {}", num_panels, figure.panels.size()));
-      }
-      if (figure.panels[p].table) continue;
-      const PanelScales scales = panel_scales(figure.panels[p], fmt::format("panel {}", p));
-      if (!scales.has_values) continue;
-      x.add(scales.x);
-      y.add(scales.y);
-      if (scales.colour) colour.add(*scales.colour);
-    }
-    for (Figure& figure : figures) {
-      Panel& panel = figure.panels[p];
-      if (x.is_shared()) x.give(panel.x);
-      if (y.is_shared()) y.give(panel.y);
-      if (colour.is_shared() && panel.colour_bar) colour.give(*panel.colour_bar);
-    }
+  for (const Figure& figure : figures) {
+    if (figure.panels.size() == num_panels) continue;
+    throw PreconditionError(fmt::format(
+        "share_axes: a figure has {} panels, another {}", num_panels, figure.panels.size()));
   }
+  for (std::size_t p = 0; p < num_panels; ++p) {
+    std::vector<Panel*> panels;
+    for (Figure& figure : figures) panels.push_back(&figure.panels[p]);
+    share(panels);
+  }
+}
+
+void share_axes(Figure& figure) {
+  std::vector<Panel*> panels;
+  for (Panel& panel : figure.panels) panels.push_back(&panel);
+  share(panels);
 }
 
 }  // namespace hesscope::plot

@@ -13,4 +13,7 @@ namespace hesscope::plot {
 /// @throws PreconditionError as to_svg(), or if the figures have different numbers of panels.
 void share_axes(std::vector<Figure>& figures);
 
+/// The same for the panels of one figure, so that one can compare them side by side.
+void share_axes(Figure& figure);
+
 }  // namespace hesscope::plot

@@ -8,6 +8,8 @@
 #include <hesscope/plot/internal/drawing.h>
 #include <hesscope/plot/internal/legend.h>
 #include <hesscope/plot/internal/series_data.h>
+#include <hesscope/plot/internal/table_layout.h>
+#include <hesscope/plot/internal/text.h>
 #include <hesscope/plot/markup.h>
 #include <hesscope/plot/svg.h>
 
@@ -16,6 +18,7 @@ namespace {
 
 constexpr double kFigureTitleSize = 10.5;
 constexpr double kFigureTitleRoom = 18;
+constexpr double kTitleLeft = 8;
 
 std::vector<std::pair<std::string, std::string>> panel_attributes(const PanelPlan& plan) {
   const Axes& axes = plan.axes;
@@ -44,13 +47,60 @@ void snap(Box& box) {
   box = {snapped(box.left), snapped(box.top), snapped(box.width), snapped(box.height)};
 }
 
-void draw_panel(
-    Canvas& canvas, const Panel& panel, const Box& cell, bool with_note, const std::string& name) {
+// Where a figure's panels stand.
+struct Places {
+  int columns = 1;
+  double cell_width = 0;
+  double cell_height = 0;
+  double top = 0;  // below the title
+
+  int row(int panel) const { return panel / columns; }
+
+  int column(int panel) const { return panel % columns; }
+
+  Box cell(int panel) const {
+    return {column(panel) * cell_width, top + row(panel) * cell_height, cell_width, cell_height};
+  }
+};
+
+std::string name_of(int panel) { return fmt::format("panel {}", panel); }
+
+// What each panel takes around its plot, that frames of a row and of a column are in line.
+std::vector<PanelRoom> rooms_of(const Figure& figure, const Places& places) {
+  const auto count = static_cast<int>(figure.panels.size());
+  std::vector<PanelRoom> by_row(figure.panels.size());
+  std::vector<PanelRoom> by_column(figure.panels.size());
+  const auto place = [](int k) { return static_cast<std::size_t>(k); };
+  for (int k = 0; k < count; ++k) {
+    const Panel& panel = figure.panels[place(k)];
+    if (panel.table) continue;
+    const PanelRoom own = plan_panel(panel, places.cell(k), figure.notes, name_of(k)).own;
+    PanelRoom& row = by_row[place(places.row(k))];
+    PanelRoom& column = by_column[place(places.column(k))];
+    row = joined(row, own);
+    column = joined(column, own);
+  }
+  std::vector<PanelRoom> rooms;
+  for (int k = 0; k < count; ++k) {
+    PanelRoom room = by_row[place(places.row(k))];
+    room.left = by_column[place(places.column(k))].left;
+    room.right = by_column[place(places.column(k))].right;
+    rooms.push_back(room);
+  }
+  return rooms;
+}
+
+void draw_panel(Canvas& canvas,
+                const Panel& panel,
+                const Box& cell,
+                bool with_note,
+                const std::string& name,
+                const PanelRoom& room) {
   if (panel.table) {
     draw_table(canvas, *panel.table, cell, panel.title);
     return;
   }
-  PanelPlan plan = plan_panel(panel, cell, with_note, name);
+  PanelPlan plan = plan_panel(panel, cell, with_note, name, room);
   snap(plan.axes.box);
   place_direct(panel, plan);
   canvas.open(panel_attributes(plan));
@@ -76,6 +126,20 @@ void draw_panel(
   canvas.close();
 }
 
+struct Size {
+  double width = 0;
+  double height = 0;
+};
+
+// Of a figure that is a table, by its texts.
+Size size_of_table(const Figure& figure, double title_room) {
+  constexpr double kBold = 1.1;  // how much wider bold letters are
+  const Panel& panel = figure.panels.front();
+  const TablePlan plan = plan_table(*panel.table, panel.title);
+  const double title = 2 * kTitleLeft + kBold * text_width(figure.title, kFigureTitleSize);
+  return {std::max(plan.width, title), plan.height + title_room};
+}
+
 }  // namespace
 
 std::string to_svg(const Figure& figure) {
@@ -93,11 +157,10 @@ std::string to_svg(const Figure& figure) {
         fmt::format("to_svg: the magnification must be a positive number, got {}", magnification));
   }
   // Laid out as it is before the magnification.
-  const double width = figure.width > 0 ? figure.width / magnification
-                       : columns == 1   ? kWide
-                                        : kNarrow * columns;
-  const double height =
-      figure.height > 0 ? figure.height / magnification : kHigh * rows + title_room;
+  Size size{columns == 1 ? kWide : kNarrow * columns, kHigh * rows + title_room};
+  if (count == 1 && figure.panels.front().table) size = size_of_table(figure, title_room);
+  const double width = figure.width > 0 ? figure.width / magnification : size.width;
+  const double height = figure.height > 0 ? figure.height / magnification : size.height;
   constexpr double kLargest = 10'000;
   if (!(width * magnification <= kLargest && height * magnification <= kLargest)) {
     throw PreconditionError(
@@ -108,18 +171,16 @@ std::string to_svg(const Figure& figure) {
   }
   Canvas canvas(width, height, magnification);
   canvas.rectangle({0, 0, width, height}, {255, 255, 255});
-  canvas.text({8, 14}, figure.title, {.size = kFigureTitleSize, .bold = true});
+  canvas.text({kTitleLeft, 14}, figure.title, {.size = kFigureTitleSize, .bold = true});
+  const Places places{.columns = columns,
+                      .cell_width = width / columns,
+                      .cell_height = (height - title_room) / rows,
+                      .top = title_room};
+  const std::vector<PanelRoom> rooms = rooms_of(figure, places);
   for (int k = 0; k < count; ++k) {
-    const double cell_width = width / columns;
-    const double cell_height = (height - title_room) / rows;
-    draw_panel(canvas,
-               figure.panels[static_cast<std::size_t>(k)],
-               {k % columns * cell_width,
-                title_room + static_cast<double>(k / columns) * cell_height,
-                cell_width,
-                cell_height},
-               figure.notes,
-               fmt::format("panel {}", k));
+    const auto place = static_cast<std::size_t>(k);
+    draw_panel(
+        canvas, figure.panels[place], places.cell(k), figure.notes, name_of(k), rooms[place]);
   }
   std::string title = figure.title;
   if (title.empty()) title = figure.panels.front().title;

@@ -223,6 +223,7 @@ const figures = (() => {
         ...named(series),
         mode: 'markers',
         marker: { color: colourOf(series.colour, look), size: 3 * series.radius },
+        opacity: series.opacity || 1,
       };
       if (series.values) {
         const bar = panel.colour_bar;
@@ -241,6 +242,22 @@ const figures = (() => {
         };
       }
       return [made];
+    },
+
+    // Along the upper edge, where no value of y can be read off.
+    marks(panel, series, look) {
+      const x = numbersOf(series.x);
+      const row = panel.series.filter(({ kind }) => kind === 'marks').indexOf(series);
+      return [
+        {
+          ...pointsOf(panel, x, Float64Array.from(x, () => panel.y.upper)),
+          ...named(series),
+          text: Array.from(x, shown),
+          cliponaxis: false,
+          mode: 'markers',
+          marker: { color: colourOf(series.colour, look), size: 7 + 4 * row, symbol: 'x-thin-open' },
+        },
+      ];
     },
 
     bars(panel, series, look) {

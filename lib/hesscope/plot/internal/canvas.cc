@@ -47,6 +47,8 @@ std::string fill_attributes(Colour fill, double opacity) {
   return text;
 }
 
+constexpr double kSpace = 0.278;  // width of a space in Helvetica, relative to the size
+
 // Runs as tspans; after a script the next one returns to the baseline.
 std::string spans(std::string_view text, double size) {
   std::string content;
@@ -61,8 +63,11 @@ std::string spans(std::string_view text, double size) {
       continue;
     }
     content += fmt::format(R"(<tspan dy="{}")", coordinate(wanted - shift));
+    // Some programs drop a space at the beginning of an element.
+    const bool has_space = run.text.starts_with(' ');
+    if (has_space) content += fmt::format(R"( dx="{}")", coordinate(kSpace * size));
     if (is_script) content += fmt::format(R"( font-size="{}")", coordinate(kScriptSize * size));
-    content += fmt::format(">{}</tspan>", xml_text(run.text));
+    content += fmt::format(">{}</tspan>", xml_text(run.text.substr(has_space ? 1 : 0)));
     shift = wanted;
   }
   return content;

@@ -76,7 +76,9 @@ void draw_y_axis(Canvas& canvas, const Panel& panel, const PanelPlan& plan) {
               panel.y.label,
               {.size = kLabelSize, .anchor = Anchor::kMiddle, .upwards = true});
   if (plan.y_ticks.exponent != 0) {
-    canvas.text({box.left, box.top - 4}, exponent_text(plan.y_ticks.exponent), {.size = kTickSize});
+    canvas.text({box.left, box.top - plan.room.height_of_marks() - 4},
+                exponent_text(plan.y_ticks.exponent),
+                {.size = kTickSize});
   }
 }
 
@@ -136,9 +138,10 @@ void draw_axes(Canvas& canvas, const Panel& panel, const PanelPlan& plan) {
                 "no values to show",
                 {.size = kLabelSize, .anchor = Anchor::kMiddle, .colour = kGrey});
   }
-  const double title_y = box.top - 5 - (plan.has_small_line ? kSmallLine : 0);
+  const double above = box.top - plan.room.height_of_marks();
+  const double title_y = above - 5 - (plan.room.has_small_line ? kSmallLine : 0);
   canvas.text({box.left, title_y}, panel.title, {.size = kTitleSize, .bold = true});
-  canvas.text({box.right(), box.top - (plan.has_small_line ? 4 : 5)},
+  canvas.text({box.right(), above - (plan.room.has_small_line ? 4 : 5)},
               plan.note,
               {.size = kSmallSize, .anchor = Anchor::kEnd, .colour = kGrey});
   canvas.close();
@@ -184,43 +187,6 @@ void draw_colour_bar(Canvas& canvas, const Panel& panel, const PanelPlan& plan) 
   canvas.text({bar.right() + 4 + widest + kGap + 0.7 * kLabelSize, bar.top + bar.height / 2},
               panel.colour_bar->label,
               {.size = kLabelSize, .anchor = Anchor::kMiddle, .upwards = true});
-  canvas.close();
-}
-
-void draw_table(Canvas& canvas, const Table& table, const Box& cell, const std::string& title) {
-  std::vector<double> widths;
-  for (const auto& row : table.rows) {
-    widths.resize(std::max(widths.size(), row.size()));
-    for (std::size_t c = 0; c < row.size(); ++c) {
-      widths[c] = std::max(widths[c], text_width(row[c], kTickSize));
-    }
-  }
-  constexpr double kColumnGap = 12;
-  constexpr double kRowHeight = 11;
-  const double left = cell.left + 6;
-  double total = kColumnGap * (static_cast<double>(widths.size()) - 1);
-  for (const double width : widths) total += width;
-  double y = cell.top + 6 + kTitleSize;
-  canvas.open({{"class", "table"}});
-  canvas.text({left, y}, title, {.size = kTitleSize, .bold = true});
-  if (!title.empty()) y += kRowHeight + 4;
-  const auto rule = [&](double at, double width) {
-    canvas.lines({{{left, at}, {left + total, at}}}, {kInk, width, Dash::kSolid});
-  };
-  rule(y - kRowHeight + 2, 0.8);
-  for (std::size_t r = 0; r < table.rows.size(); ++r) {
-    double x = left;
-    for (std::size_t c = 0; c < table.rows[r].size(); ++c) {
-      const bool is_text = c == 0;
-      canvas.text({is_text ? x : x + widths[c], y},
-                  table.rows[r][c],
-                  {.size = kTickSize, .anchor = is_text ? Anchor::kStart : Anchor::kEnd});
-      x += widths[c] + kColumnGap;
-    }
-    if (r == 0) rule(y + 3.5, 0.5);
-    y += kRowHeight + (r == 0 ? 3 : 0);
-  }
-  rule(y - kRowHeight + 4, 0.8);
   canvas.close();
 }
 

@@ -119,7 +119,8 @@ void draw(const Pen& pen, const Scatter& scatter) {
     const bool has_value = !scatter.values.empty() && pen.plan.colour_scale.has_value();
     const Colour colour =
         has_value ? colour_of(pen.panel, pen.plan, scatter.values[i]) : pen.colour;
-    pen.canvas.circle(at, scatter.radius, colour, 1, scatter.radius >= 1.5);
+    const bool has_rim = scatter.radius >= 1.5 && scatter.opacity == 1;
+    pen.canvas.circle(at, scatter.radius, colour, scatter.opacity, has_rim);
   }
 }
 
@@ -204,6 +205,24 @@ void draw(const Pen& pen, const Reference& reference) {
                    .halo = kWhite});
 }
 
+// Above the frame, in a row of their own: the first series has the lowest.
+void draw_marks(const Pen& pen, const Marks& marks, std::size_t row) {
+  constexpr double kHalf = 2.2;  // of a cross
+  const Axes& axes = pen.axes();
+  const double y = axes.box.top - kMarkRow * (static_cast<double>(row) + 0.6);
+  std::vector<Polyline> strokes;
+  for (const double value : marks.x) {
+    if (!is_drawable(axes.x.kind(), value)) continue;
+    const double x = axes.x_at(value);
+    if (x < axes.box.left || x > axes.box.right()) continue;
+    strokes.push_back({{x - kHalf, y - kHalf}, {x + kHalf, y + kHalf}});
+    strokes.push_back({{x - kHalf, y + kHalf}, {x + kHalf, y - kHalf}});
+  }
+  pen.canvas.lines(strokes, {pen.colour, 1.1, Dash::kSolid});
+}
+
+void draw(const Pen& /*pen*/, const Marks& /*marks*/) {}  // draw_marks()
+
 void draw(const Pen& /*pen*/, const HeatMap& /*field*/) {}
 
 void draw(const Pen& /*pen*/, const FilledContours& /*field*/) {}
@@ -212,6 +231,12 @@ void draw(const Pen& /*pen*/, const FilledContours& /*field*/) {}
 
 void draw_series(Canvas& canvas, const Panel& panel, const PanelPlan& plan, std::size_t series) {
   const Pen pen{canvas, panel, plan, plan.colours[series]};
+  if (const auto* marks = std::get_if<Marks>(&panel.series[series])) {
+    const auto is_marks = [](const Series& s) { return std::holds_alternative<Marks>(s); };
+    const auto first = panel.series.begin();
+    const auto row = std::count_if(first, first + static_cast<std::ptrdiff_t>(series), is_marks);
+    return draw_marks(pen, *marks, static_cast<std::size_t>(row));
+  }
   std::visit([&](const auto& s) { draw(pen, s); }, panel.series[series]);
 }
 

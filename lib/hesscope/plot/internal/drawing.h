@@ -21,8 +21,6 @@ void draw_field(Canvas& canvas, const Panel& panel, const PanelPlan& plan, std::
 /// One series that is not.
 void draw_series(Canvas& canvas, const Panel& panel, const PanelPlan& plan, std::size_t series);
 
-void draw_table(Canvas& canvas, const Table& table, const Box& cell, const std::string& title);
-
 /// Whether a series is drawn by draw_field().
 bool is_field(const Series& series);
 

@@ -69,7 +69,28 @@ Ticks vertical_ticks(const Axis& axis, const Scale& scale, double length) {
   return choose_ticks(scale, target, axis.whole_numbers);
 }
 
+std::size_t num_mark_rows(const Panel& panel) {
+  return static_cast<std::size_t>(
+      std::count_if(panel.series.begin(), panel.series.end(), [](const Series& series) {
+        return std::holds_alternative<Marks>(series);
+      }));
+}
+
+double room_above(const PanelRoom& room) {
+  return kMargin + (room.has_title ? kTitleSize + 5 : 0) + (room.has_small_line ? kSmallLine : 0) +
+         room.height_of_marks();
+}
+
 }  // namespace
+
+PanelRoom joined(const PanelRoom& a, const PanelRoom& b) {
+  return {.left = std::max(a.left, b.left),
+          .right = std::max(a.right, b.right),
+          .below = std::max(a.below, b.below),
+          .has_title = a.has_title || b.has_title,
+          .has_small_line = a.has_small_line || b.has_small_line,
+          .num_mark_rows = std::max(a.num_mark_rows, b.num_mark_rows)};
+}
 
 double Axes::x_at(double value) const {
   const double place = x.place(value);
@@ -103,7 +124,11 @@ std::vector<double> cell_edges(const std::vector<double>& points, ScaleKind kind
   return edges;
 }
 
-PanelPlan plan_panel(const Panel& panel, const Box& cell, bool with_note, const std::string& name) {
+PanelPlan plan_panel(const Panel& panel,
+                     const Box& cell,
+                     bool with_note,
+                     const std::string& name,
+                     const PanelRoom& least) {
   const PanelScales scales = panel_scales(panel, name);
   const Scale& x = scales.x;
   const Scale& y = scales.y;
@@ -113,6 +138,8 @@ PanelPlan plan_panel(const Panel& panel, const Box& cell, bool with_note, const 
       .y_ticks = {},
       .has_values = scales.has_values,
       .has_field = scales.has_field,
+      .own = {},
+      .room = {},
       .note = with_note ? scales.note : "",
       .colours = scales.colours,
       .legend = {},
@@ -122,46 +149,56 @@ PanelPlan plan_panel(const Panel& panel, const Box& cell, bool with_note, const 
   };
 
   // Heights first: ticks of the y axis give the width left for the x axis.
-  const double above_box = kMargin + (panel.title.empty() ? 0 : kTitleSize + 5);
-  double top = cell.top + above_box;
-  double bottom = cell.bottom() - kMargin - kTickLength - kGap - kTickSize -
-                  (panel.x.label.empty() ? 0 : kGap + kLabelSize);
-  plan.y_ticks = vertical_ticks(panel.y, y, bottom - top);
+  PanelRoom& own = plan.own;
+  own.has_title = !panel.title.empty();
+  own.num_mark_rows = num_mark_rows(panel);
+  own.below =
+      kMargin + kTickLength + kGap + kTickSize + (panel.x.label.empty() ? 0 : kGap + kLabelSize);
+  const auto height_within = [&](const PanelRoom& room) {
+    return cell.height - room_above(room) - room.below;
+  };
+  plan.y_ticks = vertical_ticks(panel.y, y, height_within(own));
   // A remark stands in the line of the title where both fit.
   const double words = text_width(panel.title, kTitleSize) + text_width(plan.note, kSmallSize);
-  plan.has_small_line = plan.y_ticks.exponent != 0 ||
-                        (!plan.note.empty() && (panel.title.empty() || words > cell.width / 2));
-  if (plan.has_small_line) top += kSmallLine;
-  const double left = cell.left + kMargin + (panel.y.label.empty() ? 0 : kLabelSize + kGap) +
-                      widest(plan.y_ticks) + kGap + kTickLength;
-
+  own.has_small_line = plan.y_ticks.exponent != 0 ||
+                       (!plan.note.empty() && (panel.title.empty() || words > cell.width / 2));
+  own.left = kMargin + (panel.y.label.empty() ? 0 : kLabelSize + kGap) + widest(plan.y_ticks) +
+             kGap + kTickLength;
   plan.legend = legend_entries(panel, plan.axes);
-  double right_margin = kMargin + 4;
+  own.right = kMargin + 4;
   for (const LegendEntry& entry : plan.legend) {
-    right_margin = std::max(right_margin, room_beside(panel, entry) + kMargin);
+    own.right = std::max(own.right, room_beside(panel, entry) + kMargin);
   }
   if (plan.colour_scale) {
     Axis bar_axis;
     bar_axis.whole_numbers = panel.colour_bar->whole_numbers;
-    plan.colour_ticks = vertical_ticks(bar_axis, *plan.colour_scale, bottom - top);
-    if (plan.colour_ticks.exponent != 0 && !plan.has_small_line) {
-      plan.has_small_line = true;
-      top += kSmallLine;
-    }
+    plan.colour_ticks = vertical_ticks(bar_axis, *plan.colour_scale, height_within(own));
+    own.has_small_line = own.has_small_line || plan.colour_ticks.exponent != 0;
     const double bar_text = std::max(
         widest(plan.colour_ticks),
         plan.colour_ticks.exponent == 0 ? 0
                                         : text_width("\u00d710^{\u221200}", kTickSize) - kBarWidth);
-    right_margin += kBarGap + kBarWidth + kGap + bar_text +
-                    (panel.colour_bar->label.empty() ? 0 : kGap + kLabelSize);
+    own.right += kBarGap + kBarWidth + kGap + bar_text +
+                 (panel.colour_bar->label.empty() ? 0 : kGap + kLabelSize);
   }
 
-  double width = cell.right() - right_margin - left;
+  plan.room = own;
+  const PanelRoom wide = joined(own, least);
+  if (cell.width - wide.left - wide.right >= kSmallestPlot) {
+    plan.room.left = wide.left;
+    plan.room.right = wide.right;
+  }
+  double width = cell.width - plan.room.left - plan.room.right;
   plan.x_ticks = horizontal_ticks(panel.x, x, width);
-  const double x_length = panel.square ? std::min(width, bottom - top) : width;
+  const double x_length = panel.square ? std::min(width, height_within(own)) : width;
   plan.x_labels_upright = !panel.x.ticks.empty() && is_crowded(plan.x_ticks, x, x_length);
-  if (plan.x_labels_upright) bottom -= widest(plan.x_ticks) - kTickSize;
-  double height = bottom - top;
+  if (plan.x_labels_upright) own.below += widest(plan.x_ticks) - kTickSize;
+  PanelRoom high = joined(own, least);
+  if (height_within(high) < kSmallestPlot) high = own;
+  high.left = plan.room.left;
+  high.right = plan.room.right;
+  plan.room = high;
+  double height = height_within(plan.room);
   if (!(width >= kSmallestPlot && height >= kSmallestPlot)) {
     throw ConfigError(fmt::format(
         "{}: {:.0f} x {:.0f} points (72 are an inch, 28 a centimetre) are too few for its labels "
@@ -171,7 +208,7 @@ PanelPlan plan_panel(const Panel& panel, const Box& cell, bool with_note, const 
         cell.height));
   }
   if (panel.square) width = height = std::min(width, height);
-  plan.axes.box = {left, top, width, height};
+  plan.axes.box = {cell.left + plan.room.left, cell.top + room_above(plan.room), width, height};
   if (panel.square && panel.x.ticks.empty()) plan.x_ticks = horizontal_ticks(panel.x, x, width);
   place_direct(panel, plan);
   return plan;

@@ -18,6 +18,7 @@ inline constexpr double kLabelSize = 8.5;
 inline constexpr double kTickSize = 7.5;
 inline constexpr double kSmallSize = 6.5;
 inline constexpr double kSmallLine = kTickSize + 4;  // its height
+inline constexpr double kMarkRow = 7;                ///< height of a row of marks above the frame
 inline constexpr double kTickLength = 3;
 inline constexpr double kGap = 3;       ///< between tick labels and ticks, and axis labels
 inline constexpr double kBarGap = 9;    // between plot and colour bar
@@ -49,6 +50,22 @@ struct LegendEntry {
   double wanted_y = 0;     ///< of a direct entry: where its line ends
 };
 
+/// What a panel takes around its plot. Those of a row and of a column take what any of them needs,
+/// so that their frames are in line.
+struct PanelRoom {
+  double left = 0;  ///< in points
+  double right = 0;
+  double below = 0;
+  bool has_title = false;
+  bool has_small_line = false;    ///< between title and plot, for exponents and remarks
+  std::size_t num_mark_rows = 0;  ///< between that and the plot
+
+  double height_of_marks() const { return kMarkRow * static_cast<double>(num_mark_rows); }
+};
+
+/// The most that either needs.
+PanelRoom joined(const PanelRoom& a, const PanelRoom& b);
+
 struct PanelPlan {
   Axes axes;
   Ticks x_ticks;
@@ -56,7 +73,8 @@ struct PanelPlan {
   bool x_labels_upright = false;  ///< turned by 90 degrees
   bool has_values = false;        ///< there is something to draw
   bool has_field = false;         ///< the plot is filled to its edges
-  bool has_small_line = false;    ///< between title and plot, for exponents and remarks
+  PanelRoom own;                  ///< what the panel needs
+  PanelRoom room;                 ///< what it has
   std::string note;               ///< the panel's own, and what is missing
   std::vector<Colour> colours;    ///< of each series
   std::vector<LegendEntry> legend;
@@ -65,8 +83,14 @@ struct PanelPlan {
   std::vector<double> levels;  ///< of filled contours, ascending
 };
 
-/// @throws PreconditionError as to_svg(). `name` is the panel's in messages.
-PanelPlan plan_panel(const Panel& panel, const Box& cell, bool with_note, const std::string& name);
+/// @param name  the panel's in messages.
+/// @param least  room to take in any case, where that leaves enough for a plot.
+/// @throws PreconditionError as to_svg().
+PanelPlan plan_panel(const Panel& panel,
+                     const Box& cell,
+                     bool with_note,
+                     const std::string& name,
+                     const PanelRoom& least = {});
 
 /// Edges of the cells around the points of an axis: in the middle, on the scale, between
 /// neighbours.

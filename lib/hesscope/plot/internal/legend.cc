@@ -65,6 +65,10 @@ void draw_swatch(Canvas& canvas, const Series& series, Colour colour, const Poin
           canvas.lines({{left, right}}, {colour, 0.9, s.dash});
         } else if constexpr (std::is_same_v<T, ContourLines>) {
           canvas.lines({{left, right}}, {colour, 0.8, Dash::kSolid});
+        } else if constexpr (std::is_same_v<T, Marks>) {
+          canvas.text({left.x + kSwatch / 2, left.y + 2.5},
+                      "\u00d7",
+                      {.size = kTickSize, .anchor = Anchor::kMiddle, .colour = colour});
         } else if constexpr (std::is_same_v<T, Scatter>) {
           canvas.circle(
               {left.x + kSwatch / 2, left.y}, s.radius, s.values.empty() ? colour : kGrey);

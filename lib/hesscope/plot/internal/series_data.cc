@@ -145,6 +145,12 @@ class Collector {
 
   void add(const Reference& /*reference*/) {}
 
+  void add(const Marks& marks) {
+    for (const double x : marks.x) {
+      if (is_drawable(panel_.x.scale, x)) data_.x.push_back(x);
+    }
+  }
+
   void add_values(const Grid& grid) {
     data_.has_field = true;
     for (const double value : grid.values) {
@@ -192,14 +198,15 @@ const std::string& label_of(const Series& series) {
 }
 
 const char* kind_name(const Series& series) {
-  constexpr std::array<const char*, 8> kNames = {"line",
+  constexpr std::array<const char*, 9> kNames = {"line",
                                                  "band",
                                                  "scatter",
                                                  "bars",
                                                  "heat-map",
                                                  "filled-contours",
                                                  "contour-lines",
-                                                 "reference"};
+                                                 "reference",
+                                                 "marks"};
   static_assert(kNames.size() == std::variant_size_v<Series>);
   return kNames[series.index()];
 }
