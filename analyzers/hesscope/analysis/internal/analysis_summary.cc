@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <hesscope/analysis/internal/analysis_summary.h>
 #include <hesscope/analysis/internal/checkpoint_records.h>
@@ -59,13 +62,23 @@ void add_record(AnalysisResult& result, const std::string& analyzer, const Group
     result.warnings.push_back(
         fmt::format("{}: {}/{}: {}", summary.checkpoint.path.string(), analyzer, name, what));
   };
+  // Numbers that are missing for the same reason are said together.
+  std::vector<std::pair<Status, std::vector<std::string>>> missing;
   for (const Variable& variable : answer.variables) {
     if (variable.type == VariableType::kInt8) continue;  // has no status; its numbers have one
     // An analyzer that says itself that it did not compute something was not asked to.
     const bool is_left_out = variable.status() == Status::kNotComputed && variable.is_said();
-    if (!is_conclusive(variable.status()) && !is_left_out) {
-      warn(variable.name, to_string(variable.status()));
+    if (is_conclusive(variable.status()) || is_left_out) continue;
+    const auto same = std::ranges::find(
+        missing, variable.status(), &std::pair<Status, std::vector<std::string>>::first);
+    if (same == missing.end()) {
+      missing.push_back({variable.status(), {variable.name}});
+    } else {
+      same->second.push_back(variable.name);
     }
+  }
+  for (const auto& [status, names] : missing) {
+    warn(fmt::format("{}", fmt::join(names, ", ")), to_string(status));
   }
   for (const Variable& variable : answer.variables) {
     if (!variable.is_proved) {
