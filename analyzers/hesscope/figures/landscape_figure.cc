@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <variant>
 
 #include <fmt/format.h>
 
@@ -11,9 +13,12 @@
 #include <hesscope/dataset/result_reader.h>
 #include <hesscope/figures/internal/figure_data.h>
 #include <hesscope/figures/internal/figures.h>
+#include <hesscope/landscape/internal/direction_tools.h>
 
 namespace hesscope::figures {
 namespace {
+
+constexpr std::string_view kTensors = "tensors:";  // before the names of the tensors
 
 struct Shown {
   const char* name;
@@ -116,11 +121,32 @@ void add_trajectory(plot::Panel& panel, const Source& source) {
   }
 }
 
+// "layers.0.W^{Q}" of the tensor layers.0.WQ, as papers write it.
+std::string tensor_words(std::string name) {
+  const std::size_t size = name.size();
+  const bool is_weight = size >= 2 && name[size - 2] == 'W' && name[size - 1] >= 'A' &&
+                         name[size - 1] <= 'Z' && (size == 2 || name[size - 3] == '.');
+  if (is_weight) name = fmt::format("{}^{{{}}}", name.substr(0, size - 1), name.back());
+  return name;
+}
+
+// What a direction is: the tensor that it is of, or its number.
+std::string direction_words(const Source& source, std::size_t direction) {
+  const std::string number = fmt::format("direction {}", direction + 1);
+  const AttributeValue* const found =
+      source.result->find_attribute(io::kLandscapeGroup, "directions");
+  const auto* const text = found == nullptr ? nullptr : std::get_if<std::string>(found);
+  if (text == nullptr || !text->starts_with(kTensors)) return number;
+  const std::vector<std::string> names = detail::split_at_commas(text->substr(kTensors.size()));
+  return direction < names.size() ? tensor_words(names[direction]) : number;
+}
+
 // Of principal components, with the share of the trajectory that lies along the direction.
 std::string axis_label(const Source& source, const char* letter, int direction) {
   const double share =
       read_number(*source.result, io::kLandscapeGroup, fmt::format("explained_{}", direction));
-  std::string label = fmt::format("{}, along direction {}", letter, direction);
+  std::string label = fmt::format(
+      "{}, along {}", letter, direction_words(source, static_cast<std::size_t>(direction - 1)));
   if (std::isfinite(share)) label += fmt::format(" ({:.3g} % of the trajectory)", 100.0 * share);
   return label;
 }

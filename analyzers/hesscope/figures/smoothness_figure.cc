@@ -50,7 +50,11 @@ plot::Figure draw_smoothness(std::span<const Source> sources, const FigureReques
     plot::Scatter points;
     points.x = read_column(*source.result, "smoothness", "gradient_norm", checkpoints.size());
     points.y = read_column(*source.result, "smoothness", "spectral_norm", checkpoints.size());
-    points.radius = 2.6;
+    // Of many the lower ones shine through.
+    constexpr std::size_t kMany = 300;
+    const bool are_many = points.x.size() > kMany;
+    points.radius = are_many ? 1.3 : 2.6;
+    points.opacity = are_many ? 0.5 : 1;
     plot::Reference fit{.colour = plot::kInk, .dash = plot::Dash::kDashed};
     plot::Reference envelope{.colour = plot::kGrey, .dash = plot::Dash::kDotted};
     const Line least_squares = read_line(source, "");
