@@ -2,6 +2,7 @@
 """hesscope reproduce: figures against NumPy, bytes against threads and kills, the experiments there are."""
 import json
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -128,9 +129,18 @@ x = "smoothness/gradient_norm"
 y = "smoothness/directional_smoothness"
 y_label = "curvature"
 [[figure]]
+name = "signed"
+kind = "curves"
+quantity = "smoothness/directional_smoothness"
+y_scale = "signed-log"
+[[figure.mark]]
+name = "half"
+step = 10
+[[figure]]
 name = "end"
 kind = "table"
 quantities = ["history/loss", "condition/robust_absolute"]
+headings = ["loss", "R^{abs}"]
 
 [scale.quick]
 training.steps = 5
@@ -225,6 +235,41 @@ class Figures(Reproduced):
         self.assertIn("tiny/ratios disagrees: many, step 10: 1e+06 (0.5) (nobody)", done.stdout)
         self.assertIn("1 of 3, 2 open", done.stdout)
         self.assertRegex(done.stdout, r"Table 1 +out/tiny/figures/ratios")
+
+    def drawing(self, name, experiment="tiny"):
+        return (self.folder / "out" / experiment / "figures" / f"{name}.svg").read_text()
+
+    def panels(self, svg):
+        """The attributes of each panel."""
+        return [dict(re.findall(r'data-([a-z-]+)="([^"]*)"', found)) for found in re.findall(r'<g class="panel"([^>]*)>', svg)]
+
+    def test_of_signed_numbers_show_median_and_quartiles(self):
+        self.reproduce()
+        figure = self.figure("signed")
+        np.testing.assert_allclose(figure.centre, figure.value.median("seed"), rtol=1e-14)
+        for name, share in (("low", 0.25), ("high", 0.75)):
+            np.testing.assert_allclose(figure[name], figure.value.quantile(share, "seed"), rtol=1e-13)
+        self.assertIn("median", figure.centre.definition)
+        svg = self.drawing("signed")
+        self.assertEqual({panel["y-scale"] for panel in self.panels(svg)}, {"signed-log"})
+        self.assertEqual(svg.count(">half</text>"), 4)  # a panel each, with a halo
+
+    def test_have_equal_scales_letters_and_titles(self):
+        self.reproduce()
+        svg = self.drawing("loss")
+        panels = self.panels(svg)
+        self.assertEqual(len(panels), len(VARIANTS))
+        for name in ("x-lower", "x-upper", "y-lower", "y-upper", "top", "height"):
+            self.assertEqual(len({panel[name] for panel in panels}), 1, name)
+        self.assertIn(">(a) few</text>", svg)
+        self.assertIn(">(b) Many tokens</text>", svg)
+        own = EXPERIMENT.replace('quantity = "history/loss"\n', 'quantity = "history/loss"\nshare_scales = false\n', 1)
+        self.reproduce("--force", experiment=own.replace("context = 9", "context = 2"))
+        self.assertEqual(len({panel["y-upper"] for panel in self.panels(self.drawing("loss"))}), 2)
+        text, svg = self.text("end"), self.drawing("end")
+        self.assertIn("| variant | run | step | loss | R^abs |", text)
+        self.assertRegex(text, r"\| Many tokens \| adam \| 20 \| [0-9.]+ \([0-9.]+\) \|")
+        self.assertNotIn("condition/robust_absolute", svg)
 
     def test_of_noise_points_and_last_values(self):
         self.reproduce()
@@ -339,6 +384,15 @@ checkpoints = [10, 20]
         best = [rates["sgdm"][i] for i in np.nanargmin(mean[:, :3], axis=1)]
         np.testing.assert_array_equal(figure.best_learning_rate, [[b, 0.01] for b in best])
         self.assertIn("0.01 (at the end of the range)", self.text("rates"))
+        # What failed stands above the frame, where no value can be read off.
+        root = xml.etree.ElementTree.fromstring((self.folder / "out/tiny/figures/rates.svg").read_text())
+        panels = [g for g in root.iter() if g.get("class") == "panel"]
+        self.assertEqual(len(panels), len(VARIANTS))
+        for v, panel in enumerate(panels):
+            strokes = [float(y) for marks in panel.iter() if marks.get("class") == "marks" for path in marks
+                       for y in re.findall(r"[ML][^,]*,([0-9.]+)", path.get("d"))]
+            self.assertEqual(len(strokes), 4 * (~is_good[v]).sum())
+            self.assertLess(max(strokes), float(panel.get("data-top")))
         for v in range(len(VARIANTS)):
             excess = values[v, :3] - values[v, np.nanargmin(mean[v, :3])]
             is_near = is_good[v, :3] & (excess.mean(axis=1) <= excess.std(axis=1, ddof=1) / np.sqrt(len(SEEDS)))
@@ -371,7 +425,7 @@ checkpoints = [10, 20]
         document = json.loads(done.stdout)
         figures = document["experiments"][0]["figure_files"]
         self.assertEqual([f["name"] for f in figures],
-                         ["loss", "condition", "extent", "ratios", "noise", "cloud", "end"])
+                         ["loss", "condition", "extent", "ratios", "noise", "cloud", "signed", "end"])
         for figure in figures:
             root = xml.etree.ElementTree.parse(self.folder / figure["drawing"]).getroot()
             self.assertEqual(root.tag, "{http://www.w3.org/2000/svg}svg")
@@ -881,6 +935,8 @@ class Refusals(Reproduced):
                 ('analyzers = ["noise"]', 'analyzers = ["noses"]', '"noses"', "did you mean 'noise'?"),
                 ("seeds = [8]\nseed = 2", "seeds = [9]\nseed = 2", "seeds = [9]",
                  "measure.noise.seeds is [9], of which none is among training.seeds, [3, 8]"),
+                ('headings = ["loss", "R^{abs}"]', 'headings = ["loss"]', "headings", "'headings' are of the quantities: 2"),
+                ('name = "half"\nstep = 10', 'name = "half"', None, "step"),
                 ('name = "many"', 'name = "few"', None, "two variants named 'few'"),
                 ('name = "many"', 'name = "a/b"', "a/b", "must consist of letters"),
                 ("data.context = 9", "data.contexts = 9", "data.contexts", "did you mean 'context'?"),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cmath>
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -71,6 +72,35 @@ TEST(SeedStatistics, AreWrittenWithThreeDigits) {
   EXPECT_EQ(mean_text(seed_statistics(std::vector<double>{1, 2})), "1.5 (0.707)");
   EXPECT_EQ(digits_text(1234567), "1.23e+06");
   EXPECT_EQ(digits_text(kNaN), "-");
+}
+
+TEST(SeedStatistics, HaveTheQuartilesOfNumPy) {
+  const SeedStatistics found = seed_statistics(std::vector<double>{7, -1, kNaN, 2, 4});
+  EXPECT_EQ(found.median, 3);
+  EXPECT_EQ(found.lower_quartile, 1.25);  // numpy.quantile([-1, 2, 4, 7], 0.25)
+  EXPECT_EQ(found.upper_quartile, 4.75);
+  const SeedStatistics one = seed_statistics(std::vector<double>{5});
+  EXPECT_EQ(one.lower_quartile, 5);
+  EXPECT_EQ(one.upper_quartile, 5);
+  EXPECT_TRUE(std::isnan(quantile({}, 0.5)));
+}
+
+// As a column of a table has it.
+std::vector<std::string> texts_of(const std::vector<std::vector<double>>& by_row) {
+  std::vector<SeedStatistics> column;
+  for (const std::vector<double>& values : by_row) column.push_back(seed_statistics(values));
+  return column_texts(column);
+}
+
+TEST(ColumnTexts, HaveOnePrecision) {
+  using Texts = std::vector<std::string>;
+  EXPECT_EQ(texts_of({{0.5, 0.5}, {0.0013, 0.0015}}),
+            (Texts{"0.5000 (0.0000)", "0.0014 (0.0001)"}));
+  EXPECT_EQ(texts_of({{12.345}, {1}, {kNaN}, {0}}), (Texts{"12.3", "1.0", "-", "0.0"}));
+  EXPECT_EQ(texts_of({{1234.5}, {-17}}), (Texts{"1234", "-17"}));
+  EXPECT_EQ(texts_of({{1}, {2e-9}}), (Texts{"1.00e+00", "2.00e-09"}));
+  EXPECT_EQ(texts_of({{3, 1e30}}), (Texts{"5.00e+29 (7.07e+29)"}));
+  EXPECT_EQ(texts_of({{kNaN}}), Texts{"-"});
 }
 
 }  // namespace

@@ -142,13 +142,13 @@ FigureContent make_convergence(const ExperimentResults& results, const Experimen
   FigureContent content;
   content.data.dimensions = {
       variant_dimension(figure), run_dimension(figure), seed_dimension(seeds)};
-  std::vector<std::vector<std::string>> rows = {
-      {"variant", "run", "seeds", "start", "end", "gradient norm at the end"}};
+  std::vector<std::string> headings = {"seeds", "start", "end", "gradient norm at the end"};
   if (has_threshold) {
-    rows[0].push_back(fmt::format("at most {:g}", figure.settings.real("threshold")));
+    headings.push_back(fmt::format("at most {:g}", figure.settings.real("threshold")));
   }
-  rows[0].insert(rows[0].end(), {"rate per step", "R^{2}"});
-  if (has_bound) rows[0].emplace_back("bound of the rate");
+  headings.insert(headings.end(), {"rate per step", "R^{2}"});
+  if (has_bound) headings.emplace_back("bound of the rate");
+  RunTable table(results, figure, std::move(headings));
   std::vector<std::vector<Descent>> all;
   for (const std::string& variant : figure.variants) {
     for (const std::string& run : figure.runs) {
@@ -160,23 +160,22 @@ FigureContent make_convergence(const ExperimentResults& results, const Experimen
       const auto num_there = std::count_if(descents.begin(),
                                            descents.end(),
                                            [](const Descent& descent) { return descent.is_there; });
-      rows.push_back({results.variant(variant).title,
-                      run,
-                      fmt::format("{}", num_there),
-                      range_text(values(&Descent::first)),
-                      range_text(values(&Descent::last)),
-                      range_text(values(&Descent::gradient_norm))});
+      std::vector<std::string> cells = {fmt::format("{}", num_there),
+                                        range_text(values(&Descent::first)),
+                                        range_text(values(&Descent::last)),
+                                        range_text(values(&Descent::gradient_norm))};
       if (has_threshold) {
         const double threshold = figure.settings.real("threshold");
         const auto num_below =
             std::count_if(descents.begin(), descents.end(), [&](const Descent& descent) {
               return descent.last <= threshold;
             });
-        rows.back().push_back(fmt::format("{} of {}", num_below, num_there));
+        cells.push_back(fmt::format("{} of {}", num_below, num_there));
       }
-      rows.back().push_back(range_text(values(&Descent::rate)));
-      rows.back().push_back(range_text(values(&Descent::determination)));
-      if (has_bound) rows.back().push_back(range_text(values(&Descent::bound)));
+      cells.push_back(range_text(values(&Descent::rate)));
+      cells.push_back(range_text(values(&Descent::determination)));
+      if (has_bound) cells.push_back(range_text(values(&Descent::bound)));
+      table.add(variant, run, std::move(cells));
       all.push_back(std::move(descents));
     }
   }
@@ -192,10 +191,9 @@ FigureContent make_convergence(const ExperimentResults& results, const Experimen
                       .definition = column.definition,
                       .values = std::move(values)});
   }
-  content.figure = table_figure(figure, rows);
+  content.figure = table_figure(figure, table.rows());
   content.figure.description =
       fmt::format("How far and how fast {} falls", figure.settings.text("quantity"));
-  rows[0][has_threshold ? 8 : 7] = "R^2";
   content.text = fmt::format(
       "`{}`: median over seeds (least ... largest). Rate: the share that a step takes away, by the "
       "least-squares line of the logarithm over the last {:g} of the steps, up to the last value "
@@ -208,7 +206,7 @@ FigureContent make_convergence(const ExperimentResults& results, const Experimen
         "Bound of the rate: learning rate times the least `{}` of the run's checkpoints.\n\n",
         figure.settings.text("bound"));
   }
-  content.text += markdown_table(rows);
+  content.text += markdown_table(table.rows());
   compare_with_published(
       results,
       figure,

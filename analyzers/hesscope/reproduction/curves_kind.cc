@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <hesscope/reproduction/internal/centre_line.h>
 #include <hesscope/reproduction/internal/experiment_figures.h>
 #include <hesscope/reproduction/internal/step_values.h>
 
@@ -14,47 +15,6 @@ namespace hesscope::detail {
 namespace {
 
 using plot::line_colour;
-
-// What is drawn of several seeds: a line in its band.
-struct Centred {
-  double centre;
-  double low;
-  double high;
-};
-
-Centred centred(const SeedStatistics& statistics, const std::string& band, bool is_geometric) {
-  const double part = band == "std/4" ? 0.25 : band == "std/2" ? 0.5 : 1;
-  const auto half = [&](double deviation) {
-    return statistics.count == 1 ? 0 : part * deviation;  // of one seed there is no spread
-  };
-  Centred drawn{};
-  if (is_geometric) {
-    const double factor = std::exp(half(statistics.log_deviation));
-    drawn.centre = std::exp(statistics.log_mean);
-    drawn.low = drawn.centre / factor;
-    drawn.high = drawn.centre * factor;
-  } else {
-    drawn.centre = statistics.mean;
-    drawn.low = statistics.mean - half(statistics.deviation);
-    drawn.high = statistics.mean + half(statistics.deviation);
-  }
-  if (band == "min-max") {
-    drawn.low = statistics.minimum;
-    drawn.high = statistics.maximum;
-  }
-  return drawn;
-}
-
-// Whether lines are geometric means: an arithmetic one hugs the largest seed on a logarithmic axis,
-// and a band around it may go below zero. Only of numbers that are all above zero.
-bool is_geometric(const ExperimentFigure& figure, const StepValues& values) {
-  const std::string& centre = figure.settings.text("centre");
-  if (centre != "auto") return centre == "geometric-mean";
-  return figure.settings.text("y_scale") == "log" &&
-         std::ranges::none_of(values.values, [](double value) { return value <= 0; });
-}
-
-std::string words_for_centre(bool is_geometric) { return is_geometric ? "geometric mean" : "mean"; }
 
 // The axes of a panel without a title.
 plot::Panel axes_of(const ExperimentResults& results, const ExperimentFigure& figure) {
@@ -70,7 +30,7 @@ plot::Panel axes_of(const ExperimentResults& results, const ExperimentFigure& fi
 // Adds one run's seeds, as a line of this look in its band.
 void add_curve(const ExperimentFigure& figure,
                const StepValues& values,
-               bool is_geometric,
+               Centre centre,
                std::size_t variant,
                std::size_t run,
                plot::Line line,
@@ -81,10 +41,10 @@ void add_curve(const ExperimentFigure& figure,
     const SeedStatistics statistics = values.statistics(variant, run, k);
     if (statistics.count == 0) continue;
     line.x.push_back(static_cast<double>(values.steps[k]));
-    const auto [centre, low, high] = centred(statistics, band_kind, is_geometric);
-    line.y.push_back(centre);
-    band.low.push_back(low);
-    band.high.push_back(high);
+    const Centred drawn = centred(statistics, band_kind, centre);
+    line.y.push_back(drawn.centre);
+    band.low.push_back(drawn.low);
+    band.high.push_back(drawn.high);
   }
   if (line.x.empty()) return;
   band.x = line.x;
@@ -109,13 +69,44 @@ void add_limit(const StepValues& limits,
   if (!line.x.empty()) panel.series.emplace_back(std::move(line));
 }
 
+// What bounds a run's values from above, (1 - rate times bound)^t times the first, the bound being that
+// of the first checkpoint: a dotted line, the geometric mean over seeds.
+void add_bound(const ExperimentResults& results,
+               const ExperimentFigure& figure,
+               const StepValues& values,
+               const StepValues& bounds,
+               std::size_t variant,
+               std::size_t run,
+               const plot::Line& of_run,
+               plot::Panel& panel) {
+  const ExperimentRun* const trained =
+      results.variant(figure.variants[variant]).experiment.find_run(figure.runs[run]);
+  if (trained == nullptr) return;
+  plot::Line line{.colour = of_run.colour, .width = 0.9, .dash = plot::Dash::kDotted};
+  for (const std::int64_t step : values.steps) {
+    std::vector<double> by_seed;
+    for (std::size_t seed = 0; seed < values.seeds.size(); ++seed) {
+      if (values.steps.empty() || bounds.steps.empty()) continue;
+      const double rate = trained->learning_rate * bounds.at(variant, run, seed, 0);
+      const auto count = static_cast<double>(step - values.steps.front());
+      by_seed.push_back(values.at(variant, run, seed, 0) * std::exp(count * std::log1p(-rate)));
+    }
+    const SeedStatistics statistics = seed_statistics(by_seed);
+    if (statistics.count == 0) continue;
+    line.x.push_back(static_cast<double>(step));
+    line.y.push_back(std::exp(statistics.log_mean));
+  }
+  if (!line.x.empty()) panel.series.emplace_back(std::move(line));
+}
+
 // A panel for each variant, a colour for each run; or all in one, a colour for each variant and
 // runs told apart by dashes.
 std::vector<plot::Panel> panels_of(const ExperimentResults& results,
                                    const ExperimentFigure& figure,
                                    const StepValues& values,
                                    const std::optional<StepValues>& limits,
-                                   bool is_geometric) {
+                                   const std::optional<StepValues>& bounds,
+                                   Centre centre) {
   constexpr plot::Dash kDashes[] = {plot::Dash::kSolid, plot::Dash::kDashed, plot::Dash::kDotted};
   const bool is_one = figure.settings.text("panels") == "one";
   std::vector<plot::Panel> panels;
@@ -128,12 +119,20 @@ std::vector<plot::Panel> panels_of(const ExperimentResults& results,
       plot::Line line{.label = results.run_title(figure.runs[run]),
                       .colour = line_colour(is_one ? v : run)};
       if (is_one) {
-        line.label = results.variant(figure.variants[v]).title + ", " + line.label;
+        line.label = panel_title(results, figure, figure.variants[v], figure.runs[run]);
         line.dash = kDashes[run % std::size(kDashes)];
       }
       if (limits) add_limit(*limits, v, run, line, panel);
-      add_curve(figure, values, is_geometric, v, run, std::move(line), panel);
+      if (bounds) add_bound(results, figure, values, *bounds, v, run, line, panel);
+      add_curve(figure, values, centre, v, run, std::move(line), panel);
     }
+  }
+  for (plot::Panel& panel : panels) {
+    if (panel.y.scale == plot::ScaleKind::kSignedLog) {
+      panel.series.emplace_back(plot::Reference{.dash = plot::Dash::kSolid});
+      panel.y.threshold = signed_threshold(values.values);
+    }
+    add_marks(figure, panel);
   }
   return panels;
 }
@@ -143,7 +142,7 @@ void add_data(const ExperimentResults& results,
               const StepValues& values,
               const std::optional<StepValues>& limits,
               const std::vector<SeedStatistics>& by_step,
-              bool is_geometric,
+              Centre centre,
               Group& data) {
   const std::string& quantity = figure.settings.text("quantity");
   const std::string& band = figure.settings.text("band");
@@ -176,29 +175,29 @@ void add_data(const ExperimentResults& results,
               .values = std::move(at_steps)});
   }
   add_statistics(by_run, "values", by_step, data);
-  std::vector<double> centre;
+  std::vector<double> centres;
   std::vector<double> low;
   std::vector<double> high;
   for (const SeedStatistics& statistics : by_step) {
-    const Centred drawn = centred(statistics, band, is_geometric);
-    centre.push_back(drawn.centre);
+    const Centred drawn = centred(statistics, band, centre);
+    centres.push_back(drawn.centre);
     low.push_back(drawn.low);
     high.push_back(drawn.high);
   }
   data.add({.name = "centre",
             .dimensions = by_run,
             .long_name = "the line",
-            .definition = words_for_centre(is_geometric) + " of the finite values over seeds",
-            .values = std::move(centre)});
+            .definition = words_for(centre) + " of the finite values over seeds",
+            .values = std::move(centres)});
   data.add({.name = "low",
             .dimensions = by_run,
             .long_name = "lower end of the band",
-            .definition = "band " + band,
+            .definition = words_for_band(band, centre),
             .values = std::move(low)});
   data.add({.name = "high",
             .dimensions = by_run,
             .long_name = "upper end of the band",
-            .definition = "band " + band,
+            .definition = words_for_band(band, centre),
             .values = std::move(high)});
 }
 
@@ -210,10 +209,15 @@ FigureContent make_curves(const ExperimentResults& results, const ExperimentFigu
   if (figure.settings.has("limit")) {
     limits = step_values(results, figure, figure.settings.text("limit"));
   }
-  const bool geometric = is_geometric(figure, values);
+  std::optional<StepValues> bounds;
+  if (figure.settings.has("bound")) {
+    bounds = step_values(results, figure, figure.settings.text("bound"));
+  }
+  const Centre centre =
+      centre_of(figure.settings.text("centre"), figure.settings.text("y_scale"), values.values);
   FigureContent content;
   std::vector<SeedStatistics> by_step;  // of all runs of all variants
-  std::vector<std::vector<std::string>> rows = {{"variant", "run", "first", "last", "seeds"}};
+  RunTable table(results, figure, {"first", "last", "seeds"});
   for (std::size_t v = 0; v < figure.variants.size(); ++v) {
     for (std::size_t run = 0; run < figure.runs.size(); ++run) {
       SeedStatistics first;
@@ -225,41 +229,37 @@ FigureContent make_curves(const ExperimentResults& results, const ExperimentFigu
         if (first.count == 0) first = statistics;
         last = statistics;
       }
-      rows.push_back({figure.variants[v],
-                      figure.runs[run],
-                      mean_text(first),
-                      mean_text(last),
-                      fmt::format("{}", last.count)});
+      table.add(figure.variants[v],
+                figure.runs[run],
+                {mean_text(first), mean_text(last), fmt::format("{}", last.count)});
     }
   }
-  content.figure.panels = panels_of(results, figure, values, limits, geometric);
-  add_data(results, figure, values, limits, by_step, geometric, content.data);
+  content.figure.panels = panels_of(results, figure, values, limits, bounds, centre);
+  add_data(results, figure, values, limits, by_step, centre, content.data);
   // Three in a row, but four without a hole.
   const auto num_panels = static_cast<int>(content.figure.panels.size());
   content.figure.columns = num_panels == 4 ? 2 : std::min(num_panels, 3);
   content.figure.title = figure.title;
-  content.figure.description = fmt::format("{} over training steps: {} over seeds, band {}",
+  content.figure.description = fmt::format("{} over training steps: {} over seeds, the band {}",
                                            results.long_name(quantity),
-                                           words_for_centre(geometric),
-                                           band);
+                                           words_for(centre),
+                                           words_for_band(band, centre));
   if (limits) {
     content.figure.description +=
         fmt::format("; dashed: {}", results.long_name(figure.settings.text("limit")));
   }
-  const std::string around =
-      geometric ? fmt::format(
-                      "the geometric mean times and over exp({}), std that of the logarithms", band)
-                : "the mean +- " + band;
+  if (bounds) {
+    content.figure.description +=
+        fmt::format("; dotted: what {} allows", results.long_name(figure.settings.text("bound")));
+  }
   content.text =
       fmt::format(
           "{} (`{}`): mean over seeds (standard deviation); drawn is the {}, the band is {}.\n\n",
           results.long_name(quantity),
           quantity,
-          words_for_centre(geometric),
-          band == "none"      ? "left out"
-          : band == "min-max" ? "from the least to the largest seed"
-                              : around) +
-      markdown_table(rows);
+          words_for(centre),
+          words_for_band(band, centre)) +
+      markdown_table(table.rows());
   compare_with_published(
       results,
       figure,
@@ -279,30 +279,38 @@ FigureContent make_curves(const ExperimentResults& results, const ExperimentFigu
 }  // namespace
 
 ExperimentFigureKind curves_kind() {
-  return {.name = "curves",
-          .summary = "a quantity over steps, centre and band over seeds",
-          .keys = {quantity_key("quantity"),
-                   {.name = "centre",
-                    .meaning = "the line; auto: the geometric mean on a logarithmic axis where all "
-                               "numbers are above zero, the mean elsewhere",
-                    .choices = {"auto", "mean", "geometric-mean"},
-                    .fallback = SettingValue(std::string("auto"))},
-                   {.name = "band",
-                    .meaning = "around the centre, of its own standard deviation",
-                    .choices = {"std/4", "std/2", "std", "min-max", "none"},
-                    .fallback = SettingValue(std::string("std/4"))},
-                   {.name = "panels",
-                    .meaning = "one for each of the variants, or one for all",
-                    .choices = {"variants", "one"},
-                    .fallback = SettingValue(std::string("variants"))},
-                   {.name = "limit",
-                    .meaning = "what the quantity is compared with, dashed: GROUP/NAME, as in "
-                               "edge/threshold",
-                    .is_optional = true},
-                   scale_key("x_scale", "linear"),
-                   scale_key("y_scale", "log"),
-                   {.name = "label", .meaning = "of the vertical axis", .is_optional = true}},
-          .make = make_curves};
+  return {
+      .name = "curves",
+      .summary = "a quantity over steps, centre and band over seeds",
+      .keys = {quantity_key("quantity"),
+               {.name = "centre",
+                .meaning = "the line; auto: the mean on a linear axis, on a logarithmic one the "
+                           "geometric mean where all numbers are above zero, else the median",
+                .choices = {"auto", "mean", "geometric-mean", "median"},
+                .fallback = SettingValue(std::string("auto"))},
+               {.name = "band",
+                .meaning = "around the centre, of its own standard deviation; of a median the "
+                           "quartiles",
+                .choices = {"std/4", "std/2", "std", "min-max", "none"},
+                .fallback = SettingValue(std::string("std/4"))},
+               {.name = "panels",
+                .meaning = "one for each of the variants, or one for all",
+                .choices = {"variants", "one"},
+                .fallback = SettingValue(std::string("variants"))},
+               {.name = "limit",
+                .meaning = "what the quantity is compared with, dashed: GROUP/NAME, as in "
+                           "edge/threshold",
+                .is_optional = true},
+               {.name = "bound",
+                .meaning = "GROUP/NAME, b of the first checkpoint: dotted, the first value times "
+                           "(1 - learning rate b)^t",
+                .is_optional = true},
+               scale_key("x_scale", "linear"),
+               scale_key("y_scale", "log"),
+               {.name = "label", .meaning = "of the vertical axis", .is_optional = true}},
+      .takes_marks = true,
+      .has_equal_axes = true,
+      .make = make_curves};
 }
 
 }  // namespace hesscope::detail

@@ -210,8 +210,9 @@ FigureContent make_landscape(const ExperimentResults& results, const ExperimentF
   FigureContent content;
   std::vector<double> surface;
   std::array<std::vector<double>, kNumbers.size()> numbers;
-  std::vector<std::vector<std::string>> rows = {{"variant", "run"}};
-  for (std::size_t k = 0; k < num_shown; ++k) rows[0].emplace_back(kNumbers[k].heading);
+  std::vector<std::string> headings;
+  for (std::size_t k = 0; k < num_shown; ++k) headings.emplace_back(kNumbers[k].heading);
+  RunTable table(results, figure, std::move(headings));
   const figures::FigureKind& drawing = figures::find_figure_kind("landscape");
   std::vector<std::vector<std::vector<double>>> over_seeds;  // by row of the table and number
   for (const std::string& variant : figure.variants) {
@@ -231,8 +232,7 @@ FigureContent make_landscape(const ExperimentResults& results, const ExperimentF
             const figures::Source source{&file, variant};
             plot::Figure drawn = figures::draw_figure(drawing, std::array{source}, {});
             plot::Panel& panel = drawn.panels.front();
-            panel.title = panel_title(results, figure, variant);
-            if (figure.runs.size() > 1) panel.title += (panel.title.empty() ? "" : ", ") + name;
+            panel.title = panel_title(results, figure, variant, name);
             if (seeds.size() > 1) panel.note = fmt::format("seed {}", seed);
             content.figure.panels.push_back(std::move(panel));
             is_drawn = true;
@@ -241,15 +241,16 @@ FigureContent make_landscape(const ExperimentResults& results, const ExperimentF
         surface.insert(surface.end(), losses.begin(), losses.end());
         for (std::size_t k = 0; k < found.size(); ++k) columns[k].push_back(found[k]);
       }
-      rows.push_back({results.variant(variant).title, name});
+      std::vector<std::string> cells;
       for (std::size_t k = 0; k < kNumbers.size(); ++k) {
         numbers[k].insert(numbers[k].end(), columns[k].begin(), columns[k].end());
-        if (k < num_shown) rows.back().push_back(mean_text(seed_statistics(columns[k])));
+        if (k < num_shown) cells.push_back(mean_text(seed_statistics(columns[k])));
       }
+      table.add(variant, name, std::move(cells));
       over_seeds.push_back(std::move(columns));
     }
   }
-  if (content.figure.panels.empty()) content.figure = table_figure(figure, rows);
+  if (content.figure.panels.empty()) content.figure = table_figure(figure, table.rows());
   content.data.dimensions = {
       variant_dimension(figure), run_dimension(figure), seed_dimension(seeds)};
   const auto axis = [&](const char* name, const Eigen::VectorXd& values) {
@@ -293,7 +294,7 @@ FigureContent make_landscape(const ExperimentResults& results, const ExperimentF
           figure.settings.text("span"),
           seeds.size(),
           seeds.size() == 1 ? "" : "s") +
-      markdown_table(rows);
+      markdown_table(table.rows());
   compare_with_published(
       results,
       figure,
@@ -341,6 +342,7 @@ ExperimentFigureKind landscape_kind() {
                     .minimum = 0,
                     .is_optional = true}},
           .takes_seeds = true,
+          .has_equal_axes = true,
           .make = make_landscape,
           .check = check,
           .compute = compute};

@@ -27,6 +27,13 @@ std::vector<std::string> families_of(const ExperimentResults& results,
   return families;
 }
 
+std::vector<std::string> titles_of(const ExperimentResults& results,
+                                   const std::vector<std::string>& families) {
+  std::vector<std::string> titles;
+  for (const std::string& family : families) titles.push_back(results.family_title(family));
+  return titles;
+}
+
 // The mean of a run's last values; NaN where one of them is missing, as after a divergence.
 double mean_of_last(const StepValues& values,
                     std::size_t variant,
@@ -122,40 +129,45 @@ struct Family {
   }
 };
 
-// Median and range; rates with which a seed failed are dots near the upper edge,
-// a row for each family.
-plot::Panel panel_of(const std::vector<std::string>& names,
+// Median and range; rates with which a seed failed are crosses above the frame, a row for each
+// family.
+plot::Panel panel_of(const std::vector<std::string>& titles,
                      const std::vector<Family>& families,
-                     const std::string& label,
-                     double start) {
+                     const std::string& label) {
   plot::Panel panel;
   panel.x = {.label = "learning rate", .scale = plot::ScaleKind::kLog};
   panel.y = {.label = label, .scale = plot::ScaleKind::kLog};
-  // What is far above where it began did not learn; how far, nobody needs to see.
-  constexpr double kFar = 10;
-  if (start > 0) panel.y.upper = kFar * start;
   std::size_t num_failed = 0;
   for (std::size_t f = 0; f < families.size(); ++f) {
-    plot::Line line{.label = names[f], .colour = plot::line_colour(f), .markers = true};
+    // A line for each stretch of rates without a failure, so that none is called missing.
+    plot::Line line{.label = titles[f], .colour = plot::line_colour(f), .markers = true};
     plot::Band band{.colour = line.colour};
-    plot::Scatter failed{.colour = line.colour, .radius = 2.5};
+    plot::Marks failed{.colour = line.colour};
+    const auto close = [&] {
+      if (line.x.empty()) return;
+      band.x = line.x;
+      panel.series.emplace_back(std::exchange(band, {.colour = line.colour}));
+      panel.series.emplace_back(
+          std::exchange(line, plot::Line{.colour = line.colour, .markers = true}));
+    };
     for (const Trial& trial : families[f].trials) {
-      band.x.push_back(trial.rate);
-      band.low.push_back(trial.is_complete ? trial.over_seeds.minimum : kNaN);
-      band.high.push_back(trial.is_complete ? trial.over_seeds.maximum : kNaN);
-      line.y.push_back(trial.is_complete ? trial.over_seeds.median : kNaN);
-      if (trial.is_complete || !panel.y.upper) continue;
-      failed.x.push_back(trial.rate);
-      failed.y.push_back(*panel.y.upper / std::pow(2.0, static_cast<double>(f)));
+      if (!trial.is_complete) {
+        failed.x.push_back(trial.rate);
+        close();
+        continue;
+      }
+      line.x.push_back(trial.rate);
+      line.y.push_back(trial.over_seeds.median);
+      band.low.push_back(trial.over_seeds.minimum);
+      band.high.push_back(trial.over_seeds.maximum);
     }
-    line.x = band.x;
+    close();
     num_failed += failed.x.size();
-    if (line.x.empty()) continue;
-    panel.series.emplace_back(std::move(band));
-    panel.series.emplace_back(std::move(line));
+    const bool is_named = failed.x.size() < families[f].trials.size();
+    if (!is_named) failed.label = titles[f];
     if (!failed.x.empty()) panel.series.emplace_back(std::move(failed));
   }
-  if (num_failed > 0) panel.note = "dots above: failed";
+  if (num_failed > 0) panel.note = "\u00d7 failed";
   return panel;
 }
 
@@ -169,6 +181,7 @@ class Rates {
         last_(static_cast<std::size_t>(figure.settings.integer("last"))),
         values_(step_values(results, figure, quantity_)),
         names_(families_of(results, figure)),
+        titles_(titles_of(results, names_)),
         families_(figure.variants.size(), std::vector<Family>(names_.size())) {
     for (std::size_t v = 0; v < figure.variants.size(); ++v) {
       for (std::size_t r = 0; r < figure.runs.size(); ++r) add_trial(v, r);
@@ -183,8 +196,7 @@ class Rates {
         {"variant", "run", "best", "within one standard error", "there", "failed"}};
     for (std::size_t v = 0; v < figure_.variants.size(); ++v) {
       for (std::size_t f = 0; f < names_.size(); ++f) rows.push_back(row_of(v, f));
-      plot::Panel panel =
-          panel_of(names_, families_[v], results_.long_name(quantity_), start_of(v));
+      plot::Panel panel = panel_of(titles_, families_[v], results_.long_name(quantity_));
       panel.title = panel_title(results_, figure_, figure_.variants[v]);
       content.figure.panels.push_back(std::move(panel));
     }
@@ -229,22 +241,11 @@ class Rates {
     families_[v][place_of(names_, run->family)].trials.push_back(std::move(trial));
   }
 
-  // The largest of the first values; NaN where there is none.
-  double start_of(std::size_t v) const {
-    double start = kNaN;
-    for (std::size_t r = 0; r < figure_.runs.size(); ++r) {
-      for (std::size_t s = 0; s < values_.seeds.size(); ++s) {
-        start = std::fmax(start, first_of(values_, v, r, s));
-      }
-    }
-    return start;
-  }
-
   std::vector<std::string> row_of(std::size_t v, std::size_t f) const {
     const Family& family = families_[v][f];
     const Trial* const best = family.best();
     return {results_.variant(figure_.variants[v]).title,
-            names_[f],
+            titles_[f],
             best == nullptr ? "-" : fmt::format("{}", best->rate),
             family.near_best_text(),
             best == nullptr ? "-" : mean_text(best->over_seeds),
@@ -346,6 +347,7 @@ class Rates {
   std::size_t last_;
   StepValues values_;
   std::vector<std::string> names_;             // of families
+  std::vector<std::string> titles_;            // the same
   std::vector<std::vector<Family>> families_;  // by variant and name
   std::vector<double> rates_;                  // by variant and run
   std::vector<double> means_;                  // the same
@@ -370,6 +372,7 @@ ExperimentFigureKind rates_kind() {
                     .minimum = 1,
                     .maximum = 1'000'000,
                     .fallback = SettingValue(std::int64_t{20})}},
+          .has_equal_axes = true,
           .make = make_rates};
 }
 

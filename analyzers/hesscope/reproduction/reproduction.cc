@@ -194,7 +194,8 @@ class Reproduction {
       }
     }
     for (const detail::ExperimentFigure& figure : document_.figures) {
-      const detail::FigureContent content = figure.kind->make(*results_, figure);
+      detail::FigureContent content = figure.kind->make(*results_, figure);
+      detail::finish_panels(figure, content.figure);
       detail::write_figure(folder, *results_, figure, content, request_.command(named_.given));
       detail::add_figure(document_, figure, content, section_);
       result_.figures.push_back({.name = figure.name,

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -60,6 +61,22 @@ std::string label_of(const ExperimentFigure& figure,
   return figure.settings.has(key) ? figure.settings.text(key) : otherwise;
 }
 
+// Coloured by step, if there are several; many are smaller and let others shine through.
+void add_points(plot::Scatter points, plot::Panel& panel) {
+  constexpr std::size_t kMany = 300;
+  const bool are_many = points.x.size() > kMany;
+  points.radius = are_many ? 1.2 : 2;
+  points.opacity = are_many ? 0.6 : 1;
+  const auto [first, last] = std::ranges::minmax_element(points.values);
+  if (first == last || *first == *last) {
+    if (first != points.values.end()) panel.note = fmt::format("step {}", *first);
+    points.values.clear();
+  } else {
+    panel.colour_bar = plot::ColourBar{.label = "training step", .whole_numbers = true};
+  }
+  panel.series.emplace_back(std::move(points));
+}
+
 FigureContent make_scatter(const ExperimentResults& results, const ExperimentFigure& figure) {
   const std::string x_name = results.long_name(figure.settings.text("x"));
   const std::string y_name = results.long_name(figure.settings.text("y"));
@@ -67,14 +84,14 @@ FigureContent make_scatter(const ExperimentResults& results, const ExperimentFig
   const StepValues y = step_values(results, figure, figure.settings.text("y"));
   FigureContent content;
   std::vector<double> paired;  // y at the steps of x
-  std::vector<std::vector<std::string>> rows = {
-      {"variant", "run", "points", "not above 0", "slope of logarithms", "correlation of them"}};
+  RunTable table(
+      results, figure, {"points", "not above 0", "slope of logarithms", "correlation of them"});
   std::vector<double> slopes;
   std::vector<double> correlations;
   for (std::size_t v = 0; v < figure.variants.size(); ++v) {
     for (std::size_t run = 0; run < figure.runs.size(); ++run) {
       plot::Panel panel;
-      plot::Scatter points{.radius = 1.2};
+      plot::Scatter points;
       for (std::size_t seed = 0; seed < x.seeds.size(); ++seed) {
         for (std::size_t k = 0; k < x.steps.size(); ++k) {
           const std::size_t l = y.find(x.steps[k]);
@@ -88,22 +105,18 @@ FigureContent make_scatter(const ExperimentResults& results, const ExperimentFig
       const LogFit found = fit(points.x, points.y);
       slopes.push_back(found.slope);
       correlations.push_back(found.correlation);
-      rows.push_back({figure.variants[v],
-                      figure.runs[run],
-                      fmt::format("{}", found.count),
-                      fmt::format("{}", found.left_out),
-                      digits_text(found.slope),
-                      digits_text(found.correlation)});
-      panel.title = panel_title(results, figure, figure.variants[v]);
-      if (figure.runs.size() > 1) {
-        panel.title += (panel.title.empty() ? "" : ", ") + results.run_title(figure.runs[run]);
-      }
+      table.add(figure.variants[v],
+                figure.runs[run],
+                {fmt::format("{}", found.count),
+                 fmt::format("{}", found.left_out),
+                 digits_text(found.slope),
+                 digits_text(found.correlation)});
+      panel.title = panel_title(results, figure, figure.variants[v], figure.runs[run]);
       panel.x = {.label = label_of(figure, "x_label", x_name),
                  .scale = scale_from(figure, "x_scale")};
       panel.y = {.label = label_of(figure, "y_label", y_name),
                  .scale = scale_from(figure, "y_scale")};
-      panel.colour_bar = plot::ColourBar{.label = "training step", .whole_numbers = true};
-      panel.series.emplace_back(std::move(points));
+      add_points(std::move(points), panel);
       content.figure.panels.push_back(std::move(panel));
     }
   }
@@ -132,10 +145,12 @@ FigureContent make_scatter(const ExperimentResults& results, const ExperimentFig
                              .long_name = "correlation of log x and log y",
                              .definition = "of the same points",
                              .values = std::move(correlations)}};
+  const auto num_panels = static_cast<int>(content.figure.panels.size());
+  content.figure.columns = num_panels == 4 ? 2 : std::min(num_panels, 3);
   content.figure.title = figure.title;
   content.figure.description = fmt::format("{} against {}, coloured by step", y_name, x_name);
   content.text = fmt::format("{} against {}, one point for each checkpoint.\n\n", y_name, x_name) +
-                 markdown_table(rows);
+                 markdown_table(table.rows());
   return content;
 }
 
@@ -150,6 +165,7 @@ ExperimentFigureKind scatter_kind() {
                    scale_key("y_scale", "log"),
                    {.name = "x_label", .meaning = "of the axis", .is_optional = true},
                    {.name = "y_label", .meaning = "of the axis", .is_optional = true}},
+          .has_equal_axes = true,
           .make = make_scatter};
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -44,21 +45,6 @@ FigureContent make_table(const ExperimentResults& results, const ExperimentFigur
                     .long_name = "training step",
                     .definition = "number of updates made",
                     .values = std::move(steps)});
-  std::vector<std::vector<std::string>> rows = {{"variant", "run", "step"}};
-  for (const std::string& quantity : figure.quantities) rows[0].push_back(quantity);
-  for (std::size_t v = 0; v < figure.variants.size(); ++v) {
-    for (std::size_t run = 0; run < figure.runs.size(); ++run) {
-      for (const std::int64_t step : columns_of(results, figure, figure.variants[v])) {
-        const std::string title = panel_title(results, figure, figure.variants[v]);
-        rows.push_back({title.empty() ? figure.variants[v] : title,
-                        results.run_title(figure.runs[run]),
-                        fmt::format("{}", step)});
-        for (std::size_t q = 0; q < all.size(); ++q) {
-          rows.back().push_back(mean_text(statistics(q, v, run, step)));
-        }
-      }
-    }
-  }
   std::vector<SeedStatistics> cells;
   for (std::size_t q = 0; q < all.size(); ++q) {
     for (std::size_t v = 0; v < figure.variants.size(); ++v) {
@@ -69,10 +55,32 @@ FigureContent make_table(const ExperimentResults& results, const ExperimentFigur
       }
     }
   }
+  const std::size_t num_rows = cells.size() / all.size();
+  std::vector<std::vector<std::string>> columns;  // by quantity
+  for (std::size_t q = 0; q < all.size(); ++q) {
+    columns.push_back(column_texts(std::span(cells).subspan(q * num_rows, num_rows)));
+  }
+  std::vector<std::string> headings = {"step"};
+  for (std::size_t q = 0; q < all.size(); ++q) {
+    headings.push_back(figure.headings.empty() ? results.long_name(figure.quantities[q])
+                                               : figure.headings[q]);
+  }
+  RunTable table(results, figure, std::move(headings));
+  std::size_t row = 0;
+  for (const std::string& variant : figure.variants) {
+    for (const std::string& run : figure.runs) {
+      for (const std::int64_t step : columns_of(results, figure, variant)) {
+        std::vector<std::string> texts = {fmt::format("{}", step)};
+        for (const std::vector<std::string>& column : columns) texts.push_back(column[row]);
+        table.add(variant, run, std::move(texts));
+        ++row;
+      }
+    }
+  }
   add_statistics({"quantity", "variant", "run", "column"}, "values", cells, content.data);
-  content.figure = table_figure(figure, rows);
+  content.figure = table_figure(figure, table.rows());
   content.figure.description = "Values at given steps: mean over seeds (standard deviation)";
-  content.text = "Mean over seeds (sample standard deviation).\n\n" + markdown_table(rows);
+  content.text = "Mean over seeds (sample standard deviation).\n\n" + markdown_table(table.rows());
   compare_with_published(
       results,
       figure,
@@ -97,6 +105,7 @@ ExperimentFigureKind table_kind() {
           .keys = {},
           .takes_steps = true,
           .takes_quantities = true,
+          .takes_headings = true,
           .make = make_table};
 }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <cmath>
+#include <functional>
 #include <set>
 #include <utility>
 
@@ -14,34 +16,87 @@
 namespace hesscope::detail {
 namespace {
 
-constexpr std::size_t kMostLines = 40;  // of a panel: so many elements, evenly spaced
-
 std::size_t size_of(const ArraySeries& series) {
   std::size_t size = 1;
   for (const std::size_t extent : series.shape) size *= extent;
   return size;
 }
 
-// A line for each element, or for some of them.
-plot::Panel panel_of(const ArraySeries& series,
+// Elements of a quantity that go together: those that end on one side of zero.
+struct Side {
+  std::string name;
+  std::size_t colour = 0;
+  std::vector<std::size_t> elements{};
+};
+
+// What ends above zero, what ends below; without names where there is only one of them.
+std::vector<Side> sides_of(const ArraySeries& series, std::size_t size) {
+  Side above{.name = "end above 0", .colour = 0};
+  Side below{.name = "end below 0", .colour = 1};
+  for (std::size_t k = 0; k < size; ++k) {
+    const bool is_above = series.values.empty() || !(series.values.rbegin()->second[k] < 0);
+    (is_above ? above : below).elements.push_back(k);
+  }
+  std::vector<Side> sides;
+  for (Side& side : {std::ref(above), std::ref(below)}) {
+    if (!side.elements.empty()) sides.push_back(std::move(side));
+  }
+  if (sides.size() == 1) sides.front().name.clear();
+  return sides;
+}
+
+// Thin lines of some elements, and of many the median in the band of eight in ten.
+void add_side(const ArraySeries& series, const Side& side, std::size_t size, plot::Panel& panel) {
+  constexpr std::size_t kMostLines = 8;
+  constexpr double kOuter = 0.1;  // on either side of the band
+  const plot::Colour colour = plot::line_colour(side.colour);
+  const std::size_t num_elements = side.elements.size();
+  const bool are_many = num_elements > kMostLines;
+  const std::size_t num_lines = are_many ? kMostLines - 2 : num_elements;
+  plot::Band band{.colour = colour};
+  plot::Line median{.colour = colour, .width = 1.6};
+  if (!side.name.empty()) median.label = fmt::format("{}: {} of {}", side.name, num_elements, size);
+  for (const auto& [step, values] : series.values) {
+    std::vector<double> sorted;
+    for (const std::size_t element : side.elements) {
+      if (std::isfinite(values[element])) sorted.push_back(values[element]);
+    }
+    std::ranges::sort(sorted);
+    band.x.push_back(static_cast<double>(step));
+    band.low.push_back(quantile(sorted, kOuter));
+    band.high.push_back(quantile(sorted, 1 - kOuter));
+    median.y.push_back(quantile(sorted, 0.5));
+  }
+  median.x = band.x;
+  if (are_many) panel.series.emplace_back(std::move(band));
+  for (std::size_t k = 0; k < num_lines; ++k) {
+    const std::size_t element = side.elements[k * num_elements / num_lines];
+    plot::Line line{.x = median.x, .colour = plot::tinted(colour, 0.45), .width = 0.5};
+    for (const auto& [step, values] : series.values) line.y.push_back(values[element]);
+    if (size == 1) line.colour = colour;
+    if (size == 1) line.width = median.width;
+    panel.series.emplace_back(std::move(line));
+  }
+  // Of a few the median is left out, and the first line has their name.
+  if (are_many) {
+    panel.series.emplace_back(std::move(median));
+  } else {
+    std::get<plot::Line>(panel.series[panel.series.size() - num_lines]).label = median.label;
+  }
+}
+
+plot::Panel panel_of(const ExperimentFigure& figure,
+                     const ArraySeries& series,
                      const std::string& title,
                      const std::string& label) {
   plot::Panel panel;
   panel.title = title;
-  panel.x = {.label = "training step"};
-  panel.y = {.label = label};
-  panel.legend = plot::Legend::kNone;
+  panel.x = {.label = "training step", .scale = scale_from(figure, "x_scale")};
+  panel.y = {.label = label, .scale = scale_from(figure, "y_scale")};
+  panel.legend = plot::Legend::kInside;
   const std::size_t size = size_of(series);
-  const std::size_t count = std::min(size, kMostLines);
-  for (std::size_t k = 0; k < count; ++k) {
-    plot::Line line{.colour = plot::line_colour(0), .width = size == 1 ? 1.25 : 0.5};
-    for (const auto& [step, values] : series.values) {
-      line.x.push_back(static_cast<double>(step));
-      line.y.push_back(values[k * size / count]);
-    }
-    panel.series.emplace_back(std::move(line));
-  }
-  if (count < size) panel.note = fmt::format("{} of {}", count, size);
+  for (const Side& side : sides_of(series, size)) add_side(series, side, size, panel);
+  add_marks(figure, panel);
   return panel;
 }
 
@@ -102,7 +157,7 @@ std::vector<Trace> traces_of(const ExperimentResults& results,
         }
         traces.push_back({quantity,
                           is_one ? "" : fmt::format("_{}_{}", variant, name),
-                          is_one ? "" : fmt::format("{}, {}", results.variant(variant).title, name),
+                          panel_title(results, figure, variant, name),
                           std::move(series)});
       }
     }
@@ -137,45 +192,47 @@ FigureContent make_traces(const ExperimentResults& results, const ExperimentFigu
   for (const Trace& trace : traces) {
     const std::string name = results.long_name(trace.quantity);
     add_variable(trace.quantity, trace.suffix, steps, trace.series, name, content.data);
-    content.figure.panels.push_back(panel_of(trace.series, trace.title, name));
-    content.figure.panels.back().x.scale = scale_from(figure, "x_scale");
-    content.figure.panels.back().y.scale = scale_from(figure, "y_scale");
+    content.figure.panels.push_back(panel_of(figure, trace.series, trace.title, name));
     rows.push_back({name + (trace.title.empty() ? "" : " (" + trace.title + ")"),
                     mean_text(mean_at_end(trace.series, true)),
                     mean_text(mean_at_end(trace.series, false)),
                     fmt::format("{}", size_of(trace.series))});
   }
-  content.figure.columns = static_cast<int>(std::min<std::size_t>(traces.size(), 4));
+  content.figure.columns = static_cast<int>(std::min<std::size_t>(traces.size(), 3));
   content.figure.title = figure.title;
   content.figure.description = fmt::format("Quantities over training steps from seed {}", seed);
-  content.text = fmt::format(
-                     "From seed {}, a line for each element; mean over elements (standard "
-                     "deviation) at the first and the last step.\n\n",
-                     seed) +
-                 markdown_table(rows);
+  content.text =
+      fmt::format(
+          "From seed {}: of many elements the median, the band from the tenth to the "
+          "ninetieth percentile and some of them, by the side of zero on which they end. "
+          "Mean over elements (standard deviation) at the first and the last step:\n\n",
+          seed) +
+      markdown_table(rows);
   return content;
 }
 
 }  // namespace
 
 ExperimentFigureKind traces_kind() {
-  return {.name = "traces",
-          .summary = "quantities step by step from one seed, a line for each of their elements",
-          .keys = {scale_key("x_scale", "linear"),
-                   scale_key("y_scale", "linear"),
-                   {.name = "until",
-                    .type = SettingKey::Type::kInteger,
-                    .meaning = "the last step that is shown",
-                    .minimum = 0,
-                    .is_optional = true},
-                   {.name = "seed",
-                    .type = SettingKey::Type::kInteger,
-                    .meaning = "of the runs",
-                    .minimum = 0,
-                    .is_optional = true}},
-          .takes_quantities = true,
-          .takes_arrays = true,
-          .make = make_traces};
+  return {
+      .name = "traces",
+      .summary = "quantities step by step from one seed: of many elements median, band and some",
+      .keys = {scale_key("x_scale", "linear"),
+               scale_key("y_scale", "linear"),
+               {.name = "until",
+                .type = SettingKey::Type::kInteger,
+                .meaning = "the last step that is shown",
+                .minimum = 0,
+                .is_optional = true},
+               {.name = "seed",
+                .type = SettingKey::Type::kInteger,
+                .meaning = "of the runs",
+                .minimum = 0,
+                .is_optional = true}},
+      .takes_quantities = true,
+      .takes_marks = true,
+      .takes_arrays = true,
+      .make = make_traces};
 }
 
 }  // namespace hesscope::detail

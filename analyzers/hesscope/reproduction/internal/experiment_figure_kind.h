@@ -44,6 +44,12 @@ struct FigureEvent {
   double level = 0;
 };
 
+/// One [[figure.mark]]: a step with a name, a line across the panel.
+struct FigureMark {
+  std::string name;
+  std::int64_t step = 0;
+};
+
 /// One [[figure]].
 struct ExperimentFigure {
   std::string name;
@@ -57,7 +63,9 @@ struct ExperimentFigure {
   std::vector<std::int64_t> steps;
   std::vector<std::int64_t> seeds;  ///< empty = all
   std::vector<std::string> quantities;
+  std::vector<std::string> headings;  ///< of the quantities; empty = what their files call them
   std::vector<FigureEvent> events;
+  std::vector<FigureMark> marks;
   std::vector<PublishedValue> published_values;
 };
 
@@ -97,7 +105,10 @@ struct ExperimentFigureKind {
   bool takes_quantities = false;
   bool takes_seeds = false;
   bool takes_events = false;
-  bool takes_arrays = false;  ///< its quantities may have dimensions
+  bool takes_marks = false;
+  bool takes_headings = false;
+  bool takes_arrays = false;    ///< its quantities may have dimensions
+  bool has_equal_axes = false;  ///< panels show the same of different runs, and share their scales
   FigureContent (*make)(const ExperimentResults& results, const ExperimentFigure& figure);
   /// Settings that no key can check. @throws ConfigError. nullptr = none.
   void (*check)(const ExperimentFigure& figure) = nullptr;

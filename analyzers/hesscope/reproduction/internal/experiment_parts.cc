@@ -94,6 +94,14 @@ FigureEvent event_from(const TomlTable& table, const ExperimentDocument& documen
   return event;
 }
 
+FigureMark mark_from(const TomlTable& table) {
+  const std::vector<SettingKey> keys = {
+      {.name = "name", .meaning = "beside the line"},
+      {.name = "step", .type = Type::kInteger, .meaning = "of training", .minimum = 0}};
+  const Settings settings = checked(table, keys, "[[figure.mark]]");
+  return {.name = settings.text("name"), .step = settings.integer("step")};
+}
+
 // Names of runs and of the families that lists of learning rates stand for.
 std::vector<std::string> names_with_families(const std::vector<std::string>& runs,
                                              const ExperimentDocument& document) {
@@ -299,12 +307,20 @@ ExperimentFigure figure_from(const TomlTable& table, const ExperimentDocument& d
   std::vector<SettingKey> keys = {{.name = "name", .meaning = "of its files"},
                                   optional_text("title"),
                                   optional_text("published")};
+  if (figure.kind->has_equal_axes) {
+    keys.push_back({.name = "share_scales",
+                    .type = Type::kBoolean,
+                    .meaning = "whether all panels have the same scales and colours",
+                    .fallback = SettingValue(true)});
+  }
   keys.insert(keys.end(), figure.kind->keys.begin(), figure.kind->keys.end());
   std::vector<std::string> lists = {"variants", "runs", "published_values"};
   if (figure.kind->takes_steps) lists.push_back("steps");
   if (figure.kind->takes_quantities) lists.push_back("quantities");
   if (figure.kind->takes_seeds) lists.push_back("seeds");
+  if (figure.kind->takes_headings) lists.push_back("headings");
   if (figure.kind->takes_events) lists.push_back("event");
+  if (figure.kind->takes_marks) lists.push_back("mark");
   figure.settings = checked(rest, keys, fmt::format("[[figure]] of kind '{}'", name), lists);
   const auto text = [&](const char* key) {
     return figure.settings.has(key) ? figure.settings.text(key) : "";
@@ -340,11 +356,22 @@ ExperimentFigure figure_from(const TomlTable& table, const ExperimentDocument& d
     refuse(table.place("quantities"),
            fmt::format("a figure of kind '{}' needs 'quantities'", name));
   }
+  figure.headings = text_list(table, "headings");
+  if (!figure.headings.empty() && figure.headings.size() != figure.quantities.size()) {
+    refuse(table.place("headings"),
+           fmt::format("'headings' are of the quantities: {} of them, got {}",
+                       figure.quantities.size(),
+                       figure.headings.size()));
+  }
   const auto events = table.table_lists.find("event");
   if (events != table.table_lists.end()) {
     for (const TomlTable& event : events->second) {
       figure.events.push_back(event_from(event, document));
     }
+  }
+  const auto marks = table.table_lists.find("mark");
+  if (marks != table.table_lists.end()) {
+    for (const TomlTable& mark : marks->second) figure.marks.push_back(mark_from(mark));
   }
   if (figure.kind->takes_events && figure.events.empty()) {
     refuse(table.place("event"), fmt::format("a figure of kind '{}' needs [[figure.event]]", name));

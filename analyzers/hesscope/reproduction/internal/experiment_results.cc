@@ -30,6 +30,19 @@ const std::string& ExperimentResults::run_title(const std::string& run) const {
   return run;
 }
 
+std::string ExperimentResults::family_title(const std::string& family) const {
+  for (const ExperimentVariant& variant : document_->variants) {
+    for (const ExperimentRun& run : variant.experiment.runs) {
+      if (run.family != family) continue;
+      // That of a run which a list of rates stands for ends with its own.
+      const std::string rate = fmt::format(", {}", run.learning_rate);
+      const bool is_one_of_list = run.name != family && run.title.ends_with(rate);
+      return run.title.substr(0, run.title.size() - (is_one_of_list ? rate.size() : 0));
+    }
+  }
+  return family;
+}
+
 const TrainedRun* ExperimentResults::find(const std::string& variant,
                                           const std::string& run,
                                           std::uint64_t seed) const {

@@ -47,6 +47,9 @@ class ExperimentResults {
   /// For figures of any of the variants; runs are called the same in all.
   const std::string& run_title(const std::string& run) const;
 
+  /// Of a family of learning rates, without any of them; of a single run its own.
+  std::string family_title(const std::string& family) const;
+
   /// nullptr where there is none.
   const TrainedRun* find(const std::string& variant,
                          const std::string& run,

@@ -2,11 +2,14 @@
 #include <algorithm>
 #include <iterator>
 #include <optional>
+#include <regex>
 #include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <hesscope/plot/markup.h>
+#include <hesscope/plot/shared_axes.h>
 #include <hesscope/reproduction/internal/figure_support.h>
 #include <hesscope/reproduction/internal/verdict.h>
 
@@ -21,6 +24,34 @@ std::string place_text(const PublishedValue& value) {
   if (!value.quantity.empty()) text += ", " + value.quantity;
   if (value.step) text += fmt::format(", step {}", *value.step);
   return text;
+}
+
+// "1.5e-07" as a drawing has it: 1.5 times a raised power of ten.
+std::string with_powers(const std::string& text) {
+  static const std::regex kPower("([0-9])e([-+])0*([0-9]+)");
+  std::string drawn;
+  auto from = text.cbegin();
+  for (std::sregex_iterator it(text.begin(), text.end(), kPower), end; it != end; ++it) {
+    drawn.append(from, (*it)[0].first);
+    drawn += fmt::format("{}\u00d710^{{{}{}}}",
+                         (*it)[1].str(),
+                         (*it)[2].str() == "-" ? "\u2212" : "",
+                         (*it)[3].str());
+    from = (*it)[0].second;
+  }
+  drawn.append(from, text.cend());
+  return drawn;
+}
+
+// Markup as plain text has it: "W^{Q}" is "W^Q".
+std::string on_one_line(const std::string& text) {
+  std::string line;
+  for (const plot::TextRun& run : plot::parse_markup(text)) {
+    if (run.level == plot::TextRun::Level::kRaised) line += "^";
+    if (run.level == plot::TextRun::Level::kLowered) line += "_";
+    line += run.text;
+  }
+  return line;
 }
 
 }  // namespace
@@ -106,30 +137,84 @@ std::string panel_title(const ExperimentResults& results,
   return figure.variants.size() == 1 ? "" : results.variant(variant).title;
 }
 
+std::string panel_title(const ExperimentResults& results,
+                        const ExperimentFigure& figure,
+                        const std::string& variant,
+                        const std::string& run) {
+  std::string title = panel_title(results, figure, variant);
+  if (figure.runs.size() == 1) return title;
+  return title + (title.empty() ? "" : ", ") + results.run_title(run);
+}
+
+void add_marks(const ExperimentFigure& figure, plot::Panel& panel) {
+  for (const FigureMark& mark : figure.marks) {
+    panel.series.emplace_back(plot::Reference{.kind = plot::Reference::Kind::kVertical,
+                                              .intercept = static_cast<double>(mark.step),
+                                              .label = mark.name});
+  }
+}
+
+RunTable::RunTable(const ExperimentResults& results,
+                   const ExperimentFigure& figure,
+                   std::vector<std::string> headings)
+    : results_(results), figure_(figure) {
+  std::vector<std::string> row;
+  if (figure.variants.size() > 1) row.emplace_back("variant");
+  if (figure.runs.size() > 1) row.emplace_back("run");
+  row.insert(row.end(), headings.begin(), headings.end());
+  rows_.push_back(std::move(row));
+}
+
+void RunTable::add(const std::string& variant,
+                   const std::string& run,
+                   std::vector<std::string> cells) {
+  std::vector<std::string> row = titles_of(variant, run);
+  row.insert(row.end(), cells.begin(), cells.end());
+  rows_.push_back(std::move(row));
+}
+
+std::vector<std::string> RunTable::titles_of(const std::string& variant,
+                                             const std::string& run) const {
+  std::vector<std::string> titles;
+  if (figure_.variants.size() > 1) titles.push_back(results_.variant(variant).title);
+  if (figure_.runs.size() > 1) titles.push_back(results_.run_title(run));
+  return titles;
+}
+
 plot::Figure table_figure(const ExperimentFigure& figure,
                           const std::vector<std::vector<std::string>>& rows) {
-  plot::Panel panel;
-  panel.table = plot::Table{.rows = rows};
-  std::size_t num_letters = 0;  // of a line
-  for (std::size_t column = 0; column < rows.front().size(); ++column) {
-    std::size_t longest = 0;
-    for (const auto& row : rows) longest = std::max(longest, row[column].size());
-    num_letters += longest + 3;
+  plot::Table table;
+  for (const std::vector<std::string>& row : rows) {
+    table.rows.emplace_back();
+    for (const std::string& text : row) table.rows.back().push_back(with_powers(text));
   }
+  plot::Panel panel;
+  panel.table = std::move(table);
   plot::Figure drawn;
   drawn.title = figure.title;
   drawn.panels.push_back(std::move(panel));
-  drawn.width = std::max({240.0,
-                          5.0 * static_cast<double>(num_letters),
-                          7.0 * static_cast<double>(figure.title.size())});
-  drawn.height = 40 + 13 * static_cast<double>(rows.size());
   return drawn;
+}
+
+void finish_panels(const ExperimentFigure& figure, plot::Figure& drawn) {
+  if (drawn.panels.size() < 2) return;
+  if (figure.kind->has_equal_axes && figure.settings.boolean("share_scales")) {
+    plot::share_axes(drawn);
+  }
+  constexpr std::size_t kLetters = 26;
+  if (drawn.panels.size() > kLetters) return;
+  char letter = 'a';
+  for (plot::Panel& panel : drawn.panels) {
+    panel.title = fmt::format("({}){}{}", letter++, panel.title.empty() ? "" : " ", panel.title);
+  }
 }
 
 std::string markdown_table(const std::vector<std::vector<std::string>>& rows) {
   std::string text;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    text += fmt::format("| {} |\n", fmt::join(rows[i], " | "));
+    text += "|";
+    for (const std::string& cell : rows[i]) text += fmt::format(" {} |", on_one_line(cell));
+    text += "\n";
     if (i > 0) continue;
     for (std::size_t c = 0; c < rows[0].size(); ++c) text += c == 0 ? "|---|" : "--:|";
     text += "\n";

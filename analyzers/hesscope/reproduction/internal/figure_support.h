@@ -45,9 +45,41 @@ std::string panel_title(const ExperimentResults& results,
                         const ExperimentFigure& figure,
                         const std::string& variant);
 
-/// A figure that is a table.
+/// That of a run's panel, by what tells it from the others: the variant, the run, both or nothing.
+std::string panel_title(const ExperimentResults& results,
+                        const ExperimentFigure& figure,
+                        const std::string& variant,
+                        const std::string& run);
+
+/// Lines across a panel at the figure's marked steps.
+void add_marks(const ExperimentFigure& figure, plot::Panel& panel);
+
+/// Rows of a table about runs, before which stand the titles of variant and run where there are
+/// several.
+class RunTable {
+ public:
+  RunTable(const ExperimentResults& results,
+           const ExperimentFigure& figure,
+           std::vector<std::string> headings);
+
+  void add(const std::string& variant, const std::string& run, std::vector<std::string> cells);
+
+  const std::vector<std::vector<std::string>>& rows() const { return rows_; }
+
+ private:
+  std::vector<std::string> titles_of(const std::string& variant, const std::string& run) const;
+
+  const ExperimentResults& results_;
+  const ExperimentFigure& figure_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+/// A figure that is a table. Powers of ten, as in "1.5e-07", are drawn as such.
 plot::Figure table_figure(const ExperimentFigure& figure,
                           const std::vector<std::vector<std::string>>& rows);
+
+/// What all figures have in common: letters of panels, and equal scales where the figure wants them.
+void finish_panels(const ExperimentFigure& figure, plot::Figure& drawn);
 
 /// Rows as a Markdown table, the first as its header.
 std::string markdown_table(const std::vector<std::vector<std::string>>& rows);

@@ -34,7 +34,20 @@ Moments moments(const std::vector<double>& values) {
   return found;
 }
 
+// The decimals that give a number so many significant digits.
+int decimals_of(double value, int digits) {
+  return digits - 1 - static_cast<int>(std::floor(std::log10(std::abs(value))));
+}
+
 }  // namespace
+
+double quantile(std::span<const double> ascending, double share) {
+  if (ascending.empty()) return kNaN;
+  const double place = share * static_cast<double>(ascending.size() - 1);
+  const auto below = static_cast<std::size_t>(place);
+  const std::size_t above = std::min(below + 1, ascending.size() - 1);
+  return std::lerp(ascending[below], ascending[above], place - static_cast<double>(below));
+}
 
 SeedStatistics seed_statistics(std::span<const double> values) {
   std::vector<double> finite;
@@ -51,6 +64,8 @@ SeedStatistics seed_statistics(std::span<const double> values) {
   found.maximum = finite.back();
   const std::size_t half = finite.size() / 2;
   found.median = finite.size() % 2 == 1 ? finite[half] : finite[half - 1] / 2 + finite[half] / 2;
+  found.lower_quartile = quantile(finite, 0.25);
+  found.upper_quartile = quantile(finite, 0.75);
   if (!(found.minimum > 0)) return found;
   for (double& value : finite) value = std::log(value);
   const Moments logs = moments(finite);
@@ -72,6 +87,33 @@ std::string mean_text(const SeedStatistics& statistics) {
       digits_text(statistics.mean),
       digits_text(statistics.deviation),
       has_sampling_error ? "; " + digits_text(statistics.sampling_error) : std::string());
+}
+
+std::vector<std::string> column_texts(std::span<const SeedStatistics> column) {
+  constexpr int kMostDecimals = 5;
+  constexpr double kLargest = 1e5;
+  int decimals = 0;
+  double largest = 0;  // of the means
+  double widest = 0;   // of the deviations
+  for (const SeedStatistics& cell : column) {
+    widest = std::fmax(widest, cell.deviation);
+    if (std::isnan(cell.mean) || cell.mean == 0) continue;
+    decimals = std::max(decimals, decimals_of(cell.mean, 2));
+    largest = std::max(largest, std::abs(cell.mean));
+  }
+  if (largest > 0) decimals = std::max(decimals, decimals_of(largest, 3));
+  const bool has_powers = decimals > kMostDecimals || std::max(largest, widest) >= kLargest;
+  const auto text = [&](double value) {
+    if (std::isnan(value)) return std::string("-");
+    return has_powers ? fmt::format("{:.2e}", value) : fmt::format("{:.{}f}", value, decimals);
+  };
+  std::vector<std::string> texts;
+  for (const SeedStatistics& cell : column) {
+    texts.push_back(std::isnan(cell.deviation)
+                        ? text(cell.mean)
+                        : fmt::format("{} ({})", text(cell.mean), text(cell.deviation)));
+  }
+  return texts;
 }
 
 }  // namespace hesscope::detail
