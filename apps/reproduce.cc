@@ -147,7 +147,10 @@ class ReproduceCommand final : public RunCommand {
 
   ExitCode show_keys() const {
     Json tables = Json::list();
-    for (const FileTable& table : experiment_file_tables()) {
+    std::vector<FileTable> all = experiment_file_tables();
+    const std::vector<FileTable> further = reproduction_file_tables();
+    all.insert(all.end(), further.begin(), further.end());
+    for (const FileTable& table : all) {
       Json keys = Json::list();
       std::vector<std::vector<std::string>> rows = {{"  key", "takes", "if absent", "meaning"}};
       const auto add = [&](const std::string& name,

@@ -525,6 +525,13 @@ class Keys(program.Case):
                     self.assertLessEqual(set(table) - {"kind", "rule", "distribution", "blocks"}, keys, path.name)
                     count += 1
             self.assertLessEqual(set(experiment["training"]), known["[training]"], path.name)
+            self.assertLessEqual(set(experiment["experiment"]), known["[experiment]"], path.name)
+            for figure in experiment["figure"]:
+                keys = known[f'[[figure]] kind = "{figure["kind"]}"']
+                self.assertLessEqual(set(figure) - {"kind"}, keys, (path.name, figure["name"]))
+                for part in ("event", "mark", "published_values"):
+                    for table in figure.get(part, []):
+                        self.assertLessEqual(set(table), known[f"[[figure.{part}]]"], (path.name, figure["name"]))
         self.assertGreater(count, 70)
         shown = self.run_program("reproduce", "--keys").stdout
         self.assertRegex(shown, r"beta1 +number +0\.9 +decay of the average of gradients")
@@ -893,7 +900,7 @@ class Experiments(program.Case):
         self.assertNotIn(": warning: ", done.stderr)
         experiments = json.loads(done.stdout)["experiments"]
         # Of the learning rates that are compared some diverge, as they may.
-        self.assertEqual([experiment["name"] for experiment in experiments if experiment["diverged"]], ["la-rates"])
+        self.assertEqual([experiment["name"] for experiment in experiments if experiment["diverged"]], ["la-ablations", "la-rates"])
         self.assertEqual([experiment["name"] for experiment in experiments], self.FILES)
         for experiment in experiments:
             self.assertTrue(experiment["figure_files"])

@@ -348,7 +348,7 @@ class Figures(Reproduced):
                     np.testing.assert_array_equal(order.time[0, r, s, e], expected)
         self.assertTrue(np.isfinite(order.time[0, 0, :, :2]).all() and order.time[..., 2].isnull().all())
         np.testing.assert_array_equal(order.in_order, np.zeros((1, 2, 2)))  # one of them never happened
-        self.assertIn("0 of 2 seeds of `base`, `signgd`", self.text("order"))
+        self.assertIn("0 of 2 seeds of signgd", self.text("order"))
         self.assertIn("base, signgd, noise: 1e+06", self.text("order").split("## What disagrees")[1])
         head, event, rest = EXPERIMENT.partition('[[figure.event]]\nname = "never"')
         without = head + rest.split("below = -1.0\n")[1]

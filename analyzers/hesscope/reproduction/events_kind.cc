@@ -79,25 +79,23 @@ FigureContent make_events(const ExperimentResults& results, const ExperimentFigu
   for (const FigureEvent& event : figure.events) names.push_back(event.name);
   FigureContent content;
   std::vector<double> in_order;
-  const bool is_one = figure.variants.size() * figure.runs.size() == 1;
-  std::vector<std::vector<std::string>> rows = {
-      {"event", "rule", "step", "first", "last", "seeds"}};
-  if (!is_one) rows[0].insert(rows[0].begin(), {"variant", "run"});
+  RunTable table(results, figure, {"event", "step", "first", "last", "seeds"});
+  std::string rules;
+  for (const FigureEvent& event : figure.events) {
+    rules += fmt::format("- {}: `{}`\n", event.name, rule_of(event));
+  }
   std::string orders;
   for (std::size_t v = 0; v < figure.variants.size(); ++v) {
     for (std::size_t run = 0; run < figure.runs.size(); ++run) {
       for (std::size_t event = 0; event < names.size(); ++event) {
         const SeedStatistics found = times.statistics(v, run, event);
-        rows.push_back({names[event],
-                        rule_of(figure.events[event]),
-                        mean_text(found),
-                        digits_text(found.minimum),
-                        digits_text(found.maximum),
-                        fmt::format("{} of {}", found.count, times.seeds.size())});
-        if (is_one) continue;
-        rows.back().insert(
-            rows.back().begin(),
-            {results.variant(figure.variants[v]).title, results.run_title(figure.runs[run])});
+        table.add(figure.variants[v],
+                  figure.runs[run],
+                  {names[event],
+                   mean_text(found),
+                   digits_text(found.minimum),
+                   digits_text(found.maximum),
+                   fmt::format("{} of {}", found.count, times.seeds.size())});
       }
       std::size_t num_ordered = 0;
       for (std::size_t seed = 0; seed < times.seeds.size(); ++seed) {
@@ -105,8 +103,8 @@ FigureContent make_events(const ExperimentResults& results, const ExperimentFigu
         in_order.push_back(is_ordered ? 1 : 0);
         num_ordered += is_ordered ? 1 : 0;
       }
-      const std::string where =
-          is_one ? "" : fmt::format(" of `{}`, `{}`", figure.variants[v], figure.runs[run]);
+      const std::string title = panel_title(results, figure, figure.variants[v], figure.runs[run]);
+      const std::string where = title.empty() ? "" : " of " + title;
       orders += fmt::format("- {} of {} seeds{}\n", num_ordered, times.seeds.size(), where);
     }
   }
@@ -126,12 +124,13 @@ FigureContent make_events(const ExperimentResults& results, const ExperimentFigu
                     .definition = "1 where all of them happened, none before the one listed "
                                   "before it; 0 elsewhere",
                     .values = std::move(in_order)});
-  content.figure = table_figure(figure, rows);
+  content.figure = table_figure(figure, table.rows());
   content.figure.description = "Steps at which quantities reach levels: mean over seeds";
   content.text =
       "First step at which a quantity is at or beyond a level: mean over seeds (sample "
       "standard deviation), first and last seed.\n\n" +
-      markdown_table(rows) + "\nAll in this order, in:\n\n" + orders;
+      markdown_table(table.rows()) + "\nThe events:\n\n" + rules + "\nAll in this order, in:\n\n" +
+      orders;
   compare_with_published(
       results,
       figure,

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include <hesscope/problem/experiment_keys.h>
 #include <hesscope/storage/overwrite.h>
 #include <hesscope/storage/part.h>
 
@@ -29,6 +30,10 @@ struct ExperimentSummary {
 
 /// The experiments that the program carries.
 std::vector<ExperimentSummary> list_experiments();
+
+/// Tables of an experiment file besides those of experiment_file_tables(), which run_reproduction()
+/// reads: variants, scales, measures and figures of each kind.
+std::vector<FileTable> reproduction_file_tables();
 
 struct ReproductionRequest {
   std::vector<std::string> experiments;  ///< names of list_experiments(), or files; empty = all

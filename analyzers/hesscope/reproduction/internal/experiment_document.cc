@@ -7,6 +7,7 @@
 #include <hesscope/core/error.h>
 #include <hesscope/core/suggest.h>
 #include <hesscope/reproduction/internal/carried_files.h>
+#include <hesscope/reproduction/internal/document_keys.h>
 #include <hesscope/reproduction/internal/document_merge.h>
 #include <hesscope/reproduction/internal/document_overrides.h>
 #include <hesscope/reproduction/internal/experiment_document.h>
@@ -16,30 +17,12 @@
 namespace hesscope::detail {
 namespace {
 
-SettingKey optional_key(const std::string& name, SettingKey::Type type) {
-  return {.name = name, .type = type, .meaning = "of the experiment", .is_optional = true};
-}
-
 void read_about(const TomlTable& root, ExperimentDocument& document) {
   const auto found = root.tables.find("experiment");
   if (found == root.tables.end()) {
     refuse(root.place("experiment"), "needs a table [experiment] with a 'name'");
   }
-  using Type = SettingKey::Type;
-  const std::vector<SettingKey> keys = {
-      {.name = "name", .meaning = "of the experiment and its folder"},
-      optional_key("title", Type::kText),
-      optional_key("paper", Type::kText),
-      optional_key("figures", Type::kText),
-      optional_key("source", Type::kText),
-      optional_key("note", Type::kText),
-      optional_key("minutes_paper", Type::kReal),
-      optional_key("minutes_quick", Type::kReal),
-      {.name = "may_diverge",
-       .type = Type::kBoolean,
-       .meaning = "a run that diverges is an outcome, not a failure",
-       .fallback = SettingValue(false)}};
-  const Settings about = checked(found->second, keys, "[experiment]");
+  const Settings about = checked(found->second, about_keys(), "[experiment]");
   const auto text = [&](const char* key) { return about.has(key) ? about.text(key) : ""; };
   const auto minutes = [&](const char* key) {
     return about.has(key) ? std::optional(about.real(key)) : std::nullopt;
@@ -94,9 +77,7 @@ ExperimentVariant variant_from(const TomlTable& root,
                                const TomlTable& table,
                                const TomlTable& changes,
                                const std::filesystem::path& path) {
-  const std::vector<SettingKey> keys = {
-      {.name = "name", .meaning = "of the variant and its folder"},
-      {.name = "title", .meaning = "for figures", .is_optional = true}};
+  const std::vector<SettingKey> keys = variant_keys();
   const std::vector<std::string> parts = {
       "model", "data", "evaluation", "initialization", "training", "run"};
   const Settings own = checked(table, keys, "[[variant]]", parts);

@@ -8,6 +8,7 @@
 #include <hesscope/analyzers/analyzer_registry.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/suggest.h>
+#include <hesscope/reproduction/internal/document_keys.h>
 #include <hesscope/reproduction/internal/experiment_figure_registry.h>
 #include <hesscope/reproduction/internal/experiment_parts.h>
 #include <hesscope/training/internal/history_file.h>
@@ -17,8 +18,11 @@ namespace {
 
 using Type = SettingKey::Type;
 
-SettingKey optional_text(const std::string& name) {
-  return {.name = name, .meaning = "text", .is_optional = true};
+// Names of keys whose values are lists.
+std::vector<std::string> list_names(const std::vector<ListKey>& lists) {
+  std::vector<std::string> names;
+  for (const ListKey& list : lists) names.push_back(list.name);
+  return names;
 }
 
 // Names of the quantities with one number for a checkpoint, or of all.
@@ -77,12 +81,7 @@ void require_quantity(const std::string& text,
 }
 
 FigureEvent event_from(const TomlTable& table, const ExperimentDocument& document) {
-  const std::vector<SettingKey> keys = {
-      {.name = "name", .meaning = "of the event"},
-      {.name = "quantity", .meaning = "GROUP/NAME"},
-      {.name = "above", .type = Type::kReal, .meaning = "at least this", .is_optional = true},
-      {.name = "below", .type = Type::kReal, .meaning = "at most this", .is_optional = true}};
-  const Settings settings = checked(table, keys, "[[figure.event]]");
+  const Settings settings = checked(table, event_keys(), "[[figure.event]]");
   FigureEvent event{.name = settings.text("name"),
                     .quantity = settings.text("quantity"),
                     .is_above = settings.has("above")};
@@ -95,10 +94,7 @@ FigureEvent event_from(const TomlTable& table, const ExperimentDocument& documen
 }
 
 FigureMark mark_from(const TomlTable& table) {
-  const std::vector<SettingKey> keys = {
-      {.name = "name", .meaning = "beside the line"},
-      {.name = "step", .type = Type::kInteger, .meaning = "of training", .minimum = 0}};
-  const Settings settings = checked(table, keys, "[[figure.mark]]");
+  const Settings settings = checked(table, mark_keys(), "[[figure.mark]]");
   return {.name = settings.text("name"), .step = settings.integer("step")};
 }
 
@@ -117,25 +113,7 @@ std::vector<std::string> names_with_families(const std::vector<std::string>& run
 PublishedValue published_from(const TomlTable& table,
                               const ExperimentFigure& figure,
                               const ExperimentDocument& document) {
-  const std::vector<SettingKey> keys = {
-      {.name = "variant", .meaning = "of this file"},
-      optional_text("run"),
-      optional_text("quantity"),
-      {.name = "step", .type = Type::kInteger, .meaning = "of training", .is_optional = true},
-      {.name = "mean", .type = Type::kReal, .meaning = "the number", .is_optional = true},
-      {.name = "seeds",
-       .type = Type::kInteger,
-       .meaning = "that mean and std are of; as many as ours if absent",
-       .minimum = 1,
-       .is_optional = true},
-      {.name = "least",
-       .type = Type::kReal,
-       .meaning = "of a claimed range, instead of the number",
-       .is_optional = true},
-      {.name = "most", .type = Type::kReal, .meaning = "the same", .is_optional = true},
-      {.name = "std", .type = Type::kReal, .meaning = "over seeds", .is_optional = true},
-      {.name = "source", .meaning = "who says so"}};
-  const Settings settings = checked(table, keys, "[[figure.published_values]]");
+  const Settings settings = checked(table, published_keys(), "[[figure.published_values]]");
   const auto text = [&](const char* key) { return settings.has(key) ? settings.text(key) : ""; };
   PublishedValue value{.variant = settings.text("variant"),
                        .run = text("run"),
@@ -234,23 +212,7 @@ ExperimentMeasure measure_from(const TomlTable& table, const ExperimentDocument&
   measure.location = table.place();
   measure.analyzers = text_list(table, "analyzers");
   if (measure.analyzers.empty()) refuse(table.place("analyzers"), "[[measure]] needs 'analyzers'");
-  std::vector<SettingKey> keys = {{.name = "name",
-                                   .meaning = "name of its result file",
-                                   .fallback = SettingValue(std::string("analysis"))},
-                                  {.name = "method",
-                                   .meaning = "how eigenvalues are found",
-                                   .choices = names_of_methods_alone(),
-                                   .fallback = SettingValue(std::string("auto"))},
-                                  {.name = "seed",
-                                   .type = Type::kInteger,
-                                   .meaning = "seed of all random numbers",
-                                   .minimum = 0,
-                                   .fallback = SettingValue(std::int64_t{0})},
-                                  {.name = "samples",
-                                   .type = Type::kInteger,
-                                   .meaning = "drawn as those of [evaluation], so many",
-                                   .minimum = 1,
-                                   .is_optional = true}};
+  std::vector<SettingKey> keys = measure_keys();
   std::vector<SettingKey> options;
   for (const std::string& name : measure.analyzers) {
     try {
@@ -261,8 +223,7 @@ ExperimentMeasure measure_from(const TomlTable& table, const ExperimentDocument&
     }
   }
   keys.insert(keys.end(), options.begin(), options.end());
-  const Settings settings = checked(
-      table, keys, "[[measure]]", {"analyzers", "checkpoints", "variants", "runs", "seeds"});
+  const Settings settings = checked(table, keys, "[[measure]]", list_names(measure_lists()));
   measure.name = settings.text("name");
   require_file_name(measure.name, "a measure", table.place("name"));
   if (measure.name == "history" || measure.name.starts_with("step-")) {
@@ -304,24 +265,10 @@ ExperimentFigure figure_from(const TomlTable& table, const ExperimentDocument& d
   ExperimentFigure figure;
   figure.location = table.place();
   figure.kind = find_or_null(experiment_figure_kinds(), name);
-  std::vector<SettingKey> keys = {{.name = "name", .meaning = "of its files"},
-                                  optional_text("title"),
-                                  optional_text("published")};
-  if (figure.kind->has_equal_axes) {
-    keys.push_back({.name = "share_scales",
-                    .type = Type::kBoolean,
-                    .meaning = "whether all panels have the same scales and colours",
-                    .fallback = SettingValue(true)});
-  }
-  keys.insert(keys.end(), figure.kind->keys.begin(), figure.kind->keys.end());
-  std::vector<std::string> lists = {"variants", "runs", "published_values"};
-  if (figure.kind->takes_steps) lists.push_back("steps");
-  if (figure.kind->takes_quantities) lists.push_back("quantities");
-  if (figure.kind->takes_seeds) lists.push_back("seeds");
-  if (figure.kind->takes_headings) lists.push_back("headings");
-  if (figure.kind->takes_events) lists.push_back("event");
-  if (figure.kind->takes_marks) lists.push_back("mark");
-  figure.settings = checked(rest, keys, fmt::format("[[figure]] of kind '{}'", name), lists);
+  figure.settings = checked(rest,
+                            figure_keys(*figure.kind),
+                            fmt::format("[[figure]] of kind '{}'", name),
+                            list_names(figure_lists(*figure.kind)));
   const auto text = [&](const char* key) {
     return figure.settings.has(key) ? figure.settings.text(key) : "";
   };
