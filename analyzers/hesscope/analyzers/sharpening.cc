@@ -25,8 +25,8 @@ namespace {
 
 using detail::ClusteredEnd;
 using detail::EigenvalueCluster;
-using detail::PairNumbers;
 using detail::KnownRate;
+using detail::PairNumbers;
 
 class SharpeningAnalyzer final : public Analyzer {
  public:
@@ -277,14 +277,15 @@ class SharpeningAnalyzer final : public Analyzer {
   Eigen::Index count_;
   double gap_;
   std::array<End, 2> ends_ = {declare_end("largest", true), declare_end("smallest", false)};
-  VariableId gap_to_edge_ = declare(
-      {.name = "gap_to_edge",
-       .dimensions = {"pair"},
-       .long_name = "distance of the largest eigenvalues from the edge of stability",
-       .definition = "2 / learning_rate - lambda, the learning rate as it is given or the "
-                     "checkpoint's where it is one for all parameters; negative where gradient descent is unstable",
-       .references = {papers::kCohen2021},
-       .undefined = {Status::kUndefinedZeroDenominator, Status::kNotStored}});
+  VariableId gap_to_edge_ =
+      declare({.name = "gap_to_edge",
+               .dimensions = {"pair"},
+               .long_name = "distance of the largest eigenvalues from the edge of stability",
+               .definition = "2 / learning_rate - lambda, the learning rate as it is given or the "
+                             "checkpoint's where it is one for all parameters; negative where "
+                             "gradient descent is unstable",
+               .references = {papers::kCohen2021},
+               .undefined = {Status::kUndefinedZeroDenominator, Status::kNotStored}});
   VariableId displacement_ = declare(
       {.name = "displacement",
        .dimensions = {"pair"},

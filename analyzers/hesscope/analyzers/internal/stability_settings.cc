@@ -83,12 +83,12 @@ void compare(const OptimizerState& state,
 }
 
 void remark_on_averages(const OptimizerState& state, const GivenSettings& given, Remarks& remarks) {
-  const bool has_steps = std::ranges::any_of(
-      state.blocks, [](const auto& block) { return block.step.has_value(); });
+  const bool has_steps =
+      std::ranges::any_of(state.blocks, [](const auto& block) { return block.step.has_value(); });
   if (!state.has_second_moments() || !has_steps || !is_of_adams_family(state.kind)) return;
   const auto is_unknown = [&](const std::optional<double>& value, Field field) {
-    return !value && std::ranges::any_of(
-                         state.groups, [&](const auto& group) { return !(group.*field); });
+    return !value &&
+           std::ranges::any_of(state.groups, [&](const auto& group) { return !(group.*field); });
   };
   const bool lacks_first = is_unknown(given.beta1, &OptimizerSettings::beta1);
   const bool lacks_second = is_unknown(given.beta2, &OptimizerSettings::beta2);
