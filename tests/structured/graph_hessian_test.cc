@@ -160,6 +160,42 @@ INSTANTIATE_TEST_SUITE_P(
                                  squared_norm(matmul(flat, gram)) +
                                  squared_norm(slice(y, 1, 0, 2, 3) + slice(z, 0, 0, 2, 3)));
                   }},
+        GraphCase{"GatesOfALongShortTermMemory",  // parts of a row, one of which is split again
+                  [](Graph& g) {
+                    const Index h = 3;
+                    const Var of_input = g.parameter(0, 2, 4 * h);
+                    const Var of_state = g.parameter(8 * h, h, 4 * h);
+                    const Var bias = g.parameter(8 * h + 4 * h * h, 1, 4 * h);
+                    Var state = g.constant(MatrixXd::Zero(1, h));
+                    Var cell = state;
+                    for (Index step = 0; step < 3; ++step) {
+                      const Var x = g.input(2 * step, 1, 2);
+                      const Var gates = matmul(x, of_input) + matmul(state, of_state) + bias;
+                      const Var first = slice(gates, 0, 0, 1, 2 * h);
+                      const Var in = sigmoid(slice(first, 0, 0, 1, h));
+                      const Var forget = sigmoid(slice(first, 0, h, 1, h));
+                      const Var next = tanh(slice(gates, 0, 2 * h, 1, h));
+                      const Var out = sigmoid(reshape(slice(gates, 0, 3 * h, 1, h), h, 1));
+                      cell = hadamard(forget, cell) + hadamard(in, next);
+                      state = hadamard(reshape(out, 1, h), tanh(cell));
+                    }
+                    g.set_output(squared_norm(state - g.input(6, 1, h)));
+                  }},
+        GraphCase{
+            "RowsThatAreSplitInPart",  // with a gap, with an overlap, and beside another taker
+            [](Graph& g) {
+              const Var x = g.input(0, 1, 3);
+              const Var a = matmul(x, g.parameter(0, 3, 5));
+              const Var b = matmul(x, g.parameter(15, 3, 5));
+              const Var c = matmul(x, g.parameter(30, 3, 5));
+              const Var d = tanh(matmul(x, g.parameter(45, 3, 4)));
+              const Var e = matmul(slice(d, 0, 0, 1, 2), g.parameter(57, 2, 2));  // takes an x
+              g.set_output(
+                  squared_norm(tanh(slice(a, 0, 0, 1, 2))) + sum(exp(slice(a, 0, 3, 1, 2))) +
+                  squared_norm(tanh(slice(b, 0, 0, 1, 3))) + sum(exp(slice(b, 0, 2, 1, 3))) +
+                  squared_norm(tanh(slice(c, 0, 0, 1, 2))) + sum(exp(slice(c, 0, 2, 1, 3))) +
+                  log_sum_exp(c) + squared_norm(sin(e)) + sum(exp(slice(d, 0, 2, 1, 2))));
+            }},
         GraphCase{"TokensInRows",
                   [](Graph& g) {
                     const Var x = g.input(0, 5, 4);

@@ -37,7 +37,7 @@ DirectionPlanner::DirectionPlanner(const Graph& graph,
   for (std::size_t g = 0; g < groups_.size(); ++g) {
     for (const int u : groups_[g].uses) group_of_use_[at(u)] = static_cast<int>(g);
   }
-  intervals_.emplace(graph, entries, uses, group_of_use_);
+  intervals_.emplace(graph, entries, uses, group_of_use_, layout.nodes());
   for (int g = 0; g < static_cast<int>(groups_.size()); ++g) choose_directions(g);
   find_fed();
 }

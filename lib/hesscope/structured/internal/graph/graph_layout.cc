@@ -5,6 +5,7 @@
 
 #include <hesscope/structured/internal/graph/graph_layout.h>
 #include <hesscope/structured/internal/graph/indexing.h>
+#include <hesscope/structured/internal/graph/split_parts.h>
 
 namespace hesscope::detail {
 
@@ -33,7 +34,7 @@ GraphLayout::GraphLayout(const Graph& graph,
                          const EntryNumbers& entries,
                          const ParameterUses& uses) {
   place_nodes(graph, entries, uses);
-  place_tangents(entries, uses);
+  place_tangents(graph, entries, uses);
   place_rows(entries, uses);
 }
 
@@ -89,6 +90,8 @@ void GraphLayout::place_nodes(const Graph& graph,
     }
     nodes_.push_back(kept);
   }
+  const std::vector<char> is_part = find_split_parts(graph, entries, uses);
+  for (std::size_t i = 0; i < nodes_.size(); ++i) nodes_[i].is_part = is_part[i] != 0;
   for (const OneHotRows& rows : uses.one_hots) {
     const int size = rows.positions * rows.table_rows;
     one_hots_.push_back({rows.rows_node, rows.positions, rows.table_rows, take(num_values_, size)});
@@ -99,64 +102,79 @@ void GraphLayout::place_nodes(const Graph& graph,
 // A tangent is needed from its node to the last that takes it, or to the end if the way back does or a
 // use has it as x. That of an adjoint is, on the way back, from the last node that adds to it to its own,
 // or to the end if it is of a use's z.
-void GraphLayout::place_tangents(const EntryNumbers& entries, const ParameterUses& uses) {
+void GraphLayout::place_tangents(const Graph& graph,
+                                 const EntryNumbers& entries,
+                                 const ParameterUses& uses) {
   const auto num_nodes = static_cast<int>(nodes_.size());
   const auto varies = [&](int i) { return i >= 0 && uses.varies[at(i)]; };
-  std::vector<int> last_taker(nodes_.size(), -1);  // of each root
+  // In whose place a node's tangents lie, and from which entry on.
+  std::vector<int> home(nodes_.size());
+  std::vector<int> first_at_home(nodes_.size(), 0);
+  for (int i = 0; i < num_nodes; ++i) {
+    const SweepNode& own = nodes_[at(i)];
+    home[at(i)] = i;
+    if (!own.is_part && own.node->op != Graph::Op::kReshape) continue;
+    const int operand = own.node->a;
+    home[at(i)] = home[at(operand)];
+    first_at_home[at(i)] = first_at_home[at(operand)] + (own.is_part ? first_of_part(graph, i) : 0);
+  }
+  std::vector<int> last_taker(nodes_.size(), -1);  // of each home
   std::vector<char> is_kept(nodes_.size(), 0);
   std::vector<char> is_bar_kept(nodes_.size(), 0);
   for (int i = 0; i < num_nodes; ++i) {
     const Graph::Node& n = *nodes_[at(i)].node;
     if (!varies(i) || n.op == Graph::Op::kReshape) continue;
-    last_taker[at(i)] = std::max(last_taker[at(i)], i);
+    last_taker[at(home[at(i)])] = std::max(last_taker[at(home[at(i)])], i);
     for (const int operand : {n.a, n.b}) {
       if (!varies(operand)) continue;
-      const int root = entries.root(operand);
-      last_taker[at(root)] = i;
+      const int place = home[at(operand)];
+      last_taker[at(place)] = i;
       const int other = operand == n.a ? n.b : n.a;
-      if (is_read_on_way_back(n.op, varies(other))) is_kept[at(root)] = 1;
+      if (is_read_on_way_back(n.op, varies(other))) is_kept[at(place)] = 1;
     }
     if (n.op == Graph::Op::kSoftmaxRows) is_kept[at(i)] = 1;
   }
   for (const ParameterUse& use : uses.uses) {
-    for (const int z : use.z) is_bar_kept[at(entries.node_of(z))] = 1;
+    for (const int z : use.z) is_bar_kept[at(home[at(entries.node_of(z))])] = 1;
     for (const int x : use.x) {
       const int node = x == kOne ? -1 : entries.node_of(x);
-      if (node >= 0) is_kept[at(node)] = 1;
+      if (node >= 0) is_kept[at(home[at(node)])] = 1;
     }
   }
-  const auto for_roots = [&](const Graph::Node& n, auto visit) {
-    const int a = varies(n.a) ? entries.root(n.a) : -1;
-    const int b = varies(n.b) ? entries.root(n.b) : -1;
+  const auto for_homes = [&](const Graph::Node& n, auto visit) {
+    const int a = varies(n.a) ? home[at(n.a)] : -1;
+    const int b = varies(n.b) ? home[at(n.b)] : -1;
     if (a >= 0) visit(a);
     if (b >= 0 && b != a) visit(b);
   };
   for (int i = 0; i < num_nodes; ++i) {
     const Graph::Node& n = *nodes_[at(i)].node;
     if (!varies(i) || n.op == Graph::Op::kReshape) continue;
-    nodes_[at(i)].tangent = tangents_.take(size_of(n));
-    const auto end = [&](int root) {
-      if (last_taker[at(root)] != i || is_kept[at(root)]) return;
-      tangents_.give_back(nodes_[at(root)].tangent, size_of(*nodes_[at(root)].node));
+    if (home[at(i)] == i) nodes_[at(i)].tangent = tangents_.take(size_of(n));
+    const auto end = [&](int place) {
+      if (last_taker[at(place)] != i || is_kept[at(place)]) return;
+      tangents_.give_back(nodes_[at(place)].tangent, size_of(*nodes_[at(place)].node));
     };
-    for_roots(n, end);
-    end(i);
+    for_homes(n, end);
+    if (home[at(i)] == i) end(i);
   }
   for (int i = num_nodes; i-- > 0;) {
     const Graph::Node& n = *nodes_[at(i)].node;
     if (!varies(i) || n.op == Graph::Op::kReshape) continue;
-    const auto begin = [&](int root) {
-      int& bar = nodes_[at(root)].tangent_bar;
-      if (bar < 0) bar = tangent_bars_.take(size_of(*nodes_[at(root)].node));
+    const auto begin = [&](int place) {
+      int& bar = nodes_[at(place)].tangent_bar;
+      if (bar < 0) bar = tangent_bars_.take(size_of(*nodes_[at(place)].node));
     };
-    begin(i);
-    for_roots(n, begin);
-    if (!is_bar_kept[at(i)]) tangent_bars_.give_back(nodes_[at(i)].tangent_bar, size_of(n));
+    begin(home[at(i)]);
+    for_homes(n, begin);
+    if (home[at(i)] == i && !is_bar_kept[at(i)]) {
+      tangent_bars_.give_back(nodes_[at(i)].tangent_bar, size_of(n));
+    }
   }
   for (int i = 0; i < num_nodes; ++i) {
-    const SweepNode& root = nodes_[at(entries.root(i))];
-    nodes_[at(i)].tangent = root.tangent;
-    nodes_[at(i)].tangent_bar = root.tangent_bar;
+    const SweepNode& whole = nodes_[at(home[at(i)])];
+    nodes_[at(i)].tangent = whole.tangent + first_at_home[at(i)];
+    nodes_[at(i)].tangent_bar = whole.tangent_bar + first_at_home[at(i)];
   }
 }
 

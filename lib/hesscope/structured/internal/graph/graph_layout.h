@@ -90,7 +90,7 @@ class GraphLayout {
 
  private:
   void place_nodes(const Graph& graph, const EntryNumbers& entries, const ParameterUses& uses);
-  void place_tangents(const EntryNumbers& entries, const ParameterUses& uses);
+  void place_tangents(const Graph& graph, const EntryNumbers& entries, const ParameterUses& uses);
   void place_rows(const EntryNumbers& entries, const ParameterUses& uses);
 
   std::vector<SweepNode> nodes_;

@@ -49,11 +49,13 @@ bool is_bent(const Graph::Node& node, int operand, std::span<const char> varies)
 SweepIntervals::SweepIntervals(const Graph& graph,
                                const EntryNumbers& entries,
                                const ParameterUses& uses,
-                               std::span<const int> group_of_use)
+                               std::span<const int> group_of_use,
+                               std::span<const SweepNode> kept)
     : graph_(graph),
       nodes_(graph.nodes()),
       entries_(entries),
       uses_(uses),
+      kept_(kept),
       alignment_(nodes_.size(), 1),
       needs_tangent_(nodes_.size(), 0),
       is_read_(nodes_.size(), 0) {
@@ -125,6 +127,10 @@ SweepPlanOfNodes SweepIntervals::plan(std::span<const Seed> seeds,
   }
   for (int i = 0; i < static_cast<int>(nodes_.size()); ++i) {
     plan[at(i)].adjoint = plan[at(entries_.root(i))].adjoint;
+    // Parts of a row, which is whole or not there, make up its adjoint.
+    if (kept_[at(i)].is_part && !plan[at(nodes_[at(i)].a)].adjoint.is_empty()) {
+      plan[at(i)].adjoint = {0, size_of(nodes_[at(i)])};
+    }
   }
   return plan;
 }
@@ -359,7 +365,7 @@ double SweepIntervals::multiply_adds(const SweepPlanOfNodes& plan) const {
   double work = 0;
   for (int i = 0; i < static_cast<int>(nodes_.size()); ++i) {
     const Graph::Node& n = nodes_[at(i)];
-    if (n.a < 0 || n.op == Graph::Op::kReshape) continue;
+    if (n.a < 0 || n.op == Graph::Op::kReshape || kept_[at(i)].is_part) continue;
     const NodeSweep& own = plan[at(i)];
     const auto length = [](Interval entries) {
       return static_cast<double>(entries.end - entries.begin);

@@ -18,10 +18,12 @@ using SweepPlanOfNodes = std::vector<NodeSweep>;
 class SweepIntervals {
  public:
   /// @param group_of_use  later groups have higher numbers.
+  /// @param kept          of each node, whether it is a part; must outlive this.
   SweepIntervals(const Graph& graph,
                  const EntryNumbers& entries,
                  const ParameterUses& uses,
-                 std::span<const int> group_of_use);
+                 std::span<const int> group_of_use,
+                 std::span<const SweepNode> kept);
 
   /// Of seeds in order of nodes. Adjoints are wanted of the entries of this group and of later ones.
   /// @param reads_whole  whether nodes with entries z or x have all of them in the interval, if any.
@@ -43,6 +45,7 @@ class SweepIntervals {
   std::span<const Graph::Node> nodes_;
   const EntryNumbers& entries_;
   const ParameterUses& uses_;
+  std::span<const SweepNode> kept_;
   std::vector<int> alignment_;       // of each node, in entries
   std::vector<int> last_group_;      // of each node: the last one it depends on; -1
   std::vector<char> needs_tangent_;  // of each node: whether anything asks for it

@@ -20,7 +20,7 @@ class Sweeper : RowSweep {
     std::size_t seed = 0;
     for (int i = 0; i < num_nodes_; ++i) {
       const Interval out = plan(i).tangent;
-      if (!out.is_empty() && node(i).op != Op::kReshape) forward(i, out);
+      if (!out.is_empty() && node(i).op != Op::kReshape && !kept(i).is_part) forward(i, out);
       for (; seed < s_.seeds.size() && s_.seeds[seed].node == i; ++seed) {
         if (!out.is_empty()) set(s_.seeds[seed]);
       }
@@ -191,6 +191,10 @@ class Sweeper : RowSweep {
 
   void reverse(int i) {
     const Node& n = node(i);
+    if (kept(i).is_part) {  // and so there
+      s_.is_begun[kept(n.a).root] = 1;
+      return;
+    }
     const Interval bars = plan(i).adjoint;
     const Interval whole{0, static_cast<int>(n.size())};
     // dxbar += factor(e) dy for an entry of y, or of another tangent of this shape, in `live`.

@@ -47,6 +47,7 @@ struct SweepNode {
   int tangent_bar = -1;            ///< the same of the tangents of adjoints
   int coefficient = -1;            ///< first of those that the node needs
   bool is_common = false;          ///< the same for all samples
+  bool is_part = false;            ///< its tangents lie in those of its operand (split_parts.h)
   const double* common = nullptr;  ///< its entries, where it is and a product takes it
 };
 
