@@ -69,7 +69,7 @@ class Interrupts(program.Case):
         self.assertEqual(message.count("interrupted"), 1, message)
         return message
 
-    def survive(self, *arguments, most=12):
+    def survive(self, *arguments, most=5):
         """Signals from the first moments of a run to `most` seconds of it."""
         generator = random.Random(" ".join(map(str, arguments)))
         self.longest = heeded = 0
@@ -93,11 +93,11 @@ class Interrupts(program.Case):
         return ["analyze", "step-0.npz", "--problem", "problem.toml", *options, "-o", "out.h5"]
 
     def test_dense(self):
-        self.write_mlp([2, 60, 60, 3], 3000)  # 4,023 parameters: a decomposition of many seconds
+        self.write_mlp([2, 60, 60, 3], 1200)  # 4,023 parameters: a decomposition of many seconds
         self.survive(*self.analyze_arguments())
 
     def test_iterative_with_eigenvectors(self):
-        self.write_mlp([2, 60, 60, 3], 3000)
+        self.write_mlp([2, 60, 60, 3], 1200)
         self.survive(*self.analyze_arguments("--method", "iterative", "--eigenpairs", "3"))
 
     def test_products(self):
@@ -105,7 +105,7 @@ class Interrupts(program.Case):
         self.survive(*self.analyze_arguments("--density"))
 
     def test_products_by_blocks_and_with_intervals(self):
-        self.write_mlp([20, 150, 150, 10], 5000)
+        self.write_mlp([20, 150, 150, 10], 2000)
         self.survive(*self.analyze_arguments("--only", "blocks,sampling,stability,ggn", "--preconditioner", "adam"))
 
     def test_noise(self):
@@ -113,7 +113,7 @@ class Interrupts(program.Case):
         self.survive(*self.analyze_arguments("--only", "noise"))
 
     def test_matrices_of_other_analyzers(self):
-        self.write_mlp([2, 40, 40, 3], 3000)
+        self.write_mlp([2, 40, 40, 3], 1200)
         self.survive(*self.analyze_arguments("--only", "sampling,ggn,blocks,density,smoothness"))
 
     def test_tangent_kernel(self):
