@@ -377,6 +377,7 @@ class SameBytes(Case):
     # Some seconds of work, in many tiles.
     GRID = ("--directions", "random", "--grid", "71x71" if program.IS_SANITIZED else "201x201", "--span", "-0.2:0.2")
 
+    @program.plain_program_only
     def test_for_any_number_of_threads(self):
         for options in (self.GRID, ("--directions", "random", "--grid", "9x9", "--curvature")):
             digests = set()

@@ -200,6 +200,7 @@ class Runs(Case):
     ARGUMENTS = ["path", checkpoint(1500), checkpoint(1500, "sgdm"), "--problem", PROBLEM, "--images", 9,
                  "--max-steps", 1500, "--tolerance", "0.2", "-o"]
 
+    @program.plain_program_only
     def test_killed_at_any_moment_end_with_the_same_bytes(self):
         begun = time.monotonic()
         self.assertEqual(self.run_program(*self.ARGUMENTS, "whole.h5").returncode, DONE)

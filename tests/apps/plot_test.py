@@ -331,6 +331,7 @@ class Plot(program.Case):
         values = self.read("condition/robust_diagonal")
         self.assert_at(circles(panel.line("diagonal, robust")), panel, self.read("step"), values)
 
+    @program.plain_program_only
     def test_the_same_bytes_every_time_and_for_any_number_of_threads(self):
         seen = set()
         for threads in (1, 3):

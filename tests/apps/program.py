@@ -25,6 +25,10 @@ STEPS = (0, 500, 1000, 1499, 1500)
 with open(PROGRAM, "rb") as program_file:
     IS_SANITIZED = b"__asan_init" in program_file.read()  # takes more of everything
 
+# For a test that runs code which others run, too, many times over or for long: whether threads change bits, or what
+# survives a kill at any moment, is asked of the plain program alone. What sanitizers look for, the others show.
+plain_program_only = unittest.skipIf(IS_SANITIZED, "others run the same code under the sanitizers")
+
 DONE, FAILED, USAGE, BAD_INPUT, LOCKED, INCONCLUSIVE, INTERRUPTED = 0, 1, 2, 3, 4, 5, 130
 
 

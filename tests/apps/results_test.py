@@ -301,6 +301,7 @@ class SameBytes(program.Case):
         self.analyze(DATA / "adam", "--save-hessian", "--force", *arguments, output=output)
         return sha256(self.folder / output)
 
+    @program.plain_program_only
     def test_for_any_number_of_threads(self):
         self.assertEqual(len({self.bytes_of("--threads", n) for n in (1, 2, 3, 4, 0)}), 1)
 

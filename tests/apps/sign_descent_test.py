@@ -456,6 +456,7 @@ class NoisyImages(program.Case):
 
 
 class Experiments(program.Case):
+    @program.plain_program_only
     def test_show_early_stages_already_at_the_quick_scale(self):
         done = self.run_program("reproduce", "sd-stages", "--scale", "quick", "-o", "out")
         self.assertEqual(done.returncode, DONE, done.stderr)

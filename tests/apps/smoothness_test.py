@@ -292,6 +292,7 @@ class Smoothness(program.Case):
         self.assertEqual(free["L0_coordinate_status"][()], NOT_COMPUTED)
         self.assertEqual(program.statuses(free, "L0"), OK)
 
+    @program.plain_program_only
     def test_the_same_bytes_for_any_number_of_threads(self):
         def digest(threads):
             self.analyze(DATA / "adam", "--smoothness", "--threads", threads, "--force")

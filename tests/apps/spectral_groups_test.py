@@ -75,6 +75,7 @@ class AllGroups(program.Case):
         error = np.abs(np.asarray(found) - wanted).max()
         self.assertTrue(error <= tolerance * scale, f"off by {error / scale:.2e} of {scale}")
 
+    @program.plain_program_only
     def test_foreign_readers_open_every_group(self):
         with netCDF4.Dataset(self.result) as file:
             self.assertEqual(tuple(file.groups), GROUPS)
@@ -443,6 +444,7 @@ class MatrixFree(program.Case):
         (self.folder / "problem.toml").write_text(
             '[model]\nkind = "mlp"\nactivation = "tanh"\nloss = "cross-entropy"\n[data]\nfile = "eval.npz"\n')
 
+    @program.plain_program_only
     def test_ends_agree_with_the_dense_spectrum_and_are_called_unproved(self):
         options = ("--eigenpairs", 2, "--ggn", "--blocks", "--density", "--sampling", "--jackknife-blocks", 4,
                    "--preconditioner", "adam", "--second-moments", "recomputed")

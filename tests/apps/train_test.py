@@ -445,6 +445,7 @@ class Interruptions(Trained):
         self.assertEqual(code, TERMINATED, message)
         return message
 
+    @program.plain_program_only
     def test_kills_lose_nothing(self):
         self.train("whole", experiment=LONG)
         expected = self.contents("whole")
