@@ -47,7 +47,7 @@ class Matrices(Ranks):
             self.assertEqual(found.pop().count("\n"), 4)
 
     def test_are_on_no_rank_as_a_whole(self):
-        n, count = 2000, 4
+        n, count = 1600, 4
         part = 8 * n * n / count
         constants = {"scalapack": 6 << 20, "elpa": 8 << 20}  # what each engine has besides
         for engine, mode, matrices in (("scalapack", "memory", 2), *((engine, "proved", 5) for engine in ENGINES)):

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""hesscope-mpi: the bytes of one process on any number of ranks, what ranks refuse, and what survives their death."""
+"""hesscope-mpi: the bytes of one process on any number of ranks, what ranks refuse, and what survives their death.
+
+HESSCOPE_KILLS sets the number of runs that are killed at a random moment (default 10).
+"""
 import os
 import random
 import shutil
@@ -33,7 +36,7 @@ class SameBytes(Ranks):
         self.compare([*ANALYZE, *EVERYTHING], counts=(1, 2, 3, 5))
 
     def test_of_analyzers_with_needs_of_their_own(self):
-        counts = (1, 2, 3, 5)
+        counts = (2, 5)  # one rank and odd numbers of them are above
         self.compare([*ANALYZE, "--only", "edge,norm-sharpness,influence", "--norm-subproblems", 20,
                       "--influence-gradient", 100], counts)
         # A search that has not converged is the same, too.
@@ -49,7 +52,7 @@ class SameBytes(Ranks):
         for model, analyzer in (("signal-noise", "alignment"), ("attention-softmax", "attention-terms")):
             folder = FIXTURES / model
             self.compare(["analyze", folder / "step-000000.npz", "--only", analyzer, "--problem",
-                          folder / "problem.toml"], counts=(1, 2, 3, 5))
+                          folder / "problem.toml"], counts=(2, 5))
 
     def test_of_every_way_to_eigenvalues(self):
         for method in ("dense", "iterative", "matrix-free"):
@@ -156,6 +159,7 @@ class Meeting(Ranks):
 
 
 class Death(Ranks):
+    KILLS = int(os.environ.get("HESSCOPE_KILLS", "10"))
     # Many units, each of them short.
     ARGUMENTS = ["analyze", *map(checkpoint, program.STEPS), "--problem", PROBLEM, "--only",
                  "hessian,spectrum,condition,blocks,smoothness,sampling,noise,tangent-kernel,sharpening", "--noise-draws", 50]
@@ -192,7 +196,7 @@ class Death(Ranks):
         (self.folder / "out.h5").unlink()
         chance = random.Random(20)
         kept = []
-        while len(kept) < 20:
+        while len(kept) < self.KILLS:
             count = chance.choice((2, 3, 4))
             process, ranks = self.begin(count)
             time.sleep(chance.uniform(0, whole))
