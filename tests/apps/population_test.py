@@ -46,6 +46,7 @@ class Population(program.Case):
         self.assertGreaterEqual(found["tail_parameter"][0], D * D)
         self.assertTrue(0.5 < found["tail_index"][0] < 5)  # of a product of squares of Gaussians
 
+    @program.plain_program_only
     def test_of_three_layers_holds_what_a_sample_has(self):
         problem = self.write_problem((f'file = "{DATA / "eval.npz"}"',
                                       'kind = "linear-regression"\ndimension = 5\ncontext = 20\nsamples = 20000'))
