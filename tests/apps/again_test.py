@@ -75,7 +75,7 @@ class OwnResult(program.Case):
         for arguments in (ANALYZE, LANDSCAPE):
             run = [*arguments, "-o", "out.h5", "--quiet"]
             units = self.folder / "out.h5.units"
-            for _ in range(15):
+            for _ in range(30):
                 process = subprocess.Popen(self.command(*run), cwd=self.folder, env=self.environment(),
                                            stderr=subprocess.PIPE)
                 while process.poll() is None and not (self.folder / "out.h5").exists():

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Runs killed with SIGKILL at random moments and resumed: nothing finished is lost, and the end is the same.
 
-HESSCOPE_KILLS sets the number of kills (default 15).
+HESSCOPE_KILLS sets the number of kills (default 30).
 """
 import os
 import random
@@ -12,7 +12,7 @@ import time
 import program
 from program import DATA, DONE, FAILED, PROBLEM, checkpoint
 
-KILLS = int(os.environ.get("HESSCOPE_KILLS", "15"))
+KILLS = int(os.environ.get("HESSCOPE_KILLS", "30"))
 
 
 class Kills(program.Case):
