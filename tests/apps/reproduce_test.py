@@ -624,6 +624,12 @@ threshold = 2.5
 part = 0.6
 bound = "attention-terms/rate_bound"
 [[figure]]
+name = "bounded"
+kind = "curves"
+quantity = "history/loss"
+bound = "attention-terms/kernel_rate_bound"
+variants = ["first"]
+[[figure]]
 name = "planes"
 kind = "landscape"
 directions = "tensors:WQ,WK"
@@ -736,6 +742,26 @@ class Stages(program.Case):
         below = sum(self.history("first", seed)["loss"][-1] <= 2.5 for seed in self.FIRST)
         self.assertIn(f"| {below} of 3 |", text)
 
+    def test_draw_what_a_bound_allows(self):
+        self.reproduce()
+        root = xml.etree.ElementTree.parse(self.folder / "out/stages/figures/bounded.svg").getroot()
+        [panel] = [g for g in root.iter() if g.get("class") == "panel"]
+        [dotted] = [path for path in panel.iter() if (path.get("stroke-dasharray") or "").startswith("0.1,")]
+        ends = [float(y) for y in re.findall(r"[ML][^,]*,([0-9.]+)", dotted.get("d"))]
+        lower, upper, top, height = (float(panel.get(f"data-{name}")) for name in ("y-lower", "y-upper", "top", "height"))
+        place = (top + height - np.array([ends[0], ends[-1]])) / height
+        found = lower * (upper / lower) ** place
+        first, bounds = [], []
+        for seed in self.FIRST:
+            first.append(self.history("first", seed)["loss"][0])
+            with h5py.File(self.folder / f"out/stages/first/gd/seed-{seed}/analysis.h5") as file:
+                bounds.append(file["attention-terms/kernel_rate_bound"][0])
+        self.assertGreater(min(bounds), 0)
+        last = np.array(first) * (1 - 0.02 * np.array(bounds)) ** 30
+        expected = [np.exp(np.log(values).mean()) for values in (first, last)]
+        np.testing.assert_allclose(found, expected, rtol=2e-3)
+        self.assertIn("dotted", root.find("{http://www.w3.org/2000/svg}desc").text)
+
     def test_look_at_their_landscapes(self):
         self.reproduce()
         planes = self.figure("planes")
@@ -767,6 +793,8 @@ class Stages(program.Case):
         self.assertNotEqual(planes["loss"].values[0].tolist(), planes["loss"].values[1].tolist())
         drawing = xml.etree.ElementTree.parse(self.folder / "out/stages/figures/planes.svg").getroot()
         self.assertIn("Softmax again", "".join(drawing.itertext()))
+        for label in ("\u03b1, along WQ", "\u03b2, along WK"):  # with a raised letter
+            self.assertIn(label, "".join(drawing.itertext()))
         line = self.figure("line")
         self.assertEqual(line["loss"].shape, (1, 1, 3, 1, 9))
         self.assertTrue(((line.index_zero_share >= 0) & (line.index_zero_share <= 1)).all())
