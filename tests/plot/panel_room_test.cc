@@ -46,6 +46,32 @@ TEST(PanelRoom, FramesOfARowAndOfAColumnAreInLine) {
   EXPECT_EQ(width[1], width[3]);
 }
 
+TEST(PanelRoom, TurnsLabelsThatTheNeighboursRoomLeavesNoneFor) {
+  std::vector<Panel> panels(2);
+  for (std::size_t p = 0; p < 2; ++p) {
+    panels[p].square = true;
+    panels[p].colour_bar.emplace();
+    panels[p].series.push_back(HeatMap{.grid = {{0, 1, 2}, {0, 1, 2}, std::vector<double>(9, 1)}});
+    for (const double x : {0, 1, 2}) {
+      panels[p].x.ticks.emplace_back(x, std::string(p == 0 ? 10 : 40, 'x'));
+    }
+  }
+  const auto num_turned = [&](std::size_t count) {
+    const std::string svg =
+        to_svg({.panels = {panels.begin(), panels.begin() + static_cast<std::ptrdiff_t>(count)},
+                .width = 300.0 * static_cast<double>(count),
+                .height = 260});
+    std::size_t found = 0;
+    for (std::size_t at = svg.find("rotate(-90"); at != std::string::npos;
+         at = svg.find("rotate(-90", at + 1)) {
+      ++found;
+    }
+    return found;
+  };
+  EXPECT_EQ(num_turned(1), 0U);
+  EXPECT_EQ(num_turned(2), 6U);  // those of the first panel, too
+}
+
 TEST(PanelRoom, DrawsMarksAboveTheFrame) {
   Panel panel;
   panel.x.scale = ScaleKind::kLog;

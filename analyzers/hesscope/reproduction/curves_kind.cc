@@ -69,8 +69,8 @@ void add_limit(const StepValues& limits,
   if (!line.x.empty()) panel.series.emplace_back(std::move(line));
 }
 
-// What bounds a run's values from above, (1 - rate times bound)^t times the first, the bound being that
-// of the first checkpoint: a dotted line, the geometric mean over seeds.
+// What bounds a run's values from above, (1 - rate times bound)^t times the first, the bound being
+// that of the first checkpoint: a dotted line, the geometric mean over seeds.
 void add_bound(const ExperimentResults& results,
                const ExperimentFigure& figure,
                const StepValues& values,

@@ -77,8 +77,8 @@ struct Scatter {
   double opacity = 1;              ///< 0 .. 1: below 1, points that lie over each other are darker
 };
 
-/// Crosses above the frame, where no value of y can be read off: what happened at x and has no y. Each
-/// series of them has a row of its own.
+/// Crosses above the frame, where no value of y can be read off: what happened at x and has no y.
+/// Each series of them has a row of its own.
 struct Marks {
   std::vector<double> x{};
   std::string label{};
@@ -159,8 +159,8 @@ enum class Legend : std::uint8_t {
   kNone,
 };
 
-/// Rows of text in place of a plot: the first is the heading, broken at its spaces to be about as wide
-/// as what stands below it, the first column left-aligned.
+/// Rows of text in place of a plot: the first is the heading, broken at its spaces to be about as
+/// wide as what stands below it, the first column left-aligned.
 struct Table {
   std::vector<std::vector<std::string>> rows{};
 };

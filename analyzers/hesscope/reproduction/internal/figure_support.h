@@ -78,7 +78,8 @@ class RunTable {
 plot::Figure table_figure(const ExperimentFigure& figure,
                           const std::vector<std::vector<std::string>>& rows);
 
-/// What all figures have in common: letters of panels, and equal scales where the figure wants them.
+/// What all figures have in common: letters of panels, and equal scales where the figure wants
+/// them.
 void finish_panels(const ExperimentFigure& figure, plot::Figure& drawn);
 
 /// Rows as a Markdown table, the first as its header.

@@ -43,8 +43,8 @@ std::string digits_text(double value);
 double quantile(std::span<const double> ascending, double share);
 
 /// A column of a table as mean_text(), in one precision: as many decimals as give each mean two
-/// significant digits or more and one of them three, and powers of ten throughout where that would be
-/// more than five or numbers reach 10^5.
+/// significant digits or more and one of them three, and powers of ten throughout where that would
+/// be more than five or numbers reach 10^5.
 std::vector<std::string> column_texts(std::span<const SeedStatistics> column);
 
 }  // namespace hesscope::detail

@@ -190,7 +190,7 @@ PanelPlan plan_panel(const Panel& panel,
   }
   double width = cell.width - plan.room.left - plan.room.right;
   plan.x_ticks = horizontal_ticks(panel.x, x, width);
-  const double x_length = panel.square ? std::min(width, height_within(own)) : width;
+  const double x_length = panel.square ? std::min(width, height_within(joined(own, least))) : width;
   plan.x_labels_upright = !panel.x.ticks.empty() && is_crowded(plan.x_ticks, x, x_length);
   if (plan.x_labels_upright) own.below += widest(plan.x_ticks) - kTickSize;
   PanelRoom high = joined(own, least);

@@ -23,9 +23,9 @@ struct TablePlan {
   double height = 0;           ///< the same
 };
 
-/// Headings are broken at spaces to be as wide as the column's other texts, or wider where they would
-/// take more than three lines. Of a table that would be wider than a page, what stands in parentheses
-/// goes below what is before it.
+/// Headings are broken at spaces to be as wide as the column's other texts, or wider where they
+/// would take more than three lines. Of a table that would be wider than a page, what stands in
+/// parentheses goes below what is before it.
 TablePlan plan_table(const Table& table, const std::string& title);
 
 void draw_table(Canvas& canvas, const Table& table, const Box& cell, const std::string& title);
