@@ -162,6 +162,45 @@ class Edge(program.Case):
                         self.assertEqual(file.attrs["has_diverged"], ratio > 1)
                     self.assertEqual(norm[-1] > norm[0], ratio > 1)
 
+    def test_monitors_take_the_options_of_analyzers(self):
+        monitors = 'monitors = ["edge", "stability"]'
+        text = experiment(["gd"], monitors=monitors) + '[monitors]\nbatch-sharpness = "1,5"\n'
+        self.train(text)
+        with h5py.File(self.folder / "out/history.h5") as file:
+            found = file["stability/batch_sharpness"][()]
+            ratio = file["stability/batch_sharpness_ratio"][()]
+        self.assertEqual(found.shape, (STEPS + 1, 2))
+        # As at checkpoints.
+        done = self.run_program("analyze", "out", "--problem", "out/problem.toml", "--batch-sharpness", "1,5", "-o",
+                                "analysis.h5")
+        self.assertEqual(done.returncode, DONE, done.stderr)
+        with h5py.File(self.folder / "analysis.h5") as file:
+            np.testing.assert_allclose(found, file["stability/batch_sharpness"][()], rtol=1e-12)
+        np.testing.assert_allclose(ratio, found * 0.1 / 2, rtol=1e-12)
+        # A single sample's: E g' H_i g over E |g|^2, each sample with its own Hessian.
+        theta = self.start("out")
+        x, y = np.hstack([self.loss.x, np.ones((SAMPLES, 1))]), self.loss.y
+        curvatures, squares = 0, 0
+        weights = np.hstack([theta[:OUTPUTS * INPUTS].reshape(OUTPUTS, INPUTS), theta[OUTPUTS * INPUTS:, None]])
+        for row, target in zip(x, y):
+            g = 2 / OUTPUTS * np.outer(weights @ row - target, row)
+            curvatures += 2 / OUTPUTS * ((g @ row)**2).sum()
+            squares += (g**2).sum()
+        np.testing.assert_allclose(found[0, 0], curvatures / squares, rtol=1e-10)
+        # Another option is another training; none that there is not.
+        done = self.train(text.replace("1,5", "1,6"), expect=USAGE)
+        self.assertIn("monitors.batch-sharpness", done.stderr)
+        for wrong, named in (("hvp = 1", "unknown key 'hvp' in [monitors]; it takes preconditioner, "),
+                             ("beta1 = 2", "'beta1' must be from 0 to "),
+                             ("batch-sharpness = [1]", "'batch-sharpness' in [monitors]")):
+            done = self.train(text.replace('batch-sharpness = "1,5"', wrong), output="other", expect=USAGE)
+            self.assertRegex(done.stderr, "experiment.toml:[0-9]+: ")
+            self.assertIn(named, done.stderr)
+        done = self.train(text.replace(', "stability"', ""), output="other", expect=USAGE)
+        self.assertIn("'batch-sharpness' in [monitors]: edge has no options", done.stderr)
+        done = self.train(text.replace(monitors, ""), output="other", expect=USAGE)
+        self.assertIn("it needs 'monitors' in [training]", done.stderr)
+
     def test_a_history_is_a_table(self):
         self.train(experiment(["gd"]))
         done = self.run_program("export", "out/history.h5", "-o", "history.csv")

@@ -265,7 +265,7 @@ TrainingPlan plan_training(const TrainingRequest& request) {
     const std::unique_ptr<GraphObjective> monitored = setup.monitored(fixed);
     const Eigen::VectorXd start = setup.start_of(job.seed);
     const std::vector<detail::ChosenAnalyzer> chosen =
-        detail::choose_analyzers(experiment.monitors, {}, {});
+        detail::choose_analyzers(experiment.monitors, {}, experiment.monitor_options);
     row = detail::measured_costs(
         {.objective = monitored.get(), .theta = &start, .analyzers = chosen});
   }

@@ -192,6 +192,15 @@ void read_training(const TomlTable& table, ExperimentFile& experiment) {
   experiment.monitors_location = table.place("monitors");
 }
 
+void read_monitor_options(const TomlTable& table, ExperimentFile& experiment) {
+  detail::require_single_values(table, "[monitors]");
+  if (!table.values.empty() && experiment.monitors.empty()) {
+    refuse(table.place(), "[monitors] has options of monitors: it needs 'monitors' in [training]");
+  }
+  experiment.monitor_options = table.values;
+  experiment.monitor_option_locations = table.locations;
+}
+
 }  // namespace
 
 const ExperimentRun* ExperimentFile::find_run(const std::string& name) const {
@@ -241,6 +250,7 @@ ExperimentFile experiment_from(const TomlTable& root, const std::filesystem::pat
                    "evaluation",
                    "initialization",
                    "training",
+                   "monitors",
                    "run",
                    "variant",
                    "scale",
@@ -300,6 +310,7 @@ ExperimentFile experiment_from(const TomlTable& root, const std::filesystem::pat
                        experiment.num_steps,
                        experiment.batch));
   }
+  read_monitor_options(table_or_empty(root, "monitors"), experiment);
   experiment.runs = detail::runs_from(root);
   return experiment;
 }

@@ -55,6 +55,7 @@ struct ExperimentRun {
 ///   [training]          steps, batch, seeds, clip_norm, clip_fraction, loss_limit (1e30),
 ///                       checkpoint_every, history_every, history_steps (further ones), trained,
 ///                       monitors (analyzers at each row of the history)
+///   [monitors]          their options, as analyzers name them (AnalyzerKind::options)
 ///   [[run]]             name, title, rule and its keys, learning_rate (or learning_rates)
 ///
 /// [experiment] has name, title, source and note. What else a reproduction reads ([[variant]],
@@ -81,6 +82,9 @@ struct ExperimentFile {
   std::vector<std::int64_t> history_steps;  ///< further steps, ascending
   std::vector<std::string> monitors;        ///< names of analyzers, as the file has them
   std::string monitors_location;
+  /// As the file has them; whoever makes the monitors checks them.
+  std::map<std::string, SettingValue> monitor_options = {};
+  std::map<std::string, std::string> monitor_option_locations = {};  ///< "" of the table
   std::vector<std::string> trained;  ///< patterns of parameter names
   std::string trained_location;
   std::vector<ExperimentRun> runs;

@@ -118,6 +118,10 @@ std::vector<FileTable> experiment_file_tables() {
            optional_key("from_checkpoint", Type::kText, "a file; {seed} stands for the seed"),
            optional_key("from", Type::kText, "VARIANT/RUN of a reproduction, where that ends")}});
   tables.push_back(training_table());
+  tables.push_back({.heading = "[monitors]",
+                    .summary = "options of the monitors, as `hesscope analyze` names them: "
+                               "batch-sharpness = \"1,8\"",
+                    .keys = {}});
   for (const UpdateRuleKind& kind : update_rule_kinds()) {
     tables.push_back({.heading = fmt::format("[[run]] rule = \"{}\"", kind.name),
                       .summary = kind.summary,

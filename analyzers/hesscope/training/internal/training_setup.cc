@@ -119,15 +119,46 @@ std::string text_of(const InitialDistribution& distribution) {
   return text;
 }
 
-std::vector<Monitor> monitors_named(const std::vector<std::string>& names) {
-  std::vector<Monitor> monitors;
+// The analyzers that are named, each once.
+std::vector<const AnalyzerKind*> monitor_kinds(const std::vector<std::string>& names) {
+  std::vector<const AnalyzerKind*> kinds;
   for (const std::string& name : names) {
-    const AnalyzerKind& entry = find_analyzer_kind(name);
-    const auto is_same = [&](const Monitor& other) { return other.name == name; };
-    if (std::any_of(monitors.begin(), monitors.end(), is_same)) {
+    const AnalyzerKind& kind = find_analyzer_kind(name);
+    if (std::ranges::find(kinds, &kind) != kinds.end()) {
       throw ConfigError(fmt::format("'monitors' names '{}' twice", name));
     }
-    monitors.push_back({name, entry.create(Settings::checked({}, entry.options, name))});
+    kinds.push_back(&kind);
+  }
+  return kinds;
+}
+
+std::vector<Monitor> monitors_of(const ExperimentFile& experiment) {
+  const std::vector<const AnalyzerKind*> kinds =
+      at_place(experiment.monitors_location, [&] { return monitor_kinds(experiment.monitors); });
+  std::vector<SettingKey> keys;
+  for (const AnalyzerKind* kind : kinds) {
+    keys.insert(keys.end(), kind->options.begin(), kind->options.end());
+  }
+  const auto& locations = experiment.monitor_option_locations;
+  if (keys.empty() && !experiment.monitor_options.empty()) {
+    const std::string& key = experiment.monitor_options.begin()->first;
+    throw ConfigError(fmt::format("{}: '{}' in [monitors]: {} has no options",
+                                  locations.at(key),
+                                  key,
+                                  fmt::join(experiment.monitors, ", ")));
+  }
+  const Settings all = Settings::checked(experiment.monitor_options, keys, "[monitors]", locations);
+  const auto table = locations.find("");
+  const std::string place = table == locations.end() ? "" : table->second;
+  std::vector<Monitor> monitors;
+  for (const AnalyzerKind* kind : kinds) {
+    std::map<std::string, SettingValue> own;
+    for (const SettingKey& key : kind->options) {
+      if (all.has(key.name)) own[key.name] = all.values().at(key.name);
+    }
+    monitors.push_back({kind->name, at_place(place, [&] {
+                          return kind->create(Settings::checked(own, kind->options, kind->name));
+                        })});
   }
   return monitors;
 }
@@ -139,8 +170,7 @@ TrainingSetup::TrainingSetup(ExperimentFile experiment,
                              const std::stop_token& stop)
     : experiment_(std::move(experiment)), stop_(stop) {
   require_utf8_name(experiment_.path);
-  monitors_ =
-      at_place(experiment_.monitors_location, [&] { return monitors_named(experiment_.monitors); });
+  monitors_ = monitors_of(experiment_);
   const std::filesystem::path folder = experiment_.path.parent_path();
   const Executor executor(num_threads, stop_requested_by(stop));
   SampleSource data(experiment_.data, folder, executor, stop);
@@ -295,6 +325,9 @@ io::RunConfiguration TrainingSetup::configuration(const ExperimentRun& run,
   all.emplace_back("training.history_steps",
                    fmt::format("{}", fmt::join(experiment.history_steps, ", ")));
   all.emplace_back("training.monitors", fmt::format("{}", fmt::join(experiment.monitors, ", ")));
+  for (const auto& [name, value] : experiment.monitor_options) {
+    all.emplace_back("monitors." + name, text_of(value));
+  }
   all.emplace_back("training.trained", fmt::format("{}", fmt::join(experiment.trained, ", ")));
   all.emplace_back("run.name", run.name);
   all.emplace_back("run.rule", run.rule);
