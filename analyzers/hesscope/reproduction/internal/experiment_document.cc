@@ -79,7 +79,7 @@ ExperimentVariant variant_from(const TomlTable& root,
                                const std::filesystem::path& path) {
   const std::vector<SettingKey> keys = variant_keys();
   const std::vector<std::string> parts = {
-      "model", "data", "evaluation", "initialization", "training", "run"};
+      "model", "data", "evaluation", "initialization", "training", "monitors", "run"};
   const Settings own = checked(table, keys, "[[variant]]", parts);
   ExperimentVariant variant;
   variant.name = own.text("name");

@@ -74,7 +74,9 @@ void require_quantity(const std::string& text,
   }
   for (const ExperimentVariant& variant : document.variants) {
     if (!is_of_any) break;
-    for (const std::string& analyzer : variant.experiment.monitors) add(analyzer, {});
+    for (const std::string& analyzer : variant.experiment.monitors) {
+      add(analyzer, variant.experiment.monitor_options);
+    }
   }
   require_known({quantity.group}, groups, "group of quantities that is measured", place);
   require_known({quantity.name}, names, "quantity of " + quantity.group, place);
