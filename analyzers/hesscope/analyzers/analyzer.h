@@ -62,8 +62,7 @@ class Analyzer {
   virtual bool needs_full_proof() const { return false; }
 
   /// What the user should know of how it takes what checkpoints hold of their optimisers: one
-  /// sentence each, naming the file.
-  /// @param given  given_settings() of the run.
+  /// sentence each, naming the file; beside given_settings() of the run.
   /// @throws InputError if it cannot take something.
   virtual std::vector<std::string> remarks_on(std::span<const OptimizerState> /*optimizers*/,
                                               std::span<const ParameterBlock> /*blocks*/,
