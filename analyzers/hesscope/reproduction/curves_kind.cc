@@ -81,12 +81,11 @@ void add_bound(const ExperimentResults& results,
                plot::Panel& panel) {
   const ExperimentRun* const trained =
       results.variant(figure.variants[variant]).experiment.find_run(figure.runs[run]);
-  if (trained == nullptr) return;
+  if (trained == nullptr || bounds.steps.empty()) return;
   plot::Line line{.colour = of_run.colour, .width = 0.9, .dash = plot::Dash::kDotted};
   for (const std::int64_t step : values.steps) {
     std::vector<double> by_seed;
     for (std::size_t seed = 0; seed < values.seeds.size(); ++seed) {
-      if (values.steps.empty() || bounds.steps.empty()) continue;
       const double rate = trained->learning_rate * bounds.at(variant, run, seed, 0);
       const auto count = static_cast<double>(step - values.steps.front());
       by_seed.push_back(values.at(variant, run, seed, 0) * std::exp(count * std::log1p(-rate)));

@@ -264,10 +264,8 @@ TrainingPlan plan_training(const TrainingRequest& request) {
     if (setup.monitors().empty()) continue;
     const std::unique_ptr<GraphObjective> monitored = setup.monitored(fixed);
     const Eigen::VectorXd start = setup.start_of(job.seed);
-    const std::vector<detail::ChosenAnalyzer> chosen =
-        detail::choose_analyzers(experiment.monitors, {}, experiment.monitor_options);
     row = detail::measured_costs(
-        {.objective = monitored.get(), .theta = &start, .analyzers = chosen});
+        {.objective = monitored.get(), .theta = &start, .analyzers = setup.monitors()});
   }
   if (!row) return plan;
   // Monitors have a thread each.

@@ -41,7 +41,7 @@ AnalysisInputs open_inputs(const AnalysisRequest& request) {
   }
   const Problem& problem = inputs.problem;
   const std::vector<std::string> remarks =
-      remarks_on_optimizers(inputs.analyzers, inputs.optimizers, problem.model().parameters);
+      remarks_of(inputs.analyzers, inputs.optimizers, problem.model().parameters);
   inputs.warnings.insert(inputs.warnings.end(), remarks.begin(), remarks.end());
   for (const ChosenAnalyzer& each : inputs.analyzers) {
     const std::string option = each.analyzer->needs_fresh_samples();

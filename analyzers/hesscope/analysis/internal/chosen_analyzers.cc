@@ -14,6 +14,17 @@
 
 namespace hesscope::detail {
 
+ChosenAnalyzer chosen_with(const AnalyzerKind& kind,
+                           const std::map<std::string, SettingValue>& options) {
+  std::map<std::string, SettingValue> own;
+  for (const SettingKey& key : kind.options) {
+    if (const auto given = options.find(key.name); given != options.end()) own.insert(*given);
+  }
+  Settings settings = Settings::checked(own, kind.options, fmt::format("analyzer '{}'", kind.name));
+  std::unique_ptr<Analyzer> analyzer = kind.create(settings);
+  return {kind.name, std::move(settings), std::move(analyzer)};
+}
+
 std::vector<ChosenAnalyzer> choose_analyzers(const std::vector<std::string>& only,
                                              const std::vector<std::string>& also,
                                              const std::map<std::string, SettingValue>& options) {
@@ -31,10 +42,7 @@ std::vector<ChosenAnalyzer> choose_analyzers(const std::vector<std::string>& onl
     }
     const bool is_default = entry.by_default && only.empty();
     if (is_default || !given.empty() || wanted.contains(entry.name)) {
-      Settings settings =
-          Settings::checked(given, entry.options, fmt::format("analyzer '{}'", entry.name));
-      std::unique_ptr<Analyzer> analyzer = entry.create(settings);
-      chosen.push_back({entry.name, std::move(settings), std::move(analyzer)});
+      chosen.push_back(chosen_with(entry, given));
     }
   }
   if (!unclaimed.empty()) {
@@ -62,9 +70,9 @@ GivenSettings given_settings(std::span<const ChosenAnalyzer> analyzers) {
   return {};
 }
 
-std::vector<std::string> remarks_on_optimizers(std::span<const ChosenAnalyzer> analyzers,
-                                               std::span<const OptimizerState> optimizers,
-                                               std::span<const ParameterBlock> blocks) {
+std::vector<std::string> remarks_of(std::span<const ChosenAnalyzer> analyzers,
+                                    std::span<const OptimizerState> optimizers,
+                                    std::span<const ParameterBlock> blocks) {
   const GivenSettings given = given_settings(analyzers);
   std::vector<std::string> all;
   for (const ChosenAnalyzer& chosen : analyzers) {

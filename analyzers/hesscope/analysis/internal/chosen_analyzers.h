@@ -23,6 +23,11 @@ struct ChosenAnalyzer {
   std::unique_ptr<const Analyzer> analyzer;
 };
 
+/// An analyzer with those of the options that are its own. @throws ConfigError for a value that it
+/// cannot take.
+ChosenAnalyzer chosen_with(const AnalyzerKind& kind,
+                           const std::map<std::string, SettingValue>& options);
+
 /// The analyzers asked for, in the registry's order whatever the order asked in.
 /// @param only     those to run; empty = the default ones.
 /// @param also     further ones.
@@ -39,9 +44,9 @@ bool need_full_proof(std::span<const ChosenAnalyzer> analyzers, SpectrumMethod m
 GivenSettings given_settings(std::span<const ChosenAnalyzer> analyzers);
 
 /// Analyzer::remarks_on() of all, each once.
-std::vector<std::string> remarks_on_optimizers(std::span<const ChosenAnalyzer> analyzers,
-                                               std::span<const OptimizerState> optimizers,
-                                               std::span<const ParameterBlock> blocks);
+std::vector<std::string> remarks_of(std::span<const ChosenAnalyzer> analyzers,
+                                    std::span<const OptimizerState> optimizers,
+                                    std::span<const ParameterBlock> blocks);
 
 /// What a result depends on as far as it is in these arguments.
 io::RunConfiguration configuration_of(const std::vector<ChosenAnalyzer>& analyzers,

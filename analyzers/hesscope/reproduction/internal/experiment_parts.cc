@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <hesscope/analysis/internal/chosen_analyzers.h>
 #include <hesscope/analyzers/analyzer_registry.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/suggest.h>
@@ -29,14 +30,9 @@ std::vector<std::string> list_names(const std::vector<ListKey>& lists) {
 std::vector<std::string> quantities_of(const std::string& analyzer,
                                        const std::map<std::string, SettingValue>& options,
                                        bool with_arrays) {
-  const AnalyzerKind& entry = find_analyzer_kind(analyzer);
-  std::map<std::string, SettingValue> own;
-  for (const SettingKey& key : entry.options) {
-    if (options.contains(key.name)) own[key.name] = options.at(key.name);
-  }
+  const ChosenAnalyzer made = chosen_with(find_analyzer_kind(analyzer), options);
   std::vector<std::string> names;
-  const auto made = entry.create(Settings::checked(own, entry.options, analyzer));
-  for (const Variable& quantity : made->declared().variables) {
+  for (const Variable& quantity : made.analyzer->declared().variables) {
     const bool is_wanted = with_arrays || quantity.dimensions.empty();
     if (is_wanted && quantity.type != VariableType::kInt8) {
       names.push_back(quantity.name);

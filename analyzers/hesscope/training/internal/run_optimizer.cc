@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <hesscope/problem/internal/optimizer_kinds.h>
@@ -36,12 +36,10 @@ OptimizerState optimizer_of(const TrainingRun& training,
   }
   if (state.kind != OptimizerKind::kAdam || !has_memory) return state;
   state.second_moments.resize(blocks.back().offset + blocks.back().size);
-  for (const StateTensor& tensor : memory) {
-    for (const ParameterBlock& block : blocks) {
-      if (tensor.name != "exp_avg_sq." + block.name) continue;
-      state.second_moments.segment(block.offset, block.size) =
-          Eigen::Map<const Eigen::VectorXd>(tensor.values.data(), block.size);
-    }
+  for (const ParameterBlock& block : blocks) {
+    const auto found = std::ranges::find(memory, "exp_avg_sq." + block.name, &StateTensor::name);
+    state.second_moments.segment(block.offset, block.size) =
+        Eigen::Map<const Eigen::VectorXd>(found->values.data(), block.size);
   }
   return state;
 }

@@ -303,10 +303,7 @@ void TrainingFolder::monitor(const TrainingRun& run,
   PointAnalysis point(objective, run.parameters(), {.seed = outcome_.seed});
   point.set_model_samples({.model = &objective.model(), .samples = &objective.samples()});
   point.set_optimizer(optimizer_of(run, objective.parameter_blocks(), setup_->trained()));
-  for (const Monitor& each : setup_->monitors()) {
-    const GivenSettings given = each.analyzer->given_settings();
-    if (given != GivenSettings()) point.set_given_settings(given);
-  }
+  point.set_given_settings(given_settings(setup_->monitors()));
   point.set_trajectory(std::make_shared<Trajectory>(path), 0);
   for (const Monitor& each : setup_->monitors()) {
     units_->keep(unit_name(each, run.num_steps()), each.analyzer->analyze(point));

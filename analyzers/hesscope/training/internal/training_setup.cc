@@ -147,18 +147,13 @@ std::vector<Monitor> monitors_of(const ExperimentFile& experiment) {
                                   key,
                                   fmt::join(experiment.monitors, ", ")));
   }
-  const Settings all = Settings::checked(experiment.monitor_options, keys, "[monitors]", locations);
+  Settings::checked(experiment.monitor_options, keys, "[monitors]", locations);
   const auto table = locations.find("");
   const std::string place = table == locations.end() ? "" : table->second;
   std::vector<Monitor> monitors;
   for (const AnalyzerKind* kind : kinds) {
-    std::map<std::string, SettingValue> own;
-    for (const SettingKey& key : kind->options) {
-      if (all.has(key.name)) own[key.name] = all.values().at(key.name);
-    }
-    monitors.push_back({kind->name, at_place(place, [&] {
-                          return kind->create(Settings::checked(own, kind->options, kind->name));
-                        })});
+    monitors.push_back(
+        at_place(place, [&] { return chosen_with(*kind, experiment.monitor_options); }));
   }
   return monitors;
 }

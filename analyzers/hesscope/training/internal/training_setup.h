@@ -13,7 +13,7 @@
 
 #include <Eigen/Core>
 
-#include <hesscope/analyzers/analyzer.h>
+#include <hesscope/analysis/internal/chosen_analyzers.h>
 #include <hesscope/models/model_registry.h>
 #include <hesscope/objective/graph_objective.h>
 #include <hesscope/optim/training_run.h>
@@ -24,10 +24,7 @@
 namespace hesscope::detail {
 
 /// An analyzer that looks at every row of the history.
-struct Monitor {
-  std::string name;  ///< of its group
-  std::unique_ptr<Analyzer> analyzer;
-};
+using Monitor = ChosenAnalyzer;
 
 /// The samples that every step is made from; null where every step draws fresh ones.
 using TrainingSet = std::shared_ptr<const SampleTable>;
