@@ -35,7 +35,7 @@ bool fits(const ProblemFile& problem, const TensorShapes& data, const io::Tensor
 }
 
 // "state" for "state.module".
-std::string without_wrappers(std::string key) {
+std::string without_wrapper_at_end(std::string key) {
   for (const std::string wrapper : {".module", "._orig_mod", ".module"}) {
     if (key.ends_with(wrapper)) key.resize(key.size() - wrapper.size());
   }
@@ -48,7 +48,7 @@ std::vector<std::string> fitting_keys(const ProblemFile& problem,
                                       const io::TensorFile& checkpoint) {
   std::vector<std::string> keys;
   for (const std::string& key : keys_in(checkpoint)) {
-    if (std::ranges::find(keys, without_wrappers(key)) != keys.end()) continue;
+    if (std::ranges::find(keys, without_wrapper_at_end(key)) != keys.end()) continue;
     const io::TensorFile part = checkpoint.part(key);
     if (fits(problem, data, part)) keys.push_back(part.key());
   }
