@@ -147,6 +147,22 @@ INSTANTIATE_TEST_SUITE_P(
                     const Var z = perceptron(g, g.input(0, 2, 1), {2, 9, 13, 3}, offset);
                     g.set_output(log_sum_exp(z) - slice(z, 1, 0, 1, 1));
                   }},
+        // Two inputs beside many: of those behind the last weights, which come first, and beside
+        // activations that each depend on all entries.
+        GraphCase{"FewInputsOfTheFirstLayer",
+                  [](Graph& g) {
+                    const Var w = g.parameter(3 * 19 + 30 * 19, 2, 30);
+                    const Var h = softmax_rows(matmul(g.input(0, 1, 2), w));
+                    const Var y = tanh(matmul(h, g.parameter(3 * 19, 30, 19)));
+                    g.set_output(log_sum_exp(matmul_nt(y, g.parameter(0, 3, 19))));
+                  }},
+        GraphCase{"FewInputsBetweenParameters",
+                  [](Graph& g) {
+                    const Var first = g.parameter(0, 13, 9);
+                    const Var h = tanh(matmul(g.parameter(13 * 9, 9, 2), g.input(0, 2, 1)));
+                    const Var y = matmul(first, h) + g.parameter(13 * 9 + 18, 13, 1);
+                    g.set_output(log_sum_exp(y) - slice(y, 1, 0, 1, 1));
+                  }},
         GraphCase{"TakenMoreThanOnce",  // each adds to the same adjoint, in part or as a whole
                   [](Graph& g) {
                     const Var x = g.input(0, 5, 2);

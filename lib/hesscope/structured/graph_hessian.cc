@@ -16,10 +16,13 @@ namespace {
 
 using namespace detail;  // all that is here is made of them
 
-// A chunk holds at most so many packs: an inner index of that length is enough for the products, and for
-// those at one position beside others at many a quarter of it ...
+// A chunk holds at most so many packs, and fewer where products have positions in their inner index, too:
+// one at one position beside others at many is long enough with a quarter of it. Where tangents are swept
+// for themselves nothing is gained by more of them ...
 constexpr long kChunkPacks = 64;
 constexpr long kInnerPacks = 4 * kChunkPacks;
+// ... but each visit to H by products at one position is one more to memory ...
+constexpr long kChunkPacksAtOnePosition = 2 * kChunkPacks;
 // ... and each of its parts so many doubles (64 MiB), if one pack has fewer: points and panels, and
 // the tangents of some directions.
 constexpr long kMaxDoubles = 1L << 23;
@@ -66,14 +69,15 @@ class SiteHessian final : public GraphHessian {
 
   // Enough for the longest inner index of kInnerPacks, positions of columns included.
   long wanted_packs() const {
-    int positions = 1;
+    int positions = 0;
     for (const UseGroup& group : graph_.planner.groups()) {
       if (group.is_by_parameters) continue;
       for (const int u : group.uses) {
         positions = std::max(positions, graph_.uses.uses[at(u)].positions);
       }
     }
-    return std::clamp(kInnerPacks / positions, 1L, kChunkPacks);
+    if (positions == 1) return kChunkPacksAtOnePosition;
+    return std::clamp(kInnerPacks / std::max(positions, 1), 1L, kChunkPacks);
   }
 
   // Doubles of points, rows and panels of so many packs.

@@ -4,7 +4,7 @@
 
 #include <hesscope/structured/internal/graph/curvature_products.h>
 #include <hesscope/structured/internal/graph/indexing.h>
-#include <hesscope/structured/internal/graph/product_runner.h>
+#include <hesscope/structured/internal/graph/product_task.h>
 
 namespace hesscope::detail {
 namespace {
@@ -72,6 +72,7 @@ CurvatureProducts::CurvatureProducts(const ParameterUses& uses,
     }
   }
   list_panels();
+  list_runs();
   for (int u = 0; u < static_cast<int>(uses.uses.size()); ++u) {
     const ParameterUse& use = uses.uses[at(u)];
     const UseGroup& group = groups[at(planner.group_of(u))];
@@ -116,6 +117,50 @@ void CurvatureProducts::list_panels() {
   }
 }
 
+void CurvatureProducts::list_runs() {
+  for (const ParameterUse& use : uses_.uses) {
+    std::vector<int> runs(use.theta.size(), 1);
+    for (int k = static_cast<int>(use.theta.size()) - 1; k-- > 0;) {
+      const bool is_last = (k + 1) % use.inputs == 0;
+      const int theta = use.theta[at(k)];
+      if (!is_last && theta >= 0 && use.theta[at(k + 1)] == theta + 1)
+        runs[at(k)] += runs[at(k + 1)];
+    }
+    runs_.push_back(std::move(runs));
+  }
+}
+
+// Whether the fewer multiply-adds for a parameter of the rows are those with columns of its own inputs;
+// in registers of kPackSamples, on any processor, since ranks divide tasks.
+bool CurvatureProducts::is_narrow(int row_use, int column_use) const {
+  const ParameterUse& row = uses_.uses[at(row_use)];
+  const ParameterUse& column = uses_.uses[at(column_use)];
+  const auto is_plain = [](const ParameterUse& use) {
+    return use.positions == 1 && !use.is_per_unit;
+  };
+  if (!is_plain(row) || !is_plain(column) || column.inputs > kPackSamples) return false;
+  const int group = planner_.group_of(column_use);
+  double num_blocks = 0;
+  double live = 0;  // of J
+  for (const DirectionBlock& block : planner_.blocks()) {
+    if (block.group != group) continue;
+    ++num_blocks;
+    for (const int x : row.x) live += x != kOne && planner_.is_in(block, x, false) ? 1 : 0;
+  }
+  const double share = live / (num_blocks * row.inputs);
+  const auto in_registers = [](int inputs) {
+    return static_cast<double>(divide(inputs, kPackSamples) * kPackSamples);
+  };
+  const double made_rows = 1 + share + in_registers(column.inputs);
+  return column.inputs * (in_registers(row.inputs) / row.inputs + share) < made_rows;
+}
+
+// Of scratch: rows of a task, a panel of columns, results.
+long CurvatureProducts::scratch_size(int num_packs) {
+  const long inner = most_inner_packs(num_packs) * kPackSamples;
+  return (kTaskRows + kPanelCols) * inner + long{kTaskRows} * kPanelCols;
+}
+
 std::vector<ProductTask> CurvatureProducts::tasks(int first_block, int end_block) const {
   std::vector<ProductTask> tasks;
   const auto& groups = planner_.groups();
@@ -149,9 +194,13 @@ std::vector<ProductTask> CurvatureProducts::tasks(int first_block, int end_block
           const int first = s;
           while (s < column.positions && is_here(s)) ++s;
           for_rows(g, place_in_group_[at(v)], [&](int u, ProductPart part, int wave) {
-            const auto count = static_cast<int>(panels_[at(u)].size());
-            for (int p = 0; p < count; p += kTaskPanels) {
-              const int end = std::min(p + kTaskPanels, count);
+            const ParameterUse& row = uses_.uses[at(u)];
+            const bool narrow = part == ProductPart::kBoth && is_narrow(u, v);
+            const int count = narrow ? row.units : static_cast<int>(panels_[at(u)].size());
+            const int most = narrow ? kTaskPanels / column.inputs * kPanelRows : kTaskPanels;
+            const long parameters = narrow ? row.inputs : kPanelRows;
+            for (int p = 0; p < count; p += most) {
+              const Interval rows{p, std::min(p + most, count)};
               tasks.push_back({part,
                                column_wave * kWaves + wave,
                                u,
@@ -159,10 +208,10 @@ std::vector<ProductTask> CurvatureProducts::tasks(int first_block, int end_block
                                a,
                                first,
                                s,
-                               p,
-                               end,
-                               long{end - p} * kPanelRows * (s - first) *
-                                   (column.inputs + 2 * uses_.uses[at(u)].positions)});
+                               rows,
+                               narrow,
+                               (rows.end - rows.begin) * parameters * (s - first) *
+                                   (column.inputs + 2 * row.positions)});
             }
           });
         }
@@ -190,13 +239,17 @@ std::vector<int> CurvatureProducts::columns_of(const ProductTask& task) const {
   // Where a row is left of a column, the entry is that of the pair the other way round.
   const int last = *std::max_element(columns.begin(), columns.end());
   const bool is_own = task.column_use == task.row_use;
-  for (int p = task.first_panel; p < task.end_panel; ++p) {
-    const RowPanel& panel = panels_[at(task.row_use)][at(p)];
-    for (int r = 0; r < panel.count; ++r) {
-      const int place = panel.first + r * panel.step;
-      if (is_own && place / row.inputs <= task.unit) continue;
-      const int theta = row.theta[at(place)];
-      if (theta >= 0 && theta < last) columns.push_back(theta);
+  const auto add = [&](int place) {
+    if (is_own && place / row.inputs <= task.unit) return;
+    const int theta = row.theta[at(place)];
+    if (theta >= 0 && theta < last) columns.push_back(theta);
+  };
+  for (int k = task.rows.begin; k < task.rows.end; ++k) {
+    if (task.is_narrow) {
+      for (int j = 0; j < row.inputs; ++j) add(k * row.inputs + j);
+    } else {
+      const RowPanel& panel = panels_[at(task.row_use)][at(k)];
+      for (int r = 0; r < panel.count; ++r) add(panel.first + r * panel.step);
     }
   }
   return columns;
@@ -242,7 +295,7 @@ void CurvatureProducts::run(const ProductTask& task,
                             const TangentRows& tangents,
                             double* scratch,
                             HessianTarget h) const {
-  run_product(*this, task, rows, tangents, scratch, h);
+  (task.is_narrow ? run_narrow_product : run_product)(*this, task, rows, tangents, scratch, h);
 }
 
 }  // namespace hesscope::detail

@@ -102,8 +102,8 @@ struct ProductTask {
   int unit;   ///< of the column use
   int first;  ///< positions of the column use
   int end;
-  int first_panel;
-  int end_panel;
+  Interval rows;       ///< panels of the row use, or its units if the task is narrow
+  bool is_narrow;      ///< see narrow_product_runner.cc
   long multiply_adds;  ///< of one sample
 };
 
@@ -148,7 +148,9 @@ class CurvatureProducts {
   void complete(int use, int unit, HessianTarget h) const;
 
  private:
+  friend class ProductTaskView;
   friend class ProductRunner;
+  friend class NarrowProductRunner;
 
   // Up to kPanelRows parameters of a use: (i, j) is i * inputs + j, and one is `step` after the other,
   // 1 for inputs of one unit and `inputs` for units of one input.
@@ -162,6 +164,8 @@ class CurvatureProducts {
   };
 
   void list_panels();
+  void list_runs();
+  bool is_narrow(int row_use, int column_use) const;
 
   const ParameterUses& uses_;
   const GraphLayout& layout_;
@@ -169,6 +173,8 @@ class CurvatureProducts {
   const PackKernels& packs_;
   const TangentKernels& kernels_;
   std::vector<std::vector<RowPanel>> panels_;  // of each use
+  // Of each use: how many parameters from (i, j) on, of unit i, follow each other.
+  std::vector<std::vector<int>> runs_;
   std::vector<int> place_in_group_;
   std::vector<int> direction_of_entry_;  // kDirections * block + direction; -1
   std::vector<char> is_free_;  // of each use: one position, and x does not depend on its own z

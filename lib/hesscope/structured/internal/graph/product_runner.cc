@@ -4,48 +4,19 @@
 #include <vector>
 
 #include <hesscope/structured/internal/graph/indexing.h>
-#include <hesscope/structured/internal/graph/product_runner.h>
+#include <hesscope/structured/internal/graph/product_task.h>
 
 namespace hesscope::detail {
 namespace {
 
-// Inner packs between two visits to H.
-constexpr int kMaxInner = 96;
-
 // Positions in one visit to H.
 int positions_at_once(int num_packs) { return std::max(1, kMaxInner / num_packs); }
 
-// Of them with so many packs, or fewer.
-long most_inner_packs(int num_packs) { return std::max(kMaxInner, num_packs); }
-
 }  // namespace
 
-// Of scratch: rows of a task, a panel of columns, results.
-long CurvatureProducts::scratch_size(int num_packs) {
-  const long inner = most_inner_packs(num_packs) * kPackSamples;
-  return (kTaskRows + kPanelCols) * inner + long{kTaskRows} * kPanelCols;
-}
-
-class ProductRunner {
+class ProductRunner : ProductTaskView {
  public:
-  ProductRunner(const CurvatureProducts& products,
-                const ProductTask& task,
-                const ChunkRows& rows,
-                const TangentRows& tangents,
-                double* scratch,
-                HessianTarget h)
-      : all_(products),
-        task_(task),
-        rows_(rows),
-        tangents_(tangents),
-        h_(h),
-        use_(products.uses_.uses[at(task.row_use)]),
-        own_(products.layout_.rows(task.row_use)),
-        row_size_(long{rows.num_packs} * kPackSamples),
-        row_step_(row_step(rows.num_packs)),
-        row_panels_(scratch),
-        column_panel_(row_panels_ + kTaskRows * most_inner_packs(rows.num_packs) * kPackSamples),
-        results_(column_panel_ + kPanelCols * most_inner_packs(rows.num_packs) * kPackSamples) {}
+  using ProductTaskView::ProductTaskView;
 
   void run() {
     for (int s = task_.first; s < task_.end; s += positions_at_once(rows_.num_packs)) {
@@ -61,44 +32,15 @@ class ProductRunner {
     int unit;  // of the row use, where it is the column's; -1 elsewhere
   };
 
-  const double* value_row(int t, int k) const {
-    return rows_.values + own_.x.row(t, k) * row_step_;
-  }
-
-  const double* delta_row(int t, int i) const {
-    return rows_.adjoints + own_.z.row(t, i) * row_step_;
-  }
-
-  // Positions that are live in a direction, of E and of J; of J for some of the columns only.
-  Interval adjoint_live(int direction) const {
-    if (is_tangents()) return {};
-    return tangents_
-        .adjoint_live[long{task_.row_use} * tangents_.num_blocks + direction / kDirections]
-        .positions;
-  }
-
-  Interval tangent_live(int direction, int first_col, int num_cols) const {
-    if (own_.tangents < 0 || task_.part == ProductPart::kAdjoints) return {};
-    const LiveRows& live =
-        tangents_
-            .tangent_live[long{own_.tangents} * tangents_.num_blocks + direction / kDirections];
+  // Positions of J that are live for some of the columns.
+  Interval tangent_positions(int direction, int first_col, int num_cols) const {
+    const LiveRows live = tangent_live(direction);
     const bool is_live = first_col < live.cols.end && first_col + num_cols > live.cols.begin;
     return is_live ? live.positions : Interval{};
   }
 
-  // E[t,i] and J[t,j], which must be live.
-  const double* adjoint_tangent(int t, int i, int direction) const {
-    return tangents_.adjoints + own_.z.row(t, i) * tangents_.row_step + direction * row_step_;
-  }
-
-  const double* value_tangent(int t, int j, int direction) const {
-    const RowBlock& block = all_.layout_.tangent_blocks()[at(own_.tangents)];
-    return tangents_.tangents + block.row(t, j) * tangents_.row_step + direction * row_step_;
-  }
-
   void run_positions(int first, int end) {
-    const ParameterUse& column = all_.uses_.uses[at(task_.column_use)];
-    const UseRows& column_rows = all_.layout_.rows(task_.column_use);
+    const ParameterUse& column = column_;
     const bool is_own = task_.column_use == task_.row_use;
     const bool is_own_group =
         all_.planner_.group_of(task_.column_use) == all_.planner_.group_of(task_.row_use);
@@ -107,7 +49,7 @@ class ProductRunner {
     const int inner = (end - first) * rows_.num_packs;
     const long panel_size = long{inner} * kPanelRows * kPackSamples;
     panels_.clear();
-    for (int p = task_.first_panel; p < task_.end_panel; ++p) {
+    for (int p = task_.rows.begin; p < task_.rows.end; ++p) {
       const RowPanel& panel = all_.panels_[at(task_.row_use)][at(p)];
       if (is_own && !has_repeats && !is_tangents() && panel.last_unit < task_.unit) continue;
       panels_.push_back(&panel);
@@ -115,18 +57,16 @@ class ProductRunner {
     for (std::size_t p = 0; p < panels_.size();) {
       const int count = panels_together(p);
       for (int s = first; s < end; ++s) {
-        const int z = column.z[at(s * column.units + task_.unit)];
         set_panels(
             *panels_[p],
             count,
             panel_size,
-            all_.direction_of_entry_[at(z)] - tangents_.first_block * kDirections,
+            direction_of(s),
             row_panels_ + static_cast<long>(p) * panel_size + (s - first) * kPanelRows * row_size_);
       }
       p += at(count);
     }
     if (panels_.empty()) return;
-    const double scale = use_.factor * column.factor;
     const auto num_panels = static_cast<int>(panels_.size());
     for (int b = 0; b < column.inputs; b += all_.packs_.tile_cols) {
       const int num_cols = std::min(all_.packs_.tile_cols, column.inputs - b);
@@ -140,7 +80,7 @@ class ProductRunner {
       prefetch(column, b, num_cols, skipped);
       const double* columns = column_panel_;
       if (column.is_per_unit) {
-        fill_gain(column_rows, first, end);
+        fill_gain(first, end);
       } else {
         const long panel = b / kPanelCols * kPanelCols;
         columns = rows_.x_panels[at(task_.column_use)] +
@@ -169,11 +109,11 @@ class ProductRunner {
         const double* result = results_ + long{k} * kTaskRows + long{from - skipped} * kPanelRows;
         for (int p = from; p < num_panels; ++p, result += kPanelRows) {
           if (is_tangents()) {
-            write_tangents(*panels_[at(p)], theta, result, scale);
+            write_tangents(*panels_[at(p)], theta, result);
           } else if (is_own || has_repeats) {
-            write_own(*panels_[at(p)], {theta, is_own ? task_.unit : -1}, result, scale);
+            write_own(*panels_[at(p)], {theta, is_own ? task_.unit : -1}, result);
           } else {
-            write(*panels_[at(p)], theta, result, scale);
+            write(*panels_[at(p)], theta, result);
           }
         }
       }
@@ -197,11 +137,11 @@ class ProductRunner {
   }
 
   // One column, x[s,a] for the unit at hand, and zeros.
-  void fill_gain(const UseRows& column_rows, int first, int end) {
+  void fill_gain(int first, int end) {
     std::array<const double*, kPanelCols> x;
     x.fill(rows_.zeros);
     for (int s = first; s < end; ++s) {
-      x[0] = rows_.values + column_rows.x.row(s, task_.unit) * row_step_;
+      x[0] = value_row(column_rows_, s, task_.unit);
       all_.packs_.fill_columns(column_panel_ + long{s - first} * kPanelCols * row_size_,
                                x.data(),
                                nullptr,
@@ -234,7 +174,7 @@ class ProductRunner {
     const Interval adjoints = adjoint_live(direction);
     if (use_.is_per_unit) return set_gains(panel, adjoints, direction, to);
     const bool is_row = is_of_one_unit(panel);
-    const Interval tangents = tangent_live(direction, input, is_row ? kPanelRows : 1);
+    const Interval tangents = tangent_positions(direction, input, is_row ? kPanelRows : 1);
     if (adjoints.is_empty() && tangents.is_empty()) {
       for (int k = 0; k < count; ++k) {
         std::fill_n(to + k * panel_size, kPanelRows * row_size_, 0.0);
@@ -254,7 +194,7 @@ class ProductRunner {
     if (!adjoints.is_empty()) {
       product.terms[product.num_terms++] = {
           {adjoint_tangent(adjoints.begin, unit, direction), width, width * use_.units},
-          {value_row(adjoints.begin, input), row_step_ * use_.inputs, row_step_},
+          {value_row(own_, adjoints.begin, input), row_step_ * use_.inputs, row_step_},
           adjoints.end - adjoints.begin};
     }
     if (!tangents.is_empty()) {
@@ -264,15 +204,7 @@ class ProductRunner {
           tangents.end - tangents.begin};
     }
     all_.kernels_.multiply(product);
-    if (!is_row) set_last_rows(panel, to);
-  }
-
-  // Rows that a panel of fewer parameters has too many.
-  void set_last_rows(const RowPanel& panel, double* to) const {
-    for (int p = 0; p < rows_.num_packs; ++p) {
-      double* const rows = to + long{p} * kPanelRows * kPackSamples;
-      std::fill(rows + panel.count * kPackSamples, rows + kPanelRows * kPackSamples, 0.0);
-    }
+    if (!is_row) clear_last_rows(to, panel.count);
   }
 
   // Of gains, sum_t E[t,i] x[t,i] + delta[t,i] J[t,i].
@@ -280,7 +212,7 @@ class ProductRunner {
     std::fill_n(to, kPanelRows * row_size_, 0.0);
     for (int r = 0; r < panel.count; ++r) {
       const int i = panel.first + r;
-      const Interval tangents = tangent_live(direction, i, 1);
+      const Interval tangents = tangent_positions(direction, i, 1);
       if (adjoints.is_empty() && tangents.is_empty()) continue;
       RowProduct product{.out = to + r * kPackSamples,
                          .out_first_stride = 0,
@@ -296,7 +228,7 @@ class ProductRunner {
       if (!adjoints.is_empty()) {
         product.terms[product.num_terms++] = {
             {adjoint_tangent(adjoints.begin, i, direction), 0, tangent_step},
-            {value_row(adjoints.begin, i), step, 0},
+            {value_row(own_, adjoints.begin, i), step, 0},
             adjoints.end - adjoints.begin};
       }
       if (!tangents.is_empty()) {
@@ -315,31 +247,28 @@ class ProductRunner {
 
   bool is_tangents() const { return task_.part == ProductPart::kTangents; }
 
-  void write_tangents(const RowPanel& panel, int col, const double* result, double scale) const {
+  void write_tangents(const RowPanel& panel, int col, const double* result) const {
     for (int r = 0; r < panel.count; ++r) {
-      if (theta(panel, r) >= 0) h_.add_tangent(theta(panel, r), col, scale * result[r]);
+      if (theta(panel, r) >= 0) h_.add_tangent(theta(panel, r), col, scale_ * result[r]);
     }
   }
 
   // Parameters of different uses.
-  void write(const RowPanel& panel, int col, const double* result, double scale) const {
+  void write(const RowPanel& panel, int col, const double* result) const {
     if (panel.run > col) {
       double* const to = h_.data + panel.run + col * h_.stride;
-      for (int r = 0; r < panel.count; ++r) to[r] += scale * result[r];
+      for (int r = 0; r < panel.count; ++r) to[r] += scale_ * result[r];
       return;
     }
     for (int r = 0; r < panel.count; ++r) {
-      if (theta(panel, r) >= 0) h_.of_pair(theta(panel, r), col) += scale * result[r];
+      if (theta(panel, r) >= 0) h_.of_pair(theta(panel, r), col) += scale_ * result[r];
     }
   }
 
   // Of one use, or of uses that share parameters: pairs that come twice are taken once.
-  void write_own(const RowPanel& panel,
-                 const Column& column,
-                 const double* result,
-                 double scale) const {
+  void write_own(const RowPanel& panel, const Column& column, const double* result) const {
     if (column.unit >= 0 && panel.first / use_.inputs > column.unit && !group().has_repeats) {
-      return write(panel, column.theta, result, scale);
+      return write(panel, column.theta, result);
     }
     for (int r = 0; r < panel.count; ++r) {
       const int row = theta(panel, r);
@@ -349,22 +278,10 @@ class ProductRunner {
       const bool is_wanted =
           is_once ? unit > column.unit || (unit == column.unit && row >= column.theta)
                   : row >= column.theta;
-      if (is_wanted) h_.of_pair(row, column.theta) += scale * result[r];
+      if (is_wanted) h_.of_pair(row, column.theta) += scale_ * result[r];
     }
   }
 
-  const CurvatureProducts& all_;
-  const ProductTask& task_;
-  const ChunkRows& rows_;
-  const TangentRows& tangents_;
-  HessianTarget h_;
-  const ParameterUse& use_;
-  const UseRows& own_;
-  long row_size_;
-  long row_step_;
-  double* row_panels_;
-  double* column_panel_;
-  double* results_;
   std::vector<const RowPanel*> panels_;
 };
 

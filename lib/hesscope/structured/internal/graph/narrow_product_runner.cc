@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Of a column use with few inputs b the columns of a product would fill a part of a register, and rows
+// (i,j) be made for those few. Of two uses at one position each the same sums are
+//   H[(i,j), (a,b)] = sum (E[i,a] x[b]) x'[j] + (delta[i] x[b]) J[j,a],
+// products of rows (i,b), of which there are few, with columns j, of which there are many.
+#include <array>
+
+#include <hesscope/structured/internal/graph/product_task.h>
+
+namespace hesscope::detail {
+
+class NarrowProductRunner : ProductTaskView {
+ public:
+  NarrowProductRunner(const CurvatureProducts& products,
+                      const ProductTask& task,
+                      const ChunkRows& rows,
+                      const TangentRows& tangents,
+                      double* scratch,
+                      HessianTarget h)
+      : ProductTaskView(products, task, rows, tangents, scratch, h),
+        panels_of_input_(static_cast<int>(divide(task.rows.end - task.rows.begin, kPanelRows))) {}
+
+  void run() {
+    const int direction = direction_of(0);
+    const int first = task_.rows.begin;
+    if (!adjoint_live(direction).is_empty()) {
+      set_rows(adjoint_tangent(0, first, direction), tangents_.row_step);
+      const double* const x = rows_.x_panels[at(task_.row_use)];
+      for (int j = 0; j < use_.inputs; j += kPanelCols) {
+        add(x + j * row_size_, j, std::min(kPanelCols, use_.inputs - j));
+      }
+    }
+    const LiveRows live = tangent_live(direction);
+    if (live.positions.is_empty()) return;
+    set_rows(delta_row(0, first), row_step_);
+    std::array<const double*, kPanelCols> columns;
+    for (int j = live.cols.begin; j < live.cols.end; j += kPanelCols) {
+      const int count = std::min(kPanelCols, live.cols.end - j);
+      columns.fill(rows_.zeros);
+      for (int k = 0; k < count; ++k) columns[at(k)] = value_tangent(0, j + k, direction);
+      all_.packs_.fill_columns(
+          column_panel_, columns.data(), nullptr, kPackSamples, count, rows_.num_packs);
+      add(column_panel_, j, count);
+    }
+  }
+
+ private:
+  // y[i] x[b] of the task's units i, whose y begin `step` doubles apart: panels of units, those of one b
+  // after those of the one before.
+  void set_rows(const double* y, long step) const {
+    const long panel_size = kPanelRows * row_size_;
+    const int units = task_.rows.end - task_.rows.begin;
+    for (int i = 0; i < units; i += kPanelRows) {
+      const int count = std::min(kPanelRows, units - i);
+      double* const to = row_panels_ + i / kPanelRows * panel_size;
+      all_.kernels_.multiply(
+          {.out = to,
+           .out_first_stride = panels_of_input_ * panel_size,
+           .out_second_stride = kPackSamples,
+           .out_pack_stride = long{kPanelRows} * kPackSamples,
+           .terms = {{{value_row(column_rows_, 0, 0), row_step_, 0}, {y + i * step, 0, step}, 1}},
+           .num_terms = 1,
+           .rows = column_.inputs,
+           .cols = count,
+           .num_packs = rows_.num_packs});
+      for (int b = 0; b < column_.inputs; ++b) {
+        clear_last_rows(to + b * panels_of_input_ * panel_size, count);
+      }
+    }
+  }
+
+  // Products of the rows with columns j, j + 1, ... of a panel.
+  void add(const double* panel, int j, int count) const {
+    for_results([&](int i, int col, const double*) {  // H is far larger than any cache
+      const int row = use_.theta[at(i * use_.inputs + j)];
+      if (row <= col) return;
+      const double* const to = h_.data + row + col * h_.stride;
+      for (int k = 0; k < count; k += kPackSamples) __builtin_prefetch(to + k, 1, 2);
+    });
+    const int step = all_.packs_.tile_cols;
+    for (int k = 0; k < count; k += step) {
+      all_.packs_.inner_products(results_ + k,
+                                 kPanelCols,
+                                 1,
+                                 row_panels_,
+                                 column_.inputs * panels_of_input_,
+                                 panel + k,
+                                 std::min(step, count - k),
+                                 rows_.num_packs);
+    }
+    for_results([&](int i, int col, const double* result) {
+      write(i * use_.inputs + j, count, col, result);
+    });
+  }
+
+  // Calls visit(i, parameter (a, b), results of row (i, b)).
+  template <typename F>
+  void for_results(F visit) const {
+    for (int b = 0; b < column_.inputs; ++b) {
+      const int col = column_.theta[at(task_.unit * column_.inputs + b)];
+      if (col < 0) continue;
+      const double* result = results_ + long{b} * panels_of_input_ * kPanelRows * kPanelCols;
+      for (int i = task_.rows.begin; i < task_.rows.end; ++i, result += kPanelCols) {
+        visit(i, col, result);
+      }
+    }
+  }
+
+  // To the row use's parameters from `place` on.
+  void write(int place, int count, int col, const double* result) const {
+    for (int k = 0; k < count;) {
+      const int row = use_.theta[at(place + k)];
+      const int run = std::min(count - k, all_.runs_[at(task_.row_use)][at(place + k)]);
+      if (row > col) {
+        double* const to = h_.data + row + col * h_.stride;
+        for (int r = 0; r < run; ++r) to[r] += scale_ * result[k + r];
+      } else if (row >= 0) {
+        for (int r = 0; r < run; ++r) h_.of_pair(row + r, col) += scale_ * result[k + r];
+      }
+      k += run;
+    }
+  }
+
+  int panels_of_input_;
+};
+
+void run_narrow_product(const CurvatureProducts& products,
+                        const ProductTask& task,
+                        const ChunkRows& rows,
+                        const TangentRows& tangents,
+                        double* scratch,
+                        HessianTarget h) {
+  NarrowProductRunner(products, task, rows, tangents, scratch, h).run();
+}
+
+}  // namespace hesscope::detail

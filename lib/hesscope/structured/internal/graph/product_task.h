@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What the ways to run a task of curvature_products.h have in common.
+#pragma once
+
+#include <algorithm>
+
+#include <hesscope/structured/internal/graph/curvature_products.h>
+#include <hesscope/structured/internal/graph/indexing.h>
+
+namespace hesscope::detail {
+
+/// Row panels of a task: they stay in a cache of 512 KiB.
+inline constexpr int kTaskPanels = 12;
+inline constexpr int kTaskRows = kTaskPanels * kPanelRows;
+
+/// Inner packs between two visits to H ...
+inline constexpr int kMaxInner = 128;
+
+/// ... or those of one position, where a chunk has more.
+inline long most_inner_packs(int num_packs) { return std::max(kMaxInner, num_packs); }
+
+/// A task, the rows of samples that it reads, and its scratch.
+class ProductTaskView {
+ public:
+  ProductTaskView(const CurvatureProducts& products,
+                  const ProductTask& task,
+                  const ChunkRows& rows,
+                  const TangentRows& tangents,
+                  double* scratch,
+                  HessianTarget h)
+      : all_(products),
+        task_(task),
+        rows_(rows),
+        tangents_(tangents),
+        h_(h),
+        use_(products.uses_.uses[at(task.row_use)]),
+        own_(products.layout_.rows(task.row_use)),
+        column_(products.uses_.uses[at(task.column_use)]),
+        column_rows_(products.layout_.rows(task.column_use)),
+        scale_(use_.factor * column_.factor),
+        row_size_(long{rows.num_packs} * kPackSamples),
+        row_step_(row_step(rows.num_packs)),
+        row_panels_(scratch),
+        column_panel_(row_panels_ + kTaskRows * most_inner_packs(rows.num_packs) * kPackSamples),
+        results_(column_panel_ + kPanelCols * most_inner_packs(rows.num_packs) * kPackSamples) {}
+
+ protected:
+  // x of a use at position t.
+  const double* value_row(const UseRows& use, int t, int k) const {
+    return rows_.values + use.x.row(t, k) * row_step_;
+  }
+
+  const double* delta_row(int t, int i) const {
+    return rows_.adjoints + own_.z.row(t, i) * row_step_;
+  }
+
+  // The direction z[s,a], counted from the first of the tangents that are there.
+  int direction_of(int s) const {
+    const int z = column_.z[at(s * column_.units + task_.unit)];
+    return all_.direction_of_entry_[at(z)] - tangents_.first_block * kDirections;
+  }
+
+  // Positions of E that are live in a direction, and what of J is.
+  Interval adjoint_live(int direction) const {
+    if (task_.part == ProductPart::kTangents) return {};
+    return tangents_
+        .adjoint_live[long{task_.row_use} * tangents_.num_blocks + direction / kDirections]
+        .positions;
+  }
+
+  LiveRows tangent_live(int direction) const {
+    if (own_.tangents < 0 || task_.part == ProductPart::kAdjoints) return {};
+    return tangents_
+        .tangent_live[long{own_.tangents} * tangents_.num_blocks + direction / kDirections];
+  }
+
+  // E[t,i] and J[t,j], which must be live.
+  const double* adjoint_tangent(int t, int i, int direction) const {
+    return tangents_.adjoints + own_.z.row(t, i) * tangents_.row_step + direction * row_step_;
+  }
+
+  const double* value_tangent(int t, int j, int direction) const {
+    const RowBlock& block = all_.layout_.tangent_blocks()[at(own_.tangents)];
+    return tangents_.tangents + block.row(t, j) * tangents_.row_step + direction * row_step_;
+  }
+
+  // Rows that a panel of fewer has too many, one position's.
+  void clear_last_rows(double* panel, int count) const {
+    for (int p = 0; p < rows_.num_packs && count < kPanelRows; ++p) {
+      double* const rows = panel + long{p} * kPanelRows * kPackSamples;
+      std::fill(rows + count * kPackSamples, rows + kPanelRows * kPackSamples, 0.0);
+    }
+  }
+
+  const CurvatureProducts& all_;
+  const ProductTask& task_;
+  const ChunkRows& rows_;
+  const TangentRows& tangents_;
+  HessianTarget h_;
+  const ParameterUse& use_;  // of rows
+  const UseRows& own_;
+  const ParameterUse& column_;
+  const UseRows& column_rows_;
+  double scale_;
+  long row_size_;
+  long row_step_;
+  double* row_panels_;
+  double* column_panel_;
+  double* results_;
+};
+
+/// One task; see CurvatureProducts::run().
+void run_product(const CurvatureProducts& products,
+                 const ProductTask& task,
+                 const ChunkRows& rows,
+                 const TangentRows& tangents,
+                 double* scratch,
+                 HessianTarget h);
+
+/// The same of one that is narrow.
+void run_narrow_product(const CurvatureProducts& products,
+                        const ProductTask& task,
+                        const ChunkRows& rows,
+                        const TangentRows& tangents,
+                        double* scratch,
+                        HessianTarget h);
+
+}  // namespace hesscope::detail
