@@ -32,9 +32,7 @@ Problem linear_attention_problem(const LinearAttentionOptions& options,
 
 /// Inputs N(0, I); classes cut by the angle of the first two inputs, or targets N(0, I); weights
 /// N(0, 1) / sqrt(fan-in), biases 0.1 N(0, 1). Activation tanh.
-Problem mlp_problem(const MlpOptions& options,
-                    Eigen::Index num_samples,
-                    InstructionSet set = best_instruction_set());
+Problem mlp_problem(const MlpOptions& options, Eigen::Index num_samples);
 
 /// Tokens and targets N(0, I); weights N(0, 1) / sqrt(embedding).
 Problem attention_problem(const AttentionOptions& options, Eigen::Index num_samples);

@@ -223,11 +223,6 @@ Model mlp(const MlpOptions& options) {
     return (1.0 / static_cast<double>(widths.back())) * sum(square(z - target));
   };
   Model model = b.finish(loss());
-  model.structured_hessian = mlp_hessian({.widths = widths,
-                                          .activation = elementary_of(options.activation),
-                                          .loss = options.loss,
-                                          .input_offset = model.arrays[0].offset,
-                                          .target_offset = model.arrays[1].offset});
   model.invariances = invariances_of(model, options);
   return model;
 }

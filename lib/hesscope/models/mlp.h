@@ -6,11 +6,15 @@
 
 #include <hesscope/models/model.h>
 #include <hesscope/models/model_registry.h>
-#include <hesscope/structured/mlp_hessian.h>
 
 namespace hesscope {
 
 enum class Activation { kTanh, kGelu, kRelu, kSoftplus, kIdentity };
+
+enum class MlpLoss {
+  kCrossEntropy,      ///< log sum_c exp(z_c) - z_target
+  kMeanSquaredError,  ///< mean over outputs of (z - target)^2
+};
 
 struct MlpOptions {
   std::vector<std::int64_t> widths;  ///< input, hidden ..., output: at least two

