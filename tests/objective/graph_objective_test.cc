@@ -322,13 +322,14 @@ TEST_F(GraphObjectiveTest, TakesTheModelsStructureUnlessToldNotTo) {
   // Says that it was called.
   class Ones final : public StructuredHessian {
    public:
-    void sum(std::span<const double> /*theta*/,
-             Records records,
-             const Executor& /*executor*/,
-             const ProgressCallback& progress,
-             Eigen::Ref<Eigen::MatrixXd> h) const override {
-      h.setConstant(static_cast<double>(records.count));
+    bool mean(std::span<const double> /*theta*/,
+              Records /*records*/,
+              const Executor& /*executor*/,
+              const ProgressCallback& progress,
+              Eigen::Ref<Eigen::MatrixXd> h) const override {
+      h.setConstant(1.0);
       detail::report(progress, 1);
+      return true;
     }
 
     double workspace_bytes(int num_threads) const override { return 1000.0 * num_threads; }

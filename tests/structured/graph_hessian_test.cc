@@ -49,7 +49,7 @@ MatrixXd by_tape(const Graph& graph,
     const auto size = static_cast<std::size_t>(n);
     sweep->hessian_times(
         {theta.data(), size}, records, {direction.data(), size}, 1, {product.data(), size});
-    h.col(j) = product;
+    h.col(j) = product / static_cast<double>(count);
   }
   return h;
 }
@@ -64,11 +64,12 @@ MatrixXd by_structure(const std::shared_ptr<const Graph>& graph,
   EXPECT_NE(hessian, nullptr);
   const Index n = graph->num_parameters();
   MatrixXd h(n, n);
-  hessian->sum({theta.data(), static_cast<std::size_t>(n)},
-               {samples.data(), count, graph->record_size()},
-               executor,
-               {},
-               h);
+  const bool is_finite = hessian->mean({theta.data(), static_cast<std::size_t>(n)},
+                                       {samples.data(), count, graph->record_size()},
+                                       executor,
+                                       {},
+                                       h);
+  EXPECT_EQ(is_finite, h.allFinite());
   return h;
 }
 

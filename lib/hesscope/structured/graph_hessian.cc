@@ -10,6 +10,7 @@
 #include <hesscope/structured/internal/graph/hessian_shares.h>
 #include <hesscope/structured/internal/graph/hessian_sum.h>
 #include <hesscope/structured/internal/graph/indexing.h>
+#include <hesscope/structured/internal/triangles.h>
 
 namespace hesscope {
 namespace {
@@ -46,11 +47,11 @@ class SiteHessian final : public GraphHessian {
 
   const HessianPlan& plan() const override { return plan_; }
 
-  void sum(std::span<const double> theta,
-           Records records,
-           const Executor& executor,
-           const ProgressCallback& progress,
-           Eigen::Ref<Eigen::MatrixXd> h) const override;
+  bool mean(std::span<const double> theta,
+            Records records,
+            const Executor& executor,
+            const ProgressCallback& progress,
+            Eigen::Ref<Eigen::MatrixXd> h) const override;
 
   double workspace_bytes(int num_threads) const override {
     const long tangents = num_rows() * tangent_row_step(max_packs_, stage_directions_);
@@ -113,9 +114,14 @@ class SiteHessian final : public GraphHessian {
       stage.work = stage.sweep_work;
       if (stage.is_kept) {
         stage.tasks = graph_.products.tasks(stage.first_block, stage.end_block);
-        for (const ProductTask& task : stage.tasks) stage.work += task.multiply_adds;
+        for (const ProductTask& task : stage.tasks) {
+          stage.work += task.multiply_adds;
+          if (task.part == ProductPart::kTangents) triangle_ = Triangle::kBoth;
+        }
         stage_directions_ =
             std::max(stage_directions_, (stage.end_block - stage.first_block) * kDirections);
+      } else {
+        triangle_ = Triangle::kBoth;
       }
       first = stage.end_block;
       stages_.push_back(std::move(stage));
@@ -127,20 +133,21 @@ class SiteHessian final : public GraphHessian {
   long max_packs_ = 1;
   int stage_directions_ = 0;
   std::vector<Stage> stages_;
+  Triangle triangle_ = Triangle::kLower;  // where stages add to H
 };
 
-// Edge of the squares in which a matrix is mirrored.
-constexpr long kMirroredEdge = 32;
-
-void SiteHessian::sum(std::span<const double> theta,
-                      Records records,
-                      const Executor& executor,
-                      const ProgressCallback& progress,
-                      Eigen::Ref<Eigen::MatrixXd> h) const {
+bool SiteHessian::mean(std::span<const double> theta,
+                       Records records,
+                       const Executor& executor,
+                       const ProgressCallback& progress,
+                       Eigen::Ref<Eigen::MatrixXd> h) const {
   const long num_packs = divide(records.count, kPackSamples);
   const long chunk_packs = divide(num_packs, divide(num_packs, max_packs_));
   advise_huge_pages(h.data(), h.outerStride() * h.cols());
-  executor.for_each(h.cols(), [&](Eigen::Index col) { h.col(col).setZero(); });
+  executor.for_each(h.cols(), [&](Eigen::Index col) {
+    const Eigen::Index first = triangle_ == Triangle::kLower ? col : 0;
+    h.col(col).tail(h.rows() - first).setZero();
+  });
   Team* const team = executor.team();
   std::vector<int> owners;
   std::vector<Stage> shared;
@@ -187,18 +194,7 @@ void SiteHessian::sum(std::span<const double> theta,
       graph_.products.complete(u, static_cast<int>(unit), {h.data(), h.outerStride()});
     });
   }
-  executor.for_each(divide(h.cols(), kMirroredEdge), [&](Eigen::Index edge) {
-    const long from = edge * kMirroredEdge;
-    const long end = std::min<long>(from + kMirroredEdge, h.cols());
-    for (long row = from; row < h.rows(); row += kMirroredEdge) {
-      const long end_row = std::min<long>(row + kMirroredEdge, h.rows());
-      for (long col = from; col < end; ++col) {
-        for (long r = std::max(row, col + 1); r < end_row; ++r) {
-          h(col, r) = h(r, col) = h(r, col) + h(col, r);
-        }
-      }
-    }
-  });
+  return fill_triangles(executor, triangle_, 1.0 / static_cast<double>(records.count), h);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <hesscope/core/error.h>
 #include <hesscope/structured/internal/linear_attention/sum.h>
+#include <hesscope/structured/internal/triangles.h>
 #include <hesscope/structured/linear_attention_hessian.h>
 
 namespace hesscope {
@@ -13,6 +14,7 @@ namespace {
 using detail::LinearAttentionSizes;
 using detail::LinearAttentionSum;
 using detail::LinearAttentionWeights;
+using detail::Triangle;
 using Parametrization = LinearAttentionStructure::Parametrization;
 using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 using Eigen::Index;
@@ -25,26 +27,26 @@ class LinearAttentionHessian final : public StructuredHessian {
       : structure_(structure),
         sum_(LinearAttentionSizes(structure), HESSCOPE_KERNELS(linear_attention_kernels, set)) {}
 
-  void sum(std::span<const double> theta,
-           Records records,
-           const Executor& executor,
-           const ProgressCallback& progress,
-           Eigen::Ref<MatrixXd> h) const override {
+  bool mean(std::span<const double> theta,
+            Records records,
+            const Executor& executor,
+            const ProgressCallback& progress,
+            Eigen::Ref<MatrixXd> h) const override {
+    const double factor = 1.0 / static_cast<double>(records.count);
     // sum_ is of half the squares.
     if (structure_.parametrization != Parametrization::kSplitQk) {
       sum_.compute(
           LinearAttentionWeights(structure_, theta), records, executor, progress, h, nullptr);
-      mirror(executor, 2.0, h);
-      return;
+      return detail::fill_triangles(executor, Triangle::kUpper, 2.0 * factor, h);
     }
     const Index n = LinearAttentionSizes(structure_).num_parameters();
     MatrixXd pq(n, n);
     VectorXd gradient(n);
     sum_.compute(
         LinearAttentionWeights(structure_, theta), records, executor, progress, pq, &gradient);
-    mirror(executor, 2.0, pq);
+    detail::fill_triangles(executor, Triangle::kUpper, 2.0, pq);
     from_pq_to_split(theta, pq, 2.0 * gradient, h);
-    mirror(executor, 1.0, h);
+    return detail::fill_triangles(executor, Triangle::kUpper, factor, h);
   }
 
   double workspace_bytes(int num_threads) const override {
@@ -55,25 +57,6 @@ class LinearAttentionHessian final : public StructuredHessian {
 
  private:
   Index extent() const { return structure_.dimension + 1; }
-
-  // Scales the upper triangle and copies it to the lower one.
-  static void mirror(const Executor& executor, double factor, Eigen::Ref<MatrixXd> h) {
-    constexpr Index kBlock = 64;
-    const Index n = h.rows();
-    executor.for_each((n + kBlock - 1) / kBlock, [&](Index block) {
-      const Index first = block * kBlock;
-      const Index width = std::min(kBlock, n - first);
-      for (Index below = first; below < n; below += kBlock) {
-        const Index height = std::min(kBlock, n - below);
-        for (Index j = first; j < first + width; ++j) {
-          for (Index i = std::max(j, below); i < below + height; ++i) {
-            h(j, i) *= factor;
-            h(i, j) = h(j, i);
-          }
-        }
-      }
-    });
-  }
 
   // H in (P, WQ, WK) from H and gradient in (P, Q), Q = WK^T WQ: with J the Jacobian,
   // J^T H J + sum_ij (dL/dQ_ij) d2 Q_ij. Upper triangle at least.

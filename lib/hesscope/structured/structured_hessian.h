@@ -15,22 +15,23 @@
 
 namespace hesscope {
 
-/// The sum of the Hessians of a model's loss over samples, computed from the model's structure.
+/// The mean of the Hessians of a model's loss over samples, computed from the model's structure.
 /// Immutable; safe to call concurrently.
 class StructuredHessian {
  public:
   virtual ~StructuredHessian() = default;
 
-  /// h = sum over the records of the loss's Hessian at theta: n x n, symmetric to the last bit,
+  /// h = mean over the records of the loss's Hessian at theta: n x n, symmetric to the last bit,
   /// and the same to the last bit for any number of the executor's threads. Fractions of progress
   /// are in proportion to the time they take, so that a part of the work foretells the whole.
-  virtual void sum(std::span<const double> theta,
+  /// @returns whether all of h is finite.
+  virtual bool mean(std::span<const double> theta,
                    Records records,
                    const Executor& executor,
                    const ProgressCallback& progress,
                    Eigen::Ref<Eigen::MatrixXd> h) const = 0;
 
-  /// Memory that sum() needs besides h, at most.
+  /// Memory that mean() needs besides h, at most.
   virtual double workspace_bytes(int num_threads) const = 0;
 };
 

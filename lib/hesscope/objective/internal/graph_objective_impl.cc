@@ -43,13 +43,12 @@ Objective::Matrix GraphObjective::Impl::mean_hessian(const ConstVectorRef& theta
   }
   const Vector point = theta;
   Matrix h(model.num_parameters(), model.num_parameters());
-  structured->sum({point.data(), static_cast<std::size_t>(point.size())},
-                  sums.records(range),
-                  ranks,
-                  progress,
-                  h);
-  h *= 1.0 / static_cast<double>(range.size());
-  if (h.allFinite() || !has_finite_inputs(theta, range)) return h;
+  const bool is_finite = structured->mean({point.data(), static_cast<std::size_t>(point.size())},
+                                          sums.records(range),
+                                          ranks,
+                                          progress,
+                                          h);
+  if (is_finite || !has_finite_inputs(theta, range)) return h;
   h.resize(0, 0);
   return sums.curvature(Curvature::kHessian, theta, range, progress);
 }
