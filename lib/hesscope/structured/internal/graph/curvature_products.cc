@@ -15,6 +15,16 @@ constexpr int kTangentWave = kWaves / 2;
 // Inputs and units whose panels follow each other: lines of H, and a task.
 constexpr int kJoinedInputs = 8;
 constexpr int kJoinedUnits = kTaskPanels * kPanelRows / kJoinedInputs;
+// Units of a narrow task.
+constexpr int kNarrowUnits = 16;
+
+// [0, count) in parts of `step`.
+template <typename F>
+void for_parts(int count, int step, F visit) {
+  for (int first = 0; first < count; first += step) {
+    visit(Interval{first, std::min(first + step, count)});
+  }
+}
 
 }  // namespace
 
@@ -130,15 +140,17 @@ void CurvatureProducts::list_runs() {
   }
 }
 
-// Whether the fewer multiply-adds for a parameter of the rows are those with columns of its own inputs;
-// in registers of kPackSamples, on any processor, since ranks divide tasks.
+// Whether columns of its own inputs cost a parameter of the rows less; in registers of kPackSamples, on
+// any processor, since ranks divide tasks. An entry of a row that is made, from one term or two, is
+// counted as kMade multiply-adds.
 bool CurvatureProducts::is_narrow(int row_use, int column_use) const {
+  constexpr double kMade = 2;
   const ParameterUse& row = uses_.uses[at(row_use)];
   const ParameterUse& column = uses_.uses[at(column_use)];
   const auto is_plain = [](const ParameterUse& use) {
     return use.positions == 1 && !use.is_per_unit;
   };
-  if (!is_plain(row) || !is_plain(column) || column.inputs > kPackSamples) return false;
+  if (!is_plain(row) || !is_plain(column)) return false;
   const int group = planner_.group_of(column_use);
   double num_blocks = 0;
   double live = 0;  // of J
@@ -147,12 +159,13 @@ bool CurvatureProducts::is_narrow(int row_use, int column_use) const {
     ++num_blocks;
     for (const int x : row.x) live += x != kOne && planner_.is_in(block, x, false) ? 1 : 0;
   }
-  const double share = live / (num_blocks * row.inputs);
-  const auto in_registers = [](int inputs) {
+  const double terms = 1 + live / (num_blocks * row.inputs);
+  const auto registers = [](int inputs) {
     return static_cast<double>(divide(inputs, kPackSamples) * kPackSamples);
   };
-  const double made_rows = 1 + share + in_registers(column.inputs);
-  return column.inputs * (in_registers(row.inputs) / row.inputs + share) < made_rows;
+  const double narrow =
+      column.inputs * (kMade * terms + registers(row.inputs) + (terms - 1) * row.inputs);
+  return narrow < row.inputs * (kMade * terms + registers(column.inputs));
 }
 
 // Of scratch: rows of a task, a panel of columns, results.
@@ -196,11 +209,7 @@ std::vector<ProductTask> CurvatureProducts::tasks(int first_block, int end_block
           for_rows(g, place_in_group_[at(v)], [&](int u, ProductPart part, int wave) {
             const ParameterUse& row = uses_.uses[at(u)];
             const bool narrow = part == ProductPart::kBoth && is_narrow(u, v);
-            const int count = narrow ? row.units : static_cast<int>(panels_[at(u)].size());
-            const int most = narrow ? kTaskPanels / column.inputs * kPanelRows : kTaskPanels;
-            const long parameters = narrow ? row.inputs : kPanelRows;
-            for (int p = 0; p < count; p += most) {
-              const Interval rows{p, std::min(p + most, count)};
+            const auto add = [&](Interval rows, Interval inputs, int parameters) {
               tasks.push_back({part,
                                column_wave * kWaves + wave,
                                u,
@@ -209,9 +218,21 @@ std::vector<ProductTask> CurvatureProducts::tasks(int first_block, int end_block
                                first,
                                s,
                                rows,
+                               inputs,
                                narrow,
-                               (rows.end - rows.begin) * parameters * (s - first) *
-                                   (column.inputs + 2 * row.positions)});
+                               long{rows.end - rows.begin} * parameters * (s - first) *
+                                   (inputs.end - inputs.begin + 2 * row.positions)});
+            };
+            if (narrow) {
+              const int units = std::min(row.units, kNarrowUnits);
+              const int inputs = kTaskPanels / static_cast<int>(divide(units, kPanelRows));
+              for_parts(row.units, units, [&](Interval rows) {
+                for_parts(column.inputs, inputs, [&](Interval own) { add(rows, own, row.inputs); });
+              });
+            } else {
+              for_parts(static_cast<int>(panels_[at(u)].size()), kTaskPanels, [&](Interval rows) {
+                add(rows, {0, column.inputs}, kPanelRows);
+              });
             }
           });
         }

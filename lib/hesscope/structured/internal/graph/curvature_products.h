@@ -103,6 +103,7 @@ struct ProductTask {
   int first;  ///< positions of the column use
   int end;
   Interval rows;       ///< panels of the row use, or its units if the task is narrow
+  Interval inputs;     ///< of the column use
   bool is_narrow;      ///< see narrow_product_runner.cc
   long multiply_adds;  ///< of one sample
 };

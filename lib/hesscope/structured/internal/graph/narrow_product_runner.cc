@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Of a column use with few inputs b the columns of a product would fill a part of a register, and rows
-// (i,j) be made for those few. Of two uses at one position each the same sums are
+// Rows (i,j) of a product are made for each unit of the column use, and multiplied with its inputs b. Where
+// it has fewer of these than the row use, the same sums over uses at one position each,
 //   H[(i,j), (a,b)] = sum (E[i,a] x[b]) x'[j] + (delta[i] x[b]) J[j,a],
-// products of rows (i,b), of which there are few, with columns j, of which there are many.
+// are products of fewer rows, (i,b), with columns j that fill registers.
 #include <array>
 
 #include <hesscope/structured/internal/graph/product_task.h>
@@ -19,6 +19,7 @@ class NarrowProductRunner : ProductTaskView {
                       double* scratch,
                       HessianTarget h)
       : ProductTaskView(products, task, rows, tangents, scratch, h),
+        inputs_(task.inputs.end - task.inputs.begin),
         panels_of_input_(static_cast<int>(divide(task.rows.end - task.rows.begin, kPanelRows))) {}
 
   void run() {
@@ -59,12 +60,14 @@ class NarrowProductRunner : ProductTaskView {
            .out_first_stride = panels_of_input_ * panel_size,
            .out_second_stride = kPackSamples,
            .out_pack_stride = long{kPanelRows} * kPackSamples,
-           .terms = {{{value_row(column_rows_, 0, 0), row_step_, 0}, {y + i * step, 0, step}, 1}},
+           .terms = {{{value_row(column_rows_, 0, task_.inputs.begin), row_step_, 0},
+                      {y + i * step, 0, step},
+                      1}},
            .num_terms = 1,
-           .rows = column_.inputs,
+           .rows = inputs_,
            .cols = count,
            .num_packs = rows_.num_packs});
-      for (int b = 0; b < column_.inputs; ++b) {
+      for (int b = 0; b < inputs_; ++b) {
         clear_last_rows(to + b * panels_of_input_ * panel_size, count);
       }
     }
@@ -84,7 +87,7 @@ class NarrowProductRunner : ProductTaskView {
                                  kPanelCols,
                                  1,
                                  row_panels_,
-                                 column_.inputs * panels_of_input_,
+                                 inputs_ * panels_of_input_,
                                  panel + k,
                                  std::min(step, count - k),
                                  rows_.num_packs);
@@ -97,8 +100,8 @@ class NarrowProductRunner : ProductTaskView {
   // Calls visit(i, parameter (a, b), results of row (i, b)).
   template <typename F>
   void for_results(F visit) const {
-    for (int b = 0; b < column_.inputs; ++b) {
-      const int col = column_.theta[at(task_.unit * column_.inputs + b)];
+    for (int b = 0; b < inputs_; ++b) {
+      const int col = column_.theta[at(task_.unit * column_.inputs + task_.inputs.begin + b)];
       if (col < 0) continue;
       const double* result = results_ + long{b} * panels_of_input_ * kPanelRows * kPanelCols;
       for (int i = task_.rows.begin; i < task_.rows.end; ++i, result += kPanelCols) {
@@ -122,6 +125,7 @@ class NarrowProductRunner : ProductTaskView {
     }
   }
 
+  int inputs_;
   int panels_of_input_;
 };
 
