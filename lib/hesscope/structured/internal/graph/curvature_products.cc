@@ -18,11 +18,11 @@ constexpr int kJoinedUnits = kTaskPanels * kPanelRows / kJoinedInputs;
 // Units of a narrow task.
 constexpr int kNarrowUnits = 16;
 
-// [0, count) in parts of `step`.
+// The interval in parts of `step`.
 template <typename F>
-void for_parts(int count, int step, F visit) {
-  for (int first = 0; first < count; first += step) {
-    visit(Interval{first, std::min(first + step, count)});
+void for_parts(Interval all, int step, F visit) {
+  for (int first = all.begin; first < all.end; first += step) {
+    visit(Interval{first, std::min(first + step, all.end)});
   }
 }
 
@@ -90,6 +90,7 @@ CurvatureProducts::CurvatureProducts(const ParameterUses& uses,
                        !group.has_repeats && !group.is_by_parameters &&
                        !planner_.is_fed(u, planner.group_of(u)));
   }
+  list_pairs();
 }
 
 void CurvatureProducts::list_panels() {
@@ -137,6 +138,20 @@ void CurvatureProducts::list_runs() {
         runs[at(k)] += runs[at(k + 1)];
     }
     runs_.push_back(std::move(runs));
+  }
+}
+
+// With few units pairs are not worth making, with many inputs they are most of a chunk's memory.
+void CurvatureProducts::list_pairs() {
+  constexpr int kLeastUnits = 8;
+  constexpr int kMostInputs = 96;
+  pairs_.resize(uses_.uses.size());
+  for (std::size_t u = 0; u < pairs_.size(); ++u) {
+    const ParameterUse& use = uses_.uses[u];
+    if (!is_free_[u] || use.units < kLeastUnits || use.inputs > kMostInputs) continue;
+    for (int b = 0; b < use.inputs; ++b) {
+      for (int j = b; j < use.inputs; ++j) pairs_[u].push_back({b, j});
+    }
   }
 }
 
@@ -208,9 +223,13 @@ std::vector<ProductTask> CurvatureProducts::tasks(int first_block, int end_block
           while (s < column.positions && is_here(s)) ++s;
           for_rows(g, place_in_group_[at(v)], [&](int u, ProductPart part, int wave) {
             const ParameterUse& row = uses_.uses[at(u)];
-            const bool narrow = part == ProductPart::kBoth && is_narrow(u, v);
+            auto kind = ProductKind::kRows;
+            if (u == v && part == ProductPart::kAdjoints && is_paired(u))
+              kind = ProductKind::kPairs;
+            if (part == ProductPart::kBoth && is_narrow(u, v)) kind = ProductKind::kNarrow;
             const auto add = [&](Interval rows, Interval inputs, int parameters) {
-              tasks.push_back({part,
+              tasks.push_back({kind,
+                               part,
                                column_wave * kWaves + wave,
                                u,
                                v,
@@ -219,20 +238,25 @@ std::vector<ProductTask> CurvatureProducts::tasks(int first_block, int end_block
                                s,
                                rows,
                                inputs,
-                               narrow,
                                long{rows.end - rows.begin} * parameters * (s - first) *
                                    (inputs.end - inputs.begin + 2 * row.positions)});
             };
-            if (narrow) {
+            if (kind == ProductKind::kPairs) {
+              for_parts({a, row.units}, kTaskRows, [&](Interval rows) {
+                add(rows, {0, column.inputs}, row.inputs / 2 + 1);
+              });
+            } else if (kind == ProductKind::kNarrow) {
               const int units = std::min(row.units, kNarrowUnits);
               const int inputs = kTaskPanels / static_cast<int>(divide(units, kPanelRows));
-              for_parts(row.units, units, [&](Interval rows) {
-                for_parts(column.inputs, inputs, [&](Interval own) { add(rows, own, row.inputs); });
+              for_parts({0, row.units}, units, [&](Interval rows) {
+                for_parts(
+                    {0, column.inputs}, inputs, [&](Interval own) { add(rows, own, row.inputs); });
               });
             } else {
-              for_parts(static_cast<int>(panels_[at(u)].size()), kTaskPanels, [&](Interval rows) {
-                add(rows, {0, column.inputs}, kPanelRows);
-              });
+              for_parts(
+                  {0, static_cast<int>(panels_[at(u)].size())}, kTaskPanels, [&](Interval rows) {
+                    add(rows, {0, column.inputs}, kPanelRows);
+                  });
             }
           });
         }
@@ -266,7 +290,7 @@ std::vector<int> CurvatureProducts::columns_of(const ProductTask& task) const {
     if (theta >= 0 && theta < last) columns.push_back(theta);
   };
   for (int k = task.rows.begin; k < task.rows.end; ++k) {
-    if (task.is_narrow) {
+    if (task.kind != ProductKind::kRows) {
       for (int j = 0; j < row.inputs; ++j) add(k * row.inputs + j);
     } else {
       const RowPanel& panel = panels_[at(task.row_use)][at(k)];
@@ -277,12 +301,32 @@ std::vector<int> CurvatureProducts::columns_of(const ProductTask& task) const {
 }
 
 long CurvatureProducts::x_panels_size(int u, int num_packs) const {
-  return uses_.uses[at(u)].is_per_unit ? 0 : panels_size(layout_.rows(u).x, num_packs);
+  if (uses_.uses[at(u)].is_per_unit) return 0;
+  const RowBlock pairs{.positions = 1, .width = static_cast<int>(pairs_[at(u)].size())};
+  return panels_size(layout_.rows(u).x, num_packs) + panels_size(pairs, num_packs);
 }
 
 void CurvatureProducts::fill_panels(int u, const ChunkRows& rows, double* x_panels) const {
   if (uses_.uses[at(u)].is_per_unit) return;
-  detail::fill_panels(packs_, layout_.rows(u).x, rows.values, rows, x_panels);
+  const RowBlock& x = layout_.rows(u).x;
+  detail::fill_panels(packs_, x, rows.values, rows, x_panels);
+  const auto row = [&](int k) { return rows.values + x.row(0, k) * row_step(rows.num_packs); };
+  double* panel = x_panels + panels_size(x, rows.num_packs);
+  const auto num_pairs = static_cast<int>(pairs_[at(u)].size());
+  for_parts({0, num_pairs}, kPanelCols, [&](Interval part) {
+    std::array<const double*, kPanelCols> first;
+    std::array<const double*, kPanelCols> second;
+    first.fill(rows.zeros);
+    second.fill(rows.zeros);
+    for (int c = part.begin; c < part.end; ++c) {
+      const InputPair& pair = pairs_[at(u)][at(c)];
+      first[at(c - part.begin)] = row(pair.b);
+      second[at(c - part.begin)] = row(pair.j);
+    }
+    packs_.fill_columns(
+        panel, first.data(), second.data(), kPackSamples, part.end - part.begin, rows.num_packs);
+    panel += long{kPanelCols} * rows.num_packs * kPackSamples;
+  });
 }
 
 // Edge of the squares in which a matrix is transposed.
@@ -316,7 +360,14 @@ void CurvatureProducts::run(const ProductTask& task,
                             const TangentRows& tangents,
                             double* scratch,
                             HessianTarget h) const {
-  (task.is_narrow ? run_narrow_product : run_product)(*this, task, rows, tangents, scratch, h);
+  switch (task.kind) {
+    case ProductKind::kRows:
+      return run_product(*this, task, rows, tangents, scratch, h);
+    case ProductKind::kNarrow:
+      return run_narrow_product(*this, task, rows, tangents, scratch, h);
+    case ProductKind::kPairs:
+      return run_pair_product(*this, task, rows, tangents, scratch, h);
+  }
 }
 
 }  // namespace hesscope::detail

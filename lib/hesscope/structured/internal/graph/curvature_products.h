@@ -94,7 +94,14 @@ struct HessianTarget {
 
 enum class ProductPart { kBoth, kAdjoints, kTangents };  // E and J, E, J
 
+enum class ProductKind {
+  kRows,    // product_runner.cc
+  kNarrow,  // narrow_product_runner.cc
+  kPairs,   // pair_product_runner.cc
+};
+
 struct ProductTask {
+  ProductKind kind;
   ProductPart part;
   int wave;  ///< tasks of one wave write to different entries
   int row_use;
@@ -102,9 +109,8 @@ struct ProductTask {
   int unit;   ///< of the column use
   int first;  ///< positions of the column use
   int end;
-  Interval rows;       ///< panels of the row use, or its units if the task is narrow
+  Interval rows;       ///< panels of the row use where the kind is kRows, else its units
   Interval inputs;     ///< of the column use
-  bool is_narrow;      ///< see narrow_product_runner.cc
   long multiply_adds;  ///< of one sample
 };
 
@@ -131,7 +137,7 @@ class CurvatureProducts {
     }
   }
 
-  /// Doubles of one use's panels in a chunk.
+  /// Doubles of one use's panels in a chunk; of one that is_paired() those of x[j] x[b] follow.
   long x_panels_size(int use, int num_packs) const;
 
   void fill_panels(int use, const ChunkRows& rows, double* x_panels) const;
@@ -152,6 +158,12 @@ class CurvatureProducts {
   friend class ProductTaskView;
   friend class ProductRunner;
   friend class NarrowProductRunner;
+  friend class PairProductRunner;
+
+  struct InputPair {
+    int b;
+    int j;
+  };
 
   // Up to kPanelRows parameters of a use: (i, j) is i * inputs + j, and one is `step` after the other,
   // 1 for inputs of one unit and `inputs` for units of one input.
@@ -166,7 +178,10 @@ class CurvatureProducts {
 
   void list_panels();
   void list_runs();
+  void list_pairs();
   bool is_narrow(int row_use, int column_use) const;
+
+  bool is_paired(int use) const { return !pairs_[static_cast<std::size_t>(use)].empty(); }
 
   const ParameterUses& uses_;
   const GraphLayout& layout_;
@@ -177,7 +192,8 @@ class CurvatureProducts {
   // Of each use: how many parameters from (i, j) on, of unit i, follow each other.
   std::vector<std::vector<int>> runs_;
   std::vector<int> place_in_group_;
-  std::vector<int> direction_of_entry_;  // kDirections * block + direction; -1
+  std::vector<int> direction_of_entry_;        // kDirections * block + direction; -1
+  std::vector<std::vector<InputPair>> pairs_;  // b <= j, of each use with products of pairs
   std::vector<char> is_free_;  // of each use: one position, and x does not depend on its own z
 };
 

@@ -29,7 +29,7 @@ class NarrowProductRunner : ProductTaskView {
       set_rows(adjoint_tangent(0, first, direction), tangents_.row_step);
       const double* const x = rows_.x_panels[at(task_.row_use)];
       for (int j = 0; j < use_.inputs; j += kPanelCols) {
-        add(x + j * row_size_, j, std::min(kPanelCols, use_.inputs - j));
+        multiply_and_add(x + j * row_size_, j, std::min(kPanelCols, use_.inputs - j));
       }
     }
     const LiveRows live = tangent_live(direction);
@@ -42,7 +42,7 @@ class NarrowProductRunner : ProductTaskView {
       for (int k = 0; k < count; ++k) columns[at(k)] = value_tangent(0, j + k, direction);
       all_.packs_.fill_columns(
           column_panel_, columns.data(), nullptr, kPackSamples, count, rows_.num_packs);
-      add(column_panel_, j, count);
+      multiply_and_add(column_panel_, j, count);
     }
   }
 
@@ -74,27 +74,10 @@ class NarrowProductRunner : ProductTaskView {
   }
 
   // Products of the rows with columns j, j + 1, ... of a panel.
-  void add(const double* panel, int j, int count) const {
-    for_results([&](int i, int col, const double*) {  // H is far larger than any cache
-      const int row = use_.theta[at(i * use_.inputs + j)];
-      if (row <= col) return;
-      const double* const to = h_.data + row + col * h_.stride;
-      for (int k = 0; k < count; k += kPackSamples) __builtin_prefetch(to + k, 1, 2);
-    });
-    const int step = all_.packs_.tile_cols;
-    for (int k = 0; k < count; k += step) {
-      all_.packs_.inner_products(results_ + k,
-                                 kPanelCols,
-                                 1,
-                                 row_panels_,
-                                 inputs_ * panels_of_input_,
-                                 panel + k,
-                                 std::min(step, count - k),
-                                 rows_.num_packs);
-    }
-    for_results([&](int i, int col, const double* result) {
-      write(i * use_.inputs + j, count, col, result);
-    });
+  void multiply_and_add(const double* panel, int j, int count) const {
+    for_results([&](int i, int col, const double*) { prefetch(i, j, count, col); });
+    multiply(inputs_ * panels_of_input_, panel, count);
+    for_results([&](int i, int col, const double* result) { add(i, j, count, col, result); });
   }
 
   // Calls visit(i, parameter (a, b), results of row (i, b)).
@@ -107,21 +90,6 @@ class NarrowProductRunner : ProductTaskView {
       for (int i = task_.rows.begin; i < task_.rows.end; ++i, result += kPanelCols) {
         visit(i, col, result);
       }
-    }
-  }
-
-  // To the row use's parameters from `place` on.
-  void write(int place, int count, int col, const double* result) const {
-    for (int k = 0; k < count;) {
-      const int row = use_.theta[at(place + k)];
-      const int run = std::min(count - k, all_.runs_[at(task_.row_use)][at(place + k)]);
-      if (row > col) {
-        double* const to = h_.data + row + col * h_.stride;
-        for (int r = 0; r < run; ++r) to[r] += scale_ * result[k + r];
-      } else if (row >= 0) {
-        for (int r = 0; r < run; ++r) h_.of_pair(row + r, col) += scale_ * result[k + r];
-      }
-      k += run;
     }
   }
 

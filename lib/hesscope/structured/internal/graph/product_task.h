@@ -93,6 +93,45 @@ class ProductTaskView {
     }
   }
 
+  // Results: products of so many panels of rows with `count` columns from `panel` on, row by row.
+  void multiply(int num_panels, const double* panel, int count) const {
+    const int step = all_.packs_.tile_cols;
+    for (int k = 0; k < count; k += step) {
+      all_.packs_.inner_products(results_ + k,
+                                 kPanelCols,
+                                 1,
+                                 row_panels_,
+                                 num_panels,
+                                 panel + k,
+                                 std::min(step, count - k),
+                                 rows_.num_packs);
+    }
+  }
+
+  // To the row use's parameters from (i, j) on, in column `col`.
+  void add(int i, int j, int count, int col, const double* result) const {
+    const int place = i * use_.inputs + j;
+    for (int k = 0; k < count;) {
+      const int row = use_.theta[at(place + k)];
+      const int run = std::min(count - k, all_.runs_[at(task_.row_use)][at(place + k)]);
+      if (row > col) {
+        double* const to = h_.data + row + col * h_.stride;
+        for (int r = 0; r < run; ++r) to[r] += scale_ * result[k + r];
+      } else if (row >= 0) {
+        for (int r = 0; r < run; ++r) h_.of_pair(row + r, col) += scale_ * result[k + r];
+      }
+      k += run;
+    }
+  }
+
+  // H is far larger than any cache: asks for what add() will add to.
+  void prefetch(int i, int j, int count, int col) const {
+    const int row = use_.theta[at(i * use_.inputs + j)];
+    if (row <= col) return;
+    const double* const to = h_.data + row + col * h_.stride;
+    for (int k = 0; k < count; k += kPackSamples) __builtin_prefetch(to + k, 1, 2);
+  }
+
   const CurvatureProducts& all_;
   const ProductTask& task_;
   const ChunkRows& rows_;
@@ -118,12 +157,19 @@ void run_product(const CurvatureProducts& products,
                  double* scratch,
                  HessianTarget h);
 
-/// The same of one that is narrow.
+/// The same of other kinds.
 void run_narrow_product(const CurvatureProducts& products,
                         const ProductTask& task,
                         const ChunkRows& rows,
                         const TangentRows& tangents,
                         double* scratch,
                         HessianTarget h);
+
+void run_pair_product(const CurvatureProducts& products,
+                      const ProductTask& task,
+                      const ChunkRows& rows,
+                      const TangentRows& tangents,
+                      double* scratch,
+                      HessianTarget h);
 
 }  // namespace hesscope::detail
