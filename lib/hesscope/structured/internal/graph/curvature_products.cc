@@ -141,14 +141,16 @@ void CurvatureProducts::list_runs() {
   }
 }
 
-// With few units pairs are not worth making, with many inputs they are most of a chunk's memory.
+// To make a pair takes some eight times as long as to make a row's entry, of which there is one for each
+// two units and input otherwise; of many inputs, pairs are most of a chunk's memory.
 void CurvatureProducts::list_pairs() {
-  constexpr int kLeastUnits = 8;
+  constexpr int kPairs = 8;
   constexpr int kMostInputs = 96;
   pairs_.resize(uses_.uses.size());
   for (std::size_t u = 0; u < pairs_.size(); ++u) {
     const ParameterUse& use = uses_.uses[u];
-    if (!is_free_[u] || use.units < kLeastUnits || use.inputs > kMostInputs) continue;
+    const bool pays = use.units * (use.units + 1) > kPairs * (use.inputs + 1);
+    if (!is_free_[u] || !pays || use.inputs > kMostInputs) continue;
     for (int b = 0; b < use.inputs; ++b) {
       for (int j = b; j < use.inputs; ++j) pairs_[u].push_back({b, j});
     }
