@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <filesystem>
+#include <set>
 #include <string>
 #include <system_error>
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <hesscope/core/error.h>
 #include <hesscope/dataset/export_registry.h>
@@ -41,7 +43,8 @@ class ExportCommand final : public Command {
 
   void declare(OptionTable& options) override {
     std::vector<std::string> names;
-    std::string help = "What to write (default: what the ending of FILE says, or else csv)";
+    std::string help =
+        "What to write (default: what the ending of FILE says, csv for a name without one)";
     for (const io::ExportKind& format : io::export_kinds()) {
       names.push_back(format.name);
       help += fmt::format("\n{}: {}", format.name, format.summary);
@@ -102,7 +105,19 @@ class ExportCommand final : public Command {
     for (const io::ExportKind& format : io::export_kinds()) {
       if (format.extension == extension) return format;
     }
-    return io::export_kinds().front();
+    if (extension.empty()) return io::export_kinds().front();
+    throw ConfigError(
+        fmt::format("{}: no format that can be written ends in '{}'; name one with --format, or "
+                    "choose an ending: {}",
+                    output_,
+                    extension,
+                    endings()));
+  }
+
+  static std::string endings() {
+    std::set<std::string> extensions;
+    for (const io::ExportKind& format : io::export_kinds()) extensions.insert(format.extension);
+    return fmt::format("{}", fmt::join(extensions, ", "));
   }
 
   std::string result_;

@@ -29,6 +29,14 @@ std::string_view short_text(Status status) {
       return "not stored";
     case Status::kUndefinedTooFewPoints:
       return "too few points";
+    case Status::kUndefinedNotStationary:
+      return "not stationary";
+    case Status::kUndefinedZeroDenominator:
+      return "zero divisor";
+    case Status::kUndefinedNoOrder:
+      return "no order";
+    case Status::kUndefinedSingular:
+      return "singular";
     default:
       return to_string(status);
   }
@@ -95,6 +103,18 @@ std::string legend_text(std::span<const HeadlineNumber> numbers) {
   }
   if (has(Status::kUndefinedNotPositiveDefinite)) {
     text += "not-p.d.: the smallest eigenvalue is not above zero beyond rounding\n";
+  }
+  if (has(Status::kUndefinedNotStationary)) {
+    text += "not stationary: what is asked holds where the gradient is zero, and it is not\n";
+  }
+  if (has(Status::kUndefinedZeroDenominator)) {
+    text += "zero divisor: the ratio is by a number that is zero\n";
+  }
+  if (has(Status::kUndefinedNoOrder)) {
+    text += "no order: nothing tells the order of the checkpoints\n";
+  }
+  if (has(Status::kUndefinedSingular)) {
+    text += "singular: the inverse that it needs does not exist\n";
   }
   return text;
 }

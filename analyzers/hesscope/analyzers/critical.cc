@@ -104,22 +104,22 @@ class CriticalAnalyzer final : public Analyzer {
        .long_name = "index of the critical point",
        .definition = "number of negative eigenvalues of its Hessian, without the explained null "
                      "space, by LDL^T and by Sturm counts, which agree; 0 at a minimum",
-       .headline = 1});
+       .headline = 2});
   VariableId loss_ = declare({.name = "loss",
                               .long_name = "loss at the critical point",
                               .definition = "mean loss over the data at `parameters`",
-                              .headline = 2});
+                              .headline = 3});
   VariableId escape_rate_ = declare(
       {.name = "escape_rate",
        .long_name = "rate at which gradient flow leaves the critical point",
        .definition = "-lambda_min where the index is above 0, else 0: d theta / dt = -g takes a "
                      "displacement along its eigenvector from x to x exp(escape_rate t)",
        .references = {papers::kDauphin},
-       .headline = 3});
+       .headline = 4});
   VariableId distance_ = declare({.name = "distance",
                                   .long_name = "distance of the checkpoint from the critical point",
                                   .definition = "|theta - parameters|",
-                                  .headline = 4});
+                                  .headline = 5});
   VariableId loss_difference_ =
       declare({.name = "loss_difference",
                .long_name = "loss at the checkpoint above that at the critical point",
@@ -147,7 +147,8 @@ class CriticalAnalyzer final : public Analyzer {
        .long_name = "how the search ended",
        .definition = "stalled: where |g|^2 has a minimum that is not zero; of all but converged "
                      "nothing else is said",
-       .flag_meanings = {std::begin(kCriticalPointOutcomes), std::end(kCriticalPointOutcomes)}});
+       .flag_meanings = {std::begin(kCriticalPointOutcomes), std::end(kCriticalPointOutcomes)},
+       .headline = 1});
   VariableId num_iterations_ = declare({.name = "num_iterations",
                                         .type = VariableType::kInt64,
                                         .long_name = "number of steps of the search",

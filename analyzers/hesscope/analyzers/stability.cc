@@ -308,36 +308,39 @@ AnalyzerKind stability_analyzer() {
       .on_not_stored =
           "`second-moments` recomputed with `batch-size` N asks for what Adam's would "
           "settle at there in batches of N",
-      .options = {{.name = "preconditioner",
-                   .meaning = "also compute the sharpness as this optimiser sees it\nadam: Adam\n"
-                              "stored: the one whose state the checkpoint holds",
-                   .choices = {"none", "adam", "stored"},
-                   .fallback = SettingValue(std::string("none"))},
-                  {.name = "second-moments",
-                   .meaning = "which second moments the preconditioner takes\n"
-                              "stored: the checkpoint's alone\n"
-                              "recomputed: where it has none, what Adam's would settle at there",
-                   .choices = {"stored", "recomputed"},
-                   .fallback = SettingValue(std::string("stored"))},
-                  real_key("learning-rate",
-                           "learning rate, instead of the checkpoint's; 0 = the checkpoint's"),
-                  real_key("beta1",
-                           "decay of Adam's first average, or momentum, instead of the "
-                           "checkpoint's or 0.9"),
-                  real_key("beta2",
-                           "decay of Adam's second average, instead of the checkpoint's or 0.999"),
-                  real_key("epsilon", "Adam's epsilon, instead of the checkpoint's or 1e-8"),
-                  {.name = "batch-size",
-                   .type = SettingKey::Type::kInteger,
-                   .meaning =
-                       "samples in a minibatch, where second moments are recomputed; 0 = all",
-                   .minimum = 0,
-                   .maximum = detail::kMaxBatchSize,
-                   .fallback = SettingValue(std::int64_t{0})},
-                  {.name = "batch-sharpness",
-                   .meaning = "also compute the curvature that gradients of minibatches of these "
-                              "sizes see, as in 1,8,64",
-                   .fallback = SettingValue(std::string())}},
+      .options =
+          {{.name = "preconditioner",
+            .meaning = "also compute the sharpness as this optimiser sees it\nadam: Adam\n"
+                       "stored: the one whose state the checkpoint holds",
+            .choices = {"none", "adam", "stored"},
+            .fallback = SettingValue(std::string("none"))},
+           {.name = "second-moments",
+            .meaning = "which second moments the preconditioner takes\n"
+                       "stored: the checkpoint's alone\n"
+                       "recomputed: where it has none, what Adam's would settle at there",
+            .choices = {"stored", "recomputed"},
+            .fallback = SettingValue(std::string("stored"))},
+           real_key("learning-rate",
+                    "learning rate, instead of the checkpoint's; 0 = the checkpoint's"),
+           real_key("beta1",
+                    "decay of Adam's first average, or momentum, instead of the "
+                    "checkpoint's or 0.9"),
+           real_key("beta2",
+                    "decay of Adam's second average, instead of the checkpoint's or 0.999"),
+           real_key("epsilon", "Adam's epsilon, instead of the checkpoint's or 1e-8"),
+           {.name = "batch-size",
+            .type = SettingKey::Type::kInteger,
+            .meaning =
+                "samples in a minibatch, where second moments are recomputed: drawn anew for "
+                "every step, as from a distribution, so that as many as there are still differ "
+                "from all; 0 = all at every step",
+            .minimum = 0,
+            .maximum = detail::kMaxBatchSize,
+            .fallback = SettingValue(std::int64_t{0})},
+           {.name = "batch-sharpness",
+            .meaning = "also compute the curvature that gradients of minibatches of these "
+                       "sizes see, as in 1,8,64",
+            .fallback = SettingValue(std::string())}},
       .declaring_all = {{"batch-sharpness", SettingValue(std::string("1"))}},
       .create = create,
   };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include <hesscope/figures/internal/figure_data.h>
 #include <hesscope/figures/internal/figures.h>
 #include <hesscope/plot/scale.h>
@@ -42,6 +44,9 @@ plot::Figure draw_spectrum(std::span<const Source> sources, const FigureRequest&
         is_one ? plot::evenly_spread(checkpoints.size(), kMostCheckpoints)
                : std::vector{chosen_checkpoint(source, checkpoints, request)};
     if (is_one && chosen.size() > 1) panel.legend = plot::Legend::kBeside;  // in their order
+    if (is_one && chosen.size() < checkpoints.size()) {
+      panel.note = fmt::format("{} of {} checkpoints", chosen.size(), checkpoints.size());
+    }
     for (std::size_t k = 0; k < chosen.size(); ++k) {
       plot::Line line;
       line.y = rows.row(chosen[k]);

@@ -40,9 +40,10 @@ FileLock::FileLock(const std::filesystem::path& output) : path_(output) {
   while (true) {
     descriptor_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666);
     if (descriptor_ < 0) {
-      throw OutputError(fmt::format("{}: cannot create the lock file: {}",
-                                    path_.string(),
-                                    std::generic_category().message(errno)));
+      throw OutputError(fmt::format("{}: cannot be written: {} for its lock file {}",
+                                    output.string(),
+                                    std::generic_category().message(errno),
+                                    path_.string()));
     }
     if (!is_regular(descriptor_)) {  // nothing of ours: not even to be removed
       ::close(descriptor_);

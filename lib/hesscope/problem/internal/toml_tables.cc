@@ -165,11 +165,15 @@ TomlTable parse_toml(std::string_view text, const std::string& name) {
     root.locations[""] = name;
     return root;
   } catch (const toml::parse_error& error) {
-    throw ConfigError(fmt::format("{}:{}:{}: {}",
+    const std::string_view what = error.description();
+    // What it says of a word without quotes.
+    const bool is_word = what.find("could not determine value type") != what.npos;
+    throw ConfigError(fmt::format("{}:{}:{}: {}{}",
                                   name,
                                   error.source().begin.line,
                                   error.source().begin.column,
-                                  error.description()));
+                                  what,
+                                  is_word ? "; texts need quotes, as in kind = \"mlp\"" : ""));
   }
 }
 
