@@ -11,13 +11,13 @@ namespace {
 
 const std::string kEdge = "edge";
 
-struct Quantity {
+struct EdgeCurve {
   const char* name;
   const char* label;
   plot::Dash dash;
 };
 
-constexpr Quantity kQuantities[] = {
+constexpr EdgeCurve kEdgeCurves[] = {
     {"sharpness", "sharpness", plot::Dash::kSolid},
     {"preconditioned_sharpness", "preconditioned sharpness", plot::Dash::kSolid},
     {"gradient_curvature", "along the gradient", plot::Dash::kSolid},
@@ -37,8 +37,8 @@ plot::Figure draw_edge(std::span<const Source> sources, const FigureRequest& /*r
   panel.x = step_axis(checkpoints);
   panel.y = {.label = "curvature"};
   std::vector<double> before;
-  for (std::size_t k = 0; k < std::size(kQuantities); ++k) {
-    const auto& [name, label, dash] = kQuantities[k];
+  for (std::size_t k = 0; k < std::size(kEdgeCurves); ++k) {
+    const auto& [name, label, dash] = kEdgeCurves[k];
     std::vector<double> values = read_column(*source.result, kEdge, name, checkpoints.size());
     const bool is_same = are_same(values, before);  // gradient descent's P is 1
     before = values;
@@ -70,7 +70,7 @@ FigureKind edge_figure() {
                   .made_by = "analyzer edge",
                   .has_free_scales = true,
                   .draw = draw_edge};
-  for (const Quantity& quantity : kQuantities) kind.needs.push_back({kEdge, quantity.name});
+  for (const EdgeCurve& quantity : kEdgeCurves) kind.needs.push_back({kEdge, quantity.name});
   return kind;
 }
 
