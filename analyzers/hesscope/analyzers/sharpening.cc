@@ -12,6 +12,7 @@
 
 #include <hesscope/analyzers/internal/eigenvalue_clusters.h>
 #include <hesscope/analyzers/internal/flip_section.h>
+#include <hesscope/analyzers/internal/oscillation_section.h>
 #include <hesscope/analyzers/internal/outermost_pairs.h>
 #include <hesscope/analyzers/internal/pair_numbers.h>
 #include <hesscope/analyzers/internal/papers.h>
@@ -50,6 +51,7 @@ class SharpeningAnalyzer final : public Analyzer {
     all.numbers += 12 * pairs * n;
     all.gradients = 2 * pairs * kGradientsOfAPair;
     flip_.add_cost(objective, pairs, all);
+    oscillation_.add_cost(objective, all);
     return all;
   }
 
@@ -66,6 +68,7 @@ class SharpeningAnalyzer final : public Analyzer {
     const KnownRate rate = known_rate(point);
     set_edge(point, ends.here->ends[0], rate, answer);
     flip_.set(point, ends.here->ends[0], rate, answer);
+    oscillation_.set(point, ends.here->ends[0], rate, answer);
     return answer;
   }
 
@@ -291,43 +294,46 @@ class SharpeningAnalyzer final : public Analyzer {
        .dimensions = {"pair"},
        .long_name = "amplitude at which self-stabilisation balances progressive sharpening",
        .definition = "sqrt(2 rate / self_stabilization) along the eigenvector, 0 where the rate is "
-                     "not positive: how far gradient descent at the edge of stability oscillates",
+                     "not positive; oscillation_variance is its square by the rate at the "
+                     "centre of the oscillation",
        .references = {papers::kDamian},
        .undefined = {Status::kUndefinedZeroDenominator}});
   detail::FlipSection flip_{declaring()};
+  detail::OscillationSection oscillation_{declaring()};
 };
 
 }  // namespace
 
 AnalyzerKind sharpening_analyzer() {
-  return {.name = SharpeningAnalyzer::kName,
-          .question =
-              "how the outermost eigenvalues change: their gradients, progressive sharpening, "
-              "self-stabilisation, the change between checkpoints beside the predicted, orbits of "
-              "period two beyond the edge of stability",
-          .by_default = false,
-          .on_missing =
-              "a cluster that goes on beyond the last of `sharpening` takes more of them; a "
-              "change is since the checkpoint before; derivatives along an eigenvector are of an "
-              "eigenvalue that is alone in its cluster",
-          .on_not_stored =
-              "`gap_to_edge` and `period_two_half_width` take the learning rate that a checkpoint "
-              "holds, or `learning-rate`",
-          .options = {{.name = "sharpening",
-                       .type = SettingKey::Type::kInteger,
-                       .meaning = "of how many eigenvalues at each end to find the gradients",
-                       .minimum = 1,
-                       .maximum = 1000,
-                       .fallback = SettingValue(std::int64_t{3})},
-                      {.name = "cluster-gap",
-                       .type = SettingKey::Type::kReal,
-                       .meaning = "eigenvalues closer than this times the largest are one cluster",
-                       .range = RealRange{0, 1},
-                       .fallback = SettingValue(1e-6)}},
-          .create = [](const Settings& settings) {
-            return std::make_unique<SharpeningAnalyzer>(settings.integer("sharpening"),
-                                                        settings.real("cluster-gap"));
-          }};
+  return {
+      .name = SharpeningAnalyzer::kName,
+      .question =
+          "how the outermost eigenvalues change: their gradients, progressive sharpening, "
+          "self-stabilisation, the change between checkpoints beside the predicted; the "
+          "oscillation at the edge of stability, and orbits of period two beyond it",
+      .by_default = false,
+      .on_missing =
+          "a cluster that goes on beyond the last of `sharpening` takes more of them; a "
+          "change is since the checkpoint before; derivatives along an eigenvector are of an "
+          "eigenvalue that is alone in its cluster",
+      .on_not_stored =
+          "`gap_to_edge`, `centre_gap`, the cycle and `period_two_half_width` take the learning "
+          "rate that a checkpoint holds, or `learning-rate`",
+      .options = {{.name = "sharpening",
+                   .type = SettingKey::Type::kInteger,
+                   .meaning = "of how many eigenvalues at each end to find the gradients",
+                   .minimum = 1,
+                   .maximum = 1000,
+                   .fallback = SettingValue(std::int64_t{3})},
+                  {.name = "cluster-gap",
+                   .type = SettingKey::Type::kReal,
+                   .meaning = "eigenvalues closer than this times the largest are one cluster",
+                   .range = RealRange{0, 1},
+                   .fallback = SettingValue(1e-6)}},
+      .create = [](const Settings& settings) {
+        return std::make_unique<SharpeningAnalyzer>(settings.integer("sharpening"),
+                                                    settings.real("cluster-gap"));
+      }};
 }
 
 }  // namespace hesscope

@@ -48,6 +48,9 @@ inline constexpr char kCohen2021[] =
     "stability, arXiv:2103.00065";
 inline constexpr char kCohen2022[] =
     "J. Cohen et al. (2022), Adaptive gradient methods at the edge of stability, arXiv:2207.14484";
+inline constexpr char kCohen2024[] =
+    "J. Cohen et al. (2024), Understanding optimization in deep learning with central flows, "
+    "arXiv:2410.24206";
 inline constexpr char kCrawshaw[] =
     "M. Crawshaw et al. (2022), Robustness to unbounded smoothness of generalized signSGD, "
     "arXiv:2208.11195";

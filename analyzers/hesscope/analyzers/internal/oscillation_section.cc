@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cmath>
+
+#include <hesscope/analyzers/internal/oscillation_section.h>
+#include <hesscope/analyzers/internal/papers.h>
+#include <hesscope/analyzers/internal/self_stabilization.h>
+
+namespace hesscope::detail {
+
+OscillationSection::OscillationSection(Group& declaring)
+    : at_edge_{declaring.add(
+                   {.name = "centre_rate",
+                    .long_name = "progressive sharpening at the centre of oscillation",
+                    .definition =
+                        "-P d lambda / d theta . g(theta - x u), x = u . g / lambda, u the unit "
+                        "eigenvector of the largest eigenvalue where that is alone in its cluster, "
+                        "P "
+                        "removing it; rate_largest, at a point that oscillates, has "
+                        "self-stabilisation "
+                        "in it, too",
+                    .references = {papers::kDamian},
+                    .undefined = {Status::kUndefinedNotPositiveDefinite}}),
+               declaring.add(
+                   {.name = "centre_gap",
+                    .long_name = "distance of the sharpness there from the edge of stability",
+                    .definition =
+                        "2 / learning_rate - (lambda - x u . d lambda / d theta), to first "
+                        "order in x",
+                    .references = {papers::kDamian},
+                    .undefined = {Status::kUndefinedNotPositiveDefinite,
+                                  Status::kUndefinedZeroDenominator,
+                                  Status::kNotStored}}),
+               declaring.add({.name = "squared_offset",
+                              .long_name = "square of the distance from the centre along u",
+                              .definition = "x^2, whose mean over steps is the variance of the "
+                                            "oscillation",
+                              .references = {papers::kCohen2024},
+                              .undefined = {Status::kUndefinedNotPositiveDefinite}}),
+               declaring.add(
+                   {.name = "oscillation_variance",
+                    .long_name =
+                        "variance of the oscillation that holds the sharpness, as predicted",
+                    .definition = "sigma^2 = 2 centre_rate / self_stabilization_largest, 0 where "
+                                  "centre_rate is not "
+                                  "positive: the mean of squared_offset while this eigenvalue "
+                                  "alone is at 2 / learning_rate, along "
+                                  "the central flow d theta / dt = -g - sigma^2 / 2 d lambda / d "
+                                  "theta and over each cycle of "
+                                  "self-stabilisation",
+                    .references = {papers::kCohen2024, papers::kDamian},
+                    .undefined = {Status::kUndefinedNotPositiveDefinite,
+                                  Status::kUndefinedZeroDenominator}}),
+               declaring.add({.name = "loss_excess",
+                              .long_name = "loss above that of the centre",
+                              .definition = "L(theta) - L(theta - x u)",
+                              .undefined = {Status::kUndefinedNotPositiveDefinite}}),
+               declaring.add({.name = "predicted_loss_excess",
+                              .long_name = "the mean of that over steps, as predicted",
+                              .definition = "lambda oscillation_variance / 2",
+                              .references = {papers::kCohen2024},
+                              .undefined = {Status::kUndefinedNotPositiveDefinite,
+                                            Status::kUndefinedZeroDenominator}}),
+               declaring.add({.name = "predicted_squared_gradient",
+                              .long_name = "the mean of that over steps, as predicted",
+                              .definition = "|g(theta - x u)|^2 + lambda^2 oscillation_variance",
+                              .references = {papers::kCohen2024},
+                              .undefined = {Status::kUndefinedNotPositiveDefinite,
+                                            Status::kUndefinedZeroDenominator}}),
+               declaring.add(
+                   {.name = "cycle_energy",
+                    .long_name = "energy of the cycle of self-stabilisation",
+                    .definition =
+                        "h = X^2 - log X^2 - 1 + Y^2, X^2 = squared_offset / "
+                        "oscillation_variance and Y = centre_gap / sqrt(centre_rate), which "
+                        "the cycle conserves to leading order in the learning rate; 0 where "
+                        "it stands still; where centre_rate is positive",
+                    .references = {papers::kDamian},
+                    .undefined = {Status::kUndefinedNotPositiveDefinite,
+                                  Status::kUndefinedZeroDenominator,
+                                  Status::kNotStored}}),
+               declaring.add({.name = "cycle_gap",
+                              .long_name = "largest |centre_gap| on that cycle, as predicted",
+                              .definition = "sqrt(centre_rate cycle_energy)",
+                              .references = {papers::kDamian},
+                              .undefined = {Status::kUndefinedNotPositiveDefinite,
+                                            Status::kUndefinedZeroDenominator,
+                                            Status::kNotStored}}),
+               declaring.add({.name = "cycle_period",
+                              .long_name = "steps that a small cycle takes, as predicted",
+                              .definition = "sqrt(2) pi / (learning_rate sqrt(centre_rate)), for "
+                                            "cycle_energy near 0; where centre_rate is positive",
+                              .references = {papers::kDamian},
+                              .undefined = {Status::kUndefinedNotPositiveDefinite,
+                                            Status::kUndefinedZeroDenominator,
+                                            Status::kNotStored}})},
+      squared_gradient_(declaring.add({.name = "squared_gradient",
+                                       .long_name = "squared norm of the gradient",
+                                       .definition = "|g|^2, beside predicted_squared_gradient"})) {
+}
+
+void OscillationSection::add_cost(const Objective& objective, Analyzer::Cost& cost) const {
+  cost.gradients += 1;
+  cost.numbers += 3 * static_cast<double>(objective.num_parameters());
+}
+
+void OscillationSection::set(PointAnalysis& point,
+                             const ClusteredEnd& end,
+                             const KnownRate& rate,
+                             Group& answer) const {
+  if (end.status != Status::kOk) {
+    for (const VariableId id : at_edge_) answer[id].set_missing(end.status);
+    answer[squared_gradient_].set_missing(end.status);
+    return;
+  }
+  answer[squared_gradient_].set(point.gradient().squaredNorm());
+  const EigenvalueCluster& outermost = end.clusters.front();
+  Outcomes found;
+  if (outermost.has_gradient() && outermost.size == 1) {
+    found = oscillation(point, end, outermost, rate);
+  }
+  for (std::size_t q = 0; q < kNumQuantities; ++q) {
+    Variable& variable = answer[at_edge_[q]];
+    const Outcome& outcome = found[q];
+    const bool is_lost = outcome.status == Status::kOk && !std::isfinite(outcome.value);
+    variable.set(outcome.value, is_lost ? Status::kNonFinite : outcome.status);
+    if (end.proof == Proof::kConverged) variable.is_proved = false;
+  }
+}
+
+OscillationSection::Outcomes OscillationSection::oscillation(PointAnalysis& point,
+                                                             const ClusteredEnd& end,
+                                                             const EigenvalueCluster& cluster,
+                                                             const KnownRate& rate) {
+  Outcomes found;
+  const double lambda = cluster.mean;
+  if (lambda <= 0) {
+    found.fill({.status = Status::kUndefinedNotPositiveDefinite});
+    return found;
+  }
+  const Eigen::VectorXd u = end.vectors.col(cluster.first);
+  const double x = u.dot(point.gradient()) / lambda;
+  const Objective::ValueAndGradient centre =
+      point.objective().value_and_gradient(point.theta() - x * u, point.objective().all_samples());
+  const Eigen::VectorXd slope = end.projected_gradient(cluster);
+  const double norm = slope.stableNorm();
+  const double alpha = -slope.dot(centre.gradient);
+  found[kCentreRate] = {alpha, Status::kOk};
+  found[kSquaredOffset] = {x * x, Status::kOk};
+  found[kLossExcess] = {point.loss() - centre.value, Status::kOk};
+
+  const Status stands = norm > 0 ? Status::kOk : Status::kUndefinedZeroDenominator;
+  // By unit vectors, so that no square underflows.
+  const double variance = std::max(-2 * (slope / norm).dot(centre.gradient / norm), 0.0);
+  found[kVariance] = {variance, stands};
+  found[kPredictedLossExcess] = {lambda * variance / 2, stands};
+  found[kPredictedSquaredGradient] = {centre.gradient.squaredNorm() + lambda * lambda * variance,
+                                      stands};
+
+  Status known = rate.status;
+  if (known == Status::kOk && rate.value == 0) known = Status::kUndefinedZeroDenominator;
+  const double gap = 2 / rate.value - (lambda - x * u.dot(cluster.gradient));
+  found[kCentreGap] = {gap, known};
+  // A cycle takes progressive sharpening and, to have an energy, self-stabilisation and an offset.
+  const Status sharpens = known != Status::kOk ? known
+                          : alpha > 0          ? Status::kOk
+                                               : Status::kUndefinedNotPositiveDefinite;
+  const bool has_energy = norm > 0 && x != 0;
+  const Status cycles =
+      sharpens == Status::kOk && !has_energy ? Status::kUndefinedZeroDenominator : sharpens;
+  const double energy = cycle_energy(
+      {.sharpening = alpha, .variance = variance, .squared_offset = x * x, .gap = gap});
+  found[kCyclePeriod] = {cycle_period(alpha, rate.value), sharpens};
+  found[kCycleEnergy] = {energy, cycles};
+  found[kCycleGap] = {cycle_gap(alpha, energy), cycles};
+  return found;
+}
+
+}  // namespace hesscope::detail
