@@ -21,8 +21,10 @@ std::vector<std::int64_t> columns_of(const ExperimentResults& results,
 
 FigureContent make_table(const ExperimentResults& results, const ExperimentFigure& figure) {
   std::vector<StepValues> all;
+  const std::int64_t window = figure.settings.integer("window");
   for (const std::string& quantity : figure.quantities) {
     all.push_back(step_values(results, figure, quantity));
+    if (window > 0) average_over(window, all.back());
   }
   const auto statistics = [&](std::size_t q, std::size_t v, std::size_t run, std::int64_t step) {
     const std::size_t k = all[q].find(step);
@@ -79,8 +81,16 @@ FigureContent make_table(const ExperimentResults& results, const ExperimentFigur
   }
   add_statistics({"quantity", "variant", "run", "column"}, "values", cells, content.data);
   content.figure = table_figure(figure, table.rows());
-  content.figure.description = "Values at given steps: mean over seeds (standard deviation)";
-  content.text = "Mean over seeds (sample standard deviation).\n\n" + markdown_table(table.rows());
+  const std::string before =
+      window == 0
+          ? ""
+          : fmt::format(", each the mean of the looks in the {} steps that end there", window);
+  content.figure.description =
+      fmt::format("Values at given steps{}: mean over seeds (standard deviation)", before);
+  content.text =
+      fmt::format("Mean over seeds (sample standard deviation) of values at the step{}.\n\n",
+                  before) +
+      markdown_table(table.rows());
   compare_with_published(
       results,
       figure,
@@ -102,7 +112,12 @@ FigureContent make_table(const ExperimentResults& results, const ExperimentFigur
 ExperimentFigureKind table_kind() {
   return {.name = "table",
           .summary = "quantities at given steps, or at the end: mean and spread over seeds",
-          .keys = {},
+          .keys = {{.name = "window",
+                    .type = SettingKey::Type::kInteger,
+                    .meaning = "takes the mean of the looks in so many steps up to each of the "
+                               "steps; 0: of the step alone",
+                    .minimum = 0,
+                    .fallback = SettingValue(std::int64_t{0})}},
           .takes_steps = true,
           .takes_quantities = true,
           .takes_headings = true,

@@ -60,6 +60,20 @@ StepValues step_values(const ExperimentResults& results,
   return all;
 }
 
+void average_over(std::int64_t window, StepValues& values) {
+  const std::size_t num_steps = values.steps.size();
+  const std::vector<double> single = values.values;
+  for (std::size_t i = 0; i < single.size(); ++i) {
+    const std::size_t last = i % num_steps;
+    double sum = 0;
+    std::size_t count = 0;
+    for (; count <= last && values.steps[last - count] > values.steps[last] - window; ++count) {
+      sum += single[i - count];
+    }
+    values.values[i] = sum / static_cast<double>(count);
+  }
+}
+
 std::size_t place_of(const std::vector<std::string>& names, const std::string& name) {
   return static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
 }

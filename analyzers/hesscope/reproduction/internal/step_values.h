@@ -39,6 +39,9 @@ StepValues step_values(const ExperimentResults& results,
                        const ExperimentFigure& figure,
                        const std::string& quantity);
 
+/// Each value becomes the mean of those at (step - window, step], NaN where one of them is missing.
+void average_over(std::int64_t window, StepValues& values);
+
 /// The place of a name; names.size() where it is not there.
 std::size_t place_of(const std::vector<std::string>& names, const std::string& name);
 
