@@ -183,9 +183,9 @@ class Trajectories(Trained):
             theta = self.parameters(f"out/{name}/seed-0/step-000000.h5")
             with h5py.File(self.folder / f"out/{name}/seed-0/history.h5") as file:
                 history = {key: file[key][()] for key in ("step", "loss", "gradient_norm", "batch_loss", "training_loss",
-                                                             "trained_gradient_norm")}
+                                                             "trained_gradient_norm", "distance", "relative_distance")}
             np.testing.assert_array_equal(history["step"], range(0, 25, 4))
-            rule = Rule(theta.size)
+            rule, start = Rule(theta.size), theta
             # Five iterations magnify what rounding makes of small singular values by up to 3.4445 each.
             magnified = 3.4445 ** 5 if name == "muon" else 1
             clipped = 0
@@ -199,6 +199,10 @@ class Trajectories(Trained):
                                                rtol=1e-10 * magnified)
                     np.testing.assert_allclose(history["trained_gradient_norm"][t // 4],
                                                np.linalg.norm(g * trained), rtol=1e-10 * magnified)
+                    distance = np.linalg.norm((theta - start) * trained)
+                    np.testing.assert_allclose(history["distance"][t // 4], distance, rtol=1e-10 * magnified)
+                    np.testing.assert_allclose(history["relative_distance"][t // 4],
+                                               distance / np.linalg.norm(start * trained), rtol=1e-10 * magnified)
                 if t % 4 == 3:
                     np.testing.assert_allclose(history["batch_loss"][t // 4 + 1], loss, rtol=1e-11 * magnified)
                 if t % 8 == 0:

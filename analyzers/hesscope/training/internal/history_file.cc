@@ -71,6 +71,17 @@ const std::vector<Column>& columns() {
         .units = "s"},
        &HistoryRow::seconds,
        false},
+      {{.name = "distance",
+        .long_name = "distance of the parameters from where they started",
+        .definition = "Euclidean norm of theta - theta at step 0, over what is trained"},
+       &HistoryRow::distance,
+       true},
+      {{.name = "relative_distance",
+        .long_name = "distance of the parameters from where they started, over their norm there",
+        .definition = "distance / Euclidean norm of theta at step 0, over what is trained; not "
+                      "computed where that is zero"},
+       &HistoryRow::relative_distance,
+       false},
       {{.name = "accuracy",
         .long_name = "share of the evaluation samples that are classified correctly",
         .definition = "the logit of the sample's class exceeds all others, or the prediction has "

@@ -28,6 +28,8 @@ struct HistoryRow {
   double batch_loss = kNaN;
   double training_loss = kNaN;
   double seconds = kNaN;
+  double distance = kNaN;
+  double relative_distance = kNaN;
   double accuracy = kNaN;
   double trained_gradient_norm = kNaN;
 

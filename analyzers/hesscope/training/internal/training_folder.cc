@@ -269,18 +269,28 @@ HistoryRow TrainingFolder::look(const TrainingRun& run, BatchLoss& losses, doubl
   const double training_loss =
       setup_->is_full_batch() ? losses.value_and_gradient(run.parameters(), run.num_steps()).value
                               : kNaN;
-  Wide squares;  // of what is trained
+  // Of what is trained.
+  Wide squares, distances, starts;
   const auto blocks = objective.parameter_blocks();
   for (std::size_t b = 0; b < blocks.size(); ++b) {
     if (!setup_->trained()[b]) continue;
-    squares += sum_of_squares(gradient.segment(blocks[b].offset, blocks[b].size));
+    const auto add = [&](const Eigen::VectorXd& all, Wide& sum) {
+      sum += sum_of_squares(all.segment(blocks[b].offset, blocks[b].size));
+    };
+    add(gradient, squares);
+    add(run.parameters() - start_, distances);
+    add(start_, starts);
   }
+  const double distance = sqrt(distances).value();
+  const double start_norm = sqrt(starts).value();
   return {.step = run.num_steps(),
           .loss = loss,
           .gradient_norm = norm(gradient),
           .batch_loss = run.batch_loss(),
           .training_loss = training_loss,
           .seconds = seconds,
+          .distance = distance,
+          .relative_distance = start_norm > 0 ? distance / start_norm : kNaN,
           .accuracy = accuracy,
           .trained_gradient_norm = sqrt(squares).value()};
 }
