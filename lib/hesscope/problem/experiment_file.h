@@ -52,7 +52,7 @@ struct ExperimentRun {
 ///                       over these, from_checkpoint = PATH, or from = VARIANT/RUN of a
 ///                       reproduction. A model with parameters of its own (ModelKind) starts from
 ///                       them where nothing else is said
-///   [training]          steps, batch, seeds, clip_norm, clip_fraction, loss_limit (1e30),
+///   [training]          steps, batch, seeds, clip_norm, clip_fraction, loss_limit (1e20),
 ///                       checkpoint_every, history_every, history_steps (further ones), trained,
 ///                       monitors (analyzers at each row of the history)
 ///   [monitors]          their options, as analyzers name them (AnalyzerKind::options)

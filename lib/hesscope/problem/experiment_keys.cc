@@ -61,7 +61,7 @@ std::vector<SettingKey> detail::training_keys() {
       {.name = "loss_limit",
        .type = Type::kReal,
        .meaning = "batch losses above it, ten in a row, count as divergence",
-       .fallback = SettingValue(1e30)},
+       .fallback = SettingValue(1e20)},
       integer_key("checkpoint_every", "steps from checkpoint to checkpoint", 0, 0),
       integer_key("history_every", "steps from one look at the loss to the next", 0, 50)};
 }
