@@ -51,7 +51,8 @@ learning_rate = 0.01
 """
 MEASURED = '[[measure]]\nanalyzers = ["condition"]\n[[figure]]\nname = "loss"\nkind = "curves"\nquantity = "history/loss"\n'
 
-LONG = {("reproduce", "la-depth")}  # minutes of training: checked, not run
+# Checked, not run: minutes of training, and what reproduce_test.py runs with all other experiments.
+LONG = {("reproduce", "la-depth"), ("reproduce", "la-settings")}
 
 
 class Examples(program.Case):
