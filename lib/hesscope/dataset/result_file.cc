@@ -2,9 +2,8 @@
 //
 // What is written when: variables as they are defined, dimensions at commit(). Which names there
 // are, and what fits them, is in result_catalog.cc. What the objects look like in HDF5 is in
-// netcdf_layout.cc; how the file reaches its place is in atomic_file.cc.
-#include <algorithm>
-#include <array>
+// netcdf_layout.cc, their attributes are in netcdf_attributes.cc, and how values get into them is in
+// netcdf_values.cc; how the file reaches its place is in atomic_file.cc.
 #include <map>
 #include <optional>
 #include <string_view>
@@ -12,14 +11,14 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <hdf5.h>
 #include <hdf5_hl.h>
 
-#include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/version.h>
+#include <hesscope/dataset/internal/netcdf_attributes.h>
 #include <hesscope/dataset/internal/netcdf_layout.h>
+#include <hesscope/dataset/internal/netcdf_values.h>
 #include <hesscope/dataset/internal/result_catalog.h>
 #include <hesscope/dataset/result_file.h>
 #include <hesscope/hdf5/internal/hdf5_handle.h>
@@ -27,16 +26,6 @@
 
 namespace hesscope::io {
 namespace {
-
-// Written and read by the HDF5 and netCDF libraries themselves.
-constexpr std::array<std::string_view, 8> kReservedAttributes = {"CLASS",
-                                                                 "NAME",
-                                                                 "DIMENSION_LIST",
-                                                                 "REFERENCE_LIST",
-                                                                 "_Netcdf4Dimid",
-                                                                 "_Netcdf4Coordinates",
-                                                                 "_nc3_strict",
-                                                                 "_NCProperties"};
 
 hsize_t product(std::span<const hsize_t> shape) {
   hsize_t result = 1;
@@ -46,49 +35,6 @@ hsize_t product(std::span<const hsize_t> shape) {
 
 VariableValues view_of(const Values& values) {
   return std::visit([](const auto& all) { return VariableValues(std::span(all)); }, values);
-}
-
-void require_unreserved(const Attribute& attribute, const netcdf::Place& where) {
-  if (std::find(kReservedAttributes.begin(), kReservedAttributes.end(), attribute.name) !=
-      kReservedAttributes.end()) {
-    throw OutputError(
-        fmt::format("{}: the attribute name '{}' is reserved", where.text(), attribute.name));
-  }
-}
-
-/// Writes the attributes of a new variable.
-void describe(const StoredVariable& variable, const Variable& spec, const netcdf::Place& where) {
-  const hid_t id = variable.dataset.get();
-  if (variable.is_coordinate) {
-    netcdf::make_coordinate(id, spec.name, static_cast<int>(variable.dimensions[0]), where);
-  }
-  netcdf::write_attribute(id, {"long_name", spec.long_name}, where);
-  netcdf::write_attribute(id, {"units", spec.units}, where);
-  netcdf::write_attribute(id, {"definition", spec.definition}, where);
-  if (!spec.references.empty()) {  // a name that the CF conventions have
-    netcdf::write_attribute(
-        id, {"references", fmt::format("{}", fmt::join(spec.references, "; "))}, where);
-  }
-  if (spec.type == VariableType::kDouble && !variable.is_coordinate) {
-    netcdf::write_attribute(id, {"_FillValue", kNaN}, where);
-  }
-  if (!spec.flag_meanings.empty()) {
-    std::vector<std::int8_t> values;
-    std::string meanings;
-    for (const std::string& meaning : spec.flag_meanings) {
-      values.push_back(static_cast<std::int8_t>(values.size()));
-      meanings += (meanings.empty() ? "" : " ") + meaning;
-    }
-    netcdf::write_attribute(id, {"flag_values", values}, where);
-    netcdf::write_attribute(id, {"flag_meanings", meanings}, where);
-  }
-  if (!spec.coordinates.empty()) {
-    netcdf::write_attribute(
-        id, {"coordinates", fmt::format("{}", fmt::join(spec.coordinates, " "))}, where);
-  }
-  if (!spec.ancillary_variables.empty()) {
-    netcdf::write_attribute(id, {"ancillary_variables", spec.ancillary_variables}, where);
-  }
 }
 
 }  // namespace
@@ -213,7 +159,11 @@ void ResultFile::Impl::define_variable(const std::string& group, const Variable&
   const hid_t parent = group_id(group);
   variable.dataset = netcdf::create_variable(parent, spec.name, {spec.type, variable.shape}, where);
   try {
-    describe(variable, spec, where);
+    const hid_t id = variable.dataset.get();
+    if (variable.is_coordinate) {
+      netcdf::make_coordinate(id, spec.name, static_cast<int>(variable.dimensions[0]), where);
+    }
+    netcdf::describe(id, spec, variable.is_coordinate, where);
   } catch (...) {
     // A dataset without its dimensions would make the whole file unreadable for netCDF.
     variable.dataset = Hid();
@@ -236,60 +186,23 @@ void ResultFile::Impl::write(const std::string& group,
                                   to_string(variable.type),
                                   to_string(type_of_values)));
   }
-  std::vector<hsize_t> count = variable.shape;
+  netcdf::Slab slab{.start = std::vector<hsize_t>(variable.shape.size()), .count = variable.shape};
   if (slice) {
-    if (count.empty() || *slice >= count[0]) {
+    if (slab.count.empty() || *slice >= slab.count[0]) {
       throw OutputError(fmt::format("{}: there is no slice {}, its shape is {}",
                                     where.text(),
                                     *slice,
                                     shape_text(variable.shape)));
     }
-    count[0] = 1;
+    slab.start[0] = *slice;
+    slab.count[0] = 1;
   }
   const std::size_t size = std::visit([](const auto& span) { return span.size(); }, values);
-  if (size != product(count)) {
+  if (size != product(slab.count)) {
     throw OutputError(
-        fmt::format("{}: {} values for the shape {}", where.text(), size, shape_text(count)));
+        fmt::format("{}: {} values for the shape {}", where.text(), size, shape_text(slab.count)));
   }
-  if (size == 0) return;
-
-  Hid file_space(H5Dget_space(variable.dataset.get()), H5Sclose);
-  Hid memory_space(H5Screate(H5S_SCALAR), H5Sclose);
-  bool ok = file_space && memory_space;
-  if (!count.empty()) {
-    std::vector<hsize_t> start(count.size(), 0);
-    if (slice) start[0] = *slice;
-    memory_space =
-        Hid(H5Screate_simple(static_cast<int>(count.size()), count.data(), nullptr), H5Sclose);
-    ok = ok && memory_space &&
-         H5Sselect_hyperslab(
-             file_space.get(), H5S_SELECT_SET, start.data(), nullptr, count.data(), nullptr) >= 0;
-  }
-  const Hid type = netcdf::memory_type(variable.type);
-  const void* data =
-      std::visit([](const auto& span) -> const void* { return span.data(); }, values);
-  std::vector<const char*> pointers;
-  if (const auto* texts = std::get_if<std::span<const std::string>>(&values)) {
-    for (const std::string& text : *texts) {
-      netcdf::require_text(where, text);
-      pointers.push_back(text.c_str());
-    }
-    data = pointers.data();
-  }
-  // For text, HDF5 clears buffers for the conversion at every call: a mebibyte each by default.
-  constexpr std::size_t kMinBuffer = 4096;
-  constexpr std::size_t kMaxBuffer = std::size_t{1} << 20;
-  const Hid transfer(H5Pcreate(H5P_DATASET_XFER), H5Pclose);
-  const std::size_t buffer =
-      std::clamp(size * netcdf::stored_size(variable.type), kMinBuffer, kMaxBuffer);
-  ok = ok && type && transfer && H5Pset_buffer(transfer.get(), buffer, nullptr, nullptr) >= 0 &&
-       H5Dwrite(variable.dataset.get(),
-                type.get(),
-                memory_space.get(),
-                file_space.get(),
-                transfer.get(),
-                data) >= 0;
-  if (!ok) netcdf::fail(where, "write it");
+  if (size > 0) netcdf::write_values(variable.dataset.get(), slab, values, where);
 }
 
 /// Late, because until now a dimension could still have become a coordinate variable.
@@ -370,7 +283,7 @@ ResultFile::ResultFile(ResultFile&&) noexcept = default;
 
 void ResultFile::set_attribute(const std::string& group, const Attribute& attribute) {
   const netcdf::Place where = impl_->place("group", "/" + group);
-  require_unreserved(attribute, where);
+  netcdf::require_unreserved(attribute, where);
   impl_->run([&] { netcdf::write_attribute(impl_->group_id(group), attribute, where); });
 }
 
@@ -381,7 +294,7 @@ void ResultFile::set_variable_attribute(const std::string& group,
     const StoredVariable& variable =
         impl_->catalog.find_variable(group, name, impl_->output.destination());
     const netcdf::Place where = impl_->place("variable", variable.path);
-    require_unreserved(attribute, where);
+    netcdf::require_unreserved(attribute, where);
     netcdf::write_attribute(variable.dataset.get(), attribute, where);
   });
 }
