@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Record layouts: PKWARE APPNOTE.TXT 6.3.10, sections 4.3.7 (local header), 4.3.12 (central
-// directory), 4.3.14 to 4.3.16 (end records), 4.5.3 (zip64 field). Offsets below are those of the
-// fields in there.
+// Offsets of fields are those of the record layouts (zip_records.h).
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -14,67 +12,19 @@
 
 #include <hesscope/core/error.h>
 #include <hesscope/core/printable.h>
-#include <hesscope/storage/internal/byte_order.h>
 #include <hesscope/storage/internal/read_checks.h>
 #include <hesscope/storage/internal/zip.h>
+#include <hesscope/storage/internal/zip_records.h>
 #include <hesscope/storage/internal/zip_stream.h>
 
 namespace hesscope::io {
 namespace {
 
-constexpr std::uint32_t kLocalSignature = 0x04034b50;
-constexpr std::uint32_t kCentralSignature = 0x02014b50;
-constexpr std::uint32_t kEndSignature = 0x06054b50;
-constexpr std::uint32_t kEnd64Signature = 0x06064b50;
-constexpr std::uint32_t kLocator64Signature = 0x07064b50;
-
-constexpr std::size_t kLocalBytes = 30;
-constexpr std::size_t kCentralBytes = 46;
-constexpr std::size_t kEndBytes = 22;
-constexpr std::size_t kEnd64Bytes = 56;
-constexpr std::size_t kLocator64Bytes = 20;
-constexpr std::size_t kMaxCommentBytes = 0xFFFF;
-
-constexpr std::uint16_t kSaturated16 = 0xFFFF;
-constexpr std::uint32_t kSaturated32 = 0xFFFFFFFF;
-constexpr std::uint16_t kZip64Field = 0x0001;
-constexpr std::uint16_t kMethodStored = 0;
-constexpr std::uint16_t kMethodDeflate = 8;
+using zip::Record;
 
 // Bits 1 and 2 are the deflate level, 3 announces a data descriptor, 11 a UTF-8 name. The others
 // (encryption, patches, masked headers) change what the bytes mean.
 constexpr std::uint16_t kHarmlessFlags = 0x080E;
-
-/// Fields of one record, all little-endian.
-class Record {
- public:
-  explicit Record(std::span<const std::byte> bytes) : bytes_(bytes) {}
-
-  std::uint16_t u16(std::size_t at) const { return get<std::uint16_t>(at); }
-
-  std::uint32_t u32(std::size_t at) const { return get<std::uint32_t>(at); }
-
-  std::uint64_t u64(std::size_t at) const { return get<std::uint64_t>(at); }
-
-  std::string text(std::size_t at, std::size_t size) const {
-    const auto part = bytes_.subspan(at, size);
-    return {reinterpret_cast<const char*>(part.data()), part.size()};
-  }
-
-  std::span<const std::byte> part(std::size_t at, std::size_t size) const {
-    return bytes_.subspan(at, size);
-  }
-
-  std::size_t size() const { return bytes_.size(); }
-
- private:
-  template <typename T>
-  T get(std::size_t at) const {
-    return load<ByteOrder::kLittle, T>(bytes_.subspan(at, sizeof(T)).data());
-  }
-
-  std::span<const std::byte> bytes_;
-};
 
 struct Directory {
   std::uint64_t num_entries = 0;
@@ -119,14 +69,15 @@ class DirectoryReader {
 
   Directory find_directory() const {
     const std::uint64_t tail_bytes =
-        std::min<std::uint64_t>(file_.size(), kEndBytes + kMaxCommentBytes);
+        std::min<std::uint64_t>(file_.size(), zip::kEndBytes + zip::kMaxCommentBytes);
     const std::uint64_t tail_offset = file_.size() - tail_bytes;
     std::vector<std::byte> tail(tail_bytes);
     file_.read_at(tail_offset, tail);
-    const std::size_t num_places = tail.size() < kEndBytes ? 0 : tail.size() - kEndBytes + 1;
+    const std::size_t num_places =
+        tail.size() < zip::kEndBytes ? 0 : tail.size() - zip::kEndBytes + 1;
     for (std::size_t at = num_places; at-- > 0;) {
       const Record end{std::span(tail).subspan(at)};
-      if (end.u32(0) == kEndSignature && end.u16(20) == end.size() - kEndBytes) {
+      if (end.u32(0) == zip::kEndSignature && end.u16(20) == end.size() - zip::kEndBytes) {
         return read_end(end, tail_offset + at);
       }
     }
@@ -141,15 +92,15 @@ class DirectoryReader {
   Directory read_end(const Record& end, std::uint64_t offset) const {
     Directory directory{end.u16(10), end.u32(12), end.u32(16), offset};
     const bool is_one_disk = end.u16(4) == 0 && end.u16(6) == 0 && end.u16(8) == end.u16(10);
-    const bool is_saturated =
-        end.u16(10) == kSaturated16 || end.u32(12) == kSaturated32 || end.u32(16) == kSaturated32;
+    const bool is_saturated = end.u16(10) == zip::kSaturated16 ||
+                              end.u32(12) == zip::kSaturated32 || end.u32(16) == zip::kSaturated32;
     if (const auto wide = read_end64(offset)) {
       const auto agrees = [](std::uint64_t narrow, std::uint64_t saturated, std::uint64_t value) {
         return narrow == value || narrow == saturated;
       };
-      if (!agrees(end.u16(10), kSaturated16, wide->num_entries) ||
-          !agrees(end.u32(12), kSaturated32, wide->bytes) ||
-          !agrees(end.u32(16), kSaturated32, wide->offset)) {
+      if (!agrees(end.u16(10), zip::kSaturated16, wide->num_entries) ||
+          !agrees(end.u32(12), zip::kSaturated32, wide->bytes) ||
+          !agrees(end.u32(16), zip::kSaturated32, wide->offset)) {
         refuse("damaged zip archive: the end record at byte {} and its zip64 form disagree",
                offset);
       }
@@ -181,18 +132,18 @@ class DirectoryReader {
 
   /// The zip64 end record, if a locator for one stands before the end record.
   std::optional<Directory> read_end64(std::uint64_t end_offset) const {
-    if (end_offset < kLocator64Bytes) return std::nullopt;
-    const std::uint64_t locator_offset = end_offset - kLocator64Bytes;
-    const auto locator_bytes = bytes_at<kLocator64Bytes>(locator_offset);
+    if (end_offset < zip::kLocator64Bytes) return std::nullopt;
+    const std::uint64_t locator_offset = end_offset - zip::kLocator64Bytes;
+    const auto locator_bytes = bytes_at<zip::kLocator64Bytes>(locator_offset);
     const Record locator(locator_bytes);
-    if (locator.u32(0) != kLocator64Signature) return std::nullopt;
+    if (locator.u32(0) != zip::kLocator64Signature) return std::nullopt;
     const std::uint64_t offset = locator.u64(8);
-    if (offset > locator_offset || locator_offset - offset < kEnd64Bytes) {
+    if (offset > locator_offset || locator_offset - offset < zip::kEnd64Bytes) {
       refuse("damaged zip archive: the zip64 locator at byte {} points outside", locator_offset);
     }
-    const auto bytes = bytes_at<kEnd64Bytes>(offset);
+    const auto bytes = bytes_at<zip::kEnd64Bytes>(offset);
     const Record end(bytes);
-    if (end.u32(0) != kEnd64Signature || end.u64(4) != locator_offset - offset - 12) {
+    if (end.u32(0) != zip::kEnd64Signature || end.u64(4) != locator_offset - offset - 12) {
       refuse("damaged zip archive: no zip64 end record at byte {}", offset);
     }
     if (locator.u32(4) != 0 || locator.u32(16) > 1 || end.u32(16) != 0 || end.u32(20) != 0 ||
@@ -211,21 +162,22 @@ class DirectoryReader {
     while (entries.size() < directory.num_entries) {
       const std::span<const std::byte> rest = std::span(bytes).subspan(at);
       const Record record(rest);
-      if (rest.size() < kCentralBytes || record.u32(0) != kCentralSignature) {
+      if (rest.size() < zip::kCentralBytes || record.u32(0) != zip::kCentralSignature) {
         refuse("damaged zip archive: no directory entry at byte {}", directory.offset + at);
       }
       const std::size_t name_bytes = record.u16(28);
       const std::size_t extra_bytes = record.u16(30);
       const std::size_t comment_bytes = record.u16(32);
-      const std::size_t size = kCentralBytes + name_bytes + extra_bytes + comment_bytes;
+      const std::size_t size = zip::kCentralBytes + name_bytes + extra_bytes + comment_bytes;
       if (size > rest.size()) {
         refuse("damaged zip archive: the directory entry at byte {} is cut short",
                directory.offset + at);
       }
-      entries.push_back(read_entry(record,
-                                   record.text(kCentralBytes, name_bytes),
-                                   Record(record.part(kCentralBytes + name_bytes, extra_bytes)),
-                                   directory.offset + at));
+      entries.push_back(
+          read_entry(record,
+                     record.text(zip::kCentralBytes, name_bytes),
+                     Record(record.part(zip::kCentralBytes + name_bytes, extra_bytes)),
+                     directory.offset + at));
       if (!names.insert(entries.back().name).second) {
         refuse_at(directory.offset + at,
                   "damaged zip archive: two members are named '{}'",
@@ -253,20 +205,20 @@ class DirectoryReader {
     entry.name = std::move(name);
     check_flags(entry.name, record.u16(8), place);
     const std::uint16_t method = record.u16(10);
-    if (method != kMethodStored && method != kMethodDeflate) {
+    if (method != zip::kMethodStored && method != zip::kMethodDeflate) {
       refuse_at(place,
                 "member '{}' uses zip compression method {}; stored and deflate are supported",
                 entry.name,
                 method);
     }
-    entry.is_deflated = method == kMethodDeflate;
+    entry.is_deflated = method == zip::kMethodDeflate;
     entry.crc32 = record.u32(16);
 
     // A 64-bit value replaces each saturated field, in this order.
     Record wide = zip64_values(entry.name, extra, place);
     std::size_t at = 0;
     const auto widened = [&](std::uint32_t narrow) -> std::uint64_t {
-      if (narrow != kSaturated32) return narrow;
+      if (narrow != zip::kSaturated32) return narrow;
       if (wide.size() < at + 8) {
         refuse_at(place, "member '{}': its zip64 field is missing or too short", entry.name);
       }
@@ -318,7 +270,7 @@ class DirectoryReader {
             place, "damaged zip archive: the extra fields of member '{}' are cut short", name);
       }
       const std::size_t size = extra.u16(at + 2);
-      if (extra.u16(at) == kZip64Field) {
+      if (extra.u16(at) == zip::kZip64Field) {
         if (found.size() != 0)
           refuse_at(place, "damaged zip archive: member '{}' has two zip64 fields", name);
         found = Record(extra.part(at + 4, size));
@@ -331,24 +283,24 @@ class DirectoryReader {
   /// Fills in data_offset from the local header, which has to name the same member and method.
   void locate_data(ZipEntry& entry, const Directory& directory) const {
     const std::uint64_t offset = entry.header_offset;
-    if (offset > directory.offset || directory.offset - offset < kLocalBytes) {
+    if (offset > directory.offset || directory.offset - offset < zip::kLocalBytes) {
       refuse("damaged zip archive: member '{}' is said to begin at byte {}", entry.name, offset);
     }
-    const auto bytes = bytes_at<kLocalBytes>(offset);
+    const auto bytes = bytes_at<zip::kLocalBytes>(offset);
     const Record local(bytes);
-    if (local.u32(0) != kLocalSignature) {
+    if (local.u32(0) != zip::kLocalSignature) {
       refuse("damaged zip archive: no local header of member '{}' at byte {}", entry.name, offset);
     }
     check_flags(entry.name, local.u16(6), offset);
-    if (local.u16(8) != (entry.is_deflated ? kMethodDeflate : kMethodStored) ||
-        file_.text_at(offset + kLocalBytes, local.u16(26)) != entry.name) {
+    if (local.u16(8) != (entry.is_deflated ? zip::kMethodDeflate : zip::kMethodStored) ||
+        file_.text_at(offset + zip::kLocalBytes, local.u16(26)) != entry.name) {
       refuse(
           "damaged zip archive: the local header at byte {} and the directory disagree on member "
           "'{}'",
           offset,
           entry.name);
     }
-    entry.data_offset = offset + kLocalBytes + local.u16(26) + local.u16(28);
+    entry.data_offset = offset + zip::kLocalBytes + local.u16(26) + local.u16(28);
     if (entry.data_offset > directory.offset ||
         entry.stored_bytes > directory.offset - entry.data_offset) {
       refuse(
@@ -394,19 +346,19 @@ std::string first_zip_member(const InputFile& file) {
   constexpr int kMaxFolders = 64;
   std::uint64_t offset = 0;
   for (int i = 0; i < kMaxFolders; ++i) {
-    const std::string text = file.text_at(offset, kLocalBytes);
+    const std::string text = file.text_at(offset, zip::kLocalBytes);
     const Record local(std::as_bytes(std::span(text)));
-    if (text.size() < kLocalBytes || local.u32(0) != kLocalSignature) return {};
-    std::string name = file.text_at(offset + kLocalBytes, local.u16(26));
+    if (text.size() < zip::kLocalBytes || local.u32(0) != zip::kLocalSignature) return {};
+    std::string name = file.text_at(offset + zip::kLocalBytes, local.u16(26));
     if (!name.ends_with('/')) return name;
-    offset += kLocalBytes + local.u16(26) + local.u16(28);
+    offset += zip::kLocalBytes + local.u16(26) + local.u16(28);
   }
   return {};
 }
 
 bool looks_like_zip(const InputFile& file) {
   const std::string text = file.text_at(0, 4);
-  return text == "PK\x03\x04" || (text == "PK\x05\x06" && file.size() >= kEndBytes);
+  return text == "PK\x03\x04" || (text == "PK\x05\x06" && file.size() >= zip::kEndBytes);
 }
 
 }  // namespace hesscope::io
