@@ -14,12 +14,15 @@
 
 #include <hesscope/core/error.h>
 #include <hesscope/objective/internal/gradient_points.h>
+#include <hesscope/objective/internal/unit_readings.h>
 #include <hesscope/objective/internal/unit_views.h>
 #include <hesscope/objective/unit_search.h>
 
 namespace hesscope {
 namespace {
 
+using detail::UnitCandidate;
+using detail::UnitReading;
 using detail::UnitView;
 using Eigen::Index;
 using Eigen::MatrixXd;
@@ -32,99 +35,6 @@ constexpr double kCoupled = 1e-10;
 constexpr std::size_t kMaxSignedAxes = 6;
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
-// Where the swap of the first two units takes each parameter of the view's tensor, counted within it.
-std::vector<Index> swap_of(const UnitView& view) {
-  std::vector<Index> to(at(view.block->size));
-  std::iota(to.begin(), to.end(), Index{0});
-  for (Index f = 0; f < view.front; ++f) {
-    for (Index b = 0; b < view.back; ++b) {
-      const Index first = view.entry(f, 0, b) - view.block->offset;
-      const Index second = view.entry(f, 1, b) - view.block->offset;
-      std::swap(to[at(first)], to[at(second)]);
-    }
-  }
-  return to;
-}
-
-// A way to see units on a tensor, and what a swap of two of them does.
-struct Candidate {
-  UnitView view;
-  std::vector<Index> swap;
-
-  VectorXd swapped(const VectorXd& theta) const {
-    VectorXd result = theta;
-    const Index offset = view.block->offset;
-    for (Index i = 0; i < view.block->size; ++i) {
-      result[offset + i] = theta[offset + swap[at(i)]];
-    }
-    return result;
-  }
-};
-
-// Whether a direction can change its sign under one swap and keep it under the other: the swaps
-// commute, and undo each other nowhere.
-bool are_independent(const Candidate& a, const Candidate& b) {
-  for (Index i = 0; i < a.view.block->size; ++i) {
-    const Index by_a = a.swap[at(i)];
-    const Index by_b = b.swap[at(i)];
-    if (by_a == i || by_b == i) {
-      if (a.swap[at(by_b)] != b.swap[at(by_a)]) return false;
-      continue;
-    }
-    if (a.swap[at(by_b)] != b.swap[at(by_a)] || a.swap[at(by_b)] == i) return false;
-  }
-  return true;
-}
-
-// Candidates of all tensors, independent of each other.
-using Reading = std::vector<Candidate>;
-
-// The readings of one tensor: each candidate is in one at least, with all that are independent of it
-// and of those taken before.
-std::vector<Reading> readings_of(const std::vector<Candidate>& candidates) {
-  std::vector<Reading> readings;
-  std::vector<bool> is_taken(candidates.size(), false);
-  for (std::size_t first = 0; first < candidates.size(); ++first) {
-    if (is_taken[first]) continue;
-    Reading reading = {candidates[first]};
-    is_taken[first] = true;
-    for (std::size_t k = 0; k < candidates.size(); ++k) {
-      const bool fits = k != first && std::ranges::all_of(reading, [&](const Candidate& other) {
-                          return are_independent(candidates[k], other);
-                        });
-      if (!fits) continue;
-      reading.push_back(candidates[k]);
-      is_taken[k] = true;
-    }
-    readings.push_back(std::move(reading));
-  }
-  return readings;
-}
-
-// All tensors in their first reading, all in their second, and so on; the first where there are no more.
-std::vector<Reading> readings_of(std::span<const ParameterBlock> blocks, Index units) {
-  std::vector<std::vector<Reading>> of_blocks;
-  std::size_t count = 0;
-  const std::vector<UnitView> views = detail::unit_views(blocks, units);
-  for (const ParameterBlock& block : blocks) {
-    std::vector<Candidate> candidates;
-    for (const UnitView& view : views) {
-      if (view.block == &block) candidates.push_back({view, swap_of(view)});
-    }
-    if (candidates.empty()) continue;
-    of_blocks.push_back(readings_of(candidates));
-    count = std::max(count, of_blocks.back().size());
-  }
-  std::vector<Reading> readings(count);
-  for (std::size_t r = 0; r < count; ++r) {
-    for (const std::vector<Reading>& of_block : of_blocks) {
-      const Reading& chosen = of_block[r < of_block.size() ? r : 0];
-      readings[r].insert(readings[r].end(), chosen.begin(), chosen.end());
-    }
-  }
-  return readings;
-}
 
 // The connected parts of the graph that `is_joined` is the matrix of.
 std::vector<std::vector<std::size_t>> connected_parts(
@@ -169,7 +79,7 @@ class UnitSearch {
     if (points_.size() < kVerifying) return {};
     const std::set<Index> counts = detail::unit_counts(blocks_);
     for (auto units = counts.rbegin(); units != counts.rend() && *units > 1; ++units) {
-      for (const Reading& reading : readings_of(blocks_, *units)) search(reading);
+      for (const UnitReading& reading : detail::unit_readings(blocks_, *units)) search(reading);
     }
     leave_out_compositions();
     std::ranges::stable_sort(
@@ -196,16 +106,16 @@ class UnitSearch {
   }
 
   // A random point that no swap changes.
-  VectorXd symmetric_point(const Reading& reading) {
+  VectorXd symmetric_point(const UnitReading& reading) {
     VectorXd theta = detail::random_parameters(blocks_, engine_);
-    for (const Candidate& candidate : reading) {
+    for (const UnitCandidate& candidate : reading) {
       theta = (theta + candidate.swapped(theta)) / 2;
     }
     return theta;
   }
 
   // What of a direction changes its sign under swap `a`, and under no other swap of that tensor.
-  static VectorXd part_of(const Reading& reading, std::size_t a, VectorXd direction) {
+  static VectorXd part_of(const UnitReading& reading, std::size_t a, VectorXd direction) {
     const ParameterBlock* const block = reading[a].view.block;
     for (std::size_t k = 0; k < reading.size(); ++k) {
       if (k == a || reading[k].view.block != block) continue;
@@ -215,7 +125,7 @@ class UnitSearch {
   }
 
   // A random one; zero if there is none.
-  VectorXd direction_of(const Reading& reading, std::size_t a) {
+  VectorXd direction_of(const UnitReading& reading, std::size_t a) {
     const ParameterBlock& block = *reading[a].view.block;
     std::normal_distribution<double> normal;
     VectorXd direction = VectorXd::Zero(objective_.num_parameters());
@@ -224,7 +134,7 @@ class UnitSearch {
   }
 
   // Adds which axes go together at a point; where units happen to be dead there, none do.
-  void join(const Reading& reading, std::vector<std::vector<bool>>& is_joined) {
+  void join(const UnitReading& reading, std::vector<std::vector<bool>>& is_joined) {
     const auto count = static_cast<Index>(reading.size());
     MatrixXd directions(objective_.num_parameters(), count);
     for (Index b = 0; b < count; ++b) directions.col(b) = direction_of(reading, at(b));
@@ -241,7 +151,7 @@ class UnitSearch {
     }
   }
 
-  void search(const Reading& reading) {
+  void search(const UnitReading& reading) {
     std::vector<std::vector<bool>> is_joined(reading.size(), std::vector<bool>(reading.size()));
     for (int point = 0; point < kPoints; ++point) join(reading, is_joined);
     for (const std::vector<std::size_t>& part : connected_parts(is_joined)) {
