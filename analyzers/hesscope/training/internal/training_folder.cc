@@ -11,14 +11,12 @@
 #include <fmt/format.h>
 
 #include <hesscope/analysis/internal/result_reading.h>
-#include <hesscope/analyzers/point_analysis.h>
 #include <hesscope/core/constants.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/internal/norms.h>
 #include <hesscope/dataset/result_file.h>
 #include <hesscope/storage/atomic_file.h>
 #include <hesscope/storage/input_file.h>
-#include <hesscope/training/internal/run_optimizer.h>
 #include <hesscope/training/internal/training_folder.h>
 
 namespace hesscope::detail {
@@ -29,11 +27,6 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_between(Clock::time_point begin, Clock::time_point end) {
   return std::chrono::duration<double>(end - begin).count();
-}
-
-// What a monitor saw at a row of the history.
-std::string unit_name(const Monitor& monitor, std::int64_t step) {
-  return fmt::format("{:06}-{}", step, monitor.name);
 }
 
 // What killed writers of checkpoints and problems left.
@@ -229,21 +222,14 @@ std::size_t TrainingFolder::rows_before(std::int64_t step) const {
   return static_cast<std::size_t>(count + others);
 }
 
-bool TrainingFolder::are_monitored(std::span<const HistoryRow> rows) {
-  for (const Monitor& monitor : setup_->monitors()) {
-    for (const HistoryRow& row : rows) {
-      if (!units_->find(unit_name(monitor, row.step))) return false;
-    }
-  }
-  return true;
-}
-
-bool TrainingFolder::restore(TrainingRun& run, TrainingJournal& journal) {
+bool TrainingFolder::restore(TrainingRun& run,
+                             TrainingJournal& journal,
+                             TrainingMonitors& monitors) {
   const std::vector<HistoryRow> rows = journal.rows();
   for (const std::vector<double>& packed : journal.states()) {
     const std::span<const double> state = std::span(packed).first(packed.size() - 1);
     const std::size_t num_rows = rows_before(static_cast<std::int64_t>(state[0]));
-    if (num_rows > rows.size() || !are_monitored(std::span(rows).first(num_rows))) continue;
+    if (num_rows > rows.size() || !monitors.have_seen(std::span(rows).first(num_rows))) continue;
     run.restore(state);
     journal.seconds = packed.back();
     journal.truncate(rows_before(run.num_steps()));
@@ -295,31 +281,6 @@ HistoryRow TrainingFolder::look(const TrainingRun& run, BatchLoss& losses, doubl
           .trained_gradient_norm = sqrt(squares).value()};
 }
 
-// Where the run is and where its next update leads: made by another run like it, since this one has
-// not got there. Without the latter where that update diverges.
-std::vector<Eigen::VectorXd> TrainingFolder::path_from(const TrainingRun& run,
-                                                       BatchLoss& losses) const {
-  std::vector<Eigen::VectorXd> path = {run.parameters()};
-  TrainingRun ahead = setup_->make_run(*run_, run.parameters(), losses);
-  ahead.restore(run.state());
-  if (ahead.step() == Status::kOk) path.push_back(ahead.parameters());
-  return path;
-}
-
-void TrainingFolder::monitor(const TrainingRun& run,
-                             BatchLoss& losses,
-                             const GraphObjective& objective) {
-  const std::vector<Eigen::VectorXd> path = path_from(run, losses);
-  PointAnalysis point(objective, run.parameters(), {.seed = outcome_.seed});
-  point.set_model_samples({.model = &objective.model(), .samples = &objective.samples()});
-  point.set_optimizer(optimizer_of(run, objective.parameter_blocks(), setup_->trained()));
-  point.set_given_settings(given_settings(setup_->monitors()));
-  point.set_trajectory(std::make_shared<Trajectory>(path), 0);
-  for (const Monitor& each : setup_->monitors()) {
-    units_->keep(unit_name(each, run.num_steps()), each.analyzer->analyze(point));
-  }
-}
-
 bool TrainingFolder::train(const std::function<bool(std::int64_t)>& tick) {
   constexpr std::int64_t kAll = std::numeric_limits<std::int64_t>::max();
   if (is_finished() && checkpoints_.damaged_before(kAll).empty()) return true;
@@ -328,15 +289,14 @@ bool TrainingFolder::train(const std::function<bool(std::int64_t)>& tick) {
   if (is_finished()) return make_checkpoints_again(kAll, fixed, tick);
   const std::unique_ptr<BatchLoss> losses = setup_->losses(outcome_.seed, fixed, experiment.batch);
   TrainingRun run = setup_->make_run(*run_, start_, *losses);
-  const std::unique_ptr<GraphObjective> monitored =
-      setup_->monitors().empty() ? nullptr : setup_->monitored(fixed);
+  TrainingMonitors monitors(*setup_, *run_, outcome_.seed, fixed, *units_);
   TrainingJournal journal(units_->folder(), run.state().size());
   if (journal.held_others()) {
     outcome_.warnings.push_back(
         fmt::format("{}: holds the states of another training, which are not gone on from",
                     units_->folder().path().string()));
   }
-  if (restore(run, journal)) {
+  if (restore(run, journal, monitors)) {
     if (!make_checkpoints_again(run.num_steps(), fixed, tick)) return false;
     for (const std::int64_t step : outcome_.made_again) {
       journal.add_digest(step, checkpoints_.digests().at(step));
@@ -358,7 +318,7 @@ bool TrainingFolder::train(const std::function<bool(std::int64_t)>& tick) {
   };
   std::int64_t last_row = -1;
   const auto append_row = [&] {
-    if (monitored != nullptr) monitor(run, *losses, *monitored);
+    monitors.look(run, *losses);
     journal.append(look(run, *losses, seconds_so_far()));
     last_row = run.num_steps();
   };
@@ -398,21 +358,14 @@ bool TrainingFolder::train(const std::function<bool(std::int64_t)>& tick) {
   }
   if (last_row != run.num_steps()) append_row();
   if (last_checkpoint != run.num_steps() && !run.has_diverged()) keep_checkpoint();
-  finish(run, monitored.get(), journal);
+  finish(run, journal, monitors);
   return true;
 }
 
 void TrainingFolder::finish(const TrainingRun& run,
-                            const GraphObjective* monitored,
-                            TrainingJournal& journal) {
+                            TrainingJournal& journal,
+                            TrainingMonitors& monitors) {
   const std::vector<HistoryRow> rows = journal.rows();
-  std::vector<std::vector<Group>> records;
-  for (const Monitor& each : setup_->monitors()) {
-    records.emplace_back();
-    for (const HistoryRow& row : rows) {
-      records.back().push_back(units_->read(unit_name(each, row.step)));
-    }
-  }
   write_history(history_path(),
                 may_overwrite_,
                 {.experiment = setup_->experiment(),
@@ -425,8 +378,8 @@ void TrainingFolder::finish(const TrainingRun& run,
                  .has_diverged = run.has_diverged(),
                  .has_accuracy = setup_->objective().has_accuracy(),
                  .monitors = setup_->monitors(),
-                 .monitored = monitored,
-                 .records = std::move(records),
+                 .monitored = monitors.objective(),
+                 .records = monitors.records(rows),
                  .checkpoints = checkpoints_.digests()});
   const std::vector<std::string>& remarks = units_->folder().remarks();
   outcome_.warnings.insert(outcome_.warnings.end(), remarks.begin(), remarks.end());

@@ -8,7 +8,6 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -18,6 +17,7 @@
 #include <hesscope/training/internal/history_file.h>
 #include <hesscope/training/internal/training_checkpoints.h>
 #include <hesscope/training/internal/training_journal.h>
+#include <hesscope/training/internal/training_monitors.h>
 #include <hesscope/training/internal/training_setup.h>
 #include <hesscope/training/training.h>
 
@@ -72,14 +72,11 @@ class TrainingFolder {
                               const TrainingSet& fixed,
                               const std::function<bool(std::int64_t)>& tick);
   HistoryRow look(const TrainingRun& run, BatchLoss& losses, double seconds) const;
-  void monitor(const TrainingRun& run, BatchLoss& losses, const GraphObjective& objective);
-  std::vector<Eigen::VectorXd> path_from(const TrainingRun& run, BatchLoss& losses) const;
   bool is_due(std::int64_t step, std::int64_t every) const;
   bool is_row_due(std::int64_t step) const;
   std::size_t rows_before(std::int64_t step) const;
-  bool are_monitored(std::span<const HistoryRow> rows);
-  bool restore(TrainingRun& run, TrainingJournal& journal);
-  void finish(const TrainingRun& run, const GraphObjective* monitored, TrainingJournal& journal);
+  bool restore(TrainingRun& run, TrainingJournal& journal, TrainingMonitors& monitors);
+  void finish(const TrainingRun& run, TrainingJournal& journal, TrainingMonitors& monitors);
 
   const TrainingSetup* setup_;
   const ExperimentRun* run_;

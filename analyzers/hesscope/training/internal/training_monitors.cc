@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <string>
+
+#include <fmt/format.h>
+
+#include <hesscope/analyzers/point_analysis.h>
+#include <hesscope/training/internal/run_optimizer.h>
+#include <hesscope/training/internal/training_monitors.h>
+
+namespace hesscope::detail {
+namespace {
+
+std::string unit_name(const Monitor& monitor, std::int64_t step) {
+  return fmt::format("{:06}-{}", step, monitor.name);
+}
+
+}  // namespace
+
+TrainingMonitors::TrainingMonitors(const TrainingSetup& setup,
+                                   const ExperimentRun& run,
+                                   std::uint64_t seed,
+                                   const TrainingSet& fixed,
+                                   UnitRun& units)
+    : setup_(&setup), run_(&run), seed_(seed), units_(&units) {
+  if (!setup.monitors().empty()) objective_ = setup.monitored(fixed);
+}
+
+bool TrainingMonitors::have_seen(std::span<const HistoryRow> rows) {
+  for (const Monitor& monitor : setup_->monitors()) {
+    for (const HistoryRow& row : rows) {
+      if (!units_->find(unit_name(monitor, row.step))) return false;
+    }
+  }
+  return true;
+}
+
+// Where the run is and where its next update leads: made by another run like it, since this one has
+// not got there. Without the latter where that update diverges.
+std::vector<Eigen::VectorXd> TrainingMonitors::path_from(const TrainingRun& run,
+                                                         BatchLoss& losses) const {
+  std::vector<Eigen::VectorXd> path = {run.parameters()};
+  TrainingRun ahead = setup_->make_run(*run_, run.parameters(), losses);
+  ahead.restore(run.state());
+  if (ahead.step() == Status::kOk) path.push_back(ahead.parameters());
+  return path;
+}
+
+void TrainingMonitors::look(const TrainingRun& run, BatchLoss& losses) {
+  if (objective_ == nullptr) return;
+  const std::vector<Eigen::VectorXd> path = path_from(run, losses);
+  PointAnalysis point(*objective_, run.parameters(), {.seed = seed_});
+  point.set_model_samples({.model = &objective_->model(), .samples = &objective_->samples()});
+  point.set_optimizer(optimizer_of(run, objective_->parameter_blocks(), setup_->trained()));
+  point.set_given_settings(given_settings(setup_->monitors()));
+  point.set_trajectory(std::make_shared<Trajectory>(path), 0);
+  for (const Monitor& each : setup_->monitors()) {
+    units_->keep(unit_name(each, run.num_steps()), each.analyzer->analyze(point));
+  }
+}
+
+std::vector<std::vector<Group>> TrainingMonitors::records(std::span<const HistoryRow> rows) {
+  std::vector<std::vector<Group>> result;
+  for (const Monitor& monitor : setup_->monitors()) {
+    std::vector<Group>& seen = result.emplace_back();
+    for (const HistoryRow& row : rows) {
+      seen.push_back(units_->read(unit_name(monitor, row.step)));
+    }
+  }
+  return result;
+}
+
+}  // namespace hesscope::detail

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Analyzers that look at a training as it goes, at every row of its history.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include <hesscope/analysis/internal/unit_run.h>
+#include <hesscope/dataset/dataset.h>
+#include <hesscope/training/internal/history_file.h>
+#include <hesscope/training/internal/training_setup.h>
+
+namespace hesscope::detail {
+
+/// The monitors of one run from one seed; what each of them saw at a row is a unit.
+class TrainingMonitors {
+ public:
+  /// All but `fixed` must outlive the object.
+  TrainingMonitors(const TrainingSetup& setup,
+                   const ExperimentRun& run,
+                   std::uint64_t seed,
+                   const TrainingSet& fixed,
+                   UnitRun& units);
+
+  /// Whether what all of them saw at these rows is kept.
+  bool have_seen(std::span<const HistoryRow> rows);
+
+  /// Has them look at where the run is, and keeps what they see.
+  void look(const TrainingRun& run, BatchLoss& losses);
+
+  /// By monitor, what it saw at each row.
+  std::vector<std::vector<Group>> records(std::span<const HistoryRow> rows);
+
+  /// What they look at; null where there are none.
+  const GraphObjective* objective() const { return objective_.get(); }
+
+ private:
+  std::vector<Eigen::VectorXd> path_from(const TrainingRun& run, BatchLoss& losses) const;
+
+  const TrainingSetup* setup_;
+  const ExperimentRun* run_;
+  std::uint64_t seed_;
+  UnitRun* units_;
+  std::unique_ptr<GraphObjective> objective_;
+};
+
+}  // namespace hesscope::detail
