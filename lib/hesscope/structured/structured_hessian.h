@@ -26,10 +26,10 @@ class StructuredHessian {
   /// are in proportion to the time they take, so that a part of the work foretells the whole.
   /// @returns whether all of h is finite.
   virtual bool mean(std::span<const double> theta,
-                   Records records,
-                   const Executor& executor,
-                   const ProgressCallback& progress,
-                   Eigen::Ref<Eigen::MatrixXd> h) const = 0;
+                    Records records,
+                    const Executor& executor,
+                    const ProgressCallback& progress,
+                    Eigen::Ref<Eigen::MatrixXd> h) const = 0;
 
   /// Memory that mean() needs besides h, at most.
   virtual double workspace_bytes(int num_threads) const = 0;
