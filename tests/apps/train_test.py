@@ -335,7 +335,7 @@ class Files(Trained):
         with xarray.open_dataset(self.folder / "out/adam/seed-8/history.h5", engine="netcdf4") as history:
             steps = [*range(0, 60, 7), 60]
             np.testing.assert_array_equal(history.step, steps)
-            names = ("loss", "gradient_norm", "batch_loss", "training_loss", "seconds")
+            names = ("loss", "gradient_norm", "batch_loss", "training_loss", "seconds", "distance", "relative_distance")
             missing = {"batch_loss_status", "training_loss_status", "seconds_status"}
             digests = {"checkpoint_step", "checkpoint_sha256"}
             self.assertEqual(set(history.data_vars), {*names, *missing, *digests})
