@@ -11,7 +11,7 @@ namespace hesscope::detail {
 namespace {
 
 // What DataParallel, torch.compile, FSDP and activation checkpointing put into names.
-std::string without_wrappers(std::string_view name) {
+std::string unwrapped_name(std::string_view name) {
   constexpr std::array<std::string_view, 4> kWrappers = {
       "module", "_orig_mod", "_fsdp_wrapped_module", "_checkpoint_wrapped_module"};
   std::string bare;
@@ -30,7 +30,7 @@ std::string without_wrappers(std::string_view name) {
 using Blocks = std::map<std::string, std::optional<std::size_t>>;
 
 void add(Blocks& blocks, const std::string& name, std::size_t block) {
-  const auto [place, is_new] = blocks.emplace(without_wrappers(name), block);
+  const auto [place, is_new] = blocks.emplace(unwrapped_name(name), block);
   if (!is_new) place->second.reset();
 }
 
@@ -55,7 +55,7 @@ std::vector<std::optional<std::size_t>> blocks_by_name(const std::vector<std::st
   for (const Blocks& way : ways) {
     std::vector<std::optional<std::size_t>> found;
     for (const std::string& name : theirs) {
-      const auto place = way.find(without_wrappers(name));
+      const auto place = way.find(unwrapped_name(name));
       found.push_back(place == way.end() ? std::nullopt : place->second);
     }
     const auto count = static_cast<std::size_t>(
