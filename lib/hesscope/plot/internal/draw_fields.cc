@@ -6,6 +6,7 @@
 #include <hesscope/plot/internal/contour.h>
 #include <hesscope/plot/internal/drawing.h>
 #include <hesscope/plot/internal/paths.h>
+#include <hesscope/plot/internal/refined_field.h>
 #include <hesscope/plot/internal/text.h>
 
 namespace hesscope::plot {
@@ -110,7 +111,7 @@ void draw(Canvas& canvas, const Panel& panel, const PanelPlan& plan, const HeatM
 
 // From the lowest level up, each area over the one below: no seams between them.
 void draw(Canvas& canvas, const Panel& panel, const PanelPlan& plan, const FilledContours& c) {
-  const Field field = field_of(c.grid, plan.axes, *plan.colour_scale);
+  const Field field = smooth_field_of(c.grid, plan.axes, *plan.colour_scale);
   const Box& box = plan.axes.box;
   const double everything = -std::numeric_limits<double>::max();
   canvas.area(clipped(superlevel_area(field, everything), box), colour_between(panel, plan, 0));
@@ -140,6 +141,11 @@ Field field_of(const Grid& grid, const Axes& axes, const Scale& values) {
   for (const double y : grid.y) field.y.push_back(axes.y_at(y));
   for (const double value : grid.values) field.values.push_back(values.place(value));
   return field;
+}
+
+Field smooth_field_of(const Grid& grid, const Axes& axes, const Scale& values) {
+  constexpr double kLargestCell = 3;  // points
+  return refined(field_of(grid, axes, values), kLargestCell);
 }
 
 Colour colour_of(const Panel& panel, const PanelPlan& plan, double value) {

@@ -157,7 +157,7 @@ void draw(const Pen& pen, const Bars& bars) {
 
 void draw(const Pen& pen, const ContourLines& contours) {
   const Scale values = enclosing_scale(ScaleKind::kLinear, contours.grid.values, 0);
-  const Field field = field_of(contours.grid, pen.axes(), values);
+  const Field field = smooth_field_of(contours.grid, pen.axes(), values);
   std::vector<Polyline> lines;
   for (const double level : contours.levels) {
     if (!std::isfinite(level)) continue;

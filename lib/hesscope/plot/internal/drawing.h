@@ -27,6 +27,9 @@ bool is_field(const Series& series);
 /// The field of a grid on the canvas: its values' places on a scale, NaN where they have none.
 struct Field field_of(const Grid& grid, const Axes& axes, const Scale& values);
 
+/// The same with cells too small to see, for contours (refined_field.h).
+struct Field smooth_field_of(const Grid& grid, const Axes& axes, const Scale& values);
+
 /// The colour of a number.
 Colour colour_of(const Panel& panel, const PanelPlan& plan, double value);
 
