@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -30,8 +31,9 @@ Dense<T> product(const Dense<T>& a, const Dense<T>& b) {
   return c;
 }
 
-// Z <- Z + (1/n) P Z M Z^T Q Z, all of Z with the mask, as the paper writes it; with softmax, each
-// column of Z^T Q Z goes through it first; with a perceptron, unit by unit and token by token.
+// Z <- Z + (1/n) P Z M Z^T Q Z, all of Z with the mask, as the paper writes it; with several heads,
+// each adds its own; with softmax, each column of Z^T Q Z goes through it first; with a perceptron,
+// unit by unit and token by token.
 struct Recursion {
   LinearAttentionOptions options;
 
@@ -52,7 +54,9 @@ struct Recursion {
       }
       return m;
     };
-    for (std::int64_t l = 0; l < options.layers; ++l) {
+    Dense<T> before = z;  // the layer
+    for (std::int64_t k = 0; k < options.layers * options.heads; ++k) {
+      if (k % options.heads == 0) before = z;
       Dense<T> p;
       Dense<T> q;
       switch (options.parametrization) {
@@ -77,9 +81,9 @@ struct Recursion {
           break;
         }
       }
-      Dense<T> masked = z;
+      Dense<T> masked = before;
       for (Eigen::Index i = 0; i < e; ++i) masked(i, n) = T(0.0);
-      Dense<T> scores = product(Dense<T>(z.transpose()), product(q, z));
+      Dense<T> scores = product(Dense<T>(before.transpose()), product(q, before));
       if (options.activation == LinearAttentionActivation::kSoftmax) {
         for (Eigen::Index j = 0; j <= n; ++j) {
           const std::vector<T> of_query(scores.col(j).begin(), scores.col(j).end());
@@ -171,7 +175,8 @@ TEST_P(LinearAttention, HasNoCurvatureInTheLastLayersDeadRows) {
   const Eigen::VectorXd theta = test::Numbers(6).vector(model.num_parameters());
   const auto actual = test::from_objective(test::objective_of(model, samples), theta);
   const auto& blocks = model.parameters;
-  const std::string name = "layers." + std::to_string(options.layers - 1) + ".P";
+  const std::string name =
+      "layers." + std::to_string(options.layers - 1) + (options.heads > 1 ? ".heads.1.P" : ".P");
   const auto block = std::find_if(
       blocks.begin(), blocks.end(), [&](const ParameterBlock& b) { return b.name == name; });
   ASSERT_NE(block, blocks.end());
@@ -202,8 +207,13 @@ const auto smooth_shapes = testing::Values(
                          {3, 1, 4, Parametrization::kFull, LinearAttentionActivation::kSoftmax}},
     LinearAttentionShape{"SoftmaxOneExample",
                          {2, 1, 1, Parametrization::kFull, LinearAttentionActivation::kSoftmax}},
+    LinearAttentionShape{"SoftmaxSplit",
+                         {2, 1, 3, Parametrization::kSplitQk, LinearAttentionActivation::kSoftmax}},
+    LinearAttentionShape{"TwoHeads",
+                         {1, 1, 4, Parametrization::kFull, LinearAttentionActivation::kNone, 0, 2}},
     LinearAttentionShape{
-        "SoftmaxSplit", {2, 1, 3, Parametrization::kSplitQk, LinearAttentionActivation::kSoftmax}});
+        "TwoSoftmaxHeads",
+        {1, 1, 3, Parametrization::kFull, LinearAttentionActivation::kSoftmax, 0, 2}});
 
 INSTANTIATE_TEST_SUITE_P(Shapes, LinearAttention, smooth_shapes, shape_name);
 INSTANTIATE_TEST_SUITE_P(Shapes, SmoothLinearAttention, smooth_shapes, shape_name);
@@ -221,6 +231,54 @@ INSTANTIATE_TEST_SUITE_P(
         LinearAttentionShape{
             "Softmax", {2, 1, 3, Parametrization::kFull, LinearAttentionActivation::kSoftmax, 2}}),
     shape_name);
+
+// Of more parameters than the oracle above takes: the value alone.
+TEST(LinearAttentionModel, OfSeveralHeadsInSeveralLayersIsTheRecursion) {
+  for (const auto activation :
+       {LinearAttentionActivation::kNone, LinearAttentionActivation::kSoftmax}) {
+    const LinearAttentionOptions options{3, 2, 4, Parametrization::kFull, activation, 0, 3};
+    const SampleTable samples = test::prompts(options, 10, 5);
+    const Column<double> theta = test::Numbers(6).vector(3 * 3 * 18);
+    const Recursion recursion{options};
+    double sum = 0;
+    for (Eigen::Index i = 0; i < samples.rows(); ++i) {
+      const double* const record = samples.row(i).data();
+      sum += recursion.loss(recursion.prediction(theta, record), record);
+    }
+    const double expected = sum / static_cast<double>(samples.rows());
+    EXPECT_NEAR(test::objective_of(linear_attention(options), samples).value(theta),
+                expected,
+                1e-12 * expected);
+  }
+}
+
+// Two heads of opposite Q and P: P softmax(s) - P softmax(-s) is odd in s, and so, of one layer, is
+// the prediction in Q.
+TEST(LinearAttentionModel, TwoSoftmaxHeadsOfOppositeSignsAreOddInTheScores) {
+  const LinearAttentionOptions options{
+      1, 2, 6, Parametrization::kFull, LinearAttentionActivation::kSoftmax, 0, 2};
+  const Model model = linear_attention(options);
+  SampleTable samples = test::prompts(options, 30, 5);
+  const Eigen::VectorXd theta = test::Numbers(6).vector(18);
+  const auto loss = [&](double sign) {
+    Eigen::VectorXd both(36);
+    both << theta.head(9), sign * theta.tail(9), -theta.head(9), -sign * theta.tail(9);
+    return test::objective_of(model, samples).value(both);
+  };
+  const double plus = loss(1);
+  samples.col(samples.cols() - 1) *= -1;  // the targets
+  EXPECT_NEAR(loss(-1), plus, 1e-14 * plus);
+  EXPECT_GT(std::abs(loss(1) - plus), 1e-3 * plus);
+}
+
+TEST(LinearAttentionModel, RefusesSeveralHeadsThatAreNotFull) {
+  EXPECT_THROW(
+      linear_attention({1, 2, 6, Parametrization::kSparse, LinearAttentionActivation::kNone, 0, 2}),
+      PreconditionError);
+  EXPECT_THROW(
+      linear_attention({1, 2, 6, Parametrization::kFull, LinearAttentionActivation::kNone, 0, 0}),
+      PreconditionError);
+}
 
 TEST(LinearAttentionModel, IsQuadraticInPForFixedQWithOneLayer) {
   // prediction = -(1/n) [P S Q q]_{d+1} is linear in P, so the loss is quadratic: equal Hessian

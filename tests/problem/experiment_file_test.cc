@@ -161,7 +161,7 @@ TEST_F(ExperimentFileTest, WritesTheProblemOfItsEvaluation) {
   const ExperimentFile drawn = parse(kModel + kData + kStart + kTraining + kRun);
   EXPECT_EQ(drawn.problem_toml(folder_.path()),
             "[model]\nkind = 'linear-attention'\nlayers = 2\nparametrization = 'sparse'\n"
-            "activation = 'none'\n\n"
+            "heads = 1\nactivation = 'none'\n\n"
             "[data]\nkind = 'linear-regression'\ndimension = 3\ncontext = 7\n"
             "covariates = 'gaussian'\ndistortion_hidden = 0\ndistortion_seed = 0\nsamples = 1000\n"
             "seed = 99\n");

@@ -25,14 +25,26 @@ bool is_split(LinearAttentionParametrization parametrization) {
          parametrization == LinearAttentionParametrization::kSparseSplitQk;
 }
 
-struct Layer {
+struct Head {
   Var p;
   Var q;
 };
 
-// Declares a layer's parameters and returns P_full and Q_full, both e x e with e = d + 1.
-Layer declare_layer(ModelBuilder& b, const LinearAttentionOptions& options, std::int64_t l) {
-  const auto name = [l](const char* matrix) { return fmt::format("layers.{}.{}", l, matrix); };
+// "layers.0.P", or "layers.0.heads.1.P" of several heads.
+std::string parameter_name(const LinearAttentionOptions& options,
+                           std::int64_t layer,
+                           std::int64_t head,
+                           const char* matrix) {
+  return options.heads == 1 ? fmt::format("layers.{}.{}", layer, matrix)
+                            : fmt::format("layers.{}.heads.{}.{}", layer, head, matrix);
+}
+
+// Declares a head's parameters and returns P_full and Q_full, both e x e with e = d + 1.
+Head declare_head(ModelBuilder& b,
+                  const LinearAttentionOptions& options,
+                  std::int64_t l,
+                  std::int64_t h) {
+  const auto name = [&](const char* matrix) { return parameter_name(options, l, h, matrix); };
   const std::int64_t d = options.dimension;
   const std::int64_t e = d + 1;
   const std::int64_t rows = is_sparse(options.parametrization) ? d : e;
@@ -50,7 +62,73 @@ Layer declare_layer(ModelBuilder& b, const LinearAttentionOptions& options, std:
   return {embed(p, 0, 0, e, e) + b.constant(corner), embed(q, 0, 0, e, e)};
 }
 
-// A layer sees the products P_ij Q_kl only, and Q = WK^T WQ. The softmax sees Q itself.
+// The sum over the heads of a layer of what `of_head` makes of each.
+template <typename OfHead>
+Var sum_over_heads(const std::vector<Head>& heads, const OfHead& of_head) {
+  Var sum = of_head(heads.front());
+  for (std::size_t h = 1; h < heads.size(); ++h) sum = sum + of_head(heads[h]);
+  return sum;
+}
+
+std::vector<Head> declare_layer(ModelBuilder& b,
+                                const LinearAttentionOptions& options,
+                                std::int64_t l) {
+  std::vector<Head> heads;
+  for (std::int64_t h = 0; h < options.heads; ++h) heads.push_back(declare_head(b, options, l, h));
+  return heads;
+}
+
+// A matrix of all heads of a layer, one a row.
+MatrixView stack_of_heads(const Model& model,
+                          const LinearAttentionOptions& options,
+                          std::int64_t l,
+                          const char* matrix) {
+  const auto view = [&](std::int64_t h) {
+    return matrix_view(model, parameter_name(options, l, h, matrix));
+  };
+  const MatrixView first = view(0);
+  return {.offset = first.offset,
+          .rows = options.heads,
+          .cols = first.rows * first.cols,
+          .row_stride = view(1).offset - first.offset,
+          .col_stride = 1};
+}
+
+// Of the last layer only the rows p_h that make the label's count, through sum_h p_h' S Q_h with S
+// symmetric. Q_a -> Q_a + p_b w', Q_b -> Q_b - p_a w' changes that by (p_a' S p_b - p_b' S p_a) w',
+// which is 0.
+Invariance addition_across_heads(const Model& model, const LinearAttentionOptions& options) {
+  struct Rows {
+    MatrixView p;  // p_h, as a row
+    MatrixView q;
+  };
+
+  std::vector<Rows> heads;
+  for (std::int64_t h = 0; h < options.heads; ++h) {
+    const auto view = [&](const char* matrix) {
+      return matrix_view(model, parameter_name(options, options.layers - 1, h, matrix));
+    };
+    heads.push_back({view("P").middle_rows(options.dimension, 1), view("Q")});
+  }
+  const Eigen::Index e = options.dimension + 1;
+  std::vector<Invariance> pairs;
+  for (std::size_t a = 0; a < heads.size(); ++a) {
+    for (std::size_t b = 0; b < a; ++b) {
+      pairs.push_back({"", e, [x = heads[a], y = heads[b], e](Eigen::Index w) {
+                         AffineGenerator generator;
+                         for (Eigen::Index r = 0; r < e; ++r) {
+                           generator.linear.push_back({x.q.index(r, w), y.p.index(0, r), 1.0});
+                           generator.linear.push_back({y.q.index(r, w), x.p.index(0, r), -1.0});
+                         }
+                         return generator;
+                       }});
+    }
+  }
+  return joined("addition across heads", std::move(pairs));
+}
+
+// A layer sees the products P_ij Q_kl only, and Q = WK^T WQ. The softmax sees Q itself. Of several
+// heads it sees the sum of the products, over h of (P_h)_ij (Q_h)_kl.
 //
 // The sparse form has no invariance of its own: one that holds for every prompt would have a
 // generator orthogonal to every prompt's gradient, and at a generic point those span all parameters
@@ -61,15 +139,27 @@ std::vector<Invariance> layer_invariances(const Model& model,
   std::vector<Invariance> scales;
   std::vector<Invariance> bases;
   for (std::int64_t l = 0; l < options.layers; ++l) {
+    if (options.heads > 1) {
+      bases.push_back(change_of_basis({stack_of_heads(model, options, l, "P")},
+                                      {stack_of_heads(model, options, l, "Q")}));
+      continue;
+    }
     const auto view = [&](const char* matrix) {
-      return matrix_view(model, fmt::format("layers.{}.{}", l, matrix));
+      return matrix_view(model, parameter_name(options, l, 0, matrix));
     };
     scales.push_back(rescaling({view("P")}, {view(has_split ? "WQ" : "Q")}));
     if (has_split) bases.push_back(change_of_basis({view("WQ")}, {view("WK")}));
   }
   std::vector<Invariance> found;
-  if (options.activation == LinearAttentionActivation::kNone &&
-      !is_sparse(options.parametrization)) {
+  const bool is_linear = options.activation == LinearAttentionActivation::kNone;
+  if (options.heads > 1) {
+    if (is_linear) {
+      found.push_back(joined("mixing of heads", std::move(bases)));
+      found.push_back(addition_across_heads(model, options));
+    }
+    return found;
+  }
+  if (is_linear && !is_sparse(options.parametrization)) {
     found.push_back(
         joined(has_split ? "rescaling of P and WQ" : "rescaling of P and Q", std::move(scales)));
   }
@@ -85,9 +175,10 @@ Invariance basis_of_features(const Model& model, const LinearAttentionOptions& o
   const auto rows = [&](const MatrixView& x) { return x.middle_rows(0, options.dimension); };
   to.push_back(matrix_view(model, "mlp.2.weight"));
   to.push_back(matrix_view(model, "mlp.2.bias"));
-  for (std::int64_t l = 0; l < options.layers; ++l) {
+  for (std::int64_t i = 0; i < options.layers * options.heads; ++i) {
     const auto view = [&](const char* matrix) {
-      return matrix_view(model, fmt::format("layers.{}.{}", l, matrix));
+      return matrix_view(model,
+                         parameter_name(options, i / options.heads, i % options.heads, matrix));
     };
     to.push_back(rows(view("P")));
     from.push_back(rows(view("P").transposed()));
@@ -156,10 +247,15 @@ Var query_by_states(ModelBuilder& b, const LinearAttentionOptions& options, Var 
   Var s = matmul_nt(context, context);
   Var q = slice(z, 0, n, e, 1);
   for (std::int64_t l = 0; l < options.layers; ++l) {
-    const Layer layer = declare_layer(b, options, l);
-    q = q + inverse_n * matmul(layer.p, matmul(s, matmul(layer.q, q)));
+    const std::vector<Head> heads = declare_layer(b, options, l);
+    const Var before = q;
+    q = q + inverse_n * sum_over_heads(heads, [&](const Head& head) {
+              return matmul(head.p, matmul(s, matmul(head.q, before)));
+            });
     if (l + 1 < options.layers) {
-      const Var a = identity + inverse_n * matmul(layer.p, matmul(s, layer.q));
+      const Var a = identity + inverse_n * sum_over_heads(heads, [&](const Head& head) {
+                                 return matmul(head.p, matmul(s, head.q));
+                               });
       s = matmul_nt(matmul(a, s), a);
     }
   }
@@ -173,12 +269,14 @@ Var query_by_tokens(ModelBuilder& b, const LinearAttentionOptions& options, Var 
   const Eigen::Index n = z.cols() - 1;
   const double inverse_n = 1.0 / static_cast<double>(n);
   for (std::int64_t l = 0; l < options.layers; ++l) {
-    const Layer layer = declare_layer(b, options, l);
+    const std::vector<Head> heads = declare_layer(b, options, l);
     const Var queries = l + 1 < options.layers ? z : slice(z, 0, n, e, 1);
-    const Var weights = softmax_rows(matmul_tn(matmul(layer.q, queries), z));
-    const Var masked = slice(weights, 0, 0, queries.cols(), n);
-    const Var mixed = matmul_nt(slice(z, 0, 0, e, n), masked);
-    z = queries + inverse_n * matmul(layer.p, mixed);
+    z = queries + inverse_n * sum_over_heads(heads, [&](const Head& head) {
+                    const Var weights = softmax_rows(matmul_tn(matmul(head.q, queries), z));
+                    const Var masked = slice(weights, 0, 0, queries.cols(), n);
+                    const Var mixed = matmul_nt(slice(z, 0, 0, e, n), masked);
+                    return matmul(head.p, mixed);
+                  });
   }
   return z;
 }
@@ -201,6 +299,9 @@ Model sized(const Settings& settings, std::int64_t mlp_hidden, const TensorShape
         z[1],
         z[2]));
   }
+  if (settings.integer("heads") > 1 && settings.text("parametrization") != "full") {
+    throw ConfigError("[model]: 'heads' above 1 takes parametrization = \"full\"");
+  }
   return linear_attention(
       {.layers = settings.integer("layers"),
        .dimension = z[1] - 1,
@@ -208,7 +309,8 @@ Model sized(const Settings& settings, std::int64_t mlp_hidden, const TensorShape
        .parametrization = parametrization_named(settings.text("parametrization")),
        .activation = settings.text("activation") == "softmax" ? LinearAttentionActivation::kSoftmax
                                                               : LinearAttentionActivation::kNone,
-       .mlp_hidden = mlp_hidden});
+       .mlp_hidden = mlp_hidden,
+       .heads = settings.integer("heads")});
 }
 
 }  // namespace
@@ -219,6 +321,12 @@ Model linear_attention(const LinearAttentionOptions& options) {
     throw PreconditionError(
         "linear_attention: layers, dimension and context must be at least 1, mlp_hidden at least "
         "0");
+  }
+  if (options.heads < 1 ||
+      (options.heads > 1 && options.parametrization != LinearAttentionParametrization::kFull)) {
+    throw PreconditionError(
+        "linear_attention: heads must be at least 1, and more than one are of the full "
+        "parametrization");
   }
   const std::int64_t e = options.dimension + 1;
   const bool is_linear = options.activation == LinearAttentionActivation::kNone;
@@ -231,7 +339,7 @@ Model linear_attention(const LinearAttentionOptions& options) {
   b.set_prediction(prediction);
   Model model = b.finish(square(prediction - target));
   const auto parametrization = structure_of(options.parametrization);
-  if (is_linear && options.mlp_hidden == 0 && parametrization) {
+  if (is_linear && options.mlp_hidden == 0 && options.heads == 1 && parametrization) {
     const LinearAttentionStructure structure = {.layers = options.layers,
                                                 .dimension = options.dimension,
                                                 .context = options.context,
@@ -259,6 +367,12 @@ ModelKind linear_attention_kind() {
                 .meaning = "what is trained in a layer",
                 .choices = {"sparse", "full", "split-qk", "sparse-split-qk"},
                 .fallback = SettingValue(std::string("sparse"))},
+               {.name = "heads",
+                .type = SettingKey::Type::kInteger,
+                .meaning = "in a layer, with their outputs added; more than one with full alone",
+                .minimum = 1,
+                .maximum = 1000,
+                .fallback = SettingValue(std::int64_t{1})},
                {.name = "activation",
                 .meaning = "what the scores go through",
                 .choices = {"none", "softmax"},

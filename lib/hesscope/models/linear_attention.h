@@ -27,6 +27,7 @@ struct LinearAttentionOptions {
   LinearAttentionParametrization parametrization = LinearAttentionParametrization::kSparse;
   LinearAttentionActivation activation = LinearAttentionActivation::kNone;
   std::int64_t mlp_hidden = 0;  ///< units of the perceptron in front; 0: none
+  std::int64_t heads = 1;       ///< in a layer; more than one with kFull alone
 };
 
 /// Linear attention trained on regression in context.
@@ -39,16 +40,20 @@ struct LinearAttentionOptions {
 /// A q and S <- A S A^T, so the cost of a layer does not depend on n. With softmax, Z <- Z + (1/n)
 /// P Z M softmax(Z^T Q Z), of each column and not scaled by sqrt(d); a layer costs O(d n^2).
 ///
+/// With H > 1 heads a layer adds what each of them would, Z <- Z + (1/n) sum_h P_h Z M Z^T Q_h Z.
+/// Their matrices are full, since the fixed corner of the sparse form would give all the same sign.
+///
 /// With mlp_hidden = h > 0, the covariates x of all tokens, the query's too, are first replaced by
 /// W_2 relu(W_0 x + b_0) + b_2 with h hidden units.
 ///
 /// Parameters: mlp.0.weight (h, d), mlp.0.bias (h), mlp.2.weight (d, h), mlp.2.bias (d), where h >
-/// 0; layers.{l}.P, layers.{l}.Q, or layers.{l}.P, layers.{l}.WQ, layers.{l}.WK.
+/// 0; layers.{l}.P, layers.{l}.Q, or layers.{l}.P, layers.{l}.WQ, layers.{l}.WK; with several
+/// heads layers.{l}.heads.{h}.P, layers.{l}.heads.{h}.Q.
 /// Arrays: Z (d + 1, n + 1), target ().
 /// @source Ahn et al., arXiv 2310.01082, section 2, Figure 7 (softmax) and Appendix B (perceptron);
 /// the sparse form and the order of softmax, mask and 1 / n are those of its published code.
-/// @throws PreconditionError unless layers, dimension and context are at least 1 and mlp_hidden is
-/// at least 0.
+/// @throws PreconditionError unless layers, dimension, context and heads are at least 1, mlp_hidden
+/// is at least 0, and the matrices of several heads are full.
 Model linear_attention(const LinearAttentionOptions& options);
 
 ModelKind linear_attention_kind();
