@@ -91,6 +91,10 @@ CurvatureProducts::CurvatureProducts(const ParameterUses& uses,
                        !planner_.is_fed(u, planner.group_of(u)));
   }
   list_pairs();
+  const auto num_uses = static_cast<int>(uses.uses.size());
+  for (int u = 0; u < num_uses; ++u) {
+    for (int v = 0; v < num_uses; ++v) is_narrow_.push_back(find_narrow(u, v));
+  }
 }
 
 void CurvatureProducts::list_panels() {
@@ -160,15 +164,15 @@ void CurvatureProducts::list_pairs() {
 // Whether columns of its own inputs cost a parameter of the rows less; in registers of kPackSamples, on
 // any processor, since ranks divide tasks. An entry of a row that is made, from one term or two, is
 // counted as kMade multiply-adds.
-bool CurvatureProducts::is_narrow(int row_use, int column_use) const {
+bool CurvatureProducts::find_narrow(int row_use, int column_use) const {
   constexpr double kMade = 2;
   const ParameterUse& row = uses_.uses[at(row_use)];
   const ParameterUse& column = uses_.uses[at(column_use)];
   const auto is_plain = [](const ParameterUse& use) {
     return use.positions == 1 && !use.is_per_unit;
   };
-  if (!is_plain(row) || !is_plain(column)) return false;
   const int group = planner_.group_of(column_use);
+  if (!is_plain(row) || !is_plain(column) || planner_.group_of(row_use) <= group) return false;
   double num_blocks = 0;
   double live = 0;  // of J
   for (const DirectionBlock& block : planner_.blocks()) {
@@ -189,6 +193,38 @@ bool CurvatureProducts::is_narrow(int row_use, int column_use) const {
 long CurvatureProducts::scratch_size(int num_packs) {
   const long inner = most_inner_packs(num_packs) * kPackSamples;
   return (kTaskRows + kPanelCols) * inner + long{kTaskRows} * kPanelCols;
+}
+
+// Those that a product is divided into.
+void CurvatureProducts::add_tasks(ProductTask task, std::vector<ProductTask>& tasks) const {
+  const ParameterUse& row = uses_.uses[at(task.row_use)];
+  const auto add = [&](Interval rows, Interval inputs, int parameters) {
+    task.rows = rows;
+    task.inputs = inputs;
+    task.multiply_adds = long{rows.end - rows.begin} * parameters * (task.end - task.first) *
+                         (inputs.end - inputs.begin + 2 * row.positions);
+    tasks.push_back(task);
+  };
+  const Interval all_inputs = task.inputs;
+  if (task.row_use == task.column_use && task.part == ProductPart::kAdjoints &&
+      is_paired(task.row_use)) {
+    task.kind = ProductKind::kPairs;
+    for_parts({task.unit, row.units}, kTaskRows, [&](Interval rows) {
+      add(rows, all_inputs, row.inputs / 2 + 1);
+    });
+  } else if (task.part == ProductPart::kBoth && is_narrow(task.row_use, task.column_use)) {
+    task.kind = ProductKind::kNarrow;
+    const int units = std::min(row.units, kNarrowUnits);
+    const int most_inputs = kTaskPanels / static_cast<int>(divide(units, kPanelRows));
+    for_parts({0, row.units}, units, [&](Interval rows) {
+      for_parts(all_inputs, most_inputs, [&](Interval inputs) { add(rows, inputs, row.inputs); });
+    });
+  } else {
+    task.kind = ProductKind::kRows;
+    for_parts({0, static_cast<int>(panels_[at(task.row_use)].size())},
+              kTaskPanels,
+              [&](Interval rows) { add(rows, all_inputs, kPanelRows); });
+  }
 }
 
 std::vector<ProductTask> CurvatureProducts::tasks(int first_block, int end_block) const {
@@ -224,42 +260,15 @@ std::vector<ProductTask> CurvatureProducts::tasks(int first_block, int end_block
           const int first = s;
           while (s < column.positions && is_here(s)) ++s;
           for_rows(g, place_in_group_[at(v)], [&](int u, ProductPart part, int wave) {
-            const ParameterUse& row = uses_.uses[at(u)];
-            auto kind = ProductKind::kRows;
-            if (u == v && part == ProductPart::kAdjoints && is_paired(u))
-              kind = ProductKind::kPairs;
-            if (part == ProductPart::kBoth && is_narrow(u, v)) kind = ProductKind::kNarrow;
-            const auto add = [&](Interval rows, Interval inputs, int parameters) {
-              tasks.push_back({kind,
-                               part,
-                               column_wave * kWaves + wave,
-                               u,
-                               v,
-                               a,
-                               first,
-                               s,
-                               rows,
-                               inputs,
-                               long{rows.end - rows.begin} * parameters * (s - first) *
-                                   (inputs.end - inputs.begin + 2 * row.positions)});
-            };
-            if (kind == ProductKind::kPairs) {
-              for_parts({a, row.units}, kTaskRows, [&](Interval rows) {
-                add(rows, {0, column.inputs}, row.inputs / 2 + 1);
-              });
-            } else if (kind == ProductKind::kNarrow) {
-              const int units = std::min(row.units, kNarrowUnits);
-              const int inputs = kTaskPanels / static_cast<int>(divide(units, kPanelRows));
-              for_parts({0, row.units}, units, [&](Interval rows) {
-                for_parts(
-                    {0, column.inputs}, inputs, [&](Interval own) { add(rows, own, row.inputs); });
-              });
-            } else {
-              for_parts(
-                  {0, static_cast<int>(panels_[at(u)].size())}, kTaskPanels, [&](Interval rows) {
-                    add(rows, {0, column.inputs}, kPanelRows);
-                  });
-            }
+            add_tasks({.part = part,
+                       .wave = column_wave * kWaves + wave,
+                       .row_use = u,
+                       .column_use = v,
+                       .unit = a,
+                       .first = first,
+                       .end = s,
+                       .inputs = {0, column.inputs}},
+                      tasks);
           });
         }
       }

@@ -101,17 +101,17 @@ enum class ProductKind {
 };
 
 struct ProductTask {
-  ProductKind kind;
-  ProductPart part;
-  int wave;  ///< tasks of one wave write to different entries
-  int row_use;
-  int column_use;
-  int unit;   ///< of the column use
-  int first;  ///< positions of the column use
-  int end;
-  Interval rows;       ///< panels of the row use where the kind is kRows, else its units
-  Interval inputs;     ///< of the column use
-  long multiply_adds;  ///< of one sample
+  ProductKind kind = ProductKind::kRows;
+  ProductPart part = ProductPart::kBoth;
+  int wave = 0;  ///< tasks of one wave write to different entries
+  int row_use = 0;
+  int column_use = 0;
+  int unit = 0;   ///< of the column use
+  int first = 0;  ///< positions of the column use
+  int end = 0;
+  Interval rows = {};      ///< panels of the row use where the kind is kRows, else its units
+  Interval inputs = {};    ///< of the column use
+  long multiply_adds = 0;  ///< of one sample
 };
 
 class CurvatureProducts {
@@ -179,7 +179,13 @@ class CurvatureProducts {
   void list_panels();
   void list_runs();
   void list_pairs();
-  bool is_narrow(int row_use, int column_use) const;
+  bool find_narrow(int row_use, int column_use) const;
+  void add_tasks(ProductTask task, std::vector<ProductTask>& tasks) const;
+
+  bool is_narrow(int row_use, int column_use) const {
+    return is_narrow_[static_cast<std::size_t>(row_use) * uses_.uses.size() +
+                      static_cast<std::size_t>(column_use)] != 0;
+  }
 
   bool is_paired(int use) const { return !pairs_[static_cast<std::size_t>(use)].empty(); }
 
@@ -194,6 +200,7 @@ class CurvatureProducts {
   std::vector<int> place_in_group_;
   std::vector<int> direction_of_entry_;        // kDirections * block + direction; -1
   std::vector<std::vector<InputPair>> pairs_;  // b <= j, of each use with products of pairs
+  std::vector<char> is_narrow_;                // of each use of rows and each of columns
   std::vector<char> is_free_;  // of each use: one position, and x does not depend on its own z
 };
 
