@@ -44,7 +44,7 @@ class ExportCommand final : public Command {
   void declare(OptionTable& options) override {
     std::vector<std::string> names;
     std::string help =
-        "What to write (default: what the ending of FILE says, csv for a name without one)";
+        "What to write (default: what the ending of FILE says, csv for .txt or none)";
     for (const io::ExportKind& format : io::export_kinds()) {
       names.push_back(format.name);
       help += fmt::format("\n{}: {}", format.name, format.summary);
@@ -105,7 +105,7 @@ class ExportCommand final : public Command {
     for (const io::ExportKind& format : io::export_kinds()) {
       if (format.extension == extension) return format;
     }
-    if (extension.empty()) return io::export_kinds().front();
+    if (extension.empty() || extension == ".txt") return io::export_kinds().front();
     throw ConfigError(
         fmt::format("{}: no format that can be written ends in '{}'; name one with --format, or "
                     "choose an ending: {}",

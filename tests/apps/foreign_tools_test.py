@@ -13,7 +13,7 @@ import numpy as np
 import xarray
 
 import program
-from program import DATA, DONE, FAILED, PROBLEM, STEPS, checkpoint
+from program import DATA, DONE, FAILED, PROBLEM, STEPS, USAGE, checkpoint
 
 try:
     from vtkmodules.util.numpy_support import vtk_to_numpy
@@ -162,6 +162,7 @@ class Trajectories(Case):
         for name, format_of in (("a.csv", "csv"), ("a.vtk", "vtk"), ("a.h5", "losslandscape"), ("a.txt", "csv")):
             done = self.run_program("export", "out.h5", "-o", name, "--json")
             self.assertEqual(json.loads(done.stdout)["format"], format_of)
+        self.refuses(USAGE, ["export", "out.h5", "-o", "b.parquet"], "b.parquet", "--format", ".vtk")
 
     def test_a_second_file_in_the_way_stops_both(self):
         self.trajectory()
