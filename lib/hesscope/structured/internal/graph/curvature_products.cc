@@ -146,10 +146,10 @@ void CurvatureProducts::list_runs() {
 }
 
 // To make a pair takes some eight times as long as to make a row's entry, of which there is one for each
-// two units and input otherwise; of many inputs, pairs are most of a chunk's memory.
+// two units and input otherwise; of many inputs, a cache does not hold the pairs of a chunk.
 void CurvatureProducts::list_pairs() {
   constexpr int kPairs = 8;
-  constexpr int kMostInputs = 96;
+  constexpr int kMostInputs = 48;
   pairs_.resize(uses_.uses.size());
   for (std::size_t u = 0; u < pairs_.size(); ++u) {
     const ParameterUse& use = uses_.uses[u];
