@@ -319,25 +319,36 @@ long CurvatureProducts::x_panels_size(int u, int num_packs) const {
 
 void CurvatureProducts::fill_panels(int u, const ChunkRows& rows, double* x_panels) const {
   if (uses_.uses[at(u)].is_per_unit) return;
+  detail::fill_panels(packs_, layout_.rows(u).x, rows.values, rows, x_panels);
+}
+
+int CurvatureProducts::num_pair_panels(int u) const {
+  return static_cast<int>(divide(std::ssize(pairs_[at(u)]), kPanelCols));
+}
+
+void CurvatureProducts::fill_pair_panel(int u,
+                                        int panel,
+                                        const ChunkRows& rows,
+                                        double* x_panels) const {
   const RowBlock& x = layout_.rows(u).x;
-  detail::fill_panels(packs_, x, rows.values, rows, x_panels);
   const auto row = [&](int k) { return rows.values + x.row(0, k) * row_step(rows.num_packs); };
-  double* panel = x_panels + panels_size(x, rows.num_packs);
-  const auto num_pairs = static_cast<int>(pairs_[at(u)].size());
-  for_parts({0, num_pairs}, kPanelCols, [&](Interval part) {
-    std::array<const double*, kPanelCols> first;
-    std::array<const double*, kPanelCols> second;
-    first.fill(rows.zeros);
-    second.fill(rows.zeros);
-    for (int c = part.begin; c < part.end; ++c) {
-      const InputPair& pair = pairs_[at(u)][at(c)];
-      first[at(c - part.begin)] = row(pair.b);
-      second[at(c - part.begin)] = row(pair.j);
-    }
-    packs_.fill_columns(
-        panel, first.data(), second.data(), kPackSamples, part.end - part.begin, rows.num_packs);
-    panel += long{kPanelCols} * rows.num_packs * kPackSamples;
-  });
+  const auto pairs = std::span(pairs_[at(u)]).subspan(at(panel * kPanelCols));
+  const int count = std::min(kPanelCols, static_cast<int>(pairs.size()));
+  std::array<const double*, kPanelCols> first;
+  std::array<const double*, kPanelCols> second;
+  first.fill(rows.zeros);
+  second.fill(rows.zeros);
+  for (int c = 0; c < count; ++c) {
+    first[at(c)] = row(pairs[at(c)].b);
+    second[at(c)] = row(pairs[at(c)].j);
+  }
+  packs_.fill_columns(x_panels + panels_size(x, rows.num_packs) +
+                          long{panel} * kPanelCols * rows.num_packs * kPackSamples,
+                      first.data(),
+                      second.data(),
+                      kPackSamples,
+                      count,
+                      rows.num_packs);
 }
 
 // Edge of the squares in which a matrix is transposed.

@@ -142,6 +142,11 @@ class CurvatureProducts {
 
   void fill_panels(int use, const ChunkRows& rows, double* x_panels) const;
 
+  int num_pair_panels(int use) const;
+
+  /// One of those that follow the use's own.
+  void fill_pair_panel(int use, int panel, const ChunkRows& rows, double* x_panels) const;
+
   /// Doubles of scratch, aligned to 64 bytes, for run().
   static long scratch_size(int num_packs);
 

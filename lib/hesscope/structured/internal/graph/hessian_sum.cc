@@ -85,6 +85,11 @@ double HessianSum::set_records(Records records) {
     plan_.products.fill_panels(static_cast<int>(u), rows(), x_panels_[at(u)]);
     plan_.direction_products.fill_panels(static_cast<int>(u), rows(), z_panels_[at(u)]);
   });
+  for (int u = 0; u < plan_.num_uses(); ++u) {
+    executor_.for_each(plan_.products.num_pair_panels(u), [&](Eigen::Index panel) {
+      plan_.products.fill_pair_panel(u, static_cast<int>(panel), rows(), x_panels_[at(u)]);
+    });
+  }
   return std::accumulate(losses.begin(), losses.end(), 0.0);
 }
 
