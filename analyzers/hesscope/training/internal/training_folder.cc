@@ -255,6 +255,7 @@ HistoryRow TrainingFolder::look(const TrainingRun& run, BatchLoss& losses, doubl
   const double training_loss =
       setup_->is_full_batch() ? losses.value_and_gradient(run.parameters(), run.num_steps()).value
                               : kNaN;
+  const Eigen::VectorXd moved = run.parameters() - start_;
   // Of what is trained.
   Wide squares, distances, starts;
   const auto blocks = objective.parameter_blocks();
@@ -264,7 +265,7 @@ HistoryRow TrainingFolder::look(const TrainingRun& run, BatchLoss& losses, doubl
       sum += sum_of_squares(all.segment(blocks[b].offset, blocks[b].size));
     };
     add(gradient, squares);
-    add(run.parameters() - start_, distances);
+    add(moved, distances);
     add(start_, starts);
   }
   const double distance = sqrt(distances).value();
