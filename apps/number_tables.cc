@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <iterator>
 #include <set>
 #include <string_view>
 
@@ -17,29 +18,34 @@
 namespace hesscope::cli {
 namespace {
 
+// What stands in a table instead of a number, and what a line below it says of that; empty where others do.
+struct StatusText {
+  Status status;
+  std::string_view cell;
+  std::string_view meaning;
+};
+
+constexpr StatusText kStatusTexts[] = {
+    {Status::kNotComputed, "-", ""},
+    {Status::kNotStored, "not stored", ""},
+    {Status::kUndefinedTooFewPoints, "too few points", ""},
+    {Status::kUndefinedZeroMedian,
+     "zero median",
+     "the median is zero within rounding, so the ratio is undefined"},
+    {Status::kUndefinedNotPositiveDefinite,
+     "not-p.d.",
+     "the smallest eigenvalue is not above zero beyond rounding"},
+    {Status::kUndefinedNotStationary,
+     "not stationary",
+     "what is asked holds where the gradient is zero, and it is not"},
+    {Status::kUndefinedZeroDenominator, "zero divisor", "the ratio is by a number that is zero"},
+    {Status::kUndefinedNoOrder, "no order", "nothing tells the order of the checkpoints"},
+    {Status::kUndefinedSingular, "singular", "the inverse that it needs does not exist"},
+};
+
 std::string_view short_text(Status status) {
-  switch (status) {
-    case Status::kNotComputed:
-      return "-";
-    case Status::kUndefinedZeroMedian:
-      return "zero median";
-    case Status::kUndefinedNotPositiveDefinite:
-      return "not-p.d.";
-    case Status::kNotStored:
-      return "not stored";
-    case Status::kUndefinedTooFewPoints:
-      return "too few points";
-    case Status::kUndefinedNotStationary:
-      return "not stationary";
-    case Status::kUndefinedZeroDenominator:
-      return "zero divisor";
-    case Status::kUndefinedNoOrder:
-      return "no order";
-    case Status::kUndefinedSingular:
-      return "singular";
-    default:
-      return to_string(status);
-  }
+  const auto* const text = std::ranges::find(kStatusTexts, status, &StatusText::status);
+  return text == std::end(kStatusTexts) ? to_string(status) : text->cell;
 }
 
 // A line for each analyzer with numbers of this status, and what it says of them.
@@ -95,26 +101,10 @@ std::string legend_text(std::span<const HeadlineNumber> numbers) {
                    numbers,
                    "not stored in /{}: the checkpoint does not hold what the number is made from",
                    &AnalyzerKind::on_not_stored);
-  const auto has = [&](Status status) {
-    return std::ranges::find(numbers, status, &HeadlineNumber::status) != numbers.end();
-  };
-  if (has(Status::kUndefinedZeroMedian)) {
-    text += "zero median: the median is zero within rounding, so the ratio is undefined\n";
-  }
-  if (has(Status::kUndefinedNotPositiveDefinite)) {
-    text += "not-p.d.: the smallest eigenvalue is not above zero beyond rounding\n";
-  }
-  if (has(Status::kUndefinedNotStationary)) {
-    text += "not stationary: what is asked holds where the gradient is zero, and it is not\n";
-  }
-  if (has(Status::kUndefinedZeroDenominator)) {
-    text += "zero divisor: the ratio is by a number that is zero\n";
-  }
-  if (has(Status::kUndefinedNoOrder)) {
-    text += "no order: nothing tells the order of the checkpoints\n";
-  }
-  if (has(Status::kUndefinedSingular)) {
-    text += "singular: the inverse that it needs does not exist\n";
+  for (const auto& [status, cell, meaning] : kStatusTexts) {
+    const bool is_there =
+        std::ranges::find(numbers, status, &HeadlineNumber::status) != numbers.end();
+    if (is_there && !meaning.empty()) text += fmt::format("{}: {}\n", cell, meaning);
   }
   return text;
 }
