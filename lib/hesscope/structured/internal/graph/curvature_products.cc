@@ -86,9 +86,9 @@ CurvatureProducts::CurvatureProducts(const ParameterUses& uses,
   for (int u = 0; u < static_cast<int>(uses.uses.size()); ++u) {
     const ParameterUse& use = uses.uses[at(u)];
     const UseGroup& group = groups[at(planner.group_of(u))];
-    is_free_.push_back(use.positions == 1 && !use.is_per_unit && use.inputs > 1 &&
-                       !group.has_repeats && !group.is_by_parameters &&
-                       !planner_.is_fed(u, planner.group_of(u)));
+    is_free_.push_back(
+        use.inputs > 1 && !group.is_by_parameters &&
+        is_symmetric_in_inputs(use, group, planner_.is_fed(u, planner_.group_of(u))));
   }
   list_pairs();
   const auto num_uses = static_cast<int>(uses.uses.size());
@@ -168,11 +168,9 @@ bool CurvatureProducts::find_narrow(int row_use, int column_use) const {
   constexpr double kMade = 2;
   const ParameterUse& row = uses_.uses[at(row_use)];
   const ParameterUse& column = uses_.uses[at(column_use)];
-  const auto is_plain = [](const ParameterUse& use) {
-    return use.positions == 1 && !use.is_per_unit;
-  };
   const int group = planner_.group_of(column_use);
-  if (!is_plain(row) || !is_plain(column) || planner_.group_of(row_use) <= group) return false;
+  if (!row.is_single_product() || !column.is_single_product()) return false;
+  if (planner_.group_of(row_use) <= group) return false;
   double num_blocks = 0;
   double live = 0;  // of J
   for (const DirectionBlock& block : planner_.blocks()) {
@@ -382,13 +380,14 @@ void CurvatureProducts::run(const ProductTask& task,
                             const TangentRows& tangents,
                             double* scratch,
                             HessianTarget h) const {
+  const ProductTaskView view(*this, task, rows, tangents, scratch, h);
   switch (task.kind) {
     case ProductKind::kRows:
-      return run_product(*this, task, rows, tangents, scratch, h);
+      return run_product(view);
     case ProductKind::kNarrow:
-      return run_narrow_product(*this, task, rows, tangents, scratch, h);
+      return run_narrow_product(view);
     case ProductKind::kPairs:
-      return run_pair_product(*this, task, rows, tangents, scratch, h);
+      return run_pair_product(view);
   }
 }
 

@@ -230,15 +230,13 @@ bool DirectionPlanner::is_in(const DirectionBlock& block, int entry, bool is_adj
 double DirectionPlanner::product_work(int g,
                                       const std::vector<DirectionBlock>& blocks,
                                       bool by_parameters) const {
-  // Of a use that others repeat or feed half of a block of its own follows from the other half; else, at
-  // one position, a half of that.
+  // Half of a block of its own follows from the other half, or three quarters from one.
   const auto own_share = [&](const ParameterUse& use) {
     const bool is_fed = std::ranges::any_of(blocks, [&](const DirectionBlock& block) {
       return std::ranges::any_of(use.x, [&](int x) { return x != kOne && is_in(block, x, false); });
     });
-    const bool is_free = !by_parameters && use.positions == 1 && !use.is_per_unit &&
-                         !groups_[at(g)].has_repeats && !is_fed;
-    return is_free ? 0.25 * (1.0 + 1.0 / use.units) * (1.0 + 1.0 / use.inputs) : 0.5;
+    const bool is_quarter = !by_parameters && is_symmetric_in_inputs(use, groups_[at(g)], is_fed);
+    return is_quarter ? 0.25 * (1.0 + 1.0 / use.units) * (1.0 + 1.0 / use.inputs) : 0.5;
   };
   double work = 0;
   double later = 0;  // parameters of rows, each as often as it is used

@@ -27,6 +27,13 @@ struct UseGroup {
   std::vector<int> directions = {};  ///< entries z, or parameters
 };
 
+/// Whether d2L / dtheta[i,j] dtheta[a,b] within a use is symmetric in j and b, so that a half of its block
+/// follows from the other half once more.
+/// @param is_fed  whether x depends on the use's own group
+inline bool is_symmetric_in_inputs(const ParameterUse& use, const UseGroup& group, bool is_fed) {
+  return use.is_single_product() && !group.has_repeats && !is_fed;
+}
+
 /// Up to kDirections directions of a group.
 struct DirectionBlock {
   int group = 0;

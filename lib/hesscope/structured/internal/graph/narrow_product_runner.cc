@@ -12,15 +12,10 @@ namespace hesscope::detail {
 
 class NarrowProductRunner : ProductTaskView {
  public:
-  NarrowProductRunner(const CurvatureProducts& products,
-                      const ProductTask& task,
-                      const ChunkRows& rows,
-                      const TangentRows& tangents,
-                      double* scratch,
-                      HessianTarget h)
-      : ProductTaskView(products, task, rows, tangents, scratch, h),
-        inputs_(task.inputs.end - task.inputs.begin),
-        panels_of_input_(static_cast<int>(divide(task.rows.end - task.rows.begin, kPanelRows))) {}
+  explicit NarrowProductRunner(const ProductTaskView& task)
+      : ProductTaskView(task),
+        inputs_(task_.inputs.end - task_.inputs.begin),
+        panels_of_input_(static_cast<int>(divide(task_.rows.end - task_.rows.begin, kPanelRows))) {}
 
   void run() {
     const int direction = direction_of(0);
@@ -97,13 +92,6 @@ class NarrowProductRunner : ProductTaskView {
   int panels_of_input_;
 };
 
-void run_narrow_product(const CurvatureProducts& products,
-                        const ProductTask& task,
-                        const ChunkRows& rows,
-                        const TangentRows& tangents,
-                        double* scratch,
-                        HessianTarget h) {
-  NarrowProductRunner(products, task, rows, tangents, scratch, h).run();
-}
+void run_narrow_product(const ProductTaskView& task) { NarrowProductRunner(task).run(); }
 
 }  // namespace hesscope::detail

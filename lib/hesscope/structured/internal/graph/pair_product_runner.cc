@@ -11,7 +11,7 @@ namespace hesscope::detail {
 
 class PairProductRunner : ProductTaskView {
  public:
-  using ProductTaskView::ProductTaskView;
+  explicit PairProductRunner(const ProductTaskView& task) : ProductTaskView(task) {}
 
   void run() {
     const int direction = direction_of(0);
@@ -72,13 +72,6 @@ class PairProductRunner : ProductTaskView {
   }
 };
 
-void run_pair_product(const CurvatureProducts& products,
-                      const ProductTask& task,
-                      const ChunkRows& rows,
-                      const TangentRows& tangents,
-                      double* scratch,
-                      HessianTarget h) {
-  PairProductRunner(products, task, rows, tangents, scratch, h).run();
-}
+void run_pair_product(const ProductTaskView& task) { PairProductRunner(task).run(); }
 
 }  // namespace hesscope::detail

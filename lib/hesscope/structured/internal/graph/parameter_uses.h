@@ -28,6 +28,9 @@ struct ParameterUse {
   std::vector<int> x = {};      ///< entry of x[t,j] at t * inputs + j; or of x[t,i]; or kOne
   std::vector<int> theta = {};  ///< parameter (i, j) at i * inputs + j; -1 for none
 
+  /// z = W x, at one position.
+  bool is_single_product() const { return positions == 1 && !is_per_unit; }
+
   int x_at(int t, int i, int j) const {
     return x[static_cast<std::size_t>(is_per_unit ? t * units + i : t * inputs + j)];
   }

@@ -16,7 +16,7 @@ int positions_at_once(int num_packs) { return std::max(1, kMaxInner / num_packs)
 
 class ProductRunner : ProductTaskView {
  public:
-  using ProductTaskView::ProductTaskView;
+  explicit ProductRunner(const ProductTaskView& task) : ProductTaskView(task) {}
 
   void run() {
     for (int s = task_.first; s < task_.end; s += positions_at_once(rows_.num_packs)) {
@@ -285,13 +285,6 @@ class ProductRunner : ProductTaskView {
   std::vector<const RowPanel*> panels_;
 };
 
-void run_product(const CurvatureProducts& products,
-                 const ProductTask& task,
-                 const ChunkRows& rows,
-                 const TangentRows& tangents,
-                 double* scratch,
-                 HessianTarget h) {
-  ProductRunner(products, task, rows, tangents, scratch, h).run();
-}
+void run_product(const ProductTaskView& task) { ProductRunner(task).run(); }
 
 }  // namespace hesscope::detail

@@ -149,27 +149,9 @@ class ProductTaskView {
   double* results_;
 };
 
-/// One task; see CurvatureProducts::run().
-void run_product(const CurvatureProducts& products,
-                 const ProductTask& task,
-                 const ChunkRows& rows,
-                 const TangentRows& tangents,
-                 double* scratch,
-                 HessianTarget h);
-
-/// The same of other kinds.
-void run_narrow_product(const CurvatureProducts& products,
-                        const ProductTask& task,
-                        const ChunkRows& rows,
-                        const TangentRows& tangents,
-                        double* scratch,
-                        HessianTarget h);
-
-void run_pair_product(const CurvatureProducts& products,
-                      const ProductTask& task,
-                      const ChunkRows& rows,
-                      const TangentRows& tangents,
-                      double* scratch,
-                      HessianTarget h);
+/// One task of each kind; see CurvatureProducts::run().
+void run_product(const ProductTaskView& task);
+void run_narrow_product(const ProductTaskView& task);
+void run_pair_product(const ProductTaskView& task);
 
 }  // namespace hesscope::detail
