@@ -10,7 +10,7 @@ namespace {
 
 using Named = std::pair<std::string_view, ElementType>;
 
-constexpr std::array<Named, 13> kNames = {{
+constexpr std::array<Named, 13> kTypeNames = {{
     {"F64", ElementType::kFloat64},
     {"F32", ElementType::kFloat32},
     {"F16", ElementType::kFloat16},
@@ -46,8 +46,8 @@ constexpr std::array<OddType, 9> kOddTypes = {{
 }  // namespace
 
 std::optional<ElementType> safetensors_type(std::string_view name) {
-  const auto found = std::ranges::find(kNames, name, &Named::first);
-  return found == kNames.end() ? std::nullopt : std::optional(found->second);
+  const auto found = std::ranges::find(kTypeNames, name, &Named::first);
+  return found == kTypeNames.end() ? std::nullopt : std::optional(found->second);
 }
 
 std::optional<std::uint64_t> odd_safetensors_bits(std::string_view name) {
@@ -56,12 +56,12 @@ std::optional<std::uint64_t> odd_safetensors_bits(std::string_view name) {
 }
 
 std::string_view safetensors_name(ElementType type) {
-  return std::ranges::find(kNames, type, &Named::second)->first;
+  return std::ranges::find(kTypeNames, type, &Named::second)->first;
 }
 
 std::vector<std::string_view> safetensors_type_names() {
   std::vector<std::string_view> names;
-  for (const Named& each : kNames) names.push_back(each.first);
+  for (const Named& each : kTypeNames) names.push_back(each.first);
   return names;
 }
 
