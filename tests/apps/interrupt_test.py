@@ -69,7 +69,7 @@ class Interrupts(program.Case):
         self.assertEqual(message.count("interrupted"), 1, message)
         return message
 
-    def survive(self, *arguments, most=5):
+    def survive(self, *arguments, most=3):
         """Signals from the first moments of a run to `most` seconds of it."""
         generator = random.Random(" ".join(map(str, arguments)))
         self.longest = heeded = 0

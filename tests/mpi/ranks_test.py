@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """hesscope-mpi: the bytes of one process on any number of ranks, what ranks refuse, and what survives their death.
 
-HESSCOPE_KILLS sets the number of runs that are killed at a random moment (default 20).
+HESSCOPE_KILLS sets the number of runs that are killed at a random moment (default 6).
 """
 import os
 import random
@@ -159,7 +159,7 @@ class Meeting(Ranks):
 
 
 class Death(Ranks):
-    KILLS = int(os.environ.get("HESSCOPE_KILLS", "20"))
+    KILLS = int(os.environ.get("HESSCOPE_KILLS", "6"))
     # Many units, each of them short.
     ARGUMENTS = ["analyze", *map(checkpoint, program.STEPS), "--problem", PROBLEM, "--only",
                  "hessian,spectrum,condition,blocks,smoothness,sampling,noise,tangent-kernel,sharpening", "--noise-draws", 50]

@@ -27,7 +27,7 @@ double peak_bytes() {
   return 1024.0 * static_cast<double>(usage.ru_maxrss);
 }
 
-// Each test runs in a separate process (gtest_discover_tests): the mark never falls.
+// Each test needs a process of its own (ALONE in CMakeLists.txt): the mark never falls.
 void expect_matrix_and_scratch(bool use_structure, double max_scratch) {
   const Model model = mlp({.widths = {4, 42, 42, 3}});
   const Eigen::Index n = model.num_parameters();
