@@ -109,6 +109,17 @@ TEST(OptimizerPreconditioner, PutsLearningRatesOfGroupsIntoP) {
   EXPECT_TRUE(found.step.has_value());
 }
 
+// Rounded apart, the mean of squares of equal gradients may be below the square of their mean.
+TEST(OptimizerPreconditioner, TakesTheVarianceOfEqualGradientsForZero) {
+  const OptimizerSettings settings = {.epsilon = 0.5, .is_centered = true};
+  const double square = 0.1 * 0.1;
+  OptimizerState state = state_of(OptimizerKind::kRmsprop, settings, square, std::nullopt);
+  state.first_moments = Eigen::Vector2d(std::nextafter(0.1, 1), kNaN);
+  const Eigen::VectorXd p = optimizer_preconditioner(state, {}, kTwoBlocks).diagonal;
+  EXPECT_EQ(p[0], 0.5);
+  EXPECT_TRUE(std::isnan(p[1]));
+}
+
 TEST(OptimizerPreconditioner, HasNoThresholdOfWhatItDoesNotKnow) {
   const auto obstacle = [](OptimizerKind kind, const OptimizerSettings& settings) {
     const Preconditioner found =

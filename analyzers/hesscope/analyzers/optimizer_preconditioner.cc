@@ -103,7 +103,9 @@ BlockUpdate update_of(OptimizerKind kind,
       return {.step = averaged_step(settings.beta1)};
     case OptimizerKind::kRmsprop: {
       if (stored.is_centered) {
-        p = (v.array() - mean.array().square()).sqrt() + settings.epsilon;
+        // Averages of equal gradients differ by rounding.
+        const auto variance = v.array() - mean.array().square();
+        p = variance.max<Eigen::PropagateNaN>(0.0).sqrt() + settings.epsilon;
       } else {
         p = v.array().sqrt() + settings.epsilon;
       }
