@@ -693,6 +693,16 @@ class Refusals(Trained):
             self.assertEqual(found[name], expected, name)
         self.train("out", experiment=text, expect=INCONCLUSIVE)  # finished, and still so
 
+    def test_one_run_and_several_never_share_a_folder(self):
+        self.train("several")
+        done = self.train("several", "--run", "adam", "--seed", 3, expect=FAILED)
+        self.assertIn("several/sgdm/seed-3 for one, each in a folder of its own", done.stderr)
+        self.train("one", "--run", "adam", "--seed", 3)
+        done = self.train("one", expect=FAILED)
+        self.assertIn("one: holds a training of one run from one seed", done.stderr)
+        for name in ("several/history.h5", "one/adam", "one/sgdm"):
+            self.assertFalse((self.folder / name).exists())
+
     def test_a_clipped_run_diverges_where_it_stays_above_its_limit(self):
         text = EXPERIMENT.replace("learning_rate = 0.02", "learning_rate = 20", 1)
         limited = text.replace("clip_norm", "loss_limit = 1e3\nclip_norm")

@@ -6,6 +6,8 @@
 #include <exception>
 #include <mutex>
 #include <optional>
+#include <string_view>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -24,13 +26,16 @@
 namespace hesscope {
 namespace {
 
+namespace fs = std::filesystem;
 using detail::TrainingFolder;
 using detail::TrainingSetup;
+
+constexpr std::string_view kSeedFolder = "seed-";  // of a run from the seed that follows
 
 struct Job {
   const ExperimentRun* run;
   std::uint64_t seed;
-  std::filesystem::path folder;
+  fs::path folder;
 };
 
 ExperimentFile experiment_of(const TrainingRequest& request) {
@@ -43,6 +48,38 @@ ExperimentFile experiment_of(const TrainingRequest& request) {
     experiment.monitors.push_back(name);
   }
   return experiment;
+}
+
+bool holds_a_training(const fs::path& folder) {
+  const fs::path history = folder / "history.h5";
+  return fs::exists(history) || io::has_units(history);
+}
+
+// One run from one seed has OUTPUT itself, and several have folders below: never both in one OUTPUT, of which readers of
+// checkpoints would see one alone.
+void refuse_other_layout(const fs::path& output, const ExperimentFile& experiment, bool is_one) {
+  if (!is_one) {
+    if (!holds_a_training(output)) return;
+    throw ConfigError(fmt::format(
+        "{}: holds a training of one run from one seed, and several would have folders below it; "
+        "choose another output",
+        output.string()));
+  }
+  for (const ExperimentRun& run : experiment.runs) {
+    std::error_code error;  // where there is no such folder
+    for (fs::directory_iterator entry(output / run.name, error), end; !error && entry != end;
+         entry.increment(error)) {
+      if (!entry->path().filename().string().starts_with(kSeedFolder) ||
+          !holds_a_training(entry->path()))
+        continue;
+      throw ConfigError(
+          fmt::format("{}: holds the trainings of several runs or seeds, {} for one, each in a "
+                      "folder of its own; choose "
+                      "another output for one run from one seed",
+                      output.string(),
+                      entry->path().string()));
+    }
+  }
 }
 
 std::vector<Job> jobs_of(const TrainingRequest& request, const ExperimentFile& experiment) {
@@ -60,12 +97,14 @@ std::vector<Job> jobs_of(const TrainingRequest& request, const ExperimentFile& e
   }
   std::vector<Job> jobs;
   const bool is_one = runs.size() * experiment.seeds.size() == 1;
+  refuse_other_layout(request.output, experiment, is_one);
   for (const ExperimentRun* run : runs) {
     for (const std::uint64_t seed : experiment.seeds) {
-      jobs.push_back(
-          {run,
-           seed,
-           is_one ? request.output : request.output / run->name / fmt::format("seed-{}", seed)});
+      jobs.push_back({run,
+                      seed,
+                      is_one
+                          ? request.output
+                          : request.output / run->name / fmt::format("{}{}", kSeedFolder, seed)});
     }
   }
   return jobs;

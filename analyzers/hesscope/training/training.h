@@ -108,7 +108,8 @@ using TrainingProgress = std::function<bool(double fraction)>;
 /// Several runs and seeds share the threads, and steps are cut into blocks of samples for those
 /// that would be idle.
 /// @throws ConfigError, also where a folder holds the training of another experiment, naming the
-///         first key that differs; InputError, OutputError, LockedError, MissingPartsError;
+///         first key that differs, or OUTPUT one run where several are asked for, or the other way
+///         round; InputError, OutputError, LockedError, MissingPartsError;
 ///         Interrupted where progress returned false.
 TrainingResult run_training(const TrainingRequest& request, const TrainingProgress& progress = {});
 
