@@ -131,6 +131,7 @@ class Examples(program.Case):
     def test_of_analyze(self):
         self.run_examples("analyze")
 
+    @program.plain_program_only
     def test_of_landscape(self):
         self.run_examples("landscape")
 

@@ -114,6 +114,7 @@ class Numbers(Case):
         data = read_arrays(DATA / "eval.npz")
         self.check_losses(checkpoint(500), PROBLEM, lambda w: linear_attention_loss(w, data, 3))
 
+    @program.plain_program_only
     def test_full_linear_attention_has_the_losses_of_numpy(self):
         data = read_arrays(FULL / "eval.npz")
         layers = len(read_arrays(FULL / "step-000200.npz")) // 2
@@ -183,6 +184,7 @@ class Numbers(Case):
             self.assertTrue(abs(abs(rows[k] @ group[f"direction_{k + 1}"][:]) - 1) <= 1e-12)
             self.assert_close(group[f"explained_{k + 1}"][()], sizes[k]**2 / (sizes**2).sum(), 1e-10)
 
+    @program.plain_program_only
     def test_the_way_between_two_checkpoints_has_a_barrier(self):
         self.landscape(checkpoint(1500), checkpoint(1500, "sgdm"), "--directions", "between", "--grid", "33x1",
                        "--span", "0:1", "--curvature")
@@ -406,6 +408,7 @@ class SameBytes(Case):
             self.assertIn("hesscope landscape", errors)
         return program.num_units(units) >= 2
 
+    @program.plain_program_only
     def test_after_an_interruption_of_either_kind(self):
         self.landscape(checkpoint(500), *self.GRID, output="whole.h5")
         whole = self.digest("whole.h5")

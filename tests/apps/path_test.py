@@ -98,6 +98,7 @@ class Copies(Case):
         self.assertEqual(len(said["aligned_by"]) >= len(hidden), True, said["aligned_by"])
         self.assertEqual(said["path"]["barrier"], group["barrier"][()])
 
+    @program.plain_program_only
     def test_of_an_imported_network_come_back_onto_it(self):
         done = self.run_program("convert", DIGITS / "runs" / "epoch-10.pt", "first.npz", "--key", "model_state_dict")
         self.assertEqual(done.returncode, DONE, done.stderr)

@@ -261,6 +261,7 @@ class Monitors(Trained):
             for name in ours.data_vars:
                 np.testing.assert_array_equal(ours[name], theirs[name], err_msg=f"{group}/{name}")
 
+    @program.plain_program_only
     def test_do_not_depend_on_threads_and_survive_kills(self):
         self.train("--threads", 1, output="one")
         self.train("--threads", 2, output="two")
@@ -436,6 +437,7 @@ class NoisyImages(program.Case):
         self.assertEqual(done.returncode, expect, done.stderr)
         return done
 
+    @program.plain_program_only
     def test_are_drawn_or_given(self):
         self.reproduce()
         checkpoint = "out/sd-noisy-images/noise-1/gd/seed-0/step-000000.h5"

@@ -221,6 +221,7 @@ class Smoothness(program.Case):
             self.assertEqual(program.statuses(group, name + "_upper"), OK)
         self.assertIn("10 checkpoints or more", group["L1_upper"].attrs["definition"].decode())
 
+    @program.plain_program_only
     def test_the_seed_draws_the_intervals(self):
         path = self.write_path(12)
         group = self.analyze_run(path, None)
@@ -271,6 +272,7 @@ class Smoothness(program.Case):
         for name in ("L0", "L1", "L0_envelope", "L1_lower", "L0_coordinate"):
             np.testing.assert_array_equal(group[name][()], without[name][()])
 
+    @program.plain_program_only
     def test_a_run_ends_where_steps_begin_again(self):
         self.analyze(DATA / "adam", DATA / "sgdm", "--smoothness")
         both = self.open()["smoothness"]
@@ -281,6 +283,7 @@ class Smoothness(program.Case):
             for name in ("directional_smoothness", "directional_sharpness", "secant_smoothness"):
                 np.testing.assert_array_equal(both[name][part], one[name][:])
 
+    @program.plain_program_only
     def test_without_a_matrix(self):
         dense = self.analyze_run(DATA / "adam", None, output="dense.h5")
         free = self.analyze_run(DATA / "adam", None, "--method", "matrix-free")
