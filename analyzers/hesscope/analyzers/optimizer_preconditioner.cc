@@ -105,7 +105,7 @@ BlockUpdate update_of(OptimizerKind kind,
       if (stored.is_centered) {
         // Averages of equal gradients differ by rounding.
         const auto variance = v.array() - mean.array().square();
-        p = variance.max<Eigen::PropagateNaN>(0.0).sqrt() + settings.epsilon;
+        p = (variance < 0).select(0.0, variance.sqrt()) + settings.epsilon;
       } else {
         p = v.array().sqrt() + settings.epsilon;
       }
