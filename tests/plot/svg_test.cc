@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <hesscope/core/constants.h>
+#include <hesscope/plot/internal/panel_scales.h>
 #include <hesscope/plot/svg.h>
 
 #include "plot/svg_places.h"
@@ -211,12 +212,30 @@ TEST(Svg, DrawsNothingOutsideOfTheCanvas) {
     }
     for (const auto kind :
          {Reference::Kind::kHorizontal, Reference::Kind::kVertical, Reference::Kind::kSloped}) {
-      panel.series.push_back(
-          Reference{.kind = kind, .intercept = awkward(engine), .slope = awkward(engine)});
+      panel.series.push_back(Reference{.kind = kind,
+                                       .intercept = awkward(engine),
+                                       .slope = awkward(engine),
+                                       .is_in_range = engine() % 2 == 0});
     }
     expect_within(to_svg(figure_of(panel)), 300, 200);
     if (testing::Test::HasFatalFailure()) return;
   }
+}
+
+TEST(Svg, ReachesToAReferenceThatIsInItsRange) {
+  Panel panel;
+  panel.y.scale = ScaleKind::kLog;
+  panel.series.push_back(Line{.x = {1, 2}, .y = {1e-3, 1e-2}});
+  panel.series.push_back(Reference{.intercept = 1});
+  EXPECT_LT(panel_scales(panel, "panel").y.upper(), 1);
+  panel.series.push_back(Reference{.intercept = 1, .is_in_range = true});
+  panel.series.push_back(Reference{.intercept = -1, .is_in_range = true});  // no place on this axis
+  panel.series.push_back(
+      Reference{.kind = Reference::Kind::kVertical, .intercept = 9, .is_in_range = true});
+  const PanelScales scales = panel_scales(panel, "panel");
+  EXPECT_GE(scales.y.upper(), 1);
+  EXPECT_LT(scales.x.upper(), 9);
+  EXPECT_EQ(scales.note, "");
 }
 
 TEST(Svg, MagnifiesLettersAndLinesAndKeepsTheSizeAskedFor) {

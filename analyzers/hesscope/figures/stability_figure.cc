@@ -50,7 +50,7 @@ class Drawing {
         unproved_(read_unproved(result_, "spectrum", "proof", checkpoints_.size())) {
     panel_.x = step_axis(checkpoints_);
     panel_.y = {.label = "sharpness over the largest stable one", .scale = plot::ScaleKind::kLog};
-    panel_.series.push_back(plot::Reference{.intercept = 1});
+    panel_.series.push_back(plot::Reference{.intercept = 1, .is_in_range = true});
   }
 
   plot::Panel panel() && {

@@ -121,7 +121,7 @@ struct ContourLines {
   std::string label{};
 };
 
-/// A line across the panel that does not change the ranges of its axes.
+/// A line across the panel.
 struct Reference {
   enum class Kind : std::uint8_t {
     kHorizontal,  ///< y = intercept
@@ -135,6 +135,8 @@ struct Reference {
   std::string label{};
   std::optional<Colour> colour{};
   Dash dash = Dash::kDashed;
+  /// Whether the axis reaches to it, if it is horizontal; else it changes no range of an axis.
+  bool is_in_range = false;
 };
 
 using Series = std::

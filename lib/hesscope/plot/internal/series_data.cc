@@ -143,7 +143,10 @@ class Collector {
     data_.y.insert(data_.y.end(), contours.grid.y.begin(), contours.grid.y.end());
   }
 
-  void add(const Reference& /*reference*/) {}
+  void add(const Reference& reference) {
+    if (!reference.is_in_range || reference.kind != Reference::Kind::kHorizontal) return;
+    if (is_drawable(panel_.y.scale, reference.intercept)) data_.y.push_back(reference.intercept);
+  }
 
   void add(const Marks& marks) {
     for (const double x : marks.x) {
