@@ -6,11 +6,11 @@
 
 #include <hesscope/core/constants.h>
 #include <hesscope/core/huge_pages.h>
+#include <hesscope/linalg/internal/triangles.h>
 #include <hesscope/structured/graph_hessian.h>
 #include <hesscope/structured/internal/graph/hessian_shares.h>
 #include <hesscope/structured/internal/graph/hessian_sum.h>
 #include <hesscope/structured/internal/graph/indexing.h>
-#include <hesscope/structured/internal/triangles.h>
 
 namespace hesscope {
 namespace {

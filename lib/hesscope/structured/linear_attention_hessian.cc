@@ -4,8 +4,8 @@
 #include <vector>
 
 #include <hesscope/core/error.h>
+#include <hesscope/linalg/internal/triangles.h>
 #include <hesscope/structured/internal/linear_attention/sum.h>
-#include <hesscope/structured/internal/triangles.h>
 #include <hesscope/structured/linear_attention_hessian.h>
 
 namespace hesscope {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include <hesscope/autodiff/graph_work.h>
+#include <hesscope/linalg/internal/triangles.h>
 #include <hesscope/objective/internal/gauss_newton_sum.h>
 #include <hesscope/objective/internal/sweep_sums.h>
 
@@ -29,13 +30,6 @@ Index samples_per_block(const Graph& graph) {
 
 static_assert(Objective::kColumnGroup == Sweep::kMaxDirections);
 static_assert(Objective::kLineOrder == LineSweep::kOrder);
-
-// To the part above the diagonal.
-void mirror_lower(Eigen::MatrixXd& h) {
-  for (Index col = 0; col < h.cols(); ++col) {
-    for (Index row = col + 1; row < h.rows(); ++row) h(col, row) = h(row, col);
-  }
-}
 
 // Sums of gradient and value, in this order, and their means.
 class MeanGradient {
@@ -281,7 +275,6 @@ Objective::Matrix SweepSums::curvature(Curvature curvature,
                                        SampleRange range,
                                        const ProgressCallback& progress) const {
   const Index n = num_parameters();
-  const double scale = 1.0 / static_cast<double>(range.size());
   constexpr Index kWidth = Sweep::kMaxDirections;
   // Work is counted in entries times samples.
   const auto entries = [&](Index first) { return (n - first) * std::min(kWidth, n - first); };
@@ -303,9 +296,7 @@ Objective::Matrix SweepSums::curvature(Curvature curvature,
         });
     for (Index k = 0; k < width; ++k) {
       for (Index i = first + k; i < n; ++i) {
-        const double entry = scale * columns[static_cast<std::size_t>((i - first) * width + k)];
-        h(i, first + k) = entry;
-        h(first + k, i) = entry;
+        h(i, first + k) = columns[static_cast<std::size_t>((i - first) * width + k)];
       }
     }
   };
@@ -314,7 +305,7 @@ Objective::Matrix SweepSums::curvature(Curvature curvature,
     return MatrixPart{&h(first, first), n - first, std::min(end * kWidth, n) - first, n};
   };
   executor_->share(num_groups, add_columns, part, work);
-  if (executor_->team() != nullptr) mirror_lower(h);
+  fill_triangles(*executor_, Triangle::kLower, 1.0 / static_cast<double>(range.size()), h);
   return h;
 }
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <vector>
 
-#include <hesscope/structured/internal/triangles.h>
+#include <hesscope/linalg/internal/triangles.h>
 
 namespace hesscope::detail {
 namespace {
