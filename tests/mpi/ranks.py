@@ -15,9 +15,9 @@ MPIEXEC = os.environ["HESSCOPE_MPIEXEC"]
 
 class Ranks(program.Case):
     def environment(self, **changes):
-        # More ranks than cores, by any user.
+        # More ranks than cores, by any user; one that waits leaves its core to others.
         return super().environment(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
-                                   OMPI_MCA_rmaps_base_oversubscribe="1", **changes)
+                                   OMPI_MCA_rmaps_base_oversubscribe="1", OMPI_MCA_mpi_yield_when_idle="1", **changes)
 
     def ranked(self, count, arguments, name=RANKED):
         return ["-n", str(count), name, *map(str, arguments), "--threads", "1"]
