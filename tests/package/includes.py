@@ -2,7 +2,8 @@
 """Code includes only what stands below it, and a public header nothing that is private or heavy.
 
 A public header (all but those in a folder `internal`) includes standard headers without suffix, those named in
-LIGHT, and other public headers. So what it brings along is light, too, whichever way it comes.
+LIGHT, and other public headers. So what it brings along is light, too, whichever way it comes. Of each name of std it
+includes the header itself.
 A file of a folder includes files of this folder and of those before it in the given order. Only an umbrella, a
 header in no folder, includes from all of them; nothing includes an umbrella.
 
@@ -14,6 +15,8 @@ usage: includes.py BASE... -- FOLDER...
 import pathlib
 import re
 import sys
+
+from standard_names import missing_standard_headers
 
 LIGHT = {
     "Eigen/Core",
@@ -66,6 +69,8 @@ def failures(texts, folders):
             yield f"{folder}: has no file, although the build names it"
     for name, text in texts.items():
         own = folder_of(name)
+        if is_public(name):
+            yield from (f"{name}: {missing}" for missing in missing_standard_headers(text))
         if own is not None and own not in level:
             yield f"{name}: {own} is not among the folders of the build"
             continue

@@ -16,6 +16,7 @@
 #pragma once
 
 #include <cmath>
+#include <cstddef>
 #include <numbers>
 
 #include <hesscope/autodiff/gamma_functions.h>

@@ -4,6 +4,9 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
 #include <vector>
 
 #include <hesscope/sampling/sampler_registry.h>
