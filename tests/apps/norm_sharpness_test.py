@@ -95,6 +95,7 @@ class BuiltIn(Analyzed):
 
 
 class Imported(Analyzed):
+    @program.plain_program_only
     def test_maxima_of_a_convolutional_network_are_between_bounds(self):
         digits = SOURCE / "data" / "digits"
         shapes = {36: (4, 9), 4: (4, 1), 360: (10, 36), 10: (10, 1)}  # by size; a vector is a column
