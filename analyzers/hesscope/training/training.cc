@@ -55,8 +55,8 @@ bool holds_a_training(const fs::path& folder) {
   return fs::exists(history) || io::has_units(history);
 }
 
-// One run from one seed has OUTPUT itself, and several have folders below: never both in one OUTPUT, of which readers of
-// checkpoints would see one alone.
+// One run from one seed has OUTPUT itself, and several have folders below: never both in one OUTPUT, of
+// which readers of checkpoints would see one alone.
 void refuse_other_layout(const fs::path& output, const ExperimentFile& experiment, bool is_one) {
   if (!is_one) {
     if (!holds_a_training(output)) return;
@@ -69,13 +69,11 @@ void refuse_other_layout(const fs::path& output, const ExperimentFile& experimen
     std::error_code error;  // where there is no such folder
     for (fs::directory_iterator entry(output / run.name, error), end; !error && entry != end;
          entry.increment(error)) {
-      if (!entry->path().filename().string().starts_with(kSeedFolder) ||
-          !holds_a_training(entry->path()))
-        continue;
+      const bool is_of_seed = entry->path().filename().string().starts_with(kSeedFolder);
+      if (!is_of_seed || !holds_a_training(entry->path())) continue;
       throw ConfigError(
           fmt::format("{}: holds the trainings of several runs or seeds, {} for one, each in a "
-                      "folder of its own; choose "
-                      "another output for one run from one seed",
+                      "folder of its own; choose another output for one run from one seed",
                       output.string(),
                       entry->path().string()));
     }
