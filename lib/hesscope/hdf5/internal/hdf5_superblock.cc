@@ -12,7 +12,7 @@ constexpr std::string_view kSignature = "\x89HDF\r\n\x1a\n";
 /// @param text_at  the bytes of a file of `size` bytes from an offset on, as many as the signature
 ///                 has.
 template <typename TextAt>
-std::optional<std::uint64_t> find_superblock(std::uint64_t size, TextAt text_at) {
+std::optional<std::uint64_t> superblock_among(std::uint64_t size, TextAt text_at) {
   constexpr std::uint64_t kFirstUserBlock = 512;
   std::uint64_t offset = 0;
   while (offset < size) {
@@ -25,13 +25,13 @@ std::optional<std::uint64_t> find_superblock(std::uint64_t size, TextAt text_at)
 }  // namespace
 
 std::optional<std::uint64_t> find_superblock(const InputFile& file) {
-  return find_superblock(
+  return superblock_among(
       file.size(), [&](std::uint64_t offset) { return file.text_at(offset, kSignature.size()); });
 }
 
 std::optional<std::uint64_t> find_superblock(std::span<const std::byte> image) {
   const std::string_view text(reinterpret_cast<const char*>(image.data()), image.size());
-  return find_superblock(text.size(), [&](std::uint64_t offset) {
+  return superblock_among(text.size(), [&](std::uint64_t offset) {
     return text.substr(static_cast<std::size_t>(offset), kSignature.size());
   });
 }
