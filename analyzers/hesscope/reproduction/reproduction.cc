@@ -45,10 +45,6 @@ ExperimentSummary summary_of(const ExperimentDocument& document) {
           .minutes_quick = document.minutes_quick};
 }
 
-fs::path folder_of(const fs::path& folder, const std::string& run, std::uint64_t seed) {
-  return folder / run / fmt::format("seed-{}", seed);
-}
-
 // run_training() puts a single run from a single seed into the output itself; here it has its
 // folder like any other.
 TrainingRequest training_of(const ReproductionRequest& request,
@@ -57,7 +53,7 @@ TrainingRequest training_of(const ReproductionRequest& request,
   const ExperimentFile& experiment = variant.experiment;
   fs::path folder = request.output / named.document.name / variant.name;
   if (experiment.runs.size() * experiment.seeds.size() == 1) {
-    folder = folder_of(folder, experiment.runs.front().name, experiment.seeds.front());
+    folder = run_folder(folder, experiment.runs.front().name, experiment.seeds.front());
   }
   return {.experiment = experiment.path,
           .document = experiment,

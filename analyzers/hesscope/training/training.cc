@@ -50,16 +50,11 @@ ExperimentFile experiment_of(const TrainingRequest& request) {
   return experiment;
 }
 
-bool holds_a_training(const fs::path& folder) {
-  const fs::path history = folder / "history.h5";
-  return fs::exists(history) || io::has_units(history);
-}
-
 // One run from one seed has OUTPUT itself, and several have folders below: never both in one OUTPUT, of
 // which readers of checkpoints would see one alone.
 void refuse_other_layout(const fs::path& output, const ExperimentFile& experiment, bool is_one) {
   if (!is_one) {
-    if (!holds_a_training(output)) return;
+    if (!detail::holds_training(output)) return;
     throw ConfigError(fmt::format(
         "{}: holds a training of one run from one seed, and several would have folders below it; "
         "choose another output",
@@ -70,7 +65,7 @@ void refuse_other_layout(const fs::path& output, const ExperimentFile& experimen
     for (fs::directory_iterator entry(output / run.name, error), end; !error && entry != end;
          entry.increment(error)) {
       const bool is_of_seed = entry->path().filename().string().starts_with(kSeedFolder);
-      if (!is_of_seed || !holds_a_training(entry->path())) continue;
+      if (!is_of_seed || !detail::holds_training(entry->path())) continue;
       throw ConfigError(
           fmt::format("{}: holds the trainings of several runs or seeds, {} for one, each in a "
                       "folder of its own; choose another output for one run from one seed",
@@ -98,11 +93,8 @@ std::vector<Job> jobs_of(const TrainingRequest& request, const ExperimentFile& e
   refuse_other_layout(request.output, experiment, is_one);
   for (const ExperimentRun* run : runs) {
     for (const std::uint64_t seed : experiment.seeds) {
-      jobs.push_back({run,
-                      seed,
-                      is_one
-                          ? request.output
-                          : request.output / run->name / fmt::format("{}{}", kSeedFolder, seed)});
+      jobs.push_back(
+          {run, seed, is_one ? request.output : run_folder(request.output, run->name, seed)});
     }
   }
   return jobs;
@@ -225,6 +217,12 @@ double seconds_of_steps(const TrainingSetup& setup,
 }
 
 }  // namespace
+
+fs::path run_folder(const fs::path& output, const std::string& run, std::uint64_t seed) {
+  return output / run / fmt::format("{}{}", kSeedFolder, seed);
+}
+
+fs::path history_file(const fs::path& folder) { return folder / "history.h5"; }
 
 TrainingResult run_training(const TrainingRequest& request, const TrainingProgress& progress) {
   TrainingResult result;

@@ -82,6 +82,14 @@ struct TrainingPlan {
 /// work to stop, by Interrupted.
 using TrainingProgress = std::function<bool(double fraction)>;
 
+/// Where a run from a seed is, if OUTPUT holds several: OUTPUT/RUN/seed-K.
+std::filesystem::path run_folder(const std::filesystem::path& output,
+                                 const std::string& run,
+                                 std::uint64_t seed);
+
+/// The history of the training in a folder.
+std::filesystem::path history_file(const std::filesystem::path& folder);
+
 /// Trains every run from every seed. With one run and one seed OUTPUT holds, and with several each
 /// OUTPUT/RUN/seed-K,
 ///   step-000250.h5   checkpoints: the parameters by name, and optimizer.* after the first step

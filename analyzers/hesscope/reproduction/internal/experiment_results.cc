@@ -10,6 +10,7 @@
 #include <hesscope/figures/internal/figure_data.h>
 #include <hesscope/reproduction/internal/experiment_parts.h>
 #include <hesscope/reproduction/internal/experiment_results.h>
+#include <hesscope/training/training.h>
 
 namespace hesscope::detail {
 namespace {
@@ -83,9 +84,9 @@ std::optional<ExperimentResults::Place> ExperimentResults::place_of(
   const std::string& group = quantity.group;
   const std::vector<std::string>& monitors = variant(run.variant).experiment.monitors;
   if (quantity.measure.empty()) {
-    if (group == kHistory) return Place{run.folder / "history.h5", "", true};
+    if (group == kHistory) return Place{history_file(run.folder), "", true};
     if (std::find(monitors.begin(), monitors.end(), group) != monitors.end()) {
-      return Place{run.folder / "history.h5", group, true};
+      return Place{history_file(run.folder), group, true};
     }
   }
   const std::optional<std::filesystem::path> path = measured(run, group, quantity.measure);

@@ -81,7 +81,7 @@ TrainingFolder::TrainingFolder(const TrainingSetup& setup,
   outcome_.folder = made_folder(folder);
   const io::RunConfiguration configuration = setup.configuration(run, seed);
   refuse_other_training(outcome_.folder, configuration, overwrite);
-  const bool is_known = fs::exists(history_path()) || io::has_units(history_path());
+  const bool is_known = holds_training(outcome_.folder);
   units_.emplace(history_path(), "training", overwrite, io::Share(), configuration, [&] {
     io::ResultFile(history_path(), {.overwrite = may_overwrite_});
   });
@@ -102,11 +102,16 @@ TrainingFolder::TrainingFolder(const TrainingSetup& setup,
   }
 }
 
+bool holds_training(const fs::path& folder) {
+  const fs::path history = history_file(folder);
+  return fs::exists(history) || io::has_units(history);
+}
+
 void refuse_other_training(const fs::path& folder,
                            const io::RunConfiguration& configuration,
                            io::Overwrite overwrite) {
   if (overwrite == io::Overwrite::kAnything) return;
-  const fs::path history = folder / "history.h5";
+  const fs::path history = history_file(folder);
   if (fs::exists(history)) {
     if (overwrite == io::Overwrite::kOwnKind) return;  // if it is one, see UnitRun
     if (!is_result_about(history, "training")) {
@@ -138,7 +143,7 @@ bool is_complete(const TrainingSetup& setup,
                  const fs::path& folder) {
   const io::RunConfiguration configuration = setup.configuration(run, seed);
   refuse_other_training(folder, configuration, io::Overwrite::kNothing);
-  const fs::path history = folder / "history.h5";
+  const fs::path history = history_file(folder);
   if (!is_result_of(history, configuration)) return false;
   TrainingCheckpoints checkpoints(folder, setup.objective().model(), setup.trained());
   for (const auto& [step, digest] : read_history(history).checkpoints) {

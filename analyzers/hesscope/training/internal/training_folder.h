@@ -23,6 +23,9 @@
 
 namespace hesscope::detail {
 
+/// Whether a training is in the folder, finished or under way.
+bool holds_training(const std::filesystem::path& folder);
+
 /// @throws ConfigError where the folder holds what may not be replaced: a training that differs from
 ///         this configuration, naming the first key in which it does, or checkpoints of no known
 ///         training.
@@ -61,7 +64,7 @@ class TrainingFolder {
   bool is_finished() const { return outcome_.was_finished; }
 
  private:
-  std::filesystem::path history_path() const { return outcome_.folder / "history.h5"; }
+  std::filesystem::path history_path() const { return history_file(outcome_.folder); }
 
   std::filesystem::path problem_path() const { return outcome_.folder / "problem.toml"; }
 
