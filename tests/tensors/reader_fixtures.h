@@ -91,7 +91,8 @@ inline void expect_unreadable(const io::TensorFile& file,
                               const std::vector<std::pair<std::string, std::string>>& expected) {
   ASSERT_EQ(file.unreadable().size(), expected.size());
   for (std::size_t i = 0; i < expected.size(); ++i) {
-    const auto& [name, reason] = expected[i];
+    const std::string& name = expected[i].first;
+    const std::string& reason = expected[i].second;
     EXPECT_EQ(file.unreadable()[i].name, name);
     EXPECT_THAT(file.unreadable()[i].reason, ::testing::HasSubstr(reason));
     EXPECT_EQ(file.find(name), nullptr);

@@ -282,7 +282,9 @@ TEST_F(Safetensors, NameTensorsOfOtherTypesWithoutRefusingTheRest) {
                                                                   {"F4", "4"},
                                                                   {"f32", "7"},
                                                                   {"", "9,9"}};
-  for (const auto& [type, shape] : types) {
+  for (const auto& each : types) {
+    const std::string& type = each.first;
+    const std::string& shape = each.second;
     SCOPED_TRACE(type);
     const int end = type == "C64" ? 2 : type.starts_with("F6") ? 5 : 4;
     const std::string odd = entry("odd", type, shape, fmt::format("2,{}", end));

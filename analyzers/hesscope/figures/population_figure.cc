@@ -32,14 +32,14 @@ plot::Figure draw_population(std::span<const Source> sources, const FigureReques
                       .description =
                           "Largest eigenvalue and condition number over more and more "
                           "samples drawn anew, with 95 % intervals"};
-  for (const auto& [name, label] : kPopulationCurves) {
+  for (const PopulationCurve& curve : kPopulationCurves) {
     const auto row = [&](const std::string& part) {
-      return read_row(*source.result, kPopulation, name + part, 2, checkpoint);
+      return read_row(*source.result, kPopulation, curve.name + part, 2, checkpoint);
     };
     plot::Panel panel;
     panel.title = checkpoints.name_of(checkpoint);
     panel.x = {.label = "samples", .scale = plot::ScaleKind::kLog};
-    panel.y = {.label = label};
+    panel.y = {.label = curve.label};
     const std::vector<double> values = row("");
     if (std::ranges::none_of(values, [](double value) { return std::isfinite(value); })) continue;
     panel.series.push_back(plot::Band{.x = sizes, .low = row("_lower"), .high = row("_upper")});

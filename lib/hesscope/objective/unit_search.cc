@@ -174,7 +174,7 @@ class UnitSearch {
     std::swap(sources[0], sources[1]);
     if (!is_unnoticed(units, sources, plain(units))) return;
     sources = in_order(units);
-    std::ranges::rotate(sources, sources.begin() + 1);
+    std::rotate(sources.begin(), sources.begin() + 1, sources.end());
     if (!is_unnoticed(units, sources, plain(units))) return;
     find_flips(units);
     found_.push_back(std::move(units));
