@@ -112,7 +112,7 @@ class HostileInputs(Inputs):
             (self.folder / "shard").unlink()
 
     def test_units_that_are_no_files_are_computed_again(self):
-        run = ["analyze", DATA / "adam", DATA / "sgdm", "--sampling", "--density", "--blocks", "--problem", PROBLEM,
+        run = ["analyze", DATA / "adam", "--sampling", "--density", "--blocks", "--problem", PROBLEM,
                "--threads", "1"]
         units = self.folder / "out.h5.units"
         for _ in range(20):

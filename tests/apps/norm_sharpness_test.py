@@ -58,6 +58,7 @@ class Analyzed(program.Case):
 
 
 class BuiltIn(Analyzed):
+    @program.plain_program_only
     def test_maxima_are_known_and_curvature_is_divided(self):
         group, hessians, offsets, along_update = self.analyzed(*ADAM)
         self.check(group, hessians, offsets, [(5, 5)] * 6)

@@ -4,6 +4,7 @@
 // here.
 #include <cmath>
 #include <limits>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +15,7 @@
 #include <hesscope/core/error.h>
 #include <hesscope/tensors/tensor_file.h>
 
+#include "fuzz/memory_file.h"
 #include "support/files.h"
 #include "tensors/reader_fixtures.h"
 
@@ -69,15 +71,16 @@ class DamagedNpz : public ::testing::Test {
   /// Checks that `bytes` are refused when read as a .npz file.
   void refused(const std::string& bytes,
                std::initializer_list<std::string> parts,
-               const ReadLimits& limits = {}) const {
-    write_bytes(scratch_ / "damaged.npz", bytes);
-    expect_refused(scratch_ / "damaged.npz", parts, limits);
+               const ReadLimits& limits = {}) {
+    damaged_.assign(std::as_bytes(std::span(bytes)));
+    expect_refused(damaged_.path(), parts, limits);
   }
 
   std::string original(const std::string& name) const { return read_bytes(files_ / name); }
 
   PythonFiles files_{"npz"};
   ScratchFolder scratch_;
+  hesscope::fuzz::MemoryFile damaged_;
 };
 
 TEST(NpzReader, ReadsEveryTypeOrderAndShapeThatNumpyWrites) {
@@ -211,10 +214,9 @@ TEST_F(DamagedNpz, NeverYieldsOtherValuesAfterAnySingleBitFlip) {
     for (std::size_t bit = 0; bit < 8 * bytes.size(); ++bit) {
       std::string damaged = bytes;
       damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ (1 << (bit % 8)));
-      write_bytes(scratch_ / "damaged.npz", damaged);
+      damaged_.assign(std::as_bytes(std::span(damaged)));
       try {
-        ASSERT_EQ(all_values(open_tensor_file(scratch_ / "damaged.npz")), values)
-            << name << " bit " << bit;
+        ASSERT_EQ(all_values(open_tensor_file(damaged_.path())), values) << name << " bit " << bit;
       } catch (const InputError&) {
         ++num_refused;
       }
