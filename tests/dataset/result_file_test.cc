@@ -417,8 +417,7 @@ TEST(ResultFile, NoFlippedByteGoesUnnoticedInNumbers) {
     for (std::size_t at = 5; at < intact.size(); at += 97, ++num_tried) {
       std::string damaged = intact;
       damaged[at] = static_cast<char>(damaged[at] ^ 0x10);
-      std::filesystem::remove(path);  // ext4 waits for the disk where a file is written over
-      test::write_bytes(path, damaged);
+      test::write_anew(path, damaged);
       try {
         const ResultReader reader(path);
         if (reader.read_doubles("", "values") != values) ::_exit(3);

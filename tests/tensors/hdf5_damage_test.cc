@@ -45,8 +45,7 @@ class Outcomes {
 
   void try_bytes(const std::string& bytes, const std::string& what) {
     const std::filesystem::path path = scratch_ / "damaged.h5";
-    std::filesystem::remove(path);  // ext4 waits for the disk where a file is written over
-    hesscope::test::write_bytes(path, bytes);
+    hesscope::test::write_anew(path, bytes);
     const auto begin = std::chrono::steady_clock::now();
     const std::string outcome = outcome_of(path);
     const double seconds =
