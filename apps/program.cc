@@ -84,6 +84,7 @@ int run_program(int argc,
   report_missing_instructions();
   ignore_size_limit_signal();
   check_address_space();
+  use_one_blas_thread();
   const auto commands = all_commands();
   const Invocation invocation = parse_command_line(argc, argv, commands, is_of_ranks);
   ExitCode code = invocation.exit_code;

@@ -61,6 +61,12 @@ void require_addresses(ThreadSetting& setting) {
   }
   setting.has_addresses = true;
 }
+
+// Only where that changes something: after a fork, which ends OpenBLAS's threads, it starts them
+// again, and each turns idly for some 25 ms.
+void set_blas_threads(int num_threads) {
+  if (openblas_get_num_threads() != num_threads) openblas_set_num_threads(num_threads);
+}
 #endif
 
 }  // namespace
@@ -72,14 +78,14 @@ SingleThreadedBlas::SingleThreadedBlas() {
   require_addresses(setting);
   if (setting.num_holders++ == 0) {
     setting.threads_before = openblas_get_num_threads();
-    openblas_set_num_threads(1);
+    set_blas_threads(1);
   }
 }
 
 SingleThreadedBlas::~SingleThreadedBlas() {
   ThreadSetting& setting = thread_setting();
   const std::lock_guard lock(setting.mutex);
-  if (--setting.num_holders == 0) openblas_set_num_threads(setting.threads_before);
+  if (--setting.num_holders == 0) set_blas_threads(setting.threads_before);
 }
 #else
 SingleThreadedBlas::SingleThreadedBlas() = default;
@@ -94,6 +100,15 @@ void hesscope::require_blas_addresses() {
   detail::ThreadSetting& setting = detail::thread_setting();
   const std::lock_guard lock(setting.mutex);
   detail::require_addresses(setting);
+#endif
+}
+
+void hesscope::use_one_blas_thread() {
+#ifdef HESSCOPE_BLAS_IS_OPENBLAS
+  detail::ThreadSetting& setting = detail::thread_setting();
+  const std::lock_guard lock(setting.mutex);
+  setting.threads_before = 1;
+  detail::set_blas_threads(1);
 #endif
 }
 
