@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Built only where the BLAS is OpenBLAS.
+#include <chrono>
+#include <filesystem>
+#include <iterator>
+#include <thread>
+
 #include <gtest/gtest.h>
 
+#include <hesscope/linalg/blas.h>
 #include <hesscope/spectra/counts.h>
 #include <hesscope/spectra/eigensystem.h>
 #include <hesscope/spectra/extremes.h>
@@ -103,6 +109,27 @@ TEST(DenseSpectrum, RestoresTheNumberOfBlasThreads) {
   EXPECT_EQ(openblas_get_num_threads(), 2);
   EXPECT_THROW(dense_spectrum(Eigen::MatrixXd(0, 0)), std::exception);
   EXPECT_EQ(openblas_get_num_threads(), 2);
+}
+
+TEST(UseOneBlasThread, EndsThoseOfOpenBlasAndStartsNoneAgain) {
+  const BlasThreads two(2);
+  const auto num_threads = [] {
+    using Entries = std::filesystem::directory_iterator;
+    return std::distance(Entries("/proc/self/task"), Entries());
+  };
+  const Spectrum reference = dense_spectrum(test::random_symmetric(100, 49));
+  const auto before = num_threads();
+  use_one_blas_thread();
+  EXPECT_EQ(openblas_get_num_threads(), 1);
+  // The system lists a thread for a moment after it was joined.
+  for (int i = 0; i < 1000 && num_threads() == before; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  const auto after = num_threads();
+  EXPECT_LT(after, before);
+  test::expect_same_bits(dense_spectrum(test::random_symmetric(100, 49)), reference);
+  EXPECT_EQ(openblas_get_num_threads(), 1);
+  EXPECT_EQ(num_threads(), after);
 }
 
 }  // namespace

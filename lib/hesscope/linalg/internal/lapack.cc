@@ -23,6 +23,9 @@
 extern "C" {
 int openblas_get_num_threads(void);
 void openblas_set_num_threads(int num_threads);
+// What OpenBLAS does before a fork: ends its threads. Exported, but in no header of it.
+// NOLINTNEXTLINE(readability-identifier-naming): a name of Fortran
+[[gnu::weak]] int blas_thread_shutdown_(void);
 }
 #endif
 
@@ -62,8 +65,8 @@ void require_addresses(ThreadSetting& setting) {
   setting.has_addresses = true;
 }
 
-// Only where that changes something: after a fork, which ends OpenBLAS's threads, it starts them
-// again, and each turns idly for some 25 ms.
+// Only where that changes something: where OpenBLAS's threads have ended, as they do before a fork,
+// it starts them again, and each looks for work some 25 ms long before it sleeps.
 void set_blas_threads(int num_threads) {
   if (openblas_get_num_threads() != num_threads) openblas_set_num_threads(num_threads);
 }
@@ -109,6 +112,7 @@ void hesscope::use_one_blas_thread() {
   const std::lock_guard lock(setting.mutex);
   setting.threads_before = 1;
   detail::set_blas_threads(1);
+  if (blas_thread_shutdown_ != nullptr) blas_thread_shutdown_();
 #endif
 }
 
