@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
@@ -10,6 +11,7 @@
 #include <hesscope/core/error.h>
 #include <hesscope/core/shell.h>
 #include <hesscope/core/version.h>
+#include <hesscope/linalg/blas.h>
 #include <hesscope/storage/unit_folder.h>
 
 #include "interrupt.h"
@@ -43,6 +45,15 @@ Option& RunCommand::declare_run(OptionTable& options,
 
 ExitCode RunCommand::run() {
   if (dry_run_) return show(plan());
+  const std::string kernels = outdated_blas_kernels();
+  if (!kernels.empty() && !quiet_) {
+    print_message(
+        "hesscope {}: note: OpenBLAS takes this processor for {}, which is older; in an "
+        "environment "
+        "with OPENBLAS_CORETYPE=Haswell decompositions are about twice as fast\n",
+        name(),
+        kernels);
+  }
   ProgressLine progress(name(), quiet_);
   const auto report = [&] {
     const InterruptibleRun interruptible(*this);

@@ -374,6 +374,21 @@ class BadOutputs(Refusals):
                       done.stderr)
         self.assertFalse((self.folder / "out.h5").exists())
 
+    @unittest.skipUnless(asks_openblas(), "needs OpenBLAS, whose kernels can be chosen")
+    def test_kernels_of_an_older_processor_are_named(self):
+        with open("/proc/cpuinfo") as file:
+            if not {"avx2", "fma"} <= set(file.read().split()):
+                self.skipTest("this processor has no AVX2")
+        for kernels, is_old in (("Prescott", True), ("Haswell", False)):
+            for quietly in ([], ["--quiet"]):
+                done = subprocess.run(self.command("analyze", checkpoint(0), "--problem", PROBLEM, "-o", "out.h5",
+                                                   "--force", *quietly),
+                                      cwd=self.folder, env=self.environment(OPENBLAS_CORETYPE=kernels), text=True,
+                                      stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
+                self.assertEqual(done.returncode, DONE, done.stderr)
+                self.assertEqual("note: OpenBLAS takes this processor for Prescott" in done.stderr,
+                                 is_old and not quietly, done.stderr)
+
     def test_a_tiny_stack(self):
         arguments = ["analyze", checkpoint(0), "--problem", PROBLEM, "-o", "out.h5", "--force", "--ggn", "--density"]
         _, hard = resource.getrlimit(resource.RLIMIT_STACK)

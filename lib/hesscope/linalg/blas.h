@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <string>
+
 namespace hesscope {
 
 /// For programs to call at their beginning. Each thread that is within OpenBLAS takes a buffer of
@@ -15,5 +17,11 @@ void require_blas_addresses();
 /// number back that it had, and after a fork, as of an isolated reader, it starts its threads anew
 /// for that.
 void use_one_blas_thread();
+
+/// The name of OpenBLAS's kernels ("Prescott") where they are older than AVX2 and this processor is
+/// not, else "". OpenBLAS knows the processors of its own time; for others it may take its oldest
+/// kernels, with which decompositions take about twice as long. The environment's
+/// OPENBLAS_CORETYPE=Haswell chooses those of AVX2.
+std::string outdated_blas_kernels();
 
 }  // namespace hesscope
