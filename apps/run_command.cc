@@ -101,7 +101,9 @@ std::string RunCommand::kept_in() const {
 }
 
 std::string RunCommand::command_line(const std::string& part) const {
-  return fmt::format("{} -o {}{}{}", recorded(), shell_word(output_), force_.arguments(), part);
+  const std::string threads = threads_ == 0 ? "" : fmt::format(" --threads {}", threads_);
+  return fmt::format(
+      "{} -o {}{}{}{}", recorded(), shell_word(output_), force_.arguments(), threads, part);
 }
 
 std::string RunCommand::on_interrupt() const {

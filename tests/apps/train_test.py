@@ -476,9 +476,9 @@ class Interruptions(Trained):
         self.assertEqual(self.contents(), expected)
 
     def test_signals_say_how_to_go_on(self):
-        message = self.begun("--run", "adam", "--seed", 3)
+        message = self.begun("--run", "adam", "--seed", 3, "--threads", 1)
         self.assertRegex(message, "the same command continues from there:\n  hesscope train experiment.toml --run adam "
-                                  "--seed 3 -o out\n$")
+                                  "--seed 3 -o out --threads 1\n$")
         kept = self.steps_kept()
         process = self.start("--run", "adam", "--seed", 3)
         while self.steps_kept() == kept:
