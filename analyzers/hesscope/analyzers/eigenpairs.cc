@@ -50,6 +50,7 @@ class EigenpairsAnalyzer final : public Analyzer {
 
   // Places in the summary.
   struct Headline {
+    int eigenvalue = 0;
     int participation = 0;
     int overlap = 0;
     int gradient_fraction = 0;
@@ -62,9 +63,11 @@ class EigenpairsAnalyzer final : public Analyzer {
     const auto add = [&](Variable variable) {
       return declare(detail::of_end(std::move(variable), name));
     };
+    Variable eigenvalues = detail::outermost_eigenvalues();
+    eigenvalues.headline = headline.eigenvalue;
     return {
         .member = member,
-        .eigenvalues = add(detail::outermost_eigenvalues()),
+        .eigenvalues = add(std::move(eigenvalues)),
         .residuals =
             add({.name = "residuals",
                  .dimensions = {"pair"},
@@ -168,8 +171,10 @@ class EigenpairsAnalyzer final : public Analyzer {
   }
 
   Eigen::Index count_;
-  End largest_ = declare_end(
-      &Extremes::largest, "largest", {.participation = 1, .overlap = 2, .gradient_fraction = 3});
+  End largest_ =
+      declare_end(&Extremes::largest,
+                  "largest",
+                  {.eigenvalue = 1, .participation = 2, .overlap = 3, .gradient_fraction = 4});
   End smallest_ = declare_end(&Extremes::smallest, "smallest", {});
 };
 
