@@ -46,6 +46,24 @@ class Population(program.Case):
         self.assertGreaterEqual(found["tail_parameter"][0], D * D)
         self.assertTrue(0.5 < found["tail_index"][0] < 5)  # of a product of squares of Gaussians
 
+    def test_has_a_closed_form_of_one_layer(self):
+        """The same checkpoint under the model whose loss is the mean over all prompts, drawn from N(0, I) or Gamma."""
+        np.savez(self.folder / "context.npz", context=[float(N)])
+        random = np.random.default_rng(2)
+        start = self.write_checkpoint("step-0.npz", {f"layers.0.{m}": random.normal(size=(D + 1, D + 1)) for m in "PQ"})
+        for law in ('covariates = "gaussian"', 'covariates = "gamma"\ngamma_shape = 3.0\ngamma_scale = 0.5'):
+            exact, drawn = self.folder / "exact.toml", self.folder / "drawn.toml"
+            drawn.write_text(ONE_LAYER.replace("layers = 1", 'layers = 1\nparametrization = "full"') + law)
+            exact.write_text(f'[model]\nkind = "linear-attention-population"\nparametrization = "full"\n{law}\n'
+                             '[data]\nfile = "context.npz"\n')
+            found = self.population(start, "--population", "200000", "--force", problem=drawn)
+            self.analyze(start, "--only", "spectrum", "--force", problem=exact)
+            with h5py.File(self.folder / "out.h5") as file:
+                for end in ("lambda_max", "lambda_min"):
+                    error = found[f"{end}_standard_error"][0, -1]
+                    self.assertLess(error, 0.05 * abs(found["lambda_max"][0, -1]))
+                    self.assertLess(abs(file[f"spectrum/{end}"][0] - found[end][0, -1]), 5 * error, end)
+
     @program.plain_program_only
     def test_of_three_layers_holds_what_a_sample_has(self):
         problem = self.write_problem((f'file = "{DATA / "eval.npz"}"',

@@ -112,6 +112,21 @@ INSTANTIATE_TEST_SUITE_P(
                          {},
                          {{"Z", {7, 3, 4}}, {"target", {7}}},
                          54},
+                    Case{"LinearAttentionPopulation",
+                         "linear-attention-population",
+                         {{"parametrization", text("full")},
+                          {"covariates", text("gamma")},
+                          {"gamma_shape", 0.1},
+                          {"gamma_scale", 10.0}},
+                         {{"dimension", 5_i}},
+                         {{"context", {7}}},
+                         72},
+                    Case{"LinearAttentionPopulationSparse",
+                         "linear-attention-population",
+                         {},
+                         {{"dimension", 5_i}},
+                         {{"context", {7}}},
+                         50},
                     Case{"Attention",
                          "attention",
                          {{"kernel", text("gaussian")}},
@@ -223,6 +238,29 @@ TEST(ModelKindCreate, TakesTheWeightDecayOfTheSettings) {
   expect_refusal<ConfigError>([&] { create("mlp", perceptron, points); },
                               "'weight_decay' must be at least 0, got -0.5");
   EXPECT_EQ(kind_of("signal-noise").keys.size(), 0U);
+}
+
+TEST(ModelKindCreate, TakesTheGammaLawWithItsTwoNumbersAlone) {
+  const auto with = [](Values values) {
+    values["dimension"] = 2_i;
+    return create("linear-attention-population", values, {{"context", {7}}});
+  };
+  EXPECT_NO_THROW(with({{"covariates", text("sphere")}}));
+  expect_refusal<ConfigError>(
+      [&] {
+        with({{"covariates", text("gamma")}, {"gamma_shape", 1.0}});
+      },
+      "'gamma_scale' is needed by covariates = \"gamma\"");
+  expect_refusal<ConfigError>(
+      [&] {
+        with({{"gamma_shape", 1.0}});
+      },
+      "'gamma_shape' is of covariates = \"gamma\" alone");
+  expect_refusal<ConfigError>(
+      [&] {
+        with({{"covariates", text("gamma")}, {"gamma_shape", 0.0}, {"gamma_scale", 1.0}});
+      },
+      "'gamma_shape' must be positive and finite, got 0");
 }
 
 TEST(ModelKindBuild, NamesWhatDoesNotFitTheClassifier) {

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <hesscope/core/error.h>
+#include <hesscope/models/internal/linear_attention_layer.h>
 #include <hesscope/models/invariances.h>
 #include <hesscope/models/linear_attention.h>
 #include <hesscope/structured/linear_attention_hessian.h>
@@ -15,52 +16,11 @@
 namespace hesscope {
 namespace {
 
-bool is_sparse(LinearAttentionParametrization parametrization) {
-  return parametrization == LinearAttentionParametrization::kSparse ||
-         parametrization == LinearAttentionParametrization::kSparseSplitQk;
-}
-
-bool is_split(LinearAttentionParametrization parametrization) {
-  return parametrization == LinearAttentionParametrization::kSplitQk ||
-         parametrization == LinearAttentionParametrization::kSparseSplitQk;
-}
-
-struct Head {
-  Var p;
-  Var q;
-};
-
-// "layers.0.P", or "layers.0.heads.1.P" of several heads.
-std::string parameter_name(const LinearAttentionOptions& options,
-                           std::int64_t layer,
-                           std::int64_t head,
-                           const char* matrix) {
-  return options.heads == 1 ? fmt::format("layers.{}.{}", layer, matrix)
-                            : fmt::format("layers.{}.heads.{}.{}", layer, head, matrix);
-}
-
-// Declares a head's parameters and returns P_full and Q_full, both e x e with e = d + 1.
-Head declare_head(ModelBuilder& b,
-                  const LinearAttentionOptions& options,
-                  std::int64_t l,
-                  std::int64_t h) {
-  const auto name = [&](const char* matrix) { return parameter_name(options, l, h, matrix); };
-  const std::int64_t d = options.dimension;
-  const std::int64_t e = d + 1;
-  const std::int64_t rows = is_sparse(options.parametrization) ? d : e;
-  const Var p = b.parameter(name("P"), {rows, rows});
-  const auto scores = [&] {
-    if (!is_split(options.parametrization)) return b.parameter(name("Q"), {rows, rows});
-    const Var wq = b.parameter(name("WQ"), {rows, rows});
-    const Var wk = b.parameter(name("WK"), {rows, rows});
-    return matmul_tn(wk, wq);
-  };
-  const Var q = scores();
-  if (!is_sparse(options.parametrization)) return {p, q};
-  Eigen::MatrixXd corner = Eigen::MatrixXd::Zero(e, e);
-  corner(d, d) = 1;
-  return {embed(p, 0, 0, e, e) + b.constant(corner), embed(q, 0, 0, e, e)};
-}
+using detail::declare_head;
+using detail::is_sparse;
+using detail::is_split;
+using detail::parameter_name;
+using Head = detail::LinearAttentionHead;
 
 // The sum over the heads of a layer of what `of_head` makes of each.
 template <typename OfHead>
@@ -281,13 +241,6 @@ Var query_by_tokens(ModelBuilder& b, const LinearAttentionOptions& options, Var 
   return z;
 }
 
-LinearAttentionParametrization parametrization_named(const std::string& name) {
-  if (name == "full") return LinearAttentionParametrization::kFull;
-  if (name == "split-qk") return LinearAttentionParametrization::kSplitQk;
-  if (name == "sparse-split-qk") return LinearAttentionParametrization::kSparseSplitQk;
-  return LinearAttentionParametrization::kSparse;
-}
-
 Model sized(const Settings& settings, std::int64_t mlp_hidden, const TensorShapes& data) {
   const auto& z = data.at("Z", 3, "(samples, d+1, n+1)");
   if (z[1] < 2 || z[2] < 2) {
@@ -302,15 +255,15 @@ Model sized(const Settings& settings, std::int64_t mlp_hidden, const TensorShape
   if (settings.integer("heads") > 1 && settings.text("parametrization") != "full") {
     throw ConfigError("[model]: 'heads' above 1 takes parametrization = \"full\"");
   }
-  return linear_attention(
-      {.layers = settings.integer("layers"),
-       .dimension = z[1] - 1,
-       .context = z[2] - 1,
-       .parametrization = parametrization_named(settings.text("parametrization")),
-       .activation = settings.text("activation") == "softmax" ? LinearAttentionActivation::kSoftmax
-                                                              : LinearAttentionActivation::kNone,
-       .mlp_hidden = mlp_hidden,
-       .heads = settings.integer("heads")});
+  return linear_attention({.layers = settings.integer("layers"),
+                           .dimension = z[1] - 1,
+                           .context = z[2] - 1,
+                           .parametrization = detail::parametrization_of(settings),
+                           .activation = settings.text("activation") == "softmax"
+                                             ? LinearAttentionActivation::kSoftmax
+                                             : LinearAttentionActivation::kNone,
+                           .mlp_hidden = mlp_hidden,
+                           .heads = settings.integer("heads")});
 }
 
 }  // namespace
@@ -363,10 +316,7 @@ ModelKind linear_attention_kind() {
                 .meaning = "number of layers",
                 .minimum = 1,
                 .maximum = 1000},
-               {.name = "parametrization",
-                .meaning = "what is trained in a layer",
-                .choices = {"sparse", "full", "split-qk", "sparse-split-qk"},
-                .fallback = SettingValue(std::string("sparse"))},
+               detail::parametrization_key(),
                {.name = "heads",
                 .type = SettingKey::Type::kInteger,
                 .meaning = "in a layer, with their outputs added; more than one with full alone",

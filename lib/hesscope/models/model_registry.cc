@@ -11,6 +11,7 @@
 #include <hesscope/models/attention.h>
 #include <hesscope/models/attention_classifier.h>
 #include <hesscope/models/linear_attention.h>
+#include <hesscope/models/linear_attention_population.h>
 #include <hesscope/models/mlp.h>
 #include <hesscope/models/model_registry.h>
 #include <hesscope/models/onnx_model.h>
@@ -30,6 +31,7 @@ namespace {
 GrowingList<ModelKind>& registry() {
   static GrowingList<ModelKind> kinds({
       linear_attention_kind(),
+      linear_attention_population_kind(),
       attention_kind(),
       attention_classifier_kind(),
       signal_noise_kind(),
