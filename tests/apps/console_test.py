@@ -296,7 +296,7 @@ class Interruption(program.Case):
         code, message = self.stopped(number, arguments, "out.h5", 'exec "$@"' if hears else 'exec "$@" 2>&-')
         if hears:
             self.assertRegex(message, r"^hesscope analyze: interrupted; .*'out.h5.units'.*\n"
-                                      r"  hesscope analyze step-1.npz --problem problem.toml -o out.h5\n$")
+                                      r"  hesscope analyze step-1.npz --problem problem.toml -o out.h5 --threads 2\n$")
         return code
 
     def stopped(self, number, arguments, output_file, shell='exec "$@"', unheeded=()):
@@ -347,7 +347,7 @@ class Interruption(program.Case):
         arguments = ("analyze", "a b/step-1 [x].npz", "--problem", "a b/it's.toml", "-o", "out (1).h5")
         message = self.stopped(signal.SIGINT, arguments, "out (1).h5")[1]
         line = message.splitlines()[1]
-        self.assertEqual(shlex.split(line), ["hesscope", *arguments])
+        self.assertEqual(shlex.split(line), ["hesscope", *arguments, "--threads", "2"])
         self.assertIn(" -o 'out (1).h5'", line)
 
     def test_by_a_request_to_terminate_leaves_what_is_finished(self):

@@ -305,7 +305,7 @@ class Kept(Parts):
         if process.returncode == DONE:
             self.skipTest("the run was never caught in the middle")
         self.assertIn("kept in 'out.h5.part-0-of-1.units'", said)
-        self.assertTrue(said.endswith(" -o out.h5 --part 0/1\n"), said)
+        self.assertTrue(said.endswith(" -o out.h5 --threads 1 --part 0/1\n"), said)
 
 
 # What sbatch does with a job array, one task after the other, and with --dependency.

@@ -222,6 +222,7 @@ TEST(ModelRegistry, FindsEachKindByItsName) {
   }
   EXPECT_THAT(names,
               testing::UnorderedElementsAre("linear-attention",
+                                            "linear-attention-population",
                                             "attention",
                                             "attention-classifier",
                                             "signal-noise",

@@ -136,8 +136,8 @@ TEST_F(ProblemFileTest, SuggestsTheNearestTable) {
 TEST_F(ProblemFileTest, SuggestsTheNearestChoice) {
   expect_error("[model]\nkind = \"linear-atention\"\n[data]\nfile = \"x\"\n",
                2,
-               "'kind' must be one of linear-attention, attention, attention-classifier, "
-               "signal-noise, mlp",
+               "'kind' must be one of linear-attention, linear-attention-population, attention, "
+               "attention-classifier, signal-noise, mlp",
                "got 'linear-atention'",
                "did you mean 'linear-attention'?");
   expect_error(
