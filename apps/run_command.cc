@@ -49,8 +49,7 @@ ExitCode RunCommand::run() {
   if (!kernels.empty() && !quiet_) {
     print_message(
         "hesscope {}: note: OpenBLAS takes this processor for {}, which is older; in an "
-        "environment "
-        "with OPENBLAS_CORETYPE=Haswell decompositions are about twice as fast\n",
+        "environment with OPENBLAS_CORETYPE=Haswell decompositions are about twice as fast\n",
         name(),
         kernels);
   }
