@@ -250,12 +250,12 @@ TEST(ModelKindCreate, TakesTheGammaLawWithItsTwoNumbersAlone) {
       [&] {
         with({{"covariates", text("gamma")}, {"gamma_shape", 1.0}});
       },
-      "'gamma_scale' is needed by covariates = \"gamma\"");
+      "covariates = \"gamma\" needs the key 'gamma_scale'");
   expect_refusal<ConfigError>(
       [&] {
         with({{"gamma_shape", 1.0}});
       },
-      "'gamma_shape' is of covariates = \"gamma\" alone");
+      "covariates = \"gaussian\" does not take the key 'gamma_shape'");
   expect_refusal<ConfigError>(
       [&] {
         with({{"covariates", text("gamma")}, {"gamma_shape", 0.0}, {"gamma_scale", 1.0}});

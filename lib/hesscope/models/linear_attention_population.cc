@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cmath>
-#include <string>
+#include <cstdint>
+#include <vector>
 
 #include <Eigen/Core>
 #include <fmt/format.h>
@@ -8,6 +9,7 @@
 #include <hesscope/core/error.h>
 #include <hesscope/models/internal/linear_attention_layer.h>
 #include <hesscope/models/linear_attention_population.h>
+#include <hesscope/sampling/linear_regression.h>
 
 namespace hesscope {
 namespace {
@@ -40,35 +42,19 @@ Terms terms_of(ModelBuilder& b, const detail::LinearAttentionHead& head, Eigen::
 }
 
 LinearAttentionPopulationOptions options_from(const Settings& settings, std::int64_t dimension) {
-  const auto d = static_cast<double>(dimension);
-  const std::string& law = settings.text("covariates");
-  const bool is_gamma = law == "gamma";
-  for (const char* key : {"gamma_shape", "gamma_scale"}) {
-    if (settings.has(key) != is_gamma) {
-      settings.refuse(settings.has(key) ? key : "",
-                      fmt::format("'{}' is {}",
-                                  key,
-                                  is_gamma ? "needed by covariates = \"gamma\""
-                                           : "of covariates = \"gamma\" alone"));
-    }
-    if (is_gamma && !(settings.real(key) > 0 && std::isfinite(settings.real(key)))) {
-      settings.refuse(
-          key, fmt::format("'{}' must be positive and finite, got {}", key, settings.real(key)));
-    }
-  }
-  LinearAttentionPopulationOptions options = {
-      .dimension = dimension,
-      .parametrization = detail::parametrization_of(settings),
-      .second_moment = d,
-      .fourth_moment = d * (d + 2)};
-  if (law == "sphere") options.second_moment = options.fourth_moment = 1;
-  if (is_gamma) {
-    const double shape = settings.real("gamma_shape");
-    const double scale = settings.real("gamma_scale");
-    options.second_moment = shape * scale;
-    options.fourth_moment = shape * (shape + 1) * scale * scale;
-  }
-  return options;
+  LinearRegressionOptions data = {.dimension = dimension};
+  read_covariates(settings, data);
+  const CovariateMoments moments = covariate_moments(data);
+  return {.dimension = dimension,
+          .parametrization = detail::parametrization_of(settings),
+          .second_moment = moments.second,
+          .fourth_moment = moments.fourth};
+}
+
+std::vector<SettingKey> keys_of_model() {
+  std::vector<SettingKey> keys = covariate_keys({"gaussian", "sphere", "gamma"});
+  keys.insert(keys.begin(), detail::parametrization_key());
+  return keys;
 }
 
 }  // namespace
@@ -108,21 +94,11 @@ Model linear_attention_population(const LinearAttentionPopulationOptions& option
 }
 
 ModelKind linear_attention_population_kind() {
-  const auto of_gamma = [](const char* name, const char* meaning) {
-    return SettingKey{
-        .name = name, .type = SettingKey::Type::kReal, .meaning = meaning, .is_optional = true};
-  };
   return {
       .name = "linear-attention-population",
       .summary = "one layer of linear attention, its loss the mean over all prompts in closed form",
       .arrays = {"context"},
-      .keys = {detail::parametrization_key(),
-               {.name = "covariates",
-                .meaning = "the distribution of the tokens",
-                .choices = {"gaussian", "sphere", "gamma"},
-                .fallback = SettingValue(std::string("gaussian"))},
-               of_gamma("gamma_shape", "k of Gamma(k, theta), the distribution of ||x||^2"),
-               of_gamma("gamma_scale", "theta of Gamma(k, theta), the distribution of ||x||^2")},
+      .keys = keys_of_model(),
       .size_keys = {size_key("dimension", "d, the dimension of a token", 10000)},
       .build =
           [](const ModelSources& sources, const TensorShapes& checkpoint) {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -123,31 +126,82 @@ void LinearRegression::draw(std::uint64_t seed,
   labels[n] = 0;
 }
 
+CovariateMoments covariate_moments(const LinearRegressionOptions& options) {
+  const auto d = static_cast<double>(options.dimension);
+  switch (options.covariates) {
+    case Covariates::kGaussian:
+      return {d, d * (d + 2)};
+    case Covariates::kSphere:
+      return {1, 1};
+    case Covariates::kGamma: {
+      const double k = options.gamma_shape;
+      const double theta = options.gamma_scale;
+      return {k * theta, k * (k + 1) * theta * theta};
+    }
+    case Covariates::kOrthogonal:
+      return {d, d * d};
+  }
+  throw PreconditionError("covariate_moments: unknown law");
+}
+
+std::vector<SettingKey> covariate_keys(std::vector<std::string> laws) {
+  return {{.name = "covariates",
+           .meaning = "the distribution of the tokens",
+           .choices = std::move(laws),
+           .fallback = SettingValue(std::string("gaussian"))},
+          {.name = "gamma_shape",
+           .type = SettingKey::Type::kReal,
+           .meaning = "k of Gamma(k, theta), the distribution of ||x||^2",
+           .is_optional = true},
+          {.name = "gamma_scale",
+           .type = SettingKey::Type::kReal,
+           .meaning = "theta of Gamma(k, theta), the distribution of ||x||^2",
+           .is_optional = true}};
+}
+
+void read_covariates(const Settings& settings, LinearRegressionOptions& options) {
+  const std::string& law = settings.text("covariates");
+  options.covariates = law == "gaussian" ? Covariates::kGaussian
+                       : law == "sphere" ? Covariates::kSphere
+                       : law == "gamma"  ? Covariates::kGamma
+                                         : Covariates::kOrthogonal;
+  detail::require_keys(settings,
+                       {"gamma_shape", "gamma_scale"},
+                       law == "gamma",
+                       fmt::format("covariates = \"{}\"", law));
+  if (law == "gamma") {
+    options.gamma_shape = detail::positive_from(settings, "gamma_shape");
+    options.gamma_scale = detail::positive_from(settings, "gamma_scale");
+  }
+}
+
+namespace {
+
+// In the order in which they are listed.
+std::vector<SettingKey> keys_of_data() {
+  std::vector<SettingKey> keys = {
+      size_key("dimension", "d, the dimension of a token", 10000),
+      size_key("context", "n, the number of examples before the query", 1000000)};
+  const std::vector<SettingKey> law = covariate_keys({"gaussian", "sphere", "gamma", "orthogonal"});
+  keys.insert(keys.end(), law.begin(), law.end());
+  keys.push_back(
+      {.name = "distortion_hidden",
+       .type = SettingKey::Type::kInteger,
+       .meaning = "hidden width of a fixed random MLP that distorts the targets; 0: none",
+       .minimum = 0,
+       .maximum = 100000,
+       .fallback = SettingValue(std::int64_t{0})});
+  keys.push_back(detail::seed_key("distortion_seed", "seed of that MLP"));
+  return keys;
+}
+
+}  // namespace
+
 SamplerKind linear_regression_kind() {
   return {
       .name = "linear-regression",
       .summary = "prompts of in-context linear regression",
-      .keys = {size_key("dimension", "d, the dimension of a token", 10000),
-               size_key("context", "n, the number of examples before the query", 1000000),
-               {.name = "covariates",
-                .meaning = "the distribution of the tokens",
-                .choices = {"gaussian", "sphere", "gamma", "orthogonal"},
-                .fallback = SettingValue(std::string("gaussian"))},
-               {.name = "gamma_shape",
-                .type = SettingKey::Type::kReal,
-                .meaning = "k of Gamma(k, theta), the distribution of ||x||^2",
-                .is_optional = true},
-               {.name = "gamma_scale",
-                .type = SettingKey::Type::kReal,
-                .meaning = "theta of Gamma(k, theta), the distribution of ||x||^2",
-                .is_optional = true},
-               {.name = "distortion_hidden",
-                .type = SettingKey::Type::kInteger,
-                .meaning = "hidden width of a fixed random MLP that distorts the targets; 0: none",
-                .minimum = 0,
-                .maximum = 100000,
-                .fallback = SettingValue(std::int64_t{0})},
-               detail::seed_key("distortion_seed", "seed of that MLP")},
+      .keys = keys_of_data(),
       .create =
           [](const Settings& settings, const std::filesystem::path& /*folder*/) {
             LinearRegressionOptions options = {
@@ -156,19 +210,7 @@ SamplerKind linear_regression_kind() {
                 .distortion_hidden = settings.integer("distortion_hidden"),
                 .distortion_seed = detail::seed_from(settings, "distortion_seed"),
             };
-            const std::string& law = settings.text("covariates");
-            options.covariates = law == "gaussian" ? Covariates::kGaussian
-                                 : law == "sphere" ? Covariates::kSphere
-                                 : law == "gamma"  ? Covariates::kGamma
-                                                   : Covariates::kOrthogonal;
-            detail::require_keys(settings,
-                                 {"gamma_shape", "gamma_scale"},
-                                 law == "gamma",
-                                 fmt::format("covariates = \"{}\"", law));
-            if (law == "gamma") {
-              options.gamma_shape = detail::positive_from(settings, "gamma_shape");
-              options.gamma_scale = detail::positive_from(settings, "gamma_scale");
-            }
+            read_covariates(settings, options);
             return std::make_unique<LinearRegression>(options);
           },
   };

@@ -5,10 +5,12 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include <Eigen/Core>
 
+#include <hesscope/core/settings.h>
 #include <hesscope/sampling/sampler_registry.h>
 
 namespace hesscope {
@@ -67,6 +69,22 @@ class LinearRegression final : public Sampler {
   Eigen::MatrixXd hidden_weight_, output_weight_;  // A_1, A_2
   Eigen::VectorXd hidden_bias_, output_bias_;      // b_1, b_2
 };
+
+/// Of the law of a token x: E ||x||^2 and E ||x||^4.
+struct CovariateMoments {
+  double second = 0;
+  double fourth = 0;
+};
+
+CovariateMoments covariate_moments(const LinearRegressionOptions& options);
+
+/// The keys that say the law: covariates, one of `laws`, gamma_shape and gamma_scale.
+std::vector<SettingKey> covariate_keys(std::vector<std::string> laws);
+
+/// Sets covariates, gamma_shape and gamma_scale as those keys say.
+/// @throws ConfigError naming the key that the law lacks or does not take, or that is not positive
+/// and finite.
+void read_covariates(const Settings& settings, LinearRegressionOptions& options);
 
 SamplerKind linear_regression_kind();
 
