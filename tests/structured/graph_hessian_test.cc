@@ -11,12 +11,7 @@
 #include <Eigen/Core>
 #include <gtest/gtest.h>
 
-#include <hesscope/autodiff/sweep.h>
-#include <hesscope/core/executor.h>
-#include <hesscope/structured/graph_hessian.h>
-
-#include "support/numbers.h"
-#include "support/thread_team.h"
+#include "graph_hessian_case.h"
 
 namespace hesscope {
 namespace {
@@ -24,9 +19,10 @@ namespace {
 using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
-
-// Of the norm of H.
-constexpr double kSiteTolerance = 1e-13;
+using test::by_structure;
+using test::by_tape;
+using test::kSiteTolerance;
+using test::squared_norm;
 
 struct GraphCase {
   std::string name;
@@ -35,80 +31,13 @@ struct GraphCase {
 
 void PrintTo(const GraphCase& graph_case, std::ostream* out) { *out << graph_case.name; }
 
-MatrixXd by_tape(const Graph& graph,
-                 const VectorXd& theta,
-                 const std::vector<double>& samples,
-                 Index count) {
-  const Index n = graph.num_parameters();
-  const Records records{samples.data(), count, graph.record_size()};
-  const auto sweep = Sweep::create(graph);
-  MatrixXd h(n, n);
-  for (Index j = 0; j < n; ++j) {
-    VectorXd direction = VectorXd::Unit(n, j);
-    VectorXd product = VectorXd::Zero(n);
-    const auto size = static_cast<std::size_t>(n);
-    sweep->hessian_times(
-        {theta.data(), size}, records, {direction.data(), size}, 1, {product.data(), size});
-    h.col(j) = product / static_cast<double>(count);
-  }
-  return h;
-}
-
-MatrixXd by_structure(const std::shared_ptr<const Graph>& graph,
-                      const VectorXd& theta,
-                      const std::vector<double>& samples,
-                      Index count,
-                      InstructionSet set,
-                      const Executor& executor) {
-  const auto hessian = graph_hessian(graph, set);
-  EXPECT_NE(hessian, nullptr);
-  const Index n = graph->num_parameters();
-  MatrixXd h(n, n);
-  const bool is_finite = hessian->mean({theta.data(), static_cast<std::size_t>(n)},
-                                       {samples.data(), count, graph->record_size()},
-                                       executor,
-                                       {},
-                                       h);
-  EXPECT_EQ(is_finite, h.allFinite());
-  return h;
-}
-
 class GraphHessianOf : public testing::TestWithParam<GraphCase> {};
 
 TEST_P(GraphHessianOf, EqualsThePlainTape) {
   const auto graph = std::make_shared<Graph>();
   GetParam().record(*graph);
-  const Index n = graph->num_parameters();
-  const Index count = 21;
-  const VectorXd theta = 0.7 * test::Numbers(3).vector(n);
-  const VectorXd numbers = test::Numbers(4).vector(count * graph->record_size());
-  const std::vector<double> samples(numbers.begin(), numbers.end());
-  const MatrixXd expected = by_tape(*graph, theta, samples, count);
-  ASSERT_TRUE(expected.norm() > 0);
-  for (const InstructionSet set : supported_instruction_sets()) {
-    SCOPED_TRACE(name_of(set));
-    const MatrixXd actual = by_structure(graph, theta, samples, count, set, Executor(2));
-    EXPECT_EQ(actual, actual.transpose().eval());
-    const double error = (actual - expected).norm();
-    EXPECT_TRUE(error <= kSiteTolerance * expected.norm()) << error << " of " << expected.norm();
-    EXPECT_EQ(actual, by_structure(graph, theta, samples, count, set, Executor(1)));
-  }
-  // By ranks, which have columns each.
-  const InstructionSet best = best_instruction_set();
-  const MatrixXd alone = by_structure(graph, theta, samples, count, best, Executor(1));
-  for (const int size : {2, 3, 5}) {
-    test::on_ranks(size, [&](const std::shared_ptr<Team>& team) {
-      team->call([] {},
-                 [&] {
-                   const Executor executor = Executor(1).with(team.get());
-                   EXPECT_EQ(by_structure(graph, theta, samples, count, best, executor), alone)
-                       << team->place() << " of " << size;
-                 });
-    });
-  }
+  test::expect_equals_the_plain_tape(graph);
 }
-
-Var squared_norm(Var a) { return sum(square(a)); }
 
 // A perceptron of these widths from offset 0 on, tanh between.
 Var perceptron(Graph& g, Var x, const std::vector<Index>& widths, Index& offset) {

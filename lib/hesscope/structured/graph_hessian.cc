@@ -27,8 +27,13 @@ constexpr long kChunkPacksAtOnePosition = 2 * kChunkPacks;
 // ... and each of its parts so many doubles (64 MiB), if one pack has fewer: points and panels, and
 // the tangents of some directions.
 constexpr long kMaxDoubles = 1L << 23;
-// The tangents of a stage, where those of one block are fewer: they stay in a cache that cores share.
+// The tangents of a stage, where those of one block are fewer: they stay in a cache that cores share ...
 constexpr long kStageDoubles = 1L << 20;
+// ... but for an H of more doubles than it holds: then all positions of a unit are in one stage, if they
+// are no more than that, and a chunk has fewer packs, so that they are not. H is visited once for a chunk.
+constexpr long kCachedHessian = 1L << 21;
+constexpr long kStageDoublesOfUnits = 1L << 23;
+constexpr long kInnerPacksOfUnits = kChunkPacks;
 
 class SiteHessian final : public GraphHessian {
  public:
@@ -54,7 +59,7 @@ class SiteHessian final : public GraphHessian {
             Eigen::Ref<Eigen::MatrixXd> h) const override;
 
   double workspace_bytes(int num_threads) const override {
-    const long tangents = num_rows() * tangent_row_step(max_packs_, stage_directions_);
+    const long tangents = stage_rows_ * row_step(max_packs_);
     const long thread =
         graph_.sweep_size() + CurvatureProducts::scratch_size(static_cast<int>(max_packs_)) +
         graph_.direction_products.sums_size() + 4L * graph_.entries.size() * kPackSamples;
@@ -63,9 +68,8 @@ class SiteHessian final : public GraphHessian {
   }
 
  private:
-  // Rows of tangents.
-  long num_rows() const {
-    return std::ssize(graph_.layout.z_rows()) + std::ssize(graph_.layout.tangent_rows());
+  bool is_hessian_large() const {
+    return long{graph_.sweeps.num_parameters} * graph_.sweeps.num_parameters / 2 > kCachedHessian;
   }
 
   // Enough for the longest inner index of kInnerPacks, positions of columns included.
@@ -78,7 +82,8 @@ class SiteHessian final : public GraphHessian {
       }
     }
     if (positions == 1) return kChunkPacksAtOnePosition;
-    return std::clamp(kInnerPacks / std::max(positions, 1), 1L, kChunkPacks);
+    const long inner = is_hessian_large() ? kInnerPacksOfUnits : kInnerPacks;
+    return std::clamp(inner / std::max(positions, 1), 1L, kChunkPacks);
   }
 
   // Doubles of points, rows and panels of so many packs.
@@ -94,20 +99,32 @@ class SiteHessian final : public GraphHessian {
   }
 
   void list_stages() {
-    const long per_direction = std::max(1L, num_rows()) * row_step(max_packs_);
     const auto num_blocks = static_cast<int>(graph_.planner.blocks().size());
-    const auto step = static_cast<int>(std::clamp(
-        kStageDoubles / (per_direction * kDirections), 1L, std::max(1L, long{num_blocks})));
     const auto& blocks = graph_.planner.blocks();
     const auto by_parameters = [&](const DirectionBlock& block) {
       return graph_.planner.groups()[at(block.group)].is_by_parameters;
     };
+    const std::vector<char> begins_units = blocks_that_begin_units();
+    const auto most_rows = [&](int b) {
+      const bool may_be_many = is_hessian_large() && !begins_units[at(b)];
+      return (may_be_many ? kStageDoublesOfUnits : kStageDoubles) / row_step(max_packs_);
+    };
     for (int first = 0; first < num_blocks;) {
-      Stage stage{first, first, !by_parameters(blocks[at(first)]), {}, 0, 0, {}};
+      Stage stage{.first_block = first,
+                  .end_block = first,
+                  .is_kept = !by_parameters(blocks[at(first)]),
+                  .first_rows = {},
+                  .num_rows = 0,
+                  .tasks = {},
+                  .sweep_work = 0,
+                  .work = 0};
       const auto belongs = [&](int b) {
-        return by_parameters(blocks[at(b)]) ? !stage.is_kept : stage.is_kept && b - first < step;
+        if (by_parameters(blocks[at(b)])) return !stage.is_kept;
+        return stage.is_kept && (b == first || stage.num_rows + rows_of(b) <= most_rows(b));
       };
       while (stage.end_block < num_blocks && belongs(stage.end_block)) {
+        stage.first_rows.push_back(stage.num_rows);
+        stage.num_rows += rows_of(stage.end_block);
         stage.sweep_work += static_cast<long>(blocks[at(stage.end_block)].multiply_adds);
         ++stage.end_block;
       }
@@ -118,8 +135,7 @@ class SiteHessian final : public GraphHessian {
           stage.work += task.multiply_adds;
           if (task.part == ProductPart::kTangents) triangle_ = Triangle::kBoth;
         }
-        stage_directions_ =
-            std::max(stage_directions_, (stage.end_block - stage.first_block) * kDirections);
+        stage_rows_ = std::max(stage_rows_, stage.num_rows);
       } else {
         triangle_ = Triangle::kBoth;
       }
@@ -128,10 +144,27 @@ class SiteHessian final : public GraphHessian {
     }
   }
 
+  // Whether the first direction of each block is z of a use's first position.
+  std::vector<char> blocks_that_begin_units() const {
+    std::vector<char> is_first(at(graph_.entries.size()), 0);
+    for (const ParameterUse& use : graph_.uses.uses) {
+      for (int i = 0; i < use.units; ++i) is_first[at(use.z[at(i)])] = 1;
+    }
+    std::vector<char> begins;
+    for (const DirectionBlock& block : graph_.planner.blocks()) {
+      const UseGroup& group = graph_.planner.groups()[at(block.group)];
+      begins.push_back(group.is_by_parameters || is_first[at(group.directions[at(block.first)])]);
+    }
+    return begins;
+  }
+
+  // Rows of tangents that are kept of a block.
+  long rows_of(int b) const { return long{graph_.kept[at(b)].count} * kDirections; }
+
   GraphPlan graph_;
   HessianPlan plan_;
   long max_packs_ = 1;
-  int stage_directions_ = 0;
+  long stage_rows_ = 0;
   std::vector<Stage> stages_;
   Triangle triangle_ = Triangle::kLower;  // where stages add to H
 };
@@ -156,7 +189,7 @@ bool SiteHessian::mean(std::span<const double> theta,
     shared = stages_of(graph_, stages_, owners, team->rank());
   }
   const std::vector<Stage>& stages = team == nullptr ? stages_ : shared;
-  HessianSum sum(graph_, chunk_packs, stage_directions_, theta, executor);
+  HessianSum sum(graph_, chunk_packs, stage_rows_, theta, executor);
   long work = 0;
   for (const Stage& stage : stages) work += stage.work;
   ProgressCounter counter(progress, work * records.count);

@@ -13,7 +13,7 @@ namespace {
 constexpr int kWaves = 1 << 15;
 constexpr int kTangentWave = kWaves / 2;
 // Inputs and units whose panels follow each other: lines of H, and a task.
-constexpr int kJoinedInputs = 8;
+constexpr int kJoinedInputs = 12;
 constexpr int kJoinedUnits = kTaskPanels * kPanelRows / kJoinedInputs;
 // Units of a narrow task.
 constexpr int kNarrowUnits = 16;
@@ -377,7 +377,7 @@ void CurvatureProducts::complete(int u, int a, HessianTarget h) const {
 
 void CurvatureProducts::run(const ProductTask& task,
                             const ChunkRows& rows,
-                            const TangentRows& tangents,
+                            const KeptTangents& tangents,
                             double* scratch,
                             HessianTarget h) const {
   const ProductTaskView view(*this, task, rows, tangents, scratch, h);

@@ -26,17 +26,13 @@
 
 #include <hesscope/structured/internal/graph/direction_blocks.h>
 #include <hesscope/structured/internal/graph/graph_layout.h>
+#include <hesscope/structured/internal/graph/kept_tangents.h>
 
 namespace hesscope::detail {
 
 /// Doubles from one row of so many packs to the next: an odd number of cache lines, since rows that are
 /// powers of two apart lie in the same few lines of a cache.
 inline long row_step(long num_packs) { return (num_packs | 1) * kPackSamples; }
-
-/// The same of rows of so many directions, each of which is a row.
-inline long tangent_row_step(long num_packs, long num_directions) {
-  return (num_directions * (num_packs | 1) | 1) * kPackSamples;
-}
 
 /// Rows of a chunk of num_packs packs: row r begins at double r * row_step(num_packs).
 struct ChunkRows {
@@ -58,25 +54,6 @@ void fill_panels(const PackKernels& packs,
                  const double* data,
                  const ChunkRows& rows,
                  double* panels);
-
-/// Of a block of rows, those that may differ from zero in a block of directions and are there.
-struct LiveRows {
-  Interval positions;
-  Interval cols;  ///< at each of them, in multiples of kPanelRows or to the last
-};
-
-/// Blocks [first_block, first_block + num_blocks) and their tangents: row r in direction d, of the first
-/// block first, begins at double r * row_step + d * hesscope::detail::row_step(num_packs). Only rows that
-/// are live in a block are there.
-struct TangentRows {
-  int first_block;
-  int num_blocks;
-  long row_step;
-  const double* adjoints;        ///< E: z_rows()
-  const double* tangents;        ///< J: tangent_rows()
-  const LiveRows* adjoint_live;  ///< of use u and block b at u * num_blocks + b
-  const LiveRows* tangent_live;  ///< the same of tangent_blocks()
-};
 
 /// Column-major; what H is the sum of this and of its transpose, but for the diagonal.
 struct HessianTarget {
@@ -152,7 +129,7 @@ class CurvatureProducts {
 
   void run(const ProductTask& task,
            const ChunkRows& rows,
-           const TangentRows& tangents,
+           const KeptTangents& tangents,
            double* scratch,
            HessianTarget h) const;
 

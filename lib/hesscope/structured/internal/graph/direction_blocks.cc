@@ -8,6 +8,9 @@
 namespace hesscope::detail {
 namespace {
 
+// Work of directions unit by unit over that position by position, at most, where the former are taken.
+constexpr double kSpread = 1.05;
+
 class DisjointSets {
  public:
   explicit DisjointSets(std::size_t count) : parent_(count) {
@@ -27,7 +30,7 @@ class DisjointSets {
 
 }  // namespace
 
-DirectionPlanner::DirectionPlanner(const Graph& graph,
+DirectionPlanner::DirectionPlanner(const SweepGraph& graph,
                                    const EntryNumbers& entries,
                                    const ParameterUses& uses,
                                    const GraphLayout& layout)
@@ -59,7 +62,7 @@ void DirectionPlanner::find_fed() {
 void DirectionPlanner::find_groups() {
   const std::size_t count = uses_.uses.size();
   DisjointSets sets(count);
-  std::vector<int> user_of_theta(at(static_cast<int>(graph_.num_parameters())), -1);
+  std::vector<int> user_of_theta(at(graph_.num_parameters), -1);
   std::vector<int> user_of_entry(at(entries_.size()), -1);
   std::vector<char> repeats(count, 0);
   for (int u = 0; u < static_cast<int>(count); ++u) {
@@ -100,15 +103,15 @@ void DirectionPlanner::find_groups() {
   }
 }
 
-// Of units in eights, of each eight position by position: what a block of them reaches is near.
-std::vector<int> DirectionPlanner::site_directions(const UseGroup& group) const {
+// Of units in so many at once, of each such part position by position.
+std::vector<int> DirectionPlanner::site_directions(const UseGroup& group, int units_at_once) const {
   std::vector<int> directions;
   std::vector<char> is_there(at(entries_.size()), 0);
   for (const int u : group.uses) {
     const ParameterUse& use = uses_.uses[at(u)];
-    for (int unit = 0; unit < use.units; unit += kDirections) {
+    for (int unit = 0; unit < use.units; unit += units_at_once) {
       for (int t = 0; t < use.positions; ++t) {
-        for (int i = unit; i < std::min(unit + kDirections, use.units); ++i) {
+        for (int i = unit; i < std::min(unit + units_at_once, use.units); ++i) {
           const int z = use.z[at(t * use.units + i)];
           if (!is_there[at(z)]) directions.push_back(z);
           is_there[at(z)] = 1;
@@ -139,7 +142,7 @@ void DirectionPlanner::choose_directions(int g) {
     });
   };
   std::vector<int> directions = parameter_directions(group);
-  const std::vector<int> sites = site_directions(group);
+  std::vector<int> sites = site_directions(group, kDirections);
   std::vector<DirectionBlock> blocks;
   double sweeps = 0;
   double products = 0;
@@ -149,6 +152,18 @@ void DirectionPlanner::choose_directions(int g) {
     blocks = plan(g, sites, false);
     sweeps = work_of(blocks);
     products = product_work(g, blocks, false);
+    // What a block of units at one position reaches may be near; where it is not, a unit's positions follow
+    // each other, so that its products take all of them at once.
+    std::vector<int> by_unit = site_directions(group, 1);
+    std::vector<DirectionBlock> others = plan(g, by_unit, false);
+    const double other_sweeps = work_of(others);
+    const double other_products = product_work(g, others, false);
+    if (other_sweeps + other_products <= kSpread * (sweeps + products)) {
+      sites = std::move(by_unit);
+      blocks = std::move(others);
+      sweeps = other_sweeps;
+      products = other_products;
+    }
   }
   if (!may_be_sites || directions.size() < 2 * sites.size()) {
     std::vector<DirectionBlock> others = plan(g, directions, true);
@@ -178,7 +193,7 @@ std::vector<DirectionBlock> DirectionPlanner::plan(int g,
 
   std::vector<std::vector<Place>> places;  // of each parameter
   if (by_parameters) {
-    places.resize(at(static_cast<int>(graph_.num_parameters())));
+    places.resize(at(graph_.num_parameters));
     for (const int u : groups_[at(g)].uses) {
       const ParameterUse& use = uses_.uses[at(u)];
       for (int i = 0; i < use.units; ++i) {

@@ -46,7 +46,7 @@ struct DirectionBlock {
 
 class DirectionPlanner {
  public:
-  DirectionPlanner(const Graph& graph,
+  DirectionPlanner(const SweepGraph& graph,
                    const EntryNumbers& entries,
                    const ParameterUses& uses,
                    const GraphLayout& layout);
@@ -81,7 +81,7 @@ class DirectionPlanner {
   void find_groups();
   void find_fed();
   void choose_directions(int group);
-  std::vector<int> site_directions(const UseGroup& group) const;
+  std::vector<int> site_directions(const UseGroup& group, int units_at_once) const;
   std::vector<int> parameter_directions(const UseGroup& group) const;
   std::vector<DirectionBlock> plan(int group,
                                    const std::vector<int>& directions,
@@ -90,7 +90,7 @@ class DirectionPlanner {
                       const std::vector<DirectionBlock>& blocks,
                       bool by_parameters) const;
 
-  const Graph& graph_;
+  const SweepGraph& graph_;
   const EntryNumbers& entries_;
   const ParameterUses& uses_;
   const GraphLayout& layout_;

@@ -30,7 +30,7 @@ bool is_read_on_way_back(Graph::Op op, bool other_varies) {
 
 }  // namespace
 
-GraphLayout::GraphLayout(const Graph& graph,
+GraphLayout::GraphLayout(const SweepGraph& graph,
                          const EntryNumbers& entries,
                          const ParameterUses& uses) {
   place_nodes(graph, entries, uses);
@@ -38,11 +38,11 @@ GraphLayout::GraphLayout(const Graph& graph,
   place_rows(entries, uses);
 }
 
-void GraphLayout::place_nodes(const Graph& graph,
+void GraphLayout::place_nodes(const SweepGraph& graph,
                               const EntryNumbers& entries,
                               const ParameterUses& uses) {
-  const auto nodes = graph.nodes();
-  const auto varies = [&](int i) { return i >= 0 && uses.varies[at(i)]; };
+  const auto& nodes = graph.nodes;
+  const auto varies = [&](int i) { return i >= 0 && graph.varies[at(i)]; };
   std::vector<char> is_common(nodes.size(), 0);
   std::vector<char> is_read(nodes.size(), 0);         // in packs
   std::vector<char> is_read_common(nodes.size(), 0);  // by products
@@ -82,7 +82,7 @@ void GraphLayout::place_nodes(const Graph& graph,
     } else {
       if (is_read[i]) kept.value = take(num_values_, size);
       if (is_read_common[i]) common_first_.back() = take(common_size_, size);
-      if (uses.varies[i]) {
+      if (graph.varies[i]) {
         kept.adjoint = take(num_adjoints_, size);
         const int coefficients = detail::num_coefficients(nodes[i], nodes);
         if (coefficients > 0) kept.coefficient = take(num_coefficients_, coefficients);
@@ -91,7 +91,10 @@ void GraphLayout::place_nodes(const Graph& graph,
     nodes_.push_back(kept);
   }
   const std::vector<char> is_part = find_split_parts(graph, entries, uses);
-  for (std::size_t i = 0; i < nodes_.size(); ++i) nodes_[i].is_part = is_part[i] != 0;
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    nodes_[i].is_part = is_part[i] != 0 || graph.is_shifted[i] != 0;
+  }
+  for (const ElementwiseChain& chain : graph.chains) nodes_[at(chain.nodes.back())].is_chain = true;
   for (const OneHotRows& rows : uses.one_hots) {
     const int size = rows.positions * rows.table_rows;
     one_hots_.push_back({rows.rows_node, rows.positions, rows.table_rows, take(num_values_, size)});
@@ -102,11 +105,11 @@ void GraphLayout::place_nodes(const Graph& graph,
 // A tangent is needed from its node to the last that takes it, or to the end if the way back does or a
 // use has it as x. That of an adjoint is, on the way back, from the last node that adds to it to its own,
 // or to the end if it is of a use's z.
-void GraphLayout::place_tangents(const Graph& graph,
+void GraphLayout::place_tangents(const SweepGraph& graph,
                                  const EntryNumbers& entries,
                                  const ParameterUses& uses) {
   const auto num_nodes = static_cast<int>(nodes_.size());
-  const auto varies = [&](int i) { return i >= 0 && uses.varies[at(i)]; };
+  const auto varies = [&](int i) { return i >= 0 && graph.varies[at(i)]; };
   // In whose place a node's tangents lie, and from which entry on.
   std::vector<int> home(nodes_.size());
   std::vector<int> first_at_home(nodes_.size(), 0);

@@ -9,6 +9,7 @@
 
 #include <hesscope/structured/internal/graph/entry_slots.h>
 #include <hesscope/structured/internal/graph/parameter_uses.h>
+#include <hesscope/structured/internal/graph/sweep_graph.h>
 #include <hesscope/structured/internal/graph/tangent_sweep.h>
 
 namespace hesscope::detail {
@@ -35,7 +36,7 @@ struct UseRows {
 /// all packs of a chunk.
 class GraphLayout {
  public:
-  GraphLayout(const Graph& graph, const EntryNumbers& entries, const ParameterUses& uses);
+  GraphLayout(const SweepGraph& graph, const EntryNumbers& entries, const ParameterUses& uses);
 
   std::span<const SweepNode> nodes() const { return nodes_; }
 
@@ -89,8 +90,10 @@ class GraphLayout {
   std::span<const RowBlock> tangent_blocks() const { return tangent_blocks_; }
 
  private:
-  void place_nodes(const Graph& graph, const EntryNumbers& entries, const ParameterUses& uses);
-  void place_tangents(const Graph& graph, const EntryNumbers& entries, const ParameterUses& uses);
+  void place_nodes(const SweepGraph& graph, const EntryNumbers& entries, const ParameterUses& uses);
+  void place_tangents(const SweepGraph& graph,
+                      const EntryNumbers& entries,
+                      const ParameterUses& uses);
   void place_rows(const EntryNumbers& entries, const ParameterUses& uses);
 
   std::vector<SweepNode> nodes_;

@@ -20,8 +20,10 @@ struct GraphPlan {
         entries(std::move(numbers)),
         uses(std::move(found)),
         kernels(tangent_kernels(set)),
-        layout(*graph, entries, uses),
-        planner(*graph, entries, uses, layout),
+        sweeps(*graph, entries, uses),
+        layout(sweeps, entries, uses),
+        planner(sweeps, entries, uses, layout),
+        kept(kept_rows(uses, layout, planner)),
         products(uses, layout, planner, set),
         direction_products(uses, entries, layout, planner, set) {}
 
@@ -46,8 +48,10 @@ struct GraphPlan {
   EntryNumbers entries;
   ParameterUses uses;
   const TangentKernels& kernels;
+  SweepGraph sweeps;
   GraphLayout layout;
   DirectionPlanner planner;
+  std::vector<KeptRows> kept;  ///< of each block
   CurvatureProducts products;
   DirectionProducts direction_products;
 };

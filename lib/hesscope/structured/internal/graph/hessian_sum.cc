@@ -31,7 +31,7 @@ void copy_lanes(double* to, const double* from, int lanes) {
 
 HessianSum::HessianSum(const GraphPlan& plan,
                        long num_packs,
-                       int stage_directions,
+                       long num_rows,
                        std::span<const double> theta,
                        const Executor& executor)
     : plan_(plan),
@@ -39,16 +39,16 @@ HessianSum::HessianSum(const GraphPlan& plan,
       executor_(executor),
       common_(at(plan.layout.common_size())),
       nodes_(plan.layout.with_common(common_)),
-      points_(*plan.graph, plan.kernels, {nodes_, plan.layout.one_hots(), plan.uses.varies}, theta),
+      points_(*plan.graph,
+              plan.kernels,
+              {nodes_, plan.layout.one_hots(), plan.uses.varies, plan.sweeps.chains},
+              theta),
       point_(at(num_packs * plan.point_size())),
       values_(at(std::ssize(plan.layout.value_rows()) * row_step(num_packs))),
       adjoints_(at(std::ssize(plan.layout.z_rows()) * row_step(num_packs))),
       ones_(at(num_packs * kPackSamples)),
       zeros_(at(num_packs * kPackSamples)),
-      adjoint_tangents_(
-          at(std::ssize(plan.layout.z_rows()) * tangent_row_step(num_packs, stage_directions))),
-      value_tangents_(at(std::ssize(plan.layout.tangent_rows()) *
-                         tangent_row_step(num_packs, stage_directions))),
+      kept_(at(num_rows * row_step(num_packs))),
       sweeps_(at(plan.sweep_size())),
       sums_(at(plan.direction_products.sums_size())),
       scratch_(at(CurvatureProducts::scratch_size(static_cast<int>(num_packs)))) {
@@ -95,7 +95,6 @@ double HessianSum::set_records(Records records) {
 
 void HessianSum::sweep(const Stage& stage) {
   const long num_blocks = stage.end_block - stage.first_block;
-  mark_live(stage);
   executor_.for_each(num_blocks * num_packs_, [&](Eigen::Index i) {
     const long b = i / num_packs_;
     const long p = i % num_packs_;
@@ -103,31 +102,7 @@ void HessianSum::sweep(const Stage& stage) {
     const DirectionBlock& block = plan_.planner.blocks()[at(stage.first_block + b)];
     sweeps_.with_buffer([&](double* buffer) {
       for (int part = 0; part < num_parts(); ++part) {
-        double* const adjoints = sweep_block(block, p, part, buffer);
-        for (int u = 0; u < plan_.num_uses(); ++u) {
-          copy_tangents(layout_.rows(u).z,
-                        adjoint_live_[at(u * num_blocks + b)],
-                        layout_.z_rows(),
-                        has_adjoint_,
-                        adjoints,
-                        adjoint_tangents_.data(),
-                        block.count,
-                        b,
-                        p,
-                        part);
-        }
-        for (std::size_t k = 0; k < layout_.tangent_blocks().size(); ++k) {
-          copy_tangents(layout_.tangent_blocks()[k],
-                        tangent_live_[k * at(num_blocks) + at(b)],
-                        layout_.tangent_rows(),
-                        has_tangent_,
-                        buffer,
-                        value_tangents_.data(),
-                        block.count,
-                        b,
-                        p,
-                        part);
-        }
+        keep(stage, b, p, part, buffer, sweep_block(block, p, part, buffer));
       }
     });
   });
@@ -166,13 +141,13 @@ void HessianSum::add_products(const Stage& stage,
                               HessianTarget h,
                               const std::function<void(long)>& done) {
   const ChunkRows chunk = rows();
-  const TangentRows tangents{.first_block = stage.first_block,
-                             .num_blocks = stage.end_block - stage.first_block,
-                             .row_step = tangent_row_step(num_packs_, num_directions_),
-                             .adjoints = adjoint_tangents_.data(),
-                             .tangents = value_tangents_.data(),
-                             .adjoint_live = adjoint_live_.data(),
-                             .tangent_live = tangent_live_.data()};
+  const auto num_blocks = at(stage.end_block - stage.first_block);
+  const KeptTangents tangents{
+      .first_block = stage.first_block,
+      .blocks = std::span(plan_.kept).subspan(at(stage.first_block), num_blocks),
+      .first_rows = stage.first_rows,
+      .row_step = row_step(num_packs_),
+      .data = kept_.data()};
   for (auto first = stage.tasks.begin(); first != stage.tasks.end();) {
     const auto end = std::find_if(first, stage.tasks.end(), [&](const ProductTask& task) {
       return task.wave != first->wave;
@@ -189,7 +164,7 @@ void HessianSum::add_products(const Stage& stage,
 double* HessianSum::sweep_block(const DirectionBlock& block, long p, int part, double* buffer) {
   double* const adjoints = buffer + plan_.kernels.entries_size(layout_.num_tangents());
   plan_.kernels.sweep({.nodes = nodes_,
-                       .indices = plan_.graph->indices(),
+                       .indices = plan_.sweeps.indices,
                        .plan = block.plan,
                        .seeds = block.seeds,
                        .point = point(p),
@@ -228,81 +203,41 @@ void HessianSum::copy_point(long p) {
   }
 }
 
-void HessianSum::mark_live(const Stage& stage) {
-  const long num_blocks = stage.end_block - stage.first_block;
-  num_directions_ = static_cast<int>(num_blocks) * kDirections;
-  const auto mark_rows = [&](std::span<const GraphLayout::Source> sources,
-                             bool is_adjoint,
-                             std::vector<char>& is_there) {
-    is_there.assign(at(num_blocks) * sources.size(), 0);
-    for (long b = 0; b < num_blocks; ++b) {
-      const DirectionBlock& block = plan_.planner.blocks()[at(stage.first_block + b)];
-      for (std::size_t r = 0; r < sources.size(); ++r) {
-        is_there[at(b) * sources.size() + r] =
-            sources[r].tangent >= 0 && plan_.planner.is_in(block, sources[r].entry, is_adjoint);
-      }
-    }
-  };
-  // Positions, and columns, with a row that is there.
-  const auto mark = [&](const RowBlock& rows, std::span<const char> is_there, long b) -> LiveRows {
-    const std::size_t num_sources = is_there.size() / at(num_blocks);
-    const auto own =
-        is_there.subspan(at(b) * num_sources + at(rows.first), at(rows.positions * rows.width));
-    LiveRows live{{rows.positions, 0}, {rows.width, 0}};
-    for (int t = 0; t < rows.positions; ++t) {
-      for (int k = 0; k < rows.width; ++k) {
-        if (!own[at(t * rows.width + k)]) continue;
-        live.positions = {std::min(live.positions.begin, t), t + 1};
-        live.cols = {std::min(live.cols.begin, k), std::max(live.cols.end, k + 1)};
-      }
-    }
-    live.cols.begin = live.cols.begin / kPanelRows * kPanelRows;
-    const auto end = static_cast<int>(divide(live.cols.end, kPanelRows)) * kPanelRows;
-    live.cols.end = std::min(end, rows.width);
-    return live;
-  };
-  mark_rows(layout_.z_rows(), true, has_adjoint_);
-  mark_rows(layout_.tangent_rows(), false, has_tangent_);
-  adjoint_live_.clear();
-  for (int u = 0; u < plan_.num_uses(); ++u) {
-    const RowBlock& z = layout_.rows(u).z;
-    for (long b = 0; b < num_blocks; ++b) {
-      adjoint_live_.push_back({mark(z, has_adjoint_, b).positions, {0, z.width}});
-    }
-  }
-  tangent_live_.clear();
-  for (const RowBlock& x : layout_.tangent_blocks()) {
-    for (long b = 0; b < num_blocks; ++b) tangent_live_.push_back(mark(x, has_tangent_, b));
-  }
-}
-
-void HessianSum::copy_tangents(const RowBlock& block,
-                               const LiveRows& live,
-                               std::span<const GraphLayout::Source> sources,
-                               const std::vector<char>& is_there,
-                               const double* from,
-                               double* to,
-                               int count,
-                               long b,
-                               long p,
-                               int part) const {
+void HessianSum::keep(
+    const Stage& stage, long b, long p, int part, const double* tangents, const double* adjoints) {
   const int lanes = plan_.kernels.lanes;
-  const auto copy_row = [&](int r) {
-    const GraphLayout::Source& source = sources[at(r)];
-    double* row = to + r * tangent_row_step(num_packs_, num_directions_) +
-                  b * kDirections * row_step(num_packs_) + p * kPackSamples + long{part} * lanes;
-    const double* tangents = from + plan_.kernels.entries_size(source.tangent);
-    const bool is_copied = is_there[at(b) * sources.size() + at(r)] != 0;
-    for (int d = 0; d < count; ++d, row += row_step(num_packs_), tangents += lanes) {
-      if (is_copied) {
-        copy_lanes(row, tangents, lanes);
-      } else {
-        std::fill_n(row, lanes, 0.0);
+  const DirectionBlock& block = plan_.planner.blocks()[at(stage.first_block + b)];
+  const KeptRows& kept = plan_.kept[at(stage.first_block + b)];
+  const long step = row_step(num_packs_);
+  double* const first =
+      kept_.data() + stage.first_rows[at(b)] * step + p * kPackSamples + long{part} * lanes;
+  const auto copy = [&](const RowBlock& rows,
+                        const LiveRows& live,
+                        std::span<const GraphLayout::Source> sources,
+                        bool is_adjoint) {
+    for (int t = live.positions.begin; t < live.positions.end; ++t) {
+      for (int k = live.cols.begin; k < live.cols.end; ++k) {
+        const GraphLayout::Source& source = sources[at(rows.row(t, k))];
+        double* to = first + live.row(t, k) * step;
+        const bool is_there =
+            live.is_complete ||
+            (source.tangent >= 0 && plan_.planner.is_in(block, source.entry, is_adjoint));
+        const double* from = zeros_.data();
+        if (is_there) {
+          from = (is_adjoint ? adjoints : tangents) + plan_.kernels.entries_size(source.tangent);
+        }
+        const int from_step = is_there ? lanes : 0;
+        for (int d = 0; d < block.count; ++d, to += kept.count * step, from += from_step) {
+          copy_lanes(to, from, lanes);
+        }
       }
     }
   };
-  for (int t = live.positions.begin; t < live.positions.end; ++t) {
-    for (int k = live.cols.begin; k < live.cols.end; ++k) copy_row(block.row(t, k));
+  for (int u = 0; u < plan_.num_uses(); ++u) {
+    copy(layout_.rows(u).z, kept.adjoints[at(u)], layout_.z_rows(), true);
+  }
+  for (std::size_t k = 0; k < kept.tangents.size(); ++k) {
+    copy(layout_.tangent_blocks()[k], kept.tangents[k], layout_.tangent_rows(), false);
   }
 }
 

@@ -20,6 +20,8 @@ struct Stage {
   int first_block;
   int end_block;
   bool is_kept;
+  std::vector<long> first_rows;        // of each block, where tangents are kept
+  long num_rows;                       // of all blocks and directions
   std::vector<ProductTask> tasks;      // by wave
   long sweep_work;                     // multiply-adds of one sample
   long work;                           // the same with tasks
@@ -73,11 +75,11 @@ class PointPool {
 
 class HessianSum {
  public:
-  /// @param num_packs         of a chunk, at most.
-  /// @param stage_directions  whose tangents are kept at once, at most.
+  /// @param num_packs  of a chunk, at most.
+  /// @param num_rows   of tangents that are kept at once, at most.
   HessianSum(const GraphPlan& plan,
              long num_packs,
-             int stage_directions,
+             long num_rows,
              std::span<const double> theta,
              const Executor& executor);
 
@@ -108,25 +110,14 @@ class HessianSum {
   // To rows of samples.
   void copy_point(long p);
 
-  void mark_live(const Stage& stage);
-
-  // Of the live rows: what is not in its node's interval is 0.
-  void copy_tangents(const RowBlock& block,
-                     const LiveRows& live,
-                     std::span<const GraphLayout::Source> sources,
-                     const std::vector<char>& is_there,
-                     const double* from,
-                     double* to,
-                     int count,
-                     long b,
-                     long p,
-                     int part) const;
+  /// Of a direction block of the stage, at a part of a pack.
+  void keep(
+      const Stage& stage, long b, long p, int part, const double* tangents, const double* adjoints);
 
   const GraphPlan& plan_;
   const GraphLayout& layout_;
   const Executor& executor_;
   int num_packs_ = 0;
-  int num_directions_ = 0;
   bool has_common_ = false;
   std::vector<double> common_;
   std::vector<SweepNode> nodes_;
@@ -136,15 +127,10 @@ class HessianSum {
   AlignedBuffer adjoints_;
   AlignedBuffer ones_;
   AlignedBuffer zeros_;
-  AlignedBuffer adjoint_tangents_;
-  AlignedBuffer value_tangents_;
+  AlignedBuffer kept_;
   std::vector<AlignedBuffer> panel_buffers_;
   std::vector<double*> x_panels_;
   std::vector<double*> z_panels_;
-  std::vector<char> has_adjoint_;  // of each block and row
-  std::vector<char> has_tangent_;
-  std::vector<LiveRows> adjoint_live_;  // of each use and block
-  std::vector<LiveRows> tangent_live_;  // of each tangent block and block
   BufferPool sweeps_;
   BufferPool sums_;
   BufferPool scratch_;

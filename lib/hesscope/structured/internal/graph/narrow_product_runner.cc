@@ -20,8 +20,8 @@ class NarrowProductRunner : ProductTaskView {
   void run() {
     const int direction = direction_of(0);
     const int first = task_.rows.begin;
-    if (!adjoint_live(direction).is_empty()) {
-      set_rows(adjoint_tangent(0, first, direction), tangents_.row_step);
+    if (!adjoint_live(direction).positions.is_empty()) {
+      set_rows(adjoint_tangent(0, first, direction), row_step_);
       const double* const x = rows_.x_panels[at(task_.row_use)];
       for (int j = 0; j < use_.inputs; j += kPanelCols) {
         multiply_and_add(x + j * row_size_, j, std::min(kPanelCols, use_.inputs - j));
@@ -50,18 +50,19 @@ class NarrowProductRunner : ProductTaskView {
     for (int i = 0; i < units; i += kPanelRows) {
       const int count = std::min(kPanelRows, units - i);
       double* const to = row_panels_ + i / kPanelRows * panel_size;
-      all_.kernels_.multiply(
-          {.out = to,
-           .out_first_stride = panels_of_input_ * panel_size,
-           .out_second_stride = kPackSamples,
-           .out_pack_stride = long{kPanelRows} * kPackSamples,
-           .terms = {{{value_row(column_rows_, 0, task_.inputs.begin), row_step_, 0},
-                      {y + i * step, 0, step},
-                      1}},
-           .num_terms = 1,
-           .rows = inputs_,
-           .cols = count,
-           .num_packs = rows_.num_packs});
+      const RowProduct product = {
+          .out = to,
+          .out_first_stride = panels_of_input_ * panel_size,
+          .out_second_stride = kPackSamples,
+          .out_pack_stride = long{kPanelRows} * kPackSamples,
+          .terms = {{{value_row(column_rows_, 0, task_.inputs.begin), row_step_, 0},
+                     {y + i * step, 0, step},
+                     1}},
+          .num_terms = 1,
+          .rows = inputs_,
+          .cols = count,
+          .num_packs = rows_.num_packs};
+      all_.kernels_.multiply({&product, 1});
       for (int b = 0; b < inputs_; ++b) {
         clear_last_rows(to + b * panels_of_input_ * panel_size, count);
       }

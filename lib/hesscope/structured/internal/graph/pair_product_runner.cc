@@ -15,7 +15,7 @@ class PairProductRunner : ProductTaskView {
 
   void run() {
     const int direction = direction_of(0);
-    if (adjoint_live(direction).is_empty()) return;
+    if (adjoint_live(direction).positions.is_empty()) return;
     set_rows(adjoint_tangent(0, task_.rows.begin, direction));
     const auto num_panels = static_cast<int>(divide(task_.rows.end - task_.rows.begin, kPanelRows));
     const double* panel = rows_.x_panels[at(task_.row_use)] + panels_size(own_.x, rows_.num_packs);
@@ -44,7 +44,7 @@ class PairProductRunner : ProductTaskView {
       double* const panel = row_panels_ + i * row_size_;
       const int count = std::min(kPanelRows, units - i);
       for (int r = 0; r < count; ++r) {
-        const double* const row = from + (i + r) * tangents_.row_step;
+        const double* const row = from + (i + r) * row_step_;
         for (int p = 0; p < rows_.num_packs; ++p) {
           std::memcpy(panel + (long{p} * kPanelRows + r) * kPackSamples,
                       row + long{p} * kPackSamples,

@@ -51,7 +51,7 @@ struct ParameterUses {
   int num_entries = 0;  ///< with one-hot rows
   /// Of each node: whether it leads to the output.
   std::vector<char> is_needed;
-  /// Of each node: whether it carries tangents, given those of all uses.
+  /// Of each node: whether it depends on what the uses add to, as its adjoint then does.
   std::vector<char> varies;
   /// False where a lookup's table is computed from parameters.
   bool is_supported = true;

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include <hesscope/autodiff/internal/tape.h>
-#include <hesscope/structured/internal/graph/tangent_sweep.h>
+#include <hesscope/structured/internal/graph/chain_derivatives.h>
 
 namespace hesscope::detail {
 
@@ -17,7 +17,11 @@ class TapePointSweep final : public PointSweep {
   using B = Lanes<W, kSet>;
 
   TapePointSweep(const Graph& graph, const PointLayout& layout)
-      : nodes_(graph.nodes()), layout_(layout), tape_(graph), plan_(nodes_.size()) {
+      : nodes_(graph.nodes()),
+        layout_(layout),
+        tape_(graph),
+        plan_(nodes_.size()),
+        chain_derivatives_(nodes_, layout_.nodes, tape_) {
     for (std::size_t i = 0; i < nodes_.size(); ++i) plan_[i].needed = layout.has_adjoint[i] != 0;
   }
 
@@ -81,8 +85,11 @@ class TapePointSweep final : public PointSweep {
       if (nodes_[i].op == Graph::Op::kReshape) continue;
       if (kept.value >= 0) copy(packs(point.values, kept.value), tape_.values(i));
       if (kept.adjoint >= 0) copy(packs(point.adjoints, kept.adjoint), tape_.adjoints(i));
-      if (kept.coefficient >= 0) set_coefficients(i, packs(point.coefficients, kept.coefficient));
+      if (kept.coefficient >= 0 && !kept.is_chain) {
+        set_coefficients(i, packs(point.coefficients, kept.coefficient));
+      }
     }
+    for (const ElementwiseChain& chain : layout_.chains) set_coefficients(chain, point);
     for (const OneHotValues& rows : layout_.one_hots) set_one_hot(rows, point);
     double total = 0;
     for (int lane = 0; lane < std::min(W, count - first); ++lane) total += tape_.output()[lane];
@@ -97,6 +104,19 @@ class TapePointSweep final : public PointSweep {
   const B& spread(std::int32_t operand, Eigen::Index r, Eigen::Index c) const {
     const Graph::Node& n = nodes_[static_cast<std::size_t>(operand)];
     return values(operand)[(n.rows == 1 ? 0 : r) * n.cols + (n.cols == 1 ? 0 : c)];
+  }
+
+  // f', f'' ybar
+  void set_coefficients(const ElementwiseChain& chain, PackPoint point) {
+    const auto last = static_cast<std::size_t>(chain.nodes.back());
+    const Parts out = packs(point.coefficients, layout_.nodes[last].coefficient);
+    const B* y_bar = tape_.adjoints(last).data();
+    const auto f = chain_derivatives_.of(chain);
+    const Eigen::Index size = nodes_[last].size();
+    for (Eigen::Index e = 0; e < size; ++e) {
+      out[e] = f.first[e];
+      out[size + e] = f.second[e] * y_bar[e];
+    }
   }
 
   void set_coefficients(std::size_t i, Parts out) {
@@ -207,6 +227,7 @@ class TapePointSweep final : public PointSweep {
   PointLayout layout_;
   Tape<B, ceres::Jet<B, 1>> tape_;
   SweepPlan plan_;
+  ChainDerivatives<B, Tape<B, ceres::Jet<B, 1>>> chain_derivatives_;
   int part_ = 0;  // of the pack at hand
 };
 

@@ -49,6 +49,7 @@ class ProductRunner : ProductTaskView {
     const int inner = (end - first) * rows_.num_packs;
     const long panel_size = long{inner} * kPanelRows * kPackSamples;
     panels_.clear();
+    products_.clear();
     for (int p = task_.rows.begin; p < task_.rows.end; ++p) {
       const RowPanel& panel = all_.panels_[at(task_.row_use)][at(p)];
       if (is_own && !has_repeats && !is_tangents() && panel.last_unit < task_.unit) continue;
@@ -66,6 +67,7 @@ class ProductRunner : ProductTaskView {
       }
       p += at(count);
     }
+    all_.kernels_.multiply(products_);
     if (panels_.empty()) return;
     const auto num_panels = static_cast<int>(panels_.size());
     for (int b = 0; b < column.inputs; b += all_.packs_.tile_cols) {
@@ -167,11 +169,10 @@ class ProductRunner : ProductTaskView {
   }
 
   // dg/dd of the parameters of `count` panels.
-  void set_panels(
-      const RowPanel& panel, int count, long panel_size, int direction, double* to) const {
+  void set_panels(const RowPanel& panel, int count, long panel_size, int direction, double* to) {
     const int unit = panel.first / use_.inputs;
     const int input = panel.first % use_.inputs;
-    const Interval adjoints = adjoint_live(direction);
+    const Interval adjoints = adjoint_live(direction).positions;
     if (use_.is_per_unit) return set_gains(panel, adjoints, direction, to);
     const bool is_row = is_of_one_unit(panel);
     const Interval tangents = tangent_positions(direction, input, is_row ? kPanelRows : 1);
@@ -181,7 +182,6 @@ class ProductRunner : ProductTaskView {
       }
       return;
     }
-    const long width = tangents_.row_step;
     RowProduct product{.out = to,
                        .out_first_stride = is_row ? panel_size : kPackSamples,
                        .out_second_stride = kPackSamples,
@@ -193,22 +193,24 @@ class ProductRunner : ProductTaskView {
                        .num_packs = rows_.num_packs};
     if (!adjoints.is_empty()) {
       product.terms[product.num_terms++] = {
-          {adjoint_tangent(adjoints.begin, unit, direction), width, width * use_.units},
+          {adjoint_tangent(adjoints.begin, unit, direction), row_step_, row_step_ * use_.units},
           {value_row(own_, adjoints.begin, input), row_step_ * use_.inputs, row_step_},
           adjoints.end - adjoints.begin};
     }
     if (!tangents.is_empty()) {
       product.terms[product.num_terms++] = {
           {delta_row(tangents.begin, unit), row_step_, row_step_ * use_.units},
-          {value_tangent(tangents.begin, input, direction), width * use_.inputs, width},
+          {value_tangent(tangents.begin, input, direction),
+           row_step_ * tangent_live(direction).width(),
+           row_step_},
           tangents.end - tangents.begin};
     }
-    all_.kernels_.multiply(product);
+    products_.push_back(product);
     if (!is_row) clear_last_rows(to, panel.count);
   }
 
   // Of gains, sum_t E[t,i] x[t,i] + delta[t,i] J[t,i].
-  void set_gains(const RowPanel& panel, Interval adjoints, int direction, double* to) const {
+  void set_gains(const RowPanel& panel, Interval adjoints, int direction, double* to) {
     std::fill_n(to, kPanelRows * row_size_, 0.0);
     for (int r = 0; r < panel.count; ++r) {
       const int i = panel.first + r;
@@ -224,20 +226,20 @@ class ProductRunner : ProductTaskView {
                          .cols = 1,
                          .num_packs = rows_.num_packs};
       const long step = row_step_ * use_.units;
-      const long tangent_step = tangents_.row_step * use_.units;
       if (!adjoints.is_empty()) {
         product.terms[product.num_terms++] = {
-            {adjoint_tangent(adjoints.begin, i, direction), 0, tangent_step},
+            {adjoint_tangent(adjoints.begin, i, direction), 0, step},
             {value_row(own_, adjoints.begin, i), step, 0},
             adjoints.end - adjoints.begin};
       }
       if (!tangents.is_empty()) {
-        product.terms[product.num_terms++] = {
-            {delta_row(tangents.begin, i), 0, step},
-            {value_tangent(tangents.begin, i, direction), tangent_step, 0},
-            tangents.end - tangents.begin};
+        product.terms[product.num_terms++] = {{delta_row(tangents.begin, i), 0, step},
+                                              {value_tangent(tangents.begin, i, direction),
+                                               row_step_ * tangent_live(direction).width(),
+                                               0},
+                                              tangents.end - tangents.begin};
       }
-      all_.kernels_.multiply(product);
+      products_.push_back(product);
     }
   }
 
@@ -283,6 +285,7 @@ class ProductRunner : ProductTaskView {
   }
 
   std::vector<const RowPanel*> panels_;
+  std::vector<RowProduct> products_;
 };
 
 void run_product(const ProductTaskView& task) { ProductRunner(task).run(); }

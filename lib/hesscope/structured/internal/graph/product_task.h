@@ -26,7 +26,7 @@ class ProductTaskView {
   ProductTaskView(const CurvatureProducts& products,
                   const ProductTask& task,
                   const ChunkRows& rows,
-                  const TangentRows& tangents,
+                  const KeptTangents& tangents,
                   double* scratch,
                   HessianTarget h)
       : all_(products),
@@ -61,28 +61,24 @@ class ProductTaskView {
     return all_.direction_of_entry_[at(z)] - tangents_.first_block * kDirections;
   }
 
-  // Positions of E that are live in a direction, and what of J is.
-  Interval adjoint_live(int direction) const {
-    if (task_.part == ProductPart::kTangents) return {};
-    return tangents_
-        .adjoint_live[long{task_.row_use} * tangents_.num_blocks + direction / kDirections]
-        .positions;
+  // What of E and of J is live in a direction.
+  const LiveRows& adjoint_live(int direction) const {
+    if (task_.part == ProductPart::kTangents) return kNoRows;
+    return tangents_.rows_of(direction).adjoints[at(task_.row_use)];
   }
 
-  LiveRows tangent_live(int direction) const {
-    if (own_.tangents < 0 || task_.part == ProductPart::kAdjoints) return {};
-    return tangents_
-        .tangent_live[long{own_.tangents} * tangents_.num_blocks + direction / kDirections];
+  const LiveRows& tangent_live(int direction) const {
+    if (own_.tangents < 0 || task_.part == ProductPart::kAdjoints) return kNoRows;
+    return tangents_.rows_of(direction).tangents[at(own_.tangents)];
   }
 
-  // E[t,i] and J[t,j], which must be live.
+  // E[t,i] and J[t,j], which must be live; others of the direction are in rows `row_step_` apart.
   const double* adjoint_tangent(int t, int i, int direction) const {
-    return tangents_.adjoints + own_.z.row(t, i) * tangents_.row_step + direction * row_step_;
+    return tangents_.row(direction, adjoint_live(direction), t, i);
   }
 
   const double* value_tangent(int t, int j, int direction) const {
-    const RowBlock& block = all_.layout_.tangent_blocks()[at(own_.tangents)];
-    return tangents_.tangents + block.row(t, j) * tangents_.row_step + direction * row_step_;
+    return tangents_.row(direction, tangent_live(direction), t, j);
   }
 
   // Rows that a panel of fewer has too many, one position's.
@@ -132,10 +128,12 @@ class ProductTaskView {
     for (int k = 0; k < count; k += kPackSamples) __builtin_prefetch(to + k, 1, 2);
   }
 
+  static constexpr LiveRows kNoRows = {};
+
   const CurvatureProducts& all_;
   const ProductTask& task_;
   const ChunkRows& rows_;
-  const TangentRows& tangents_;
+  const KeptTangents& tangents_;
   HessianTarget h_;
   const ParameterUse& use_;  // of rows
   const UseRows& own_;

@@ -46,31 +46,42 @@ void outer_products(const detail::RowProduct& m) {
 }
 
 template <Store kStore>
-void multiply_rows(const detail::RowProduct& m, const detail::RowTerm& term) {
+void multiply_pack(const detail::RowProduct& m, const detail::RowTerm& term, int p) {
   const auto lane = [](long doubles) { return static_cast<int>(doubles / kLanes); };
-  for (int p = 0; p < m.num_packs; ++p) {
-    for (int part = 0; part < kParts; ++part) {
-      product<kStore>(Strided<Lane>{lanes(m.out + p * m.out_pack_stride) + part,
-                                    lane(m.out_first_stride),
-                                    lane(m.out_second_stride)},
-                      Strided<const Lane>{lanes(term.a.data + p * kPackSamples) + part,
-                                          lane(term.a.first_stride),
-                                          lane(term.a.second_stride)},
-                      Strided<const Lane>{lanes(term.b.data + p * kPackSamples) + part,
-                                          lane(term.b.first_stride),
-                                          lane(term.b.second_stride)},
-                      m.rows,
-                      term.inner,
-                      m.cols);
-    }
+  for (int part = 0; part < kParts; ++part) {
+    product<kStore>(Strided<Lane>{lanes(m.out + p * m.out_pack_stride) + part,
+                                  lane(m.out_first_stride),
+                                  lane(m.out_second_stride)},
+                    Strided<const Lane>{lanes(term.a.data + p * kPackSamples) + part,
+                                        lane(term.a.first_stride),
+                                        lane(term.a.second_stride)},
+                    Strided<const Lane>{lanes(term.b.data + p * kPackSamples) + part,
+                                        lane(term.b.first_stride),
+                                        lane(term.b.second_stride)},
+                    m.rows,
+                    term.inner,
+                    m.cols);
   }
 }
 
-void multiply(const detail::RowProduct& m) {
-  const bool is_outer = m.terms[0].inner == 1 && (m.num_terms == 1 || m.terms[1].inner == 1);
-  if (is_outer) return m.num_terms == 1 ? outer_products<1>(m) : outer_products<2>(m);
-  multiply_rows<Store::kAssign>(m, m.terms[0]);
-  if (m.num_terms > 1) multiply_rows<Store::kAdd>(m, m.terms[1]);
+bool is_outer(const detail::RowProduct& m) {
+  return m.terms[0].inner == 1 && (m.num_terms == 1 || m.terms[1].inner == 1);
+}
+
+// Pack by pack, since products have rows in common.
+void multiply(std::span<const detail::RowProduct> products) {
+  for (const detail::RowProduct& m : products) {
+    if (!is_outer(m)) continue;
+    m.num_terms == 1 ? outer_products<1>(m) : outer_products<2>(m);
+  }
+  const int num_packs = products.empty() ? 0 : products.front().num_packs;
+  for (int p = 0; p < num_packs; ++p) {
+    for (const detail::RowProduct& m : products) {
+      if (is_outer(m)) continue;
+      multiply_pack<Store::kAssign>(m, m.terms[0], p);
+      if (m.num_terms > 1) multiply_pack<Store::kAdd>(m, m.terms[1], p);
+    }
+  }
 }
 
 }  // namespace

@@ -9,8 +9,8 @@ namespace {
 
 // Whether slices of the node, whose takers these are, follow each other from its first entry to its
 // last.
-bool are_all_of_it(const Graph& graph, std::vector<int>& takers, int size) {
-  const auto nodes = graph.nodes();
+bool are_all_of_it(const SweepGraph& graph, std::vector<int>& takers, int size) {
+  const auto& nodes = graph.nodes;
   const auto is_run = [&](int i) {
     const Graph::Node& n = nodes[at(i)];
     return n.op == Graph::Op::kSlice && (n.rows == 1 || n.cols == nodes[at(n.a)].cols);
@@ -27,11 +27,11 @@ bool are_all_of_it(const Graph& graph, std::vector<int>& takers, int size) {
 
 }  // namespace
 
-std::vector<char> find_split_parts(const Graph& graph,
+std::vector<char> find_split_parts(const SweepGraph& graph,
                                    const EntryNumbers& entries,
                                    const ParameterUses& uses) {
-  const auto nodes = graph.nodes();
-  const auto varies = [&](int i) { return i >= 0 && uses.varies[at(i)]; };
+  const auto& nodes = graph.nodes;
+  const auto varies = [&](int i) { return i >= 0 && graph.varies[at(i)]; };
   std::vector<std::vector<int>> takers(nodes.size());  // of each root
   for (int i = 0; i < static_cast<int>(nodes.size()); ++i) {
     const Graph::Node& n = nodes[at(i)];
@@ -58,9 +58,9 @@ std::vector<char> find_split_parts(const Graph& graph,
   return is_part;
 }
 
-int first_of_part(const Graph& graph, int slice) {
-  const Graph::Node& n = graph.nodes()[at(slice)];
-  return static_cast<int>(n.row * graph.nodes()[at(n.a)].cols + n.col);
+int first_of_part(const SweepGraph& graph, int slice) {
+  const Graph::Node& n = graph.nodes[at(slice)];
+  return static_cast<int>(n.row * graph.nodes[at(n.a)].cols + n.col);
 }
 
 }  // namespace hesscope::detail

@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include <hesscope/structured/internal/graph/indexing.h>
+#include <hesscope/structured/internal/graph/row_alignments.h>
 #include <hesscope/structured/internal/graph/sweep_intervals.h>
 
 namespace hesscope::detail {
@@ -46,25 +47,19 @@ bool is_bent(const Graph::Node& node, int operand, std::span<const char> varies)
 
 }  // namespace
 
-SweepIntervals::SweepIntervals(const Graph& graph,
+SweepIntervals::SweepIntervals(const SweepGraph& graph,
                                const EntryNumbers& entries,
                                const ParameterUses& uses,
                                std::span<const int> group_of_use,
                                std::span<const SweepNode> kept)
     : graph_(graph),
-      nodes_(graph.nodes()),
+      nodes_(graph.nodes),
       entries_(entries),
       uses_(uses),
       kept_(kept),
-      alignment_(nodes_.size(), 1),
+      alignment_(row_alignments(nodes_, entries, kept)),
       needs_tangent_(nodes_.size(), 0),
       is_read_(nodes_.size(), 0) {
-  for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    int& alignment = alignment_[at(entries_.root(static_cast<int>(i)))];
-    const int size = size_of(nodes_[i]);
-    alignment = std::min(size, std::lcm(alignment, static_cast<int>(nodes_[i].cols)));
-    if (size % alignment != 0) alignment = size;
-  }
   find_needs(group_of_use);
 }
 
@@ -82,16 +77,16 @@ void SweepIntervals::find_needs(std::span<const int> group_of_use) {
     }
   }
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    if (!uses_.varies[i]) continue;
+    if (!graph_.varies[i]) continue;
     for (const int operand : {nodes_[i].a, nodes_[i].b}) {
       if (operand >= 0) last_group_[i] = std::max(last_group_[i], last_group_[at(operand)]);
     }
   }
   for (std::size_t i = nodes_.size(); i-- > 0;) {
-    if (!uses_.varies[i]) continue;
+    if (!graph_.varies[i]) continue;
     if (nodes_[i].op == Graph::Op::kSoftmaxRows) needs_tangent_[i] = 1;  // its own, on the way back
     for (const int operand : {nodes_[i].a, nodes_[i].b}) {
-      if (operand >= 0 && (needs_tangent_[i] || is_bent(nodes_[i], operand, uses_.varies))) {
+      if (operand >= 0 && (needs_tangent_[i] || is_bent(nodes_[i], operand, graph_.varies))) {
         needs_tangent_[at(operand)] = 1;
       }
     }
@@ -110,7 +105,7 @@ SweepPlanOfNodes SweepIntervals::plan(std::span<const Seed> seeds,
       continue;
     }
     Interval found;
-    if (uses_.varies[at(i)]) found = forward_of(plan, i);
+    if (graph_.varies[at(i)]) found = forward_of(plan, i);
     for (; seed < seeds.size() && seeds[seed].node == i; ++seed) {
       const int entry = seeds[seed].tangent;
       found = hull(found, {entry, entry + 1});
@@ -121,14 +116,15 @@ SweepPlanOfNodes SweepIntervals::plan(std::span<const Seed> seeds,
   for (int i = static_cast<int>(nodes_.size()); i-- > 0;) {
     Interval& own = plan[at(i)].adjoint;
     if (reads_whole && is_read_[at(i)] && !own.is_empty()) own = {0, size_of(nodes_[at(i)])};
-    if (uses_.varies[at(i)] && nodes_[at(i)].a >= 0 && nodes_[at(i)].op != Graph::Op::kReshape) {
+    if (graph_.varies[at(i)] && nodes_[at(i)].a >= 0 && nodes_[at(i)].op != Graph::Op::kReshape) {
       reverse_of(plan, group, i);
     }
   }
   for (int i = 0; i < static_cast<int>(nodes_.size()); ++i) {
     plan[at(i)].adjoint = plan[at(entries_.root(i))].adjoint;
     // Parts of a row, which is whole or not there, make up its adjoint.
-    if (kept_[at(i)].is_part && !plan[at(nodes_[at(i)].a)].adjoint.is_empty()) {
+    const bool is_slice = kept_[at(i)].is_part && nodes_[at(i)].op == Graph::Op::kSlice;
+    if (is_slice && !plan[at(nodes_[at(i)].a)].adjoint.is_empty()) {
       plan[at(i)].adjoint = {0, size_of(nodes_[at(i)])};
     }
   }
@@ -152,10 +148,12 @@ Interval SweepIntervals::forward_of(const SweepPlanOfNodes& plan, int i) const {
   const Interval a = interval(n.a);
   const Interval b = interval(n.b);
   if (a.is_empty() && b.is_empty()) return {};
+  // Of the entries that take them, each its own or a row one number.
   const auto spread = [&](int operand, Interval entries) {
     if (entries.is_empty()) return entries;
     const Graph::Node& o = nodes_[at(operand)];
-    return o.rows == n.rows && o.cols == n.cols ? entries : whole;
+    if (o.rows != n.rows) return whole;
+    return o.cols == n.cols ? entries : times(entries, n.cols);
   };
   switch (n.op) {
     case Graph::Op::kAdd:
@@ -207,7 +205,7 @@ Interval SweepIntervals::forward_of(const SweepPlanOfNodes& plan, int i) const {
       for (int e = 0; e < size_of(n); ++e) {
         int from = -1;
         if (n.op == Graph::Op::kGather) {
-          from = graph_.indices()[at(static_cast<int>(n.offset) + e)];
+          from = graph_.indices[at(static_cast<int>(n.offset) + e)];
         } else if (n.op == Graph::Op::kSlice) {
           from = (static_cast<int>(n.row) + e / cols) * a_cols + static_cast<int>(n.col) + e % cols;
         } else {
@@ -236,25 +234,27 @@ void SweepIntervals::reverse_of(SweepPlanOfNodes& plan, int group, int i) const 
   const Interval a = tangent(n.a);
   const Interval b = tangent(n.b);
   const auto give = [&](int operand, Interval entries) {
-    if (operand < 0 || entries.is_empty() || !uses_.varies[at(operand)]) return;
+    if (operand < 0 || entries.is_empty() || !graph_.varies[at(operand)]) return;
     if (last_group_[at(operand)] < group) return;
     const int root = entries_.root(operand);
     Interval& own = plan[at(root)].adjoint;
     own = hull(own, aligned(root, entries));
   };
   const auto all = [&](int operand) { return Interval{0, size_of(nodes_[at(operand)])}; };
-  // Of an operand with entries like the node's; else all of it.
+  // What the node's entries take of an operand that has entries like them, or one for each row.
   const auto spread = [&](int operand, Interval entries) {
     if (entries.is_empty()) return entries;
     const Graph::Node& o = nodes_[at(operand)];
-    return o.rows == n.rows && o.cols == n.cols ? entries : all(operand);
+    if (o.rows != n.rows) return all(operand);
+    return o.cols == n.cols ? entries : rows_of(entries, n.cols);
   };
   // Of an operand, given those of the other.
   const auto across = [&](int operand, int other, Interval entries) {
     if (entries.is_empty()) return entries;
     const Graph::Node& o = nodes_[at(other)];
-    return spread(operand,
-                  o.rows == n.rows && o.cols == n.cols ? entries : Interval{0, size_of(n)});
+    const bool is_by_rows = o.rows == n.rows && o.cols != n.cols;
+    if (is_by_rows) return spread(operand, times(entries, n.cols));
+    return spread(operand, o.rows == n.rows ? entries : Interval{0, size_of(n)});
   };
   switch (n.op) {
     case Graph::Op::kAdd:
@@ -335,7 +335,7 @@ void SweepIntervals::reverse_of(SweepPlanOfNodes& plan, int group, int i) const 
           if (r < 0 || c < 0 || r >= static_cast<int>(from.rows) || c >= a_cols) continue;
           give(n.a, {r * a_cols + c, r * a_cols + c + 1});
         } else {
-          const int entry = graph_.indices()[at(static_cast<int>(n.offset) + e)];
+          const int entry = graph_.indices[at(static_cast<int>(n.offset) + e)];
           if (entry < 0) continue;
           const int a_size = size_of(from);
           if (entry < a_size) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <hesscope/structured/internal/graph/parameter_uses.h>
+#include <hesscope/structured/internal/graph/sweep_graph.h>
 #include <hesscope/structured/internal/graph/tangent_sweep.h>
 
 namespace hesscope::detail {
@@ -19,7 +20,7 @@ class SweepIntervals {
  public:
   /// @param group_of_use  later groups have higher numbers.
   /// @param kept          of each node, whether it is a part; must outlive this.
-  SweepIntervals(const Graph& graph,
+  SweepIntervals(const SweepGraph& graph,
                  const EntryNumbers& entries,
                  const ParameterUses& uses,
                  std::span<const int> group_of_use,
@@ -41,12 +42,12 @@ class SweepIntervals {
   Interval forward_of(const SweepPlanOfNodes& plan, int node) const;
   void reverse_of(SweepPlanOfNodes& plan, int group, int node) const;
 
-  const Graph& graph_;
+  const SweepGraph& graph_;
   std::span<const Graph::Node> nodes_;
   const EntryNumbers& entries_;
   const ParameterUses& uses_;
   std::span<const SweepNode> kept_;
-  std::vector<int> alignment_;       // of each node, in entries
+  std::vector<int> alignment_;       // of each root, in entries
   std::vector<int> last_group_;      // of each node: the last one it depends on; -1
   std::vector<char> needs_tangent_;  // of each node: whether anything asks for it
   std::vector<char> is_read_;        // of each node: whether it has entries z or x

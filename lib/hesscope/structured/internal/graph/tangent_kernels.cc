@@ -20,7 +20,9 @@ class Sweeper : RowSweep {
     std::size_t seed = 0;
     for (int i = 0; i < num_nodes_; ++i) {
       const Interval out = plan(i).tangent;
-      if (!out.is_empty() && node(i).op != Op::kReshape && !kept(i).is_part) forward(i, out);
+      if (!out.is_empty() && node(i).op != Op::kReshape) {
+        kept(i).is_part ? complete(i, out) : forward(i, out);
+      }
       for (; seed < s_.seeds.size() && s_.seeds[seed].node == i; ++seed) {
         if (!out.is_empty()) set(s_.seeds[seed]);
       }
@@ -37,6 +39,15 @@ class Sweeper : RowSweep {
   void set(const detail::Seed& seed) {
     const Lane x = seed.x < 0 ? Lane{} + 1.0 : *packs(s_.point.values, seed.x);
     tangent(seed.node)[seed.tangent * kEntry + seed.direction] += seed.factor * x;
+  }
+
+  // What its operand leaves out of a part that is all of it.
+  void complete(int i, Interval out) const {
+    if (node(i).op == Op::kSlice) return;
+    const Interval there = common_part(out, plan(node(i).a).tangent);
+    if (there.is_empty()) return clear(tangent(i) + out.begin * kEntry, out.end - out.begin);
+    clear(tangent(i) + out.begin * kEntry, there.begin - out.begin);
+    clear(tangent(i) + there.end * kEntry, out.end - there.end);
   }
 
   void forward(int i, Interval out) {

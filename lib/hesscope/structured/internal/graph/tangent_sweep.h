@@ -43,11 +43,12 @@ struct SweepNode {
   int root = -1;  ///< EntryNumbers::root()
   int value = -1;
   int adjoint = -1;
-  int tangent = -1;                ///< in entries of the tangents; -1 for what does not vary
-  int tangent_bar = -1;            ///< the same of the tangents of adjoints
-  int coefficient = -1;            ///< first of those that the node needs
-  bool is_common = false;          ///< the same for all samples
-  bool is_part = false;            ///< its tangents lie in those of its operand (split_parts.h)
+  int tangent = -1;        ///< in entries of the tangents; -1 for what does not vary
+  int tangent_bar = -1;    ///< the same of the tangents of adjoints
+  int coefficient = -1;    ///< first of those that the node needs
+  bool is_common = false;  ///< the same for all samples
+  bool is_chain = false;   ///< the last node of an ElementwiseChain
+  bool is_part = false;    ///< its tangents lie in its operand's: a slice (split_parts.h), or all
   const double* common = nullptr;  ///< its entries, where it is and a product takes it
 };
 
@@ -96,10 +97,17 @@ struct OneHotValues {
   int value;  ///< first pack
 };
 
+/// Nodes that are one elementwise function of x (sweep_graph.h).
+struct ElementwiseChain {
+  int x;                       ///< of the shape of the others; a reshape of its root, maybe
+  std::span<const int> nodes;  ///< in order, no reshapes; the last is the function's value
+};
+
 struct PointLayout {
   std::span<const SweepNode> nodes;
   std::span<const OneHotValues> one_hots;
   std::span<const char> has_adjoint;  ///< of each node: whether it depends on what carries tangents
+  std::span<const ElementwiseChain> chains;  ///< whose last nodes have the function's coefficients
 };
 
 /// Computes PackPoints. Not safe for concurrent use.
@@ -171,8 +179,9 @@ struct TangentKernels {
   int lanes;  ///< samples of a part
   std::unique_ptr<PointSweep> (*point_sweep)(const Graph& graph, const PointLayout& layout);
   void (*sweep)(const TangentSweep& sweep);
-  /// out(i, j) = sum_t a(i, t) b(t, j), summed over terms, where entries are rows of num_packs packs.
-  void (*multiply)(const RowProduct& product);
+  /// out(i, j) = sum_t a(i, t) b(t, j), summed over terms, where entries are rows of num_packs packs, as
+  /// many in each product.
+  void (*multiply)(std::span<const RowProduct> products);
   void (*add_sums)(const DirectionSum& sum);
   void (*add_dots)(const DirectionDots& dots);
 

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <numeric>
+
+#include <hesscope/structured/internal/graph/indexing.h>
+#include <hesscope/structured/internal/graph/row_alignments.h>
+
+namespace hesscope::detail {
+namespace {
+
+// Whether an entry of the node depends on single entries of its operands.
+bool is_by_entries(Graph::Op op) {
+  switch (op) {
+    case Graph::Op::kConstant:
+    case Graph::Op::kInput:
+    case Graph::Op::kParameter:
+    case Graph::Op::kAdd:
+    case Graph::Op::kSubtract:
+    case Graph::Op::kScale:
+    case Graph::Op::kHadamard:
+    case Graph::Op::kDivide:
+    case Graph::Op::kElementary:
+    case Graph::Op::kSelect:
+    case Graph::Op::kSlice:
+    case Graph::Op::kEmbed:
+    case Graph::Op::kGather:
+    case Graph::Op::kReshape:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+std::vector<int> row_alignments(std::span<const Graph::Node> nodes,
+                                const EntryNumbers& entries,
+                                std::span<const SweepNode> kept) {
+  std::vector<int> alignment(nodes.size(), 1);
+  const auto align = [&](int node, int step) {
+    int& own = alignment[at(entries.root(node))];
+    const int size = size_of(nodes[at(node)]);
+    own = std::min(size, std::lcm(own, step));
+    if (size % own != 0) own = size;
+  };
+  const auto num_nodes = static_cast<int>(nodes.size());
+  const auto is_slice = [&](int i) {
+    return kept[at(i)].is_part && nodes[at(i)].op == Graph::Op::kSlice;
+  };
+  for (int i = 0; i < num_nodes; ++i) {
+    const Graph::Node& n = nodes[at(i)];
+    if (is_by_entries(n.op) && !is_slice(i)) continue;
+    for (const int node : {i, n.a, n.b}) {
+      if (node < 0) continue;
+      align(node, is_slice(i) ? size_of(nodes[at(node)]) : static_cast<int>(nodes[at(node)].cols));
+    }
+  }
+  // A part that is all of its operand has the same, and so one after the other: first from the output to
+  // the inputs, then back.
+  const auto match = [&](int i) {
+    if (!kept[at(i)].is_part || is_slice(i)) return;
+    const int operand = nodes[at(i)].a;
+    align(operand, alignment[at(entries.root(i))]);
+    align(i, alignment[at(entries.root(operand))]);
+  };
+  for (int i = num_nodes; i-- > 0;) match(i);
+  for (int i = 0; i < num_nodes; ++i) match(i);
+  return alignment;
+}
+
+}  // namespace hesscope::detail

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include <hesscope/structured/internal/graph/entry_numbers.h>
+#include <hesscope/structured/internal/graph/tangent_sweep.h>
+
+namespace hesscope::detail {
+
+/// Of each root, of how many entries the runs are that intervals of it are made of: whole rows of the
+/// shapes in which what takes or makes rows sees them. What goes entry by entry takes any shape, and so
+/// exporters flatten it.
+/// @param kept  of each node, whether it is a part: as much of it is in an interval as of its operand.
+std::vector<int> row_alignments(std::span<const Graph::Node> nodes,
+                                const EntryNumbers& entries,
+                                std::span<const SweepNode> kept);
+
+}  // namespace hesscope::detail

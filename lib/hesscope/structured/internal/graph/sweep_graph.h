@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The graph as sweeps of tangents see it: a chain of nodes each entry of which depends on one entry of
+// another node x alone, as GELU or SiLU are exported, is one elementwise function of x. Its two
+// derivatives are computed once at a point; what lies between x and its last node has no tangents.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <hesscope/structured/internal/graph/entry_numbers.h>
+#include <hesscope/structured/internal/graph/parameter_uses.h>
+#include <hesscope/structured/internal/graph/tangent_sweep.h>
+
+namespace hesscope::detail {
+
+struct SweepGraph {
+  SweepGraph(const Graph& graph, const EntryNumbers& entries, const ParameterUses& uses);
+  SweepGraph(const SweepGraph&) = delete;  // chains look at it
+  SweepGraph& operator=(const SweepGraph&) = delete;
+
+  /// Those of the graph, but the last of a chain is a kElementary node of its x, whose function says
+  /// nothing, a kGather node takes none of another that nothing is seeded in, a shifted one has one operand, and what
+  /// is left out has none.
+  std::vector<Graph::Node> nodes;
+  std::vector<char> varies;  ///< of each node: whether it carries tangents
+  std::vector<ElementwiseChain> chains;
+  /// Of each node: whether it is its operand `a` plus what does not vary, of which nothing else takes any.
+  std::vector<char> is_shifted;
+  std::vector<std::int32_t> indices;  ///< Graph::indices(), and of gathers of gathers
+  int num_parameters = 0;
+
+ private:
+  template <typename Finder>
+  void join_chains(const Finder& finder);
+  void join_gathers(const EntryNumbers& entries, std::span<const char> is_fixed);
+  void find_shifted(const EntryNumbers& entries, std::span<const char> is_fixed);
+  void drop(int i);
+
+  std::vector<std::vector<int>> nodes_of_chains_;
+};
+
+}  // namespace hesscope::detail
