@@ -258,8 +258,12 @@ class ProductRunner : ProductTaskView {
   // Parameters of different uses.
   void write(const RowPanel& panel, int col, const double* result) const {
     if (panel.run > col) {
-      double* const to = h_.data + panel.run + col * h_.stride;
-      for (int r = 0; r < panel.count; ++r) to[r] += scale_ * result[r];
+      double* const __restrict to = h_.data + panel.run + col * h_.stride;
+      if (panel.count == kPanelRows) {
+        for (int r = 0; r < kPanelRows; ++r) to[r] += scale_ * result[r];
+      } else {
+        for (int r = 0; r < panel.count; ++r) to[r] += scale_ * result[r];
+      }
       return;
     }
     for (int r = 0; r < panel.count; ++r) {

@@ -55,16 +55,6 @@ std::vector<int> row_alignments(std::span<const Graph::Node> nodes,
       align(node, is_slice(i) ? size_of(nodes[at(node)]) : static_cast<int>(nodes[at(node)].cols));
     }
   }
-  // A part that is all of its operand has the same, and so one after the other: first from the output to
-  // the inputs, then back.
-  const auto match = [&](int i) {
-    if (!kept[at(i)].is_part || is_slice(i)) return;
-    const int operand = nodes[at(i)].a;
-    align(operand, alignment[at(entries.root(i))]);
-    align(i, alignment[at(entries.root(operand))]);
-  };
-  for (int i = num_nodes; i-- > 0;) match(i);
-  for (int i = 0; i < num_nodes; ++i) match(i);
   return alignment;
 }
 

@@ -21,7 +21,7 @@ class Sweeper : RowSweep {
     for (int i = 0; i < num_nodes_; ++i) {
       const Interval out = plan(i).tangent;
       if (!out.is_empty() && node(i).op != Op::kReshape) {
-        kept(i).is_part ? complete(i, out) : forward(i, out);
+        kept(i).is_part ? complete_tangent(i) : forward(i, out);
       }
       for (; seed < s_.seeds.size() && s_.seeds[seed].node == i; ++seed) {
         if (!out.is_empty()) set(s_.seeds[seed]);
@@ -41,13 +41,25 @@ class Sweeper : RowSweep {
     tangent(seed.node)[seed.tangent * kEntry + seed.direction] += seed.factor * x;
   }
 
-  // What its operand leaves out of a part that is all of it.
-  void complete(int i, Interval out) const {
-    if (node(i).op == Op::kSlice) return;
-    const Interval there = common_part(out, plan(node(i).a).tangent);
-    if (there.is_empty()) return clear(tangent(i) + out.begin * kEntry, out.end - out.begin);
-    clear(tangent(i) + out.begin * kEntry, there.begin - out.begin);
-    clear(tangent(i) + there.end * kEntry, out.end - there.end);
+  // Of a part that is all of its operand, what the operand leaves out; and the other way round.
+  void complete_tangent(int i) const {
+    if (node(i).op != Op::kSlice)
+      clear_between(tangent(i), plan(i).tangent, plan(node(i).a).tangent);
+  }
+
+  void complete_adjoint(int i) const {
+    const int operand = node(i).a;
+    if (node(i).op != Op::kSlice) {
+      clear_between(adjoint(operand), plan(operand).adjoint, plan(i).adjoint);
+    }
+  }
+
+  // The entries of `all` that are not in `there`.
+  static void clear_between(Lane* entries, Interval all, Interval there) {
+    there = common_part(all, there);
+    if (there.is_empty()) there = {all.end, all.end};
+    clear(entries + all.begin * kEntry, there.begin - all.begin);
+    clear(entries + there.end * kEntry, all.end - there.end);
   }
 
   void forward(int i, Interval out) {
@@ -203,6 +215,7 @@ class Sweeper : RowSweep {
   void reverse(int i) {
     const Node& n = node(i);
     if (kept(i).is_part) {  // and so there
+      complete_adjoint(i);
       s_.is_begun[kept(n.a).root] = 1;
       return;
     }
