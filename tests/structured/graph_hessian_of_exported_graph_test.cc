@@ -139,6 +139,22 @@ TEST(GraphHessianOfExportedGraph, EqualsThePlainTapeWithBiasesBehindFunctions) {
   test::expect_equals_the_plain_tape(graph);
 }
 
+// What depends on parameters alone has one value for all samples, until inputs come to it.
+TEST(GraphHessianOfExportedGraph, EqualsThePlainTapeWithInputsInsideFunctionsOfParameters) {
+  auto graph = std::make_shared<Graph>();
+  Graph& g = *graph;
+  const Var a = softmax_rows(matmul(constant(g, 5, 4, -0.5, 0.1), g.parameter(0, 4, 6)));
+  const Var chained = tanh(hadamard(a, a) + g.input(0, 5, 6));
+  const Var b = softmax_rows(matmul(constant(g, 5, 4, 0.4, -0.1), g.parameter(24, 4, 6)));
+  const Var shifted = b - g.input(30, 5, 6);
+  const Var is_small = less(g.input(60, 5, 6), constant(g, 5, 6, 0, 0));
+  const Var c = softmax_rows(matmul(constant(g, 5, 4, 0.2, 0.1), g.parameter(48, 4, 6)));
+  const Var chosen = select(is_small, square(c), sin(c));
+  g.set_output(squared_norm(matmul_nt(chained, shifted)) +
+               squared_norm(matmul_tn(chosen, shifted)));
+  test::expect_equals_the_plain_tape(graph);
+}
+
 std::vector<std::int32_t> every(Index count, Index step, Index first) {
   std::vector<std::int32_t> indices;
   for (Index i = 0; i < count; ++i) {

@@ -43,13 +43,11 @@ void GraphLayout::place_nodes(const SweepGraph& graph,
                               const ParameterUses& uses) {
   const auto& nodes = graph.nodes;
   const auto varies = [&](int i) { return i >= 0 && graph.varies[at(i)]; };
-  std::vector<char> is_common(nodes.size(), 0);
+  const std::vector<char>& is_common = graph.is_common;
   std::vector<char> is_read(nodes.size(), 0);         // in packs
   std::vector<char> is_read_common(nodes.size(), 0);  // by products
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const Graph::Node& n = nodes[i];
-    const auto common = [&](int operand) { return operand < 0 || is_common[at(operand)]; };
-    is_common[i] = n.op != Graph::Op::kInput && common(n.a) && common(n.b) && common(n.choice);
     if (!varies(static_cast<int>(i))) continue;
     if (n.op == Graph::Op::kMatmul) {
       for (const int operand : {n.a, n.b}) {

@@ -123,6 +123,11 @@ SweepGraph::SweepGraph(const Graph& graph, const EntryNumbers& entries, const Pa
       varies(uses.varies),
       indices(graph.indices().begin(), graph.indices().end()),
       num_parameters(static_cast<int>(graph.num_parameters())) {
+  for (const Graph::Node& n : nodes) {
+    const auto common = [&](int operand) { return operand < 0 || is_common[at(operand)]; };
+    is_common.push_back(n.op != Graph::Op::kInput && common(n.a) && common(n.b) &&
+                        common(n.choice));
+  }
   const std::vector<char> is_fixed = fixed_roots(entries, uses);
   join_chains(ChainFinder(graph, entries, uses, is_fixed));
   join_gathers(entries, is_fixed);

@@ -24,7 +24,8 @@ struct SweepGraph {
   /// nothing, a kGather node takes none of another that nothing is seeded in, a shifted one has one operand, and what
   /// is left out has none.
   std::vector<Graph::Node> nodes;
-  std::vector<char> varies;  ///< of each node: whether it carries tangents
+  std::vector<char> varies;     ///< of each node: whether it carries tangents
+  std::vector<char> is_common;  ///< of each node: whether its values are those of all samples
   std::vector<ElementwiseChain> chains;
   /// Of each node: whether it is its operand `a` plus what does not vary, of which nothing else takes any.
   std::vector<char> is_shifted;
