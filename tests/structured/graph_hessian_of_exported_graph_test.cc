@@ -2,6 +2,7 @@
 //
 // Graphs as exporters write them: functions spelt out, entries flattened or moved twice, constants added.
 #include <functional>
+#include <limits>
 #include <memory>
 #include <numbers>
 #include <string>
@@ -152,6 +153,55 @@ TEST(GraphHessianOfExportedGraph, EqualsThePlainTapeWithInputsInsideFunctionsOfP
   const Var chosen = select(is_small, square(c), sin(c));
   g.set_output(squared_norm(matmul_nt(chained, shifted)) +
                squared_norm(matmul_tn(chosen, shifted)));
+  test::expect_equals_the_plain_tape(graph);
+}
+
+// The way back through softmax reads what it gave forwards, not what is seeded behind it.
+TEST(GraphHessianOfExportedGraph, EqualsThePlainTapeWithTiedBiasesBehindSoftmax) {
+  auto graph = std::make_shared<Graph>();
+  Graph& g = *graph;
+  const Var w = g.parameter(0, 1, 6);
+  const Var y = tanh(softmax_rows(matmul(g.input(0, 5, 1), w)) + w);
+  const Var row = softmax_rows(slice(y, 2, 0, 1, 6));
+  const Var left = slice(row, 0, 0, 1, 2) + slice(w, 0, 0, 1, 2);
+  const Var right = slice(row, 0, 2, 1, 4) + slice(w, 0, 1, 1, 4);
+  g.set_output(squared_norm(y) + sum(sin(left)) + sum(exp(right)));
+  test::expect_equals_the_plain_tape(graph);
+}
+
+TEST(GraphHessianOfExportedGraph, EqualsThePlainTapeWithSoftmaxBetweenTurnsOfOneWeight) {
+  auto graph = std::make_shared<Graph>();
+  Graph& g = *graph;
+  Var h = g.input(0, 2, 5);
+  for (Index turn = 0; turn < 3; ++turn) {
+    h = softmax_rows(matmul(h, g.parameter(0, 5, 5))) + g.parameter(25, 1, 5);
+  }
+  g.set_output(squared_norm(h));
+  test::expect_equals_the_plain_tape(graph);
+}
+
+// What is constant but for its steps has no slope, and no second one.
+TEST(GraphHessianOfExportedGraph, EqualsThePlainTapeWithStepsOfWhatVaries) {
+  auto graph = std::make_shared<Graph>();
+  Graph& g = *graph;
+  const Var z = 2.0 * matmul(g.input(0, 5, 4), g.parameter(0, 4, 7));
+  const Var symlog = hadamard(elementary(Elementary::kSign, z), log(constant(g, 1) + abs(z)));
+  const Var fraction = z - elementary(Elementary::kFloor, z);
+  const Var unused = hadamard(z, sin(z));
+  (void)unused;
+  g.set_output(squared_norm(matmul(symlog, g.parameter(28, 7, 3))) + sum(sin(fraction)));
+  test::expect_equals_the_plain_tape(graph);
+}
+
+// Masked scores have no slope, whatever they are divided by.
+TEST(GraphHessianOfExportedGraph, IsFiniteWithMaskedScores) {
+  auto graph = std::make_shared<Graph>();
+  Graph& g = *graph;
+  const Var q = matmul(g.input(0, 3, 4), g.parameter(0, 4, 3));
+  MatrixXd mask = MatrixXd::Zero(3, 3);
+  mask(0, 1) = mask(0, 2) = mask(1, 2) = -std::numeric_limits<double>::infinity();
+  const Var scores = exp(0.1 * matmul_nt(q, q)) + g.constant(mask);
+  g.set_output(squared_norm(matmul(softmax_rows(scores / constant(g, 1.7)), q)));
   test::expect_equals_the_plain_tape(graph);
 }
 

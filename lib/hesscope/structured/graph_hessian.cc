@@ -29,8 +29,8 @@ constexpr long kChunkPacksAtOnePosition = 2 * kChunkPacks;
 constexpr long kMaxDoubles = 1L << 23;
 // The tangents of a stage, where those of one block are fewer: they stay in a cache that cores share ...
 constexpr long kStageDoubles = 1L << 20;
-// ... but for an H of more doubles than it holds: then all positions of a unit are in one stage, if they
-// are no more than that, and a chunk has fewer packs, so that they are not. H is visited once for a chunk.
+// ... but for an H of more doubles than that cache holds: then a stage has all positions of its units, up
+// to so many doubles, and a chunk fewer packs, so that they fit; H is visited once for a chunk.
 constexpr long kCachedHessian = 1L << 21;
 constexpr long kStageDoublesOfUnits = 1L << 23;
 constexpr long kInnerPacksOfUnits = kChunkPacks;

@@ -5,6 +5,9 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
 #include <vector>
 
 #include <hesscope/autodiff/internal/elementary.h>
@@ -57,6 +60,15 @@ class ChainDerivatives {
     B d(std::size_t e) const { return first != nullptr ? first[e] : B(is_x ? 1 : 0); }
 
     B dd(std::size_t e) const { return second != nullptr ? second[e] : B(0); }
+
+    // Times a number, which may be infinite where there is no derivative.
+    B times_d(const B& number, std::size_t e) const {
+      return first != nullptr ? number * first[e] : is_x ? number : B(0);
+    }
+
+    B times_dd(const B& number, std::size_t e) const {
+      return second != nullptr ? number * second[e] : B(0);
+    }
   };
 
   Operand operand(std::int32_t i, const Graph::Node& taker) {
@@ -109,20 +121,22 @@ class ChainDerivatives {
         return set([&](auto e) { return B(node.factor) * a.d(e); },
                    [&](auto e) { return B(node.factor) * a.dd(e); });
       case Op::kHadamard:  // (a b)'' = a'' b + 2 a' b' + a b''
-        return set([&](auto e) { return a.d(e) * value(b, e) + value(a, e) * b.d(e); },
+        return set([&](auto e) { return a.times_d(value(b, e), e) + b.times_d(value(a, e), e); },
                    [&](auto e) {
-                     return a.dd(e) * value(b, e) + B(2) * a.d(e) * b.d(e) + value(a, e) * b.dd(e);
+                     return a.times_dd(value(b, e), e) + b.times_dd(value(a, e), e) +
+                            B(2) * a.d(e) * b.d(e);
                    });
       case Op::kDivide:  // y = a / b: y' = (a' - y b') / b, y'' = (a'' - 2 y' b' - y b'') / b
-        return set([&](auto e) { return (a.d(e) - y[e] * b.d(e)) / value(b, e); },
+        return set([&](auto e) { return (a.d(e) - b.times_d(y[e], e)) / value(b, e); },
                    [&](auto e) {
-                     return (a.dd(e) - B(2) * d[e] * b.d(e) - y[e] * b.dd(e)) / value(b, e);
+                     return (a.dd(e) - b.times_d(B(2) * d[e], e) - b.times_dd(y[e], e)) /
+                            value(b, e);
                    });
       case Op::kElementary:  // phi(a)'' = phi'' a'^2 + phi' a''
         return visit_elementary(node.function, node.factor, node.beta, [&](auto phi) {
-          set([&](auto e) { return phi.df(a.values[e]) * a.d(e); },
+          set([&](auto e) { return a.times_d(phi.df(a.values[e]), e); },
               [&](auto e) {
-                return phi.ddf(a.values[e]) * a.d(e) * a.d(e) + phi.df(a.values[e]) * a.dd(e);
+                return phi.ddf(a.values[e]) * a.d(e) * a.d(e) + a.times_dd(phi.df(a.values[e]), e);
               });
         });
       case Op::kSelect: {

@@ -103,7 +103,7 @@ void DirectionPlanner::find_groups() {
   }
 }
 
-// Of units in so many at once, of each such part position by position.
+// Position by position of the first units, as many as are taken at once, then of the next.
 std::vector<int> DirectionPlanner::site_directions(const UseGroup& group, int units_at_once) const {
   std::vector<int> directions;
   std::vector<char> is_there(at(entries_.size()), 0);
@@ -154,15 +154,16 @@ void DirectionPlanner::choose_directions(int g) {
     products = product_work(g, blocks, false);
     // What a block of units at one position reaches may be near; where it is not, a unit's positions follow
     // each other, so that its products take all of them at once.
-    std::vector<int> by_unit = site_directions(group, 1);
-    std::vector<DirectionBlock> others = plan(g, by_unit, false);
-    const double other_sweeps = work_of(others);
-    const double other_products = product_work(g, others, false);
-    if (other_sweeps + other_products <= kSpread * (sweeps + products)) {
-      sites = std::move(by_unit);
-      blocks = std::move(others);
-      sweeps = other_sweeps;
-      products = other_products;
+    if (std::vector<int> by_unit = site_directions(group, 1); by_unit != sites) {
+      std::vector<DirectionBlock> others = plan(g, by_unit, false);
+      const double other_sweeps = work_of(others);
+      const double other_products = product_work(g, others, false);
+      if (other_sweeps + other_products <= kSpread * (sweeps + products)) {
+        sites = std::move(by_unit);
+        blocks = std::move(others);
+        sweeps = other_sweeps;
+        products = other_products;
+      }
     }
   }
   if (!may_be_sites || directions.size() < 2 * sites.size()) {
@@ -242,6 +243,13 @@ bool DirectionPlanner::is_in(const DirectionBlock& block, int entry, bool is_adj
   return intervals_->is_in(block.plan, entry, is_adjoint);
 }
 
+bool DirectionPlanner::is_any_in(const DirectionBlock& block,
+                                 std::span<const int> entries,
+                                 bool is_adjoint) const {
+  return std::ranges::any_of(
+      entries, [&](int entry) { return entry != kOne && is_in(block, entry, is_adjoint); });
+}
+
 double DirectionPlanner::product_work(int g,
                                       const std::vector<DirectionBlock>& blocks,
                                       bool by_parameters) const {
@@ -264,9 +272,10 @@ double DirectionPlanner::product_work(int g,
       for (const DirectionBlock& block : blocks) {
         double terms = 0;
         for (int t = 0; t < use.positions; ++t) {
-          terms += is_in(block, use.z[at(t * use.units)], true) ? 1 : 0;
-          const int x = use.x_at(t, 0, 0);
-          terms += x != kOne && is_in(block, x, false) ? 1 : 0;
+          const int num_x = use.is_per_unit ? use.units : use.inputs;
+          terms +=
+              is_any_in(block, std::span(use.z).subspan(at(t * use.units), at(use.units)), true);
+          terms += is_any_in(block, std::span(use.x).subspan(at(t * num_x), at(num_x)), false);
         }
         work += size * terms * block.count;
       }

@@ -86,6 +86,7 @@ class DirectionPlanner {
   std::vector<DirectionBlock> plan(int group,
                                    const std::vector<int>& directions,
                                    bool by_parameters) const;
+  bool is_any_in(const DirectionBlock& block, std::span<const int> entries, bool is_adjoint) const;
   double product_work(int group,
                       const std::vector<DirectionBlock>& blocks,
                       bool by_parameters) const;

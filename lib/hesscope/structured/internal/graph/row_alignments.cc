@@ -8,34 +8,29 @@
 namespace hesscope::detail {
 namespace {
 
-// Whether an entry of the node depends on single entries of its operands.
+// Whether an entry of the node is a function of single entries, or one of them moved.
 bool is_by_entries(Graph::Op op) {
   switch (op) {
     case Graph::Op::kConstant:
     case Graph::Op::kInput:
     case Graph::Op::kParameter:
-    case Graph::Op::kAdd:
-    case Graph::Op::kSubtract:
-    case Graph::Op::kScale:
-    case Graph::Op::kHadamard:
-    case Graph::Op::kDivide:
-    case Graph::Op::kElementary:
-    case Graph::Op::kSelect:
     case Graph::Op::kSlice:
     case Graph::Op::kEmbed:
     case Graph::Op::kGather:
     case Graph::Op::kReshape:
+    case Graph::Op::kSum:
       return true;
     default:
-      return false;
+      return is_elementwise(op);
   }
 }
 
 }  // namespace
 
-std::vector<int> row_alignments(std::span<const Graph::Node> nodes,
+std::vector<int> row_alignments(const SweepGraph& graph,
                                 const EntryNumbers& entries,
                                 std::span<const SweepNode> kept) {
+  const auto& nodes = graph.nodes;
   std::vector<int> alignment(nodes.size(), 1);
   const auto align = [&](int node, int step) {
     int& own = alignment[at(entries.root(node))];
@@ -49,7 +44,7 @@ std::vector<int> row_alignments(std::span<const Graph::Node> nodes,
   };
   for (int i = 0; i < num_nodes; ++i) {
     const Graph::Node& n = nodes[at(i)];
-    if (is_by_entries(n.op) && !is_slice(i)) continue;
+    if (!graph.varies[at(i)] || (is_by_entries(n.op) && !is_slice(i))) continue;
     for (const int node : {i, n.a, n.b}) {
       if (node < 0) continue;
       align(node, is_slice(i) ? size_of(nodes[at(node)]) : static_cast<int>(nodes[at(node)].cols));

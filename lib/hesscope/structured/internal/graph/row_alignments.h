@@ -5,7 +5,7 @@
 #include <vector>
 
 #include <hesscope/structured/internal/graph/entry_numbers.h>
-#include <hesscope/structured/internal/graph/tangent_sweep.h>
+#include <hesscope/structured/internal/graph/sweep_graph.h>
 
 namespace hesscope::detail {
 
@@ -13,7 +13,7 @@ namespace hesscope::detail {
 /// shapes in which what takes or makes rows sees them. What goes entry by entry takes any shape, and so
 /// exporters flatten it.
 /// @param kept  of each node, whether it is a part: a slice is whole or not there, as is what it is of.
-std::vector<int> row_alignments(std::span<const Graph::Node> nodes,
+std::vector<int> row_alignments(const SweepGraph& graph,
                                 const EntryNumbers& entries,
                                 std::span<const SweepNode> kept);
 

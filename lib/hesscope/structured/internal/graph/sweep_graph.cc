@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include <hesscope/structured/internal/graph/indexing.h>
 #include <hesscope/structured/internal/graph/sweep_graph.h>
 
 namespace hesscope::detail {
-namespace {
 
 bool is_elementwise(Graph::Op op) {
   switch (op) {
@@ -22,6 +22,8 @@ bool is_elementwise(Graph::Op op) {
       return false;
   }
 }
+
+namespace {
 
 class ChainFinder {
  public:
@@ -60,7 +62,7 @@ class ChainFinder {
     };
     if (!is_elementwise(nodes_[at(last)].op) || !enter(last)) return std::nullopt;
     std::optional<Chain> found;
-    while (!bottoms.empty()) {
+    while (!bottoms.empty() && inside.size() < kMostNodes) {
       const auto root_of = [&](int operand) { return entries_.root(operand); };
       const int next = root_of(*std::ranges::max_element(bottoms, {}, root_of));
       const bool is_one = std::ranges::all_of(bottoms, [&](int o) { return root_of(o) == next; });
@@ -78,12 +80,31 @@ class ChainFinder {
     const Graph::Node& n = nodes_[at(last)];
     const bool takes_twice = varies(n.a) && varies(n.b);
     if (found->nodes.size() == 1 && !takes_twice) return std::nullopt;
+    if (std::ranges::all_of(found->nodes, [&](int i) { return is_linear(i); })) return std::nullopt;
     std::ranges::sort(found->nodes);
     return found;
   }
 
  private:
+  // Of more nodes is no function that anybody spells out.
+  static constexpr std::size_t kMostNodes = 64;
+
   bool varies(int i) const { return i >= 0 && varies_[at(i)] != 0; }
+
+  // In x: nothing that bends tangents.
+  bool is_linear(int i) const {
+    const Graph::Node& n = nodes_[at(i)];
+    switch (n.op) {
+      case Graph::Op::kElementary:
+        return false;
+      case Graph::Op::kHadamard:
+        return !varies(n.a) || !varies(n.b);
+      case Graph::Op::kDivide:
+        return !varies(n.b);
+      default:
+        return true;
+    }
+  }
 
   template <typename F>
   void for_operands(int i, F visit) const {
@@ -209,6 +230,13 @@ void SweepGraph::find_shifted(const EntryNumbers& entries, std::span<const char>
     }
   }
   is_shifted.assign(nodes.size(), 0);
+  // Whether the way back reads the tangents that lie where those of a root do, as softmax does its own.
+  const auto are_read_back = [&](int root) {
+    while (nodes[at(root)].op == Graph::Op::kSlice || is_shifted[at(root)]) {
+      root = entries.root(nodes[at(root)].a);
+    }
+    return nodes[at(root)].op == Graph::Op::kSoftmaxRows;
+  };
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     Graph::Node& n = nodes[i];
     const bool is_sum = n.op == Graph::Op::kAdd && is_varying(n.a) != is_varying(n.b);
@@ -219,6 +247,7 @@ void SweepGraph::find_shifted(const EntryNumbers& entries, std::span<const char>
     const int root = entries.root(operand);
     if (from.rows != n.rows || from.cols != n.cols) continue;
     if (is_fixed[at(root)] || num_takers[at(root)] > 1) continue;
+    if (is_fixed[i] && are_read_back(root)) continue;
     is_shifted[i] = 1;
     n.op = Graph::Op::kAdd;
     n.a = operand;

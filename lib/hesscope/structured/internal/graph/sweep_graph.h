@@ -15,14 +15,17 @@
 
 namespace hesscope::detail {
 
+/// Whether entries of the node are functions of one entry each of its operands.
+bool is_elementwise(Graph::Op op);
+
 struct SweepGraph {
   SweepGraph(const Graph& graph, const EntryNumbers& entries, const ParameterUses& uses);
   SweepGraph(const SweepGraph&) = delete;  // chains look at it
   SweepGraph& operator=(const SweepGraph&) = delete;
 
   /// Those of the graph, but the last of a chain is a kElementary node of its x, whose function says
-  /// nothing, a kGather node takes none of another that nothing is seeded in, a shifted one has one operand, and what
-  /// is left out has none.
+  /// nothing, a kGather node takes none of another that nothing is seeded in, a shifted one has one
+  /// operand, and what is left out has none.
   std::vector<Graph::Node> nodes;
   std::vector<char> varies;     ///< of each node: whether it carries tangents
   std::vector<char> is_common;  ///< of each node: whether its values are those of all samples

@@ -57,7 +57,7 @@ SweepIntervals::SweepIntervals(const SweepGraph& graph,
       entries_(entries),
       uses_(uses),
       kept_(kept),
-      alignment_(row_alignments(nodes_, entries, kept)),
+      alignment_(row_alignments(graph, entries, kept)),
       needs_tangent_(nodes_.size(), 0),
       is_read_(nodes_.size(), 0) {
   find_needs(group_of_use);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Where tangents of given seeds may differ from zero, node by node: an interval of entries each. What
-// is outside is not computed. Intervals are of whole rows, so that products of matrices can take them.
+// is outside is not computed. Intervals are of whole rows where products of matrices, or what else goes
+// by rows, take them or make them.
 #pragma once
 
 #include <span>

@@ -31,7 +31,7 @@ class Sweeper : RowSweep {
     for (int i = num_nodes_; i-- > 0;) {
       if (node(i).op == Op::kReshape) continue;
       if (has_adjoint(i)) prepare_to_add(i);  // of which nothing has come
-      if (node(i).a >= 0) reverse(i);
+      if (node(i).a >= 0 && varies(i)) reverse(i);
     }
   }
 
@@ -226,9 +226,9 @@ class Sweeper : RowSweep {
       Lane* const to = adjoint(o);
       if (!is_same_shape(i, o)) {
         prepare_to_add(o);
-        for (int e = live.begin; e < live.end; ++e) {
-          add_scaled(to + spread(i, o, e) * kEntry, from + e * kEntry, factor(e));
-        }
+        for_spread(i, o, live, {0, static_cast<int>(node(o).size())}, [&](int e, int at) {
+          add_scaled(to + at * kEntry, from + e * kEntry, factor(e));
+        });
       } else if (is_to_assign(o, live)) {
         for (int e = live.begin; e < live.end; ++e) {
           assign_scaled(to + e * kEntry, from + e * kEntry, factor(e));

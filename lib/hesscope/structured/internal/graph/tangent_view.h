@@ -50,6 +50,9 @@ class SweepView {
 
   bool has_adjoint(int i) const { return i >= 0 && !plan(i).adjoint.is_empty(); }
 
+  // Steps and what no output needs have neither tangents nor coefficients.
+  bool varies(int i) const { return kept(i).tangent_bar >= 0; }
+
   static Interval common_part(Interval a, Interval b) {
     return {a.begin > b.begin ? a.begin : b.begin, a.end < b.end ? a.end : b.end};
   }
@@ -101,9 +104,13 @@ class SweepView {
     const auto cols = static_cast<int>(n.cols);
     const int row_step = o.rows == 1 ? 0 : static_cast<int>(o.cols);
     const int col_step = o.cols == 1 ? 0 : 1;
-    for (int e = out.begin; e < out.end; ++e) {
-      const int from = e / cols * row_step + e % cols * col_step;
-      if (from >= live.begin && from < live.end) visit(e, from);
+    for (int e = out.begin; e < out.end;) {  // row by row: a division takes as long as a visit
+      const int row = e / cols;
+      const int end = (row + 1) * cols < out.end ? (row + 1) * cols : out.end;
+      int from = row * row_step + (e - row * cols) * col_step;
+      for (; e < end; ++e, from += col_step) {
+        if (from >= live.begin && from < live.end) visit(e, from);
+      }
     }
   }
 
@@ -115,11 +122,43 @@ class SweepView {
     return (o.rows == 1 ? 0 : e / cols * static_cast<int>(o.cols)) + (o.cols == 1 ? 0 : e % cols);
   }
 
-  // The value of an operand that entry e of node i takes.
-  auto spread_value(int i, int operand) const {
-    return [this, i, operand, values = value(operand), is_same = is_same_shape(i, operand)](int e) {
-      return values[(is_same ? e : spread(i, operand, e)) * kParts];
-    };
+  // The value of an operand that entry e of node i takes; entries row by row.
+  class SpreadValue {
+   public:
+    SpreadValue(const Lane* values, const Node& node, const Node& operand)
+        : values_(values),
+          cols_(static_cast<int>(node.cols)),
+          row_step_(operand.rows == 1 ? 0 : static_cast<int>(operand.cols)),
+          col_step_(operand.cols == 1 ? 0 : 1) {
+      if (node.rows == operand.rows && node.cols == operand.cols) {
+        end_ = static_cast<int>(node.size());
+        col_step_ = 1;
+      }
+    }
+
+    Lane operator()(int e) {
+      if (e < begin_ || e >= end_) {
+        const int row = e / cols_;
+        begin_ = row * cols_;
+        end_ = begin_ + cols_;
+        first_ = row * row_step_;
+      }
+      return values_[(first_ + (e - begin_) * col_step_) * kParts];
+    }
+
+   private:
+    const Lane* values_;
+    int cols_;
+    int row_step_;
+    int col_step_;
+    // Entries of the row at hand, or of all where the operand has the node's shape.
+    int begin_ = 0;
+    int end_ = 0;
+    int first_ = 0;  // of the operand
+  };
+
+  SpreadValue spread_value(int i, int operand) const {
+    return {value(operand), node(i), node(operand)};
   }
 
   const TangentSweep& s_;
