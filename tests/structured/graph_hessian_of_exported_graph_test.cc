@@ -93,6 +93,11 @@ INSTANTIATE_TEST_SUITE_P(
                          const Var shifts = constant(g, 5, 1, -1, 0.3);
                          return sin(hadamard(slopes, z) + shifts);
                        }},
+        ActivationCase{"Linear",  // nothing that bends, but what the products behind it do
+                       [](Graph& g, Var z) {
+                         const Var centred = (2.0 * z - constant(g, 1, 7, -0.2, 0.1)) + z;
+                         return softmax_rows(hadamard(centred, constant(g, 1, 7, 0.5, 0.1)));
+                       }},
         // A number inside is taken outside; an operand comes from elsewhere; a record's numbers.
         ActivationCase{"TakenInside",
                        [](Graph&, Var z) {

@@ -92,7 +92,10 @@ void GraphLayout::place_nodes(const SweepGraph& graph,
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     nodes_[i].is_part = is_part[i] != 0 || graph.is_shifted[i] != 0;
   }
-  for (const ElementwiseChain& chain : graph.chains) nodes_[at(chain.nodes.back())].is_chain = true;
+  for (const ElementwiseChain& chain : graph.chains) {
+    nodes_[at(chain.nodes.back())].is_chain = true;
+    nodes_[at(chain.nodes.back())].bends = !chain.is_linear;
+  }
   for (const OneHotRows& rows : uses.one_hots) {
     const int size = rows.positions * rows.table_rows;
     one_hots_.push_back({rows.rows_node, rows.positions, rows.table_rows, take(num_values_, size)});
@@ -131,7 +134,7 @@ void GraphLayout::place_tangents(const SweepGraph& graph,
       const int place = home[at(operand)];
       last_taker[at(place)] = i;
       const int other = operand == n.a ? n.b : n.a;
-      if (is_read_on_way_back(n.op, varies(other))) is_kept[at(place)] = 1;
+      if (nodes_[at(i)].bends && is_read_on_way_back(n.op, varies(other))) is_kept[at(place)] = 1;
     }
     if (n.op == Graph::Op::kSoftmaxRows) is_kept[at(i)] = 1;
   }

@@ -80,9 +80,13 @@ class ChainFinder {
     const Graph::Node& n = nodes_[at(last)];
     const bool takes_twice = varies(n.a) && varies(n.b);
     if (found->nodes.size() == 1 && !takes_twice) return std::nullopt;
-    if (std::ranges::all_of(found->nodes, [&](int i) { return is_linear(i); })) return std::nullopt;
     std::ranges::sort(found->nodes);
     return found;
+  }
+
+  /// Whether nothing in a chain bends tangents.
+  bool is_linear(const Chain& chain) const {
+    return std::ranges::all_of(chain.nodes, [&](int i) { return is_linear(i); });
   }
 
  private:
@@ -91,7 +95,6 @@ class ChainFinder {
 
   bool varies(int i) const { return i >= 0 && varies_[at(i)] != 0; }
 
-  // In x: nothing that bends tangents.
   bool is_linear(int i) const {
     const Graph::Node& n = nodes_[at(i)];
     switch (n.op) {
@@ -181,8 +184,9 @@ void SweepGraph::join_chains(const Finder& finder) {
     last.op = Graph::Op::kElementary;
     last.a = chain->x;
     last.b = last.choice = -1;
+    const bool is_linear = finder.is_linear(*chain);
     nodes_of_chains_.push_back(std::move(chain->nodes));
-    chains.push_back({chain->x, nodes_of_chains_.back()});
+    chains.push_back({chain->x, nodes_of_chains_.back(), is_linear});
   }
 }
 

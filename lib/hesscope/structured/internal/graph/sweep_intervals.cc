@@ -86,7 +86,9 @@ void SweepIntervals::find_needs(std::span<const int> group_of_use) {
     if (!graph_.varies[i]) continue;
     if (nodes_[i].op == Graph::Op::kSoftmaxRows) needs_tangent_[i] = 1;  // its own, on the way back
     for (const int operand : {nodes_[i].a, nodes_[i].b}) {
-      if (operand >= 0 && (needs_tangent_[i] || is_bent(nodes_[i], operand, graph_.varies))) {
+      const bool bends =
+          kept_[i].bends && operand >= 0 && is_bent(nodes_[i], operand, graph_.varies);
+      if (operand >= 0 && (needs_tangent_[i] || bends)) {
         needs_tangent_[at(operand)] = 1;
       }
     }
@@ -273,7 +275,7 @@ void SweepIntervals::reverse_of(SweepPlanOfNodes& plan, int group, int i) const 
       give(n.a, bar);
       return give(n.b, bar);
     case Graph::Op::kElementary:
-      return give(n.a, hull(bar, a));
+      return give(n.a, kept_[at(i)].bends ? hull(bar, a) : bar);
     case Graph::Op::kSoftmaxRows: {
       const Interval own = tangent(i);
       return give(n.a, times(rows_of(hull(bar, own), n.cols), n.cols));

@@ -270,6 +270,7 @@ class Sweeper : RowSweep {
       case Op::kElementary: {
         const Lane* c = coefficient(i);
         linear(n.a, [=](int e) { return c[e * kParts]; });
+        if (!kept(i).bends) return;
         return bent(n.a, n.a, [=](int e) { return c[(size + e) * kParts]; });
       }
       case Op::kHadamard: {

@@ -47,6 +47,7 @@ struct SweepNode {
   int tangent_bar = -1;    ///< the same of the tangents of adjoints
   int coefficient = -1;    ///< first of those that the node needs
   bool is_common = false;  ///< the same for all samples
+  bool bends = true;       ///< whether it has second derivatives, if its operation may
   bool is_chain = false;   ///< the last node of an ElementwiseChain
   bool is_part = false;    ///< its tangents lie in its operand's: a slice (split_parts.h), or all
   const double* common = nullptr;  ///< its entries, where it is and a product takes it
@@ -101,6 +102,7 @@ struct OneHotValues {
 struct ElementwiseChain {
   int x;                       ///< of the shape of the others; a reshape of its root, maybe
   std::span<const int> nodes;  ///< in order, no reshapes; the last is the function's value
+  bool is_linear;
 };
 
 struct PointLayout {
