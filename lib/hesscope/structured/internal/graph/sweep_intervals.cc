@@ -245,7 +245,7 @@ void SweepIntervals::reverse_of(SweepPlanOfNodes& plan, int group, int i) const 
   const auto all = [&](int operand) { return Interval{0, size_of(nodes_[at(operand)])}; };
   // What the node's entries take of an operand that has entries like them, or one for each row.
   const auto spread = [&](int operand, Interval entries) {
-    if (entries.is_empty()) return entries;
+    if (operand < 0 || entries.is_empty()) return Interval{};
     const Graph::Node& o = nodes_[at(operand)];
     if (o.rows != n.rows) return all(operand);
     return o.cols == n.cols ? entries : rows_of(entries, n.cols);
