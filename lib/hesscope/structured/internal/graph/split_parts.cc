@@ -31,15 +31,8 @@ std::vector<char> find_split_parts(const SweepGraph& graph,
                                    const EntryNumbers& entries,
                                    const ParameterUses& uses) {
   const auto& nodes = graph.nodes;
-  const auto varies = [&](int i) { return i >= 0 && graph.varies[at(i)]; };
   std::vector<std::vector<int>> takers(nodes.size());  // of each root
-  for (int i = 0; i < static_cast<int>(nodes.size()); ++i) {
-    const Graph::Node& n = nodes[at(i)];
-    if (!varies(i) || n.op == Graph::Op::kReshape) continue;
-    for (const int operand : {n.a, n.b}) {
-      if (varies(operand)) takers[at(entries.root(operand))].push_back(i);
-    }
-  }
+  for_takers(nodes, graph.varies, entries, [&](int root, int i) { takers[at(root)].push_back(i); });
   // What products take as x is read where it lies, with what is seeded there alone.
   std::vector<char> is_x(nodes.size(), 0);
   for (const ParameterUse& use : uses.uses) {

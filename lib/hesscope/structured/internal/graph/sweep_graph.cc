@@ -36,10 +36,7 @@ class ChainFinder {
         varies_(uses.varies),
         takers_(nodes_.size()),
         is_fixed_(is_fixed) {
-    for (int i = 0; i < static_cast<int>(nodes_.size()); ++i) {
-      if (!varies_[at(i)] || nodes_[at(i)].op == Graph::Op::kReshape) continue;
-      for_operands(i, [&](int operand) { takers_[at(entries_.root(operand))].push_back(i); });
-    }
+    for_takers(nodes_, varies_, entries, [&](int root, int i) { takers_[at(root)].push_back(i); });
   }
 
   struct Chain {
@@ -213,12 +210,7 @@ void SweepGraph::join_gathers(const EntryNumbers& entries, std::span<const char>
     node.a = nodes[at(inner)].a;
   }
   std::vector<char> is_taken(nodes.size(), 0);
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    if (!varies[i] || nodes[i].op == Graph::Op::kReshape) continue;
-    for (const int operand : {nodes[i].a, nodes[i].b}) {
-      if (operand >= 0) is_taken[at(entries.root(operand))] = 1;
-    }
-  }
+  for_takers(nodes, varies, entries, [&](int root, int) { is_taken[at(root)] = 1; });
   for (int i = 0; i < static_cast<int>(nodes.size()); ++i) {
     if (taken_before[at(i)] && !is_taken[at(i)]) drop(i);
   }
@@ -227,12 +219,7 @@ void SweepGraph::join_gathers(const EntryNumbers& entries, std::span<const char>
 void SweepGraph::find_shifted(const EntryNumbers& entries, std::span<const char> is_fixed) {
   const auto is_varying = [&](int i) { return i >= 0 && varies[at(i)] != 0; };
   std::vector<int> num_takers(nodes.size(), 0);  // of each root
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    if (!varies[i] || nodes[i].op == Graph::Op::kReshape) continue;
-    for (const int operand : {nodes[i].a, nodes[i].b}) {
-      if (is_varying(operand)) ++num_takers[at(entries.root(operand))];
-    }
-  }
+  for_takers(nodes, varies, entries, [&](int root, int) { ++num_takers[at(root)]; });
   is_shifted.assign(nodes.size(), 0);
   // Whether the way back reads the tangents that lie where those of a root do, as softmax does its own.
   const auto are_read_back = [&](int root) {

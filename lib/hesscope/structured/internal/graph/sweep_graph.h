@@ -5,6 +5,7 @@
 // derivatives are computed once at a point; what lies between x and its last node has no tangents.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -17,6 +18,22 @@ namespace hesscope::detail {
 
 /// Whether entries of the node are functions of one entry each of its operands.
 bool is_elementwise(Graph::Op op);
+
+/// Calls visit(root, i) for each operand's root that a node i takes tangents of.
+template <typename F>
+void for_takers(std::span<const Graph::Node> nodes,
+                std::span<const char> varies,
+                const EntryNumbers& entries,
+                F visit) {
+  for (int i = 0; i < static_cast<int>(nodes.size()); ++i) {
+    const Graph::Node& n = nodes[static_cast<std::size_t>(i)];
+    if (!varies[static_cast<std::size_t>(i)] || n.op == Graph::Op::kReshape) continue;
+    for (const int operand : {n.a, n.b}) {
+      if (operand >= 0 && varies[static_cast<std::size_t>(operand)])
+        visit(entries.root(operand), i);
+    }
+  }
+}
 
 struct SweepGraph {
   SweepGraph(const Graph& graph, const EntryNumbers& entries, const ParameterUses& uses);
