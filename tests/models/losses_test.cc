@@ -14,6 +14,7 @@
 #include <hesscope/objective/graph_objective.h>
 
 #include "support/numbers.h"
+#include "support/refusal.h"
 
 namespace hesscope {
 namespace {
@@ -179,6 +180,21 @@ TEST(Losses, CrossEntropyTakesProbabilities) {
     }
   }
   expect_loss(data, {}, {kOutputs}, sum);
+}
+
+TEST(Losses, RefusesTargetsThatAreNoProbabilities) {
+  Data data;
+  data.target_shape = {kSamples, kOutputs};
+  for (const double p : {-0.5, 7.0, std::nan("")}) {
+    data.target.assign(kSamples * kOutputs, 0.25);
+    data.target[8] = p;
+    for (const LossKind kind : {LossKind::kCrossEntropy, LossKind::kBinaryCrossEntropy}) {
+      test::expect_refusal<InputError>(
+          [&] { loss_of(data, {.kind = kind}, {kOutputs}); },
+          "data.npz: array 'target', sample 1: expected a probability, from 0 to 1, found ");
+    }
+    if (!std::isnan(p)) loss_of(data, {.kind = LossKind::kMeanSquaredError}, {kOutputs});
+  }
 }
 
 TEST(Losses, RefusesTargetsThatDoNotFit) {

@@ -11,6 +11,8 @@
 #include <hesscope/core/error.h>
 #include <hesscope/objective/sample_table.h>
 
+#include "support/refusal.h"
+
 namespace hesscope {
 namespace {
 
@@ -116,6 +118,27 @@ TEST(SampleTable, RefusesAnyEntryOutOfRange) {
   refused("i", 0.5, "expected a whole number -1 ... 4, found 0.5");
   refused("i", std::nan(""), "expected a whole number -1 ... 4, found nan");
   refused("s", 0, "d.npz: array 's', sample 1: expected +1 or -1, found 0");
+}
+
+TEST(SampleTable, TakesProbabilitiesAsTheyAreAndRefusesWhatIsNone) {
+  const auto table_of = [](const std::vector<double>& values) {
+    ModelBuilder b("probabilities");
+    const Var w = b.parameter("w", {1});
+    const Var p = b.array("p", {2}, DataArray::Content::kProbability);
+    return make_sample_table(
+        b.finish(w + sum(p)), 2, [&](const std::string& /*name*/) { return values; }, "d.npz");
+  };
+  SampleTable expected(2, 2);
+  expected << 0, 1, 0.25, 0.5;  // of any sum
+  EXPECT_EQ(table_of({0, 1, 0.25, 0.5}), expected);
+  for (const double p : {-0.5, 1.0000001, 7.0, HUGE_VAL, std::nan("")}) {
+    SCOPED_TRACE(p);
+    test::expect_refusal<InputError>(
+        [&] {
+          table_of({0, 1, 0.25, p});
+        },
+        "d.npz: array 'p', sample 1: expected a probability, from 0 to 1, found ");
+  }
 }
 
 TEST(SampleTable, RefusesArraysOfAnotherLength) {

@@ -249,7 +249,8 @@ Var soft_targets(ModelBuilder& builder,
   for (Eigen::Index c = 0; c < C; ++c) {
     scale(0, c) = factor * weights[static_cast<std::size_t>(c)];
   }
-  const Var given = reshape(builder.array(target, shape), num_rows, C);
+  const Var given =
+      reshape(builder.array(target, shape, DataArray::Content::kProbability), num_rows, C);
   const Var smoothed =
       e == 0 ? given : (1 - e) * given + number(builder, e / static_cast<double>(C));
   return hadamard(smoothed, builder.constant(scale));
@@ -261,7 +262,8 @@ Var numbers(ModelBuilder& builder,
             Var output,
             const Shape& shape,
             const std::string& target,
-            const TensorShapes& data) {
+            const TensorShapes& data,
+            DataArray::Content content = DataArray::Content::kReal) {
   const Shape found = target_shape(data, target);
   if (trimmed(found) != trimmed(shape)) {
     refuse(data,
@@ -269,7 +271,7 @@ Var numbers(ModelBuilder& builder,
            fmt::format(
                "has the shape {}, the outputs have {}", with_samples(found), with_samples(shape)));
   }
-  return reshape(builder.array(target, shape), output.rows(), output.cols());
+  return reshape(builder.array(target, shape, content), output.rows(), output.cols());
 }
 
 Var mean(Var a) { return (1.0 / static_cast<double>(a.rows() * a.cols())) * sum(a); }
@@ -371,7 +373,10 @@ Var record_loss(ModelBuilder& builder,
       return huber(output - numbers(builder, output, shape, target, data), options.delta);
     case LossKind::kBinaryCrossEntropy:
       return binary_cross_entropy(
-          builder, options, output, numbers(builder, output, shape, target, data));
+          builder,
+          options,
+          output,
+          numbers(builder, output, shape, target, data, DataArray::Content::kProbability));
     case LossKind::kCrossEntropy:
     case LossKind::kNegativeLogLikelihood:
       break;

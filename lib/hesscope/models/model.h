@@ -32,10 +32,11 @@ namespace hesscope {
 /// One array of a data set: (samples, shape...).
 struct DataArray {
   enum class Content {
-    kReal,     ///< numbers, taken as they are
-    kClass,    ///< integers 0 <= c < num_classes(), each expanded to that many one-hot entries
-    kSign,     ///< +1 or -1
-    kInteger,  ///< whole numbers from `minimum` to `maximum`: indices, say
+    kReal,         ///< numbers, taken as they are
+    kClass,        ///< integers 0 <= c < num_classes(), each expanded to that many one-hot entries
+    kSign,         ///< +1 or -1
+    kInteger,      ///< whole numbers from `minimum` to `maximum`: indices, say
+    kProbability,  ///< numbers from 0 to 1, taken as they are
   };
 
   std::string name;

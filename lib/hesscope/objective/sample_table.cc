@@ -45,6 +45,14 @@ std::optional<BadEntry> put_entries(const DataArray& array, const double* values
         out[e] = i;
       }
       return std::nullopt;
+    case DataArray::Content::kProbability:
+      for (Eigen::Index e = 0; e < count; ++e) {
+        if (!(values[e] >= 0 && values[e] <= 1)) {
+          return BadEntry{values[e], "a probability, from 0 to 1"};
+        }
+        out[e] = values[e];
+      }
+      return std::nullopt;
   }
   return std::nullopt;
 }
