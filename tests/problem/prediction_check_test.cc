@@ -82,5 +82,31 @@ TEST_F(PredictionCheckTest, IsForKindsThatAskForIt) {
   EXPECT_TRUE(load("centred", {2}, {0, 0}).remarks().empty());
 }
 
+// Weights (1, 2) predict 1 and 6, (-1, -2) what is the logarithm of probabilities.
+TEST(LogProbabilities, AreAtMostZero) {
+  ModelKind kind = test::centred_kind();
+  kind.name = "log-probabilities";
+  kind.build = [build = kind.build](const ModelSources& sources, const TensorShapes& checkpoint) {
+    Model model = build(sources, checkpoint);
+    model.predicts_log_probabilities = true;
+    return model;
+  };
+  if (find_model_kind(kind.name) == nullptr) register_model_kind(kind);
+  const test::CentredFiles files;
+  std::ofstream(files.problem())
+      << "[model]\nkind = \"log-probabilities\"\n[data]\nfile = \"data.h5\"\n";
+  const auto remarks_at = [&](const std::vector<double>& weight) {
+    return Problem(read_problem_file(files.problem()),
+                   io::open_tensor_file(files.checkpoint("a.h5", {}, weight)))
+        .remarks();
+  };
+  EXPECT_THAT(remarks_at({-1, -2}), testing::IsEmpty());
+  EXPECT_THAT(remarks_at({-1, 1e-9}), testing::IsEmpty());  // rounding
+  EXPECT_THAT(remarks_at({-1, 2}),
+              testing::ElementsAre(testing::HasSubstr(
+                  "a.h5: sample 1: loss = \"nll\" takes what the model gives for logarithms of "
+                  "probabilities, but it gives 6, above 0")));
+}
+
 }  // namespace
 }  // namespace hesscope

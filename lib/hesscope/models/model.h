@@ -100,6 +100,8 @@ struct Model {
   std::vector<ModelBuffer> buffers;
   /// Tensors that must be equal in a checkpoint which holds both.
   std::vector<ModelTie> ties;
+  /// Whether its loss takes the predictions for logarithms of probabilities.
+  bool predicts_log_probabilities = false;
   /// What the files of the model say of its parameters, flat; empty where they do not say all.
   Eigen::VectorXd own_parameters;
   /// Files besides checkpoint and data that the model was made of.

@@ -192,6 +192,7 @@ Model build(const ChosenGraph& graph, const ModelSources& sources, const TensorS
   if (loss.kind != LossKind::kOutput) builder.set_prediction(*value.var);
   Model model = builder.finish(record_loss(builder, loss, *value.var, shape, target, sources.data));
   model.graph = pruned(*model.graph);
+  model.predicts_log_probabilities = loss.kind == LossKind::kNegativeLogLikelihood;
   // Tensors that other outputs need are in the checkpoint, too.
   for (const auto& [name, extents] : checkpoint.shapes) {
     const bool is_known =

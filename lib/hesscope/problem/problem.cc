@@ -174,12 +174,19 @@ Problem::Problem(ProblemFile file,
   options_ = {.num_threads = num_threads, .stop = stop_requested_by(stop), .team = std::move(team)};
   at_first_ =
       objective_of(model_, std::make_shared<const SampleTable>(std::move(samples)), kTeamNumber);
+  const auto remark = [this](std::string text) {
+    if (!text.empty()) remarks_.push_back(std::move(text));
+  };
+  const GraphObjective& objective = *at_first_.objective;
   if (kind->checks_predictions) {
-    const std::string remark = detail::check_predictions(
-        *at_first_.objective, parameters_of(model_, checkpoint), data, sized_by_, [this] {
+    remark(detail::check_predictions(
+        objective, parameters_of(model_, checkpoint), data, sized_by_, [this] {
           return own_predictions();
-        });
-    if (!remark.empty()) remarks_.push_back(remark);
+        }));
+  }
+  if (model_.predicts_log_probabilities) {
+    remark(
+        detail::check_log_probabilities(objective, parameters_of(model_, checkpoint), sized_by_));
   }
 }
 

@@ -89,4 +89,23 @@ std::string check_predictions(const GraphObjective& objective,
                         : ""));
 }
 
+std::string check_log_probabilities(const GraphObjective& objective,
+                                    const Eigen::VectorXd& theta,
+                                    const std::string& checkpoint) {
+  constexpr double kRounding = 1e-6;  // of a logarithm of a probability near 1
+  const Eigen::MatrixXd predictions = objective.predictions(theta, objective.all_samples());
+  for (Eigen::Index i = 0; i < predictions.cols(); ++i) {
+    for (const double x : predictions.col(i)) {
+      if (!(x > kRounding)) continue;
+      return fmt::format(
+          "{}: sample {}: loss = \"nll\" takes what the model gives for logarithms of "
+          "probabilities, but it gives {}, above 0; of logits the loss is \"cross-entropy\"",
+          checkpoint,
+          i,
+          x);
+    }
+  }
+  return {};
+}
+
 }  // namespace hesscope::detail

@@ -29,4 +29,12 @@ std::string check_predictions(const GraphObjective& objective,
                               const std::string& checkpoint,
                               const std::function<Eigen::MatrixXd()>& own);
 
+/// For a model whose loss takes predictions for logarithms of probabilities: what to know where one
+/// of them is above 0 by more than rounding, and so is none; else empty.
+/// @param theta, checkpoint  a point, and what messages call it.
+/// @cost   predictions of all samples.
+std::string check_log_probabilities(const GraphObjective& objective,
+                                    const Eigen::VectorXd& theta,
+                                    const std::string& checkpoint);
+
 }  // namespace hesscope::detail
