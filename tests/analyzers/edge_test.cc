@@ -116,6 +116,15 @@ TEST_F(EdgeAnalyzerTest, AtAMinimumHasNoGradientToLookAlong) {
   EXPECT_NEAR(found["ratio"].number(), 0.5, 1e-15);
 }
 
+// At (0, 2) the gradients of two samples are (0, 2e15) and (0, -2e15) but for what rounding leaves.
+TEST_F(EdgeAnalyzerTest, WhereSamplesCancelHasNoGradientToLookAlong) {
+  const test::QuadraticObjective objective({Eigen::MatrixXd(Vector2d(4, 1e15).asDiagonal()),
+                                            Eigen::MatrixXd(Vector2d(4, -1e15 + 1).asDiagonal())});
+  PointAnalysis point(objective, Vector2d(0, 2), {.method = SpectrumMethod::kDense});
+  const Group found = edge_analyzer().create(Settings())->analyze(point);
+  EXPECT_EQ(found["gradient_curvature"].status(), Status::kUndefinedZeroDenominator);
+}
+
 TEST_F(EdgeAnalyzerTest, OfWeightsThatAreNaNIsMissing) {
   const Group found = edge(Vector2d(kNaN, 0), sgd_state(0), Vector2d(0, 0));
   for (const Variable& variable : found.variables) {

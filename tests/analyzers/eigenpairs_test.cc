@@ -71,6 +71,19 @@ TEST(EigenpairsAnalyzer, OfAMinimumHaveNoFractionOfTheGradient) {
   EXPECT_EQ(analysis[0].status("eigenpairs", "eigenvalues_largest"), Status::kOk);
 }
 
+// The gradients of two samples at (0, 2), (0, 2e15) and (0, -2e15 + 2), cancel but for a unit that
+// rounding may as well leave.
+TEST(EigenpairsAnalyzer, OfAGradientThatIsRoundingHaveNoFraction) {
+  const test::QuadraticObjective objective(
+      {Eigen::MatrixXd(Eigen::Vector2d(4, 1e15).asDiagonal()),
+       Eigen::MatrixXd(Eigen::Vector2d(4, -1e15 + 1).asDiagonal())});
+  const Analysis analysis =
+      analyze(objective, {{"here", Eigen::Vector2d(0, 2)}}, {}, {.options = {{"eigenpairs", 1}}});
+  EXPECT_GT(analysis[0].gradient_norm(), 0);
+  EXPECT_EQ(analysis[0].status("eigenpairs", "gradient_fraction_largest"),
+            Status::kUndefinedZeroDenominator);
+}
+
 TEST(EigenpairsAnalyzer, OfWeightsThatAreNaNAreMissing) {
   const Analysis analysis = analyze(test::rosenbrock(),
                                     {{"here", Eigen::Vector2d(1, kNaN)}},

@@ -155,6 +155,17 @@ TEST(NoiseScales, SayWhatIsUndefined) {
   EXPECT_EQ(found.hessian.value.status, Status::kUndefinedZeroDenominator);
   EXPECT_TRUE(std::isnan(found.simple.standard_error.value));
 
+  // Gradients that cancel but for rounding, where the curvature along what is left is clear.
+  const QuadraticObjective almost({3.0 * identity, -identity});
+  const VectorXd tiny = Eigen::Vector2d(1.0, 0.0);
+  GradientCovariance cancelled = gradient_covariance(almost, tiny);
+  cancelled.mean *= 1e-16;
+  const NoiseScales of_rounding = noise_scales(almost, tiny, cancelled, almost.hessian(tiny));
+  EXPECT_EQ(of_rounding.simple.value.status, Status::kUndefinedZeroDenominator);
+  EXPECT_EQ(of_rounding.hessian.value.status, Status::kUndefinedZeroDenominator);
+  EXPECT_TRUE(is_gradient_zero(cancelled));
+  EXPECT_FALSE(is_gradient_zero(gradient_covariance(almost, tiny)));
+
   // Curvature along the gradient whose sign hangs on one sample.
   const QuadraticObjective unsure({identity, identity, -0.9 * identity, -0.9 * identity});
   const NoiseScales changing = noise_scales(

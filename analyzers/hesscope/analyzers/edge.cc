@@ -12,6 +12,7 @@
 #include <hesscope/analyzers/internal/stability_settings.h>
 #include <hesscope/analyzers/optimizer_preconditioner.h>
 #include <hesscope/core/internal/norms.h>
+#include <hesscope/objective/gradient_blocks.h>
 #include <hesscope/spectra/extremes.h>
 
 namespace hesscope {
@@ -29,8 +30,11 @@ class EdgeAnalyzer final : public Analyzer {
     const auto n = static_cast<double>(objective.num_parameters());
     return {.asks_hessian = true,
             .matrices = 2,
+            .numbers = static_cast<double>(gradient_block_size(objective)) * n,
             .searches = kBothSearches,
             .products = 2,
+            .gradients = 1,
+            .sample_gradients = 1,
             .matrix_operations = kBothSearches * n * n * n / 3};
   }
 
@@ -52,8 +56,11 @@ class EdgeAnalyzer final : public Analyzer {
     const EndOfSpectrum end = largest_of(point, nullptr);
     set_end(end, sharpness_, sharpness_error_, answer);
     set_preconditioned(point, end, answer);
-    const VectorXd& gradient = point.gradient();
-    set_curvature(point, gradient, gradient_curvature_, answer);
+    if (point.is_gradient_zero()) {
+      answer[gradient_curvature_].set_missing(Status::kUndefinedZeroDenominator);
+    } else {
+      set_curvature(point, point.gradient(), gradient_curvature_, answer);
+    }
     if (const VectorXd* next = point.next_theta()) {
       set_curvature(point, *next - point.theta(), update_curvature_, answer);
     } else {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
@@ -7,6 +8,7 @@
 #include <hesscope/analyzers/eigenpairs.h>
 #include <hesscope/analyzers/internal/outermost_pairs.h>
 #include <hesscope/analyzers/internal/papers.h>
+#include <hesscope/objective/gradient_blocks.h>
 
 namespace hesscope {
 namespace {
@@ -29,7 +31,13 @@ class EigenpairsAnalyzer final : public Analyzer {
   }
 
   Cost cost(const Objective& objective) const override {
-    return detail::cost_of_pairs(count_, objective);
+    Cost all = detail::cost_of_pairs(count_, objective);
+    all.numbers =
+        std::max(all.numbers,
+                 static_cast<double>(gradient_block_size(objective) * objective.num_parameters()));
+    all.gradients += 1;
+    all.sample_gradients += 1;
+    return all;
   }
 
   Group analyze(PointAnalysis& point) const override {
@@ -160,11 +168,11 @@ class EigenpairsAnalyzer final : public Analyzer {
   static void set_gradient_fraction(PointAnalysis& point,
                                     const Eigen::MatrixXd& vectors,
                                     Variable& gradient_fraction) {
-    // Of the unit gradient, so that no square underflows.
-    const Eigen::VectorXd direction = point.gradient().stableNormalized();
-    if (!(direction.squaredNorm() > 0)) {
+    if (point.is_gradient_zero()) {
       return gradient_fraction.set_missing(Status::kUndefinedZeroDenominator);
     }
+    // Of the unit gradient, so that no square underflows.
+    const Eigen::VectorXd direction = point.gradient().stableNormalized();
     Eigen::VectorXd fraction = (vectors.transpose() * direction).array().square();
     for (Eigen::Index k = 1; k < fraction.size(); ++k) fraction[k] += fraction[k - 1];
     gradient_fraction.set(fraction);

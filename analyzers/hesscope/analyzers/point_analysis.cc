@@ -8,6 +8,7 @@
 #include <hesscope/analyzers/point_analysis.h>
 #include <hesscope/core/error.h>
 #include <hesscope/core/stopwatch.h>
+#include <hesscope/noise/gradient_covariance.h>
 #include <hesscope/spectra/counted_spectrum.h>
 
 namespace hesscope {
@@ -61,6 +62,14 @@ const Objective::ValueAndGradient& PointAnalysis::value_and_gradient() {
 double PointAnalysis::loss() { return value_and_gradient().value; }
 
 const Eigen::VectorXd& PointAnalysis::gradient() { return value_and_gradient().gradient; }
+
+bool PointAnalysis::is_gradient_zero() {
+  if (!is_gradient_zero_) {
+    is_gradient_zero_ = hesscope::is_gradient_zero(
+        gradient_covariance(*objective_, theta_, {.with_matrix = false}));
+  }
+  return *is_gradient_zero_;
+}
 
 Status PointAnalysis::status() {
   // A point that is not finite has no Hessian; no time is spent on finding that out n times.

@@ -119,6 +119,10 @@ class PointAnalysis {
   double loss();
   const Eigen::VectorXd& gradient();
 
+  /// Whether the gradient is zero within rounding (gradient_covariance.h). Only at a point whose
+  /// status() is kOk. @cost a gradient and a pass of per-sample gradients.
+  bool is_gradient_zero();
+
   /// kNonFinite when the parameters, the loss or the gradient contain NaN or infinity.
   Status status();
 
@@ -228,6 +232,7 @@ class PointAnalysis {
   const FreshSamples* fresh_samples_ = nullptr;
   std::optional<ModelSamples> model_samples_;
   std::optional<Objective::ValueAndGradient> value_and_gradient_;
+  std::optional<bool> is_gradient_zero_;
   std::optional<Eigen::MatrixXd> hessian_;
   std::optional<Status> hessian_status_;
   std::optional<Eigen::VectorXd> diagonal_;

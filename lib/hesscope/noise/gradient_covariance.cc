@@ -6,6 +6,7 @@
 #include <hesscope/core/executor.h>
 #include <hesscope/core/internal/norms.h>
 #include <hesscope/noise/gradient_covariance.h>
+#include <hesscope/noise/internal/gradient_rounding.h>
 #include <hesscope/noise/internal/outer_products.h>
 #include <hesscope/objective/gradient_blocks.h>
 
@@ -63,6 +64,14 @@ GradientCovariance gradient_covariance(const Objective& objective,
     result.exponent = 0;
   }
   return result;
+}
+
+bool is_gradient_zero(const GradientCovariance& covariance) {
+  using detail::Wide;
+  const Wide square = detail::sum_of_squares(covariance.mean);
+  if (covariance.status != Status::kOk) return !(square > 0.0);
+  const Wide trace = ldexp(Wide(covariance.trace), 2 * covariance.exponent);
+  return !(square > detail::rounding_of_square(trace, square));
 }
 
 }  // namespace hesscope

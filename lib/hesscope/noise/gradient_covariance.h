@@ -41,4 +41,8 @@ GradientCovariance gradient_covariance(const Objective& objective,
                                        const GradientCovarianceOptions& options = {},
                                        const ProgressCallback& progress = {});
 
+/// Whether g is zero within rounding, so that no ratio by it means anything: |g| at most 16 eps
+/// sqrt(tr S + |g|^2). Without S, of a single sample say, whether it is zero.
+bool is_gradient_zero(const GradientCovariance& covariance);
+
 }  // namespace hesscope

@@ -9,6 +9,7 @@
 #include <hesscope/core/error.h>
 #include <hesscope/core/executor.h>
 #include <hesscope/core/internal/norms.h>
+#include <hesscope/noise/internal/gradient_rounding.h>
 #include <hesscope/noise/internal/outer_products.h>
 #include <hesscope/noise/noise_scale.h>
 #include <hesscope/objective/gradient_blocks.h>
@@ -25,23 +26,23 @@ using Eigen::VectorXd;
 constexpr const char* kNoiseScales = "noise_scales";
 using detail::Wide;
 
-constexpr double kMachineEpsilon = std::numeric_limits<double>::epsilon();
-
 // A ratio, and the bound below which its denominator counts as zero. Squares of gradients may be no
 // doubles where their ratio is one.
 struct Ratio {
   Wide numerator;
   Wide denominator;
   Wide band;
+  bool has_gradient;  // that is more than rounding
 
-  bool is_defined() const { return abs(denominator) > band; }
+  bool is_defined() const { return has_gradient && abs(denominator) > band; }
 
   double value() const { return (numerator / denominator).value(); }
 };
 
 Ratio simple_ratio(const Wide& trace, const VectorXd& gradient) {
   const Wide square = detail::sum_of_squares(gradient);
-  return {trace, square, 256.0 * kMachineEpsilon * kMachineEpsilon * (trace + square)};
+  const Wide band = detail::rounding_of_square(trace, square);
+  return {trace, square, band, square > band};
 }
 
 // 2^-exponent for a largest magnitude far from 1, else 1, which leaves ordinary results as they are.
@@ -50,19 +51,22 @@ double factor_for(double largest) {
   return is_ordinary || largest == 0.0 ? 1.0 : std::ldexp(1.0, -detail::exponent_of(largest));
 }
 
-// `scatter` is S times `count` over 4^exponent. Of `hessian` a multiple will do.
+// `scatter` is S times `count` over 4^exponent. Of `hessian` a multiple will do. Along a gradient that
+// is rounding, as `simple` tells, there is no curvature.
 Ratio hessian_ratio(const Eigen::Ref<const MatrixXd>& hessian,
                     const MatrixXd& scatter,
                     double count,
                     int exponent,
-                    const VectorXd& gradient) {
+                    const VectorXd& gradient,
+                    const Ratio& simple) {
   const double factor = factor_for(gradient.cwiseAbs().maxCoeff());
   const VectorXd g = factor * gradient;
   const Wide square = Wide(factor) * factor;
   const double band = detail::rounding_band(g.size(), detail::norm(hessian));
   return {ldexp(Wide(hessian.cwiseProduct(scatter).sum() / count), 2 * exponent),
           Wide(g.dot(hessian * g)) / square,
-          Wide(band) * g.squaredNorm() / square};
+          Wide(band) * g.squaredNorm() / square,
+          simple.has_gradient};
 }
 
 bool is_negative(const Wide& x) { return x < 0.0; }
@@ -167,16 +171,19 @@ NoiseScales scales(const Objective& objective,
       MatrixXd& scatter = sums.scatter;
       scatter = (count - 1.0) * covariance.matrix - scatter;
       scatter.noalias() -= (rest * m) * m.transpose();
-      by_hessian.push_back(hessian_ratio(h, scatter, rest - 1.0, exponent, gradient));
+      by_hessian.push_back(
+          hessian_ratio(h, scatter, rest - 1.0, exponent, gradient, simple.back()));
     }
     detail::report(progress, static_cast<double>(block.end) / count);
   }
   NoiseScales result;
-  result.simple =
-      scale_of(simple_ratio(ldexp(Wide(covariance.trace), 2 * exponent), g), simple, blocks);
+  const Ratio simple_of_all = simple_ratio(ldexp(Wide(covariance.trace), 2 * exponent), g);
+  result.simple = scale_of(simple_of_all, simple, blocks);
   if (hessian != nullptr) {
     result.hessian =
-        scale_of(hessian_ratio(h_of_all, covariance.matrix, 1.0, exponent, g), by_hessian, blocks);
+        scale_of(hessian_ratio(h_of_all, covariance.matrix, 1.0, exponent, g, simple_of_all),
+                 by_hessian,
+                 blocks);
   }
   return result;
 }

@@ -25,7 +25,7 @@ namespace hesscope {
 /// sign.
 struct NoiseScale {
   /// Undefined (zero denominator) where the denominator is zero within rounding: |g| at most 16 eps
-  /// sqrt(tr S + |g|^2), or |g^T H g| at most (n + 10) eps ||H||_F |g|^2.
+  /// sqrt(tr S + |g|^2), of both scales, or |g^T H g| at most (n + 10) eps ||H||_F |g|^2.
   Statistic value;
   /// Estimate of E[value] - the population's, by which `value` is not corrected.
   Statistic bias;

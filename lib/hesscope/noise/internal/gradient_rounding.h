@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <limits>
+
+#include <hesscope/core/internal/norms.h>
+
+namespace hesscope::detail {
+
+/// The |g|^2 up to which a gradient counts as zero, as rounding leaves it of per-sample gradients that
+/// cancel: (16 eps)^2 times tr S + |g|^2, about the mean of their squared norms.
+inline Wide rounding_of_square(const Wide& trace, const Wide& square) {
+  constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
+  return 256.0 * kEpsilon * kEpsilon * (trace + square);
+}
+
+}  // namespace hesscope::detail
