@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cmath>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -8,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include <hesscope/analysis/analyze.h>
+#include <hesscope/analyzers/sampling.h>
 #include <hesscope/core/constants.h>
 
 #include "support/closed_form_objectives.h"
@@ -63,6 +65,16 @@ TEST_F(SamplingAnalyzerTest, OfARatioByZeroIsUndefined) {
     EXPECT_EQ(analysis[0].status("sampling", name), Status::kUndefinedZeroMedian) << name;
     EXPECT_TRUE(std::isnan(analysis[0].number("sampling", name))) << name;
   }
+}
+
+TEST_F(SamplingAnalyzerTest, OfMoreBlocksThanSamplesTakesEachSample) {
+  const AnalyzerKind kind = sampling_analyzer();
+  const auto analyzer = kind.create(Settings::checked(
+      {{"jackknife-blocks", std::int64_t{1000}}, {"confidence", 0.95}}, kind.options, "options"));
+  EXPECT_THAT(analyzer->declared()["lambda_max_bias"].definition,
+              testing::HasSubstr("over 1000 blocks of consecutive samples, fewer if there are "
+                                 "fewer, each"));
+  EXPECT_EQ(analyzer->cost(curvatures({1, 2, 3, 6})).decompositions, 4 + 2);
 }
 
 TEST_F(SamplingAnalyzerTest, OfOneSampleIsNotComputed) {

@@ -63,12 +63,12 @@ class SamplingAnalyzer final : public Analyzer {
     }
   }
 
-  Cost cost(const Objective& /*objective*/) const override {
+  Cost cost(const Objective& objective) const override {
     return {.asks_hessian = true,
             .asks_spectrum = false,
             .matrices = 2,
             .hessians = 1,
-            .decompositions = static_cast<double>(options_.num_blocks + 2),
+            .decompositions = static_cast<double>(num_blocks(objective) + 2),
             .searches = 1};
   }
 
@@ -82,7 +82,7 @@ class SamplingAnalyzer final : public Analyzer {
       answer.set_rest_missing(Status::kNotComputed);
     } else {
       SamplingErrorOptions options = options_;
-      options.num_blocks = std::min(options.num_blocks, num_samples);
+      options.num_blocks = num_blocks(point.objective());
       if (h != nullptr) {
         const SamplingErrorEstimates found =
             sampling_errors(point.objective(), point.theta(), *h, options, point.progress());
@@ -98,6 +98,11 @@ class SamplingAnalyzer final : public Analyzer {
   }
 
  private:
+  // Each has a sample.
+  Eigen::Index num_blocks(const Objective& objective) const {
+    return std::min(options_.num_blocks, objective.num_samples());
+  }
+
   // Where a number about a figure is stored.
   struct Place {
     VariableId id;
@@ -111,7 +116,8 @@ class SamplingAnalyzer final : public Analyzer {
         declare({.name = fmt::format("{}{}", name, part.suffix),
                  .long_name = fmt::format("{} of {}", part.long_name, name),
                  .definition = fmt::format("delete-one-block jackknife over {} blocks of "
-                                           "consecutive samples, each decomposed anew{}",
+                                           "consecutive samples, fewer if there are fewer, each "
+                                           "decomposed anew{}",
                                            options_.num_blocks,
                                            level_of(part)),
                  .references = {papers::kBusing},
