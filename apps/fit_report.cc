@@ -25,11 +25,6 @@ const char* state_text(ParameterFit::State state) {
   return "";
 }
 
-bool has_suggestion(const CheckpointFit& fit) {
-  const io::TensorMap& map = fit.suggestion;
-  return !map.rules.empty() || !map.ignored.empty() || !map.key.empty();
-}
-
 std::string parameters_text(const CheckpointFit& fit) {
   std::vector<std::vector<std::string>> rows = {{"parameter", "expected", "found", ""}};
   for (const ParameterFit& parameter : fit.parameters) {
@@ -46,6 +41,11 @@ std::string parameters_text(const CheckpointFit& fit) {
 }
 
 }  // namespace
+
+bool has_suggestion(const CheckpointFit& fit) {
+  const io::TensorMap& map = fit.suggestion;
+  return !map.rules.empty() || !map.ignored.empty() || !map.key.empty();
+}
 
 std::string fit_text(const CheckpointFit& fit, const std::string& problem) {
   std::string text = fmt::format(

@@ -11,6 +11,9 @@
 
 namespace hesscope::cli {
 
+/// Whether there is a map to try.
+bool has_suggestion(const CheckpointFit& fit);
+
 /// For people: a table of the parameters, and a map to try where names are all that is wrong.
 std::string fit_text(const CheckpointFit& fit, const std::string& problem);
 

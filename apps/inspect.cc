@@ -197,7 +197,7 @@ class InspectCommand final : public Command {
       throw InputError(fmt::format(
           "{}: fits {} as it is and needs no map; none was written", file.where(), problem_));
     }
-    if (fit.suggestion.rules.empty()) {
+    if (!has_suggestion(fit)) {
       throw InputError(
           fmt::format("{}: which of its tensors are the parameters of {} cannot be inferred from "
                       "shapes and names; no map was written",

@@ -405,6 +405,13 @@ class Fit(Case):
         self.assertRegex((self.folder / "more.toml").read_text(), r"ignore = \[['\"]seen['\"]\]")
         self.fit(DONE, "more.npz", "--map", "more.toml")
 
+    def test_writes_the_map_of_a_part(self):
+        self.write_checkpoint("parts.npz", {**{f"model.{name}": a for name, a in weights().items()}, "epoch": np.array(3),
+                                            "other": np.zeros(2)})
+        text = self.fit(DONE, "parts.npz", "--write-map", "map.toml")
+        self.assertIn("written to map.toml; with it the checkpoint fits", text)
+        self.fit(DONE, "parts.npz", "--map", "map.toml")
+
     def test_writes_no_map_where_none_helps(self):
         def refused(code, *arguments, words):
             done = self.run_program("inspect", *arguments)

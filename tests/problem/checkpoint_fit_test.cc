@@ -85,6 +85,12 @@ TEST_F(CheckpointFitTest, SuggestsThePartThatFitsAndWhatToIgnore) {
   EXPECT_THAT(found.suggestion.ignored, ElementsAre("seen"));
   EXPECT_THAT(rules(found), ElementsAre());
   EXPECT_TRUE(is_accepted(found));
+  // What fits as it is, is what the whole is missing; else the reason is that of the whole.
+  EXPECT_THAT(found.obstacle, HasSubstr("layers.0.weight"));
+  Tensors as_it_is = checkpoint;
+  as_it_is.erase("model.seen");
+  EXPECT_THAT(fit(kMlp, kSamples, as_it_is).obstacle,
+              HasSubstr("as a whole; what stands under 'model' does"));
   // A perceptron of other names within a part.
   const CheckpointFit named = fit(kMlp,
                                   kSamples,

@@ -18,6 +18,7 @@
 #include <hesscope/problem/checkpoint_fit.h>
 #include <hesscope/problem/internal/checkpoint_keys.h>
 #include <hesscope/problem/internal/data_file.h>
+#include <hesscope/problem/internal/fit_advice.h>
 #include <hesscope/problem/internal/graph_names.h>
 #include <hesscope/problem/problem.h>
 #include <hesscope/sampling/sampler_registry.h>
@@ -325,6 +326,9 @@ CheckpointFit fit_checkpoint(const ProblemFile& problem, const io::TensorFile& c
       all, std::back_inserter(as_they_are), [](const auto& map) { return map.rules.empty(); });
   if (as_they_are.size() == 1) {
     fit.suggestion = as_they_are.front();
+    if (!fit.obstacle.empty() && fit.suggestion.ignored.empty()) {
+      fit.obstacle = detail::only_parts_fit(problem, checkpoint, {fit.suggestion.key});
+    }
   } else if (all.size() == 1 && !is_complete(fit)) {
     fit.suggestion = all.front();
   }

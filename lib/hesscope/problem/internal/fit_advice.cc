@@ -81,6 +81,15 @@ std::string advice_on_key(const ProblemFile& problem,
 
 }  // namespace
 
+std::string only_parts_fit(const ProblemFile& problem,
+                           const io::TensorFile& checkpoint,
+                           const std::vector<std::string>& keys) {
+  return fmt::format("{}: does not fit {} as a whole; what stands under '{}' does",
+                     checkpoint.where(),
+                     problem.path.string(),
+                     fmt::join(keys, "', '"));
+}
+
 Model fitted_or_advised(const ProblemFile& problem,
                         const TensorShapes& data,
                         const io::TensorFile& checkpoint) {
@@ -104,13 +113,10 @@ Model fitted_or_advised(const ProblemFile& problem,
                         checkpoint.path(),
                         problem.path);
     }
-    throw InputError(fmt::format(
-        "{}: does not fit {} as a whole; what stands under '{}' does: choose {}`key` {}",
-        checkpoint.where(),
-        problem.path.string(),
-        fmt::join(keys, "', '"),
-        keys.size() > 1 ? "one of them, as by " : "",
-        keys.front()));
+    throw InputError(fmt::format("{}: choose {}`key` {}",
+                                 only_parts_fit(problem, checkpoint, keys),
+                                 keys.size() > 1 ? "one of them, as by " : "",
+                                 keys.front()));
   }
 }
 

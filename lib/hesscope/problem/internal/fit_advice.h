@@ -5,12 +5,18 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include <hesscope/models/model_registry.h>
 #include <hesscope/problem/problem_file.h>
 #include <hesscope/tensors/tensor_file.h>
 
 namespace hesscope::detail {
+
+/// That the checkpoint does not fit, but what stands under each of these keys does.
+std::string only_parts_fit(const ProblemFile& problem,
+                           const io::TensorFile& checkpoint,
+                           const std::vector<std::string>& keys);
 
 /// The model that fits the checkpoint. Where only a part of the checkpoint fits, the refusal names
 /// its key: the part is not taken unasked, since averages, gradients and moments are named alike.
