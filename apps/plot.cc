@@ -227,11 +227,23 @@ class PlotCommand final : public Command {
       print_text("written to {}\n", output_);
     }
     if (plot::has_numbers(figure)) return ExitCode::kDone;
-    print_message(
-        "hesscope plot: warning: {}: there is nothing to see: every number is missing; "
-        "variables NAME_status in the result say why\n",
-        output_);
-    return ExitCode::kInconclusive;
+    return report_nothing(kind, sources, figure);
+  }
+
+  // Of a figure that shows no number: why.
+  ExitCode report_nothing(const figures::FigureKind& kind,
+                          const std::vector<figures::Source>& sources,
+                          const plot::Figure& figure) const {
+    const bool is_of_scale = plot::has_unplaced_numbers(figure);
+    const bool is_undefined = !is_of_scale && figures::lacks_undefined_alone(kind, sources);
+    const std::string why =
+        is_of_scale
+            ? fmt::format("numbers that are not above 0 cannot be shown on a logarithmic axis{}",
+                          kind.has_free_scales ? "; --y-scale linear shows them" : "")
+            : fmt::format("every number is {}; variables NAME_status in the result say why",
+                          is_undefined ? "undefined" : "missing");
+    print_message("hesscope plot: warning: {}: there is nothing to see: {}\n", output_, why);
+    return is_of_scale || is_undefined ? ExitCode::kDone : ExitCode::kInconclusive;
   }
 
   void print_list(const std::vector<io::ResultReader>& readers) const {

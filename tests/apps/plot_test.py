@@ -326,6 +326,33 @@ class Plot(program.Case):
         root = ElementTree.parse(self.folder / "empty.svg").getroot()
         self.assertEqual(texts(root).count("no values to show"), 2)
 
+    def test_numbers_that_a_logarithmic_axis_has_no_place_for_are_no_fault(self):
+        name = self.write_history("history.h5", step=[0, 1], loss=[0.0, 0.0], gradient_norm=[0.0, 0.0])
+        done = self.plot(name, "--figure", "history", output="log.svg")
+        self.assertIn("log.svg: there is nothing to see: numbers that are not above 0 cannot be shown on a logarithmic "
+                      "axis; --y-scale linear shows them", done.stderr)
+        self.assertEqual(self.plot(name, "--figure", "history", "--y-scale", "linear", output="plain.svg").stderr, "")
+
+    def test_histogram_of_a_hessian_that_is_zero(self):
+        # Huber's loss is linear far from the targets.
+        self.write_checkpoint("data.npz", {"inputs": np.eye(2), "target": np.full((2, 1), 1000.0)})
+        (self.folder / "huber.toml").write_text('[model]\nkind = "mlp"\nactivation = "identity"\nloss = "huber"\n'
+                                                '[data]\nfile = "data.npz"\n')
+        self.write_checkpoint("flat.npz", {"layers.0.weight": np.ones((1, 2)), "layers.0.bias": np.zeros(1)})
+        self.analyze("flat.npz", "--only", "spectrum", problem="huber.toml")
+        self.assertEqual(self.plot("out.h5", "--figure", "histogram").stderr, "")
+        root = ElementTree.parse(self.folder / "out.svg").getroot()
+        self.assertNotIn("no values to show", texts(root))
+
+    def test_numbers_that_cannot_be_are_no_fault(self):
+        nothing = [np.nan, np.nan]
+        for status, expect, words in ((6, DONE, "every number is undefined"),
+                                      (1, INCONCLUSIVE, "every number is missing")):
+            name = self.write_history("history.h5", step=[0, 1], loss=nothing, gradient_norm=nothing,
+                                      loss_status=np.int8([6, 6]), gradient_norm_status=np.int8([6, status]))
+            done = self.plot(name, "--figure", "history", "--force", output="none.svg", expect=expect)
+            self.assertIn(f"none.svg: there is nothing to see: {words}; variables NAME_status", done.stderr)
+
     def test_size_title_and_scales_are_as_asked_for(self):
         root, (panel,) = self.figure(self.path("adam"), "--figure", "condition", "--width", 500, "--height", 300,
                                      "--title", "\u03ba < 10^{4} & so on", "--y-scale", "linear")

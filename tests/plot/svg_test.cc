@@ -121,6 +121,20 @@ TEST(Svg, SaysWhatIsEmpty) {
   EXPECT_THAT(to_svg(figure_of(field)), HasSubstr("no values to show"));
 }
 
+TEST(Svg, TellsNumbersWithoutAPlaceFromMissingOnes) {
+  Panel panel;
+  panel.y.scale = ScaleKind::kLog;
+  panel.series.push_back(Line{.x = {0, 1}, .y = {0, 0}});
+  EXPECT_FALSE(has_numbers(figure_of(panel)));
+  EXPECT_TRUE(has_unplaced_numbers(figure_of(panel)));
+  panel.y.scale = ScaleKind::kLinear;
+  EXPECT_TRUE(has_numbers(figure_of(panel)));
+  EXPECT_FALSE(has_unplaced_numbers(figure_of(panel)));
+  panel.series = {Line{.x = {0, 1}, .y = {kNaN, kNaN}}};
+  EXPECT_FALSE(has_numbers(figure_of(panel)));
+  EXPECT_FALSE(has_unplaced_numbers(figure_of(panel)));
+}
+
 TEST(Svg, EscapesText) {
   Panel panel;
   panel.title = "<script>";

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <set>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <hesscope/core/error.h>
+#include <hesscope/core/status.h>
 #include <hesscope/core/suggest.h>
 #include <hesscope/figures/figure_registry.h>
 #include <hesscope/figures/internal/figures.h>
@@ -115,6 +119,29 @@ std::vector<std::string> drawable_figures(const io::ResultReader& result) {
     if (can_draw(kind, result)) names.push_back(kind.name);
   }
   return names;
+}
+
+bool lacks_undefined_alone(const FigureKind& kind, std::span<const Source> sources) {
+  const auto are_undefined = [](const io::ResultReader& result, const VariableName& variable) {
+    const auto& [group, name] = variable;
+    const Variable* const found = result.find(group, name);
+    if (found == nullptr || found->type != VariableType::kDouble) return true;
+    const std::vector<double> values = result.read_doubles(group, name);
+    std::vector<std::int64_t> statuses;
+    const std::string status = status_name(name);
+    if (result.find(group, status) != nullptr) statuses = result.read_integers(group, status);
+    statuses.resize(values.size(), static_cast<std::int64_t>(Status::kNonFinite));
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (!std::isnan(values[i])) continue;
+      if (!is_conclusive(static_cast<Status>(statuses[i]))) return false;
+    }
+    return true;
+  };
+  return std::ranges::all_of(sources, [&](const Source& source) {
+    return std::ranges::all_of(kind.needs, [&](const VariableName& variable) {
+      return are_undefined(*source.result, variable);
+    });
+  });
 }
 
 plot::Figure draw_figure(const FigureKind& kind,

@@ -194,4 +194,7 @@ struct Figure {
 /// place. @throws PreconditionError as to_svg() where the parts of a series do not fit.
 bool has_numbers(const Figure& figure);
 
+/// Whether a number has no place because its axis, or colour bar, is logarithmic. @throws as above.
+bool has_unplaced_numbers(const Figure& figure);
+
 }  // namespace hesscope::plot

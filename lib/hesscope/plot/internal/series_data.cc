@@ -187,6 +187,12 @@ bool has_numbers(const Figure& figure) {
   });
 }
 
+bool has_unplaced_numbers(const Figure& figure) {
+  return std::any_of(figure.panels.begin(), figure.panels.end(), [](const Panel& panel) {
+    return !panel.table && collect(panel, "a panel").num_not_positive > 0;
+  });
+}
+
 const std::string& label_of(const Series& series) {
   static const std::string none;
   return std::visit(
