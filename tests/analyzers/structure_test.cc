@@ -56,6 +56,22 @@ TEST(StructureAnalyzer, CountsDeadParameters) {
   EXPECT_EQ(analysis[0].number("structure", "median_without_explained"), 2);
 }
 
+// Where the loss is linear each zero is explained, and no eigenvalue is left to take a median of.
+TEST(StructureAnalyzer, HasNoMediansWhereEveryEigenvalueIsExplained) {
+  const test::QuadraticObjective objective({Eigen::MatrixXd::Zero(2, 2)}, Eigen::Vector2d(1, 2));
+  for (const SpectrumMethod method : {SpectrumMethod::kDense, SpectrumMethod::kIterative}) {
+    const Analysis analysis =
+        analyze(objective, {{"here", Eigen::Vector2d::Ones()}}, {"structure"}, {.method = method});
+    EXPECT_EQ(analysis[0].number("structure", "num_explained"), 2);
+    for (const char* name : {"median_without_explained",
+                             "median_magnitude_without_explained",
+                             "robust_eigenvalue_without_explained",
+                             "robust_absolute_without_explained"}) {
+      EXPECT_EQ(analysis[0].status("structure", name), Status::kUndefinedTooFewPoints) << name;
+    }
+  }
+}
+
 // [1, -1; -1, 1] has a zero that no known invariance explains.
 TEST(StructureAnalyzer, LeavesAZeroThatNothingExplains) {
   Eigen::Matrix2d h;

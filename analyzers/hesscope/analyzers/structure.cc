@@ -68,7 +68,7 @@ class StructureAnalyzer final : public Analyzer {
       answer[num_explained_].set_count(modes.num_explained);
       answer[num_unexplained_].set_count(modes.num_unexplained);
       set_families(modes.families, answer);
-      set_medians(modes, spectrum, answer);
+      set_medians(modes, spectrum, h.rows(), answer);
     }
     answer.set_rest_missing(modes.status);
   }
@@ -85,14 +85,21 @@ class StructureAnalyzer final : public Analyzer {
     answer[flatness_bound_].set_rows(numbers.col(2), Status::kOk);
   }
 
-  void set_medians(const ZeroModes& modes, const Spectrum& spectrum, Group& answer) const {
+  // Of n eigenvalues.
+  void set_medians(const ZeroModes& modes,
+                   const Spectrum& spectrum,
+                   Eigen::Index n,
+                   Group& answer) const {
     const double median = modes.median_without_explained;
     const double magnitude = modes.median_magnitude_without_explained;
-    if (std::isnan(median) || std::isnan(magnitude)) {  // the eigenvalues between are not known
-      answer[median_].set_missing(Status::kNotComputed);
-      answer[median_magnitude_].set_missing(Status::kNotComputed);
-      answer[robust_eigenvalue_].set_missing(Status::kNotComputed);
-      answer[robust_absolute_].set_missing(Status::kNotComputed);
+    if (std::isnan(median) || std::isnan(magnitude)) {
+      // Either none is left, or those between the ends are not known.
+      const Status why =
+          modes.num_explained < n ? Status::kNotComputed : Status::kUndefinedTooFewPoints;
+      for (const VariableId id :
+           {median_, median_magnitude_, robust_eigenvalue_, robust_absolute_}) {
+        answer[id].set_missing(why);
+      }
       return;
     }
     answer[median_].set(median);
@@ -156,22 +163,24 @@ class StructureAnalyzer final : public Analyzer {
   VariableId median_ =
       declare({.name = "median_without_explained",
                .long_name = "lower median eigenvalue without the explained zeros",
-               .definition = "of the eigenvalues without the num_explained ones nearest to zero"});
+               .definition = "of the eigenvalues without the num_explained ones nearest to zero",
+               .undefined = {Status::kUndefinedTooFewPoints}});
   VariableId median_magnitude_ =
       declare({.name = "median_magnitude_without_explained",
                .long_name = "lower median of eigenvalue magnitudes without the explained zeros",
-               .definition = "of |lambda| without the num_explained smallest"});
+               .definition = "of |lambda| without the num_explained smallest",
+               .undefined = {Status::kUndefinedTooFewPoints}});
   VariableId robust_eigenvalue_ =
       declare({.name = "robust_eigenvalue_without_explained",
                .long_name = "robust condition number without the explained zeros",
                .definition = "lambda_max over median_without_explained",
-               .undefined = {Status::kUndefinedZeroMedian},
+               .undefined = {Status::kUndefinedZeroMedian, Status::kUndefinedTooFewPoints},
                .headline = 4});
   VariableId robust_absolute_ =
       declare({.name = "robust_absolute_without_explained",
                .long_name = "robust condition number of magnitudes without the explained zeros",
                .definition = "largest |lambda| over median_magnitude_without_explained",
-               .undefined = {Status::kUndefinedZeroMedian}});
+               .undefined = {Status::kUndefinedZeroMedian, Status::kUndefinedTooFewPoints}});
 };
 
 }  // namespace
