@@ -98,8 +98,8 @@ TEST_F(EdgeAnalyzerTest, WithoutAnOptimiserHasNoThreshold) {
   const Group found = edge(theta_, {}, theta_);
   EXPECT_NEAR(found["sharpness"].number(), 4, 1e-14);
   EXPECT_EQ(found["preconditioned_sharpness"].status(), Status::kNotStored);
-  EXPECT_EQ(found["threshold"].status(), Status::kNotComputed);
-  EXPECT_EQ(found["ratio"].status(), Status::kNotComputed);
+  EXPECT_EQ(found["threshold"].status(), Status::kNotStored);
+  EXPECT_EQ(found["ratio"].status(), Status::kNotStored);
   EXPECT_EQ(found["update_curvature"].status(), Status::kUndefinedZeroDenominator);  // it stays
 }
 

@@ -94,7 +94,7 @@ class EdgeAnalyzer final : public Analyzer {
   void leave_out(Status status, Group& answer) const {
     answer[preconditioned_].set_missing(status);
     answer[preconditioned_error_].set_missing(status);
-    threshold_.set(answer, std::nullopt, std::nullopt, Spectrum());
+    threshold_.set_missing(answer, status);
   }
 
   void set_preconditioned(PointAnalysis& point, const EndOfSpectrum& plain, Group& answer) const {
@@ -164,12 +164,13 @@ class EdgeAnalyzer final : public Analyzer {
            "learning_rate for Nesterov's, (2 + 2 beta1) / ((1 - beta1) learning_rate) for "
            "Adam; clipping of gradients, which shortens steps, is not in it",
        .references = {papers::kCohen2021, papers::kCohen2022},
-       .undefined = {Status::kUndefinedZeroDenominator}},
+       .undefined = {Status::kUndefinedZeroDenominator, Status::kNotStored}},
       {.name = "ratio",
        .long_name = "preconditioned sharpness over its largest stable value",
        .definition =
            "preconditioned_sharpness / threshold; at the edge of stability it hovers at 1",
        .references = {papers::kCohen2021, papers::kCohen2022},
+       .undefined = {Status::kNotStored},
        .headline = 3}};
   VariableId gradient_curvature_ = declare({.name = "gradient_curvature",
                                             .long_name = "curvature along the gradient",
@@ -188,17 +189,19 @@ class EdgeAnalyzer final : public Analyzer {
 }  // namespace
 
 AnalyzerKind edge_analyzer() {
-  return {.name = "edge",
-          .question =
-              "is training at its edge of stability? sharpness as the optimiser sees it, "
-              "curvature along gradient and update",
-          .by_default = false,
-          .on_missing =
-              "update_curvature takes a next checkpoint; threshold and ratio a learning "
-              "rate in the checkpoint, or `learning-rate`",
-          .on_not_stored = "the optimiser's sharpness takes its state in the checkpoint",
-          .options = {},
-          .create = [](const Settings&) { return std::make_unique<EdgeAnalyzer>(); }};
+  return {
+      .name = "edge",
+      .question =
+          "is training at its edge of stability? sharpness as the optimiser sees it, "
+          "curvature along gradient and update",
+      .by_default = false,
+      .on_missing =
+          "update_curvature takes a next checkpoint; threshold and ratio of an optimiser that is "
+          "stored a learning rate in the checkpoint, or `learning-rate`",
+      .on_not_stored =
+          "the optimiser's sharpness, threshold and ratio take its state in the checkpoint",
+      .options = {},
+      .create = [](const Settings&) { return std::make_unique<EdgeAnalyzer>(); }};
 }
 
 }  // namespace hesscope

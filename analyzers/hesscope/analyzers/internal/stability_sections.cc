@@ -86,11 +86,7 @@ void ThresholdSection::set(Group& answer,
                            const std::optional<LinearStep>& step,
                            const std::optional<double>& learning_rate,
                            const Spectrum& spectrum) const {
-  if (!step || !learning_rate) {
-    answer[threshold_].set_missing(Status::kNotComputed);
-    answer[ratio_].set_missing(Status::kNotComputed);
-    return;
-  }
+  if (!step || !learning_rate) return set_missing(answer, Status::kNotComputed);
   const double limit = stable_limit(*step);
   if (*learning_rate == 0 || !std::isfinite(limit)) {  // it does not move
     answer[threshold_].set_missing(Status::kUndefinedZeroDenominator);
@@ -100,6 +96,11 @@ void ThresholdSection::set(Group& answer,
   answer[ratio_].set((spectrum.largest.value * (Wide(*learning_rate) / limit)).value(),
                      spectrum.status);
   if (spectrum.proof == Proof::kConverged) answer[ratio_].is_proved = false;
+}
+
+void ThresholdSection::set_missing(Group& answer, Status status) const {
+  answer[threshold_].set_missing(status);
+  answer[ratio_].set_missing(status);
 }
 
 PreconditionedSection::PreconditionedSection(Group& declaring, bool is_adam)

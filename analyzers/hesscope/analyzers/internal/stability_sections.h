@@ -40,6 +40,8 @@ class ThresholdSection {
            const std::optional<double>& learning_rate,
            const Spectrum& spectrum) const;
 
+  void set_missing(Group& answer, Status status) const;
+
  private:
   VariableId threshold_, ratio_;
 };
