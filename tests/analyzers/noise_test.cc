@@ -32,6 +32,24 @@ class NoiseAnalyzerTest : public ::testing::Test {
   const test::QuadraticObjective objective_{{diagonal(1, 1), diagonal(3, 2)}};
 };
 
+TEST_F(NoiseAnalyzerTest, OfOneDrawHasNoShape) {
+  const Analysis analysis = analyze(
+      objective_,
+      {{"here", Eigen::Vector2d(1, 1)}},
+      {"noise"},
+      {.options = {
+           {"noise-batch-size", 1}, {"noise-draws", 1}, {"noise-ladder", std::string("2")}}});
+  for (const char* name : {"standard_deviation",
+                           "skewness",
+                           "excess_kurtosis",
+                           "hill_index",
+                           "hill_index_standard_error",
+                           "hill_plot"}) {
+    EXPECT_EQ(analysis[0].status("noise", name), Status::kUndefinedTooFewPoints) << name;
+  }
+  EXPECT_EQ(analysis[0].status("noise", "mean"), Status::kOk);
+}
+
 TEST_F(NoiseAnalyzerTest, HasTheScalesOfTwoSamples) {
   const Analysis analysis = noise({1, 1});
   const auto number = [&](const char* name) { return analysis[0].number("noise", name); };

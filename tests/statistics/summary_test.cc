@@ -140,8 +140,9 @@ TEST(Summary, OfOneNumberIsThatNumber) {
   expect_value(found.mean, 4.0, 0.0);
   expect_value(found.median, 4.0, 0.0);
   expect_value(found.max_over_median, 1.0, 0.0);
-  expect_missing(found.standard_deviation, Status::kUndefinedZeroDenominator);
-  expect_missing(found.skewness, Status::kUndefinedZeroDenominator);
+  expect_missing(found.standard_deviation, Status::kUndefinedTooFewPoints);
+  expect_missing(found.skewness, Status::kUndefinedTooFewPoints);
+  expect_missing(found.excess_kurtosis, Status::kUndefinedTooFewPoints);
 }
 
 TEST(Summary, OfWhatIsNotFiniteHasNothing) {

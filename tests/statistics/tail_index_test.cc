@@ -86,7 +86,12 @@ TEST(TailIndex, SaysWhyThereIsNone) {
   values[2] = kNaN;
   EXPECT_EQ(tail_index(values).status, Status::kNonFinite);
   EXPECT_EQ(tail_index(values).index.status, Status::kNonFinite);
-  test::expect_refusal([] { tail_index(VectorXd::Ones(1)); }, "tail_index");
+  const TailIndex of_one = tail_index(VectorXd::Ones(1));
+  EXPECT_EQ(of_one.status, Status::kOk);
+  EXPECT_EQ(of_one.by_count.size(), 0);
+  EXPECT_EQ(of_one.index.status, Status::kUndefinedTooFewPoints);
+  EXPECT_EQ(of_one.standard_error.status, Status::kUndefinedTooFewPoints);
+  test::expect_refusal([] { tail_index(VectorXd()); }, "tail_index");
 }
 
 }  // namespace

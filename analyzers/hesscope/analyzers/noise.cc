@@ -41,10 +41,7 @@ constexpr LadderNumber kLadderNumbers[] = {
     {"max_over_median", [](const VectorXd& norms) { return summarize(norms).max_over_median; }},
     {"skewness", [](const VectorXd& norms) { return summarize(norms).skewness; }},
     {"excess_kurtosis", [](const VectorXd& norms) { return summarize(norms).excess_kurtosis; }},
-    {"hill_index",
-     [](const VectorXd& norms) {
-       return norms.size() < 2 ? Statistic() : tail_index(norms).index;
-     }},
+    {"hill_index", [](const VectorXd& norms) { return tail_index(norms).index; }},
     {"qq_correlation",
      [](const VectorXd& norms) {
        return normal_qq(norms, QqConvention::kFilliben).line.correlation;
@@ -208,8 +205,8 @@ AnalyzerKind noise_analyzer() {
       .question = "how minibatch gradients scatter: tails, noise scales, alignment with curvature",
       .by_default = false,
       .on_missing =
-          "the exponent takes `noise-ladder`, noise_scale_hessian the matrix (`method` dense or "
-          "iterative)",
+          "noise_scale_hessian takes the matrix (`method` dense or iterative), noise_exponent all "
+          "eigenvectors (`method` dense)",
       .options = detail::noise_option_keys(),
       .declaring_all = {{"noise-ladder", SettingValue(std::string("1"))}},
       .create = [](const Settings& settings) {

@@ -36,7 +36,8 @@ void set_shape(const VectorXd& z, Summary& summary) {
 Summary summarize(const Eigen::Ref<const VectorXd>& values) {
   detail::require_values("summarize", values, 1);
   if (!values.allFinite()) return all_missing(Status::kNonFinite);
-  Summary summary = all_missing(Status::kUndefinedZeroDenominator);
+  Summary summary = all_missing(values.size() > 1 ? Status::kUndefinedZeroDenominator
+                                                  : Status::kUndefinedTooFewPoints);
   const double median = detail::lower_median_of(values);
   summary.median = finite_statistic(median);
   summary.minimum = finite_statistic(values.minCoeff());

@@ -11,10 +11,10 @@ namespace hesscope {
 /// m_r = (1 / n) sum (x_i - mean)^r.
 struct Summary {
   Statistic mean;
-  /// sqrt(n / (n - 1) m_2), in the unit of the values; undefined (zero denominator) for n = 1.
+  /// sqrt(n / (n - 1) m_2), in the unit of the values; undefined (too few points) for n = 1.
   Statistic standard_deviation;
   /// g_1 = m_3 / m_2^(3/2), biased as scipy.stats.skew by default; undefined (zero denominator)
-  /// where all values are equal.
+  /// where all values are equal, (too few points) for n = 1.
   Statistic skewness;
   /// g_2 = m_4 / m_2^2 - 3, biased as scipy.stats.kurtosis by default: 0 for a normal
   /// distribution, at least -2; undefined as skewness is.

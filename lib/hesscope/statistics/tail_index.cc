@@ -23,7 +23,7 @@ double log_ratio(double a, double b) {
 
 // k H_k = sum_{i <= k} i log(X_(i) / X_(i+1)): no term is negative, nothing cancels.
 TailIndex tail_index(const Eigen::Ref<const VectorXd>& values) {
-  detail::require_values("tail_index", values, 2);
+  detail::require_values("tail_index", values, 1);
   TailIndex result;
   if (!values.allFinite()) {
     result.status = Status::kNonFinite;
@@ -43,6 +43,11 @@ TailIndex tail_index(const Eigen::Ref<const VectorXd>& values) {
   result.status = Status::kOk;
   const auto root = static_cast<Index>(std::sqrt(static_cast<double>(x.size())));
   result.count = std::min(root, largest_count);
+  if (result.count == 0) {
+    result.index = missing_statistic(Status::kUndefinedTooFewPoints);
+    result.standard_error = result.index;
+    return result;
+  }
   const double index = result.by_count[result.count - 1];
   if (std::isnan(index)) {
     result.index = missing_statistic(Status::kUndefinedZeroDenominator);

@@ -31,7 +31,8 @@ NoiseDistribution::NoiseDistribution(Group& declaring)
       standard_deviation_(declaring.add(
           {.name = "standard_deviation",
            .long_name = "standard deviation of the noise",
-           .definition = "of norm, with the number of draws minus 1 in the denominator"})),
+           .definition = "of norm, with the number of draws minus 1 in the denominator",
+           .undefined = {Status::kUndefinedTooFewPoints}})),
       median_(declaring.add(
           {.name = "median",
            .long_name = "median noise",
@@ -47,28 +48,29 @@ NoiseDistribution::NoiseDistribution(Group& declaring)
            .long_name = "skewness of the noise",
            .definition = "m3 / m2^(3/2) of norm, with m_r the mean of (norm - mean)^r",
            .references = {papers::kJoanes},
-           .undefined = {Status::kUndefinedZeroDenominator},
+           .undefined = {Status::kUndefinedZeroDenominator, Status::kUndefinedTooFewPoints},
            .headline = 2})),
-      excess_kurtosis_(
-          declaring.add({.name = "excess_kurtosis",
-                         .long_name = "excess kurtosis of the noise",
-                         .definition = "m4 / m2^2 - 3 of norm; 0 for a normal distribution",
-                         .references = {papers::kJoanes},
-                         .undefined = {Status::kUndefinedZeroDenominator},
-                         .headline = 3})),
+      excess_kurtosis_(declaring.add(
+          {.name = "excess_kurtosis",
+           .long_name = "excess kurtosis of the noise",
+           .definition = "m4 / m2^2 - 3 of norm; 0 for a normal distribution",
+           .references = {papers::kJoanes},
+           .undefined = {Status::kUndefinedZeroDenominator, Status::kUndefinedTooFewPoints},
+           .headline = 3})),
       hill_index_(declaring.add(
           {.name = "hill_index",
            .long_name = "tail index of the noise by Hill's estimator",
            .definition = "hill_plot where k is the floor of the root of the number of draws; heavy "
                          "tails are small numbers: moments of this order and above are infinite",
            .references = {papers::kHill},
-           .undefined = {Status::kUndefinedZeroDenominator},
+           .undefined = {Status::kUndefinedZeroDenominator, Status::kUndefinedTooFewPoints},
            .headline = 4})),
-      hill_index_standard_error_(declaring.add({.name = "hill_index_standard_error",
-                                                .long_name = "standard error of hill_index",
-                                                .definition = "hill_index / sqrt(k)",
-                                                .references = {papers::kHill},
-                                                .undefined = {Status::kUndefinedZeroDenominator}})),
+      hill_index_standard_error_(declaring.add(
+          {.name = "hill_index_standard_error",
+           .long_name = "standard error of hill_index",
+           .definition = "hill_index / sqrt(k)",
+           .references = {papers::kHill},
+           .undefined = {Status::kUndefinedZeroDenominator, Status::kUndefinedTooFewPoints}})),
       hill_plot_(declaring.add(
           {.name = "hill_plot",
            .dimensions = {"order"},
@@ -76,7 +78,7 @@ NoiseDistribution::NoiseDistribution(Group& declaring)
            .definition = "1 / H_k for k = 1, 2, ..., with H_k the mean over the k largest norms of "
                          "log(norm / the norm next below them); NaN where H_k is 0",
            .references = {papers::kHill},
-           .undefined = {Status::kUndefinedZeroDenominator}})),
+           .undefined = {Status::kUndefinedZeroDenominator, Status::kUndefinedTooFewPoints}})),
       histogram_edges_(
           declaring.add({.name = "histogram_edges",
                          .dimensions = {"edge"},
@@ -148,7 +150,7 @@ void NoiseDistribution::set(Group& answer,
   }
   answer[norm_].set(noise.norms);
   set_moments(answer, noise.norms);
-  if (noise.norms.size() >= 2) set_tail(answer, noise.norms);
+  set_tail(answer, noise.norms);
   set_histogram(answer, noise.norms, num_bins);
   set_plots(answer, noise.norms);
 }
@@ -167,8 +169,11 @@ void NoiseDistribution::set_tail(Group& answer, const VectorXd& norms) const {
   const TailIndex tail = tail_index(norms);
   answer[hill_index_].set(tail.index);
   answer[hill_index_standard_error_].set(tail.standard_error);
-  // NaN is part of the plot.
-  answer[hill_plot_].set_rows(tail.by_count.transpose(), Status::kOk);
+  if (tail.by_count.size() == 0) {
+    answer[hill_plot_].set_missing(tail.index.status);
+  } else {
+    answer[hill_plot_].set_rows(tail.by_count.transpose(), Status::kOk);  // NaN is part of it
+  }
 }
 
 void NoiseDistribution::set_histogram(Group& answer,
