@@ -101,9 +101,9 @@ TEST(CriticalAnalyzer, WithoutAMatrixOrANumberThereIsNone) {
                     {.method = SpectrumMethod::kMatrixFree})[0]
                 .status("critical", "index"),
             Status::kNotComputed);
-  EXPECT_EQ(analyze(objective, {{"here", Vector2d(std::nan(""), 1)}}, {"critical"})[0].status(
-                "critical", "index"),
-            Status::kNonFinite);
+  const Analysis of_nan = analyze(objective, {{"here", Vector2d(std::nan(""), 1)}}, {"critical"});
+  EXPECT_EQ(of_nan[0].status("critical", "index"), Status::kNonFinite);
+  EXPECT_EQ(number(of_nan, "outcome"), 3);
 }
 
 }  // namespace

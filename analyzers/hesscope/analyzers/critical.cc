@@ -42,6 +42,9 @@ class CriticalAnalyzer final : public Analyzer {
     Group answer = declared();
     const Eigen::MatrixXd* h = point.hessian();
     if (h == nullptr) {
+      if (point.hessian_status() == Status::kNonFinite) {
+        answer[outcome_].set_flag(static_cast<std::int8_t>(CriticalPointOutcome::kNonFinite));
+      }
       answer.set_rest_missing(point.hessian_status());
       return answer;
     }
