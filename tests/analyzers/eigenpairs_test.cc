@@ -84,6 +84,17 @@ TEST(EigenpairsAnalyzer, OfAGradientThatIsRoundingHaveNoFraction) {
             Status::kUndefinedZeroDenominator);
 }
 
+// What the checkpoint before lacks is missing for its reason.
+TEST(EigenpairsAnalyzer, AfterWeightsThatAreNaNHaveNoOverlap) {
+  const Analysis analysis =
+      analyze(test::rosenbrock(),
+              {{"before", Eigen::Vector2d(1, kNaN), 0}, {"here", Eigen::Vector2d(1, 2), 1}},
+              {},
+              {.options = {{"eigenpairs", 1}, {"tracking", 1}}});
+  EXPECT_EQ(analysis[1].status("eigenpairs", "overlap_largest"), Status::kNonFinite);
+  EXPECT_EQ(analysis[1].status("tracking", "overlap_largest"), Status::kNonFinite);
+}
+
 TEST(EigenpairsAnalyzer, OfWeightsThatAreNaNAreMissing) {
   const Analysis analysis = analyze(test::rosenbrock(),
                                     {{"here", Eigen::Vector2d(1, kNaN)}},

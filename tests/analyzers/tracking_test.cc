@@ -180,7 +180,7 @@ TEST(TrackingAnalyzer, BeforeTheFirstAndBesideNaNHasNothingToContinue) {
   EXPECT_EQ(analysis[0].status("tracking", "overlap_largest"), Status::kNotComputed);
   EXPECT_EQ(analysis[1].status("tracking", "eigenvalues_largest"), Status::kNonFinite);
   EXPECT_EQ(analysis[1].status("tracking", "overlap_largest"), Status::kNonFinite);
-  EXPECT_EQ(analysis[2].status("tracking", "overlap_largest"), Status::kNotComputed);
+  EXPECT_EQ(analysis[2].status("tracking", "overlap_largest"), Status::kNonFinite);
   EXPECT_EQ(analysis[3].status("tracking", "overlap_largest"), Status::kOk);
   const Numbers tracks = numbers(analysis.run(), "track_largest");
   ASSERT_EQ(tracks.size(), 8u);

@@ -161,7 +161,7 @@ class EigenpairsAnalyzer final : public Analyzer {
                    Variable& overlap) const {
     if (point.previous() == nullptr) return overlap.set_missing(point.no_neighbour_status());
     const EndOfSpectrum& before = point.previous()->extremes(count_).*end.member;
-    if (before.status != Status::kOk) return overlap.set_missing(Status::kNotComputed);
+    if (before.status != Status::kOk) return overlap.set_missing(before.status);
     overlap.set((before.vectors.transpose() * vectors).colwise().squaredNorm().transpose());
   }
 

@@ -141,7 +141,7 @@ class SharpeningAnalyzer final : public Analyzer {
                    const ClusteredEnd* before,
                    Group& answer) const {
     if (before == nullptr || before->status != Status::kOk) {
-      const Status why = before == nullptr ? point.no_neighbour_status() : Status::kNotComputed;
+      const Status why = before == nullptr ? point.no_neighbour_status() : before->status;
       answer[variables.change].set_missing(why);
       answer[variables.predicted_change].set_missing(why);
       return;

@@ -116,7 +116,7 @@ class TrackingAnalyzer final : public Analyzer {
     if (end.proof == Proof::kConverged) answer[variables.eigenvalues].is_proved = false;
     set_clusters(end, answer[variables.cluster]);
     if (before == nullptr || before->status != Status::kOk) {
-      const Status why = before == nullptr ? point.no_neighbour_status() : Status::kNotComputed;
+      const Status why = before == nullptr ? point.no_neighbour_status() : before->status;
       for (const VariableId id : of_before) answer[id].set_missing(why);
       return;
     }
