@@ -67,6 +67,7 @@ TEST(SharpeningAnalyzer, OfAValleyThatNarrowsIsTheClosedForm) {
   expect("gradients_smallest", Eigen::Vector4d(0, 0, 0, 1));
   expect("gradient_norm_largest", Eigen::Vector2d(1, 0));
   expect("rate_largest", Eigen::Vector2d(1.5, 0));  // -(1/2 - 2)
+  EXPECT_FALSE(std::signbit(analysis[0].values("sharpening", "rate_largest")[1]));
   expect("self_stabilization_largest", Eigen::Vector2d(1, 0));
   EXPECT_NEAR(analysis[0].number("sharpening", "displacement"), std::sqrt(3.0), 1e-14);
   EXPECT_EQ(analysis[0].status("sharpening", "gap_to_edge"), Status::kNotStored);

@@ -117,7 +117,7 @@ class SharpeningAnalyzer final : public Analyzer {
       number.set(cluster, static_cast<double>(c));
       if (!cluster.has_gradient()) continue;
       norm.set(cluster, cluster.gradient.stableNorm());
-      rate.set(cluster, -cluster.gradient.dot(point.gradient()));
+      rate.set(cluster, 0.0 - cluster.gradient.dot(point.gradient()));  // no -0
       stabilization.set(cluster, end.projected_gradient(cluster).squaredNorm());
       const Status status = cluster.gradient.allFinite() ? Status::kOk : Status::kNonFinite;
       for (Eigen::Index i = cluster.first; i < cluster.first + cluster.size; ++i) {
