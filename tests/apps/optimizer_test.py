@@ -209,8 +209,8 @@ class Optimizer(program.Case):
         self.assertTrue(np.isnan(found["preconditioner"][0]).all())
         np.testing.assert_array_equal(found["learning_rate"], [0.02, 0.02])  # the optimiser is there
         self.assertRegex(done.stdout, r"(?m)^adam-start\.pt .* not stored +not stored +none$")
+        self.assertIn("; --preconditioner adam and --second-moments recomputed, with --batch-size N, ask for", done.stdout)
         self.assertRegex(done.stdout, r"(?m)^adam\.pt .* checkpoint$")
-        self.assertIn("--second-moments recomputed", done.stdout)
         self.assertNotIn("optimi", done.stderr)
 
         (self.folder / "out.h5").unlink()

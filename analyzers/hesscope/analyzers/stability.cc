@@ -306,8 +306,11 @@ AnalyzerKind stability_analyzer() {
       .by_default = false,
       .on_missing = "ratios take `learning-rate`",
       .on_not_stored =
-          "`second-moments` recomputed with `batch-size` N asks for what Adam's would "
-          "settle at there in batches of N",
+          "`preconditioner` adam and `second-moments` recomputed, with `batch-size` N, ask for "
+          "what "
+          "Adam's would settle at there in batches of N; `learning-rate` is what ratios of "
+          "gradient "
+          "descent take",
       .options =
           {{.name = "preconditioner",
             .meaning = "also compute the sharpness as this optimiser sees it\nadam: Adam\n"
