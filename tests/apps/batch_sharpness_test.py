@@ -107,7 +107,8 @@ class BatchSharpness(program.Case):
 
     def test_refuses_batches_that_cannot_be(self):
         for sizes, mention in (("1,9", "minibatches of 9 samples cannot be had from 8 samples"), ("0", "from 1"),
-                               ("1,", "batch sizes")):
+                               ("1,", "batch sizes"), ("1,,2", "batch sizes"), ("", "batch sizes"),
+                               ("2,1,2", "the batch size 2 twice")):
             self.refuses(USAGE, ("analyze", "step-0.npz", "--problem", "problem.toml", "-o", "out.h5",
                                  "--batch-sharpness", sizes), mention, "batch-sharpness")
 

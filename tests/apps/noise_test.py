@@ -203,6 +203,8 @@ class Program(program.Case):
         for arguments, message in ((("--noise-sampling", "disjoint", "--noise-batch-size", 513), "512 samples"),
                                    (("--noise-ladder", "1,x"), "'1,x'"),
                                    (("--noise-ladder", "0"), "batch sizes from 1"),
+                                   (("--noise-ladder", ""), "batch sizes from 1"),
+                                   (("--noise-ladder", "8,1,8"), "the batch size 8 twice"),
                                    (("--noise-draws", 0), "noise-draws")):
             done = self.run_program("analyze", FOLDER / f"step-{STEP}.npz", *arguments, "--problem",
                                     FOLDER / "problem.toml", "-o", "out.h5")

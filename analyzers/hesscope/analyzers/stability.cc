@@ -343,7 +343,7 @@ AnalyzerKind stability_analyzer() {
            {.name = "batch-sharpness",
             .meaning = "also compute the curvature that gradients of minibatches of these "
                        "sizes see, as in 1,8,64",
-            .fallback = SettingValue(std::string())}},
+            .is_optional = true}},
       .declaring_all = {{"batch-sharpness", SettingValue(std::string("1"))}},
       .create = create,
   };

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <charconv>
 #include <string_view>
 #include <system_error>
@@ -13,25 +14,29 @@ namespace hesscope::detail {
 using Eigen::Index;
 
 std::vector<Index> batch_sizes_from(const Settings& settings, const std::string& option) {
+  if (!settings.has(option)) return {};
   const std::string& text = settings.text(option);
   std::vector<Index> sizes;
   std::string_view rest = text;
-  while (!rest.empty()) {
+  for (bool is_last = false; !is_last;) {
     const std::size_t comma = rest.find(',');
     const std::string_view item = rest.substr(0, comma);
     Index size = 0;
     const auto [end, error] = std::from_chars(item.data(), item.data() + item.size(), size);
-    const bool is_last = comma == std::string_view::npos;
     if (error != std::errc() || end != item.data() + item.size() || size < 1 ||
-        size > kMaxBatchSize || (!is_last && comma + 1 == rest.size())) {
+        size > kMaxBatchSize) {
       throw OptionError(option,
                         fmt::format("must be batch sizes from 1 to {} with commas between them, "
                                     "as in 1,8,64; got '{}'",
                                     kMaxBatchSize,
                                     text));
     }
+    if (std::ranges::find(sizes, size) != sizes.end()) {
+      throw OptionError(option, fmt::format("has the batch size {} twice: '{}'", size, text));
+    }
     sizes.push_back(size);
-    rest = is_last ? std::string_view() : rest.substr(comma + 1);
+    is_last = comma == std::string_view::npos;
+    if (!is_last) rest.remove_prefix(comma + 1);
   }
   return sizes;
 }

@@ -48,7 +48,7 @@ std::vector<SettingKey> noise_option_keys() {
       count_key("noise-bins", 1, 1'000'000, 100, "bins of the histogram"),
       {.name = "noise-ladder",
        .meaning = "further batch sizes at which to describe the noise, as in 1,8,64",
-       .fallback = SettingValue(std::string())}};
+       .is_optional = true}};
 }
 
 NoiseOptions noise_options_from(const Settings& settings) {
