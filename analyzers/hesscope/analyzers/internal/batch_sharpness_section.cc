@@ -27,14 +27,16 @@ BatchSharpnessSection::BatchSharpnessSection(Group& declaring, std::vector<Index
                "exactly over all minibatches, by moments of the samples' gradients and "
                "of their Hessians' products with them",
            .references = {papers::kAndreyev},
-           .undefined = {Status::kUndefinedZeroDenominator}})),
+           .undefined = {Status::kUndefinedZeroDenominator},
+           .headline = 7})),
       ratio_(declaring.add(
           {.name = "batch_sharpness_ratio",
            .dimensions = {"batch_size"},
            .long_name = "batch sharpness over gd_threshold",
            .definition = "batch_sharpness / gd_threshold; stochastic gradient descent hovers at 1",
            .references = {papers::kAndreyev},
-           .undefined = {Status::kUndefinedZeroDenominator}})) {}
+           .undefined = {Status::kUndefinedZeroDenominator},
+           .headline = 8})) {}
 
 Dimension BatchSharpnessSection::dimension(const Objective& objective) const {
   for (const Index size : batch_sizes_) {
