@@ -136,6 +136,30 @@ TEST(Conversion, KeepsEveryBitTypeAndNameThroughAllFormats) {
   EXPECT_EQ(test::read_bytes(scratch / "c.h5"), test::read_bytes(scratch / "f.h5"));
 }
 
+TEST(Conversion, SaysWhatIsTooSmallForFloat32) {
+  const ScratchFolder scratch;
+  const std::vector<double> small = {1e-46, -1e-300, 0, 1e-44, 1};
+  const std::vector<double> fine = {1, 2};
+  const std::vector<CheckpointTensor> tensors = {{"fine", {2}, fine}, {"small", {5}, small}};
+  format(".npz").write(scratch / "a.npz", tensors, false);
+  const TensorFile file = open_tensor_file(scratch / "a.npz");
+  const Conversion done = convert_tensors(file, scratch / "b.npz", ElementType::kFloat32);
+  EXPECT_THAT(done.notes,
+              ElementsAre("2 numbers became 0, as float32 has none so small; the first are in "
+                          "'small'"));
+  EXPECT_THAT(convert_tensors(file, scratch / "c.npz", ElementType::kFloat64).notes, ElementsAre());
+}
+
+TEST(Conversion, SaysWhatIsLeftOut) {
+  const ScratchFolder scratch;
+  const TensorFile file =
+      open_tensor_file(test::fixtures().parent_path() / "tensors/torch/training.pt");
+  EXPECT_THAT(convert_tensors(file, scratch / "all.npz").notes,
+              ElementsAre(HasSubstr("left out, as the output holds tensors alone: epoch, ")));
+  EXPECT_THAT(convert_tensors(file.part("model_state_dict"), scratch / "model.npz").notes,
+              ElementsAre());
+}
+
 TEST(Conversion, WidensBfloat16WhereAFormatDoesNotKnowItAndSaysSo) {
   const ScratchFolder scratch;
   const Everything everything;

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cctype>
+#include <cstdint>
+#include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -43,6 +46,47 @@ bool is_float(ElementType type) {
          type == ElementType::kFloat32 || type == ElementType::kFloat64;
 }
 
+// Numbers too small for float32, which rounds them to 0.
+class LostNumbers {
+ public:
+  void add(const std::string& name, const std::vector<double>& values) {
+    const auto lost = std::ranges::count_if(
+        values, [](double x) { return x != 0 && static_cast<float>(x) == 0; });
+    if (lost > 0 && count_ == 0) first_ = name;
+    count_ += lost;
+  }
+
+  void note(std::vector<std::string>& notes) const {
+    if (count_ == 0) return;
+    notes.push_back(
+        fmt::format("{} number{} became 0, as float32 has none so small; the first {} in '{}'",
+                    count_,
+                    count_ == 1 ? "" : "s",
+                    count_ == 1 ? "is" : "are",
+                    first_));
+  }
+
+ private:
+  std::int64_t count_ = 0;
+  std::string first_;
+};
+
+// That what the input holds besides tensors has no place in the output; empty where there is nothing.
+std::string note_on_values(const TensorFile& input) {
+  constexpr std::size_t kMaxShown = 6;
+  std::vector<std::string> names;
+  for (FileValue& value : input.values()) names.push_back(std::move(value.name));
+  if (names.empty()) return {};
+  // What stands at the top, as the epoch does, before what lies within.
+  std::ranges::stable_sort(
+      names, {}, [](const std::string& name) { return std::ranges::count(name, '.'); });
+  const std::size_t shown = std::min(names.size(), kMaxShown);
+  const std::span<const std::string> first = std::span(names).first(shown);
+  return fmt::format("left out, as the output holds tensors alone: {}{}",
+                     fmt::join(first, ", "),
+                     names.size() > shown ? fmt::format(" and {} more", names.size() - shown) : "");
+}
+
 }  // namespace
 
 Conversion convert_tensors(const TensorFile& input,
@@ -59,6 +103,7 @@ Conversion convert_tensors(const TensorFile& input,
   std::vector<std::vector<double>> values;
   std::vector<CheckpointTensor> tensors;
   std::vector<std::string> widened;
+  LostNumbers lost;
   for (const TensorInfo& tensor : input.tensors()) {
     ElementType type = tensor.type;
     if (float_type && is_float(type)) type = *float_type;
@@ -67,6 +112,7 @@ Conversion convert_tensors(const TensorFile& input,
       widened.push_back(tensor.name);
     }
     values.push_back(input.read(tensor.name));
+    if (type == ElementType::kFloat32) lost.add(tensor.name, values.back());
     tensors.push_back({tensor.name, tensor.shape, values.back(), type});
     conversion.tensors.push_back({tensor.name, tensor.shape, tensor.type, type});
   }
@@ -84,6 +130,10 @@ Conversion convert_tensors(const TensorFile& input,
         fmt::format(".npy has no place for a name: '{}' will be read back as '{}', after the file",
                     tensors[0].name,
                     output.stem().string()));
+  }
+  lost.note(conversion.notes);
+  if (std::string note = note_on_values(input); !note.empty()) {
+    conversion.notes.push_back(std::move(note));
   }
   return conversion;
 }

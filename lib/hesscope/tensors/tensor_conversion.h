@@ -24,14 +24,15 @@ struct ConvertedTensor {
 struct Conversion {
   std::string_view format;  ///< that was written, as the registry lists it
   std::vector<ConvertedTensor> tensors = {};
-  std::vector<std::string> notes = {};  ///< what the output says differently, for people
+  std::vector<std::string> notes = {};  ///< what the output says differently or not, for people
 };
 
 /// Writes all tensors of `input` to `output`, in the format of its extension: whole or not at all,
 /// the same bytes for the same input. Elements keep their type where the format has it; bfloat16 is
 /// widened to float32 where not, which loses nothing.
 /// @param float_type  kFloat32 or kFloat64, which all floating-point tensors become: float32 rounds
-///                    to nearest. None keeps each as it is.
+///                    to nearest, which makes 0 of what is too small for it. None keeps each as
+///                    it is.
 /// @throws ConfigError for an extension of no format that is written; InputError for damaged input;
 ///         OutputError naming file and tensor: what the format cannot hold, or the disk.
 /// @cost   all numbers as doubles, and the output, in memory.
