@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <optional>
 #include <string>
 #include <utility>
@@ -148,7 +147,6 @@ class InspectCommand final : public Command {
     try {
       return inspect(path);
     } catch (const InputError& error) {
-      std::fflush(stdout);  // in the order of the files, where both go to one place
       print_message("hesscope inspect: {}\n", error.what());
       documents_.push_back({{"command", "inspect"}, {"file", path}, {"error", error.what()}});
       return false;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "program.h"
 
-#include <cerrno>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
@@ -90,8 +88,8 @@ int run_program(int argc,
   ExitCode code = invocation.exit_code;
   if (invocation.command != nullptr) code = execute(*invocation.command);
   // What was printed may still be on its way; a full disk shows only here.
-  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-    print_message("hesscope: standard output: {}\n", std::strerror(errno));
+  if (const int error = standard_output_error(); error != 0) {
+    print_message("hesscope: standard output: {}\n", std::strerror(error));
     code = ExitCode::kFailed;
   }
   return static_cast<int>(code);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "standard_streams.h"
 
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <string>
@@ -12,6 +13,13 @@ namespace hesscope::cli {
 namespace {
 
 bool is_silent = false;
+
+std::atomic<int> output_error = 0;  // errno of the first write that failed
+
+void flush_output() noexcept {
+  int none = 0;
+  if (std::fflush(stdout) != 0) output_error.compare_exchange_strong(none, errno);
+}
 
 }  // namespace
 
@@ -29,6 +37,7 @@ void reserve_standard_streams() {
 
 void write_message(std::string_view text) noexcept {
   if (is_silent) return;
+  flush_output();  // in the order of writing, where both go to one place
   std::fwrite(text.data(), 1, text.size(), stderr);
   std::fflush(stderr);
 }
@@ -39,6 +48,12 @@ void clear_line() noexcept {
 
 void write_text(std::string_view text) {
   if (!is_silent) std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
+int standard_output_error() noexcept {
+  flush_output();
+  const bool is_lost = output_error == 0 && std::ferror(stdout) != 0;
+  return is_lost ? EIO : output_error.load();
 }
 
 void print_usage_error(std::string_view command, std::string_view message) {

@@ -21,8 +21,8 @@ void reserve_standard_streams();
 /// From now on nothing is written: another process says the same.
 void silence();
 
-/// Writes to stderr, as it is. A message that cannot be delivered changes nothing: the exit code still says
-/// how it went.
+/// Writes to stderr, as it is, after all that was written to stdout. A message that cannot be
+/// delivered changes nothing: the exit code still says how it went.
 void write_message(std::string_view text) noexcept;
 
 /// Wipes the line that stderr is in, if that is a terminal.
@@ -36,6 +36,9 @@ void print_message(fmt::format_string<Args...> format, Args&&... args) {
 
 /// Writes to stdout, as it is; main() sees to a full disk.
 void write_text(std::string_view text);
+
+/// 0 where all that was written to stdout has arrived, else the errno of what has not.
+int standard_output_error() noexcept;
 
 template <typename... Args>
 void print_text(fmt::format_string<Args...> format, Args&&... args) {

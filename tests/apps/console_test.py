@@ -132,7 +132,9 @@ class Summary(program.Case):
         self.assertEqual(self.files(), {"out.h5"})
 
     def test_a_standard_output_that_is_full_is_a_failure(self):
-        for arguments in (ANALYZE_ADAM, ("inspect", checkpoint(0)), ("--help",)):
+        self.write_checkpoint("small.npz", {"a": np.array([1e-300])})  # of which a note follows the summary
+        for arguments in (ANALYZE_ADAM, ("inspect", checkpoint(0)), ("--help",),
+                          ("convert", "small.npz", "float32.npz", "--type", "float32")):
             with open("/dev/full", "w", encoding="utf-8") as full:
                 done = subprocess.run(self.command(*arguments), cwd=self.folder, stdout=full,
                                       stderr=subprocess.PIPE, text=True, timeout=300)
@@ -154,6 +156,16 @@ class StandardStreams(program.Case):
                                     (USAGE, ("analyze", "--no-such-option")), (USAGE, ("plot", "nothere.h5"))):
                 with self.subTest(redirections=redirections, arguments=arguments):
                     self.assertEqual(self.run_with(redirections, *arguments), code)
+
+    def test_in_one_file_they_keep_the_order_of_what_was_said(self):
+        self.write_checkpoint("small.npz", {"a": np.array([1e-300])})
+        command = self.command("convert", "small.npz", "float32.npz", "--type", "float32")
+        done = subprocess.run(command, cwd=self.folder, text=True, env=self.environment(), stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT)
+        self.assertEqual(done.returncode, DONE, done.stdout)
+        self.assertEqual(done.stdout.splitlines(),
+                         ["1 tensors written to float32.npz",
+                          "hesscope convert: note: 1 number became 0, as float32 has none so small; the first is in 'a'"])
 
     def test_closed_ones_are_not_taken_for_files_of_the_run(self):
         for redirections, code in (("<&-", DONE), ("2>&-", DONE), (">&- 2>&-", FAILED), ("<&- >&- 2>&-", FAILED)):
