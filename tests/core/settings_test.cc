@@ -98,6 +98,14 @@ TEST(Settings, ConvertsNothingElse) {
             "'scale' must be a number");
 }
 
+TEST(Settings, RefusesANameOfNoFile) {
+  const std::vector<SettingKey> keys = {{.name = "file", .meaning = "a file", .is_path = true}};
+  EXPECT_EQ(refusal([&] {
+              Settings::checked({{"file", std::string()}}, keys, "[data]", {{"file", "q.toml:6"}});
+            }),
+            "q.toml:6: 'file' must not be empty");
+}
+
 TEST(Settings, RefusesAnUnknownKeyWithTheNearestKnownOne) {
   EXPECT_EQ(refusal([] {
               checked({{"layer", integer(3)}});
@@ -269,7 +277,6 @@ TEST(Settings, NamesFilesRelativeToAFolder) {
             (std::vector<std::filesystem::path>{"dir/a.onnx"}));
   EXPECT_EQ(files({{"file", std::string("/a.onnx")}}),
             (std::vector<std::filesystem::path>{"/a.onnx"}));
-  EXPECT_TRUE(files({{"file", std::string()}}).empty());
   EXPECT_TRUE(files({}).empty());
 }
 

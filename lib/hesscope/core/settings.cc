@@ -116,6 +116,9 @@ SettingValue converted(const SettingKey& key, SettingValue value, const std::str
   }
   require_in_range(key, value, where);
   if (key.type == Type::kText) require_choice(key, std::get<std::string>(value), where);
+  if (key.is_path && std::get<std::string>(value).empty()) {
+    throw ConfigError(fmt::format("{}'{}' must not be empty", where, key.name));
+  }
   if (key.type == Type::kTexts) {
     for (const std::string& text : std::get<std::vector<std::string>>(value)) {
       require_choice(key, text, where);
@@ -206,7 +209,7 @@ std::vector<std::filesystem::path> files_named(const Settings& settings,
                                                const std::filesystem::path& folder) {
   std::vector<std::filesystem::path> files;
   for (const SettingKey& key : keys) {
-    if (!key.is_path || !settings.has(key.name) || settings.text(key.name).empty()) continue;
+    if (!key.is_path || !settings.has(key.name)) continue;
     files.push_back(folder / settings.text(key.name));
   }
   return files;

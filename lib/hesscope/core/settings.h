@@ -53,7 +53,7 @@ struct SettingKey {
   std::optional<RealRange> range = {};    ///< for real numbers, each of a list; none = any
   std::variant<std::monostate, SettingValue> fallback = {};  ///< value when absent; none = required
   bool is_optional = false;  ///< without a fallback: may be absent, and then stays so
-  /// For text: the name of a file, relative to the folder of the file that says it.
+  /// For text: the name of a file, relative to the folder of the file that says it; not empty.
   bool is_path = false;
 };
 

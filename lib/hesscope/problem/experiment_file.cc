@@ -67,7 +67,8 @@ DataSettings data_from(TomlTable table, const std::string& context, const std::s
   DataSettings data;
   data.location = table.place();
   if (table.locations.contains("file")) {
-    const std::vector<SettingKey> keys = {{.name = "file", .meaning = "a data file"}};
+    const std::vector<SettingKey> keys = {
+        {.name = "file", .meaning = "a data file", .is_path = true}};
     data.path = std::filesystem::path(folder) /
                 detail::checked(table, keys, context + " with a file").text("file");
     data.files = {data.path};
@@ -215,9 +216,8 @@ std::string ExperimentFile::problem_toml(const std::filesystem::path& folder) co
   using Lines = std::vector<std::pair<std::string, SettingValue>>;
   const auto add = [&](Lines& lines, const SettingKey& key, const Settings& settings) {
     if (!settings.has(key.name)) return;
-    const bool is_moved = key.is_path && !settings.text(key.name).empty();
-    lines.emplace_back(key.name,
-                       is_moved ? moved(settings.text(key.name)) : settings.values().at(key.name));
+    lines.emplace_back(
+        key.name, key.is_path ? moved(settings.text(key.name)) : settings.values().at(key.name));
   };
   Lines of_model = {{"kind", model_kind}};
   for (const SettingKey& key : find_model_kind(model_kind)->keys) add(of_model, key, model);

@@ -104,7 +104,7 @@ std::vector<FileTable> experiment_file_tables() {
   }
   tables.push_back({.heading = "[data] without a kind",
                     .summary = "a data file" + evaluation,
-                    .keys = {{.name = "file", .meaning = "a data file"}}});
+                    .keys = {{.name = "file", .meaning = "a data file", .is_path = true}}});
   for (const InitialDistributionKind& kind : initial_distribution_kinds()) {
     tables.push_back(
         {.heading = fmt::format("[initialization] distribution = \"{}\"", kind.name),

@@ -27,7 +27,8 @@ const std::vector<SettingKey>& file_keys() {
       {.name = "file",
        .meaning =
            "a data file in any checkpoint format, relative to the problem file; or 'kind', a "
-           "sampler, and its keys"},
+           "sampler, and its keys",
+       .is_path = true},
   };
   return keys;
 }
