@@ -186,7 +186,7 @@ class TrainCommand final : public RunCommand {
   }
 
   static std::vector<std::string> warnings_of(const TrainingResult& result) {
-    std::vector<std::string> warnings;
+    std::vector<std::string> warnings = result.remarks;
     for (const TrainingOutcome& outcome : result.outcomes) {
       warnings.insert(warnings.end(), outcome.warnings.begin(), outcome.warnings.end());
       if (outcome.status == Status::kOk) continue;

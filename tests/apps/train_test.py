@@ -417,6 +417,16 @@ class Files(Trained):
         self.train("batches", "--run", "sgdm", "--seed", 3, experiment=batches)
         self.assertNotEqual(self.contents("batches")["step-000060.h5"], self.contents("fixed")["step-000060.h5"])
 
+    def test_says_what_an_experiment_asks_for_in_vain(self):
+        fixed = EXPERIMENT.replace("context = 5", "context = 5\nsamples = 40\nseed = 99").replace("batch = 70\n", "")
+        more = fixed.replace("steps = 60", "steps = 60\nbatch = 41\nhistory_steps = [7, 61]")
+        said = self.train("more", "--run", "sgdm", "--seed", 3, experiment=more).stderr
+        self.assertIn("experiment.toml: 'batch' is 41, but there are 40 samples to train on", said)
+        self.assertIn("experiment.toml: 'history_steps' names step 61, but the last is 60", said)
+        all_there = fixed.replace("steps = 60", "steps = 60\nbatch = 40\nhistory_steps = [7, 60]")
+        self.assertEqual(self.train("all", "--run", "sgdm", "--seed", 3, experiment=all_there).stderr, "")
+        self.assertEqual(self.contents("more")["step-000060.h5"], self.contents("all")["step-000060.h5"])
+
 
 # Long enough to be killed.
 LONG = EXPERIMENT.replace("steps = 60", "steps = 5000").replace("checkpoint_every = 20", "checkpoint_every = 4000")

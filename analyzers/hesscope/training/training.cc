@@ -229,6 +229,7 @@ TrainingResult run_training(const TrainingRequest& request, const TrainingProgre
   {
     const Stopwatch stopwatch(result.total_seconds);
     const TrainingSetup setup(experiment_of(request), request.num_threads, request.stop);
+    result.remarks = setup.remarks();
     const std::vector<Job> all = jobs_of(request, setup.experiment());
     const std::vector<Job> jobs = own_jobs(request, all);
     if (request.share.merge_only) require_trained(setup, jobs);

@@ -63,6 +63,7 @@ struct TrainingOutcome {
 struct TrainingResult {
   std::vector<TrainingOutcome> outcomes;  ///< by runs, then by seeds
   bool is_conclusive = true;              ///< whether none diverged
+  std::vector<std::string> remarks = {};  ///< what the experiment asks for that cannot be
   double total_seconds = 0;
   std::optional<io::PartOutcome> part = {};  ///< of a part, whose outcomes are above
 };

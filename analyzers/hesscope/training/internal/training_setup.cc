@@ -258,11 +258,35 @@ const TrainingSetup::StoredStart& TrainingSetup::stored_start(std::uint64_t seed
   return starts_.emplace(seed, std::move(start)).first->second;
 }
 
+std::int64_t TrainingSetup::num_training_samples() const {
+  return fixed_ != nullptr ? fixed_->rows() : experiment_.data.samples.value_or(0);
+}
+
 bool TrainingSetup::is_full_batch() const {
-  if (experiment_.batch == 0) return true;
-  const std::int64_t num_samples =
-      fixed_ != nullptr ? fixed_->rows() : experiment_.data.samples.value_or(0);
-  return num_samples > 0 && experiment_.batch >= num_samples;
+  const std::int64_t num_samples = num_training_samples();
+  return experiment_.batch == 0 || (num_samples > 0 && experiment_.batch >= num_samples);
+}
+
+std::vector<std::string> TrainingSetup::remarks() const {
+  std::vector<std::string> remarks;
+  const std::int64_t num_samples = num_training_samples();
+  if (num_samples > 0 && experiment_.batch > num_samples) {
+    remarks.push_back(
+        fmt::format("{}: 'batch' is {}, but there are {} samples to train on: every step takes all "
+                    "of them, as with batch = 0",
+                    experiment_.path.string(),
+                    experiment_.batch,
+                    num_samples));
+  }
+  const auto& steps = experiment_.history_steps;
+  if (!steps.empty() && steps.back() > experiment_.num_steps) {
+    remarks.push_back(
+        fmt::format("{}: 'history_steps' names step {}, but the last is {}: the history ends there",
+                    experiment_.path.string(),
+                    steps.back(),
+                    experiment_.num_steps));
+  }
+  return remarks;
 }
 
 std::unique_ptr<GraphObjective> TrainingSetup::monitored(const TrainingSet& fixed) const {

@@ -55,6 +55,9 @@ class TrainingSetup {
   /// Whether every batch is the whole training set.
   bool is_full_batch() const;
 
+  /// What the experiment asks for that cannot be, and what is done instead.
+  std::vector<std::string> remarks() const;
+
   const std::vector<Monitor>& monitors() const { return monitors_; }
 
   /// On the samples that monitors look at: the training set, or a copy of objective() where every
@@ -76,6 +79,9 @@ class TrainingSetup {
     Eigen::VectorXd theta;
     std::string sha256;  // of the bytes that it was read from
   };
+
+  // 0 where every batch is drawn anew.
+  std::int64_t num_training_samples() const;
 
   Model make_model(const ModelSources& sources) const;
 
