@@ -52,7 +52,8 @@ std::string_view short_text(Status status) {
 std::string lines_on(Status status,
                      std::span<const HeadlineNumber> numbers,
                      std::string_view form,
-                     std::string AnalyzerKind::*takes) {
+                     std::string AnalyzerKind::*takes,
+                     const std::string& otherwise = {}) {
   std::set<std::string> groups;
   for (const HeadlineNumber& number : numbers) {
     if (number.status == status) groups.insert(number.analyzer);
@@ -61,7 +62,8 @@ std::string lines_on(Status status,
   for (const std::string& group : groups) {
     text += fmt::format(fmt::runtime(form), group);
     const AnalyzerKind* const kind = find_or_null(analyzer_kinds(), group);
-    if (kind != nullptr && !(kind->*takes).empty()) text += "; " + kind->*takes;
+    const std::string& what = kind != nullptr ? kind->*takes : otherwise;
+    if (!what.empty()) text += "; " + what;
     text += '\n';
   }
   return text;
@@ -94,9 +96,9 @@ std::vector<std::vector<std::string>> loss_rows(std::span<const CheckpointSummar
   return rows;
 }
 
-std::string legend_text(std::span<const HeadlineNumber> numbers) {
-  std::string text =
-      lines_on(Status::kNotComputed, numbers, "- in /{}: not computed", &AnalyzerKind::on_missing);
+std::string legend_text(std::span<const HeadlineNumber> numbers, const std::string& takes) {
+  std::string text = lines_on(
+      Status::kNotComputed, numbers, "- in /{}: not computed", &AnalyzerKind::on_missing, takes);
   text += lines_on(Status::kNotStored,
                    numbers,
                    "not stored in /{}: the checkpoint does not hold what the number is made from",

@@ -22,6 +22,7 @@ Status loss_status(const CheckpointSummary& summary);
 std::vector<std::vector<std::string>> loss_rows(std::span<const CheckpointSummary> checkpoints);
 
 /// A line for each kind of cell without a number that needs one; of what can be had, what it takes.
-std::string legend_text(std::span<const HeadlineNumber> numbers);
+/// @param takes  that of numbers which no analyzer is known for; empty where nothing is to be said.
+std::string legend_text(std::span<const HeadlineNumber> numbers, const std::string& takes = {});
 
 }  // namespace hesscope::cli

@@ -165,7 +165,10 @@ class PathCommand final : public RunCommand {
                   ? "aligned by nothing: no units or invariances were found\n"
                   : fmt::format("aligned by {}\n", fmt::join(result.aligned_by, "; "));
     }
-    text += fmt::format("\n{}\n{}", table_text(rows), legend_text(result.numbers));
+    const std::string takes = is_unaligned_ ? "unaligned_barrier and unaligned_distance take the "
+                                              "alignment (leave out --no-alignment)"
+                                            : "";
+    text += fmt::format("\n{}\n{}", table_text(rows), legend_text(result.numbers, takes));
     return text + ending_text(result.is_done_already, result.timings.total_seconds);
   }
 

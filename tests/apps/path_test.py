@@ -164,8 +164,10 @@ class Numbers(Case):
             like = {"layers.0.weight": np.array([[w1]]), "layers.0.bias": np.zeros(1),
                     "layers.1.weight": np.array([[w2]]), "layers.1.bias": np.zeros(1)}
             np.savez(self.folder / f"{name}.npz", **like)
-        self.path("first.npz", "second.npz", "--no-alignment", "--images", 15, "--tolerance", "1e-4",
-                  problem="problem.toml")
+        done = self.path("first.npz", "second.npz", "--no-alignment", "--images", 15, "--tolerance", "1e-4",
+                         problem="problem.toml")
+        self.assertIn("- in /path: not computed; unaligned_barrier and unaligned_distance take the alignment (leave out "
+                      "--no-alignment)", done.stdout)
         file = self.open()
         group, names = file["path"], self.names(file)
         self.assertEqual(group["saddle_index"][()], 1)
