@@ -296,6 +296,31 @@ TEST(GraphHessian, IsTheSumOverAnyNumberOfSamples) {
   }
 }
 
+// Tangents of few packs lie pack by pack, of many packs entry by entry.
+TEST(GraphHessian, IsTheSumOverFewPacksAndManyOfTokensThatAreScaled) {
+  auto graph = std::make_shared<Graph>();
+  Graph& g = *graph;
+  const Index width = 6;  // gains in a whole panel of rows and in a part of one
+  const Var h = matmul(g.input(0, 3, width), g.parameter(0, width, width));
+  const Var scaled = hadamard(tanh(h), g.parameter(width * width, 1, width));
+  const Var mixed = matmul(softmax_rows(0.3 * matmul_nt(scaled, h)), scaled);
+  const Var gained = hadamard(mixed, g.parameter(width * width + width, 1, width));
+  const Var second = g.parameter(width * width + 2 * width, width, 5);
+  g.set_output(sum(log_sum_exp_rows(matmul(gained, second))));
+  const Index n = g.num_parameters();
+  const VectorXd theta = test::Numbers(5).vector(n);
+  for (const Index count : {9, 128, 129, 300}) {
+    SCOPED_TRACE(count);
+    const VectorXd numbers = test::Numbers(6).vector(count * g.record_size());
+    const std::vector<double> samples(numbers.begin(), numbers.end());
+    const MatrixXd expected = by_tape(g, theta, samples, count);
+    for (const InstructionSet set : supported_instruction_sets()) {
+      const MatrixXd actual = by_structure(graph, theta, samples, count, set, Executor(2));
+      EXPECT_TRUE((actual - expected).norm() <= kSiteTolerance * expected.norm()) << name_of(set);
+    }
+  }
+}
+
 TEST(GraphHessian, IsTheSumOverPointsThatACacheDoesNotHold) {
   auto graph = std::make_shared<Graph>();  // 20,000 entries, 40 packs: 50 MB
   const Index length = 5'000;

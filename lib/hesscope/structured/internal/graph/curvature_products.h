@@ -30,10 +30,6 @@
 
 namespace hesscope::detail {
 
-/// Doubles from one row of so many packs to the next: an odd number of cache lines, since rows that are
-/// powers of two apart lie in the same few lines of a cache.
-inline long row_step(long num_packs) { return (num_packs | 1) * kPackSamples; }
-
 /// Rows of a chunk of num_packs packs: row r begins at double r * row_step(num_packs).
 struct ChunkRows {
   int num_packs;

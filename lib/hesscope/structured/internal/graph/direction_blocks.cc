@@ -9,7 +9,26 @@ namespace hesscope::detail {
 namespace {
 
 // Work of directions unit by unit over that position by position, at most, where the former are taken.
-constexpr double kSpread = 1.05;
+constexpr double kSpread = 1.25;
+
+double work_of(const std::vector<DirectionBlock>& blocks) {
+  return std::accumulate(blocks.begin(), blocks.end(), 0.0, [](double sum, const auto& block) {
+    return sum + block.multiply_adds;
+  });
+}
+
+// Position by position of the first units, as many as are taken at once, then of the next.
+std::vector<int> entries_of(const ParameterUse& use, Interval units, int at_once) {
+  std::vector<int> entries;
+  for (int unit = units.begin; unit < units.end; unit += at_once) {
+    for (int t = 0; t < use.positions; ++t) {
+      for (int i = unit; i < std::min(unit + at_once, units.end); ++i) {
+        entries.push_back(use.z[at(t * use.units + i)]);
+      }
+    }
+  }
+  return entries;
+}
 
 class DisjointSets {
  public:
@@ -103,23 +122,38 @@ void DirectionPlanner::find_groups() {
   }
 }
 
-// Position by position of the first units, as many as are taken at once, then of the next.
-std::vector<int> DirectionPlanner::site_directions(const UseGroup& group, int units_at_once) const {
+// Entries z of kDirections units after another. What a block of units at one position reaches may be near;
+// where it is not, a unit's positions follow each other, so that its products take them at once.
+std::vector<int> DirectionPlanner::site_directions(int g) const {
   std::vector<int> directions;
   std::vector<char> is_there(at(entries_.size()), 0);
-  for (const int u : group.uses) {
+  for (const int u : groups_[at(g)].uses) {
     const ParameterUse& use = uses_.uses[at(u)];
-    for (int unit = 0; unit < use.units; unit += units_at_once) {
-      for (int t = 0; t < use.positions; ++t) {
-        for (int i = unit; i < std::min(unit + units_at_once, use.units); ++i) {
-          const int z = use.z[at(t * use.units + i)];
-          if (!is_there[at(z)]) directions.push_back(z);
-          is_there[at(z)] = 1;
-        }
+    for (int unit = 0; unit < use.units; unit += kDirections) {
+      const Interval units{unit, std::min(unit + kDirections, use.units)};
+      const std::vector<int> by_position = entries_of(use, units, kDirections);
+      const std::vector<int> by_unit = entries_of(use, units, 1);
+      const auto work = [&](const std::vector<int>& entries) {
+        const std::vector<DirectionBlock> blocks = plan(g, entries, false);
+        return work_of(blocks) + row_work(g, blocks, false);
+      };
+      const bool is_by_unit =
+          by_unit != by_position && work(by_unit) <= kSpread * work(by_position);
+      for (const int z : is_by_unit ? by_unit : by_position) {
+        if (!is_there[at(z)]) directions.push_back(z);
+        is_there[at(z)] = 1;
       }
     }
   }
   return directions;
+}
+
+std::size_t DirectionPlanner::num_sites(const UseGroup& group) const {
+  std::vector<char> is_there(at(entries_.size()), 0);
+  for (const int u : group.uses) {
+    for (const int z : uses_.uses[at(u)].z) is_there[at(z)] = 1;
+  }
+  return static_cast<std::size_t>(std::ranges::count(is_there, 1));
 }
 
 std::vector<int> DirectionPlanner::parameter_directions(const UseGroup& group) const {
@@ -136,35 +170,18 @@ std::vector<int> DirectionPlanner::parameter_directions(const UseGroup& group) c
 
 void DirectionPlanner::choose_directions(int g) {
   UseGroup& group = groups_[at(g)];
-  const auto work_of = [&](const std::vector<DirectionBlock>& blocks) {
-    return std::accumulate(blocks.begin(), blocks.end(), 0.0, [](double sum, const auto& block) {
-      return sum + block.multiply_adds;
-    });
-  };
   std::vector<int> directions = parameter_directions(group);
-  std::vector<int> sites = site_directions(group, kDirections);
   std::vector<DirectionBlock> blocks;
   double sweeps = 0;
   double products = 0;
   // With more than twice as many entries as parameters, they cannot pay.
-  const bool may_be_sites = sites.size() <= 2 * directions.size();
+  const bool may_be_sites = num_sites(group) <= 2 * directions.size();
+  std::vector<int> sites;
   if (may_be_sites) {
+    sites = site_directions(g);
     blocks = plan(g, sites, false);
     sweeps = work_of(blocks);
     products = product_work(g, blocks, false);
-    // What a block of units at one position reaches may be near; where it is not, a unit's positions follow
-    // each other, so that its products take all of them at once.
-    if (std::vector<int> by_unit = site_directions(group, 1); by_unit != sites) {
-      std::vector<DirectionBlock> others = plan(g, by_unit, false);
-      const double other_sweeps = work_of(others);
-      const double other_products = product_work(g, others, false);
-      if (other_sweeps + other_products <= kSpread * (sweeps + products)) {
-        sites = std::move(by_unit);
-        blocks = std::move(others);
-        sweeps = other_sweeps;
-        products = other_products;
-      }
-    }
   }
   if (!may_be_sites || directions.size() < 2 * sites.size()) {
     std::vector<DirectionBlock> others = plan(g, directions, true);
@@ -250,25 +267,15 @@ bool DirectionPlanner::is_any_in(const DirectionBlock& block,
       entries, [&](int entry) { return entry != kOne && is_in(block, entry, is_adjoint); });
 }
 
-double DirectionPlanner::product_work(int g,
-                                      const std::vector<DirectionBlock>& blocks,
-                                      bool by_parameters) const {
-  // Half of a block of its own follows from the other half, or three quarters from one.
-  const auto own_share = [&](const ParameterUse& use) {
-    const bool is_fed = std::ranges::any_of(blocks, [&](const DirectionBlock& block) {
-      return std::ranges::any_of(use.x, [&](int x) { return x != kOne && is_in(block, x, false); });
-    });
-    const bool is_quarter = !by_parameters && is_symmetric_in_inputs(use, groups_[at(g)], is_fed);
-    return is_quarter ? 0.25 * (1.0 + 1.0 / use.units) * (1.0 + 1.0 / use.inputs) : 0.5;
-  };
+// Rows of the products of a group's columns, from the tangents of these directions.
+double DirectionPlanner::row_work(int g,
+                                  const std::vector<DirectionBlock>& blocks,
+                                  bool by_parameters) const {
   double work = 0;
-  double later = 0;  // parameters of rows, each as often as it is used
   for (int h = g; h < static_cast<int>(groups_.size()); ++h) {
     for (const int u : groups_[at(h)].uses) {
       const ParameterUse& use = uses_.uses[at(u)];
-      const double share = h == g ? own_share(use) : 1;
-      const double size = share * use.units * use.inputs;
-      later += size;
+      const double size = num_rows(g, u, blocks, by_parameters);
       for (const DirectionBlock& block : blocks) {
         double terms = 0;
         for (int t = 0; t < use.positions; ++t) {
@@ -281,12 +288,38 @@ double DirectionPlanner::product_work(int g,
       }
     }
   }
-  if (by_parameters) return work;
-  for (const int v : groups_[at(g)].uses) {
-    const ParameterUse& use = uses_.uses[at(v)];
-    work += later * use.positions * use.units * use.inputs;
-  }
   return work;
+}
+
+// Parameters of a use that are rows of a group's columns. Half of a block of its own follows from the other
+// half, or three quarters from one.
+double DirectionPlanner::num_rows(int g,
+                                  int u,
+                                  const std::vector<DirectionBlock>& blocks,
+                                  bool by_parameters) const {
+  const ParameterUse& use = uses_.uses[at(u)];
+  const double size = static_cast<double>(use.units) * use.inputs;
+  if (group_of(u) != g) return size;
+  const bool is_fed = std::ranges::any_of(blocks, [&](const DirectionBlock& block) {
+    return std::ranges::any_of(use.x, [&](int x) { return x != kOne && is_in(block, x, false); });
+  });
+  const bool is_quarter = !by_parameters && is_symmetric_in_inputs(use, groups_[at(g)], is_fed);
+  return size * (is_quarter ? 0.25 * (1.0 + 1.0 / use.units) * (1.0 + 1.0 / use.inputs) : 0.5);
+}
+
+double DirectionPlanner::product_work(int g,
+                                      const std::vector<DirectionBlock>& blocks,
+                                      bool by_parameters) const {
+  const double work = row_work(g, blocks, by_parameters);
+  if (by_parameters) return work;
+  double rows = 0;
+  double columns = 0;  // each as often as it has positions
+  for (int u = 0; u < static_cast<int>(uses_.uses.size()); ++u) {
+    const ParameterUse& use = uses_.uses[at(u)];
+    if (group_of(u) >= g) rows += num_rows(g, u, blocks, by_parameters);
+    if (group_of(u) == g) columns += static_cast<double>(use.positions) * use.units * use.inputs;
+  }
+  return work + rows * columns;
 }
 
 }  // namespace hesscope::detail

@@ -81,12 +81,18 @@ class DirectionPlanner {
   void find_groups();
   void find_fed();
   void choose_directions(int group);
-  std::vector<int> site_directions(const UseGroup& group, int units_at_once) const;
+  std::size_t num_sites(const UseGroup& group) const;
+  std::vector<int> site_directions(int group) const;
   std::vector<int> parameter_directions(const UseGroup& group) const;
   std::vector<DirectionBlock> plan(int group,
                                    const std::vector<int>& directions,
                                    bool by_parameters) const;
   bool is_any_in(const DirectionBlock& block, std::span<const int> entries, bool is_adjoint) const;
+  double row_work(int group, const std::vector<DirectionBlock>& blocks, bool by_parameters) const;
+  double num_rows(int group,
+                  int use,
+                  const std::vector<DirectionBlock>& blocks,
+                  bool by_parameters) const;
   double product_work(int group,
                       const std::vector<DirectionBlock>& blocks,
                       bool by_parameters) const;

@@ -146,7 +146,7 @@ void HessianSum::add_products(const Stage& stage,
       .first_block = stage.first_block,
       .blocks = std::span(plan_.kept).subspan(at(stage.first_block), num_blocks),
       .first_rows = stage.first_rows,
-      .row_step = row_step(num_packs_),
+      .num_packs = num_packs_,
       .data = kept_.data()};
   for (auto first = stage.tasks.begin(); first != stage.tasks.end();) {
     const auto end = std::find_if(first, stage.tasks.end(), [&](const ProductTask& task) {
@@ -208,17 +208,17 @@ void HessianSum::keep(
   const int lanes = plan_.kernels.lanes;
   const DirectionBlock& block = plan_.planner.blocks()[at(stage.first_block + b)];
   const KeptRows& kept = plan_.kept[at(stage.first_block + b)];
-  const long step = row_step(num_packs_);
-  double* const first =
-      kept_.data() + stage.first_rows[at(b)] * step + p * kPackSamples + long{part} * lanes;
+  const KeptSteps steps = kept_steps(kept, num_packs_);
+  double* const first = kept_.data() + stage.first_rows[at(b)] * row_step(num_packs_) +
+                        p * steps.pack + long{part} * lanes;
   const auto copy = [&](const RowBlock& rows,
                         const LiveRows& live,
                         std::span<const GraphLayout::Source> sources,
                         bool is_adjoint) {
-    for (int t = live.positions.begin; t < live.positions.end; ++t) {
-      for (int k = live.cols.begin; k < live.cols.end; ++k) {
+    for (int k = live.cols.begin; k < live.cols.end; ++k) {
+      for (int t = live.positions.begin; t < live.positions.end; ++t) {
         const GraphLayout::Source& source = sources[at(rows.row(t, k))];
-        double* to = first + live.row(t, k) * step;
+        double* to = first + live.row(t, k) * steps.row;
         const bool is_there =
             live.is_complete ||
             (source.tangent >= 0 && plan_.planner.is_in(block, source.entry, is_adjoint));
@@ -227,7 +227,7 @@ void HessianSum::keep(
           from = (is_adjoint ? adjoints : tangents) + plan_.kernels.entries_size(source.tangent);
         }
         const int from_step = is_there ? lanes : 0;
-        for (int d = 0; d < block.count; ++d, to += kept.count * step, from += from_step) {
+        for (int d = 0; d < block.count; ++d, to += steps.direction, from += from_step) {
           copy_lanes(to, from, lanes);
         }
       }

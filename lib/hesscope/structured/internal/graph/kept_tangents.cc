@@ -27,11 +27,18 @@ LiveRows live_rows(const RowBlock& rows, bool has_all_cols, F is_there) {
   cols.begin = cols.begin / kPanelRows * kPanelRows;
   cols.end = std::min(static_cast<int>(divide(cols.end, kPanelRows)) * kPanelRows, rows.width);
   LiveRows live{.positions = positions, .cols = cols};
-  live.is_complete = count == long{positions.end - positions.begin} * live.width();
+  live.is_complete = count == long{live.length()} * live.width();
   return live;
 }
 
 }  // namespace
+
+KeptSteps kept_steps(const KeptRows& rows, int num_packs) {
+  constexpr int kFewPacks = 16;
+  const long direction = rows.count * row_step(num_packs);
+  if (num_packs <= kFewPacks) return {kPackSamples, long{rows.count} * kPackSamples, direction};
+  return {row_step(num_packs), kPackSamples, direction};
+}
 
 std::vector<KeptRows> kept_rows(const ParameterUses& uses,
                                 const GraphLayout& layout,
@@ -42,7 +49,7 @@ std::vector<KeptRows> kept_rows(const ParameterUses& uses,
     if (planner.groups()[at(block.group)].is_by_parameters) continue;
     const auto add = [&](std::vector<LiveRows>& rows, LiveRows live) {
       live.first = kept.count;
-      kept.count += (live.positions.end - live.positions.begin) * live.width();
+      kept.count += live.length() * live.width();
       rows.push_back(live);
     };
     const auto is_there = [&](std::span<const GraphLayout::Source> sources, bool is_adjoint) {
@@ -61,6 +68,7 @@ std::vector<KeptRows> kept_rows(const ParameterUses& uses,
     for (const RowBlock& x : layout.tangent_blocks()) {
       add(kept.tangents, live_rows(x, false, is_there(layout.tangent_rows(), false)));
     }
+    if (kept.count > 0) kept.count |= 1;  // see row_step()
   }
   return all;
 }

@@ -2,7 +2,8 @@
 //
 // Where tangents lie that are kept from the sweeps of a stage to its products: those of entries z and x
 // that may differ from zero, one direction's behind the other's. A row is an entry's numbers in all packs
-// of a chunk; the rows that one product takes are near to each other.
+// of a chunk. Of many packs they follow each other; of few, the rows of one pack do, since a product that
+// goes through many rows pack by pack would else jump through memory.
 #pragma once
 
 #include <span>
@@ -13,6 +14,10 @@
 
 namespace hesscope::detail {
 
+/// Doubles from one row of so many packs to the next: an odd number of cache lines, since rows that are
+/// powers of two apart lie in the same few lines of a cache.
+inline long row_step(long num_packs) { return (num_packs | 1) * kPackSamples; }
+
 /// Of a block of rows, those that may differ from zero in a block of directions: the others are not kept.
 struct LiveRows {
   Interval positions = {};
@@ -22,15 +27,26 @@ struct LiveRows {
 
   int width() const { return cols.end - cols.begin; }
 
-  int row(int t, int k) const { return first + (t - positions.begin) * width() + k - cols.begin; }
+  int length() const { return positions.end - positions.begin; }
+
+  int row(int t, int k) const { return first + (k - cols.begin) * length() + t - positions.begin; }
 };
 
 /// Of one block of directions.
 struct KeptRows {
   std::vector<LiveRows> adjoints;  ///< E: of z of each use
   std::vector<LiveRows> tangents;  ///< J: of each of GraphLayout::tangent_blocks()
-  int count = 0;                   ///< of one direction
+  int count = 0;                   ///< of one direction: an odd number, or 0
 };
+
+/// Doubles from one to the next.
+struct KeptSteps {
+  long row;
+  long pack;
+  long direction;
+};
+
+KeptSteps kept_steps(const KeptRows& rows, int num_packs);
 
 /// Of each block of the planner; of those whose directions are parameters, none.
 std::vector<KeptRows> kept_rows(const ParameterUses& uses,
@@ -42,7 +58,7 @@ struct KeptTangents {
   int first_block = 0;
   std::span<const KeptRows> blocks = {};
   std::span<const long> first_rows = {};  ///< of each block, its first row in `data`
-  long row_step = 0;                      ///< doubles
+  int num_packs = 0;
   const double* data = nullptr;
 
   // Directions are counted from the first of first_block.
@@ -51,10 +67,13 @@ struct KeptTangents {
     return blocks[static_cast<std::size_t>(direction / kDirections)];
   }
 
+  KeptSteps steps_of(int direction) const { return kept_steps(rows_of(direction), num_packs); }
+
   const double* row(int direction, const LiveRows& live, int t, int k) const {
     const long first = first_rows[static_cast<std::size_t>(direction / kDirections)];
-    const long of_direction = long{direction % kDirections} * rows_of(direction).count;
-    return data + (first + of_direction + live.row(t, k)) * row_step;
+    const KeptSteps steps = steps_of(direction);
+    return data + first * row_step(num_packs) + direction % kDirections * steps.direction +
+           live.row(t, k) * steps.row;
   }
 };
 

@@ -21,7 +21,7 @@ class NarrowProductRunner : ProductTaskView {
     const int direction = direction_of(0);
     const int first = task_.rows.begin;
     if (!adjoint_live(direction).positions.is_empty()) {
-      set_rows(adjoint_tangent(0, first, direction), row_step_);
+      set_rows(tangents_from(adjoint_live(direction), first, direction));
       const double* const x = rows_.x_panels[at(task_.row_use)];
       for (int j = 0; j < use_.inputs; j += kPanelCols) {
         multiply_and_add(x + j * row_size_, j, std::min(kPanelCols, use_.inputs - j));
@@ -29,22 +29,25 @@ class NarrowProductRunner : ProductTaskView {
     }
     const LiveRows live = tangent_live(direction);
     if (live.positions.is_empty()) return;
-    set_rows(delta_row(0, first), row_step_);
+    set_rows({delta_row(0, first), row_step_, 0});
     std::array<const double*, kPanelCols> columns;
     for (int j = live.cols.begin; j < live.cols.end; j += kPanelCols) {
       const int count = std::min(kPanelCols, live.cols.end - j);
-      columns.fill(rows_.zeros);
-      for (int k = 0; k < count; ++k) columns[at(k)] = value_tangent(0, j + k, direction);
-      all_.packs_.fill_columns(
-          column_panel_, columns.data(), nullptr, kPackSamples, count, rows_.num_packs);
+      columns.fill(value_tangent(0, j, direction));  // those after `count` are not looked at
+      for (int k = 1; k < count; ++k) columns[at(k)] = value_tangent(0, j + k, direction);
+      all_.packs_.fill_columns(column_panel_,
+                               columns.data(),
+                               nullptr,
+                               tangents_.steps_of(direction).pack,
+                               count,
+                               rows_.num_packs);
       multiply_and_add(column_panel_, j, count);
     }
   }
 
  private:
-  // y[i] x[b] of the task's units i, whose y begin `step` doubles apart: panels of units, those of one b
-  // after those of the one before.
-  void set_rows(const double* y, long step) const {
+  // y[i] x[b] of the task's units i: panels of units, those of one b after those of the one before.
+  void set_rows(const RowMatrix& y) const {
     const long panel_size = kPanelRows * row_size_;
     const int units = task_.rows.end - task_.rows.begin;
     for (int i = 0; i < units; i += kPanelRows) {
@@ -56,7 +59,7 @@ class NarrowProductRunner : ProductTaskView {
           .out_second_stride = kPackSamples,
           .out_pack_stride = long{kPanelRows} * kPackSamples,
           .terms = {{{value_row(column_rows_, 0, task_.inputs.begin), row_step_, 0},
-                     {y + i * step, 0, step},
+                     {y.data + i * y.first_stride, 0, y.first_stride, y.pack_stride},
                      1}},
           .num_terms = 1,
           .rows = inputs_,

@@ -16,7 +16,7 @@ class PairProductRunner : ProductTaskView {
   void run() {
     const int direction = direction_of(0);
     if (adjoint_live(direction).positions.is_empty()) return;
-    set_rows(adjoint_tangent(0, task_.rows.begin, direction));
+    set_rows(tangents_from(adjoint_live(direction), task_.rows.begin, direction));
     const auto num_panels = static_cast<int>(divide(task_.rows.end - task_.rows.begin, kPanelRows));
     const double* panel = rows_.x_panels[at(task_.row_use)] + panels_size(own_.x, rows_.num_packs);
     const auto num_pairs = static_cast<int>(pairs().size());
@@ -38,16 +38,16 @@ class PairProductRunner : ProductTaskView {
   }
 
   // E[i,a] of the task's units i, the first at `from`.
-  void set_rows(const double* from) const {
+  void set_rows(const RowMatrix& from) const {
     const int units = task_.rows.end - task_.rows.begin;
     for (int i = 0; i < units; i += kPanelRows) {
       double* const panel = row_panels_ + i * row_size_;
       const int count = std::min(kPanelRows, units - i);
       for (int r = 0; r < count; ++r) {
-        const double* const row = from + (i + r) * row_step_;
+        const double* const row = from.data + (i + r) * from.first_stride;
         for (int p = 0; p < rows_.num_packs; ++p) {
           std::memcpy(panel + (long{p} * kPanelRows + r) * kPackSamples,
-                      row + long{p} * kPackSamples,
+                      row + p * from.pack_stride,
                       kPackSamples * sizeof(double));
         }
       }

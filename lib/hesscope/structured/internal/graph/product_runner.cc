@@ -193,54 +193,52 @@ class ProductRunner : ProductTaskView {
                        .num_packs = rows_.num_packs};
     if (!adjoints.is_empty()) {
       product.terms[product.num_terms++] = {
-          {adjoint_tangent(adjoints.begin, unit, direction), row_step_, row_step_ * use_.units},
+          tangents_from(adjoint_live(direction), unit, direction),
           {value_row(own_, adjoints.begin, input), row_step_ * use_.inputs, row_step_},
           adjoints.end - adjoints.begin};
     }
     if (!tangents.is_empty()) {
       product.terms[product.num_terms++] = {
           {delta_row(tangents.begin, unit), row_step_, row_step_ * use_.units},
-          {value_tangent(tangents.begin, input, direction),
-           row_step_ * tangent_live(direction).width(),
-           row_step_},
+          tangents_from(tangent_live(direction), input, direction).transposed(),
           tangents.end - tangents.begin};
     }
     products_.push_back(product);
     if (!is_row) clear_last_rows(to, panel.count);
   }
 
-  // Of gains, sum_t E[t,i] x[t,i] + delta[t,i] J[t,i].
+  // Of gains, sum_t E[t,i] x[t,i] + delta[t,i] J[t,i]: a diagonal.
   void set_gains(const RowPanel& panel, Interval adjoints, int direction, double* to) {
-    std::fill_n(to, kPanelRows * row_size_, 0.0);
-    for (int r = 0; r < panel.count; ++r) {
-      const int i = panel.first + r;
-      const Interval tangents = tangent_positions(direction, i, 1);
-      if (adjoints.is_empty() && tangents.is_empty()) continue;
-      RowProduct product{.out = to + r * kPackSamples,
-                         .out_first_stride = 0,
-                         .out_second_stride = 0,
-                         .out_pack_stride = long{kPanelRows} * kPackSamples,
-                         .terms = {},
-                         .num_terms = 0,
-                         .rows = 1,
-                         .cols = 1,
-                         .num_packs = rows_.num_packs};
-      const long step = row_step_ * use_.units;
-      if (!adjoints.is_empty()) {
-        product.terms[product.num_terms++] = {
-            {adjoint_tangent(adjoints.begin, i, direction), 0, step},
-            {value_row(own_, adjoints.begin, i), step, 0},
-            adjoints.end - adjoints.begin};
-      }
-      if (!tangents.is_empty()) {
-        product.terms[product.num_terms++] = {{delta_row(tangents.begin, i), 0, step},
-                                              {value_tangent(tangents.begin, i, direction),
-                                               row_step_ * tangent_live(direction).width(),
-                                               0},
-                                              tangents.end - tangents.begin};
-      }
-      products_.push_back(product);
+    const int i = panel.first;
+    const Interval tangents = tangent_positions(direction, i, panel.count);
+    const long step = row_step_ * use_.units;
+    RowProduct product{.out = to,
+                       .out_first_stride = kPackSamples,
+                       .out_second_stride = 0,
+                       .out_pack_stride = long{kPanelRows} * kPackSamples,
+                       .terms = {},
+                       .num_terms = 0,
+                       .rows = panel.count,
+                       .cols = panel.count,
+                       .num_packs = rows_.num_packs,
+                       .is_diagonal = true};
+    if (!adjoints.is_empty()) {
+      product.terms[product.num_terms++] = {tangents_from(adjoint_live(direction), i, direction),
+                                            {value_row(own_, adjoints.begin, i), step, row_step_},
+                                            adjoints.end - adjoints.begin};
     }
+    if (!tangents.is_empty()) {
+      product.terms[product.num_terms++] = {
+          {delta_row(tangents.begin, i), row_step_, step},
+          tangents_from(tangent_live(direction), i, direction).transposed(),
+          tangents.end - tangents.begin};
+    }
+    if (product.num_terms == 0) {
+      std::fill_n(to, kPanelRows * row_size_, 0.0);
+      return;
+    }
+    products_.push_back(product);
+    clear_last_rows(to, panel.count);
   }
 
   int theta(const RowPanel& panel, int r) const {

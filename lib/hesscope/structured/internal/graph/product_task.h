@@ -11,11 +11,11 @@
 namespace hesscope::detail {
 
 /// Row panels of a task: they stay in a cache of 512 KiB.
-inline constexpr int kTaskPanels = 12;
+inline constexpr int kTaskPanels = 24;
 inline constexpr int kTaskRows = kTaskPanels * kPanelRows;
 
 /// Inner packs between two visits to H ...
-inline constexpr int kMaxInner = 128;
+inline constexpr int kMaxInner = 64;
 
 /// ... or those of one position, where a chunk has more.
 inline long most_inner_packs(int num_packs) { return std::max(kMaxInner, num_packs); }
@@ -72,13 +72,22 @@ class ProductTaskView {
     return tangents_.rows_of(direction).tangents[at(own_.tangents)];
   }
 
-  // E[t,i] and J[t,j], which must be live; others of the direction are in rows `row_step_` apart.
+  // E[t,i] and J[t,j], which must be live.
   const double* adjoint_tangent(int t, int i, int direction) const {
     return tangents_.row(direction, adjoint_live(direction), t, i);
   }
 
   const double* value_tangent(int t, int j, int direction) const {
     return tangents_.row(direction, tangent_live(direction), t, j);
+  }
+
+  // E and J of the units or inputs from k on, at their live positions: (k, t).
+  RowMatrix tangents_from(const LiveRows& live, int k, int direction) const {
+    const KeptSteps steps = tangents_.steps_of(direction);
+    return {tangents_.row(direction, live, live.positions.begin, k),
+            steps.row * live.length(),
+            steps.row,
+            steps.pack};
   }
 
   // Rows that a panel of fewer has too many, one position's.

@@ -45,27 +45,99 @@ void outer_products(const detail::RowProduct& m) {
   }
 }
 
-template <Store kStore>
-void multiply_pack(const detail::RowProduct& m, const detail::RowTerm& term, int p) {
-  const auto lane = [](long doubles) { return static_cast<int>(doubles / kLanes); };
+// Rows and columns of a tile of accumulators: 24 of 32 registers, or 12 of 16.
+constexpr int kMostRows = 6;
+constexpr int kMostCols = kLanes == 8 ? kPanelRows : 2;
+
+// Sums over both terms of R x C entries from (i, j) on; on the diagonal R entries (i, i), C = 1.
+template <int R, int C, bool kIsDiagonal>
+[[gnu::always_inline]] inline void tile(const detail::RowProduct& m, int i, int j, int p) {
+  const auto lane = [](long doubles) { return doubles / kLanes; };
   for (int part = 0; part < kParts; ++part) {
-    product<kStore>(Strided<Lane>{lanes(m.out + p * m.out_pack_stride) + part,
-                                  lane(m.out_first_stride),
-                                  lane(m.out_second_stride)},
-                    Strided<const Lane>{lanes(term.a.data + p * kPackSamples) + part,
-                                        lane(term.a.first_stride),
-                                        lane(term.a.second_stride)},
-                    Strided<const Lane>{lanes(term.b.data + p * kPackSamples) + part,
-                                        lane(term.b.first_stride),
-                                        lane(term.b.second_stride)},
-                    m.rows,
-                    term.inner,
-                    m.cols);
+    Lane sum[R][C];  // an initialiser = {} would be written to memory first
+    for (int r = 0; r < R; ++r) {
+      for (int c = 0; c < C; ++c) sum[r][c] = Lane{};
+    }
+    for (int k = 0; k < m.num_terms; ++k) {
+      const detail::RowMatrix& left = m.terms[k].a;
+      const detail::RowMatrix& right = m.terms[k].b;
+      const Lane* a = lanes(left.data + i * left.first_stride + p * left.pack_stride) + part;
+      const Lane* b = lanes(right.data + j * right.second_stride + p * right.pack_stride) + part;
+      const long a_row = lane(left.first_stride);
+      const long b_col = lane(right.second_stride);
+      for (int t = 0; t < m.terms[k].inner; ++t) {
+        if constexpr (kIsDiagonal) {
+          for (int r = 0; r < R; ++r) sum[r][0] += a[r * a_row] * b[r * b_col];
+        } else {
+          Lane y[C];
+          for (int c = 0; c < C; ++c) y[c] = held(b[c * b_col]);
+          for (int r = 0; r < R; ++r) {
+            const Lane x = held(a[r * a_row]);
+            for (int c = 0; c < C; ++c) sum[r][c] += x * y[c];
+          }
+        }
+        a += lane(left.second_stride);
+        b += lane(right.first_stride);
+      }
+    }
+    double* const to =
+        m.out + i * m.out_first_stride + j * m.out_second_stride + p * m.out_pack_stride;
+    for (int r = 0; r < R; ++r) {
+      for (int c = 0; c < C; ++c) {
+        lanes(to + r * m.out_first_stride + c * m.out_second_stride)[part] = sum[r][c];
+      }
+    }
   }
 }
 
+template <int R>
+[[gnu::noinline]] void tile_rows(const detail::RowProduct& m, int i, int p) {
+  if (m.is_diagonal) return tile<R, 1, true>(m, i, i, p);
+  int j = 0;
+  for (; j + kMostCols <= m.cols; j += kMostCols) tile<R, kMostCols, false>(m, i, j, p);
+  for (; j < m.cols; ++j) tile<R, 1, false>(m, i, j, p);
+}
+
+void multiply_pack(const detail::RowProduct& m, int p) {
+  int i = 0;
+  while (i < m.rows) {
+    // Of seven and eight rows four, and what is left.
+    const int left = m.rows - i;
+    const int rows = left <= kMostRows ? left : left < 2 * kMostRows - 3 ? 4 : kMostRows;
+    static_assert(kMostRows == 6);
+    switch (rows) {
+      case 1:
+        tile_rows<1>(m, i, p);
+        break;
+      case 2:
+        tile_rows<2>(m, i, p);
+        break;
+      case 3:
+        tile_rows<3>(m, i, p);
+        break;
+      case 4:
+        tile_rows<4>(m, i, p);
+        break;
+      case 5:
+        tile_rows<5>(m, i, p);
+        break;
+      default:
+        tile_rows<6>(m, i, p);
+        break;
+    }
+    i += rows;
+  }
+}
+
+// Whether it is a product of numbers for each pack, and packs follow each other.
 bool is_outer(const detail::RowProduct& m) {
-  return m.terms[0].inner == 1 && (m.num_terms == 1 || m.terms[1].inner == 1);
+  for (int t = 0; t < m.num_terms; ++t) {
+    const detail::RowTerm& term = m.terms[t];
+    const bool is_by_pack =
+        term.a.pack_stride != kPackSamples || term.b.pack_stride != kPackSamples;
+    if (term.inner != 1 || is_by_pack) return false;
+  }
+  return !m.is_diagonal;
 }
 
 // Pack by pack, since products have rows in common.
@@ -78,8 +150,7 @@ void multiply(std::span<const detail::RowProduct> products) {
   for (int p = 0; p < num_packs; ++p) {
     for (const detail::RowProduct& m : products) {
       if (is_outer(m)) continue;
-      multiply_pack<Store::kAssign>(m, m.terms[0], p);
-      if (m.num_terms > 1) multiply_pack<Store::kAdd>(m, m.terms[1], p);
+      multiply_pack(m, p);
     }
   }
 }

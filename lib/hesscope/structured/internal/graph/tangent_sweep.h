@@ -127,12 +127,14 @@ class PointSweep {
   virtual double run(Records records, PackPoint point) = 0;
 };
 
-/// Entry (i, t) of a begins at double i * first_stride + t * second_stride; packs of the operands follow
-/// each other, those of the result are pack_stride doubles apart.
+/// Entry (i, t) of pack p begins at double i * first_stride + t * second_stride + p * pack_stride.
 struct RowMatrix {
   const double* data;
   long first_stride;
   long second_stride;
+  long pack_stride = kPackSamples;
+
+  RowMatrix transposed() const { return {data, second_stride, first_stride, pack_stride}; }
 };
 
 struct RowTerm {
@@ -151,6 +153,8 @@ struct RowProduct {
   int rows;
   int cols;
   int num_packs;
+  bool is_diagonal =
+      false;  ///< whether only its entries (i, i) are wanted, of as many columns as rows
 };
 
 /// out(d, c) += sum over positions t and samples of a part of tangents(t, d) panel(t, c), for all
