@@ -307,10 +307,8 @@ AnalyzerKind stability_analyzer() {
       .on_missing = "ratios take `learning-rate`",
       .on_not_stored =
           "`preconditioner` adam and `second-moments` recomputed, with `batch-size` N, ask for "
-          "what "
-          "Adam's would settle at there in batches of N; `learning-rate` is what ratios of "
-          "gradient "
-          "descent take",
+          "what Adam's would settle at there in batches of N; `learning-rate` is what ratios of "
+          "gradient descent take",
       .options =
           {{.name = "preconditioner",
             .meaning = "also compute the sharpness as this optimiser sees it\nadam: Adam\n"

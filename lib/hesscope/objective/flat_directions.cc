@@ -25,8 +25,8 @@ void fill_randomly(const DataArray& array,
   const auto seen = samples.middleCols(array.offset, array.width);
   switch (array.content) {
     case DataArray::Content::kReal:
-    case DataArray::Content::
-        kProbability: {  // losses are affine in these: any numbers tell the same
+    case DataArray::Content::kProbability: {
+      // Losses are affine in probabilities: any numbers tell the same.
       const double mean = seen.mean();
       const double variance = (seen.array() - mean).square().mean();
       std::normal_distribution<double> normal(mean, variance > 0 ? std::sqrt(variance) : 1.0);
