@@ -9,7 +9,7 @@ namespace hesscope::detail {
 namespace {
 
 // Work of directions unit by unit over that position by position, at most, where the former are taken.
-constexpr double kSpread = 1.25;
+constexpr double kSpread = 1.5;
 
 double work_of(const std::vector<DirectionBlock>& blocks) {
   return std::accumulate(blocks.begin(), blocks.end(), 0.0, [](double sum, const auto& block) {

@@ -143,6 +143,7 @@ SweepGraph::SweepGraph(const Graph& graph, const EntryNumbers& entries, const Pa
     : nodes(graph.nodes().begin(), graph.nodes().end()),
       varies(uses.varies),
       indices(graph.indices().begin(), graph.indices().end()),
+      idle(graph, entries, uses.varies),
       num_parameters(static_cast<int>(graph.num_parameters())) {
   for (const Graph::Node& n : nodes) {
     const auto common = [&](int operand) { return operand < 0 || is_common[at(operand)]; };

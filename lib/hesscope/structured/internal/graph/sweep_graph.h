@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <hesscope/structured/internal/graph/entry_numbers.h>
+#include <hesscope/structured/internal/graph/idle_entries.h>
 #include <hesscope/structured/internal/graph/parameter_uses.h>
 #include <hesscope/structured/internal/graph/tangent_sweep.h>
 
@@ -50,6 +51,7 @@ struct SweepGraph {
   /// Of each node: whether it is its operand `a` plus what does not vary, of which nothing else takes any.
   std::vector<char> is_shifted;
   std::vector<std::int32_t> indices;  ///< Graph::indices(), and of gathers of gathers
+  IdleEntries idle;                   ///< of what carries tangents
   int num_parameters = 0;
 
  private:

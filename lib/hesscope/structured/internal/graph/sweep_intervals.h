@@ -10,6 +10,7 @@
 
 #include <hesscope/structured/internal/graph/parameter_uses.h>
 #include <hesscope/structured/internal/graph/sweep_graph.h>
+#include <hesscope/structured/internal/graph/sweep_support.h>
 #include <hesscope/structured/internal/graph/tangent_sweep.h>
 
 namespace hesscope::detail {
@@ -39,16 +40,16 @@ class SweepIntervals {
 
  private:
   void find_needs(std::span<const int> group_of_use);
+  Interval marked(int node, const EntryMarks& marks) const;
   Interval aligned(int node, Interval entries) const;
-  Interval forward_of(const SweepPlanOfNodes& plan, int node) const;
-  void reverse_of(SweepPlanOfNodes& plan, int group, int node) const;
 
   const SweepGraph& graph_;
   std::span<const Graph::Node> nodes_;
   const EntryNumbers& entries_;
   const ParameterUses& uses_;
   std::span<const SweepNode> kept_;
-  std::vector<int> alignment_;       // of each root, in entries
+  std::vector<int> alignment_;  // of each root, in entries
+  SweepSupport support_;
   std::vector<int> last_group_;      // of each node: the last one it depends on; -1
   std::vector<char> needs_tangent_;  // of each node: whether anything asks for it
   std::vector<char> is_read_;        // of each node: whether it has entries z or x

@@ -9,6 +9,8 @@
 namespace hesscope::HESSCOPE_ISA {
 namespace {
 
+using detail::common_part;
+using detail::hull;
 using detail::Interval;
 using detail::kDirections;
 using detail::kPackSamples;

@@ -39,12 +39,10 @@ class ProductSweep : protected SweepView {
 
   Matrix right(int i, int k) const { return operand_matrix(i, false, k, all_of(node(i).b)); }
 
-  Matrix left_tangent(int i, int k) const {
-    return operand_matrix(i, true, k, plan(node(i).a).tangent);
-  }
+  Matrix left(int i, int k, Interval entries) const { return operand_matrix(i, true, k, entries); }
 
-  Matrix right_tangent(int i, int k) const {
-    return operand_matrix(i, false, k, plan(node(i).b).tangent);
+  Matrix right(int i, int k, Interval entries) const {
+    return operand_matrix(i, false, k, entries);
   }
 
   Matrix result(int i, int k, Interval entries) const {
@@ -105,30 +103,33 @@ class ProductSweep : protected SweepView {
     const Interval out = plan(i).tangent;
     for (int k = 0; k < static_cast<int>(n.stack); ++k) {
       const Matrix c = result(i, k, out);
-      const Matrix db = right_tangent(i, k);
+      const Interval rows = c.live_rows;
+      if (rows.is_empty()) continue;
+      const Matrix db = right(i, k, plan(n.b).tangent);
       const bool has_b = has_tangent(n.b) && !db.is_zero();
       if (has_b) {
         const bool is_whole = size(db.live_cols) == c.cols;
-        if (!is_whole) clear_rows(i, c, c.live_rows);
+        if (!is_whole) clear_rows(i, c, rows);
         multiply_plain(is_whole,
-                       entries(tangent(i), c, 0, db.live_cols.begin),
+                       entries(tangent(i), c, rows.begin, db.live_cols.begin),
                        n.a,
                        left(i, k),
                        false,
-                       {0, c.rows},
+                       rows,
                        db.live_rows,
                        entries(tangent(n.b), db, db.live_rows.begin, db.live_cols.begin),
                        size(db.live_cols));
       }
-      const Matrix da = left_tangent(i, k);
-      const bool has_a = has_tangent(n.a) && !da.is_zero();
-      if (!has_b && !has_a) clear_rows(i, c, c.live_rows);
+      const Matrix da = left(i, k, plan(n.a).tangent);
+      const Interval own = common_part(da.live_rows, rows);
+      const bool has_a = has_tangent(n.a) && !da.is_zero() && !own.is_empty();
+      if (!has_b && !has_a) clear_rows(i, c, rows);
       if (!has_a) continue;
       if (!has_b) {
-        clear_rows(i, c, {c.live_rows.begin, da.live_rows.begin});
-        clear_rows(i, c, {da.live_rows.end, c.live_rows.end});
+        clear_rows(i, c, {rows.begin, own.begin});
+        clear_rows(i, c, {own.end, rows.end});
       }
-      for (int row = da.live_rows.begin; row < da.live_rows.end; ++row) {  // each as B^T dA^T
+      for (int row = own.begin; row < own.end; ++row) {  // each as B^T dA^T
         multiply_plain(!has_b,
                        transposed(entries(tangent(i), c, row, 0)),
                        n.b,
@@ -175,55 +176,57 @@ class ProductSweep : protected SweepView {
       const Matrix dc = result(i, k, plan(i).adjoint);
       const Matrix c = result(i, k, all_of(i));
       const Lane* const c_bar = bar(i) + c.first * kParts;
-      const Matrix a = left(i, k);
-      const Matrix b = right(i, k);
-      if (has_adjoint(n.a)) {
-        for (int row = dc.live_rows.begin; row < dc.live_rows.end; ++row) {  // each as B dCbar^T
+      const Matrix a = left(i, k, has_adjoint(n.a) ? plan(n.a).adjoint : Interval{});
+      const Matrix b = right(i, k, has_adjoint(n.b) ? plan(n.b).adjoint : Interval{});
+      const Matrix da = left(i, k, has_tangent(n.a) ? plan(n.a).tangent : Interval{});
+      const Matrix db = right(i, k, has_tangent(n.b) ? plan(n.b).tangent : Interval{});
+      if (!a.is_zero()) {
+        const Interval rows = common_part(dc.live_rows, a.live_rows);
+        for (int row = rows.begin; row < rows.end; ++row) {  // each as B dCbar^T
           multiply_plain(assigns_left,
-                         transposed(entries(adjoint(n.a), a, row, 0)),
+                         transposed(entries(adjoint(n.a), a, row, a.live_cols.begin)),
                          n.b,
                          b,
                          false,
-                         {0, b.rows},
+                         a.live_cols,
                          {0, b.cols},
                          transposed(entries(adjoint(i), dc, row, 0)),
                          1);
         }
-        if (has_tangent(n.b)) {
-          const Matrix db = right_tangent(i, k);
-          if (!db.is_zero()) {
-            multiply_entries<Store::kAdd>(
-                entries(adjoint(n.a), a, 0, db.live_rows.begin),
-                Plain<Lane>{c_bar + db.live_cols.begin * kParts, c.cols, 1},
-                transposed(entries(tangent(n.b), db, db.live_rows.begin, db.live_cols.begin)),
-                c.rows,
-                size(db.live_cols),
-                size(db.live_rows));
-          }
+        const Interval inner = common_part(db.live_rows, a.live_cols);
+        if (!db.is_zero() && !inner.is_empty()) {
+          multiply_entries<Store::kAdd>(
+              entries(adjoint(n.a), a, a.live_rows.begin, inner.begin),
+              Plain<Lane>{
+                  c_bar + (a.live_rows.begin * c.cols + db.live_cols.begin) * kParts, c.cols, 1},
+              transposed(entries(tangent(n.b), db, inner.begin, db.live_cols.begin)),
+              size(a.live_rows),
+              size(db.live_cols),
+              size(inner));
         }
       }
-      if (!has_adjoint(n.b)) continue;
+      if (b.is_zero()) continue;
       if (!dc.is_zero()) {
         multiply_plain(assigns_right,
-                       entries(adjoint(n.b), b, 0, 0),
+                       entries(adjoint(n.b), b, b.live_rows.begin, b.live_cols.begin),
                        n.a,
                        a,
                        true,
-                       {0, a.cols},
+                       b.live_rows,
                        dc.live_rows,
-                       entries(adjoint(i), dc, dc.live_rows.begin, 0),
-                       c.cols);
+                       entries(adjoint(i), dc, dc.live_rows.begin, b.live_cols.begin),
+                       size(b.live_cols));
       }
-      if (!has_tangent(n.a)) continue;
-      const Matrix da = left_tangent(i, k);
-      if (da.is_zero()) continue;  // the product as that of Cbar^T and dA
+      const Interval inner = common_part(da.live_cols, b.live_rows);
+      if (da.is_zero() || inner.is_empty()) continue;  // the product as that of Cbar^T and dA
       multiply_entries<Store::kAdd>(
-          transposed(entries(adjoint(n.b), b, da.live_cols.begin, 0)),
-          Plain<Lane>{c_bar + da.live_rows.begin * c.cols * kParts, 1, c.cols},
-          entries(tangent(n.a), da, da.live_rows.begin, da.live_cols.begin),
-          c.cols,
+          transposed(entries(adjoint(n.b), b, inner.begin, b.live_cols.begin)),
+          Plain<Lane>{
+              c_bar + (da.live_rows.begin * c.cols + b.live_cols.begin) * kParts, 1, c.cols},
+          entries(tangent(n.a), da, da.live_rows.begin, inner.begin),
+          size(b.live_cols),
           size(da.live_rows),
-          size(da.live_cols));
+          size(inner));
     }
   }
 };

@@ -36,6 +36,19 @@ struct Interval {
   bool is_empty() const { return begin >= end; }
 };
 
+inline int length(Interval x) { return x.is_empty() ? 0 : x.end - x.begin; }
+
+inline Interval common_part(Interval a, Interval b) {
+  return {a.begin > b.begin ? a.begin : b.begin, a.end < b.end ? a.end : b.end};
+}
+
+/// The smallest that contains both.
+inline Interval hull(Interval a, Interval b) {
+  if (a.is_empty()) return b;
+  if (b.is_empty()) return a;
+  return {a.begin < b.begin ? a.begin : b.begin, a.end > b.end ? a.end : b.end};
+}
+
 /// Where a node's numbers lie, in packs; -1 if they are not kept. Nodes whose tangents are not needed at
 /// the same time may share a place.
 struct SweepNode {

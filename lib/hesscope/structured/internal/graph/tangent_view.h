@@ -53,19 +53,9 @@ class SweepView {
   // Steps and what no output needs have neither tangents nor coefficients.
   bool varies(int i) const { return kept(i).tangent_bar >= 0; }
 
-  static Interval common_part(Interval a, Interval b) {
-    return {a.begin > b.begin ? a.begin : b.begin, a.end < b.end ? a.end : b.end};
-  }
-
   static bool contains(Interval a, Interval b) { return a.begin <= b.begin && a.end >= b.end; }
 
   static bool is_in(Interval a, int e) { return e >= a.begin && e < a.end; }
-
-  static Interval hull(Interval a, Interval b) {
-    if (a.is_empty()) return b;
-    if (b.is_empty()) return a;
-    return {a.begin < b.begin ? a.begin : b.begin, a.end > b.end ? a.end : b.end};
-  }
 
   bool is_same_shape(int i, int j) const {
     return node(i).rows == node(j).rows && node(i).cols == node(j).cols;

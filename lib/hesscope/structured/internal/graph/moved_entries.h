@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include <hesscope/structured/internal/graph/indexing.h>
+
+namespace hesscope::detail {
+
+struct MovedEntry {
+  int node;  ///< -1 for a zero
+  int entry;
+};
+
+/// Where entry e of node i, which is a slice, an embedding or a gathering, comes from.
+inline MovedEntry moved_from(std::span<const Graph::Node> nodes,
+                             std::span<const std::int32_t> indices,
+                             int i,
+                             int e) {
+  const Graph::Node& n = nodes[at(i)];
+  const Graph::Node& a = nodes[at(n.a)];
+  const auto cols = static_cast<int>(n.cols);
+  const auto a_cols = static_cast<int>(a.cols);
+  switch (n.op) {
+    case Graph::Op::kSlice:
+      return {n.a,
+              (static_cast<int>(n.row) + e / cols) * a_cols + static_cast<int>(n.col) + e % cols};
+    case Graph::Op::kEmbed: {
+      const int row = e / cols - static_cast<int>(n.row);
+      const int col = e % cols - static_cast<int>(n.col);
+      const bool is_inside = row >= 0 && col >= 0 && row < static_cast<int>(a.rows) && col < a_cols;
+      return is_inside ? MovedEntry{n.a, row * a_cols + col} : MovedEntry{-1, 0};
+    }
+    default: {
+      const int index = indices[at(static_cast<long>(n.offset) + e)];
+      if (index < 0) return {-1, 0};
+      return index < size_of(a) ? MovedEntry{n.a, index} : MovedEntry{n.b, index - size_of(a)};
+    }
+  }
+}
+
+/// Entry of an operand, one row or column or number of which may stand for all, that entry e of an
+/// elementwise node takes.
+inline int spread_entry(const Graph::Node& node, const Graph::Node& operand, int e) {
+  const auto cols = static_cast<int>(node.cols);
+  const int row = operand.rows == 1 ? 0 : e / cols;
+  const int col = operand.cols == 1 ? 0 : e % cols;
+  return row * static_cast<int>(operand.cols) + col;
+}
+
+/// Calls visit(entry, spread_entry()) for all entries of the node.
+template <typename F>
+void for_spread(const Graph::Node& node, const Graph::Node& operand, F visit) {
+  const int size = size_of(node);
+  if (node.rows == operand.rows && node.cols == operand.cols) {
+    for (int e = 0; e < size; ++e) visit(e, e);
+  } else {
+    for (int e = 0; e < size; ++e) visit(e, spread_entry(node, operand, e));
+  }
+}
+
+}  // namespace hesscope::detail

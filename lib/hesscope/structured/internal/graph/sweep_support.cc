@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+
+#include <hesscope/structured/internal/graph/indexing.h>
+#include <hesscope/structured/internal/graph/moved_entries.h>
+#include <hesscope/structured/internal/graph/sweep_support.h>
+
+namespace hesscope::detail {
+namespace {
+
+using Op = Graph::Op;
+
+bool is_any(const char* marks, int count) {
+  return std::find(marks, marks + count, 1) != marks + count;
+}
+
+}  // namespace
+
+void SweepSupport::forward(int i, EntryMarks& tangents) const {
+  const Graph::Node& n = nodes_[at(i)];
+  if (n.a < 0) return;
+  char* const out = tangents.data() + entries_.first(i);
+  const char* const a = marks_of(tangents, n.a);
+  const int size = size_of(n);
+  const auto cols = static_cast<int>(n.cols);
+  const int a_size = size_of(nodes_[at(n.a)]);
+  const auto a_cols = static_cast<int>(nodes_[at(n.a)].cols);
+  switch (n.op) {
+    case Op::kSoftmaxRows:
+      for (int row = 0; row < static_cast<int>(n.rows); ++row) {
+        if (is_any(a + row * cols, cols)) std::fill_n(out + row * cols, cols, 1);
+      }
+      break;
+    case Op::kLogSumExpRows:
+    case Op::kCrossEntropyRows:
+    case Op::kSumRows:
+    case Op::kMaxRows:
+      for (int row = 0; row < size; ++row) out[row] = is_any(a + row * a_cols, a_cols) ? 1 : 0;
+      break;
+    case Op::kSum:
+      out[0] = is_any(a, a_size) ? 1 : 0;
+      break;
+    case Op::kSquaredDistances: {
+      const bool is_all = is_any(marks_of(tangents, n.b), size_of(nodes_[at(n.b)]));
+      for (int row = 0; row < static_cast<int>(n.rows); ++row) {
+        if (is_all || is_any(a + row * a_cols, a_cols)) std::fill_n(out + row * cols, cols, 1);
+      }
+      break;
+    }
+    case Op::kMatmul:
+      forward_product(i, tangents, out);
+      break;
+    case Op::kSlice:
+    case Op::kEmbed:
+    case Op::kGather:
+      for (int e = 0; e < size; ++e) {
+        const MovedEntry from = moved_from(nodes_, graph_.indices, i, e);
+        out[e] = from.node < 0 ? 0 : marks_of(tangents, from.node)[from.entry];
+      }
+      break;
+    default:
+      if (!is_elementwise(n.op)) return;
+      for (const int operand : {n.a, n.b}) {
+        if (operand < 0) continue;
+        const char* const from = marks_of(tangents, operand);
+        for_spread(n, nodes_[at(operand)], [&](int e, int entry) { out[e] |= from[entry]; });
+      }
+  }
+  if (!graph_.idle.has_any(i)) return;
+  for (int e = 0; e < size; ++e) out[e] = graph_.idle.is_idle(i, e) ? 0 : out[e];
+}
+
+// dC = A dB + dA B
+void SweepSupport::forward_product(int i, const EntryMarks& tangents, char* out) const {
+  const Graph::Node& n = nodes_[at(i)];
+  const ProductEntries product(nodes_, i);
+  const char* const a = marks_of(tangents, n.a);
+  const char* const b = marks_of(tangents, n.b);
+  const int rows = product.rows();
+  const int cols = product.cols();
+  const bool has_zeros = graph_.idle.has_zeros(n.a);
+  std::vector<char> is_taken(at(cols));
+  for (int k = 0; k < product.count(); ++k) {
+    std::ranges::fill(is_taken, 0);
+    for (int j = 0; j < product.inner(); ++j) {
+      for (int c = 0; c < cols; ++c) {
+        if (b[product.right(k, j, c)] == 0) continue;
+        is_taken[at(c)] = 1;
+        for (int row = 0; has_zeros && row < rows; ++row) {
+          if (!graph_.idle.is_zero(n.a, product.left(k, row, j))) {
+            out[product.result(k, row, c)] = 1;
+          }
+        }
+      }
+    }
+    for (int row = 0; row < rows; ++row) {
+      bool is_live = false;
+      for (int j = 0; !is_live && j < product.inner(); ++j) {
+        is_live = a[product.left(k, row, j)] != 0;
+      }
+      for (int c = 0; c < cols; ++c) {
+        if (is_live || (!has_zeros && is_taken[at(c)])) out[product.result(k, row, c)] = 1;
+      }
+    }
+  }
+}
+
+void SweepSupport::reverse(int i,
+                           const EntryMarks& tangents,
+                           std::span<const char> takes,
+                           EntryMarks& adjoints) const {
+  const Graph::Node& n = nodes_[at(i)];
+  const char* const bar = marks_of(adjoints, i);
+  const auto give = [&](int operand, int entry) {
+    if (!takes[at(operand)] || graph_.idle.is_idle(operand, entry)) return;
+    adjoints[at(entries_.first(operand) + entry)] = 1;
+  };
+  switch (n.op) {
+    case Op::kMatmul:
+      return reverse_product(i, bar, tangents, give);
+    case Op::kSlice:
+    case Op::kEmbed:
+    case Op::kGather:
+      for (int e = 0; e < size_of(n); ++e) {
+        if (bar[e] == 0) continue;
+        const MovedEntry from = moved_from(nodes_, graph_.indices, i, e);
+        if (from.node >= 0) give(from.node, from.entry);
+      }
+      return;
+    case Op::kSum:
+      for (int e = 0; bar[0] != 0 && e < size_of(nodes_[at(n.a)]); ++e) give(n.a, e);
+      return;
+    default:
+      if (is_elementwise(n.op)) return reverse_elementwise(i, bar, tangents, give);
+      return reverse_rows(i, bar, tangents, give);
+  }
+}
+
+template <typename Give>
+void SweepSupport::reverse_elementwise(int i,
+                                       const char* bar,
+                                       const EntryMarks& tangents,
+                                       Give give) const {
+  const Graph::Node& n = nodes_[at(i)];
+  const auto spread_to = [&](int operand, auto is_marked) {
+    if (operand < 0) return;
+    for_spread(n, nodes_[at(operand)], [&](int e, int entry) {
+      if (is_marked(e)) give(operand, entry);
+    });
+  };
+  for (const int operand : {n.a, n.b}) spread_to(operand, [&](int e) { return bar[e] != 0; });
+  // Tangents of one operand that reach the adjoint of another, or its own.
+  const auto bends = [&](int operand, int other) {
+    if (operand < 0 || other < 0) return;
+    const char* const from = marks_of(tangents, other);
+    const Graph::Node& o = nodes_[at(other)];
+    spread_to(operand, [&](int e) { return from[spread_entry(n, o, e)] != 0; });
+  };
+  if (n.op == Op::kElementary && kept_[at(i)].bends) bends(n.a, n.a);
+  if (n.op != Op::kHadamard && n.op != Op::kDivide) return;
+  bends(n.a, n.b);
+  bends(n.b, n.a);
+  if (n.op == Op::kDivide) bends(n.b, n.b);
+}
+
+template <typename Give>
+void SweepSupport::reverse_rows(int i,
+                                const char* bar,
+                                const EntryMarks& tangents,
+                                Give give) const {
+  const Graph::Node& n = nodes_[at(i)];
+  const char* const own = marks_of(tangents, i);
+  const char* const a = marks_of(tangents, n.a);
+  const auto rows = static_cast<int>(nodes_[at(n.a)].rows);
+  const auto a_cols = static_cast<int>(nodes_[at(n.a)].cols);
+  const int cols = size_of(n) / rows;
+  const bool has_b = n.b >= 0 && is_any(marks_of(tangents, n.b), size_of(nodes_[at(n.b)]));
+  bool is_any_live = has_b;
+  for (int row = 0; row < rows; ++row) {
+    bool is_live = is_any(bar + row * cols, cols);
+    switch (n.op) {
+      case Op::kSoftmaxRows:
+        is_live = is_live || is_any(own + row * cols, cols);
+        break;
+      case Op::kLogSumExpRows:
+      case Op::kCrossEntropyRows:
+        is_live = is_live || is_any(a + row * a_cols, a_cols);
+        break;
+      case Op::kSquaredDistances:
+        is_live = is_live || has_b || is_any(a + row * a_cols, a_cols);
+        break;
+      default:
+        break;
+    }
+    is_any_live = is_any_live || is_live;
+    for (int c = 0; is_live && c < a_cols; ++c) give(n.a, row * a_cols + c);
+  }
+  if (n.op != Op::kSquaredDistances || !is_any_live) return;
+  for (int e = 0; e < size_of(nodes_[at(n.b)]); ++e) give(n.b, e);
+}
+
+// dAbar += dCbar B^T + Cbar dB^T, dBbar += A^T dCbar + dA^T Cbar
+template <typename Give>
+void SweepSupport::reverse_product(int i,
+                                   const char* bar,
+                                   const EntryMarks& tangents,
+                                   Give give) const {
+  const Graph::Node& n = nodes_[at(i)];
+  const ProductEntries product(nodes_, i);
+  const char* const a = marks_of(tangents, n.a);
+  const char* const b = marks_of(tangents, n.b);
+  const int rows = product.rows();
+  const int inner = product.inner();
+  const int cols = product.cols();
+  const auto is_zero = [&](int k, int row, int j) {
+    return graph_.idle.is_zero(n.a, product.left(k, row, j));
+  };
+  const auto is_idle = [&](int k, int row, int c) {
+    return graph_.idle.is_idle(i, product.result(k, row, c));
+  };
+  const bool may_give_b = graph_.varies[at(n.b)] != 0;
+  for (int k = 0; k < product.count(); ++k) {
+    for (int row = 0; row < rows; ++row) {
+      const char* const of_row = bar + product.result(k, row, 0);
+      const bool has_bar = is_any(of_row, cols);
+      for (int j = 0; j < inner; ++j) {
+        if (has_bar) give(n.a, product.left(k, row, j));
+        if (!may_give_b) continue;
+        const bool is_passed = has_bar && !is_zero(k, row, j);
+        const bool is_live = a[product.left(k, row, j)] != 0;
+        for (int c = 0; (is_passed || is_live) && c < cols; ++c) {
+          if ((is_passed && of_row[c] != 0) || (is_live && !is_idle(k, row, c))) {
+            give(n.b, product.right(k, j, c));
+          }
+        }
+      }
+    }
+    for (int j = 0; may_give_b && j < inner; ++j) {
+      for (int c = 0; c < cols; ++c) {
+        if (b[product.right(k, j, c)] == 0) continue;
+        for (int row = 0; row < rows; ++row) {
+          if (!is_idle(k, row, c)) give(n.a, product.left(k, row, j));
+        }
+      }
+    }
+  }
+}
+
+}  // namespace hesscope::detail

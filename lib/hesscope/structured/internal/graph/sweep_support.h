@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Which entries tangents reach, one by one: the structural zeros of derivatives. What idle_entries.h says
+// makes no difference is not reached.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include <hesscope/structured/internal/graph/product_entries.h>
+#include <hesscope/structured/internal/graph/sweep_graph.h>
+
+namespace hesscope::detail {
+
+/// By EntryNumbers: 1 where a number may differ from zero.
+using EntryMarks = std::vector<char>;
+
+class SweepSupport {
+ public:
+  SweepSupport(const SweepGraph& graph,
+               const EntryNumbers& entries,
+               std::span<const SweepNode> kept)
+      : graph_(graph), nodes_(graph.nodes), entries_(entries), kept_(kept) {}
+
+  /// Marks entries of node i that those of its operands reach.
+  void forward(int i, EntryMarks& tangents) const;
+
+  /// Marks entries of the operands' adjoints that the tangents of node i's adjoint reach, or those of its
+  /// operands where it bends them.
+  /// @param takes  of each node: whether its adjoint is wanted.
+  void reverse(int i,
+               const EntryMarks& tangents,
+               std::span<const char> takes,
+               EntryMarks& adjoints) const;
+
+ private:
+  const char* marks_of(const EntryMarks& marks, int node) const {
+    return marks.data() + entries_.first(node);
+  }
+
+  template <typename F>
+  void forward_elementwise(int i, const EntryMarks& tangents, F mark) const;
+  void forward_product(int i, const EntryMarks& tangents, char* out) const;
+  template <typename Give>
+  void reverse_elementwise(int i, const char* bar, const EntryMarks& tangents, Give give) const;
+  template <typename Give>
+  void reverse_rows(int i, const char* bar, const EntryMarks& tangents, Give give) const;
+  template <typename Give>
+  void reverse_product(int i, const char* bar, const EntryMarks& tangents, Give give) const;
+
+  const SweepGraph& graph_;
+  std::span<const Graph::Node> nodes_;
+  const EntryNumbers& entries_;
+  std::span<const SweepNode> kept_;
+};
+
+}  // namespace hesscope::detail
