@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <hesscope/structured/internal/graph/idle_entries.h>
+#include <hesscope/structured/internal/graph/parameter_uses.h>
 
 namespace hesscope::detail {
 namespace {
@@ -14,11 +15,10 @@ using Eigen::MatrixXd;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// 1 for an idle entry, row by row; all nodes are said to vary.
+// 1 for an idle entry, row by row.
 MatrixXd idle_of(const Graph& graph, Var a) {
   const EntryNumbers entries(graph);
-  const std::vector<char> varies(graph.nodes().size(), 1);
-  const IdleEntries idle(graph, entries, varies);
+  const IdleEntries idle(graph, entries, find_parameter_uses(graph, entries).varies);
   MatrixXd marks(a.rows(), a.cols());
   for (int e = 0; e < marks.size(); ++e) {
     marks(e / a.cols(), e % a.cols()) = idle.is_idle(a.node(), e) ? 1 : 0;
@@ -35,8 +35,8 @@ MatrixXd upper(Index n) {
 TEST(IdleEntries, AreNoneWithoutAMask) {
   Graph g;
   const Var x = matmul(g.input(0, 3, 3), g.parameter(0, 3, 3));
-  const Var p = softmax_rows(matmul_nt(x, x));
-  g.set_output(sum(matmul(p, x)));
+  const Var p = softmax_rows(matmul_nt(x, x) + g.constant(MatrixXd::Ones(3, 3)));
+  g.set_output(sum(square(matmul(p, x))));
   for (const Var a : {x, p}) EXPECT_EQ(idle_of(g, a), MatrixXd::Zero(3, 3));
 }
 
@@ -62,6 +62,24 @@ TEST(IdleEntries, AreWhatNothingTakes) {
   const MatrixXd all_but_one = (MatrixXd(3, 2) << 1, 1, 1, 1, 0, 1).finished();
   EXPECT_EQ(idle_of(g, y), all_but_one);
   EXPECT_EQ(idle_of(g, x), all_but_one);
+}
+
+TEST(IdleEntries, AreWhatIsCutOff) {
+  Graph g;
+  const Var x = matmul(g.input(0, 2, 2), g.parameter(0, 2, 2));
+  g.set_output(sum(square(slice(x, 1, 0, 1, 2))));
+  EXPECT_EQ(idle_of(g, x), (MatrixXd(2, 2) << 1, 1, 0, 0).finished());
+}
+
+// A comparison may tell whether what is multiplied by zero is finite: nothing follows from that it would be
+// zero if it were.
+TEST(IdleEntries, AreNotWhatDependsOnNumbersThatAreNotFinite) {
+  Graph g;
+  const Var x = matmul(g.input(0, 2, 2), g.parameter(0, 2, 2));
+  const Var h = hadamard(reciprocal(g.input(4, 2, 2)), g.constant(MatrixXd::Zero(2, 2)));
+  const Var y = select(equal(h, h), g.constant(MatrixXd::Ones(2, 2)), x);  // x where h is NaN
+  g.set_output(sum(square(y)));
+  for (const Var a : {x, y}) EXPECT_EQ(idle_of(g, a), MatrixXd::Zero(2, 2));
 }
 
 // Zeros times anything: of both operands of a product, and entry by entry.

@@ -108,7 +108,7 @@ void CurvatureProducts::list_panels() {
         for (int i = first; i < end; ++i) panels.push_back({.first = i * use.inputs + j});
       }
     };
-    if (use.units < use.inputs) {
+    if (use.units <= use.inputs) {
       for (int line = 0; line < whole; line += kJoinedInputs) {
         for (int first = 0; first < use.units; first += kJoinedUnits) add(first, line);
       }

@@ -19,11 +19,12 @@ constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
 
 // Values of entries that are the same for all parameters and samples, NaN for others; of a node none of
 // whose entries is known nothing. What is -inf or 0 whatever is added or multiplied counts, since the output
-// is not finite where that is infinite.
+// is not finite where that is infinite; but not for comparisons, which may tell that it is.
 class KnownValues {
  public:
   explicit KnownValues(const Graph& graph) : graph_(graph), nodes_(graph.nodes()) {
     for (int i = 0; i < static_cast<int>(nodes_.size()); ++i) {
+      is_fixed_.push_back(is_made_of_constants(nodes_[at(i)]) ? 1 : 0);
       std::vector<double> values = values_of(i);
       if (std::ranges::all_of(values, [](double x) { return std::isnan(x); })) values.clear();
       known_.push_back(std::move(values));
@@ -37,7 +38,18 @@ class KnownValues {
     return own.empty() ? kNaN : own[at(e)];
   }
 
+  /// What entry e of a kSelect node goes by.
+  double choice_of(const Node& node, int e) const {
+    return is_fixed_[at(node.choice)] == 0 ? kNaN : (*this)(node.choice, e);
+  }
+
  private:
+  bool is_made_of_constants(const Node& n) const {
+    const auto is_fixed = [&](int operand) { return operand < 0 || is_fixed_[at(operand)] != 0; };
+    if (n.op == Op::kInput || n.op == Op::kParameter) return false;
+    return is_fixed(n.a) && is_fixed(n.b) && is_fixed(n.choice);
+  }
+
   std::vector<double> values_of(int i) const {
     const Node& n = nodes_[at(i)];
     const auto size = size_of(n);
@@ -46,7 +58,7 @@ class KnownValues {
       return {own.begin(), own.end()};
     }
     const auto is_known = [&](int operand) { return operand >= 0 && has_any(operand); };
-    if (!is_known(n.a) && !is_known(n.b) && n.op != Op::kEmbed) return {};
+    if (!is_known(n.a) && !is_known(n.b)) return {};
     std::vector<double> values(at(size), kNaN);
     for (int e = 0; e < size; ++e) values[at(e)] = value_of(i, e);
     return values;
@@ -85,11 +97,11 @@ class KnownValues {
         return is_zero_at_the_end && of(n.a) == kMinusInfinity ? 0 : kNaN;
       }
       case Op::kLess:
-        return compared(of(n.a), of(n.b), [](double a, double b) { return a < b; });
+        return is_fixed_[at(i)] == 0 ? kNaN : of(n.a) < of(n.b) ? 1 : 0;
       case Op::kEqual:
-        return compared(of(n.a), of(n.b), [](double a, double b) { return a == b; });
+        return is_fixed_[at(i)] == 0 ? kNaN : of(n.a) == of(n.b) ? 1 : 0;
       case Op::kSelect: {
-        const double choice = (*this)(n.choice, e);
+        const double choice = choice_of(n, e);
         if (std::isnan(choice)) return kNaN;
         return (*this)(choice != 0 ? n.a : n.b, e);
       }
@@ -113,14 +125,9 @@ class KnownValues {
     }
   }
 
-  template <typename F>
-  static double compared(double a, double b, F compare) {
-    if (std::isnan(a) || std::isnan(b)) return kNaN;
-    return compare(a, b) ? 1 : 0;
-  }
-
   const Graph& graph_;
   std::span<const Node> nodes_;
+  std::vector<char> is_fixed_;  // of each node: whether it is made of constants alone
   std::vector<std::vector<double>> known_;
 };
 
@@ -156,6 +163,7 @@ class UsedEntries {
 
   void visit(int i) {
     const Node& n = nodes_[at(i)];
+    if (n.is_step()) return;
     switch (n.op) {
       case Op::kAdd:
       case Op::kSubtract:
@@ -169,7 +177,7 @@ class UsedEntries {
         });
       case Op::kSelect:
         return for_passing(i, [&](int e) {
-          const double choice = known_(n.choice, e);
+          const double choice = known_.choice_of(n, e);
           if (!(choice == 0)) mark(n.a, e);
           if (std::isnan(choice) || choice == 0) mark(n.b, e);
         });
@@ -227,23 +235,21 @@ IdleEntries::IdleEntries(const Graph& graph,
                          std::span<const char> varies)
     : idle_(graph.nodes().size()), zero_(graph.nodes().size()) {
   const auto num_nodes = static_cast<int>(graph.nodes().size());
-  const auto size = [&](int i) { return size_of(graph.nodes()[at(i)]); };
   const KnownValues known(graph);
-  bool has_known = false;
-  for (int i = 0; i < num_nodes; ++i) {
-    if (!known.has_any(i)) continue;
-    has_known = has_known || varies[at(i)] != 0;
-    for (int e = 0; e < size(i); ++e) zero_[at(i)].push_back(known(i, e) == 0 ? 1 : 0);
-  }
-  if (!has_known) return;
+  // One of these for each entry, or none where none is set.
+  const auto marks = [&](int i, auto is_marked) {
+    std::vector<char> of_node;
+    for (int e = 0; e < size_of(graph.nodes()[at(i)]); ++e) {
+      of_node.push_back(is_marked(e) ? 1 : 0);
+    }
+    if (std::ranges::find(of_node, 1) == of_node.end()) of_node.clear();
+    return of_node;
+  };
   const UsedEntries is_used(graph, entries, known);
   for (int i = 0; i < num_nodes; ++i) {
-    if (!varies[at(i)]) continue;
-    std::vector<char> idle;
-    for (int e = 0; e < size(i); ++e) {
-      idle.push_back(!std::isnan(known(i, e)) || !is_used(i, e) ? 1 : 0);
-    }
-    if (std::ranges::find(idle, 1) != idle.end()) idle_[at(i)] = std::move(idle);
+    if (known.has_any(i)) zero_[at(i)] = marks(i, [&](int e) { return known(i, e) == 0; });
+    if (varies[at(i)] == 0) continue;
+    idle_[at(i)] = marks(i, [&](int e) { return !std::isnan(known(i, e)) || !is_used(i, e); });
   }
   for (int i = 0; i < num_nodes; ++i) idle_[at(i)] = idle_[at(entries.root(i))];
 }

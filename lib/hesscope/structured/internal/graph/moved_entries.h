@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+//
+// Kernels have their own (tangent_view.h): what is compiled for an instruction set shares no code.
 #pragma once
 
 #include <cstdint>

@@ -33,7 +33,7 @@ class NarrowProductRunner : ProductTaskView {
     std::array<const double*, kPanelCols> columns;
     for (int j = live.cols.begin; j < live.cols.end; j += kPanelCols) {
       const int count = std::min(kPanelCols, live.cols.end - j);
-      columns.fill(value_tangent(0, j, direction));  // those after `count` are not looked at
+      columns.fill(value_tangent(0, j, direction));  // those after `count` may be read
       for (int k = 1; k < count; ++k) columns[at(k)] = value_tangent(0, j + k, direction);
       all_.packs_.fill_columns(column_panel_,
                                columns.data(),

@@ -9,35 +9,11 @@
 #include <hesscope/structured/internal/graph/indexing.h>
 #include <hesscope/structured/internal/graph/parameter_uses.h>
 #include <hesscope/structured/internal/graph/parameter_views.h>
+#include <hesscope/structured/internal/graph/product_entries.h>
 #include <hesscope/structured/internal/graph/use_merging.h>
 
 namespace hesscope::detail {
 namespace {
-
-// One operand of a product of matrices: entry (r, c) of op(operand) of product k.
-struct ProductOperand {
-  ProductOperand(const Graph::Node& product, const Graph::Node& operand, bool is_left)
-      : stack(static_cast<int>(product.stack)),
-        is_shared(is_left ? product.is_shared_a : product.is_shared_b),
-        is_transposed(is_left ? product.transpose_a : product.transpose_b),
-        stored_rows(static_cast<int>(is_shared ? operand.rows : operand.rows / product.stack)),
-        stored_cols(static_cast<int>(operand.cols)) {}
-
-  int rows() const { return is_transposed ? stored_cols : stored_rows; }
-
-  int cols() const { return is_transposed ? stored_rows : stored_cols; }
-
-  int entry(int k, int r, int c) const {
-    if (is_transposed) std::swap(r, c);
-    return ((is_shared ? 0 : k * stored_rows) + r) * stored_cols + c;
-  }
-
-  int stack;
-  bool is_shared;
-  bool is_transposed;
-  int stored_rows;
-  int stored_cols;
-};
 
 class UseFinder {
  public:

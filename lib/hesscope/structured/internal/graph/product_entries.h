@@ -2,56 +2,61 @@
 #pragma once
 
 #include <span>
+#include <utility>
 
 #include <hesscope/structured/internal/graph/indexing.h>
 
 namespace hesscope::detail {
 
-/// The products C = A B of a kMatmul node, of a stack that is one below the other, with what its operands
-/// say of transposing and sharing: A is rows x inner, B inner x cols.
+/// One operand of a kMatmul node, a stack of products of matrices: entry (r, c) of op(operand) of product k.
+struct ProductOperand {
+  ProductOperand(const Graph::Node& product, const Graph::Node& operand, bool is_left)
+      : stack(static_cast<int>(product.stack)),
+        is_shared(is_left ? product.is_shared_a : product.is_shared_b),
+        is_transposed(is_left ? product.transpose_a : product.transpose_b),
+        stored_rows(static_cast<int>(is_shared ? operand.rows : operand.rows / product.stack)),
+        stored_cols(static_cast<int>(operand.cols)) {}
+
+  int rows() const { return is_transposed ? stored_cols : stored_rows; }
+
+  int cols() const { return is_transposed ? stored_rows : stored_cols; }
+
+  int entry(int k, int r, int c) const {
+    if (is_transposed) std::swap(r, c);
+    return ((is_shared ? 0 : k * stored_rows) + r) * stored_cols + c;
+  }
+
+  int stack;
+  bool is_shared;
+  bool is_transposed;
+  int stored_rows;
+  int stored_cols;
+};
+
+/// Both operands and the result: C = A B for each k, A of rows x inner, B of inner x cols.
 class ProductEntries {
  public:
   ProductEntries(std::span<const Graph::Node> nodes, int i)
-      : n_(nodes[at(i)]), a_(nodes[at(n_.a)]), b_(nodes[at(n_.b)]) {}
+      : a_(nodes[at(i)], nodes[at(nodes[at(i)].a)], true),
+        b_(nodes[at(i)], nodes[at(nodes[at(i)].b)], false) {}
 
-  int count() const { return static_cast<int>(n_.stack); }
+  int count() const { return a_.stack; }
 
-  int rows() const { return static_cast<int>(n_.rows / n_.stack); }
+  int rows() const { return a_.rows(); }
 
-  int cols() const { return static_cast<int>(n_.cols); }
+  int inner() const { return a_.cols(); }
 
-  int inner() const { return n_.transpose_a ? stored_rows(a_, n_.is_shared_a) : stored_cols(a_); }
+  int cols() const { return b_.cols(); }
 
-  // Entries, of the operands and of the node, of product k.
+  int left(int k, int row, int inner) const { return a_.entry(k, row, inner); }
 
-  int left(int k, int row, int inner) const {
-    return entry(a_, n_.is_shared_a, n_.transpose_a, k, row, inner);
-  }
-
-  int right(int k, int inner, int col) const {
-    return entry(b_, n_.is_shared_b, n_.transpose_b, k, inner, col);
-  }
+  int right(int k, int inner, int col) const { return b_.entry(k, inner, col); }
 
   int result(int k, int row, int col) const { return (k * rows() + row) * cols() + col; }
 
  private:
-  static int stored_cols(const Graph::Node& o) { return static_cast<int>(o.cols); }
-
-  int stored_rows(const Graph::Node& o, bool is_shared) const {
-    return static_cast<int>(is_shared ? o.rows : o.rows / n_.stack);
-  }
-
-  int entry(
-      const Graph::Node& o, bool is_shared, bool is_transposed, int k, int row, int col) const {
-    const int stored_row = is_transposed ? col : row;
-    const int stored_col = is_transposed ? row : col;
-    const int first = is_shared ? 0 : k * stored_rows(o, is_shared);
-    return (first + stored_row) * stored_cols(o) + stored_col;
-  }
-
-  const Graph::Node& n_;
-  const Graph::Node& a_;
-  const Graph::Node& b_;
+  ProductOperand a_;
+  ProductOperand b_;
 };
 
 }  // namespace hesscope::detail

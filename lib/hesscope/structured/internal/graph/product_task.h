@@ -72,11 +72,7 @@ class ProductTaskView {
     return tangents_.rows_of(direction).tangents[at(own_.tangents)];
   }
 
-  // E[t,i] and J[t,j], which must be live.
-  const double* adjoint_tangent(int t, int i, int direction) const {
-    return tangents_.row(direction, adjoint_live(direction), t, i);
-  }
-
+  // J[t,j], which must be live.
   const double* value_tangent(int t, int j, int direction) const {
     return tangents_.row(direction, tangent_live(direction), t, j);
   }

@@ -51,7 +51,7 @@ struct SweepGraph {
   /// Of each node: whether it is its operand `a` plus what does not vary, of which nothing else takes any.
   std::vector<char> is_shifted;
   std::vector<std::int32_t> indices;  ///< Graph::indices(), and of gathers of gathers
-  IdleEntries idle;                   ///< of what carries tangents
+  IdleEntries idle;
   int num_parameters = 0;
 
  private:

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <numeric>
 
 #include <hesscope/structured/internal/graph/indexing.h>
 #include <hesscope/structured/internal/graph/product_work.h>

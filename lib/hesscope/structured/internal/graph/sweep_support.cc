@@ -3,6 +3,7 @@
 
 #include <hesscope/structured/internal/graph/indexing.h>
 #include <hesscope/structured/internal/graph/moved_entries.h>
+#include <hesscope/structured/internal/graph/product_entries.h>
 #include <hesscope/structured/internal/graph/sweep_support.h>
 
 namespace hesscope::detail {
@@ -127,6 +128,8 @@ void SweepSupport::reverse(int i,
         if (from.node >= 0) give(from.node, from.entry);
       }
       return;
+    case Op::kLookup:
+      return;
     case Op::kSum:
       for (int e = 0; bar[0] != 0 && e < size_of(nodes_[at(n.a)]); ++e) give(n.a, e);
       return;
@@ -218,28 +221,37 @@ void SweepSupport::reverse_product(int i,
   const auto is_idle = [&](int k, int row, int c) {
     return graph_.idle.is_idle(i, product.result(k, row, c));
   };
-  const bool may_give_b = graph_.varies[at(n.b)] != 0;
+  const bool has_masks = graph_.idle.has_zeros(n.a) || graph_.idle.has_any(i);
   for (int k = 0; k < product.count(); ++k) {
+    // Rows of A and columns of B that something of C, of a row of B or of a column of A reaches.
+    std::vector<char> bar_of_row(at(rows));
+    std::vector<char> bar_of_col(at(cols));
     for (int row = 0; row < rows; ++row) {
-      const char* const of_row = bar + product.result(k, row, 0);
-      const bool has_bar = is_any(of_row, cols);
-      for (int j = 0; j < inner; ++j) {
-        if (has_bar) give(n.a, product.left(k, row, j));
-        if (!may_give_b) continue;
-        const bool is_passed = has_bar && !is_zero(k, row, j);
-        const bool is_live = a[product.left(k, row, j)] != 0;
-        for (int c = 0; (is_passed || is_live) && c < cols; ++c) {
-          if ((is_passed && of_row[c] != 0) || (is_live && !is_idle(k, row, c))) {
-            give(n.b, product.right(k, j, c));
-          }
-        }
+      for (int c = 0; c < cols; ++c) {
+        if (bar[product.result(k, row, c)] != 0) bar_of_row[at(row)] = bar_of_col[at(c)] = 1;
       }
     }
-    for (int j = 0; may_give_b && j < inner; ++j) {
+    for (int j = 0; j < inner; ++j) {
+      bool has_a = false;
+      bool has_b = false;
+      for (int row = 0; row < rows; ++row) has_a = has_a || a[product.left(k, row, j)] != 0;
+      for (int c = 0; c < cols; ++c) has_b = has_b || b[product.right(k, j, c)] != 0;
+      for (int row = 0; row < rows; ++row) {
+        if (bar_of_row[at(row)] || (has_b && !has_masks)) give(n.a, product.left(k, row, j));
+      }
+      for (int c = 0; c < cols && !has_masks; ++c) {
+        if (bar_of_col[at(c)] || has_a) give(n.b, product.right(k, j, c));
+      }
+      if (!has_masks) continue;
       for (int c = 0; c < cols; ++c) {
-        if (b[product.right(k, j, c)] == 0) continue;
+        const bool of_b = b[product.right(k, j, c)] != 0;
         for (int row = 0; row < rows; ++row) {
-          if (!is_idle(k, row, c)) give(n.a, product.left(k, row, j));
+          const bool of_bar = bar[product.result(k, row, c)] != 0 && !is_zero(k, row, j);
+          const bool is_seen = !is_idle(k, row, c);
+          if (of_b && is_seen) give(n.a, product.left(k, row, j));
+          if (of_bar || (a[product.left(k, row, j)] != 0 && is_seen)) {
+            give(n.b, product.right(k, j, c));
+          }
         }
       }
     }

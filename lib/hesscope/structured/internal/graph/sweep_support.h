@@ -7,7 +7,6 @@
 #include <span>
 #include <vector>
 
-#include <hesscope/structured/internal/graph/product_entries.h>
 #include <hesscope/structured/internal/graph/sweep_graph.h>
 
 namespace hesscope::detail {
@@ -38,8 +37,6 @@ class SweepSupport {
     return marks.data() + entries_.first(node);
   }
 
-  template <typename F>
-  void forward_elementwise(int i, const EntryMarks& tangents, F mark) const;
   void forward_product(int i, const EntryMarks& tangents, char* out) const;
   template <typename Give>
   void reverse_elementwise(int i, const char* bar, const EntryMarks& tangents, Give give) const;
