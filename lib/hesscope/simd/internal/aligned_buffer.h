@@ -7,13 +7,17 @@
 #include <new>
 #include <vector>
 
+#include <hesscope/core/huge_pages.h>
+
 namespace hesscope::detail {
 
-/// Doubles aligned for any vector register, not initialised.
+/// Doubles aligned for any vector register, not initialised; large ones on huge pages.
 class AlignedBuffer {
  public:
   explicit AlignedBuffer(std::size_t size)
-      : data_(static_cast<double*>(::operator new(size * sizeof(double), kAlignment))) {}
+      : data_(static_cast<double*>(::operator new(size * sizeof(double), kAlignment))) {
+    advise_huge_pages(data_.get(), static_cast<Eigen::Index>(size));
+  }
 
   double* data() const { return data_.get(); }
 
