@@ -18,8 +18,8 @@ TEST(ProductWork, CountsEachWay) {
   const NodeSweep all_a{{0, 6}, {0, 6}};
   const NodeSweep all_b{{0, 12}, {0, 12}};
   const NodeSweep all{{0, 8}, {0, 8}};
-  EXPECT_EQ(work_of(g, all, all_a, none), 2 * 24);  // dA B and dCbar B^T
-  EXPECT_EQ(work_of(g, all, none, all_b), 2 * 24);  // A dB and A^T dCbar
+  EXPECT_EQ(work_of(g, all, all_a, none), 2 * 24);   // dA B and dCbar B^T
+  EXPECT_EQ(work_of(g, all, none, all_b), 2 * 24);   // A dB and A^T dCbar
   EXPECT_EQ(work_of(g, all, all_a, all_b), 6 * 24);  // and Cbar dB^T, dA^T Cbar
   // The second row of A alone: one of two rows of C.
   EXPECT_EQ(work_of(g, {{4, 8}, {}}, {{3, 6}, {}}, none), 12);
