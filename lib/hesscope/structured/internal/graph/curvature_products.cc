@@ -101,21 +101,20 @@ void CurvatureProducts::list_panels() {
   for (const ParameterUse& use : uses_.uses) {
     std::vector<RowPanel> panels;
     const int whole = use.inputs / kPanelRows * kPanelRows;
-    // Tangents of the fewer, units or inputs, are read again for each of the others: they may stay in a cache.
     const auto add = [&](int first, int line) {
       const int end = std::min(first + kJoinedUnits, use.units);
       for (int j = line; j < std::min(line + kJoinedInputs, whole); j += kPanelRows) {
         for (int i = first; i < end; ++i) panels.push_back({.first = i * use.inputs + j});
       }
     };
-    if (use.units <= use.inputs) {
-      for (int line = 0; line < whole; line += kJoinedInputs) {
-        for (int first = 0; first < use.units; first += kJoinedUnits) add(first, line);
-      }
-    } else {
-      for (int first = 0; first < use.units; first += kJoinedUnits) {
-        for (int line = 0; line < whole; line += kJoinedInputs) add(first, line);
-      }
+    // Tangents of the fewer, units or inputs, are read again for each of the others: they may stay in a cache.
+    const auto parts = static_cast<int>(divide(use.units, kJoinedUnits));
+    const auto lines = static_cast<int>(divide(whole, kJoinedInputs));
+    const bool is_by_line = use.units <= use.inputs;
+    for (int k = 0; k < parts * lines; ++k) {
+      const int part = is_by_line ? k % parts : k / lines;
+      const int line = is_by_line ? k / parts : k % lines;
+      add(part * kJoinedUnits, line * kJoinedInputs);
     }
     // What is left of the inputs, of several units.
     for (int j = whole; j < use.inputs; ++j) {

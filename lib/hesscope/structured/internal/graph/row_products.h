@@ -101,9 +101,10 @@ template <int R>
 void multiply_pack(const detail::RowProduct& m, int p) {
   int i = 0;
   while (i < m.rows) {
-    // Of seven and eight rows four, and what is left.
+    // As few tiles as there can be, of nearly equal heights.
     const int left = m.rows - i;
-    const int rows = left <= kMostRows ? left : left < 2 * kMostRows - 3 ? 4 : kMostRows;
+    const int tiles = (left + kMostRows - 1) / kMostRows;
+    const int rows = (left + tiles - 1) / tiles;
     static_assert(kMostRows == 6);
     switch (rows) {
       case 1:

@@ -15,6 +15,7 @@ using detail::Interval;
 using detail::kDirections;
 using detail::kPackSamples;
 using detail::kPanelRows;
+using detail::length;
 using detail::SweepNode;
 using detail::TangentSweep;
 using Node = Graph::Node;

@@ -61,8 +61,6 @@ class ProductSweep : protected SweepView {
 
   static Entries transposed(Entries e) { return {e.data, e.second_stride, e.first_stride}; }
 
-  static int size(Interval range) { return range.end - range.begin; }
-
   // out = M tangent, or out += it, for rows p and columns r of M, the plain matrix of an operand, or its
   // transpose.
   void multiply_plain(bool is_to_assign,
@@ -79,9 +77,9 @@ class ProductSweep : protected SweepView {
     const int first = m.first + p.begin * p_stride + r.begin * r_stride;
     const auto multiply = [&](auto plain) {
       if (is_to_assign) {
-        multiply_entries<Store::kAssign>(out, plain, tangent, size(p), size(r), q_size);
+        multiply_entries<Store::kAssign>(out, plain, tangent, length(p), length(r), q_size);
       } else {
-        multiply_entries<Store::kAdd>(out, plain, tangent, size(p), size(r), q_size);
+        multiply_entries<Store::kAdd>(out, plain, tangent, length(p), length(r), q_size);
       }
     };
     if (kept(operand).is_common) {
@@ -93,7 +91,7 @@ class ProductSweep : protected SweepView {
 
   void clear_rows(int i, const Matrix& c, Interval rows) const {
     if (!rows.is_empty()) {
-      clear(tangent(i) + (c.first + rows.begin * c.cols) * kEntry, size(rows) * c.cols);
+      clear(tangent(i) + (c.first + rows.begin * c.cols) * kEntry, length(rows) * c.cols);
     }
   }
 
@@ -106,9 +104,9 @@ class ProductSweep : protected SweepView {
       const Interval rows = c.live_rows;
       if (rows.is_empty()) continue;
       const Matrix db = right(i, k, plan(n.b).tangent);
-      const bool has_b = has_tangent(n.b) && !db.is_zero();
+      const bool has_b = !db.is_zero();
       if (has_b) {
-        const bool is_whole = size(db.live_cols) == c.cols;
+        const bool is_whole = length(db.live_cols) == c.cols;
         if (!is_whole) clear_rows(i, c, rows);
         multiply_plain(is_whole,
                        entries(tangent(i), c, rows.begin, db.live_cols.begin),
@@ -118,11 +116,11 @@ class ProductSweep : protected SweepView {
                        rows,
                        db.live_rows,
                        entries(tangent(n.b), db, db.live_rows.begin, db.live_cols.begin),
-                       size(db.live_cols));
+                       length(db.live_cols));
       }
       const Matrix da = left(i, k, plan(n.a).tangent);
       const Interval own = common_part(da.live_rows, rows);
-      const bool has_a = has_tangent(n.a) && !da.is_zero() && !own.is_empty();
+      const bool has_a = !da.is_zero() && !own.is_empty();
       if (!has_b && !has_a) clear_rows(i, c, rows);
       if (!has_a) continue;
       if (!has_b) {
@@ -176,10 +174,10 @@ class ProductSweep : protected SweepView {
       const Matrix dc = result(i, k, plan(i).adjoint);
       const Matrix c = result(i, k, all_of(i));
       const Lane* const c_bar = bar(i) + c.first * kParts;
-      const Matrix a = left(i, k, has_adjoint(n.a) ? plan(n.a).adjoint : Interval{});
-      const Matrix b = right(i, k, has_adjoint(n.b) ? plan(n.b).adjoint : Interval{});
-      const Matrix da = left(i, k, has_tangent(n.a) ? plan(n.a).tangent : Interval{});
-      const Matrix db = right(i, k, has_tangent(n.b) ? plan(n.b).tangent : Interval{});
+      const Matrix a = left(i, k, plan(n.a).adjoint);
+      const Matrix b = right(i, k, plan(n.b).adjoint);
+      const Matrix da = left(i, k, plan(n.a).tangent);
+      const Matrix db = right(i, k, plan(n.b).tangent);
       if (!a.is_zero()) {
         const Interval rows = common_part(dc.live_rows, a.live_rows);
         for (int row = rows.begin; row < rows.end; ++row) {  // each as B dCbar^T
@@ -200,9 +198,9 @@ class ProductSweep : protected SweepView {
               Plain<Lane>{
                   c_bar + (a.live_rows.begin * c.cols + db.live_cols.begin) * kParts, c.cols, 1},
               transposed(entries(tangent(n.b), db, inner.begin, db.live_cols.begin)),
-              size(a.live_rows),
-              size(db.live_cols),
-              size(inner));
+              length(a.live_rows),
+              length(db.live_cols),
+              length(inner));
         }
       }
       if (b.is_zero()) continue;
@@ -215,7 +213,7 @@ class ProductSweep : protected SweepView {
                        b.live_rows,
                        dc.live_rows,
                        entries(adjoint(i), dc, dc.live_rows.begin, b.live_cols.begin),
-                       size(b.live_cols));
+                       length(b.live_cols));
       }
       const Interval inner = common_part(da.live_cols, b.live_rows);
       if (da.is_zero() || inner.is_empty()) continue;  // the product as that of Cbar^T and dA
@@ -224,9 +222,9 @@ class ProductSweep : protected SweepView {
           Plain<Lane>{
               c_bar + (da.live_rows.begin * c.cols + b.live_cols.begin) * kParts, 1, c.cols},
           entries(tangent(n.a), da, da.live_rows.begin, inner.begin),
-          size(b.live_cols),
-          size(da.live_rows),
-          size(inner));
+          length(b.live_cols),
+          length(da.live_rows),
+          length(inner));
     }
   }
 };

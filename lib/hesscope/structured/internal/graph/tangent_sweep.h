@@ -166,8 +166,8 @@ struct RowProduct {
   int rows;
   int cols;
   int num_packs;
-  bool is_diagonal =
-      false;  ///< whether only its entries (i, i) are wanted, of as many columns as rows
+  /// Whether only its entries (i, i) are wanted, of as many columns as rows.
+  bool is_diagonal = false;
 };
 
 /// out(d, c) += sum over positions t and samples of a part of tangents(t, d) panel(t, c), for all
