@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <atomic>
 #include <cstddef>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <thread>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -98,6 +100,22 @@ TEST_F(PartsTest, BorrowUnitsOfTheSameRunAlone) {
   EXPECT_FALSE(has_units(output_));  // nothing of its own
   EXPECT_TRUE(has_units(first));
   EXPECT_TRUE(has_units(second));
+}
+
+TEST_F(PartsTest, BorrowNothingFromAFolderThatItsOwnerRemovesMeanwhile) {
+  const std::filesystem::path part = place_of(output_, {});
+  UnitFolder units(output_, configuration_, Others::kRefuse);
+  std::atomic<bool> is_done = false;
+  std::thread owner([&] {
+    while (!is_done) {
+      UnitFolder(part, configuration_, Others::kRefuse).write("a", "1");
+      remove_units(part, configuration_);
+    }
+  });
+  for (int i = 0; i < 10000; ++i) EXPECT_NO_THROW(units.borrow(part));
+  is_done = true;
+  owner.join();
+  EXPECT_THAT(units.remarks(), IsEmpty());
 }
 
 TEST_F(PartsTest, LeaveDamagedUnitsWhereTheyBorrowThem) {

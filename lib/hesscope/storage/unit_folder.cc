@@ -146,7 +146,9 @@ void UnitFolder::index(const fs::path& folder) {
        entry.increment(error)) {
     if (entry->path().extension() == kUnitsSuffix) files.insert(entry->path());
   }
-  if (error) {
+  // Another process removes its own, also between any two steps of ours.
+  const bool is_gone = error == std::errc::no_such_file_or_directory;
+  if (error && !is_gone) {
     throw OutputError(
         fmt::format("{}: cannot list the finished parts: {}", folder.string(), error.message()));
   }
@@ -161,7 +163,12 @@ void UnitFolder::index_file(const fs::path& file) {
     if (file.parent_path() == folder_) fs::remove(file, ignored);
   };
   const std::optional<UnitTable> table = read_unit_table(file);
-  if (!table) return refuse("is damaged");
+  if (!table) {
+    std::error_code ignored;
+    const bool is_gone = fs::symlink_status(file, ignored).type() == fs::file_type::not_found;
+    if (!is_gone) refuse("is damaged");
+    return;
+  }
   if (table->run != run_) return refuse("holds the numbers of another run");
   const std::string& first = table->units.front().name;
   if (first != unit_named_by(file)) {
