@@ -50,7 +50,7 @@ function(hesscope_kernels name)
       HESSCOPE_ISA=${set} HESSCOPE_LANES=${lanes_${set}})
     # Contraction: a kernel's products and sums may fuse; its results are those of its set.
     target_compile_options(${target} PRIVATE ${flags_${set}} -ffp-contract=fast)
-    target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/lib)
+    target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/lib ${PROJECT_BINARY_DIR}/generated)
     target_link_libraries(${target} PRIVATE ${arg_LIBRARIES} $<BUILD_INTERFACE:hesscope_warnings>)
     target_sources(hesscope PRIVATE $<TARGET_OBJECTS:${target}>)
     set_property(GLOBAL APPEND PROPERTY HESSCOPE_KERNEL_TARGETS ${target})

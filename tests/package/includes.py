@@ -2,8 +2,8 @@
 """Code includes only what stands below it, and a public header nothing that is private or heavy.
 
 A public header (all but those in a folder `internal`) includes standard headers without suffix, those named in
-LIGHT, and other public headers. So what it brings along is light, too, whichever way it comes. Of each name of std it
-includes the header itself.
+LIGHT, and other public headers, among them Eigen's stand-in. So what it brings along is light, too, whichever way it
+comes. Of each name of std it includes the header itself.
 A file of a folder includes files of this folder and of those before it in the given order. Only an umbrella, a
 header in no folder, includes from all of them; nothing includes an umbrella.
 
@@ -18,8 +18,8 @@ import sys
 
 from standard_names import missing_standard_headers
 
+EIGEN = "hesscope/core/eigen.h"  # checks that the library and its user align matrices alike
 LIGHT = {
-    "Eigen/Core",
     "time.h",  # timespec, a type of POSIX
 }
 INCLUDE = re.compile(r"\s*#\s*include\b\s*(?:([<\"])([^>\"]+)[>\"])?")
@@ -52,12 +52,14 @@ def folder_of(name):
     return "/".join(parts[:2]) if len(parts) > 2 else None
 
 
-def heavy(included, is_angled, names):
-    """Why a public header must not include this, or None."""
+def heavy(name, included, is_angled, names):
+    """Why a public header of this name must not include that, or None."""
     if included in names:
         return None if is_public(included) else "is private"
     if is_angled and (included in LIGHT or re.fullmatch("[a-z_0-9]+", included)):
         return None
+    if included == "Eigen/Core":
+        return None if name == EIGEN else f"comes by <{EIGEN}>, which sees to its alignment"
     return "is not light: a public header includes the standard library, " + ", ".join(sorted(LIGHT))
 
 
@@ -88,7 +90,7 @@ def failures(texts, folders):
                     yield f"{place}: <{included}> is the umbrella: include what is needed"
                 elif own is not None and level.get(target, -1) > level[own]:
                     yield f"{place}: <{included}>: {own} stands below {target}"
-            if is_public(name) and (reason := heavy(included, is_angled, texts)):
+            if is_public(name) and (reason := heavy(name, included, is_angled, texts)):
                 yield f"{place}: <{included}> {reason}"
 
 

@@ -24,9 +24,8 @@
 #include <utility>
 #include <vector>
 
-#include <Eigen/Core>
-
 #include <hesscope/analysis/analysis.h>
+#include <hesscope/core/eigen.h>
 #include <hesscope/core/settings.h>
 #include <hesscope/core/status.h>
 #include <hesscope/dataset/dataset.h>

@@ -7,9 +7,8 @@
 #include <span>
 #include <string>
 
-#include <Eigen/Core>
-
 #include <hesscope/analyzers/linear_step.h>
+#include <hesscope/core/eigen.h>
 #include <hesscope/core/parameter_block.h>
 #include <hesscope/objective/objective.h>
 #include <hesscope/problem/optimizer_state.h>

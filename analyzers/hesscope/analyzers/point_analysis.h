@@ -11,10 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include <Eigen/Core>
-
 #include <hesscope/analyzers/progress_meter.h>
 #include <hesscope/analyzers/trajectory.h>
+#include <hesscope/core/eigen.h>
 #include <hesscope/core/status.h>
 #include <hesscope/objective/fresh_samples.h>
 #include <hesscope/objective/objective.h>

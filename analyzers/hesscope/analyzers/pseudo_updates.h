@@ -6,9 +6,8 @@
 #include <array>
 #include <string_view>
 
-#include <Eigen/Core>
-
 #include <hesscope/analyzers/point_analysis.h>
+#include <hesscope/core/eigen.h>
 
 namespace hesscope {
 

@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-#include <Eigen/Core>
+#include <hesscope/core/eigen.h>
 
 namespace hesscope {
 

@@ -15,10 +15,9 @@
 #include <string>
 #include <vector>
 
-#include <Eigen/Core>
-
 #include <hesscope/analysis/checkpoints.h>
 #include <hesscope/analyzers/point_analysis.h>
+#include <hesscope/core/eigen.h>
 #include <hesscope/dataset/dataset.h>
 
 namespace hesscope {

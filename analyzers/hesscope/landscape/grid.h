@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include <Eigen/Core>
+#include <hesscope/core/eigen.h>
 
 namespace hesscope {
 

@@ -4,8 +4,7 @@
 #include <functional>
 #include <vector>
 
-#include <Eigen/Core>
-
+#include <hesscope/core/eigen.h>
 #include <hesscope/core/executor.h>
 #include <hesscope/dataset/dataset.h>
 #include <hesscope/landscape/grid.h>

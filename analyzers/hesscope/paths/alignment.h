@@ -10,9 +10,8 @@
 #include <string>
 #include <vector>
 
-#include <Eigen/Core>
-
 #include <hesscope/core/constants.h>
+#include <hesscope/core/eigen.h>
 #include <hesscope/core/invariance.h>
 #include <hesscope/core/progress.h>
 #include <hesscope/objective/objective.h>

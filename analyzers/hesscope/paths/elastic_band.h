@@ -37,9 +37,8 @@
 #include <cstdint>
 #include <optional>
 
-#include <Eigen/Core>
-
 #include <hesscope/core/constants.h>
+#include <hesscope/core/eigen.h>
 #include <hesscope/core/executor.h>
 #include <hesscope/core/progress.h>
 #include <hesscope/objective/objective.h>

@@ -34,9 +34,8 @@
 
 #include <cmath>
 
-#include <Eigen/Core>
-
 #include <hesscope/autodiff/detail/jet_sweeps.h>
+#include <hesscope/core/eigen.h>
 #include <hesscope/core/error.h>
 
 namespace hesscope {

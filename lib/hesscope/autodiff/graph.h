@@ -26,7 +26,7 @@
 #include <span>
 #include <vector>
 
-#include <Eigen/Core>
+#include <hesscope/core/eigen.h>
 
 namespace hesscope {
 

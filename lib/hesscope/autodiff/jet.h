@@ -85,9 +85,8 @@
 #include <cstddef>
 #include <type_traits>
 
-#include <Eigen/Core>
-
 #include <hesscope/core/constants.h>
+#include <hesscope/core/eigen.h>
 
 namespace hesscope {
 

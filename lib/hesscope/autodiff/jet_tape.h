@@ -26,9 +26,8 @@
 #include <cstdint>
 #include <vector>
 
-#include <Eigen/Core>
-
 #include <hesscope/autodiff/jet.h>
+#include <hesscope/core/eigen.h>
 
 namespace hesscope {
 namespace detail {

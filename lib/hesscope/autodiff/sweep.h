@@ -8,10 +8,9 @@
 #include <memory>
 #include <span>
 
-#include <Eigen/Core>
-
 #include <hesscope/autodiff/curvature.h>
 #include <hesscope/autodiff/graph.h>
+#include <hesscope/core/eigen.h>
 #include <hesscope/simd/instruction_set.h>
 
 namespace hesscope {

@@ -6,7 +6,7 @@
 // order as it is.
 #pragma once
 
-#include <Eigen/Core>
+#include <hesscope/core/eigen.h>
 
 namespace hesscope {
 

@@ -9,9 +9,8 @@
 #include <memory>
 #include <span>
 
-#include <Eigen/Core>
-
 #include <hesscope/core/block_tree.h>
+#include <hesscope/core/eigen.h>
 #include <hesscope/core/progress.h>
 #include <hesscope/core/team.h>
 

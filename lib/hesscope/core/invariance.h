@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include <Eigen/Core>
+#include <hesscope/core/eigen.h>
 
 namespace hesscope {
 

@@ -8,8 +8,7 @@
 #include <functional>
 #include <memory>
 
-#include <Eigen/Core>
-
+#include <hesscope/core/eigen.h>
 #include <hesscope/core/error.h>
 
 namespace hesscope {

@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include <Eigen/Core>
+#include <hesscope/core/eigen.h>
 
 namespace hesscope {
 

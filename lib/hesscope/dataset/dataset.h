@@ -20,8 +20,7 @@
 #include <variant>
 #include <vector>
 
-#include <Eigen/Core>
-
+#include <hesscope/core/eigen.h>
 #include <hesscope/core/status.h>
 #include <hesscope/statistics/statistic.h>
 

@@ -4,6 +4,7 @@
 // pass of a sample.
 //
 //   #include <hesscope/hesscope.h>
+//   #include <hesscope/models/plugin.h>
 //
 //   hesscope::Model ridge(const hesscope::PluginSources& sources) {
 //     const auto d = sources.data.at("inputs", 2, "(samples, d)")[1];
@@ -25,8 +26,7 @@
 #include <cstdint>
 #include <string>
 
-#include <Eigen/Core>
-
+#include <hesscope/core/eigen.h>
 #include <hesscope/core/settings.h>
 #include <hesscope/core/version.h>
 #include <hesscope/models/model_registry.h>
@@ -61,7 +61,7 @@ ModelKind plugin_kind();
   "hesscope " HESSCOPE_VERSION ", C++ ABI " HESSCOPE_PLUGIN_TEXT(__GXX_ABI_VERSION) \
   ", compiler " __VERSION__ ", Eigen " HESSCOPE_PLUGIN_TEXT(EIGEN_WORLD_VERSION) "." \
   HESSCOPE_PLUGIN_TEXT(EIGEN_MAJOR_VERSION) ", alignment "                          \
-  HESSCOPE_PLUGIN_TEXT(EIGEN_MAX_ALIGN_BYTES)
+  HESSCOPE_PLUGIN_TEXT(EIGEN_DEFAULT_ALIGN_BYTES)
 
 /// Exports `make`, a function Model(const PluginSources&), once in a shared library.
 #define HESSCOPE_PLUGIN(make)                                                              \

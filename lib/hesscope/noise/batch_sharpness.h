@@ -16,9 +16,8 @@
 // are of those of one sample.
 #pragma once
 
-#include <Eigen/Core>
-
 #include <hesscope/core/constants.h>
+#include <hesscope/core/eigen.h>
 #include <hesscope/core/status.h>
 #include <hesscope/objective/objective.h>
 #include <hesscope/spectra/operators.h>

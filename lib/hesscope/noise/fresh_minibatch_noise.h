@@ -4,8 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include <Eigen/Core>
-
+#include <hesscope/core/eigen.h>
 #include <hesscope/noise/minibatch_noise.h>
 #include <hesscope/objective/fresh_samples.h>
 

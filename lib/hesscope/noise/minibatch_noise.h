@@ -10,8 +10,7 @@
 #include <cstdint>
 #include <vector>
 
-#include <Eigen/Core>
-
+#include <hesscope/core/eigen.h>
 #include <hesscope/core/status.h>
 #include <hesscope/noise/minibatches.h>
 #include <hesscope/objective/objective.h>

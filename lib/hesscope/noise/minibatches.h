@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include <Eigen/Core>
+#include <hesscope/core/eigen.h>
 
 namespace hesscope {
 

@@ -5,8 +5,7 @@
 // commutator 0, and the noise along an eigenvector proportional to its eigenvalue.
 #pragma once
 
-#include <Eigen/Core>
-
+#include <hesscope/core/eigen.h>
 #include <hesscope/spectra/eigensystem.h>
 #include <hesscope/statistics/least_squares.h>
 

@@ -13,8 +13,7 @@
 // samples, g, S and H all without the block; see sampling_error.h for what it takes for granted.
 #pragma once
 
-#include <Eigen/Core>
-
+#include <hesscope/core/eigen.h>
 #include <hesscope/noise/gradient_covariance.h>
 #include <hesscope/objective/objective.h>
 #include <hesscope/statistics/statistic.h>

@@ -15,8 +15,7 @@
 #include <cstdint>
 #include <optional>
 
-#include <Eigen/Core>
-
+#include <hesscope/core/eigen.h>
 #include <hesscope/objective/graph_objective.h>
 
 namespace hesscope {

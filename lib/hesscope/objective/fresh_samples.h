@@ -5,8 +5,7 @@
 #include <memory>
 #include <string>
 
-#include <Eigen/Core>
-
+#include <hesscope/core/eigen.h>
 #include <hesscope/objective/objective.h>
 #include <hesscope/sampling/random_stream.h>
 

@@ -30,10 +30,9 @@
 #include <utility>
 #include <vector>
 
-#include <Eigen/Core>
-
 #include <hesscope/autodiff/detail/jet_sweeps.h>
 #include <hesscope/autodiff/jet_tape.h>
+#include <hesscope/core/eigen.h>
 #include <hesscope/core/executor.h>
 #include <hesscope/objective/objective.h>
 

@@ -5,8 +5,7 @@
 
 #include <functional>
 
-#include <Eigen/Core>
-
+#include <hesscope/core/eigen.h>
 #include <hesscope/objective/objective.h>
 
 namespace hesscope {

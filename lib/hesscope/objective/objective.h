@@ -8,8 +8,7 @@
 #include <span>
 #include <vector>
 
-#include <Eigen/Core>
-
+#include <hesscope/core/eigen.h>
 #include <hesscope/core/invariance.h>
 #include <hesscope/core/parameter_block.h>
 #include <hesscope/core/progress.h>

@@ -7,8 +7,7 @@
 #include <string>
 #include <vector>
 
-#include <Eigen/Core>
-
+#include <hesscope/core/eigen.h>
 #include <hesscope/models/model.h>
 
 namespace hesscope {

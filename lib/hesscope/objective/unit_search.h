@@ -21,8 +21,7 @@
 #include <string>
 #include <vector>
 
-#include <Eigen/Core>
-
+#include <hesscope/core/eigen.h>
 #include <hesscope/objective/objective.h>
 
 namespace hesscope {

@@ -8,8 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include <Eigen/Core>
-
+#include <hesscope/core/eigen.h>
 #include <hesscope/core/parameter_block.h>
 #include <hesscope/core/settings.h>
 

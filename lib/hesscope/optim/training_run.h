@@ -8,9 +8,8 @@
 #include <string>
 #include <vector>
 
-#include <Eigen/Core>
-
 #include <hesscope/core/constants.h>
+#include <hesscope/core/eigen.h>
 #include <hesscope/core/status.h>
 #include <hesscope/optim/batches.h>
 #include <hesscope/optim/update_rule.h>

@@ -10,8 +10,7 @@
 #include <string>
 #include <vector>
 
-#include <Eigen/Core>
-
+#include <hesscope/core/eigen.h>
 #include <hesscope/core/parameter_block.h>
 
 namespace hesscope {

@@ -9,8 +9,7 @@
 #include <string>
 #include <vector>
 
-#include <Eigen/Core>
-
+#include <hesscope/core/eigen.h>
 #include <hesscope/models/model.h>
 #include <hesscope/tensors/tensor_file.h>
 

@@ -7,8 +7,7 @@
 #include <span>
 #include <vector>
 
-#include <Eigen/Core>
-
+#include <hesscope/core/eigen.h>
 #include <hesscope/sampling/sampler_registry.h>
 
 namespace hesscope {

@@ -8,8 +8,7 @@
 #include <string>
 #include <vector>
 
-#include <Eigen/Core>
-
+#include <hesscope/core/eigen.h>
 #include <hesscope/core/settings.h>
 
 namespace hesscope::detail {

@@ -26,9 +26,8 @@
 #include <cstdint>
 #include <span>
 
-#include <Eigen/Core>
-
 #include <hesscope/core/constants.h>
+#include <hesscope/core/eigen.h>
 #include <hesscope/core/parameter_block.h>
 #include <hesscope/core/progress.h>
 #include <hesscope/core/status.h>

@@ -9,9 +9,8 @@
 #include <memory>
 #include <optional>
 
-#include <Eigen/Core>
-
 #include <hesscope/core/constants.h>
+#include <hesscope/core/eigen.h>
 #include <hesscope/core/progress.h>
 #include <hesscope/core/status.h>
 #include <hesscope/spectra/spectrum.h>

@@ -5,7 +5,7 @@
 
 #include <span>
 
-#include <Eigen/Core>
+#include <hesscope/core/eigen.h>
 
 namespace hesscope {
 

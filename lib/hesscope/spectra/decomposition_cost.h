@@ -3,8 +3,7 @@
 // What the decomposition of a symmetric matrix takes, beforehand.
 #pragma once
 
-#include <Eigen/Core>
-
+#include <hesscope/core/eigen.h>
 #include <hesscope/core/stopwatch.h>
 
 namespace hesscope {

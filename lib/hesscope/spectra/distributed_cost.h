@@ -4,8 +4,7 @@
 // here. How ranks hinder each other has been measured on one machine only.
 #pragma once
 
-#include <Eigen/Core>
-
+#include <hesscope/core/eigen.h>
 #include <hesscope/core/stopwatch.h>
 #include <hesscope/objective/objective.h>
 

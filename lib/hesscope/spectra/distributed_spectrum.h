@@ -9,8 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include <Eigen/Core>
-
+#include <hesscope/core/eigen.h>
 #include <hesscope/core/progress.h>
 #include <hesscope/core/team.h>
 #include <hesscope/objective/objective.h>

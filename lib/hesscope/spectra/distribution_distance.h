@@ -3,8 +3,7 @@
 // How far apart two spectra are as distributions.
 #pragma once
 
-#include <Eigen/Core>
-
+#include <hesscope/core/eigen.h>
 #include <hesscope/spectra/spectral_density.h>
 #include <hesscope/spectra/spectral_measure.h>
 

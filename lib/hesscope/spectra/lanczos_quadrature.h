@@ -5,9 +5,8 @@
 
 #include <cstdint>
 
-#include <Eigen/Core>
-
 #include <hesscope/core/constants.h>
+#include <hesscope/core/eigen.h>
 #include <hesscope/core/status.h>
 #include <hesscope/spectra/operators.h>
 #include <hesscope/spectra/spectral_measure.h>

@@ -6,8 +6,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include <Eigen/Core>
-
+#include <hesscope/core/eigen.h>
 #include <hesscope/objective/objective.h>
 
 namespace hesscope {

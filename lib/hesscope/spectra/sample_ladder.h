@@ -10,8 +10,7 @@
 #include <functional>
 #include <vector>
 
-#include <Eigen/Core>
-
+#include <hesscope/core/eigen.h>
 #include <hesscope/core/progress.h>
 #include <hesscope/spectra/sampling_error.h>
 

@@ -23,9 +23,8 @@
 #include <span>
 #include <string_view>
 
-#include <Eigen/Core>
-
 #include <hesscope/core/constants.h>
+#include <hesscope/core/eigen.h>
 #include <hesscope/core/status.h>
 #include <hesscope/objective/objective.h>
 #include <hesscope/spectra/spectrum.h>

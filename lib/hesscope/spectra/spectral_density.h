@@ -5,9 +5,8 @@
 
 #include <optional>
 
-#include <Eigen/Core>
-
 #include <hesscope/core/constants.h>
+#include <hesscope/core/eigen.h>
 #include <hesscope/spectra/spectral_measure.h>
 
 namespace hesscope {

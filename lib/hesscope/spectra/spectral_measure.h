@@ -3,7 +3,7 @@
 // How eigenvalues are distributed, whether they are known or estimated.
 #pragma once
 
-#include <Eigen/Core>
+#include <hesscope/core/eigen.h>
 
 namespace hesscope {
 

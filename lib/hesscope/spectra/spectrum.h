@@ -12,9 +12,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include <Eigen/Core>
-
 #include <hesscope/core/constants.h>
+#include <hesscope/core/eigen.h>
 #include <hesscope/core/progress.h>
 #include <hesscope/core/status.h>
 

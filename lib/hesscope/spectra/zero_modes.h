@@ -21,9 +21,8 @@
 #include <string>
 #include <vector>
 
-#include <Eigen/Core>
-
 #include <hesscope/core/constants.h>
+#include <hesscope/core/eigen.h>
 #include <hesscope/core/invariance.h>
 #include <hesscope/core/status.h>
 #include <hesscope/spectra/spectrum.h>

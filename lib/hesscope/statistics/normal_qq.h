@@ -6,8 +6,7 @@
 
 #include <cstdint>
 
-#include <Eigen/Core>
-
+#include <hesscope/core/eigen.h>
 #include <hesscope/statistics/least_squares.h>
 
 namespace hesscope {

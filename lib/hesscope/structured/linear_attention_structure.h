@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <Eigen/Core>
+#include <hesscope/core/eigen.h>
 
 namespace hesscope {
 

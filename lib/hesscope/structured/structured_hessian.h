@@ -7,9 +7,8 @@
 #include <memory>
 #include <span>
 
-#include <Eigen/Core>
-
 #include <hesscope/autodiff/sweep.h>
+#include <hesscope/core/eigen.h>
 #include <hesscope/core/executor.h>
 #include <hesscope/core/progress.h>
 

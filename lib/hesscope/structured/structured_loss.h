@@ -7,9 +7,8 @@
 #include <memory>
 #include <span>
 
-#include <Eigen/Core>
-
 #include <hesscope/autodiff/sweep.h>
+#include <hesscope/core/eigen.h>
 
 namespace hesscope {
 

@@ -41,10 +41,9 @@
 #include <type_traits>
 #include <vector>
 
-#include <Eigen/Core>
-
 #include <hesscope/autodiff/jet.h>
 #include <hesscope/autodiff/jet_tape.h>
+#include <hesscope/core/eigen.h>
 
 namespace hesscope::detail {
 

@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# How Eigen aligns matrices under the flags of this build, for lib/hesscope/core/eigen.h.in.
+include(CheckCXXSourceCompiles)
+
+# Asked each time, since flags may have changed.
+function(hesscope_eigen_alignment out)
+  set(CMAKE_REQUIRED_LIBRARIES Eigen3::Eigen)
+  set(CMAKE_REQUIRED_QUIET ON)
+  foreach(bytes IN ITEMS 16 32 64 0)
+    unset(HESSCOPE_EIGEN_ALIGNS_BY_${bytes} CACHE)
+    check_cxx_source_compiles("
+      #include <Eigen/Core>
+      static_assert(EIGEN_DEFAULT_ALIGN_BYTES == ${bytes}, \"\");
+      int main() {}" HESSCOPE_EIGEN_ALIGNS_BY_${bytes})
+    if(HESSCOPE_EIGEN_ALIGNS_BY_${bytes})
+      set(${out} ${bytes} PARENT_SCOPE)
+      return()
+    endif()
+  endforeach()
+  message(FATAL_ERROR "cannot find out how Eigen aligns matrices: does a program that includes Eigen/Core compile?")
+endfunction()
