@@ -90,6 +90,29 @@ TEST(ZeroModes, OfAHyperbolaCountWhereTheGradientIsZero) {
   EXPECT_NEAR(modes.median_magnitude_without_explained, 13.0, 1e-14);
 }
 
+// f = phi(p q) + r^2 at p = q = 1e-20: the rounding of g is as large as what it predicts, and H decides.
+TEST(ZeroModes, OfGeneratorsThatHaveDiedAreWhatTheHessianHasForZero) {
+  const auto explained = [](double slope) {
+    const double p = 1e-20;
+    Point point{Eigen::Vector3d(p, p, 0),
+                Eigen::Vector3d(slope * p, slope * p, 0),
+                Eigen::Vector3d(p * p, p * p, 2).asDiagonal(),
+                {family("hyperbola", {hyperbola_generator()})}};
+    point.hessian(0, 1) = point.hessian(1, 0) = p * p + slope;
+    return point.explained({.gradient_error = 1e-16, .want_basis = true});
+  };
+  const ZeroModes none = explained(-0.3);  // H (1, -1, 0) = 0.3 (1, -1, 0)
+  EXPECT_EQ(none.status, Status::kOk);
+  EXPECT_EQ(none.num_explained, 0);
+  EXPECT_EQ(none.num_unconfirmed, 0);
+  EXPECT_NEAR(none.smallest_refused, 0.3, 1e-15);
+  const ZeroModes one = explained(0);
+  EXPECT_EQ(one.status, Status::kOk);
+  EXPECT_EQ(one.num_explained, 1);
+  EXPECT_EQ(one.num_unexplained, 1);  // along (1, 1, 0), by no invariance
+  EXPECT_NEAR(std::abs(one.basis.col(0).dot(Eigen::Vector3d(1, -1, 0).normalized())), 1, 1e-15);
+}
+
 TEST(ZeroModes, OfAHyperbolaDoNotCountOnASlope) {
   // H u = -B^T g with u = (3, -2), g = (2, 3)
   const Point slope = hyperbola(3.0, 2.0, 5.0);

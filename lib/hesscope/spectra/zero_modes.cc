@@ -203,7 +203,6 @@ std::optional<MatrixXd> flat_modes(const Eigen::Ref<const MatrixXd>& hessian,
                                    const MatrixXd& flat,
                                    const MatrixXd& explained,
                                    std::int64_t num_unexplained) {
-  constexpr double kZero = 1e-9;  // of H; directions are known to a few digits less than numbers
   const std::optional<MatrixXd> columns = without(flat, explained);
   if (!columns || columns->cols() == 0) return columns;
   const MatrixXd image = std::ldexp(1.0, -exponent) * hessian;
@@ -213,7 +212,7 @@ std::optional<MatrixXd> flat_modes(const Eigen::Ref<const MatrixXd>& hessian,
   const Index total = svd.values.size();
   Index count = 0;
   while (count < total && count < num_unexplained &&
-         svd.values[total - 1 - count] <= kZero * size) {
+         svd.values[total - 1 - count] <= detail::kZeroOfHessian * size) {
     ++count;
   }
   return *columns * svd.right.rightCols(count);
@@ -266,6 +265,8 @@ ZeroModes explain_zero_modes(const Eigen::Ref<const VectorXd>& theta,
   ScaledPoint point = scaled_point(theta, gradient, hessian, exponent);
   constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
   point.band = std::ldexp(spectrum.rounding_band, -exponent);
+  point.norm = std::ldexp(
+      std::max(std::abs(spectrum.smallest.value), std::abs(spectrum.largest.value)), -exponent);
   point.gradient_error = std::max(std::ldexp(options.gradient_error, -exponent),
                                   kEpsilon * point.gradient.stableNorm());
 

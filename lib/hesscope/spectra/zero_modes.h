@@ -115,6 +115,10 @@ struct ZeroModes {
 /// Last, the modes that H maps to at most twice that tolerance (singular values of H on their span)
 /// are the confirmed ones: so far may two numbers differ that each are off by one tolerance.
 ///
+/// A tolerance above 1e-9 of ||H|| says nothing: u_k is so small there, as where the
+/// weights that a scaling acts on have died, that any error of g is as large as what it predicts. Of
+/// these directions H alone decides, by 1e-9 of its norm.
+///
 /// Of the zeros that this leaves, those are explained, too, along which flat_directions says that no
 /// sample's loss can change: singular values of H on that space, without the modes above, which are at
 /// most 1e-9 of ||H||, the smallest first, and no more than there are zeros. H is asked here, where an

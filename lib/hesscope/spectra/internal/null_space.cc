@@ -49,20 +49,46 @@ MatrixXd hessian_times(const ScaledPoint& point,
   return product;
 }
 
+// The largest of descending values that is at most `limit`, by its index.
+Index first_within(const VectorXd& values, double limit) {
+  Index first = 0;
+  while (first < values.size() && !(values[first] <= limit)) ++first;
+  return first;
+}
+
 // Drops from the basis what H refutes. What g predicts to be within the tolerance of zero, H must
 // have within twice of it: the two agree to the tolerance. False if a decomposition failed.
 bool confirm(NullSpace& space, const ScaledPoint& point, const std::vector<Index>& parameters) {
   if (space.basis.cols() == 0) return true;
   const auto found = right_singular(hessian_times(point, parameters, space.basis));
   if (!found) return false;
-  Index refuted = 0;
-  while (refuted < found->values.size() && !(found->values[refuted] <= 2.0 * space.tolerance))
-    ++refuted;
+  const Index refuted = first_within(found->values, 2.0 * space.tolerance);
   const Index confirmed = found->values.size() - refuted;
   if (refuted > 0) lower(space.smallest_refutation, found->values[refuted - 1]);
   if (confirmed > 0) raise(space.largest_residual, found->values[refuted]);
   space.num_unconfirmed = refuted;
   space.basis = (space.basis * found->vectors.rightCols(confirmed)).eval();
+  return true;
+}
+
+// Adds to the basis those in the span of `vague` that H has for zero: what g predicts of them is
+// nothing, so that H refutes nothing. False if a decomposition failed.
+bool add_vague(const MatrixXd& vague,
+               const ScaledPoint& point,
+               const std::vector<Index>& parameters,
+               NullSpace& space) {
+  if (vague.cols() == 0) return true;
+  const auto found = right_singular(hessian_times(point, parameters, vague));
+  if (!found) return false;
+  const Index refused = first_within(found->values, kZeroOfHessian * point.norm);
+  const Index added = found->values.size() - refused;
+  if (refused > 0) lower(space.smallest_refused, found->values[refused - 1]);
+  if (added == 0) return true;
+  raise(space.largest_accepted, found->values[refused]);
+  raise(space.largest_residual, found->values[refused]);
+  const Index known = space.basis.cols();
+  space.basis.conservativeResize(vague.rows(), known + added);
+  space.basis.rightCols(added) = vague * found->vectors.rightCols(added);
   return true;
 }
 
@@ -141,22 +167,28 @@ std::optional<NullSpace> null_space(const GeneratorColumns& columns,
 
   const MatrixXd c = solve_upper(r, found->vectors).cwiseAbs();
   const auto n = static_cast<double>(point.size());
-  MatrixXd accepted(T, rank);
-  accepted.setZero();
-  Index count = 0;
+  MatrixXd accepted = MatrixXd::Zero(T, rank);
+  MatrixXd vague = MatrixXd::Zero(T, rank);
+  Index num_accepted = 0;
+  Index num_vague = 0;
   for (Index k = 0; k < rank; ++k) {
     const double tolerance = point.band * (1.0 + c.col(k).sum() / (n + 10.0)) +
                              point.gradient_error * c.col(k).dot(sensitivity);
-    if (found->values[k] <= tolerance) {
-      accepted.col(count++).head(rank) = found->vectors.col(k);
+    if (!(found->values[k] <= tolerance)) {
+      lower(space.smallest_refused, found->values[k]);
+    } else if (tolerance > kZeroOfHessian * point.norm) {
+      vague.col(num_vague++).head(rank) = found->vectors.col(k);
+    } else {
+      accepted.col(num_accepted++).head(rank) = found->vectors.col(k);
       raise(space.largest_accepted, found->values[k]);
       raise(space.tolerance, tolerance);
-    } else {
-      lower(space.smallest_refused, found->values[k]);
     }
   }
-  space.basis = apply_q(qr, rank, accepted.leftCols(count));
+  space.basis = apply_q(qr, rank, accepted.leftCols(num_accepted));
   if (!confirm(space, point, parameters)) return std::nullopt;
+  if (!add_vague(apply_q(qr, rank, vague.leftCols(num_vague)), point, parameters, space)) {
+    return std::nullopt;
+  }
   return space;
 }
 

@@ -17,6 +17,10 @@
 
 namespace hesscope::detail {
 
+/// Of ||H||: where nothing but H tells whether a direction is one of its null vectors, since directions
+/// are known to a few digits less than numbers.
+inline constexpr double kZeroOfHessian = 1e-9;
+
 /// The point, with g, H and the band scaled by a power of two.
 struct ScaledPoint {
   Eigen::VectorXd theta;
@@ -25,6 +29,7 @@ struct ScaledPoint {
   int exponent = 0;                                  // scaled: times 2^-exponent
   std::vector<bool> is_dead;                         // rows of H that are zero
   double band = 0.0;                                 // scaled
+  double norm = 0.0;                                 // ||H||_2, scaled
   double gradient_error = 0.0;                       // scaled
 
   Eigen::Index size() const { return theta.size(); }
