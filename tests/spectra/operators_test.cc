@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cmath>
 #include <string>
+#include <vector>
 
 #include <Eigen/Core>
 #include <gtest/gtest.h>
@@ -54,6 +55,46 @@ TEST(MatrixOperator, ReadsTheLowerTriangle) {
 TEST(MatrixOperator, AcceptsAWindowOfALargerMatrix) {
   const MatrixXd h = test::random_symmetric(20, 2);
   expect_is(MatrixOperator(h.block(4, 4, 9, 9)), h.block(4, 4, 9, 9));
+}
+
+// What is refilled where a temporary was would be seen.
+TEST(MatrixOperator, KeepsWhatNobodyElseDoes) {
+  const MatrixXd h = test::random_symmetric(60, 3);
+  const Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> rows = h;
+  const MatrixOperator moved{MatrixXd(h)};
+  const MatrixOperator transposed(h.transpose());
+  const MatrixOperator row_major(rows);
+  const MatrixOperator sum(h + h);
+  const std::vector<MatrixXd> others(8, MatrixXd::Constant(60, 60, kNaN));
+  expect_is(moved, h);
+  expect_is(transposed, h);
+  expect_is(row_major, h);
+  expect_is(sum, 2 * h);
+}
+
+TEST(MatrixOperator, RefersToAMatrixAndToWhatARefRefersTo) {
+  MatrixXd h = MatrixXd::Identity(3, 3);
+  const MatrixOperator of_matrix(h);
+  const Eigen::Ref<const MatrixXd> block(h.topLeftCorner(2, 2));
+  const MatrixOperator of_block(block);
+  h *= 5;
+  expect_is(of_matrix, 5 * MatrixXd::Identity(3, 3));
+  expect_is(of_block, 5 * MatrixXd::Identity(2, 2));
+}
+
+// Of an operator of somebody's own.
+TEST(SymmetricOperator, RefusesAProductOfAnotherSize) {
+  class Mistaken final : public SymmetricOperator {
+   public:
+    Eigen::Index rows() const override { return 3; }
+
+   protected:
+    MatrixXd product(const Eigen::Ref<const MatrixXd>&) const override {
+      return MatrixXd::Zero(1, 1);
+    }
+  };
+
+  EXPECT_THROW(Mistaken().apply(MatrixXd::Identity(3, 2)), PreconditionError);
 }
 
 TEST(HessianOperator, IsTheHessianOverTheRange) {

@@ -19,11 +19,34 @@ Eigen::MatrixXd SymmetricOperator::apply(const Eigen::Ref<const MatrixXd>& v) co
   }
   num_calls_.fetch_add(1, std::memory_order_relaxed);
   num_columns_.fetch_add(v.cols(), std::memory_order_relaxed);
-  return product(v);
+  MatrixXd result = product(v);
+  if (result.rows() != v.rows() || result.cols() != v.cols()) {
+    throw PreconditionError(
+        fmt::format("SymmetricOperator: a product with a matrix of {} x {} is of {} x {}, so it is "
+                    "none with a symmetric matrix",
+                    v.rows(),
+                    v.cols(),
+                    result.rows(),
+                    result.cols()));
+  }
+  return result;
 }
 
-MatrixOperator::MatrixOperator(const Eigen::Ref<const MatrixXd>& hessian) : hessian_(hessian) {
+MatrixOperator::MatrixOperator(const Eigen::Ref<const MatrixXd>& hessian)
+    : hessian_(hessian.data(),
+               hessian.rows(),
+               hessian.cols(),
+               Eigen::OuterStride<>(hessian.outerStride())) {
   detail::require_symmetric_shape("MatrixOperator", hessian);
+}
+
+MatrixOperator::MatrixOperator(const MatrixXd& hessian)
+    : MatrixOperator(Eigen::Ref<const MatrixXd>(hessian)) {}
+
+MatrixOperator::MatrixOperator(MatrixXd&& hessian)
+    : own_(std::move(hessian)),
+      hessian_(own_.data(), own_.rows(), own_.cols(), Eigen::OuterStride<>(own_.rows())) {
+  detail::require_symmetric_shape("MatrixOperator", own_);
 }
 
 MatrixXd MatrixOperator::product(const Eigen::Ref<const MatrixXd>& v) const {

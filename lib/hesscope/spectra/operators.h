@@ -12,7 +12,8 @@
 namespace hesscope {
 
 /// A symmetric H, n x n, that can be applied. It counts its applications. Operators refer to what
-/// they are made of, which must outlive them; their const members are safe to call concurrently.
+/// they are made of, which must outlive them, so that temporaries are not taken unless an operator
+/// keeps them; their const members are safe to call concurrently.
 class SymmetricOperator {
  public:
   SymmetricOperator() = default;
@@ -23,7 +24,7 @@ class SymmetricOperator {
   virtual Eigen::Index rows() const = 0;
 
   /// H V for V of size n x k. Non-finite values are returned, not thrown.
-  /// @throws PreconditionError if V does not have n rows.
+  /// @throws PreconditionError if V does not have n rows, or what is returned not the size of V.
   Eigen::MatrixXd apply(const Eigen::Ref<const Eigen::MatrixXd>& v) const;
 
   /// Calls of apply so far, and the columns of their arguments altogether.
@@ -42,8 +43,19 @@ class SymmetricOperator {
 /// A matrix, of which only the lower triangle is read.
 class MatrixOperator final : public SymmetricOperator {
  public:
-  /// @throws PreconditionError if it is not square, is empty, or exceeds LAPACK's integers.
+  /// Refers to a matrix, or to what an Eigen::Ref refers to. @throws PreconditionError if it is not
+  /// square, is empty, or exceeds LAPACK's integers.
+  explicit MatrixOperator(const Eigen::MatrixXd& hessian);
   explicit MatrixOperator(const Eigen::Ref<const Eigen::MatrixXd>& hessian);
+
+  /// Keeps a matrix that nobody else has. @throws PreconditionError as above.
+  explicit MatrixOperator(Eigen::MatrixXd&& hessian);
+
+  /// Keeps a copy of what another expression says: a block, a product, the transpose.
+  /// @throws PreconditionError as above.
+  template <typename Expression>
+  explicit MatrixOperator(const Eigen::MatrixBase<Expression>& hessian)
+      : MatrixOperator(Eigen::MatrixXd(hessian)) {}
 
   Eigen::Index rows() const override { return hessian_.rows(); }
 
@@ -51,7 +63,8 @@ class MatrixOperator final : public SymmetricOperator {
   Eigen::MatrixXd product(const Eigen::Ref<const Eigen::MatrixXd>& v) const override;
 
  private:
-  Eigen::Ref<const Eigen::MatrixXd> hessian_;
+  Eigen::MatrixXd own_;  // empty where it refers to another's
+  Eigen::Map<const Eigen::MatrixXd, 0, Eigen::OuterStride<>> hessian_;
 };
 
 /// Second derivatives of an objective at theta over a range of samples; derived classes say which.
@@ -85,6 +98,8 @@ class HessianOperator final : public CurvatureOperator {
   /// @throws PreconditionError if theta or the range do not fit the objective.
   HessianOperator(const Objective& objective, Eigen::VectorXd theta, SampleRange range);
   HessianOperator(const Objective& objective, Eigen::VectorXd theta);
+  HessianOperator(const Objective&& objective, Eigen::VectorXd theta, SampleRange range) = delete;
+  HessianOperator(const Objective&& objective, Eigen::VectorXd theta) = delete;
 
  protected:
   Eigen::MatrixXd product(const Eigen::Ref<const Eigen::MatrixXd>& v) const override;
@@ -97,6 +112,8 @@ class GaussNewtonOperator final : public CurvatureOperator {
   /// Gauss-Newton matrix.
   GaussNewtonOperator(const Objective& objective, Eigen::VectorXd theta, SampleRange range);
   GaussNewtonOperator(const Objective& objective, Eigen::VectorXd theta);
+  GaussNewtonOperator(const Objective&&, Eigen::VectorXd theta, SampleRange range) = delete;
+  GaussNewtonOperator(const Objective&& objective, Eigen::VectorXd theta) = delete;
 
  protected:
   Eigen::MatrixXd product(const Eigen::Ref<const Eigen::MatrixXd>& v) const override;
@@ -110,6 +127,8 @@ class ResidualOperator final : public CurvatureOperator {
   /// @throws PreconditionError as GaussNewtonOperator.
   ResidualOperator(const Objective& objective, Eigen::VectorXd theta, SampleRange range);
   ResidualOperator(const Objective& objective, Eigen::VectorXd theta);
+  ResidualOperator(const Objective&& objective, Eigen::VectorXd theta, SampleRange range) = delete;
+  ResidualOperator(const Objective&& objective, Eigen::VectorXd theta) = delete;
 
  protected:
   Eigen::MatrixXd product(const Eigen::Ref<const Eigen::MatrixXd>& v) const override;
@@ -120,6 +139,7 @@ class BlockOperator final : public SymmetricOperator {
  public:
   /// @throws PreconditionError if the block is empty or not within `whole`.
   BlockOperator(const SymmetricOperator& whole, Eigen::Index offset, Eigen::Index size);
+  BlockOperator(const SymmetricOperator&& whole, Eigen::Index offset, Eigen::Index size) = delete;
 
   Eigen::Index rows() const override { return size_; }
 
@@ -138,6 +158,7 @@ class PreconditionedOperator final : public SymmetricOperator {
  public:
   /// @param  diagonal  of D: n positive numbers; otherwise PreconditionError.
   PreconditionedOperator(const SymmetricOperator& h, const Eigen::VectorXd& diagonal);
+  PreconditionedOperator(const SymmetricOperator&& h, const Eigen::VectorXd& diagonal) = delete;
 
   Eigen::Index rows() const override { return h_->rows(); }
 
@@ -153,6 +174,7 @@ class PreconditionedOperator final : public SymmetricOperator {
 class ShiftedOperator final : public SymmetricOperator {
  public:
   ShiftedOperator(const SymmetricOperator& h, double factor, double shift);
+  ShiftedOperator(const SymmetricOperator&& h, double factor, double shift) = delete;
 
   Eigen::Index rows() const override { return h_->rows(); }
 
@@ -172,6 +194,7 @@ class DeflatedOperator final : public SymmetricOperator {
   /// @param  q  n x m with orthonormal columns.
   /// @throws PreconditionError if it does not have n rows.
   DeflatedOperator(const SymmetricOperator& h, Eigen::MatrixXd q, double value);
+  DeflatedOperator(const SymmetricOperator&& h, Eigen::MatrixXd q, double value) = delete;
 
   Eigen::Index rows() const override { return h_->rows(); }
 
