@@ -119,6 +119,12 @@ TEST(ConditionNumbers, TakeTheStatusOfASpectrumThatIsNotThere) {
   expect_undefined(condition_numbers(Eigen::Vector3d(1, 2, 3), failed).classical, Status::kFailed);
 }
 
+TEST(ConditionNumbers, OfAnotherDiagonalThanTheSpectrumsAreRefused) {
+  const Spectrum spectrum = dense_spectrum(Eigen::Matrix3d::Identity());
+  EXPECT_THROW(condition_numbers(Eigen::VectorXd(), spectrum), PreconditionError);
+  EXPECT_THROW(condition_numbers(Eigen::Vector2d(1, 1), spectrum), PreconditionError);
+}
+
 TEST(ConditionNumbers, OfAnEmptyDiagonalWithoutSpectrumAreNotComputed) {
   expect_undefined(condition_numbers(Eigen::VectorXd(), Spectrum()).robust_diagonal,
                    Status::kNotComputed);

@@ -104,13 +104,11 @@ class StructureAnalyzer final : public Analyzer {
     }
     answer[median_].set(median);
     answer[median_magnitude_].set(magnitude);
-    Spectrum without = spectrum;
-    without.median.value = median;
-    without.median_magnitude = magnitude;
-    const ConditionNumbers numbers =
-        condition_numbers(Eigen::VectorXd::Ones(1), without);  // of the eigenvalues alone
-    answer[robust_eigenvalue_].set(numbers.robust_eigenvalue);
-    answer[robust_absolute_].set(numbers.robust_absolute);
+    const double largest_magnitude =
+        std::max(std::abs(spectrum.smallest.value), std::abs(spectrum.largest.value));
+    const double band = spectrum.rounding_band;
+    answer[robust_eigenvalue_].set(robust_ratio(spectrum.largest.value, median, band));
+    answer[robust_absolute_].set(robust_ratio(largest_magnitude, magnitude, band));
   }
 
   VariableId num_dead_ = declare({.name = "num_dead",

@@ -2,6 +2,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
+
+#include <hesscope/core/error.h>
 #include <hesscope/spectra/condition_numbers.h>
 
 namespace hesscope {
@@ -9,6 +12,17 @@ namespace {
 
 Statistic ratio(double numerator, double denominator, bool defined, Status otherwise) {
   return defined ? finite_statistic(numerator / denominator) : missing_statistic(otherwise);
+}
+
+// What a spectrum does not say of its n is not checked.
+void require_diagonal(Eigen::Index size, const Spectrum& spectrum) {
+  const Eigen::Index n = spectrum.eigenvalues.size();
+  if (size == 0) throw PreconditionError("condition_numbers: the diagonal is empty");
+  if (n == 0 || size == n) return;
+  throw PreconditionError(fmt::format(
+      "condition_numbers: the diagonal must have {} entries, as there are eigenvalues, got {}",
+      n,
+      size));
 }
 
 }  // namespace
@@ -23,6 +37,7 @@ ConditionNumbers condition_numbers(const Eigen::Ref<const Eigen::VectorXd>& diag
     const Statistic none = missing_statistic(spectrum.status);
     return {none, none, none, none};
   }
+  require_diagonal(diagonal.size(), spectrum);
   const double band = spectrum.rounding_band;
   const double largest_magnitude =
       std::max(std::abs(spectrum.smallest.value), std::abs(spectrum.largest.value));
