@@ -41,7 +41,9 @@ PointAnalysis::PointAnalysis(const Objective& objective, Eigen::VectorXd theta, 
       theta_(std::move(theta)),
       options_(std::move(options)),
       meter_(options_.progress,
-             options_.costs.hessian + options_.costs.spectrum + options_.costs.own) {}
+             options_.costs.hessian + options_.costs.spectrum + options_.costs.own) {
+  require_point(objective, "PointAnalysis", theta_, objective.all_samples());
+}
 
 PointAnalysis::PointAnalysis(const Objective& objective, Eigen::VectorXd theta)
     : PointAnalysis(objective, std::move(theta), Options()) {}

@@ -103,8 +103,8 @@ class Objective {
   /// Columns [first, first + width) of the Hessian from row `first` on, (n - first) x width; what of
   /// them is above the diagonal has no meaning. Computed by this process alone: ranks take different
   /// columns (with_ranks). Whole groups of kColumnGroup columns, counted from the first of the n, are
-  /// the same to the last bit whatever others they are asked for with, and those of hessian() where no
-  /// structure is used.
+  /// the same to the last bit whatever others they are asked for with, and, of a GraphObjective,
+  /// those of hessian() where no structure is used.
   /// @throws PreconditionError also unless the columns are among the n.
   virtual Matrix hessian_columns(const ConstVectorRef& theta,
                                  SampleRange range,
