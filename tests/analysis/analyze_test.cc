@@ -169,7 +169,10 @@ TEST_F(AnalyzeQuartic, ReplacesAFileOnlyWhenAsked) {
   test::write_bytes(output, "mine");
   EXPECT_THROW(analysis.write(output), OutputError);
   EXPECT_EQ(test::read_bytes(output), "mine");
-  analysis.write(output, {.overwrite = true, .command = "a test"});
+  EXPECT_THROW(analysis.write(output, {.overwrite = io::Overwrite::kOwnKind}), OutputError);
+  EXPECT_EQ(test::read_bytes(output), "mine");
+  analysis.write(output, {.overwrite = io::Overwrite::kAnything});
+  analysis.write(output, {.overwrite = io::Overwrite::kOwnKind, .command = "a test"});
   const io::ResultReader result(output);
   EXPECT_THAT(std::get<std::string>(*result.find_attribute("", "history")), HasSubstr("a test"));
 }

@@ -17,6 +17,7 @@
 #include <hesscope/core/error.h>
 #include <hesscope/core/printable.h>
 #include <hesscope/core/suggest.h>
+#include <hesscope/objective/checked_objective.h>
 #include <hesscope/objective/graph_objective.h>
 #include <hesscope/problem/problem.h>
 #include <hesscope/storage/sha256.h>
@@ -114,6 +115,12 @@ struct Analysis::Impl {
 
 std::span<const PointAnswers> Analysis::points() const { return impl_->points; }
 
+const PointAnswers& Analysis::operator[](std::size_t index) const {
+  if (index < impl_->points.size()) return impl_->points[index];
+  throw PreconditionError(fmt::format(
+      "Analysis: there is no point {}, counted from 0, of {}", index, impl_->points.size()));
+}
+
 const PointAnswers& Analysis::operator[](std::string_view name) const {
   std::vector<std::string> names;
   for (const PointAnswers& point : impl_->points) {
@@ -132,9 +139,12 @@ std::span<const std::string> Analysis::warnings() const { return impl_->summary.
 bool Analysis::is_conclusive() const { return impl_->summary.is_conclusive; }
 
 void Analysis::write(const std::filesystem::path& output, const WriteOptions& options) const {
+  io::require_replaceable(output, options.overwrite, "a result of hesscope analysis", [&] {
+    return detail::is_result_about(output, "analysis");
+  });
   detail::CheckpointResult file(
       output,
-      options.overwrite,
+      options.overwrite != io::Overwrite::kNothing,
       impl_->subject,
       {.subject = "analysis",
        .command = options.command,
@@ -322,12 +332,14 @@ Analysis analyze(const Objective& objective,
                  const std::vector<NamedPoint>& points,
                  const std::vector<std::string>& analyzers,
                  const AnalyzeOptions& options) {
-  AnalysisRun::Subject subject{objective, detail::subject_of(objective)};
   if (const auto* graph = dynamic_cast<const GraphObjective*>(&objective)) {
+    AnalysisRun::Subject subject{objective, detail::subject_of(objective)};
     subject.described.name = fmt::format("a {} model", graph->model().kind);
     subject.model_samples = {&graph->model(), &graph->samples()};
+    return AnalysisRun(std::move(subject), points, analyzers, options).execute();
   }
-  return AnalysisRun(std::move(subject), points, analyzers, options).execute();
+  const CheckedObjective checked(objective);
+  return AnalysisRun({checked, detail::subject_of(checked)}, points, analyzers, options).execute();
 }
 
 Analysis analyze(const Problem& problem,

@@ -31,6 +31,7 @@
 #include <hesscope/dataset/dataset.h>
 #include <hesscope/objective/objective.h>
 #include <hesscope/problem/optimizer_state.h>
+#include <hesscope/storage/overwrite.h>
 
 namespace hesscope {
 
@@ -54,7 +55,7 @@ struct AnalyzeOptions {
 };
 
 struct WriteOptions {
-  bool overwrite = false;                       ///< replace an existing file
+  io::Overwrite overwrite = io::Overwrite::kNothing;
   std::string command = "hesscope::analyze()";  ///< what asked for the result, for its history
 };
 
@@ -107,13 +108,18 @@ class PointAnswers : public Answers {
   Status status_ = Status::kNotComputed;
 };
 
-/// What analyze() returns: a value that depends on nothing else, cheap to copy.
+/// What analyze() returns: a value that depends on nothing else, cheap to copy. To move one is to copy
+/// it: there is none without answers.
 class Analysis {
  public:
+  Analysis(const Analysis&) = default;
+  Analysis& operator=(const Analysis&) = default;
+
   /// In the order given.
   std::span<const PointAnswers> points() const;
 
-  const PointAnswers& operator[](std::size_t index) const { return points()[index]; }
+  /// @throws PreconditionError if there are not so many.
+  const PointAnswers& operator[](std::size_t index) const;
 
   /// @throws PreconditionError if no point has this name.
   const PointAnswers& operator[](std::string_view name) const;
@@ -159,7 +165,7 @@ class Analysis {
 /// @param analyzers  names as in `hesscope analyze --help`; empty = the default ones.
 /// @throws ConfigError for unknown analyzers and options (with the nearest known name), values that
 ///         an analyzer cannot take, and objectives that lack what an analyzer needs;
-///         PreconditionError for points that do not fit; Interrupted where progress returned false.
+///         PreconditionError for points that do not fit, and as CheckedObjective; Interrupted where progress returned false.
 /// @cost   as each analyzer says; the Hessian and its decomposition are computed once for each
 ///         point, whoever needs them.
 Analysis analyze(const Objective& objective,
