@@ -46,6 +46,29 @@ TEST(FindCriticalPoint, OfADoubleWellIsTheOneNearby) {
   leads_to({-1.3, 5}, -1);
 }
 
+// log(1 + exp(-x)) falls for ever: its gradient passes any tolerance, and so does its curvature.
+struct SeparableLoss {
+  template <typename T>
+  T operator()(const Eigen::Matrix<T, Eigen::Dynamic, 1>& x, Eigen::Index /*sample*/) const {
+    using std::exp, std::log1p;
+    return log1p(exp(-x(0)));
+  }
+};
+
+TEST(FindCriticalPoint, TowardsInfinityVanishes) {
+  const auto objective = make_objective(SeparableLoss(), 1, 1);
+  const CriticalPoint found = find_critical_point(objective, Eigen::VectorXd::Constant(1, 5.0));
+  EXPECT_EQ(found.outcome, Outcome::kVanishing);
+  EXPECT_TRUE(found.gradient_norm <= 1e-12);
+  EXPECT_GT(found.theta[0], 27);
+}
+
+TEST(FindCriticalPoint, AtZeroIsOne) {
+  const auto objective = make_objective(DoubleWell(), 2, 1);
+  EXPECT_EQ(find_critical_point(objective, Vector2d(0, 0)).outcome, Outcome::kConverged);
+  EXPECT_EQ(find_critical_point(objective, Vector2d(0, 1e-14)).outcome, Outcome::kConverged);
+}
+
 // (a b - 2)^2 / 2: the minima are a hyperbola, reached quadratically though H is singular there.
 TEST(FindCriticalPoint, OnAManifoldConvergesQuadratically) {
   const GraphObjective objective = test::product_of_two({2});

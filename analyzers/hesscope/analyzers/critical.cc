@@ -148,8 +148,11 @@ class CriticalAnalyzer final : public Analyzer {
       {.name = "outcome",
        .type = VariableType::kInt8,
        .long_name = "how the search ended",
-       .definition = "stalled: where |g|^2 has a minimum that is not zero; of all but converged "
-                     "nothing else is said",
+       .definition =
+           "stalled: where no step makes |g| smaller, near a minimum of |g|^2 that is not "
+           "zero or where H is singular to rounding; vanishing: |g| is small, but so is H, "
+           "as towards infinity, and |g| / ||H|| above 1e-6 |theta|: no critical point is "
+           "near; of all but converged nothing else is said",
        .flag_meanings = {std::begin(kCriticalPointOutcomes), std::end(kCriticalPointOutcomes)},
        .headline = 1});
   VariableId num_iterations_ = declare({.name = "num_iterations",

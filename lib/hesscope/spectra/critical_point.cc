@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <hesscope/core/error.h>
+#include <hesscope/objective/checked_objective.h>
 #include <hesscope/spectra/critical_point.h>
 #include <hesscope/spectra/eigensystem.h>
 
@@ -18,6 +19,7 @@ using Eigen::VectorXd;
 constexpr double kFirstDamping = 1e-6;
 constexpr double kLeastDamping = 1e-20;  // that is raised
 constexpr double kLargestDamping = 1e12;
+constexpr double kNear = 1e-6;       // a Newton step, relative to theta
 constexpr double kLeastGain = 1e-4;  // of the predicted decrease, for a step to be taken
 constexpr double kPoorGain = 0.25;
 constexpr double kGoodGain = 0.75;
@@ -85,10 +87,11 @@ Place place_at(const Objective& objective, VectorXd theta) {
 
 }  // namespace
 
-CriticalPoint find_critical_point(const Objective& objective,
+CriticalPoint find_critical_point(const Objective& given,
                                   const Eigen::Ref<const VectorXd>& theta,
                                   const CriticalPointOptions& options,
                                   const ProgressCallback& progress) {
+  const CheckedObjective objective(given);
   require_point(objective, "find_critical_point", theta, objective.all_samples());
   if (!(options.gradient_tolerance > 0) || options.max_iterations < 0) {
     throw PreconditionError(
@@ -107,12 +110,14 @@ CriticalPoint find_critical_point(const Objective& objective,
     return found;
   };
   const auto is_done = [&] { return here.norm <= options.gradient_tolerance; };
+  double curvature = kNaN;  // ||H||_2 where it was asked for last
   if (!theta.allFinite() || !here.is_finite()) return end(CriticalPointOutcome::kNonFinite);
   double damping = kFirstDamping;
   for (; found.num_iterations < options.max_iterations && here.norm > 0; ++found.num_iterations) {
     detail::report(progress, static_cast<double>(found.num_iterations) / options.max_iterations);
     const Eigensystem system =
         dense_eigensystem(objective.hessian(here.theta), {.num_threads = options.num_threads});
+    if (system.status == Status::kOk) curvature = system.eigenvalues.cwiseAbs().maxCoeff();
     if (system.status != Status::kOk) {
       if (is_done()) break;
       return end(system.status == Status::kNonFinite ? CriticalPointOutcome::kNonFinite
@@ -144,7 +149,10 @@ CriticalPoint find_critical_point(const Objective& objective,
       break;
     }
   }
-  return end(is_done() ? CriticalPointOutcome::kConverged : CriticalPointOutcome::kOutOfIterations);
+  if (!is_done()) return end(CriticalPointOutcome::kOutOfIterations);
+  const double size = std::max(here.theta.stableNorm(), theta.stableNorm());
+  const bool is_far = here.norm > kNear * size * curvature;
+  return end(is_far ? CriticalPointOutcome::kVanishing : CriticalPointOutcome::kConverged);
 }
 
 }  // namespace hesscope

@@ -18,15 +18,16 @@ struct CriticalPointOptions {
 /// How a search for a critical point ended.
 enum class CriticalPointOutcome {
   kConverged,
-  kStalled,          ///< |g|^2 has a minimum there or nearby that is not zero
+  kStalled,  ///< no step lessens |g|: at a minimum of |g|^2 above 0, or H is singular to rounding
   kOutOfIterations,  ///< of max_iterations
   kNonFinite,        ///< the start, or a Hessian, contains NaN or infinity
   kFailed,           ///< a decomposition did not converge
+  kVanishing,        ///< |g| is within the tolerance, but no critical point is near; see below
 };
 
-/// "converged", "stalled", "out_of_iterations", "non_finite", "failed", in their order.
+/// "converged", "stalled", "out_of_iterations", "non_finite", "failed", "vanishing", in their order.
 inline constexpr const char* kCriticalPointOutcomes[] = {
-    "converged", "stalled", "out_of_iterations", "non_finite", "failed"};
+    "converged", "stalled", "out_of_iterations", "non_finite", "failed", "vanishing"};
 
 struct CriticalPoint {
   CriticalPointOutcome outcome = CriticalPointOutcome::kNonFinite;
@@ -45,10 +46,15 @@ struct CriticalPoint {
 /// invariances are. The convergence is quadratic wherever H has full rank across them. Once the
 /// tolerance is met, steps go on while each at least halves |g|.
 ///
+/// Where |g| / ||H||, which no Newton step is shorter than, is then still above 1e-6 of |theta|, here or
+/// at the start, the gradient vanishes with the curvature, as that of a separable cross-entropy does
+/// towards infinity, and no critical point is near.
+///
 /// It descends |g|, not the loss, so that saddles attract it like minima; a saddle it leads to is one
 /// nearby, but nothing makes sure that it is the nearest.
 /// @param  theta  n >= 1 entries.
-/// @throws PreconditionError for a theta of another size, options out of their ranges.
+/// @throws PreconditionError for a theta of another size, options out of their ranges, and as
+///         CheckedObjective.
 /// @cost   an iteration: a Hessian, its eigensystem, one gradient or some; four n x n matrices.
 /// @source D. W. Marquardt (1963), J. SIAM 11, 431-441; N. Yamashita & M. Fukushima (2001), Computing
 ///         Suppl. 15, 239-249, for its convergence to points that are not isolated.
