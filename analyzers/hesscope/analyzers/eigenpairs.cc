@@ -53,7 +53,7 @@ class EigenpairsAnalyzer final : public Analyzer {
   struct End {
     EndOfSpectrum Extremes::*member;
     VariableId eigenvalues, residuals, eigenvectors, participation, block_weight, overlap;
-    VariableId gradient_fraction, proof;
+    VariableId gradient_fraction, error_bound, proof;
   };
 
   // Places in the summary.
@@ -115,6 +115,7 @@ class EigenpairsAnalyzer final : public Analyzer {
                  .references = {papers::kGurAri},
                  .undefined = {Status::kUndefinedZeroDenominator},
                  .headline = headline.gradient_fraction}),
+        .error_bound = add(detail::error_bound_of_end()),
         .proof = add(detail::proof_of_end()),
     };
   }
@@ -124,6 +125,7 @@ class EigenpairsAnalyzer final : public Analyzer {
                 const EndOfSpectrum& found,
                 Group& answer) const {
     answer[end.proof].set_flag(static_cast<std::int8_t>(found.proof));
+    answer[end.error_bound].set(found.error_bound, found.status);
     if (found.status != Status::kOk) {
       for (const VariableId id : {end.eigenvalues,
                                   end.residuals,

@@ -78,7 +78,7 @@ class SharpeningAnalyzer final : public Analyzer {
   // What is stored of one end.
   struct End {
     VariableId eigenvalues, cluster, gradients, gradient_norm, rate, self_stabilization;
-    VariableId change, predicted_change, proof;
+    VariableId change, predicted_change, error_bound, proof;
 
     // Of the eigenvalues.
     std::array<VariableId, 8> all() const {
@@ -99,6 +99,7 @@ class SharpeningAnalyzer final : public Analyzer {
                 const ClusteredEnd* before,
                 Group& answer) const {
     answer[variables.proof].set_flag(static_cast<std::int8_t>(end.proof));
+    answer[variables.error_bound].set(end.error_bound, end.status);
     if (end.status != Status::kOk) {
       for (const VariableId id : variables.all()) answer[id].set_missing(end.status);
       return;
@@ -273,6 +274,7 @@ class SharpeningAnalyzer final : public Analyzer {
                                "before) / 2 . (theta - theta at the checkpoint before): the "
                                "trapezoidal rule, whose error is of third order in the step",
                  .undefined = {Status::kUndefinedNoOrder}}),
+        .error_bound = add(detail::error_bound_of_end()),
         .proof = add(detail::proof_of_end()),
     };
   }

@@ -95,7 +95,7 @@ class TrackingAnalyzer final : public Analyzer {
  private:
   // What is stored of one end.
   struct End {
-    VariableId eigenvalues, cluster, overlaps, continued, overlap, proof;
+    VariableId eigenvalues, cluster, overlaps, continued, overlap, error_bound, proof;
     VariableId track;  // of the run
   };
 
@@ -105,6 +105,7 @@ class TrackingAnalyzer final : public Analyzer {
                 const ClusteredEnd* before,
                 Group& answer) const {
     answer[variables.proof].set_flag(static_cast<std::int8_t>(end.proof));
+    answer[variables.error_bound].set(end.error_bound, end.status);
     const std::array of_before = {variables.overlaps, variables.continued, variables.overlap};
     if (end.status != Status::kOk) {
       answer[variables.eigenvalues].set_missing(end.status);
@@ -222,6 +223,7 @@ class TrackingAnalyzer final : public Analyzer {
                                "continued",
                  .undefined = {Status::kUndefinedNoOrder},
                  .headline = is_headline ? 3 : 0}),
+        .error_bound = add(detail::error_bound_of_end()),
         .proof = add(detail::proof_of_end()),
         .track = declare_of_run(detail::of_end(
             {.name = "track",

@@ -33,7 +33,7 @@ ClusteredEnd clustered_values(PointAnalysis& point,
                               double gap) {
   const Extremes& extremes = point.extremes(count + 1);  // one more: whether the last cluster ends
   const EndOfSpectrum& found = extremes.*member;
-  ClusteredEnd end{.status = found.status, .proof = found.proof};
+  ClusteredEnd end{.status = found.status, .proof = found.proof, .error_bound = found.error_bound};
   if (end.status != Status::kOk) return end;
   count = std::min(count, found.values.size());
   end.values = found.values.head(count);

@@ -21,6 +21,7 @@
 #include <Eigen/Core>
 
 #include <hesscope/analyzers/point_analysis.h>
+#include <hesscope/core/constants.h>
 #include <hesscope/core/status.h>
 #include <hesscope/spectra/extremes.h>
 
@@ -42,6 +43,7 @@ struct EigenvalueCluster {
 struct ClusteredEnd {
   Status status = Status::kNotComputed;
   Proof proof = Proof::kNone;
+  double error_bound = kNaN;    ///< EndOfSpectrum::error_bound
   Eigen::VectorXd values = {};  ///< the outermost first; nothing here and below without kOk
   Eigen::MatrixXd vectors = {};
   std::vector<EigenvalueCluster> clusters = {};

@@ -36,11 +36,19 @@ Variable outermost_eigenvalues() {
           .definition = "the outermost first"};
 }
 
+Variable error_bound_of_end() {
+  return {.name = "error_bound",
+          .long_name = "bound of the eigenvalues' errors",
+          .definition =
+              "no eigenvalue is further than this from that of H of the same rank; without "
+              "a matrix unless the search missed one"};
+}
+
 Variable proof_of_end() {
   return {.name = "proof",
           .type = VariableType::kInt8,
           .long_name = "how the eigenvalues were established",
-          .definition = "as /spectrum/proof",
+          .definition = "as /spectrum/proof, each within the error bound",
           .flag_meanings = {std::begin(kProofMeanings), std::end(kProofMeanings)}};
 }
 

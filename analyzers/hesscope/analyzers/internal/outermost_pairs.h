@@ -21,8 +21,9 @@ Analyzer::Cost cost_of_pairs(std::int64_t count, const Objective& objective);
 /// unless it is a flag.
 Variable of_end(Variable variable, const std::string& end);
 
-/// "eigenvalues" and "proof" of an end.
+/// "eigenvalues", "error_bound" and "proof" of an end.
 Variable outermost_eigenvalues();
+Variable error_bound_of_end();
 Variable proof_of_end();
 
 }  // namespace hesscope::detail
