@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <filesystem>
+#include <memory>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <sys/stat.h>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,6 +20,7 @@
 #include <hesscope/tensors/tensor_file.h>
 
 #include "support/files.h"
+#include "support/refusal.h"
 #include "tensors/reader_fixtures.h"
 
 namespace {
@@ -26,6 +31,7 @@ using hesscope::shape_text;
 using hesscope::io::open_tensor_file;
 using hesscope::io::TensorFile;
 using hesscope::io::TensorInfo;
+using hesscope::test::expect_refusal;
 using hesscope::test::expect_refused;
 using hesscope::test::fixtures;
 using hesscope::test::ScratchFolder;
@@ -193,6 +199,52 @@ TEST(TensorFile, PrintsShapesAsNumpyDoes) {
 
 TEST(TensorFile, RefusesANullSource) {
   EXPECT_THROW(TensorFile("x.npz", "npz", nullptr), PreconditionError);
+}
+
+// What a program's own format may do.
+class OwnSource final : public hesscope::io::TensorSource {
+ public:
+  explicit OwnSource(std::vector<TensorInfo> tensors, std::size_t num_values = 0)
+      : tensors_(std::move(tensors)), num_values_(num_values) {}
+
+  std::span<const TensorInfo> tensors() const override { return tensors_; }
+
+  std::vector<double> read(std::size_t /*index*/) const override {
+    return std::vector<double>(num_values_);
+  }
+
+  std::span<const std::shared_ptr<const hesscope::io::InputFile>> files() const override {
+    return {};
+  }
+
+ private:
+  std::vector<TensorInfo> tensors_;
+  std::size_t num_values_;
+};
+
+TEST(TensorFile, RefusesANumberOfElementsThatIsNotThatOfTheShape) {
+  for (const std::size_t found : {0U, 5U, 7U}) {
+    const TensorFile file(
+        "x.own", "own", std::make_shared<OwnSource>(std::vector<TensorInfo>{{"w", {2, 3}}}, found));
+    expect_refusal<InputError>(
+        [&] { file.read("w"); },
+        fmt::format("x.own: tensor 'w': its shape is (2, 3), but the reader of the format own "
+                    "gives {} numbers",
+                    found));
+  }
+}
+
+TEST(TensorFile, RefusesTensorsThatCannotBe) {
+  const auto refused = [](std::vector<TensorInfo> tensors, const std::string& message) {
+    expect_refusal<InputError>(
+        [&] { TensorFile("x.own", "own", std::make_shared<OwnSource>(tensors)); }, message);
+  };
+  const std::int64_t large = std::int64_t{1} << 32;
+  refused({{"w", {-1, -6}}}, "x.own: tensor 'w' cannot have the shape (-1, -6)");
+  refused({{"w", {large, large}}}, "x.own: tensor 'w' cannot have the shape");
+  refused({{"w", {0, large, large}}}, "x.own: tensor 'w' cannot have the shape");
+  refused({{"w", {1}}, {"b", {1}}, {"w", {2}}}, "x.own: two tensors are named 'w'");
+  refused({{"", {1}}}, "x.own: a tensor has no name");
 }
 
 }  // namespace

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <array>
+#include <unordered_set>
 #include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <hesscope/core/error.h>
+#include <hesscope/core/internal/extents.h>
 #include <hesscope/core/printable.h>
 #include <hesscope/core/suggest.h>
 #include <hesscope/storage/input_file.h>
@@ -98,6 +100,28 @@ std::vector<std::string> keys_of(std::span<const TensorInfo> tensors) {
 
 }  // namespace
 
+namespace {
+
+// Whatever a reader lists. A source may be that of a program, or a view of another.
+void require_tensors(const std::string& where, std::span<const TensorInfo> tensors) {
+  std::unordered_set<std::string_view> names;
+  names.reserve(tensors.size());
+  for (const TensorInfo& tensor : tensors) {
+    if (tensor.name.empty()) throw InputError(fmt::format("{}: a tensor has no name", where));
+    if (!names.insert(tensor.name).second) {
+      throw InputError(fmt::format("{}: two tensors are named '{}'", where, tensor.name));
+    }
+    if (!detail::num_entries(tensor.shape)) {
+      throw InputError(fmt::format("{}: tensor '{}' cannot have the shape {}",
+                                   where,
+                                   tensor.name,
+                                   shape_text(tensor.shape)));
+    }
+  }
+}
+
+}  // namespace
+
 TensorFile::TensorFile(std::filesystem::path path,
                        std::string_view format,
                        std::shared_ptr<const TensorSource> source,
@@ -107,6 +131,7 @@ TensorFile::TensorFile(std::filesystem::path path,
       source_(std::move(source)),
       whole_(std::move(whole)) {
   if (source_ == nullptr) throw PreconditionError("TensorFile: source must not be null");
+  require_tensors(path_.string(), source_->tensors());
   places_ = places_of(source_->tensors());
 }
 
@@ -150,6 +175,16 @@ std::vector<double> TensorFile::read(std::string_view name) const {
     try {
       std::vector<double> values = source_->read(part_ != nullptr ? part_->indices[index] : index);
       require_unchanged();
+      if (values.size() != static_cast<std::size_t>(found->num_elements())) {
+        throw InputError(fmt::format(
+            "{}: tensor '{}': its shape is {}, but the reader of the format {} gives {} "
+            "numbers",
+            where(),
+            name,
+            shape_text(found->shape),
+            format_,
+            values.size()));
+      }
       return values;
     } catch (const InputError&) {
       require_unchanged();  // else the message would be of damage

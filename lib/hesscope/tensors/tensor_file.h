@@ -114,6 +114,8 @@ class TensorSource {
 class TensorFile {
  public:
   /// @param whole  what whole() is to be where `source` shows a file otherwise than it is.
+  /// @throws PreconditionError without a source; InputError naming file and tensor where a name is
+  ///         empty or there twice, an extent is negative, or the number of elements overflows.
   TensorFile(std::filesystem::path path,
              std::string_view format,
              std::shared_ptr<const TensorSource> source,
@@ -138,8 +140,8 @@ class TensorFile {
   const TensorInfo* find(std::string_view name) const;
 
   /// See TensorSource::read. @throws InputError also when there is no tensor of this name (the
-  /// message suggests the nearest one and lists what there is), when it is unreadable(), or when a
-  /// file changed since it was opened: what is read, and the digest, are of one state of the files.
+  /// message suggests the nearest one and lists what there is), when it is unreadable(), when the
+  /// source gives another number of elements than its shape says, or when a file changed since it was opened: what is read, and the digest, are of one state of the files.
   std::vector<double> read(std::string_view name) const;
 
   /// See TensorSource::files.
