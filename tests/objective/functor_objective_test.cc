@@ -237,12 +237,17 @@ TEST(FunctorObjective, RefusesWhatBreaksItsPreconditions) {
       [&] {
         make_objective(loss, 3, 4, {.parameter_blocks = {{"w", {2}, 0, 2}}});
       },
-      "parameter_blocks hold 2 parameters, expected 3");
+      "FunctorObjective: parameter blocks hold 2 parameters, expected 3");
   expect_refusal(
       [&] {
         make_objective(loss, 3, 4, {.parameter_blocks = {{"w", {2}, 0, 2}, {"b", {1}, 1, 1}}});
       },
-      "block 'b' has offset 1 and size 1, expected offset 2");
+      "block 'b' has the offset 1, expected 2");
+  expect_refusal(
+      [&] {
+        make_objective(loss, 3, 4, {.parameter_blocks = {{"w", {7, 9}, 0, 3}}});
+      },
+      "block 'w' has the size 3, but its shape (7, 9) says 63");
 }
 
 }  // namespace

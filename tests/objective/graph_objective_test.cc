@@ -315,6 +315,9 @@ TEST_F(GraphObjectiveTest, RefusesWhatBreaksItsPreconditions) {
                  "GraphObjective: samples must be a non-empty table of 6 columns, got 0 x 6");
   expect_refusal([&] { GraphObjective(model, SampleTable::Zero(3, 5)); }, "got 3 x 5");
   expect_refusal([&] { GraphObjective(Model(), samples); }, "must have a graph and parameters");
+  Model misshapen = model;
+  misshapen.parameters.front().shape.push_back(2);
+  expect_refusal([&] { GraphObjective(misshapen, samples); }, "GraphObjective: parameter block '");
   expect_refusal([&] { with_threads(-1); }, "num_threads must not be negative");
 }
 

@@ -188,10 +188,12 @@ TEST(UpdateRule, RefusesBlocksThatDoNotTile) {
   for (const std::string name : {"gd", "adafactor"}) {
     std::vector<ParameterBlock> gap = mixed_blocks();
     gap[1].offset = 7;
-    expect_refusal([&] { make_update_rule(name, {}, gap); }, "block 'b' must begin at 6");
+    expect_refusal([&] { make_update_rule(name, {}, gap); },
+                   "block 'b' has the offset 7, expected 6");
     std::vector<ParameterBlock> wrong = mixed_blocks();
     wrong[0].shape = {3, 0};
-    expect_refusal([&] { make_update_rule(name, {}, wrong); }, "hold 0 entries, got 0 and 6");
+    expect_refusal([&] { make_update_rule(name, {}, wrong); },
+                   "has the size 6, but its shape (3, 0) says 0");
   }
 }
 

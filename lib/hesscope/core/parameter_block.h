@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <hesscope/core/eigen.h>
@@ -16,5 +18,17 @@ struct ParameterBlock {
   Eigen::Index offset = 0;
   Eigen::Index size = 0;
 };
+
+/// What whoever is given blocks takes for granted: that they follow one another from 0, each as
+/// large as its shape says, under names of UTF-8 text without control characters, no two the same.
+/// @param function  that was given them, for the message.
+/// @returns the number of parameters in them.
+/// @throws PreconditionError naming the function and the block.
+Eigen::Index require_blocks(std::string_view function, std::span<const ParameterBlock> blocks);
+
+/// The same, and that they hold so many parameters.
+void require_blocks(std::string_view function,
+                    std::span<const ParameterBlock> blocks,
+                    Eigen::Index num_parameters);
 
 }  // namespace hesscope

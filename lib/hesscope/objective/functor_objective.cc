@@ -15,25 +15,7 @@ namespace {
 std::vector<ParameterBlock> checked_blocks(std::vector<ParameterBlock> blocks,
                                            Eigen::Index num_parameters) {
   if (blocks.empty()) return {{"theta", {num_parameters}, 0, num_parameters}};
-  Eigen::Index next = 0;
-  for (const ParameterBlock& block : blocks) {
-    if (block.offset != next || block.size < 0) {
-      throw PreconditionError(fmt::format(
-          "FunctorObjective: parameter_blocks must follow one another from 0; block '{}' "
-          "has offset {} and size {}, expected offset {}",
-          block.name,
-          block.offset,
-          block.size,
-          next));
-    }
-    next += block.size;
-  }
-  if (next != num_parameters) {
-    throw PreconditionError(
-        fmt::format("FunctorObjective: parameter_blocks hold {} parameters, expected {}",
-                    next,
-                    num_parameters));
-  }
+  require_blocks("FunctorObjective", blocks, num_parameters);
   return blocks;
 }
 

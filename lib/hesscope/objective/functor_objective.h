@@ -45,7 +45,7 @@ struct FunctorObjectiveOptions {
   Eigen::Index samples_per_block = 64;
   /// Asked often; once the answer is true, whatever is being computed ends soon, by Interrupted.
   StopRequest stop = {};
-  /// Names for the parameters; they must tile [0, num_parameters). Empty: one block "theta".
+  /// Names for the parameters, as require_blocks() wants them. Empty: one block "theta".
   std::vector<ParameterBlock> parameter_blocks = {};
 };
 
@@ -157,7 +157,7 @@ class FunctorObjective final : public detail::FunctorObjectiveBase {
 
  public:
   /// @throws PreconditionError if num_parameters, num_samples or samples_per_block is below 1, or
-  ///         the parameter blocks do not tile [0, num_parameters).
+  ///         by require_blocks().
   FunctorObjective(F loss,
                    Eigen::Index num_parameters,
                    Eigen::Index num_samples,

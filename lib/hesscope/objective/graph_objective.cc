@@ -48,6 +48,7 @@ GraphObjective::GraphObjective(Model model,
                     model.graph->num_parameters(),
                     model.graph->record_size()));
   }
+  require_blocks("GraphObjective", model.parameters);
   if (samples->rows() < 1 || samples->cols() != model.record_size()) {
     throw PreconditionError(
         fmt::format("GraphObjective: samples must be a non-empty table of {} columns, got {} x {}",

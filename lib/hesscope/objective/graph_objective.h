@@ -54,7 +54,8 @@ class GraphObjective final : public Objective {
   };
 
   /// @param samples  at least one row; columns = model.record_size().
-  /// @throws PreconditionError if the sizes do not fit or the model has no parameters.
+  /// @throws PreconditionError if the sizes do not fit, the model has no parameters, or by
+  ///         require_blocks().
   GraphObjective(Model model, SampleTable samples, Options options);
   GraphObjective(Model model, SampleTable samples);
 

@@ -115,6 +115,7 @@ Eigen::VectorXd initial_parameters(std::span<const ParameterBlock> blocks,
                                    const Initialization& initialization,
                                    std::uint64_t seed,
                                    const Eigen::VectorXd& own) {
+  const Eigen::Index n = require_blocks("initial_parameters", blocks);
   std::vector<const InitialDistribution*> chosen(blocks.size(), &initialization.otherwise);
   for (const auto& [pattern, distribution] : initialization.patterns) {
     const std::vector<bool> matching = blocks_matching(blocks, std::span(&pattern, 1));
@@ -122,7 +123,6 @@ Eigen::VectorXd initial_parameters(std::span<const ParameterBlock> blocks,
       if (matching[b]) chosen[b] = &distribution;
     }
   }
-  const Eigen::Index n = blocks.empty() ? 0 : blocks.back().offset + blocks.back().size;
   Eigen::VectorXd theta(n);
   for (std::size_t b = 0; b < blocks.size(); ++b) {
     if (chosen[b]->name.empty() && own.size() == n) {

@@ -53,7 +53,7 @@ struct Initialization {
 /// entry after entry, whatever the others are.
 /// @param own  Model::own_parameters, for blocks without a distribution.
 /// @throws ConfigError naming a pattern that matches no block, the block that has no
-///         fan-in, or the setting that is out of range.
+///         fan-in, or the setting that is out of range; PreconditionError by require_blocks().
 Eigen::VectorXd initial_parameters(std::span<const ParameterBlock> blocks,
                                    const Initialization& initialization,
                                    std::uint64_t seed,

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cmath>
-#include <functional>
 #include <map>
-#include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
@@ -18,10 +16,6 @@ const std::string kStep = "step";
 
 constexpr double kLargestExact = 9007199254740992.0;  // 2^53: doubles count no further
 
-std::int64_t size_of(const std::vector<std::int64_t>& shape) {
-  return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
-}
-
 Eigen::Index end_of(const std::vector<ParameterBlock>& layout) {
   return layout.empty() ? 0 : layout.back().offset + layout.back().size;
 }
@@ -29,21 +23,8 @@ Eigen::Index end_of(const std::vector<ParameterBlock>& layout) {
 }  // namespace
 
 UpdateRule::UpdateRule(std::span<const ParameterBlock> blocks)
-    : blocks_(blocks.begin(), blocks.end()), num_parameters_(end_of(blocks_)) {
-  Eigen::Index offset = 0;
-  for (const ParameterBlock& block : blocks_) {
-    if (block.offset != offset || block.size != size_of(block.shape)) {
-      throw PreconditionError(
-          fmt::format("UpdateRule: block '{}' must begin at {} and hold {} entries, got {} and {}",
-                      block.name,
-                      offset,
-                      size_of(block.shape),
-                      block.offset,
-                      block.size));
-    }
-    offset += block.size;
-  }
-}
+    : blocks_(blocks.begin(), blocks.end()),
+      num_parameters_(require_blocks("UpdateRule", blocks)) {}
 
 Eigen::VectorXd UpdateRule::step(const ConstVectorRef& theta, const ConstVectorRef& gradient) {
   if (theta.size() != num_parameters_ || gradient.size() != num_parameters_) {

@@ -71,7 +71,7 @@ class UpdateRule {
   void restore(std::span<const StateTensor> state);
 
  protected:
-  /// @throws PreconditionError unless the blocks tile [0, n), their sizes those of their shapes.
+  /// @throws PreconditionError by require_blocks().
   explicit UpdateRule(std::span<const ParameterBlock> blocks);
 
   /// Declares a setting, a flag as 0 or 1.

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <optional>
+#include <unordered_set>
+
+#include <fmt/format.h>
+
+#include <hesscope/core/error.h>
+#include <hesscope/core/internal/extents.h>
+#include <hesscope/core/parameter_block.h>
+#include <hesscope/core/printable.h>
+#include <hesscope/core/shape.h>
+
+namespace hesscope {
+Eigen::Index require_blocks(std::string_view function, std::span<const ParameterBlock> blocks) {
+  std::unordered_set<std::string_view> names;
+  Eigen::Index next = 0;
+  for (const ParameterBlock& block : blocks) {
+    const auto refuse = [&](const std::string& why) {
+      throw PreconditionError(
+          fmt::format("{}: parameter block '{}' {}", function, printable(block.name), why));
+    };
+    if (block.name.empty() || !is_printable_utf8(block.name)) {
+      refuse("needs a name of UTF-8 text without control characters");
+    }
+    if (!names.insert(block.name).second) refuse("is there twice");
+    const std::optional<std::int64_t> size = detail::num_entries(block.shape);
+    if (!size) refuse(fmt::format("cannot have the shape {}", shape_text(block.shape)));
+    if (block.size != *size) {
+      refuse(fmt::format(
+          "has the size {}, but its shape {} says {}", block.size, shape_text(block.shape), *size));
+    }
+    if (block.offset != next) {
+      refuse(fmt::format(
+          "has the offset {}, expected {}: blocks follow one another from 0", block.offset, next));
+    }
+    if (__builtin_add_overflow(next, block.size, &next)) refuse("ends where no index reaches");
+  }
+  return next;
+}
+
+void require_blocks(std::string_view function,
+                    std::span<const ParameterBlock> blocks,
+                    Eigen::Index num_parameters) {
+  const Eigen::Index found = require_blocks(function, blocks);
+  if (found == num_parameters) return;
+  throw PreconditionError(fmt::format(
+      "{}: parameter blocks hold {} parameters, expected {}", function, found, num_parameters));
+}
+
+}  // namespace hesscope
