@@ -2,7 +2,10 @@
 //
 // What a graph refuses to record, and what it does with numbers of every size.
 #include <cmath>
+#include <cstdint>
+#include <limits>
 #include <string>
+#include <vector>
 
 #include <Eigen/Core>
 #include <gmock/gmock.h>
@@ -49,10 +52,64 @@ TEST(Graph, NamesTheOperationWhoseShapesDoNotFit) {
   expect_refusal([&] { slice(a, 0, -1, 1, 1); }, "slice: 1 x 1 at (0, -1) does not lie in 2 x 3");
   expect_refusal([&] { slice(a, 0, 0, 0, 1); }, "slice: 0 x 1 at (0, 0)");
   expect_refusal([&] { embed(a, 0, 1, 2, 3); }, "embed: 2 x 3 at (0, 1) does not lie in 2 x 3");
-  expect_refusal([&] { g.parameter(-1, 1, 1); }, "Graph::parameter: bad place or shape");
-  expect_refusal([&] { g.input(0, 0, 1); }, "Graph::input: bad place or shape");
-  expect_refusal([&] { g.constant(Eigen::MatrixXd(0, 2)); }, "Graph::constant: bad place or shape");
+  expect_refusal([&] { g.parameter(-1, 1, 1); },
+                 "Graph::parameter: 1 x 1 entries cannot begin at -1");
+  expect_refusal([&] { g.input(0, 0, 1); },
+                 "Graph::input: a matrix has from 1 to 2147483647 entries, got 0 x 1");
+  expect_refusal([&] { g.constant(Eigen::MatrixXd(0, 2)); },
+                 "Graph::constant: a matrix has from 1");
   expect_refusal([&] { g.set_output(a); }, "Graph::set_output: the loss must be 1 x 1, got 2 x 3");
+}
+
+TEST(Graph, RefusesSizesThatOverflow) {
+  Graph g;
+  const Var a = g.parameter(0, 2, 3);
+  const Eigen::Index large = Eigen::Index{1} << 40;
+  const Eigen::Index larger = Eigen::Index{1} << 62;
+  const Eigen::Index largest = std::numeric_limits<Eigen::Index>::max();
+  expect_refusal([&] { slice(a, largest, 0, 1, 1); }, "slice: 1 x 1 at (9223372036854775807, 0)");
+  expect_refusal([&] { slice(a, 0, largest, 1, 1); }, "slice: 1 x 1 at (0, 9223372036854775807)");
+  expect_refusal([&] { slice(a, larger, 0, larger, 1); }, "does not lie in 2 x 3");
+  expect_refusal([&] { slice(a, 1, 0, largest, 1); }, "does not lie in 2 x 3");
+  expect_refusal([&] { embed(a, largest, 0, 2, 3); }, "does not lie in 2 x 3");
+  expect_refusal([&] { embed(a, 0, 0, large, large); },
+                 "a matrix has from 1 to 2147483647 entries");
+  expect_refusal([&] { reshape(a, larger, 4); }, "reshape: 2 x 3 cannot become");
+  expect_refusal([&] { g.input(0, large, large); }, "Graph::input: a matrix has from 1 to");
+  expect_refusal([&] { g.parameter(0, large, 1); }, "Graph::parameter: a matrix has from 1 to");
+  expect_refusal([&] { g.input(largest - 5, 2, 3); }, "Graph::input: 2 x 3 entries cannot begin");
+  expect_refusal([&] { g.constant(std::vector<double>(2), larger, 4); },
+                 "Graph::constant: a matrix");
+  const Var column = g.input(0, 1 << 20, 1);
+  expect_refusal([&] { matmul_nt(column, column); }, "got 1048576 x 1048576");
+  EXPECT_EQ(g.num_parameters(), 6);
+  EXPECT_EQ(g.record_size(), 1 << 20);
+  EXPECT_EQ(g.nodes().size(), 2U);
+}
+
+TEST(Graph, RecordsNodesOfNodesThatAreThere) {
+  Graph g;
+  const Var a = g.parameter(0, 2, 3);
+  const Graph::Node sum = {.op = Graph::Op::kSum, .a = a.node(), .rows = 1, .cols = 1};
+  const auto refused = [&](const Graph::Node& node) {
+    expect_refusal([&] { g.record(node); }, "Graph::record: there is no node");
+  };
+  Graph::Node node = sum;
+  for (const std::int32_t operand : {-2, 1, 7}) {
+    node = sum;
+    node.a = operand;
+    refused(node);
+    node = sum;
+    node.b = operand;
+    refused(node);
+    node = sum;
+    node.choice = operand;
+    refused(node);
+  }
+  node = sum;
+  node.rows = 0;
+  expect_refusal([&] { g.record(node); }, "Graph::record: a matrix has from 1");
+  EXPECT_EQ(g.record(sum).node(), 1);
 }
 
 TEST(Graph, RefusesOperandsOfAnotherGraph) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -14,12 +15,21 @@ using detail::shape;
 using Op = Graph::Op;
 using Node = Graph::Node;
 
-void require_positive(const char* operation,
-                      Eigen::Index offset,
-                      Eigen::Index rows,
-                      Eigen::Index cols) {
-  if (offset < 0 || rows < 1 || cols < 1) {
-    fail(operation, fmt::format("bad place or shape: {} x {} at {}", rows, cols, offset));
+void require_entries(const char* operation, Eigen::Index rows, Eigen::Index cols) {
+  if (rows < 1 || cols < 1 || rows > Graph::kMaxEntries / cols) {
+    fail(operation,
+         fmt::format(
+             "a matrix has from 1 to {} entries, got {} x {}", Graph::kMaxEntries, rows, cols));
+  }
+}
+
+void require_place(const char* operation,
+                   Eigen::Index offset,
+                   Eigen::Index rows,
+                   Eigen::Index cols) {
+  require_entries(operation, rows, cols);
+  if (offset < 0 || offset > std::numeric_limits<Eigen::Index>::max() - rows * cols) {
+    fail(operation, fmt::format("{} x {} entries cannot begin at {}", rows, cols, offset));
   }
 }
 
@@ -52,6 +62,15 @@ Eigen::Index Var::rows() const { return graph_->nodes()[static_cast<std::size_t>
 Eigen::Index Var::cols() const { return graph_->nodes()[static_cast<std::size_t>(node_)].cols; }
 
 Var Graph::record(const Node& node) {
+  require_entries("Graph::record", node.rows, node.cols);
+  for (const std::int32_t operand : {node.a, node.b, node.choice}) {
+    if (operand < -1 || operand >= static_cast<std::int64_t>(nodes_.size())) {
+      fail("Graph::record",
+           fmt::format("there is no node {} among {}; operands are earlier nodes, or -1 for none",
+                       operand,
+                       nodes_.size()));
+    }
+  }
   bool varies = node.op == Op::kParameter;
   for (const std::int32_t operand : {node.a, node.b}) {
     if (operand >= 0 && varies_[static_cast<std::size_t>(operand)]) varies = true;
@@ -76,13 +95,13 @@ std::span<const double> Graph::constant_value(Var a) const {
 }
 
 Var Graph::parameter(Eigen::Index offset, Eigen::Index rows, Eigen::Index cols) {
-  require_positive("Graph::parameter", offset, rows, cols);
+  require_place("Graph::parameter", offset, rows, cols);
   num_parameters_ = std::max(num_parameters_, offset + rows * cols);
   return record({.op = Op::kParameter, .rows = rows, .cols = cols, .offset = offset});
 }
 
 Var Graph::input(Eigen::Index offset, Eigen::Index rows, Eigen::Index cols) {
-  require_positive("Graph::input", offset, rows, cols);
+  require_place("Graph::input", offset, rows, cols);
   record_size_ = std::max(record_size_, offset + rows * cols);
   return record({.op = Op::kInput, .rows = rows, .cols = cols, .offset = offset});
 }
@@ -93,7 +112,7 @@ Var Graph::constant(const Eigen::Ref<const Eigen::MatrixXd>& value) {
 }
 
 Var Graph::constant(std::span<const double> entries, Eigen::Index rows, Eigen::Index cols) {
-  require_positive("Graph::constant", 0, rows, cols);
+  require_entries("Graph::constant", rows, cols);
   if (static_cast<Eigen::Index>(entries.size()) != rows * cols) {
     fail("Graph::constant",
          fmt::format("{} entries cannot fill {} x {}", entries.size(), rows, cols));

@@ -202,7 +202,12 @@ class Graph {
   /// One past the largest record entry used.
   Eigen::Index record_size() const { return record_size_; }
 
+  /// The most entries of one node.
+  static constexpr Eigen::Index kMaxEntries = INT32_MAX;
+
   /// Records an operation; the functions below are its public face.
+  /// @throws PreconditionError for an operand that is no earlier node, or a shape of less than one
+  ///         entry or more than kMaxEntries.
   Var record(const Node& node);
 
   /// Keeps the indices of a kGather node; returns its offset.

@@ -93,8 +93,8 @@ void require_part(const char* operation,
                   Eigen::Index cols,
                   Eigen::Index all_rows,
                   Eigen::Index all_cols) {
-  if (row < 0 || col < 0 || rows < 1 || cols < 1 || row + rows > all_rows ||
-      col + cols > all_cols) {
+  if (row < 0 || col < 0 || rows < 1 || cols < 1 || row > all_rows || col > all_cols ||
+      rows > all_rows - row || cols > all_cols - col) {
     fail(operation,
          fmt::format("{} x {} at ({}, {}) does not lie in {} x {}",
                      rows,
@@ -255,7 +255,8 @@ Var embed(Var a, Eigen::Index row, Eigen::Index col, Eigen::Index rows, Eigen::I
 }
 
 Var reshape(Var a, Eigen::Index rows, Eigen::Index cols) {
-  if (rows < 1 || cols < 1 || rows * cols != a.rows() * a.cols()) {
+  const Eigen::Index size = a.rows() * a.cols();
+  if (rows < 1 || cols < 1 || size % rows != 0 || size / rows != cols) {
     fail("reshape", fmt::format("{} cannot become {} x {}", shape(a), rows, cols));
   }
   if (rows == a.rows()) return a;
