@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <Eigen/Core>
@@ -74,6 +75,43 @@ TEST(ModelBuilder, RefusesShapesItCannotHold) {
   refused([&] { b.one_hot("w", {1 << 30}, 1 << 30); });
   refused([&] { b.integers("w", {0}, 0, 1); });
   refused([&] { b.integers("w", {2}, 1, 0); });
+}
+
+TEST(ModelBuilder, RefusesNamesThatNoFileHolds) {
+  const std::string what = "a name must be UTF-8 text";
+  ModelBuilder b("bad");
+  for (const std::string& name : {std::string(), std::string("a\n"), std::string("\xff")}) {
+    expect_refusal<PreconditionError>([&] { b.parameter(name, {2}); }, what);
+    expect_refusal<PreconditionError>([&] { b.parameter_stack(name, 1, 2, 2); }, what);
+    expect_refusal<PreconditionError>([&] { b.array(name, {2}); }, what);
+    expect_refusal<PreconditionError>([&] { b.one_hot(name, 2); }, what);
+    expect_refusal<PreconditionError>([&] { b.integers(name, {2}, 0, 1); }, what);
+    expect_refusal<PreconditionError>([&] { ModelBuilder{name}; }, "the kind of a model must be");
+  }
+}
+
+TEST(ModelBuilder, IsSpentOnceItHasFinishedOrIsMovedFrom) {
+  ModelBuilder finished("ridge");
+  finished.finish(finished.parameter("w", {}));
+  ModelBuilder moved("ridge");
+  const ModelBuilder other = std::move(moved);
+  Graph elsewhere;
+  const Var z = elsewhere.parameter(0, 1, 1);
+  for (ModelBuilder* const b : {&finished, &moved}) {
+    const auto refused = [](const auto& call) {
+      expect_refusal<PreconditionError>(call, "ModelBuilder: finish() was called");
+    };
+    refused([&] { b->parameter("a", {2}); });
+    refused([&] { b->parameter_stack("a", 1, 2, 2); });
+    refused([&] { b->array("a", {2}); });
+    refused([&] { b->one_hot("a", 2); });
+    refused([&] { b->one_hot("a", {2}, 2); });
+    refused([&] { b->integers("a", {2}, 0, 1); });
+    refused([&] { b->constant(Eigen::Matrix2d::Ones()); });
+    refused([&] { b->graph(); });
+    refused([&] { b->set_prediction(z); });
+    refused([&] { b->finish(z); });
+  }
 }
 
 TEST(ModelBuilder, MakesMatricesOfTensorsOfAnyRank) {

@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include <hesscope/core/error.h>
+#include <hesscope/core/printable.h>
 #include <hesscope/core/suggest.h>
 #include <hesscope/models/model.h>
 #include <hesscope/models/tensor_copies.h>
@@ -48,6 +49,12 @@ std::pair<Eigen::Index, Eigen::Index> matrix_of(const std::vector<std::int64_t>&
 // Names are what a checkpoint or a data file is searched for.
 template <typename Named>
 void require_new(const std::string& name, const std::vector<Named>& known) {
+  if (name.empty() || !is_printable_utf8(name)) {
+    throw PreconditionError(
+        fmt::format("ModelBuilder: a name must be UTF-8 text without control characters, and not "
+                    "empty, got '{}'",
+                    printable(name)));
+  }
   if (std::any_of(known.begin(), known.end(), [&](const Named& k) { return k.name == name; })) {
     throw PreconditionError("ModelBuilder: there are two '" + name + "'");
   }
@@ -72,11 +79,24 @@ Eigen::Index Model::record_size() const {
 }
 
 ModelBuilder::ModelBuilder(std::string kind) : graph_(std::make_shared<Graph>()) {
+  if (kind.empty() || !is_printable_utf8(kind)) {
+    throw PreconditionError(
+        fmt::format("ModelBuilder: the kind of a model must be UTF-8 text, and not empty, got '{}'",
+                    printable(kind)));
+  }
   model_.kind = std::move(kind);
+}
+
+Graph& ModelBuilder::graph() {
+  if (graph_ == nullptr) {
+    throw PreconditionError("ModelBuilder: finish() was called, or the builder was moved from");
+  }
+  return *graph_;
 }
 
 Eigen::Index ModelBuilder::add_block(const std::string& name,
                                      const std::vector<std::int64_t>& shape) {
+  graph();  // must be there
   require_extents(name, shape);
   require_new(name, model_.parameters);
   const Eigen::Index offset = model_.num_parameters();
@@ -87,7 +107,7 @@ Eigen::Index ModelBuilder::add_block(const std::string& name,
 Var ModelBuilder::parameter(const std::string& name, const std::vector<std::int64_t>& shape) {
   const Eigen::Index offset = add_block(name, shape);
   const auto [rows, cols] = matrix_of(shape);
-  return graph_->parameter(offset, rows, cols);
+  return graph().parameter(offset, rows, cols);
 }
 
 std::vector<Var> ModelBuilder::parameter_stack(const std::string& name,
@@ -97,12 +117,13 @@ std::vector<Var> ModelBuilder::parameter_stack(const std::string& name,
   const Eigen::Index offset = add_block(name, {count, rows, cols});
   std::vector<Var> matrices;
   for (std::int64_t i = 0; i < count; ++i) {
-    matrices.push_back(graph_->parameter(offset + i * rows * cols, rows, cols));
+    matrices.push_back(graph().parameter(offset + i * rows * cols, rows, cols));
   }
   return matrices;
 }
 
 DataArray& ModelBuilder::add_array(DataArray array, Eigen::Index width) {
+  graph();  // must be there
   require_new(array.name, model_.arrays);
   array.offset = model_.record_size();
   array.width = width;
@@ -119,14 +140,14 @@ Var ModelBuilder::array(const std::string& name,
   const DataArray& added =
       add_array({.name = name, .shape = shape, .content = content}, volume(shape));
   const auto [rows, cols] = matrix_of(shape);
-  return graph_->input(added.offset, rows, cols);
+  return graph().input(added.offset, rows, cols);
 }
 
 Var ModelBuilder::one_hot(const std::string& name, std::int64_t num_classes) {
   require_extents(name, {num_classes});
   const DataArray& added =
       add_array({.name = name, .shape = {}, .content = DataArray::Content::kClass}, num_classes);
-  return graph_->input(added.offset, num_classes, 1);
+  return graph().input(added.offset, num_classes, 1);
 }
 
 Var ModelBuilder::one_hot(const std::string& name,
@@ -137,7 +158,7 @@ Var ModelBuilder::one_hot(const std::string& name,
   require_extents(name, {count, num_classes});
   const DataArray& added = add_array(
       {.name = name, .shape = shape, .content = DataArray::Content::kClass}, count * num_classes);
-  return graph_->input(added.offset, count, num_classes);
+  return graph().input(added.offset, count, num_classes);
 }
 
 Var ModelBuilder::integers(const std::string& name,
@@ -156,11 +177,11 @@ Var ModelBuilder::integers(const std::string& name,
                                       .maximum = maximum},
                                      volume(shape));
   const auto [rows, cols] = matrix_of(shape);
-  return graph_->input(added.offset, rows, cols);
+  return graph().input(added.offset, rows, cols);
 }
 
 Model ModelBuilder::finish(Var loss) {
-  graph_->set_output(loss);
+  graph().set_output(loss);
   model_.graph = std::move(graph_);
   return std::move(model_);
 }

@@ -115,17 +115,20 @@ struct Model {
   Eigen::Index record_size() const;
 };
 
-/// Declares parameters and arrays one after the other and records the forward pass on them.
+/// Declares parameters and arrays one after the other and records the forward pass on them. Names
+/// are UTF-8 text without control characters. Every member throws PreconditionError after finish(),
+/// and of a builder that was moved from.
 class ModelBuilder {
  public:
   /// Of parameters and of arrays per sample.
   static constexpr std::size_t kMaxRank = 8;
 
+  /// @param kind  what messages call it: "the KIND model".
   explicit ModelBuilder(std::string kind);
 
   /// A parameter of rank 0 (1 x 1), 1 (a column), 2 or up to kMaxRank: a matrix with the last extent
-  /// as its columns, and all others together as its rows. @throws PreconditionError for higher ranks
-  /// and empty extents.
+  /// as its columns, and all others together as its rows. @throws PreconditionError for higher ranks,
+  /// empty extents, and a name that is none or taken.
   Var parameter(const std::string& name, const std::vector<std::int64_t>& shape);
 
   /// A parameter of shape (count, rows, cols), as its `count` matrices.
@@ -154,14 +157,14 @@ class ModelBuilder {
                std::int64_t minimum,
                std::int64_t maximum);
 
-  Var constant(const Eigen::Ref<const Eigen::MatrixXd>& value) { return graph_->constant(value); }
+  Var constant(const Eigen::Ref<const Eigen::MatrixXd>& value) { return graph().constant(value); }
 
   /// What is being recorded.
-  Graph& graph() { return *graph_; }
+  Graph& graph();
 
   /// Declares what the model says of a sample, of which alone the loss will be a function. Gives
   /// the model a Gauss-Newton matrix; see Graph::set_prediction.
-  void set_prediction(Var z) { graph_->set_prediction(z); }
+  void set_prediction(Var z) { graph().set_prediction(z); }
 
   /// The model with this loss of one sample (1 x 1). The builder is spent.
   /// @throws PreconditionError if the loss depends on a parameter other than through the declared
@@ -175,7 +178,7 @@ class ModelBuilder {
   DataArray& add_array(DataArray array, Eigen::Index width);
 
   Model model_;
-  std::shared_ptr<Graph> graph_;
+  std::shared_ptr<Graph> graph_;  // null once the model is finished
 };
 
 /// The key `weight_decay` of a kind whose models may have one: Model::weight_decay.
