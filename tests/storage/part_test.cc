@@ -6,6 +6,7 @@
 #include <string>
 #include <thread>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,10 +14,12 @@
 #include <hesscope/storage/unit_folder.h>
 
 #include "support/files.h"
+#include "support/refusal.h"
 
 namespace hesscope::io {
 namespace {
 
+using test::expect_refusal;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using Others = UnitFolder::Others;
@@ -45,6 +48,15 @@ TEST(Part, RangesDifferByOneUnitAtMost) {
     const auto [first, last] = Part{.count = 7, .index = index}.range(25);
     EXPECT_GE(last - first, 3U);
     EXPECT_LE(last - first, 4U);
+  }
+}
+
+TEST(Part, IsOneOfThoseThatThereAre) {
+  for (const Part part : {Part{0, 0}, {3, -1}, {3, 3}, {-1, 0}, {-1, -2}}) {
+    const std::string message = fmt::format("there is no part {} of {}", part.index, part.count);
+    expect_refusal([&] { part.is_dealt(1); }, message);
+    expect_refusal([&] { part.range(5); }, message);
+    expect_refusal([&] { place_of("out.h5", part); }, message);
   }
 }
 

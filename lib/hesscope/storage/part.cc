@@ -40,9 +40,21 @@ std::optional<Part> part_in(std::string_view name, std::string_view output) {
   return part;
 }
 
+void require_one(const Part& part) {
+  if (part.index >= 0 && part.index < part.count) return;
+  throw PreconditionError(fmt::format(
+      "Part: there is no part {} of {}; parts are numbered from 0", part.index, part.count));
+}
+
 }  // namespace
 
+bool Part::is_dealt(std::size_t unit) const {
+  require_one(*this);
+  return unit % static_cast<std::size_t>(count) == static_cast<std::size_t>(index);
+}
+
 std::pair<std::size_t, std::size_t> Part::range(std::size_t num_units) const {
+  require_one(*this);
   const auto begin = [&](int part) {
     return num_units * static_cast<std::size_t>(part) / static_cast<std::size_t>(count);
   };
@@ -52,6 +64,7 @@ std::pair<std::size_t, std::size_t> Part::range(std::size_t num_units) const {
 std::string Part::text() const { return fmt::format("{}/{}", index, count); }
 
 fs::path place_of(const fs::path& output, const Part& part) {
+  require_one(part);
   fs::path place = output;
   place += fmt::format("{}{}{}{}", kPart, part.index, kOf, part.count);
   return place;

@@ -21,15 +21,14 @@
 namespace hesscope::io {
 
 /// One of `count` parts of a run's units. Every unit is in exactly one of them; a part may be empty.
+/// Whatever takes one throws PreconditionError unless 0 <= index < count.
 struct Part {
   int count = 1;
   int index = 0;  ///< from 0
 
   /// Whether a unit is in it where they are dealt out in turn: those that follow each other cost
   /// about the same, and each part gets some of all kinds.
-  bool is_dealt(std::size_t unit) const {
-    return unit % static_cast<std::size_t>(count) == static_cast<std::size_t>(index);
-  }
+  bool is_dealt(std::size_t unit) const;
 
   /// The first of its units and the one after the last, where neighbours stay together because they
   /// share work.
