@@ -540,6 +540,8 @@ TEST(ResultFile, StoresSlicesBeyondOneChunk) {
   for (const double value : unwritten) ASSERT_TRUE(std::isnan(value));
   EXPECT_THAT(message_of<InputError>([&] { reader.read_double_slice("", "matrix", 2); }),
               HasSubstr("no slice 2"));
+  EXPECT_THAT(message_of<InputError>([&] { reader.read_double_slice("", "matrix", UINT64_MAX); }),
+              HasSubstr("no slice 18446744073709551615"));
 }
 
 TEST(ResultReader, ListsGroupsDimensionsAndVariables) {

@@ -143,7 +143,7 @@ struct ResultReader::Impl {
                 std::initializer_list<VariableType> types) const;
 
   /// Everything, or a slice along the first dimension.
-  std::vector<double> read(const Place& place, std::uint64_t slice) const;
+  std::vector<double> read(const Place& place, std::optional<std::uint64_t> slice) const;
 
   std::filesystem::path path;
   std::shared_ptr<const InputFile> input;
@@ -178,16 +178,17 @@ ResultReader::Impl::Place ResultReader::Impl::require(
       "{}: there is no variable '{}/{}'{}", path.string(), group, name, did_you_mean(name, known)));
 }
 
-std::vector<double> ResultReader::Impl::read(const Place& place, std::uint64_t slice) const {
+std::vector<double> ResultReader::Impl::read(const Place& place,
+                                             std::optional<std::uint64_t> slice) const {
   const std::string& obstacle = listing.obstacles[place.index];
   if (!obstacle.empty()) throw InputError(obstacle);
   std::vector<std::uint64_t> shape = place.variable->shape;
-  if (slice != ArrayRequest::kWhole) {
-    if (shape.empty() || slice >= shape[0]) {
+  if (slice) {
+    if (shape.empty() || *slice >= shape[0]) {
       throw InputError(fmt::format("{}: {}: there is no slice {}, its shape is {}",
                                    path.string(),
                                    place.name,
-                                   slice,
+                                   *slice,
                                    shape_text(std::vector<hsize_t>(shape.begin(), shape.end()))));
     }
     shape[0] = 1;
@@ -278,7 +279,7 @@ Variable ResultReader::read(const std::string& group, const std::string& name) c
 
 std::vector<double> ResultReader::read_doubles(const std::string& group,
                                                const std::string& name) const {
-  return impl_->read(impl_->require(group, name, {VariableType::kDouble}), ArrayRequest::kWhole);
+  return impl_->read(impl_->require(group, name, {VariableType::kDouble}), std::nullopt);
 }
 
 std::vector<double> ResultReader::read_double_slice(const std::string& group,
@@ -290,7 +291,7 @@ std::vector<double> ResultReader::read_double_slice(const std::string& group,
 std::vector<std::int64_t> ResultReader::read_integers(const std::string& group,
                                                       const std::string& name) const {
   const auto place = impl_->require(group, name, {VariableType::kInt64, VariableType::kInt8});
-  const std::vector<double> bits = impl_->read(place, ArrayRequest::kWhole);
+  const std::vector<double> bits = impl_->read(place, std::nullopt);
   std::vector<std::int64_t> values(bits.size());
   std::ranges::transform(
       bits, values.begin(), [](double value) { return std::bit_cast<std::int64_t>(value); });

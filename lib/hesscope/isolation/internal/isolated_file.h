@@ -14,8 +14,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -43,11 +43,9 @@ class BlockSink {
 
 /// An array of a file, or a part of it.
 struct ArrayRequest {
-  static constexpr std::uint64_t kWhole = std::numeric_limits<std::uint64_t>::max();
-
-  std::uint64_t index = 0;         ///< its place in the listing
-  std::uint64_t slice = kWhole;    ///< along its first axis
-  std::uint64_t num_elements = 0;  ///< of what is asked for
+  std::uint64_t index = 0;                  ///< its place in the listing
+  std::optional<std::uint64_t> slice = {};  ///< along its first axis; none = the whole
+  std::uint64_t num_elements = 0;           ///< of what is asked for
 };
 
 /// What reads a file in the child.
