@@ -4,9 +4,11 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <Eigen/Core>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -279,6 +281,35 @@ TEST(ModelKindBuild, NamesWhatDoesNotFitTheClassifier) {
         kind.build({settings, {"d.npz", {{"inputs", {7, 5, 4}}}}}, {"c.npz", {{"WQ", {2, 4, 3}}}});
       },
       "c.npz: no tensor 'layers.0.WQ'; the file holds WQ");
+}
+
+TEST(RegisterModelKind, RefusesAFallbackOfAnotherTypeThanItsKey) {
+  using Type = SettingKey::Type;
+  ModelKind kind{
+      .name = "fallbacks",
+      .keys = {{.name = "k", .type = Type::kReal, .meaning = "", .fallback = SettingValue(1_i)}},
+      .build = [](const ModelSources&, const TensorShapes&) { return Model(); }};
+  const std::string message = "kind 'fallbacks' has a key 'k' that is a number, with a fallback";
+  expect_refusal([&] { register_model_kind(kind); }, message);
+  std::swap(kind.keys, kind.size_keys);
+  expect_refusal([&] { register_model_kind(kind); }, message);
+  const std::vector<std::pair<Type, SettingValue>> fitting = {
+      {Type::kBoolean, true},
+      {Type::kInteger, 1_i},
+      {Type::kReal, 1.0},
+      {Type::kText, std::string("a")},
+      {Type::kTexts, std::vector<std::string>{"a"}},
+      {Type::kReals, std::vector<double>{1}},
+      {Type::kTable, SettingTable()},
+  };
+  kind.size_keys.clear();
+  for (const auto& [type, value] : fitting) {
+    kind.keys.push_back({.name = fmt::format("k{}", kind.keys.size()),
+                         .type = type,
+                         .meaning = "",
+                         .fallback = value});
+  }
+  EXPECT_NO_THROW(register_model_kind(kind));
 }
 
 }  // namespace

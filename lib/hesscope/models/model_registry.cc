@@ -6,6 +6,7 @@
 
 #include <hesscope/core/error.h>
 #include <hesscope/core/internal/growing_list.h>
+#include <hesscope/core/internal/setting_fallback.h>
 #include <hesscope/core/printable.h>
 #include <hesscope/core/suggest.h>
 #include <hesscope/models/attention.h>
@@ -53,6 +54,11 @@ void require_complete(const ModelKind& kind) {
   std::set<std::string> names = {"kind"};
   for (const SettingKey& key : kind.keys_with_sizes()) {
     if (!names.insert(key.name).second) refuse(fmt::format("has two keys '{}'", key.name));
+    if (!detail::has_fitting_fallback(key)) {
+      refuse(fmt::format("has a key '{}' that is {}, with a fallback of another type",
+                         key.name,
+                         to_string(key.type)));
+    }
   }
 }
 

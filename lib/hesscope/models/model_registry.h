@@ -65,7 +65,8 @@ std::span<const ModelKind> model_kinds();
 /// Adds a kind for problem files to name, for this process. Safe to call concurrently with all that
 /// looks at kinds.
 /// @throws PreconditionError if there is one of this name, it has no name or no `build`, or two of
-///         its keys, or one and `kind`, have the same name.
+///         its keys, or one and `kind`, have the same name, or the fallback of one is not of its
+///         type.
 void register_model_kind(ModelKind kind);
 
 /// The kind of this name, or nullptr.
