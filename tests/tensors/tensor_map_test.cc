@@ -120,5 +120,38 @@ TEST_F(Mapped, RefusesTwoRulesForOneTensorAndTwoTensorsOfOneName) {
                        "m.toml:3: two tensors of " + path_.string() + " would be named 'epoch'");
 }
 
+TEST_F(Mapped, RefusesWhereNoPlaceIsKnown) {
+  const std::string file = path_.string();
+  const auto refused_as = [&]<typename Error>(
+                              const Error&, const TensorMap& map, const std::string& message) {
+    try {
+      open(map);
+      ADD_FAILURE() << "not refused: " << message;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.what(), message);
+    }
+  };
+  const InputError input("");
+  const ConfigError config("");
+  refused_as(input,
+             {.rules = {{.name = "a", .source = "nothing"}}},
+             file + ": there is no tensor 'nothing', which a rule reads as 'a'");
+  refused_as(input,
+             {.rules = {{.name = "b", .source = "net.0.b", .transpose = true}}},
+             file +
+                 ": tensor 'net.0.b' has shape (3,); a rule transposes it, which takes 2 "
+                 "dimensions");
+  refused_as(config,
+             {.rules = {{.name = "a", .source = "net.0.w"}, {.name = "a", .source = "net.0.b"}}},
+             "two tensors of " + file + " would be named 'a' (see the rules)");
+  refused_as(
+      config,
+      {.rules = {{.name = "epoch", .source = "net.0.w"}}},
+      "two tensors of " + file + " would be named 'epoch'; name the other one too, or ignore it");
+  refused_as(config,
+             {.rules = {{.name = "a", .source = "net.0.w"}, {.name = "b", .source = "net.0.w"}}},
+             "tensor 'net.0.w' of " + file + " is named by another rule too");
+}
+
 }  // namespace
 }  // namespace hesscope::io

@@ -41,6 +41,14 @@ std::string filled(std::string_view pattern, std::string_view captured) {
   return fmt::format("{}{}{}", pattern.substr(0, star), captured, pattern.substr(star + 1));
 }
 
+/// The place before a message, if it is known.
+std::string prefix_of(const std::string& place) { return place.empty() ? "" : place + ": "; }
+
+/// A rule by its place, if that is known.
+std::string text_of(const TensorRule& rule, std::string_view otherwise) {
+  return rule.place.empty() ? std::string(otherwise) : rule.place;
+}
+
 /// What the map's names are of.
 TensorFile part_of(const TensorFile& file, const TensorMap& map) {
   const TensorFile part = file.part(map.key);
@@ -75,13 +83,14 @@ class MappedSource final : public TensorSource {
       }
       if (const auto [before, is_new] = seen.emplace(info.name, rule); !is_new) {
         const TensorRule* const either = rule != nullptr ? rule : before->second;
-        throw ConfigError(fmt::format("{}: two tensors of {} would be named '{}'{}",
-                                      either == nullptr ? map.place : either->place,
-                                      file_.where(),
-                                      info.name,
-                                      rule != nullptr && before->second != nullptr
-                                          ? fmt::format(" (see {})", before->second->place)
-                                          : "; name the other one too, or ignore it"));
+        throw ConfigError(
+            fmt::format("{}two tensors of {} would be named '{}'{}",
+                        prefix_of(either == nullptr ? map.place : either->place),
+                        file_.where(),
+                        info.name,
+                        rule != nullptr && before->second != nullptr
+                            ? fmt::format(" (see {})", text_of(*before->second, "the rules"))
+                            : "; name the other one too, or ignore it"));
       }
       tensors_.push_back(std::move(info));
       views_.push_back(view);
@@ -133,7 +142,7 @@ class MappedSource final : public TensorSource {
                     file_.where(),
                     is_pattern(rule.source) ? "no tensor is named like" : "there is no tensor",
                     rule.source,
-                    rule.place,
+                    text_of(rule, "a rule"),
                     rule.name,
                     did_you_mean(rule.source, names)));
   }
@@ -143,11 +152,11 @@ class MappedSource final : public TensorSource {
     for (const TensorRule& rule : map.rules) {
       if (!match(rule.source, tensor.name)) continue;
       if (found != nullptr) {
-        throw ConfigError(fmt::format("{}: tensor '{}' of {} is named by {} too",
-                                      rule.place,
+        throw ConfigError(fmt::format("{}tensor '{}' of {} is named by {} too",
+                                      prefix_of(rule.place),
                                       tensor.name,
                                       file_.where(),
-                                      found->place));
+                                      text_of(*found, "another rule")));
       }
       found = &rule;
     }
@@ -166,7 +175,7 @@ class MappedSource final : public TensorSource {
                       file_.where(),
                       tensor.name,
                       shape_text(tensor.shape),
-                      rule.place));
+                      text_of(rule, "a rule")));
     }
     std::swap(info.shape[0], info.shape[1]);
     info.is_transposed = !info.is_transposed;
