@@ -247,4 +247,9 @@ TEST(TensorFile, RefusesTensorsThatCannotBe) {
   refused({{"", {1}}}, "x.own: a tensor has no name");
 }
 
+TEST(TensorFile, OfNoNameIsRefused) {
+  expect_refusal<InputError>([] { open_tensor_file(fs::path()); },
+                             "the name of a file is empty; a checkpoint or data file is expected");
+}
+
 }  // namespace

@@ -119,6 +119,9 @@ std::shared_ptr<const InputFile> InputFile::beside(const InputFile& file,
 void InputFile::examine(std::string_view expected) {
   struct stat status {};
 
+  if (path_.empty()) {
+    throw InputError(fmt::format("the name of a file is empty; {} is expected", expected));
+  }
   if (descriptor_ < 0 || ::fstat(descriptor_, &status) != 0) {
     throw InputError(fmt::format(
         "{}: cannot be opened: {}; {} is expected", path_.string(), system_text(errno), expected));
