@@ -160,6 +160,11 @@ TEST(OnnxFile, NamesTypes) {
   EXPECT_EQ(hesscope::onnx::element_kind(99), ElementKind::kOther);
 }
 
+TEST(OnnxFileRefuses, NoFileAtAll) {
+  expect_refusal([] { hesscope::onnx::read_onnx_file(std::shared_ptr<const io::InputFile>()); },
+                 "read_onnx_file: file must not be null");
+}
+
 TEST(OnnxFileRefuses, WhatIsNoModel) {
   expect_refused(std::string(), "the file is empty");
   expect_refused(std::string("ir_version: 8\ngraph {}\n"),

@@ -199,6 +199,8 @@ TEST(TensorFile, PrintsShapesAsNumpyDoes) {
 
 TEST(TensorFile, RefusesANullSource) {
   EXPECT_THROW(TensorFile("x.npz", "npz", nullptr), PreconditionError);
+  EXPECT_THROW(open_tensor_file(std::shared_ptr<const hesscope::io::InputFile>()),
+               PreconditionError);
 }
 
 // What a program's own format may do.

@@ -256,6 +256,7 @@ OnnxFile read_onnx_file(const std::filesystem::path& path, const OnnxLimits& lim
 }
 
 OnnxFile read_onnx_file(std::shared_ptr<const io::InputFile> file, const OnnxLimits& limits) {
+  if (file == nullptr) throw PreconditionError("read_onnx_file: file must not be null");
   try {
     OnnxFile read = read_model(file, limits);
     read.sha256 = io::sha256_of(read.files);

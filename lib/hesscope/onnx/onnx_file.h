@@ -145,7 +145,7 @@ bool recognises_onnx(const io::InputFile& file);
 /// @cost   the file twice in memory for a moment, then its numbers as doubles.
 OnnxFile read_onnx_file(const std::filesystem::path& path, const OnnxLimits& limits = {});
 
-/// The same of a file that is open already.
+/// The same of a file that is open already. @throws PreconditionError also for null.
 OnnxFile read_onnx_file(std::shared_ptr<const io::InputFile> file, const OnnxLimits& limits = {});
 
 }  // namespace hesscope::onnx

@@ -324,6 +324,7 @@ TensorFile open_tensor_file(const std::filesystem::path& path, const ReadLimits&
 }
 
 TensorFile open_tensor_file(std::shared_ptr<const InputFile> file, const ReadLimits& limits) {
+  if (file == nullptr) throw PreconditionError("open_tensor_file: file must not be null");
   const FormatKind* const format = recognised_format(*file, limits);
   if (format == nullptr) refuse_unknown(*file);
   TensorFile opened(file->path(), format->name, format->open(file, limits));

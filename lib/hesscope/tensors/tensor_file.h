@@ -195,7 +195,7 @@ void require_readable_numbers(const TensorFile& file);
 /// @cost   reads metadata only.
 TensorFile open_tensor_file(const std::filesystem::path& path, const ReadLimits& limits = {});
 
-/// The same of a file that is open already.
+/// The same of a file that is open already. @throws PreconditionError also for null.
 TensorFile open_tensor_file(std::shared_ptr<const InputFile> file, const ReadLimits& limits = {});
 
 /// Hexadecimal SHA-256 of all that the tensors are read from: of the file; where it names others,
