@@ -318,6 +318,8 @@ TEST_F(GraphObjectiveTest, RefusesWhatBreaksItsPreconditions) {
   Model misshapen = model;
   misshapen.parameters.front().shape.push_back(2);
   expect_refusal([&] { GraphObjective(misshapen, samples); }, "GraphObjective: parameter block '");
+  expect_refusal([&] { objective.value_and_gradient_of(theta, 3, {}); },
+                 "value_and_gradient_of: source must not be empty");
   expect_refusal([&] { with_threads(-1); }, "num_threads must not be negative");
 }
 

@@ -148,5 +148,16 @@ TEST(SampleTable, RefusesArraysOfAnotherLength) {
                         "d.npz: array 'c': expected 2 numbers, found 3");
 }
 
+TEST(SampleTable, NeedsAReader) {
+  test::expect_refusal([] { make_sample_table(Model(), 2, {}, "d.npz"); },
+                       "make_sample_table: expected a function `read`");
+  test::expect_refusal(
+      [] {
+        make_sample_table(
+            Model(), -1, [](const auto&) { return std::vector<double>(); }, "");
+      },
+      "got -1 samples");
+}
+
 }  // namespace
 }  // namespace hesscope

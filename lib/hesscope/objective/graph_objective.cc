@@ -128,6 +128,7 @@ Objective::ValueAndGradient GraphObjective::value_and_gradient_of(
                     theta.size(),
                     num_samples));
   }
+  if (!source) throw PreconditionError("value_and_gradient_of: source must not be empty");
   return impl_->with_decay(theta, [&] {
     if (impl_->structured_sums) {
       ValueAndGradient found =

@@ -81,7 +81,8 @@ class GraphObjective final : public Objective {
   /// Mean loss and its gradient over samples 0 ... num_samples - 1 that are made when they are
   /// needed, block by block on the thread that uses them, instead of the objective's own. The same
   /// to the last bit as value_and_gradient() of an objective that has them.
-  /// @throws PreconditionError if theta does not fit or num_samples < 1; what `source` throws.
+  /// @throws PreconditionError if theta does not fit, num_samples < 1 or `source` is empty; what
+  ///         `source` throws.
   ValueAndGradient value_and_gradient_of(const ConstVectorRef& theta,
                                          Eigen::Index num_samples,
                                          const RecordSource& source) const;

@@ -64,6 +64,13 @@ SampleTable make_sample_table(
     Eigen::Index num_samples,
     const std::function<std::vector<double>(const std::string& name)>& read,
     const std::string& source) {
+  if (num_samples < 0 || !read) {
+    throw PreconditionError(fmt::format(
+        "make_sample_table: expected a function `read` and at least 0 samples, got {}{} "
+        "samples",
+        read ? "" : "no function and ",
+        num_samples));
+  }
   SampleTable table = SampleTable::Zero(num_samples, model.record_size());
   for (const DataArray& array : model.arrays) {
     const std::vector<double> values = read(array.name);

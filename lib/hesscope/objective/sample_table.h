@@ -21,7 +21,7 @@ using SampleTable = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen:
 /// @param source  the file the arrays come from, for messages.
 /// @throws InputError naming source, array and sample: a class or a whole number that is none, or
 ///         out of range, a sign that is not +-1, a number that is not finite, an array of another
-///         length.
+///         length; PreconditionError if num_samples is negative or `read` is empty.
 SampleTable make_sample_table(
     const Model& model,
     Eigen::Index num_samples,
