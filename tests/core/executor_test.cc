@@ -13,6 +13,8 @@
 #include <hesscope/core/progress.h>
 #include <hesscope/core/stop_request.h>
 
+#include "support/refusal.h"
+
 namespace hesscope {
 namespace {
 
@@ -87,6 +89,20 @@ TEST(Executor, RefusesANegativeNumberOfThreads) {
   EXPECT_THROW(Executor(-1), PreconditionError);
   EXPECT_EQ(Executor(3).num_threads(), 3);
   EXPECT_GE(Executor(0).num_threads(), 1);
+}
+
+TEST(Executor, SumsNoLessThanNothing) {
+  const Executor executor(2);
+  double sum = 5;
+  const auto add = [](Eigen::Index, std::span<double> partial) { partial[0] += 1; };
+  executor.sum(0, {&sum, 1}, add);
+  EXPECT_EQ(sum, 0);
+  test::expect_refusal(
+      [&] {
+        executor.sum(-1, {&sum, 1}, add);
+      },
+      "Executor::sum: expected a function and at least 0 blocks, got -1 blocks");
+  test::expect_refusal([&] { executor.sum(1, {&sum, 1}, {}); }, "got no function and 1 blocks");
 }
 
 TEST(Executor, BeginsNothingOnceAStopIsRequested) {

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
 #include <tbb/global_control.h>
 #include <tbb/parallel_for.h>
 #include <tbb/parallel_reduce.h>
@@ -251,6 +252,12 @@ void Executor::share(Eigen::Index count,
 void Executor::sum(Eigen::Index num_blocks,
                    std::span<double> result,
                    const BlockFunction& block) const {
+  if (num_blocks < 0 || !block) {
+    throw PreconditionError(
+        fmt::format("Executor::sum: expected a function and at least 0 blocks, got {}{} blocks",
+                    block ? "" : "no function and ",
+                    num_blocks));
+  }
   Team* const others = num_blocks > 0 ? team() : nullptr;
   if (others == nullptr) {
     std::ranges::copy(sum_of({0, num_blocks}, result.size(), block, impl_->stop, impl_->arena),

@@ -71,6 +71,7 @@ class Executor {
 
   /// result = sum over b in [0, num_blocks) of what block(b, partial) adds to a partial that starts
   /// as zeros. The additions form a fixed binary tree over the blocks, that of BlockRange.
+  /// @throws PreconditionError if num_blocks is negative or `block` is empty.
   /// @cost at most (threads x log2(num_blocks)) partials of result.size() doubles.
   void sum(Eigen::Index num_blocks,
            std::span<double> result,
