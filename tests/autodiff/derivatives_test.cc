@@ -268,6 +268,8 @@ TEST(Derivatives, RefuseWhatBreaksTheirPreconditions) {
   const Rosenbrock f;
   expect_refusal([&] { gradient(f, empty); }, "gradient: x must have at least 1 entry");
   expect_refusal([&] { hessian(f, empty); }, "hessian: x must have at least 1 entry");
+  expect_refusal([&] { value_gradient_hessian(f, empty); },
+                 "value_gradient_hessian: x must have at least 1 entry");
   expect_refusal([&] { hessian_times(f, empty, empty); },
                  "hessian_times: x must have at least 1 entry");
   expect_refusal([&] { hessian_times(f, Eigen::Vector2d(1.0, 2.0), Eigen::MatrixXd::Zero(3, 1)); },

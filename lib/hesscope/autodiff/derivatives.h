@@ -94,28 +94,40 @@ Eigen::VectorXd gradient(const F& f, const Eigen::MatrixBase<Derived>& x) {
   return result;
 }
 
-/// Value, gradient and Hessian of f at x, for the price of the Hessian. Arguments as in gradient.
+namespace detail {
+
+// @param function  the one called, for the message.
 template <typename F, typename Derived>
-ValueGradientHessian value_gradient_hessian(const F& f, const Eigen::MatrixBase<Derived>& x) {
-  detail::require_function<F, detail::FirstHessianJet<Derived::SizeAtCompileTime>>();
-  const Eigen::VectorXd point = detail::require_point("hessian", x);
+ValueGradientHessian value_gradient_hessian(const char* function,
+                                            const F& f,
+                                            const Eigen::MatrixBase<Derived>& x) {
+  require_function<F, FirstHessianJet<Derived::SizeAtCompileTime>>();
+  const Eigen::VectorXd point = require_point(function, x);
   const Eigen::Index n = point.size();
   ValueGradientHessian result{0.0, Eigen::VectorXd(n), Eigen::MatrixXd(n, n)};
-  if constexpr (detail::kMayBeRecorded<Derived::SizeAtCompileTime>) {
-    if (n >= detail::kSmallestRecorded &&
-        detail::differentiate_recorded(f, point, result.value, result.gradient, &result.hessian)) {
+  if constexpr (kMayBeRecorded<Derived::SizeAtCompileTime>) {
+    if (n >= kSmallestRecorded &&
+        differentiate_recorded(f, point, result.value, result.gradient, &result.hessian)) {
       return result;
     }
   }
-  detail::with_hessian_jet<Derived::SizeAtCompileTime>(n, [&]<AnyJet J>() {
-    for (const detail::JetSweep& sweep : detail::hessian_sweeps<J>(n)) {
-      const J y = f(detail::seeded<J>(point, sweep));
+  with_hessian_jet<Derived::SizeAtCompileTime>(n, [&]<AnyJet J>() {
+    for (const JetSweep& sweep : hessian_sweeps<J>(n)) {
+      const J y = f(seeded<J>(point, sweep));
       result.value = y.value;
-      detail::store_gradient(y, sweep, result.gradient.data());
-      detail::store_hessian(y, sweep, result.hessian);
+      store_gradient(y, sweep, result.gradient.data());
+      store_hessian(y, sweep, result.hessian);
     }
   });
   return result;
+}
+
+}  // namespace detail
+
+/// Value, gradient and Hessian of f at x, for the price of the Hessian. Arguments as in gradient.
+template <typename F, typename Derived>
+ValueGradientHessian value_gradient_hessian(const F& f, const Eigen::MatrixBase<Derived>& x) {
+  return detail::value_gradient_hessian("value_gradient_hessian", f, x);
 }
 
 /// The exact Hessian of f at x, n x n, symmetric to the last bit. Arguments and exceptions as in
@@ -127,7 +139,7 @@ ValueGradientHessian value_gradient_hessian(const F& f, const Eigen::MatrixBase<
 /// @par Example  tests/autodiff/derivatives_test.cc, "Hessian.MatchesClosedFormOfRosenbrock"
 template <typename F, typename Derived>
 Eigen::MatrixXd hessian(const F& f, const Eigen::MatrixBase<Derived>& x) {
-  return value_gradient_hessian(f, x).hessian;
+  return detail::value_gradient_hessian("hessian", f, x).hessian;
 }
 
 /// H V for the Hessian H of f at x, without forming H.
