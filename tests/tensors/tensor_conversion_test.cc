@@ -256,6 +256,9 @@ TEST(Conversion, RefusesWhatAFormatCannotHoldAndLeavesNothing) {
       return [&each, &scratch, tensors] { each.write(scratch / "out", tensors, false); };
     };
     expect_refusal(write({{"w", {2}, one}}), "'w' of shape (2,) with 1");
+    expect_refusal(write({{"w", {-1, -1}, one}}), "'w' of shape (-1, -1) with 1");
+    const std::int64_t large = std::int64_t{1} << 32;
+    expect_refusal(write({{"w", {large, large}, {}}}), "'w' of shape (4294967296, 4294967296)");
     expect_refusal(write({{"", {1}, one}}), "a tensor needs a name");
     expect_refusal(write({{"\xff", {1}, one}}), "\\xff");
     expect_refusal(write({{"w", {1}, one}, {"w", {1}, one}}), "two tensors are named 'w'");

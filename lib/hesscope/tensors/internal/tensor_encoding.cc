@@ -4,11 +4,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <unordered_set>
 
 #include <fmt/format.h>
 
 #include <hesscope/core/error.h>
+#include <hesscope/core/internal/extents.h>
 #include <hesscope/core/printable.h>
 #include <hesscope/storage/internal/byte_order.h>
 #include <hesscope/storage/internal/half_float.h>
@@ -69,9 +71,9 @@ bool is_held(double value) {
 void require_tensors(const char* function, std::span<const CheckpointTensor> tensors) {
   std::unordered_set<std::string_view> names;
   for (const CheckpointTensor& tensor : tensors) {
-    std::size_t size = 1;
-    for (const std::int64_t extent : tensor.shape) size *= static_cast<std::size_t>(extent);
-    if (tensor.name.empty() || !is_printable_utf8(tensor.name) || size != tensor.values.size()) {
+    const std::optional<std::int64_t> size = detail::num_entries(tensor.shape);
+    if (tensor.name.empty() || !is_printable_utf8(tensor.name) || !size ||
+        static_cast<std::size_t>(*size) != tensor.values.size()) {
       throw PreconditionError(fmt::format(
           "{}: a tensor needs a name of UTF-8 text and as many values as its shape says, got '{}' "
           "of shape {} with {}",
