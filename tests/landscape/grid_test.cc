@@ -121,5 +121,30 @@ TEST(Grid, RefusesWhatIsNoGrid) {
   expect_refusal<ConfigError>([] { parse_grid("1x5", "0:1,0:1"); }, "one point of alpha");
 }
 
+TEST(Grid, WithoutPointsIsNoPlane) {
+  EXPECT_FALSE(Grid().is_plane());
+  expect_refusal([] { require_grid("f", Grid()); }, "f: an empty grid: alpha has no point");
+}
+
+TEST(Grid, HasFinitePointsThatDoNotDescend) {
+  const Eigen::VectorXd fine = Eigen::Vector3d(-1, 0, 2);
+  EXPECT_NO_THROW(require_grid("f", {fine, fine}));
+  Eigen::VectorXd bad = fine;
+  bad[1] = std::numeric_limits<double>::quiet_NaN();
+  expect_refusal(
+      [&] {
+        require_grid("f", {bad, fine});
+      },
+      "f: the points of alpha must be finite and not descend, but point 1 is nan");
+  bad[1] = 3;
+  expect_refusal(
+      [&] {
+        require_grid("f", {fine, bad});
+      },
+      "beta must be finite and not descend, but point 2 is 2, after 3");
+  bad = Eigen::VectorXd::Constant(1, std::numeric_limits<double>::infinity());
+  expect_refusal([&] { require_grid("f", {bad, fine}); }, "point 0 is inf");
+}
+
 }  // namespace
 }  // namespace hesscope

@@ -284,6 +284,20 @@ TEST_F(Landscape, RefusesWhatDoesNotFitTheKind) {
   EXPECT_THAT(left_behind(), IsEmpty());
 }
 
+TEST_F(Landscape, RefusesGridsAndPartsThatCannotBe) {
+  LandscapeRequest request = request_;
+  request.share.part = io::Part{.count = 0, .index = 0};
+  expect_refusal([&] { run_landscape(request); }, "there is no part 0 of 0");
+  request = request_;
+  request.grid.beta[1] = kNaN;
+  expect_refusal([&] { run_landscape(request); },
+                 "run_landscape: the points of beta must be finite and not descend");
+  expect_refusal([&] { plan_landscape(request); }, "the points of beta");
+  request.grid = Grid();
+  expect_refusal([&] { run_landscape(request); }, "run_landscape: an empty grid");
+  EXPECT_THAT(left_behind(), IsEmpty());
+}
+
 TEST_F(Landscape, NeverReplacesAnInput) {
   const fs::path directions = folder_ / "directions.npz";
   test::write_npz(directions, {{"direction_1", {{150}, {1}}}, {"direction_2", {{150}, {0, 1}}}});

@@ -7,9 +7,12 @@
 #include <hesscope/landscape/plane.h>
 
 #include "landscape/indefinite_quadratic.h"
+#include "support/refusal.h"
 
 namespace hesscope {
 namespace {
+
+using test::expect_refusal;
 
 constexpr Eigen::Index kNumParameters = 20;
 
@@ -65,6 +68,36 @@ TEST(PlaneProject, OfTheCentreIsZeroAndOfNaNIsNaN) {
   bad[0] = std::nan("");
   EXPECT_TRUE(std::isnan(plane.project(bad).alpha));
   EXPECT_TRUE(std::isnan(plane.project(bad).residual));
+}
+
+TEST(Plane, RefusesWhatIsNoPlane) {
+  const Plane plane = skew_plane();
+  const Eigen::VectorXd longer = test::uniform(kNumParameters + 1, 1, 6);
+  expect_refusal([&] { plane.project(longer); },
+                 "Plane::project: theta must have 20 entries, got 21");
+  Plane line = plane;
+  line.directions = plane.directions.leftCols(1).eval();
+  expect_refusal([&] { line.at(1, 1); }, "Plane::at: beta must be 0 without a second direction");
+  Plane parallel = plane;
+  parallel.directions.col(1) = -3 * plane.directions.col(0);
+  expect_refusal([&] { parallel.project(plane.centre); }, "not parallel");
+  expect_refusal([&] { parallel.basis(); }, "not parallel");
+  Plane none = plane;
+  none.directions.col(0).setZero();
+  expect_refusal([&] { none.project(plane.centre); }, "not zero");
+  Plane shorter = plane;
+  shorter.directions = plane.directions.topRows(5).eval();
+  expect_refusal([&] { shorter.at(1, 0); },
+                 "directions of 20 numbers, as the centre has, found 2 of 5");
+  expect_refusal([&] { shorter.project(plane.centre); }, "found 2 of 5");
+  Plane point = plane;
+  point.directions.resize(kNumParameters, 0);
+  expect_refusal([&] { point.at(0, 0); }, "found 0 of 20");
+}
+
+TEST(Cosine, OfVectorsOfDifferentSizesIsRefused) {
+  expect_refusal([] { cosine(Eigen::VectorXd::Ones(5), Eigen::VectorXd::Ones(2)); },
+                 "cosine: the vectors must have the same size, got 5 and 2");
 }
 
 TEST(Cosine, OfLongVectorsDoesNotOverflow) {

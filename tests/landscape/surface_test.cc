@@ -3,10 +3,12 @@
 #include <cstring>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
 #include <Eigen/Eigenvalues>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -159,6 +161,31 @@ TEST_F(SurfaceOfAQuadratic, CountsItsPointsAndStopsWhenTold) {
   };
   EXPECT_THROW(surface.tile(0, stop), Stop);
   EXPECT_LT(done, 2.5 + Executor().num_threads());
+}
+
+TEST_F(SurfaceOfAQuadratic, HasTheTilesThatThereAre) {
+  const Surface surface(objective, plane, parse_grid("3x3", "-1:1"), {});
+  ASSERT_EQ(surface.num_tiles(), 1);
+  EXPECT_EQ(surface.size_of(0), 9);
+  for (const Eigen::Index tile : {-1, 1, 7}) {
+    expect_refusal([&] { surface.size_of(tile); }, fmt::format("no tile {} of 1", tile));
+    expect_refusal([&] { surface.tile(tile, {}); }, fmt::format("no tile {} of 1", tile));
+  }
+}
+
+TEST_F(SurfaceOfAQuadratic, NeedsNobodyWhoFollows) {
+  for (const bool curvature : {false, true}) {
+    const Surface surface(objective, plane, parse_grid("3x3", "-1:1"), {.curvature = curvature});
+    EXPECT_EQ(surface.tile(0, {})["loss"].reals(), all(surface, "loss"));
+  }
+}
+
+TEST_F(SurfaceOfAQuadratic, RefusesAGridThatDescends) {
+  Grid grid = parse_grid("3x3", "-1:1");
+  std::swap(grid.alpha[1], grid.alpha[2]);
+  expect_refusal(
+      [&] { Surface(objective, plane, grid, {}); },
+      "Surface: the points of alpha must be finite and not descend, but point 2 is 0, after 1");
 }
 
 }  // namespace

@@ -60,7 +60,28 @@ Eigen::VectorXd axis_of(const char* name, Eigen::Index count, Span span, bool is
   return make_axis(count, span);
 }
 
+void require_axis(std::string_view function, const char* name, const Eigen::VectorXd& axis) {
+  if (axis.size() < 1) {
+    throw PreconditionError(fmt::format("{}: an empty grid: {} has no point", function, name));
+  }
+  for (Eigen::Index i = 0; i < axis.size(); ++i) {
+    if (std::isfinite(axis[i]) && (i == 0 || axis[i] >= axis[i - 1])) continue;
+    throw PreconditionError(
+        fmt::format("{}: the points of {} must be finite and not descend, but point {} is {}{}",
+                    function,
+                    name,
+                    i,
+                    axis[i],
+                    i == 0 ? "" : fmt::format(", after {}", axis[i - 1])));
+  }
+}
+
 }  // namespace
+
+void require_grid(std::string_view function, const Grid& grid) {
+  require_axis(function, "alpha", grid.alpha);
+  require_axis(function, "beta", grid.beta);
+}
 
 Eigen::VectorXd make_axis(Eigen::Index count, Span span) {
   if (count < 1) throw PreconditionError(fmt::format("make_axis: {} points", count));

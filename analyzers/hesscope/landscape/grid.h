@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include <hesscope/core/eigen.h>
 
@@ -25,8 +26,12 @@ struct Grid {
   double beta_of(Eigen::Index point) const { return beta[point / alpha.size()]; }
 
   /// Whether some point has beta != 0, so that a second direction is needed.
-  bool is_plane() const { return beta.size() > 1 || beta[0] != 0; }
+  bool is_plane() const { return beta.size() > 1 || (beta.size() == 1 && beta[0] != 0); }
 };
+
+/// @param function  that was given the grid, for the message.
+/// @throws PreconditionError unless each axis has a point, all are finite, and none descends.
+void require_grid(std::string_view function, const Grid& grid);
 
 /// An axis of `count` equidistant points: its ends are those of the span to the last bit, and over
 /// a span -a:a the axis is symmetric to the last bit, with 0 itself in the middle of an odd count.

@@ -4,7 +4,10 @@
 #include <limits>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include <hesscope/core/constants.h>
+#include <hesscope/core/error.h>
 #include <hesscope/landscape/plane.h>
 
 namespace hesscope {
@@ -67,9 +70,42 @@ struct Factors {
   }
 };
 
+void require_directions(const char* function, const Plane& plane) {
+  const Index num_directions = plane.directions.cols();
+  if (num_directions >= 1 && num_directions <= 2 &&
+      plane.directions.rows() == plane.centre.size()) {
+    return;
+  }
+  throw PreconditionError(
+      fmt::format("Plane::{}: expected one or two directions of {} numbers, as the centre has, "
+                  "found {} of {}",
+                  function,
+                  plane.centre.size(),
+                  num_directions,
+                  plane.directions.rows()));
+}
+
+Factors independent_factors(const char* function, const Plane& plane) {
+  // Sine of the angle between directions that rounding alone keeps apart.
+  constexpr double kParallel = 1e-14;
+  require_directions(function, plane);
+  Factors factors(plane.directions);
+  for (Index k = 0; k < plane.directions.cols(); ++k) {
+    if (k < factors.r.rows() && std::abs(factors.r(k, k)) > kParallel) continue;
+    throw PreconditionError(fmt::format(
+        "Plane::{}: the directions must be finite, not zero and not parallel", function));
+  }
+  return factors;
+}
+
 }  // namespace
 
 VectorXd Plane::at(double alpha, double beta) const {
+  require_directions("at", *this);
+  if (beta != 0 && directions.cols() < 2) {
+    throw PreconditionError(
+        fmt::format("Plane::at: beta must be 0 without a second direction, got {}", beta));
+  }
   VectorXd point = centre;
   if (alpha != 0) point += alpha * directions.col(0);
   if (beta != 0) point += beta * directions.col(1);
@@ -77,9 +113,13 @@ VectorXd Plane::at(double alpha, double beta) const {
 }
 
 Plane::Projection Plane::project(const Eigen::Ref<const VectorXd>& theta) const {
+  if (theta.size() != centre.size()) {
+    throw PreconditionError(fmt::format(
+        "Plane::project: theta must have {} entries, got {}", centre.size(), theta.size()));
+  }
+  const Factors factors = independent_factors("project", *this);
   const VectorXd difference = theta - centre;
   if (!difference.allFinite()) return {kNaN, kNaN, kNaN};
-  const Factors factors(directions);
   VectorXd along = difference;  // then Q^T difference, then R^-1 of its first coordinates
   Index k = 0;
   for (const Reflection& reflection : factors.reflections)
@@ -96,7 +136,7 @@ Plane::Projection Plane::project(const Eigen::Ref<const VectorXd>& theta) const 
 }
 
 MatrixXd Plane::basis() const {
-  const Factors factors(directions);
+  const Factors factors = independent_factors("basis", *this);
   MatrixXd q = MatrixXd::Identity(directions.rows(), directions.cols());
   for (auto k = static_cast<Index>(factors.reflections.size()); k-- > 0;)
     factors.reflections[static_cast<std::size_t>(k)].apply_to_columns(q.bottomRows(q.rows() - k));
@@ -104,6 +144,10 @@ MatrixXd Plane::basis() const {
 }
 
 double cosine(const Eigen::Ref<const VectorXd>& a, const Eigen::Ref<const VectorXd>& b) {
+  if (a.size() != b.size()) {
+    throw PreconditionError(fmt::format(
+        "cosine: the vectors must have the same size, got {} and {}", a.size(), b.size()));
+  }
   return (a / a.stableNorm()).dot(b / b.stableNorm());
 }
 

@@ -11,12 +11,13 @@ struct Plane {
   Eigen::MatrixXd directions;  ///< n x 1 or n x 2, the columns d1 and d2
 
   /// The point of these coordinates: (centre + alpha d1) + beta d2. A term with coefficient 0 is
-  /// left out, so that (0, 0) is the centre to the last bit. Without d2, beta must be 0.
+  /// left out, so that (0, 0) is the centre to the last bit. @throws PreconditionError for another
+  /// beta than 0 without d2, and for directions that are no columns of n numbers, one or two.
   Eigen::VectorXd at(double alpha, double beta) const;
 
   /// Coordinates of the point of the plane nearest to theta, and how far theta is from it; beta is
-  /// 0 without d2. The centre itself has 0, 0 and 0. NaN where theta is not finite. The directions
-  /// must be linearly independent.
+  /// 0 without d2. The centre itself has 0, 0 and 0. NaN where theta is not finite. @throws
+  /// PreconditionError if theta is not of n numbers or the directions are not linearly independent.
   struct Projection {
     double alpha;
     double beta;
@@ -25,11 +26,12 @@ struct Plane {
 
   Projection project(const Eigen::Ref<const Eigen::VectorXd>& theta) const;
 
-  /// Orthonormal columns that span the same as the directions.
+  /// Orthonormal columns that span the same as the directions. @throws PreconditionError if these
+  /// are not linearly independent.
   Eigen::MatrixXd basis() const;
 };
 
-/// d1^T d2 / (|d1| |d2|).
+/// a^T b / (|a| |b|). @throws PreconditionError for vectors of different sizes.
 double cosine(const Eigen::Ref<const Eigen::VectorXd>& a,
               const Eigen::Ref<const Eigen::VectorXd>& b);
 

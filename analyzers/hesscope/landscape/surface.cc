@@ -87,10 +87,11 @@ Surface::Surface(const Objective& objective, Plane plane, Grid grid, Options opt
       quantities_(surface_quantities(options.curvature)),
       points_per_tile_(hesscope::points_per_tile(objective, options.curvature)),
       executor_(points_at_once(objective, options), options.stop) {
+  require_grid("Surface", grid_);
   const Eigen::Index n = objective.num_parameters();
   const Eigen::Index num_directions = plane_.directions.cols();
   if (plane_.centre.size() != n || plane_.directions.rows() != n || num_directions < 1 ||
-      num_directions > 2 || grid_.num_points() < 1 || (grid_.is_plane() && num_directions < 2)) {
+      num_directions > 2 || (grid_.is_plane() && num_directions < 2)) {
     throw PreconditionError(fmt::format(
         "Surface: expected one direction of {} numbers, or two for a grid that leaves a "
         "line, found {} of {} and a centre of {} on a grid of {} x {}",
@@ -108,6 +109,9 @@ Eigen::Index Surface::num_tiles() const {
 }
 
 Eigen::Index Surface::size_of(Eigen::Index tile) const {
+  if (tile < 0 || tile >= num_tiles()) {
+    throw PreconditionError(fmt::format("Surface: there is no tile {} of {}", tile, num_tiles()));
+  }
   return std::min(points_per_tile_, grid_.num_points() - tile * points_per_tile_);
 }
 
@@ -157,12 +161,12 @@ std::vector<Surface::Value> Surface::evaluate(Eigen::Index point,
 }
 
 Group Surface::tile(Eigen::Index tile, const std::function<void(double)>& advance) const {
-  const Eigen::Index first = tile * points_per_tile_;
   const Eigen::Index count = size_of(tile);
+  const Eigen::Index first = tile * points_per_tile_;
   std::mutex mutex;
   const auto guarded = [&](double points) {
     const std::lock_guard lock(mutex);
-    advance(points);
+    if (advance) advance(points);
   };
   std::vector<std::vector<Value>> points(static_cast<std::size_t>(count));
   const auto compute_at = [&](Eigen::Index i) {

@@ -28,8 +28,8 @@ class Surface {
     StopRequest stop = {};  ///< as of Executor
   };
 
-  /// `objective` must outlive this. @throws PreconditionError if the sizes do not fit, or the grid
-  /// leaves a line.
+  /// `objective` must outlive this. @throws PreconditionError by require_grid(), or if the sizes
+  /// do not fit, or the grid leaves a line.
   Surface(const Objective& objective, Plane plane, Grid grid, Options options);
 
   const Plane& plane() const { return plane_; }
@@ -44,12 +44,13 @@ class Surface {
 
   Eigen::Index num_tiles() const;
 
-  /// Number of points of a tile.
+  /// Number of points of a tile. @throws PreconditionError if there is no such tile.
   Eigen::Index size_of(Eigen::Index tile) const;
 
   /// quantities() with a value and a status for each point of the tile; NaN where there is none.
   /// @param  advance  called with how much of a point was just done, or how many, from one thread
-  ///                  at a time; what it throws ends the tile and is rethrown.
+  ///                  at a time; what it throws ends the tile and is rethrown. May be empty.
+  /// @throws PreconditionError if there is no such tile.
   /// @cost   a value for each point; with curvature a gradient, a Hessian and a full decomposition
   ///         (dense_spectrum), and four n x n matrices for each thread, as many as 2 GiB hold.
   Group tile(Eigen::Index tile, const std::function<void(double)>& advance) const;

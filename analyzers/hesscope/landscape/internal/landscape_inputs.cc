@@ -18,7 +18,7 @@ NamedDirections checked_directions(const LandscapeRequest& request) {
   const DirectionKind& kind = *named.kind;
   const std::size_t count = request.checkpoints.size();
   if (count == 0) throw PreconditionError("run_landscape: no checkpoints");
-  if (request.grid.num_points() < 1) throw PreconditionError("run_landscape: an empty grid");
+  require_grid("run_landscape", request.grid);
   if (count < kind.min_checkpoints || count > kind.max_checkpoints) {
     const bool is_exact = kind.max_checkpoints == kind.min_checkpoints;
     throw ConfigError(fmt::format("`directions` {}: needs {} {} checkpoints, got {}",
