@@ -16,6 +16,8 @@
 #include <hesscope/objective/invariance_search.h>
 
 #include "support/numbers.h"
+#include "support/quadratic_objective.h"
+#include "support/refusal.h"
 
 namespace hesscope {
 namespace {
@@ -197,6 +199,13 @@ TEST(InvarianceSearch, IsAskedWhereTheKindKnowsNone) {
   EXPECT_FALSE(objective_of(model).invariances().empty());
   model.weight_decay = 0.1;  // sees the norm of the parameters
   EXPECT_TRUE(objective_of(model).invariances().empty());
+}
+
+TEST(InvarianceSearch, RefusesBlocksThatDoNotFit) {
+  const test::QuadraticObjective misshapen(
+      {Eigen::MatrixXd::Identity(3, 3)}, {}, 0, {{"w", {7, 9}, 0, 3}});
+  test::expect_refusal([&] { find_invariances(misshapen); },
+                       "find_invariances: parameter block 'w' has the size 3");
 }
 
 }  // namespace

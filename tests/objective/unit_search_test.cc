@@ -22,6 +22,7 @@
 #include "support/loss_oracle.h"
 #include "support/quadratic_objective.h"
 #include "support/random_objective.h"
+#include "support/refusal.h"
 
 namespace hesscope {
 namespace {
@@ -212,6 +213,13 @@ TEST(UnitSearch, RearrangesAsItSays) {
   wanted << -3, -4, 1, 2, 5;
   EXPECT_EQ(units.rearranged(theta, sources, std::vector<int>{-1, 1}), wanted);
   EXPECT_THROW(units.rearranged(theta, sources, std::vector<int>{1}), PreconditionError);
+}
+
+TEST(UnitSearch, RefusesBlocksThatDoNotFit) {
+  const test::QuadraticObjective misshapen(
+      {MatrixXd::Identity(3, 3)}, {}, 0, {{"w", {7, 9}, 0, 3}});
+  test::expect_refusal([&] { find_interchangeable_units(misshapen); },
+                       "find_interchangeable_units: parameter block 'w' has the size 3");
 }
 
 }  // namespace

@@ -54,6 +54,7 @@ std::vector<Invariance> find_invariances(const Objective& objective,
                                          const InvarianceSearchOptions& options) {
   constexpr std::size_t kVerifying = 2;
   const std::span<const ParameterBlock> blocks = objective.parameter_blocks();
+  require_blocks("find_invariances", blocks, objective.num_parameters());
   detail::SearchPoints points{.points = {},
                               .num_finding = points_to_find_with(objective, options),
                               .tolerance = options.tolerance};

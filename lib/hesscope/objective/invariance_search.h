@@ -37,6 +37,7 @@ struct InvarianceSearchOptions {
 /// axis; vectors that are added to some tensors and taken from others, perhaps through a matrix; and
 /// shifts without any effect but rounding. One family of each name. Invariances of other kinds are not
 /// found (flat_directions.h has their directions at a point); dead parameters are no invariance.
+/// @throws PreconditionError by require_blocks().
 /// @cost gradients of max_samples samples at five random points or more; for T tensors, axes and parts
 ///       of m units decompositions of m^2 / 2 matrices 2 T x 2 T.
 std::vector<Invariance> find_invariances(const Objective& objective,

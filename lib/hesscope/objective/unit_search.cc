@@ -338,6 +338,8 @@ VectorXd InterchangeableUnits::rearranged(const Eigen::Ref<const VectorXd>& thet
 
 std::vector<InterchangeableUnits> find_interchangeable_units(const Objective& objective,
                                                              const UnitSearchOptions& options) {
+  require_blocks(
+      "find_interchangeable_units", objective.parameter_blocks(), objective.num_parameters());
   if (objective.num_parameters() == 0) return {};
   return UnitSearch(objective, options).execute();
 }

@@ -61,6 +61,7 @@ struct UnitSearchOptions {
 /// (unit_views.h); where an axis can be read in several ways, all tensors are read in the same. Units
 /// whose exchange has to change anything but places and signs, such as constants of the graph, are not
 /// found.
+/// @throws PreconditionError by require_blocks().
 /// @cost for each length that axes have in common, four Hessian-vector products of max_samples samples
 ///       for each axis of that length, and some values.
 std::vector<InterchangeableUnits> find_interchangeable_units(const Objective& objective,
