@@ -128,6 +128,9 @@ TEST(CheckedObjective, PassesOnWhatFits) {
 TEST(CheckedObjective, RefusesObjectivesOfNothing) {
   const test::QuadraticObjective nothing({Matrix(0, 0)});
   EXPECT_THROW(CheckedObjective{nothing}, PreconditionError);
+  const test::QuadraticObjective odd(
+      {Matrix::Identity(3, 3)}, Vector::Zero(3), 0, {{"theta", {2}, 0, 2}});
+  EXPECT_THROW(CheckedObjective{odd}, PreconditionError);
 }
 
 }  // namespace

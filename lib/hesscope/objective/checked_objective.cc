@@ -40,6 +40,7 @@ CheckedObjective::CheckedObjective(const Objective& objective)
   };
   require_count("num_parameters()", num_parameters_);
   require_count("num_samples()", num_samples_);
+  require_blocks("Objective::parameter_blocks()", parameter_blocks(), num_parameters_);
 }
 
 double CheckedObjective::value(const ConstVectorRef& theta, SampleRange range) const {

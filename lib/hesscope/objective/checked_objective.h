@@ -22,8 +22,8 @@ namespace hesscope {
 class CheckedObjective final : public Objective {
  public:
   /// @param  objective  must outlive this.
-  /// @throws PreconditionError if it has no parameters, no samples, or blocks that do not tile its
-  ///         parameters.
+  /// @throws PreconditionError if it has no parameters, no samples, or as require_blocks() wants
+  ///         its blocks.
   explicit CheckedObjective(const Objective& objective);
   explicit CheckedObjective(const Objective&& objective) = delete;
 
