@@ -26,6 +26,17 @@ struct Cubic {
   }
 };
 
+// From 0 to 1 the chord is 0: the only maximum is before the first of some places, at
+// ((1 + a) - sqrt((1 + a)^2 - 3 a)) / 3, and from 1 to 0 after the last of them.
+struct CubicNearTheEnd {
+  static constexpr double kRoot = 0.02;
+
+  template <typename T>
+  T operator()(const Eigen::Matrix<T, Eigen::Dynamic, 1>& x, Index /*sample*/) const {
+    return x(0) * (kRoot - x(0)) * (1.0 - x(0));
+  }
+};
+
 TEST(StraightPath, FindsTheBarrierOfACubicToRounding) {
   const auto objective = make_objective(Cubic(), 1, 1);
   const VectorXd first = VectorXd::Constant(1, -2);
@@ -33,15 +44,28 @@ TEST(StraightPath, FindsTheBarrierOfACubicToRounding) {
   for (const Index places : {3, 4, 5, 21}) {
     const StraightPath path = straight_path(objective, first, second, places);
     ASSERT_EQ(path.status, Status::kOk);
-    if (places == 3) {  // the middle has no excess, and is all that is seen
-      EXPECT_EQ(path.barrier, 0);
-      continue;
-    }
     const double x = -2 / std::sqrt(3);
     EXPECT_NEAR(path.barrier, x * x * x - 4 * x, 1e-14) << places;
     EXPECT_NEAR(path.barrier_place, (x + 2) / 4, 1e-8) << places;  // by slopes alone
     EXPECT_EQ(path.losses[0], -2);
     EXPECT_EQ(path.losses[places - 1], 2);
+  }
+}
+
+TEST(StraightPath, FindsABarrierBeforeTheFirstAndAfterTheLastPlaceBetweenTheEnds) {
+  const auto objective = make_objective(CubicNearTheEnd(), 1, 1);
+  const VectorXd zero = VectorXd::Zero(1);
+  const VectorXd one = VectorXd::Ones(1);
+  constexpr double kRoot = CubicNearTheEnd::kRoot;
+  const double x = (1 + kRoot - std::sqrt((1 + kRoot) * (1 + kRoot) - 3 * kRoot)) / 3;
+  const double barrier = x * (kRoot - x) * (1 - x);
+  for (const Index places : {3, 5, 21}) {
+    const StraightPath forth = straight_path(objective, zero, one, places);
+    EXPECT_NEAR(forth.barrier, barrier, 1e-16) << places;
+    EXPECT_NEAR(forth.barrier_place, x, 1e-9) << places;
+    const StraightPath back = straight_path(objective, one, zero, places);
+    EXPECT_NEAR(back.barrier, barrier, 1e-16) << places;
+    EXPECT_NEAR(back.barrier_place, 1 - x, 1e-9) << places;
   }
 }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cmath>
+#include <optional>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -14,6 +16,9 @@ using Eigen::VectorXd;
 
 // Relative, of differences between losses.
 constexpr double kChordRounding = 1e-14;
+
+// Of places, all in [0, 1].
+constexpr double kPlaceRounding = 0x1p-54;
 
 // How far the loss is above the chord of its ends.
 class Excess {
@@ -50,16 +55,24 @@ class Excess {
             found.gradient.dot(second_ - first_) - (loss_at_1_ - loss_at_0_)};
   }
 
-  // The maximum between `below` and `above`, both lower than `middle`.
-  Point highest(double below, const Point& middle, double above) const {
-    if (middle.slope == 0) return middle;
-    const bool is_after = middle.slope > 0;
-    // `uphill` rises towards `end`, before which it falls again, or which is lower.
-    Point uphill = middle;
-    double end = is_after ? above : below;
+  // A maximum between neighbouring places, the higher one that rises towards the other; none where
+  // neither values nor slopes tell of one.
+  std::optional<Point> highest(const Point& before, const Point& after) const {
+    const bool rises = before.slope > 0 && (after.slope < 0 || after.value < before.value);
+    const bool falls = after.slope < 0 && (before.slope > 0 || before.value < after.value);
+    if (rises && (!falls || before.value >= after.value)) return climb(before, after.place);
+    if (falls) return climb(after, before.place);
+    return std::nullopt;
+  }
+
+ private:
+  // The maximum between `uphill`, which rises towards `end`, and `end`, before which it falls again,
+  // or which is lower.
+  Point climb(Point uphill, double end) const {
+    const bool is_after = end > uphill.place;
     while (true) {
       const double half = uphill.place + (end - uphill.place) / 2;
-      if (half == uphill.place || half == end) return uphill;
+      if (std::abs(half - uphill.place) < kPlaceRounding || half == end) return uphill;
       const Point next = at(half);
       const bool rises_on = is_after ? next.slope > 0 : next.slope < 0;
       // Near the top values differ by rounding alone, and slopes still tell.
@@ -74,7 +87,6 @@ class Excess {
     }
   }
 
- private:
   const Objective& objective_;
   const VectorXd& first_;
   const VectorXd& second_;
@@ -108,25 +120,26 @@ StraightPath straight_path(const Objective& objective,
   path.status = path.losses.allFinite() ? Status::kOk : Status::kNonFinite;
   if (path.status != Status::kOk) return path;
   const Excess excess(objective, begin, end, path.losses[0], path.losses[num_places - 1]);
-  Index highest = 0;
-  path.barrier = 0;
-  for (Index i = 1; i + 1 < num_places; ++i) {
-    const double height = excess.of_loss(path.losses[i], path.places[i]);
-    if (!(height > path.barrier)) continue;
-    path.barrier = height;
-    highest = i;
-  }
-  path.barrier_place = path.places[highest];
-  if (highest == 0) return path;
-  const Excess::Point top = excess.highest(
-      path.places[highest - 1], excess.at(path.places[highest]), path.places[highest + 1]);
-  if (!std::isfinite(top.value)) {
-    path.status = Status::kNonFinite;
-    path.barrier = path.barrier_place = kNaN;
-  } else if (top.value >= path.barrier) {
+  std::vector<Excess::Point> points;
+  for (const double t : path.places) points.push_back(excess.at(t));
+  points.front().value = points.back().value = 0;
+  path.barrier = path.barrier_place = 0;
+  const auto raise = [&path](const Excess::Point& top) {
+    if (!(top.value > path.barrier)) return;
     path.barrier = top.value;
     path.barrier_place = top.place;
+  };
+  for (std::size_t i = 1; i < points.size(); ++i) {
+    const std::optional<Excess::Point> top = excess.highest(points[i - 1], points[i]);
+    if (!top) continue;
+    if (!std::isfinite(top->value)) {
+      path.status = Status::kNonFinite;
+      path.barrier = path.barrier_place = kNaN;
+      return path;
+    }
+    raise(*top);
   }
+  for (const Excess::Point& point : points) raise(point);
   return path;
 }
 

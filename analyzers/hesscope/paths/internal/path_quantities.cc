@@ -70,8 +70,9 @@ std::vector<Variable> straight_quantities() {
             .long_name = std::string("barrier on the straight path to ") + whose,
             .definition =
                 "maximum over t in [0, 1] of loss(t) - ((1 - t) loss(0) + t loss(1)): the "
-                "highest of the places, refined to rounding by where the exact slope "
-                "changes its sign",
+                "highest of the places and of the maxima between them, found to rounding by where "
+                "the exact slope changes its sign; one between two places of which neither losses "
+                "nor slopes tell is not seen",
             .references = {papers::kFrankle},
             .headline = headline};
   };
