@@ -80,11 +80,14 @@ class DensityAnalyzer final : public Analyzer {
   };
 
   Estimate declare_estimate(const Variable& value, const std::string& standard_error) {
-    return {declare(value),
-            declare({.name = standard_error,
-                     .long_name = "standard error of " + value.name,
-                     .definition = "standard deviation over probes over the root of their number",
-                     .headline = value.headline > 0 ? value.headline + 1 : 0})};
+    return {
+        declare(value),
+        declare({.name = standard_error,
+                 .long_name = "standard error of " + value.name,
+                 .definition =
+                     "standard deviation over probes of what is averaged there, with the number of "
+                     "probes minus 1 in the denominator, over the root of their number",
+                 .headline = value.headline > 0 ? value.headline + 1 : 0})};
   }
 
   static void set_estimate(Group& answer, const Estimate& estimate, const ProbeEstimate& found) {
@@ -149,14 +152,15 @@ class DensityAnalyzer final : public Analyzer {
   Estimate trace_ = declare_estimate(
       {.name = "trace_estimate",
        .long_name = "trace by quadrature",
-       .definition = "n times the mean over probes of the sum of weights times nodes",
+       .definition = "n times the mean over probes of the sum of calibrated_weights times nodes",
        .references = {papers::kUbaru},
        .headline = 1},
       "trace_standard_error");
   Estimate squared_frobenius_norm_ = declare_estimate(
       {.name = "squared_frobenius_norm_estimate",
        .long_name = "squared Frobenius norm by quadrature",
-       .definition = "n times the mean over probes of the sum of weights times squared nodes",
+       .definition =
+           "n times the mean over probes of the sum of calibrated_weights times squared nodes",
        .references = {papers::kUbaru}},
       "squared_frobenius_norm_standard_error");
   VariableId eigenvalue_ = declare({.name = "eigenvalue",
@@ -202,7 +206,9 @@ class DensityAnalyzer final : public Analyzer {
   VariableId wasserstein_distance_ =
       declare({.name = "wasserstein_distance",
                .long_name = "distance of the quadrature from the exact spectrum",
-               .definition = "Wasserstein-1 distance, in the unit of the eigenvalues",
+               .definition =
+                   "Wasserstein-1 distance between the mean of the probes' rules of nodes and "
+                   "calibrated_weights and 1/n at each eigenvalue, in the unit of the eigenvalues",
                .references = {papers::kVallender}});
   VariableId relative_wasserstein_distance_ =
       declare({.name = "relative_wasserstein_distance",
