@@ -94,6 +94,10 @@ inline constexpr char kGurAri[] =
 inline constexpr char kHenkelman[] =
     "G. Henkelman et al. (2000), A climbing image nudged elastic band method for finding saddle "
     "points and minimum energy paths, Journal of Chemical Physics 113, 9901-9904";
+inline constexpr char kHenkelmanTangent[] =
+    "G. Henkelman & H. Jonsson (2000), Improved tangent estimate in the nudged elastic band method "
+    "for finding minimum energy paths and saddle points, Journal of Chemical Physics 113, "
+    "9978-9985";
 inline constexpr char kHesterberg[] =
     "T. Hesterberg (2015), What teachers should know about the bootstrap, The American "
     "Statistician "

@@ -96,33 +96,34 @@ std::vector<Variable> straight_quantities() {
 }
 
 std::vector<Variable> band_quantities() {
-  return {{.name = "length",
-           .long_name = "length of the band",
-           .definition = "sum of the distances between neighbouring images"},
-          {.name = "band_barrier",
-           .long_name = "barrier of the band",
-           .definition = "largest loss of an image - loss of the higher end; a bound on barrier, "
-                         "from below once the band is at rest, and what there is of it where the "
-                         "search for the pass has failed",
-           .references = {papers::kDraxler}},
-          {.name = "band_outcome",
-           .type = VariableType::kInt8,
-           .long_name = "how the band ended",
-           .definition = "moving: out of steps before it was at rest; its numbers are those of the "
-                         "path that it had come to",
-           .flag_meanings = {std::begin(kBandOutcomes), std::end(kBandOutcomes)},
-           .headline = 8},
-          {.name = "band_steps",
-           .type = VariableType::kInt64,
-           .long_name = "number of steps of the band",
-           .definition = "each with a gradient at every image between the ends"},
-          {.name = "band_force",
-           .long_name = "largest force across the band at its end",
-           .definition = "largest |g - (g . tau) tau| of an image, where the band has a kink with "
-                         "the springs across it, of the climbing one "
-                         "|-g + 2 (g . tau) tau|, over that of the straight path; at rest at most "
-                         "`tolerance`; 0 where the ends coincide",
-           .references = {papers::kJonsson}}};
+  return {
+      {.name = "length",
+       .long_name = "length of the band",
+       .definition = "sum of the distances between neighbouring images"},
+      {.name = "band_barrier",
+       .long_name = "barrier of the band",
+       .definition = "largest loss of an image - loss of the higher end; a bound on barrier, "
+                     "from below once the band is at rest, and what there is of it where the "
+                     "search for the pass has failed",
+       .references = {papers::kDraxler}},
+      {.name = "band_outcome",
+       .type = VariableType::kInt8,
+       .long_name = "how the band ended",
+       .definition = "moving: out of steps before it was at rest; its numbers are those of the "
+                     "path that it had come to",
+       .flag_meanings = {std::begin(kBandOutcomes), std::end(kBandOutcomes)},
+       .headline = 8},
+      {.name = "band_steps",
+       .type = VariableType::kInt64,
+       .long_name = "number of steps of the band",
+       .definition = "each with a gradient at every image between the ends"},
+      {.name = "band_force",
+       .long_name = "largest force across the band at its end",
+       .definition =
+           "largest |g - (g . tau) tau| of an image, where the band has a kink with the springs "
+           "across it, of the climbing one |-g + 2 (g . tau) tau|, over that of the straight "
+           "path, tau as of force; at rest at most `tolerance`; 0 where the ends coincide",
+       .references = {papers::kJonsson, papers::kHenkelmanTangent}}};
 }
 
 std::vector<Variable> image_quantities(bool has_spectrum, bool is_assembled) {
@@ -144,11 +145,15 @@ std::vector<Variable> image_quantities(bool has_spectrum, bool is_assembled) {
       {.name = "force",
        .dimensions = {kImage},
        .long_name = "gradient across the path",
-       .definition = "|g - (g . tau) tau|, tau the unit tangent; a minimum-energy path has none"},
+       .definition = "|g - (g . tau) tau|, tau the unit tangent: upwind along the piece to the "
+                     "higher neighbour, of both pieces by weight where the loss has an extremum, "
+                     "at the ends along the only piece; a minimum-energy path has none",
+       .references = {papers::kHenkelmanTangent}},
       {.name = "tangent_curvature",
        .dimensions = {kImage},
        .long_name = "curvature along the path",
-       .definition = "tau^T H tau, tau the unit tangent"}};
+       .definition = "tau^T H tau, tau as of force",
+       .references = {papers::kHenkelmanTangent}}};
   if (has_spectrum) {
     all.push_back({.name = "lambda_min",
                    .dimensions = {kImage},
