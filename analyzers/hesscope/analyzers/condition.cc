@@ -35,7 +35,8 @@ class ConditionAnalyzer final : public Analyzer {
   VariableId robust_diagonal_ =
       declare({.name = "robust_diagonal",
                .long_name = "robust condition number of the diagonal",
-               .definition = "largest |H_ii| over the lower median of |H_ii|",
+               .definition = "largest |H_ii| over the lower median of |H_ii|, which counts as zero "
+                             "within rounding_band of the spectrum",
                .references = {papers::kJiang, papers::kAhn},
                .undefined = {Status::kUndefinedZeroMedian},
                .headline = 1});
