@@ -109,10 +109,10 @@ PreconditionedSection::PreconditionedSection(Group& declaring, bool is_adam)
           {.name = "source",
            .type = VariableType::kInt8,
            .long_name = "where second moments v are from",
-           .definition =
-               "checkpoint: stored there; recomputed: g^2 + (variance of the samples' "
-               "gradients) / batch_size, of samples drawn anew for every step, or g^2 for "
-               "the whole data set at every step",
+           .definition = "checkpoint: stored there; recomputed: g^2 + (variance of the samples' "
+                         "gradients, with their number minus 1 in the denominator) / batch_size, "
+                         "of samples drawn anew for every step, or g^2 for the whole data set at "
+                         "every step",
            .flag_meanings = {"none", "checkpoint", "recomputed"},
            .headline = 6})),
       threshold(threshold_of(declaring, is_adam, owner(is_adam))),
