@@ -38,8 +38,10 @@ constexpr Fit kFits[] = {
      "least squares",
      "of the least-squares line L0 + L1 gradient_norm, L0 and L1 >= 0",
      "confidence interval",
-     "never below 0: expanded percentile bootstrap of the free line over checkpoints as if "
-     "independent, cut off at 0; where the free constant is below 0, moved up to be centred there",
+     "never below 0: expanded percentile bootstrap of the free line over m checkpoints as if "
+     "independent, at the normal distribution's tails beyond sqrt(m / (m - 2)) t, t of Student's "
+     "distribution with m - 2 degrees of freedom; cut off at 0; where the free constant is below "
+     "0, moved up to be centred there",
      nonnegative_line,
      nonnegative_intervals},
     {0,
