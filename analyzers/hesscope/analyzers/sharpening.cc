@@ -229,7 +229,8 @@ class SharpeningAnalyzer final : public Analyzer {
                         .definition =
                             "from 0 on; those of one cluster are closer to their neighbours than "
                             "cluster-gap times the largest magnitude of an eigenvalue, and what "
-                            "follows is of their mean"}),
+                            "follows is of their mean; where a cluster goes on beyond the last "
+                            "pair, that is missing, gap_to_edge apart"}),
         .gradients =
             add({.name = "gradients",
                  .dimensions = {"pair", "parameter"},
