@@ -41,6 +41,9 @@ constexpr StatusText kStatusTexts[] = {
     {Status::kUndefinedZeroDenominator, "zero divisor", "the ratio is by a number that is zero"},
     {Status::kUndefinedNoOrder, "no order", "nothing tells the order of the checkpoints"},
     {Status::kUndefinedSingular, "singular", "the inverse that it needs does not exist"},
+    {Status::kUndefinedOtherInertia,
+     "other index",
+     "the point without a sample has another number of negative eigenvalues"},
 };
 
 std::string_view short_text(Status status) {

@@ -251,6 +251,21 @@ TEST(InfluenceAnalyzer, AStepToAPointOfAnotherIndexIsNone) {
   const Variable& newton = analysis[0].group("influence")["newton_self_influence"];
   for (std::size_t k = 0; k < 3; ++k) {
     EXPECT_EQ(newton.statuses[k],
+              order[static_cast<Index>(k)] == 0 ? Status::kUndefinedOtherInertia : Status::kOk);
+  }
+}
+
+TEST(InfluenceAnalyzer, AStepByASingularHessianIsNone) {
+  const auto diagonal = [](double a, double b) {
+    return MatrixXd(Eigen::Vector2d(a, b).asDiagonal());
+  };
+  const test::QuadraticObjective objective(
+      {diagonal(4, 1), diagonal(0, 1), diagonal(0, 1), diagonal(0, 1)});
+  const Analysis analysis = influence(objective, Eigen::Vector2d::Zero(), 4);
+  const VectorXd order = analysis[0].values("influence", "influential_sample");
+  const Variable& newton = analysis[0].group("influence")["newton_self_influence"];
+  for (std::size_t k = 0; k < 4; ++k) {
+    EXPECT_EQ(newton.statuses[k],
               order[static_cast<Index>(k)] == 0 ? Status::kUndefinedSingular : Status::kOk);
   }
 }

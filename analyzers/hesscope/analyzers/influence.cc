@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <memory>
 #include <numeric>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -250,18 +249,18 @@ class InfluenceAnalyzer final : public Analyzer {
     for (Index k = 0; k < described; ++k) {
       const Index i = order[static_cast<std::size_t>(k)];
       const SampleRange range = {i, i + 1};
-      const std::optional<VectorXd> step = detail::newton_step_without_sample(
+      const detail::NewtonStep step = detail::newton_step_without_sample(
           objective, point.theta(), hessian, num_negative, i, gradients.col(k));
-      if (step) {
-        steps.insert(steps.end(), step->data(), step->data() + n);
-        own.push_back(objective.value(point.theta() + *step, range) -
+      if (step.status == Status::kOk) {
+        steps.insert(steps.end(), step.change.begin(), step.change.end());
+        own.push_back(objective.value(point.theta() + step.change, range) -
                       objective.value(point.theta(), range));
       } else {
         steps.insert(steps.end(), n, kNaN);
         own.push_back(kNaN);
       }
       const auto status_of = [&](double number) {
-        if (!step) return Status::kUndefinedSingular;
+        if (step.status != Status::kOk) return step.status;
         return std::isfinite(number) ? Status::kOk : Status::kNonFinite;
       };
       own_statuses.push_back(status_of(own.back()));
@@ -276,6 +275,12 @@ class InfluenceAnalyzer final : public Analyzer {
 
   Variable of_critical_point(Variable variable) const {
     variable.undefined = {Status::kUndefinedNotStationary, Status::kUndefinedSingular};
+    return variable;
+  }
+
+  Variable of_newton_step(Variable variable) const {
+    variable = of_critical_point(std::move(variable));
+    variable.undefined.push_back(Status::kUndefinedOtherInertia);
     return variable;
   }
 
@@ -372,15 +377,15 @@ class InfluenceAnalyzer final : public Analyzer {
        .long_name = "change of each sample's loss if an influential one is left out",
        .definition = "g_j^T H^+ g_i / N of sample j if i is left out",
        .references = {papers::kKoh}}));
-  VariableId newton_change_ = declare(of_critical_point(
+  VariableId newton_change_ = declare(of_newton_step(
       {.name = "newton_parameter_change",
        .dimensions = {"influential", "parameter"},
        .long_name = "how the parameters move without a sample, by a Newton step",
        .definition = "(H - h_i / N)^+ g_i / N: a Newton step on the loss of the other samples, on "
-                     "the same space as H^+; undefined where that has another number of negative "
-                     "eigenvalues than H",
+                     "the same space as H^+; undefined_other_inertia where H - h_i / N has another "
+                     "number of negative eigenvalues there than H",
        .references = {papers::kPregibon}}));
-  VariableId newton_self_influence_ = declare(of_critical_point(
+  VariableId newton_self_influence_ = declare(of_newton_step(
       {.name = "newton_self_influence",
        .dimensions = {"influential"},
        .long_name = "self-influence by a Newton step",

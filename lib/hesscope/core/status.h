@@ -24,10 +24,11 @@ enum class Status : std::int8_t {
   kDiffersFromExpected = 10,          ///< there, but not what the user said it should be
   kUndefinedNotStationary = 11,       ///< holds where the gradient is zero, and it is not
   kUndefinedSingular = 12,            ///< needs an inverse that does not exist
+  kUndefinedOtherInertia = 13,        ///< needs the inertia of another matrix, and has its own
 };
 
 /// Meanings in the order of the enumerator values, spelled as in CF flag_meanings.
-inline constexpr std::array<std::string_view, 13> kStatusMeanings = {
+inline constexpr std::array<std::string_view, 14> kStatusMeanings = {
     "ok",
     "not_computed",
     "non_finite",
@@ -41,6 +42,7 @@ inline constexpr std::array<std::string_view, 13> kStatusMeanings = {
     "differs_from_expected",
     "undefined_not_stationary",
     "undefined_singular",
+    "undefined_other_inertia",
 };
 
 constexpr std::string_view to_string(Status status) {
@@ -60,6 +62,7 @@ constexpr bool is_conclusive(Status status) {
     case Status::kNotStored:
     case Status::kUndefinedNotStationary:
     case Status::kUndefinedSingular:
+    case Status::kUndefinedOtherInertia:
       return true;
     case Status::kNotComputed:
     case Status::kNonFinite:

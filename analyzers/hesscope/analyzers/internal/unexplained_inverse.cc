@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <optional>
+
 #include <hesscope/analyzers/internal/unexplained_inverse.h>
 #include <hesscope/spectra/counts.h>
 
@@ -23,22 +25,24 @@ MatrixXd UnexplainedInverse::times(const Eigen::Ref<const MatrixXd>& b) const {
   return hessian_->project(system_.eigenvectors * along);
 }
 
-std::optional<VectorXd> newton_step_without_sample(const Objective& objective,
-                                                   const VectorXd& theta,
-                                                   const UnexplainedHessian& hessian,
-                                                   Index num_negative,
-                                                   Index i,
-                                                   const Eigen::Ref<const VectorXd>& gradient) {
+NewtonStep newton_step_without_sample(const Objective& objective,
+                                      const VectorXd& theta,
+                                      const UnexplainedHessian& hessian,
+                                      Index num_negative,
+                                      Index i,
+                                      const Eigen::Ref<const VectorXd>& gradient) {
   const double weight = 1 / static_cast<double>(objective.num_samples());
   const ShiftedFactorization others(
       hessian.matrix - weight * hessian.project_both(objective.hessian(theta, {i, i + 1}, {})),
       0.0);
-  const bool is_alike = others.status() == Status::kOk && others.inertia().num_at == 0 &&
-                        others.inertia().num_below == num_negative;
-  if (!is_alike) return std::nullopt;
+  if (others.status() != Status::kOk) return {.status = others.status()};
+  if (others.inertia().num_at > 0) return {.status = Status::kUndefinedSingular};
+  if (others.inertia().num_below != num_negative) {
+    return {.status = Status::kUndefinedOtherInertia};
+  }
   const std::optional<VectorXd> step = others.solve(hessian.project(weight * gradient).col(0));
-  if (!step) return std::nullopt;
-  return VectorXd(hessian.project(*step));
+  if (!step) return {.status = Status::kUndefinedSingular};
+  return {.status = Status::kOk, .change = hessian.project(*step)};
 }
 
 }  // namespace hesscope::detail

@@ -4,8 +4,6 @@
 // samples but one.
 #pragma once
 
-#include <optional>
-
 #include <Eigen/Core>
 
 #include <hesscope/analyzers/internal/explained_zeros.h>
@@ -45,21 +43,26 @@ class UnexplainedInverse {
   Eigen::Index num_negative_ = -1;
 };
 
+struct NewtonStep {
+  Status status = Status::kNotComputed;
+  Eigen::VectorXd change = {};  ///< n; empty without kOk
+};
+
 /// (H - h_i / N)^+ g_i / N, h_i the Hessian of sample i of N: a Newton step, at a critical point, on
 /// the loss of the others, on the same space as H^+.
 /// @param hessian       that of all samples at theta, with status kOk.
 /// @param num_negative  its negative eigenvalues, as UnexplainedInverse counts them.
 /// @param gradient      g_i at theta, n.
-/// @return  nothing where H - h_i / N is singular to rounding or has another number of negative
-///          eigenvalues: the point is then of another kind without the sample.
+/// @return  kUndefinedSingular where H - h_i / N is singular to rounding; kUndefinedOtherInertia where
+///          it has another number of negative eigenvalues: the point is then of another kind without
+///          the sample; kNonFinite.
 /// @cost one Hessian of a sample and one factorization, n^3 / 3 multiply-adds.
 /// @source D. Pregibon (1981), Annals of Statistics 9, 705-724.
-std::optional<Eigen::VectorXd> newton_step_without_sample(
-    const Objective& objective,
-    const Eigen::VectorXd& theta,
-    const UnexplainedHessian& hessian,
-    Eigen::Index num_negative,
-    Eigen::Index i,
-    const Eigen::Ref<const Eigen::VectorXd>& gradient);
+NewtonStep newton_step_without_sample(const Objective& objective,
+                                      const Eigen::VectorXd& theta,
+                                      const UnexplainedHessian& hessian,
+                                      Eigen::Index num_negative,
+                                      Eigen::Index i,
+                                      const Eigen::Ref<const Eigen::VectorXd>& gradient);
 
 }  // namespace hesscope::detail
